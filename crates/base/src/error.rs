@@ -1,0 +1,159 @@
+//! `SqlError`: what a user is told. Number, severity, state, line, procedure, text.
+//!
+//! Three families never mix: the user's mistake (severity 11-16), our resources (17-19),
+//! our bug or the disk's (20-25). Each crate has its own error enum; the conversion into
+//! `SqlError` stands beside it, so that the number is given where the fact is born.
+
+use std::fmt;
+
+/// A row of the message table: number, severity and a text with `{0}`, `{1}` ... for facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The number that applications test, as in SQL Server's sys.messages.
+    pub number: i32,
+    /// 0-10 information, 11-16 the user's mistake, 17-19 resources, 20-25 fatal.
+    pub severity: u8,
+    /// The text with places for arguments.
+    pub text: &'static str,
+}
+
+/// The result of anything a user can ask for.
+pub type SqlResult<T> = Result<T, SqlError>;
+
+/// An error as a client sees it. One pointer wide: results stay small on hot paths.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SqlError(Box<Facts>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Facts {
+    number: i32,
+    severity: u8,
+    state: u8,
+    line: u32,
+    procedure: Option<String>,
+    text: String,
+}
+
+impl SqlError {
+    /// An error of the message table, its places filled in order; state 1, line unknown.
+    pub fn new(message: Message, args: &[&dyn fmt::Display]) -> Self {
+        SqlError::raw(message.number, message.severity, 1, fill(message.text, args))
+    }
+
+    /// An error whose text is already whole: THROW, RAISERROR, or one relayed by a client.
+    pub fn raw(number: i32, severity: u8, state: u8, text: String) -> Self {
+        SqlError(Box::new(Facts { number, severity, state, line: 0, procedure: None, text }))
+    }
+
+    /// The same with another state.
+    #[must_use]
+    pub fn with_state(mut self, state: u8) -> Self {
+        self.0.state = state;
+        self
+    }
+
+    /// The same at a line of its batch or procedure, unless a deeper place has set one.
+    #[must_use]
+    pub fn at_line(mut self, line: u32) -> Self {
+        if self.0.line == 0 {
+            self.0.line = line;
+        }
+        self
+    }
+
+    /// The same within a procedure, unless a deeper place has set one.
+    #[must_use]
+    pub fn in_procedure(mut self, name: &str) -> Self {
+        if self.0.procedure.is_none() {
+            self.0.procedure = Some(name.to_owned());
+        }
+        self
+    }
+
+    /// The number that applications test.
+    pub fn number(&self) -> i32 {
+        self.0.number
+    }
+
+    /// The severity, which TDS calls class.
+    pub fn severity(&self) -> u8 {
+        self.0.severity
+    }
+
+    /// Where in the engine it was raised; constant for a place.
+    pub fn state(&self) -> u8 {
+        self.0.state
+    }
+
+    /// The 1-based line of the batch or procedure, 0 when unknown.
+    pub fn line(&self) -> u32 {
+        self.0.line
+    }
+
+    /// The procedure it was raised in.
+    pub fn procedure(&self) -> Option<&str> {
+        self.0.procedure.as_deref()
+    }
+
+    /// The text, its arguments filled in.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+}
+
+fn fill(template: &str, args: &[&dyn fmt::Display]) -> String {
+    use fmt::Write as _;
+    let mut out = String::with_capacity(template.len() + 32);
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        let Some(close) = rest[open..].find('}').map(|c| open + c) else { break };
+        out.push_str(&rest[..open]);
+        match rest[open + 1..close].parse::<usize>().ok().and_then(|n| args.get(n)) {
+            Some(arg) => {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "{arg}");
+            }
+            None => out.push_str(&rest[open..=close]),
+        }
+        rest = &rest[close + 1..];
+    }
+    out.push_str(rest);
+    out
+}
+
+impl fmt::Display for SqlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let e = &self.0;
+        write!(f, "Msg {}, Level {}, State {}, ", e.number, e.severity, e.state)?;
+        if let Some(p) = &e.procedure {
+            write!(f, "Procedure {p}, ")?;
+        }
+        write!(f, "Line {}: {}", e.line, e.text)
+    }
+}
+
+impl fmt::Debug for SqlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for SqlError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_filled_in_order_and_a_deeper_line_wins() {
+        let m = Message { number: 208, severity: 16, text: "Invalid object name '{0}'." };
+        let e = SqlError::new(m, &[&"dbo.T"]).at_line(3).at_line(9).in_procedure("p");
+        assert_eq!(e.to_string(), "Msg 208, Level 16, State 1, Procedure p, Line 3: Invalid object name 'dbo.T'.");
+    }
+
+    #[test]
+    fn a_missing_argument_leaves_its_place() {
+        let m = Message { number: 1, severity: 16, text: "{0} and {1}" };
+        assert_eq!(SqlError::new(m, &[&1]).text(), "1 and {1}");
+    }
+}

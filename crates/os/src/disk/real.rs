@@ -1,0 +1,160 @@
+//! The operating system's files: pread, pwrite, fdatasync, O_DIRECT where it works.
+
+use super::{Disk, File, FileStats, OpenHow};
+use crate::clock;
+use rustix::fs::{FallocateFlags, Mode, OFlags};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The disk of this machine.
+pub struct RealDisk;
+
+struct RealFile {
+    fd: OwnedFd,
+    stats: FileStats,
+}
+
+impl Disk for RealDisk {
+    fn open(&self, path: &Path, how: OpenHow) -> io::Result<Arc<dyn File>> {
+        let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
+        if how.create {
+            flags |= OFlags::CREATE | OFlags::EXCL;
+        }
+        let mode = Mode::RUSR | Mode::WUSR;
+        let fd = if how.direct {
+            match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
+                // Some filesystems refuse O_DIRECT, after having made the file.
+                Err(rustix::io::Errno::INVAL) => {
+                    rustix::fs::open(path, flags - OFlags::EXCL, mode)
+                }
+                other => other,
+            }?
+        } else {
+            rustix::fs::open(path, flags, mode)?
+        };
+        Ok(Arc::new(RealFile { fd, stats: FileStats::default() }))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.exists()
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(dir)? {
+            found.push(entry?.path());
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    fn create_dir(&self, dir: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(dir)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        let fd = rustix::fs::open(dir, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
+        Ok(rustix::fs::fsync(fd)?)
+    }
+}
+
+impl File for RealFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let from = clock::monotonic_ns();
+        let mut done = 0;
+        while done < buf.len() {
+            match rustix::io::pread(&self.fd, &mut buf[done..], offset + done as u64) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(n) => done += n,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        self.stats.read(buf.len(), clock::monotonic_ns() - from);
+        Ok(())
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        let from = clock::monotonic_ns();
+        let mut done = 0;
+        while done < buf.len() {
+            match rustix::io::pwrite(&self.fd, &buf[done..], offset + done as u64) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => done += n,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        self.stats.written(buf.len(), clock::monotonic_ns() - from);
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let from = clock::monotonic_ns();
+        rustix::fs::fdatasync(&self.fd)?;
+        self.stats.synced(clock::monotonic_ns() - from);
+        Ok(())
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(rustix::fs::fstat(&self.fd)?.st_size as u64)
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        let old = self.len()?;
+        if bytes <= old {
+            return Ok(rustix::fs::ftruncate(&self.fd, bytes)?);
+        }
+        match rustix::fs::fallocate(&self.fd, FallocateFlags::empty(), old, bytes - old) {
+            Ok(()) => Ok(()),
+            Err(rustix::io::Errno::OPNOTSUPP) => Ok(rustix::fs::ftruncate(&self.fd, bytes)?),
+            Err(e) => {
+                // A failed growth must not leave a longer file behind.
+                let _ = rustix::fs::ftruncate(&self.fd, old);
+                Err(e.into())
+            }
+        }
+    }
+
+    fn stats(&self) -> &FileStats {
+        &self.stats
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vm::AlignedBuffer;
+
+    #[test]
+    fn a_direct_file_reads_what_was_written_and_zero_elsewhere() {
+        let dir = std::env::temp_dir().join(format!("ghostlight-os-{}", std::process::id()));
+        RealDisk.create_dir(&dir).unwrap();
+        let path = dir.join("f");
+        let f = RealDisk.open(&path, OpenHow { create: true, direct: true }).unwrap();
+        f.set_len(65536).unwrap();
+        let mut b = AlignedBuffer::new(8192);
+        b.fill(7);
+        f.write_at(&b, 8192).unwrap();
+        f.sync().unwrap();
+        f.read_at(&mut b, 0).unwrap();
+        assert!(b.iter().all(|&x| x == 0));
+        f.read_at(&mut b, 8192).unwrap();
+        assert!(b.iter().all(|&x| x == 7));
+        assert_eq!(f.read_at(&mut b, 65536).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!((f.stats().snapshot().writes, f.stats().snapshot().syncs), (1, 1));
+        assert!(RealDisk.open(&path, OpenHow { create: true, direct: false }).is_err());
+        RealDisk.remove(&path).unwrap();
+        std::fs::remove_dir(&dir).unwrap();
+    }
+}

@@ -1,0 +1,97 @@
+//! Tasks: named threads, started here so that a simulator can start them instead.
+
+use crate::sched;
+use crate::sync::{Condvar, Mutex};
+use std::sync::Arc;
+
+/// Stack of a task; parser, binder and evaluation have depth limits that fit it.
+const STACK_BYTES: usize = 8 << 20;
+
+struct Outcome<T> {
+    result: Mutex<Option<std::thread::Result<T>>>,
+    done: Condvar,
+}
+
+/// The right to wait for a task's end.
+pub struct JoinHandle<T> {
+    outcome: Arc<Outcome<T>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl<T> JoinHandle<T> {
+    /// Waits for the end; the error is the panic payload.
+    ///
+    /// # Errors
+    /// The payload of the panic that ended the task.
+    pub fn join(mut self) -> std::thread::Result<T> {
+        let result = {
+            let mut slot = self.outcome.result.lock();
+            loop {
+                if let Some(r) = slot.take() {
+                    break r;
+                }
+                self.outcome.done.wait(&mut slot);
+            }
+        };
+        if let Some(t) = self.thread.take() {
+            // The body's panic was caught and is in `result`.
+            let _ = t.join();
+        }
+        result
+    }
+
+    /// Whether the task has ended.
+    pub fn is_finished(&self) -> bool {
+        self.outcome.result.lock().is_some()
+    }
+}
+
+/// Starts a task.
+///
+/// # Panics
+/// When the operating system refuses a thread.
+#[allow(clippy::disallowed_methods)]
+pub fn spawn<T: Send + 'static>(
+    name: &str,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    let outcome = Arc::new(Outcome { result: Mutex::new(None), done: Condvar::new() });
+    let theirs = Arc::clone(&outcome);
+    let run = move || {
+        let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+        *theirs.result.lock() = Some(r);
+        theirs.done.notify_all();
+    };
+    let thread = match sched::current() {
+        Some(s) => {
+            s.spawn(name, Box::new(run));
+            None
+        }
+        None => Some(
+            std::thread::Builder::new()
+                .name(name.to_owned())
+                .stack_size(STACK_BYTES)
+                .spawn(run)
+                .expect("a thread can be started"),
+        ),
+    };
+    JoinHandle { outcome, thread }
+}
+
+/// Lets others run for a while, at least this long.
+#[allow(clippy::disallowed_methods)]
+pub fn sleep_ns(ns: u64) {
+    match sched::current() {
+        Some(s) => {
+            let at = s.now_ns() + ns;
+            let nobody_wakes = 0_u8;
+            s.block(std::ptr::from_ref(&nobody_wakes) as usize, Some(at));
+        }
+        None => std::thread::sleep(std::time::Duration::from_nanos(ns)),
+    }
+}
+
+/// Processors this process may use.
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,339 @@
+//! Waits with SQL Server's names: kinds, their totals, and the waiter of a request.
+//!
+//! A wait is counted when it starts and timed when it ends (sys.dm_os_wait_stats). Signal time
+//! is what passes between being signalled and running again.
+//!
+//! Invariants
+//!  1. Every blocking of a request goes through [`Waiter::wait`] or [`timed`], under a kind.
+//!  2. A signal that comes before the wait ends the wait at once: none is lost.
+//!  3. Once cancelled, a waiter ends every wait at once until it is reset.
+
+use crate::clock;
+use crate::sync::{Condvar, Mutex};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
+
+macro_rules! wait_kinds {
+    ($($kind:ident = $name:literal,)*) => {
+        /// What is waited for.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u16)]
+        pub enum WaitKind {
+            $(#[doc = $name] $kind,)*
+        }
+
+        impl WaitKind {
+            /// Every kind, in the order of the discriminants.
+            pub const ALL: &[WaitKind] = &[$(WaitKind::$kind),*];
+
+            /// The name that sys.dm_os_wait_stats shows.
+            pub const fn name(self) -> &'static str {
+                match self { $(WaitKind::$kind => $name),* }
+            }
+        }
+    };
+}
+
+wait_kinds! {
+    WriteLog = "WRITELOG",
+    LogBuffer = "LOGBUFFER",
+    LogMgrQueue = "LOGMGR_QUEUE",
+    LogMgrReserveAppend = "LOGMGR_RESERVE_APPEND",
+    CheckpointQueue = "CHECKPOINT_QUEUE",
+    DirtyPagePoll = "DIRTY_PAGE_POLL",
+    LazyWriterSleep = "LAZYWRITER_SLEEP",
+    PageIoLatchSh = "PAGEIOLATCH_SH",
+    PageIoLatchEx = "PAGEIOLATCH_EX",
+    PageLatchSh = "PAGELATCH_SH",
+    PageLatchEx = "PAGELATCH_EX",
+    LatchSh = "LATCH_SH",
+    LatchEx = "LATCH_EX",
+    IoCompletion = "IO_COMPLETION",
+    AsyncNetworkIo = "ASYNC_NETWORK_IO",
+    WaitFor = "WAITFOR",
+    SleepTask = "SLEEP_TASK",
+    SleepSystemTask = "SLEEP_SYSTEMTASK",
+    RequestForDeadlockSearch = "REQUEST_FOR_DEADLOCK_SEARCH",
+    ResourceSemaphore = "RESOURCE_SEMAPHORE",
+    MemoryAllocationExt = "MEMORY_ALLOCATION_EXT",
+    PreemptiveOsFlushFileBuffers = "PREEMPTIVE_OS_FLUSHFILEBUFFERS",
+    PreemptiveOsWriteFileGather = "PREEMPTIVE_OS_WRITEFILEGATHER",
+    Threadpool = "THREADPOOL",
+    LckSchS = "LCK_M_SCH_S",
+    LckSchM = "LCK_M_SCH_M",
+    LckIs = "LCK_M_IS",
+    LckIu = "LCK_M_IU",
+    LckIx = "LCK_M_IX",
+    LckS = "LCK_M_S",
+    LckU = "LCK_M_U",
+    LckX = "LCK_M_X",
+    LckSiu = "LCK_M_SIU",
+    LckSix = "LCK_M_SIX",
+    LckUix = "LCK_M_UIX",
+    LckBu = "LCK_M_BU",
+    LckRsS = "LCK_M_RS_S",
+    LckRsU = "LCK_M_RS_U",
+    LckRinNl = "LCK_M_RIn_NL",
+    LckRinS = "LCK_M_RIn_S",
+    LckRinU = "LCK_M_RIn_U",
+    LckRinX = "LCK_M_RIn_X",
+    LckRxS = "LCK_M_RX_S",
+    LckRxU = "LCK_M_RX_U",
+    LckRxX = "LCK_M_RX_X",
+}
+
+struct Total {
+    count: AtomicU64,
+    time_ns: AtomicU64,
+    longest_ns: AtomicU64,
+    signal_ns: AtomicU64,
+}
+
+#[allow(clippy::declare_interior_mutable_const)]
+const NO_TOTAL: Total = Total {
+    count: AtomicU64::new(0),
+    time_ns: AtomicU64::new(0),
+    longest_ns: AtomicU64::new(0),
+    signal_ns: AtomicU64::new(0),
+};
+
+static TOTALS: [Total; WaitKind::ALL.len()] = [NO_TOTAL; WaitKind::ALL.len()];
+
+/// One row of sys.dm_os_wait_stats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTotal {
+    /// What was waited for.
+    pub kind: WaitKind,
+    /// Waits started.
+    pub count: u64,
+    /// Time of ended waits, signal time included.
+    pub time_ns: u64,
+    /// The longest ended wait.
+    pub longest_ns: u64,
+    /// From being signalled to running again.
+    pub signal_ns: u64,
+}
+
+/// Every kind's totals since start or [`clear_totals`]. Each number is exact, the set is not.
+pub fn totals() -> Vec<WaitTotal> {
+    let row = |&kind: &WaitKind| {
+        let t = &TOTALS[kind as usize];
+        WaitTotal {
+            kind,
+            count: t.count.load(Relaxed),
+            time_ns: t.time_ns.load(Relaxed),
+            longest_ns: t.longest_ns.load(Relaxed),
+            signal_ns: t.signal_ns.load(Relaxed),
+        }
+    };
+    WaitKind::ALL.iter().map(row).collect()
+}
+
+/// `DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR)`.
+pub fn clear_totals() {
+    for t in &TOTALS {
+        t.count.store(0, Relaxed);
+        t.time_ns.store(0, Relaxed);
+        t.longest_ns.store(0, Relaxed);
+        t.signal_ns.store(0, Relaxed);
+    }
+}
+
+/// Counts a wait that has started.
+fn started(kind: WaitKind) {
+    TOTALS[kind as usize].count.fetch_add(1, Relaxed);
+}
+
+/// Adds an ended wait's time.
+fn ended(kind: WaitKind, time_ns: u64, signal_ns: u64) {
+    let t = &TOTALS[kind as usize];
+    t.time_ns.fetch_add(time_ns, Relaxed);
+    t.longest_ns.fetch_max(time_ns, Relaxed);
+    t.signal_ns.fetch_add(signal_ns, Relaxed);
+}
+
+/// Times a blocking call that is not a [`Waiter`]'s: a latch, a disk transfer, a send.
+pub fn timed<R>(kind: WaitKind, blocking: impl FnOnce() -> R) -> R {
+    started(kind);
+    let from = clock::monotonic_ns();
+    let r = blocking();
+    ended(kind, clock::monotonic_ns().saturating_sub(from), 0);
+    r
+}
+
+/// Why a request is to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Cancelled {
+    /// The client sent an attention.
+    Attention = 1,
+    /// KILL, or the connection is gone.
+    Kill = 2,
+    /// The server is stopping.
+    Shutdown = 3,
+    /// ALTER DATABASE ... WITH ROLLBACK IMMEDIATE, or the like.
+    RolledBack = 4,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wake {
+    /// Somebody called [`Waiter::signal`].
+    Signalled,
+    /// The deadline passed.
+    TimedOut,
+    /// The request is to end.
+    Cancelled(Cancelled),
+}
+
+#[derive(Default)]
+struct Signal {
+    raised: bool,
+    at_ns: u64,
+}
+
+/// Where one request waits: for locks, for grants, for time. At most one task waits at a time.
+#[derive(Default)]
+pub struct Waiter {
+    signal: Mutex<Signal>,
+    changed: Condvar,
+    cancelled: AtomicU8,
+    /// The kind of the wait in progress + 1, or 0.
+    waiting: AtomicU16,
+    last: AtomicU16,
+    since_ns: AtomicU64,
+}
+
+impl Waiter {
+    /// A waiter that nobody has signalled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Waits for a signal, a cancellation or the deadline, whichever comes first.
+    pub fn wait(&self, kind: WaitKind, deadline_ns: Option<u64>) -> Wake {
+        started(kind);
+        let from = clock::monotonic_ns();
+        self.since_ns.store(from, Relaxed);
+        self.waiting.store(kind as u16 + 1, Relaxed);
+        let (wake, signalled_at) = self.wait_for_signal(deadline_ns);
+        self.waiting.store(0, Relaxed);
+        self.last.store(kind as u16 + 1, Relaxed);
+        let now = clock::monotonic_ns();
+        let signal_ns = if signalled_at == 0 { 0 } else { now.saturating_sub(signalled_at) };
+        ended(kind, now.saturating_sub(from), signal_ns);
+        wake
+    }
+
+    fn wait_for_signal(&self, deadline_ns: Option<u64>) -> (Wake, u64) {
+        let mut signal = self.signal.lock();
+        loop {
+            if signal.raised {
+                signal.raised = false;
+                return (Wake::Signalled, signal.at_ns);
+            }
+            if let Some(c) = self.cancellation() {
+                return (Wake::Cancelled(c), 0);
+            }
+            if !self.changed.wait_until(&mut signal, deadline_ns) && !signal.raised {
+                let cancelled = self.cancellation().map(Wake::Cancelled);
+                return (cancelled.unwrap_or(Wake::TimedOut), 0);
+            }
+        }
+    }
+
+    /// Ends the wait in progress, or the next one.
+    pub fn signal(&self) {
+        let mut signal = self.signal.lock();
+        signal.raised = true;
+        signal.at_ns = clock::monotonic_ns();
+        self.changed.notify_one();
+    }
+
+    /// Forgets a signal that nobody waited for.
+    pub fn clear_signal(&self) {
+        self.signal.lock().raised = false;
+    }
+
+    /// Asks the request to end: ends its wait, and [`Waiter::check`] fails from now on. A kill
+    /// is not overwritten by a lesser reason.
+    pub fn cancel(&self, why: Cancelled) {
+        let _guard = self.signal.lock();
+        if self.cancelled.load(Relaxed) != Cancelled::Kill as u8 {
+            self.cancelled.store(why as u8, Relaxed);
+        }
+        self.changed.notify_one();
+    }
+
+    /// Takes the cancellation back: the request has ended, another may begin.
+    pub fn reset(&self) {
+        self.cancelled.store(0, Relaxed);
+    }
+
+    /// The cancellation, if one came.
+    #[inline]
+    pub fn cancellation(&self) -> Option<Cancelled> {
+        match self.cancelled.load(Relaxed) {
+            0 => None,
+            1 => Some(Cancelled::Attention),
+            2 => Some(Cancelled::Kill),
+            3 => Some(Cancelled::Shutdown),
+            _ => Some(Cancelled::RolledBack),
+        }
+    }
+
+    /// What long computations call every few hundred rows.
+    ///
+    /// # Errors
+    /// The cancellation, if one came.
+    #[inline]
+    pub fn check(&self) -> Result<(), Cancelled> {
+        match self.cancellation() {
+            None => Ok(()),
+            Some(c) => Err(c),
+        }
+    }
+
+    /// The wait in progress and since when, for sys.dm_exec_requests.
+    pub fn current(&self) -> Option<(WaitKind, u64)> {
+        let kind = self.waiting.load(Relaxed);
+        let kind = *WaitKind::ALL.get(usize::from(kind).checked_sub(1)?)?;
+        Some((kind, self.since_ns.load(Relaxed)))
+    }
+
+    /// The kind of the last ended wait.
+    pub fn last(&self) -> Option<WaitKind> {
+        WaitKind::ALL.get(usize::from(self.last.load(Relaxed)).checked_sub(1)?).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_signal_before_the_wait_is_not_lost_and_a_cancel_ends_every_wait() {
+        let w = Waiter::new();
+        w.signal();
+        assert_eq!(w.wait(WaitKind::WaitFor, None), Wake::Signalled);
+        w.cancel(Cancelled::Kill);
+        w.cancel(Cancelled::Attention);
+        assert_eq!(w.wait(WaitKind::WaitFor, None), Wake::Cancelled(Cancelled::Kill));
+        w.reset();
+        assert_eq!(w.wait(WaitKind::WaitFor, Some(1)), Wake::TimedOut);
+    }
+
+    #[test]
+    fn a_signal_from_another_task_ends_the_wait_and_is_counted() {
+        let w = Arc::new(Waiter::new());
+        let before = totals()[WaitKind::LckSiu as usize].count;
+        let theirs = Arc::clone(&w);
+        let t = crate::task::spawn("signaller", move || {
+            crate::task::sleep_ns(2_000_000);
+            theirs.signal();
+        });
+        assert_eq!(w.wait(WaitKind::LckSiu, None), Wake::Signalled);
+        t.join().unwrap();
+        assert_eq!(totals()[WaitKind::LckSiu as usize].count, before + 1);
+    }
+}
