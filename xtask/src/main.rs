@@ -1,0 +1,80 @@
+//! The menu of the workspace: `cargo xtask` prints it, each line is one file here.
+//!
+//! All logic of building, checking and proving lives in this crate; `.ci/run` and the README
+//! only call it. It runs outside the engine, so the engine's bans on files, clocks and threads
+//! do not hold here.
+
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "xtask is a tool beside the engine: no simulator schedules it or tears its files"
+)]
+
+mod clients;
+mod layers;
+mod lex;
+mod messages;
+mod process;
+mod prove;
+mod ratchet;
+mod survey;
+mod test;
+mod tidy;
+mod workspace;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use std::process::ExitCode;
+use workspace::Workspace;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The menu of the Ghostlight workspace")]
+struct Line {
+    #[command(subcommand)]
+    choice: Option<Choice>,
+}
+
+#[derive(Subcommand)]
+enum Choice {
+    /// Compare the crates' dependencies with layers.toml
+    Layers,
+    /// Check the rules of style that a machine can read
+    Tidy(tidy::Options),
+    /// Check the message table: one number, one constant, sorted
+    Messages,
+    /// Run everything: format, layers, tidy, lints, tests, client drivers
+    Test(test::Options),
+    /// Run a numbered proof, e.g. `prove path.10`, or all of one issue: `prove path`
+    Prove(prove::Options),
+}
+
+fn main() -> ExitCode {
+    let Some(choice) = Line::parse().choice else {
+        menu();
+        return ExitCode::SUCCESS;
+    };
+    let outcome = Workspace::open().and_then(|workspace| match choice {
+        Choice::Layers => layers::run(&workspace),
+        Choice::Tidy(options) => tidy::run(&workspace, &options),
+        Choice::Messages => messages::run(&workspace),
+        Choice::Test(options) => test::run(&workspace, &options),
+        Choice::Prove(options) => prove::run(&workspace, &options),
+    });
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(trouble) => {
+            eprintln!("xtask: {trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// One line for each command, from the same words that `--help` shows.
+fn menu() {
+    println!("cargo xtask COMMAND");
+    for command in Line::command().get_subcommands() {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        println!("  {:<10} {about}", command.get_name());
+    }
+}

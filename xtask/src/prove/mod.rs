@@ -1,0 +1,118 @@
+//! `prove NAME.N`: the numbered lines of "What it must show", each run and judged.
+//!
+//! A proof measures; it prints each figure beside its limit and says pass or fail. One that is
+//! not built answers so and fails: an unproven line is never a pass. One proof, one file.
+
+mod path_10;
+
+use crate::workspace::{Outcome, Workspace};
+
+/// What `cargo xtask prove` can be told.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The proof, e.g. path.10, or an issue for all of its proofs, e.g. path
+    name: String,
+}
+
+/// One measured line of a proof.
+pub(crate) struct Figure {
+    pub(crate) what: String,
+    pub(crate) figure: String,
+    pub(crate) limit: String,
+    pub(crate) pass: bool,
+}
+
+/// Runs a proof's scenario and tells what came out.
+type Measure = fn(&Workspace) -> Outcome<Vec<Figure>>;
+
+struct Proof {
+    issue: &'static str,
+    number: u32,
+    title: &'static str,
+    run: Option<Measure>,
+}
+
+const fn open(number: u32, title: &'static str) -> Proof {
+    Proof { issue: "path", number, title, run: None }
+}
+
+/// Every proof that an issue asks for, built or not.
+const PROOFS: &[Proof] = &[
+    open(1, "the one-row story through go-sqlcmd and the shell: one page, one row, no ghosts"),
+    open(2, "CPU per transaction of the one-row loop, and its last tenth against its first"),
+    open(3, "durability under simulated and real crashes; planted damage; mutations"),
+    open(4, "a table of 1 GB under 128 MB of memory"),
+    open(5, "500 clients: memory of each, and attention in time"),
+    open(6, "isolation by anomalies; deadlocks"),
+    open(7, "fuzzing without panic, hang or leak"),
+    open(8, "start-up times and the size of the binary"),
+    open(9, "durable and delayed transactions beside the peers"),
+    Proof {
+        issue: "path",
+        number: 10,
+        title: "the house: layers, tidy, sizes, assertions, READMEs",
+        run: Some(path_10::run),
+    },
+];
+
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
+    let chosen = select(&options.name)?;
+    let mut passed = 0;
+    for proof in &chosen {
+        println!("{}.{}  {}", proof.issue, proof.number, proof.title);
+        if prove(workspace, proof) {
+            passed += 1;
+        }
+    }
+    println!("{} proofs, {passed} passed, {} failed", chosen.len(), chosen.len() - passed);
+    Ok(passed == chosen.len())
+}
+
+fn select(name: &str) -> Outcome<Vec<&'static Proof>> {
+    let matches =
+        |proof: &&Proof| name == proof.issue || name == format!("{}.{}", proof.issue, proof.number);
+    let chosen: Vec<&Proof> = PROOFS.iter().filter(matches).collect();
+    if chosen.is_empty() {
+        return Err(format!("there is no proof {name}: try path, or path.1 to path.10"));
+    }
+    Ok(chosen)
+}
+
+/// Runs one proof and prints it; true where every figure passed and there was one.
+fn prove(workspace: &Workspace, proof: &Proof) -> bool {
+    let Some(run) = proof.run else {
+        println!("  FAIL  not built yet");
+        return false;
+    };
+    match run(workspace) {
+        Ok(figures) => {
+            for Figure { what, figure, limit, pass } in &figures {
+                let verdict = if *pass { "pass" } else { "FAIL" };
+                println!("  {verdict}  {what}: {figure} (limit: {limit})");
+            }
+            !figures.is_empty() && figures.iter().all(|figure| figure.pass)
+        }
+        Err(trouble) => {
+            println!("  FAIL  {trouble}");
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A name selects one proof or an issue's; an unknown one is an error, never an empty pass.
+    #[test]
+    fn selection() {
+        let numbers = |name: &str| {
+            select(name).map(|found| found.iter().map(|proof| proof.number).collect::<Vec<_>>())
+        };
+        assert_eq!(numbers("path.1"), Ok(vec![1]));
+        assert_eq!(numbers("path.10"), Ok(vec![10]));
+        assert_eq!(numbers("path"), Ok((1..=10).collect()));
+        assert!(numbers("path.11").is_err());
+        assert!(numbers("").is_err());
+    }
+}
