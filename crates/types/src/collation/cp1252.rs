@@ -1,0 +1,128 @@
+//! SQL sort orders 51, 52 and 54: code page 1252 in dictionary order.
+//!
+//! Symbols in code order, then digits, then letters; accented letters after their base, then the
+//! ligatures. Two passes: base letters decide first, accents (and case, where it counts) only
+//! between strings whose bases agree. No expansions: `ß` is not `ss`, unlike nvarchar.
+
+use super::pad_compare;
+use std::cmp::Ordering;
+use std::hash::Hasher;
+
+/// Letters in order; `/` separates letters of different base, and each pair is upper, lower.
+const LETTERS: &[u8] = b"Aa\xC0\xE0\xC1\xE1\xC2\xE2\xC3\xE3\xC4\xE4\xC5\xE5/\xC6\xE6/Bb/Cc\xC7\xE7/\
+    Dd/\xD0\xF0/Ee\xC8\xE8\xC9\xE9\xCA\xEA\xCB\xEB/Ff\x83\x83/Gg/Hh/Ii\xCC\xEC\xCD\xED\xCE\xEE\xCF\xEF/\
+    Jj/Kk/Ll/Mm/Nn\xD1\xF1/Oo\xD2\xF2\xD3\xF3\xD4\xF4\xD5\xF5\xD6\xF6\xD8\xF8/\x8C\x9C/Pp/Qq/Rr/\
+    Ss\x8A\x9A/\xDF\xDF/Tt/\xDE\xFE/Uu\xD9\xF9\xDA\xFA\xDB\xFB\xDC\xFC/Vv/Ww/Xx/Yy\xDD\xFD\x9F\xFF/\
+    Zz\x8E\x9E";
+
+struct Weights {
+    /// Base letter.
+    base: [u8; 256],
+    /// Base and accent.
+    accent: [u8; 256],
+    /// Base, accent and case: a permutation of the bytes that are not paired with themselves.
+    case: [u8; 256],
+}
+
+static WEIGHTS: Weights = weights();
+
+const fn is_letter(byte: u8) -> bool {
+    let mut i = 0;
+    while i < LETTERS.len() {
+        if LETTERS[i] == byte && byte != b'/' {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+const fn weights() -> Weights {
+    let mut w = Weights { base: [0; 256], accent: [0; 256], case: [0; 256] };
+    let mut next: u8 = 0;
+    // Symbols, then digits: two passes over the bytes that are no letters.
+    let mut pass = 0;
+    while pass < 2 {
+        let mut b = 0;
+        while b < 256 {
+            let byte = b as u8;
+            if !is_letter(byte) && byte.is_ascii_digit() == (pass == 1) {
+                w.base[b] = next;
+                w.accent[b] = next;
+                w.case[b] = next;
+                next += 1;
+            }
+            b += 1;
+        }
+        pass += 1;
+    }
+    let mut base = next;
+    let mut i = 0;
+    while i < LETTERS.len() {
+        if LETTERS[i] == b'/' {
+            base = next;
+            i += 1;
+            continue;
+        }
+        let (upper, lower) = (LETTERS[i] as usize, LETTERS[i + 1] as usize);
+        w.base[upper] = base;
+        w.base[lower] = base;
+        w.accent[upper] = next;
+        w.accent[lower] = next;
+        w.case[lower] = next;
+        if upper == lower {
+            next = next.wrapping_add(1);
+        } else {
+            w.case[upper] = next;
+            w.case[lower] = next.wrapping_add(1);
+            next = next.wrapping_add(2);
+        }
+        i += 2;
+    }
+    assert!(next == 0, "every byte has its own weight");
+    w
+}
+
+pub(super) fn compare_ci_as(a: &[u8], b: &[u8]) -> Ordering {
+    by(&WEIGHTS.base, a, b).then_with(|| by(&WEIGHTS.accent, a, b))
+}
+
+pub(super) fn compare_cs_as(a: &[u8], b: &[u8]) -> Ordering {
+    compare_ci_as(a, b).then_with(|| by(&WEIGHTS.case, a, b))
+}
+
+pub(super) fn compare_ci_ai(a: &[u8], b: &[u8]) -> Ordering {
+    by(&WEIGHTS.base, a, b)
+}
+
+fn by(weights: &[u8; 256], a: &[u8], b: &[u8]) -> Ordering {
+    let weight = |x: &u8| weights[*x as usize];
+    pad_compare(a.iter().map(weight), b.iter().map(weight), weights[b' ' as usize])
+}
+
+/// Feeds a hasher with what equality looks at; `a` has no trailing blanks.
+pub(super) fn hash(case: bool, accent: bool, a: &[u8], state: &mut impl Hasher) {
+    let weights = match (case, accent) {
+        (true, _) => &WEIGHTS.case,
+        (false, true) => &WEIGHTS.accent,
+        (false, false) => &WEIGHTS.base,
+    };
+    for x in a {
+        state.write_u8(weights[*x as usize]);
+    }
+}
+
+/// Whether two bytes are the same character.
+pub(super) fn same(case: bool, accent: bool, a: u8, b: u8) -> bool {
+    weight(case, accent, a) == weight(case, accent, b)
+}
+
+/// The place of a byte in the order, for ranges of LIKE patterns.
+pub(super) fn weight(case: bool, accent: bool, a: u8) -> u8 {
+    let weights = match (case, accent) {
+        (true, _) => &WEIGHTS.case,
+        (false, true) => &WEIGHTS.accent,
+        (false, false) => &WEIGHTS.base,
+    };
+    weights[a as usize]
+}

@@ -1,0 +1,33 @@
+//! SQL values: numeric, datetime, strings, collations, conversions, their errors.
+//!
+//! A `Value` is one SQL value, a `SqlType` says what it was declared as, a `Collation` how its
+//! characters compare. Everything else here is a function of those three: conversion, arithmetic
+//! and its result types, comparison and hash, and the bytes that rows store.
+//!
+//! Nothing here knows a session, a table or the clock. NULL is a value; what NULL means in a
+//! predicate is the caller's.
+
+#![forbid(unsafe_code)]
+
+mod arithmetic;
+mod bytes;
+mod collation;
+mod compare;
+mod convert;
+mod decimal;
+mod sql_type;
+mod storage;
+pub mod text;
+mod value;
+
+pub use arithmetic::{BinaryOp, Operation, apply, common_type, comparison_type, negate, operation};
+pub use bytes::Bytes;
+pub use collation::{Collation, trim_char, trim_nchar};
+pub use compare::{compare, hash};
+pub use convert::{Fit, coerce_for_column, convert, explicit_allowed, implicit_allowed};
+pub use decimal::{Decimal, PRECISION_MAX};
+pub use sql_type::{ALL_TYPES, Family, Length, SqlType};
+pub use storage::{
+    CorruptValue, StorageOrder, compare_storage, decode_storage, encode_storage, fixed_width,
+};
+pub use value::{DateTime, DateTime2, DateTimeOffset, SmallDateTime, Value};
