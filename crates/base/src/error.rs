@@ -148,7 +148,10 @@ mod tests {
     fn places_are_filled_in_order_and_a_deeper_line_wins() {
         let m = Message { number: 208, severity: 16, text: "Invalid object name '{0}'." };
         let e = SqlError::new(m, &[&"dbo.T"]).at_line(3).at_line(9).in_procedure("p");
-        assert_eq!(e.to_string(), "Msg 208, Level 16, State 1, Procedure p, Line 3: Invalid object name 'dbo.T'.");
+        assert_eq!(
+            e.to_string(),
+            "Msg 208, Level 16, State 1, Procedure p, Line 3: Invalid object name 'dbo.T'."
+        );
     }
 
     #[test]

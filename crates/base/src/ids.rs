@@ -220,7 +220,9 @@ mod tests {
         assert_eq!(a.as_hex(), "0000001f:000000c8:0001");
         assert_eq!(a.as_numeric(), 31_000_000_020_000_001);
         assert_eq!(a.to_string(), "(31:200:1)");
-        assert!(a < Lsn::new(31, 201, 0) && Lsn::new(31, Lsn::BLOCK_MAX, 4095) < Lsn::new(32, 0, 0));
+        assert!(
+            a < Lsn::new(31, 201, 0) && Lsn::new(31, Lsn::BLOCK_MAX, 4095) < Lsn::new(32, 0, 0)
+        );
         assert_eq!(a.block_start().slot(), 0);
     }
 

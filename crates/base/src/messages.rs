@@ -170,6 +170,7 @@ messages! {
     XACT_DOOMED_SAVEPOINT = 3931, 16, "The current transaction cannot be committed and cannot be rolled back to a savepoint. Roll back the entire transaction.";
     DELAYED_DURABILITY_CONTEXT = 3978, 16, "The DELAYED_DURABILITY option is not allowed in this context.";
     XACT_UNCOMMITTABLE_BATCH_END = 3998, 16, "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.";
+    TDS_STREAM = 4002, 16, "The incoming tabular data stream (TDS) protocol stream is incorrect. The stream ended unexpectedly.";
     CANNOT_OPEN_DATABASE = 4060, 11, "Cannot open database \"{0}\" requested by the login. The login failed.";
     MULTIPART_UNBOUND = 4104, 16, "The multi-part identifier \"{0}\" could not be bound.";
     COULD_NOT_FIND_FUNCTION = 4121, 16, "Cannot find either column \"{0}\" or the user-defined function or aggregate \"{1}\", or the name is ambiguous.";
@@ -185,6 +186,15 @@ messages! {
     KILL_SELF = 6104, 16, "Cannot use KILL to kill your own process.";
     KILL_NOT_FOUND = 6106, 16, "Process ID {0} is not an active process ID.";
     ROLLBACK_NAME_UNKNOWN = 6401, 16, "Cannot roll back {0}. No transaction or savepoint of that name was found.";
+    TDS_TOO_MANY_PARAMETERS = 8003, 16, "The incoming request has too many parameters. The server supports a maximum of {0} parameters. Reduce the number of parameters and resend the request.";
+    TDS_RPC_NAME = 8004, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. The RPC name is invalid.";
+    TDS_PARAMETER_NAME = 8005, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {0}: The parameter name is invalid.";
+    TDS_PARAMETER_FLAGS = 8006, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {0}: The parameter status flags are invalid.";
+    TDS_CHUNKS = 8007, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {0} (\"{1}\"): The chunking format is incorrect for a large object parameter of type 0x{2}.";
+    TDS_TYPE_UNKNOWN = 8009, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {0} (\"{1}\"): Data type 0x{2} is unknown.";
+    TDS_TYPE_LENGTH = 8016, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {0} (\"{1}\"): Data type 0x{2} has an invalid data length or metadata length.";
+    TDS_TYPE_PRECISION = 8017, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {0} (\"{1}\"): Data type 0x{2} has an invalid precision or scale.";
+    TDS_INSTANCE = 8023, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {0} (\"{1}\"): The supplied value is not a valid instance of data type {2}. Check the source data for invalid values. An example of an invalid value is data of numeric type with scale greater than precision.";
     INSERT_IDENTITY_NO_LIST = 8101, 16, "An explicit value for the identity column in table '{0}' can only be specified when a column list is used and IDENTITY_INSERT is ON.";
     UPDATE_IDENTITY = 8102, 16, "Cannot update identity column '{0}'.";
     IDENTITY_INSERT_NO_PROPERTY = 8106, 16, "Table '{0}' does not have the identity property. Cannot perform SET operation.";
@@ -228,6 +238,10 @@ messages! {
     LOG_FILE_MISSING = 9003, 20, "The log scan number {0} passed to log scan in database '{1}' is not valid. This error may indicate data corruption or that the log file (.ldf) does not match the data file (.mdf).";
     LOG_CORRUPT = 9004, 21, "An error occurred while processing the log for database '{0}'. If possible, restore from backup. If a backup is not available, it might be necessary to rebuild the log.";
     THROW_ARGUMENT = 10704, 15, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
+    TDS_PRELOGIN = 17828, 20, "The prelogin packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";
+    TDS_VERSION = 17831, 20, "The TDS version 0x{0} of the client library used to open the connection is unsupported or unknown. The connection has been closed.";
+    TDS_LOGIN = 17832, 20, "The login packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";
+    TDS_MESSAGE_TOO_LONG = 17836, 20, "The message exceeds the {0} bytes that a request may have; the connection has been closed.";
     LOGIN_FAILED = 18456, 14, "Login failed for user '{0}'.";
     ERROR_NUMBER_RANGE = 35100, 16, "Error number {0} in the THROW statement is outside the valid range. Specify an error number in the valid range of 50000 to 2147483647.";
     NOT_SUPPORTED = 40510, 16, "Statement '{0}' is not supported in this version of Ghostlight.";

@@ -80,9 +80,8 @@ impl Region {
         {
             use rustix::mm::{Advice, madvise};
             // SAFETY: the range is within our own mapping and the caller vouches for references.
-            let done = unsafe {
-                madvise(self.base.add(offset).cast(), bytes, Advice::LinuxDontNeed)
-            };
+            let done =
+                unsafe { madvise(self.base.add(offset).cast(), bytes, Advice::LinuxDontNeed) };
             assert!(done.is_ok(), "memory of our own mapping can be given back");
         }
         #[cfg(miri)]

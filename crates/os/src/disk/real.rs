@@ -26,9 +26,7 @@ impl Disk for RealDisk {
         let fd = if how.direct {
             match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
                 // Some filesystems refuse O_DIRECT, after having made the file.
-                Err(rustix::io::Errno::INVAL) => {
-                    rustix::fs::open(path, flags - OFlags::EXCL, mode)
-                }
+                Err(rustix::io::Errno::INVAL) => rustix::fs::open(path, flags - OFlags::EXCL, mode),
                 other => other,
             }?
         } else {

@@ -1,0 +1,3 @@
+//! The door used from above: sources, sinks, cursors, spills.
+
+#![forbid(unsafe_code)]

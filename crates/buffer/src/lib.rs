@@ -1,0 +1,3 @@
+//! Frames, latched guards, eviction, checkpoint writes; owns Change (latch, log, stamp).
+
+#![forbid(unsafe_code)]

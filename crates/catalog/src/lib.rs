@@ -1,0 +1,3 @@
+//! Definitions as data in compiled-in system tables; lookup, DDL.
+
+#![forbid(unsafe_code)]

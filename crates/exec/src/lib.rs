@@ -1,0 +1,3 @@
+//! Operators in row mode, memory grants, spills.
+
+#![forbid(unsafe_code)]

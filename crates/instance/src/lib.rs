@@ -1,0 +1,3 @@
+//! The process: databases, sessions, tempdb, workers, registration lists.
+
+#![forbid(unsafe_code)]

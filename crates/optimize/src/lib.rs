@@ -1,0 +1,3 @@
+//! Logical to physical: access paths and join methods.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Pure data: scalar expressions, logical tree, physical tree.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Compiled batches and plans: keys, invalidation, statistics of use.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Listener, TLS, login, TDS request loop.
+
+#![forbid(unsafe_code)]

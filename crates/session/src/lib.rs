@@ -1,0 +1,3 @@
+//! Connection state, SET options, batches, control flow, procedures; owns Host.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! The sqlcmd-like client, remote over TDS or embedded; the binary ghostlight.
+
+#![forbid(unsafe_code)]

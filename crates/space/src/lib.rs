@@ -1,0 +1,3 @@
+//! Who owns which page: extents, allocation maps, free space, file growth.
+
+#![forbid(unsafe_code)]

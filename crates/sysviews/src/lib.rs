@@ -1,0 +1,3 @@
+//! sys views and DMVs as table sources over snapshots.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! TDS packets, tokens, login, type encodings, both directions: bytes and messages, no sockets.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Lexer, parser, AST with spans; never fails hard.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Transactions: Xsn, begin, commit, abort, commit table, undo walk.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Log blocks, records, group commit, scan, truncation; owns RedoHandler.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! The clockwork: named periodic and signalled steps, budgets, status.
+
+#![forbid(unsafe_code)]
