@@ -7,8 +7,8 @@ use crate::workspace::Violation;
 /// A function without a home is a concept without a name.
 const FILES: [&str; 7] = ["utils", "util", "common", "helpers", "helper", "misc", "shared"];
 const SUFFIXES: [&str; 6] = ["Manager", "Handler", "Helper", "Impl", "Info", "Data"];
-/// Nouns of the domain: what a log record or an undo step is handed to.
-const EXCUSED: [&str; 2] = ["RedoHandler", "UndoHandler"];
+/// Nouns of the domain: what a log record or an undo step is handed to, and MS-TDS's TYPE_INFO.
+const EXCUSED: [&str; 3] = ["RedoHandler", "UndoHandler", "TypeInfo"];
 
 pub(crate) fn check(survey: &Survey) -> Vec<Violation> {
     let mut violations = Vec::new();
