@@ -1,5 +1,6 @@
 //! The workspace as files: where its root is, what lies in it, and how a violation is spelled.
 
+use std::env;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,13 @@ impl Workspace {
             return Err(format!("no layers.toml in {}: run from the checkout", root.display()));
         }
         Ok(Workspace { root: root.to_owned() })
+    }
+
+    /// Cargo's output folder: the one that this program itself was built into.
+    pub(crate) fn target(&self) -> PathBuf {
+        let own = env::current_exe().unwrap_or_default();
+        let folder = own.parent().and_then(Path::parent);
+        folder.map_or_else(|| self.root.join("target"), Path::to_owned)
     }
 
     /// The text of a file named from the root.

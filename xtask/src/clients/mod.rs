@@ -101,7 +101,7 @@ fn take_turn(workspace: &Workspace, client: &Client, binary: &Path) -> Outcome<T
         let turn = if process::in_ci() { Turn::Failed(missing) } else { Turn::Skipped(missing) };
         return Ok(turn);
     }
-    let work = workspace.root.join("target/clients").join(&client.name);
+    let work = workspace.target().join("clients").join(&client.name);
     setup::prepare(workspace, client, &work)?;
     let server = Server::start(binary, &work)?;
     let log = work.join("run.log");

@@ -32,7 +32,7 @@ pub(crate) fn build(workspace: &Workspace, release: bool) -> Outcome<PathBuf> {
         return Err("the server does not build".to_owned());
     }
     let profile = if release { "release" } else { "debug" };
-    Ok(workspace.root.join("target").join(profile).join("ghostlight"))
+    Ok(workspace.target().join(profile).join("ghostlight"))
 }
 
 impl Server {
