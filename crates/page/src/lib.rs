@@ -1,3 +1,24 @@
-//! The 8 KB page and the row record as bytes: offsets, slots, checksum, RowLayout.
+//! The 8 KB page and the row record as bytes: offsets, slots, checksum, layouts.
+//!
+//! Pure: no I/O, no locks, no catalog, no SQL types. The layouts are SQL Server's, so that
+//! `sys.dm_db_index_physical_stats` and `DBCC PAGE` come out exact; see docs/formats/page.md and
+//! docs/formats/row.md for the pictures.
+//!
+//! Reading never panics on damaged bytes: what can be wrong on disk comes back as `None` or
+//! [`Damage`]. Writing asserts, because its callers decide what they write.
 
 #![forbid(unsafe_code)]
+
+mod bitmap;
+mod checksum;
+mod header;
+mod layout;
+mod record;
+mod slots;
+
+pub use bitmap::{EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, Pfs};
+pub use checksum::{seal, verify};
+pub use header::{PageBytes, PageKind, PageMut, PageView, at};
+pub use layout::{Field, Place, RowLayout};
+pub use record::{RecordKind, VersionTag, length as record_length};
+pub use slots::{Damage, check as check_slots, slot_cost};

@@ -1,0 +1,248 @@
+//! The record ("FixedVar" format): status bytes, kinds, length, version tag.
+//!
+//! | part | bytes | |
+//! |---|---|---|
+//! | status A | 1 | bits 1-3 kind, 0x10 null bitmap, 0x20 variable part, 0x40 version tag |
+//! | status B | 1 | data records only |
+//! | fixed end | 2 | data records only: offset of the column count |
+//! | fixed columns | n | |
+//! | column count, null bitmap | 2 + ceil(n/8) | 1 = NULL; data records always |
+//! | variable count, end offsets | 2 + 2k | high bit of an offset: the column is off-row |
+//! | variable columns | | |
+//! | version tag | 14 | page 4, file 2, slot 2, XSN 6 |
+//!
+//! Index records have neither status B nor fixed end: pminlen of their page tells. Large-object
+//! fragments have their length where data records have the fixed end.
+
+use crate::header::{u16_at, u32_at};
+use base::limits::VERSION_TAG_BYTES;
+use base::{PageId, SlotNo, Xsn};
+
+/// Status A: a null bitmap follows the fixed columns.
+pub(crate) const HAS_NULLS: u8 = 0x10;
+/// Status A: a variable part follows.
+pub(crate) const HAS_VARIABLE: u8 = 0x20;
+/// Status A: the record ends in a version tag.
+pub(crate) const HAS_TAG: u8 = 0x40;
+const KIND_BITS: u8 = 0x0E;
+/// High bit of a variable column's end offset: the bytes are a pointer off the row.
+pub(crate) const OFF_ROW: u16 = 0x8000;
+
+/// What a record is: bits 1 to 3 of status A.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum RecordKind {
+    /// A row of a heap or of a clustered leaf.
+    Primary = 0,
+    /// A heap row that moved; its old slot holds a stub.
+    Forwarded = 1,
+    /// Where a heap row moved to.
+    ForwardingStub = 2,
+    /// An entry of an index page.
+    Index = 3,
+    /// A fragment of a large object.
+    Blob = 4,
+    /// A deleted entry of an index page.
+    GhostIndex = 5,
+    /// A deleted row.
+    GhostData = 6,
+    /// A deleted row kept for its versions only.
+    GhostVersion = 7,
+}
+
+impl RecordKind {
+    /// The kind in a status byte.
+    pub const fn of(status: u8) -> RecordKind {
+        match (status & KIND_BITS) >> 1 {
+            0 => RecordKind::Primary,
+            1 => RecordKind::Forwarded,
+            2 => RecordKind::ForwardingStub,
+            3 => RecordKind::Index,
+            4 => RecordKind::Blob,
+            5 => RecordKind::GhostIndex,
+            6 => RecordKind::GhostData,
+            _ => RecordKind::GhostVersion,
+        }
+    }
+
+    /// The status bits of the kind.
+    pub const fn bits(self) -> u8 {
+        (self as u8) << 1
+    }
+
+    /// Whether the record is a ghost.
+    pub const fn is_ghost(self) -> bool {
+        matches!(self, RecordKind::GhostIndex | RecordKind::GhostData | RecordKind::GhostVersion)
+    }
+
+    /// Whether records of this kind start like index records (one status byte, pminlen).
+    pub const fn is_index(self) -> bool {
+        matches!(self, RecordKind::Index | RecordKind::GhostIndex)
+    }
+
+    /// The kind a delete turns it into; `None` for what cannot be a ghost.
+    pub const fn ghosted(self) -> Option<RecordKind> {
+        match self {
+            RecordKind::Primary => Some(RecordKind::GhostData),
+            RecordKind::Index => Some(RecordKind::GhostIndex),
+            _ => None,
+        }
+    }
+
+    /// The kind a rolled-back delete turns it back into.
+    pub const fn unghosted(self) -> Option<RecordKind> {
+        match self {
+            RecordKind::GhostData | RecordKind::GhostVersion => Some(RecordKind::Primary),
+            RecordKind::GhostIndex => Some(RecordKind::Index),
+            _ => None,
+        }
+    }
+
+    /// A status byte with its kind replaced.
+    pub const fn with_kind(status: u8, kind: RecordKind) -> u8 {
+        (status & !KIND_BITS) | kind.bits()
+    }
+}
+
+/// The last 14 bytes of a versioned record: where its previous version is, and who wrote it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VersionTag {
+    /// Page and slot of the previous version; [`PageId::NONE`] when there is none.
+    pub previous: (PageId, SlotNo),
+    /// The writer.
+    pub writer: Xsn,
+}
+
+impl VersionTag {
+    /// Reads the tag of a record that has one.
+    pub fn of(record: &[u8]) -> Option<VersionTag> {
+        if record.first()? & HAS_TAG == 0 {
+            return None;
+        }
+        let t = record.get(record.len().checked_sub(VERSION_TAG_BYTES)?..)?;
+        let mut writer = [0; 8];
+        writer[..6].copy_from_slice(&t[8..]);
+        Some(VersionTag {
+            previous: (PageId::new(u16_at(t, 4), u32_at(t, 0)), SlotNo(u16_at(t, 6))),
+            writer: Xsn(u64::from_le_bytes(writer)),
+        })
+    }
+
+    /// The tag's bytes.
+    pub fn bytes(self) -> [u8; VERSION_TAG_BYTES] {
+        assert!(self.writer <= Xsn::MAX, "an XSN has 48 bits");
+        let mut t = [0; VERSION_TAG_BYTES];
+        t[..4].copy_from_slice(&self.previous.0.page.to_le_bytes());
+        t[4..6].copy_from_slice(&self.previous.0.file.0.to_le_bytes());
+        t[6..8].copy_from_slice(&self.previous.1.0.to_le_bytes());
+        t[8..].copy_from_slice(&self.writer.0.to_le_bytes()[..6]);
+        t
+    }
+}
+
+/// The length of the record that `bytes` begin with; `None` when they make no sense.
+pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {
+    let status = *bytes.first()?;
+    let kind = RecordKind::of(status);
+    let body = match kind {
+        RecordKind::ForwardingStub => return (bytes.len() >= 9).then_some(9),
+        RecordKind::Blob => {
+            let n = usize::from(u16_at(bytes.get(..4)?, 2));
+            return (n >= 14 && n <= bytes.len()).then_some(n);
+        }
+        RecordKind::Index | RecordKind::GhostIndex => usize::from(min_len),
+        RecordKind::Primary
+        | RecordKind::Forwarded
+        | RecordKind::GhostData
+        | RecordKind::GhostVersion => usize::from(u16_at(bytes.get(..4)?, 2)),
+    };
+    let tag = if status & HAS_TAG == 0 { 0 } else { VERSION_TAG_BYTES };
+    let n = end_of_columns(bytes, body, status)? + tag;
+    (n <= bytes.len() && n > 0).then_some(n)
+}
+
+/// Where the columns end: after the last variable one, or the null bitmap, or the fixed part.
+fn end_of_columns(bytes: &[u8], fixed_end: usize, status: u8) -> Option<usize> {
+    if fixed_end == 0 {
+        return None;
+    }
+    let mut end = fixed_end;
+    if status & HAS_NULLS != 0 {
+        let columns = usize::from(u16_at(bytes.get(end..end + 2)?, 0));
+        end += 2 + columns.div_ceil(8);
+    }
+    if status & HAS_VARIABLE != 0 {
+        let count = usize::from(u16_at(bytes.get(end..end + 2)?, 0));
+        let offsets_end = end + 2 + 2 * count;
+        if count == 0 {
+            return Some(offsets_end);
+        }
+        let last = u16_at(bytes.get(offsets_end - 2..offsets_end)?, 0) & !OFF_ROW;
+        end = usize::from(last);
+        if end < offsets_end {
+            return None;
+        }
+    }
+    Some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(s: &str) -> Vec<u8> {
+        let s: String = s.split_whitespace().collect();
+        (0..s.len() / 2).map(|i| u8::from_str_radix(&s[2 * i..2 * i + 2], 16).unwrap()).collect()
+    }
+
+    #[test]
+    fn published_dumps_have_their_published_lengths() {
+        let b = "62".repeat(10);
+        let psi = hex(&format!("3000 0800 02000000 0400 0a 0200 1100 1b00 {b}"));
+        assert_eq!((psi.len(), length(&psi, 0)), (27, Some(27)));
+        let (a, b) = ("61".repeat(10), "62".repeat(10));
+        let so = hex(&format!(
+            "7000 0800 01000000 0300 00 0200 1b00 2500 {a}{b} 0000000000000000 310000000000"
+        ));
+        assert_eq!((so.len(), length(&so, 0)), (51, Some(51)));
+        let tag = VersionTag::of(&so).unwrap();
+        assert_eq!((tag.previous.0, tag.writer), (PageId::NONE, Xsn(49)));
+        let store = hex("B0000000 0100 0000 270000000000");
+        let mut rec = vec![0x40];
+        rec.extend(store);
+        let tag = VersionTag::of(&rec).unwrap();
+        assert_eq!(tag.previous, (PageId::new(1, 176), SlotNo(0)));
+        assert_eq!(tag.bytes()[..], rec[1..]);
+    }
+
+    #[test]
+    fn first_bytes_mean_what_dumps_show() {
+        use RecordKind::*;
+        for (status, kind) in
+            [(0x30, Primary), (0x70, Primary), (0x32, Forwarded), (0x04, ForwardingStub)]
+        {
+            assert_eq!(RecordKind::of(status), kind);
+        }
+        for (status, kind) in [(0x06, Index), (0x36, Index), (0x3C, GhostData), (0x1A, GhostIndex)]
+        {
+            assert_eq!(RecordKind::of(status), kind);
+        }
+        assert_eq!(RecordKind::with_kind(0x30, GhostData), 0x3C);
+        assert_eq!(RecordKind::with_kind(0x3C, Primary), 0x30);
+    }
+
+    #[test]
+    fn no_prefix_of_anything_panics() {
+        let psi = hex(&format!("3000 0800 02000000 0400 0a 0200 1100 1b00 {}", "62".repeat(10)));
+        for cut in 0..psi.len() {
+            assert_eq!(length(&psi[..cut], 0), None);
+        }
+        for status in 0..=255_u8 {
+            for fill in [0, 1, 0x7F, 0xFF] {
+                let mut b = [fill; 40];
+                b[0] = status;
+                let _ = length(&b, 11);
+            }
+        }
+    }
+}
