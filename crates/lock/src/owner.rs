@@ -1,0 +1,211 @@
+//! Who holds locks: a transaction, a session, a cursor; never a thread.
+//!
+//! An owner keeps the list of what it holds, so that giving all back costs what was taken. The
+//! list is touched by the owner's own task only: whoever hands a lock over to a waiter leaves
+//! the entry to the waiter.
+//!
+//! Invariants
+//!  1. A resource stands in exactly one of the two lists iff the table has this owner as holder,
+//!     except between a grant and the return of the call that asked for it.
+//!  2. The list's latch is never taken while a partition's latch is held.
+
+use crate::resource::Resource;
+use base::SessionId;
+use os::sync::Mutex;
+use os::wait::Waiter;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI8, AtomicU64, Ordering::Relaxed};
+
+/// What an owner is, as request_owner_type of sys.dm_tran_locks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum OwnerKind {
+    /// A transaction; number = transaction id.
+    Transaction = 1,
+    /// A cursor.
+    Cursor = 2,
+    /// A session, by `sp_getapplock`; number = session id.
+    Session = 3,
+    /// The S that every session holds on its database.
+    SharedTransactionWorkspace = 4,
+    /// The X of a session that has a database for itself.
+    ExclusiveTransactionWorkspace = 5,
+}
+
+impl OwnerKind {
+    /// The name that sys.dm_tran_locks shows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OwnerKind::Transaction => "TRANSACTION",
+            OwnerKind::Cursor => "CURSOR",
+            OwnerKind::Session => "SESSION",
+            OwnerKind::SharedTransactionWorkspace => "SHARED_TRANSACTION_WORKSPACE",
+            OwnerKind::ExclusiveTransactionWorkspace => "EXCLUSIVE_TRANSACTION_WORKSPACE",
+        }
+    }
+}
+
+/// An owner's identity: its kind and a number that no other owner of the kind has meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct OwnerId(u64);
+
+const NUMBER_BITS: u32 = 56;
+
+impl OwnerId {
+    /// The owner of that kind and number.
+    ///
+    /// # Panics
+    /// When the number needs more than 56 bits.
+    pub const fn new(kind: OwnerKind, number: u64) -> Self {
+        assert!(number < 1 << NUMBER_BITS, "an owner's number has 56 bits");
+        OwnerId((kind as u64) << NUMBER_BITS | number)
+    }
+
+    /// What kind of owner.
+    pub const fn kind(self) -> OwnerKind {
+        match self.0 >> NUMBER_BITS {
+            1 => OwnerKind::Transaction,
+            2 => OwnerKind::Cursor,
+            3 => OwnerKind::Session,
+            4 => OwnerKind::SharedTransactionWorkspace,
+            _ => OwnerKind::ExclusiveTransactionWorkspace,
+        }
+    }
+
+    /// The transaction id, session id, or whatever numbers this kind.
+    pub const fn number(self) -> u64 {
+        self.0 & ((1 << NUMBER_BITS) - 1)
+    }
+}
+
+/// What an owner holds, by how long.
+#[derive(Default)]
+pub(crate) struct HeldList {
+    pub(crate) long: Vec<Resource>,
+    pub(crate) short: Vec<Resource>,
+}
+
+impl HeldList {
+    /// Takes a resource off the short list. The latest come off first, so this is short too.
+    pub(crate) fn remove_short(&mut self, resource: &Resource) -> bool {
+        match self.short.iter().rposition(|r| r == resource) {
+            Some(at) => {
+                self.short.swap_remove(at);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// A short lock has become a long one.
+    pub(crate) fn lengthen(&mut self, resource: Resource) {
+        let was_short = self.remove_short(&resource);
+        assert!(was_short, "what becomes long was held short: {resource:?}");
+        self.long.push(resource);
+    }
+}
+
+/// Someone who holds and waits for locks.
+pub struct Owner {
+    id: AtomicU64,
+    session: SessionId,
+    waiter: Arc<Waiter>,
+    priority: AtomicI8,
+    log_bytes: AtomicU64,
+    rolling_back: AtomicBool,
+    pub(crate) held: Mutex<HeldList>,
+}
+
+impl Owner {
+    /// An owner that holds nothing. It waits at `waiter`, whose cancellation ends its waits.
+    pub fn new(id: OwnerId, session: SessionId, waiter: Arc<Waiter>) -> Arc<Self> {
+        Arc::new(Owner {
+            id: AtomicU64::new(id.0),
+            session,
+            waiter,
+            priority: AtomicI8::new(0),
+            log_bytes: AtomicU64::new(0),
+            rolling_back: AtomicBool::new(false),
+            held: Mutex::new(HeldList::default()),
+        })
+    }
+
+    /// Makes the same object the owner of the next transaction: its lists keep their memory.
+    ///
+    /// # Panics
+    /// When it still holds a lock.
+    pub fn renew(&self, id: OwnerId) {
+        assert_eq!(self.held_count(), 0, "an owner gives all locks back before it is renewed");
+        self.id.store(id.0, Relaxed);
+        self.log_bytes.store(0, Relaxed);
+        self.rolling_back.store(false, Relaxed);
+    }
+
+    /// Who this is.
+    #[inline]
+    pub fn id(&self) -> OwnerId {
+        OwnerId(self.id.load(Relaxed))
+    }
+
+    /// The session it belongs to; 0 and below for the engine's own.
+    #[inline]
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+
+    /// Where it waits.
+    pub fn waiter(&self) -> &Arc<Waiter> {
+        &self.waiter
+    }
+
+    /// SET DEADLOCK_PRIORITY: -10 to 10, the lowest dies first.
+    ///
+    /// # Panics
+    /// When it is outside that range.
+    pub fn set_priority(&self, priority: i8) {
+        assert!((-10..=10).contains(&priority), "a deadlock priority is -10 to 10");
+        self.priority.store(priority, Relaxed);
+    }
+
+    /// The deadlock priority.
+    pub fn priority(&self) -> i8 {
+        self.priority.load(Relaxed)
+    }
+
+    /// Adds to the log it has used: what its rollback would cost.
+    #[inline]
+    pub fn add_log_bytes(&self, bytes: u64) {
+        self.log_bytes.fetch_add(bytes, Relaxed);
+    }
+
+    /// The log it has used.
+    pub fn log_bytes(&self) -> u64 {
+        self.log_bytes.load(Relaxed)
+    }
+
+    /// From now on it is rolling back, and no deadlock's victim.
+    pub fn set_rolling_back(&self, rolling_back: bool) {
+        self.rolling_back.store(rolling_back, Relaxed);
+    }
+
+    /// Whether it is rolling back.
+    pub fn is_rolling_back(&self) -> bool {
+        self.rolling_back.load(Relaxed)
+    }
+
+    /// How many resources it holds.
+    pub fn held_count(&self) -> usize {
+        let held = self.held.lock();
+        held.long.len() + held.short.len()
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if !std::thread::panicking() && !os::sched::crashed() {
+            let held = self.held.get_mut();
+            let count = held.long.len() + held.short.len();
+            debug_assert_eq!(count, 0, "an owner gives all locks back before it is dropped");
+        }
+    }
+}
