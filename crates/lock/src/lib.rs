@@ -10,12 +10,27 @@
 
 #![forbid(unsafe_code)]
 
+mod budget;
+mod deadlock;
 mod error;
+mod escalation;
+mod head;
 mod mode;
 mod owner;
 mod resource;
+mod shard;
+mod snapshot;
+mod table;
+mod ticket;
 
+pub use budget::LOCK_BYTES;
+pub use deadlock::{Deadlock, DeadlockMember, DeadlockWitness, Progress};
 pub use error::LockError;
+pub use escalation::{ESCALATION_COUNT, ESCALATION_STEP, EscalationCounter, EscalationPolicy};
+pub use head::{Blocker, Duration};
 pub use mode::Mode;
 pub use owner::{Owner, OwnerId, OwnerKind};
 pub use resource::{INFINITY, Kind, Resource};
+pub use snapshot::{LockRow, LockStatus, WaitRow};
+pub use table::{Counters, Granted, Options, Outcome, Table, Timeout};
+pub use ticket::Ticket;

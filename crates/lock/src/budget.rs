@@ -1,0 +1,116 @@
+//! How many locks there may be: a limit, drawn by the partitions in small lots.
+//!
+//! A partition asks once per lot, so the common lock costs no shared counter.
+//!
+//! Invariants
+//!  1. The sum of all allowances never exceeds the limit.
+//!  2. A partition has at most its allowance of entries.
+
+use os::memory::{Memory, Reservation};
+use os::sync::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Memory that one entry (a holder or a waiter) is reckoned at: its place in the partition's
+/// map at usual load, and in its owner's list.
+pub const LOCK_BYTES: usize = 112;
+
+/// What a partition draws at once.
+pub(crate) const LOT: u32 = 32;
+
+/// The clerk's name in sys.dm_os_memory_clerks.
+const CLERK: &str = "OBJECTSTORE_LOCK_MANAGER";
+
+/// The limit and what is drawn.
+pub(crate) struct Budget {
+    locks_max: u32,
+    drawn: AtomicU32,
+    memory: Option<Mutex<Reservation>>,
+}
+
+impl Budget {
+    /// A budget of that many locks, reserved from the memory authority if one is given.
+    pub(crate) fn new(locks_max: u32, memory: Option<&Arc<Memory>>) -> Self {
+        assert!(locks_max > 0, "a lock table without locks serves nobody");
+        let memory = memory.map(|m| {
+            let clerk = m.clerk(CLERK);
+            Mutex::new(m.reserve(&clerk, 0).expect("nothing always fits"))
+        });
+        Budget { locks_max, drawn: AtomicU32::new(0), memory }
+    }
+
+    /// Adds to an allowance: a lot, or one where a lot doesn't fit. False when nothing is left.
+    #[cold]
+    pub(crate) fn draw(&self, allowance: &mut u32) -> bool {
+        for want in [LOT, 1] {
+            let fits = |n: u32| n.checked_add(want).filter(|&n| n <= self.locks_max);
+            if self.drawn.fetch_update(Relaxed, Relaxed, fits).is_err() {
+                continue;
+            }
+            if self.reserve(want) {
+                *allowance += want;
+                return true;
+            }
+            self.drawn.fetch_sub(want, Relaxed);
+        }
+        false
+    }
+
+    fn reserve(&self, locks: u32) -> bool {
+        match &self.memory {
+            None => true,
+            Some(m) => m.lock().grow(locks as usize * LOCK_BYTES).is_ok(),
+        }
+    }
+
+    /// Takes a lot back from an allowance that has at least that much to spare.
+    #[cold]
+    pub(crate) fn give_back(&self, allowance: &mut u32) {
+        assert!(*allowance >= LOT, "an allowance gives back what it has");
+        *allowance -= LOT;
+        let before = self.drawn.fetch_sub(LOT, Relaxed);
+        assert!(before >= LOT, "what is given back was drawn");
+        if let Some(m) = &self.memory {
+            m.lock().shrink(LOT as usize * LOCK_BYTES);
+        }
+    }
+
+    /// Whether so much is drawn that escalation should make room.
+    pub(crate) fn is_tight(&self) -> bool {
+        u64::from(self.drawn.load(Relaxed)) * 5 >= u64::from(self.locks_max) * 2
+    }
+
+    /// Memory that the drawn locks are reckoned at.
+    pub(crate) fn used_bytes(&self) -> usize {
+        self.drawn.load(Relaxed) as usize * LOCK_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allowances_never_exceed_the_limit_and_come_back() {
+        let memory = Memory::new(50 * LOCK_BYTES);
+        let b = Budget::new(40, Some(&memory));
+        let mut mine = 0;
+        assert!(b.draw(&mut mine) && mine == LOT && !b.is_tight() == (LOT * 5 < 80));
+        for n in 1..=8 {
+            assert!(b.draw(&mut mine) && mine == LOT + n);
+        }
+        assert!(!b.draw(&mut mine));
+        assert_eq!(b.used_bytes(), memory.reserved_bytes());
+        b.give_back(&mut mine);
+        assert_eq!((mine, memory.reserved_bytes()), (8, 8 * LOCK_BYTES));
+    }
+
+    #[test]
+    fn the_memory_authority_can_refuse_before_the_limit() {
+        let memory = Memory::new(3 * LOCK_BYTES);
+        let b = Budget::new(40, Some(&memory));
+        let mut mine = 0;
+        assert!((0..3).all(|_| b.draw(&mut mine)));
+        assert!(!b.draw(&mut mine) && mine == 3);
+    }
+}

@@ -1,0 +1,371 @@
+//! The deadlock search: who waits for whom, in a circle.
+//!
+//! A step copies each queue with its waiters' blockers, partition by partition, and looks for a
+//! cycle in the copy. Because the copy is not of one moment, a cycle is believed only after all
+//! its partitions are latched and every edge is seen again: a waiter neither gives nor takes, so
+//! edges seen together form a real deadlock.
+//!
+//! Invariants
+//!  1. A deadlock gets exactly one victim, and none that is rolling back.
+//!  2. The witness has seen the deadlock before its victim is woken.
+//!  3. Partitions are latched in ascending order; the witness is called without a latch.
+
+use crate::head::Blocker;
+use crate::mode::Mode;
+use crate::owner::OwnerId;
+use crate::resource::Resource;
+use crate::table::Table;
+use crate::ticket::{Pending, State};
+use base::SessionId;
+use os::sync::RwLock;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// The pace with fewer than two waiters.
+const IDLE_MS: u64 = 5_000;
+/// The pace with two or more.
+const WAITING_MS: u64 = 1_000;
+/// The pace right after a deadlock.
+const EAGER_MS: u64 = 100;
+/// After a deadlock so many waits start a search at once.
+const EAGER_WAITS: u32 = 4;
+
+/// One of those who wait for each other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeadlockMember {
+    /// Who waits.
+    pub owner: OwnerId,
+    /// Its session.
+    pub session: SessionId,
+    /// SET DEADLOCK_PRIORITY.
+    pub priority: i8,
+    /// The log it has used.
+    pub log_bytes: u64,
+    /// What it waits for.
+    pub resource: Resource,
+    /// What it holds of that; NL for nothing. Else the request is a conversion.
+    pub held: Mode,
+    /// What it asked for.
+    pub mode: Mode,
+    /// When it began to wait, monotonic.
+    pub since_ns: u64,
+    /// Everybody it waits for.
+    pub blockers: Vec<Blocker>,
+}
+
+/// A circle of waiters, each waiting for the next, the last for the first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Deadlock {
+    /// Which member gets error 1205.
+    pub victim: usize,
+    /// The circle.
+    pub members: Vec<DeadlockMember>,
+}
+
+/// Who writes deadlocks down. Implemented above, where statements and names are known.
+pub trait DeadlockWitness: Send + Sync {
+    /// Called before the victim is woken, without any latch held.
+    fn saw(&self, deadlock: &Deadlock);
+}
+
+/// What a step did, and when the next is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Deadlocks found.
+    pub found: u32,
+    /// When to come again, unless signalled before.
+    pub next_in_ms: u64,
+}
+
+type Wakeup = Arc<dyn Fn() + Send + Sync>;
+
+/// When to search.
+#[derive(Default)]
+pub(crate) struct Search {
+    /// Tickets that have not been waited for to the end.
+    waiting: AtomicU64,
+    /// Whether the next step is due soon, so that a wait need not call for it.
+    alert: AtomicBool,
+    eager: AtomicU32,
+    wakeup: RwLock<Option<Wakeup>>,
+}
+
+impl Search {
+    pub(crate) fn queued(&self) {
+        self.waiting.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn left(&self) {
+        let before = self.waiting.fetch_sub(1, Relaxed);
+        assert!(before > 0, "who leaves was queued");
+    }
+
+    /// A wait begins: it may have closed a circle.
+    pub(crate) fn waits(&self) {
+        let take = |n: u32| n.checked_sub(1);
+        let eager = self.eager.fetch_update(Relaxed, Relaxed, take).is_ok();
+        let enough = self.waiting.load(Relaxed) >= 2;
+        if eager || (enough && !self.alert.swap(true, Relaxed)) {
+            let wakeup = self.wakeup.read().clone();
+            if let Some(wakeup) = wakeup {
+                wakeup();
+            }
+        }
+    }
+}
+
+/// A waiter in the copy.
+struct Node {
+    pending: Arc<Pending>,
+    blockers: Vec<Blocker>,
+}
+
+impl Table {
+    /// How [`Table::deadlock_step`]'s worker is called before its time.
+    pub fn on_deadlock_search_wanted(&self, wakeup: impl Fn() + Send + Sync + 'static) {
+        *self.search.wakeup.write() = Some(Arc::new(wakeup));
+        debug_assert!(self.search.wakeup.read().is_some());
+    }
+
+    /// Finds every deadlock there is and ends each by one victim.
+    pub fn deadlock_step(&self, witness: &dyn DeadlockWitness) -> Progress {
+        self.search.alert.store(false, Relaxed);
+        let nodes = self.waiters();
+        let mut graph = Graph::new(&nodes);
+        let mut found = 0;
+        let mut doubtful = false;
+        while let Some(circle) = graph.circle() {
+            assert!(!circle.is_empty(), "a circle has members");
+            let Some(victim) = choose(&nodes, &circle) else {
+                // All are rolling back. Nothing that we may do ends it.
+                graph.forget(circle[0]);
+                continue;
+            };
+            graph.forget(circle[victim]);
+            match self.condemn(&nodes, &circle, victim) {
+                None => doubtful = true,
+                Some(deadlock) => {
+                    witness.saw(&deadlock);
+                    self.execute(&nodes[circle[victim]].pending);
+                    found += 1;
+                }
+            }
+        }
+        let next_in_ms = if found > 0 {
+            self.search.eager.store(EAGER_WAITS, Relaxed);
+            EAGER_MS
+        } else if doubtful {
+            EAGER_MS
+        } else if nodes.len() >= 2 {
+            WAITING_MS
+        } else {
+            IDLE_MS
+        };
+        self.search.alert.store(nodes.len() >= 2, Relaxed);
+        Progress { found, next_in_ms }
+    }
+
+    /// Every waiter with those it waits for; each partition consistent, the whole not.
+    fn waiters(&self) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        for no in 0..self.shard_count() {
+            let shard = self.shard_at(no);
+            for resource in shard.pools.waited_for() {
+                let head = shard.head(&resource, self.hash(&resource));
+                let head = head.expect("what is waited for has a head");
+                for w in shard.pools.waiting(head.queue) {
+                    let pending = Arc::clone(&w.pending);
+                    let blockers = head.blockers(&shard.pools, &pending).unwrap_or_default();
+                    nodes.push(Node { pending, blockers });
+                }
+            }
+        }
+        nodes.sort_by_key(|n| n.pending.number);
+        nodes
+    }
+
+    /// Latches all partitions of a circle, sees every edge again, and condemns the victim.
+    fn condemn(&self, nodes: &[Node], circle: &[usize], victim: usize) -> Option<Deadlock> {
+        let mut numbers: Vec<usize> =
+            circle.iter().map(|&n| self.shard_no(nodes[n].pending.hash)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let shards: Vec<_> = numbers.iter().map(|&no| (no, self.shard_at(no))).collect();
+        let mut members = Vec::with_capacity(circle.len());
+        for (i, &n) in circle.iter().enumerate() {
+            let pending = &nodes[n].pending;
+            let next = &nodes[circle[(i + 1) % circle.len()]].pending.ask;
+            let no = self.shard_no(pending.hash);
+            let (_, shard) = shards.iter().find(|s| s.0 == no)?;
+            let head = shard.head(&pending.ask.resource, pending.hash)?;
+            let blockers = head.blockers(&shard.pools, pending)?;
+            if pending.state() != State::Queued
+                || !blockers.iter().any(|b| same_party(b, next.owner, next.session))
+            {
+                return None;
+            }
+            let held = head.held_mode(&shard.pools, pending.ask.owner);
+            members.push(member(pending, held, blockers));
+        }
+        let chosen = &nodes[circle[victim]].pending;
+        if chosen.owner.is_rolling_back() {
+            return None;
+        }
+        chosen.condemn();
+        Some(Deadlock { victim, members })
+    }
+
+    /// Takes a condemned request out of its queue and wakes it, unless it left by itself.
+    fn execute(&self, pending: &Arc<Pending>) {
+        let mut shard = self.shard_of(pending.hash);
+        assert_eq!(pending.state(), State::Condemned, "a condemned request is not granted");
+        if shard.dequeue(pending, self.budget()) {
+            pending.kill();
+        }
+        self.tally.deadlocks.fetch_add(1, Relaxed);
+    }
+}
+
+fn member(pending: &Pending, held: Mode, blockers: Vec<Blocker>) -> DeadlockMember {
+    assert!(!blockers.is_empty(), "who waits, waits for somebody");
+    DeadlockMember {
+        owner: pending.ask.owner,
+        session: pending.ask.session,
+        priority: pending.owner.priority(),
+        log_bytes: pending.owner.log_bytes(),
+        resource: pending.ask.resource,
+        held,
+        mode: pending.ask.mode,
+        since_ns: pending.since_ns,
+        blockers,
+    }
+}
+
+/// Whether a blocker stays as long as that waiter waits: its owner, or another of its session.
+fn same_party(blocker: &Blocker, owner: OwnerId, session: SessionId) -> bool {
+    blocker.owner == owner || (session.0 > 0 && blocker.session == session)
+}
+
+/// Lowest priority, then least log, then youngest; nobody who is rolling back.
+fn choose(nodes: &[Node], circle: &[usize]) -> Option<usize> {
+    let cost = |&i: &usize| {
+        let p = &nodes[circle[i]].pending;
+        let age = (Reverse(p.ask.owner.number()), Reverse(p.number));
+        (p.owner.priority(), p.owner.log_bytes(), age)
+    };
+    let eligible = (0..circle.len()).filter(|&i| !nodes[circle[i]].pending.owner.is_rolling_back());
+    eligible.min_by_key(cost)
+}
+
+/// Who waits for whom, by index.
+struct Graph {
+    edges: Vec<Vec<usize>>,
+    forgotten: Vec<bool>,
+}
+
+impl Graph {
+    fn new(nodes: &[Node]) -> Self {
+        let mut by_owner: BTreeMap<OwnerId, Vec<usize>> = BTreeMap::new();
+        let mut by_session: BTreeMap<SessionId, Vec<usize>> = BTreeMap::new();
+        for (i, n) in nodes.iter().enumerate() {
+            by_owner.entry(n.pending.ask.owner).or_default().push(i);
+            if n.pending.ask.session.0 > 0 {
+                by_session.entry(n.pending.ask.session).or_default().push(i);
+            }
+        }
+        let none = Vec::new();
+        let edges = nodes.iter().map(|n| {
+            let of = |b: &Blocker| {
+                let owners = by_owner.get(&b.owner).unwrap_or(&none).iter();
+                let sessions = by_session.get(&b.session).unwrap_or(&none).iter();
+                owners.chain(sessions).copied().collect::<Vec<_>>()
+            };
+            let mut to: Vec<usize> = n.blockers.iter().flat_map(of).collect();
+            to.sort_unstable();
+            to.dedup();
+            to
+        });
+        let edges: Vec<Vec<usize>> = edges.collect();
+        assert!(edges.iter().flatten().all(|&to| to < nodes.len()));
+        let forgotten = vec![false; nodes.len()];
+        Graph { edges, forgotten }
+    }
+
+    /// A waiter that is no longer in anybody's way.
+    fn forget(&mut self, node: usize) {
+        assert!(!self.forgotten[node], "a waiter is forgotten once");
+        self.forgotten[node] = true;
+    }
+
+    /// The first circle, searched depth first without recursion.
+    fn circle(&self) -> Option<Vec<usize>> {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mark {
+            New,
+            OnPath,
+            Done,
+        }
+        let mut marks = vec![Mark::New; self.edges.len()];
+        for start in 0..self.edges.len() {
+            if marks[start] != Mark::New || self.forgotten[start] {
+                continue;
+            }
+            let mut path: Vec<(usize, usize)> = vec![(start, 0)];
+            marks[start] = Mark::OnPath;
+            while let Some((node, next)) = path.last_mut() {
+                let Some(&to) = self.edges[*node].get(*next) else {
+                    marks[*node] = Mark::Done;
+                    path.pop();
+                    continue;
+                };
+                *next += 1;
+                match marks[to] {
+                    Mark::New if !self.forgotten[to] => {
+                        marks[to] = Mark::OnPath;
+                        path.push((to, 0));
+                    }
+                    Mark::OnPath => {
+                        let from = path.iter().position(|p| p.0 == to);
+                        let from = from.expect("what is marked so is on the path");
+                        return Some(path[from..].iter().map(|p| p.0).collect());
+                    }
+                    Mark::New | Mark::Done => {}
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(edges: &[&[usize]]) -> Graph {
+        let edges: Vec<Vec<usize>> = edges.iter().map(|e| e.to_vec()).collect();
+        let forgotten = vec![false; edges.len()];
+        Graph { edges, forgotten }
+    }
+
+    #[test]
+    fn circles_are_found_one_after_another_and_trees_have_none() {
+        assert_eq!(graph(&[&[1, 2], &[3], &[3], &[]]).circle(), None);
+        let mut g = graph(&[&[1], &[2], &[0, 3], &[4], &[3], &[5]]);
+        assert_eq!(g.circle(), Some(vec![0, 1, 2]));
+        g.forget(2);
+        assert_eq!(g.circle(), Some(vec![3, 4]));
+        g.forget(4);
+        assert_eq!(g.circle(), Some(vec![5]));
+        g.forget(5);
+        assert_eq!(g.circle(), None);
+    }
+
+    #[test]
+    fn a_long_chain_needs_no_stack() {
+        let edges: Vec<Vec<usize>> = (0..200_000).map(|n| vec![(n + 1) % 200_000]).collect();
+        let forgotten = vec![false; edges.len()];
+        assert_eq!(Graph { edges, forgotten }.circle().map(|c| c.len()), Some(200_000));
+    }
+}

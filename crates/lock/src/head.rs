@@ -1,0 +1,488 @@
+//! One locked resource: who holds it, who waits for it.
+//!
+//! ```text
+//! Head 56 bytes, in the partition's map
+//! +----------+--------------+-------+-------+---------+
+//! | resource | first holder | group | queue | granted |
+//! |    24    |      16      |   4   |   4   | 4: set  |
+//! +----------+--------------+-------+-------+---------+
+//!     a second holder moves all of them into a group, a vector from the partition's pool;
+//!     a waiter opens a queue, likewise from the pool
+//! ```
+//! Nothing here locks, waits or signals, except that a granted waiter is signalled.
+//!
+//! Invariants
+//!  1. Holders of different owners are pairwise compatible; an owner is at most one holder.
+//!  2. `granted` is the set of the holders' modes.
+//!  3. A waiter that may be granted (README rules 3 to 5) is granted before the latch is left.
+//!  4. In a queue conversions stand before all others.
+
+use crate::mode::{Mode, ModeSet};
+use crate::owner::OwnerId;
+use crate::resource::Resource;
+use crate::ticket::{Pending, State};
+use base::SessionId;
+use std::sync::Arc;
+
+/// How long a lock is to be held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Duration {
+    /// Not at all: only that it could be held at this moment. RangeI-N before an insert.
+    Instant,
+    /// Until [`crate::Table::release`]; each request counts one.
+    Short,
+    /// Until [`crate::Table::release_all`].
+    Long,
+}
+
+/// An owner that holds a resource.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Holder {
+    pub(crate) owner: OwnerId,
+    /// Short requests not yet released.
+    pub(crate) refs: u32,
+    pub(crate) session: SessionId,
+    pub(crate) mode: Mode,
+    /// Whether any request was long.
+    pub(crate) long: bool,
+}
+
+/// What a grant changed for its owner's list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Entered {
+    /// The resource was not held by this owner: it belongs on a list now.
+    Fresh,
+    /// It was held short, and is long now.
+    Lengthened,
+    /// The lists stay.
+    Same,
+}
+
+/// What is asked for, by whom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask {
+    pub(crate) owner: OwnerId,
+    pub(crate) session: SessionId,
+    pub(crate) resource: Resource,
+    pub(crate) mode: Mode,
+    pub(crate) duration: Duration,
+}
+
+impl Ask {
+    /// The mode that must be compatible: a test alone adds nothing to what is held.
+    #[inline]
+    pub(crate) fn target(&self, held: Mode) -> Mode {
+        match self.duration {
+            Duration::Instant => self.mode,
+            Duration::Short | Duration::Long => held.combine(self.mode),
+        }
+    }
+
+    fn holder(&self) -> Holder {
+        debug_assert!(self.duration != Duration::Instant, "a test leaves no holder");
+        Holder {
+            owner: self.owner,
+            refs: u32::from(self.duration == Duration::Short),
+            session: self.session,
+            mode: self.mode,
+            long: self.duration == Duration::Long,
+        }
+    }
+}
+
+/// A place in a queue.
+pub(crate) struct Waiting {
+    pub(crate) pending: Arc<Pending>,
+    /// Whether the owner holds the resource already.
+    pub(crate) converts: bool,
+    /// The mode it would have then.
+    pub(crate) target: Mode,
+}
+
+/// No group, no queue.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// One locked resource.
+pub(crate) struct Head {
+    pub(crate) resource: Resource,
+    first: Holder,
+    group: u32,
+    pub(crate) queue: u32,
+    granted: ModeSet,
+}
+
+const _: () = assert!(size_of::<Head>() <= 56);
+
+/// The holders of resources that have several, the waiters of those that have any.
+#[derive(Default)]
+pub(crate) struct Pools {
+    groups: Vec<Vec<Holder>>,
+    groups_free: Vec<u32>,
+    queues: Vec<(Option<Resource>, Vec<Waiting>)>,
+    queues_free: Vec<u32>,
+}
+
+impl Pools {
+    fn new_group(&mut self) -> u32 {
+        self.groups_free.pop().unwrap_or_else(|| {
+            self.groups.push(Vec::new());
+            (self.groups.len() - 1) as u32
+        })
+    }
+
+    fn new_queue(&mut self, resource: Resource) -> u32 {
+        let at = self.queues_free.pop().unwrap_or_else(|| {
+            self.queues.push((None, Vec::new()));
+            (self.queues.len() - 1) as u32
+        });
+        let slot = &mut self.queues[at as usize];
+        assert!(slot.0.is_none() && slot.1.is_empty(), "a pooled queue is empty");
+        slot.0 = Some(resource);
+        at
+    }
+
+    /// The resources that have waiters.
+    pub(crate) fn waited_for(&self) -> impl Iterator<Item = Resource> {
+        debug_assert!(self.queues_free.len() <= self.queues.len(), "free queues are queues");
+        self.queues.iter().filter_map(|q| q.0)
+    }
+
+    /// The waiters of a queue, first served first.
+    pub(crate) fn waiting(&self, queue: u32) -> &[Waiting] {
+        if queue == NONE { &[] } else { &self.queues[queue as usize].1 }
+    }
+}
+
+impl Head {
+    /// A resource that one owner holds.
+    #[inline]
+    pub(crate) fn held_by(ask: &Ask) -> Self {
+        assert!(ask.mode != Mode::NL, "NL is held by nobody");
+        Head {
+            resource: ask.resource,
+            first: ask.holder(),
+            group: NONE,
+            queue: NONE,
+            granted: ModeSet::EMPTY.with(ask.mode),
+        }
+    }
+
+    /// Everybody who holds it.
+    #[inline]
+    pub(crate) fn holders<'a>(&'a self, pools: &'a Pools) -> &'a [Holder] {
+        if self.group != NONE {
+            &pools.groups[self.group as usize]
+        } else if self.first.mode == Mode::NL {
+            &[]
+        } else {
+            std::slice::from_ref(&self.first)
+        }
+    }
+
+    fn holders_mut<'a>(&'a mut self, pools: &'a mut Pools) -> &'a mut [Holder] {
+        if self.group != NONE {
+            &mut pools.groups[self.group as usize]
+        } else if self.first.mode == Mode::NL {
+            &mut []
+        } else {
+            std::slice::from_mut(&mut self.first)
+        }
+    }
+
+    /// What that owner holds it in.
+    #[inline]
+    pub(crate) fn held_mode(&self, pools: &Pools, owner: OwnerId) -> Mode {
+        self.holders(pools).iter().find(|h| h.owner == owner).map_or(Mode::NL, |h| h.mode)
+    }
+
+    /// The modes of everybody but that owner.
+    pub(crate) fn others(&self, pools: &Pools, owner: OwnerId) -> ModeSet {
+        let others = self.holders(pools).iter().filter(|h| h.owner != owner);
+        others.fold(ModeSet::EMPTY, |set, h| set.with(h.mode))
+    }
+
+    /// Whether nobody holds it and nobody waits for it.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.first.mode == Mode::NL && self.group == NONE && self.queue == NONE
+    }
+
+    /// Whether a request that isn't queued yet may be granted (README rules 3 to 5).
+    #[inline]
+    pub(crate) fn admits(&self, pools: &Pools, ask: &Ask, held: Mode) -> bool {
+        let target = ask.target(held);
+        if held == Mode::NL {
+            if target.conflict_set().meets(self.granted) {
+                return false;
+            }
+        } else if target.conflict_set().meets(self.others(pools, ask.owner)) {
+            return false;
+        }
+        self.queue == NONE || {
+            let ahead = pools.waiting(self.queue).iter();
+            let mut ahead = ahead.take_while(|w| held == Mode::NL || w.converts);
+            !ahead.any(|w| stands_in_the_way(w, ask.owner, target, held))
+        }
+    }
+
+    /// Makes the asker a holder, or a stronger one. The caller has seen that it may be.
+    pub(crate) fn enter(&mut self, pools: &mut Pools, ask: &Ask) -> Entered {
+        if ask.duration == Duration::Instant {
+            return Entered::Same;
+        }
+        let mine = self.holders_mut(pools).iter_mut().find(|h| h.owner == ask.owner);
+        let Some(holder) = mine else {
+            self.add(pools, ask.holder());
+            return Entered::Fresh;
+        };
+        let was = holder.mode;
+        let now = was.combine(ask.mode);
+        holder.mode = now;
+        let entered = match ask.duration {
+            Duration::Long if !holder.long => {
+                holder.long = true;
+                Entered::Lengthened
+            }
+            Duration::Short => {
+                holder.refs = holder.refs.saturating_add(1);
+                Entered::Same
+            }
+            Duration::Long | Duration::Instant => Entered::Same,
+        };
+        if now != was {
+            self.granted = self.others(pools, ask.owner);
+            assert!(!now.conflict_set().meets(self.granted), "a conversion was checked");
+            self.granted = self.granted.with(now);
+        }
+        entered
+    }
+
+    fn add(&mut self, pools: &mut Pools, holder: Holder) {
+        assert!(
+            !holder.mode.conflict_set().meets(self.granted),
+            "{:?} is granted in {:?} against {:?}",
+            self.resource,
+            holder.mode,
+            self.granted
+        );
+        self.granted = self.granted.with(holder.mode);
+        if self.group == NONE && self.first.mode == Mode::NL {
+            self.first = holder;
+            return;
+        }
+        if self.group == NONE {
+            self.group = pools.new_group();
+            let group = &mut pools.groups[self.group as usize];
+            assert!(group.is_empty(), "a pooled group is empty");
+            group.push(self.first);
+        }
+        pools.groups[self.group as usize].push(holder);
+        if self.queue != NONE {
+            for w in &mut pools.queues[self.queue as usize].1 {
+                w.converts |= w.pending.ask.owner == holder.owner;
+            }
+        }
+    }
+
+    /// Gives one short reference back. Whether the owner holds the resource no longer.
+    pub(crate) fn drop_short(&mut self, pools: &mut Pools, owner: OwnerId) -> Option<bool> {
+        let mine = self.holders_mut(pools).iter_mut().find(|h| h.owner == owner)?;
+        if mine.refs > 0 {
+            mine.refs -= 1;
+        }
+        if mine.refs > 0 || mine.long {
+            return Some(false);
+        }
+        Some(self.remove(pools, owner))
+    }
+
+    /// The owner holds it no longer.
+    pub(crate) fn remove(&mut self, pools: &mut Pools, owner: OwnerId) -> bool {
+        if self.group == NONE {
+            if self.first.owner != owner || self.first.mode == Mode::NL {
+                return false;
+            }
+            self.first.mode = Mode::NL;
+            self.granted = ModeSet::EMPTY;
+            return true;
+        }
+        let group = &mut pools.groups[self.group as usize];
+        let Some(at) = group.iter().position(|h| h.owner == owner) else { return false };
+        group.swap_remove(at);
+        self.granted = group.iter().fold(ModeSet::EMPTY, |set, h| set.with(h.mode));
+        if let [last] = group[..] {
+            self.first = last;
+            group.clear();
+            pools.groups_free.push(self.group);
+            self.group = NONE;
+        }
+        true
+    }
+
+    /// A long lock that should not have become one (its waiter has gone) is short again, and
+    /// gone where no short reference is left. Whether the owner holds the resource no longer.
+    pub(crate) fn shorten(&mut self, pools: &mut Pools, owner: OwnerId) -> bool {
+        let Some(mine) = self.holders_mut(pools).iter_mut().find(|h| h.owner == owner) else {
+            return false;
+        };
+        assert!(mine.long, "what was lengthened is long");
+        mine.long = false;
+        mine.refs == 0 && self.remove(pools, owner)
+    }
+
+    /// Queues a request: a conversion behind the conversions, others at the end.
+    pub(crate) fn enqueue(&mut self, pools: &mut Pools, pending: Arc<Pending>) {
+        let held = self.held_mode(pools, pending.ask.owner);
+        if self.queue == NONE {
+            self.queue = pools.new_queue(self.resource);
+        }
+        let queue = &mut pools.queues[self.queue as usize].1;
+        let converts = held != Mode::NL;
+        let at = if converts {
+            queue.iter().position(|w| !w.converts).unwrap_or(queue.len())
+        } else {
+            queue.len()
+        };
+        let target = pending.ask.target(held);
+        queue.insert(at, Waiting { pending, converts, target });
+    }
+
+    /// Takes a request out of the queue, ungranted.
+    pub(crate) fn dequeue(&mut self, pools: &mut Pools, pending: &Arc<Pending>) -> bool {
+        if self.queue == NONE {
+            return false;
+        }
+        let queue = &mut pools.queues[self.queue as usize].1;
+        let Some(at) = queue.iter().position(|w| Arc::ptr_eq(&w.pending, pending)) else {
+            return false;
+        };
+        queue.remove(at);
+        self.close_empty_queue(pools);
+        true
+    }
+
+    fn close_empty_queue(&mut self, pools: &mut Pools) {
+        if self.queue != NONE && pools.queues[self.queue as usize].1.is_empty() {
+            pools.queues[self.queue as usize].0 = None;
+            pools.queues_free.push(self.queue);
+            self.queue = NONE;
+        }
+    }
+
+    /// Hands the resource over to every waiter that may have it now, first come first served.
+    /// Gives back how many waiters left the queue, and how many of them are new holders.
+    pub(crate) fn grant_waiters(&mut self, pools: &mut Pools) -> Granting {
+        let mut done = Granting::default();
+        if self.queue == NONE {
+            return done;
+        }
+        let at = self.queue as usize;
+        let mut ahead = ModeSet::EMPTY;
+        let mut next = 0;
+        while next < pools.queues[at].1.len() {
+            if !self.may_leave(pools, next, ahead) {
+                ahead = ahead.with(pools.queues[at].1[next].target);
+                next += 1;
+                continue;
+            }
+            let granted = pools.queues[at].1.remove(next);
+            let entered = self.enter(pools, &granted.pending.ask);
+            done.left += 1;
+            done.fresh += u32::from(entered == Entered::Fresh);
+            granted.pending.grant(entered);
+        }
+        self.close_empty_queue(pools);
+        done
+    }
+
+    /// Whether the waiter at that place may be granted; `ahead` are the targets before it.
+    fn may_leave(&self, pools: &mut Pools, place: usize, ahead: ModeSet) -> bool {
+        let queue = &pools.queues[self.queue as usize].1;
+        let w = &queue[place];
+        if w.pending.state() != State::Queued {
+            return false;
+        }
+        if !w.converts {
+            return !w.target.conflict_set().meets(self.granted.or(ahead));
+        }
+        let owner = w.pending.ask.owner;
+        let held = self.held_mode(pools, owner);
+        let target = w.pending.ask.target(held);
+        let blocked = target.conflict_set().meets(self.others(pools, owner))
+            || queue[..place].iter().any(|a| stands_in_the_way(a, owner, target, held));
+        pools.queues[self.queue as usize].1[place].target = target;
+        !blocked
+    }
+
+    /// Everybody that a waiter waits for: incompatible holders, incompatible waiters ahead.
+    pub(crate) fn blockers(&self, pools: &Pools, pending: &Arc<Pending>) -> Option<Vec<Blocker>> {
+        let queue = pools.waiting(self.queue);
+        let place = queue.iter().position(|w| Arc::ptr_eq(&w.pending, pending))?;
+        let owner = pending.ask.owner;
+        let held = self.held_mode(pools, owner);
+        let target = pending.ask.target(held);
+        let holders = self.holders(pools).iter();
+        let holders = holders.filter(|h| h.owner != owner && target.conflicts(h.mode));
+        let mut all: Vec<Blocker> = holders
+            .map(|h| Blocker { owner: h.owner, session: h.session, mode: h.mode, holds: true })
+            .collect();
+        let ahead = queue[..place].iter();
+        all.extend(ahead.filter(|a| stands_in_the_way(a, owner, target, held)).map(|a| {
+            let ask = &a.pending.ask;
+            Blocker { owner: ask.owner, session: ask.session, mode: a.target, holds: false }
+        }));
+        Some(all)
+    }
+
+    /// Asserts the invariants; gives back how many entries it has.
+    pub(crate) fn verify(&self, pools: &Pools) -> u32 {
+        let holders = self.holders(pools);
+        let queue = pools.waiting(self.queue);
+        assert!(!self.is_idle(), "an idle head is forgotten");
+        for (i, a) in holders.iter().enumerate() {
+            for b in &holders[i + 1..] {
+                assert!(
+                    a.owner != b.owner && !a.mode.conflicts(b.mode),
+                    "invariant 1: {a:?} {b:?}"
+                );
+            }
+        }
+        let modes = holders.iter().fold(ModeSet::EMPTY, |set, h| set.with(h.mode));
+        assert_eq!(modes, self.granted, "invariant 2");
+        for w in queue {
+            let waits_for = self.blockers(pools, &w.pending).expect("it stands in the queue");
+            let queued = w.pending.state() == State::Queued;
+            assert!(!queued || !waits_for.is_empty(), "invariant 3: {:?}", w.pending.ask);
+        }
+        (holders.len() + queue.len()) as u32
+    }
+}
+
+/// What a round of granting did.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Granting {
+    pub(crate) left: u32,
+    pub(crate) fresh: u32,
+}
+
+/// Someone in the way of a waiter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Blocker {
+    /// Who.
+    pub owner: OwnerId,
+    /// Its session.
+    pub session: SessionId,
+    /// What it holds, or will hold when its turn comes.
+    pub mode: Mode,
+    /// Whether it holds the resource, or waits for it further ahead.
+    pub holds: bool,
+}
+
+/// Whether a waiter ahead must be served first: they conflict, and it doesn't itself wait for
+/// what the one behind holds already (then passing it costs it nothing).
+fn stands_in_the_way(ahead: &Waiting, owner: OwnerId, target: Mode, held: Mode) -> bool {
+    ahead.pending.ask.owner != owner
+        && target.conflicts(ahead.target)
+        && !ahead.target.conflicts(held)
+}

@@ -1,0 +1,221 @@
+//! One partition of the table: the resources whose hash falls here, under one latch.
+//!
+//! Invariants
+//!  1. A resource has a head iff somebody holds it or waits for it.
+//!  2. `entries` counts holders and waiters, and never exceeds the allowance.
+
+use crate::budget::{Budget, LOT};
+use crate::head::{Ask, Duration, Entered, Granting, Head, NONE, Pools};
+use crate::mode::Mode;
+use crate::owner::OwnerId;
+use crate::resource::Resource;
+use crate::ticket::{Pending, State};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use std::sync::Arc;
+
+/// One partition.
+#[derive(Default)]
+pub(crate) struct Shard {
+    pub(crate) heads: HashTable<Head>,
+    pub(crate) pools: Pools,
+    entries: u32,
+    allowance: u32,
+    seed: u64,
+    pub(crate) requests: u64,
+}
+
+/// The answer to a request, before anybody waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    Granted(Entered),
+    AlreadyHeld(Entered),
+    Conflict,
+    Full,
+}
+
+/// What giving back found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Released {
+    /// The owner didn't hold it: escalation was faster.
+    NotHeld,
+    /// The owner holds it still, long or by another reference.
+    Kept,
+    /// The owner holds it no longer.
+    Gone,
+}
+
+impl Shard {
+    /// An empty partition, whose map hashes with this seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Shard { seed, ..Shard::default() }
+    }
+
+    /// Grants at once, or says why not.
+    #[inline]
+    pub(crate) fn request(&mut self, ask: &Ask, hash: u64, budget: &Budget) -> Verdict {
+        self.requests += 1;
+        let seed = self.seed;
+        let same = |h: &Head| h.resource == ask.resource;
+        match self.heads.entry(hash, same, |h| h.resource.hash(seed)) {
+            Entry::Vacant(place) => {
+                if ask.duration == Duration::Instant {
+                    return Verdict::Granted(Entered::Same);
+                }
+                if self.entries == self.allowance && !budget.draw(&mut self.allowance) {
+                    return Verdict::Full;
+                }
+                self.entries += 1;
+                place.insert(Head::held_by(ask));
+                Verdict::Granted(Entered::Fresh)
+            }
+            Entry::Occupied(mut place) => {
+                let head = place.get_mut();
+                let held = head.held_mode(&self.pools, ask.owner);
+                if held != Mode::NL && held.covers(ask.mode) {
+                    return Verdict::AlreadyHeld(head.enter(&mut self.pools, ask));
+                }
+                if !head.admits(&self.pools, ask, held) {
+                    return Verdict::Conflict;
+                }
+                let is_new = held == Mode::NL && ask.duration != Duration::Instant;
+                if is_new && self.entries == self.allowance && !budget.draw(&mut self.allowance) {
+                    return Verdict::Full;
+                }
+                self.entries += u32::from(is_new);
+                Verdict::Granted(head.enter(&mut self.pools, ask))
+            }
+        }
+    }
+
+    /// Queues what [`Shard::request`] refused. False when there is no memory for it.
+    pub(crate) fn enqueue(&mut self, pending: &Arc<Pending>, budget: &Budget) -> bool {
+        if self.entries == self.allowance && !budget.draw(&mut self.allowance) {
+            return false;
+        }
+        self.entries += 1;
+        let same = |h: &Head| h.resource == pending.ask.resource;
+        let head = self.heads.find_mut(pending.hash, same);
+        let head = head.expect("what conflicts has a head");
+        head.enqueue(&mut self.pools, Arc::clone(pending));
+        true
+    }
+
+    /// The head of a resource, if it has one.
+    pub(crate) fn head(&self, resource: &Resource, hash: u64) -> Option<&Head> {
+        self.heads.find(hash, |h| h.resource == *resource)
+    }
+
+    /// Drops one short reference of an owner.
+    #[inline]
+    pub(crate) fn release(
+        &mut self,
+        owner: OwnerId,
+        resource: &Resource,
+        hash: u64,
+        budget: &Budget,
+    ) -> Released {
+        let mut released = Released::NotHeld;
+        self.change(resource, hash, budget, |head, pools| match head.drop_short(pools, owner) {
+            None => 0,
+            Some(false) => {
+                released = Released::Kept;
+                0
+            }
+            Some(true) => {
+                released = Released::Gone;
+                1
+            }
+        });
+        released
+    }
+
+    /// Ends an owner's hold, whatever its duration.
+    #[inline]
+    pub(crate) fn remove(
+        &mut self,
+        owner: OwnerId,
+        resource: &Resource,
+        hash: u64,
+        budget: &Budget,
+    ) -> bool {
+        let mut removed = false;
+        self.change(resource, hash, budget, |head, pools| {
+            removed = head.remove(pools, owner);
+            u32::from(removed)
+        });
+        removed
+    }
+
+    /// Takes a request out of the queue. False when it is not there any more.
+    pub(crate) fn dequeue(&mut self, pending: &Arc<Pending>, budget: &Budget) -> bool {
+        let mut left = false;
+        self.change(&pending.ask.resource, pending.hash, budget, |head, pools| {
+            left = head.dequeue(pools, pending);
+            u32::from(left)
+        });
+        left
+    }
+
+    /// Undoes a grant that nobody wants any more. Whether its owner lists a lock that is gone.
+    pub(crate) fn undo_grant(&mut self, pending: &Arc<Pending>, budget: &Budget) -> bool {
+        assert_eq!(pending.state(), State::Granted, "only a grant can be undone");
+        let ask = &pending.ask;
+        let mut gone = false;
+        self.change(&ask.resource, pending.hash, budget, |head, pools| {
+            gone = match (pending.entered(), ask.duration) {
+                (Entered::Fresh, _) => head.remove(pools, ask.owner),
+                (Entered::Lengthened, _) => head.shorten(pools, ask.owner),
+                (Entered::Same, Duration::Short) => head.drop_short(pools, ask.owner) == Some(true),
+                (Entered::Same, Duration::Instant | Duration::Long) => false,
+            };
+            u32::from(gone)
+        });
+        gone && pending.entered() != Entered::Fresh
+    }
+
+    /// Changes a head, serves its waiters, and forgets it when it is idle. The change says how
+    /// many entries it freed.
+    #[inline]
+    fn change(
+        &mut self,
+        resource: &Resource,
+        hash: u64,
+        budget: &Budget,
+        change: impl FnOnce(&mut Head, &mut Pools) -> u32,
+    ) {
+        let Ok(mut place) = self.heads.find_entry(hash, |h| h.resource == *resource) else {
+            return;
+        };
+        let head = place.get_mut();
+        let mut freed = change(head, &mut self.pools);
+        if head.queue != NONE {
+            let Granting { left, fresh } = head.grant_waiters(&mut self.pools);
+            assert!(fresh <= left, "a new holder was a waiter");
+            freed += left - fresh;
+        }
+        if head.is_idle() {
+            place.remove();
+        }
+        self.entries = self.entries.checked_sub(freed).expect("what is freed was counted");
+        if self.allowance - self.entries >= 2 * LOT {
+            budget.give_back(&mut self.allowance);
+            self.trim();
+        }
+    }
+
+    /// Gives the map's memory back after a flood.
+    fn trim(&mut self) {
+        let seed = self.seed;
+        let len = self.heads.len();
+        if self.heads.capacity() > 8 * len + 1024 {
+            self.heads.shrink_to(2 * len, |h| h.resource.hash(seed));
+        }
+    }
+
+    /// Entries in use, for checks.
+    pub(crate) fn entries(&self) -> u32 {
+        debug_assert!(self.entries <= self.allowance, "invariant 2");
+        self.entries
+    }
+}

@@ -1,0 +1,192 @@
+//! What the views see: locks held and waited for, who blocks whom.
+//!
+//! Each partition is consistent, the whole not. No partition is latched while memory is
+//! allocated: the room is made first, by the partition's count.
+
+use crate::head::{Blocker, Duration};
+use crate::mode::Mode;
+use crate::owner::{Owner, OwnerId};
+use crate::resource::Resource;
+use crate::shard::Shard;
+use crate::table::Table;
+use crate::ticket::Pending;
+use base::SessionId;
+use std::sync::Arc;
+
+/// request_status of sys.dm_tran_locks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LockStatus {
+    /// Held.
+    Grant,
+    /// Held in one mode, and waiting for a stronger one.
+    Convert,
+    /// Waiting.
+    Wait,
+}
+
+impl LockStatus {
+    /// The name that sys.dm_tran_locks shows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LockStatus::Grant => "GRANT",
+            LockStatus::Convert => "CONVERT",
+            LockStatus::Wait => "WAIT",
+        }
+    }
+}
+
+/// One row of sys.dm_tran_locks. A conversion is a row beside that of what is held already.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LockRow {
+    /// What.
+    pub resource: Resource,
+    /// How: held, or wanted.
+    pub mode: Mode,
+    /// Held or waited for.
+    pub status: LockStatus,
+    /// By whom.
+    pub owner: OwnerId,
+    /// Its session.
+    pub session: SessionId,
+    /// For how long.
+    pub duration: Duration,
+    /// request_reference_count: short references, and one for a long lock.
+    pub references: u32,
+    /// When the wait began, monotonic; 0 for what is held.
+    pub since_ns: u64,
+}
+
+/// A request that waits, with the first in its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitRow {
+    /// Who waits.
+    pub owner: OwnerId,
+    /// Its session.
+    pub session: SessionId,
+    /// What for.
+    pub resource: Resource,
+    /// In which mode.
+    pub mode: Mode,
+    /// Since when, monotonic.
+    pub since_ns: u64,
+    /// The first in its way: blocking_session_id.
+    pub blocker: Option<Blocker>,
+}
+
+fn waiting_row(pending: &Pending, converts: bool) -> LockRow {
+    let ask = &pending.ask;
+    LockRow {
+        resource: ask.resource,
+        mode: ask.mode,
+        status: if converts { LockStatus::Convert } else { LockStatus::Wait },
+        owner: ask.owner,
+        session: ask.session,
+        duration: ask.duration,
+        references: 0,
+        since_ns: pending.since_ns,
+    }
+}
+
+/// Appends a partition's rows while there is room.
+fn append(shard: &Shard, rows: &mut Vec<LockRow>) {
+    let room = rows.capacity();
+    let mut push = |row: LockRow| {
+        if rows.len() < room {
+            rows.push(row);
+        }
+    };
+    for head in &shard.heads {
+        debug_assert!(!head.is_idle(), "an idle head is forgotten");
+        for h in head.holders(&shard.pools) {
+            push(LockRow {
+                resource: head.resource,
+                mode: h.mode,
+                status: LockStatus::Grant,
+                owner: h.owner,
+                session: h.session,
+                duration: if h.long { Duration::Long } else { Duration::Short },
+                references: h.refs + u32::from(h.long),
+                since_ns: 0,
+            });
+        }
+        for w in shard.pools.waiting(head.queue) {
+            push(waiting_row(&w.pending, w.converts));
+        }
+    }
+}
+
+impl Table {
+    /// Every lock that is held or waited for, at most `limit`, in the order of resources.
+    pub fn held_and_waiting(&self, limit: usize) -> Vec<LockRow> {
+        let mut rows: Vec<LockRow> = Vec::new();
+        for no in 0..self.shard_count() {
+            let left = limit - rows.len();
+            if left == 0 {
+                break;
+            }
+            let count = self.shard_at(no).entries() as usize;
+            rows.reserve_exact((count + 16).min(left));
+            append(&self.shard_at(no), &mut rows);
+            rows.truncate(limit);
+        }
+        rows.sort_by_key(|r| (r.resource, r.status, r.since_ns, r.owner));
+        assert!(rows.len() <= limit);
+        rows
+    }
+
+    /// Every request that waits, in the order of requests.
+    pub fn waits(&self) -> Vec<WaitRow> {
+        let mut waiting: Vec<Arc<Pending>> = Vec::new();
+        for no in 0..self.shard_count() {
+            let shard = self.shard_at(no);
+            for resource in shard.pools.waited_for() {
+                let head = shard.head(&resource, self.hash(&resource));
+                let head = head.expect("what is waited for has a head");
+                let queue = shard.pools.waiting(head.queue);
+                waiting.extend(queue.iter().map(|w| Arc::clone(&w.pending)));
+            }
+        }
+        waiting.sort_by_key(|p| p.number);
+        waiting.iter().map(|p| self.wait_row(p)).collect()
+    }
+
+    fn wait_row(&self, pending: &Arc<Pending>) -> WaitRow {
+        let ask = &pending.ask;
+        let blockers = {
+            let shard = self.shard_of(pending.hash);
+            let head = shard.head(&ask.resource, pending.hash);
+            head.and_then(|h| h.blockers(&shard.pools, pending)).unwrap_or_default()
+        };
+        debug_assert!(blockers.iter().all(|b| b.owner != ask.owner), "nobody blocks himself");
+        WaitRow {
+            owner: ask.owner,
+            session: ask.session,
+            resource: ask.resource,
+            mode: ask.mode,
+            since_ns: pending.since_ns,
+            blocker: blockers.first().copied(),
+        }
+    }
+
+    /// Who blocks an owner: blocking_session_id of sys.dm_exec_requests.
+    pub fn blocker_of(&self, owner: &Owner) -> Option<Blocker> {
+        let id = owner.id();
+        self.waits().into_iter().find(|w| w.owner == id)?.blocker
+    }
+
+    /// Checks every invariant of the table's structure; for tests and simulations.
+    ///
+    /// # Panics
+    /// When one is broken.
+    pub fn verify(&self) {
+        for no in 0..self.shard_count() {
+            let shard = self.shard_at(no);
+            let mut entries = 0;
+            for head in &shard.heads {
+                entries += head.verify(&shard.pools);
+                assert_eq!(self.shard_no(self.hash(&head.resource)), no, "a head is in its place");
+            }
+            assert_eq!(entries, shard.entries(), "entries are counted");
+        }
+    }
+}

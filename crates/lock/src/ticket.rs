@@ -1,0 +1,156 @@
+//! A place in a queue, from the request to the answer.
+//!
+//! ```text
+//! Queued → Granted    [Head::grant_waiters, by whoever released]
+//! Queued → Condemned  [deadlock search: passed over by grants from now on]
+//! Condemned → Victim  [deadlock search, after the witness has written it down]
+//! Queued, Condemned → out of the queue [Ticket: timeout, cancellation, drop]
+//! ```
+//!
+//! Invariants
+//!  1. Every transition happens under the partition's latch.
+//!  2. Whoever takes a request out of the queue for somebody else signals its waiter once, still
+//!     under that latch: so a ticket's end can take an unread signal back.
+
+use crate::head::{Ask, Duration, Entered};
+use crate::owner::Owner;
+use crate::table::Table;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// What has become of a queued request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum State {
+    /// It waits for its turn.
+    Queued = 0,
+    /// It is a holder now, and its owner's list doesn't know yet.
+    Granted = 1,
+    /// It stands in the queue, and will end as a deadlock victim.
+    Condemned = 2,
+    /// It was taken out of the queue as a deadlock victim.
+    Victim = 3,
+}
+
+/// A request that stands, or stood, in a queue.
+pub(crate) struct Pending {
+    pub(crate) owner: Arc<Owner>,
+    pub(crate) ask: Ask,
+    pub(crate) hash: u64,
+    /// Orders requests by age.
+    pub(crate) number: u64,
+    pub(crate) since_ns: u64,
+    state: AtomicU8,
+    entered: AtomicU8,
+}
+
+impl Pending {
+    pub(crate) fn new(owner: Arc<Owner>, ask: Ask, hash: u64, number: u64) -> Arc<Self> {
+        assert_eq!(owner.id(), ask.owner, "a request waits in its owner's name");
+        Arc::new(Pending {
+            owner,
+            ask,
+            hash,
+            number,
+            since_ns: os::clock::monotonic_ns(),
+            state: AtomicU8::new(State::Queued as u8),
+            entered: AtomicU8::new(Entered::Same as u8),
+        })
+    }
+
+    pub(crate) fn state(&self) -> State {
+        match self.state.load(Ordering::Acquire) {
+            0 => State::Queued,
+            1 => State::Granted,
+            2 => State::Condemned,
+            _ => State::Victim,
+        }
+    }
+
+    /// What the grant changed.
+    pub(crate) fn entered(&self) -> Entered {
+        debug_assert_eq!(self.state(), State::Granted, "only a grant changes holders");
+        match self.entered.load(Ordering::Relaxed) {
+            0 => Entered::Fresh,
+            1 => Entered::Lengthened,
+            _ => Entered::Same,
+        }
+    }
+
+    fn become_state(&self, from: State, to: State) {
+        let old = self.state.swap(to as u8, Ordering::AcqRel);
+        assert_eq!(old, from as u8, "a request becomes {to:?} only from {from:?}");
+    }
+
+    /// It is its turn. Called under the partition's latch, as all of these.
+    pub(crate) fn grant(&self, entered: Entered) {
+        self.entered.store(entered as u8, Ordering::Relaxed);
+        self.become_state(State::Queued, State::Granted);
+        self.owner.waiter().signal();
+    }
+
+    /// The deadlock search has chosen it.
+    pub(crate) fn condemn(&self) {
+        self.become_state(State::Queued, State::Condemned);
+    }
+
+    /// It is out of the queue.
+    pub(crate) fn kill(&self) {
+        self.become_state(State::Condemned, State::Victim);
+        self.owner.waiter().signal();
+    }
+}
+
+/// The right to wait for a lock that was not to be had at once. Pass it to [`Table::wait`]; one
+/// that is dropped leaves the queue.
+#[must_use = "a ticket that is dropped leaves the queue"]
+pub struct Ticket {
+    table: Arc<Table>,
+    pending: Option<Arc<Pending>>,
+}
+
+impl Ticket {
+    pub(crate) fn new(table: Arc<Table>, pending: Arc<Pending>) -> Self {
+        debug_assert_ne!(pending.state(), State::Victim, "a new ticket has no answer yet");
+        Ticket { table, pending: Some(pending) }
+    }
+
+    /// What is waited for.
+    pub fn resource(&self) -> crate::Resource {
+        self.pending().ask.resource
+    }
+
+    /// The requested mode.
+    pub fn mode(&self) -> crate::Mode {
+        self.pending().ask.mode
+    }
+
+    /// For how long it is wanted.
+    pub fn duration(&self) -> Duration {
+        self.pending().ask.duration
+    }
+
+    fn pending(&self) -> &Arc<Pending> {
+        self.pending.as_ref().expect("a ticket has its request until it is waited for")
+    }
+
+    pub(crate) fn into_pending(mut self) -> Arc<Pending> {
+        self.pending.take().expect("a ticket has its request until it is waited for")
+    }
+}
+
+impl std::fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Ticket({:?} on {:?})", self.mode(), self.resource())
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if let Some(pending) = self.pending.take()
+            && !os::sched::crashed()
+        {
+            self.table.abandon(&pending);
+        }
+    }
+}
