@@ -367,15 +367,10 @@ impl PacketWriter {
         self.flush_full(out);
         self.emit(0..self.pending.len(), PacketStatus::EOM, out);
         self.pending.clear();
-        if self.pending.capacity() > IDLE_BYTES_MAX * 4 {
+        if self.pending.capacity() > IDLE_BYTES_MAX {
             self.pending = Vec::new();
         }
         self.next_id = 1;
-    }
-
-    /// Forgets what has not been flushed. The message is still open if packets have left.
-    pub fn discard(&mut self) {
-        self.pending.clear();
     }
 
     fn emit(&mut self, body: std::ops::Range<usize>, status: PacketStatus, out: &mut Vec<u8>) {
