@@ -3,6 +3,7 @@
 
 use crate::scheduler::{Core, STACK_BYTES, here};
 use crate::state::Ending;
+use crate::trace::Event;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::sync::Mutex;
 
@@ -61,7 +62,8 @@ pub struct Run<T> {
     pub now_ns: u64,
 }
 
-/// The run, as its root task sees it.
+/// The run, as its tasks see it.
+#[derive(Clone, Copy, Debug)]
 pub struct Simulation {
     seed: u64,
 }
@@ -129,9 +131,16 @@ impl Simulation {
     /// # Panics
     /// Always, with the payload [`crate::Crash`]: this is how the task ends.
     pub fn crash(&self) -> ! {
-        let task = here().expect("the root task of a simulation calls this");
+        let task = here().expect("a task of the simulation calls this");
         task.core.end(Ending::Crashed);
         task.unwind()
+    }
+
+    /// Adds a line to the events that a failure prints; a part of the run's hash.
+    pub fn note(&self, text: &str) {
+        if let Some(task) = here() {
+            task.note(Event::Note(text.into()), 0);
+        }
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) enum Event {
     Spawn { task: usize },
     TaskEnd,
     Disk { op: &'static str, number: u64, file: Arc<str>, offset: u64, len: u64 },
+    Note(Arc<str>),
     Ending,
 }
 
@@ -52,7 +53,8 @@ impl Trace {
             Event::Wake { tasks } => (3, *tasks as u64, 0),
             Event::Spawn { task } => (4, *task as u64, 0),
             Event::TaskEnd => (5, 0, 0),
-            Event::Disk { op, offset, len, .. } => (6 + op.len() as u64 * 16, *offset, *len),
+            Event::Disk { op, offset, len, .. } => (16 + op.len() as u64, *offset, *len),
+            Event::Note(text) => (8, text.len() as u64, text.bytes().map(u64::from).sum()),
             Event::Ending => (7, 0, 0),
         };
         for n in [at_ns, task as u64, kind, a, b] {
@@ -82,6 +84,7 @@ impl Trace {
                 Event::Disk { op, number, file, offset, len } => {
                     writeln!(out, "#{number} {op} {file} at {offset} len {len}")
                 }
+                Event::Note(text) => writeln!(out, "{text}"),
                 Event::Ending => writeln!(out, "the machine halts"),
             };
         }

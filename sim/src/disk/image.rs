@@ -28,7 +28,8 @@ impl Image {
             let whole = len.div_ceil(CHUNK as u64) as usize;
             self.chunks.truncate(whole);
             let inside = (len % CHUNK as u64) as usize;
-            if let (true, Some(Some(last))) = (inside > 0, self.chunks.get_mut(whole - 1)) {
+            let cut = (inside > 0).then(|| self.chunks.get_mut(whole - 1)).flatten();
+            if let Some(Some(last)) = cut {
                 Arc::make_mut(last)[inside..].fill(0);
             }
         }
@@ -97,7 +98,7 @@ mod tests {
         let mut r = crate::Random::new(3);
         let (mut image, mut model) = (Image::default(), Vec::new());
         for step in 0..3000_u64 {
-            let at = r.below(20_000) as usize;
+            let at = if r.one_in(20) { 0 } else { r.below(20_000) as usize };
             let n = r.below(9_000) as usize;
             match r.below(4) {
                 0 => {

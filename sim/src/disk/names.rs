@@ -31,11 +31,9 @@ fn apply(names: &mut BTreeMap<PathBuf, FileNo>, change: &Change) {
         Change::Remove { path } => {
             names.remove(path);
         }
-        // One step: the file never has both names, nor the new name another file.
-        Change::Rename { from, to, file } => {
-            if names.get(from) == Some(file) {
-                names.remove(from);
-            }
+        // One step: the file has one name before and after, even if an earlier rename vanished.
+        Change::Rename { to, file, .. } => {
+            names.retain(|_, f| f != file);
             names.insert(to.clone(), *file);
         }
     }
