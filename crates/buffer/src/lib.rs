@@ -1,3 +1,29 @@
-//! Frames, latched guards, eviction, checkpoint writes; owns Change (latch, log, stamp).
+//! The buffer pool: pages in memory, latched guards, eviction, checkpoint writes; owns [`Change`].
+//!
+//! A page's address is computed from its id (reserved virtual memory, the vmcache idea), its
+//! latch and state are one atomic word. [`Change`] is the only way to alter a page: it logs,
+//! applies and stamps. See README.md for the protocol and its numbered rules.
+//!
+//! Unsafe code is in `raw.rs` only.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
+
+mod change;
+mod checkpoint;
+mod doublewrite;
+mod error;
+mod guard;
+mod pages;
+mod pool;
+#[allow(unsafe_code)]
+mod raw;
+mod state;
+mod writer;
+
+pub use change::{Change, PageRef, Undo};
+pub use checkpoint::FlushedTo;
+pub use doublewrite::{DOUBLEWRITE_FIRST_PAGE, DOUBLEWRITE_PAGES, restore as restore_torn_pages};
+pub use error::BufferError;
+pub use guard::{ReadGuard, WriteGuard};
+pub use pages::{Pages, PagesOptions};
+pub use pool::{Descriptor, Pool};

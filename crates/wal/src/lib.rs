@@ -1,3 +1,31 @@
-//! Log blocks, records, group commit, scan, truncation; owns RedoHandler.
+//! The transaction log: blocks, records, group commit, scan, truncation; owns [`RedoHandler`].
+//!
+//! One stream a database. A log file is a header page and virtual log files (VLFs); a VLF is an
+//! 8 KB header and blocks of 512 bytes to 60 KB; a block holds whole groups of records. What a
+//! record means is its handler's business; the log knows its length, its transaction's chain
+//! and where its group ends. See README.md for the protocol and its numbered rules.
 
 #![forbid(unsafe_code)]
+
+mod append;
+mod block;
+mod error;
+mod file_header;
+mod flush;
+mod group;
+mod log;
+mod reader;
+mod record;
+mod redo;
+mod space;
+mod vlf;
+
+pub use error::WalError;
+pub use file_header::CheckpointPointer;
+pub use group::{Group, GroupOverflow, TransactionChain};
+pub use log::{Appended, Log, LogOptions, LogUsage};
+pub use reader::{GroupView, LogReader, RecordBuf};
+pub use record::{Kind, RecordFlags, RecordView, kinds};
+pub use redo::{ApplyError, Described, PageOp, RedoHandler, RedoTable};
+pub use space::LogReservation;
+pub use vlf::{VlfState, VlfStatus, vlf_sizes_for_growth};

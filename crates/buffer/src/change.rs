@@ -1,0 +1,169 @@
+//! `Change`: the only way to alter a page. It logs, applies, and stamps the LSN.
+//!
+//! The pages are latched exclusively from before the log is reserved until applied; the whole
+//! change is one log group, replayed whole or not at all. Each operation is applied through the
+//! same handler that redo uses, on the payload as it stands in the log.
+//!
+//! Invariants
+//!  1. A change that has applied anything is finished; else the page differs from its log and
+//!     the process stops.
+//!  2. All pages of a change are stamped with the LSN of the group's end.
+//!  3. A page is marked dirty from an LSN at or below its group's first record, before the group
+//!     is appended; so a checkpoint that begins after the append sees it.
+
+use crate::guard::WriteGuard;
+use crate::pages::Pages;
+use base::{AllocUnitId, Lsn};
+use page::{PageMut, PageView};
+use wal::{Appended, Group, Kind, PageOp, RecordFlags, TransactionChain};
+
+/// Pages one change may hold.
+const PAGES_MAX: usize = 32;
+
+/// A page within a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageRef(u8);
+
+/// Who undoes an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Undo {
+    /// Nobody: a structure change, undone by nothing because the group is whole or absent.
+    Never,
+    /// The transaction, by walking its chain back.
+    By(u32),
+    /// Nobody, it is an undo itself: the transaction's walk goes on at `next`.
+    Compensation {
+        /// The transaction.
+        transaction: u32,
+        /// What to undo after this.
+        next: Lsn,
+    },
+    /// Nobody, though it stands in the transaction's chain.
+    RedoOnly(u32),
+}
+
+/// An alteration of one or more pages under construction.
+pub struct Change<'a> {
+    pages: &'a Pages,
+    group: &'a mut Group,
+    guards: [Option<WriteGuard<'a>>; PAGES_MAX],
+    count: usize,
+    started: bool,
+}
+
+impl<'a> Change<'a> {
+    /// An empty change. The group's buffer is reused from change to change.
+    pub fn new(pages: &'a Pages, group: &'a mut Group) -> Self {
+        group.clear();
+        Change { pages, group, guards: [const { None }; PAGES_MAX], count: 0, started: false }
+    }
+
+    /// The database's pages.
+    pub fn pages(&self) -> &'a Pages {
+        self.pages
+    }
+
+    /// Takes a latched page into the change, which keeps it until it is finished.
+    pub fn add(&mut self, guard: WriteGuard<'a>) -> PageRef {
+        assert!(self.count < PAGES_MAX, "a change holds a bounded number of pages");
+        self.guards[self.count] = Some(guard);
+        self.count += 1;
+        PageRef(self.count as u8 - 1)
+    }
+
+    /// The page of that id, if the change holds it.
+    pub fn find(&self, id: base::PageId) -> Option<PageRef> {
+        let is = |g: &Option<WriteGuard<'a>>| g.as_ref().is_some_and(|g| g.id() == id);
+        self.guards[..self.count].iter().position(is).map(|i| PageRef(i as u8))
+    }
+
+    fn guard(&self, page: PageRef) -> &WriteGuard<'a> {
+        self.guards[usize::from(page.0)].as_ref().expect("a page reference is of this change")
+    }
+
+    /// A page as it is with the operations so far.
+    pub fn view(&self, page: PageRef) -> PageView<'_> {
+        self.guard(page).view()
+    }
+
+    /// The id of a page.
+    pub fn id(&self, page: PageRef) -> base::PageId {
+        self.guard(page).id()
+    }
+
+    /// Bytes logged so far; a change may log at most 60 KB.
+    pub fn logged_bytes(&self) -> usize {
+        self.group.len()
+    }
+
+    /// Logs a record that changes no page: a transaction's begin, in the group of its first
+    /// change.
+    pub fn log_plain(&mut self, kind: Kind, transaction: u32, payload: &[u8]) {
+        self.started = true;
+        let pushed = self.group.push_plain(kind, transaction, payload);
+        assert!(pushed.is_ok(), "a change fits its group");
+    }
+
+    /// Logs an operation on a page and applies it.
+    pub fn apply(
+        &mut self,
+        page: PageRef,
+        unit: AllocUnitId,
+        kind: Kind,
+        slot: u16,
+        payload: &[&[u8]],
+        undo: Undo,
+    ) {
+        self.started = true;
+        let (flags, transaction, next) = match undo {
+            Undo::Never => (0, 0, Lsn::ZERO),
+            Undo::By(transaction) => (0, transaction, Lsn::ZERO),
+            Undo::RedoOnly(transaction) => (RecordFlags::REDO_ONLY, transaction, Lsn::ZERO),
+            Undo::Compensation { transaction, next } => {
+                (RecordFlags::COMPENSATION, transaction, next)
+            }
+        };
+        let id = self.id(page);
+        let flags = RecordFlags(flags);
+        let pushed =
+            self.group.push_page(kind, flags, transaction, next, (id, slot, unit), payload);
+        assert!(pushed.is_ok(), "a change fits its group");
+        let op = PageOp { kind, page: id, slot, unit, payload: self.group.last_payload() };
+        let guard = self.guards[usize::from(page.0)].as_mut();
+        let guard = guard.expect("a page reference is of this change");
+        if let Err(e) = self.pages.redo.apply(&op, guard.bytes_mut()) {
+            // Forward, record and page come from the same caller: not fitting is our bug.
+            os::stop::process(&format!("operation {kind:?} does not fit page {id}: {}", e.0));
+        }
+    }
+
+    /// Appends the group, stamps the pages and releases them.
+    pub fn finish(mut self, chain: &mut TransactionChain) -> Appended {
+        assert!(self.started, "a change that is finished changes something");
+        let log = self.pages.writer.log();
+        let since = log.next_lsn();
+        for guard in self.guards[..self.count].iter_mut().flatten() {
+            guard.mark_dirty(since);
+        }
+        let appended = log.append(self.group, chain);
+        assert!(since <= appended.first, "invariant 3");
+        let stamp = self.stamp(appended);
+        for guard in self.guards[..self.count].iter_mut().flatten() {
+            PageMut(guard.bytes_mut()).set_lsn(stamp);
+        }
+        self.started = false;
+        appended
+    }
+
+    fn stamp(&self, appended: Appended) -> Lsn {
+        if self.pages.writer.mutations.skip_group_end() { appended.first } else { appended.last }
+    }
+}
+
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        if self.started && !os::sched::crashed() {
+            os::stop::process("a page was changed and the change not logged");
+        }
+    }
+}

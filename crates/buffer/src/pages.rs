@@ -1,0 +1,383 @@
+//! `Pages`: one database's pages through the pool.
+
+use crate::BufferError;
+use crate::doublewrite::DOUBLEWRITE_PAGES;
+use crate::guard::{ReadGuard, WriteGuard};
+use crate::pool::Pool;
+use crate::raw::{PageAddress, SEGMENT_PAGES, Segment};
+use crate::state::{self, Latched, RESIDENT};
+use crate::writer::Writer;
+use base::limits::PAGE_BYTES;
+use base::{DatabaseId, FileId, Lsn, PageId};
+use os::disk::File;
+use os::wait::{WaitKind, timed};
+use page::PageView;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use wal::{Log, RedoTable};
+
+/// Segments a file may have: 2 TB.
+const SEGMENTS_MAX: usize = 2048;
+/// File ids a database may use for data (2 is the log's).
+const FILES_MAX: usize = 16;
+
+/// How a database's pages are written.
+#[derive(Clone, Copy, Debug)]
+pub struct PagesOptions {
+    /// The database.
+    pub database: DatabaseId,
+    /// Whether pages must survive: doublewrite and syncs. False for tempdb.
+    pub durable: bool,
+}
+
+/// An open data file: addresses and states of its pages.
+pub(crate) struct PageFile {
+    pub(crate) number: u16,
+    pub(crate) database: DatabaseId,
+    pub(crate) id: FileId,
+    pub(crate) name: String,
+    pub(crate) file: Arc<dyn File>,
+    pub(crate) writer: Arc<Writer>,
+    segments: Box<[OnceLock<Segment>]>,
+}
+
+impl PageFile {
+    #[inline]
+    fn segment(&self, page: u32) -> &Segment {
+        let segment = &self.segments[(page / SEGMENT_PAGES) as usize];
+        match segment.get() {
+            Some(s) => s,
+            None => segment.get_or_init(|| match Segment::reserve() {
+                Ok(s) => s,
+                Err(e) => os::stop::process(&format!("reserve 1 GB of addresses: {e}")),
+            }),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn state(&self, page: u32) -> &AtomicU64 {
+        self.segment(page).state(page % SEGMENT_PAGES)
+    }
+
+    #[inline]
+    pub(crate) fn recovery_lsn(&self, page: u32) -> &AtomicU64 {
+        self.segment(page).recovery_lsn(page % SEGMENT_PAGES)
+    }
+
+    #[inline]
+    pub(crate) fn address(&self, page: u32) -> PageAddress {
+        self.segment(page).address(page % SEGMENT_PAGES)
+    }
+
+    pub(crate) fn release(&self, page: u32, pages: u32) {
+        self.segment(page).release(page % SEGMENT_PAGES, pages);
+    }
+
+    /// Reads a run of pages, all within one segment and exclusively latched.
+    fn read(&self, page: u32, pages: u32) -> Result<(), BufferError> {
+        let bytes = self.segment(page).run_mut(page % SEGMENT_PAGES, pages);
+        let offset = u64::from(page) * PAGE_BYTES as u64;
+        timed(WaitKind::PageIoLatchSh, || self.file.read_at(bytes, offset)).map_err(|e| {
+            BufferError::Io {
+                page: PageId { file: self.id, page },
+                database: self.database,
+                file: self.name.clone(),
+                error: e.to_string(),
+            }
+        })
+    }
+}
+
+/// A page's file and number: what a guard needs.
+#[derive(Clone, Copy)]
+pub(crate) struct PageSlot<'a> {
+    pub(crate) file: &'a PageFile,
+    pub(crate) id: PageId,
+}
+
+impl<'a> PageSlot<'a> {
+    #[inline]
+    pub(crate) fn state(&self) -> &'a AtomicU64 {
+        self.file.state(self.id.page)
+    }
+
+    #[inline]
+    pub(crate) fn recovery_lsn(&self) -> &'a AtomicU64 {
+        self.file.recovery_lsn(self.id.page)
+    }
+
+    #[inline]
+    pub(crate) fn address(&self) -> PageAddress {
+        self.file.address(self.id.page)
+    }
+}
+
+/// One database's pages.
+pub struct Pages {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) writer: Arc<Writer>,
+    pub(crate) redo: Arc<RedoTable>,
+    pub(crate) files: [OnceLock<Arc<PageFile>>; FILES_MAX],
+    options: PagesOptions,
+}
+
+impl Pages {
+    /// A database's view of the pool, without files yet.
+    pub fn new(
+        pool: &Arc<Pool>,
+        log: &Arc<Log>,
+        redo: &Arc<RedoTable>,
+        options: PagesOptions,
+    ) -> Arc<Pages> {
+        Arc::new(Pages {
+            pool: Arc::clone(pool),
+            writer: Arc::new(Writer::new(log, options.durable)),
+            redo: Arc::clone(redo),
+            files: [const { OnceLock::new() }; FILES_MAX],
+            options,
+        })
+    }
+
+    /// Opens a data file. File 1 holds the doublewrite area.
+    pub fn attach(&self, id: FileId, name: &str, file: Arc<dyn File>) {
+        assert!(id.0 != 0 && usize::from(id.0) < FILES_MAX);
+        let page_file = self.pool.register(|number| {
+            Arc::new(PageFile {
+                number,
+                database: self.options.database,
+                id,
+                name: name.to_owned(),
+                file: Arc::clone(&file),
+                writer: Arc::clone(&self.writer),
+                segments: (0..SEGMENTS_MAX).map(|_| OnceLock::new()).collect(),
+            })
+        });
+        if id.0 == 1 && self.options.durable {
+            self.writer.doublewrite_to(&file, DOUBLEWRITE_PAGES);
+        }
+        let fresh = self.files[usize::from(id.0)].set(page_file).is_ok();
+        assert!(fresh, "a file is attached once");
+    }
+
+    /// The database.
+    pub fn database(&self) -> DatabaseId {
+        self.options.database
+    }
+
+    /// The log that protects these pages.
+    pub fn log(&self) -> &Arc<Log> {
+        self.writer.log()
+    }
+
+    /// A data file, for growth and statistics.
+    pub fn file(&self, id: FileId) -> Option<&Arc<dyn File>> {
+        self.files.get(usize::from(id.0))?.get().map(|f| &f.file)
+    }
+
+    /// Ids of the data files.
+    pub fn file_ids(&self) -> impl Iterator<Item = FileId> + '_ {
+        (0..FILES_MAX as u16).map(FileId).filter(|id| self.file(*id).is_some())
+    }
+
+    #[inline]
+    fn slot(&self, id: PageId) -> Result<PageSlot<'_>, BufferError> {
+        match self.files.get(usize::from(id.file.0)).and_then(OnceLock::get) {
+            Some(file) if (id.page / SEGMENT_PAGES) < SEGMENTS_MAX as u32 => {
+                Ok(PageSlot { file, id })
+            }
+            _ => Err(self.corrupt(id, "the page id names no file of the database")),
+        }
+    }
+
+    /// The error for bytes of a page that make no sense to its caller.
+    pub fn corrupt(&self, page: PageId, what: &'static str) -> BufferError {
+        let file = self.files.get(usize::from(page.file.0)).and_then(OnceLock::get);
+        BufferError::Corrupt {
+            page,
+            database: self.options.database,
+            file: file.map(|f| f.name.clone()).unwrap_or_default(),
+            what,
+        }
+    }
+
+    /// A page to read. Waits for writers and for the disk.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    #[inline]
+    pub fn read(&self, id: PageId) -> Result<ReadGuard<'_>, BufferError> {
+        let slot = self.slot(id)?;
+        if let Latched::Absent = state::latch_shared(slot.state()) {
+            self.bring_in(slot, false)?;
+            state::downgrade(slot.state(), RESIDENT);
+        }
+        Ok(ReadGuard { slot })
+    }
+
+    /// A page to change. Waits for everybody and for the disk.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    #[inline]
+    pub fn write(&self, id: PageId) -> Result<WriteGuard<'_>, BufferError> {
+        let slot = self.slot(id)?;
+        if let Latched::Absent = state::latch_exclusive(slot.state()) {
+            self.bring_in(slot, false)?;
+            slot.state().fetch_or(RESIDENT, Relaxed);
+        }
+        Ok(WriteGuard { slot })
+    }
+
+    /// The exclusive latch if nobody has one and the page is in memory.
+    pub fn try_write(&self, id: PageId) -> Option<WriteGuard<'_>> {
+        let slot = self.slot(id).ok()?;
+        match state::try_exclusive(slot.state())? {
+            Latched::Resident => Some(WriteGuard { slot }),
+            Latched::Absent => {
+                state::unlatch_exclusive(slot.state(), 0, 0);
+                None
+            }
+        }
+    }
+
+    /// A page that is about to be formatted: whatever it holds does not matter, nothing is read.
+    ///
+    /// # Errors
+    /// 701.
+    pub fn write_new(&self, id: PageId) -> Result<WriteGuard<'_>, BufferError> {
+        let slot = self.slot(id)?;
+        if let Latched::Absent = state::latch_exclusive(slot.state()) {
+            self.frame_for(slot)?;
+            slot.address().bytes_mut().fill(0);
+            slot.state().fetch_or(RESIDENT, Relaxed);
+        }
+        Ok(WriteGuard { slot })
+    }
+
+    /// A page for redo: one that was never written, or is past the end of the file, is blank.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    pub fn write_for_redo(&self, id: PageId) -> Result<WriteGuard<'_>, BufferError> {
+        let slot = self.slot(id)?;
+        if let Latched::Absent = state::latch_exclusive(slot.state()) {
+            self.bring_in(slot, true)?;
+            slot.state().fetch_or(RESIDENT, Relaxed);
+        }
+        Ok(WriteGuard { slot })
+    }
+
+    fn frame_for(&self, slot: PageSlot<'_>) -> Result<(), BufferError> {
+        self.pool.take_frame(slot.file.number, slot.id.page).inspect_err(|_| {
+            state::unlatch_exclusive(slot.state(), 0, 0);
+        })
+    }
+
+    /// Reads a page that this thread holds exclusively; releases it when that fails.
+    #[cold]
+    fn bring_in(&self, slot: PageSlot<'_>, for_redo: bool) -> Result<(), BufferError> {
+        self.frame_for(slot)?;
+        let done = self.read_and_check(slot, for_redo);
+        if done.is_err() {
+            slot.file.release(slot.id.page, 1);
+            self.pool.return_frame(slot.file.number, slot.id.page);
+            state::unlatch_exclusive(slot.state(), 0, 0);
+        }
+        done
+    }
+
+    fn read_and_check(&self, slot: PageSlot<'_>, for_redo: bool) -> Result<(), BufferError> {
+        let end = (u64::from(slot.id.page) + 1) * PAGE_BYTES as u64;
+        let len = slot.file.file.len().unwrap_or(0);
+        if end > len {
+            if for_redo {
+                slot.address().bytes_mut().fill(0);
+                return Ok(());
+            }
+            return Err(self.corrupt(slot.id, "the page lies beyond the end of the file"));
+        }
+        slot.file.read(slot.id.page, 1)?;
+        let bytes = slot.address().bytes();
+        let blank = for_redo && PageView(bytes).is_blank();
+        if !blank && !page::verify(bytes, slot.id) {
+            return Err(self.corrupt(slot.id, "incorrect checksum"));
+        }
+        Ok(())
+    }
+
+    /// Brings a run of pages in with one read, as far as they are absent; scans call it ahead of
+    /// themselves. Damage is left for whoever reads the page.
+    pub fn prefetch(&self, first: PageId, pages: u32) {
+        let Ok(slot) = self.slot(first) else { return };
+        let file = slot.file;
+        let len = file.file.len().unwrap_or(0) / PAGE_BYTES as u64;
+        let end = (u64::from(first.page) + u64::from(pages)).min(len) as u32;
+        let end = end.min((first.page / SEGMENT_PAGES + 1) * SEGMENT_PAGES);
+        let mut at = first.page;
+        while at < end {
+            let mut n = 0;
+            while at + n < end && self.claim(file, at + n) {
+                n += 1;
+            }
+            if n > 0 {
+                self.read_run(file, at, n);
+            }
+            at += n.max(1);
+        }
+    }
+
+    /// Latches an absent page exclusively and gets it a frame, without waiting.
+    fn claim(&self, file: &PageFile, page: u32) -> bool {
+        if file.state(page).load(Relaxed) & RESIDENT != 0 {
+            return false;
+        }
+        match state::try_exclusive(file.state(page)) {
+            Some(Latched::Absent) => {
+                self.pool.take_frame(file.number, page).is_ok() || {
+                    state::unlatch_exclusive(file.state(page), 0, 0);
+                    false
+                }
+            }
+            Some(Latched::Resident) => {
+                state::unlatch_exclusive(file.state(page), 0, 0);
+                false
+            }
+            None => false,
+        }
+    }
+
+    fn read_run(&self, file: &PageFile, first: u32, pages: u32) {
+        let read = file.read(first, pages).is_ok();
+        for page in first..first + pages {
+            let id = PageId { file: file.id, page };
+            if read && page::verify(file.address(page).bytes(), id) {
+                state::unlatch_exclusive(file.state(page), RESIDENT, 0);
+            } else {
+                file.release(page, 1);
+                self.pool.return_frame(file.number, page);
+                state::unlatch_exclusive(file.state(page), 0, 0);
+            }
+        }
+    }
+
+    /// Takes all pages out of memory, dirty or not, and closes the files. Nobody uses them.
+    pub fn close(&self) {
+        for file in self.files.iter().filter_map(OnceLock::get) {
+            self.pool.forget(file);
+        }
+    }
+
+    /// The oldest change that is not home yet, or `none_before` when there is none older.
+    pub fn oldest_dirty(&self, none_before: Lsn) -> Lsn {
+        let mut oldest = none_before.min(self.writer.oldest_in_flight());
+        for file in self.files.iter().filter_map(OnceLock::get) {
+            for page in self.pool.dirty_pages(file) {
+                let lsn = file.recovery_lsn(page).load(Relaxed);
+                if lsn != 0 {
+                    oldest = oldest.min(Lsn(lsn));
+                }
+            }
+        }
+        oldest.min(self.writer.oldest_in_flight())
+    }
+}

@@ -1,0 +1,267 @@
+//! The pool: how many pages are in memory at once, and which one leaves next.
+//!
+//! A frame is the right to have one page in memory. The clock hand goes over the frames; a page
+//! used since its last visit gets a second chance, a dirty one is collected for writing, a
+//! latched one is left alone.
+//!
+//! Invariants
+//!  1. Pages in memory <= frames, always.
+//!  2. A frame names a page exactly while that page is RESIDENT or being brought in.
+
+use crate::BufferError;
+use crate::pages::PageFile;
+use crate::state::{self, Latched, REFERENCED, RESIDENT, WRITING};
+use base::limits::PAGE_BYTES;
+use base::{DatabaseId, PageId};
+use os::memory::{Memory, Reservation};
+use os::sync::{Mutex, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+/// Frames that one sweep tries to free.
+const EVICT_BATCH: usize = 64;
+
+/// A page in memory, as sys.dm_os_buffer_descriptors shows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Descriptor {
+    /// Its database.
+    pub database: DatabaseId,
+    /// The page.
+    pub page: PageId,
+    /// Whether it differs from the disk.
+    pub dirty: bool,
+}
+
+/// What a frame holds: 1 << 63 | file number << 32 | page, or 0.
+fn frame_word(number: u16, page: u32) -> u64 {
+    (1 << 63) | (u64::from(number) << 32) | u64::from(page)
+}
+
+/// All frames of the instance.
+pub struct Pool {
+    frames: Box<[AtomicU64]>,
+    free: Mutex<Vec<u32>>,
+    hand: AtomicUsize,
+    files: RwLock<Vec<Option<Arc<PageFile>>>>,
+    _memory: Reservation,
+}
+
+impl Pool {
+    /// A pool of that many frames, charged to the instance's memory.
+    ///
+    /// # Errors
+    /// When the memory limit does not allow so many.
+    pub fn new(memory: &Arc<Memory>, frames: usize) -> Result<Arc<Pool>, os::memory::Exhausted> {
+        assert!(frames >= 32, "a split latches a dozen pages");
+        let clerk = memory.clerk("MEMORYCLERK_SQLBUFFERPOOL");
+        let _memory = memory.reserve(&clerk, frames * (PAGE_BYTES + 32))?;
+        Ok(Arc::new(Pool {
+            frames: (0..frames).map(|_| AtomicU64::new(0)).collect(),
+            free: Mutex::new((0..frames as u32).rev().collect()),
+            hand: AtomicUsize::new(0),
+            files: RwLock::new(Vec::new()),
+            _memory,
+        }))
+    }
+
+    /// Frames.
+    pub fn frame_count(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Frames that hold nothing.
+    pub fn free_count(&self) -> usize {
+        self.free.lock().len()
+    }
+
+    pub(crate) fn register(&self, make: impl FnOnce(u16) -> Arc<PageFile>) -> Arc<PageFile> {
+        let mut files = self.files.write();
+        let number = files.iter().position(Option::is_none).unwrap_or(files.len());
+        let file = make(u16::try_from(number).expect("fewer than 65,536 files are open"));
+        if number == files.len() {
+            files.push(None);
+        }
+        files[number] = Some(Arc::clone(&file));
+        file
+    }
+
+    /// Takes a file's pages out of memory and forgets it; nobody uses it any more.
+    pub(crate) fn forget(&self, file: &PageFile) {
+        for (i, frame) in self.frames.iter().enumerate() {
+            let word = frame.load(Relaxed);
+            if word == 0 || word >> 32 != frame_word(file.number, 0) >> 32 {
+                continue;
+            }
+            let page = word as u32;
+            let _ = state::latch_exclusive(file.state(page));
+            file.recovery_lsn(page).store(0, Relaxed);
+            file.release(page, 1);
+            frame.store(0, Relaxed);
+            state::unlatch_exclusive(file.state(page), 0, RESIDENT | WRITING);
+            self.free.lock().push(i as u32);
+        }
+        self.files.write()[usize::from(file.number)] = None;
+    }
+
+    /// A frame for a page that its caller holds exclusively.
+    pub(crate) fn take_frame(&self, number: u16, page: u32) -> Result<(), BufferError> {
+        for attempt in 0..200 {
+            let free = self.free.lock().pop();
+            if let Some(frame) = free {
+                self.frames[frame as usize].store(frame_word(number, page), Relaxed);
+                return Ok(());
+            }
+            if self.evict(EVICT_BATCH) == 0 && attempt > 2 {
+                os::task::sleep_ns(100_000 << attempt.min(6));
+            }
+        }
+        Err(BufferError::NoFrames)
+    }
+
+    /// Gives a frame back that was taken for a page that could not be brought in.
+    pub(crate) fn return_frame(&self, number: u16, page: u32) {
+        let word = frame_word(number, page);
+        let frame = self.frames.iter().position(|f| f.load(Relaxed) == word);
+        let frame = frame.expect("the frame was taken for this page");
+        self.frames[frame].store(0, Relaxed);
+        self.free.lock().push(frame as u32);
+    }
+
+    /// Frees up to `wanted` frames, writing dirty pages when clean ones do not suffice.
+    pub fn evict(&self, wanted: usize) -> usize {
+        let mut dirty: Vec<(u16, u32)> = Vec::new();
+        let freed = self.sweep(wanted, &mut dirty);
+        if freed >= wanted.min(8) || dirty.is_empty() {
+            return freed;
+        }
+        self.write_dirty(&mut dirty);
+        freed + self.sweep(wanted, &mut dirty)
+    }
+
+    /// Keeps some frames free, so that readers rarely have to: the lazy writer's step.
+    pub fn lazy_write(&self) -> usize {
+        let low = (self.frames.len() / 32).clamp(8, 1024);
+        let free = self.free.lock().len();
+        if free >= low { 0 } else { self.evict(low - free) }
+    }
+
+    fn file(&self, number: u16) -> Option<Arc<PageFile>> {
+        self.files.read().get(usize::from(number)).cloned().flatten()
+    }
+
+    fn sweep(&self, wanted: usize, dirty: &mut Vec<(u16, u32)>) -> usize {
+        // Victims stay latched until their memory is released together.
+        let mut victims: Vec<(Arc<PageFile>, u32, u32)> = Vec::with_capacity(wanted);
+        dirty.clear();
+        for _ in 0..2 * self.frames.len() {
+            if victims.len() >= wanted {
+                break;
+            }
+            let at = self.hand.fetch_add(1, Relaxed) % self.frames.len();
+            let word = self.frames[at].load(Relaxed);
+            if word == 0 {
+                continue;
+            }
+            let (number, page) = ((word >> 32) as u16 & 0x7FFF, word as u32);
+            let Some(file) = self.file(number) else { continue };
+            let s = file.state(page).load(Relaxed);
+            if s & (state::HOLDERS | WRITING) != 0 || s & RESIDENT == 0 {
+                continue;
+            }
+            if s & REFERENCED != 0 {
+                file.state(page).fetch_and(!REFERENCED, Relaxed);
+            } else if file.recovery_lsn(page).load(Relaxed) != 0 {
+                if dirty.len() < EVICT_BATCH {
+                    dirty.push((number, page));
+                }
+            } else if let Some(latched) = state::try_exclusive(file.state(page)) {
+                // Dirtied, or evicted and its frame reused, in between?
+                let still = matches!(latched, Latched::Resident)
+                    && self.frames[at].load(Relaxed) == word
+                    && file.recovery_lsn(page).load(Relaxed) == 0
+                    && file.state(page).load(Relaxed) & WRITING == 0;
+                if still {
+                    victims.push((file, page, at as u32));
+                } else {
+                    state::unlatch_exclusive(file.state(page), 0, 0);
+                }
+            }
+        }
+        self.release(&mut victims)
+    }
+
+    fn release(&self, victims: &mut [(Arc<PageFile>, u32, u32)]) -> usize {
+        victims.sort_unstable_by_key(|(file, page, _)| (file.number, *page));
+        let mut from = 0;
+        while from < victims.len() {
+            let (file, first, _) = &victims[from];
+            let mut n = 1;
+            while let Some((next, page, _)) = victims.get(from + n)
+                && next.number == file.number
+                && *page == first + n as u32
+                && page % crate::raw::SEGMENT_PAGES != 0
+            {
+                n += 1;
+            }
+            file.release(*first, n as u32);
+            from += n;
+        }
+        for (file, page, frame) in victims.iter() {
+            self.frames[*frame as usize].store(0, Relaxed);
+            state::unlatch_exclusive(file.state(*page), 0, RESIDENT | REFERENCED);
+        }
+        let mut free = self.free.lock();
+        free.extend(victims.iter().map(|v| v.2));
+        victims.len()
+    }
+
+    fn write_dirty(&self, dirty: &mut [(u16, u32)]) {
+        dirty.sort_unstable();
+        let mut from = 0;
+        while from < dirty.len() {
+            let number = dirty[from].0;
+            let n = dirty[from..].iter().take_while(|d| d.0 == number).count();
+            if let Some(file) = self.file(number) {
+                let pages: Vec<u32> = dirty[from..from + n].iter().map(|d| d.1).collect();
+                file.writer.write_some(&file, &pages);
+            }
+            from += n;
+        }
+    }
+
+    /// Pages of a file that differ from the disk. Each is true at its moment, the set is not.
+    pub(crate) fn dirty_pages(&self, file: &PageFile) -> Vec<u32> {
+        let mut found = Vec::new();
+        for frame in &self.frames {
+            let word = frame.load(Relaxed);
+            if word != 0 && (word >> 32) as u16 & 0x7FFF == file.number {
+                let page = word as u32;
+                if file.recovery_lsn(page).load(std::sync::atomic::Ordering::Acquire) != 0 {
+                    found.push(page);
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// What is in memory, from a frame number on. Each row is true at its moment.
+    pub fn descriptors(&self, after: usize, limit: usize) -> Vec<Descriptor> {
+        let mut rows = Vec::new();
+        for frame in self.frames.iter().skip(after).take(limit) {
+            let word = frame.load(Relaxed);
+            if word == 0 {
+                continue;
+            }
+            let page = word as u32;
+            if let Some(file) = self.file((word >> 32) as u16 & 0x7FFF) {
+                rows.push(Descriptor {
+                    database: file.database,
+                    page: PageId::new(file.id.0, page),
+                    dirty: file.recovery_lsn(page).load(Relaxed) != 0,
+                });
+            }
+        }
+        rows
+    }
+}

@@ -1,0 +1,156 @@
+//! A page's state word: its latch, whether it is in memory, whether it is being written.
+//!
+//! ```text
+//! bits 0-7   0 free, 1-254 shared holders, 255 exclusive
+//! bit  8     RESIDENT    the bytes are in memory
+//! bit  9     REFERENCED  used since the clock hand passed
+//! bit 10     WAITERS     somebody is parked on the word
+//! bit 11     WRITING     a copy of the bytes is on its way home
+//! bits 16-63 version, +1 at each release of the exclusive latch
+//! ```
+//!
+//! A newcomer that finds WAITERS set waits too, so that writers are not starved.
+
+use os::park;
+use os::wait::{WaitKind, timed};
+use std::sync::atomic::{AtomicU64, Ordering::*};
+
+pub(crate) const HOLDERS: u64 = 0xFF;
+pub(crate) const EXCLUSIVE: u64 = 0xFF;
+pub(crate) const RESIDENT: u64 = 1 << 8;
+pub(crate) const REFERENCED: u64 = 1 << 9;
+pub(crate) const WAITERS: u64 = 1 << 10;
+pub(crate) const WRITING: u64 = 1 << 11;
+const VERSION_ONE: u64 = 1 << 16;
+
+/// What a latch attempt found.
+pub(crate) enum Latched {
+    /// The latch is held and the page is in memory.
+    Resident,
+    /// The exclusive latch is held and the page must be brought in.
+    Absent,
+}
+
+fn holders(s: u64) -> u64 {
+    s & HOLDERS
+}
+
+/// Parks until the word changes from busy; spurious returns are fine.
+fn wait(word: &AtomicU64, seen: u64, kind: WaitKind) {
+    if seen & WAITERS == 0 && word.compare_exchange(seen, seen | WAITERS, Relaxed, Relaxed).is_err()
+    {
+        return;
+    }
+    let address = std::ptr::from_ref(word) as usize;
+    timed(kind, || park::wait(address, || word.load(Relaxed) & WAITERS != 0));
+}
+
+fn wake(word: &AtomicU64) {
+    park::wake_all(std::ptr::from_ref(word) as usize);
+}
+
+/// Waits for the shared latch, or the exclusive one of a page that is not in memory.
+#[inline]
+pub(crate) fn latch_shared(word: &AtomicU64) -> Latched {
+    os::sched::switch_point();
+    loop {
+        let s = word.load(Relaxed);
+        if s & RESIDENT == 0 {
+            if holders(s) == 0 {
+                if word.compare_exchange_weak(s, s | EXCLUSIVE, Acquire, Relaxed).is_ok() {
+                    return Latched::Absent;
+                }
+            } else {
+                wait(word, s, WaitKind::PageIoLatchSh);
+            }
+        } else if holders(s) >= EXCLUSIVE - 1 || s & WAITERS != 0 {
+            wait(word, s, WaitKind::PageLatchSh);
+        } else if word.compare_exchange_weak(s, (s + 1) | REFERENCED, Acquire, Relaxed).is_ok() {
+            return Latched::Resident;
+        }
+    }
+}
+
+/// Waits for the exclusive latch.
+#[inline]
+pub(crate) fn latch_exclusive(word: &AtomicU64) -> Latched {
+    os::sched::switch_point();
+    loop {
+        let s = word.load(Relaxed);
+        if holders(s) != 0 {
+            let kind =
+                if s & RESIDENT == 0 { WaitKind::PageIoLatchEx } else { WaitKind::PageLatchEx };
+            wait(word, s, kind);
+        } else if word
+            .compare_exchange_weak(s, s | EXCLUSIVE | REFERENCED, Acquire, Relaxed)
+            .is_ok()
+        {
+            return if s & RESIDENT == 0 { Latched::Absent } else { Latched::Resident };
+        }
+    }
+}
+
+/// Takes the shared latch of a page in memory if that needs no waiting.
+pub(crate) fn try_shared(word: &AtomicU64) -> bool {
+    let s = word.load(Relaxed);
+    s & RESIDENT != 0
+        && holders(s) < EXCLUSIVE - 1
+        && word.compare_exchange(s, s + 1, Acquire, Relaxed).is_ok()
+}
+
+/// Takes the exclusive latch if nobody has any.
+pub(crate) fn try_exclusive(word: &AtomicU64) -> Option<Latched> {
+    let s = word.load(Relaxed);
+    (holders(s) == 0 && word.compare_exchange(s, s | EXCLUSIVE, Acquire, Relaxed).is_ok())
+        .then_some(if s & RESIDENT == 0 { Latched::Absent } else { Latched::Resident })
+}
+
+/// Turns the only shared latch into the exclusive one, if it is the only one.
+pub(crate) fn try_upgrade(word: &AtomicU64) -> bool {
+    let s = word.load(Relaxed);
+    holders(s) == 1 && word.compare_exchange(s, s | EXCLUSIVE, Acquire, Relaxed).is_ok()
+}
+
+/// Releases a shared latch.
+#[inline]
+pub(crate) fn unlatch_shared(word: &AtomicU64) {
+    let before = word.fetch_sub(1, Release);
+    assert!((1..EXCLUSIVE).contains(&holders(before)), "a shared latch is held");
+    if holders(before) == 1 && before & WAITERS != 0 {
+        word.fetch_and(!WAITERS, Relaxed);
+        wake(word);
+    }
+}
+
+/// Releases the exclusive latch, setting and clearing bits on the way.
+#[inline]
+pub(crate) fn unlatch_exclusive(word: &AtomicU64, set: u64, clear: u64) {
+    let mut s = word.load(Relaxed);
+    loop {
+        assert_eq!(holders(s), EXCLUSIVE, "the exclusive latch is held");
+        let next = (((s & !HOLDERS & !WAITERS) | set) & !clear).wrapping_add(VERSION_ONE);
+        match word.compare_exchange_weak(s, next, Release, Relaxed) {
+            Ok(_) => break,
+            Err(now) => s = now,
+        }
+    }
+    if s & WAITERS != 0 {
+        wake(word);
+    }
+}
+
+/// Turns the exclusive latch into a shared one.
+pub(crate) fn downgrade(word: &AtomicU64, set: u64) {
+    let mut s = word.load(Relaxed);
+    loop {
+        assert_eq!(holders(s), EXCLUSIVE, "the exclusive latch is held");
+        let next = ((s & !HOLDERS & !WAITERS) | set | 1).wrapping_add(VERSION_ONE);
+        match word.compare_exchange_weak(s, next, AcqRel, Relaxed) {
+            Ok(_) => break,
+            Err(now) => s = now,
+        }
+    }
+    if s & WAITERS != 0 {
+        wake(word);
+    }
+}

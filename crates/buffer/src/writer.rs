@@ -1,0 +1,232 @@
+//! Writing pages home: copies, write-ahead, doublewrite, home, in that order.
+//!
+//! A batch is collected under shared latches (a copy of each page, its recovery LSN taken over,
+//! WRITING set), then written without any latch. While WRITING is set the page is not evicted
+//! and not collected again, so two copies of one page are never on their way at once.
+//!
+//! Invariants
+//!  1. No page goes to disk before the log up to its LSN (write-ahead).
+//!  2. No page goes home before its batch is durable in the doublewrite area; the area is reused
+//!     only after the homes are durable.
+//!  3. A page's recovery LSN is either in its word or in `in_flight` until its home is durable.
+//!  4. No latch is waited for while the doublewrite area is held (a latch holder may be waiting
+//!     for a frame, and so for this writer).
+
+use crate::doublewrite::Doublewrite;
+use crate::pages::PageFile;
+use crate::state::{self, WRITING};
+use base::limits::PAGE_BYTES;
+use base::{Lsn, PageId};
+use os::disk::File;
+use os::sync::Mutex;
+use os::vm::AlignedBuffer;
+use page::{PageBytes, PageView};
+use std::sync::Arc;
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Acquire, Relaxed},
+};
+use wal::Log;
+
+/// Pages of a batch.
+pub(crate) const BATCH_PAGES: usize = 31;
+
+/// Faults for the mutation proof: in builds with the feature only, and off until chosen.
+#[derive(Default)]
+pub(crate) struct Mutations {
+    pub(crate) doublewrite: AtomicBool,
+    pub(crate) write_ahead: AtomicBool,
+    pub(crate) group_end: AtomicBool,
+}
+
+impl Mutations {
+    pub(crate) fn skip_group_end(&self) -> bool {
+        cfg!(feature = "mutations") && self.group_end.load(Relaxed)
+    }
+    fn skip_doublewrite(&self) -> bool {
+        cfg!(feature = "mutations") && self.doublewrite.load(Relaxed)
+    }
+    fn skip_write_ahead(&self) -> bool {
+        cfg!(feature = "mutations") && self.write_ahead.load(Relaxed)
+    }
+}
+
+/// Writes one database's pages.
+pub(crate) struct Writer {
+    log: Arc<Log>,
+    durable: bool,
+    area: Mutex<Option<Doublewrite>>,
+    in_flight: Mutex<Vec<Lsn>>,
+    pub(crate) mutations: Mutations,
+}
+
+/// Copies on their way home.
+pub(crate) struct Batch<'f> {
+    buffer: AlignedBuffer,
+    pages: Vec<(&'f PageFile, u32)>,
+    recovery: Vec<Lsn>,
+    newest: Lsn,
+}
+
+impl<'f> Batch<'f> {
+    pub(crate) fn new() -> Self {
+        Batch {
+            buffer: AlignedBuffer::new((BATCH_PAGES + 1) * PAGE_BYTES),
+            pages: Vec::with_capacity(BATCH_PAGES),
+            recovery: Vec::with_capacity(BATCH_PAGES),
+            newest: Lsn::ZERO,
+        }
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.pages.len() == BATCH_PAGES
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    fn copy_mut(&mut self, i: usize) -> &mut PageBytes {
+        // The first page of the buffer is the doublewrite area's header.
+        let from = (i + 1) * PAGE_BYTES;
+        let copy = &mut self.buffer[from..from + PAGE_BYTES];
+        copy.try_into().expect("a copy has the size of a page")
+    }
+}
+
+impl Writer {
+    pub(crate) fn new(log: &Arc<Log>, durable: bool) -> Self {
+        Writer {
+            log: Arc::clone(log),
+            durable,
+            area: Mutex::new(None),
+            in_flight: Mutex::new(Vec::new()),
+            mutations: Mutations::default(),
+        }
+    }
+
+    pub(crate) fn log(&self) -> &Arc<Log> {
+        &self.log
+    }
+
+    pub(crate) fn doublewrite_to(&self, file: &Arc<dyn File>, pages: u32) {
+        assert!(pages as usize > BATCH_PAGES, "a batch and its header fit the area");
+        *self.area.lock() = Some(Doublewrite::new(Arc::clone(file)));
+    }
+
+    /// The oldest recovery LSN among copies on their way home.
+    pub(crate) fn oldest_in_flight(&self) -> Lsn {
+        self.in_flight.lock().iter().copied().min().unwrap_or(Lsn::MAX)
+    }
+
+    /// Copies a page that this thread holds a shared latch of, and releases the latch.
+    pub(crate) fn collect<'f>(&self, batch: &mut Batch<'f>, file: &'f PageFile, page: u32) {
+        assert!(!batch.is_full());
+        let word = file.state(page);
+        // In flight first, then out of the word: invariant 3.
+        let recovery = file.recovery_lsn(page).load(Acquire);
+        let taken = recovery != 0 && word.fetch_or(WRITING, Acquire) & WRITING == 0;
+        if taken {
+            self.in_flight.lock().push(Lsn(recovery));
+            file.recovery_lsn(page).store(0, Relaxed);
+            let bytes = file.address(page).bytes();
+            let i = batch.pages.len();
+            batch.copy_mut(i).copy_from_slice(bytes);
+            batch.newest = batch.newest.max(PageView(bytes).lsn());
+            batch.pages.push((file, page));
+            batch.recovery.push(Lsn(recovery));
+        }
+        state::unlatch_shared(word);
+    }
+
+    /// Writes those pages of a list that can be latched at once.
+    pub(crate) fn write_some(&self, file: &PageFile, pages: &[u32]) {
+        let mut batch = Batch::new();
+        for &page in pages {
+            if state::try_shared(file.state(page)) {
+                self.collect(&mut batch, file, page);
+            }
+            if batch.is_full() {
+                self.write(&mut batch);
+            }
+        }
+        if !batch.is_empty() {
+            self.write(&mut batch);
+        }
+    }
+
+    /// Writes a batch home and empties it.
+    pub(crate) fn write(&self, batch: &mut Batch<'_>) {
+        if self.durable && !self.mutations.skip_write_ahead() {
+            self.log.flush_to(batch.newest);
+            assert!(batch.newest < self.log.durable_lsn(), "no page is ahead of the log");
+        }
+        for i in 0..batch.pages.len() {
+            page::seal(batch.copy_mut(i));
+        }
+        let n = batch.pages.len();
+        {
+            let mut area = self.area.lock();
+            if let Some(area) = area.as_mut().filter(|_| !self.mutations.skip_doublewrite()) {
+                let ids = batch.pages.iter().map(|(f, page)| PageId { file: f.id, page: *page });
+                area.write(&mut batch.buffer[..(n + 1) * PAGE_BYTES], ids);
+            }
+            self.write_home(batch);
+        }
+        self.settle(batch);
+    }
+
+    fn write_home(&self, batch: &Batch<'_>) {
+        let mut order: Vec<usize> = (0..batch.pages.len()).collect();
+        order.sort_unstable_by_key(|&i| (batch.pages[i].0.number, batch.pages[i].1));
+        for &i in &order {
+            let (file, page) = batch.pages[i];
+            let from = (i + 1) * PAGE_BYTES;
+            let bytes = &batch.buffer[from..from + PAGE_BYTES];
+            let offset = u64::from(page) * PAGE_BYTES as u64;
+            if let Err(e) = file.file.write_at(bytes, offset) {
+                os::stop::process(&format!("write page ({}:{page}): {e}", file.id));
+            }
+        }
+        if self.durable {
+            let mut synced: Option<u16> = None;
+            for &i in &order {
+                let file = batch.pages[i].0;
+                if synced != Some(file.number) {
+                    synced = Some(file.number);
+                    if let Err(e) = file.file.sync() {
+                        os::stop::process(&format!("sync of {} failed: {e}", file.name));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The homes are durable: the pages are clean, unless changed again meanwhile.
+    fn settle(&self, batch: &mut Batch<'_>) {
+        let mut in_flight = self.in_flight.lock();
+        for lsn in batch.recovery.drain(..) {
+            let at = in_flight.iter().position(|&l| l == lsn);
+            in_flight.swap_remove(at.expect("what was collected is in flight"));
+        }
+        drop(in_flight);
+        for (file, page) in batch.pages.drain(..) {
+            file.state(page).fetch_and(!WRITING, Relaxed);
+        }
+        batch.newest = Lsn::ZERO;
+    }
+}
+
+#[cfg(feature = "mutations")]
+impl crate::Pages {
+    /// Turns a fault on: "doublewrite", "write-ahead" or "group-end".
+    pub fn mutate(&self, fault: &str) {
+        let m = &self.writer.mutations;
+        match fault {
+            "doublewrite" => m.doublewrite.store(true, Relaxed),
+            "write-ahead" => m.write_ahead.store(true, Relaxed),
+            "group-end" => m.group_end.store(true, Relaxed),
+            other => panic!("there is no fault called {other}"),
+        }
+    }
+}

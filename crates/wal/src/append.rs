@@ -1,0 +1,194 @@
+//! The log's tail: the block being filled, and the blocks that wait to be written.
+//!
+//! Cost of an append: one acquisition of the tail, one copy of the group, no allocation in
+//! steady state (block buffers are reused).
+
+use crate::block::{BLOCK_HEADER_BYTES, Block};
+use crate::group::{Group, TransactionChain};
+use crate::log::{Appended, Log};
+use crate::record::RecordFlags;
+use crate::vlf::{VlfState, VlfStatus};
+use base::Lsn;
+use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+/// Closed blocks beyond which an appender writes the log itself (wait LOGBUFFER).
+const CLOSED_BLOCKS_MAX: usize = 64;
+/// Closed blocks beyond which the log writer is woken.
+const CLOSED_BLOCKS_WAKE: usize = 4;
+/// Written blocks kept in memory, so that short rollbacks read no disk.
+const RECENT_BLOCKS: usize = 16;
+
+/// A block whose bytes change no more.
+pub(crate) struct ClosedBlock {
+    pub(crate) lsn: Lsn,
+    pub(crate) bytes: Arc<Vec<u8>>,
+}
+
+pub(crate) struct Tail {
+    pub(crate) block: Block,
+    /// Closed and not yet handed to a flush.
+    pub(crate) closed: VecDeque<ClosedBlock>,
+    /// Being written, or written not long ago; oldest first.
+    pub(crate) recent: VecDeque<ClosedBlock>,
+    /// VLF headers to be written before the blocks.
+    pub(crate) headers: Vec<VlfState>,
+    pub(crate) vlfs: Vec<VlfState>,
+    /// Index of the VLF that the open block is in.
+    pub(crate) current: usize,
+    pub(crate) previous_checksum: u32,
+    spare: Vec<Vec<u8>>,
+}
+
+impl Tail {
+    pub(crate) fn new(
+        vlfs: Vec<VlfState>,
+        current: usize,
+        next_block: Lsn,
+        previous_checksum: u32,
+    ) -> Tail {
+        assert_eq!(vlfs[current].sequence, next_block.vlf());
+        Tail {
+            block: Block::open(next_block, Vec::with_capacity(LOG_BLOCK_BYTES_MAX)),
+            closed: VecDeque::new(),
+            recent: VecDeque::new(),
+            headers: Vec::new(),
+            vlfs,
+            current,
+            previous_checksum,
+            spare: Vec::new(),
+        }
+    }
+
+    pub(crate) fn current(&self) -> &VlfState {
+        &self.vlfs[self.current]
+    }
+
+    /// Bytes from a block offset to the end of the current VLF.
+    fn room_in_vlf(&self, from_unit: u32) -> usize {
+        self.current().units().saturating_sub(from_unit) as usize * LOG_SECTOR_BYTES
+    }
+
+    fn open_block_has_room(&self, bytes: usize, records: usize) -> bool {
+        self.block.has_room(bytes, records)
+            && self.block.bytes.len() + bytes <= self.room_in_vlf(self.block.lsn.block())
+    }
+
+    fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_else(|| Vec::with_capacity(LOG_BLOCK_BYTES_MAX))
+    }
+
+    /// Closes the open block, if it has records, and opens one with room for `bytes`.
+    pub(crate) fn next_block(&mut self, bytes: usize) {
+        let mut at = self.block.lsn;
+        if !self.block.is_empty() {
+            self.previous_checksum = self.block.close(self.previous_checksum);
+            let unit = at.block() + (self.block.bytes.len() / LOG_SECTOR_BYTES) as u32;
+            let buffer = self.buffer();
+            let fresh = Block { lsn: at, bytes: buffer, count: 0 };
+            let full = std::mem::replace(&mut self.block, fresh);
+            self.closed.push_back(ClosedBlock { lsn: at, bytes: Arc::new(full.bytes) });
+            at = Lsn::new(at.vlf(), unit, 0);
+        }
+        // A flush (0 bytes) leaves an empty block even where it has no room.
+        if bytes > 0 && bytes + BLOCK_HEADER_BYTES > self.room_in_vlf(at.block()) {
+            self.enter_next_vlf();
+            at = self.current().first_block();
+        }
+        let buffer = std::mem::take(&mut self.block.bytes);
+        self.block = Block::open(at, buffer);
+    }
+
+    fn enter_next_vlf(&mut self) {
+        let sequence = self.current().sequence + 1;
+        let n = self.vlfs.len();
+        let free = (1..=n)
+            .map(|i| (self.current + i) % n)
+            .find(|&i| self.vlfs[i].status == VlfStatus::Inactive);
+        let Some(free) = free else {
+            // Reservations promise that this does not happen; without log nothing can go on.
+            os::stop::process("the transaction log is full beyond its reserve");
+        };
+        let v = &mut self.vlfs[free];
+        v.sequence = sequence;
+        v.parity = if v.parity == 64 { 128 } else { 64 };
+        v.status = VlfStatus::Active;
+        self.headers.push(*v);
+        self.current = free;
+    }
+
+    /// Keeps written blocks for readers, and their buffers for new blocks.
+    pub(crate) fn retire(&mut self) {
+        while self.recent.len() > RECENT_BLOCKS {
+            if let Some(old) = self.recent.pop_front()
+                && let Ok(buffer) = Arc::try_unwrap(old.bytes)
+                && self.spare.len() < RECENT_BLOCKS
+            {
+                self.spare.push(buffer);
+            }
+        }
+    }
+}
+
+impl Log {
+    /// Appends a group and links its records into a transaction's chain.
+    ///
+    /// The caller has reserved the space (rule 7) and holds the latches of every page of the
+    /// group (rule 3). Empties the group.
+    pub fn append(&self, group: &mut Group, chain: &mut TransactionChain) -> Appended {
+        assert!(!group.is_empty(), "an append logs something");
+        let (appended, waiting) = {
+            let mut tail = self.tail.lock();
+            if !tail.open_block_has_room(group.bytes.len(), group.count) {
+                tail.next_block(group.bytes.len());
+                self.publish_free(&tail);
+            }
+            let first = tail.block.next_lsn();
+            link(group, first, chain);
+            tail.block.bytes.extend_from_slice(&group.bytes);
+            tail.block.count += group.count as u16;
+            let next = tail.block.next_lsn();
+            self.next.store(next.0, Release);
+            (Appended { first, last: Lsn(next.0 - 1) }, tail.closed.len())
+        };
+        group.clear();
+        if waiting >= CLOSED_BLOCKS_MAX {
+            self.flush_closed();
+        } else if waiting >= CLOSED_BLOCKS_WAKE {
+            self.writer_wanted.signal();
+        }
+        appended
+    }
+
+    /// Lower bound of the LSN that the next append gives.
+    #[inline]
+    pub fn next_lsn(&self) -> Lsn {
+        Lsn(self.next.load(Relaxed))
+    }
+}
+
+/// Writes previous LSNs into a group's records, now that their own are known.
+fn link(group: &mut Group, first: Lsn, chain: &mut TransactionChain) {
+    let (mut at, mut lsn) = (0, first);
+    while at < group.bytes.len() {
+        let r = &mut group.bytes[at..];
+        let n = usize::from(u16::from_le_bytes([r[0], r[1]]));
+        let id = u32::from_le_bytes([r[4], r[5], r[6], r[7]]);
+        if id != 0 {
+            assert_eq!(id, chain.id, "a group logs for one transaction");
+            if !RecordFlags(r[3]).has(RecordFlags::COMPENSATION) {
+                r[8..16].copy_from_slice(&chain.last.0.to_le_bytes());
+            }
+            if chain.first == Lsn::ZERO {
+                chain.first = lsn;
+            }
+            chain.last = lsn;
+            chain.bytes += n as u64;
+            chain.records += 1;
+        }
+        at += n;
+        lsn = Lsn(lsn.0 + 1);
+    }
+}

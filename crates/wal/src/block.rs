@@ -1,0 +1,144 @@
+//! A log block: the unit of log I/O, of checksums, and so of group atomicity.
+//!
+//! | off | len | field |
+//! |---|---|---|
+//! | 0 | 4 | magic |
+//! | 4 | 4 | VLF sequence number |
+//! | 8 | 4 | offset in the VLF, in 512-byte units |
+//! | 12 | 2 | size in 512-byte units |
+//! | 14 | 2 | records |
+//! | 16 | 4 | bytes used, header included |
+//! | 20 | 4 | checksum of the block before (rule 4: the chain) |
+//! | 24 | 4 | checksum of this block, this field taken as zero |
+//! | 28 | 4 | reserved |
+//! | 32 | | records, each led by its length |
+
+use crate::record::RecordView;
+use base::Lsn;
+use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
+
+/// Size of the header.
+pub(crate) const BLOCK_HEADER_BYTES: usize = 32;
+const MAGIC: u32 = 0x3142_4C47;
+
+/// A block that is being filled, or waits to be written.
+pub(crate) struct Block {
+    pub(crate) lsn: Lsn,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) count: u16,
+}
+
+fn u16_at(b: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([b[at], b[at + 1]])
+}
+
+fn u32_at(b: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    let front = crc32c::crc32c(&bytes[..24]);
+    crc32c::crc32c_append(crc32c::crc32c_append(front, &[0; 4]), &bytes[28..])
+}
+
+impl Block {
+    /// An empty block at a place.
+    pub(crate) fn open(lsn: Lsn, mut buffer: Vec<u8>) -> Block {
+        assert_eq!(lsn.slot(), 0, "a block starts at slot 0");
+        buffer.clear();
+        buffer.resize(BLOCK_HEADER_BYTES, 0);
+        Block { lsn, bytes: buffer, count: 0 }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether a group fits.
+    pub(crate) fn has_room(&self, bytes: usize, records: usize) -> bool {
+        self.bytes.len() + bytes <= LOG_BLOCK_BYTES_MAX
+            && usize::from(self.count) + records <= usize::from(Lsn::SLOT_MAX)
+    }
+
+    /// The LSN that the next record gets.
+    pub(crate) fn next_lsn(&self) -> Lsn {
+        Lsn(self.lsn.0 + u64::from(self.count) + 1)
+    }
+
+    /// Units the block takes on disk.
+    pub(crate) fn units(&self) -> u32 {
+        self.bytes.len().div_ceil(LOG_SECTOR_BYTES) as u32
+    }
+
+    /// Fills the header and pads to whole units; returns the checksum for the next block.
+    pub(crate) fn close(&mut self, previous_checksum: u32) -> u32 {
+        let (units, used) = (self.units(), self.bytes.len() as u32);
+        let b = &mut self.bytes;
+        b[..4].copy_from_slice(&MAGIC.to_le_bytes());
+        b[4..8].copy_from_slice(&self.lsn.vlf().to_le_bytes());
+        b[8..12].copy_from_slice(&self.lsn.block().to_le_bytes());
+        b[12..14].copy_from_slice(&(units as u16).to_le_bytes());
+        b[14..16].copy_from_slice(&self.count.to_le_bytes());
+        b[16..20].copy_from_slice(&used.to_le_bytes());
+        b[20..24].copy_from_slice(&previous_checksum.to_le_bytes());
+        let sum = checksum(b);
+        b[24..28].copy_from_slice(&sum.to_le_bytes());
+        b.resize(units as usize * LOG_SECTOR_BYTES, 0);
+        sum
+    }
+}
+
+/// A sound block's bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockView<'a> {
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> BlockView<'a> {
+    /// Units that the block at the start of `sector` claims to take; 0 when it is none.
+    pub(crate) fn claimed_units(sector: &[u8], at: Lsn) -> u32 {
+        if sector.len() < BLOCK_HEADER_BYTES
+            || u32_at(sector, 0) != MAGIC
+            || u32_at(sector, 4) != at.vlf()
+            || u32_at(sector, 8) != at.block()
+        {
+            return 0;
+        }
+        let units = u32::from(u16_at(sector, 12));
+        if units as usize * LOG_SECTOR_BYTES <= LOG_BLOCK_BYTES_MAX { units } else { 0 }
+    }
+
+    /// The block at a place, if the bytes are one and its checksum is right.
+    pub(crate) fn parse(bytes: &'a [u8], at: Lsn) -> Option<BlockView<'a>> {
+        let units = Self::claimed_units(bytes, at) as usize;
+        let whole = bytes.get(..units * LOG_SECTOR_BYTES).filter(|b| !b.is_empty())?;
+        let used = u32_at(whole, 16) as usize;
+        let used = whole.get(..used).filter(|b| b.len() >= BLOCK_HEADER_BYTES)?;
+        (checksum(used) == u32_at(used, 24)).then_some(BlockView { bytes: used })
+    }
+
+    pub(crate) fn previous_checksum(self) -> u32 {
+        u32_at(self.bytes, 20)
+    }
+
+    pub(crate) fn checksum(self) -> u32 {
+        u32_at(self.bytes, 24)
+    }
+
+    pub(crate) fn units(self) -> u32 {
+        u32::from(u16_at(self.bytes, 12))
+    }
+}
+
+/// The records of a block's used bytes, open or closed.
+pub(crate) fn records_of(block: Lsn, bytes: &[u8]) -> impl Iterator<Item = RecordView<'_>> {
+    let mut at = BLOCK_HEADER_BYTES;
+    let mut slot = 0;
+    std::iter::from_fn(move || {
+        slot += 1;
+        let lsn = Lsn(block.0 + slot);
+        let record = RecordView::parse(lsn, bytes.get(at..)?)?;
+        at += record.bytes.len();
+        Some(record)
+    })
+}

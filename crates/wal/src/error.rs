@@ -1,0 +1,53 @@
+//! What can go wrong with the log, and what the user is told.
+
+use base::{Lsn, SqlError, messages};
+
+/// Why the log could not do what was asked.
+#[derive(Debug)]
+pub enum WalError {
+    /// No VLF is free and the file may not or cannot grow. The caller ends its statement.
+    Full {
+        /// What `log_reuse_wait_desc` says.
+        because: &'static str,
+    },
+    /// The operating system failed a read, or a write before anything depended on it.
+    Io(std::io::Error),
+    /// The file is not a log, or not this database's.
+    NotALog(&'static str),
+    /// A record that must be there is not: the file is shortened, damaged or stale.
+    Missing(Lsn),
+}
+
+impl WalError {
+    /// As the user of a database sees it.
+    pub fn into_sql(self, database: &str) -> SqlError {
+        match self {
+            WalError::Full { because } => {
+                SqlError::new(messages::LOG_FULL, &[&database, &because]).with_state(4)
+            }
+            WalError::Io(_) | WalError::NotALog(_) => {
+                SqlError::new(messages::LOG_CORRUPT, &[&database])
+            }
+            WalError::Missing(lsn) => SqlError::new(messages::LOG_FILE_MISSING, &[&lsn, &database]),
+        }
+    }
+}
+
+impl std::fmt::Display for WalError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            WalError::Full { because } => write!(f, "the log is full due to {because}"),
+            WalError::Io(e) => write!(f, "log file: {e}"),
+            WalError::NotALog(what) => write!(f, "log file: {what}"),
+            WalError::Missing(lsn) => write!(f, "log record {lsn} is missing or damaged"),
+        }
+    }
+}
+
+impl std::error::Error for WalError {}
+
+impl From<std::io::Error> for WalError {
+    fn from(e: std::io::Error) -> Self {
+        WalError::Io(e)
+    }
+}

@@ -1,0 +1,126 @@
+//! The log file's first 8 KB: what it is, and where the last complete checkpoint is.
+//!
+//! Sector 0 never changes: magic 8, version 4, database's family id 16, checksum at 508. Sectors
+//! 1 and 2 hold the checkpoint pointer in turn, so that a torn write of one leaves the other.
+
+use crate::WalError;
+use base::Lsn;
+use base::limits::LOG_SECTOR_BYTES;
+use os::disk::File;
+
+const MAGIC: u64 = 0x474F_4C54_484F_5347;
+const VERSION: u32 = 1;
+type Sector = [u8; LOG_SECTOR_BYTES];
+
+/// Where recovery begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CheckpointPointer {
+    /// Counts checkpoints; the larger of the two sectors counts.
+    pub generation: u64,
+    /// The begin record of the last complete checkpoint.
+    pub checkpoint: Lsn,
+    /// The first record that recovery needs: redo's start or the oldest transaction's begin.
+    pub min_lsn: Lsn,
+    /// Whether the database was closed with every page home: recovery has nothing to do.
+    pub clean: bool,
+}
+
+fn sum_up(b: &mut Sector) {
+    let sum = crc32c::crc32c(&b[..508]);
+    b[508..].copy_from_slice(&sum.to_le_bytes());
+}
+
+fn is_sound(b: &Sector) -> bool {
+    crc32c::crc32c(&b[..508]).to_le_bytes() == b[508..]
+}
+
+fn u64_at(b: &Sector, at: usize) -> u64 {
+    let mut v = [0; 8];
+    v.copy_from_slice(&b[at..at + 8]);
+    u64::from_le_bytes(v)
+}
+
+impl CheckpointPointer {
+    fn sector(&self) -> Sector {
+        let mut b = [0; LOG_SECTOR_BYTES];
+        b[..8].copy_from_slice(&self.generation.to_le_bytes());
+        b[8..16].copy_from_slice(&self.checkpoint.0.to_le_bytes());
+        b[16..24].copy_from_slice(&self.min_lsn.0.to_le_bytes());
+        b[24] = u8::from(self.clean);
+        sum_up(&mut b);
+        b
+    }
+
+    fn parse(b: &Sector) -> Option<CheckpointPointer> {
+        (is_sound(b) && u64_at(b, 0) > 0).then(|| CheckpointPointer {
+            generation: u64_at(b, 0),
+            checkpoint: Lsn(u64_at(b, 8)),
+            min_lsn: Lsn(u64_at(b, 16)),
+            clean: b[24] != 0,
+        })
+    }
+
+    fn offset(&self) -> u64 {
+        (1 + self.generation % 2) * LOG_SECTOR_BYTES as u64
+    }
+}
+
+/// Writes the sector that never changes.
+pub(crate) fn write_identity(file: &dyn File, family: &[u8; 16]) -> Result<(), WalError> {
+    let mut b = [0; LOG_SECTOR_BYTES];
+    b[..8].copy_from_slice(&MAGIC.to_le_bytes());
+    b[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    b[12..28].copy_from_slice(family);
+    sum_up(&mut b);
+    Ok(file.write_at(&b, 0)?)
+}
+
+/// The family id of a log file.
+pub(crate) fn read_identity(file: &dyn File) -> Result<[u8; 16], WalError> {
+    let mut b = [0; LOG_SECTOR_BYTES];
+    file.read_at(&mut b, 0)?;
+    if !is_sound(&b) || u64_at(&b, 0) != MAGIC {
+        return Err(WalError::NotALog("its header is not that of a log"));
+    }
+    if b[8..12] != VERSION.to_le_bytes() {
+        return Err(WalError::NotALog("its version is not one this program reads"));
+    }
+    let mut family = [0; 16];
+    family.copy_from_slice(&b[12..28]);
+    Ok(family)
+}
+
+/// Writes a pointer into its sector and makes it durable.
+pub(crate) fn write_pointer(file: &dyn File, p: &CheckpointPointer) -> Result<(), WalError> {
+    assert!(p.generation > 0, "generation 0 means none");
+    file.write_at(&p.sector(), p.offset())?;
+    if let Err(e) = file.sync() {
+        os::stop::process(&format!("sync of the log's checkpoint pointer failed: {e}"));
+    }
+    Ok(())
+}
+
+/// The newer of the two pointers.
+pub(crate) fn read_pointer(file: &dyn File) -> Result<CheckpointPointer, WalError> {
+    let mut newest = None;
+    for sector in 1..=2_u64 {
+        let mut b = [0; LOG_SECTOR_BYTES];
+        file.read_at(&mut b, sector * LOG_SECTOR_BYTES as u64)?;
+        let p = CheckpointPointer::parse(&b);
+        newest = newest.max_by_generation(p);
+    }
+    newest.ok_or(WalError::NotALog("it has no checkpoint"))
+}
+
+trait Newest {
+    fn max_by_generation(self, other: Self) -> Self;
+}
+
+impl Newest for Option<CheckpointPointer> {
+    fn max_by_generation(self, other: Self) -> Self {
+        match (self, other) {
+            (Some(a), Some(b)) => Some(if a.generation >= b.generation { a } else { b }),
+            (a, b) => a.or(b),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Group commit: who writes the log, and who waits for whom.
+//!
+//! One flush at a time. A committer that finds none in progress closes the open block, writes
+//! everything closed and syncs; those who come meanwhile wait, and one of them leads the next
+//! flush for all. A lone session never waits for another thread or a timer.
+
+use crate::log::Log;
+use base::Lsn;
+use os::wait::{WaitKind, timed};
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+/// Whether a flush is being done.
+#[derive(Default)]
+pub(crate) struct Flushing {
+    pub(crate) in_progress: bool,
+}
+
+impl Log {
+    /// Every record below this is on disk.
+    #[inline]
+    pub fn durable_lsn(&self) -> Lsn {
+        Lsn(self.durable.load(Acquire))
+    }
+
+    /// Returns once the record is on disk (wait WRITELOG).
+    pub fn flush_to(&self, lsn: Lsn) {
+        if lsn < self.durable_lsn() {
+            return;
+        }
+        timed(WaitKind::WriteLog, || self.flush_until(lsn, true));
+        assert!(lsn < self.durable_lsn(), "a flush covers what it was asked for");
+    }
+
+    /// Puts everything appended so far on disk.
+    pub fn flush_all(&self) {
+        let last = {
+            let tail = self.tail.lock();
+            Lsn(tail.block.next_lsn().0 - 1)
+        };
+        if last.slot() > 0 {
+            self.flush_to(last);
+        } else {
+            self.flush_closed();
+        }
+    }
+
+    /// Writes the closed blocks, leaving the open one.
+    pub(crate) fn flush_closed(&self) {
+        let last = self.tail.lock().closed.back().map(|b| Lsn(b.lsn.0 + 1));
+        if let Some(last) = last {
+            timed(WaitKind::LogBuffer, || self.flush_until(last, false));
+        }
+    }
+
+    fn flush_until(&self, lsn: Lsn, close_open_block: bool) {
+        let mut flushing = self.flushing.lock();
+        loop {
+            if lsn < self.durable_lsn() {
+                return;
+            }
+            if flushing.in_progress {
+                self.flushed.wait(&mut flushing);
+                continue;
+            }
+            flushing.in_progress = true;
+            drop(flushing);
+            self.write_out(close_open_block);
+            flushing = self.flushing.lock();
+            flushing.in_progress = false;
+            self.flushed.notify_all();
+        }
+    }
+
+    /// Writes headers, then blocks, then syncs, then says so. Only the flush in progress calls.
+    fn write_out(&self, close_open_block: bool) {
+        let (headers, blocks, end) = {
+            let mut tail = self.tail.lock();
+            if close_open_block && !tail.block.is_empty() {
+                tail.next_block(0);
+                self.publish_free(&tail);
+                self.next.store(tail.block.next_lsn().0, Release);
+            }
+            let headers = std::mem::take(&mut tail.headers);
+            let mut blocks = Vec::with_capacity(tail.closed.len());
+            while let Some(b) = tail.closed.pop_front() {
+                let v = tail.vlfs.iter().find(|v| v.sequence == b.lsn.vlf());
+                let v = v.expect("a block that is not yet durable has its VLF");
+                blocks.push((v.file_offset(b.lsn), std::sync::Arc::clone(&b.bytes)));
+                tail.recent.push_back(b);
+            }
+            (headers, blocks, tail.block.lsn)
+        };
+        for v in headers {
+            self.written(self.file.write_at(&v.header(), v.offset));
+        }
+        for (offset, bytes) in &blocks {
+            self.written(self.file.write_at(bytes, *offset));
+        }
+        drop(blocks);
+        if self.options.durable && !self.mutations.skip_log_sync() {
+            self.written(self.file.sync());
+        }
+        self.tail.lock().retire();
+        self.durable.store(end.0, Release);
+    }
+
+    fn written(&self, result: std::io::Result<()>) {
+        if let Err(e) = result {
+            os::stop::process(&format!("write or sync of the transaction log failed: {e}"));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A group of records under construction: what one `Change` logs, replayed whole or not at all.
+//!
+//! The buffer is reused: no allocation per row once it has grown.
+//!
+//! Invariants
+//!  1. A group fits one log block (60 KB), so the block's checksum is the group's atomicity.
+//!  2. All records of a group that name a transaction name the same one.
+
+use crate::record::{HEADER_BYTES, Kind, PAGE_PART_BYTES, RecordFlags, RecordView};
+use base::limits::LOG_BLOCK_BYTES_MAX;
+use base::{AllocUnitId, Lsn, PageId};
+
+/// Room a block leaves for records.
+pub(crate) const GROUP_BYTES_MAX: usize = LOG_BLOCK_BYTES_MAX - crate::block::BLOCK_HEADER_BYTES;
+
+/// The group would not fit a block; nothing was added.
+#[derive(Debug, PartialEq, Eq)]
+pub struct GroupOverflow;
+
+/// A transaction's records so far: the ends of its chain, and their bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TransactionChain {
+    /// Low 32 bits of the transaction's id; 0 logs for nobody.
+    pub id: u32,
+    /// Its first record; zero before there is one.
+    pub first: Lsn,
+    /// Its last record; zero before there is one.
+    pub last: Lsn,
+    /// Bytes it has logged.
+    pub bytes: u64,
+    /// Records it has logged.
+    pub records: u64,
+}
+
+/// Records to be appended together.
+#[derive(Default)]
+pub struct Group {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) last_start: usize,
+    pub(crate) count: usize,
+}
+
+impl Group {
+    /// An empty group.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets its records, keeps its buffer.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.count = 0;
+    }
+
+    /// Whether it has no records.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Bytes so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The payload of the record added last, as it stands in the log.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn last_payload(&self) -> &[u8] {
+        let record = RecordView::parse(Lsn::ZERO, &self.bytes[self.last_start..]);
+        record.expect("what was pushed is a record").payload()
+    }
+
+    /// Adds a record without a page: begin, commit, checkpoint.
+    ///
+    /// # Errors
+    /// When the group would not fit a block.
+    pub fn push_plain(
+        &mut self,
+        kind: Kind,
+        transaction: u32,
+        payload: &[u8],
+    ) -> Result<(), GroupOverflow> {
+        self.push(kind, RecordFlags(0), transaction, Lsn::ZERO, None, &[payload])
+    }
+
+    /// Adds a record that changes a page. `undo_next` is for compensations: where undo goes on.
+    ///
+    /// # Errors
+    /// When the group would not fit a block.
+    #[allow(clippy::too_many_arguments)]
+    pub fn push_page(
+        &mut self,
+        kind: Kind,
+        flags: RecordFlags,
+        transaction: u32,
+        undo_next: Lsn,
+        page: (PageId, u16, AllocUnitId),
+        payload: &[&[u8]],
+    ) -> Result<(), GroupOverflow> {
+        self.push(kind, flags, transaction, undo_next, Some(page), payload)
+    }
+
+    fn push(
+        &mut self,
+        kind: Kind,
+        flags: RecordFlags,
+        transaction: u32,
+        undo_next: Lsn,
+        page: Option<(PageId, u16, AllocUnitId)>,
+        payload: &[&[u8]],
+    ) -> Result<(), GroupOverflow> {
+        let payload_len: usize = payload.iter().map(|p| p.len()).sum();
+        let page_len = if page.is_some() { PAGE_PART_BYTES } else { 0 };
+        let n = HEADER_BYTES + page_len + payload_len;
+        if self.bytes.len() + n > GROUP_BYTES_MAX || self.count + 1 > usize::from(Lsn::SLOT_MAX) {
+            return Err(GroupOverflow);
+        }
+        if self.count > 0 {
+            self.bytes[self.last_start + 3] |= RecordFlags::MORE;
+        }
+        self.last_start = self.bytes.len();
+        self.count += 1;
+        let page_flag = if page.is_some() { RecordFlags::PAGE } else { 0 };
+        self.bytes.extend_from_slice(&(n as u16).to_le_bytes());
+        self.bytes.extend_from_slice(&[kind.0, flags.0 | page_flag]);
+        self.bytes.extend_from_slice(&transaction.to_le_bytes());
+        self.bytes.extend_from_slice(&undo_next.0.to_le_bytes());
+        if let Some((id, slot, unit)) = page {
+            self.bytes.extend_from_slice(&id.page.to_le_bytes());
+            self.bytes.extend_from_slice(&id.file.0.to_le_bytes());
+            self.bytes.extend_from_slice(&slot.to_le_bytes());
+            self.bytes.extend_from_slice(&unit.0.to_le_bytes());
+        }
+        for part in payload {
+            self.bytes.extend_from_slice(part);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,254 @@
+//! `Log`: one database's log stream, open for appending.
+//!
+//! Opening finds the end: from the checkpoint's block it follows the chain of checksums until a
+//! block is missing. What lies beyond was never acknowledged.
+
+use crate::append::Tail;
+use crate::flush::Flushing;
+use crate::reader::find_end;
+use crate::record::kinds;
+use crate::space::{new_vlfs, write_vlfs};
+use crate::vlf::{FILE_HEADER_BYTES, VlfState, VlfStatus};
+use crate::{CheckpointPointer, Group, TransactionChain, WalError, file_header};
+use base::Lsn;
+use base::limits::LOG_SECTOR_BYTES;
+use os::disk::File;
+use os::sync::{Condvar, Mutex};
+use os::wait::Waiter;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// How a log behaves.
+#[derive(Clone, Copy, Debug)]
+pub struct LogOptions {
+    /// Size at creation, file header included.
+    pub initial_bytes: u64,
+    /// How much the file grows at a time; 0 = never.
+    pub growth_bytes: u64,
+    /// The largest it may become.
+    pub max_bytes: u64,
+    /// Whether a flush syncs; tempdb's log does not survive anyway.
+    pub durable: bool,
+}
+
+impl Default for LogOptions {
+    fn default() -> Self {
+        LogOptions {
+            initial_bytes: 1 << 20,
+            growth_bytes: 64 << 20,
+            max_bytes: 2 << 40,
+            durable: true,
+        }
+    }
+}
+
+/// Where a group went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Appended {
+    /// Its first record.
+    pub first: Lsn,
+    /// Its last record: the LSN that its pages are stamped with.
+    pub last: Lsn,
+}
+
+/// Sizes for sys.dm_db_log_space_usage and DBCC SQLPERF(LOGSPACE).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LogUsage {
+    /// The file.
+    pub total_bytes: u64,
+    /// Active VLFs as far as they are filled.
+    pub used_bytes: u64,
+    /// Promised to transactions for their undo.
+    pub reserved_bytes: u64,
+}
+
+/// Faults for the mutation proof: in builds with the feature only, and off until chosen.
+#[derive(Default)]
+pub(crate) struct Mutations {
+    skip_log_sync: AtomicBool,
+}
+
+impl Mutations {
+    pub(crate) fn skip_log_sync(&self) -> bool {
+        cfg!(feature = "mutations") && self.skip_log_sync.load(Relaxed)
+    }
+}
+
+/// One database's log stream.
+pub struct Log {
+    pub(crate) file: Arc<dyn File>,
+    pub(crate) options: LogOptions,
+    pub(crate) tail: Mutex<Tail>,
+    pub(crate) next: AtomicU64,
+    pub(crate) durable: AtomicU64,
+    pub(crate) flushing: Mutex<Flushing>,
+    pub(crate) flushed: Condvar,
+    pub(crate) writer_wanted: Waiter,
+    pub(crate) growth: Mutex<()>,
+    pub(crate) free: AtomicU64,
+    pub(crate) reserved: AtomicU64,
+    pub(crate) reuse_wait: Mutex<&'static str>,
+    pub(crate) pointer: Mutex<CheckpointPointer>,
+    pub(crate) mutations: Mutations,
+    family: [u8; 16],
+}
+
+impl Log {
+    /// Makes the log of a new database in an empty file, durably.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn create(
+        file: Arc<dyn File>,
+        family: [u8; 16],
+        options: LogOptions,
+    ) -> Result<Arc<Log>, WalError> {
+        assert!(options.initial_bytes > FILE_HEADER_BYTES);
+        file.set_len(options.initial_bytes)?;
+        file_header::write_identity(&*file, &family)?;
+        let growth = options.initial_bytes - FILE_HEADER_BYTES;
+        let mut vlfs = new_vlfs(FILE_HEADER_BYTES, growth, Lsn::ZERO);
+        (vlfs[0].sequence, vlfs[0].parity, vlfs[0].status) = (1, 64, VlfStatus::Active);
+        write_vlfs(&*file, &vlfs)?;
+        let start = vlfs[0].first_block();
+        let first = Lsn(start.0 + 1);
+        let pointer =
+            CheckpointPointer { generation: 1, checkpoint: first, min_lsn: first, clean: false };
+        file_header::write_pointer(&*file, &pointer)?;
+        let tail = Tail::new(vlfs, 0, start, 0);
+        Ok(Self::start(file, family, options, tail, pointer))
+    }
+
+    /// Opens a log and finds its end.
+    ///
+    /// # Errors
+    /// When the file is no log, or a block that the checkpoint needs is missing.
+    pub fn open(file: Arc<dyn File>, options: LogOptions) -> Result<Arc<Log>, WalError> {
+        let family = file_header::read_identity(&*file)?;
+        let pointer = file_header::read_pointer(&*file)?;
+        let mut vlfs = read_vlfs(&*file)?;
+        let end = find_end(&*file, &vlfs, pointer.checkpoint)?;
+        let (mut current, needed) = (None, pointer.min_lsn.vlf()..=end.next_block.vlf());
+        for (i, v) in vlfs.iter_mut().enumerate() {
+            if needed.contains(&v.sequence) {
+                v.status = VlfStatus::Active;
+            } else if v.sequence > end.next_block.vlf() {
+                // Entered before the crash by records that were lost: forget it (rule 5).
+                v.sequence = 0;
+                file.write_at(&v.header(), v.offset)?;
+            }
+            if v.sequence == end.next_block.vlf() {
+                current = Some(i);
+            }
+        }
+        if let Err(e) = file.sync() {
+            os::stop::process(&format!("sync of the log's headers failed: {e}"));
+        }
+        let current = current.ok_or(WalError::Missing(end.next_block))?;
+        let tail = Tail::new(vlfs, current, end.next_block, end.checksum);
+        Ok(Self::start(file, family, options, tail, pointer))
+    }
+
+    fn start(
+        file: Arc<dyn File>,
+        family: [u8; 16],
+        options: LogOptions,
+        tail: Tail,
+        pointer: CheckpointPointer,
+    ) -> Arc<Log> {
+        let (durable, next) = (tail.block.lsn.0, tail.block.next_lsn().0);
+        let log = Log {
+            file,
+            options,
+            tail: Mutex::new(tail),
+            next: AtomicU64::new(next),
+            durable: AtomicU64::new(durable),
+            flushing: Mutex::default(),
+            flushed: Condvar::new(),
+            writer_wanted: Waiter::new(),
+            growth: Mutex::new(()),
+            free: AtomicU64::new(0),
+            reserved: AtomicU64::new(0),
+            reuse_wait: Mutex::new("NOTHING"),
+            pointer: Mutex::new(pointer),
+            mutations: Mutations::default(),
+            family,
+        };
+        log.publish_free(&log.tail.lock());
+        let mut group = Group::new();
+        let incarnation = os::entropy::random_u64().to_le_bytes();
+        let pushed = group.push_plain(kinds::INCARNATION, 0, &incarnation);
+        assert!(pushed.is_ok(), "an empty group has room for 24 bytes");
+        log.append(&mut group, &mut TransactionChain::default());
+        Arc::new(log)
+    }
+
+    /// The family id that ties this log to its data files.
+    pub fn family(&self) -> [u8; 16] {
+        self.family
+    }
+
+    /// The file, for its statistics.
+    pub fn file(&self) -> &Arc<dyn File> {
+        &self.file
+    }
+
+    /// Every VLF in file order.
+    pub fn vlfs(&self) -> Vec<VlfState> {
+        self.tail.lock().vlfs.clone()
+    }
+
+    /// What is used and promised.
+    pub fn usage(&self) -> LogUsage {
+        let tail = self.tail.lock();
+        let total: u64 = tail.vlfs.iter().map(|v| v.bytes).sum();
+        let active = tail.vlfs.iter().filter(|v| v.status == VlfStatus::Active);
+        let active: u64 = active.map(|v| v.bytes).sum();
+        let unit = LOG_SECTOR_BYTES as u64;
+        let unfilled = u64::from(tail.current().units() - tail.block.lsn.block()) * unit;
+        LogUsage {
+            total_bytes: total + FILE_HEADER_BYTES,
+            used_bytes: active - unfilled.saturating_sub(tail.block.bytes.len() as u64),
+            reserved_bytes: self.reserved.load(Relaxed),
+        }
+    }
+
+    /// Makes the log lie: flushes do not sync.
+    #[cfg(feature = "mutations")]
+    pub fn mutate_skip_log_sync(&self) {
+        self.mutations.skip_log_sync.store(true, Relaxed);
+    }
+
+    /// One turn of the log writer: waits until blocks are closed or the time is over, then puts
+    /// everything on disk, so that delayed commits are not delayed for ever. Returns after a stop.
+    pub fn writer_turn(&self, deadline_ns: u64) {
+        let _woken = self.writer_wanted.wait(os::wait::WaitKind::LogMgrQueue, Some(deadline_ns));
+        self.flush_all();
+    }
+
+    /// Ends the log writer's wait.
+    pub fn wake_writer(&self) {
+        self.writer_wanted.signal();
+    }
+}
+
+/// Reads the VLF headers one after the other; the first unsound one is the end of the file.
+fn read_vlfs(file: &dyn File) -> Result<Vec<VlfState>, WalError> {
+    let len = file.len()?;
+    let (mut vlfs, mut at) = (Vec::new(), FILE_HEADER_BYTES);
+    while at + LOG_SECTOR_BYTES as u64 <= len {
+        let mut sector = [0; LOG_SECTOR_BYTES];
+        file.read_at(&mut sector, at)?;
+        match VlfState::parse(&sector, at) {
+            Some(v) if v.offset + v.bytes <= len => {
+                at += v.bytes;
+                vlfs.push(v);
+            }
+            _ => break,
+        }
+    }
+    if vlfs.is_empty() {
+        return Err(WalError::NotALog("it has no virtual log files"));
+    }
+    Ok(vlfs)
+}

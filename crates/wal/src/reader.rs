@@ -1,0 +1,225 @@
+//! Reading the log: forward by groups for recovery and fn_dblog, by LSN for undo.
+//!
+//! Bytes that are not what was written are never returned: a block counts only with its own
+//! checksum and as the successor of the one before (rule 4).
+
+use crate::WalError;
+use crate::block::{BlockView, records_of};
+use crate::log::Log;
+use crate::record::{RecordFlags, RecordView};
+use crate::vlf::VlfState;
+use base::Lsn;
+use base::limits::LOG_SECTOR_BYTES;
+use os::disk::File;
+
+/// Where the log ends on disk.
+pub(crate) struct LogEnd {
+    pub(crate) next_block: Lsn,
+    pub(crate) checksum: u32,
+}
+
+fn vlf_of(vlfs: &[VlfState], sequence: u32) -> Option<&VlfState> {
+    vlfs.iter().find(|v| sequence != 0 && v.sequence == sequence)
+}
+
+/// Reads the block at a place into `buf`, if there is a sound one.
+fn read_block<'b>(
+    file: &dyn File,
+    vlfs: &[VlfState],
+    at: Lsn,
+    buf: &'b mut Vec<u8>,
+) -> Option<BlockView<'b>> {
+    let vlf = vlf_of(vlfs, at.vlf())?;
+    if at.block() >= vlf.units() {
+        return None;
+    }
+    let offset = vlf.file_offset(at);
+    buf.clear();
+    buf.resize(LOG_SECTOR_BYTES, 0);
+    file.read_at(buf, offset).ok()?;
+    let units = BlockView::claimed_units(buf, at);
+    if units == 0 || at.block() + units > vlf.units() {
+        return None;
+    }
+    buf.resize(units as usize * LOG_SECTOR_BYTES, 0);
+    if units > 1 {
+        let rest = offset + LOG_SECTOR_BYTES as u64;
+        file.read_at(&mut buf[LOG_SECTOR_BYTES..], rest).ok()?;
+    }
+    BlockView::parse(buf, at)
+}
+
+/// Where the block after one may be: right behind it, or first in the next VLF.
+fn successors(vlfs: &[VlfState], block: Lsn, units: u32) -> [Option<Lsn>; 2] {
+    let unit = block.block() + units;
+    let vlf = vlf_of(vlfs, block.vlf());
+    let behind = vlf.filter(|v| unit < v.units()).map(|_| Lsn::new(block.vlf(), unit, 0));
+    [behind, vlf_of(vlfs, block.vlf().wrapping_add(1)).map(VlfState::first_block)]
+}
+
+/// Follows the chain from the block of a record to the last sound block.
+pub(crate) fn find_end(file: &dyn File, vlfs: &[VlfState], from: Lsn) -> Result<LogEnd, WalError> {
+    let mut buf = Vec::new();
+    let first = from.block_start();
+    let Some(view) = read_block(file, vlfs, first, &mut buf) else {
+        // A log that was made and never flushed: its first block is still to come.
+        return match vlfs.first() {
+            Some(v) if v.sequence == 1 && v.first_block() == first && vlfs.len() > 1 => {
+                Ok(LogEnd { next_block: first, checksum: 0 })
+            }
+            _ => Err(WalError::Missing(from)),
+        };
+    };
+    let (mut at, mut units, mut checksum) = (first, view.units(), view.checksum());
+    loop {
+        let next = successors(vlfs, at, units).into_iter().flatten().find_map(|lsn| {
+            let view = read_block(file, vlfs, lsn, &mut buf)?;
+            (view.previous_checksum() == checksum).then(|| (lsn, view.units(), view.checksum()))
+        });
+        let Some((lsn, n, sum)) = next else { break };
+        (at, units, checksum) = (lsn, n, sum);
+    }
+    Ok(LogEnd { next_block: Lsn::new(at.vlf(), at.block() + units, 0), checksum })
+}
+
+/// A group read back: its records in order; the last one's LSN is the group's.
+pub struct GroupView<'a> {
+    /// Its records.
+    pub records: &'a [RecordView<'a>],
+}
+
+impl GroupView<'_> {
+    /// The LSN that its pages are stamped with.
+    ///
+    /// # Panics
+    /// Never: a group has a record.
+    pub fn end(&self) -> Lsn {
+        self.records.last().expect("a group has a record").lsn
+    }
+}
+
+/// A record copied out of the log.
+#[derive(Clone, Debug)]
+pub struct RecordBuf {
+    lsn: Lsn,
+    bytes: Vec<u8>,
+}
+
+impl RecordBuf {
+    /// The record.
+    pub fn view(&self) -> RecordView<'_> {
+        RecordView { lsn: self.lsn, bytes: &self.bytes }
+    }
+}
+
+/// Reads groups forward, from memory where they are not on disk yet.
+pub struct LogReader<'l> {
+    log: &'l Log,
+    block: Option<Lsn>,
+    from: Lsn,
+    buf: Vec<u8>,
+}
+
+impl<'l> LogReader<'l> {
+    /// A reader that begins with the group which ends at or after `from`.
+    pub fn new(log: &'l Log, from: Lsn) -> Self {
+        LogReader { log, block: Some(from.block_start()), from, buf: Vec::new() }
+    }
+
+    /// Calls `each` with every group of the next block; false at the end of the log.
+    ///
+    /// # Errors
+    /// A block that must be there is missing, or what `each` returns.
+    pub fn next_block<E: From<WalError>>(
+        &mut self,
+        mut each: impl FnMut(&GroupView<'_>) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let Some(at) = self.block else { return Ok(false) };
+        let log = self.log;
+        let (units, open) = log.load_block(at, &mut self.buf).ok_or(WalError::Missing(at))?;
+        let mut group: Vec<RecordView<'_>> = Vec::new();
+        for record in records_of(at, &self.buf) {
+            let more = record.flags().has(RecordFlags::MORE);
+            group.push(record);
+            if !more {
+                if group.last().is_some_and(|r| r.lsn >= self.from) {
+                    each(&GroupView { records: &group })?;
+                }
+                group.clear();
+            }
+        }
+        assert!(group.is_empty(), "a group ends in its block");
+        self.block = if open { None } else { log.successor_of(at, units) };
+        Ok(true)
+    }
+}
+
+impl Log {
+    /// Copies a block's used bytes into `buf`; its units, and whether it is still open.
+    fn load_block(&self, at: Lsn, buf: &mut Vec<u8>) -> Option<(u32, bool)> {
+        let vlfs = {
+            let tail = self.tail.lock();
+            if tail.block.lsn == at {
+                buf.clone_from(&tail.block.bytes);
+                return Some((tail.block.units(), true));
+            }
+            let kept = tail.closed.iter().chain(&tail.recent).find(|b| b.lsn == at);
+            if let Some(b) = kept {
+                return used_part(&b.bytes, at, buf);
+            }
+            tail.vlfs.clone()
+        };
+        let mut raw = Vec::new();
+        read_block(&*self.file, &vlfs, at, &mut raw)?;
+        used_part(&raw, at, buf)
+    }
+
+    fn successor_of(&self, at: Lsn, units: u32) -> Option<Lsn> {
+        let (vlfs, open) = {
+            let tail = self.tail.lock();
+            (tail.vlfs.clone(), tail.block.lsn)
+        };
+        let candidates = successors(&vlfs, at, units);
+        if candidates.contains(&Some(open)) {
+            return Some(open);
+        }
+        let mut buf = Vec::new();
+        let sound = |&lsn: &Lsn| lsn < open && self.load_block(lsn, &mut buf).is_some();
+        candidates.into_iter().flatten().find(sound)
+    }
+
+    /// A record by its LSN, from memory or disk.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn read_record(&self, lsn: Lsn) -> Result<RecordBuf, WalError> {
+        {
+            let tail = self.tail.lock();
+            let at = lsn.block_start();
+            let kept = tail.closed.iter().chain(&tail.recent).find(|b| b.lsn == at);
+            let bytes = match kept {
+                Some(b) => Some(b.bytes.as_slice()),
+                None => (tail.block.lsn == at).then_some(tail.block.bytes.as_slice()),
+            };
+            if let Some(bytes) = bytes {
+                return record_in(bytes, lsn);
+            }
+        }
+        let mut buf = Vec::new();
+        self.load_block(lsn.block_start(), &mut buf).ok_or(WalError::Missing(lsn))?;
+        record_in(&buf, lsn)
+    }
+}
+
+fn record_in(block: &[u8], lsn: Lsn) -> Result<RecordBuf, WalError> {
+    let found = records_of(lsn.block_start(), block).find(|r| r.lsn == lsn);
+    let found = found.ok_or(WalError::Missing(lsn))?;
+    Ok(RecordBuf { lsn, bytes: found.bytes.to_vec() })
+}
+
+fn used_part(raw: &[u8], at: Lsn, buf: &mut Vec<u8>) -> Option<(u32, bool)> {
+    let view = BlockView::parse(raw, at)?;
+    buf.clear();
+    buf.extend_from_slice(view.bytes);
+    Some((view.units(), false))
+}

@@ -1,0 +1,199 @@
+//! Log space: what is free, what is promised, growth, truncation.
+//!
+//! A reservation is a promise that a transaction can log that much more (its undo included)
+//! even when everybody else is refused with error 9002.
+//!
+//! Invariants
+//!  1. Sum of reservations + margin <= free space whenever a new reservation is granted.
+//!  2. A VLF becomes reusable only after the checkpoint pointer that no longer needs it is
+//!     durable (README rule 6).
+
+use crate::append::Tail;
+use crate::log::Log;
+use crate::vlf::{FILE_HEADER_BYTES, VLF_HEADER_BYTES, VlfState, VlfStatus, vlf_sizes_for_growth};
+use crate::{CheckpointPointer, WalError, file_header};
+use base::Lsn;
+use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Kept free beyond all reservations: the open block's padding and one block of the largest
+/// size that did not fit the end of a VLF.
+pub(crate) const MARGIN_BYTES: u64 = LOG_BLOCK_BYTES_MAX as u64;
+/// Part of each inactive VLF that a badly fitting group may waste at its end.
+const WASTE_BYTES: u64 = 8192;
+
+/// The right to that much log, given back when dropped.
+pub struct LogReservation {
+    log: Arc<Log>,
+    bytes: u64,
+}
+
+impl LogReservation {
+    /// Nothing reserved yet.
+    pub fn none(log: &Arc<Log>) -> Self {
+        LogReservation { log: Arc::clone(log), bytes: 0 }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Asks for more, growing the file when needed and allowed.
+    ///
+    /// # Errors
+    /// [`WalError::Full`]; what is held stays held.
+    pub fn grow(&mut self, more: u64) -> Result<(), WalError> {
+        self.log.reserve(more)?;
+        self.bytes += more;
+        Ok(())
+    }
+
+    /// Gives a part back, at most what is held.
+    pub fn shrink(&mut self, fewer: u64) {
+        let fewer = fewer.min(self.bytes);
+        self.bytes -= fewer;
+        self.log.reserved.fetch_sub(fewer, Relaxed);
+    }
+}
+
+impl Drop for LogReservation {
+    fn drop(&mut self) {
+        self.shrink(self.bytes);
+    }
+}
+
+impl Log {
+    fn reserve(&self, bytes: u64) -> Result<(), WalError> {
+        loop {
+            let reserved = self.reserved.fetch_add(bytes, Relaxed) + bytes;
+            if reserved + MARGIN_BYTES <= self.free.load(Relaxed) {
+                return Ok(());
+            }
+            self.reserved.fetch_sub(bytes, Relaxed);
+            self.grow(bytes)?;
+        }
+    }
+
+    /// Makes the file longer by its growth increment, or by what is asked if that is more.
+    ///
+    /// # Errors
+    /// [`WalError::Full`] when it may not or cannot grow.
+    fn grow(&self, bytes: u64) -> Result<(), WalError> {
+        let _one_at_a_time = self.growth.lock();
+        let full = || WalError::Full { because: *self.reuse_wait.lock() };
+        if self.reserved.load(Relaxed) + bytes + MARGIN_BYTES <= self.free.load(Relaxed) {
+            return Ok(());
+        }
+        let end = {
+            let tail = self.tail.lock();
+            tail.vlfs.last().map_or(FILE_HEADER_BYTES, |v| v.offset + v.bytes)
+        };
+        let least = bytes + 2 * MARGIN_BYTES + VLF_HEADER_BYTES;
+        let growth = self.options.growth_bytes.max(least).next_multiple_of(8192);
+        if self.options.growth_bytes == 0 || end + growth > self.options.max_bytes {
+            return Err(full());
+        }
+        self.file.set_len(end + growth).map_err(|_| full())?;
+        let made = new_vlfs(end, growth, self.next_lsn());
+        write_vlfs(&*self.file, &made).map_err(|_| full())?;
+        let mut tail = self.tail.lock();
+        tail.vlfs.extend(made);
+        self.publish_free(&tail);
+        Ok(())
+    }
+
+    /// Recomputes what is free; the caller holds the tail.
+    pub(crate) fn publish_free(&self, tail: &Tail) {
+        let current = tail.current();
+        let rest = u64::from(current.units().saturating_sub(tail.block.lsn.block()));
+        let rest = rest * LOG_SECTOR_BYTES as u64;
+        let inactive = tail.vlfs.iter().filter(|v| v.status == VlfStatus::Inactive);
+        let usable = |v: &VlfState| v.bytes.saturating_sub(VLF_HEADER_BYTES + WASTE_BYTES);
+        let rest = rest.saturating_sub(tail.block.bytes.len() as u64);
+        self.free.store(rest + inactive.map(usable).sum::<u64>(), Relaxed);
+    }
+
+    /// Makes a checkpoint durable: from now on recovery begins there.
+    ///
+    /// The caller has made every page of changes before `min_lsn` durable and flushed the log up
+    /// to the end of the checkpoint's records.
+    ///
+    /// # Errors
+    /// The operating system's, of the write; a failed sync stops the process.
+    pub fn set_checkpoint(
+        &self,
+        checkpoint: Lsn,
+        min_lsn: Lsn,
+        clean: bool,
+    ) -> Result<(), WalError> {
+        assert!(min_lsn <= checkpoint, "recovery reads from min_lsn through the checkpoint");
+        assert!(
+            !self.options.durable || checkpoint < self.durable_lsn(),
+            "the checkpoint is on disk"
+        );
+        let mut pointer = self.pointer.lock();
+        let generation = pointer.generation + 1;
+        let next = CheckpointPointer { generation, checkpoint, min_lsn, clean };
+        file_header::write_pointer(&*self.file, &next)?;
+        *pointer = next;
+        Ok(())
+    }
+
+    /// The last durable checkpoint.
+    pub fn checkpoint(&self) -> CheckpointPointer {
+        *self.pointer.lock()
+    }
+
+    /// Frees every VLF below a point that nobody needs any more. At most the durable
+    /// checkpoint's `min_lsn` counts (rule 6).
+    pub fn truncate(&self, before: Lsn) {
+        let before = before.min(self.pointer.lock().min_lsn).min(self.durable_lsn());
+        let mut tail = self.tail.lock();
+        let current = tail.current;
+        for (i, v) in tail.vlfs.iter_mut().enumerate() {
+            if i != current && v.status == VlfStatus::Active && v.sequence < before.vlf() {
+                v.status = VlfStatus::Inactive;
+            }
+        }
+        self.publish_free(&tail);
+    }
+
+    /// What holds the log from being reused, as log_reuse_wait_desc names it; 9002 says it.
+    pub fn set_reuse_wait(&self, because: &'static str) {
+        *self.reuse_wait.lock() = because;
+    }
+}
+
+/// The VLFs of a growth, unused.
+pub(crate) fn new_vlfs(at: u64, growth: u64, create_lsn: Lsn) -> Vec<VlfState> {
+    let before = if at == FILE_HEADER_BYTES { 0 } else { at };
+    let mut offset = at;
+    let sizes = vlf_sizes_for_growth(before, growth);
+    let vlf = |bytes: u64| {
+        offset += bytes;
+        let create_lsn = if before == 0 { Lsn::ZERO } else { create_lsn };
+        let status = VlfStatus::Inactive;
+        VlfState { offset: offset - bytes, bytes, sequence: 0, parity: 0, create_lsn, status }
+    };
+    sizes.into_iter().map(vlf).collect()
+}
+
+/// Zeroes new VLFs, so that a commit overwrites, and writes their headers, all durably.
+pub(crate) fn write_vlfs(file: &dyn os::disk::File, vlfs: &[VlfState]) -> Result<(), WalError> {
+    let zeros = vec![0; 1 << 20];
+    for v in vlfs {
+        let mut at = v.offset;
+        while at < v.offset + v.bytes {
+            let n = (v.offset + v.bytes - at).min(zeros.len() as u64);
+            file.write_at(&zeros[..n as usize], at)?;
+            at += n;
+        }
+        file.write_at(&v.header(), v.offset)?;
+    }
+    if let Err(e) = file.sync() {
+        os::stop::process(&format!("sync of the grown log failed: {e}"));
+    }
+    Ok(())
+}
