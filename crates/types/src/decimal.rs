@@ -28,7 +28,7 @@ pub struct Decimal {
 }
 
 /// 10 to the power `n`, for `n` up to 38.
-pub const fn pow10(n: u8) -> i128 {
+pub(crate) const fn pow10(n: u8) -> i128 {
     assert!(n <= PRECISION_MAX);
     10_i128.pow(n as u32)
 }
@@ -166,7 +166,7 @@ impl Decimal {
     }
 
     /// Sum at the larger scale.
-    pub fn add(self, other: Decimal) -> Option<Decimal> {
+    pub fn checked_add(self, other: Decimal) -> Option<Decimal> {
         if self.scale == other.scale {
             return Decimal::new(self.mantissa().checked_add(other.mantissa())?, self.scale);
         }
@@ -177,15 +177,15 @@ impl Decimal {
     }
 
     /// Difference at the larger scale.
-    pub fn sub(self, other: Decimal) -> Option<Decimal> {
-        self.add(other.neg())
+    pub fn checked_sub(self, other: Decimal) -> Option<Decimal> {
+        self.checked_add(other.neg())
     }
 
     /// Sum rounded to the scale of its type, which may be smaller than the operands'.
     pub fn add_at(self, other: Decimal, scale: u8) -> Option<Decimal> {
         let wide = self.scale.max(other.scale);
         if wide == scale {
-            return self.add(other);
+            return self.checked_add(other);
         }
         let sum = widened(self, wide) + widened(other, wide);
         rescaled_256(sum, wide, scale)
@@ -221,7 +221,7 @@ impl Decimal {
     }
 
     /// Remainder with the sign of the dividend, at the larger scale. The divisor is not zero.
-    pub fn rem(self, other: Decimal) -> Option<Decimal> {
+    pub fn checked_rem(self, other: Decimal) -> Option<Decimal> {
         debug_assert!(other.mantissa() != 0, "the caller answers 8134");
         let scale = self.scale.max(other.scale);
         narrowed(widened(self, scale) % widened(other, scale), scale)
@@ -251,12 +251,12 @@ fn pow10_checked(n: u8) -> Option<i128> {
 }
 
 /// Decimal digits of a magnitude, at least 1.
-pub fn digits_of(magnitude: u128) -> u8 {
+pub(crate) fn digits_of(magnitude: u128) -> u8 {
     magnitude.checked_ilog10().unwrap_or(0) as u8 + 1
 }
 
 /// `a / b` rounded half away from zero, for positive `b`.
-pub fn divide_rounded(a: i128, b: i128) -> i128 {
+pub(crate) fn divide_rounded(a: i128, b: i128) -> i128 {
     debug_assert!(b > 0);
     let (quotient, rest) = (a / b, a % b);
     // Compared without doubling: 2 * rest may exceed the type.
@@ -379,15 +379,15 @@ mod tests {
 
     #[test]
     fn arithmetic_goes_through_256_bits_where_it_must() {
-        assert_eq!(d("1.1").add(d("2.22")).unwrap().to_string(), "3.32");
+        assert_eq!(d("1.1").checked_add(d("2.22")).unwrap().to_string(), "3.32");
         assert_eq!(
             d("12345678901234567890.12345").mul(d("1.00000000"), 10).unwrap().to_string(),
             "12345678901234567890.1234500000"
         );
         assert_eq!(d("1").div(d("3"), 6).unwrap().to_string(), "0.333333");
         assert_eq!(d("-2").div(d("3"), 6).unwrap().to_string(), "-0.666666");
-        assert_eq!(d("-7.5").rem(d("2")).unwrap().to_string(), "-1.5");
-        assert!(d("99999999999999999999999999999999999999").add(d("1")).is_none());
+        assert_eq!(d("-7.5").checked_rem(d("2")).unwrap().to_string(), "-1.5");
+        assert!(d("99999999999999999999999999999999999999").checked_add(d("1")).is_none());
         assert!(d("99999999999999999999999999999999999999").mul(d("10"), 0).is_none());
     }
 

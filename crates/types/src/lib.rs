@@ -14,17 +14,24 @@ mod bytes;
 mod collation;
 mod compare;
 mod convert;
+pub mod datetime;
 mod decimal;
 mod sql_type;
 mod storage;
 pub mod text;
 mod value;
 
-pub use arithmetic::{BinaryOp, Operation, apply, common_type, comparison_type, negate, operation};
+pub use arithmetic::{
+    BinaryOp, Operation, apply, bit_not, common_type, comparison_type, negate, negated_type,
+    operation,
+};
 pub use bytes::Bytes;
 pub use collation::{Collation, trim_char, trim_nchar};
 pub use compare::{compare, hash};
-pub use convert::{Fit, coerce_for_column, convert, explicit_allowed, implicit_allowed};
+pub use convert::{
+    Fit, check_explicit, check_implicit, coerce_for_column, convert, convert_dated,
+    explicit_allowed, float_text, implicit_allowed,
+};
 pub use decimal::{Decimal, PRECISION_MAX};
 pub use sql_type::{ALL_TYPES, Family, Length, SqlType};
 pub use storage::{

@@ -72,7 +72,7 @@ pub const fn fixed_width(sql_type: SqlType) -> Option<u16> {
 }
 
 /// Bytes of a decimal's magnitude.
-pub const fn decimal_width(precision: u8) -> usize {
+pub(crate) const fn decimal_width(precision: u8) -> usize {
     match precision {
         0..=9 => 4,
         10..=19 => 8,
@@ -82,7 +82,7 @@ pub const fn decimal_width(precision: u8) -> usize {
 }
 
 /// Bytes of a time of day.
-pub const fn time_width(scale: u8) -> usize {
+pub(crate) const fn time_width(scale: u8) -> usize {
     match scale {
         0..=2 => 3,
         3..=4 => 4,
@@ -228,7 +228,7 @@ fn decode_sized(bytes: &[u8], sql_type: SqlType) -> Option<Value> {
         }
         SqlType::Char(_) | SqlType::VarChar(_) => Value::Char(Bytes::new(bytes)),
         SqlType::NChar(_) | SqlType::NVarChar(_) => {
-            if bytes.len() % 2 != 0 {
+            if !bytes.len().is_multiple_of(2) {
                 return None;
             }
             Value::NChar(Bytes::new(bytes))

@@ -1,7 +1,15 @@
 //! Operators: what type a pair of operands gives, and the values.
+//!
+//! `operation` decides once, at binding; `apply` runs per row on operands that have been
+//! converted as the operation says. `common_type` is the type of CASE, UNION and comparisons.
 
-use crate::{SqlType, Value};
-use base::{SqlError, SqlResult, messages};
+mod apply;
+mod types;
+
+use crate::SqlType;
+
+pub use apply::{apply, bit_not, negate};
+pub use types::{common_type, comparison_type, negated_type, operation};
 
 /// A binary operator on values (comparisons are `compare`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -24,6 +32,27 @@ pub enum BinaryOp {
     BitXor,
 }
 
+impl BinaryOp {
+    /// Its name in error texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "add",
+            BinaryOp::Sub => "subtract",
+            BinaryOp::Mul => "multiply",
+            BinaryOp::Div => "divide",
+            BinaryOp::Modulo => "modulo",
+            BinaryOp::BitAnd => "'&'",
+            BinaryOp::BitOr => "'|'",
+            BinaryOp::BitXor => "'^'",
+        }
+    }
+
+    /// `&`, `|` or `^`.
+    pub fn is_bitwise(self) -> bool {
+        matches!(self, BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor)
+    }
+}
+
 /// How an operator is computed: convert the operands to `left` and `right`, then `apply`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
@@ -35,48 +64,5 @@ pub struct Operation {
     pub result: SqlType,
 }
 
-/// What an operator does with operands of two types.
-///
-/// # Errors
-/// 402, 8117 or 206 when the operator has no meaning for them.
-pub fn operation(op: BinaryOp, left: SqlType, right: SqlType) -> SqlResult<Operation> {
-    let _ = op;
-    if left == right {
-        return Ok(Operation { left, right, result: left });
-    }
-    Err(SqlError::new(messages::OPERAND_CLASH, &[&left.error_name(), &right.error_name()]))
-}
-
-/// Computes an operator on operands converted as its `Operation` says; NULL gives NULL.
-///
-/// # Errors
-/// 8134 on division by zero, 8115 on overflow.
-pub fn apply(op: BinaryOp, left: &Value, right: &Value, result: SqlType) -> SqlResult<Value> {
-    let _ = (op, left, right, result);
-    Err(SqlError::new(messages::INTERNAL, &[&"arithmetic"]))
-}
-
-/// Unary minus.
-///
-/// # Errors
-/// 8117 for a type without it, 8115 on overflow.
-pub fn negate(value: &Value, sql_type: SqlType) -> SqlResult<Value> {
-    let _ = value;
-    Err(SqlError::new(messages::OPERAND_TYPE_INVALID, &[&sql_type.error_name(), &"minus"]))
-}
-
-/// The type both sides of a comparison are converted to.
-///
-/// # Errors
-/// 402 or 206 when they cannot be compared.
-pub fn comparison_type(left: SqlType, right: SqlType) -> SqlResult<SqlType> {
-    common_type(left, right)
-}
-
-/// The type of CASE, COALESCE, UNION and the like over two types.
-///
-/// # Errors
-/// 206 when neither converts to the other implicitly.
-pub fn common_type(left: SqlType, right: SqlType) -> SqlResult<SqlType> {
-    Ok(if left.precedence() >= right.precedence() { left } else { right })
-}
+#[cfg(test)]
+mod tests;

@@ -1,23 +1,146 @@
 //! Conversions between types: CAST, CONVERT and what statements do implicitly.
+//!
+//! ```text
+//! number.rs     numbers to numbers
+//! from_text.rs  text to anything
+//! to_text.rs    anything to text
+//! temporal.rs   dates and times to each other, and as numbers of days
+//! binary.rs     bytes to and from the rest
+//! matrix.rs     which of all these a statement may ask for
+//! ```
+//!
+//! A conversion never consults a session; the one setting that matters, DATEFORMAT, is an
+//! argument of `convert_dated`.
 
-use crate::{SqlType, Value};
+mod binary;
+mod from_text;
+mod matrix;
+mod number;
+mod temporal;
+mod to_text;
+
+use crate::collation::{trim_char, trim_nchar};
+use crate::datetime::DateFormat;
+use crate::{Bytes, Family, Length, SqlType, Value, text};
 use base::{SqlError, SqlResult, messages};
+
+pub use matrix::{check_explicit, check_implicit, explicit_allowed, implicit_allowed};
+pub(crate) use number::{fit_int, overflow};
+pub(crate) use to_text::display;
+pub use to_text::float_text;
 
 /// Converts a value to a type, as CONVERT with a style (0 where none is given).
 ///
 /// # Errors
-/// 245, 8114, 241, 242, 8115 and their kin when the value has no form in the type.
+/// 245, 8114, 241, 242, 8115 and their kin when the value has no form in the type; 529 where no
+/// conversion exists.
 pub fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> SqlResult<Value> {
+    convert_dated(value, from, to, style, DateFormat::Mdy)
+}
+
+/// The same under a setting of DATEFORMAT.
+///
+/// # Errors
+/// As `convert`.
+pub fn convert_dated(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+    format: DateFormat,
+) -> SqlResult<Value> {
     if value.is_null() || from == to {
         return Ok(value.clone());
     }
-    let _ = style;
-    Err(SqlError::new(messages::NUMERIC_OVERFLOW_CONVERT, &[&from.error_name(), &to.error_name()]))
+    match (value, to) {
+        (Value::Int(n), SqlType::BigInt) => return Ok(Value::BigInt(*n as i64)),
+        (Value::Char(b), _) => return from_char(b, from, to, style, format),
+        (Value::NChar(b), _) => return from_nchar(b, from, to, style, format),
+        _ => {}
+    }
+    match (from.family(), to.family()) {
+        (_, Family::Char | Family::NChar) => to_text::convert(value, from, to, style),
+        (_, Family::Binary) => binary::to_binary(value, from, to),
+        (Family::Binary, _) => binary::from_binary(value, from, to),
+        (Family::Temporal, Family::Temporal) => temporal::between(value, from, to),
+        (Family::Temporal, _) if to.is_number() => temporal::to_number(value, from, to),
+        (_, Family::Temporal) if from.is_number() => temporal::from_number(value, from, to),
+        _ if from.is_number() && to.is_number() => number::convert(value, from, to),
+        _ => Err(not_allowed(from, to)),
+    }
 }
 
-/// A value as PRINT shows it.
-pub fn display(value: &Value) -> String {
-    value.as_text().unwrap_or_else(|| format!("{value:?}"))
+fn not_allowed(from: SqlType, to: SqlType) -> SqlError {
+    SqlError::new(messages::EXPLICIT_NOT_ALLOWED, &[&from.error_name(), &to.error_name()])
+}
+
+fn from_char(
+    b: &Bytes,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+    format: DateFormat,
+) -> SqlResult<Value> {
+    match to.family() {
+        Family::Char => Ok(Value::Char(sized(b, to, b" "))),
+        Family::NChar => Ok(Value::NChar(sized(&Bytes::from(text::widen(b)), to, b" \0"))),
+        Family::Binary => binary::text_to_binary(b, &text::decode_1252(b), from, to, style),
+        _ if b.is_ascii() => {
+            let ascii = std::str::from_utf8(b).expect("ASCII is UTF-8");
+            from_text::convert(ascii, from, to, style, format)
+        }
+        _ => from_text::convert(&text::decode_1252(b), from, to, style, format),
+    }
+}
+
+fn from_nchar(
+    b: &Bytes,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+    format: DateFormat,
+) -> SqlResult<Value> {
+    match to.family() {
+        Family::NChar => Ok(Value::NChar(sized(b, to, b" \0"))),
+        Family::Char => Ok(Value::Char(sized(&Bytes::from(text::narrow(b)), to, b" "))),
+        Family::Binary => binary::text_to_binary(b, &text::decode_utf16(b), from, to, style),
+        _ => from_text::convert(&text::decode_utf16(b), from, to, style, format),
+    }
+}
+
+/// The bytes cut to a type's length, and filled where the type is of fixed length. `fill` is one
+/// character.
+fn sized(bytes: &Bytes, to: SqlType, fill: &[u8]) -> Bytes {
+    let (limit, fixed) = limits(to);
+    if bytes.len() > limit {
+        return Bytes::new(&bytes[..limit]);
+    }
+    if !fixed || bytes.len() == limit {
+        return bytes.clone();
+    }
+    let mut full = bytes.to_vec();
+    full.extend(fill.iter().cycle().take(limit - bytes.len()));
+    Bytes::from(full)
+}
+
+/// A type's longest string in bytes, and whether every string has that length.
+fn limits(to: SqlType) -> (usize, bool) {
+    match to {
+        SqlType::Char(n) | SqlType::Binary(n) => (n as usize, true),
+        SqlType::NChar(n) => (n as usize * 2, true),
+        SqlType::NVarChar(Length::N(n)) => (n as usize * 2, false),
+        SqlType::VarChar(l) | SqlType::NVarChar(l) | SqlType::VarBinary(l) => (l.limit(), false),
+        _ => (0, false),
+    }
+}
+
+/// ASCII text as a value of a character type, cut and filled as it prescribes.
+fn text_value(ascii: &str, to: SqlType) -> Value {
+    if to.family() == Family::NChar {
+        Value::NChar(sized(&Bytes::from(text::encode_utf16(ascii)), to, b" \0"))
+    } else {
+        Value::Char(sized(&Bytes::from(text::encode_1252(ascii)), to, b" "))
+    }
 }
 
 /// A value on its way into a column.
@@ -29,22 +152,27 @@ pub enum Fit {
     Truncated(Value),
 }
 
-/// Whether a statement may convert without CAST.
-pub fn implicit_allowed(from: SqlType, to: SqlType) -> bool {
-    let _ = (from, to);
-    true
-}
-
-/// Whether CAST may convert.
-pub fn explicit_allowed(from: SqlType, to: SqlType) -> bool {
-    let _ = (from, to);
-    true
-}
-
-/// Converts a value for storing in a column of a type, as INSERT and UPDATE do.
+/// Converts a value for storing in a column of a type, as INSERT and UPDATE do: unlike CAST it
+/// reports a string that would lose more than blanks (or zeros of a binary) at its end.
 ///
 /// # Errors
 /// As `convert`.
 pub fn coerce_for_column(value: &Value, from: SqlType, to: SqlType) -> SqlResult<Fit> {
-    convert(value, from, to, 0).map(Fit::Fits)
+    let converted = convert(value, from, to, 0)?;
+    let longest = limits(to).0;
+    let lost = match (value, to.family()) {
+        (Value::Char(b), Family::Char) => trim_char(b).len() > longest,
+        (Value::NChar(b), Family::NChar) => trim_nchar(b).len() > longest,
+        (Value::Char(b), Family::NChar) => trim_char(b).len() * 2 > longest,
+        (Value::NChar(b), Family::Char) => trim_nchar(b).len() / 2 > longest,
+        (Value::Binary(b), Family::Binary) => {
+            b.iter().rposition(|&x| x != 0).map_or(0, |i| i + 1) > longest
+        }
+        (Value::Binary(b), Family::Char | Family::NChar) => b.len() > longest,
+        _ => false,
+    };
+    Ok(if lost { Fit::Truncated(converted) } else { Fit::Fits(converted) })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! The conversion matrix: which conversions a statement may ask for, with CAST or without.
+
+use crate::{Family, SqlType};
+use base::{SqlError, SqlResult, messages};
+
+/// How far a conversion exists.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Allowed {
+    Implicitly,
+    Explicitly,
+    Never,
+}
+
+fn allowed(from: SqlType, to: SqlType) -> Allowed {
+    use Allowed::{Explicitly, Implicitly, Never};
+    let text = |f| matches!(f, Family::Char | Family::NChar);
+    let old = |t| matches!(t, SqlType::DateTime | SqlType::SmallDateTime);
+    match (from.family(), to.family()) {
+        (a, b) if text(a) && text(b) => Implicitly,
+        // Money prints in more than one way.
+        (Family::Money, b) if text(b) => Explicitly,
+        (a, Family::Binary) if text(a) => Explicitly,
+        (a, b) if text(a) || text(b) => Implicitly,
+        (Family::Temporal, Family::Temporal) => match (from, to) {
+            (SqlType::Date, SqlType::Time(_)) | (SqlType::Time(_), SqlType::Date) => Never,
+            _ => Implicitly,
+        },
+        (Family::Temporal, Family::Binary) => Explicitly,
+        (Family::Binary, Family::Temporal) if old(to) => Implicitly,
+        (Family::Binary, Family::Temporal) => Explicitly,
+        (Family::Temporal, b) if b != Family::Guid && old(from) => Explicitly,
+        (a, Family::Temporal) if a != Family::Guid && old(to) => Implicitly,
+        (Family::Temporal, _) | (_, Family::Temporal) => Never,
+        (Family::Guid, Family::Guid | Family::Binary) | (Family::Binary, Family::Guid) => {
+            Implicitly
+        }
+        (Family::Guid, _) | (_, Family::Guid) => Never,
+        (Family::Binary, Family::Float) => Never,
+        _ => Implicitly,
+    }
+}
+
+/// Whether a statement may convert without CAST.
+pub fn implicit_allowed(from: SqlType, to: SqlType) -> bool {
+    allowed(from, to) == Allowed::Implicitly
+}
+
+/// Whether CAST may convert.
+pub fn explicit_allowed(from: SqlType, to: SqlType) -> bool {
+    allowed(from, to) != Allowed::Never
+}
+
+/// The error of a conversion that may not happen implicitly.
+///
+/// # Errors
+/// 257 when CAST would do, 206 when no conversion exists.
+pub fn check_implicit(from: SqlType, to: SqlType) -> SqlResult<()> {
+    let message = match allowed(from, to) {
+        Allowed::Implicitly => return Ok(()),
+        Allowed::Explicitly => messages::IMPLICIT_NOT_ALLOWED,
+        Allowed::Never => messages::OPERAND_CLASH,
+    };
+    Err(SqlError::new(message, &[&from.error_name(), &to.error_name()]))
+}
+
+/// The error of a CAST that does not exist.
+///
+/// # Errors
+/// 529.
+pub fn check_explicit(from: SqlType, to: SqlType) -> SqlResult<()> {
+    if explicit_allowed(from, to) { Ok(()) } else { Err(super::not_allowed(from, to)) }
+}

@@ -1,0 +1,17 @@
+//! Dates and times: the calendar, the parts, text in both directions.
+//!
+//! Every temporal value becomes a `Moment` (local day, local time, offset) for computing, and
+//! goes back into its type with that type's range and rounding.
+
+mod calendar;
+mod moment;
+mod parse;
+mod parts;
+mod print;
+
+pub use calendar::{civil_from_days, days_from_civil, days_in_month, is_leap_year, weekday};
+pub use moment::{DAY_TICKS, DAYS_1900, Moment, SECOND_TICKS};
+pub use parse::{DateFormat, parse_date};
+pub(crate) use parse::{ParseFailure, parse};
+pub use parts::{DatePart, date_add, date_diff, date_part};
+pub use print::{MONTHS, WEEKDAYS, date_name, print_style};
