@@ -4,7 +4,7 @@
 //!  1. A resource has a head iff somebody holds it or waits for it.
 //!  2. `entries` counts holders and waiters, and never exceeds the allowance.
 
-use crate::budget::{Budget, LOT};
+use crate::budget::Budget;
 use crate::head::{Ask, Duration, Entered, Granting, Head, NONE, Pools};
 use crate::mode::Mode;
 use crate::owner::OwnerId;
@@ -198,7 +198,7 @@ impl Shard {
             place.remove();
         }
         self.entries = self.entries.checked_sub(freed).expect("what is freed was counted");
-        if self.allowance - self.entries >= 2 * LOT {
+        if self.allowance - self.entries > budget.spare_max() {
             budget.give_back(&mut self.allowance);
             self.trim();
         }

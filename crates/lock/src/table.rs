@@ -132,7 +132,7 @@ impl Table {
         Arc::new(Table {
             shards: shards.collect(),
             seed,
-            budget: Budget::new(options.locks_max, options.memory.as_ref()),
+            budget: Budget::new(options.locks_max, options.partitions, options.memory.as_ref()),
             policy: AtomicU8::new(0),
             numbers: AtomicU64::new(0),
             tally: Tally::default(),
