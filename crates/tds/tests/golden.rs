@@ -331,8 +331,7 @@ fn a_client_of_tds_7_2_sees_dates_as_text() {
     RowEncoder::new(&columns, TdsVersion::V7_2).encode(&[Value::Date(0)], &mut out).unwrap();
     let mut reader = ResponseReader::new();
     reader.feed(&out);
-    assert!(
-        matches!(reader.next_token(), Ok(Some(Token::Columns(c))) if c[0].sql == SqlType::nvarchar(10))
-    );
+    assert!(matches!(reader.next_token(), Ok(Some(Token::Columns(c)))
+            if c[0].sql == SqlType::nvarchar(10)));
     assert_eq!(reader.next_token(), Ok(Some(Token::Row(vec![Value::nvarchar("0001-01-01")]))));
 }

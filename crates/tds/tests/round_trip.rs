@@ -187,7 +187,8 @@ proptest! {
         for text in &texts {
             let mut payload = Vec::new();
             encode_batch(&Headers::new(5), text, &mut payload);
-            frame(PacketType::Batch, PacketStatus::RESET_CONNECTION, packet_size, payload, &mut sent);
+            let reset = PacketStatus::RESET_CONNECTION;
+            frame(PacketType::Batch, reset, packet_size, payload, &mut sent);
         }
         let mut packets = PacketAssembler::new(1 << 20);
         let mut heard = Vec::new();
@@ -294,7 +295,10 @@ proptest! {
             EnvChange::Language { new: new.clone(), old: old.clone() },
             EnvChange::Charset { new: new.clone(), old: old.clone() },
             EnvChange::PacketSize { new: line, old: 4096 },
-            EnvChange::Collation { new: WireCollation([state; 5]), old: Some(WireCollation([1; 5])) },
+            EnvChange::Collation {
+                new: WireCollation([state; 5]),
+                old: Some(WireCollation([1; 5])),
+            },
             EnvChange::BeginTransaction(count),
             EnvChange::CommitTransaction(count),
             EnvChange::RollbackTransaction(count),
