@@ -91,6 +91,10 @@ messages! {
     SMALLMONEY_SYNTAX = 293, 16, "Cannot convert char value to smallmoney. The char value has incorrect syntax.";
     SMALLDATETIME_FAILED = 295, 16, "Conversion failed when converting character string to smalldatetime data type.";
     INVALID_PARAMETERS_TO_TVF = 313, 16, "An insufficient number of arguments were supplied for the procedure or function {0}.";
+    SYNTAX_NEAR_WITH = 319, 15, "Incorrect syntax near the keyword '{0}'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
+    HINT_UNKNOWN = 321, 15, "\"{0}\" is not a recognized {1} option. If it is intended as a parameter to a table-valued function or to the CHANGETABLE function, ensure that your database compatibility mode is set to 90.";
+    CTE_NEEDS_SEMICOLON = 336, 15, "Incorrect syntax near '{0}'. If this is intended to be a common table expression, you need to explicitly terminate the previous statement with a semi-colon.";
+    OBJECT_TYPE_UNKNOWN = 343, 15, "Unknown object type '{0}' used in a CREATE, DROP, or ALTER statement.";
     TYPES_INCOMPATIBLE = 402, 16, "The data types {0} and {1} are incompatible in the {2} operator.";
     INCONSISTENT_COLLATION = 468, 16, "Cannot resolve the collation conflict between \"{0}\" and \"{1}\" in the {2} operation.";
     ROW_TOO_LONG = 511, 16, "Cannot create a row of size {0} which is greater than the allowable maximum row size of {1}.";
@@ -123,6 +127,7 @@ messages! {
     TOP_INVALID = 1014, 15, "A TOP or FETCH clause contains an invalid value.";
     DATEPART_INVALID = 1023, 15, "Invalid parameter {0} specified for {1}.";
     ORDER_BY_IN_DERIVED = 1033, 15, "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and common table expressions, unless TOP, OFFSET or FOR XML is also specified.";
+    NAME_EMPTY = 1038, 15, "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid name.";
     OPTION_CONFLICT = 1042, 15, "Conflicting {0} optimizer hints specified.";
     HINTS_CONFLICT = 1047, 15, "Conflicting locking hints are specified.";
     NOLOCK_ON_TARGET = 1065, 15, "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
@@ -246,6 +251,7 @@ messages! {
     DATEPART_NOT_SUPPORTED = 9810, 16, "The datepart {0} is not supported by date function {1} for data type {2}.";
     TIMEZONE_INVALID = 9812, 16, "The timezone provided to builtin function {0} is invalid.";
     THROW_ARGUMENT = 10704, 15, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
+    MERGE_NEEDS_SEMICOLON = 10713, 15, "A MERGE statement must be terminated by a semi-colon (;).";
     TDS_PRELOGIN = 17828, 20, "The prelogin packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";
     TDS_VERSION = 17831, 20, "The TDS version 0x{0} of the client library used to open the connection is unsupported or unknown. The connection has been closed.";
     TDS_LOGIN = 17832, 20, "The login packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";

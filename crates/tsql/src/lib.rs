@@ -1,3 +1,26 @@
-//! Lexer, parser, AST with spans; never fails hard.
+//! T-SQL text to a tree: lexer, recursive-descent parser, and the splitter of GO batches.
+//!
+//! [`parse`] takes a batch and gives a tree that owns its names; or the errors SQL Server gives,
+//! with its numbers, severities, texts and lines. A batch with any error runs nothing of it.
+//! Nothing here knows a catalog: names are as written, types are names, constants keep their
+//! text. What parses and isn't supported is refused by whoever binds it.
+//!
+//! Invariants
+//!  1. Any text ends in a tree or an error: no panic, no unbounded recursion, no loop that
+//!     stands still.
+//!  2. A statement's span gives its own text; a module is stored as that text.
 
 #![forbid(unsafe_code)]
+
+pub mod ast;
+pub mod batches;
+mod keywords;
+mod lexer;
+mod parse;
+mod parser;
+mod token;
+
+pub use parse::{
+    ParseOptions, Parsed, parse, parse_condition, parse_expression, parse_object_name,
+    parse_parameters, parse_type,
+};

@@ -1,0 +1,145 @@
+//! Options of WITH lists and SET clauses.
+
+use super::{Parse, Parser};
+use crate::ast::{Expr, Setting, SettingValue};
+use crate::keywords::Keyword;
+use crate::token::TokenKind;
+
+/// Words that measure a number.
+const UNITS: &[&str] = &[
+    "KB", "MB", "GB", "TB", "SECONDS", "SECOND", "MINUTES", "MINUTE", "HOURS", "HOUR", "DAYS",
+    "DAY", "PERCENT", "ROWS",
+];
+
+impl Parser<'_> {
+    /// `WITH (setting, …)`, or nothing.
+    pub(super) fn optional_with_settings(&mut self) -> Parse<Vec<Setting>> {
+        if self.keyword() != Keyword::With || self.peek_at(1).kind != TokenKind::LeftParen {
+            return Ok(Vec::new());
+        }
+        self.advance();
+        self.paren_list(Parser::setting)
+    }
+
+    /// `WITH setting, …` without parentheses, or nothing.
+    pub(super) fn optional_with_list(&mut self) -> Parse<Vec<Setting>> {
+        if self.eat_keyword(Keyword::With) {
+            self.comma_list(Parser::setting)
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
+    /// `NAME`, `NAME = value`, `NAME value`, `NAME (…)`
+    pub(super) fn setting(&mut self) -> Parse<Setting> {
+        let first = self.peek();
+        if first.kind != TokenKind::Word && first.kind != TokenKind::Quoted {
+            return Err(self.unexpected());
+        }
+        let name = self.take_name()?.to_ascii_uppercase();
+        self.setting_named(first, name)
+    }
+
+    /// The value of a setting whose name is read.
+    pub(super) fn setting_named(
+        &mut self,
+        first: crate::token::Token,
+        name: String,
+    ) -> Parse<Setting> {
+        let value = if self.eat(TokenKind::Equal) {
+            self.setting_value()?
+        } else if self.at_bare_value() {
+            self.setting_value()?
+        } else {
+            SettingValue::None
+        };
+        Ok(Setting { name: name.into(), value, span: self.span_from(first) })
+    }
+
+    /// Whether a value follows a name without `=`: `RECOVERY SIMPLE`, `SAMPLE 10 PERCENT`.
+    fn at_bare_value(&self) -> bool {
+        match self.kind() {
+            TokenKind::Integer | TokenKind::Decimal | TokenKind::String | TokenKind::National => {
+                true
+            }
+            TokenKind::LeftParen => true,
+            TokenKind::Word => {
+                let keyword = self.keyword();
+                let label = self.peek_at(1).kind == TokenKind::Colon;
+                (keyword == Keyword::None && !label)
+                    || matches!(keyword, Keyword::On | Keyword::Off | Keyword::Full)
+            }
+            _ => false,
+        }
+    }
+
+    fn setting_value(&mut self) -> Parse<SettingValue> {
+        let token = self.peek();
+        match token.kind {
+            TokenKind::Word if matches!(token.keyword, Keyword::On | Keyword::Off) => {
+                self.advance();
+                let on = token.keyword == Keyword::On;
+                if self.kind() == TokenKind::LeftParen {
+                    let settings = self.setting_group()?;
+                    return Ok(SettingValue::Group { on: Some(on), settings });
+                }
+                Ok(if on { SettingValue::On } else { SettingValue::Off })
+            }
+            TokenKind::Word | TokenKind::Quoted => self.word_value(),
+            TokenKind::String | TokenKind::National => Ok(SettingValue::String(self.string()?)),
+            TokenKind::Variable => Ok(SettingValue::Variable(self.take_name()?)),
+            TokenKind::LeftParen => {
+                Ok(SettingValue::Group { on: None, settings: self.setting_group()? })
+            }
+            _ => self.number_value(),
+        }
+    }
+
+    fn setting_group(&mut self) -> Parse<Vec<Setting>> {
+        self.nested(|p| p.paren_list(Parser::setting))
+    }
+
+    /// A word or dotted name, perhaps `ON PARTITIONS (…)`.
+    fn word_value(&mut self) -> Parse<SettingValue> {
+        let mut word = self.take_name()?.text.into_string();
+        while self.eat(TokenKind::Dot) {
+            word.push('.');
+            word.push_str(&self.name()?);
+        }
+        if self.eat_words(&["ON", "PARTITIONS"]) {
+            let partitions = self.partition_ranges()?;
+            return Ok(SettingValue::Partitioned { word: word.into(), partitions });
+        }
+        Ok(SettingValue::Word(word.into()))
+    }
+
+    /// `(1, 3 TO 5)`
+    pub(super) fn partition_ranges(&mut self) -> Parse<Vec<(Expr, Option<Expr>)>> {
+        self.paren_list(|p| {
+            let low = p.expr()?;
+            let high = if p.eat_keyword(Keyword::To) { Some(p.expr()?) } else { None };
+            Ok((low, high))
+        })
+    }
+
+    fn number_value(&mut self) -> Parse<SettingValue> {
+        let first = self.peek();
+        self.eat(TokenKind::Minus);
+        match self.kind() {
+            TokenKind::Integer | TokenKind::Decimal | TokenKind::Float | TokenKind::Binary => {}
+            _ => return Err(self.unexpected()),
+        }
+        self.advance();
+        let text = self.span_from(first).of(self.text).into();
+        let unit = if self.eat(TokenKind::Percent) {
+            Some("%".into())
+        } else {
+            let unit = UNITS.iter().find(|unit| self.at_word(unit));
+            unit.map(|unit| {
+                self.advance();
+                Box::from(*unit)
+            })
+        };
+        Ok(SettingValue::Number { text, unit })
+    }
+}
