@@ -153,6 +153,7 @@ impl Table {
                 }
             }
         }
+        assert!(found as usize <= nodes.len(), "a waiter is a victim once");
         let next_in_ms = if found > 0 {
             self.search.eager.store(EAGER_WAITS, Relaxed);
             EAGER_MS
@@ -183,6 +184,7 @@ impl Table {
             }
         }
         nodes.sort_by_key(|n| n.pending.number);
+        debug_assert!(nodes.is_sorted_by(|a, b| a.pending.number < b.pending.number));
         nodes
     }
 
@@ -209,6 +211,7 @@ impl Table {
             let held = head.held_mode(&shard.pools, pending.ask.owner);
             members.push(member(pending, held, blockers));
         }
+        assert_eq!(members.len(), circle.len(), "every edge was seen");
         let chosen = &nodes[circle[victim]].pending;
         if chosen.owner.is_rolling_back() {
             return None;
@@ -256,7 +259,9 @@ fn choose(nodes: &[Node], circle: &[usize]) -> Option<usize> {
         (p.owner.priority(), p.owner.log_bytes(), age)
     };
     let eligible = (0..circle.len()).filter(|&i| !nodes[circle[i]].pending.owner.is_rolling_back());
-    eligible.min_by_key(cost)
+    let chosen = eligible.min_by_key(cost);
+    assert!(chosen.is_none_or(|i| i < circle.len()), "a victim is of the circle");
+    chosen
 }
 
 /// Who waits for whom, by index.

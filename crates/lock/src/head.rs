@@ -127,6 +127,7 @@ pub(crate) struct Pools {
 impl Pools {
     fn new_group(&mut self) -> u32 {
         self.groups_free.pop().unwrap_or_else(|| {
+            assert!(self.groups.len() < NONE as usize, "fewer groups than entries");
             self.groups.push(Vec::new());
             (self.groups.len() - 1) as u32
         })
@@ -173,6 +174,7 @@ impl Head {
     #[inline]
     pub(crate) fn holders<'a>(&'a self, pools: &'a Pools) -> &'a [Holder] {
         if self.group != NONE {
+            debug_assert!(pools.groups[self.group as usize].len() > 1, "a group is several");
             &pools.groups[self.group as usize]
         } else if self.first.mode == Mode::NL {
             &[]
@@ -212,6 +214,7 @@ impl Head {
     #[inline]
     pub(crate) fn admits(&self, pools: &Pools, ask: &Ask, held: Mode) -> bool {
         let target = ask.target(held);
+        debug_assert!(target != Mode::NL, "something is asked for");
         if held == Mode::NL {
             if target.conflict_set().meets(self.granted) {
                 return false;
@@ -288,9 +291,8 @@ impl Head {
     /// Gives one short reference back. Whether the owner holds the resource no longer.
     pub(crate) fn drop_short(&mut self, pools: &mut Pools, owner: OwnerId) -> Option<bool> {
         let mine = self.holders_mut(pools).iter_mut().find(|h| h.owner == owner)?;
-        if mine.refs > 0 {
-            mine.refs -= 1;
-        }
+        assert!(mine.refs > 0 || mine.long, "who holds has a reason: {mine:?}");
+        mine.refs = mine.refs.saturating_sub(1);
         if mine.refs > 0 || mine.long {
             return Some(false);
         }
@@ -310,6 +312,7 @@ impl Head {
         let group = &mut pools.groups[self.group as usize];
         let Some(at) = group.iter().position(|h| h.owner == owner) else { return false };
         group.swap_remove(at);
+        debug_assert!(group.iter().all(|h| h.owner != owner), "an owner is one holder");
         self.granted = group.iter().fold(ModeSet::EMPTY, |set, h| set.with(h.mode));
         if let [last] = group[..] {
             self.first = last;
@@ -338,6 +341,7 @@ impl Head {
             self.queue = pools.new_queue(self.resource);
         }
         let queue = &mut pools.queues[self.queue as usize].1;
+        debug_assert!(!queue.iter().any(|w| Arc::ptr_eq(&w.pending, &pending)), "queued once");
         let converts = held != Mode::NL;
         let at = if converts {
             queue.iter().position(|w| !w.converts).unwrap_or(queue.len())
@@ -345,6 +349,7 @@ impl Head {
             queue.len()
         };
         let target = pending.ask.target(held);
+        debug_assert!(queue[at..].iter().all(|w| !w.converts || !converts), "invariant 4");
         queue.insert(at, Waiting { pending, converts, target });
     }
 
@@ -357,6 +362,7 @@ impl Head {
         let Some(at) = queue.iter().position(|w| Arc::ptr_eq(&w.pending, pending)) else {
             return false;
         };
+        assert_ne!(pending.state(), State::Granted, "a granted request has left the queue");
         queue.remove(at);
         self.close_empty_queue(pools);
         true
@@ -364,7 +370,8 @@ impl Head {
 
     fn close_empty_queue(&mut self, pools: &mut Pools) {
         if self.queue != NONE && pools.queues[self.queue as usize].1.is_empty() {
-            pools.queues[self.queue as usize].0 = None;
+            let of = pools.queues[self.queue as usize].0.take();
+            assert_eq!(of, Some(self.resource), "a queue knows whose it is");
             pools.queues_free.push(self.queue);
             self.queue = NONE;
         }
@@ -392,6 +399,7 @@ impl Head {
             done.fresh += u32::from(entered == Entered::Fresh);
             granted.pending.grant(entered);
         }
+        assert!(done.fresh <= done.left, "a new holder was a waiter");
         self.close_empty_queue(pools);
         done
     }
@@ -399,6 +407,7 @@ impl Head {
     /// Whether the waiter at that place may be granted; `ahead` are the targets before it.
     fn may_leave(&self, pools: &mut Pools, place: usize, ahead: ModeSet) -> bool {
         let queue = &pools.queues[self.queue as usize].1;
+        debug_assert!(place < queue.len(), "a place of the queue");
         let w = &queue[place];
         if w.pending.state() != State::Queued {
             return false;
@@ -432,6 +441,7 @@ impl Head {
             let ask = &a.pending.ask;
             Blocker { owner: ask.owner, session: ask.session, mode: a.target, holds: false }
         }));
+        debug_assert!(all.iter().all(|b| b.owner != owner), "nobody is in his own way");
         Some(all)
     }
 
@@ -482,6 +492,7 @@ pub struct Blocker {
 /// Whether a waiter ahead must be served first: they conflict, and it doesn't itself wait for
 /// what the one behind holds already (then passing it costs it nothing).
 fn stands_in_the_way(ahead: &Waiting, owner: OwnerId, target: Mode, held: Mode) -> bool {
+    debug_assert!(ahead.target != Mode::NL && target != Mode::NL, "who queues wants something");
     ahead.pending.ask.owner != owner
         && target.conflicts(ahead.target)
         && !ahead.target.conflicts(held)

@@ -28,6 +28,7 @@ const ALL: u16 = (1 << COMPONENTS) - 1;
 
 /// What one component conflicts with (invariant 1).
 const fn against(component: u16) -> u16 {
+    assert!(component.count_ones() == 1, "one component");
     match component {
         SCH_S => SCH_M,
         SCH_M => ALL,
@@ -139,6 +140,7 @@ const fn conflict_table() -> [ModeSet; MODES] {
             if opposed & PARTS[b] != 0 {
                 table[a].0 |= 1 << b;
             }
+            assert!(b >= a || (table[a].0 >> b & 1) == (table[b].0 >> a & 1), "invariant 2");
             b += 1;
         }
         a += 1;
@@ -146,10 +148,11 @@ const fn conflict_table() -> [ModeSet; MODES] {
     table
 }
 
-static CONFLICTS: [ModeSet; MODES] = conflict_table();
+const CONFLICTS: [ModeSet; MODES] = conflict_table();
 
 /// The part of a mode that guards the gap: `S` and `I` together guard as `X` does.
 const fn gap(parts: u16) -> u16 {
+    assert!(parts & !ALL == 0, "components only");
     let gap = parts & (GAP_S | GAP_I | GAP_X);
     if gap.count_ones() > 1 { GAP_X } else { gap }
 }
@@ -225,7 +228,10 @@ const fn combine_table() -> [[Mode; MODES]; MODES] {
     while a < MODES {
         let mut b = 0;
         while b < MODES {
-            table[a][b] = weakest(PARTS[a] | PARTS[b]);
+            let both = weakest(PARTS[a] | PARTS[b]);
+            let wide = CONFLICTS[both as usize].0;
+            assert!(wide | CONFLICTS[a].0 | CONFLICTS[b].0 == wide, "invariant 3");
+            table[a][b] = both;
             b += 1;
         }
         a += 1;
@@ -257,7 +263,8 @@ impl Mode {
     /// Every mode that conflicts with this one.
     #[inline]
     pub(crate) fn conflict_set(self) -> ModeSet {
-        CONFLICTS[self as usize]
+        static TABLE: [ModeSet; MODES] = CONFLICTS;
+        TABLE[self as usize]
     }
 }
 

@@ -90,7 +90,8 @@ impl HeldList {
     pub(crate) fn remove_short(&mut self, resource: &Resource) -> bool {
         match self.short.iter().rposition(|r| r == resource) {
             Some(at) => {
-                self.short.swap_remove(at);
+                let removed = self.short.swap_remove(at);
+                debug_assert_eq!(removed, *resource);
                 true
             }
             None => false,
@@ -102,6 +103,7 @@ impl HeldList {
         let was_short = self.remove_short(&resource);
         assert!(was_short, "what becomes long was held short: {resource:?}");
         self.long.push(resource);
+        debug_assert!(!self.short.contains(&resource), "invariant 1");
     }
 }
 

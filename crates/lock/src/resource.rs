@@ -77,11 +77,13 @@ impl Resource {
 
     /// A file, while it grows or shrinks.
     pub const fn file(database: DatabaseId, file: FileId) -> Self {
+        assert!(file.0 != 0, "file 0 is no file");
         Resource::new(Kind::File, database, 0, file.0 as u64, 0)
     }
 
     /// A table, view, procedure: anything with an object id.
     pub const fn object(database: DatabaseId, object: ObjectId) -> Self {
+        assert!(object.0 != 0, "an object has an id");
         Resource::new(Kind::Object, database, object.0 as u32 as u64, 0, 0)
     }
 
@@ -97,11 +99,13 @@ impl Resource {
 
     /// Eight pages.
     pub const fn extent(database: DatabaseId, extent: ExtentId) -> Self {
+        assert!(extent.file.0 != 0, "file 0 is no file");
         Resource::new(Kind::Extent, database, 0, pack(extent.file, extent.extent), 0)
     }
 
     /// A page of a hobt.
     pub const fn page(database: DatabaseId, hobt: HobtId, page: PageId) -> Self {
+        assert!(!page.is_none(), "no page is no resource");
         Resource::new(Kind::Page, database, hobt.0 as u64, pack(page.file, page.page), 0)
     }
 
@@ -112,6 +116,7 @@ impl Resource {
 
     /// A row of a heap.
     pub const fn rid(database: DatabaseId, hobt: HobtId, page: PageId, slot: SlotNo) -> Self {
+        assert!(!page.is_none(), "no page is no resource");
         let low = pack(page.file, page.page);
         Resource::new(Kind::Rid, database, hobt.0 as u64, low, slot.0 as u32)
     }
@@ -135,6 +140,7 @@ impl Resource {
 
     /// A transaction that others wait for by its XSN.
     pub const fn xact(database: DatabaseId, xsn: Xsn) -> Self {
+        assert!(xsn.0 != 0 && xsn.0 <= Xsn::MAX.0, "a transaction has an XSN");
         Resource::new(Kind::Xact, database, 0, xsn.0, 0)
     }
 

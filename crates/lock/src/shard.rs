@@ -54,6 +54,7 @@ impl Shard {
     /// Grants at once, or says why not.
     #[inline]
     pub(crate) fn request(&mut self, ask: &Ask, hash: u64, budget: &Budget) -> Verdict {
+        debug_assert_eq!(hash, ask.resource.hash(self.seed), "the hash is the resource's");
         self.requests += 1;
         let seed = self.seed;
         let same = |h: &Head| h.resource == ask.resource;
@@ -94,6 +95,8 @@ impl Shard {
             return false;
         }
         self.entries += 1;
+        assert!(self.entries <= self.allowance, "invariant 2");
+        assert_eq!(pending.state(), State::Queued, "a new request is queued");
         let same = |h: &Head| h.resource == pending.ask.resource;
         let head = self.heads.find_mut(pending.hash, same);
         let head = head.expect("what conflicts has a head");
@@ -184,6 +187,7 @@ impl Shard {
         budget: &Budget,
         change: impl FnOnce(&mut Head, &mut Pools) -> u32,
     ) {
+        debug_assert_eq!(hash, resource.hash(self.seed), "the hash is the resource's");
         let Ok(mut place) = self.heads.find_entry(hash, |h| h.resource == *resource) else {
             return;
         };
@@ -210,6 +214,7 @@ impl Shard {
         let len = self.heads.len();
         if self.heads.capacity() > 8 * len + 1024 {
             self.heads.shrink_to(2 * len, |h| h.resource.hash(seed));
+            assert_eq!(self.heads.len(), len, "shrinking loses nothing");
         }
     }
 

@@ -148,6 +148,7 @@ impl Table {
     /// Which partition a hash falls in: bits that the partition's map doesn't look at first.
     #[inline]
     pub(crate) fn shard_no(&self, hash: u64) -> usize {
+        debug_assert!(self.shards.len().is_power_of_two(), "chosen by bits");
         (hash >> 40) as usize & (self.shards.len() - 1)
     }
 
@@ -328,6 +329,7 @@ impl Table {
         let result = self.wait_for_turn(&pending, timeout);
         self.search.left();
         result?;
+        assert_eq!(pending.state(), State::Granted, "a wait without an error has its lock");
         let escalate = self.record(&pending.owner, &pending.ask, pending.entered(), counter);
         Ok(Granted { escalate })
     }
@@ -433,7 +435,7 @@ impl Table {
         for resource in held.short.drain(..) {
             self.remove(id, &resource);
         }
-        assert!(held.short.is_empty());
+        assert!(held.short.is_empty(), "every short lock went");
     }
 
     /// Gives everything back: the transaction is over.
@@ -447,6 +449,7 @@ impl Table {
         for resource in held.long.drain(..).rev() {
             self.remove(id, &resource);
         }
+        assert!(held.short.is_empty() && held.long.is_empty(), "everything went");
         if held.long.capacity() > 8_192 {
             held.long.shrink_to(1_024);
         }

@@ -7,6 +7,7 @@ use lock::{OwnerId, OwnerKind, Timeout};
 use os::sync::Mutex;
 use scenes::{ask, ask_for, end, granted, key, owner, table, take};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 #[derive(Default)]
 struct Seen(Mutex<Vec<Deadlock>>);
@@ -229,4 +230,63 @@ fn a_search_is_called_for_when_a_second_waiter_comes_and_the_victim_wakes() {
     let survived = sessions.map(|s| s.join().unwrap());
     assert_eq!(survived, [true, false]);
     assert_eq!(t.entry_count(), 0);
+}
+
+/// Transactions that take keys in any order, some giving up early, beside a search that never
+/// rests: all get through, and nothing stays behind.
+#[test]
+fn tasks_that_deadlock_all_the_time_all_get_through() {
+    let t = table();
+    let stop = Arc::new(AtomicBool::new(false));
+    let (theirs, stopped) = (Arc::clone(&t), Arc::clone(&stop));
+    let search = os::task::spawn("deadlock monitor", move || {
+        let seen = Seen::default();
+        while !stopped.load(SeqCst) {
+            theirs.deadlock_step(&seen);
+            theirs.held_and_waiting(100);
+            os::task::sleep_ns(50_000);
+        }
+        seen.0.into_inner().len() as u64
+    });
+    let session = |n: u64| {
+        let t = Arc::clone(&t);
+        os::task::spawn("session", move || {
+            let mut random = n * 0x9E37_79B9 + 12_345;
+            let mut below = move |n: u64| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (random >> 33) % n
+            };
+            let me = owner(n);
+            let mut victims = 0;
+            for i in 0..250_u64 {
+                me.renew(OwnerId::new(OwnerKind::Transaction, n * 1_000 + i));
+                for _ in 0..3 {
+                    let mode = [Mode::S, Mode::U, Mode::X, Mode::RangeSS][below(4) as usize];
+                    let patience = match below(8) {
+                        0 => Timeout::NO_WAIT,
+                        1 => Timeout::from_setting(1),
+                        _ => Timeout::INFINITE,
+                    };
+                    match t.lock(&me, key(below(4)), mode, Duration::Long, patience, None) {
+                        Ok(_) => os::task::sleep_ns(1_000),
+                        Err(LockError::TimedOut { .. }) => {}
+                        Err(LockError::DeadlockVictim { .. }) => {
+                            victims += 1;
+                            break;
+                        }
+                        Err(e) => panic!("{e:?}"),
+                    }
+                }
+                t.release_all(&me);
+            }
+            victims
+        })
+    };
+    let sessions: Vec<_> = (1..=4).map(session).collect();
+    let victims: u64 = sessions.into_iter().map(|s| s.join().unwrap()).sum();
+    stop.store(true, SeqCst);
+    let seen = search.join().unwrap();
+    t.verify();
+    assert!(victims > 0 && victims == seen, "{victims} victims, {seen} seen");
+    assert_eq!((t.entry_count(), t.counters().deadlocks), (0, victims));
 }

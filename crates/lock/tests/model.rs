@@ -100,7 +100,7 @@ impl Place {
         let conversions = self.queue.iter().take_while(|q| q.converts).count();
         let at = if w.converts { conversions } else { self.queue.len() };
         let covered = w.converts && self.held(w.owner).covers(w.mode);
-        if covered || self.may(&w, &self.queue[..at].to_vec()) {
+        if covered || self.may(&w, &self.queue[..at]) {
             self.grant(&w);
             return true;
         }
@@ -177,8 +177,8 @@ impl World {
     fn ask(&mut self, o: usize, place: usize, mode: Mode, duration: Duration) {
         let w = Wait { owner: o, mode, duration, converts: false };
         let expected = self.places[place].ask(w);
-        let outcome =
-            self.table.try_lock(&self.owners[o], resource(place), mode, duration, None).unwrap();
+        let outcome = self.table.try_lock(&self.owners[o], resource(place), mode, duration, None);
+        let outcome = outcome.expect("there is memory");
         match outcome {
             Outcome::Wait(t) => {
                 assert!(!expected, "{mode:?} by {o} waits");

@@ -230,7 +230,7 @@ fn many_tasks_exclude_each_other_and_all_get_through() {
             let me = owner(n + 1);
             for i in 0..2_000_u64 {
                 let which = (i * 7 + n) % 2;
-                let write = (i + n) % 3 == 0;
+                let write = (i + n).is_multiple_of(3);
                 let mode = if write { Mode::X } else { Mode::S };
                 let duration = if i % 2 == 0 { Duration::Short } else { Duration::Long };
                 t.lock(&me, key(which), mode, duration, Timeout::INFINITE, None).unwrap();

@@ -30,7 +30,7 @@ pub(crate) fn object(n: i32) -> Resource {
 
 /// Takes a lock to the transaction's end that must be free.
 pub(crate) fn take(t: &Arc<Table>, o: &Arc<Owner>, r: Resource, m: Mode) {
-    let got = t.try_lock(o, r, m, Duration::Long, None).unwrap();
+    let got = t.try_lock(o, r, m, Duration::Long, None).expect("there is memory");
     assert!(!matches!(got, Outcome::Wait(_)), "{m:?} is free");
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn ask(t: &Arc<Table>, o: &Arc<Owner>, r: Resource, m: Mode) -> Ticke
 }
 
 pub(crate) fn ask_for(t: &Arc<Table>, o: &Arc<Owner>, r: Resource, m: Mode, d: Duration) -> Ticket {
-    match t.try_lock(o, r, m, d, None).unwrap() {
+    match t.try_lock(o, r, m, d, None).expect("there is memory") {
         Outcome::Wait(ticket) => ticket,
         free => panic!("{m:?} should wait: {free:?}"),
     }
