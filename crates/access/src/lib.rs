@@ -1,3 +1,24 @@
-//! The door used from above: sources, sinks, cursors, spills.
+//! The door through which everything above reads and writes rows: sources, sinks, cursors,
+//! spills, bulk loads.
+//!
+//! Implemented by `rowstore` (heaps and indexes) and `sysviews` (views over snapshots), used by
+//! `exec`, `ddl` and `catalog`. The unit is the hobt: nothing here maintains one index because
+//! another changed. Rows cross as fields, the stored bytes of columns; what they mean is the
+//! plan's.
 
 #![forbid(unsafe_code)]
+
+mod bulk;
+mod cursor;
+mod locks;
+mod resolve;
+mod sink;
+mod spill;
+
+pub use bulk::{BulkLoad, Loader};
+pub use cursor::{KeyBound, PageHint, RowCursor, ScanRange, SourceSize, TableSource};
+pub use locks::{Granule, Isolation, LockPlan, Strength};
+pub use page::Field;
+pub use resolve::{Hobt, Hobts};
+pub use sink::{Inserted, RowKey, TableSink, WriteError};
+pub use spill::{Spill, SpillFile};

@@ -1,0 +1,30 @@
+//! Bulk loading: sorted rows into an empty hobt, as index builds and large inserts do.
+
+use crate::WriteError;
+use base::SqlResult;
+use page::Field;
+use work::Work;
+
+/// A hobt that can be loaded.
+pub trait BulkLoad: Send + Sync {
+    /// Begins a load into an empty hobt, filling leaf pages up to `fill_percent`.
+    ///
+    /// # Errors
+    /// Locks, space.
+    fn load(&self, work: &mut Work, fill_percent: u8) -> SqlResult<Box<dyn Loader + '_>>;
+}
+
+/// A load in progress.
+pub trait Loader {
+    /// Adds the next row; keys ascend.
+    ///
+    /// # Errors
+    /// [`WriteError::Duplicate`] in a unique index, space, log.
+    fn push(&mut self, work: &mut Work, row: &[Field<'_>]) -> Result<(), WriteError>;
+
+    /// Completes upper levels; before it, nobody sees the rows.
+    ///
+    /// # Errors
+    /// Space, log.
+    fn finish(self: Box<Self>, work: &mut Work) -> SqlResult<u64>;
+}

@@ -1,0 +1,99 @@
+//! Reading: a source is scanned within a range of its key, a cursor stands on one row.
+
+use crate::LockPlan;
+use base::{PageId, SqlResult};
+use page::Field;
+use work::Work;
+
+/// One end of a range: values for the first key columns.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyBound<'a> {
+    /// Stored bytes of the first so many key columns.
+    pub fields: &'a [Field<'a>],
+    /// Whether rows that equal them are within the range.
+    pub inclusive: bool,
+}
+
+/// Which rows, in which direction. Without bounds: all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ScanRange<'a> {
+    /// Where rows begin in key order.
+    pub lower: Option<KeyBound<'a>>,
+    /// Where they end.
+    pub upper: Option<KeyBound<'a>>,
+    /// From the upper end to the lower.
+    pub backward: bool,
+}
+
+impl<'a> ScanRange<'a> {
+    /// Every row whose first key columns equal these.
+    pub const fn equal(fields: &'a [Field<'a>]) -> Self {
+        let bound = Some(KeyBound { fields, inclusive: true });
+        ScanRange { lower: bound, upper: bound, backward: false }
+    }
+}
+
+/// How large a source is, as far as it knows without reading it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SourceSize {
+    /// Rows.
+    pub rows: u64,
+    /// Pages.
+    pub pages: u64,
+}
+
+/// Where a row was seen last; only a hint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageHint {
+    /// Its page.
+    pub page: PageId,
+    /// Its slot.
+    pub slot: u16,
+}
+
+/// Rows that can be read: a heap, an index, a system view.
+pub trait TableSource: Send + Sync {
+    /// Begins a scan. The cursor stands before its first row.
+    ///
+    /// # Errors
+    /// Lock errors of the table lock, damaged pages, arguments out of range.
+    fn scan(
+        &self,
+        work: &mut Work,
+        range: &ScanRange<'_>,
+        locks: &LockPlan,
+    ) -> SqlResult<Box<dyn RowCursor + '_>>;
+
+    /// How large it is.
+    fn size(&self) -> SourceSize;
+}
+
+/// A scan in progress. It holds no latch between calls.
+pub trait RowCursor: Send {
+    /// Moves to the next row; false after the last.
+    ///
+    /// # Errors
+    /// 1205, 1222, cancellation, damaged pages.
+    fn next(&mut self, work: &mut Work) -> SqlResult<bool>;
+
+    /// The stored bytes of a physical column of the row it stands on.
+    ///
+    /// # Errors
+    /// A damaged record (824).
+    fn field(&self, column: usize) -> SqlResult<Field<'_>>;
+
+    /// Where the row is: for changing it again without a search.
+    fn hint(&self) -> Option<PageHint>;
+
+    /// The row identifier in a heap: file, page, slot as 8 stored bytes.
+    fn rid(&self) -> Option<[u8; 8]>;
+
+    /// Gives the lock of the row back where its level allows it: the row did not qualify.
+    fn release_row(&mut self, work: &mut Work);
+
+    /// Begins again with another range, keeping buffers: the inner side of a loop join.
+    ///
+    /// # Errors
+    /// As [`TableSource::scan`].
+    fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()>;
+}

@@ -1,0 +1,31 @@
+//! From ids in a plan to what they name.
+
+use crate::{BulkLoad, TableSink, TableSource};
+use base::{DatabaseId, HobtId, ObjectId, SqlResult};
+use std::sync::Arc;
+use types::Value;
+
+/// A heap or an index: read, written, loaded.
+pub trait Hobt: TableSource + TableSink + BulkLoad {}
+
+impl<T: TableSource + TableSink + BulkLoad> Hobt for T {}
+
+/// Finds what a plan names by id. Implemented above, given to `exec` with each request.
+pub trait Hobts: Send + Sync {
+    /// The hobt of that number.
+    ///
+    /// # Errors
+    /// When it is gone (a stale plan) or its database is not open.
+    fn hobt(&self, database: DatabaseId, hobt: HobtId) -> SqlResult<Arc<dyn Hobt>>;
+
+    /// A system view or table-valued system function with its arguments.
+    ///
+    /// # Errors
+    /// Arguments that the function refuses.
+    fn system_view(
+        &self,
+        database: DatabaseId,
+        object: ObjectId,
+        arguments: &[Value],
+    ) -> SqlResult<Arc<dyn TableSource>>;
+}

@@ -1,0 +1,84 @@
+//! Writing: rows of one hobt inserted, updated, deleted.
+
+use crate::{LockPlan, PageHint};
+use base::SqlError;
+use page::Field;
+use work::Work;
+
+/// Which row: the full unique key of its hobt, or in a heap the 8 bytes of its RID.
+#[derive(Clone, Copy, Debug)]
+pub struct RowKey<'a> {
+    /// Stored bytes of every key column (uniquifier or locator included), or of the RID.
+    pub fields: &'a [Field<'a>],
+    /// Where it was seen last.
+    pub hint: Option<PageHint>,
+}
+
+/// What an insert decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Inserted {
+    /// In a heap: where the row is.
+    pub rid: Option<[u8; 8]>,
+    /// In a clustered index that is not unique: the uniquifier, when the key was there already.
+    pub uniquifier: Option<u32>,
+}
+
+/// Why a row was not written.
+#[derive(Debug)]
+pub enum WriteError {
+    /// The key is there already: the caller names index and value (2601, 2627).
+    Duplicate,
+    /// The row is longer than a page allows (511).
+    RowTooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// The index entry is longer than its index allows (1946).
+    KeyTooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// The row is gone or changed since it was found; the caller skips it.
+    Vanished,
+    /// Locks, space, log, damaged pages.
+    Sql(SqlError),
+}
+
+impl From<SqlError> for WriteError {
+    fn from(e: SqlError) -> Self {
+        WriteError::Sql(e)
+    }
+}
+
+/// Rows that can be written: a heap or an index.
+pub trait TableSink: Send + Sync {
+    /// Inserts a row of all physical columns.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    fn insert(
+        &self,
+        work: &mut Work,
+        row: &[Field<'_>],
+        locks: &LockPlan,
+    ) -> Result<Inserted, WriteError>;
+
+    /// Replaces a row. In a heap, or when no key column changes, in place; else the old row
+    /// becomes a ghost and the new one is inserted, in one log group.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    fn update(
+        &self,
+        work: &mut Work,
+        key: RowKey<'_>,
+        row: &[Field<'_>],
+        locks: &LockPlan,
+    ) -> Result<Inserted, WriteError>;
+
+    /// Deletes a row.
+    ///
+    /// # Errors
+    /// See [`WriteError`].
+    fn delete(&self, work: &mut Work, key: RowKey<'_>, locks: &LockPlan) -> Result<(), WriteError>;
+}
