@@ -290,3 +290,27 @@ fn tasks_that_deadlock_all_the_time_all_get_through() {
     assert!(victims > 0 && victims == seen, "{victims} victims, {seen} seen");
     assert_eq!((t.entry_count(), t.counters().deadlocks), (0, victims));
 }
+
+/// A witness in whose presence the other one gives up and lets everything go.
+struct Yielding(Arc<Table>, Arc<Owner>, Mutex<Option<Ticket>>);
+
+impl DeadlockWitness for Yielding {
+    fn saw(&self, _: &Deadlock) {
+        drop(self.2.lock().take());
+        self.0.release_all(&self.1);
+    }
+}
+
+#[test]
+fn once_chosen_a_victim_stays_one_even_if_its_lock_comes_free() {
+    let t = table();
+    let owners = [1, 2].map(owner);
+    let mut tickets = circle(&t, &owners);
+    let second = tickets.pop().unwrap();
+    let witness = Yielding(Arc::clone(&t), Arc::clone(&owners[0]), Mutex::new(tickets.pop()));
+    assert_eq!(t.deadlock_step(&witness).found, 1);
+    assert!(is_victim(&t, &owners[1], second));
+    assert_eq!(t.held_mode(&owners[1], key(0)), Mode::NL);
+    t.release_all(&owners[1]);
+    assert_eq!(t.entry_count(), 0);
+}

@@ -135,6 +135,21 @@ fn a_dropped_ticket_leaves_the_queue_and_gives_a_grant_back() {
 }
 
 #[test]
+fn a_grant_that_came_before_the_wait_leaves_no_signal_behind() {
+    let t = table();
+    let [a, b] = [1, 2].map(owner);
+    for timeout in [Timeout::NO_WAIT, Timeout::INFINITE] {
+        take(&t, &a, key(1), Mode::X);
+        let ticket = ask(&t, &b, key(1), Mode::X);
+        t.release_all(&a);
+        assert!(t.wait(ticket, timeout, None).is_ok());
+        t.release_all(&b);
+        let woken = b.waiter().wait(os::wait::WaitKind::WaitFor, Some(1));
+        assert_eq!(woken, os::wait::Wake::TimedOut);
+    }
+}
+
+#[test]
 fn a_dropped_conversion_leaves_what_was_held_before() {
     let t = table();
     let [a, b] = [1, 2].map(owner);
