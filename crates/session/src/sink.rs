@@ -1,0 +1,130 @@
+//! Where a request's results go, in the order in which TDS sends them.
+
+use base::SqlError;
+use types::{Collation, SqlType, Value};
+
+/// Nobody reads any more: the client is gone. The request ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SinkClosed;
+
+/// A column of a result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResultColumn {
+    /// Its name; empty for none.
+    pub name: String,
+    /// Its type.
+    pub sql_type: SqlType,
+    /// Its collation, when it has characters.
+    pub collation: Collation,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// Whether it is an identity column.
+    pub identity: bool,
+    /// Whether it is an expression rather than a table's column.
+    pub computed: bool,
+}
+
+/// What a statement was, as DONE tells JDBC and others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Command {
+    /// SELECT, or an assignment by one.
+    Select,
+    /// INSERT.
+    Insert,
+    /// UPDATE.
+    Update,
+    /// DELETE.
+    Delete,
+    /// MERGE.
+    Merge,
+    /// Anything else.
+    Other,
+}
+
+/// Where a DONE stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DoneScope {
+    /// A statement of a batch (DONE).
+    Statement,
+    /// A statement within a procedure (DONEINPROC).
+    InProcedure,
+    /// A procedure (DONEPROC).
+    Procedure,
+}
+
+/// The end of a statement, a procedure or a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Done {
+    /// Which end.
+    pub scope: DoneScope,
+    /// The statement.
+    pub command: Command,
+    /// Rows affected; `None` when there is no count (NOCOUNT, or none applies).
+    pub rows: Option<u64>,
+    /// More follows in this response.
+    pub more: bool,
+    /// The statement failed.
+    pub error: bool,
+    /// A transaction is open.
+    pub in_transaction: bool,
+}
+
+/// Something about the connection changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EnvironmentChange {
+    /// USE: new and old database.
+    Database {
+        /// Now.
+        new: String,
+        /// Before.
+        old: String,
+    },
+    /// SET LANGUAGE: new and old.
+    Language {
+        /// Now.
+        new: String,
+        /// Before.
+        old: String,
+    },
+    /// The collation of the database.
+    Collation([u8; 5]),
+    /// A transaction began: its descriptor.
+    Begin(u64),
+    /// A transaction was committed: its descriptor.
+    Commit(u64),
+    /// A transaction was rolled back: its descriptor.
+    Rollback(u64),
+    /// The session was reset.
+    ResetDone,
+}
+
+/// Takes results as they come.
+pub trait ResultSink {
+    /// A result set begins.
+    ///
+    /// # Errors
+    /// The client is gone.
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed>;
+
+    /// A row of the current result set. Blocks while the client does not read (the door waits
+    /// under ASYNC_NETWORK_IO and ends the wait on attention).
+    ///
+    /// # Errors
+    /// The client is gone, or the request is cancelled.
+    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed>;
+
+    /// An error or an information message, by its severity.
+    fn message(&mut self, message: &SqlError);
+
+    /// The end of something.
+    fn done(&mut self, done: Done);
+
+    /// The return status of a procedure.
+    fn return_status(&mut self, status: i32);
+
+    /// An output parameter.
+    fn return_value(&mut self, name: &str, sql_type: SqlType, value: &Value);
+
+    /// A change of the connection.
+    fn environment(&mut self, change: &EnvironmentChange);
+}
