@@ -1,3 +1,5 @@
 //! Definitions as data in compiled-in system tables; lookup, DDL.
 
 #![forbid(unsafe_code)]
+
+pub mod view;

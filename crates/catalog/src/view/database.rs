@@ -1,0 +1,230 @@
+//! One database's definitions at one schema version.
+
+use super::lookup::folded;
+use super::{Module, SystemObjects, Table, VirtualTable};
+use base::{DatabaseId, ObjectId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::Collation;
+
+/// A schema's id: 1 dbo, 2 guest, 3 INFORMATION_SCHEMA, 4 sys, users' from 5.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SchemaId(pub i32);
+
+impl SchemaId {
+    /// `dbo`
+    pub const DBO: SchemaId = SchemaId(1);
+    /// `guest`
+    pub const GUEST: SchemaId = SchemaId(2);
+    /// `INFORMATION_SCHEMA`
+    pub const INFORMATION_SCHEMA: SchemaId = SchemaId(3);
+    /// `sys`
+    pub const SYS: SchemaId = SchemaId(4);
+}
+
+/// A schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schema {
+    /// Its id.
+    pub id: SchemaId,
+    /// Its name.
+    pub name: Box<str>,
+}
+
+/// Anything that a schema holds under a name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Object {
+    /// A table.
+    Table(Arc<Table>),
+    /// A procedure, or another thing kept as text.
+    Module(Arc<Module>),
+    /// A system view or function.
+    Virtual(Arc<VirtualTable>),
+}
+
+impl Object {
+    /// Its id.
+    pub fn object_id(&self) -> ObjectId {
+        match self {
+            Object::Table(t) => t.object_id,
+            Object::Module(m) => m.object_id,
+            Object::Virtual(v) => v.object_id,
+        }
+    }
+
+    /// Its schema.
+    pub fn schema_id(&self) -> SchemaId {
+        match self {
+            Object::Table(t) => t.schema_id,
+            Object::Module(m) => m.schema_id,
+            Object::Virtual(v) => v.schema_id,
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Object::Table(t) => &t.name,
+            Object::Module(m) => &m.name,
+            Object::Virtual(v) => &v.name,
+        }
+    }
+}
+
+/// A database's definitions. Cloning copies the index of names, not the definitions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DatabaseView {
+    id: DatabaseId,
+    name: Box<str>,
+    collation: Collation,
+    schema_version: u64,
+    schemas: Vec<Schema>,
+    by_name: BTreeMap<(SchemaId, Box<str>), Object>,
+    by_id: BTreeMap<ObjectId, (SchemaId, Box<str>)>,
+    system: Arc<SystemObjects>,
+}
+
+impl DatabaseView {
+    /// A database with the four system schemas and the system objects, and nothing else.
+    pub fn new(
+        id: DatabaseId,
+        name: &str,
+        collation: Collation,
+        system: Arc<SystemObjects>,
+    ) -> DatabaseView {
+        let schema = |id, name: &str| Schema { id, name: name.into() };
+        DatabaseView {
+            id,
+            name: name.into(),
+            collation,
+            schema_version: 0,
+            schemas: vec![
+                schema(SchemaId::DBO, "dbo"),
+                schema(SchemaId::GUEST, "guest"),
+                schema(SchemaId::INFORMATION_SCHEMA, "INFORMATION_SCHEMA"),
+                schema(SchemaId::SYS, "sys"),
+            ],
+            by_name: BTreeMap::new(),
+            by_id: BTreeMap::new(),
+            system,
+        }
+    }
+
+    /// The database's id.
+    pub fn id(&self) -> DatabaseId {
+        self.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How names compare, and the collation of constants and variables.
+    pub fn collation(&self) -> Collation {
+        self.collation
+    }
+
+    /// Grows with each change of a definition; plans carry it.
+    pub fn schema_version(&self) -> u64 {
+        self.schema_version
+    }
+
+    /// Its schemas by id.
+    pub fn schemas(&self) -> &[Schema] {
+        &self.schemas
+    }
+
+    /// A schema by name.
+    pub fn schema(&self, name: &str) -> Option<&Schema> {
+        let wanted = folded(name, self.collation);
+        self.schemas.iter().find(|s| folded(&s.name, self.collation) == wanted)
+    }
+
+    /// A schema by id.
+    pub fn schema_by_id(&self, id: SchemaId) -> Option<&Schema> {
+        self.schemas.iter().find(|s| s.id == id)
+    }
+
+    /// An object of a schema by name, system objects included.
+    pub fn find(&self, schema: SchemaId, name: &str) -> Option<Object> {
+        let key = (schema, folded(name, self.collation));
+        let own = self.by_name.get(&key).cloned();
+        own.or_else(|| self.system.find(schema, name).cloned().map(Object::Virtual))
+    }
+
+    /// An object by id, system objects included.
+    pub fn by_id(&self, id: ObjectId) -> Option<Object> {
+        match self.by_id.get(&id) {
+            Some(key) => self.by_name.get(key).cloned(),
+            None => self.system.by_id(id).cloned().map(Object::Virtual),
+        }
+    }
+
+    /// A table by id.
+    pub fn table(&self, id: ObjectId) -> Option<Arc<Table>> {
+        match self.by_id(id)? {
+            Object::Table(t) => Some(t),
+            Object::Module(_) | Object::Virtual(_) => None,
+        }
+    }
+
+    /// The database's own objects by schema and name; without system objects.
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.by_name.values()
+    }
+
+    /// The system views and functions.
+    pub fn system(&self) -> &Arc<SystemObjects> {
+        &self.system
+    }
+
+    /// The same at another schema version.
+    #[must_use]
+    pub fn at_version(mut self, schema_version: u64) -> Self {
+        self.schema_version = schema_version;
+        self
+    }
+
+    /// The same under another name.
+    #[must_use]
+    pub fn renamed(mut self, name: &str) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The same with a schema, which replaces one of the same id.
+    #[must_use]
+    pub fn with_schema(mut self, schema: Schema) -> Self {
+        self.schemas.retain(|s| s.id != schema.id);
+        self.schemas.push(schema);
+        self.schemas.sort_by_key(|s| s.id);
+        self
+    }
+
+    /// The same without a schema.
+    #[must_use]
+    pub fn without_schema(mut self, id: SchemaId) -> Self {
+        self.schemas.retain(|s| s.id != id);
+        self
+    }
+
+    /// The same with an object, which replaces one of the same id.
+    #[must_use]
+    pub fn with_object(mut self, object: Object) -> Self {
+        self = self.without_object(object.object_id());
+        let key = (object.schema_id(), folded(object.name(), self.collation));
+        self.by_id.insert(object.object_id(), key.clone());
+        self.by_name.insert(key, object);
+        self
+    }
+
+    /// The same without an object.
+    #[must_use]
+    pub fn without_object(mut self, id: ObjectId) -> Self {
+        if let Some(key) = self.by_id.remove(&id) {
+            self.by_name.remove(&key);
+        }
+        self
+    }
+}

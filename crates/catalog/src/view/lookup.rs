@@ -1,0 +1,74 @@
+//! From a name in a statement to a definition.
+//!
+//! ```text
+//! #t          a temporary table of the session, whatever schema or database stands before it
+//! t           schema dbo, then sys (system functions and views may go without their schema)
+//! s.t         schema s; any database has schema sys
+//! d.s.t       database d
+//! d..t        database d, schema dbo, then sys
+//! ```
+
+use super::{DatabaseView, Object, SchemaId, Table};
+use std::sync::Arc;
+use types::Collation;
+
+/// What resolving names needs from a session. Implemented by `session`.
+pub trait Catalogs {
+    /// The current database.
+    fn current(&self) -> Arc<DatabaseView>;
+
+    /// Another database, by name in any case.
+    fn database(&self, name: &str) -> Option<Arc<DatabaseView>>;
+
+    /// A temporary table that the session sees, by its name with `#`.
+    fn temp_table(&self, name: &str) -> Option<Arc<Table>>;
+
+    /// A table variable, by its name with `@`.
+    fn table_variable(&self, name: &str) -> Option<Arc<Table>>;
+}
+
+/// A name of up to three parts. The parts are without delimiters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectName<'a> {
+    /// `d` of `d.s.t`
+    pub database: Option<&'a str>,
+    /// `s` of `s.t`
+    pub schema: Option<&'a str>,
+    /// `t`
+    pub object: &'a str,
+}
+
+/// A definition and the database it was found in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The database whose version a plan depends on.
+    pub database: Arc<DatabaseView>,
+    /// The definition.
+    pub object: Object,
+}
+
+/// Finds what a name means; `None` when nothing bears it.
+pub fn resolve(catalogs: &dyn Catalogs, name: ObjectName<'_>) -> Option<Found> {
+    if name.object.starts_with('#') {
+        let table = catalogs.temp_table(name.object)?;
+        let database = catalogs.database("tempdb").unwrap_or_else(|| catalogs.current());
+        return Some(Found { database, object: Object::Table(table) });
+    }
+    let database = match name.database {
+        Some(d) => catalogs.database(d)?,
+        None => catalogs.current(),
+    };
+    let object = match name.schema {
+        Some(s) => database.find(database.schema(s)?.id, name.object),
+        None => [SchemaId::DBO, SchemaId::SYS]
+            .into_iter()
+            .find_map(|schema| database.find(schema, name.object)),
+    }?;
+    Some(Found { database, object })
+}
+
+/// A name in the form in which a collation's equal names are the same.
+pub(super) fn folded(name: &str, collation: Collation) -> Box<str> {
+    let name = name.trim_end_matches(' ');
+    if collation.is_case_sensitive() { name.into() } else { name.to_lowercase().into() }
+}

@@ -1,0 +1,25 @@
+//! What a reader of definitions gets: immutable data, stamped with a schema version.
+//!
+//! A [`DatabaseView`] is replaced as a whole when a definition changes; whoever holds one goes on
+//! seeing what it saw. Nothing here reads a page or takes a lock. Expressions (defaults, checks)
+//! are text, because no floor below `bind` knows T-SQL.
+//!
+//! Invariants
+//!  1. Two views of a database with one schema version are equal.
+//!  2. Names are found as the database's collation compares them.
+//!  3. What the physical columns of a hobt are, and in which order, is said by
+//!     [`Table::hobt_layout`] and nowhere else: rowstore's layouts, plans and verifiers ask it.
+
+mod database;
+mod layout;
+mod lookup;
+mod module;
+mod table;
+mod virtual_table;
+
+pub use database::{DatabaseView, Object, Schema, SchemaId};
+pub use layout::{HobtLayout, KeyField, PhysicalColumn};
+pub use lookup::{Catalogs, Found, ObjectName, resolve};
+pub use module::{Module, ModuleKind};
+pub use table::{Check, Column, Computed, Default, Identity, Index, IndexColumn, IndexKind, Table};
+pub use virtual_table::{SystemObjects, VirtualColumn, VirtualParameter, VirtualTable};

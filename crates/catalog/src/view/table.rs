@@ -1,0 +1,186 @@
+//! Tables, their columns, indexes and constraints.
+
+use super::SchemaId;
+use base::{DatabaseId, HobtId, IndexId, ObjectId};
+use types::{Collation, SqlType};
+
+/// A user table, or a temporary one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The database it lives in; tempdb for `#t` and table variables.
+    pub database: DatabaseId,
+    /// Its object id.
+    pub object_id: ObjectId,
+    /// Its schema.
+    pub schema_id: SchemaId,
+    /// The schema's name.
+    pub schema_name: Box<str>,
+    /// Its name; a temporary table's begins with `#`.
+    pub name: Box<str>,
+    /// Live columns in definition order.
+    pub columns: Vec<Column>,
+    /// The heap or clustered index first (every table has one of them), then the others by id.
+    pub indexes: Vec<Index>,
+    /// CHECK constraints.
+    pub checks: Vec<Check>,
+    /// `#t` or a table variable: seen by one session.
+    pub is_temp: bool,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its id, from 1; gaps where columns were dropped.
+    pub column_id: i32,
+    /// Its name.
+    pub name: Box<str>,
+    /// Its type.
+    pub sql_type: SqlType,
+    /// `sys.columns.user_type_id`: tells numeric (108) from decimal (106), sysname (256) from nvarchar.
+    pub user_type_id: i32,
+    /// Whether NULL may be stored.
+    pub nullable: bool,
+    /// How its characters compare; of no meaning for other types.
+    pub collation: Collation,
+    /// IDENTITY.
+    pub identity: Option<Identity>,
+    /// DEFAULT.
+    pub default: Option<Default>,
+    /// `AS expression`.
+    pub computed: Option<Computed>,
+    /// Its place among the table's physical columns; `None` when it is computed and not stored.
+    pub physical: Option<u16>,
+}
+
+/// IDENTITY(seed, increment).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The first value.
+    pub seed: i128,
+    /// What is added.
+    pub increment: i128,
+}
+
+/// A DEFAULT constraint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Default {
+    /// The constraint's object.
+    pub object_id: ObjectId,
+    /// The constraint's name.
+    pub name: Box<str>,
+    /// Whether the system chose the name.
+    pub system_named: bool,
+    /// The expression's text.
+    pub text: Box<str>,
+}
+
+/// The expression of a computed column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Computed {
+    /// Its text.
+    pub text: Box<str>,
+    /// Stored in the row.
+    pub persisted: bool,
+}
+
+/// A CHECK constraint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// The constraint's object.
+    pub object_id: ObjectId,
+    /// Its name.
+    pub name: Box<str>,
+    /// Whether the system chose the name.
+    pub system_named: bool,
+    /// The condition's text.
+    pub text: Box<str>,
+    /// The ordinal of the column it was written behind, which error 547 names.
+    pub column: Option<usize>,
+    /// NOCHECK CONSTRAINT: not enforced.
+    pub disabled: bool,
+}
+
+/// How an index holds its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexKind {
+    /// Index 0: rows without order.
+    Heap,
+    /// Index 1: the rows themselves in key order.
+    Clustered,
+    /// Keys with locators.
+    Nonclustered,
+}
+
+/// A heap or an index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Index {
+    /// 0 heap, 1 clustered, 2 and up nonclustered.
+    pub index_id: IndexId,
+    /// Its name; empty for a heap.
+    pub name: Box<str>,
+    /// How it holds its rows.
+    pub kind: IndexKind,
+    /// Keys are unique.
+    pub unique: bool,
+    /// It enforces the PRIMARY KEY; its name is the constraint's.
+    pub primary_key: bool,
+    /// It enforces a UNIQUE constraint; its name is the constraint's.
+    pub unique_constraint: bool,
+    /// The constraint's object, where it enforces one.
+    pub constraint_id: Option<ObjectId>,
+    /// Whether the system chose the constraint's name.
+    pub system_named: bool,
+    /// Key columns as declared.
+    pub key: Vec<IndexColumn>,
+    /// INCLUDE columns: ordinals of the table's columns.
+    pub included: Vec<usize>,
+    /// The B-tree or heap.
+    pub hobt: HobtId,
+    /// Percent; 0 is the server's default (100).
+    pub fill_factor: u8,
+    /// IGNORE_DUP_KEY.
+    pub ignore_dup_key: bool,
+    /// Neither read nor maintained.
+    pub disabled: bool,
+}
+
+/// A key column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexColumn {
+    /// Ordinal of the table's column (its position in [`Table::columns`]).
+    pub column: usize,
+    /// DESC.
+    pub descending: bool,
+}
+
+impl Table {
+    /// The ordinal of a column, as the collation of the database compares names.
+    pub fn column(&self, name: &str, names: Collation) -> Option<usize> {
+        let wanted = super::lookup::folded(name, names);
+        self.columns.iter().position(|c| super::lookup::folded(&c.name, names) == wanted)
+    }
+
+    /// The heap or clustered index: where the rows themselves are.
+    ///
+    /// # Panics
+    /// When the table has no index entry at all, which the catalog never makes.
+    pub fn base(&self) -> &Index {
+        self.indexes.first().expect("a table has a heap or a clustered index, listed first")
+    }
+
+    /// An index by name.
+    pub fn index(&self, name: &str, names: Collation) -> Option<&Index> {
+        let wanted = super::lookup::folded(name, names);
+        self.indexes.iter().find(|i| super::lookup::folded(&i.name, names) == wanted)
+    }
+
+    /// The ordinal of the identity column.
+    pub fn identity(&self) -> Option<usize> {
+        self.columns.iter().position(|c| c.identity.is_some())
+    }
+
+    /// `schema.table`, as most messages name it.
+    pub fn two_part_name(&self) -> String {
+        format!("{}.{}", self.schema_name, self.name)
+    }
+}
