@@ -1,3 +1,32 @@
 //! Who owns which page: extents, allocation maps, free space, file growth.
+//!
+//! Flat pages at fixed arithmetic positions (GAM, SGAM, PFS, DIFF, ML) and a chain of IAM pages
+//! for each allocation unit: no search structure, so nothing below needs an allocator. Pages are
+//! *claimed* before any latch is taken and *allocated* within the change that uses them. See
+//! README.md for the protocol.
 
 #![forbid(unsafe_code)]
+
+mod allocate;
+mod check;
+mod claim;
+mod drop_unit;
+mod error;
+mod format;
+mod grow;
+mod iam;
+mod map;
+mod redo;
+mod space;
+mod unit;
+
+pub use allocate::UnitChange;
+pub use check::{Finding, UnitPages};
+pub use claim::Claim;
+pub use error::SpaceError;
+pub use format::{FIRST_FREE_EXTENT, FileFacts, format_file, read_file_facts};
+pub use grow::GrowthOptions;
+pub use map::{boot_page, diff_page, gam_page, ml_page, pfs_page, sgam_page};
+pub use redo::{SpaceRedo, kinds};
+pub use space::Space;
+pub use unit::AllocUnit;

@@ -1,0 +1,257 @@
+//! Allocating and freeing within a change: the bits, logged with what uses them.
+//!
+//! Latch order: the caller's tree pages, then IAM, GAM, SGAM, PFS, each kind by page id, then the
+//! new pages, which nobody else can want.
+
+use crate::claim::{Chosen, Claim};
+use crate::redo::{bits_payload, format_iam_payload, kinds, pfs_payload};
+use crate::space::Space;
+use crate::{AllocUnit, SpaceError, gam_page, iam, pfs_page, sgam_page};
+use base::{AllocUnitId, ExtentId, PageId};
+use buffer::{Change, PageRef, Undo};
+use page::{EXTENTS_PER_INTERVAL, Pfs};
+use wal::{Group, LogReservation, TransactionChain};
+
+const NO_UNIT: AllocUnitId = AllocUnitId(0);
+/// Log bytes that a system change of the maps may write.
+const SYSTEM_CHANGE_BYTES: u64 = 2048;
+
+impl Space {
+    /// The page of the change with that id, latched now if it is not in it yet.
+    fn latch<'a>(&'a self, change: &mut Change<'a>, id: PageId) -> Result<PageRef, SpaceError> {
+        if let Some(page) = change.find(id) {
+            return Ok(page);
+        }
+        let guard = self.pages.write(id)?;
+        Ok(change.add(guard))
+    }
+
+    /// Gives claimed pages to a unit. They come back in the change: blank, latched, in the order
+    /// of the claim; the caller formats each.
+    ///
+    /// At most 80 bytes of log a page and 160 a new extent.
+    ///
+    /// # Errors
+    /// Damaged maps; nothing is logged then.
+    pub fn allocate<'a>(
+        &'a self,
+        change: &mut Change<'a>,
+        unit: &AllocUnit,
+        claim: Claim<'_>,
+    ) -> Result<Vec<PageRef>, SpaceError> {
+        assert!(claim.chosen.iter().all(|c| !c.mixed), "mixed pages are for IAM pages");
+        let mut fresh: Vec<ExtentId> =
+            claim.chosen.iter().filter(|c| c.new_extent).map(|c| c.page.extent()).collect();
+        fresh.dedup();
+        let mut iams = Vec::with_capacity(fresh.len());
+        for e in &fresh {
+            iams.push(self.iam_covering(unit, *e)?);
+        }
+        let iams = self.latch_all(change, &iams)?;
+        let gams: Vec<_> = fresh.iter().map(|e| gam_page(e.first_page())).collect();
+        let gams = self.latch_all(change, &gams)?;
+        let pfss: Vec<_> = claim.chosen.iter().map(|c| pfs_page(c.page)).collect();
+        let pfss = self.latch_all(change, &pfss)?;
+        let mut made = Vec::with_capacity(claim.len());
+        for c in &claim.chosen {
+            made.push(change.add(self.pages.write_new(c.page)?));
+        }
+        for (i, e) in fresh.iter().enumerate() {
+            let on = bits_payload(e.extent, 1, true);
+            change.apply(iams[i], unit.id, kinds::SET_BITS, 0, &[&on], Undo::Never);
+            let off = bits_payload(e.extent, 1, false);
+            change.apply(gams[i], NO_UNIT, kinds::SET_BITS, 0, &[&off], Undo::Never);
+        }
+        for (c, pfs) in claim.chosen.iter().zip(pfss) {
+            self.set_pfs(change, pfs, c.page, Pfs(Pfs::ALLOCATED));
+        }
+        let last = claim.chosen.last().map(|c| c.page.extent());
+        unit.hints.lock().extent = last;
+        Ok(made)
+    }
+
+    /// Latches pages in id order; returns references in the order asked.
+    fn latch_all<'a>(
+        &'a self,
+        change: &mut Change<'a>,
+        ids: &[PageId],
+    ) -> Result<Vec<PageRef>, SpaceError> {
+        let mut order: Vec<PageId> = ids.to_vec();
+        order.sort_unstable();
+        order.dedup();
+        for id in order {
+            self.latch(change, id)?;
+        }
+        let found = ids.iter().map(|&id| change.find(id));
+        Ok(found.map(|p| p.expect("every page was just latched")).collect())
+    }
+
+    pub(crate) fn set_pfs(&self, change: &mut Change<'_>, pfs: PageRef, page: PageId, new: Pfs) {
+        let old = Pfs::get(change.view(pfs), page.page);
+        assert!(old.is_allocated() != new.is_allocated(), "page {page}: {old:?} to {new:?}");
+        let payload = pfs_payload(page.page, old, new);
+        change.apply(pfs, NO_UNIT, kinds::SET_PFS, 0, &[&payload], Undo::Never);
+    }
+
+    /// Gives a page of a unit back within a change; the page stays latched in it.
+    ///
+    /// At most 40 bytes of log.
+    ///
+    /// # Errors
+    /// Damaged maps; nothing is logged then.
+    pub fn free<'a>(
+        &'a self,
+        change: &mut Change<'a>,
+        unit: &AllocUnit,
+        page: PageRef,
+    ) -> Result<(), SpaceError> {
+        let id = change.id(page);
+        assert_ne!(id, unit.first_iam, "a unit keeps the head of its chain");
+        let pfs = self.latch(change, pfs_page(id))?;
+        self.set_pfs(change, pfs, id, Pfs(0));
+        unit.hints.lock().freed.push(id);
+        Ok(())
+    }
+
+    /// The IAM page of a unit that covers an extent.
+    pub(crate) fn iam_covering(
+        &self,
+        unit: &AllocUnit,
+        extent: ExtentId,
+    ) -> Result<PageId, SpaceError> {
+        match self.find_iam(unit, extent)? {
+            (Some(id), _) => Ok(id),
+            (None, last) => Err(self.pages.corrupt(last, "no IAM page covers the extent").into()),
+        }
+    }
+
+    /// The IAM page that covers an extent, and the last of the chain.
+    fn find_iam(
+        &self,
+        unit: &AllocUnit,
+        extent: ExtentId,
+    ) -> Result<(Option<PageId>, PageId), SpaceError> {
+        let mut at = unit.first_iam;
+        loop {
+            let guard = self.iam(unit, at)?;
+            let (file, range) = iam::interval(guard.view());
+            if file == extent.file && range.contains(&extent.extent) {
+                return Ok((Some(at), at));
+            }
+            let next = guard.view().next_page();
+            if next.is_none() {
+                return Ok((None, at));
+            }
+            at = next;
+        }
+    }
+
+    /// Sees to it that an IAM page covers an extent; a change of its own.
+    pub(crate) fn cover(&self, unit: &AllocUnit, extent: ExtentId) -> Result<(), SpaceError> {
+        loop {
+            let (found, last) = self.find_iam(unit, extent)?;
+            if found.is_some() {
+                return Ok(());
+            }
+            let claim = self.claim_mixed()?;
+            let _log = self.reserve_log()?;
+            let mut group = Group::new();
+            let mut change = Change::new(&self.pages, &mut group);
+            let tail = self.latch(&mut change, last)?;
+            if !change.view(tail).next_page().is_none() {
+                continue;
+            }
+            let sequence = iam::sequence(change.view(tail)) + 1;
+            let id = claim.chosen[0].page;
+            let new = self.allocate_mixed(&mut change, claim)?;
+            let start = extent.extent / EXTENTS_PER_INTERVAL * EXTENTS_PER_INTERVAL;
+            let header = format_iam_payload(sequence, extent.file, start);
+            change.apply(new, unit.id, kinds::FORMAT, 0, &[&header], Undo::Never);
+            let mut link = [0; 6];
+            link[..4].copy_from_slice(&id.page.to_le_bytes());
+            link[4..].copy_from_slice(&id.file.0.to_le_bytes());
+            change.apply(tail, unit.id, kinds::LINK_IAM, 0, &[&link], Undo::Never);
+            change.finish(&mut TransactionChain::default());
+            return Ok(());
+        }
+    }
+
+    pub(crate) fn reserve_log(&self) -> Result<LogReservation, SpaceError> {
+        let mut reservation = LogReservation::none(self.pages.log());
+        reservation.grow(SYSTEM_CHANGE_BYTES)?;
+        Ok(reservation)
+    }
+
+    /// Takes the claimed page of a mixed extent, for an IAM page.
+    fn allocate_mixed<'a>(
+        &'a self,
+        change: &mut Change<'a>,
+        claim: Claim<'_>,
+    ) -> Result<PageRef, SpaceError> {
+        let Chosen { page, new_extent, mixed } = claim.chosen[0];
+        assert!(mixed && claim.len() == 1);
+        let gam = match new_extent {
+            true => Some(self.latch(change, gam_page(page))?),
+            false => None,
+        };
+        let sgam = self.latch(change, sgam_page(page))?;
+        let pfs = self.latch(change, pfs_page(page))?;
+        let new = change.add(self.pages.write_new(page)?);
+        let extent = page.extent();
+        if let Some(gam) = gam {
+            let off = bits_payload(extent.extent, 1, false);
+            change.apply(gam, NO_UNIT, kinds::SET_BITS, 0, &[&off], Undo::Never);
+            let on = bits_payload(extent.extent, 1, true);
+            change.apply(sgam, NO_UNIT, kinds::SET_BITS, 0, &[&on], Undo::Never);
+        }
+        self.set_pfs(change, pfs, page, Pfs(Pfs::ALLOCATED | Pfs::MIXED | Pfs::IAM));
+        let first = extent.first_page().page;
+        let all = (first..first + 8).all(|p| Pfs::get(change.view(pfs), p).is_allocated());
+        if all {
+            let off = bits_payload(extent.extent, 1, false);
+            change.apply(sgam, NO_UNIT, kinds::SET_BITS, 0, &[&off], Undo::Never);
+        }
+        Ok(new)
+    }
+
+    /// Makes a unit: the head of its IAM chain, within the caller's change. `undo` says which
+    /// transaction takes it back, by [`Space::drop_unit`].
+    ///
+    /// # Errors
+    /// 1105, 9002, damaged maps.
+    pub fn create_unit(&self, id: AllocUnitId, undo: Undo) -> Result<UnitChange<'_>, SpaceError> {
+        let claim = self.claim_mixed()?;
+        let first_iam = claim.chosen[0].page;
+        Ok(UnitChange {
+            space: self,
+            claim: Some(claim),
+            unit: AllocUnit::open(id, first_iam),
+            undo,
+        })
+    }
+}
+
+/// A unit about to be made; [`UnitChange::apply`] puts it into a change.
+pub struct UnitChange<'s> {
+    space: &'s Space,
+    claim: Option<Claim<'s>>,
+    unit: AllocUnit,
+    undo: Undo,
+}
+
+impl<'s> UnitChange<'s> {
+    /// Logs the unit's first IAM page into a change that holds no map yet.
+    ///
+    /// # Errors
+    /// Damaged maps.
+    ///
+    /// # Panics
+    /// Never: it is consumed.
+    pub fn apply(mut self, change: &mut Change<'s>) -> Result<AllocUnit, SpaceError> {
+        let claim = self.claim.take().expect("a unit is made once");
+        let new = self.space.allocate_mixed(change, claim)?;
+        let header = format_iam_payload(0, self.unit.first_iam.file, 0);
+        change.apply(new, self.unit.id, kinds::FORMAT, 0, &[&header], self.undo);
+        Ok(self.unit)
+    }
+}

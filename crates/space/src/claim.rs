@@ -1,0 +1,282 @@
+//! Claiming: choosing pages before any latch is taken.
+//!
+//! Free pages of the unit's own extents come first, then a new extent, then a grown file. What
+//! is chosen is promised to the claim until it is allocated or dropped.
+
+use crate::iam;
+use crate::map::is_system_extent;
+use crate::space::Space;
+use crate::{AllocUnit, SpaceError, gam_page, pfs_page, sgam_page};
+use base::{ExtentId, FileId, PageId};
+use page::{ExtentBits, PageKind, Pfs};
+
+/// One chosen page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Chosen {
+    pub(crate) page: PageId,
+    /// Its extent is free in the GAM and becomes the unit's.
+    pub(crate) new_extent: bool,
+    /// It comes from a mixed extent.
+    pub(crate) mixed: bool,
+}
+
+/// The promise of pages, taken back when dropped.
+pub struct Claim<'s> {
+    pub(crate) space: &'s Space,
+    pub(crate) chosen: Vec<Chosen>,
+}
+
+impl Claim<'_> {
+    /// How many pages are promised.
+    pub fn len(&self) -> usize {
+        self.chosen.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.chosen.is_empty()
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        let mut promised = self.space.promised.lock();
+        promised.pages.retain(|p| !self.chosen.iter().any(|c| c.page == *p));
+        let fresh =
+            |e: &ExtentId| self.chosen.iter().any(|c| c.new_extent && c.page.extent() == *e);
+        promised.extents.retain(|e| !fresh(e));
+    }
+}
+
+impl Space {
+    /// Promises pages to a unit: the files are grown, the IAM chain extended as needed.
+    ///
+    /// # Errors
+    /// 1105, 9002, damaged maps. The caller holds no latch.
+    pub fn claim(&self, unit: &AllocUnit, pages: usize) -> Result<Claim<'_>, SpaceError> {
+        let mut claim = Claim { space: self, chosen: Vec::with_capacity(pages) };
+        loop {
+            {
+                let _one = self.choosing.lock();
+                self.choose_own(unit, &mut claim, pages)?;
+                self.choose_new(&mut claim, pages)?;
+            }
+            if claim.len() == pages {
+                break;
+            }
+            self.grow()?;
+        }
+        for i in 0..claim.len() {
+            if claim.chosen[i].new_extent {
+                self.cover(unit, claim.chosen[i].page.extent())?;
+            }
+        }
+        Ok(claim)
+    }
+
+    /// Pages of extents that the unit owns already.
+    fn choose_own(
+        &self,
+        unit: &AllocUnit,
+        claim: &mut Claim<'_>,
+        want: usize,
+    ) -> Result<(), SpaceError> {
+        let extent = unit.hints.lock().extent;
+        if let Some(extent) = extent {
+            for n in 0..8 {
+                if claim.len() < want {
+                    let page = PageId { file: extent.file, page: extent.first_page().page + n };
+                    self.choose_if_free(claim, page)?;
+                }
+            }
+        }
+        let search = {
+            let mut hints = unit.hints.lock();
+            claim.len() < want && !std::mem::replace(&mut hints.searched, true)
+        };
+        if search {
+            let found = self.free_pages_of(unit)?;
+            unit.hints.lock().freed.extend(found);
+        }
+        while claim.len() < want {
+            let Some(page) = unit.hints.lock().freed.pop() else { break };
+            self.choose_if_free(claim, page)?;
+        }
+        Ok(())
+    }
+
+    fn choose_if_free(&self, claim: &mut Claim<'_>, page: PageId) -> Result<(), SpaceError> {
+        let pfs = self.map(pfs_page(page), PageKind::Pfs)?;
+        if Pfs::get(pfs.view(), page.page).is_allocated() {
+            return Ok(());
+        }
+        drop(pfs);
+        let mut promised = self.promised.lock();
+        if !promised.pages.contains(&page) {
+            promised.pages.push(page);
+            claim.chosen.push(Chosen { page, new_extent: false, mixed: false });
+        }
+        Ok(())
+    }
+
+    /// Unallocated pages of all extents of a unit.
+    fn free_pages_of(&self, unit: &AllocUnit) -> Result<Vec<PageId>, SpaceError> {
+        let mut free = Vec::new();
+        self.each_extent(unit, &mut |space, extent| {
+            let first = extent.first_page();
+            let pfs = space.map(pfs_page(first), PageKind::Pfs)?;
+            let pages = (0..8).map(|n| PageId { file: first.file, page: first.page + n });
+            free.extend(pages.filter(|p| !Pfs::get(pfs.view(), p.page).is_allocated()));
+            Ok(())
+        })?;
+        Ok(free)
+    }
+
+    /// Calls `each` with every extent of a unit, in chain order, holding no latch.
+    pub(crate) fn each_extent(
+        &self,
+        unit: &AllocUnit,
+        each: &mut dyn FnMut(&Space, ExtentId) -> Result<(), SpaceError>,
+    ) -> Result<(), SpaceError> {
+        let mut at = unit.first_iam;
+        let mut steps = 0;
+        while !at.is_none() {
+            let (next, extents) = {
+                let guard = self.iam(unit, at)?;
+                let (file, range) = iam::interval(guard.view());
+                let mut extents = Vec::new();
+                let mut from = range.start;
+                while let Some(e) = ExtentBits::first_set(guard.view(), from, range.end) {
+                    extents.push(ExtentId { file, extent: e });
+                    from = e + 1;
+                }
+                (guard.view().next_page(), extents)
+            };
+            for extent in extents {
+                each(self, extent)?;
+            }
+            at = next;
+            steps += 1;
+            if steps > 1_000_000 {
+                return Err(self.pages.corrupt(unit.first_iam, "the IAM chain has no end").into());
+            }
+        }
+        Ok(())
+    }
+
+    /// An IAM page of a unit.
+    pub(crate) fn iam(
+        &self,
+        unit: &AllocUnit,
+        id: PageId,
+    ) -> Result<buffer::ReadGuard<'_>, SpaceError> {
+        let guard = self.map(id, PageKind::Iam)?;
+        if guard.view().alloc_unit() != unit.id {
+            return Err(self.pages.corrupt(id, "the IAM page belongs to another unit").into());
+        }
+        Ok(guard)
+    }
+
+    /// Pages of extents that nobody owns.
+    fn choose_new(&self, claim: &mut Claim<'_>, want: usize) -> Result<(), SpaceError> {
+        while claim.len() < want {
+            let Some(extent) = self.free_extent()? else { return Ok(()) };
+            self.promised.lock().extents.push(extent);
+            let first = extent.first_page();
+            for n in 0..8 {
+                if claim.len() < want {
+                    let page = PageId { file: first.file, page: first.page + n };
+                    self.promised.lock().pages.push(page);
+                    claim.chosen.push(Chosen { page, new_extent: true, mixed: false });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A free extent that is promised to nobody; files in order.
+    pub(crate) fn free_extent(&self) -> Result<Option<ExtentId>, SpaceError> {
+        let files: Vec<_> = self.files.read().iter().map(|(id, f)| (FileId(*id), *f)).collect();
+        for (file, facts) in files {
+            let mut from = facts.first_maybe_free;
+            let end = facts.size_pages / 8;
+            let mut first_free = None;
+            while from < end {
+                let gam = self.map(gam_page(PageId { file, page: from * 8 }), PageKind::Gam)?;
+                let interval_end = (from / page::EXTENTS_PER_INTERVAL + 1)
+                    .saturating_mul(page::EXTENTS_PER_INTERVAL);
+                let found = ExtentBits::first_set(gam.view(), from, end.min(interval_end));
+                drop(gam);
+                let Some(found) = found else {
+                    from = interval_end;
+                    continue;
+                };
+                first_free = first_free.or(Some(found));
+                let extent = ExtentId { file, extent: found };
+                if !self.promised.lock().extents.contains(&extent) {
+                    self.remember_free(file, first_free.unwrap_or(found));
+                    return Ok(Some(extent));
+                }
+                from = found + 1;
+            }
+            self.remember_free(file, first_free.unwrap_or(end));
+        }
+        Ok(None)
+    }
+
+    fn remember_free(&self, file: FileId, extent: u32) {
+        if let Some(f) = self.files.write().get_mut(&file.0) {
+            f.first_maybe_free = extent;
+        }
+    }
+
+    /// An extent has been freed: searches begin there or before.
+    pub(crate) fn forget_full(&self, extent: ExtentId) {
+        if let Some(f) = self.files.write().get_mut(&extent.file.0) {
+            f.first_maybe_free = f.first_maybe_free.min(extent.extent);
+        }
+    }
+
+    /// A page of a mixed extent: of one that has room, else of a new one.
+    pub(crate) fn claim_mixed(&self) -> Result<Claim<'_>, SpaceError> {
+        let mut claim = Claim { space: self, chosen: Vec::with_capacity(1) };
+        loop {
+            {
+                let _one = self.choosing.lock();
+                if self.choose_mixed(&mut claim)? {
+                    return Ok(claim);
+                }
+            }
+            self.grow()?;
+        }
+    }
+
+    fn choose_mixed(&self, claim: &mut Claim<'_>) -> Result<bool, SpaceError> {
+        let files: Vec<_> = self.files.read().iter().map(|(id, f)| (FileId(*id), *f)).collect();
+        for (file, facts) in files {
+            // Mixed extents serve IAM and small system pages: they lie in the first interval.
+            let end = (facts.size_pages / 8).min(page::EXTENTS_PER_INTERVAL);
+            let mut from = 0;
+            loop {
+                let sgam = self.map(sgam_page(PageId { file, page: 0 }), PageKind::Sgam)?;
+                let Some(e) = ExtentBits::first_set(sgam.view(), from, end) else { break };
+                drop(sgam);
+                for n in 0..8 {
+                    self.choose_if_free(claim, PageId { file, page: e * 8 + n })?;
+                    if let Some(c) = claim.chosen.first_mut() {
+                        c.mixed = true;
+                        return Ok(true);
+                    }
+                }
+                from = e + 1;
+            }
+        }
+        let Some(extent) = self.free_extent()? else { return Ok(false) };
+        assert!(!is_system_extent(extent.extent), "maps are never free");
+        let mut promised = self.promised.lock();
+        promised.extents.push(extent);
+        promised.pages.push(extent.first_page());
+        claim.chosen.push(Chosen { page: extent.first_page(), new_extent: true, mixed: true });
+        Ok(true)
+    }
+}

@@ -1,0 +1,143 @@
+//! Dropping a unit: all its extents go back, then its IAM pages.
+//!
+//! Called after the commit that gave the unit up, or by the undo of the one that made it; a unit
+//! that a crash leaves half dropped is dropped again (deferred drop), which frees what is left.
+//! Each step is a change of its own over at most 32 extents.
+
+use crate::redo::{bits_payload, kinds};
+use crate::space::Space;
+use crate::{AllocUnit, SpaceError, gam_page, iam, pfs_page, sgam_page};
+use base::{AllocUnitId, ExtentId, PageId};
+use buffer::{Change, Undo};
+use page::{ExtentBits, PageKind, Pfs};
+use wal::{Group, TransactionChain};
+
+const STEP_EXTENTS: usize = 8;
+
+impl Space {
+    /// Gives every page of a unit back. Nobody reads or changes it any more.
+    ///
+    /// # Errors
+    /// Damaged maps, a full log; what was freed stays freed, and it can be called again.
+    pub fn drop_unit(&self, unit: &AllocUnit) -> Result<(), SpaceError> {
+        loop {
+            let mut extents = Vec::new();
+            self.each_extent(unit, &mut |_, e| {
+                extents.push(e);
+                Ok(())
+            })?;
+            if extents.is_empty() {
+                break;
+            }
+            for step in extents.chunks(STEP_EXTENTS) {
+                self.free_extents(unit, step)?;
+            }
+        }
+        self.drop_chain(unit)
+    }
+
+    /// Frees extents that lie in one IAM, one GAM and one PFS interval each step.
+    fn free_extents(&self, unit: &AllocUnit, extents: &[ExtentId]) -> Result<(), SpaceError> {
+        let mut rest = extents;
+        while let Some(first) = rest.first() {
+            let maps = |e: &ExtentId| (gam_page(e.first_page()), pfs_page(e.first_page()));
+            let n = rest.iter().take_while(|e| maps(e) == maps(first)).count();
+            let (now, later) = rest.split_at(n);
+            self.free_together(unit, now)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn free_together(&self, unit: &AllocUnit, extents: &[ExtentId]) -> Result<(), SpaceError> {
+        let first = extents[0].first_page();
+        let iam_id = self.iam_covering(unit, extents[0])?;
+        let mut log = self.reserve_log()?;
+        log.grow(extents.len() as u64 * 500)?;
+        let mut group = Group::new();
+        let mut change = Change::new(&self.pages, &mut group);
+        let iam = change.add(self.pages.write(iam_id)?);
+        let gam = change.add(self.pages.write(gam_page(first))?);
+        let pfs = change.add(self.pages.write(pfs_page(first))?);
+        let no_unit = AllocUnitId(0);
+        let mut freed = false;
+        for e in extents
+            .iter()
+            .filter(|e| ExtentBits::get(change.view(iam), e.extent))
+            .copied()
+            .collect::<Vec<_>>()
+        {
+            freed = true;
+            let off = bits_payload(e.extent, 1, false);
+            change.apply(iam, unit.id, kinds::SET_BITS, 0, &[&off], Undo::Never);
+            let on = bits_payload(e.extent, 1, true);
+            change.apply(gam, no_unit, kinds::SET_BITS, 0, &[&on], Undo::Never);
+            for n in 0..8 {
+                let page = PageId { file: e.file, page: e.first_page().page + n };
+                if Pfs::get(change.view(pfs), page.page).is_allocated() {
+                    self.set_pfs(&mut change, pfs, page, Pfs(0));
+                }
+            }
+        }
+        if freed {
+            change.finish(&mut TransactionChain::default());
+        }
+        extents.iter().for_each(|e| self.forget_full(*e));
+        Ok(())
+    }
+
+    /// Frees the IAM pages, the head last: while it is there, the unit can be dropped again.
+    fn drop_chain(&self, unit: &AllocUnit) -> Result<(), SpaceError> {
+        loop {
+            let mut chain = Vec::new();
+            let mut at = unit.first_iam;
+            while !at.is_none() {
+                chain.push(at);
+                at = self.iam(unit, at)?.view().next_page();
+            }
+            let last = chain.pop().unwrap_or(unit.first_iam);
+            self.free_mixed(unit, last, chain.last().copied())?;
+            if chain.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn free_mixed(
+        &self,
+        unit: &AllocUnit,
+        page: PageId,
+        before: Option<PageId>,
+    ) -> Result<(), SpaceError> {
+        let _log = self.reserve_log()?;
+        let mut group = Group::new();
+        let mut change = Change::new(&self.pages, &mut group);
+        if let Some(before) = before {
+            let before = change.add(self.pages.write(before)?);
+            let none = [0; 6];
+            change.apply(before, unit.id, kinds::LINK_IAM, 0, &[&none], Undo::Never);
+        }
+        let sgam = change.add(self.pages.write(sgam_page(page))?);
+        let pfs = change.add(self.pages.write(pfs_page(page))?);
+        self.set_pfs(&mut change, pfs, page, Pfs(0));
+        let on = bits_payload(page.extent().extent, 1, true);
+        change.apply(sgam, AllocUnitId(0), kinds::SET_BITS, 0, &[&on], Undo::Never);
+        change.finish(&mut TransactionChain::default());
+        Ok(())
+    }
+
+    /// Whether a unit with that head is still there: what a deferred drop asks first.
+    ///
+    /// # Errors
+    /// Damaged maps.
+    pub fn unit_exists(&self, unit: &AllocUnit) -> Result<bool, SpaceError> {
+        let pfs = self.map(pfs_page(unit.first_iam), PageKind::Pfs)?;
+        let byte = Pfs::get(pfs.view(), unit.first_iam.page);
+        drop(pfs);
+        if !byte.is_allocated() || byte.0 & Pfs::IAM == 0 {
+            return Ok(false);
+        }
+        let head = self.map(unit.first_iam, PageKind::Iam)?;
+        Ok(head.view().alloc_unit() == unit.id && iam::sequence(head.view()) == 0)
+    }
+}

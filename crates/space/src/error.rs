@@ -1,0 +1,54 @@
+//! Why space could not be had.
+
+use base::{SqlError, messages};
+use buffer::BufferError;
+use wal::WalError;
+
+/// Why space could not be had.
+#[derive(Debug)]
+pub enum SpaceError {
+    /// The files are full and may not or cannot grow: error 1105.
+    Full,
+    /// An allocation page could not be read.
+    Buffer(BufferError),
+    /// The log has no room for the change of the maps.
+    Log(WalError),
+}
+
+impl SpaceError {
+    /// As the user of a database sees it.
+    pub fn into_sql(self, object: &str, database: &str) -> SqlError {
+        match self {
+            SpaceError::Full => {
+                SqlError::new(messages::DATA_FILE_FULL, &[&object, &database, &"PRIMARY"])
+                    .with_state(2)
+            }
+            SpaceError::Buffer(e) => e.into(),
+            SpaceError::Log(e) => e.into_sql(database),
+        }
+    }
+}
+
+impl From<BufferError> for SpaceError {
+    fn from(e: BufferError) -> Self {
+        SpaceError::Buffer(e)
+    }
+}
+
+impl From<WalError> for SpaceError {
+    fn from(e: WalError) -> Self {
+        SpaceError::Log(e)
+    }
+}
+
+impl std::fmt::Display for SpaceError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SpaceError::Full => write!(f, "the data files are full"),
+            SpaceError::Buffer(e) => write!(f, "{e}"),
+            SpaceError::Log(e) => write!(f, "{e}"),
+        }
+    }
+}
+
+impl std::error::Error for SpaceError {}

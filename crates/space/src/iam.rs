@@ -1,0 +1,51 @@
+//! The header of an IAM page.
+//!
+//! | off | len | field |
+//! |---|---|---|
+//! | 96 | 4 | sequence number in the unit's chain |
+//! | 100 | 4 | first extent of the interval it covers |
+//! | 104 | 8 x 6 | single pages from mixed extents: page 4, file 2 |
+//! | 152 | 2 | file of the interval |
+//! | 204 | 7988 | a bit for each extent: 1 = the unit's |
+//!
+//! The chain runs through m_nextPage.
+
+use base::{FileId, PageId};
+use page::{EXTENTS_PER_INTERVAL, PageBytes, PageView, at};
+
+pub(crate) const SINGLES: usize = 8;
+const SEQUENCE: usize = at::BODY;
+const START: usize = at::BODY + 4;
+const SINGLE: usize = at::BODY + 8;
+const FILE: usize = SINGLE + 6 * SINGLES;
+
+fn u32_at(b: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
+}
+
+/// Fills the header of a freshly formatted IAM page.
+pub(crate) fn put_header(page: &mut PageBytes, sequence: u32, file: FileId, start_extent: u32) {
+    page[SEQUENCE..SEQUENCE + 4].copy_from_slice(&sequence.to_le_bytes());
+    page[START..START + 4].copy_from_slice(&start_extent.to_le_bytes());
+    page[FILE..FILE + 2].copy_from_slice(&file.0.to_le_bytes());
+}
+
+/// The sequence number.
+pub(crate) fn sequence(v: PageView<'_>) -> u32 {
+    u32_at(v.0, SEQUENCE)
+}
+
+/// The file and the extents that the page covers.
+pub(crate) fn interval(v: PageView<'_>) -> (FileId, std::ops::Range<u32>) {
+    let start = u32_at(v.0, START);
+    let file = FileId(u16::from_le_bytes([v.0[FILE], v.0[FILE + 1]]));
+    (file, start..start.saturating_add(EXTENTS_PER_INTERVAL))
+}
+
+/// Sets a single page.
+pub(crate) fn put_single(page: &mut PageBytes, i: usize, id: PageId) {
+    assert!(i < SINGLES);
+    let at = SINGLE + 6 * i;
+    page[at..at + 4].copy_from_slice(&id.page.to_le_bytes());
+    page[at + 4..at + 6].copy_from_slice(&id.file.0.to_le_bytes());
+}

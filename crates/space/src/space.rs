@@ -1,0 +1,88 @@
+//! `Space`: the allocator of one database.
+
+use crate::format::facts_of;
+use crate::grow::GrowthOptions;
+use crate::{GrowthOptions as Growth, SpaceError};
+use base::{ExtentId, FileId, PageId};
+use buffer::{Pages, ReadGuard};
+use os::sync::{Mutex, RwLock};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The allocator of one database.
+pub struct Space {
+    pub(crate) pages: Arc<Pages>,
+    /// Chosen and not yet allocated: no second claim gets them. Never held across a latch.
+    pub(crate) promised: Mutex<Promised>,
+    /// One chooses at a time; held while maps are read, so never taken under a latch.
+    pub(crate) choosing: Mutex<()>,
+    pub(crate) files: RwLock<BTreeMap<u16, FileSpace>>,
+    pub(crate) growing: Mutex<()>,
+}
+
+#[derive(Default)]
+pub(crate) struct Promised {
+    pub(crate) pages: Vec<PageId>,
+    pub(crate) extents: Vec<ExtentId>,
+}
+
+/// What is known of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileSpace {
+    pub(crate) size_pages: u32,
+    pub(crate) growth: GrowthOptions,
+    /// No free extent lies before this one.
+    pub(crate) first_maybe_free: u32,
+}
+
+impl Space {
+    /// The allocator over a database's attached files; their headers are read after recovery.
+    ///
+    /// # Errors
+    /// A damaged header.
+    pub fn open(pages: &Arc<Pages>, growth: Growth) -> Result<Arc<Space>, SpaceError> {
+        let mut files = BTreeMap::new();
+        for id in pages.file_ids() {
+            let header = pages.read(PageId { file: id, page: 0 })?;
+            let size_pages = facts_of(header.view()).size_pages;
+            files.insert(id.0, FileSpace { size_pages, growth, first_maybe_free: 0 });
+        }
+        Ok(Arc::new(Space {
+            pages: Arc::clone(pages),
+            promised: Mutex::default(),
+            choosing: Mutex::new(()),
+            files: RwLock::new(files),
+            growing: Mutex::new(()),
+        }))
+    }
+
+    /// The pages this allocates.
+    pub fn pages(&self) -> &Arc<Pages> {
+        &self.pages
+    }
+
+    /// Size of a file in pages.
+    pub fn size_pages(&self, file: FileId) -> Option<u32> {
+        self.files.read().get(&file.0).map(|f| f.size_pages)
+    }
+
+    /// How a file grows from now on.
+    pub fn set_growth(&self, file: FileId, growth: GrowthOptions) {
+        if let Some(f) = self.files.write().get_mut(&file.0) {
+            f.growth = growth;
+        }
+    }
+
+    /// A map page, checked for its kind.
+    pub(crate) fn map(
+        &self,
+        id: PageId,
+        kind: page::PageKind,
+    ) -> Result<ReadGuard<'_>, SpaceError> {
+        let guard = self.pages.read(id)?;
+        if guard.view().kind() != Some(kind) {
+            return Err(self.pages.corrupt(id, "an allocation map has another kind").into());
+        }
+        Ok(guard)
+    }
+}
