@@ -91,7 +91,7 @@ messages! {
     SMALLMONEY_SYNTAX = 293, 16, "Cannot convert char value to smallmoney. The char value has incorrect syntax.";
     SMALLDATETIME_FAILED = 295, 16, "Conversion failed when converting character string to smalldatetime data type.";
     INVALID_PARAMETERS_TO_TVF = 313, 16, "An insufficient number of arguments were supplied for the procedure or function {0}.";
-    SYNTAX_NEAR_WITH = 319, 15, "Incorrect syntax near the keyword '{0}'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
+    SYNTAX_NEAR_WITH = 319, 15, "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
     HINT_UNKNOWN = 321, 15, "\"{0}\" is not a recognized {1} option. If it is intended as a parameter to a table-valued function or to the CHANGETABLE function, ensure that your database compatibility mode is set to 90.";
     CTE_NEEDS_SEMICOLON = 336, 15, "Incorrect syntax near '{0}'. If this is intended to be a common table expression, you need to explicitly terminate the previous statement with a semi-colon.";
     OBJECT_TYPE_UNKNOWN = 343, 15, "Unknown object type '{0}' used in a CREATE, DROP, or ALTER statement.";
@@ -250,6 +250,8 @@ messages! {
     LOG_CORRUPT = 9004, 21, "An error occurred while processing the log for database '{0}'. If possible, restore from backup. If a backup is not available, it might be necessary to rebuild the log.";
     DATEPART_NOT_SUPPORTED = 9810, 16, "The datepart {0} is not supported by date function {1} for data type {2}.";
     TIMEZONE_INVALID = 9812, 16, "The timezone provided to builtin function {0} is invalid.";
+    TRANSLATE_LENGTHS = 9828, 16, "The second and third arguments of the {0} built-in function must contain an equal number of characters.";
+    STRING_AGG_TOO_LONG = 9829, 16, "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
     THROW_ARGUMENT = 10704, 15, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
     MERGE_NEEDS_SEMICOLON = 10713, 15, "A MERGE statement must be terminated by a semi-colon (;).";
     TDS_PRELOGIN = 17828, 20, "The prelogin packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";

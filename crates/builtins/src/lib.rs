@@ -1,3 +1,30 @@
-//! Functions and aggregates: signature, null rule, row form; owns SessionFacts.
+//! Functions and aggregates: signature, null rule, row form; owns `SessionFacts`.
+//!
+//! A function is a row of a table: name, number of arguments, how its result type follows from
+//! theirs, what NULL does, and the code. `lookup` finds it when a statement is bound; per row only
+//! `Function::call` runs. What depends on a session is asked through `SessionFacts`, which the
+//! session implements.
+//!
+//! Not here: COALESCE, IIF, NULLIF, CASE, CAST, CONVERT, `TRY_…`, which are forms of the language, and
+//! COUNT(*)'s star, which is the binder's.
 
 #![forbid(unsafe_code)]
+
+mod aggregate;
+mod call;
+mod chars;
+mod date;
+mod format;
+mod like;
+mod math;
+mod metadata;
+mod registry;
+mod session;
+mod string;
+mod string_search;
+
+pub use aggregate::{Aggregate, State};
+pub use call::{Call, Fact, Function, NullRule, Question, SessionFacts, datepart_argument};
+pub use format::print_message;
+pub use like::LikePattern;
+pub use registry::{families, global, lookup};

@@ -29,12 +29,13 @@ pub use bytes::Bytes;
 pub use collation::{Collation, trim_char, trim_nchar};
 pub use compare::{compare, hash};
 pub use convert::{
-    Fit, check_explicit, check_implicit, coerce_for_column, convert, convert_dated,
-    explicit_allowed, float_text, implicit_allowed,
+    Fit, arithmetic_overflow, check_explicit, check_implicit, coerce_for_column, convert,
+    convert_dated, explicit_allowed, fit_number, float_text, implicit_allowed,
 };
 pub use decimal::{Decimal, PRECISION_MAX};
 pub use sql_type::{ALL_TYPES, Family, Length, SqlType};
 pub use storage::{
     CorruptValue, StorageOrder, compare_storage, decode_storage, encode_storage, fixed_width,
+    storage_bytes,
 };
 pub use value::{DateTime, DateTime2, DateTimeOffset, SmallDateTime, Value};

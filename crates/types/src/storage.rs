@@ -352,3 +352,12 @@ pub(crate) fn compare_guids(a: &[u8], b: &[u8]) -> Ordering {
     let key = |x: &[u8]| ORDER.map(|i| x.get(i).copied().unwrap_or(0));
     key(a).cmp(&key(b))
 }
+
+/// Bytes that a value takes in a row: DATALENGTH.
+pub fn storage_bytes(value: &Value, sql_type: SqlType) -> usize {
+    match (value, fixed_width(sql_type)) {
+        (Value::Null, _) => 0,
+        (_, Some(width)) => width as usize,
+        (value, None) => value.as_bytes().map_or(0, <[u8]>::len),
+    }
+}

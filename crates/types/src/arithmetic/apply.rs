@@ -1,7 +1,7 @@
 //! Operators on values whose types are settled.
 
 use super::BinaryOp;
-use crate::convert::{fit_int, overflow};
+use crate::convert::{fit_number, overflow};
 use crate::decimal::divide_rounded;
 use crate::value::{DateTime, SmallDateTime};
 use crate::{Bytes, Decimal, Length, SqlType, Value};
@@ -76,7 +76,7 @@ fn whole(op: BinaryOp, a: i64, b: i64, result: SqlType) -> SqlResult<Value> {
         BinaryOp::BitOr => Some(a | b),
         BinaryOp::BitXor => Some(a ^ b),
     };
-    n.and_then(|n| fit_int(n as i128, result)).ok_or_else(|| overflow("expression", result))
+    n.and_then(|n| fit_number(n as i128, result)).ok_or_else(|| overflow("expression", result))
 }
 
 fn decimal(op: BinaryOp, a: Decimal, b: Decimal, result: SqlType) -> SqlResult<Value> {

@@ -1,6 +1,6 @@
 //! Text to anything but text and bytes.
 
-use super::number::{fit_int, fit_money, overflow};
+use super::number::{fit_money, fit_number, overflow};
 use crate::datetime::{DateFormat, ParseFailure, parse};
 use crate::{Decimal, SqlType, Value};
 use base::{SqlError, SqlResult, messages};
@@ -70,7 +70,7 @@ fn to_integer(text: &str, from: SqlType, to: SqlType) -> SqlResult<Value> {
         // Saturates far outside every integer type.
         n = n.saturating_mul(10).saturating_add((b - b'0') as i128);
     }
-    fit_int(if negative { -n } else { n }, to).ok_or_else(|| match to {
+    fit_number(if negative { -n } else { n }, to).ok_or_else(|| match to {
         SqlType::TinyInt => SqlError::new(messages::NOT_FIT_INT1, &[&from.name(), &text, &"INT1"]),
         SqlType::SmallInt => SqlError::new(messages::NOT_FIT_INT1, &[&from.name(), &text, &"INT2"]),
         SqlType::Int => SqlError::new(messages::OVERFLOW_VARCHAR_INT, &[&from.name(), &text]),

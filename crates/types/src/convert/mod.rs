@@ -25,7 +25,8 @@ use crate::{Bytes, Family, Length, SqlType, Value, text};
 use base::{SqlError, SqlResult, messages};
 
 pub use matrix::{check_explicit, check_implicit, explicit_allowed, implicit_allowed};
-pub(crate) use number::{fit_int, overflow};
+pub(crate) use number::overflow;
+pub use number::{arithmetic_overflow, fit_number};
 pub(crate) use to_text::display;
 pub use to_text::float_text;
 

@@ -59,12 +59,17 @@ pub(crate) fn overflow(what: &str, to: SqlType) -> SqlError {
     SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&what, &to.error_name()])
 }
 
+/// 8115: "Arithmetic overflow error converting expression to data type {to}."
+pub fn arithmetic_overflow(to: SqlType) -> SqlError {
+    overflow("expression", to)
+}
+
 fn float_overflow(x: f64, to: SqlType) -> SqlError {
     SqlError::new(messages::OVERFLOW_TYPE, &[&to.error_name(), &format_args!("{x:.6}")])
 }
 
 /// A whole number as an integer type, when it fits.
-pub(crate) fn fit_int(n: i128, to: SqlType) -> Option<Value> {
+pub fn fit_number(n: i128, to: SqlType) -> Option<Value> {
     Some(match to {
         SqlType::TinyInt => Value::TinyInt(n.try_into().ok()?),
         SqlType::SmallInt => Value::SmallInt(n.try_into().ok()?),
@@ -76,20 +81,22 @@ pub(crate) fn fit_int(n: i128, to: SqlType) -> Option<Value> {
 
 fn to_integer(number: Number, from: SqlType, to: SqlType) -> SqlResult<Value> {
     match number {
-        Number::Whole(n) => fit_int(n as i128, to).ok_or_else(|| match to {
+        Number::Whole(n) => fit_number(n as i128, to).ok_or_else(|| match to {
             SqlType::TinyInt | SqlType::SmallInt => {
                 SqlError::new(messages::ARITHMETIC_OVERFLOW_VALUE, &[&to.error_name(), &n])
             }
             _ => overflow("expression", to),
         }),
-        Number::Decimal(d) => fit_int(d.whole(), to).ok_or_else(|| overflow(from.error_name(), to)),
+        Number::Decimal(d) => {
+            fit_number(d.whole(), to).ok_or_else(|| overflow(from.error_name(), to))
+        }
         Number::Money(m) => {
             let whole = divide_rounded(m as i128, MONEY_UNIT as i128);
-            fit_int(whole, to).ok_or_else(|| overflow(from.error_name(), to))
+            fit_number(whole, to).ok_or_else(|| overflow(from.error_name(), to))
         }
         Number::Float(x) => {
             // Casting saturates, far outside every integer type.
-            fit_int(x.trunc() as i128, to).ok_or_else(|| float_overflow(x, to))
+            fit_number(x.trunc() as i128, to).ok_or_else(|| float_overflow(x, to))
         }
     }
 }

@@ -1,0 +1,360 @@
+//! Aggregates as state machines: start, step per row, merge partial results, finish.
+//!
+//! DISTINCT and the warning 8153 about NULLs are the executor's; a state only remembers whether
+//! it met one (`saw_null`). Sums are kept exactly (256 bits would not be needed: 128 hold 2^64
+//! values of any integer type) and overflow is judged when they are finished, so that the order
+//! of rows cannot decide about an error.
+
+use base::{SqlError, SqlResult, messages};
+use std::cmp::Ordering;
+use types::{
+    Bytes, Collation, Decimal, Family, SqlType, Value, arithmetic_overflow, compare, convert,
+    fit_number,
+};
+
+/// An aggregate function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "each is the function of that name")]
+pub enum Aggregate {
+    /// COUNT(*) and COUNT(x): the executor passes any value that is not NULL for `*`
+    Count,
+    CountBig,
+    Sum,
+    Avg,
+    Min,
+    Max,
+    Stdev,
+    StdevP,
+    Var,
+    VarP,
+    ChecksumAgg,
+    /// Its separator is given to `start`.
+    StringAgg,
+}
+
+const NAMES: &[(&str, Aggregate)] = &[
+    ("COUNT", Aggregate::Count),
+    ("COUNT_BIG", Aggregate::CountBig),
+    ("SUM", Aggregate::Sum),
+    ("AVG", Aggregate::Avg),
+    ("MIN", Aggregate::Min),
+    ("MAX", Aggregate::Max),
+    ("STDEV", Aggregate::Stdev),
+    ("STDEVP", Aggregate::StdevP),
+    ("VAR", Aggregate::Var),
+    ("VARP", Aggregate::VarP),
+    ("CHECKSUM_AGG", Aggregate::ChecksumAgg),
+    ("STRING_AGG", Aggregate::StringAgg),
+];
+
+impl Aggregate {
+    /// The aggregate of a name, in any case.
+    pub fn by_name(name: &str) -> Option<Aggregate> {
+        NAMES.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|&(_, a)| a)
+    }
+
+    /// Its name in upper case.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, a)| *a == self).map_or("", |(n, _)| n)
+    }
+
+    /// The type of the result over an argument type.
+    ///
+    /// # Errors
+    /// 8117 when the aggregate does not take such values.
+    pub fn result_type(self, argument: SqlType) -> SqlResult<SqlType> {
+        let invalid = || {
+            let name = self.name().to_ascii_lowercase();
+            SqlError::new(messages::OPERAND_TYPE_INVALID, &[&argument.error_name(), &name])
+        };
+        let sum = match argument {
+            SqlType::TinyInt | SqlType::SmallInt | SqlType::Int => Some(SqlType::Int),
+            SqlType::BigInt => Some(SqlType::BigInt),
+            SqlType::Decimal { scale, .. } => Some(SqlType::Decimal { precision: 38, scale }),
+            SqlType::Money | SqlType::SmallMoney => Some(SqlType::Money),
+            SqlType::Real | SqlType::Float => Some(SqlType::Float),
+            _ => None,
+        };
+        match self {
+            Aggregate::Count => Ok(SqlType::Int),
+            Aggregate::CountBig => Ok(SqlType::BigInt),
+            Aggregate::Sum => sum.ok_or_else(invalid),
+            Aggregate::Avg => Ok(match sum.ok_or_else(invalid)? {
+                SqlType::Decimal { scale, .. } => {
+                    SqlType::Decimal { precision: 38, scale: scale.max(6) }
+                }
+                other => other,
+            }),
+            Aggregate::Min | Aggregate::Max if argument == SqlType::Bit => Err(invalid()),
+            Aggregate::Min | Aggregate::Max => Ok(argument),
+            Aggregate::Stdev | Aggregate::StdevP | Aggregate::Var | Aggregate::VarP => {
+                sum.map(|_| SqlType::Float).ok_or_else(invalid)
+            }
+            Aggregate::ChecksumAgg => match argument.family() {
+                Family::Integer => Ok(SqlType::Int),
+                _ => Err(invalid()),
+            },
+            Aggregate::StringAgg => Ok(match argument {
+                SqlType::VARCHAR_MAX | SqlType::NVARCHAR_MAX => argument,
+                _ if argument.family() == Family::Char => SqlType::varchar(8000),
+                _ => SqlType::nvarchar(4000),
+            }),
+        }
+    }
+
+    /// A state that has seen no row. The separator counts for STRING_AGG alone.
+    pub fn start(self, argument: SqlType, collation: Collation, separator: Value) -> State {
+        let core = match self {
+            Aggregate::Count | Aggregate::CountBig => Core::Count,
+            Aggregate::Min => Core::Extreme(Value::Null, Ordering::Less),
+            Aggregate::Max => Core::Extreme(Value::Null, Ordering::Greater),
+            Aggregate::Sum | Aggregate::Avg => match argument.family() {
+                Family::Float => Core::Float { sum: 0.0, lost: 0.0 },
+                Family::Decimal => Core::Decimal(Decimal::ZERO),
+                _ => Core::Whole(0),
+            },
+            Aggregate::Stdev | Aggregate::StdevP | Aggregate::Var | Aggregate::VarP => {
+                Core::Spread { mean: 0.0, squares: 0.0 }
+            }
+            Aggregate::ChecksumAgg => Core::Checksum(0),
+            Aggregate::StringAgg => Core::Text(Vec::new(), separator),
+        };
+        State { aggregate: self, argument, collation, rows: 0, nulls: false, core }
+    }
+}
+
+/// The state of one aggregate of one group.
+#[derive(Clone, Debug)]
+pub struct State {
+    aggregate: Aggregate,
+    argument: SqlType,
+    collation: Collation,
+    /// Values that were not NULL.
+    rows: i64,
+    nulls: bool,
+    core: Core,
+}
+
+#[derive(Clone, Debug)]
+enum Core {
+    Count,
+    /// Integers and money.
+    Whole(i128),
+    Decimal(Decimal),
+    /// A float sum with what rounding has lost (Neumaier).
+    Float {
+        sum: f64,
+        lost: f64,
+    },
+    /// Mean and sum of squared distances (Welford).
+    Spread {
+        mean: f64,
+        squares: f64,
+    },
+    /// The least or greatest so far, and the order by which another replaces it.
+    Extreme(Value, Ordering),
+    Checksum(i32),
+    /// Joined text and separator.
+    Text(Vec<u8>, Value),
+}
+
+impl State {
+    /// Whether NULLs were passed over: warning 8153.
+    pub fn saw_null(&self) -> bool {
+        self.nulls
+    }
+
+    /// Heap bytes that the state keeps, for memory grants.
+    pub fn heap_bytes(&self) -> usize {
+        match &self.core {
+            Core::Extreme(v, _) => v.heap_bytes(),
+            Core::Text(t, _) => t.capacity(),
+            _ => 0,
+        }
+    }
+
+    /// Takes one value of the argument type.
+    ///
+    /// # Errors
+    /// 8115 when a sum leaves 38 digits.
+    pub fn step(&mut self, value: &Value) -> SqlResult<()> {
+        if value.is_null() {
+            self.nulls = true;
+            return Ok(());
+        }
+        self.rows += 1;
+        match &mut self.core {
+            Core::Count => {}
+            Core::Whole(sum) => {
+                *sum += match value {
+                    Value::Money(m) => *m as i128,
+                    other => other.as_i64().unwrap_or(0) as i128,
+                };
+            }
+            Core::Decimal(sum) => {
+                let Value::Decimal(d) = value else { return Ok(()) };
+                *sum = sum.checked_add(*d).ok_or_else(|| too_large(self.argument))?;
+            }
+            Core::Float { sum, lost } => add_float(sum, lost, float_of(value)),
+            Core::Spread { mean, squares } => {
+                let Value::Float(x) = convert(value, self.argument, SqlType::Float, 0)? else {
+                    return Ok(());
+                };
+                let distance = x - *mean;
+                *mean += distance / self.rows as f64;
+                *squares += distance * (x - *mean);
+            }
+            Core::Extreme(best, order) => {
+                if best.is_null() || compare(value, best, self.collation) == *order {
+                    *best = value.clone();
+                }
+            }
+            Core::Checksum(sum) => *sum ^= value.as_i64().unwrap_or(0) as i32,
+            Core::Text(text, separator) => {
+                let t = self.aggregate.result_type(self.argument)?;
+                let one = convert(value, self.argument, t, 0)?;
+                if self.rows > 1 {
+                    text.extend_from_slice(separator.as_bytes().unwrap_or(&[]));
+                }
+                text.extend_from_slice(one.as_bytes().unwrap_or(&[]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over what another state of the same aggregate has seen.
+    ///
+    /// # Errors
+    /// As `step`.
+    pub fn merge(&mut self, other: &State) -> SqlResult<()> {
+        debug_assert_eq!(self.aggregate, other.aggregate);
+        self.nulls |= other.nulls;
+        if other.rows == 0 {
+            return Ok(());
+        }
+        let (n, m) = (self.rows as f64, other.rows as f64);
+        match (&mut self.core, &other.core) {
+            (Core::Whole(a), Core::Whole(b)) => *a += b,
+            (Core::Decimal(a), Core::Decimal(b)) => {
+                *a = a.checked_add(*b).ok_or_else(|| too_large(self.argument))?;
+            }
+            (Core::Float { sum, lost }, Core::Float { sum: s, lost: l }) => {
+                add_float(sum, lost, *s);
+                *lost += l;
+            }
+            (Core::Spread { mean, squares }, Core::Spread { mean: b, squares: q }) => {
+                let distance = b - *mean;
+                *squares += q + distance * distance * n * m / (n + m);
+                *mean += distance * m / (n + m);
+            }
+            (Core::Extreme(best, order), Core::Extreme(b, _)) => {
+                if best.is_null() || compare(b, best, self.collation) == *order {
+                    *best = b.clone();
+                }
+            }
+            (Core::Checksum(a), Core::Checksum(b)) => *a ^= b,
+            (Core::Text(text, separator), Core::Text(b, _)) => {
+                if self.rows > 0 {
+                    text.extend_from_slice(separator.as_bytes().unwrap_or(&[]));
+                }
+                text.extend_from_slice(b);
+            }
+            _ => {}
+        }
+        self.rows += other.rows;
+        Ok(())
+    }
+
+    /// The result over what was seen: NULL over nothing, but for the counts.
+    ///
+    /// # Errors
+    /// 8115 when it does not fit its type; 9829 when joined text is too long.
+    pub fn finish(&self) -> SqlResult<Value> {
+        let result = self.aggregate.result_type(self.argument)?;
+        if let Core::Count = self.core {
+            return fit_number(self.rows as i128, result)
+                .ok_or_else(|| arithmetic_overflow(result));
+        }
+        if self.rows == 0 {
+            return Ok(Value::Null);
+        }
+        let average = self.aggregate == Aggregate::Avg;
+        match &self.core {
+            Core::Count => Ok(Value::Null),
+            Core::Whole(sum) => {
+                // An average of integers is cut.
+                let n = if average { sum / self.rows as i128 } else { *sum };
+                let fitted = match result {
+                    SqlType::Money => i64::try_from(n).ok().map(Value::Money),
+                    _ => fit_number(n, result),
+                };
+                fitted.ok_or_else(|| arithmetic_overflow(result))
+            }
+            Core::Decimal(sum) => {
+                let scale = result.scale();
+                let d = if average {
+                    sum.div(Decimal::from_i64(self.rows), scale)
+                } else {
+                    sum.rescale(scale)
+                };
+                d.map(Value::Decimal).ok_or_else(|| too_large(result))
+            }
+            Core::Float { sum, lost } => {
+                let total = sum + lost;
+                let x = if average { total / self.rows as f64 } else { total };
+                if x.is_finite() { Ok(Value::Float(x)) } else { Err(arithmetic_overflow(result)) }
+            }
+            Core::Spread { squares, .. } => Ok(self.spread(*squares)),
+            Core::Extreme(best, _) => Ok(best.clone()),
+            Core::Checksum(sum) => Ok(Value::Int(*sum)),
+            Core::Text(text, _) => {
+                if text.len() > 8000 && !result.is_max() {
+                    return Err(SqlError::new(messages::STRING_AGG_TOO_LONG, &[]));
+                }
+                let bytes = Bytes::new(text);
+                Ok(if result.family() == Family::NChar {
+                    Value::NChar(bytes)
+                } else {
+                    Value::Char(bytes)
+                })
+            }
+        }
+    }
+
+    fn spread(&self, squares: f64) -> Value {
+        let n = self.rows as f64;
+        let (divisor, root) = match self.aggregate {
+            Aggregate::Stdev => (n - 1.0, true),
+            Aggregate::StdevP => (n, true),
+            Aggregate::Var => (n - 1.0, false),
+            _ => (n, false),
+        };
+        // A sample of one has no spread.
+        if divisor <= 0.0 {
+            return Value::Null;
+        }
+        let variance = (squares / divisor).max(0.0);
+        Value::Float(if root { variance.sqrt() } else { variance })
+    }
+}
+
+fn too_large(_: SqlType) -> SqlError {
+    SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&"expression", &"numeric"])
+}
+
+fn float_of(value: &Value) -> f64 {
+    match *value {
+        Value::Float(x) => x,
+        Value::Real(x) => x as f64,
+        _ => 0.0,
+    }
+}
+
+fn add_float(sum: &mut f64, lost: &mut f64, x: f64) {
+    let total = *sum + x;
+    *lost += if sum.abs() >= x.abs() { (*sum - total) + x } else { (x - total) + *sum };
+    *sum = total;
+}
+
+#[cfg(test)]
+mod tests;

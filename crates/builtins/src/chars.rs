@@ -1,0 +1,150 @@
+//! `Chars`: a string argument in whichever encoding it came, addressed by character.
+//!
+//! A character is a byte of code page 1252 or a UTF-16 unit, as SQL Server's string functions
+//! count them under collations without supplementary characters.
+
+use crate::call::Call;
+use base::SqlResult;
+use types::{Bytes, Collation, Family, Length, SqlType, Value, text, trim_char, trim_nchar};
+
+/// Characters of one encoding.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Chars {
+    bytes: Bytes,
+    wide: bool,
+}
+
+impl Chars {
+    /// An argument as text of its own encoding, numbers and the like as varchar.
+    pub(crate) fn of(call: &Call<'_>, args: &[Value], i: usize) -> SqlResult<Chars> {
+        Chars::in_encoding(call, args, i, call.arg_types[i].family() == Family::NChar)
+    }
+
+    /// An argument as text of the result's encoding.
+    pub(crate) fn like_result(call: &Call<'_>, args: &[Value], i: usize) -> SqlResult<Chars> {
+        Chars::in_encoding(call, args, i, call.result.family() == Family::NChar)
+    }
+
+    /// An argument as text of an encoding.
+    pub(crate) fn in_encoding(
+        call: &Call<'_>,
+        args: &[Value],
+        i: usize,
+        wide: bool,
+    ) -> SqlResult<Chars> {
+        match (&args[i], wide) {
+            (Value::Char(b), false) | (Value::NChar(b), true) => {
+                return Ok(Chars { bytes: b.clone(), wide });
+            }
+            (Value::Char(b), true) => return Ok(Chars::new(text::widen(b), true)),
+            (Value::NChar(b), false) => return Ok(Chars::new(text::narrow(b), false)),
+            _ => {}
+        }
+        let to = if wide { SqlType::NVARCHAR_MAX } else { SqlType::VARCHAR_MAX };
+        match call.to(args, i, to)? {
+            Value::Char(bytes) | Value::NChar(bytes) => Ok(Chars { bytes, wide }),
+            _ => Ok(Chars::new(Vec::new(), wide)),
+        }
+    }
+
+    pub(crate) fn new(bytes: Vec<u8>, wide: bool) -> Chars {
+        Chars { bytes: Bytes::from(bytes), wide }
+    }
+
+    /// Units as characters of an encoding.
+    pub(crate) fn from_units(units: &[u16], wide: bool) -> Chars {
+        if wide {
+            Chars::new(text::bytes_of_units(units), true)
+        } else {
+            Chars::new(units.iter().map(|&u| text::best_fit(u)).collect(), false)
+        }
+    }
+
+    pub(crate) fn is_wide(&self) -> bool {
+        self.wide
+    }
+
+    /// How many characters.
+    pub(crate) fn len(&self) -> usize {
+        if self.wide { self.bytes.len() / 2 } else { self.bytes.len() }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The characters from `start` before `end`, both within the string.
+    pub(crate) fn slice(&self, start: usize, end: usize) -> Chars {
+        let width = if self.wide { 2 } else { 1 };
+        let bytes = &self.bytes[start * width..end * width];
+        Chars { bytes: Bytes::new(bytes), wide: self.wide }
+    }
+
+    /// The characters as UTF-16 units.
+    pub(crate) fn units(&self) -> Vec<u16> {
+        if self.wide {
+            text::units(&self.bytes).collect()
+        } else {
+            self.bytes.iter().map(|&b| text::unit_of_1252(b)).collect()
+        }
+    }
+
+    /// The same without blanks at the end.
+    pub(crate) fn trimmed_len(&self) -> usize {
+        if self.wide { trim_nchar(&self.bytes).len() / 2 } else { trim_char(&self.bytes).len() }
+    }
+
+    /// Whether the character at `i` is the character `other` has at `j`.
+    pub(crate) fn same(&self, i: usize, other: &Chars, j: usize, collation: Collation) -> bool {
+        if self.wide {
+            collation.same_nchar(unit(&self.bytes, i), unit(&other.bytes, j))
+        } else {
+            collation.same_char(self.bytes[i], other.bytes[j])
+        }
+    }
+
+    /// Where `needle` occurs at or after `from`.
+    pub(crate) fn find(&self, needle: &Chars, from: usize, collation: Collation) -> Option<usize> {
+        debug_assert_eq!(self.wide, needle.wide);
+        let n = needle.len();
+        let last = self.len().checked_sub(n)?;
+        (from..=last).find(|&at| (0..n).all(|k| self.same(at + k, needle, k, collation)))
+    }
+
+    /// The value of a character type, cut to its length.
+    pub(crate) fn into_value(self, t: SqlType) -> Value {
+        let limit = match t {
+            SqlType::Char(n) | SqlType::NChar(n) => n as usize,
+            SqlType::VarChar(Length::N(n)) | SqlType::NVarChar(Length::N(n)) => n as usize,
+            _ => usize::MAX,
+        };
+        let cut = if self.len() > limit { self.slice(0, limit) } else { self };
+        if cut.wide { Value::NChar(cut.bytes) } else { Value::Char(cut.bytes) }
+    }
+}
+
+fn unit(bytes: &[u8], i: usize) -> u16 {
+    u16::from_le_bytes([bytes[i * 2], bytes[i * 2 + 1]])
+}
+
+/// The variable-length type in which a function answers text like its argument.
+pub(crate) fn same_text(t: SqlType) -> SqlType {
+    match t {
+        SqlType::Char(n) => SqlType::varchar(n),
+        SqlType::NChar(n) => SqlType::nvarchar(n),
+        SqlType::VarChar(_) | SqlType::NVarChar(_) => t,
+        _ => SqlType::varchar(8000),
+    }
+}
+
+/// The widest type of the encodings of some arguments: `max` where one of them is.
+pub(crate) fn widest(types: &[SqlType]) -> SqlType {
+    let wide = types.iter().any(|t| t.family() == Family::NChar);
+    let max = types.iter().any(|t| t.is_max());
+    match (wide, max) {
+        (true, true) => SqlType::NVARCHAR_MAX,
+        (true, false) => SqlType::nvarchar(4000),
+        (false, true) => SqlType::VARCHAR_MAX,
+        (false, false) => SqlType::varchar(8000),
+    }
+}

@@ -1,0 +1,275 @@
+//! LIKE: patterns of `%`, `_`, `[set]` and `[^set]`, compiled once and matched under a collation.
+//!
+//! Matching keeps one point to return to, the last `%`: it costs at most pattern times text, and
+//! no recursion. Blanks at the end of a varchar that the pattern leaves over do not count; in
+//! nvarchar they do.
+
+use std::cmp::Ordering;
+use types::{Collation, Value, text};
+
+/// One place of a pattern.
+#[derive(Clone, PartialEq, Debug)]
+enum Piece {
+    /// `%`
+    Any,
+    /// `_`
+    One,
+    /// A character as itself.
+    Exact(u16),
+    /// `[…]`: ranges, whose ends are equal for single characters.
+    Set { negated: bool, ranges: Vec<(u16, u16)> },
+}
+
+/// A compiled pattern. Patterns of varchar match varchar, of nvarchar nvarchar.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LikePattern {
+    pieces: Vec<Piece>,
+    wide: bool,
+    collation: Collation,
+}
+
+impl LikePattern {
+    /// Compiles a pattern; `escape` makes the character after it literal.
+    pub fn compile(pattern: &Value, escape: Option<char>, collation: Collation) -> LikePattern {
+        let wide = matches!(pattern, Value::NChar(_));
+        let units = units_of(pattern);
+        let escape = escape.and_then(|c| u16::try_from(c as u32).ok());
+        let mut pieces = Vec::with_capacity(units.len());
+        let mut at = 0;
+        while let Some(&unit) = units.get(at) {
+            at += 1;
+            let piece = match unit {
+                u if Some(u) == escape && at < units.len() => {
+                    at += 1;
+                    Piece::Exact(units[at - 1])
+                }
+                0x25 if pieces.last() == Some(&Piece::Any) => continue,
+                0x25 => Piece::Any,
+                0x5F => Piece::One,
+                0x5B => match set(&units[at..], escape) {
+                    Some((piece, used)) => {
+                        at += used;
+                        piece
+                    }
+                    // A bracket without its fellow matches nothing.
+                    None => Piece::Set { negated: false, ranges: Vec::new() },
+                },
+                u => Piece::Exact(u),
+            };
+            pieces.push(piece);
+        }
+        LikePattern { pieces, wide, collation }
+    }
+
+    /// Whether a value that is not NULL matches.
+    pub fn matches(&self, value: &Value) -> bool {
+        let units = units_of(value);
+        if self.run(&self.pieces, &units) {
+            return true;
+        }
+        if self.wide {
+            return false;
+        }
+        let blank = |u: &&u16| **u == 0x20;
+        let trailing = units.iter().rev().take_while(blank).count();
+        (1..=trailing).any(|n| self.run(&self.pieces, &units[..units.len() - n]))
+    }
+
+    /// Where the pattern first matches, as PATINDEX counts from 0: the place of the character
+    /// that stands for what follows a leading `%`.
+    pub fn find(&self, value: &Value) -> Option<usize> {
+        let units = units_of(value);
+        match self.pieces.split_first() {
+            Some((Piece::Any, rest)) if !rest.is_empty() => {
+                (0..=units.len()).find(|&at| self.run(rest, &units[at..]))
+            }
+            _ => self.matches(value).then_some(0),
+        }
+    }
+
+    /// The literal text before the first wildcard, with which an index can seek.
+    pub fn prefix(&self) -> Vec<u16> {
+        let literal = self.pieces.iter().map_while(|p| match p {
+            Piece::Exact(u) => Some(*u),
+            _ => None,
+        });
+        literal.collect()
+    }
+
+    fn run(&self, pieces: &[Piece], units: &[u16]) -> bool {
+        let (mut p, mut u) = (0, 0);
+        let mut retry: Option<(usize, usize)> = None;
+        loop {
+            match pieces.get(p) {
+                Some(Piece::Any) => {
+                    if p + 1 == pieces.len() {
+                        return true;
+                    }
+                    retry = Some((p, u));
+                    p += 1;
+                    continue;
+                }
+                Some(piece) if u < units.len() && self.fits(piece, units[u]) => {
+                    p += 1;
+                    u += 1;
+                    continue;
+                }
+                None if u == units.len() => return true,
+                _ => {}
+            }
+            // The last `%` takes one more character.
+            match retry {
+                Some((any, from)) if from < units.len() => {
+                    retry = Some((any, from + 1));
+                    p = any + 1;
+                    u = from + 1;
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    fn fits(&self, piece: &Piece, unit: u16) -> bool {
+        match piece {
+            Piece::Any | Piece::One => true,
+            Piece::Exact(u) => self.same(*u, unit),
+            Piece::Set { negated, ranges } => {
+                ranges.iter().any(|&(low, high)| self.within(low, high, unit)) != *negated
+            }
+        }
+    }
+
+    fn same(&self, a: u16, b: u16) -> bool {
+        if a == b {
+            return true;
+        }
+        if self.wide {
+            self.collation.same_nchar(a, b)
+        } else {
+            self.collation.same_char(text::best_fit(a), text::best_fit(b))
+        }
+    }
+
+    fn within(&self, low: u16, high: u16, unit: u16) -> bool {
+        if low == high {
+            return self.same(low, unit);
+        }
+        let order = |a: u16, b: u16| {
+            if self.wide {
+                self.collation.compare_nchar(&a.to_le_bytes(), &b.to_le_bytes())
+            } else {
+                self.collation.compare_char(&[text::best_fit(a)], &[text::best_fit(b)])
+            }
+        };
+        order(low, unit) != Ordering::Greater && order(unit, high) != Ordering::Greater
+    }
+}
+
+fn units_of(value: &Value) -> Vec<u16> {
+    match value {
+        Value::NChar(b) => text::units(b).collect(),
+        Value::Char(b) => b.iter().map(|&x| text::unit_of_1252(x)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A set after its opening bracket, with the units it takes.
+fn set(units: &[u16], escape: Option<u16>) -> Option<(Piece, usize)> {
+    let mut at = 0;
+    let negated = units.first() == Some(&(b'^' as u16));
+    if negated {
+        at += 1;
+    }
+    let start = at;
+    let mut ranges = Vec::new();
+    loop {
+        let mut unit = *units.get(at)?;
+        // A closing bracket right at the start stands for itself.
+        if unit == b']' as u16 && at > start {
+            return Some((Piece::Set { negated, ranges }, at + 1));
+        }
+        if Some(unit) == escape {
+            at += 1;
+            unit = *units.get(at)?;
+        }
+        let range = units.get(at + 1) == Some(&(b'-' as u16));
+        match units.get(at + 2) {
+            Some(&high) if range && high != b']' as u16 => {
+                ranges.push((unit, high));
+                at += 3;
+            }
+            _ => {
+                ranges.push((unit, unit));
+                at += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn like(text: &str, pattern: &str, escape: Option<char>) -> bool {
+        let c = Collation::default();
+        let narrow = LikePattern::compile(&Value::varchar(pattern), escape, c)
+            .matches(&Value::varchar(text));
+        let wide = LikePattern::compile(&Value::nvarchar(pattern), escape, c)
+            .matches(&Value::nvarchar(text));
+        assert_eq!(narrow, wide, "{text:?} like {pattern:?}");
+        narrow
+    }
+
+    #[test]
+    fn patterns_match_as_documented() {
+        for (text, pattern, expected) in [
+            ("abc", "ABC", true),
+            ("abc", "a%", true),
+            ("abc", "%c", true),
+            ("abc", "%b%", true),
+            ("abc", "a_c", true),
+            ("abc", "a_", false),
+            ("", "%", true),
+            ("", "_", false),
+            ("Bennet", "[a-c]enn_t", true),
+            ("Dennet", "[^a-c]%", true),
+            ("5%", "5[%]", true),
+            ("a]b", "a[]]b", true),
+            ("a-b", "a[-x]b", true),
+            ("[x", "[[]x", true),
+            ("x", "[x", false),
+            ("mississippi", "%iss%ip%", true),
+            ("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "%a%a%a%a%a%a%a%a%a%c", false),
+            ("é", "e", false),
+            ("É", "é", true),
+        ] {
+            assert_eq!(like(text, pattern, None), expected, "{text:?} like {pattern:?}");
+        }
+        assert!(like("10%", "10!%", Some('!')) && !like("100", "10!%", Some('!')));
+        assert!(like("a_b", "a\\_b", Some('\\')));
+    }
+
+    #[test]
+    fn trailing_blanks_are_left_over_in_varchar_only() {
+        let c = Collation::default();
+        let narrow = LikePattern::compile(&Value::varchar("abc"), None, c);
+        assert!(narrow.matches(&Value::varchar("abc  ")));
+        let wide = LikePattern::compile(&Value::nvarchar("abc"), None, c);
+        assert!(!wide.matches(&Value::nvarchar("abc  ")));
+        let blanks = LikePattern::compile(&Value::varchar("abc "), None, c);
+        assert!(!blanks.matches(&Value::varchar("abc")));
+    }
+
+    #[test]
+    fn the_first_match_has_a_place() {
+        let c = Collation::default();
+        let find = |p: &str, s: &str| {
+            LikePattern::compile(&Value::varchar(p), None, c).find(&Value::varchar(s))
+        };
+        assert_eq!(find("%ter%", "interesting data"), Some(2));
+        assert_eq!(find("%[0-9]%", "ab7c8"), Some(2));
+        assert_eq!(find("ab%", "abc"), Some(0));
+        assert_eq!(find("%x%", "abc"), None);
+        assert_eq!(find("%c", "cabc"), Some(3));
+    }
+}

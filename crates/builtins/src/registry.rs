@@ -1,0 +1,69 @@
+//! Names of functions and of `@@` variables.
+
+use crate::call::{Fact, Function};
+use types::SqlType;
+
+/// The function of a name, in any case.
+pub fn lookup(name: &str) -> Option<&'static Function> {
+    families().find(|f| f.name.eq_ignore_ascii_case(name))
+}
+
+/// Every function.
+pub fn families() -> impl Iterator<Item = &'static Function> {
+    [
+        crate::date::FUNCTIONS,
+        crate::format::FUNCTIONS,
+        crate::math::FUNCTIONS,
+        crate::metadata::FUNCTIONS,
+        crate::session::FUNCTIONS,
+        crate::session::OF_FACTS,
+        crate::string::FUNCTIONS,
+        crate::string_search::FUNCTIONS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+const I: SqlType = SqlType::Int;
+const NAME: SqlType = SqlType::SYSNAME;
+
+const GLOBALS: &[(&str, Fact, SqlType)] = &[
+    ("@@CONNECTIONS", Fact::Connections, I),
+    ("@@CPU_BUSY", Fact::CpuBusy, I),
+    ("@@CURSOR_ROWS", Fact::CursorRows, I),
+    ("@@DATEFIRST", Fact::DateFirst, SqlType::TinyInt),
+    ("@@DBTS", Fact::Dbts, SqlType::varbinary(8)),
+    ("@@ERROR", Fact::Error, I),
+    ("@@FETCH_STATUS", Fact::FetchStatus, I),
+    ("@@IDENTITY", Fact::LastIdentity, SqlType::decimal(38, 0)),
+    ("@@IDLE", Fact::Idle, I),
+    ("@@IO_BUSY", Fact::IoBusy, I),
+    ("@@LANGID", Fact::LangId, SqlType::SmallInt),
+    ("@@LANGUAGE", Fact::Language, NAME),
+    ("@@LOCK_TIMEOUT", Fact::LockTimeout, I),
+    ("@@MAX_CONNECTIONS", Fact::MaxConnections, I),
+    ("@@MAX_PRECISION", Fact::MaxPrecision, SqlType::TinyInt),
+    ("@@MICROSOFTVERSION", Fact::MicrosoftVersion, I),
+    ("@@NESTLEVEL", Fact::NestLevel, I),
+    ("@@OPTIONS", Fact::Options, I),
+    ("@@PACKET_ERRORS", Fact::PacketErrors, I),
+    ("@@PACK_RECEIVED", Fact::PackReceived, I),
+    ("@@PACK_SENT", Fact::PackSent, I),
+    ("@@PROCID", Fact::ProcId, I),
+    ("@@ROWCOUNT", Fact::RowCount, I),
+    ("@@SERVERNAME", Fact::ServerName, NAME),
+    ("@@SERVICENAME", Fact::ServiceName, NAME),
+    ("@@SPID", Fact::Spid, SqlType::SmallInt),
+    ("@@TEXTSIZE", Fact::TextSize, I),
+    ("@@TIMETICKS", Fact::TimeTicks, I),
+    ("@@TOTAL_ERRORS", Fact::TotalErrors, I),
+    ("@@TOTAL_READ", Fact::TotalRead, I),
+    ("@@TOTAL_WRITE", Fact::TotalWrite, I),
+    ("@@TRANCOUNT", Fact::TranCount, I),
+    ("@@VERSION", Fact::Version, SqlType::nvarchar(300)),
+];
+
+/// The fact behind an `@@` variable, with its type.
+pub fn global(name: &str) -> Option<(Fact, SqlType)> {
+    GLOBALS.iter().find(|g| g.0.eq_ignore_ascii_case(name)).map(|g| (g.1, g.2))
+}

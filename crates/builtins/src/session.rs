@@ -1,0 +1,130 @@
+//! Functions over the facts of a session, chance, and the functions that choose.
+
+use crate::call::{Call, Fact, Function, NullRule};
+use crate::metadata::fitted;
+use base::SqlResult;
+use types::{SqlType, Value, common_type};
+
+macro_rules! facts {
+    ($($name:literal, $result:expr, $fact:ident;)*) => {
+        [$(Function {
+            name: $name,
+            min_args: 0,
+            max_args: 0,
+            result: |_| Ok($result),
+            deterministic: false,
+            nulls: NullRule::Own,
+            date_part: false,
+            eval: |call, _| fitted(call.facts.fact(Fact::$fact)?, call.result),
+        }),*]
+    };
+}
+
+const I: SqlType = SqlType::Int;
+const NAME: SqlType = SqlType::SYSNAME;
+
+/// Functions that are facts of the session.
+pub(crate) const OF_FACTS: &[Function] = &facts! {
+    "APP_NAME", NAME, AppName;
+    "CONTEXT_INFO", SqlType::varbinary(128), ContextInfo;
+    "CURRENT_USER", NAME, CurrentUser;
+    "SESSION_USER", NAME, CurrentUser;
+    "USER", NAME, CurrentUser;
+    "ERROR_LINE", I, ErrorLine;
+    "ERROR_MESSAGE", SqlType::nvarchar(4000), ErrorMessage;
+    "ERROR_NUMBER", I, ErrorNumber;
+    "ERROR_PROCEDURE", NAME, ErrorProcedure;
+    "ERROR_SEVERITY", I, ErrorSeverity;
+    "ERROR_STATE", I, ErrorState;
+    "HOST_NAME", NAME, HostName;
+    "ORIGINAL_LOGIN", NAME, OriginalLogin;
+    "ROWCOUNT_BIG", SqlType::BigInt, RowCount;
+    "SCOPE_IDENTITY", SqlType::decimal(38, 0), ScopeIdentity;
+    "SYSTEM_USER", NAME, LoginName;
+    "XACT_STATE", SqlType::SmallInt, XactState;
+};
+
+/// Functions that choose, and chance.
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "ISNULL",
+        min_args: 2,
+        max_args: 2,
+        result: |t| Ok(t[0]),
+        deterministic: true,
+        nulls: NullRule::Own,
+        date_part: false,
+        eval: |call, args| {
+            if args[0].is_null() { call.to(args, 1, call.result) } else { Ok(args[0].clone()) }
+        },
+    },
+    Function {
+        name: "CHOOSE",
+        min_args: 2,
+        max_args: 255,
+        result: |t| t[2..].iter().try_fold(t[1], |all, &one| common_type(all, one)),
+        deterministic: true,
+        nulls: NullRule::Own,
+        date_part: false,
+        eval: choose,
+    },
+    Function {
+        name: "NEWID",
+        min_args: 0,
+        max_args: 0,
+        result: |_| Ok(SqlType::UniqueIdentifier),
+        deterministic: false,
+        nulls: NullRule::Own,
+        date_part: false,
+        eval: new_id,
+    },
+    Function {
+        name: "RAND",
+        min_args: 0,
+        max_args: 1,
+        result: |_| Ok(SqlType::Float),
+        deterministic: false,
+        nulls: NullRule::Own,
+        date_part: false,
+        eval: rand,
+    },
+];
+
+fn choose(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    if args[0].is_null() {
+        return Ok(Value::Null);
+    }
+    match usize::try_from(call.int(args, 0)?) {
+        Ok(n) if (1..args.len()).contains(&n) => call.to(args, n, call.result),
+        _ => Ok(Value::Null),
+    }
+}
+
+/// A random identifier of version 4.
+fn new_id(call: &mut Call<'_>, _: &[Value]) -> SqlResult<Value> {
+    let mut guid = [0; 16];
+    guid[..8].copy_from_slice(&call.facts.random().to_le_bytes());
+    guid[8..].copy_from_slice(&call.facts.random().to_le_bytes());
+    // The version stands in the high half of the seventh byte as text shows it.
+    guid[7] = (guid[7] & 0x0F) | 0x40;
+    guid[8] = (guid[8] & 0x3F) | 0x80;
+    Ok(Value::Guid(guid))
+}
+
+/// A seed fixes the answer: SQL Server's generator is a combined multiplicative one
+/// (L'Ecuyer 1988), of which a seed sets the first half.
+fn rand(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    const SCALE: f64 = 4.656613e-10;
+    const FIRST: i64 = 2_147_483_563;
+    const SECOND_STEP: i64 = 1_532_387_081;
+    let Some(seed) = args.first().filter(|v| !v.is_null()) else {
+        let bits = call.facts.random() >> 11;
+        return Ok(Value::Float(bits as f64 / (1_u64 << 53) as f64));
+    };
+    let seed = match seed.as_i64() {
+        Some(n) => n,
+        None => call.int(args, 0)?,
+    };
+    let z = (seed.rem_euclid(FIRST) * 40_014 % FIRST + SECOND_STEP) % (FIRST - 1);
+    Ok(Value::Float(z as f64 * SCALE))
+}

@@ -1,0 +1,400 @@
+//! String functions that build or cut text.
+
+use crate::call::{Call, Function, NullRule};
+use crate::chars::{Chars, same_text, widest};
+use base::{SqlError, SqlResult, messages};
+use types::{Family, Length, SqlType, Value, text};
+
+macro_rules! functions {
+    ($($name:literal, $min:literal, $max:literal, $nulls:ident, $result:expr, $eval:expr;)*) => {
+        /// Functions that build or cut text.
+        pub(crate) const FUNCTIONS: &[Function] = &[
+            $(Function {
+                name: $name,
+                min_args: $min,
+                max_args: $max,
+                result: $result,
+                deterministic: true,
+                nulls: NullRule::$nulls,
+                date_part: false,
+                eval: $eval,
+            }),*
+        ];
+    };
+}
+
+functions! {
+    "CHAR", 1, 1, Strict, |_| Ok(SqlType::Char(1)), char_of;
+    "NCHAR", 1, 1, Strict, |_| Ok(SqlType::NChar(1)), nchar_of;
+    "CONCAT", 2, 254, Own, |t| Ok(sum_of(t)), concat;
+    "CONCAT_WS", 3, 254, Own, |t| Ok(sum_of(t)), concat_ws;
+    "LEFT", 2, 2, Strict, |t| Ok(same_text(t[0])), left;
+    "RIGHT", 2, 2, Strict, |t| Ok(same_text(t[0])), right;
+    "LOWER", 1, 1, Strict, |t| Ok(same_text(t[0])), |c, a| {
+        mapped(c, a, text::lower_byte, text::lower_unit)
+    };
+    "UPPER", 1, 1, Strict, |t| Ok(same_text(t[0])), |c, a| {
+        mapped(c, a, text::upper_byte, text::upper_unit)
+    };
+    "LTRIM", 1, 2, Strict, |t| Ok(same_text(t[0])), |c, a| trim(c, a, true, false);
+    "RTRIM", 1, 2, Strict, |t| Ok(same_text(t[0])), |c, a| trim(c, a, false, true);
+    "TRIM", 1, 2, Strict, |t| Ok(same_text(t[0])), |c, a| trim(c, a, true, true);
+    "QUOTENAME", 1, 2, Strict, |_| Ok(SqlType::nvarchar(258)), quote_name;
+    "PARSENAME", 2, 2, Strict, |_| Ok(SqlType::SYSNAME), parse_name;
+    "REPLACE", 3, 3, Strict, |t| Ok(widest(t)), replace;
+    "REPLICATE", 2, 2, Strict, |t| Ok(widest(&t[..1])), replicate;
+    "REVERSE", 1, 1, Strict, |t| Ok(same_text(t[0])), reverse;
+    "SPACE", 1, 1, Strict, |_| Ok(SqlType::varchar(8000)), space;
+    "STR", 1, 3, Strict, |_| Ok(SqlType::varchar(8000)), str_of;
+    "STRING_ESCAPE", 2, 2, Strict, |_| Ok(SqlType::NVARCHAR_MAX), string_escape;
+    "STUFF", 4, 4, Own, |t| Ok(widest(&[t[0], t[3]])), stuff;
+    "SUBSTRING", 3, 3, Strict, |t| Ok(substring_type(t[0])), substring;
+    "TRANSLATE", 3, 3, Strict, |t| Ok(same_text(t[0])), translate;
+}
+
+fn substring_type(t: SqlType) -> SqlType {
+    match t {
+        SqlType::Binary(n) => SqlType::varbinary(n),
+        SqlType::VarBinary(_) => t,
+        _ => same_text(t),
+    }
+}
+
+/// The type of a concatenation: the sum of the lengths.
+fn sum_of(types: &[SqlType]) -> SqlType {
+    let wide = types.iter().any(|t| t.family() == Family::NChar);
+    let limit = if wide { 4000 } else { 8000 };
+    let length = types.iter().fold(Length::N(0), |sum, t| {
+        let one = match same_text(*t) {
+            _ if !t.is_character() => Length::N(60),
+            SqlType::VarChar(l) | SqlType::NVarChar(l) => l,
+            _ => Length::N(60),
+        };
+        sum.sum(one, limit)
+    });
+    let length = if length == Length::N(0) { Length::N(1) } else { length };
+    if wide { SqlType::NVarChar(length) } else { SqlType::VarChar(length) }
+}
+
+fn char_of(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    Ok(match u8::try_from(call.int(args, 0)?) {
+        Ok(b) => Value::Char([b].as_slice().into()),
+        Err(_) => Value::Null,
+    })
+}
+
+fn nchar_of(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    Ok(match u16::try_from(call.int(args, 0)?) {
+        Ok(u) => Value::NChar(u.to_le_bytes().as_slice().into()),
+        Err(_) => Value::Null,
+    })
+}
+
+fn concat(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let mut out = Vec::new();
+    for i in (0..args.len()).filter(|&i| !args[i].is_null()) {
+        out.extend_from_slice(Chars::like_result(call, args, i)?.bytes());
+    }
+    Ok(Chars::new(out, call.result.family() == Family::NChar).into_value(call.result))
+}
+
+fn concat_ws(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let separator = match &args[0] {
+        Value::Null => Chars::new(Vec::new(), false),
+        _ => Chars::like_result(call, args, 0)?,
+    };
+    let mut out = Vec::new();
+    let mut first = true;
+    for i in (1..args.len()).filter(|&i| !args[i].is_null()) {
+        if !std::mem::take(&mut first) {
+            out.extend_from_slice(separator.bytes());
+        }
+        out.extend_from_slice(Chars::like_result(call, args, i)?.bytes());
+    }
+    Ok(Chars::new(out, call.result.family() == Family::NChar).into_value(call.result))
+}
+
+/// A length argument, which may not be negative.
+fn count(call: &Call<'_>, args: &[Value], i: usize, function: &str) -> SqlResult<usize> {
+    usize::try_from(call.int(args, i)?).map_err(|_| {
+        let message = if function == "RIGHT" {
+            messages::INVALID_LENGTH_RIGHT
+        } else {
+            messages::INVALID_LENGTH_PARAMETER
+        };
+        SqlError::new(message, &[&function])
+    })
+}
+
+fn left(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let s = Chars::like_result(call, args, 0)?;
+    let n = count(call, args, 1, "LEFT or SUBSTRING")?.min(s.len());
+    Ok(s.slice(0, n).into_value(call.result))
+}
+
+fn right(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let s = Chars::like_result(call, args, 0)?;
+    let n = count(call, args, 1, "RIGHT")?.min(s.len());
+    Ok(s.slice(s.len() - n, s.len()).into_value(call.result))
+}
+
+fn substring(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    // Both count from 1, and a start before the string uses up some of the length.
+    let range = |length: usize| -> SqlResult<(usize, usize)> {
+        let start = call.int(args, 1)?;
+        let n = count(call, args, 2, "LEFT or SUBSTRING")? as i64;
+        let end = start.saturating_add(n).saturating_sub(1).clamp(0, length as i64);
+        let start = start.saturating_sub(1).clamp(0, end);
+        Ok((start as usize, end as usize))
+    };
+    if let Value::Binary(b) = &args[0] {
+        let (start, end) = range(b.len())?;
+        return Ok(Value::varbinary(&b[start..end]));
+    }
+    let s = Chars::like_result(call, args, 0)?;
+    let (start, end) = range(s.len())?;
+    Ok(s.slice(start, end).into_value(call.result))
+}
+
+fn mapped(
+    call: &mut Call<'_>,
+    args: &[Value],
+    byte: fn(u8) -> u8,
+    unit: fn(u16) -> u16,
+) -> SqlResult<Value> {
+    let s = Chars::like_result(call, args, 0)?;
+    let out = if s.is_wide() {
+        text::bytes_of_units(&text::units(s.bytes()).map(unit).collect::<Vec<_>>())
+    } else {
+        s.bytes().iter().map(|&b| byte(b)).collect()
+    };
+    Ok(Chars::new(out, s.is_wide()).into_value(call.result))
+}
+
+fn trim(call: &mut Call<'_>, args: &[Value], front: bool, back: bool) -> SqlResult<Value> {
+    let s = Chars::like_result(call, args, 0)?;
+    let set = match args.get(1) {
+        Some(_) => Chars::in_encoding(call, args, 1, s.is_wide())?,
+        None => Chars::from_units(&[b' ' as u16], s.is_wide()),
+    };
+    let goes = |i: usize| (0..set.len()).any(|k| s.same(i, &set, k, call.collation));
+    let (mut start, mut end) = (0, s.len());
+    while front && start < end && goes(start) {
+        start += 1;
+    }
+    while back && start < end && goes(end - 1) {
+        end -= 1;
+    }
+    Ok(s.slice(start, end).into_value(call.result))
+}
+
+fn quote_name(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let s = Chars::in_encoding(call, args, 0, true)?.units();
+    let quote = match args.get(1) {
+        Some(_) => call.string(args, 1)?,
+        None => "[".to_owned(),
+    };
+    let (open, close) = match quote.chars().next() {
+        Some('[' | ']') => ('[', ']'),
+        Some('(' | ')') => ('(', ')'),
+        Some('<' | '>') => ('<', '>'),
+        Some('{' | '}') => ('{', '}'),
+        Some(q @ ('"' | '\'' | '`')) => (q, q),
+        _ => return Ok(Value::Null),
+    };
+    if s.len() > 128 {
+        return Ok(Value::Null);
+    }
+    let mut out = vec![open as u16];
+    for unit in s {
+        out.push(unit);
+        if unit == close as u16 {
+            out.push(unit);
+        }
+    }
+    out.push(close as u16);
+    Ok(Chars::from_units(&out, true).into_value(call.result))
+}
+
+/// The parts of a name of up to four, the last first; `None` where it is no name.
+fn name_parts(name: &str) -> Option<Vec<String>> {
+    let mut parts = vec![String::new()];
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        let part = parts.last_mut()?;
+        let close = match c {
+            '.' => {
+                parts.push(String::new());
+                continue;
+            }
+            '[' if part.is_empty() => ']',
+            '"' if part.is_empty() => '"',
+            c => {
+                part.push(c);
+                continue;
+            }
+        };
+        loop {
+            match chars.next()? {
+                c if c == close && chars.peek() == Some(&close) => {
+                    chars.next();
+                    part.push(close);
+                }
+                c if c == close => break,
+                c => part.push(c),
+            }
+        }
+        if !matches!(chars.peek(), None | Some('.')) {
+            return None;
+        }
+    }
+    parts.reverse();
+    (parts.len() <= 4).then_some(parts)
+}
+
+fn parse_name(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let n = call.int(args, 1)?;
+    let parts = name_parts(&call.string(args, 0)?);
+    let part = parts.and_then(|p| p.get(usize::try_from(n - 1).ok()?).cloned());
+    Ok(match part {
+        Some(p) if !p.is_empty() => Value::nvarchar(&p),
+        _ => Value::Null,
+    })
+}
+
+fn replace(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let s = Chars::like_result(call, args, 0)?;
+    let old = Chars::like_result(call, args, 1)?;
+    let new = Chars::like_result(call, args, 2)?;
+    if old.len() == 0 {
+        return Ok(s.into_value(call.result));
+    }
+    let mut out = Vec::with_capacity(s.bytes().len());
+    let mut at = 0;
+    while let Some(hit) = s.find(&old, at, call.collation) {
+        out.extend_from_slice(s.slice(at, hit).bytes());
+        out.extend_from_slice(new.bytes());
+        at = hit + old.len();
+        within_max(out.len())?;
+    }
+    out.extend_from_slice(s.slice(at, s.len()).bytes());
+    Ok(Chars::new(out, s.is_wide()).into_value(call.result))
+}
+
+/// A result must stay below 2 GB; we stop earlier than memory would.
+fn within_max(bytes: usize) -> SqlResult<()> {
+    if bytes <= i32::MAX as usize {
+        return Ok(());
+    }
+    Err(SqlError::new(messages::STRING_TRUNCATED_PLAIN, &[]))
+}
+
+fn replicate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let Ok(times) = usize::try_from(call.int(args, 1)?) else { return Ok(Value::Null) };
+    let s = Chars::like_result(call, args, 0)?;
+    let bytes = if call.result.is_max() {
+        within_max(s.bytes().len().saturating_mul(times))?;
+        s.bytes().len() * times
+    } else {
+        s.bytes().len().saturating_mul(times).min(8000)
+    };
+    let out = s.bytes().iter().copied().cycle().take(bytes).collect();
+    Ok(Chars::new(out, s.is_wide()).into_value(call.result))
+}
+
+fn reverse(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let s = Chars::like_result(call, args, 0)?;
+    let mut units = s.units();
+    units.reverse();
+    Ok(Chars::from_units(&units, s.is_wide()).into_value(call.result))
+}
+
+fn space(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    Ok(match usize::try_from(call.int(args, 0)?) {
+        Ok(n) => Chars::new(vec![b' '; n.min(8000)], false).into_value(call.result),
+        Err(_) => Value::Null,
+    })
+}
+
+/// STR(float, length = 10, decimals = 0): right-justified, asterisks where it does not fit.
+fn str_of(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let x = call.float(args, 0)?;
+    let optional = |i: usize, default: i64| match args.get(i) {
+        Some(_) => call.int(args, i),
+        None => Ok(default),
+    };
+    let (Ok(length), Ok(decimals)) =
+        (usize::try_from(optional(1, 10)?), usize::try_from(optional(2, 0)?))
+    else {
+        return Ok(Value::Null);
+    };
+    if length == 0 || length > 8000 {
+        return Ok(Value::Null);
+    }
+    let digits = crate::format::Digits::of_float(x);
+    let whole = digits.fixed(0).len();
+    if whole > length {
+        return Ok(Value::varchar(&"*".repeat(length)));
+    }
+    // Decimals give way before the whole part does.
+    let room = length.saturating_sub(whole + 1);
+    let text = digits.fixed(decimals.min(16).min(room));
+    Ok(Value::varchar(&format!("{text:>length$}")))
+}
+
+fn string_escape(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    if !call.string(args, 1)?.eq_ignore_ascii_case("json") {
+        return Err(call.invalid(1, "string_escape"));
+    }
+    let mut out = String::new();
+    for c in call.string(args, 0)?.chars() {
+        match c {
+            '"' | '\\' | '/' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{C}' => out.push_str("\\f"),
+            c if c.is_ascii_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    Ok(Value::nvarchar(&out))
+}
+
+fn stuff(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    if args[..3].iter().any(Value::is_null) {
+        return Ok(Value::Null);
+    }
+    let s = Chars::like_result(call, args, 0)?;
+    let (start, length) = (call.int(args, 1)?, call.int(args, 2)?);
+    if start < 1 || start > s.len() as i64 || length < 0 {
+        return Ok(Value::Null);
+    }
+    let start = start as usize - 1;
+    let end = start.saturating_add(length as usize).min(s.len());
+    let mut out = s.slice(0, start).bytes().to_vec();
+    if !args[3].is_null() {
+        out.extend_from_slice(Chars::like_result(call, args, 3)?.bytes());
+    }
+    out.extend_from_slice(s.slice(end, s.len()).bytes());
+    Ok(Chars::new(out, s.is_wide()).into_value(call.result))
+}
+
+fn translate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let s = Chars::like_result(call, args, 0)?;
+    let from = Chars::like_result(call, args, 1)?;
+    let to = Chars::like_result(call, args, 2)?.units();
+    if from.len() != to.len() {
+        return Err(SqlError::new(messages::TRANSLATE_LENGTHS, &[&"TRANSLATE"]));
+    }
+    let units: Vec<u16> = s
+        .units()
+        .iter()
+        .enumerate()
+        .map(|(i, &unit)| {
+            (0..from.len()).find(|&k| s.same(i, &from, k, call.collation)).map_or(unit, |k| to[k])
+        })
+        .collect();
+    Ok(Chars::from_units(&units, s.is_wide()).into_value(call.result))
+}
