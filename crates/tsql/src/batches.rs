@@ -1,7 +1,7 @@
 //! Scripts into batches: lines that say GO, as sqlcmd reads them.
 //!
-//! A GO line is one that has nothing but GO, perhaps a count, perhaps a comment, and that does not lie
-//! within a string, a delimited name or a block comment.
+//! A GO line has nothing but GO, perhaps a count, perhaps a comment, and doesn't lie within a
+//! string, a delimited name or a block comment.
 
 /// A part of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,9 +39,12 @@ pub fn parse(text: &str, options: ParseOptions) -> Parsed {
     }
     let mut parser = Parser::new(text, options.quoted_identifier);
     let result = parser.batch(&mut batch);
+    // An error before the place where the lexer gave up comes first.
     let mut errors = parser.unclosed();
-    if let (true, Err(error)) = (errors.is_empty(), result) {
-        errors.push(error);
+    if let Err(error) = result
+        && errors.first().is_none_or(|unclosed| unclosed.number() != error.number())
+    {
+        errors.insert(0, error);
     }
     Parsed { batch, errors }
 }

@@ -139,7 +139,13 @@ pub enum ExecuteWhat {
     /// `EXEC @name …`: the procedure's name is in a variable.
     Variable { variable: Name, arguments: Vec<Argument> },
     /// `EXEC ('…' + @x) [AS USER = '…'] [AT server]`
-    Text { text: Expr, arguments: Vec<Argument>, execute_as: Option<Setting>, server: Option<Name> },
+    Text {
+        text: Expr,
+        /// For the `?` of a text that runs AT a server.
+        arguments: Vec<Argument>,
+        execute_as: Option<Setting>,
+        server: Option<Name>,
+    },
 }
 
 /// One argument of a procedure. A bare word is a string literal already.

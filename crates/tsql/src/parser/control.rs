@@ -86,7 +86,6 @@ impl Parser<'_> {
         let body = self.statements_until(Parser::at_block_end)?;
         self.expect_keyword(Keyword::End)?;
         self.expect_word("TRY")?;
-        self.eat(TokenKind::Semicolon);
         self.expect_keyword(Keyword::Begin)?;
         self.expect_word("CATCH")?;
         let handler = self.statements_until(Parser::at_block_end)?;

@@ -11,10 +11,9 @@ use crate::token::TokenKind;
 impl Parser<'_> {
     pub(super) fn create_database(&mut self) -> Parse<StatementKind> {
         self.advance();
-        if self.at_word("SCOPED") || self.at_word("AUDIT") || self.at_word("ENCRYPTION") {
-            if Self::names(self.peek_at(1)) || self.peek_at(1).keyword == Keyword::Key {
-                return self.opaque_after(&["CREATE", "DATABASE"], 1);
-            }
+        let special = ["SCOPED", "AUDIT", "ENCRYPTION"].iter().any(|word| self.at_word(word));
+        if special && (Self::names(self.peek_at(1)) || self.peek_at(1).keyword == Keyword::Key) {
+            return self.opaque_after(&["CREATE", "DATABASE"], 1);
         }
         let name = self.name()?;
         let mut database = CreateDatabase {

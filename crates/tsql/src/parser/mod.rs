@@ -62,7 +62,7 @@ impl<'t> Parser<'t> {
     pub(crate) fn new(text: &'t str, quoted_identifier: bool) -> Self {
         let mut parser = Parser {
             text,
-            tokens: Vec::with_capacity(text.len() / 4 + 8),
+            tokens: Vec::with_capacity((text.len() / 4).min(1 << 14) + 8),
             at: 0,
             depth: 0,
             quoted_identifier,

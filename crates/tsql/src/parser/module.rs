@@ -14,11 +14,6 @@ impl Parser<'_> {
     /// Behind CREATE, ALTER or CREATE OR ALTER.
     pub(super) fn module(&mut self, verb: ModuleVerb) -> Parse<StatementKind> {
         let word = self.peek();
-        let (taken, spelled) = match verb {
-            ModuleVerb::Create => (1, "CREATE"),
-            ModuleVerb::Alter => (1, "ALTER"),
-            ModuleVerb::CreateOrAlter => (3, "CREATE"),
-        };
         let kind = match word.keyword {
             Keyword::Proc | Keyword::Procedure => "PROCEDURE",
             Keyword::View => "VIEW",
@@ -26,10 +21,15 @@ impl Parser<'_> {
             Keyword::Trigger => "TRIGGER",
             _ => return Err(self.unexpected()),
         };
+        let spelled = match verb {
+            _ if kind == "PROCEDURE" => "CREATE/ALTER",
+            ModuleVerb::Create | ModuleVerb::CreateOrAlter => "CREATE",
+            ModuleVerb::Alter => "ALTER",
+        };
+        let taken = if verb == ModuleVerb::CreateOrAlter { 3 } else { 1 };
         if !self.first_in_batch(taken) {
             let statement = format!("{spelled} {kind}");
-            let message = messages::MUST_BE_FIRST_IN_BATCH;
-            return Err(self.error(message, &[&statement]));
+            return Err(self.error(messages::MUST_BE_FIRST_IN_BATCH, &[&statement]));
         }
         self.advance();
         match kind {

@@ -104,8 +104,7 @@ impl Parser<'_> {
     ) -> Parse<QueryBody> {
         let first = part(self)?;
         let mut rest = Vec::new();
-        loop {
-            let Some(op) = operator(self) else { break };
+        while let Some(op) = operator(self) {
             let start = self.peek();
             let body = part(self)?;
             rest.push(SetOperand { op, body, span: self.span_from(start) });

@@ -91,7 +91,7 @@ impl Parser<'_> {
 
     fn create_schema(&mut self) -> Parse<StatementKind> {
         let first = self.advance();
-        if self.at > 2 && !self.first_in_batch(2) {
+        if !self.first_in_batch(2) {
             let message = base::messages::MUST_BE_FIRST_IN_BATCH;
             return Err(self.error_at(first.line, message, &[&"CREATE SCHEMA"]));
         }

@@ -46,13 +46,8 @@ impl Parser<'_> {
         first: crate::token::Token,
         name: String,
     ) -> Parse<Setting> {
-        let value = if self.eat(TokenKind::Equal) {
-            self.setting_value()?
-        } else if self.at_bare_value() {
-            self.setting_value()?
-        } else {
-            SettingValue::None
-        };
+        let valued = self.eat(TokenKind::Equal) || self.at_bare_value();
+        let value = if valued { self.setting_value()? } else { SettingValue::None };
         Ok(Setting { name: name.into(), value, span: self.span_from(first) })
     }
 

@@ -147,6 +147,13 @@ impl Parser<'_> {
                 column.row_guid = true;
             }
             Keyword::Default => column.default = Some(self.default_constraint(None)?),
+            Keyword::Constraint
+                if matches!(self.peek_at(2).keyword, Keyword::Null | Keyword::Not) =>
+            {
+                self.advance();
+                self.name()?;
+                column.nullable = self.optional_null();
+            }
             Keyword::Constraint if self.peek_at(2).keyword == Keyword::Default => {
                 self.advance();
                 let name = self.name()?;
@@ -292,16 +299,28 @@ impl Parser<'_> {
         Ok(ConstraintKind::Key(Box::new(key)))
     }
 
-    /// `WITH (…)` or the old `WITH FILLFACTOR = n`
+    /// `WITH (…)` or the old `WITH FILLFACTOR = n, …`
     pub(super) fn index_with(&mut self) -> Parse<Vec<Setting>> {
-        if self.keyword() == Keyword::With && self.peek_at(1).kind == TokenKind::Word {
-            let next = self.peek_at(1);
-            if next.keyword == Keyword::Fillfactor || self.peek_at(2).kind == TokenKind::Equal {
-                self.advance();
-                return self.comma_list(Parser::setting);
-            }
+        let next = self.peek_at(1);
+        let after = self.peek_at(2);
+        let bare = self.keyword() == Keyword::With
+            && next.kind == TokenKind::Word
+            && after.keyword != Keyword::As
+            && after.kind != TokenKind::LeftParen;
+        if !bare {
+            return self.optional_with_settings();
         }
-        self.optional_with_settings()
+        self.advance();
+        self.comma_list(|p| {
+            let first = p.expect(TokenKind::Word)?;
+            let name = p.token_text(first).to_ascii_uppercase();
+            // A bare ON is the index's placement, not the option's value.
+            if p.kind() == TokenKind::Equal {
+                return p.setting_named(first, name);
+            }
+            let value = SettingValue::None;
+            Ok(Setting { name: name.into(), value, span: first.span() })
+        })
     }
 
     fn foreign_key(&mut self, of_column: bool) -> Parse<ConstraintKind> {
