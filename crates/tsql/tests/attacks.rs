@@ -5,9 +5,16 @@ use tsql::{ParseOptions, parse};
 
 const DEEP: usize = 100_000;
 
+/// The numbers of a text's errors, found on a small stack.
 fn numbers(text: &str) -> Vec<i32> {
-    let parsed = parse(text, ParseOptions::default());
-    parsed.errors.iter().map(base::SqlError::number).collect()
+    let work = || {
+        let parsed = parse(text, ParseOptions::default());
+        parsed.errors.iter().map(base::SqlError::number).collect()
+    };
+    std::thread::scope(|scope| {
+        let small = std::thread::Builder::new().stack_size(1 << 20);
+        small.spawn_scoped(scope, work).expect("a thread").join().expect("no panic")
+    })
 }
 
 #[test]

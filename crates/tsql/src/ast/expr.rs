@@ -169,7 +169,7 @@ pub struct FunctionCall {
     pub within_group: Vec<OrderItem>,
     /// `IGNORE NULLS` is true, `RESPECT NULLS` false.
     pub ignore_nulls: Option<bool>,
-    pub over: Option<Over>,
+    pub over: Option<Box<Over>>,
     pub span: Span,
 }
 
@@ -208,7 +208,7 @@ pub enum TrimSide {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NextValue {
     pub sequence: ObjectName,
-    pub over: Option<Over>,
+    pub over: Option<Box<Over>>,
 }
 
 /// `IDENTITY(type, seed, increment)`
@@ -223,7 +223,7 @@ pub struct IdentityColumn {
 pub struct Over {
     pub partition_by: Vec<Expr>,
     pub order_by: Vec<OrderItem>,
-    pub frame: Option<Frame>,
+    pub frame: Option<Box<Frame>>,
     pub span: Span,
 }
 

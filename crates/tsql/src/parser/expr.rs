@@ -142,6 +142,7 @@ impl Parser<'_> {
     }
 
     /// A constant that isn't a word.
+    #[inline(never)]
     pub(super) fn literal(&mut self) -> Parse<Expr> {
         let token = self.peek();
         let text = self.token_text(token);
@@ -175,6 +176,7 @@ impl Parser<'_> {
     }
 
     /// `(query)` or `(expression)`
+    #[inline(never)]
     fn paren_primary(&mut self) -> Parse<Expr> {
         let first = self.advance();
         if self.at_query() {
@@ -275,6 +277,7 @@ impl Parser<'_> {
     }
 
     /// `$action`, `$PARTITION.function(…)`
+    #[inline(never)]
     fn pseudo_primary(&mut self, token: Token) -> Parse<Expr> {
         let name = self.take_name()?;
         if self.kind() == TokenKind::Dot {
@@ -285,6 +288,7 @@ impl Parser<'_> {
         Ok(Expr { kind, span: token.span() })
     }
 
+    #[inline(never)]
     fn case(&mut self) -> Parse<Expr> {
         let first = self.advance();
         let branches = if self.keyword() == Keyword::When {
@@ -315,6 +319,7 @@ impl Parser<'_> {
     }
 
     /// `{d '…'}`, `{t '…'}`, `{ts '…'}`, `{guid '…'}`, `{fn f(…)}`
+    #[inline(never)]
     fn odbc_escape(&mut self) -> Parse<Expr> {
         let first = self.advance();
         if self.eat_word("FN") {

@@ -12,6 +12,7 @@ use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
     /// A column or a call, beginning with a name.
+    #[inline(never)]
     pub(super) fn name_primary(&mut self, token: Token) -> Parse<Expr> {
         let next = self.peek_at(1).kind;
         if token.kind == TokenKind::Word {
@@ -41,6 +42,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn type_method(&mut self, token: Token, name: ObjectName) -> Parse<Expr> {
         self.expect(TokenKind::DoubleColon)?;
         let method = self.name()?;
@@ -54,6 +56,7 @@ impl Parser<'_> {
     }
 
     /// Functions whose arguments aren't a list of expressions; None for all others.
+    #[inline(never)]
     fn special_function(&mut self, token: Token) -> Parse<Option<Expr>> {
         let text = self.token_text(token);
         let kind = match text.len() {
@@ -68,6 +71,7 @@ impl Parser<'_> {
         Ok(Some(Expr { kind, span: self.span_from(token) }))
     }
 
+    #[inline(never)]
     fn iif(&mut self) -> Parse<ExprKind> {
         self.advance();
         self.expect(TokenKind::LeftParen)?;
@@ -81,6 +85,7 @@ impl Parser<'_> {
     }
 
     /// `CAST(x AS type)`, `PARSE(x AS type [USING culture])`
+    #[inline(never)]
     fn cast(&mut self, form: CastForm, attempt: bool) -> Parse<ExprKind> {
         self.advance();
         self.expect(TokenKind::LeftParen)?;
@@ -94,6 +99,7 @@ impl Parser<'_> {
     }
 
     /// `[TRY_]CONVERT(type, x [, style])`
+    #[inline(never)]
     pub(super) fn convert(&mut self) -> Parse<Expr> {
         let first = self.advance();
         let attempt = first.keyword == Keyword::TryConvert;
@@ -107,6 +113,7 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Cast(Box::new(cast)), span: self.span_from(first) })
     }
 
+    #[inline(never)]
     fn trim(&mut self) -> Parse<ExprKind> {
         self.advance();
         self.expect(TokenKind::LeftParen)?;
@@ -127,6 +134,7 @@ impl Parser<'_> {
         Ok(ExprKind::Trim(Box::new(Trim { side, characters, operand })))
     }
 
+    #[inline(never)]
     fn next_value(&mut self, first: Token) -> Parse<Expr> {
         let sequence = self.object_name()?;
         let over = self.optional_over()?;
@@ -135,6 +143,7 @@ impl Parser<'_> {
     }
 
     /// `IDENTITY(type [, seed, increment])`
+    #[inline(never)]
     pub(super) fn identity_function(&mut self) -> Parse<Expr> {
         let first = self.advance();
         self.expect(TokenKind::LeftParen)?;
@@ -151,12 +160,14 @@ impl Parser<'_> {
     }
 
     /// A call as an expression; the name is read.
+    #[inline(never)]
     pub(super) fn function_call(&mut self, first: Token, name: ObjectName) -> Parse<Expr> {
         let call = self.call(first, name)?;
         Ok(Expr { span: call.span, kind: ExprKind::Function(Box::new(call)) })
     }
 
     /// `(arguments) [WITHIN GROUP (…)] [IGNORE NULLS] [OVER (…)]`
+    #[inline(never)]
     pub(super) fn call(&mut self, first: Token, name: ObjectName) -> Parse<FunctionCall> {
         self.expect(TokenKind::LeftParen)?;
         let mut distinct = false;
@@ -196,6 +207,7 @@ impl Parser<'_> {
         Ok(arguments)
     }
 
+    #[inline(never)]
     fn within_group(&mut self) -> Parse<Vec<crate::ast::OrderItem>> {
         if !self.eat_keyword(Keyword::Within) {
             return Ok(Vec::new());
@@ -218,7 +230,8 @@ impl Parser<'_> {
         }
     }
 
-    fn optional_over(&mut self) -> Parse<Option<Over>> {
+    #[inline(never)]
+    fn optional_over(&mut self) -> Parse<Option<Box<Over>>> {
         if self.keyword() != Keyword::Over {
             return Ok(None);
         }
@@ -232,10 +245,12 @@ impl Parser<'_> {
         let order_by = self.optional_order_by()?;
         let frame = self.frame()?;
         self.expect(TokenKind::RightParen)?;
-        Ok(Some(Over { partition_by, order_by, frame, span: self.span_from(first) }))
+        let span = self.span_from(first);
+        Ok(Some(Box::new(Over { partition_by, order_by, frame, span })))
     }
 
-    fn frame(&mut self) -> Parse<Option<Frame>> {
+    #[inline(never)]
+    fn frame(&mut self) -> Parse<Option<Box<Frame>>> {
         let unit = if self.eat_word("ROWS") {
             FrameUnit::Rows
         } else if self.eat_word("RANGE") {
@@ -246,10 +261,11 @@ impl Parser<'_> {
         if self.eat_keyword(Keyword::Between) {
             let start = self.frame_bound()?;
             self.expect_keyword(Keyword::And)?;
-            return Ok(Some(Frame { unit, start, end: self.frame_bound()? }));
+            let end = self.frame_bound()?;
+            return Ok(Some(Box::new(Frame { unit, start, end })));
         }
         let start = self.frame_bound()?;
-        Ok(Some(Frame { unit, start, end: FrameBound::CurrentRow }))
+        Ok(Some(Box::new(Frame { unit, start, end: FrameBound::CurrentRow })))
     }
 
     fn frame_bound(&mut self) -> Parse<FrameBound> {

@@ -103,6 +103,7 @@ impl Parser<'_> {
     }
 
     /// One source, with the PIVOTs behind it.
+    #[inline(never)]
     fn single_source(&mut self) -> Parse<TableSource> {
         let first = self.peek();
         let mut source = match first.kind {
@@ -126,6 +127,7 @@ impl Parser<'_> {
         Ok(source)
     }
 
+    #[inline(never)]
     fn paren_source(&mut self) -> Parse<TableSource> {
         let first = self.advance();
         if self.keyword() == Keyword::Values {
@@ -174,6 +176,7 @@ impl Parser<'_> {
     }
 
     /// `@t [AS alias]`, `@x.nodes(…) AS t(c)`
+    #[inline(never)]
     fn variable_source(&mut self) -> Parse<TableSource> {
         let first = self.peek();
         let variable = self.take_name()?;
@@ -192,6 +195,7 @@ impl Parser<'_> {
     }
 
     /// A table or function by name.
+    #[inline(never)]
     fn named_source(&mut self) -> Parse<TableSource> {
         let first = self.peek();
         let reserved = matches!(
@@ -221,6 +225,7 @@ impl Parser<'_> {
         Ok(TableSource { kind, span: self.span_from(first) })
     }
 
+    #[inline(never)]
     fn function_source(
         &mut self,
         first: Token,
@@ -299,6 +304,7 @@ impl Parser<'_> {
     }
 
     /// Behind PIVOT: `(aggregate FOR column IN (values)) AS alias`
+    #[inline(never)]
     fn pivot(&mut self, source: TableSource) -> Parse<Pivot> {
         self.expect(TokenKind::LeftParen)?;
         let aggregate = self.named_call()?;
@@ -312,6 +318,7 @@ impl Parser<'_> {
     }
 
     /// Behind UNPIVOT: `(value FOR name IN (columns)) AS alias`
+    #[inline(never)]
     fn unpivot(&mut self, source: TableSource) -> Parse<Unpivot> {
         self.expect(TokenKind::LeftParen)?;
         let value = self.name()?;
