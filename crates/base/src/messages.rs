@@ -254,10 +254,12 @@ messages! {
     STRING_AGG_TOO_LONG = 9829, 16, "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
     THROW_ARGUMENT = 10704, 15, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
     MERGE_NEEDS_SEMICOLON = 10713, 15, "A MERGE statement must be terminated by a semi-colon (;).";
+    CONNECTIONS_FULL = 17809, 20, "Could not connect because the maximum number of '{0}' user connections has already been reached. The system administrator can use sp_configure to increase the maximum value. The connection has been closed.";
     TDS_PRELOGIN = 17828, 20, "The prelogin packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";
     TDS_VERSION = 17831, 20, "The TDS version 0x{0} of the client library used to open the connection is unsupported or unknown. The connection has been closed.";
     TDS_LOGIN = 17832, 20, "The login packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";
     TDS_MESSAGE_TOO_LONG = 17836, 20, "The message exceeds the {0} bytes that a request may have; the connection has been closed.";
+    LOGIN_UNTRUSTED = 18452, 14, "Login failed. The login is from an untrusted domain and cannot be used with Integrated authentication.";
     LOGIN_FAILED = 18456, 14, "Login failed for user '{0}'.";
     ERROR_NUMBER_RANGE = 35100, 16, "Error number {0} in the THROW statement is outside the valid range. Specify an error number in the valid range of 50000 to 2147483647.";
     NOT_SUPPORTED = 40510, 16, "Statement '{0}' is not supported in this version of Ghostlight.";
