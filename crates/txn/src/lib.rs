@@ -1,3 +1,18 @@
-//! Transactions: Xsn, begin, commit, abort, commit table, undo walk.
+//! Transactions: ids, the commit table, version lifetimes, and the walk that undoes.
+//!
+//! What a transaction did is known by its chain of log records; how one of them is undone is the
+//! business of the [`UndoHandler`] that owns its kind, implemented above and wired in `database`.
 
 #![forbid(unsafe_code)]
+
+mod commit_table;
+mod lifetime;
+mod payload;
+mod table;
+mod undo;
+
+pub use commit_table::{CommitTable, CommitTime, Outcome};
+pub use lifetime::{Lifetime, Need, SnapshotRegistry};
+pub use payload::{Begin, Ended};
+pub use table::{Active, Transactions};
+pub use undo::{UndoContext, UndoError, UndoHandler, UndoTable, roll_back};

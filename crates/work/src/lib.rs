@@ -1,7 +1,19 @@
-//! One unit of work: a transaction, its part per database, its pending settles.
+//! One unit of work: a transaction, its part per database, its pending settles; the order of
+//! commit and rollback.
+//!
+//! A [`Work`] is a session's transaction, explicit or of one statement. It writes the commit
+//! order once, for everybody; README.md has it, and what a crash leaves at each step.
 
 #![forbid(unsafe_code)]
 
-/// One unit of work (under construction: the transaction, its parts, its locks).
-#[derive(Default)]
-pub struct Work {}
+mod commit;
+mod home;
+mod part;
+mod settle;
+mod unit;
+
+pub use commit::{CommitMode, WorkError};
+pub use home::{DelayedDurability, Home};
+pub use part::Part;
+pub use settle::{Ghost, Settled, Settler};
+pub use unit::{Engine, Mark, Work};

@@ -1,0 +1,75 @@
+//! The transactions of the instance: numbers, and who is active.
+
+use crate::{CommitTable, SnapshotRegistry};
+use base::{SessionId, TransactionId, Xsn};
+use os::sync::Mutex;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// An active transaction, as sys.dm_tran_active_transactions shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Active {
+    /// Its number.
+    pub id: TransactionId,
+    /// Whose.
+    pub session: SessionId,
+    /// Its name.
+    pub name: String,
+    /// Wall time of its begin, nanoseconds since 1970.
+    pub began_at: i64,
+    /// Whether BEGIN TRANSACTION (or implicit transactions) opened it, not a statement.
+    pub user: bool,
+}
+
+/// The transactions of the instance.
+#[derive(Default)]
+pub struct Transactions {
+    last_id: AtomicU64,
+    last_xsn: AtomicU64,
+    active: Mutex<BTreeMap<u64, Active>>,
+    /// From number to commit.
+    pub commits: CommitTable,
+    /// Who reads at which point.
+    pub snapshots: SnapshotRegistry,
+}
+
+impl Transactions {
+    /// The next transaction number. Low 32 bits are never 0, which means "no transaction".
+    pub fn next_id(&self) -> TransactionId {
+        loop {
+            let id = self.last_id.fetch_add(1, Relaxed) + 1;
+            if id as u32 != 0 {
+                return TransactionId(id);
+            }
+        }
+    }
+
+    /// The next sequence number of versioned work.
+    pub fn next_xsn(&self) -> Xsn {
+        let n = self.last_xsn.fetch_add(1, Relaxed) + 1;
+        assert!(n <= Xsn::MAX.0, "48 bits of sequence numbers last for centuries");
+        Xsn(n)
+    }
+
+    /// Sees to it that later ids are above one found in a log.
+    pub fn raise_id(&self, above: u64) {
+        self.last_id.fetch_max(above, Relaxed);
+    }
+
+    /// Lists a transaction as active.
+    pub fn enter(&self, active: Active) {
+        let fresh = self.active.lock().insert(active.id.0, active).is_none();
+        assert!(fresh, "a transaction begins once");
+    }
+
+    /// Takes it off the list.
+    pub fn leave(&self, id: TransactionId) {
+        let was = self.active.lock().remove(&id.0).is_some();
+        assert!(was, "a transaction ends once");
+    }
+
+    /// Who is active, oldest first.
+    pub fn active(&self) -> Vec<Active> {
+        self.active.lock().values().cloned().collect()
+    }
+}

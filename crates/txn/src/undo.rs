@@ -1,0 +1,132 @@
+//! Undo: walking a transaction's records backwards, each undone by the owner of its kind.
+//!
+//! Every undo is logged as a compensation that says where undo goes on, so that a rollback that
+//! a crash interrupts goes on where it was and never undoes twice. Transaction, savepoint and
+//! statement rollback, and recovery, all walk here.
+
+use base::Lsn;
+use buffer::{BufferError, Pages, Undo};
+use std::sync::Arc;
+use wal::{Group, Log, RecordFlags, RecordView, TransactionChain, WalError, kinds};
+
+/// Why a record could not be undone.
+#[derive(Debug)]
+pub enum UndoError {
+    /// The log could not be read.
+    Log(WalError),
+    /// A page could not be read.
+    Buffer(BufferError),
+    /// The row or page that the record speaks of is not there: damage.
+    Lost(Lsn, &'static str),
+}
+
+impl From<WalError> for UndoError {
+    fn from(e: WalError) -> Self {
+        UndoError::Log(e)
+    }
+}
+
+impl From<BufferError> for UndoError {
+    fn from(e: BufferError) -> Self {
+        UndoError::Buffer(e)
+    }
+}
+
+impl std::fmt::Display for UndoError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            UndoError::Log(e) => write!(f, "{e}"),
+            UndoError::Buffer(e) => write!(f, "{e}"),
+            UndoError::Lost(lsn, what) => write!(f, "log record {lsn} cannot be undone: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for UndoError {}
+
+/// What a handler undoes with.
+pub struct UndoContext<'a> {
+    /// The database's pages.
+    pub pages: &'a Arc<Pages>,
+    /// Scratch for the compensation's change.
+    pub group: &'a mut Group,
+    /// The transaction's chain, for `Change::finish`.
+    pub chain: &'a mut TransactionChain,
+    /// How the compensation is logged.
+    pub undo: Undo,
+}
+
+/// Undoes records of its kinds. Owned by `txn`, implemented by `rowstore` and others above,
+/// wired in `database`.
+pub trait UndoHandler: Send + Sync {
+    /// Undoes one record by a change whose first page operation is logged with `cx.undo`.
+    ///
+    /// # Errors
+    /// Damage, or a disk that cannot be read.
+    fn undo(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> Result<(), UndoError>;
+}
+
+/// Which handler undoes which kinds.
+pub struct UndoTable {
+    handlers: Vec<Option<Arc<dyn UndoHandler>>>,
+}
+
+impl Default for UndoTable {
+    fn default() -> Self {
+        UndoTable { handlers: (0..256).map(|_| None).collect() }
+    }
+}
+
+impl UndoTable {
+    /// Gives a range of kinds to a handler.
+    #[must_use]
+    pub fn with(
+        mut self,
+        kinds: std::ops::RangeInclusive<u8>,
+        handler: &Arc<dyn UndoHandler>,
+    ) -> Self {
+        for k in kinds {
+            let place = &mut self.handlers[usize::from(k)];
+            assert!(place.is_none(), "kind {k:#x} has one undo handler");
+            *place = Some(Arc::clone(handler));
+        }
+        self
+    }
+}
+
+/// Undoes a transaction's records after `to` (exclusive), newest first.
+///
+/// # Errors
+/// See [`UndoError`]; what was undone stays undone, and a repeated call goes on.
+pub fn roll_back(
+    pages: &Arc<Pages>,
+    table: &UndoTable,
+    group: &mut Group,
+    chain: &mut TransactionChain,
+    to: Lsn,
+) -> Result<(), UndoError> {
+    let log: &Arc<Log> = pages.log();
+    let mut at = chain.last;
+    while at > to {
+        let record = log.read_record(at)?;
+        let view = record.view();
+        if view.transaction() != chain.id {
+            return Err(UndoError::Lost(at, "it belongs to another transaction"));
+        }
+        let previous = view.previous();
+        if previous >= at {
+            return Err(UndoError::Lost(at, "the transaction's chain does not go back"));
+        }
+        let skip = view.flags().has(RecordFlags::COMPENSATION | RecordFlags::REDO_ONLY)
+            || matches!(view.kind(), kinds::BEGIN | kinds::SAVEPOINT);
+        if !skip {
+            let handler = table.handlers[usize::from(view.kind().0)].as_ref();
+            let handler = handler.ok_or(UndoError::Lost(at, "nobody undoes its kind"))?;
+            let undo = Undo::Compensation { transaction: chain.id, next: previous };
+            let mut cx = UndoContext { pages, group, chain, undo };
+            handler.undo(&view, &mut cx)?;
+        }
+        at = previous;
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! Commit and rollback, each step in its order.
+//!
+//! 1. append the commit record to each part's log
+//! 2. wait until they are durable, unless delayed
+//! 3. settle the ghosts, under the locks of their deleter
+//! 4. release locks
+//!
+//! Nobody sees a fully durable commit before it is durable: locks are held until then.
+
+use crate::settle::Settled;
+use crate::unit::{Mark, Work};
+use base::{Lsn, SqlError, messages};
+use txn::{Ended, UndoError};
+use wal::{Group, WalError, kinds};
+
+/// How a COMMIT asks for durability.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CommitMode {
+    /// As the database's setting has it without a wish.
+    Full,
+    /// WITH (DELAYED_DURABILITY = ON).
+    Delayed,
+}
+
+/// Why a unit of work could not go on.
+#[derive(Debug)]
+pub enum WorkError {
+    /// No log for the commit record: the transaction is still open.
+    Log(WalError),
+    /// A record could not be undone: the database is damaged.
+    Undo(UndoError),
+}
+
+impl WorkError {
+    /// As the user sees it.
+    pub fn into_sql(self, database: &str) -> SqlError {
+        match self {
+            WorkError::Log(e) => e.into_sql(database),
+            WorkError::Undo(UndoError::Buffer(e)) => e.into(),
+            WorkError::Undo(e) => SqlError::new(messages::INTERNAL, &[&e]),
+        }
+    }
+}
+
+impl Work {
+    /// Commits the open transaction.
+    ///
+    /// # Errors
+    /// None that leaves it half done: when log is missing for the commit record, the transaction
+    /// is open as before.
+    ///
+    /// # Panics
+    /// Without a transaction, or with a doomed one.
+    pub fn commit(&mut self, mode: CommitMode) -> Result<(), WorkError> {
+        assert!(self.is_active() && !self.is_doomed(), "what is committed is open and sound");
+        self.append_commits(mode);
+        self.settle();
+        self.ended();
+        Ok(())
+    }
+
+    fn append_commits(&mut self, mode: CommitMode) {
+        let ended = Ended { at: os::clock::now().0 }.bytes();
+        let asks_delay = mode == CommitMode::Delayed;
+        let mut waits: [Option<(usize, Lsn)>; 4] = [None; 4];
+        let mut count = 0;
+        for (i, part) in self.parts.iter_mut().enumerate().filter(|(_, p)| p.has_logged()) {
+            part.group.clear();
+            let pushed = part.group.push_plain(kinds::COMMIT, part.chain.id, &ended);
+            assert!(pushed.is_ok(), "an empty group has room for a commit");
+            let appended = part.home.log().append(&mut part.group, &mut part.chain);
+            if part.home.waits_for_disk(asks_delay) {
+                match waits.get_mut(count) {
+                    Some(place) => *place = Some((i, appended.last)),
+                    None => part.home.log().flush_to(appended.last),
+                }
+                count += 1;
+            }
+        }
+        for (i, lsn) in waits.into_iter().flatten() {
+            self.parts[i].home.log().flush_to(lsn);
+        }
+    }
+
+    fn settle(&mut self) {
+        let mut ghosts = std::mem::take(&mut self.ghosts);
+        for g in &ghosts.list {
+            // One that cannot be removed now is found again by the cleaner.
+            let _: Settled =
+                g.settler.settle(&mut self.scratch, &ghosts.keys[g.key.clone()], g.hint);
+        }
+        ghosts.truncate(0);
+        self.ghosts = ghosts;
+    }
+
+    /// Undoes what came after a mark: a failed statement, or ROLLBACK to a savepoint. Locks stay.
+    ///
+    /// # Errors
+    /// Damage; the transaction is then doomed.
+    pub fn roll_back_to(&mut self, mark: &Mark) -> Result<(), WorkError> {
+        assert!(self.is_active());
+        let mut group = Group::new();
+        for i in (0..self.parts.len()).rev() {
+            let to = Work::mark_of(mark, self.parts[i].home.database);
+            if let Err(e) = self.undo_part(i, to, &mut group) {
+                self.doom();
+                return Err(e);
+            }
+        }
+        self.forget_ghosts_after(mark);
+        Ok(())
+    }
+
+    fn undo_part(&mut self, i: usize, to: Lsn, group: &mut Group) -> Result<(), WorkError> {
+        let part = &mut self.parts[i];
+        if !part.has_logged() || part.chain.last <= to {
+            return Ok(());
+        }
+        let home = std::sync::Arc::clone(&part.home);
+        txn::roll_back(&home.pages, &home.undo(), group, &mut part.chain, to)
+            .map_err(WorkError::Undo)
+    }
+
+    /// Rolls the open transaction back.
+    ///
+    /// # Errors
+    /// Damage: what could not be undone stays; recovery tries again at the next start.
+    pub fn roll_back(&mut self) -> Result<(), WorkError> {
+        assert!(self.is_active(), "there is something to roll back");
+        self.owner().set_rolling_back(true);
+        let mut group = Group::new();
+        let mut result = Ok(());
+        for i in (0..self.parts.len()).rev() {
+            match self.undo_part(i, Lsn::ZERO, &mut group) {
+                Ok(()) => self.append_abort(i, &mut group),
+                Err(e) => result = Err(e),
+            }
+        }
+        self.owner().set_rolling_back(false);
+        self.ended();
+        result
+    }
+
+    fn append_abort(&mut self, i: usize, group: &mut Group) {
+        let part = &mut self.parts[i];
+        if part.has_logged() {
+            group.clear();
+            let ended = Ended { at: os::clock::now().0 }.bytes();
+            let pushed = group.push_plain(kinds::ABORT, part.chain.id, &ended);
+            assert!(pushed.is_ok(), "an empty group has room for an abort");
+            part.home.log().append(group, &mut part.chain);
+        }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        if self.is_active() && !os::sched::crashed() {
+            // A session that ends, also by a panic, takes its transaction with it.
+            let _ = self.roll_back();
+        }
+    }
+}

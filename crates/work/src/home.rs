@@ -1,0 +1,124 @@
+//! `Home`: what a unit of work needs of a database.
+
+use base::{DatabaseId, Lsn};
+use buffer::Pages;
+use os::sync::{Mutex, RwLock};
+use space::Space;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use txn::UndoTable;
+use wal::Log;
+
+/// ALTER DATABASE ... SET DELAYED_DURABILITY.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum DelayedDurability {
+    /// Every commit is fully durable.
+    Disabled = 0,
+    /// A commit is delayed when it asks for it.
+    Allowed = 1,
+    /// Every commit is delayed.
+    Forced = 2,
+}
+
+/// A database as units of work see it.
+pub struct Home {
+    /// The database.
+    pub database: DatabaseId,
+    /// Its pages.
+    pub pages: Arc<Pages>,
+    /// Its allocator.
+    pub space: Arc<Space>,
+    name: RwLock<String>,
+    undo: RwLock<Option<Arc<UndoTable>>>,
+    durability: AtomicU8,
+    survives: bool,
+    active: Mutex<BTreeMap<u32, Lsn>>,
+}
+
+impl Home {
+    /// A database; `survives` is false for tempdb, whose commits never wait for the disk.
+    pub fn new(name: &str, pages: &Arc<Pages>, space: &Arc<Space>, survives: bool) -> Arc<Home> {
+        Arc::new(Home {
+            database: pages.database(),
+            pages: Arc::clone(pages),
+            space: Arc::clone(space),
+            name: RwLock::new(name.to_owned()),
+            undo: RwLock::new(None),
+            durability: AtomicU8::new(DelayedDurability::Disabled as u8),
+            survives,
+            active: Mutex::default(),
+        })
+    }
+
+    /// The database's name, for error texts.
+    pub fn name(&self) -> String {
+        self.name.read().clone()
+    }
+
+    /// The log.
+    pub fn log(&self) -> &Arc<Log> {
+        self.pages.log()
+    }
+
+    /// Who undoes what; set once, when the database is wired.
+    pub fn set_undo(&self, table: UndoTable) {
+        *self.undo.write() = Some(Arc::new(table));
+    }
+
+    /// Who undoes what.
+    ///
+    /// # Panics
+    /// Before the database is wired.
+    pub fn undo(&self) -> Arc<UndoTable> {
+        Arc::clone(self.undo.read().as_ref().expect("a wired database has its undo table"))
+    }
+
+    /// The database's setting.
+    pub fn delayed_durability(&self) -> DelayedDurability {
+        match self.durability.load(Relaxed) {
+            0 => DelayedDurability::Disabled,
+            1 => DelayedDurability::Allowed,
+            _ => DelayedDurability::Forced,
+        }
+    }
+
+    /// Changes the setting.
+    pub fn set_delayed_durability(&self, setting: DelayedDurability) {
+        self.durability.store(setting as u8, Relaxed);
+    }
+
+    /// Whether a commit that asks (or does not ask) for delay waits for the disk.
+    pub(crate) fn waits_for_disk(&self, asks_delay: bool) -> bool {
+        self.survives
+            && match self.delayed_durability() {
+                DelayedDurability::Disabled => true,
+                DelayedDurability::Allowed => !asks_delay,
+                DelayedDurability::Forced => false,
+            }
+    }
+
+    /// Notes that a transaction is about to log here; its records are needed from now on.
+    pub(crate) fn enter(&self, id: u32) {
+        let mut active = self.active.lock();
+        let fresh = active.insert(id, self.log().next_lsn()).is_none();
+        assert!(fresh, "a transaction has one part in a database");
+    }
+
+    /// Notes that its records are needed no more.
+    pub(crate) fn leave(&self, id: u32) {
+        let was = self.active.lock().remove(&id).is_some();
+        assert!(was, "a part ends once");
+    }
+
+    /// A lower bound of the first record of any active transaction; [`Lsn::MAX`] without one.
+    pub fn oldest_active(&self) -> Lsn {
+        self.active.lock().values().copied().min().unwrap_or(Lsn::MAX)
+    }
+
+    /// Active transactions with a part here.
+    pub fn active_count(&self) -> usize {
+        self.active.lock().len()
+    }
+}

@@ -1,0 +1,118 @@
+//! A transaction's part in one database: its chain in that log, and its right to more log.
+
+use crate::home::Home;
+use base::{Lsn, SessionId, TransactionId};
+use buffer::{Change, Undo};
+use std::sync::Arc;
+use txn::Begin;
+use wal::{Group, LogReservation, TransactionChain, WalError, kinds};
+
+/// Log that a change may write beyond its own estimate: begin record, maps, block overhead.
+const FORWARD_SLACK: u64 = 2048;
+/// Least growth of a reservation, so that not every row asks.
+const RESERVE_STEP: u64 = 8192;
+
+/// A transaction's part in one database.
+pub struct Part {
+    /// The database.
+    pub home: Arc<Home>,
+    /// Scratch for changes: reused from row to row.
+    pub group: Group,
+    /// Its records.
+    pub chain: TransactionChain,
+    reservation: LogReservation,
+    /// Bytes that undoing what was logged so far may write.
+    undo_bytes: u64,
+    entered: bool,
+    begun: bool,
+}
+
+impl Part {
+    pub(crate) fn new(home: &Arc<Home>) -> Part {
+        Part {
+            home: Arc::clone(home),
+            group: Group::new(),
+            chain: TransactionChain::default(),
+            reservation: LogReservation::none(home.log()),
+            undo_bytes: 0,
+            entered: false,
+            begun: false,
+        }
+    }
+
+    /// Before a change is begun: reserves log for it and for its undo.
+    ///
+    /// # Errors
+    /// 9002.
+    pub fn reserve(&mut self, change_bytes: usize) -> Result<(), WalError> {
+        if !self.entered {
+            assert_ne!(self.chain.id, 0, "a part belongs to a transaction");
+            self.home.enter(self.chain.id);
+            self.entered = true;
+        }
+        let need = self.undo_bytes + 2 * change_bytes as u64 + FORWARD_SLACK;
+        if need > self.reservation.bytes() {
+            self.reservation.grow((need - self.reservation.bytes()).max(RESERVE_STEP))?;
+        }
+        Ok(())
+    }
+
+    /// Within the first change: the begin record, in the same group.
+    pub fn begin(&mut self) -> BeginRecord {
+        let wanted = !self.begun;
+        self.begun = true;
+        BeginRecord { wanted, id: self.chain.id }
+    }
+
+    /// How operations of this transaction are logged.
+    pub fn undo(&self) -> Undo {
+        Undo::By(self.chain.id)
+    }
+
+    /// After a change was finished: remembers what its undo may cost.
+    pub fn logged(&mut self, change_bytes: usize) {
+        self.undo_bytes += change_bytes as u64 + 64;
+    }
+
+    /// Whether it has logged anything.
+    pub fn has_logged(&self) -> bool {
+        self.chain.last != Lsn::ZERO
+    }
+
+    pub(crate) fn start(&mut self, id: TransactionId) {
+        assert!(!self.entered && !self.begun);
+        self.chain = TransactionChain { id: id.0 as u32, ..TransactionChain::default() };
+    }
+
+    /// The transaction is over here; buffers stay for the next one.
+    pub(crate) fn end(&mut self) {
+        if std::mem::take(&mut self.entered) {
+            self.home.leave(self.chain.id);
+        }
+        self.begun = false;
+        self.undo_bytes = 0;
+        self.chain = TransactionChain::default();
+        // A small reservation is kept: the next short transaction does not ask again.
+        let keep = self.reservation.bytes().min(RESERVE_STEP);
+        self.reservation.shrink(self.reservation.bytes() - keep);
+    }
+}
+
+/// The begin record of a part, to be put into a change.
+#[derive(Clone, Copy)]
+pub struct BeginRecord {
+    wanted: bool,
+    id: u32,
+}
+
+impl BeginRecord {
+    /// Logs the begin record, unless the part has one.
+    pub fn log(self, change: &mut Change<'_>, session: SessionId) {
+        if self.wanted {
+            let at = os::clock::now().0;
+            let id = TransactionId(u64::from(self.id));
+            let begin = Begin { id, session, at, name: "" };
+            change.log_plain(kinds::BEGIN, self.id, &begin.front());
+        }
+    }
+}

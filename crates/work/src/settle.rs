@@ -1,0 +1,49 @@
+//! Settling: the deleter removes its own ghosts right after its commit.
+//!
+//! Keys live in one buffer that is reused, so a delete costs no allocation.
+
+use base::PageId;
+use std::sync::Arc;
+use wal::Group;
+
+/// What became of a ghost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Settled {
+    /// It is gone, or was gone already.
+    Done,
+    /// It could not be removed now; the cleaner comes back.
+    Later,
+}
+
+/// A hobt whose ghosts can be settled.
+pub trait Settler: Send + Sync {
+    /// Removes a committed ghost. The caller still holds the deleter's locks.
+    fn settle(&self, group: &mut Group, key: &[u8], hint: (PageId, u16)) -> Settled;
+}
+
+/// A ghost to settle after commit.
+pub struct Ghost {
+    pub(crate) settler: Arc<dyn Settler>,
+    pub(crate) key: std::ops::Range<usize>,
+    pub(crate) hint: (PageId, u16),
+}
+
+/// The ghosts of a unit of work.
+#[derive(Default)]
+pub(crate) struct Ghosts {
+    pub(crate) list: Vec<Ghost>,
+    pub(crate) keys: Vec<u8>,
+}
+
+impl Ghosts {
+    pub(crate) fn push(&mut self, settler: Arc<dyn Settler>, key: &[u8], hint: (PageId, u16)) {
+        let from = self.keys.len();
+        self.keys.extend_from_slice(key);
+        self.list.push(Ghost { settler, key: from..self.keys.len(), hint });
+    }
+
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.list.truncate(len);
+        self.keys.truncate(self.list.last().map_or(0, |g| g.key.end));
+    }
+}

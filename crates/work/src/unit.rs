@@ -1,0 +1,217 @@
+//! `Work`: a session's transaction and everything it holds.
+
+use crate::home::Home;
+use crate::part::Part;
+use crate::settle::{Ghosts, Settler};
+use base::{DatabaseId, Lsn, PageId, SessionId, TransactionId};
+use lock::{Owner, OwnerId, OwnerKind, Timeout};
+use os::wait::Waiter;
+use std::sync::Arc;
+use txn::{Active, Transactions};
+use wal::Group;
+
+/// What units of work share: one an instance.
+pub struct Engine {
+    /// Numbers, commits, snapshots.
+    pub transactions: Transactions,
+    /// Locks of all databases.
+    pub locks: Arc<lock::Table>,
+}
+
+/// A point to roll back to: before a statement, or a savepoint.
+#[derive(Clone, Debug, Default)]
+pub struct Mark {
+    parts: Vec<(DatabaseId, Lsn)>,
+    ghosts: usize,
+}
+
+/// A session's unit of work. It lives as long as the session; transactions come and go in it.
+pub struct Work {
+    engine: Arc<Engine>,
+    owner: Arc<Owner>,
+    timeout: Timeout,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) ghosts: Ghosts,
+    pub(crate) scratch: Group,
+    id: Option<TransactionId>,
+    user: bool,
+    doomed: bool,
+    generation: u64,
+}
+
+impl Work {
+    /// A session's unit of work, without a transaction yet. It waits at `waiter`.
+    pub fn new(engine: &Arc<Engine>, session: SessionId, waiter: Arc<Waiter>) -> Work {
+        let id = OwnerId::new(OwnerKind::Transaction, engine.transactions.next_id().0);
+        Work {
+            engine: Arc::clone(engine),
+            owner: Owner::new(id, session, waiter),
+            timeout: Timeout::INFINITE,
+            parts: Vec::new(),
+            ghosts: Ghosts::default(),
+            scratch: Group::new(),
+            id: None,
+            user: false,
+            doomed: false,
+            generation: 0,
+        }
+    }
+
+    /// What it shares with others.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// The locks of the instance.
+    pub fn locks(&self) -> &Arc<lock::Table> {
+        &self.engine.locks
+    }
+
+    /// Who asks for locks.
+    pub fn owner(&self) -> &Arc<Owner> {
+        &self.owner
+    }
+
+    /// The session.
+    pub fn session(&self) -> SessionId {
+        self.owner.session()
+    }
+
+    /// SET LOCK_TIMEOUT.
+    pub fn timeout(&self) -> Timeout {
+        self.timeout
+    }
+
+    /// SET LOCK_TIMEOUT.
+    pub fn set_timeout(&mut self, timeout: Timeout) {
+        self.timeout = timeout;
+    }
+
+    /// Whether a transaction is open.
+    pub fn is_active(&self) -> bool {
+        self.id.is_some()
+    }
+
+    /// Whether BEGIN TRANSACTION opened it, not a statement.
+    pub fn is_user_transaction(&self) -> bool {
+        self.id.is_some() && self.user
+    }
+
+    /// The open transaction's number.
+    pub fn transaction_id(&self) -> Option<TransactionId> {
+        self.id
+    }
+
+    /// XACT_STATE() = -1: it can only be rolled back.
+    pub fn is_doomed(&self) -> bool {
+        self.doomed
+    }
+
+    /// Dooms it.
+    pub fn doom(&mut self) {
+        assert!(self.id.is_some(), "there is something to doom");
+        self.doomed = true;
+    }
+
+    /// Changes at each begin and end: what is cached for a transaction is stale then.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Begins a transaction: of the user, or for one statement.
+    pub fn begin(&mut self, user: bool, name: &str) -> TransactionId {
+        assert!(self.id.is_none(), "transactions do not nest here");
+        let id = self.engine.transactions.next_id();
+        self.owner.renew(OwnerId::new(OwnerKind::Transaction, id.0));
+        if user {
+            let began_at = os::clock::now().0;
+            let name = if name.is_empty() { "user_transaction" } else { name };
+            let active =
+                Active { id, session: self.session(), name: name.to_owned(), began_at, user };
+            self.engine.transactions.enter(active);
+        }
+        self.id = Some(id);
+        self.user = user;
+        self.doomed = false;
+        self.generation += 1;
+        for part in &mut self.parts {
+            part.start(id);
+        }
+        id
+    }
+
+    /// A statement's transaction becomes the user's (implicit transactions).
+    pub fn adopt(&mut self) {
+        let id = self.id.expect("there is a transaction to adopt");
+        if !std::mem::replace(&mut self.user, true) {
+            let began_at = os::clock::now().0;
+            let name = "implicit_transaction".to_owned();
+            let active = Active { id, session: self.session(), name, began_at, user: true };
+            self.engine.transactions.enter(active);
+        }
+    }
+
+    /// The transaction's part in a database, made at first use.
+    ///
+    /// # Panics
+    /// Without a transaction.
+    pub fn part(&mut self, home: &Arc<Home>) -> &mut Part {
+        let id = self.id.expect("changes belong to a transaction");
+        let found = self.parts.iter().position(|p| p.home.database == home.database);
+        let at = match found {
+            Some(at) if Arc::ptr_eq(&self.parts[at].home, home) => at,
+            Some(at) => {
+                // The database was dropped and its number given to another.
+                assert!(!self.parts[at].has_logged(), "a database in use is not dropped");
+                self.parts[at].end();
+                self.parts[at] = Part::new(home);
+                self.parts[at].start(id);
+                at
+            }
+            None => {
+                let mut part = Part::new(home);
+                part.start(id);
+                self.parts.push(part);
+                self.parts.len() - 1
+            }
+        };
+        &mut self.parts[at]
+    }
+
+    /// A ghost of this transaction, to be settled after its commit.
+    pub fn ghosted(&mut self, settler: Arc<dyn Settler>, key: &[u8], hint: (PageId, u16)) {
+        self.ghosts.push(settler, key, hint);
+    }
+
+    /// Where a rollback of what comes now would go back to.
+    pub fn mark(&self) -> Mark {
+        let parts = self.parts.iter().filter(|p| p.has_logged());
+        Mark {
+            parts: parts.map(|p| (p.home.database, p.chain.last)).collect(),
+            ghosts: self.ghosts.list.len(),
+        }
+    }
+
+    pub(crate) fn mark_of(mark: &Mark, database: DatabaseId) -> Lsn {
+        mark.parts.iter().find(|p| p.0 == database).map_or(Lsn::ZERO, |p| p.1)
+    }
+
+    pub(crate) fn forget_ghosts_after(&mut self, mark: &Mark) {
+        self.ghosts.truncate(mark.ghosts);
+    }
+
+    /// The transaction is over: locks go, parts are ready for the next.
+    pub(crate) fn ended(&mut self) {
+        let id = self.id.take().expect("a transaction ends once");
+        self.engine.locks.release_all(&self.owner);
+        for part in &mut self.parts {
+            part.end();
+        }
+        if std::mem::take(&mut self.user) {
+            self.engine.transactions.leave(id);
+        }
+        self.ghosts.truncate(0);
+        self.doomed = false;
+        self.generation += 1;
+    }
+}
