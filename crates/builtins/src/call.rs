@@ -179,6 +179,21 @@ pub struct Function {
     pub eval: fn(&mut Call<'_>, &[Value]) -> SqlResult<Value>,
 }
 
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Names are unique in the registry.
+impl PartialEq for Function {
+    fn eq(&self, other: &Function) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Function {}
+
 impl Function {
     /// Runs it, NULL rule included.
     ///

@@ -9,7 +9,10 @@ use types::datetime::{
 use types::{Family, SqlType, Value, fit_number};
 
 macro_rules! functions {
-    ($($name:literal, $min:literal, $max:literal, $pure:literal, $part:literal, $result:expr, $eval:expr;)*) => {
+    ($(
+        $name:literal, $min:literal, $max:literal, $pure:literal, $part:literal,
+        $result:expr, $eval:expr;
+    )*) => {
         /// Date and time functions.
         pub(crate) const FUNCTIONS: &[Function] = &[
             $(Function {
@@ -128,19 +131,20 @@ fn add(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         .ok_or_else(|| SqlError::new(messages::DATETIME_OVERFLOW_ADD, &[&t.name()]))
 }
 
+/// An argument whose parts are asked: text is read with all its digits and its offset.
+fn exact(call: &Call<'_>, args: &[Value], i: usize) -> SqlResult<(Moment, SqlType)> {
+    if !call.arg_types[i].is_character() {
+        return call.moment(args, i);
+    }
+    let t = SqlType::DateTimeOffset(7);
+    let m = Moment::of(&call.to(args, i, t)?).ok_or_else(|| call.invalid(i, "date"))?;
+    Ok((m, t))
+}
+
 fn diff(call: &mut Call<'_>, args: &[Value], result: SqlType) -> SqlResult<Value> {
     let part = part_of(args)?;
     let function = if result == SqlType::Int { "datediff" } else { "datediff_big" };
-    // Text compares as a datetimeoffset would: with all its digits.
-    let exact = |i: usize| -> SqlResult<(Moment, SqlType)> {
-        if !call.arg_types[i].is_character() {
-            return call.moment(args, i);
-        }
-        let t = SqlType::DateTimeOffset(7);
-        let m = Moment::of(&call.to(args, i, t)?).ok_or_else(|| call.invalid(i, function))?;
-        Ok((m, t))
-    };
-    let ((a, t), (b, u)) = (exact(1)?, exact(2)?);
+    let ((a, t), (b, u)) = (exact(call, args, 1)?, exact(call, args, 2)?);
     for side in [t, u] {
         // Either side lacks nothing here but the parts that are no durations.
         if matches!(part, DatePart::TzOffset | DatePart::IsoWeek) {
@@ -160,20 +164,20 @@ fn date_first(call: &Call<'_>) -> SqlResult<u8> {
 
 fn name(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let part = part_of(args)?;
-    let (m, t) = call.moment(args, 1)?;
+    let (m, t) = exact(call, args, 1)?;
     check_part(part, t, "datename")?;
     Ok(Value::nvarchar(&date_name(part, m, date_first(call)?)))
 }
 
 fn part(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let part = part_of(args)?;
-    let (m, t) = call.moment(args, 1)?;
+    let (m, t) = exact(call, args, 1)?;
     check_part(part, t, "datepart")?;
     Ok(Value::Int(date_part(part, m, date_first(call)?)))
 }
 
 fn one_part(call: &mut Call<'_>, args: &[Value], part: DatePart) -> SqlResult<Value> {
-    let (m, t) = call.moment(args, 0)?;
+    let (m, t) = exact(call, args, 0)?;
     check_part(part, t, part.name())?;
     Ok(Value::Int(date_part(part, m, 7)))
 }
@@ -208,8 +212,10 @@ fn from_parts(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         return Err(failed());
     }
     let time = |h: u64, m: u64, s: u64, ticks: u64| {
-        (h < 24 && m < 60 && s < 60 && ticks < SECOND_TICKS)
-            .then_some(((h * 60 + m) * 60 + s) * SECOND_TICKS + ticks)
+        if h > 23 || m > 59 || s > 59 || ticks >= SECOND_TICKS {
+            return None;
+        }
+        Some(((h * 60 + m) * 60 + s) * SECOND_TICKS + ticks)
     };
     let fraction = |n: u64, digits: u64| {
         let limit = 10_u64.checked_pow(u32::try_from(digits).ok()?)?;

@@ -5,8 +5,8 @@
 //! `Function::call` runs. What depends on a session is asked through `SessionFacts`, which the
 //! session implements.
 //!
-//! Not here: COALESCE, IIF, NULLIF, CASE, CAST, CONVERT, `TRY_…`, which are forms of the language, and
-//! COUNT(*)'s star, which is the binder's.
+//! Not here: COALESCE, IIF, NULLIF, CASE, CAST, CONVERT and TRY_CAST, which are forms of the
+//! language, and COUNT(*)'s star, which is the binder's.
 
 #![forbid(unsafe_code)]
 

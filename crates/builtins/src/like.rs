@@ -5,7 +5,7 @@
 //! nvarchar they do.
 
 use std::cmp::Ordering;
-use types::{Collation, Value, text};
+use types::{Collation, Value, text, trim_char};
 
 /// One place of a pattern.
 #[derive(Clone, PartialEq, Debug)]
@@ -63,16 +63,18 @@ impl LikePattern {
 
     /// Whether a value that is not NULL matches.
     pub fn matches(&self, value: &Value) -> bool {
-        let units = units_of(value);
-        if self.run(&self.pieces, &units) {
-            return true;
+        match value {
+            Value::NChar(b) => {
+                let unit = |i: usize| u16::from_le_bytes([b[i * 2], b[i * 2 + 1]]);
+                self.run(&self.pieces, b.len() / 2, unit)
+            }
+            Value::Char(b) => {
+                let unit = |i: usize| text::unit_of_1252(b[i]);
+                // Blanks that the pattern leaves over do not count.
+                (trim_char(b).len()..=b.len()).rev().any(|n| self.run(&self.pieces, n, unit))
+            }
+            _ => false,
         }
-        if self.wide {
-            return false;
-        }
-        let blank = |u: &&u16| **u == 0x20;
-        let trailing = units.iter().rev().take_while(blank).count();
-        (1..=trailing).any(|n| self.run(&self.pieces, &units[..units.len() - n]))
     }
 
     /// Where the pattern first matches, as PATINDEX counts from 0: the place of the character
@@ -80,9 +82,8 @@ impl LikePattern {
     pub fn find(&self, value: &Value) -> Option<usize> {
         let units = units_of(value);
         match self.pieces.split_first() {
-            Some((Piece::Any, rest)) if !rest.is_empty() => {
-                (0..=units.len()).find(|&at| self.run(rest, &units[at..]))
-            }
+            Some((Piece::Any, rest)) if !rest.is_empty() => (0..=units.len())
+                .find(|&at| self.run(rest, units.len() - at, |i: usize| units[at + i])),
             _ => self.matches(value).then_some(0),
         }
     }
@@ -96,7 +97,8 @@ impl LikePattern {
         literal.collect()
     }
 
-    fn run(&self, pieces: &[Piece], units: &[u16]) -> bool {
+    /// Whether pieces match all of a text of `length` characters.
+    fn run(&self, pieces: &[Piece], length: usize, unit: impl Fn(usize) -> u16) -> bool {
         let (mut p, mut u) = (0, 0);
         let mut retry: Option<(usize, usize)> = None;
         loop {
@@ -109,17 +111,17 @@ impl LikePattern {
                     p += 1;
                     continue;
                 }
-                Some(piece) if u < units.len() && self.fits(piece, units[u]) => {
+                Some(piece) if u < length && self.fits(piece, unit(u)) => {
                     p += 1;
                     u += 1;
                     continue;
                 }
-                None if u == units.len() => return true,
+                None if u == length => return true,
                 _ => {}
             }
             // The last `%` takes one more character.
             match retry {
-                Some((any, from)) if from < units.len() => {
+                Some((any, from)) if from < length => {
                     retry = Some((any, from + 1));
                     p = any + 1;
                     u = from + 1;

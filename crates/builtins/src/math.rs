@@ -130,11 +130,11 @@ fn to_whole(
     Ok(match call.to(args, 0, exact)? {
         Value::Float(x) => Value::Float(float(x)),
         Value::Money(n) => {
-            let unit = 10_000 * away as i64;
             let rest = n.rem_euclid(10_000);
-            let low = n - rest;
-            let up = if rest == 0 || away < 0 { 0 } else { unit };
-            Value::Money(low.checked_add(up).ok_or_else(|| overflow(call.result))?)
+            let up = if rest == 0 || away < 0 { 0 } else { 10_000 };
+            // The least money value has no whole below it.
+            let whole = i64::try_from(n as i128 - rest as i128 + up);
+            Value::Money(whole.map_err(|_| overflow(call.result))?)
         }
         Value::Decimal(d) => {
             let cut = d.truncate(0);

@@ -16,6 +16,7 @@ mod compare;
 mod convert;
 pub mod datetime;
 mod decimal;
+mod declare;
 mod sql_type;
 mod storage;
 pub mod text;
@@ -33,6 +34,7 @@ pub use convert::{
     convert_dated, explicit_allowed, fit_number, float_text, implicit_allowed,
 };
 pub use decimal::{Decimal, PRECISION_MAX};
+pub use declare::{TypeSize, declare};
 pub use sql_type::{ALL_TYPES, Family, Length, SqlType};
 pub use storage::{
     CorruptValue, StorageOrder, compare_storage, decode_storage, encode_storage, fixed_width,

@@ -3,7 +3,7 @@
 //! ```text
 //! bit                1   0 or 1 (a row packs eight of them; here each has its byte)
 //! tinyint..bigint    1 2 4 8   little-endian
-//! decimal            sign (1 = not negative), then magnitude: 4 8 12 16 for precision <= 9 19 28 38
+//! decimal            sign (1: not negative), magnitude of 4 8 12 16 for precision <= 9 19 28 38
 //! money, smallmoney  8 4   ten-thousandths
 //! real, float        4 8   IEEE
 //! date               3     days from 0001-01-01

@@ -247,10 +247,10 @@ impl State {
                 *squares += q + distance * distance * n * m / (n + m);
                 *mean += distance * m / (n + m);
             }
-            (Core::Extreme(best, order), Core::Extreme(b, _)) => {
-                if best.is_null() || compare(b, best, self.collation) == *order {
-                    *best = b.clone();
-                }
+            (Core::Extreme(best, order), Core::Extreme(b, _))
+                if best.is_null() || compare(b, best, self.collation) == *order =>
+            {
+                *best = b.clone();
             }
             (Core::Checksum(a), Core::Checksum(b)) => *a ^= b,
             (Core::Text(text, separator), Core::Text(b, _)) => {

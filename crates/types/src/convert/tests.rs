@@ -14,9 +14,17 @@ fn dec(s: &str) -> Value {
 const VC: SqlType = SqlType::varchar(30);
 const NUM: SqlType = SqlType::decimal(10, 2);
 
+/// Each value, from one type to another in a style, gives another value.
+fn convert_all(cases: Vec<(Value, SqlType, SqlType, i32, Value)>) {
+    for (value, from, to, style, expected) in cases {
+        let got = convert(&value, from, to, style);
+        assert_eq!(got.as_ref().ok(), Some(&expected), "{value} {from} -> {to}: {got:?}");
+    }
+}
+
 #[test]
-fn values_convert() {
-    let cases: Vec<(Value, SqlType, SqlType, i32, Value)> = vec![
+fn numbers_and_text_convert() {
+    convert_all(vec![
         (vc(" 42 "), VC, SqlType::Int, 0, Value::Int(42)),
         (vc(""), VC, SqlType::Int, 0, Value::Int(0)),
         (vc("-7"), VC, SqlType::SmallInt, 0, Value::SmallInt(-7)),
@@ -70,6 +78,12 @@ fn values_convert() {
             0,
             Value::varbinary(&[2, 1, 0, 1, 15, 0, 0, 0]),
         ),
+    ]);
+}
+
+#[test]
+fn bytes_and_dates_convert() {
+    convert_all(vec![
         (
             vc("1900-01-02"),
             VC,
@@ -98,11 +112,7 @@ fn values_convert() {
             120,
             vc("1899-12-31"),
         ),
-    ];
-    for (value, from, to, style, expected) in cases {
-        let got = convert(&value, from, to, style);
-        assert_eq!(got.as_ref().ok(), Some(&expected), "{value} {from} -> {to}: {got:?}");
-    }
+    ]);
 }
 
 #[test]
@@ -121,10 +131,21 @@ fn a_uniqueidentifier_keeps_its_text() {
     assert_eq!(convert(&braced, VC, SqlType::UniqueIdentifier, 0).unwrap(), v);
 }
 
+const NV: SqlType = SqlType::nvarchar(30);
+
+/// Each value, from one type to another, gives an error of a number and a text.
+fn fail_all(cases: Vec<(Value, SqlType, SqlType, i32, &str)>) {
+    for (value, from, to, number, text) in cases {
+        match convert(&value, from, to, 0) {
+            Ok(v) => panic!("{value} {from} -> {to} gave {v}"),
+            Err(e) => assert_eq!((e.number(), e.text()), (number, text)),
+        }
+    }
+}
+
 #[test]
-fn failures_have_their_numbers_and_texts() {
-    let nv = SqlType::nvarchar(30);
-    let cases: Vec<(Value, SqlType, SqlType, i32, &str)> = vec![
+fn text_that_is_no_number() {
+    fail_all(vec![
         (
             vc("abc"),
             VC,
@@ -134,7 +155,7 @@ fn failures_have_their_numbers_and_texts() {
         ),
         (
             Value::nvarchar("1.5"),
-            nv,
+            NV,
             SqlType::Int,
             245,
             "Conversion failed when converting the nvarchar value '1.5' to data type int.",
@@ -185,6 +206,12 @@ fn failures_have_their_numbers_and_texts() {
             242,
             "The conversion of a varchar data type to a datetime data type resulted in an out-of-range value.",
         ),
+    ]);
+}
+
+#[test]
+fn text_that_is_no_date_and_numbers_too_large() {
+    fail_all(vec![
         (
             vc("x"),
             VC,
@@ -241,6 +268,12 @@ fn failures_have_their_numbers_and_texts() {
             8115,
             "Arithmetic overflow error converting expression to data type nvarchar.",
         ),
+    ]);
+}
+
+#[test]
+fn values_too_long_or_without_conversion() {
+    fail_all(vec![
         (
             dec("123.45"),
             NUM,
@@ -283,13 +316,7 @@ fn failures_have_their_numbers_and_texts() {
             242,
             "The conversion of a date data type to a datetime data type resulted in an out-of-range value.",
         ),
-    ];
-    for (value, from, to, number, text) in cases {
-        match convert(&value, from, to, 0) {
-            Ok(v) => panic!("{value} {from} -> {to} gave {v}"),
-            Err(e) => assert_eq!((e.number(), e.text()), (number, text)),
-        }
-    }
+    ]);
 }
 
 #[test]
