@@ -1,3 +1,55 @@
-//! Pure data: scalar expressions, logical tree, physical tree.
+//! Plans: pure data that `bind` and `optimize` make and `exec` runs.
+//!
+//! ```text
+//! Plan<Logical>   what a statement means        bind → optimize
+//! Plan<Physical>  how it is computed            optimize → exec, kept by plancache
+//! ```
+//!
+//! **The frame.** A statement runs over one frame of values; each column that any operator
+//! produces has its own [`Slot`] in it, unique in the whole plan. An operator's `next` writes its
+//! columns into their slots, and whoever stands above reads them there. So filters, TOP and
+//! projections move nothing; the inner side of a loop join reads its outer row where it lies; a
+//! correlated subquery needs no parameters. Operators that remember rows (sorts, hashes, spools)
+//! save and restore the slots that their node lists.
+//!
+//! Invariants
+//!  1. A slot has one writer, except those a Concatenation or an outer join fills.
+//!  2. Every scalar knows its type; operands have been converted, so evaluation never decides.
+//!  3. Everything an error text needs stands in the plan: `exec` never asks a catalog.
+//!  4. A plan is immutable and `Send + Sync`; sessions share it.
 
 #![forbid(unsafe_code)]
+
+mod change;
+mod ids;
+mod locks;
+mod logical;
+mod physical;
+mod predicate;
+mod program;
+mod scalar;
+mod show;
+mod visit;
+
+pub use change::{
+    Assignment, CheckConstraint, ColumnSource, Delete, EntryField, IdentityColumn, IndexTarget,
+    Insert, InsertColumn, KeyPart, OldRow, Target, TargetColumn, Unique, Update,
+};
+pub use ids::{Slot, SubqueryId, VariableId};
+pub use locks::{Granule, Level, LockHints, Strength};
+pub use logical::{
+    AggregateCall, Get, GetColumn, Grouping, JoinHint, JoinKind, Logical, SortKey, TableNo,
+    VirtualGet, WindowCall, WindowFunction,
+};
+pub use physical::{
+    Access, Bound, HashJoin, KeyLookup, NestedLoops, Physical, ScanColumn, Seek, SeekRange, Source,
+    Top, VirtualScan,
+};
+pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
+pub use program::{
+    Header, LogicalPlan, PhysicalPlan, Plan, Query, Reference, ResultColumn, SelectAssign,
+    Statement, Subquery,
+};
+pub use scalar::{Coercibility, Scalar, ScalarKind, ScalarType};
+pub use show::Show;
+pub use visit::Reads;

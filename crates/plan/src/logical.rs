@@ -1,0 +1,244 @@
+//! The logical tree: what a query means, before anyone chose how.
+
+use crate::{LockHints, OldRow, Predicate, Scalar, ScalarType, Slot, Top};
+use base::{DatabaseId, ObjectId};
+use builtins::Aggregate;
+use types::{Collation, SqlType};
+
+/// A table of the statement: its place in the list that `bind` hands to `optimize`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TableNo(pub u32);
+
+/// A relation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Logical {
+    /// Rows of a table.
+    Get(Box<Get>),
+    /// Rows of a system view or function.
+    Virtual(Box<VirtualGet>),
+    /// Rows that stand in the statement; one row without columns for a SELECT without FROM.
+    Values {
+        /// Each as long as `columns`.
+        rows: Vec<Vec<Scalar>>,
+        /// Where their values go.
+        columns: Vec<Slot>,
+    },
+    /// Rows for which a predicate is true.
+    Filter {
+        /// Its rows.
+        input: Box<Logical>,
+        /// What must be true.
+        predicate: Predicate,
+    },
+    /// Further columns, computed from left to right.
+    Compute {
+        /// Its rows.
+        input: Box<Logical>,
+        /// What is computed into which slot.
+        columns: Vec<(Slot, Scalar)>,
+    },
+    /// Rows of two sides.
+    Join {
+        /// What is kept.
+        kind: JoinKind,
+        /// The side that comes first.
+        left: Box<Logical>,
+        /// The other.
+        right: Box<Logical>,
+        /// ON; always true for a cross join.
+        on: Predicate,
+        /// How it is to be done.
+        hint: Option<JoinHint>,
+        /// APPLY: the right side reads slots of the left.
+        apply: bool,
+    },
+    /// Groups.
+    Aggregate(Box<Grouping>),
+    /// Each combination of values once.
+    Distinct {
+        /// Its rows.
+        input: Box<Logical>,
+        /// What is compared.
+        columns: Vec<(Slot, Collation)>,
+    },
+    /// Window functions over partitions.
+    Window {
+        /// Its rows.
+        input: Box<Logical>,
+        /// PARTITION BY
+        partition: Vec<SortKey>,
+        /// ORDER BY
+        order: Vec<SortKey>,
+        /// What is computed.
+        calls: Vec<WindowCall>,
+    },
+    /// Rows in an order.
+    Sort {
+        /// Its rows.
+        input: Box<Logical>,
+        /// By what.
+        keys: Vec<SortKey>,
+    },
+    /// The first rows.
+    Top {
+        /// Its rows; in order when it is a Sort.
+        input: Box<Logical>,
+        /// How many.
+        top: Top,
+    },
+    /// All rows of several relations, one after the other.
+    Concatenate {
+        /// Each with the slots that go into `columns`, in order.
+        inputs: Vec<(Logical, Vec<Slot>)>,
+        /// Where they go.
+        columns: Vec<Slot>,
+    },
+}
+
+/// A reference to a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Get {
+    /// Which table.
+    pub table: TableNo,
+    /// Its name in the query, for display.
+    pub alias: Box<str>,
+    /// Columns that the statement mentions, and where they go.
+    pub columns: Vec<GetColumn>,
+    /// Lock hints.
+    pub locks: LockHints,
+    /// INDEX(n): an index of the table by position among its indexes.
+    pub index: Option<usize>,
+    /// FORCESEEK
+    pub force_seek: bool,
+    /// FORCESCAN
+    pub force_scan: bool,
+    /// This reference is what an UPDATE or DELETE changes: its row must be locatable.
+    pub target: Option<OldRow>,
+}
+
+/// A column of a [`Get`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GetColumn {
+    /// Ordinal of the table's column.
+    pub column: usize,
+    /// Where its value goes.
+    pub slot: Slot,
+}
+
+/// A reference to a system view or function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VirtualGet {
+    /// In whose context it answers.
+    pub database: DatabaseId,
+    /// Which.
+    pub object: ObjectId,
+    /// `sys.name`, for display.
+    pub name: Box<str>,
+    /// Arguments of a function, converted to its parameters' types; may read slots of an APPLY's left.
+    pub arguments: Vec<Scalar>,
+    /// Columns that the statement mentions.
+    pub columns: Vec<GetColumn>,
+    /// The types of those columns.
+    pub types: Vec<SqlType>,
+}
+
+/// What a join keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinKind {
+    /// Pairs that satisfy ON.
+    Inner,
+    /// Those, and left rows without partner (right slots NULL).
+    Left,
+    /// Those, and right rows without partner.
+    Right,
+    /// All of these.
+    Full,
+    /// Left rows that have a partner, once.
+    Semi,
+    /// Left rows that have none.
+    Anti,
+}
+
+/// How a join is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinHint {
+    /// LOOP
+    Loop,
+    /// HASH
+    Hash,
+    /// MERGE
+    Merge,
+}
+
+/// GROUP BY.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grouping {
+    /// Its rows.
+    pub input: Logical,
+    /// What rows of a group share. None: one group, also of no rows.
+    pub keys: Vec<(Slot, Collation)>,
+    /// What is computed for each group.
+    pub calls: Vec<AggregateCall>,
+}
+
+/// One aggregate of a group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AggregateCall {
+    /// Which.
+    pub function: Aggregate,
+    /// Over distinct values.
+    pub distinct: bool,
+    /// What is aggregated: its type is what `Aggregate::start` takes; `None` for `COUNT(*)`.
+    pub argument: Option<Scalar>,
+    /// STRING_AGG's separator.
+    pub separator: Option<Scalar>,
+    /// Where the result goes.
+    pub output: Slot,
+    /// The result's type.
+    pub ty: ScalarType,
+}
+
+/// A column to order by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SortKey {
+    /// Where its value is.
+    pub slot: Slot,
+    /// For characters.
+    pub collation: Collation,
+    /// Greater first; NULL is the least.
+    pub descending: bool,
+}
+
+/// One window function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowCall {
+    /// Which.
+    pub function: WindowFunction,
+    /// Where the result goes.
+    pub output: Slot,
+    /// The result's type.
+    pub ty: ScalarType,
+}
+
+/// See [`WindowCall`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum WindowFunction {
+    /// 1, 2, 3 …
+    RowNumber,
+    /// Equal rows share a number, gaps follow.
+    Rank,
+    /// Equal rows share a number, without gaps.
+    DenseRank,
+    /// The number of one of so many groups.
+    Ntile(Scalar),
+    /// An aggregate of the partition (no ORDER BY), or of its rows so far.
+    Aggregate {
+        /// Which.
+        function: Aggregate,
+        /// Of what; `None` for `COUNT(*)`.
+        argument: Option<Scalar>,
+        /// `None`: the whole partition. Some(true): rows up to this one (ROWS UNBOUNDED
+        /// PRECEDING). Some(false): and its equals (RANGE, the default with ORDER BY).
+        running_rows: Option<bool>,
+    },
+}

@@ -1,0 +1,119 @@
+//! A whole statement as a plan.
+
+use crate::{
+    Delete, Insert, Logical, Physical, Predicate, Scalar, ScalarType, Slot, Update, VariableId,
+};
+use base::{DatabaseId, ObjectId};
+use types::{Collation, SqlType};
+
+/// A statement over sources of rows `S`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan<S> {
+    /// What it does.
+    pub statement: Statement<S>,
+    /// Subqueries that expressions refer to by number; those may refer to others.
+    pub subqueries: Vec<Subquery<S>>,
+    /// How many slots the frame has.
+    pub slots: u32,
+    /// What it depends on.
+    pub header: Header,
+}
+
+/// What a plan depends on: it is stale when a database has another schema version.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    /// Each database with the version that names were resolved in.
+    pub databases: Vec<(DatabaseId, u64)>,
+    /// Each object that the plan reads or writes.
+    pub references: Vec<Reference>,
+    /// Names of temporary objects were resolved: the plan serves one session only.
+    pub session_bound: bool,
+    /// OPTION (RECOMPILE): not to be kept.
+    pub recompile: bool,
+}
+
+/// An object that a plan refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reference {
+    /// Its database.
+    pub database: DatabaseId,
+    /// Its id.
+    pub object: ObjectId,
+}
+
+/// A subquery. It reads slots of the statement around it where `outer` lists them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subquery<S> {
+    /// Its rows.
+    pub source: S,
+    /// Its select list (one, unless it stands in EXISTS).
+    pub columns: Vec<Slot>,
+    /// The type of the first.
+    pub ty: ScalarType,
+    /// Slots it reads and doesn't write. None, and no variable changes: its answer is the same for
+    /// every row of the statement.
+    pub outer: Vec<Slot>,
+}
+
+/// What a plan does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement<S> {
+    /// Gives rows.
+    Query(Query<S>),
+    /// `SELECT @v = …`: each row assigns.
+    Assign(SelectAssign<S>),
+    /// INSERT
+    Insert(Box<Insert<S>>),
+    /// UPDATE
+    Update(Box<Update<S>>),
+    /// DELETE
+    Delete(Box<Delete<S>>),
+    /// An expression alone: SET, PRINT, RETURN, arguments.
+    Scalar(Scalar),
+    /// A condition alone: IF, WHILE.
+    Condition(Predicate),
+}
+
+/// A SELECT that gives rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query<S> {
+    /// Its rows.
+    pub source: S,
+    /// Its columns.
+    pub columns: Vec<ResultColumn>,
+}
+
+/// `SELECT @v = expression`
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelectAssign<S> {
+    /// Its rows.
+    pub source: S,
+    /// Per row, from left to right: the variable, its type, and the value converted to it.
+    pub assignments: Vec<(VariableId, Scalar)>,
+}
+
+/// A column of a result as the client is told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResultColumn {
+    /// Its name; empty when it has none.
+    pub name: Box<str>,
+    /// Where its value is.
+    pub slot: Slot,
+    /// Its type.
+    pub sql_type: SqlType,
+    /// It was declared `numeric`, `sysname` and the like; 0 when the type says all.
+    pub user_type_id: i32,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// For characters.
+    pub collation: Collation,
+    /// It is an identity column of a table.
+    pub identity: bool,
+    /// A column of a table, which a client might update; computed ones are not.
+    pub updatable: bool,
+}
+
+/// The plan of a whole statement that is ready to run.
+pub type PhysicalPlan = Plan<Physical>;
+/// The plan of a whole statement as bound.
+pub type LogicalPlan = Plan<Logical>;

@@ -1,0 +1,197 @@
+//! Scalar expressions as trees that row mode evaluates.
+//!
+//! Types are settled: where an operator needs its operands in other types there is a `Cast`, and
+//! `types::apply` is called with `ty.sql_type`. An int column compared with an int constant is
+//! three nodes and no allocation.
+
+use crate::{Predicate, Slot, SubqueryId, VariableId};
+use builtins::{Fact, Function};
+use types::{BinaryOp, Collation, SqlType, Value};
+
+/// Which of two collations wins when they meet: a stronger one (greater) does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Coercibility {
+    /// Constants, variables, results of functions over those.
+    #[default]
+    Default,
+    /// A column.
+    Implicit,
+    /// Two columns of different collations met; comparing is error 468.
+    Conflict,
+    /// COLLATE.
+    Explicit,
+}
+
+/// What is known of an expression's values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ScalarType {
+    /// Their type.
+    pub sql_type: SqlType,
+    /// Whether one may be NULL.
+    pub nullable: bool,
+    /// How they compare, if characters.
+    pub collation: Collation,
+    /// How firmly they compare so.
+    pub coercibility: Coercibility,
+}
+
+impl ScalarType {
+    /// A type with the default collation.
+    pub fn new(sql_type: SqlType, nullable: bool) -> Self {
+        ScalarType {
+            sql_type,
+            nullable,
+            collation: Collation::default(),
+            coercibility: Coercibility::Default,
+        }
+    }
+
+    /// The same, converted.
+    #[must_use]
+    pub fn converted(self, sql_type: SqlType) -> Self {
+        ScalarType { sql_type, ..self }
+    }
+}
+
+/// Something with a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scalar {
+    /// What it computes.
+    pub kind: ScalarKind,
+    /// What its values are.
+    pub ty: ScalarType,
+}
+
+/// See [`Scalar`].
+#[derive(Clone, Debug)]
+pub enum ScalarKind {
+    /// A constant of the expression's type, or NULL.
+    Constant(Value),
+    /// A column: a slot of the frame.
+    Column(Slot),
+    /// A variable or parameter.
+    Variable(VariableId),
+    /// `@@name`; convert the fact's value to the expression's type.
+    Global(Fact),
+    /// `-x`: `types::negate` with the expression's type.
+    Negate(Box<Scalar>),
+    /// `~x`
+    BitNot(Box<Scalar>),
+    /// `types::apply`; the operands have the types that `types::operation` asked for.
+    Binary {
+        /// Which.
+        op: BinaryOp,
+        /// Left operand.
+        left: Box<Scalar>,
+        /// Right operand.
+        right: Box<Scalar>,
+    },
+    /// The result of the first branch whose predicate is true. Results have the expression's type.
+    Case {
+        /// Conditions with their results.
+        branches: Vec<(Predicate, Scalar)>,
+        /// ELSE; NULL when absent.
+        otherwise: Option<Box<Scalar>>,
+    },
+    /// The first operand that is not NULL. All have the expression's type.
+    Coalesce(Vec<Scalar>),
+    /// `types::convert` from the operand's type to the expression's.
+    Cast {
+        /// What is converted.
+        operand: Box<Scalar>,
+        /// CONVERT's style as an int.
+        style: Option<Box<Scalar>>,
+        /// TRY_: NULL instead of an error.
+        attempt: bool,
+    },
+    /// A function of the registry.
+    Function {
+        /// Which.
+        function: &'static Function,
+        /// Its arguments, not converted.
+        args: Vec<Scalar>,
+        /// Their types, as `Call::arg_types` wants them.
+        arg_types: Box<[SqlType]>,
+    },
+    /// The one value of a subquery; NULL when it has no row, error 512 when it has two.
+    Subquery(SubqueryId),
+    /// Puts a value into a slot, then computes the body, which reads it there: the operand of a
+    /// simple CASE is computed once.
+    Let {
+        /// Written by this alone.
+        slot: Slot,
+        /// What is put there.
+        value: Box<Scalar>,
+        /// What is computed.
+        body: Box<Scalar>,
+    },
+}
+
+impl PartialEq for ScalarKind {
+    /// Whether two expressions are the same computation. Functions by address: there is one of each.
+    fn eq(&self, other: &Self) -> bool {
+        use ScalarKind as K;
+        match (self, other) {
+            (K::Constant(a), K::Constant(b)) => a == b,
+            (K::Column(a), K::Column(b)) => a == b,
+            (K::Variable(a), K::Variable(b)) => a == b,
+            (K::Global(a), K::Global(b)) => a == b,
+            (K::Negate(a), K::Negate(b)) | (K::BitNot(a), K::BitNot(b)) => a == b,
+            (K::Binary { op, left, right }, K::Binary { op: op2, left: left2, right: right2 }) => {
+                op == op2 && left == left2 && right == right2
+            }
+            (
+                K::Case { branches, otherwise },
+                K::Case { branches: branches2, otherwise: otherwise2 },
+            ) => branches == branches2 && otherwise == otherwise2,
+            (K::Coalesce(a), K::Coalesce(b)) => a == b,
+            (
+                K::Cast { operand, style, attempt },
+                K::Cast { operand: operand2, style: style2, attempt: attempt2 },
+            ) => operand == operand2 && style == style2 && attempt == attempt2,
+            (
+                K::Function { function, args, .. },
+                K::Function { function: function2, args: args2, .. },
+            ) => std::ptr::eq(*function, *function2) && args == args2,
+            (K::Subquery(a), K::Subquery(b)) => a == b,
+            (K::Let { slot, value, body }, K::Let { slot: slot2, value: value2, body: body2 }) => {
+                slot == slot2 && value == value2 && body == body2
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Scalar {
+    /// A constant of a type.
+    pub fn constant(value: Value, sql_type: SqlType) -> Scalar {
+        let nullable = value.is_null();
+        Scalar { kind: ScalarKind::Constant(value), ty: ScalarType::new(sql_type, nullable) }
+    }
+
+    /// NULL of a type.
+    pub fn null(sql_type: SqlType) -> Scalar {
+        Scalar::constant(Value::Null, sql_type)
+    }
+
+    /// A column.
+    pub fn column(slot: Slot, ty: ScalarType) -> Scalar {
+        Scalar { kind: ScalarKind::Column(slot), ty }
+    }
+
+    /// The value of a constant.
+    pub fn as_constant(&self) -> Option<&Value> {
+        match &self.kind {
+            ScalarKind::Constant(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The slot of a column.
+    pub fn as_column(&self) -> Option<Slot> {
+        match self.kind {
+            ScalarKind::Column(slot) => Some(slot),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Logical trees as text.
+
+use super::{Show, line, list};
+use crate::{Get, Logical, VirtualGet, WindowCall, WindowFunction};
+use std::fmt;
+
+impl Show for Logical {
+    fn show(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+        line(f, depth)?;
+        match self {
+            Logical::Get(get) => show_get(f, get),
+            Logical::Virtual(v) => show_virtual(f, v),
+            Logical::Values { rows, columns } => {
+                write!(f, "Values {} rows", rows.len())?;
+                super::physical::show_rows(f, rows, columns)
+            }
+            Logical::Filter { input, predicate } => {
+                writeln!(f, "Filter {predicate}")?;
+                input.show(f, depth + 1)
+            }
+            Logical::Compute { input, columns } => {
+                f.write_str("Compute ")?;
+                list(f, columns, |f, (slot, x)| write!(f, "{slot} = {x}"))?;
+                writeln!(f)?;
+                input.show(f, depth + 1)
+            }
+            Logical::Join { kind, left, right, on, apply, .. } => {
+                let word = if *apply { "Apply" } else { "Join" };
+                writeln!(f, "{word} {kind:?} on {on}")?;
+                left.show(f, depth + 1)?;
+                right.show(f, depth + 1)
+            }
+            Logical::Aggregate(a) => {
+                f.write_str("Aggregate")?;
+                super::physical::show_groups(f, &a.keys, &a.calls)?;
+                a.input.show(f, depth + 1)
+            }
+            Logical::Distinct { input, columns } => {
+                f.write_str("Distinct ")?;
+                list(f, columns, |f, (slot, _)| write!(f, "{slot}"))?;
+                writeln!(f)?;
+                input.show(f, depth + 1)
+            }
+            Logical::Window { input, partition, order, calls } => {
+                f.write_str("Window partition ")?;
+                list(f, partition, |f, k| write!(f, "{k}"))?;
+                f.write_str(" order ")?;
+                list(f, order, |f, k| write!(f, "{k}"))?;
+                show_window_calls(f, calls)?;
+                input.show(f, depth + 1)
+            }
+            Logical::Sort { input, keys } => {
+                f.write_str("Sort ")?;
+                list(f, keys, |f, k| write!(f, "{k}"))?;
+                writeln!(f)?;
+                input.show(f, depth + 1)
+            }
+            Logical::Top { input, top } => {
+                writeln!(f, "Top {top}")?;
+                input.show(f, depth + 1)
+            }
+            Logical::Concatenate { inputs, columns } => {
+                f.write_str("Concatenate ")?;
+                list(f, columns, |f, s| write!(f, "{s}"))?;
+                writeln!(f)?;
+                inputs.iter().try_for_each(|(input, _)| input.show(f, depth + 1))
+            }
+        }
+    }
+}
+
+fn show_get(f: &mut fmt::Formatter<'_>, get: &Get) -> fmt::Result {
+    write!(f, "Get {} (", get.alias)?;
+    list(f, &get.columns, |f, c| write!(f, "{}: {}", c.column, c.slot))?;
+    writeln!(f, "){}", get.locks)
+}
+
+fn show_virtual(f: &mut fmt::Formatter<'_>, v: &VirtualGet) -> fmt::Result {
+    write!(f, "Virtual {} (", v.name)?;
+    list(f, &v.arguments, |f, x| write!(f, "{x}"))?;
+    f.write_str(") ")?;
+    list(f, &v.columns, |f, c| write!(f, "{}: {}", c.column, c.slot))?;
+    writeln!(f)
+}
+
+pub(super) fn show_window_calls(f: &mut fmt::Formatter<'_>, calls: &[WindowCall]) -> fmt::Result {
+    f.write_str(" compute ")?;
+    list(f, calls, |f, c| {
+        write!(f, "{} = ", c.output)?;
+        match &c.function {
+            WindowFunction::RowNumber => f.write_str("ROW_NUMBER()"),
+            WindowFunction::Rank => f.write_str("RANK()"),
+            WindowFunction::DenseRank => f.write_str("DENSE_RANK()"),
+            WindowFunction::Ntile(n) => write!(f, "NTILE({n})"),
+            WindowFunction::Aggregate { function, argument, running_rows } => {
+                write!(f, "{}(", function.name())?;
+                match argument {
+                    Some(x) => write!(f, "{x})")?,
+                    None => f.write_str("*)")?,
+                }
+                match running_rows {
+                    None => Ok(()),
+                    Some(true) => f.write_str(" running rows"),
+                    Some(false) => f.write_str(" running range"),
+                }
+            }
+        }
+    })?;
+    writeln!(f)
+}

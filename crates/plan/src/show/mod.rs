@@ -1,0 +1,37 @@
+//! Plans as indented text, for debugging and golden tests.
+
+mod expression;
+mod logical;
+mod physical;
+mod program;
+
+use std::fmt;
+
+/// A tree that prints itself at a depth.
+pub trait Show {
+    /// Writes it and what is below it, each line indented.
+    ///
+    /// # Errors
+    /// The formatter's.
+    fn show(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result;
+}
+
+/// Begins a line at a depth.
+fn line(f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+    write!(f, "{:1$}", "", depth * 2)
+}
+
+/// Writes things with commas between.
+fn list<T>(
+    f: &mut fmt::Formatter<'_>,
+    items: impl IntoIterator<Item = T>,
+    mut one: impl FnMut(&mut fmt::Formatter<'_>, T) -> fmt::Result,
+) -> fmt::Result {
+    for (n, item) in items.into_iter().enumerate() {
+        if n > 0 {
+            f.write_str(", ")?;
+        }
+        one(f, item)?;
+    }
+    Ok(())
+}

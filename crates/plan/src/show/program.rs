@@ -1,0 +1,108 @@
+//! Whole plans as text.
+
+use super::{Show, line, list};
+use crate::{ColumnSource, Delete, Insert, Logical, Physical, Plan, Statement, Target, Update};
+use std::fmt;
+
+impl fmt::Display for Logical {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(f, 0)
+    }
+}
+
+impl fmt::Display for Physical {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(f, 0)
+    }
+}
+
+impl<S: Show> fmt::Display for Plan<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.statement {
+            Statement::Query(q) => {
+                f.write_str("Query ")?;
+                list(f, &q.columns, |f, c| {
+                    let null = if c.nullable { " null" } else { "" };
+                    write!(f, "{} = {} {}{null}", c.name, c.slot, c.sql_type)
+                })?;
+                writeln!(f)?;
+                q.source.show(f, 1)?;
+            }
+            Statement::Assign(a) => {
+                f.write_str("Assign ")?;
+                list(f, &a.assignments, |f, (v, x)| write!(f, "{v} = {x}"))?;
+                writeln!(f)?;
+                a.source.show(f, 1)?;
+            }
+            Statement::Insert(i) => show_insert(f, i)?,
+            Statement::Update(u) => show_update(f, u)?,
+            Statement::Delete(d) => show_delete(f, d)?,
+            Statement::Scalar(x) => writeln!(f, "Scalar {x}")?,
+            Statement::Condition(p) => writeln!(f, "Condition {p}")?,
+        }
+        for (n, s) in self.subqueries.iter().enumerate() {
+            write!(f, "Subquery {n} ")?;
+            list(f, &s.columns, |f, slot| write!(f, "{slot}"))?;
+            if !s.outer.is_empty() {
+                f.write_str(" outer ")?;
+                list(f, &s.outer, |f, slot| write!(f, "{slot}"))?;
+            }
+            writeln!(f)?;
+            s.source.show(f, 1)?;
+        }
+        Ok(())
+    }
+}
+
+fn show_insert<S: Show>(f: &mut fmt::Formatter<'_>, i: &Insert<S>) -> fmt::Result {
+    write!(f, "Insert {} (", i.target.two_part_name())?;
+    list(f, &i.columns, |f, c| match &c.source {
+        ColumnSource::Value(x) => write!(f, "{} = {x}", c.slot),
+        ColumnSource::Identity => write!(f, "{} = identity", c.slot),
+    })?;
+    writeln!(f, "){}", i.target.locks)?;
+    show_target(f, &i.target)?;
+    i.source.show(f, 1)
+}
+
+fn show_update<S: Show>(f: &mut fmt::Formatter<'_>, u: &Update<S>) -> fmt::Result {
+    write!(f, "Update {} set ", u.target.two_part_name())?;
+    list(f, &u.assignments, |f, a| {
+        if let Some((v, _)) = a.variable {
+            write!(f, "{v} = ")?;
+        }
+        if let Some(slot) = a.column.and_then(|c| u.new.get(c).copied().flatten()) {
+            write!(f, "{slot} = ")?;
+        }
+        write!(f, "{}", a.value)
+    })?;
+    if u.distinct_rows {
+        f.write_str(" distinct rows")?;
+    }
+    writeln!(f, "{}", u.target.locks)?;
+    show_target(f, &u.target)?;
+    u.source.show(f, 1)
+}
+
+fn show_delete<S: Show>(f: &mut fmt::Formatter<'_>, d: &Delete<S>) -> fmt::Result {
+    write!(f, "Delete {}", d.target.two_part_name())?;
+    if d.distinct_rows {
+        f.write_str(" distinct rows")?;
+    }
+    writeln!(f, "{}", d.target.locks)?;
+    show_target(f, &d.target)?;
+    d.source.show(f, 1)
+}
+
+/// Indexes that are touched beside the base, and checks.
+fn show_target(f: &mut fmt::Formatter<'_>, target: &Target) -> fmt::Result {
+    for index in target.indexes.iter().skip(1).filter(|i| i.affected) {
+        line(f, 1)?;
+        writeln!(f, "maintains {}", index.name)?;
+    }
+    for check in &target.checks {
+        line(f, 1)?;
+        writeln!(f, "check {}: {}", check.name, check.predicate)?;
+    }
+    Ok(())
+}
