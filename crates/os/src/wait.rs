@@ -160,6 +160,12 @@ pub fn timed<R>(kind: WaitKind, blocking: impl FnOnce() -> R) -> R {
     r
 }
 
+/// Counts a wait that had no thread of its own, like a request's in the queue of the workers.
+pub fn record(kind: WaitKind, since_ns: u64) {
+    started(kind);
+    ended(kind, clock::monotonic_ns().saturating_sub(since_ns), 0);
+}
+
 /// Why a request is to end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -267,6 +273,13 @@ impl Waiter {
     /// Takes the cancellation back: the request has ended, another may begin.
     pub fn reset(&self) {
         self.cancelled.store(0, Relaxed);
+    }
+
+    /// The same, but a kill stays.
+    pub fn reset_unless_killed(&self) {
+        let kept = |c| (c != Cancelled::Kill as u8).then_some(0);
+        // An error is the kill that stays.
+        let _ = self.cancelled.fetch_update(Relaxed, Relaxed, kept);
     }
 
     /// The cancellation, if one came.

@@ -1,3 +1,46 @@
-//! Listener, TLS, login, TDS request loop.
+//! The TDS door: listener, TLS, login, request loop.
+//!
+//! A connection costs one task of an async runtime and a few kilobytes; a running request costs
+//! one thread of a bounded pool, as SQL Server's workers do. The task reads the socket all the
+//! time, so an attention is seen while a request runs; the worker encodes its results, encrypts
+//! them and writes them to the socket itself, and only what the socket does not take is left to
+//! the task. What the engine is, this crate does not know: [`Engine`] is what it asks.
+//!
+//! ```text
+//! accept -> first byte 0x16 ---> TLS 1.2/1.3, ALPN tds/8.0 --+
+//!        -> PRELOGIN -> TLS 1.2 within PRELOGIN packets -----+-> LOGIN7 -> idle <-> running
+//! ```
+//!
+//! Invariants
+//!  1. A session ([`session::Connection`]) is at one place: with the task while idle, with a
+//!     worker while a request runs. It is dropped on a worker, since its end may wait.
+//!  2. A response ends with exactly one DONE without MORE, and EOM stands behind it.
+//!  3. An attention gets exactly one DONE with the attention bit: in place of the response's last
+//!     DONE if the response had not ended, else in a message of its own.
+//!  4. No more than [`Options::output_bytes_max`] and one flush wait for a client that does not
+//!     read; the request waits under ASYNC_NETWORK_IO.
+//!  5. An idle connection holds no buffers.
+//!
+//! Not here: what a request means; passwords of whom (the engine asks [`password`]).
 
 #![forbid(unsafe_code)]
+
+mod certificate;
+mod connection;
+mod engine;
+mod handshake;
+mod link;
+mod listener;
+mod login;
+mod options;
+pub mod password;
+mod request;
+mod response;
+mod throttle;
+mod wire;
+mod workers;
+
+pub use certificate::{Certificate, load_or_create};
+pub use engine::Engine;
+pub use listener::Server;
+pub use options::{Options, Strictness};

@@ -1,0 +1,188 @@
+//! A connection's task: reads messages, gives requests to workers, minds attentions.
+
+use crate::link::{Channel, Left, Link, Speech};
+use crate::listener::House;
+use crate::login::admit;
+use crate::request;
+use crate::response::{last_error, last_words};
+use crate::wire::{Received, Wire};
+use base::SqlError;
+use os::wait::Cancelled;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tds::{Done, DoneKind, DoneStatus, Message, PacketAssembler, PacketStatus, PacketType};
+use tokio::net::TcpStream;
+
+/// How long a client may take to read the last words.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// A connection from accept to close.
+pub(crate) async fn serve(house: Arc<House>, socket: TcpStream) {
+    let link = Arc::new(Link::new(Wire::new(socket)));
+    let place = house.enlist(&link);
+    // Boxed: what a login needs is given back before the connection is idle for a day.
+    let admitted = Box::pin(admit(&house, &link)).await;
+    if let Some(channel) = admitted {
+        Attendant::new(&house, &link, channel).attend().await;
+    }
+    // Boxed for the same reason.
+    let _ = Box::pin(tokio::time::timeout(FAREWELL, farewell(&link.wire))).await;
+    house.strike(place);
+}
+
+/// Lets the client read what is left; a socket closed with unread input would take it back.
+async fn farewell(wire: &Wire) -> io::Result<()> {
+    while wire.unsent() > 0 {
+        wire.ready(false).await?;
+        wire.push()?;
+    }
+    wire.close_sending()?;
+    while !wire.discard() {
+        wire.ready(true).await?;
+    }
+    Ok(())
+}
+
+/// The state of a connection between two events.
+struct Attendant<'a> {
+    house: &'a Arc<House>,
+    link: &'a Arc<Link>,
+    speech: Speech,
+    /// The session, unless a worker has it.
+    channel: Option<Box<Channel>>,
+    input: PacketAssembler,
+    /// A request that came while another runs.
+    next: Option<Message>,
+}
+
+impl<'a> Attendant<'a> {
+    fn new(house: &'a Arc<House>, link: &'a Arc<Link>, channel: Box<Channel>) -> Attendant<'a> {
+        Attendant {
+            house,
+            link,
+            speech: channel.speech,
+            channel: Some(channel),
+            input: PacketAssembler::new(house.options.request_bytes_max),
+            next: None,
+        }
+    }
+
+    async fn attend(mut self) {
+        let why = self.converse().await;
+        if let Err(e) = why
+            && e.kind() != io::ErrorKind::UnexpectedEof
+        {
+            self.house.log(self.link, &format!("session {}: {e}", self.speech.spid));
+        }
+        self.link.cancel(Cancelled::Kill);
+        while self.channel.is_none() {
+            match self.link.take_back() {
+                Left::Channel(channel) => self.channel = Some(channel),
+                Left::Over => return,
+                Left::Nothing => self.link.wire.woken().await,
+            }
+        }
+        if let Some(channel) = self.channel.take() {
+            let house = Arc::clone(self.house);
+            self.house.workers.submit(move || request::end(house.engine.as_ref(), channel));
+        }
+    }
+
+    /// Until the connection ends. An error is the client's end or fault.
+    async fn converse(&mut self) -> io::Result<()> {
+        loop {
+            match self.link.take_back() {
+                Left::Channel(channel) => self.rest(channel),
+                Left::Over => return Ok(()),
+                Left::Nothing => {}
+            }
+            if self.is_to_end() {
+                return Ok(());
+            }
+            self.take_messages()?;
+            self.link.wire.ready(self.next.is_none()).await?;
+            if self.link.wire.push()? {
+                self.link.has_room();
+            }
+            if self.next.is_none() && self.link.wire.receive(&mut self.input)? == Received::End {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A request has ended: an idle connection holds no buffers.
+    fn rest(&mut self, channel: Box<Channel>) {
+        debug_assert!(self.channel.is_none(), "a session is at one place");
+        self.channel = Some(channel);
+        if !self.input.is_midway() {
+            self.input = PacketAssembler::new(self.house.options.request_bytes_max);
+        }
+    }
+
+    /// The server stops, or an idle session was killed.
+    fn is_to_end(&self) -> bool {
+        let killed = |c: &Channel| c.waiter.cancellation() == Some(Cancelled::Kill);
+        self.channel.is_some()
+            && (self.link.is_ended() || self.channel.as_deref().is_some_and(killed))
+    }
+
+    /// Takes up all messages that have come whole.
+    fn take_messages(&mut self) -> io::Result<()> {
+        if let Some(message) = self.next.take() {
+            self.take_up(message)?;
+        }
+        while self.next.is_none() {
+            match self.input.next_message() {
+                Ok(Some(message)) => self.take_up(message)?,
+                Ok(None) => break,
+                Err(e) => return self.lost(e),
+            }
+        }
+        Ok(())
+    }
+
+    fn take_up(&mut self, message: Message) -> io::Result<()> {
+        if message.kind == PacketType::Attention {
+            return self.link.attention(self.speech);
+        }
+        let Some(channel) = self.channel.take() else {
+            self.next = Some(message);
+            return Ok(());
+        };
+        if message.status.has(PacketStatus::IGNORE) {
+            // Given up half sent: not run, but answered.
+            self.channel = Some(channel);
+            let done = Done::new(DoneKind::Done, DoneStatus::ERROR);
+            return self.link.wire.send(&last_words(self.speech, done)).map(|_| ());
+        }
+        self.dispatch(channel, message);
+        Ok(())
+    }
+
+    fn dispatch(&self, channel: Box<Channel>, message: Message) {
+        channel.waiter.reset_unless_killed();
+        self.link.begin(&channel.waiter);
+        if self.link.is_ended() {
+            self.link.cancel(Cancelled::Shutdown);
+        }
+        let (house, link) = (Arc::clone(self.house), Arc::clone(self.link));
+        self.house.workers.submit(move || {
+            let most = house.options.output_bytes_max;
+            let engine = house.engine.as_ref();
+            let given_back = request::answer(engine, &link, channel, &message, most);
+            link.give_back(given_back);
+        });
+    }
+
+    /// The stream has lost its framing: says so and ends the connection.
+    fn lost(&mut self, e: tds::TdsError) -> io::Result<()> {
+        let told = format!("{e}");
+        if self.channel.is_some() {
+            let error = SqlError::from(e);
+            let name = self.house.engine.server_name();
+            self.link.wire.send(&last_error(self.speech, &error, name))?;
+        }
+        Err(io::Error::new(io::ErrorKind::InvalidData, told))
+    }
+}

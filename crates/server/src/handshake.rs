@@ -1,0 +1,187 @@
+//! From the first byte to encryption: PRELOGIN, TLS within it, or strict TLS around everything.
+
+use crate::certificate::Certificate;
+use crate::options::Strictness;
+use crate::wire::{Received, Wire};
+use rustls::ServerConnection;
+use std::io::{self, ErrorKind};
+use tds::{
+    Encryption, Message, PACKET_SIZE_DEFAULT, PacketAssembler, PacketStatus, PacketType, Prelogin,
+    ProductVersion, Protection, TdsError, frame,
+};
+
+/// The first byte of a TLS record that begins a handshake.
+const TLS_HANDSHAKE: u8 = 0x16;
+
+/// What a handshake has led to.
+pub(crate) struct Greeting {
+    pub(crate) protection: Protection,
+    /// TLS came first: TDS 8.
+    pub(crate) strict: bool,
+    /// The login, when the client sent no PRELOGIN.
+    pub(crate) login: Option<Message>,
+}
+
+/// Why there is no login.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// The client is gone, or its TLS is wrong.
+    Io(io::Error),
+    /// What it sent is no TDS.
+    Tds(TdsError),
+    /// It closed before saying anything: a port scan or a check of the port.
+    Silent,
+}
+
+impl From<io::Error> for Broken {
+    fn from(e: io::Error) -> Broken {
+        Broken::Io(e)
+    }
+}
+
+impl From<TdsError> for Broken {
+    fn from(e: TdsError) -> Broken {
+        Broken::Tds(e)
+    }
+}
+
+/// The next whole message of a client that has not logged in.
+pub(crate) async fn message(wire: &Wire, input: &mut PacketAssembler) -> Result<Message, Broken> {
+    loop {
+        if let Some(message) = input.next_message()? {
+            return Ok(message);
+        }
+        more(wire, input).await?;
+    }
+}
+
+/// Waits for more bytes.
+async fn more(wire: &Wire, input: &mut PacketAssembler) -> Result<(), Broken> {
+    wire.ready(true).await?;
+    wire.push()?;
+    match wire.receive(input)? {
+        Received::Open => Ok(()),
+        Received::End => Err(Broken::Io(ErrorKind::UnexpectedEof.into())),
+    }
+}
+
+/// Everything before LOGIN7.
+pub(crate) async fn greet(
+    wire: &Wire,
+    input: &mut PacketAssembler,
+    certificate: &Certificate,
+    strictness: Strictness,
+) -> Result<Greeting, Broken> {
+    let Some(first) = wire.first_byte().await? else { return Err(Broken::Silent) };
+    if first != TLS_HANDSHAKE {
+        return negotiate(wire, input, certificate, strictness).await;
+    }
+    let tls = ServerConnection::new(certificate.strict.clone()).map_err(io::Error::other)?;
+    wire.begin_tls(Box::new(tls), &[], input)?;
+    while wire.is_handshaking() {
+        more(wire, input).await?;
+    }
+    let asked = message(wire, input).await?;
+    let login = match asked.kind {
+        PacketType::Prelogin => {
+            let theirs = Prelogin::decode(&asked.payload)?;
+            answer(wire, theirs.encryption.unwrap_or(Encryption::NotSupported))?;
+            None
+        }
+        _ => Some(asked),
+    };
+    Ok(Greeting { protection: Protection::Whole, strict: true, login })
+}
+
+/// PRELOGIN, and the TLS that it agrees on.
+async fn negotiate(
+    wire: &Wire,
+    input: &mut PacketAssembler,
+    certificate: &Certificate,
+    strictness: Strictness,
+) -> Result<Greeting, Broken> {
+    let asked = message(wire, input).await?;
+    let theirs = match asked.kind {
+        PacketType::Prelogin => Prelogin::decode(&asked.payload)?,
+        PacketType::Login if strictness == Strictness::Offered => {
+            let login = Some(asked);
+            return Ok(Greeting { protection: Protection::None, strict: false, login });
+        }
+        kind => return Err(Broken::Tds(TdsError::PacketType { found: kind as u8 })),
+    };
+    let wish = theirs.encryption.unwrap_or(Encryption::NotSupported);
+    let ours = match strictness {
+        Strictness::Offered => wish.answer_offered(),
+        Strictness::Forced => wish.answer_forced(),
+    };
+    answer(wire, ours)?;
+    let protection = wish.outcome(ours);
+    if strictness == Strictness::Forced && protection != Protection::Whole {
+        return Err(Broken::Tds(TdsError::Prelogin { what: "the client has no encryption" }));
+    }
+    if protection != Protection::None {
+        wrapped_tls(wire, input, certificate).await?;
+    }
+    Ok(Greeting { protection, strict: false, login: None })
+}
+
+fn answer(wire: &Wire, encryption: Encryption) -> Result<(), Broken> {
+    let ours = Prelogin {
+        version: Some(ProductVersion::SERVER),
+        encryption: Some(encryption),
+        instance: Some(vec![0]),
+        mars: Some(false),
+        ..Prelogin::default()
+    };
+    let (mut payload, mut packets) = (Vec::new(), Vec::new());
+    ours.encode(&mut payload);
+    let kind = PacketType::Response;
+    frame(kind, PacketStatus::default(), PACKET_SIZE_DEFAULT, payload, &mut packets);
+    wire.send(&packets)?;
+    Ok(())
+}
+
+/// The TLS handshake in PRELOGIN packets. What follows them raw may have come with the last.
+async fn wrapped_tls(
+    wire: &Wire,
+    input: &mut PacketAssembler,
+    certificate: &Certificate,
+) -> Result<(), Broken> {
+    let tls = ServerConnection::new(certificate.wrapped.clone()).map_err(io::Error::other)?;
+    let mut tls = Box::new(tls);
+    while tls.is_handshaking() {
+        let Some((header, mut body)) = input.next_packet()? else {
+            more(wire, input).await?;
+            continue;
+        };
+        if header.kind != PacketType::Prelogin {
+            return Err(Broken::Tds(TdsError::PacketType { found: header.kind as u8 }));
+        }
+        let mut state = Ok(());
+        while state.is_ok() && !body.is_empty() {
+            tls.read_tls(&mut body)?;
+            state = tls.process_new_packets().map(|_| ());
+        }
+        send_wrapped(wire, &mut tls)?;
+        state.map_err(|e| io::Error::new(ErrorKind::InvalidData, e))?;
+    }
+    let rest = input.take_rest();
+    wire.begin_tls(tls, &rest, input)?;
+    Ok(())
+}
+
+/// What TLS has to say, as one message of PRELOGIN packets.
+fn send_wrapped(wire: &Wire, tls: &mut ServerConnection) -> io::Result<()> {
+    let mut raw = Vec::new();
+    while tls.wants_write() {
+        tls.write_tls(&mut raw)?;
+    }
+    if raw.is_empty() {
+        return Ok(());
+    }
+    let mut packets = Vec::new();
+    let kind = PacketType::Prelogin;
+    frame(kind, PacketStatus::default(), PACKET_SIZE_DEFAULT, raw, &mut packets);
+    wire.send(&packets)?;
+    Ok(())
+}

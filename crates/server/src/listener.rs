@@ -1,0 +1,237 @@
+//! The listener and the list of connections: start, accept, stop.
+
+use crate::certificate::Certificate;
+use crate::connection::serve;
+use crate::engine::Engine;
+use crate::link::Link;
+use crate::options::Options;
+use crate::throttle::Throttle;
+use crate::workers::Workers;
+use os::sync::{Condvar, Mutex};
+use os::wait::Cancelled;
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+const BACKLOG: u32 = 1024;
+/// Connections that may be in their login beyond the limit of sessions.
+const LOGINS_BEYOND: usize = 64;
+/// As SQL Server's: probes after 30 s of silence, one a second.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
+/// How often idle sessions are looked at for a KILL.
+const ROUND: Duration = Duration::from_millis(250);
+/// After a failed accept (no descriptors left), that long nobody is let in.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What all connections share.
+pub(crate) struct House {
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) options: Options,
+    pub(crate) certificate: Certificate,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) throttle: Throttle,
+    links: Mutex<Links>,
+    emptied: Condvar,
+    stopping: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct Links {
+    by_place: HashMap<u64, Weak<Link>>,
+    next: u64,
+}
+
+impl House {
+    /// Enters a connection into the list.
+    pub(crate) fn enlist(&self, link: &Arc<Link>) -> u64 {
+        let mut links = self.links.lock();
+        let place = links.next;
+        links.next += 1;
+        links.by_place.insert(place, Arc::downgrade(link));
+        if *self.stopping.borrow() {
+            link.end(Cancelled::Shutdown);
+        }
+        place
+    }
+
+    /// Takes it off the list.
+    pub(crate) fn strike(&self, place: u64) {
+        let mut links = self.links.lock();
+        let was_there = links.by_place.remove(&place).is_some();
+        assert!(was_there, "a connection leaves once");
+        if links.by_place.is_empty() {
+            self.emptied.notify_all();
+        }
+    }
+
+    /// Whether there are more connections than sessions are allowed.
+    pub(crate) fn is_full(&self) -> bool {
+        self.links.lock().by_place.len() > self.options.connections_max
+    }
+
+    /// A line about a connection.
+    pub(crate) fn log(&self, link: &Link, line: &str) {
+        self.engine.log(&format!("client {}: {line}", link.wire.peer()));
+    }
+
+    /// Returns when the server is to stop.
+    pub(crate) async fn stopped(&self) {
+        // It ends with the sender, which lives as long as this.
+        let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
+    }
+
+    fn each_link(&self, act: impl Fn(&Link)) {
+        let links: Vec<_> = self.links.lock().by_place.values().filter_map(Weak::upgrade).collect();
+        links.iter().for_each(|link| act(link));
+    }
+}
+
+/// A listening server. Dropping it stops it without waiting; [`Server::stop`] waits.
+pub struct Server {
+    house: Arc<House>,
+    address: SocketAddr,
+    runtime: Option<Runtime>,
+}
+
+impl Server {
+    /// Listens.
+    ///
+    /// # Errors
+    /// The operating system's: the address is taken, or not ours.
+    pub fn start(
+        engine: Arc<dyn Engine>,
+        options: Options,
+        certificate: Certificate,
+    ) -> io::Result<Server> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(options.network_threads.max(1))
+            .max_blocking_threads(1)
+            .thread_name("network")
+            .enable_io()
+            .enable_time()
+            .build()?;
+        let listener = {
+            let _within = runtime.enter();
+            listen(options.listen)?
+        };
+        let address = listener.local_addr()?;
+        let house = Arc::new(House {
+            engine,
+            workers: Workers::new(options.workers_max),
+            options,
+            certificate,
+            throttle: Throttle::default(),
+            links: Mutex::default(),
+            emptied: Condvar::new(),
+            stopping: watch::Sender::new(false),
+        });
+        runtime.spawn(accept(Arc::clone(&house), listener));
+        runtime.spawn(make_rounds(Arc::downgrade(&house)));
+        Ok(Server { house, address, runtime: Some(runtime) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Connections, those in their login included.
+    pub fn connections(&self) -> usize {
+        self.house.links.lock().by_place.len()
+    }
+
+    /// Accepts nobody any more, cancels what runs, ends all connections. False when some request
+    /// had not ended after `within`.
+    pub fn stop(mut self, within: Duration) -> bool {
+        let until_ns = os::clock::monotonic_ns().saturating_add(nanoseconds(within));
+        self.house.stopping.send_replace(true);
+        self.house.each_link(|link| link.end(Cancelled::Shutdown));
+        let mut links = self.house.links.lock();
+        while !links.by_place.is_empty() {
+            if !self.house.emptied.wait_until(&mut links, Some(until_ns)) {
+                break;
+            }
+        }
+        let all_ended = links.by_place.is_empty();
+        drop(links);
+        self.house.workers.close(until_ns);
+        self.end_runtime();
+        all_ended
+    }
+
+    fn end_runtime(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.house.stopping.send_replace(true);
+        self.end_runtime();
+    }
+}
+
+fn nanoseconds(d: Duration) -> u64 {
+    u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+async fn accept(house: Arc<House>, listener: TcpListener) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = house.stopped() => return,
+        };
+        match accepted {
+            Ok((socket, _)) => admit_or_drop(&house, socket),
+            Err(e) => {
+                house.engine.log(&format!("accept: {e}"));
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+fn admit_or_drop(house: &Arc<House>, socket: TcpStream) {
+    let open = house.links.lock().by_place.len();
+    if open >= house.options.connections_max.saturating_add(LOGINS_BEYOND) {
+        return;
+    }
+    if let Err(e) = settle(&socket) {
+        house.engine.log(&format!("socket options: {e}"));
+    }
+    tokio::spawn(serve(Arc::clone(house), socket));
+}
+
+/// No delay of small packets; a client that vanished is noticed.
+fn settle(socket: &TcpStream) -> io::Result<()> {
+    use rustix::net::sockopt;
+    socket.set_nodelay(true)?;
+    sockopt::set_socket_keepalive(socket, true)?;
+    sockopt::set_tcp_keepidle(socket, KEEPALIVE_IDLE)?;
+    sockopt::set_tcp_keepintvl(socket, KEEPALIVE_INTERVAL)?;
+    Ok(())
+}
+
+/// Wakes connections whose idle session may have been killed.
+async fn make_rounds(house: Weak<House>) {
+    loop {
+        tokio::time::sleep(ROUND).await;
+        let Some(house) = house.upgrade() else { return };
+        house.each_link(Link::wake_if_killed);
+    }
+}

@@ -1,0 +1,168 @@
+//! A request on its worker: decoded, run, answered; a panic ends it and its connection alone.
+
+use crate::engine::Engine;
+use crate::link::{Channel, Link};
+use crate::response::Response;
+use base::{SqlError, messages};
+use os::wait::Cancelled;
+use session::{
+    Done, DoneScope, Parameter, Procedure, Request, ResultSink, TransactionIsolation,
+    TransactionRequest,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use tds::{Isolation, Message, PacketStatus, RpcBatch, RpcCall, TdsError, TransactionCommand};
+
+/// Answers a message. Returns the session, or none when the connection ends.
+pub(crate) fn answer(
+    engine: &dyn Engine,
+    link: &Link,
+    mut channel: Box<Channel>,
+    message: &Message,
+    output_bytes_max: usize,
+) -> Option<Box<Channel>> {
+    let waiter = std::sync::Arc::clone(&channel.waiter);
+    let name = engine.server_name();
+    let mut response = Response::new(link, &waiter, name, channel.speech, output_bytes_max);
+    let run = AssertUnwindSafe(|| run(&mut channel, message, &mut response));
+    let goes_on = match catch_unwind(run) {
+        Ok(goes_on) => goes_on,
+        Err(panic) => {
+            let what = panic_text(panic.as_ref());
+            engine.log(&format!("session {}: a request panicked: {what}", channel.speech.spid));
+            response.message(&SqlError::new(messages::INTERNAL, &[&what]));
+            false
+        }
+    };
+    // The response's end must be on its way before the task may take up the next request.
+    response.finish();
+    if !goes_on {
+        end(engine, channel);
+        return None;
+    }
+    Some(channel)
+}
+
+/// Drops a session; whatever happens in there, the server goes on.
+pub(crate) fn end(engine: &dyn Engine, channel: Box<Channel>) {
+    let spid = channel.speech.spid;
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(channel))) {
+        let what = panic_text(panic.as_ref());
+        engine.log(&format!("session {spid}: its end panicked: {what}"));
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// Runs a message; false when the connection ends.
+fn run(channel: &mut Channel, message: &Message, response: &mut Response<'_>) -> bool {
+    match channel.waiter.cancellation() {
+        Some(Cancelled::Kill) => {
+            response.message(&SqlError::new(messages::SESSION_KILLED, &[]));
+            return false;
+        }
+        Some(Cancelled::Shutdown) => return false,
+        _ => {}
+    }
+    if message.status.has(PacketStatus::RESET_CONNECTION) {
+        channel.connection.reset(false, response);
+    } else if message.status.has(PacketStatus::RESET_CONNECTION_SKIP_TRAN) {
+        channel.connection.reset(true, response);
+    }
+    match tds::decode_request(message) {
+        Ok(tds::Request::Batch { text, .. }) => {
+            channel.connection.run(Request::Batch(text), response)
+        }
+        Ok(tds::Request::Rpc(calls)) => run_calls(channel, calls, response),
+        Ok(tds::Request::Transaction { command, .. }) => {
+            channel.connection.run(Request::Transaction(transaction(command)), response)
+        }
+        Ok(tds::Request::BulkLoad(_)) => {
+            refuse(TdsError::Unsupported { feature: "bulk load" }, DoneScope::Statement, response)
+        }
+        // The task answers attentions itself; one that is here has nothing to interrupt.
+        Ok(tds::Request::Attention) => true,
+        Err(e) => refuse(e, DoneScope::Statement, response),
+    }
+}
+
+/// The calls of a message, one after the other; each is decoded when its turn comes.
+fn run_calls(channel: &mut Channel, mut calls: RpcBatch<'_>, response: &mut Response<'_>) -> bool {
+    loop {
+        let call = match calls.next_call() {
+            Ok(Some(call)) => call,
+            Ok(None) => return true,
+            Err(e) => return refuse(e, DoneScope::Procedure, response),
+        };
+        let more = calls.has_more();
+        let (procedure, parameters) = convert_call(call);
+        response.expect_outputs(&parameters);
+        let request = Request::Call { procedure, parameters, more };
+        if !channel.connection.run(request, response) {
+            return false;
+        }
+        if !response.goes_on() {
+            return true;
+        }
+    }
+}
+
+/// Tells what is wrong with a request; false when the stream cannot be trusted any more.
+fn refuse(e: TdsError, scope: DoneScope, response: &mut Response<'_>) -> bool {
+    let goes_on = !e.is_fatal();
+    response.message(&SqlError::from(e));
+    response.done(Done {
+        scope,
+        command: session::Command::Other,
+        rows: None,
+        more: false,
+        error: true,
+        in_transaction: false,
+    });
+    goes_on
+}
+
+fn convert_call(call: RpcCall) -> (Procedure, Vec<Parameter>) {
+    let procedure = match (call.procedure.well_known(), call.procedure) {
+        (Some(id), _) => Procedure::Numbered(id as u16),
+        (None, tds::Procedure::Name(name)) => Procedure::Named(name),
+        (None, tds::Procedure::Id(id)) => Procedure::Numbered(id as u16),
+    };
+    let parameters = call.parameters.into_iter().map(|p| Parameter {
+        name: p.name,
+        sql_type: p.info.sql,
+        value: p.value,
+        output: p.output,
+        default: p.default,
+    });
+    (procedure, parameters.collect())
+}
+
+fn transaction(command: TransactionCommand) -> TransactionRequest {
+    let next = |begin: Option<tds::Begin>| begin.map(|b| (isolation(b.isolation), b.name));
+    match command {
+        TransactionCommand::Begin(b) => {
+            TransactionRequest::Begin { name: b.name, isolation: isolation(b.isolation) }
+        }
+        TransactionCommand::Commit { name, then } => {
+            TransactionRequest::Commit { name, next: next(then) }
+        }
+        TransactionCommand::Rollback { name, then } => {
+            TransactionRequest::Rollback { name, next: next(then) }
+        }
+        TransactionCommand::Save { name } => TransactionRequest::Save { name },
+    }
+}
+
+fn isolation(asked: Option<Isolation>) -> TransactionIsolation {
+    match asked {
+        None => TransactionIsolation::Unchanged,
+        Some(Isolation::ReadUncommitted) => TransactionIsolation::ReadUncommitted,
+        Some(Isolation::ReadCommitted) => TransactionIsolation::ReadCommitted,
+        Some(Isolation::RepeatableRead) => TransactionIsolation::RepeatableRead,
+        Some(Isolation::Serializable) => TransactionIsolation::Serializable,
+        Some(Isolation::Snapshot) => TransactionIsolation::Snapshot,
+    }
+}

@@ -1,0 +1,360 @@
+//! A response as it grows: what a session yields, as tokens in packets.
+//!
+//! Invariants
+//!  1. A DONE is held back until it is known what follows, so MORE is always right.
+//!  2. Tokens enter whole; a response that is cut off ends between tokens.
+//!  3. After an attention only changes of the environment go out: the client throws the rest
+//!     away, but must know that its transaction is gone.
+
+use crate::link::{Link, Speech};
+use base::SqlError;
+use os::wait::{Cancelled, WaitKind, Waiter, Wake};
+use session::{
+    Command, Done, DoneScope, EnvironmentChange, Parameter, ResultColumn, ResultSink, SinkClosed,
+};
+use std::borrow::Cow;
+use tds::{
+    Column, ColumnFlags, DoneKind, DoneStatus, EnvChange, PacketType, PacketWriter, ReturnValue,
+    RowEncoder, WireCollation, command, encode_columns, encode_notice, encode_return_status,
+};
+use types::{SqlType, Value};
+
+/// What is collected before it is sent.
+const FLUSH_BYTES: usize = 16 * 1024;
+/// The columns of COLMETADATA.
+const COLUMNS_MAX: usize = 4096;
+
+/// The response to one request.
+pub(crate) struct Response<'a> {
+    link: &'a Link,
+    waiter: &'a Waiter,
+    server_name: &'a str,
+    speech: Speech,
+    output_bytes_max: usize,
+    writer: PacketWriter,
+    packets: Vec<u8>,
+    rows: Option<RowEncoder>,
+    held: Option<tds::Done>,
+    outputs: Outputs,
+    /// The client is gone.
+    closed: bool,
+    /// Errors were told since the last DONE.
+    failed: bool,
+}
+
+impl<'a> Response<'a> {
+    pub(crate) fn new(
+        link: &'a Link,
+        waiter: &'a Waiter,
+        server_name: &'a str,
+        speech: Speech,
+        output_bytes_max: usize,
+    ) -> Response<'a> {
+        Response {
+            link,
+            waiter,
+            server_name,
+            speech,
+            output_bytes_max,
+            writer: PacketWriter::new(PacketType::Response, speech.packet_bytes, speech.spid),
+            packets: Vec::new(),
+            rows: None,
+            held: None,
+            outputs: Outputs::default(),
+            closed: false,
+            failed: false,
+        }
+    }
+
+    /// The parameters of the call that comes next: where its output values stand.
+    pub(crate) fn expect_outputs(&mut self, parameters: &[Parameter]) {
+        self.outputs = Outputs::of(parameters);
+    }
+
+    /// Whether a call after this one would still be of use.
+    pub(crate) fn goes_on(&self) -> bool {
+        !self.closed && self.waiter.cancellation().is_none()
+    }
+
+    /// Tokens that no session yields: those of a login.
+    pub(crate) fn append(&mut self, tokens: impl FnOnce(&mut Vec<u8>)) {
+        if let Some(out) = self.token() {
+            tokens(out);
+        }
+    }
+
+    /// Ends the response with this DONE.
+    pub(crate) fn end_with(mut self, done: tds::Done) {
+        self.release_held();
+        self.held = Some(done);
+        self.finish();
+    }
+
+    /// Ends the response and sends the rest of it.
+    pub(crate) fn finish(mut self) {
+        let status = if self.failed { DoneStatus::ERROR } else { DoneStatus::FINAL };
+        let fallback = tds::Done::new(DoneKind::Done, status);
+        let held = self.held.take().unwrap_or(fallback);
+        let link = self.link;
+        link.finish(|attention| {
+            let done = match attention {
+                true => tds::Done::new(DoneKind::Done, DoneStatus::ATTENTION),
+                false => held,
+            };
+            done.encode(self.writer.payload());
+            self.writer.finish(&mut self.packets);
+            std::mem::take(&mut self.packets)
+        });
+    }
+
+    /// Where the next token goes; none when nobody wants it.
+    fn token(&mut self) -> Option<&mut Vec<u8>> {
+        if self.closed || self.link.has_attention() {
+            return None;
+        }
+        self.release_held();
+        Some(self.writer.payload())
+    }
+
+    /// Something follows the DONE that was held.
+    fn release_held(&mut self) {
+        if let Some(mut done) = self.held.take() {
+            done.status = done.status.and(DoneStatus::MORE);
+            done.encode(self.writer.payload());
+        }
+    }
+
+    fn flush_if_much(&mut self) -> Result<(), SinkClosed> {
+        if self.writer.payload().len() < FLUSH_BYTES {
+            return Ok(());
+        }
+        self.writer.flush_full(&mut self.packets);
+        let sent = self.link.wire.send(&self.packets);
+        self.packets.clear();
+        match sent {
+            Ok(left) if left < self.output_bytes_max => Ok(()),
+            Ok(_) => self.await_room(),
+            Err(_) => self.close(),
+        }
+    }
+
+    /// The client does not read: waits until it does, or the request is to end.
+    fn await_room(&mut self) -> Result<(), SinkClosed> {
+        while self.link.wire.wants_room(self.output_bytes_max / 2) {
+            match self.waiter.wait(WaitKind::AsyncNetworkIo, None) {
+                Wake::Signalled | Wake::TimedOut => {}
+                Wake::Cancelled(Cancelled::Attention) => return Err(SinkClosed),
+                Wake::Cancelled(_) => return self.close(),
+            }
+        }
+        self.waiter.clear_signal();
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), SinkClosed> {
+        self.closed = true;
+        Err(SinkClosed)
+    }
+
+    fn give_up(&mut self, error: &SqlError) -> Result<(), SinkClosed> {
+        self.message(error);
+        Err(SinkClosed)
+    }
+}
+
+impl ResultSink for Response<'_> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+        if columns.len() > COLUMNS_MAX {
+            let what = "a result of more than 4096 columns";
+            return self.give_up(&SqlError::new(base::messages::INTERNAL, &[&what]));
+        }
+        let version = self.speech.version;
+        let columns: Vec<Column<'_>> = columns.iter().map(wire_column).collect();
+        let Some(out) = self.token() else { return Err(SinkClosed) };
+        encode_columns(&columns, version, out);
+        self.rows = Some(RowEncoder::new(&columns, version));
+        self.flush_if_much()
+    }
+
+    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+        if self.closed || self.link.has_attention() {
+            return Err(SinkClosed);
+        }
+        let Some(rows) = &self.rows else {
+            let what = "a row without columns";
+            return self.give_up(&SqlError::new(base::messages::INTERNAL, &[&what]));
+        };
+        if let Err(e) = rows.encode(values, self.writer.payload()) {
+            return self.give_up(&e.into());
+        }
+        self.flush_if_much()
+    }
+
+    fn message(&mut self, message: &SqlError) {
+        let server_name = self.server_name;
+        self.failed |= message.severity() > 10;
+        if let Some(out) = self.token() {
+            encode_notice(message, server_name, out);
+            // A client that is gone is found out at the next row or at the end.
+            let _ = self.flush_if_much();
+        }
+    }
+
+    fn done(&mut self, done: Done) {
+        self.rows = None;
+        self.failed = false;
+        if self.token().is_some() {
+            self.held = Some(wire_done(done));
+            if done.more {
+                self.release_held();
+                let _ = self.flush_if_much();
+            }
+        }
+    }
+
+    fn return_status(&mut self, status: i32) {
+        if let Some(out) = self.token() {
+            encode_return_status(status, out);
+        }
+    }
+
+    fn return_value(&mut self, name: &str, sql_type: SqlType, value: &Value) {
+        let (ordinal, name) = self.outputs.place(name);
+        let collation = match sql_type.is_character() {
+            true => WireCollation::SQL_LATIN1_CI_AS,
+            false => WireCollation::NONE,
+        };
+        let token = ReturnValue {
+            ordinal,
+            name: Cow::Owned(name),
+            of_function: false,
+            sql: sql_type,
+            collation,
+            value: value.clone(),
+        };
+        let version = self.speech.version;
+        let Some(out) = self.token() else { return };
+        if let Err(e) = token.encode(version, out) {
+            self.message(&e.into());
+        }
+    }
+
+    fn environment(&mut self, change: &EnvironmentChange) {
+        if self.closed {
+            return;
+        }
+        self.release_held();
+        wire_change(change).encode(self.writer.payload());
+    }
+}
+
+/// Where the output parameters of a call stand, so that drivers find their values.
+#[derive(Default)]
+struct Outputs {
+    /// (ordinal, name) of those whose value has not come.
+    waiting: Vec<(u16, String)>,
+}
+
+impl Outputs {
+    fn of(parameters: &[Parameter]) -> Outputs {
+        let outputs = parameters.iter().enumerate().filter(|(_, p)| p.output);
+        let place = |(i, p): (usize, &Parameter)| (u16::try_from(i).unwrap_or(0), p.name.clone());
+        Outputs { waiting: outputs.map(place).collect() }
+    }
+
+    /// Ordinal and name of the parameter that a value is for: by name, else the next in order.
+    fn place(&mut self, name: &str) -> (u16, String) {
+        let same = |(_, n): &(u16, String)| !n.is_empty() && n.eq_ignore_ascii_case(name);
+        let unnamed = |(_, n): &(u16, String)| n.is_empty();
+        let at = self.waiting.iter().position(same);
+        match at.or_else(|| self.waiting.iter().position(unnamed)) {
+            Some(at) => self.waiting.remove(at),
+            None => (0, name.to_owned()),
+        }
+    }
+}
+
+fn wire_column(column: &ResultColumn) -> Column<'_> {
+    let mut flags = ColumnFlags::default();
+    if column.nullable {
+        flags = flags.and(ColumnFlags::NULLABLE);
+    }
+    if column.identity {
+        flags = flags.and(ColumnFlags::IDENTITY);
+    }
+    flags = flags.and(match column.computed {
+        true => ColumnFlags::COMPUTED,
+        false => ColumnFlags::UPDATABLE_UNKNOWN,
+    });
+    Column {
+        name: Cow::Borrowed(&column.name),
+        sql: column.sql_type,
+        collation: column.collation.into(),
+        flags,
+        user_type: 0,
+    }
+}
+
+fn wire_done(done: Done) -> tds::Done {
+    let kind = match done.scope {
+        DoneScope::Statement => DoneKind::Done,
+        DoneScope::InProcedure => DoneKind::InProc,
+        DoneScope::Procedure => DoneKind::Proc,
+    };
+    let mut status = DoneStatus::FINAL;
+    if done.error {
+        status = status.and(DoneStatus::ERROR);
+    }
+    if done.in_transaction {
+        status = status.and(DoneStatus::IN_XACT);
+    }
+    let command = match done.command {
+        Command::Select => command::SELECT,
+        Command::Insert => command::INSERT,
+        Command::Update => command::UPDATE,
+        Command::Delete => command::DELETE,
+        Command::Merge => command::MERGE,
+        Command::Other => command::NONE,
+    };
+    match done.rows {
+        Some(rows) => tds::Done::with_count(kind, status, command, rows),
+        None => tds::Done { command, ..tds::Done::new(kind, status) },
+    }
+}
+
+fn wire_change(change: &EnvironmentChange) -> EnvChange {
+    match change {
+        EnvironmentChange::Database { new, old } => {
+            EnvChange::Database { new: new.clone(), old: old.clone() }
+        }
+        EnvironmentChange::Language { new, old } => {
+            EnvChange::Language { new: new.clone(), old: old.clone() }
+        }
+        EnvironmentChange::Collation(bytes) => {
+            EnvChange::Collation { new: WireCollation(*bytes), old: None }
+        }
+        EnvironmentChange::Begin(d) => EnvChange::BeginTransaction(*d),
+        EnvironmentChange::Commit(d) => EnvChange::CommitTransaction(*d),
+        EnvironmentChange::Rollback(d) => EnvChange::RollbackTransaction(*d),
+        EnvironmentChange::ResetDone => EnvChange::ResetAck,
+    }
+}
+
+/// A whole response of one DONE.
+pub(crate) fn last_words(speech: Speech, done: tds::Done) -> Vec<u8> {
+    let mut writer = PacketWriter::new(PacketType::Response, speech.packet_bytes, speech.spid);
+    done.encode(writer.payload());
+    let mut packets = Vec::new();
+    writer.finish(&mut packets);
+    packets
+}
+
+/// A whole response of one error.
+pub(crate) fn last_error(speech: Speech, error: &SqlError, server_name: &str) -> Vec<u8> {
+    let mut writer = PacketWriter::new(PacketType::Response, speech.packet_bytes, speech.spid);
+    encode_notice(error, server_name, writer.payload());
+    tds::Done::new(DoneKind::Done, DoneStatus::ERROR).encode(writer.payload());
+    let mut packets = Vec::new();
+    writer.finish(&mut packets);
+    packets
+}
