@@ -1,3 +1,31 @@
 //! Slotted records in key order on pages: search, insert, split, delete, cursor, verify, apply.
+//!
+//! A tree stores opaque records; order and layout are handed in. A ghost is a record of another
+//! kind, no more. Nothing here knows of transactions or locks: whoever changes a record says who
+//! undoes it, and gets the latched leaf to look around in before. See README.md for the protocol
+//! and its numbered rules.
 
 #![forbid(unsafe_code)]
+
+mod error;
+mod fits;
+mod key;
+mod kinds;
+mod leaf;
+mod modify;
+mod order;
+mod redo;
+mod seek;
+mod split;
+mod tree;
+
+pub use error::{BtreeError, BtreeResult};
+pub use key::{KeyBuf, key_fields};
+pub use kinds::{Difference, KINDS, Logged, logged};
+pub use leaf::{LeafRead, LeafWrite, Position};
+pub use modify::{expunge_log_bytes, ghost_log_bytes, insert_log_bytes, replace_log_bytes};
+pub use order::{Compare, KeyColumn, KeyFields, KeyOrder, ORDER_COLUMNS_MAX};
+pub use redo::BtreeRedo;
+pub use seek::{Bias, LeafPair, SearchKey};
+pub use split::{STRUCTURE_LOG_BYTES_MAX, SplitPolicy};
+pub use tree::{RECORD_MAX, Tree, TreeOptions};

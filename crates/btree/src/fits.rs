@@ -1,0 +1,98 @@
+//! Whether an operation fits a page: asked before an operation is logged, and again by redo.
+//!
+//! The bytes of a page come from a disk. What `page::PageMut` asserts about them is checked here
+//! first, in constant time; only where records would have to be packed together the whole page
+//! is looked at.
+
+use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES, PAGE_HEADER_BYTES};
+use page::{PageView, RecordKind, check_slots, record_length, slot_cost};
+
+/// Why an operation does not fit a page, or a page is no page of a tree.
+pub(crate) type Fit<T> = Result<T, &'static str>;
+
+pub(crate) const NO_RECORD: &str = "a slot holds no record";
+pub(crate) const NO_KEY: &str = "a record's key cannot be read";
+
+/// Header fields that everything else relies on.
+#[inline]
+pub(crate) fn header(v: PageView<'_>) -> Fit<()> {
+    let slots = 2 * usize::from(v.slot_count());
+    let (free, data) = (usize::from(v.free_count()), usize::from(v.free_data()));
+    let sound = slots <= PAGE_BODY_BYTES
+        && free + slots <= PAGE_BODY_BYTES
+        && data >= PAGE_HEADER_BYTES
+        && data <= PAGE_BYTES - slots
+        && v.ghost_count() <= v.slot_count();
+    if sound { Ok(()) } else { Err("the page header contradicts itself") }
+}
+
+/// Whether so many bytes can be placed; when records must be packed for it, all are checked.
+fn placeable(v: PageView<'_>, bytes: usize, new_slot_bytes: usize) -> Fit<()> {
+    let floor = PAGE_BYTES - 2 * usize::from(v.slot_count()) - new_slot_bytes;
+    if usize::from(v.free_data()) + bytes <= floor || check_slots(v.0).is_ok() {
+        Ok(())
+    } else {
+        Err("the page's slots are damaged")
+    }
+}
+
+/// Whether a record can be put into a new slot.
+pub(crate) fn insert(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
+    header(v)?;
+    if record_length(record, v.min_len()) != Some(record.len()) {
+        return Err("the record is not of the page's form");
+    }
+    if slot > v.slot_count() {
+        return Err("the slot is behind the page's last");
+    }
+    if slot_cost(record.len()) > usize::from(v.free_count()) {
+        return Err("the record does not fit the page");
+    }
+    placeable(v, record.len(), 2)
+}
+
+/// The record of a slot, if it can be taken out.
+pub(crate) fn remove(v: PageView<'_>, slot: u16) -> Fit<&[u8]> {
+    header(v)?;
+    let record = v.record(slot).ok_or(NO_RECORD)?;
+    if usize::from(v.free_count()) + slot_cost(record.len()) > PAGE_BODY_BYTES {
+        return Err("the page's free space is miscounted");
+    }
+    ghost_counted(v, record)?;
+    Ok(record)
+}
+
+fn ghost_counted(v: PageView<'_>, record: &[u8]) -> Fit<()> {
+    let ghost = record.first().is_some_and(|&s| RecordKind::of(s).is_ghost());
+    if ghost && v.ghost_count() == 0 { Err("the page's ghosts are miscounted") } else { Ok(()) }
+}
+
+/// The kind that the record of a slot gets when it is ghosted.
+pub(crate) fn ghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
+    header(v)?;
+    let record = v.record(slot).ok_or(NO_RECORD)?;
+    RecordKind::of(record[0]).ghosted().ok_or("the record cannot be a ghost")
+}
+
+/// The kind that the record of a slot gets when it is revived.
+pub(crate) fn unghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
+    header(v)?;
+    let record = v.record(slot).ok_or(NO_RECORD)?;
+    ghost_counted(v, record)?;
+    RecordKind::of(record[0]).unghosted().ok_or("the record is no ghost")
+}
+
+/// Whether the record of a slot can be replaced.
+pub(crate) fn replace(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
+    let old = remove(v, slot)?;
+    if record_length(record, v.min_len()) != Some(record.len()) {
+        return Err("the record is not of the page's form");
+    }
+    if record.len() == old.len() {
+        return Ok(());
+    }
+    if record.len() > usize::from(v.free_count()) + old.len() {
+        return Err("the record does not fit the page");
+    }
+    placeable(v, record.len(), 0)
+}

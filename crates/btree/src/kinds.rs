@@ -1,0 +1,266 @@
+//! What the log says about pages of a tree.
+//!
+//! A kind is an operation and the context it is in, so that fn_dblog can name both:
+//! `FIRST_OF_BTREE + 3 x operation + context`.
+//!
+//! | operation | slot | payload |
+//! |---|---|---|
+//! | FORMAT | | page kind 1, level 1, pminlen 2, previous 6, next 6 |
+//! | INSERT | its slot | the record |
+//! | INSERT_MANY | the first | for each record: length 2, bytes |
+//! | GHOST, UNGHOST | its slot | the key, when a transaction undoes it |
+//! | EXPUNGE | its slot | the record, when a transaction undoes it |
+//! | MODIFY | its slot | status before 1, after 1, from 2, length before 2, key length 2, key, before, after |
+//! | TRUNCATE | the first to go | |
+//! | LINK | | 0 previous or 1 next, page 6 |
+//!
+//! A page id is page 4, file 2; a key is spelled as in `key.rs`. MODIFY keeps the bytes from the
+//! status byte up to `from`, replaces as many as `length before` says, and keeps the rest.
+
+use base::PageId;
+use wal::{Kind, RecordView};
+
+/// What is done to a page. Numbers are on-disk format: never reused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Operation {
+    Format = 0,
+    Insert = 1,
+    InsertMany = 2,
+    Ghost = 3,
+    Unghost = 4,
+    Expunge = 5,
+    Modify = 6,
+    Truncate = 7,
+    Link = 8,
+}
+
+const OPERATIONS: [Operation; 9] = [
+    Operation::Format,
+    Operation::Insert,
+    Operation::InsertMany,
+    Operation::Ghost,
+    Operation::Unghost,
+    Operation::Expunge,
+    Operation::Modify,
+    Operation::Truncate,
+    Operation::Link,
+];
+
+/// Where in a tree a page stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Context {
+    Clustered = 0,
+    IndexLeaf = 1,
+    Interior = 2,
+}
+
+const CONTEXTS: [Context; 3] = [Context::Clustered, Context::IndexLeaf, Context::Interior];
+
+impl Context {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Context::Clustered => "LCX_CLUSTERED",
+            Context::IndexLeaf => "LCX_INDEX_LEAF",
+            Context::Interior => "LCX_INDEX_INTERIOR",
+        }
+    }
+}
+
+/// The kinds of this crate, for the table of redo handlers.
+pub const KINDS: std::ops::RangeInclusive<u8> =
+    wal::kinds::FIRST_OF_BTREE..=wal::kinds::FIRST_OF_BTREE + 3 * OPERATIONS.len() as u8 - 1;
+const _: () = assert!(*KINDS.end() < wal::kinds::FIRST_OF_HEAP);
+
+pub(crate) const fn kind(operation: Operation, context: Context) -> Kind {
+    Kind(*KINDS.start() + 3 * operation as u8 + context as u8)
+}
+
+pub(crate) fn parts(kind: Kind) -> Option<(Operation, Context)> {
+    let n = usize::from(kind.0.checked_sub(*KINDS.start())?);
+    Some((*OPERATIONS.get(n / 3)?, CONTEXTS[n % 3]))
+}
+
+pub(crate) fn page_id_bytes(id: PageId) -> [u8; 6] {
+    let (p, f) = (id.page.to_le_bytes(), id.file.0.to_le_bytes());
+    [p[0], p[1], p[2], p[3], f[0], f[1]]
+}
+
+pub(crate) fn page_id_of(b: &[u8]) -> Option<PageId> {
+    let b = b.get(..6)?;
+    Some(PageId::new(
+        u16::from_le_bytes([b[4], b[5]]),
+        u32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+    ))
+}
+
+pub(crate) fn u16_of(b: &[u8], at: usize) -> Option<u16> {
+    let b = b.get(at..at + 2)?;
+    Some(u16::from_le_bytes([b[0], b[1]]))
+}
+
+/// Bytes of a MODIFY payload before the key.
+pub(crate) const MODIFY_FRONT_BYTES: usize = 8;
+
+/// How a record was changed: what a MODIFY payload says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Difference<'a> {
+    pub(crate) status: (u8, u8),
+    pub(crate) from: u16,
+    /// The key, spelled as in a [`crate::KeyBuf`]; empty when no transaction undoes the change.
+    pub key: &'a [u8],
+    pub(crate) before: &'a [u8],
+    pub(crate) after: &'a [u8],
+}
+
+impl<'a> Difference<'a> {
+    pub(crate) fn parse(p: &'a [u8]) -> Option<Self> {
+        let front = p.get(..MODIFY_FRONT_BYTES)?;
+        let (from, before) = (u16_of(front, 2)?, usize::from(u16_of(front, 4)?));
+        let key_end = MODIFY_FRONT_BYTES + usize::from(u16_of(front, 6)?);
+        Some(Difference {
+            status: (front[0], front[1]),
+            from,
+            key: p.get(MODIFY_FRONT_BYTES..key_end)?,
+            before: p.get(key_end..key_end + before)?,
+            after: &p[key_end + before..],
+        })
+    }
+
+    /// What was changed between two records that are not equal.
+    pub(crate) fn between(key: &'a [u8], old: &'a [u8], new: &'a [u8]) -> Self {
+        let (a, b) = (&old[1..], &new[1..]);
+        let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        let most = a.len().min(b.len()) - front;
+        let back = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a == b);
+        let back = back.count();
+        Difference {
+            status: (old[0], new[0]),
+            from: front as u16 + 1,
+            key,
+            before: &a[front..a.len() - back],
+            after: &b[front..b.len() - back],
+        }
+    }
+
+    pub(crate) fn front(&self) -> [u8; MODIFY_FRONT_BYTES] {
+        let f = self.from.to_le_bytes();
+        let n = (self.before.len() as u16).to_le_bytes();
+        let k = (self.key.len() as u16).to_le_bytes();
+        [self.status.0, self.status.1, f[0], f[1], n[0], n[1], k[0], k[1]]
+    }
+
+    /// Builds the record as it was from the record as it is; false when that is not the record
+    /// this came from.
+    pub fn restore(&self, now: &[u8], out: &mut Vec<u8>) -> bool {
+        self.rebuild(now, (self.status.1, self.after), (self.status.0, self.before), out)
+    }
+
+    /// Builds the record as it became from the record as it was; false when it is another.
+    pub(crate) fn repeat(&self, was: &[u8], out: &mut Vec<u8>) -> bool {
+        self.rebuild(was, (self.status.0, self.before), (self.status.1, self.after), out)
+    }
+
+    pub(crate) fn rebuild(
+        &self,
+        record: &[u8],
+        old: (u8, &[u8]),
+        new: (u8, &[u8]),
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let from = usize::from(self.from);
+        let fits = from >= 1
+            && record.first() == Some(&old.0)
+            && record.get(from..from + old.1.len()) == Some(old.1);
+        if fits {
+            out.clear();
+            out.push(new.0);
+            out.extend_from_slice(&record[1..from]);
+            out.extend_from_slice(new.1);
+            out.extend_from_slice(&record[from + old.1.len()..]);
+        }
+        fits
+    }
+}
+
+/// A logged change of a record, as its undo needs it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Logged<'a> {
+    /// A record was put into the tree: undo takes it out.
+    Insert {
+        /// The record, which holds its key.
+        record: &'a [u8],
+    },
+    /// A record became a ghost: undo revives it.
+    Ghost {
+        /// The key, as [`crate::key_fields`] reads it.
+        key: &'a [u8],
+    },
+    /// A ghost was revived: undo makes it one again.
+    Unghost {
+        /// The key.
+        key: &'a [u8],
+    },
+    /// A record was taken out: undo puts it back.
+    Expunge {
+        /// The record.
+        record: &'a [u8],
+    },
+    /// A record was replaced or patched: undo puts the former bytes back.
+    Modify(Difference<'a>),
+    /// A structure change: there is nothing to undo.
+    Structure,
+}
+
+/// What a record of this crate's kinds says; `None` when its bytes make no sense.
+pub fn logged<'a>(record: &RecordView<'a>) -> Option<Logged<'a>> {
+    let p = record.payload();
+    Some(match parts(record.kind())?.0 {
+        Operation::Insert => Logged::Insert { record: p },
+        Operation::Ghost => Logged::Ghost { key: p },
+        Operation::Unghost => Logged::Unghost { key: p },
+        Operation::Expunge => Logged::Expunge { record: p },
+        Operation::Modify => Logged::Modify(Difference::parse(p)?),
+        Operation::Format | Operation::InsertMany | Operation::Truncate | Operation::Link => {
+            Logged::Structure
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn kinds_are_taken_apart_as_they_were_put_together() {
+        for o in OPERATIONS {
+            for c in CONTEXTS {
+                assert_eq!(parts(kind(o, c)), Some((o, c)));
+            }
+        }
+        assert_eq!((parts(Kind(0x3F)), parts(Kind(KINDS.end() + 1))), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn a_difference_goes_both_ways(
+            common in prop::collection::vec(0..3_u8, 0..20),
+            a in prop::collection::vec(0..3_u8, 1..20),
+            b in prop::collection::vec(0..3_u8, 1..20),
+        ) {
+            let old = [&a[..], &common].concat();
+            let new = [&b[..], &common].concat();
+            let d = Difference::between(b"key", &old, &new);
+            let payload = [&d.front()[..], d.key, d.before, d.after].concat();
+            prop_assert_eq!(Difference::parse(&payload), Some(d));
+            let mut out = Vec::new();
+            prop_assert!(d.repeat(&old, &mut out) && out == new);
+            prop_assert!(d.restore(&new, &mut out) && out == old);
+            for cut in 0..payload.len() {
+                let _ = Difference::parse(&payload[..cut]);
+            }
+        }
+    }
+}

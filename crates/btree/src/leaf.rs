@@ -1,0 +1,345 @@
+//! A leaf under its latch, at a slot; and `Position`, which outlives the latch.
+
+use crate::error::BtreeResult;
+use crate::fits;
+use crate::key::KeyBuf;
+use crate::order::Part;
+use crate::seek::{Bias, SearchKey};
+use crate::tree::Tree;
+use base::{Lsn, PageId};
+use buffer::{Change, PageRef, ReadGuard, WriteGuard};
+use page::{Field, PageView, slot_cost};
+use std::cmp::Ordering;
+
+/// Empty leaves that one step may pass; more of them in a row are a ring of damaged links.
+const EMPTY_LEAVES_MAX: u32 = 1 << 20;
+
+/// A record of a leaf under the leaf's shared latch.
+pub struct LeafRead<'t> {
+    tree: &'t Tree,
+    guard: ReadGuard<'t>,
+    slot: u16,
+    exact: bool,
+}
+
+impl<'t> LeafRead<'t> {
+    /// A slot that has a record.
+    pub(crate) fn at(
+        tree: &'t Tree,
+        guard: ReadGuard<'t>,
+        slot: u16,
+        key: &[Field<'_>],
+    ) -> BtreeResult<Self> {
+        let record = guard.view().record(slot);
+        let order = match record {
+            Some(record) => tree.shape.compare(Part::Leaf, record, key),
+            None => return Err(tree.corrupt(guard.id(), fits::NO_RECORD)),
+        };
+        let exact = match order {
+            Some(order) => order == Ordering::Equal,
+            None => return Err(tree.corrupt(guard.id(), fits::NO_KEY)),
+        };
+        Ok(LeafRead { tree, guard, slot, exact })
+    }
+
+    /// The slot, or the first of the leaves at the right if it is behind the last.
+    pub(crate) fn at_or_right(
+        tree: &'t Tree,
+        guard: ReadGuard<'t>,
+        slot: u16,
+        key: &[Field<'_>],
+    ) -> BtreeResult<Option<Self>> {
+        if slot < guard.view().slot_count() {
+            return Self::at(tree, guard, slot, key).map(Some);
+        }
+        match right_of(tree, guard)? {
+            Some(right) => Self::at(tree, right, 0, key).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The record's bytes.
+    #[inline]
+    pub fn record(&self) -> &[u8] {
+        self.guard.view().record(self.slot).expect("checked when the slot was reached")
+    }
+
+    /// Its slot.
+    pub fn slot(&self) -> u16 {
+        self.slot
+    }
+
+    /// Whether its key equals the one searched for, as far as that went.
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// The leaf's id.
+    pub fn page_id(&self) -> PageId {
+        self.guard.id()
+    }
+
+    /// The leaf.
+    pub fn view(&self) -> PageView<'_> {
+        self.guard.view()
+    }
+
+    /// The next record; at the leaf's end the right neighbour is latched before this leaf is let
+    /// go, so nothing is passed unseen.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    #[inline]
+    pub fn forward(mut self) -> BtreeResult<Option<LeafRead<'t>>> {
+        let next = self.slot + 1;
+        if next < self.guard.view().slot_count() {
+            if self.guard.view().record(next).is_none() {
+                return Err(self.tree.corrupt(self.guard.id(), fits::NO_RECORD));
+            }
+            (self.slot, self.exact) = (next, false);
+            return Ok(Some(self));
+        }
+        self.cross_right()
+    }
+
+    fn cross_right(self) -> BtreeResult<Option<LeafRead<'t>>> {
+        let tree = self.tree;
+        let mut last = KeyBuf::default();
+        let copied = tree.shape.copy_key(Part::Leaf, self.record(), &mut last);
+        copied.ok_or_else(|| tree.corrupt(self.guard.id(), fits::NO_KEY))?;
+        let Some(right) = right_of(tree, self.guard)? else { return Ok(None) };
+        let id = right.id();
+        let first = right.view().record(0);
+        let first = first.ok_or_else(|| tree.corrupt(id, fits::NO_RECORD))?;
+        let fields = last.fields();
+        if tree.shape.compare(Part::Leaf, first, fields.as_slice()) != Some(Ordering::Greater) {
+            return Err(tree.corrupt(id, "the page's keys are not behind its left neighbour's"));
+        }
+        Ok(Some(LeafRead { tree, guard: right, slot: 0, exact: false }))
+    }
+
+    /// The record before. At the leaf's beginning the latch is let go and the way taken again
+    /// from the root, so a record put in between meanwhile may be passed.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    pub fn back(mut self) -> BtreeResult<Option<LeafRead<'t>>> {
+        if self.slot > 0 {
+            if self.guard.view().record(self.slot - 1).is_none() {
+                return Err(self.tree.corrupt(self.guard.id(), fits::NO_RECORD));
+            }
+            (self.slot, self.exact) = (self.slot - 1, false);
+            return Ok(Some(self));
+        }
+        let tree = self.tree;
+        let mut first = KeyBuf::default();
+        let copied = tree.shape.copy_key(Part::Leaf, self.record(), &mut first);
+        copied.ok_or_else(|| tree.corrupt(self.guard.id(), fits::NO_KEY))?;
+        drop(self.guard);
+        let fields = first.fields();
+        tree.seek(SearchKey { fields: fields.as_slice(), bias: Bias::LastBelow })
+    }
+
+    /// Copies the record's key.
+    ///
+    /// # Errors
+    /// 824.
+    pub fn copy_key(&self, to: &mut KeyBuf) -> BtreeResult<()> {
+        let copied = self.tree.shape.copy_key(Part::Leaf, self.record(), to);
+        copied.ok_or_else(|| self.tree.corrupt(self.guard.id(), fits::NO_KEY))
+    }
+
+    /// Remembers where this is, so that the latch can be let go.
+    ///
+    /// # Errors
+    /// 824.
+    pub fn save(&self, position: &mut Position) -> BtreeResult<()> {
+        self.copy_key(&mut position.key)?;
+        position.page = self.guard.id();
+        position.slot = self.slot;
+        position.lsn = self.guard.view().lsn();
+        Ok(())
+    }
+}
+
+/// The nearest leaf at the right that has records. Its left link is checked, so a wrong right
+/// link is damage and not another table's page.
+fn right_of<'t>(tree: &'t Tree, mut leaf: ReadGuard<'t>) -> BtreeResult<Option<ReadGuard<'t>>> {
+    for _ in 0..EMPTY_LEAVES_MAX {
+        let next = leaf.view().next_page();
+        if next.is_none() {
+            return Ok(None);
+        }
+        if next == leaf.id() {
+            return Err(tree.corrupt(next, "the page is its own neighbour"));
+        }
+        let right = tree.pages.read(next)?;
+        tree.check_page(next, right.view(), 0)?;
+        if right.view().prev_page() != leaf.id() {
+            return Err(tree.corrupt(next, "the page does not know its left neighbour"));
+        }
+        if right.view().slot_count() > 0 {
+            return Ok(Some(right));
+        }
+        leaf = right;
+    }
+    Err(tree.corrupt(leaf.id(), "the leaves' links are a ring"))
+}
+
+/// Where a record was: its key, and a hint that saves the way down while its page is as it was.
+#[derive(Clone, Debug, Default)]
+pub struct Position {
+    key: KeyBuf,
+    page: PageId,
+    slot: u16,
+    lsn: Lsn,
+}
+
+impl Position {
+    /// The key, spelled as in the log.
+    pub fn key(&self) -> &KeyBuf {
+        &self.key
+    }
+}
+
+impl Tree {
+    /// The same as a seek for the position's key, cheaper while its page has not changed.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    pub fn resume(&self, position: &Position, bias: Bias) -> BtreeResult<Option<LeafRead<'_>>> {
+        assert!(!position.page.is_none(), "a position was saved");
+        // Bytes with the LSN that they had under the latch are what they were then; a page freed
+        // since, or given to somebody else, has another. Whatever is wrong with the page now,
+        // the seek will tell if it is still ours.
+        if let Ok(guard) = self.pages.read(position.page)
+            && guard.view().lsn() == position.lsn
+            && self.page_fault(guard.view(), 0).is_none()
+            && guard.view().record(position.slot).is_some()
+        {
+            let leaf = LeafRead { tree: self, guard, slot: position.slot, exact: true };
+            return match bias {
+                Bias::FirstAtLeast | Bias::LastAtMost => Ok(Some(leaf)),
+                Bias::FirstAbove => leaf.forward(),
+                Bias::LastBelow => leaf.back(),
+            };
+        }
+        let fields = position.key.fields();
+        self.seek(SearchKey { fields: fields.as_slice(), bias })
+    }
+}
+
+/// A leaf under its exclusive latch, at the slot where a key is or would be.
+pub struct LeafWrite<'t> {
+    pub(crate) tree: &'t Tree,
+    pub(crate) guard: WriteGuard<'t>,
+    slot: u16,
+    exact: bool,
+}
+
+impl<'t> LeafWrite<'t> {
+    pub(crate) fn at(
+        tree: &'t Tree,
+        guard: WriteGuard<'t>,
+        key: &[Field<'_>],
+    ) -> BtreeResult<Self> {
+        let (slot, exact) = Self::place(tree, &guard, key)?;
+        Ok(LeafWrite { tree, guard, slot, exact })
+    }
+
+    /// The slot of a key on a leaf, and whether it is there.
+    pub(crate) fn place(
+        tree: &Tree,
+        guard: &WriteGuard<'_>,
+        key: &[Field<'_>],
+    ) -> BtreeResult<(u16, bool)> {
+        let v = guard.view();
+        let slot = tree.lower_bound((guard.id(), v), Part::Leaf, key, false, 0)?;
+        let exact = match v.record(slot) {
+            Some(record) => {
+                let order = tree.shape.compare(Part::Leaf, record, key);
+                order.ok_or_else(|| tree.corrupt(guard.id(), fits::NO_KEY))? == Ordering::Equal
+            }
+            None if slot < v.slot_count() => return Err(tree.corrupt(guard.id(), fits::NO_RECORD)),
+            None => false,
+        };
+        Ok((slot, exact))
+    }
+
+    /// The slot where the key is, or would be inserted.
+    pub fn slot(&self) -> u16 {
+        self.slot
+    }
+
+    /// Whether a record, perhaps a ghost, has the key.
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// The record with the key.
+    pub fn record(&self) -> Option<&[u8]> {
+        if self.exact { self.guard.view().record(self.slot) } else { None }
+    }
+
+    /// The leaf's id.
+    pub fn page_id(&self) -> PageId {
+        self.guard.id()
+    }
+
+    /// The leaf.
+    pub fn view(&self) -> PageView<'_> {
+        self.guard.view()
+    }
+
+    /// Whether one more record of that length fits.
+    pub fn has_room(&self, record_bytes: usize) -> bool {
+        slot_cost(record_bytes) <= usize::from(self.guard.view().free_count())
+    }
+
+    /// Whether the record with the key may become that long.
+    pub fn has_room_to_replace(&self, record_bytes: usize) -> bool {
+        let old = self.record().map_or(0, <[u8]>::len);
+        record_bytes <= old + usize::from(self.guard.view().free_count())
+    }
+
+    /// Checks every slot, before a change of more than one operation.
+    ///
+    /// # Errors
+    /// 824.
+    pub fn inspect(&self) -> BtreeResult<()> {
+        self.tree.inspect(self.guard.id(), self.guard.view())
+    }
+
+    /// The nearest record on the leaves at the right, for whoever must look at the key after the
+    /// last one here. To be let go before the change goes on.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    pub fn first_at_right(&self) -> BtreeResult<Option<LeafRead<'t>>> {
+        let next = self.guard.view().next_page();
+        if next.is_none() {
+            return Ok(None);
+        }
+        if next == self.guard.id() {
+            return Err(self.tree.corrupt(next, "the page is its own neighbour"));
+        }
+        let right = self.tree.pages.read(next)?;
+        self.tree.check_page(next, right.view(), 0)?;
+        if right.view().prev_page() != self.guard.id() {
+            return Err(self.tree.corrupt(next, "the page does not know its left neighbour"));
+        }
+        LeafRead::at_or_right(self.tree, right, 0, &[])
+            .map(|leaf| leaf.map(|l| LeafRead { exact: false, ..l }))
+    }
+
+    /// Lets others read; the leaf stays as it is.
+    pub fn downgrade(self) -> Option<LeafRead<'t>> {
+        let LeafWrite { tree, guard, slot, exact } = self;
+        exact.then(|| LeafRead { tree, guard: guard.downgrade(), slot, exact })
+    }
+
+    /// Puts the leaf into a change.
+    pub fn join(self, change: &mut Change<'t>) -> (PageRef, u16) {
+        (change.add(self.guard), self.slot)
+    }
+}

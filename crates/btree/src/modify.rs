@@ -1,0 +1,233 @@
+//! Changing records of a leaf that is in a change.
+//!
+//! Slots come from [`Tree::seek_write`] and stay true while the leaf is latched; an insert or an
+//! expunge moves those behind. Each operation is one log record. What a transaction is to undo
+//! carries the key, so that undo finds the record wherever it has gone by then.
+
+use crate::error::BtreeResult;
+use crate::fits;
+use crate::key::{KeyBuf, SmallBytes};
+use crate::kinds::{Difference, MODIFY_FRONT_BYTES, Operation, kind};
+use crate::order::Part;
+use crate::tree::Tree;
+use buffer::{Change, PageRef, Undo};
+use std::cmp::Ordering;
+
+/// Bytes of log that an insert takes at most, its record header included.
+pub const fn insert_log_bytes(record_bytes: usize) -> u64 {
+    28 + record_bytes as u64
+}
+
+/// Bytes of log that a ghost or its revival takes at most. `key_bytes` is the spelled key: a byte
+/// or three more than each column.
+pub const fn ghost_log_bytes(key_bytes: usize) -> u64 {
+    28 + key_bytes as u64
+}
+
+/// Bytes of log that a replacement or patch takes at most.
+pub const fn replace_log_bytes(key_bytes: usize, old_bytes: usize, new_bytes: usize) -> u64 {
+    (28 + MODIFY_FRONT_BYTES + key_bytes + old_bytes + new_bytes) as u64
+}
+
+/// Bytes of log that an expunge takes at most.
+pub const fn expunge_log_bytes(record_bytes: usize) -> u64 {
+    28 + record_bytes as u64
+}
+
+const fn by_transaction(undo: Undo) -> bool {
+    matches!(undo, Undo::By(_))
+}
+
+impl Tree {
+    fn fits<T>(&self, change: &Change<'_>, page: PageRef, fit: fits::Fit<T>) -> BtreeResult<T> {
+        fit.map_err(|what| self.corrupt(change.id(page), what))
+    }
+
+    fn log(
+        &self,
+        change: &mut Change<'_>,
+        (page, slot): (PageRef, u16),
+        operation: Operation,
+        payload: &[&[u8]],
+        undo: Undo,
+    ) {
+        let kind = kind(operation, self.context(0));
+        change.apply(page, self.unit.id, kind, slot, payload, undo);
+    }
+
+    /// Puts a record, live or a ghost, at the slot where its key belongs. [`LeafWrite::has_room`]
+    /// said yes.
+    ///
+    /// [`LeafWrite::has_room`]: crate::LeafWrite::has_room
+    ///
+    /// # Errors
+    /// 824, before anything is changed.
+    pub fn insert(
+        &self,
+        change: &mut Change<'_>,
+        page: PageRef,
+        slot: u16,
+        record: &[u8],
+        undo: Undo,
+    ) -> BtreeResult<()> {
+        self.fits(change, page, fits::insert(change.view(page), slot, record))?;
+        debug_assert!(self.is_between(change, page, slot, record), "the slot is the key's");
+        self.log(change, (page, slot), Operation::Insert, &[record], undo);
+        Ok(())
+    }
+
+    /// Whether a record would stand behind the one before the slot and before the one in it.
+    fn is_between(&self, change: &Change<'_>, page: PageRef, slot: u16, record: &[u8]) -> bool {
+        let mut key = crate::KeyFields::default();
+        if self.shape.key_of(Part::Leaf, record, &mut key).is_none() {
+            return false;
+        }
+        let order = |slot: u16| {
+            let other = change.view(page).record(slot)?;
+            self.shape.compare(Part::Leaf, other, key.as_slice())
+        };
+        let before = slot == 0 || order(slot - 1) == Some(Ordering::Less);
+        before && order(slot).is_none_or(|o| o == Ordering::Greater)
+    }
+
+    /// Makes a live record a ghost.
+    ///
+    /// # Errors
+    /// 824, before anything is changed.
+    pub fn ghost(
+        &self,
+        change: &mut Change<'_>,
+        page: PageRef,
+        slot: u16,
+        undo: Undo,
+    ) -> BtreeResult<()> {
+        self.fits(change, page, fits::ghost(change.view(page), slot))?;
+        let key = self.undo_key(change, page, slot, undo)?;
+        self.log(change, (page, slot), Operation::Ghost, &[key.bytes()], undo);
+        Ok(())
+    }
+
+    /// Makes a ghost live again.
+    ///
+    /// # Errors
+    /// 824, before anything is changed.
+    pub fn unghost(
+        &self,
+        change: &mut Change<'_>,
+        page: PageRef,
+        slot: u16,
+        undo: Undo,
+    ) -> BtreeResult<()> {
+        self.fits(change, page, fits::unghost(change.view(page), slot))?;
+        let key = self.undo_key(change, page, slot, undo)?;
+        self.log(change, (page, slot), Operation::Unghost, &[key.bytes()], undo);
+        Ok(())
+    }
+
+    /// Takes a record out of the page.
+    ///
+    /// # Errors
+    /// 824, before anything is changed.
+    pub fn expunge(
+        &self,
+        change: &mut Change<'_>,
+        page: PageRef,
+        slot: u16,
+        undo: Undo,
+    ) -> BtreeResult<()> {
+        let record = self.fits(change, page, fits::remove(change.view(page), slot))?;
+        if by_transaction(undo) {
+            let record = SmallBytes::of(record);
+            self.log(change, (page, slot), Operation::Expunge, &[record.as_slice()], undo);
+        } else {
+            self.log(change, (page, slot), Operation::Expunge, &[], undo);
+        }
+        Ok(())
+    }
+
+    /// Puts another record with the same key in place of one; logs only the bytes that differ.
+    ///
+    /// # Errors
+    /// 824, before anything is changed.
+    pub fn replace(
+        &self,
+        change: &mut Change<'_>,
+        page: PageRef,
+        slot: u16,
+        record: &[u8],
+        undo: Undo,
+    ) -> BtreeResult<()> {
+        self.fits(change, page, fits::replace(change.view(page), slot, record))?;
+        debug_assert!(self.keeps_key(change, page, slot, record), "a key is never replaced");
+        let key = self.undo_key(change, page, slot, undo)?;
+        let old = change.view(page).record(slot).expect("a record was just found there");
+        let between = Difference::between(key.bytes(), old, record);
+        let before = SmallBytes::of(between.before);
+        let (front, from) = (between.front(), usize::from(between.from));
+        let after = &record[from..from + between.after.len()];
+        let payload = [&front[..], key.bytes(), before.as_slice(), after];
+        self.log(change, (page, slot), Operation::Modify, &payload, undo);
+        Ok(())
+    }
+
+    fn keeps_key(&self, change: &Change<'_>, page: PageRef, slot: u16, record: &[u8]) -> bool {
+        let mut key = crate::KeyFields::default();
+        let old = change.view(page).record(slot);
+        self.shape.key_of(Part::Leaf, record, &mut key).is_some()
+            && old.is_some_and(|old| {
+                self.shape.compare(Part::Leaf, old, key.as_slice()) == Some(Ordering::Equal)
+            })
+    }
+
+    /// Overwrites bytes of a record, none of them of its key, its status byte or a length.
+    ///
+    /// # Errors
+    /// 824, before anything is changed.
+    ///
+    /// # Panics
+    /// When the bytes are not within the record.
+    pub fn patch(
+        &self,
+        change: &mut Change<'_>,
+        page: PageRef,
+        slot: u16,
+        within: usize,
+        bytes: &[u8],
+        undo: Undo,
+    ) -> BtreeResult<()> {
+        self.fits(change, page, fits::remove(change.view(page), slot))?;
+        let key = self.undo_key(change, page, slot, undo)?;
+        let old = change.view(page).record(slot).expect("a record was just found there");
+        assert!(within >= 1 && within + bytes.len() <= old.len(), "a patch is within its record");
+        let between = Difference {
+            status: (old[0], old[0]),
+            from: within as u16,
+            key: key.bytes(),
+            before: &old[within..within + bytes.len()],
+            after: bytes,
+        };
+        let before = SmallBytes::of(between.before);
+        let front = between.front();
+        let payload = [&front[..], key.bytes(), before.as_slice(), bytes];
+        self.log(change, (page, slot), Operation::Modify, &payload, undo);
+        Ok(())
+    }
+
+    /// The key of a slot's record if a transaction may have to find it again; else nothing.
+    fn undo_key(
+        &self,
+        change: &Change<'_>,
+        page: PageRef,
+        slot: u16,
+        undo: Undo,
+    ) -> BtreeResult<KeyBuf> {
+        let mut key = KeyBuf::default();
+        if by_transaction(undo) {
+            let record = change.view(page).record(slot).ok_or(fits::NO_RECORD);
+            let record = self.fits(change, page, record)?;
+            let copied = self.shape.copy_key(Part::Leaf, record, &mut key);
+            self.fits(change, page, copied.ok_or(fits::NO_KEY))?;
+        }
+        Ok(key)
+    }
+}

@@ -1,0 +1,177 @@
+//! `BtreeRedo`: the only code that changes bytes of a tree's pages.
+//!
+//! Do is redo: `buffer::Change` calls it for the operation just logged, recovery for the one
+//! read back. It knows nothing of keys: slots were found when the operation was logged.
+
+use crate::fits;
+use crate::kinds::{Context, Difference, Operation, page_id_of, parts, u16_of};
+use page::{PageBytes, PageKind, PageMut, PageView, RecordKind};
+use wal::{ApplyError, Described, PageOp, RecordView, RedoHandler};
+
+/// Owner of the kinds of this crate.
+pub struct BtreeRedo;
+
+const SHORT: ApplyError = ApplyError("the log record is too short");
+
+impl RedoHandler for BtreeRedo {
+    fn apply(&self, op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
+        let (operation, _) = parts(op.kind).ok_or(ApplyError("no kind of a tree"))?;
+        if operation != Operation::Format && PageView(page).alloc_unit() != op.unit {
+            return Err(ApplyError("the page belongs to another unit"));
+        }
+        match operation {
+            Operation::Format => format(op, page),
+            Operation::Insert => insert(page, op.slot, op.payload),
+            Operation::InsertMany => insert_many(op, page),
+            Operation::Ghost => {
+                let kind = fits::ghost(PageView(page), op.slot).map_err(ApplyError)?;
+                PageMut(page).set_record_kind(op.slot, kind);
+                Ok(())
+            }
+            Operation::Unghost => {
+                let kind = fits::unghost(PageView(page), op.slot).map_err(ApplyError)?;
+                PageMut(page).set_record_kind(op.slot, kind);
+                Ok(())
+            }
+            Operation::Expunge => {
+                fits::remove(PageView(page), op.slot).map_err(ApplyError)?;
+                PageMut(page).remove(op.slot);
+                Ok(())
+            }
+            Operation::Modify => modify(op, page),
+            Operation::Truncate => truncate(op, page),
+            Operation::Link => link(op, page),
+        }
+    }
+
+    fn describe(&self, record: &RecordView<'_>) -> Described {
+        describe(record)
+    }
+}
+
+fn format(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
+    let p: &[u8; 16] = op.payload.try_into().map_err(|_| SHORT)?;
+    let kind = match PageKind::from_byte(p[0]) {
+        Some(kind @ (PageKind::Data | PageKind::Index)) => kind,
+        _ => return Err(ApplyError("no kind of a tree's page")),
+    };
+    let mut page = PageMut(page);
+    page.format(kind, op.page, op.unit, p[1], u16_of(p, 2).ok_or(SHORT)?);
+    page.set_prev_page(page_id_of(&p[4..]).ok_or(SHORT)?);
+    page.set_next_page(page_id_of(&p[10..]).ok_or(SHORT)?);
+    Ok(())
+}
+
+fn insert(page: &mut PageBytes, slot: u16, record: &[u8]) -> Result<(), ApplyError> {
+    fits::insert(PageView(page), slot, record).map_err(ApplyError)?;
+    PageMut(page).insert(slot, record);
+    Ok(())
+}
+
+/// The records of an INSERT_MANY payload.
+pub(crate) fn batch_records(payload: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
+    let mut rest = payload;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let record = u16_of(rest, 0).and_then(|n| rest.get(2..2 + usize::from(n)));
+        rest = record.map_or(&[], |r| &rest[2 + r.len()..]);
+        Some(record)
+    })
+}
+
+fn insert_many(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
+    let mut slot = op.slot;
+    for record in batch_records(op.payload) {
+        insert(page, slot, record.ok_or(SHORT)?)?;
+        slot = slot.checked_add(1).ok_or(SHORT)?;
+    }
+    Ok(())
+}
+
+fn modify(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
+    let other = ApplyError("the record is not the one that was modified");
+    let d = Difference::parse(op.payload).ok_or(SHORT)?;
+    let old = fits::remove(PageView(page), op.slot).map_err(ApplyError)?;
+    if d.before.len() == d.after.len() {
+        let from = usize::from(d.from);
+        let same = from >= 1
+            && old.first() == Some(&d.status.0)
+            && old.get(from..from + d.before.len()) == Some(d.before);
+        if !same {
+            return Err(other);
+        }
+        let mut page = PageMut(page);
+        page.patch(op.slot, from, d.after);
+        page.patch(op.slot, 0, &[d.status.1]);
+        return Ok(());
+    }
+    let mut new = Vec::with_capacity(old.len() + d.after.len());
+    if !d.repeat(old, &mut new) {
+        return Err(other);
+    }
+    fits::replace(PageView(page), op.slot, &new).map_err(ApplyError)?;
+    PageMut(page).replace(op.slot, &new);
+    Ok(())
+}
+
+fn truncate(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
+    while PageView(page).slot_count() > op.slot {
+        let last = PageView(page).slot_count() - 1;
+        fits::remove(PageView(page), last).map_err(ApplyError)?;
+        PageMut(page).remove(last);
+    }
+    Ok(())
+}
+
+fn link(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
+    let (&side, id) = op.payload.split_first().ok_or(SHORT)?;
+    let id = page_id_of(id).ok_or(SHORT)?;
+    match side {
+        0 => PageMut(page).set_prev_page(id),
+        1 => PageMut(page).set_next_page(id),
+        _ => return Err(ApplyError("a page has two neighbours")),
+    }
+    Ok(())
+}
+
+fn describe(record: &RecordView<'_>) -> Described {
+    let Some((operation, context)) = parts(record.kind()) else { return Described::default() };
+    let p = record.payload();
+    let name = context.name();
+    let (operation, context, text) = match operation {
+        Operation::Format => {
+            let level = p.get(1).copied().unwrap_or_default();
+            ("LOP_FORMAT_PAGE", name, format!("level {level}"))
+        }
+        Operation::Insert => {
+            let ghost = p.first().is_some_and(|&s| RecordKind::of(s).is_ghost());
+            let ghost = if ghost { ", a ghost" } else { "" };
+            ("LOP_INSERT_ROWS", name, format!("{} bytes{ghost}", p.len()))
+        }
+        Operation::InsertMany => {
+            let n = batch_records(p).count();
+            ("LOP_INSERT_ROWS", name, format!("{n} records moved, {} bytes", p.len()))
+        }
+        Operation::Ghost => ("LOP_DELETE_ROWS", "LCX_MARK_AS_GHOST", String::new()),
+        Operation::Unghost => ("LOP_MODIFY_ROW", name, "a ghost is revived".to_owned()),
+        Operation::Expunge if context == Context::Interior => {
+            ("LOP_DELETE_ROWS", name, String::new())
+        }
+        Operation::Expunge => ("LOP_EXPUNGE_ROWS", name, String::new()),
+        Operation::Modify => {
+            let bytes = |d: Difference<'_>| {
+                format!("at {}: {} bytes become {}", d.from, d.before.len(), d.after.len())
+            };
+            ("LOP_MODIFY_ROW", name, Difference::parse(p).map(bytes).unwrap_or_default())
+        }
+        Operation::Truncate => ("LOP_DELETE_SPLIT", name, format!("from slot {}", record.slot())),
+        Operation::Link => {
+            let side = if p.first() == Some(&0) { "previous" } else { "next" };
+            let id = p.get(1..).and_then(page_id_of).unwrap_or_default();
+            ("LOP_MODIFY_HEADER", name, format!("{side} page {id}"))
+        }
+    };
+    Described { operation, context, text }
+}

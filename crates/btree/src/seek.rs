@@ -1,0 +1,310 @@
+//! Going down: from the root to the page that a key belongs to, latch by latch.
+//!
+//! A child's latch is taken while its parent's is held (rule 1), a right neighbour's while the
+//! left one's is held (rule 2). Nothing else is held meanwhile.
+
+use crate::error::BtreeResult;
+use crate::key::KeyBuf;
+use crate::leaf::{LeafRead, LeafWrite};
+use crate::order::Part;
+use crate::tree::{LEVELS_MAX, Tree};
+use base::PageId;
+use buffer::{ReadGuard, WriteGuard};
+use page::Field;
+
+/// Which record a search is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bias {
+    /// The first at or behind the key.
+    FirstAtLeast,
+    /// The first behind the key and all that begin with it.
+    FirstAbove,
+    /// The last at or before the key, or the last that begins with it.
+    LastAtMost,
+    /// The last before the key.
+    LastBelow,
+}
+
+impl Bias {
+    /// Whether a record equal to the key is on the near side of the place sought.
+    pub(crate) const fn after_equal(self) -> bool {
+        matches!(self, Bias::FirstAbove | Bias::LastAtMost)
+    }
+
+    pub(crate) const fn is_first(self) -> bool {
+        matches!(self, Bias::FirstAtLeast | Bias::FirstAbove)
+    }
+}
+
+/// What to search for: a key or the beginning of one, and which record around it.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchKey<'k> {
+    /// The columns, most significant first; none means everything.
+    pub fields: &'k [Field<'k>],
+    /// Which record.
+    pub bias: Bias,
+}
+
+/// The leaves of two keys under their exclusive latches.
+pub enum LeafPair<'t> {
+    /// Both belong to one leaf: it, and the slot and exactness of the second key.
+    One(LeafWrite<'t>, (u16, bool)),
+    /// The leaves of the first and of the second key.
+    Two(LeafWrite<'t>, LeafWrite<'t>),
+}
+
+impl Tree {
+    /// The root under its shared latch, with its level.
+    fn read_root(&self) -> BtreeResult<(ReadGuard<'_>, u8)> {
+        let root = self.pages.read(self.root)?;
+        let level = root.view().level();
+        if level >= LEVELS_MAX {
+            return Err(self.corrupt(self.root, "the tree is too high"));
+        }
+        self.check_page(self.root, root.view(), level)?;
+        Ok((root, level))
+    }
+
+    /// Levels of the tree.
+    ///
+    /// # Errors
+    /// A damaged root.
+    pub fn level_count(&self) -> BtreeResult<u8> {
+        Ok(self.read_root()?.1 + 1)
+    }
+
+    /// The page at a level that a key leads to, under its shared latch. `fence` becomes the
+    /// nearest separator at the left of the way, if there is one.
+    fn descend(
+        &self,
+        key: &[Field<'_>],
+        after: bool,
+        mut fence: Option<&mut KeyBuf>,
+    ) -> BtreeResult<ReadGuard<'_>> {
+        let (mut at, mut level) = self.read_root()?;
+        while level > 0 {
+            let slot = self.child_slot((at.id(), at.view()), key, after)?;
+            if slot > 0
+                && let Some(fence) = fence.as_deref_mut()
+            {
+                self.copy_fence(&at, slot, fence)?;
+            }
+            let child = self.child(at.id(), at.view(), slot)?;
+            let next = self.pages.read(child)?;
+            level -= 1;
+            self.check_page(child, next.view(), level)?;
+            at = next;
+        }
+        Ok(at)
+    }
+
+    fn copy_fence(&self, at: &ReadGuard<'_>, slot: u16, fence: &mut KeyBuf) -> BtreeResult<()> {
+        let copied = at.view().record(slot);
+        let copied = copied.and_then(|entry| self.shape.copy_key(Part::Interior, entry, fence));
+        copied.ok_or_else(|| self.corrupt(at.id(), crate::fits::NO_KEY))
+    }
+
+    /// The record that a search is for, under the shared latch of its leaf; `None` when there is
+    /// none. Ghosts are records.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    pub fn seek(&self, key: SearchKey<'_>) -> BtreeResult<Option<LeafRead<'_>>> {
+        if key.bias.is_first() { self.seek_first(key) } else { self.seek_last(key) }
+    }
+
+    #[inline]
+    fn seek_first(&self, key: SearchKey<'_>) -> BtreeResult<Option<LeafRead<'_>>> {
+        // An entry equal to a whole key leads to it; one that begins with a part of a key may
+        // have left equals in the child before.
+        let whole = key.fields.len() == self.shape.order.len();
+        let after = key.bias.after_equal();
+        let leaf = self.descend(key.fields, after || whole, None)?;
+        let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, key.fields, after, 0)?;
+        LeafRead::at_or_right(self, leaf, slot, key.fields)
+    }
+
+    fn seek_last(&self, key: SearchKey<'_>) -> BtreeResult<Option<LeafRead<'_>>> {
+        let after = key.bias.after_equal();
+        let mut fence = KeyBuf::default();
+        let leaf = self.descend(key.fields, after, Some(&mut fence))?;
+        let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, key.fields, after, 0)?;
+        if slot > 0 {
+            return LeafRead::at(self, leaf, slot - 1, key.fields).map(Some);
+        }
+        drop(leaf);
+        self.last_below_fence(fence)
+    }
+
+    /// The last record before a separator: nobody moves left along links (rule 3). Each turn goes
+    /// to a leaf further left, so it ends.
+    fn last_below_fence(&self, mut fence: KeyBuf) -> BtreeResult<Option<LeafRead<'_>>> {
+        while !fence.is_empty() {
+            let mut further = KeyBuf::default();
+            let found = {
+                let fields = fence.fields();
+                let leaf = self.descend(fields.as_slice(), false, Some(&mut further))?;
+                let place = (leaf.id(), leaf.view());
+                let slot = self.lower_bound(place, Part::Leaf, fields.as_slice(), false, 0)?;
+                match slot {
+                    0 => None,
+                    n => Some(LeafRead::at(self, leaf, n - 1, fields.as_slice())?),
+                }
+            };
+            if let Some(found) = found {
+                return Ok(Some(found));
+            }
+            if !further.is_empty() {
+                let left = self
+                    .shape
+                    .order
+                    .compare_keys(further.fields().as_slice(), fence.fields().as_slice());
+                if left != Some(std::cmp::Ordering::Less) {
+                    return Err(self.corrupt(self.root, "separators are out of order"));
+                }
+            }
+            fence = further;
+        }
+        Ok(None)
+    }
+
+    /// The page at a level that a key leads to, under its exclusive latch, its parent free again;
+    /// `None` when the root is below that level.
+    pub(crate) fn write_at(
+        &self,
+        key: &[Field<'_>],
+        level: u8,
+    ) -> BtreeResult<Option<WriteGuard<'_>>> {
+        loop {
+            let (mut at, mut here) = self.read_root()?;
+            if here < level {
+                return Ok(None);
+            }
+            if here == level {
+                drop(at);
+                let root = self.pages.write(self.root)?;
+                if root.view().level() != level {
+                    continue; // It grew between the two latches.
+                }
+                self.check_page(self.root, root.view(), level)?;
+                return Ok(Some(root));
+            }
+            loop {
+                let slot = self.child_slot((at.id(), at.view()), key, true)?;
+                let child = self.child(at.id(), at.view(), slot)?;
+                here -= 1;
+                if here == level {
+                    let page = self.pages.write(child)?;
+                    self.check_page(child, page.view(), level)?;
+                    return Ok(Some(page));
+                }
+                let next = self.pages.read(child)?;
+                self.check_page(child, next.view(), here)?;
+                at = next;
+            }
+        }
+    }
+
+    /// The leaf that a whole key belongs to, under its exclusive latch, and the slot where the
+    /// key is or would be inserted.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    pub fn seek_write(&self, key: &[Field<'_>]) -> BtreeResult<LeafWrite<'_>> {
+        assert_eq!(key.len(), self.shape.order.len(), "a record is changed by its whole key");
+        let leaf = self.write_at(key, 0)?.expect("every tree has level 0");
+        LeafWrite::at(self, leaf, key)
+    }
+
+    /// The leaves that two whole keys belong to, the first being the lesser, so that both can be
+    /// changed in one group. All slots of both are checked.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    ///
+    /// # Panics
+    /// When the keys are not in order.
+    pub fn seek_write_pair(
+        &self,
+        first: &[Field<'_>],
+        second: &[Field<'_>],
+    ) -> BtreeResult<LeafPair<'_>> {
+        let order = self.shape.order.compare_keys(first, second);
+        assert_eq!(order, Some(std::cmp::Ordering::Less), "latches are taken left to right");
+        loop {
+            let (root, level) = self.read_root()?;
+            if level == 0 {
+                drop(root);
+                let leaf = self.pages.write(self.root)?;
+                if leaf.view().level() != 0 {
+                    continue;
+                }
+                self.check_page(self.root, leaf.view(), 0)?;
+                return self.one_leaf(leaf, first, second);
+            }
+            let (parent, right) = self.descend_pair(root, level, first, second)?;
+            let children = self.children_of_pair(&parent, right.as_ref(), first, second)?;
+            let left = self.pages.write(children.0)?;
+            self.check_page(children.0, left.view(), 0)?;
+            if children.0 == children.1 {
+                drop((parent, right));
+                return self.one_leaf(left, first, second);
+            }
+            let other = self.pages.write(children.1)?;
+            self.check_page(children.1, other.view(), 0)?;
+            drop((parent, right));
+            self.inspect(children.0, left.view())?;
+            self.inspect(children.1, other.view())?;
+            let left = LeafWrite::at(self, left, first)?;
+            return Ok(LeafPair::Two(left, LeafWrite::at(self, other, second)?));
+        }
+    }
+
+    fn one_leaf<'t>(
+        &'t self,
+        leaf: WriteGuard<'t>,
+        first: &[Field<'_>],
+        second: &[Field<'_>],
+    ) -> BtreeResult<LeafPair<'t>> {
+        self.inspect(leaf.id(), leaf.view())?;
+        let other = LeafWrite::place(self, &leaf, second)?;
+        Ok(LeafPair::One(LeafWrite::at(self, leaf, first)?, other))
+    }
+
+    /// Goes down to level 1 for two keys in step: on each level the left page first (rule 1, 2).
+    fn descend_pair<'t>(
+        &'t self,
+        root: ReadGuard<'t>,
+        mut level: u8,
+        first: &[Field<'_>],
+        second: &[Field<'_>],
+    ) -> BtreeResult<(ReadGuard<'t>, Option<ReadGuard<'t>>)> {
+        let (mut left, mut right): (_, Option<ReadGuard<'t>>) = (root, None);
+        while level > 1 {
+            let (a, b) = self.children_of_pair(&left, right.as_ref(), first, second)?;
+            level -= 1;
+            let next_left = self.pages.read(a)?;
+            self.check_page(a, next_left.view(), level)?;
+            let next_right = if a == b { None } else { Some(self.pages.read(b)?) };
+            if let Some(page) = &next_right {
+                self.check_page(b, page.view(), level)?;
+            }
+            (left, right) = (next_left, next_right);
+        }
+        Ok((left, right))
+    }
+
+    fn children_of_pair(
+        &self,
+        left: &ReadGuard<'_>,
+        right: Option<&ReadGuard<'_>>,
+        first: &[Field<'_>],
+        second: &[Field<'_>],
+    ) -> BtreeResult<(PageId, PageId)> {
+        let child = |page: &ReadGuard<'_>, key: &[Field<'_>]| {
+            let slot = self.child_slot((page.id(), page.view()), key, true)?;
+            self.child(page.id(), page.view(), slot)
+        };
+        Ok((child(left, first)?, child(right.unwrap_or(left), second)?))
+    }
+}

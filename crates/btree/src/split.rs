@@ -1,0 +1,444 @@
+//! Making room: one page becomes two, as one log group.
+//!
+//! `make_room` takes one page at a time. When the parent has no room for the separator, the
+//! parent is split first, in a group of its own that leaves a sound tree; so no group touches
+//! more than four pages of the tree, whatever its height, and none is longer than a log block.
+//!
+//! Order of latches (rules 1 and 2): parent, page, right neighbour, then the allocation maps,
+//! then the new page. Nobody can wait for us on a new page: it is reached through the others.
+
+use crate::error::BtreeResult;
+use crate::fits;
+use crate::kinds::{Operation, kind, page_id_bytes};
+use crate::order::KeyFields;
+use crate::tree::{RECORD_MAX, Tree};
+use base::PageId;
+use buffer::{Change, PageRef, Undo, WriteGuard};
+use page::{Field, PageView, slot_cost};
+use std::cmp::Ordering;
+use wal::{Group, TransactionChain};
+
+/// How a full page is divided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SplitPolicy {
+    /// At the tree's right edge nothing is moved: the new page begins with the new key. Elsewhere
+    /// as `Half`.
+    Append,
+    /// The upper half of the records moves, the new one counted in.
+    Half,
+}
+
+/// Bytes of log that one group of a structure change takes at most: the records of a page, twice
+/// a separator, and the maps.
+pub const STRUCTURE_LOG_BYTES_MAX: u64 = 16 * 1024;
+
+/// What an attempt to split a page came to.
+enum Attempt {
+    /// The page has room now.
+    Done,
+    /// The parent needs room for an entry of so many bytes first.
+    ParentFull(usize),
+    /// The page is the root, which needs two pages.
+    Root,
+    /// The root grew meanwhile: it is no longer this page.
+    NotRoot,
+}
+
+/// Where a page is divided.
+struct Division {
+    /// The first slot that moves.
+    at: u16,
+    /// The entry of the new right page, its child still to be filled in.
+    separator: Vec<u8>,
+}
+
+/// Who asks for room on which page.
+#[derive(Clone, Copy)]
+struct Wish<'k> {
+    key: &'k [Field<'k>],
+    level: u8,
+    bytes: usize,
+    policy: SplitPolicy,
+    /// Records for the new page at the right edge (bulk load); empty otherwise.
+    batch: &'k [u8],
+}
+
+/// A page's records, in order, as an INSERT_MANY payload.
+pub(crate) fn push_record(batch: &mut Vec<u8>, record: &[u8]) {
+    batch.extend_from_slice(&(record.len() as u16).to_le_bytes());
+    batch.extend_from_slice(record);
+}
+
+fn batch_of(v: PageView<'_>, slots: std::ops::Range<u16>) -> Vec<u8> {
+    let mut batch = Vec::with_capacity(8192);
+    for slot in slots {
+        push_record(&mut batch, v.record(slot).expect("the page was inspected"));
+    }
+    batch
+}
+
+impl Tree {
+    /// Sees to it that the leaf of a key has room for a record of so many bytes, if need be by
+    /// splits. A record that has the key already is taken to be replaced. The caller holds no
+    /// latch, and seeks again afterwards: others may have been faster.
+    ///
+    /// Logs groups of at most [`STRUCTURE_LOG_BYTES_MAX`]: mostly one, at most one for each level.
+    ///
+    /// # Errors
+    /// 823, 824, 701, 1105 or 9002. What was split stays split, and the tree is sound.
+    pub fn make_room(
+        &self,
+        group: &mut Group,
+        key: &[Field<'_>],
+        bytes: usize,
+        policy: SplitPolicy,
+    ) -> BtreeResult<()> {
+        assert!(bytes <= RECORD_MAX, "a record fits an empty page");
+        assert_eq!(key.len(), self.shape.order.len(), "room is made for a whole key");
+        self.make(group, Wish { key, level: 0, bytes, policy, batch: &[] })
+    }
+
+    /// Adds a page of records at the right edge; all are behind every record of the tree.
+    pub(crate) fn append_page(
+        &self,
+        group: &mut Group,
+        key: &[Field<'_>],
+        batch: &[u8],
+    ) -> BtreeResult<()> {
+        assert!(!batch.is_empty(), "a page is appended for its records");
+        self.make(group, Wish { key, level: 0, bytes: 0, policy: SplitPolicy::Append, batch })
+    }
+
+    fn make(&self, group: &mut Group, wish: Wish<'_>) -> BtreeResult<()> {
+        let (mut now, mut pages) = (wish, 1);
+        loop {
+            match self.try_split(group, now, pages)? {
+                Attempt::Done if now.level == 0 => return Ok(()),
+                // Somewhere above there is room now: once more from the leaf.
+                Attempt::Done => (now, pages) = (wish, 1),
+                Attempt::Root => pages = 2,
+                Attempt::NotRoot => pages = 1,
+                Attempt::ParentFull(bytes) => {
+                    now = Wish { level: now.level + 1, bytes, batch: &[], ..wish };
+                    pages = 1;
+                }
+            }
+        }
+    }
+
+    fn try_split(&self, group: &mut Group, wish: Wish<'_>, pages: usize) -> BtreeResult<Attempt> {
+        let claim = self.space.claim(&self.unit, pages)?;
+        let Some(parent) = self.write_at(wish.key, wish.level + 1)? else {
+            return self.grow_root(group, wish, claim);
+        };
+        if pages != 1 {
+            return Ok(Attempt::NotRoot);
+        }
+        let place = (parent.id(), parent.view());
+        let slot = self.child_slot(place, wish.key, true)?;
+        let id = self.child(parent.id(), parent.view(), slot)?;
+        let page = self.pages.write(id)?;
+        self.check_page(id, page.view(), wish.level)?;
+        if self.has_room_for(&page, wish)? {
+            return Ok(Attempt::Done);
+        }
+        self.inspect(parent.id(), parent.view())?;
+        self.inspect(id, page.view())?;
+        let division = self.divide(&page, wish)?;
+        if slot_cost(division.separator.len()) > usize::from(parent.view().free_count()) {
+            return Ok(Attempt::ParentFull(division.separator.len()));
+        }
+        let next = self.right_neighbour(&page, wish.level)?;
+        self.split(group, wish, claim, (parent, slot + 1), page, next, division)?;
+        Ok(Attempt::Done)
+    }
+
+    /// The right neighbour of a page under its exclusive latch; it cannot change while the page
+    /// is latched.
+    pub(crate) fn right_neighbour<'t>(
+        &'t self,
+        page: &WriteGuard<'t>,
+        level: u8,
+    ) -> BtreeResult<Option<WriteGuard<'t>>> {
+        let next = page.view().next_page();
+        if next.is_none() {
+            return Ok(None);
+        }
+        if next == page.id() {
+            return Err(self.corrupt(next, "the page is its own neighbour"));
+        }
+        let guard = self.pages.write(next)?;
+        self.check_page(next, guard.view(), level)?;
+        if guard.view().prev_page() != page.id() {
+            return Err(self.corrupt(next, "the page does not know its left neighbour"));
+        }
+        Ok(Some(guard))
+    }
+
+    fn has_room_for(&self, page: &WriteGuard<'_>, wish: Wish<'_>) -> BtreeResult<bool> {
+        if !wish.batch.is_empty() {
+            return Ok(false);
+        }
+        let free = usize::from(page.view().free_count());
+        if slot_cost(wish.bytes) <= free {
+            return Ok(true);
+        }
+        let (_, old) = self.place_on(page, wish)?;
+        Ok(old.is_some_and(|old| wish.bytes <= free + old))
+    }
+
+    /// The slot of the wish's key on its page, and the length of the record that has it.
+    fn place_on(&self, page: &WriteGuard<'_>, wish: Wish<'_>) -> BtreeResult<(u16, Option<usize>)> {
+        let (v, part) = (page.view(), Self::part(wish.level));
+        let slot = self.lower_bound((page.id(), v), part, wish.key, false, 0)?;
+        let Some(record) = v.record(slot) else { return Ok((slot, None)) };
+        let order = self.shape.compare(part, record, wish.key);
+        let order = order.ok_or_else(|| self.corrupt(page.id(), fits::NO_KEY))?;
+        Ok((slot, (order == Ordering::Equal).then_some(record.len())))
+    }
+
+    /// Where to divide a page so that both halves, the new record counted in, weigh the same.
+    fn divide(&self, page: &WriteGuard<'_>, wish: Wish<'_>) -> BtreeResult<Division> {
+        let v = page.view();
+        let count = v.slot_count();
+        let (place, old) = self.place_on(page, wish)?;
+        let append = wish.policy == SplitPolicy::Append
+            && v.next_page().is_none()
+            && place == count
+            && old.is_none();
+        if wish.level > 0 {
+            // Each half keeps an entry, and the separator is one that stands there.
+            if count < 2 {
+                return Err(self.corrupt(page.id(), "a full interior page has one entry"));
+            }
+            let at = if append { count - 1 } else { middle(v, place, None, wish.bytes).0 };
+            return self.division_at_record(page, wish.level, at.clamp(1, count - 1));
+        }
+        if append || count == 0 {
+            assert!(append, "an empty leaf has room");
+            return Ok(self.division_at_key(count, wish.key));
+        }
+        let (at, new_is_first) = middle(v, place, old, wish.bytes);
+        if new_is_first {
+            return Ok(self.division_at_key(at, wish.key));
+        }
+        self.division_at_record(page, 0, at)
+    }
+
+    fn division_at_key(&self, at: u16, key: &[Field<'_>]) -> Division {
+        let mut separator = Vec::with_capacity(self.shape.entry_len(key));
+        self.shape.encode_entry(key, PageId::NONE, &mut separator);
+        Division { at, separator }
+    }
+
+    fn division_at_record(
+        &self,
+        page: &WriteGuard<'_>,
+        level: u8,
+        at: u16,
+    ) -> BtreeResult<Division> {
+        let mut key = KeyFields::default();
+        let record = page.view().record(at);
+        let found = record.and_then(|r| self.shape.key_of(Self::part(level), r, &mut key));
+        found.ok_or_else(|| self.corrupt(page.id(), fits::NO_KEY))?;
+        Ok(self.division_at_key(at, key.as_slice()))
+    }
+
+    /// Divides a page, one group: format and fill the new page, cut the old, link, tell the
+    /// parent.
+    #[allow(clippy::too_many_arguments)]
+    fn split<'t>(
+        &'t self,
+        group: &mut Group,
+        wish: Wish<'_>,
+        claim: space::Claim<'_>,
+        (parent, parent_slot): (WriteGuard<'t>, u16),
+        page: WriteGuard<'t>,
+        next: Option<WriteGuard<'t>>,
+        mut division: Division,
+    ) -> BtreeResult<()> {
+        let moved = batch_of(page.view(), division.at..page.view().slot_count());
+        assert!(wish.batch.is_empty() || moved.is_empty(), "a batch goes to an empty page");
+        let moved = if wish.batch.is_empty() { &moved[..] } else { wish.batch };
+        let (page_id, next_id) = (page.id(), page.view().next_page());
+        let cut = division.at < page.view().slot_count();
+        let mut change = Change::new(&self.pages, group);
+        let parent = change.add(parent);
+        let page = change.add(page);
+        let next = next.map(|n| change.add(n));
+        let new = self.space.allocate(&mut change, &self.unit, claim)?[0];
+        let new_id = change.id(new);
+        let level = wish.level;
+        let op = |change: &mut Change<'_>, page, level, operation, slot, payload: &[u8]| {
+            let kind = kind(operation, self.context(level));
+            change.apply(page, self.unit.id, kind, slot, &[payload], Undo::Never);
+        };
+        let format = self.format_of(level, page_id, next_id);
+        op(&mut change, new, level, Operation::Format, 0, &format);
+        if !moved.is_empty() {
+            op(&mut change, new, level, Operation::InsertMany, 0, moved);
+        }
+        if cut {
+            op(&mut change, page, level, Operation::Truncate, division.at, &[]);
+        }
+        op(&mut change, page, level, Operation::Link, 0, &link(1, new_id));
+        if let Some(next) = next {
+            op(&mut change, next, level, Operation::Link, 0, &link(0, new_id));
+        }
+        self.shape.put_child(&mut division.separator, new_id);
+        op(&mut change, parent, level + 1, Operation::Insert, parent_slot, &division.separator);
+        assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
+        change.finish(&mut TransactionChain::default());
+        Ok(())
+    }
+
+    /// The root is full: its records go to two new pages, and it becomes their parent.
+    fn grow_root(
+        &self,
+        group: &mut Group,
+        wish: Wish<'_>,
+        claim: space::Claim<'_>,
+    ) -> BtreeResult<Attempt> {
+        if claim.len() != 2 {
+            return Ok(Attempt::Root);
+        }
+        let root = self.pages.write(self.root)?;
+        if root.view().level() > wish.level {
+            return Ok(Attempt::NotRoot);
+        }
+        self.check_page(self.root, root.view(), wish.level)?;
+        if self.has_room_for(&root, wish)? {
+            return Ok(Attempt::Done);
+        }
+        self.inspect(self.root, root.view())?;
+        let mut division = self.divide(&root, wish)?;
+        let lower = batch_of(root.view(), 0..division.at);
+        let upper = batch_of(root.view(), division.at..root.view().slot_count());
+        assert!(wish.batch.is_empty() || upper.is_empty(), "a batch goes to an empty page");
+        let upper = if wish.batch.is_empty() { &upper[..] } else { wish.batch };
+        // The leftmost key is never compared; it is there so that all entries have their form.
+        let mut first = match division.at {
+            0 => division.separator.clone(),
+            _ => self.division_at_record(&root, wish.level, 0)?.separator,
+        };
+        let mut change = Change::new(&self.pages, group);
+        let root = change.add(root);
+        let new = self.space.allocate(&mut change, &self.unit, claim)?;
+        let ids = (change.id(new[0]), change.id(new[1]));
+        self.shape.put_child(&mut first, ids.0);
+        self.shape.put_child(&mut division.separator, ids.1);
+        let mut entries = Vec::with_capacity(first.len() + division.separator.len() + 4);
+        push_record(&mut entries, &first);
+        push_record(&mut entries, &division.separator);
+        let left = self.format_of(wish.level, PageId::NONE, ids.1);
+        let right = self.format_of(wish.level, ids.0, PageId::NONE);
+        self.format_and_fill(&mut change, new[0], wish.level, &left, &lower);
+        self.format_and_fill(&mut change, new[1], wish.level, &right, upper);
+        let format = self.format_of(wish.level + 1, PageId::NONE, PageId::NONE);
+        self.format_and_fill(&mut change, root, wish.level + 1, &format, &entries);
+        assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
+        change.finish(&mut TransactionChain::default());
+        Ok(Attempt::Done)
+    }
+
+    pub(crate) fn format_and_fill(
+        &self,
+        change: &mut Change<'_>,
+        page: PageRef,
+        level: u8,
+        format: &[u8; 16],
+        batch: &[u8],
+    ) {
+        let context = self.context(level);
+        let format_kind = kind(Operation::Format, context);
+        change.apply(page, self.unit.id, format_kind, 0, &[format], Undo::Never);
+        if !batch.is_empty() {
+            let fill = kind(Operation::InsertMany, context);
+            change.apply(page, self.unit.id, fill, 0, &[batch], Undo::Never);
+        }
+    }
+}
+
+/// A LINK payload: the page at the left (0) or at the right (1).
+pub(crate) fn link(side: u8, id: PageId) -> [u8; 7] {
+    let mut p = [side; 7];
+    p[1..].copy_from_slice(&page_id_bytes(id));
+    p
+}
+
+/// The first slot that moves when both sides shall weigh the same with a new record of `bytes` at
+/// `place`, or with the one there replaced; and whether the new one is the first at the right.
+fn middle(v: PageView<'_>, place: u16, old: Option<usize>, bytes: usize) -> (u16, bool) {
+    let count = v.slot_count();
+    let length = |slot: u16| v.record(slot).map_or(0, <[u8]>::len);
+    let inserted = old.is_none();
+    let total = count + u16::from(inserted);
+    let weight = |i: u16| {
+        slot_cost(match i.cmp(&place) {
+            Ordering::Equal => bytes,
+            Ordering::Greater if inserted => length(i - 1),
+            Ordering::Less | Ordering::Greater => length(i),
+        })
+    };
+    let all: usize = (0..total).map(weight).sum();
+    let (mut left, mut i) = (weight(0), 1);
+    // The record in the middle goes where the halves differ less.
+    while i + 1 < total && 2 * left + weight(i) <= all {
+        left += weight(i);
+        i += 1;
+    }
+    if inserted && i > place { (i - 1, false) } else { (i, inserted && i == place) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::AllocUnitId;
+    use page::{PageKind, PageMut};
+    use proptest::prelude::*;
+
+    fn page_of(lengths: &[usize]) -> Box<page::PageBytes> {
+        let mut b = Box::new([0; base::limits::PAGE_BYTES]);
+        let mut p = PageMut(&mut b);
+        p.format(PageKind::Data, PageId::new(1, 50), AllocUnitId(7), 0, 8);
+        for (i, &n) in lengths.iter().enumerate() {
+            let mut record = vec![0x10, 0, 0, 0];
+            record.resize(n - 3, 7);
+            let end = record.len() as u16;
+            record[2..4].copy_from_slice(&end.to_le_bytes());
+            record.extend([1, 0, 0]);
+            p.insert(i as u16, &record);
+        }
+        b
+    }
+
+    #[test]
+    fn the_300th_row_of_25_bytes_leaves_150_on_each_side() {
+        let b = page_of(&[25; 299]);
+        let v = PageView(&b);
+        assert_eq!(v.free_count(), 8096 - 299 * 27);
+        assert_eq!(middle(v, 299, None, 25), (150, false), "149 and the new one move");
+        assert_eq!(middle(v, 0, None, 25), (149, false), "the new one and 149 stay");
+        assert_eq!(middle(v, 150, None, 25), (150, true), "the new one is the first at the right");
+        assert_eq!(middle(v, 149, None, 25), (149, false));
+    }
+
+    proptest! {
+        #[test]
+        fn a_division_makes_progress(
+            lengths in prop::collection::vec(11..900_usize, 1..9),
+            place in any::<u16>(), bytes in 11..8060_usize, exact in any::<bool>(),
+        ) {
+            let b = page_of(&lengths);
+            let n = lengths.len() as u16;
+            let place = place % if exact { n } else { n + 1 };
+            let old = exact.then(|| lengths[usize::from(place)]);
+            let (at, first) = middle(PageView(&b), place, old, bytes);
+            prop_assert!(at <= n && (!first || at == place));
+            // Some record leaves the side that the new one goes to, unless the page had one.
+            let goes_right = if first { true } else { place >= at };
+            let stays = if goes_right { n - at } else { at };
+            prop_assert!(stays < n || n == 1 && exact, "at {at} of {n}, place {place}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! `Tree`: what is fixed for the life of a B-tree, and how its pages are checked and searched.
+
+use crate::error::{BtreeError, BtreeResult};
+use crate::fits;
+use crate::kinds::{Context, Operation, kind, page_id_bytes};
+use crate::order::{KeyFields, KeyOrder, Part, Shape};
+use base::PageId;
+use buffer::{Change, PageRef, Pages, Undo};
+use page::{Field, PageKind, PageView, RowLayout};
+use space::{AllocUnit, Space};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// Levels a tree may have. Interior pages have at least four entries: 4^32 pages are never.
+pub(crate) const LEVELS_MAX: u8 = 32;
+/// The longest record: the format's limit.
+pub const RECORD_MAX: usize = base::limits::RECORD_BYTES_MAX;
+
+/// Records in key order on pages of one allocation unit.
+pub struct Tree {
+    pub(crate) pages: Arc<Pages>,
+    pub(crate) space: Arc<Space>,
+    pub(crate) unit: Arc<AllocUnit>,
+    pub(crate) root: PageId,
+    pub(crate) shape: Shape,
+    pub(crate) leaf_kind: PageKind,
+}
+
+/// What a tree is made of.
+pub struct TreeOptions {
+    /// The database's pages.
+    pub pages: Arc<Pages>,
+    /// Its allocator.
+    pub space: Arc<Space>,
+    /// The unit that owns the tree's pages.
+    pub unit: Arc<AllocUnit>,
+    /// The root, fixed for life.
+    pub root: PageId,
+    /// The order of the keys, which are unique.
+    pub order: KeyOrder,
+    /// Where a leaf record has its columns.
+    pub leaf: RowLayout,
+    /// Whether a key column may be NULL.
+    pub nullable_key: bool,
+    /// `Data` for a clustered index, `Index` for any other.
+    pub leaf_kind: PageKind,
+}
+
+impl Tree {
+    /// A tree that exists on disk. Nothing is read.
+    pub fn open(options: TreeOptions) -> Tree {
+        let TreeOptions { pages, space, unit, root, order, leaf, nullable_key, leaf_kind } =
+            options;
+        assert!(matches!(leaf_kind, PageKind::Data | PageKind::Index), "a leaf's kind");
+        let interior = order.interior_layout(&leaf, nullable_key);
+        Tree { pages, space, unit, root, shape: Shape { order, leaf, interior }, leaf_kind }
+    }
+
+    /// Makes an allocated page, the future root, an empty tree. Logs 44 bytes.
+    ///
+    /// The page is undone with its unit: dropping that frees it.
+    pub fn format_root(
+        change: &mut Change<'_>,
+        page: PageRef,
+        unit: &AllocUnit,
+        leaf_kind: PageKind,
+        leaf: &RowLayout,
+    ) {
+        let context = Self::context_of(leaf_kind, 0);
+        let payload = format_payload(leaf_kind, 0, leaf.min_len(), PageId::NONE, PageId::NONE);
+        let format = kind(Operation::Format, context);
+        change.apply(page, unit.id, format, 0, &[&payload], Undo::Never);
+    }
+
+    /// The root.
+    pub fn root(&self) -> PageId {
+        self.root
+    }
+
+    /// The unit that owns its pages.
+    pub fn unit(&self) -> &Arc<AllocUnit> {
+        &self.unit
+    }
+
+    /// The database's pages.
+    pub fn pages(&self) -> &Arc<Pages> {
+        &self.pages
+    }
+
+    /// The order of its keys.
+    pub fn order(&self) -> &KeyOrder {
+        &self.shape.order
+    }
+
+    /// Where a leaf record has its columns.
+    pub fn leaf_layout(&self) -> &RowLayout {
+        &self.shape.leaf
+    }
+
+    /// Where an interior entry has its columns; the child pointer is a tail of six bytes.
+    pub fn interior_layout(&self) -> &RowLayout {
+        &self.shape.interior
+    }
+
+    /// The key of a leaf record; `None` when its bytes make no sense.
+    pub fn key_of<'a>(&'a self, record: &'a [u8], fields: &mut KeyFields<'a>) -> Option<()> {
+        self.shape.key_of(Part::Leaf, record, fields)
+    }
+
+    /// A leaf record against a key or the beginning of one.
+    pub fn compare(&self, record: &[u8], key: &[Field<'_>]) -> Option<Ordering> {
+        self.shape.compare(Part::Leaf, record, key)
+    }
+
+    pub(crate) const fn context_of(leaf_kind: PageKind, level: u8) -> Context {
+        match (level, leaf_kind) {
+            (0, PageKind::Data) => Context::Clustered,
+            (0, _) => Context::IndexLeaf,
+            (_, _) => Context::Interior,
+        }
+    }
+
+    pub(crate) fn context(&self, level: u8) -> Context {
+        Self::context_of(self.leaf_kind, level)
+    }
+
+    pub(crate) fn kind_at(&self, level: u8) -> PageKind {
+        if level == 0 { self.leaf_kind } else { PageKind::Index }
+    }
+
+    pub(crate) fn part(level: u8) -> Part {
+        if level == 0 { Part::Leaf } else { Part::Interior }
+    }
+
+    /// The FORMAT payload of a page of the tree.
+    pub(crate) fn format_of(&self, level: u8, prev: PageId, next: PageId) -> [u8; 16] {
+        let min_len = self.shape.layout(Self::part(level)).min_len();
+        format_payload(self.kind_at(level), level, min_len, prev, next)
+    }
+
+    #[cold]
+    pub(crate) fn corrupt(&self, page: PageId, what: &'static str) -> BtreeError {
+        self.pages.corrupt(page, what).into()
+    }
+
+    /// Whether these are the bytes of a page of this tree at a level.
+    #[inline]
+    pub(crate) fn check_page(&self, id: PageId, v: PageView<'_>, level: u8) -> BtreeResult<()> {
+        match self.page_fault(v, level) {
+            None => Ok(()),
+            Some(what) => Err(self.corrupt(id, what)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn page_fault(&self, v: PageView<'_>, level: u8) -> Option<&'static str> {
+        if v.alloc_unit() != self.unit.id {
+            return Some("the page belongs to another allocation unit");
+        }
+        if v.level() != level {
+            return Some("the page is at another level than its parent says");
+        }
+        if v.kind_byte() != self.kind_at(level) as u8 {
+            return Some("the page has another kind than its level");
+        }
+        if level > 0 && v.slot_count() == 0 {
+            return Some("an interior page has no entry");
+        }
+        fits::header(v).err()
+    }
+
+    /// Every slot of a page, before more than one of them is touched by a change.
+    pub(crate) fn inspect(&self, id: PageId, v: PageView<'_>) -> BtreeResult<()> {
+        match page::check_slots(v.0) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.corrupt(id, "the page's slots are damaged")),
+        }
+    }
+
+    /// The first slot in `from..` whose record is at or behind the key (`after`: behind it).
+    #[inline]
+    pub(crate) fn lower_bound(
+        &self,
+        (id, v): (PageId, PageView<'_>),
+        part: Part,
+        key: &[Field<'_>],
+        after: bool,
+        from: u16,
+    ) -> BtreeResult<u16> {
+        let (mut low, mut high) = (from, v.slot_count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let record = v.record(middle).ok_or_else(|| self.corrupt(id, fits::NO_RECORD))?;
+            let order = self.shape.compare(part, record, key);
+            let order = order.ok_or_else(|| self.corrupt(id, fits::NO_KEY))?;
+            if order == Ordering::Less || (after && order == Ordering::Equal) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    /// The slot of the child that leads to a key; with `after`, an entry equal to it leads there.
+    /// The leftmost entry leads to everything before the second.
+    #[inline]
+    pub(crate) fn child_slot(
+        &self,
+        page: (PageId, PageView<'_>),
+        key: &[Field<'_>],
+        after: bool,
+    ) -> BtreeResult<u16> {
+        Ok(self.lower_bound(page, Part::Interior, key, after, 1)? - 1)
+    }
+
+    /// The child of an interior page's slot.
+    #[inline]
+    pub(crate) fn child(&self, id: PageId, v: PageView<'_>, slot: u16) -> BtreeResult<PageId> {
+        let child = v.record(slot).and_then(|entry| self.shape.child_of(entry));
+        child.ok_or_else(|| self.corrupt(id, fits::NO_RECORD))
+    }
+}
+
+pub(crate) fn format_payload(
+    kind: PageKind,
+    level: u8,
+    min_len: u16,
+    prev: PageId,
+    next: PageId,
+) -> [u8; 16] {
+    let mut p = [0; 16];
+    (p[0], p[1]) = (kind as u8, level);
+    p[2..4].copy_from_slice(&min_len.to_le_bytes());
+    p[4..10].copy_from_slice(&page_id_bytes(prev));
+    p[10..].copy_from_slice(&page_id_bytes(next));
+    p
+}
