@@ -3,9 +3,9 @@
 use crate::{LockHints, OldRow, Predicate, Scalar, ScalarType, Slot, Top};
 use base::{DatabaseId, ObjectId};
 use builtins::Aggregate;
-use types::{Collation, SqlType};
+use types::Collation;
 
-/// A table of the statement: its place in the list that `bind` hands to `optimize`.
+/// A table reference of the statement: its place in the list that `bind` hands to `optimize`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TableNo(pub u32);
 
@@ -128,6 +128,8 @@ pub struct GetColumn {
 /// A reference to a system view or function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VirtualGet {
+    /// Which reference.
+    pub table: TableNo,
     /// In whose context it answers.
     pub database: DatabaseId,
     /// Which.
@@ -138,8 +140,6 @@ pub struct VirtualGet {
     pub arguments: Vec<Scalar>,
     /// Columns that the statement mentions.
     pub columns: Vec<GetColumn>,
-    /// The types of those columns.
-    pub types: Vec<SqlType>,
 }
 
 /// What a join keeps.

@@ -62,8 +62,8 @@ pub struct Scalar {
     pub ty: ScalarType,
 }
 
-/// See [`Scalar`].
-#[derive(Clone, Debug)]
+/// See [`Scalar`]. Equal ones are the same computation.
+#[derive(Clone, Debug, PartialEq)]
 pub enum ScalarKind {
     /// A constant of the expression's type, or NULL.
     Constant(Value),
@@ -125,41 +125,6 @@ pub enum ScalarKind {
         /// What is computed.
         body: Box<Scalar>,
     },
-}
-
-impl PartialEq for ScalarKind {
-    /// Whether two expressions are the same computation. Functions by address: there is one of each.
-    fn eq(&self, other: &Self) -> bool {
-        use ScalarKind as K;
-        match (self, other) {
-            (K::Constant(a), K::Constant(b)) => a == b,
-            (K::Column(a), K::Column(b)) => a == b,
-            (K::Variable(a), K::Variable(b)) => a == b,
-            (K::Global(a), K::Global(b)) => a == b,
-            (K::Negate(a), K::Negate(b)) | (K::BitNot(a), K::BitNot(b)) => a == b,
-            (K::Binary { op, left, right }, K::Binary { op: op2, left: left2, right: right2 }) => {
-                op == op2 && left == left2 && right == right2
-            }
-            (
-                K::Case { branches, otherwise },
-                K::Case { branches: branches2, otherwise: otherwise2 },
-            ) => branches == branches2 && otherwise == otherwise2,
-            (K::Coalesce(a), K::Coalesce(b)) => a == b,
-            (
-                K::Cast { operand, style, attempt },
-                K::Cast { operand: operand2, style: style2, attempt: attempt2 },
-            ) => operand == operand2 && style == style2 && attempt == attempt2,
-            (
-                K::Function { function, args, .. },
-                K::Function { function: function2, args: args2, .. },
-            ) => std::ptr::eq(*function, *function2) && args == args2,
-            (K::Subquery(a), K::Subquery(b)) => a == b,
-            (K::Let { slot, value, body }, K::Let { slot: slot2, value: value2, body: body2 }) => {
-                slot == slot2 && value == value2 && body == body2
-            }
-            _ => false,
-        }
-    }
 }
 
 impl Scalar {
