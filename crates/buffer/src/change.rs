@@ -7,7 +7,8 @@
 //! Invariants
 //!  1. A change that has applied anything is finished; else the page differs from its log and
 //!     the process stops.
-//!  2. All pages of a change are stamped with the LSN of the group's end.
+//!  2. All pages that a change alters are stamped with the LSN of the group's end, as redo does; one
+//!     that it only holds stays as it is.
 //!  3. A page is marked dirty from an LSN at or below its group's first record, before the group
 //!     is appended; so a checkpoint that begins after the append sees it.
 
@@ -19,6 +20,7 @@ use wal::{Appended, Group, Kind, PageOp, RecordFlags, TransactionChain};
 
 /// Pages one change may hold.
 const PAGES_MAX: usize = 32;
+const _: () = assert!(PAGES_MAX <= u32::BITS as usize);
 
 /// A page within a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +50,8 @@ pub struct Change<'a> {
     group: &'a mut Group,
     guards: [Option<WriteGuard<'a>>; PAGES_MAX],
     count: usize,
+    /// Which of them have been altered, by position.
+    touched: u32,
     started: bool,
 }
 
@@ -55,7 +59,8 @@ impl<'a> Change<'a> {
     /// An empty change. The group's buffer is reused from change to change.
     pub fn new(pages: &'a Pages, group: &'a mut Group) -> Self {
         group.clear();
-        Change { pages, group, guards: [const { None }; PAGES_MAX], count: 0, started: false }
+        let guards = [const { None }; PAGES_MAX];
+        Change { pages, group, guards, count: 0, touched: 0, started: false }
     }
 
     /// The database's pages.
@@ -128,6 +133,7 @@ impl<'a> Change<'a> {
         let pushed =
             self.group.push_page(kind, flags, transaction, next, (id, slot, unit), payload);
         assert!(pushed.is_ok(), "a change fits its group");
+        self.touched |= 1 << page.0;
         let op = PageOp { kind, page: id, slot, unit, payload: self.group.last_payload() };
         let guard = self.guards[usize::from(page.0)].as_mut();
         let guard = guard.expect("a page reference is of this change");
@@ -142,17 +148,22 @@ impl<'a> Change<'a> {
         assert!(self.started, "a change that is finished changes something");
         let log = self.pages.writer.log();
         let since = log.next_lsn();
-        for guard in self.guards[..self.count].iter_mut().flatten() {
-            guard.mark_dirty(since);
-        }
+        self.each_touched(|guard| guard.mark_dirty(since));
         let appended = log.append(self.group, chain);
         assert!(since <= appended.first, "invariant 3");
         let stamp = self.stamp(appended);
-        for guard in self.guards[..self.count].iter_mut().flatten() {
-            PageMut(guard.bytes_mut()).set_lsn(stamp);
-        }
+        self.each_touched(|guard| PageMut(guard.bytes_mut()).set_lsn(stamp));
         self.started = false;
         appended
+    }
+
+    /// The pages that have records in the group; others are only held.
+    fn each_touched(&mut self, mut each: impl FnMut(&mut WriteGuard<'a>)) {
+        for (i, guard) in self.guards[..self.count].iter_mut().enumerate() {
+            if self.touched & (1 << i) != 0 {
+                each(guard.as_mut().expect("a change keeps its pages"));
+            }
+        }
     }
 
     fn stamp(&self, appended: Appended) -> Lsn {

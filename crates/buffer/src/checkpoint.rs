@@ -19,43 +19,52 @@ pub struct FlushedTo {
 impl Pages {
     /// Writes every page that was dirty at the call, and says up to where all changes are home.
     ///
-    /// Waits for page latches, one at a time and holding nothing else.
+    /// Waits for page latches, one at a time and holding nothing else. A page whose copy is on its
+    /// way home already is left to whoever writes it: `lsn` says what is durable, not the call.
     pub fn flush_dirty(&self) -> FlushedTo {
         let began = self.log().next_lsn();
         let mut pages = 0;
         for file in self.files.iter().filter_map(OnceLock::get) {
             let mut batch = Batch::new();
             for page in self.pool.dirty_pages(file) {
-                if self.latch_dirty(file, page) {
-                    self.writer.collect(&mut batch, file, page);
-                }
-                if batch.is_full() {
-                    pages += super::writer::BATCH_PAGES as u64;
-                    self.writer.write(&mut batch);
-                }
+                pages += self.flush_one(&mut batch, file, page);
             }
-            if !batch.is_empty() {
-                pages += 1;
-                self.writer.write(&mut batch);
-            }
+            pages += self.write_batch(&mut batch);
         }
         FlushedTo { lsn: self.oldest_dirty(began), pages }
     }
 
-    /// The shared latch of a page that is still dirty and not on its way home.
-    fn latch_dirty(&self, file: &PageFile, page: u32) -> bool {
+    /// Collects a page that is still dirty and not on its way home; says how many were written.
+    ///
+    /// Waits for the latch only with an empty batch: pages of a batch cannot be evicted, and the
+    /// latch's holder may be waiting for a frame (rule 6).
+    fn flush_one<'f>(&self, batch: &mut Batch<'f>, file: &'f PageFile, page: u32) -> u64 {
         let word = file.state(page);
         if file.recovery_lsn(page).load(Relaxed) == 0 || word.load(Relaxed) & WRITING != 0 {
-            return false;
+            return 0;
         }
-        match state::latch_shared(word) {
-            Latched::Resident => true,
-            Latched::Absent => {
+        let mut written = 0;
+        if !state::try_shared(word) {
+            written = self.write_batch(batch);
+            if let Latched::Absent = state::latch_shared(word) {
                 // Written and evicted since the list was made.
                 assert_eq!(file.recovery_lsn(page).load(Relaxed), 0, "a dirty page is in memory");
                 state::unlatch_exclusive(word, 0, RESIDENT);
-                false
+                return written;
             }
         }
+        self.writer.collect(batch, file, page);
+        if batch.is_full() {
+            written += self.write_batch(batch);
+        }
+        written
+    }
+
+    fn write_batch(&self, batch: &mut Batch<'_>) -> u64 {
+        let pages = batch.len();
+        if pages > 0 {
+            self.writer.write(batch);
+        }
+        pages as u64
     }
 }

@@ -76,6 +76,11 @@ impl<'a> WriteGuard<'a> {
         self.slot.address().bytes_mut()
     }
 
+    /// Forgets that the page differs from the disk: its memory is not to be written.
+    pub(crate) fn recovery_clear(&mut self) {
+        self.slot.recovery_lsn().store(0, std::sync::atomic::Ordering::Relaxed);
+    }
+
     /// Notes that the page differs from the disk since a point of the log.
     pub(crate) fn mark_dirty(&mut self, since: base::Lsn) {
         use std::sync::atomic::Ordering::Relaxed;

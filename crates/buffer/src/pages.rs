@@ -11,10 +11,10 @@ use base::limits::PAGE_BYTES;
 use base::{DatabaseId, FileId, Lsn, PageId};
 use os::disk::File;
 use os::wait::{WaitKind, timed};
-use page::PageView;
+use page::{PageMut, PageView};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
-use wal::{Log, RedoTable};
+use wal::{GroupView, Log, PageOp, RedoTable};
 
 /// Segments a file may have: 2 TB.
 const SEGMENTS_MAX: usize = 2048;
@@ -267,6 +267,36 @@ impl Pages {
         Ok(WriteGuard { slot })
     }
 
+    /// Redo of one group on one page: applies the group's operations on it unless the page has
+    /// them already, and stamps the group's end. True when it did.
+    ///
+    /// # Errors
+    /// 823, 824 or 701; also when the page is from a future that the log does not have, or does
+    /// not fit the records.
+    pub fn redo_group(&self, id: PageId, group: &GroupView<'_>) -> Result<bool, BufferError> {
+        let mut guard = self.write_for_redo(id)?;
+        let (end, on_page) = (group.end(), guard.view().lsn());
+        if on_page >= self.log().next_lsn() {
+            return Err(self.corrupt(id, "the page is newer than the log"));
+        }
+        if on_page >= end {
+            return Ok(false);
+        }
+        let first = group.records.first().map_or(end, |r| r.lsn);
+        guard.mark_dirty(first);
+        for r in group.records.iter().filter(|r| r.page() == Some(id)) {
+            let (kind, slot, unit) = (r.kind(), r.slot(), r.alloc_unit());
+            let op = PageOp { kind, page: id, slot, unit, payload: r.payload() };
+            if let Err(e) = self.redo.apply(&op, guard.bytes_mut()) {
+                // Half a group must never go home: the page's memory is wrong, its disk is not.
+                guard.recovery_clear();
+                return Err(self.corrupt(id, e.0));
+            }
+        }
+        PageMut(guard.bytes_mut()).set_lsn(end);
+        Ok(true)
+    }
+
     fn frame_for(&self, slot: PageSlot<'_>) -> Result<(), BufferError> {
         self.pool.take_frame(slot.file.number, slot.id.page).inspect_err(|_| {
             state::unlatch_exclusive(slot.state(), 0, 0);
@@ -305,10 +335,14 @@ impl Pages {
         Ok(())
     }
 
-    /// Brings a run of pages in with one read, as far as they are absent; scans call it ahead of
-    /// themselves. Damage is left for whoever reads the page.
+    /// Brings a run of pages in with one read, as far as they are absent and frames can be had
+    /// without waiting; scans call it ahead of themselves. Damage is left for whoever reads the page.
     pub fn prefetch(&self, first: PageId, pages: u32) {
         let Ok(slot) = self.slot(first) else { return };
+        let pages = pages.min(self.pool.frame_count() as u32 / 4);
+        if self.pool.free_count() < pages as usize {
+            self.pool.evict(pages as usize);
+        }
         let file = slot.file;
         let len = file.file.len().unwrap_or(0) / PAGE_BYTES as u64;
         let end = (u64::from(first.page) + u64::from(pages)).min(len) as u32;
@@ -333,7 +367,7 @@ impl Pages {
         }
         match state::try_exclusive(file.state(page)) {
             Some(Latched::Absent) => {
-                self.pool.take_frame(file.number, page).is_ok() || {
+                self.pool.try_take_frame(file.number, page) || {
                     state::unlatch_exclusive(file.state(page), 0, 0);
                     false
                 }

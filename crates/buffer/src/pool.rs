@@ -77,7 +77,8 @@ impl Pool {
     pub(crate) fn register(&self, make: impl FnOnce(u16) -> Arc<PageFile>) -> Arc<PageFile> {
         let mut files = self.files.write();
         let number = files.iter().position(Option::is_none).unwrap_or(files.len());
-        let file = make(u16::try_from(number).expect("fewer than 65,536 files are open"));
+        assert!(number < 1 << 15, "fewer than 32,768 files are open");
+        let file = make(number as u16);
         if number == files.len() {
             files.push(None);
         }
@@ -93,7 +94,12 @@ impl Pool {
                 continue;
             }
             let page = word as u32;
-            let _ = state::latch_exclusive(file.state(page));
+            let latched = state::latch_exclusive(file.state(page));
+            if matches!(latched, Latched::Absent) || frame.load(Relaxed) != word {
+                // The lazy writer evicted it meanwhile; the frame may hold another page now.
+                state::unlatch_exclusive(file.state(page), 0, 0);
+                continue;
+            }
             file.recovery_lsn(page).store(0, Relaxed);
             file.release(page, 1);
             frame.store(0, Relaxed);
@@ -116,6 +122,13 @@ impl Pool {
             }
         }
         Err(BufferError::NoFrames)
+    }
+
+    /// A frame for a page that its caller holds exclusively, if there is one without waiting.
+    pub(crate) fn try_take_frame(&self, number: u16, page: u32) -> bool {
+        let Some(frame) = self.free.lock().pop() else { return false };
+        self.frames[frame as usize].store(frame_word(number, page), Relaxed);
+        true
     }
 
     /// Gives a frame back that was taken for a page that could not be brought in.

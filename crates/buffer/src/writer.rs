@@ -82,8 +82,8 @@ impl<'f> Batch<'f> {
         self.pages.len() == BATCH_PAGES
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.pages.is_empty()
+    pub(crate) fn len(&self) -> usize {
+        self.pages.len()
     }
 
     fn copy_mut(&mut self, i: usize) -> &mut PageBytes {
@@ -150,7 +150,7 @@ impl Writer {
                 self.write(&mut batch);
             }
         }
-        if !batch.is_empty() {
+        if batch.len() > 0 {
             self.write(&mut batch);
         }
     }

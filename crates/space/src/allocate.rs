@@ -66,7 +66,13 @@ impl Space {
             self.set_pfs(change, pfs, c.page, Pfs(Pfs::ALLOCATED));
         }
         let last = claim.chosen.last().map(|c| c.page.extent());
-        unit.hints.lock().extent = last;
+        let mut hints = unit.hints.lock();
+        let before = std::mem::replace(&mut hints.extent, last);
+        // What is left of the extent that is no longer preferred is not forgotten.
+        let left = fresh.iter().copied().chain(before).filter(|e| Some(*e) != last);
+        let left: Vec<PageId> = left.flat_map(pages_of).collect();
+        hints.free.extend(left.into_iter().filter(|p| !claim.has(*p)).rev());
+        drop(hints);
         Ok(made)
     }
 
@@ -109,7 +115,7 @@ impl Space {
         assert_ne!(id, unit.first_iam, "a unit keeps the head of its chain");
         let pfs = self.latch(change, pfs_page(id))?;
         self.set_pfs(change, pfs, id, Pfs(0));
-        unit.hints.lock().freed.push(id);
+        unit.hints.lock().free.push(id);
         Ok(())
     }
 
@@ -229,6 +235,11 @@ impl Space {
             undo,
         })
     }
+}
+
+fn pages_of(extent: ExtentId) -> impl DoubleEndedIterator<Item = PageId> {
+    let first = extent.first_page();
+    (0..8).map(move |n| PageId { file: first.file, page: first.page + n })
 }
 
 /// A unit about to be made; [`UnitChange::apply`] puts it into a change.

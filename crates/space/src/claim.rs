@@ -32,6 +32,10 @@ impl Claim<'_> {
         self.chosen.len()
     }
 
+    pub(crate) fn has(&self, page: PageId) -> bool {
+        self.chosen.iter().any(|c| c.page == page)
+    }
+
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
         self.chosen.is_empty()
@@ -95,20 +99,41 @@ impl Space {
             claim.len() < want && !std::mem::replace(&mut hints.searched, true)
         };
         if search {
-            let found = self.free_pages_of(unit)?;
-            unit.hints.lock().freed.extend(found);
+            let mut found = self.free_pages_of(unit)?;
+            // Taken from the end: lower pages first.
+            found.reverse();
+            unit.hints.lock().free.extend(found);
         }
-        while claim.len() < want {
-            let Some(page) = unit.hints.lock().freed.pop() else { break };
-            self.choose_if_free(claim, page)?;
+        self.choose_hinted(unit, claim, want)
+    }
+
+    /// Pages that were free when the hint was written. A chosen one stays in the list until it is
+    /// found allocated: a claim that is dropped loses nothing.
+    fn choose_hinted(
+        &self,
+        unit: &AllocUnit,
+        claim: &mut Claim<'_>,
+        want: usize,
+    ) -> Result<(), SpaceError> {
+        let mut at = unit.hints.lock().free.len();
+        while claim.len() < want && at > 0 {
+            at -= 1;
+            let Some(page) = unit.hints.lock().free.get(at).copied() else { continue };
+            if !self.choose_if_free(claim, page)? {
+                let mut hints = unit.hints.lock();
+                if hints.free.get(at) == Some(&page) {
+                    hints.free.remove(at);
+                }
+            }
         }
         Ok(())
     }
 
-    fn choose_if_free(&self, claim: &mut Claim<'_>, page: PageId) -> Result<(), SpaceError> {
+    /// Promises a page unless it is allocated (false) or promised already.
+    fn choose_if_free(&self, claim: &mut Claim<'_>, page: PageId) -> Result<bool, SpaceError> {
         let pfs = self.map(pfs_page(page), PageKind::Pfs)?;
         if Pfs::get(pfs.view(), page.page).is_allocated() {
-            return Ok(());
+            return Ok(false);
         }
         drop(pfs);
         let mut promised = self.promised.lock();
@@ -116,7 +141,7 @@ impl Space {
             promised.pages.push(page);
             claim.chosen.push(Chosen { page, new_extent: false, mixed: false });
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Unallocated pages of all extents of a unit.
@@ -214,18 +239,21 @@ impl Space {
                 first_free = first_free.or(Some(found));
                 let extent = ExtentId { file, extent: found };
                 if !self.promised.lock().extents.contains(&extent) {
-                    self.remember_free(file, first_free.unwrap_or(found));
+                    self.remember_free(file, first_free.unwrap_or(found), facts.freed);
                     return Ok(Some(extent));
                 }
                 from = found + 1;
             }
-            self.remember_free(file, first_free.unwrap_or(end));
+            self.remember_free(file, first_free.unwrap_or(end), facts.freed);
         }
         Ok(None)
     }
 
-    fn remember_free(&self, file: FileId, extent: u32) {
-        if let Some(f) = self.files.write().get_mut(&file.0) {
+    /// Where the next search begins, unless an extent was freed since this one began.
+    fn remember_free(&self, file: FileId, extent: u32, freed: u64) {
+        if let Some(f) = self.files.write().get_mut(&file.0)
+            && f.freed == freed
+        {
             f.first_maybe_free = extent;
         }
     }
@@ -233,6 +261,7 @@ impl Space {
     /// An extent has been freed: searches begin there or before.
     pub(crate) fn forget_full(&self, extent: ExtentId) {
         if let Some(f) = self.files.write().get_mut(&extent.file.0) {
+            f.freed += 1;
             f.first_maybe_free = f.first_maybe_free.min(extent.extent);
         }
     }

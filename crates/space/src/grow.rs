@@ -77,6 +77,7 @@ impl Space {
             self.cover_pages(id, at, end)?;
             if let Some(f) = self.files.write().get_mut(&id.0) {
                 f.size_pages = end;
+                f.freed += 1;
                 f.first_maybe_free = f.first_maybe_free.min(at / 8);
             }
             at = end;

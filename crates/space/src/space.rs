@@ -33,6 +33,8 @@ pub(crate) struct FileSpace {
     pub(crate) growth: GrowthOptions,
     /// No free extent lies before this one.
     pub(crate) first_maybe_free: u32,
+    /// Counts what was freed, so that a search that began before does not hide it.
+    pub(crate) freed: u64,
 }
 
 impl Space {
@@ -45,7 +47,7 @@ impl Space {
         for id in pages.file_ids() {
             let header = pages.read(PageId { file: id, page: 0 })?;
             let size_pages = facts_of(header.view()).size_pages;
-            files.insert(id.0, FileSpace { size_pages, growth, first_maybe_free: 0 });
+            files.insert(id.0, FileSpace { size_pages, growth, first_maybe_free: 0, freed: 0 });
         }
         Ok(Arc::new(Space {
             pages: Arc::clone(pages),

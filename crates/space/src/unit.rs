@@ -17,8 +17,9 @@ pub struct AllocUnit {
 pub(crate) struct Hints {
     /// The extent that pages were taken from last.
     pub(crate) extent: Option<ExtentId>,
-    /// Pages freed since the unit was opened.
-    pub(crate) freed: Vec<PageId>,
+    /// Pages that were free at some moment: found by the search, freed since, or left over of a new
+    /// extent. The last is taken first.
+    pub(crate) free: Vec<PageId>,
     /// The whole chain was searched for free pages once.
     pub(crate) searched: bool,
 }

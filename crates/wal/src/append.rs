@@ -12,7 +12,7 @@ use base::Lsn;
 use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Release};
 
 /// Closed blocks beyond which an appender writes the log itself (wait LOGBUFFER).
 const CLOSED_BLOCKS_MAX: usize = 64;
@@ -165,7 +165,9 @@ impl Log {
     /// Lower bound of the LSN that the next append gives.
     #[inline]
     pub fn next_lsn(&self) -> Lsn {
-        Lsn(self.next.load(Relaxed))
+        // Pairs with the release of an append: who sees its LSN here also sees that its pages were
+        // marked dirty before it (rule 8).
+        Lsn(self.next.load(Acquire))
     }
 }
 

@@ -23,6 +23,8 @@ pub struct CheckpointPointer {
     pub min_lsn: Lsn,
     /// Whether the database was closed with every page home: recovery has nothing to do.
     pub clean: bool,
+    /// End of the last VLF: a file that is shorter, or whose VLFs end before, is damaged.
+    pub(crate) file_bytes: u64,
 }
 
 fn sum_up(b: &mut Sector) {
@@ -47,6 +49,7 @@ impl CheckpointPointer {
         b[8..16].copy_from_slice(&self.checkpoint.0.to_le_bytes());
         b[16..24].copy_from_slice(&self.min_lsn.0.to_le_bytes());
         b[24] = u8::from(self.clean);
+        b[32..40].copy_from_slice(&self.file_bytes.to_le_bytes());
         sum_up(&mut b);
         b
     }
@@ -57,6 +60,7 @@ impl CheckpointPointer {
             checkpoint: Lsn(u64_at(b, 8)),
             min_lsn: Lsn(u64_at(b, 16)),
             clean: b[24] != 0,
+            file_bytes: u64_at(b, 32),
         })
     }
 

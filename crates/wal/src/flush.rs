@@ -27,6 +27,7 @@ impl Log {
         if lsn < self.durable_lsn() {
             return;
         }
+        assert!(lsn < self.next_lsn(), "record {lsn} was never appended");
         timed(WaitKind::WriteLog, || self.flush_until(lsn, true));
         assert!(lsn < self.durable_lsn(), "a flush covers what it was asked for");
     }

@@ -112,11 +112,20 @@ impl Log {
         write_vlfs(&*file, &vlfs)?;
         let start = vlfs[0].first_block();
         let first = Lsn(start.0 + 1);
-        let pointer =
-            CheckpointPointer { generation: 1, checkpoint: first, min_lsn: first, clean: false };
-        file_header::write_pointer(&*file, &pointer)?;
+        let end = vlfs.last().map_or(FILE_HEADER_BYTES, |v| v.offset + v.bytes);
+        let pointer = CheckpointPointer {
+            generation: 1,
+            checkpoint: first,
+            min_lsn: first,
+            clean: false,
+            file_bytes: end,
+        };
         let tail = Tail::new(vlfs, 0, start, 0);
-        Ok(Self::start(file, family, options, tail, pointer))
+        let log = Self::start(file, family, options, tail, pointer);
+        // The pointer comes last: a file without one is no log yet, one with it has a first block.
+        log.flush_all();
+        file_header::write_pointer(&*log.file, &pointer)?;
+        Ok(log)
     }
 
     /// Opens a log and finds its end.
@@ -126,7 +135,7 @@ impl Log {
     pub fn open(file: Arc<dyn File>, options: LogOptions) -> Result<Arc<Log>, WalError> {
         let family = file_header::read_identity(&*file)?;
         let pointer = file_header::read_pointer(&*file)?;
-        let mut vlfs = read_vlfs(&*file)?;
+        let mut vlfs = read_vlfs(&*file, pointer.file_bytes)?;
         let end = find_end(&*file, &vlfs, pointer.checkpoint)?;
         let (mut current, needed) = (None, pointer.min_lsn.vlf()..=end.next_block.vlf());
         for (i, v) in vlfs.iter_mut().enumerate() {
@@ -233,8 +242,11 @@ impl Log {
 }
 
 /// Reads the VLF headers one after the other; the first unsound one is the end of the file.
-fn read_vlfs(file: &dyn File) -> Result<Vec<VlfState>, WalError> {
+fn read_vlfs(file: &dyn File, file_bytes: u64) -> Result<Vec<VlfState>, WalError> {
     let len = file.len()?;
+    if len < file_bytes {
+        return Err(WalError::NotALog("it has been shortened"));
+    }
     let (mut vlfs, mut at) = (Vec::new(), FILE_HEADER_BYTES);
     while at + LOG_SECTOR_BYTES as u64 <= len {
         let mut sector = [0; LOG_SECTOR_BYTES];
@@ -247,8 +259,8 @@ fn read_vlfs(file: &dyn File) -> Result<Vec<VlfState>, WalError> {
             _ => break,
         }
     }
-    if vlfs.is_empty() {
-        return Err(WalError::NotALog("it has no virtual log files"));
+    if vlfs.is_empty() || at < file_bytes {
+        return Err(WalError::NotALog("the header of a virtual log file is damaged"));
     }
     Ok(vlfs)
 }

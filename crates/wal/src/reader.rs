@@ -62,13 +62,7 @@ pub(crate) fn find_end(file: &dyn File, vlfs: &[VlfState], from: Lsn) -> Result<
     let mut buf = Vec::new();
     let first = from.block_start();
     let Some(view) = read_block(file, vlfs, first, &mut buf) else {
-        // A log that was made and never flushed: its first block is still to come.
-        return match vlfs.first() {
-            Some(v) if v.sequence == 1 && v.first_block() == first && vlfs.len() > 1 => {
-                Ok(LogEnd { next_block: first, checksum: 0 })
-            }
-            _ => Err(WalError::Missing(from)),
-        };
+        return Err(WalError::Missing(from));
     };
     let (mut at, mut units, mut checksum) = (first, view.units(), view.checksum());
     loop {
@@ -136,7 +130,7 @@ impl<'l> LogReader<'l> {
     ) -> Result<bool, E> {
         let Some(at) = self.block else { return Ok(false) };
         let log = self.log;
-        let (units, open) = log.load_block(at, &mut self.buf).ok_or(WalError::Missing(at))?;
+        let loaded = log.load_block(at, &mut self.buf).ok_or(WalError::Missing(at))?;
         let mut group: Vec<RecordView<'_>> = Vec::new();
         for record in records_of(at, &self.buf) {
             let more = record.flags().has(RecordFlags::MORE);
@@ -149,19 +143,29 @@ impl<'l> LogReader<'l> {
             }
         }
         assert!(group.is_empty(), "a group ends in its block");
-        self.block = if open { None } else { log.successor_of(at, units) };
+        self.block = log.successor_of(at, loaded);
         Ok(true)
     }
 }
 
+/// A block's place in the chain.
+#[derive(Clone, Copy)]
+struct Loaded {
+    units: u32,
+    previous: u32,
+    /// None while the block is open.
+    checksum: Option<u32>,
+}
+
 impl Log {
-    /// Copies a block's used bytes into `buf`; its units, and whether it is still open.
-    fn load_block(&self, at: Lsn, buf: &mut Vec<u8>) -> Option<(u32, bool)> {
+    /// Copies a block's used bytes into `buf`.
+    fn load_block(&self, at: Lsn, buf: &mut Vec<u8>) -> Option<Loaded> {
         let vlfs = {
             let tail = self.tail.lock();
             if tail.block.lsn == at {
                 buf.clone_from(&tail.block.bytes);
-                return Some((tail.block.units(), true));
+                let units = tail.block.units();
+                return Some(Loaded { units, previous: tail.previous_checksum, checksum: None });
             }
             let kept = tail.closed.iter().chain(&tail.recent).find(|b| b.lsn == at);
             if let Some(b) = kept {
@@ -174,18 +178,16 @@ impl Log {
         used_part(&raw, at, buf)
     }
 
-    fn successor_of(&self, at: Lsn, units: u32) -> Option<Lsn> {
-        let (vlfs, open) = {
-            let tail = self.tail.lock();
-            (tail.vlfs.clone(), tail.block.lsn)
-        };
-        let candidates = successors(&vlfs, at, units);
-        if candidates.contains(&Some(open)) {
-            return Some(open);
-        }
+    /// The block after one: of the places where it may be, the one that continues the chain
+    /// (rule 4). A sound block of a future that a crash cut off may stand in the other.
+    fn successor_of(&self, at: Lsn, block: Loaded) -> Option<Lsn> {
+        let checksum = block.checksum?;
+        let vlfs = self.tail.lock().vlfs.clone();
         let mut buf = Vec::new();
-        let sound = |&lsn: &Lsn| lsn < open && self.load_block(lsn, &mut buf).is_some();
-        candidates.into_iter().flatten().find(sound)
+        let follows = |&lsn: &Lsn| {
+            self.load_block(lsn, &mut buf).is_some_and(|next| next.previous == checksum)
+        };
+        successors(&vlfs, at, block.units).into_iter().flatten().find(follows)
     }
 
     /// A record by its LSN, from memory or disk.
@@ -217,9 +219,10 @@ fn record_in(block: &[u8], lsn: Lsn) -> Result<RecordBuf, WalError> {
     Ok(RecordBuf { lsn, bytes: found.bytes.to_vec() })
 }
 
-fn used_part(raw: &[u8], at: Lsn, buf: &mut Vec<u8>) -> Option<(u32, bool)> {
+fn used_part(raw: &[u8], at: Lsn, buf: &mut Vec<u8>) -> Option<Loaded> {
     let view = BlockView::parse(raw, at)?;
     buf.clear();
     buf.extend_from_slice(view.bytes);
-    Some((view.units(), false))
+    let (previous, checksum) = (view.previous_checksum(), Some(view.checksum()));
+    Some(Loaded { units: view.units(), previous, checksum })
 }

@@ -17,11 +17,20 @@ use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Kept free beyond all reservations: the open block's padding and one block of the largest
-/// size that did not fit the end of a VLF.
-pub(crate) const MARGIN_BYTES: u64 = LOG_BLOCK_BYTES_MAX as u64;
+/// Kept free beyond all reservations: one block of the largest size, since what is free is
+/// recomputed when a block closes, and one that did not fit the end of a VLF.
+pub(crate) const MARGIN_BYTES: u64 = 2 * LOG_BLOCK_BYTES_MAX as u64;
+/// Charged for each holder of a reservation: its commit's or rollback's flush closes a block, which
+/// costs a header and padding to whole sectors.
+const HOLDER_BYTES: u64 = 1024;
 /// Part of each inactive VLF that a badly fitting group may waste at its end.
 const WASTE_BYTES: u64 = 8192;
+
+/// What a reservation takes from the free space: padding and headers of blocks that others close
+/// (page writes, checkpoints) while it is used up are a quarter at most.
+fn charge(bytes: u64) -> u64 {
+    if bytes == 0 { 0 } else { HOLDER_BYTES + bytes + bytes / 4 }
+}
 
 /// The right to that much log, given back when dropped.
 pub struct LogReservation {
@@ -45,16 +54,20 @@ impl LogReservation {
     /// # Errors
     /// [`WalError::Full`]; what is held stays held.
     pub fn grow(&mut self, more: u64) -> Result<(), WalError> {
-        self.log.reserve(more)?;
-        self.bytes += more;
+        let bytes = self.bytes.saturating_add(more);
+        self.log.reserve(charge(bytes) - charge(self.bytes))?;
+        self.bytes = bytes;
         Ok(())
     }
 
     /// Gives a part back, at most what is held.
     pub fn shrink(&mut self, fewer: u64) {
         let fewer = fewer.min(self.bytes);
+        let before = charge(self.bytes);
         self.bytes -= fewer;
-        self.log.reserved.fetch_sub(fewer, Relaxed);
+        let back = before - charge(self.bytes);
+        let all = self.log.reserved.fetch_sub(back, Relaxed);
+        assert!(all >= back, "no more is given back than was reserved");
     }
 }
 
@@ -67,11 +80,14 @@ impl Drop for LogReservation {
 impl Log {
     fn reserve(&self, bytes: u64) -> Result<(), WalError> {
         loop {
-            let reserved = self.reserved.fetch_add(bytes, Relaxed) + bytes;
-            if reserved + MARGIN_BYTES <= self.free.load(Relaxed) {
+            let free = self.free.load(Relaxed);
+            let fits = |reserved: u64| {
+                let all = reserved.checked_add(bytes)?;
+                (all.saturating_add(MARGIN_BYTES) <= free).then_some(all)
+            };
+            if self.reserved.fetch_update(Relaxed, Relaxed, fits).is_ok() {
                 return Ok(());
             }
-            self.reserved.fetch_sub(bytes, Relaxed);
             self.grow(bytes)?;
         }
     }
@@ -83,8 +99,12 @@ impl Log {
     fn grow(&self, bytes: u64) -> Result<(), WalError> {
         let _one_at_a_time = self.growth.lock();
         let full = || WalError::Full { because: *self.reuse_wait.lock() };
-        if self.reserved.load(Relaxed) + bytes + MARGIN_BYTES <= self.free.load(Relaxed) {
+        let wanted = self.reserved.load(Relaxed).saturating_add(bytes);
+        if wanted.saturating_add(MARGIN_BYTES) <= self.free.load(Relaxed) {
             return Ok(());
+        }
+        if bytes > self.options.max_bytes {
+            return Err(full());
         }
         let end = {
             let tail = self.tail.lock();
@@ -98,9 +118,21 @@ impl Log {
         self.file.set_len(end + growth).map_err(|_| full())?;
         let made = new_vlfs(end, growth, self.next_lsn());
         write_vlfs(&*self.file, &made).map_err(|_| full())?;
+        self.note_length(end + growth).map_err(|_| full())?;
         let mut tail = self.tail.lock();
         tail.vlfs.extend(made);
         self.publish_free(&tail);
+        Ok(())
+    }
+
+    /// Writes the pointer again with the file's new length, so that a file that is shortened later
+    /// is noticed.
+    fn note_length(&self, bytes: u64) -> Result<(), WalError> {
+        let mut pointer = self.pointer.lock();
+        let generation = pointer.generation + 1;
+        let next = CheckpointPointer { generation, file_bytes: bytes, ..*pointer };
+        file_header::write_pointer(&*self.file, &next)?;
+        *pointer = next;
         Ok(())
     }
 
@@ -135,7 +167,8 @@ impl Log {
         );
         let mut pointer = self.pointer.lock();
         let generation = pointer.generation + 1;
-        let next = CheckpointPointer { generation, checkpoint, min_lsn, clean };
+        let file_bytes = pointer.file_bytes;
+        let next = CheckpointPointer { generation, checkpoint, min_lsn, clean, file_bytes };
         file_header::write_pointer(&*self.file, &next)?;
         *pointer = next;
         Ok(())

@@ -1,0 +1,54 @@
+//! Analysis: which transactions the log shows, and which of them it does not show the end of.
+//!
+//! Invariants
+//!  1. A transaction that is open at the checkpoint has its first record at or after the
+//!     checkpoint's `min_lsn`, so its whole chain is seen.
+//!  2. A transaction's number may be used again after its end (numbers begin anew at each start of
+//!     the process): an end closes the chain, the next record with that number opens another.
+
+use base::Lsn;
+use std::collections::BTreeMap;
+use wal::{RecordFlags, RecordView, TransactionChain, kinds};
+
+/// Transactions met so far.
+#[derive(Default)]
+pub(crate) struct Analysis {
+    open: BTreeMap<u32, TransactionChain>,
+    pub(crate) committed: u64,
+    pub(crate) aborted: u64,
+}
+
+impl Analysis {
+    /// Takes the next record of the log into account.
+    pub(crate) fn record(&mut self, r: &RecordView<'_>) {
+        let id = r.transaction();
+        if id == 0 {
+            return;
+        }
+        let chain = self.open.entry(id).or_default();
+        if chain.first == Lsn::ZERO {
+            (chain.id, chain.first) = (id, r.lsn);
+        } else {
+            assert!(chain.last < r.lsn, "the log is read in order");
+            let linked = r.flags().has(RecordFlags::COMPENSATION) || r.previous() == chain.last;
+            assert!(linked, "transaction {id} at {}: its previous record is another", r.lsn);
+        }
+        chain.last = r.lsn;
+        chain.records += 1;
+        chain.bytes += r.bytes.len() as u64;
+        let ended = match r.kind() {
+            kinds::COMMIT => &mut self.committed,
+            kinds::ABORT => &mut self.aborted,
+            _ => return,
+        };
+        *ended += 1;
+        self.open.remove(&id);
+    }
+
+    /// Transactions without end, oldest first.
+    pub(crate) fn losers(self) -> Vec<TransactionChain> {
+        let mut losers: Vec<TransactionChain> = self.open.into_values().collect();
+        losers.sort_unstable_by_key(|t| t.first);
+        losers
+    }
+}

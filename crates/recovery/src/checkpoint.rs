@@ -1,0 +1,70 @@
+//! A checkpoint: pages go home, so that the next recovery is short and the log can be reused.
+//!
+//! It is fuzzy: others change pages and begin and end transactions meanwhile. README.md says why
+//! each step may only follow the one before (rules 5 to 8).
+
+use crate::RecoveryError;
+use base::Lsn;
+use buffer::Pages;
+use os::clock::monotonic_ns;
+use std::sync::Arc;
+use wal::{Group, Kind, Log, TransactionChain, kinds};
+
+/// What a checkpoint did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Checkpointed {
+    /// Its begin record.
+    pub checkpoint: Lsn,
+    /// From where the next recovery reads.
+    pub min_lsn: Lsn,
+    /// Pages written.
+    pub pages: u64,
+    /// Time of all steps.
+    pub total_ns: u64,
+}
+
+/// Takes a checkpoint, and frees the log that nobody needs any more.
+///
+/// `oldest_active` says the first LSN of the oldest transaction without end, or `Lsn::MAX`. It is
+/// asked once, between the checkpoint's two records (rule 6). A transaction must be known to it,
+/// with a bound at or below its first record, before that record is appended, until its last
+/// record is appended. `clean` says that the database is being closed with nothing to redo or undo.
+///
+/// One at a time for a database: the caller's business.
+///
+/// # Errors
+/// The operating system's, of the write of the checkpoint pointer; the one before stays valid.
+pub fn checkpoint(
+    log: &Arc<Log>,
+    pages: &Arc<Pages>,
+    oldest_active: impl FnOnce() -> Lsn,
+    clean: bool,
+) -> Result<Checkpointed, RecoveryError> {
+    let began = monotonic_ns();
+    let begin = append(log, kinds::CHECKPOINT_BEGIN, &[]);
+    let flushed = pages.flush_dirty();
+    let oldest_active = oldest_active();
+    let min_lsn = begin.min(flushed.lsn).min(oldest_active);
+    let previous = log.checkpoint().min_lsn;
+    assert!(min_lsn >= previous, "{min_lsn}: what recovery needs never comes back");
+    let end = append(log, kinds::CHECKPOINT_END, &min_lsn.0.to_le_bytes());
+    log.flush_to(end);
+    let clean = clean && min_lsn == begin;
+    log.set_checkpoint(begin, min_lsn, clean)?;
+    let because = match min_lsn {
+        lsn if lsn == oldest_active => "ACTIVE_TRANSACTION",
+        lsn if lsn < begin => "OLDEST_PAGE",
+        _ => "NOTHING",
+    };
+    log.set_reuse_wait(because);
+    log.truncate(min_lsn);
+    let total_ns = monotonic_ns().saturating_sub(began);
+    Ok(Checkpointed { checkpoint: begin, min_lsn, pages: flushed.pages, total_ns })
+}
+
+fn append(log: &Log, kind: Kind, payload: &[u8]) -> Lsn {
+    let mut group = Group::new();
+    let pushed = group.push_plain(kind, 0, payload);
+    assert!(pushed.is_ok(), "an empty group has room for a checkpoint's record");
+    log.append(&mut group, &mut TransactionChain::default()).last
+}
