@@ -7,8 +7,10 @@
 
 #![forbid(unsafe_code)]
 
+mod bulk;
 mod error;
 mod fits;
+mod free;
 mod key;
 mod kinds;
 mod leaf;
@@ -18,8 +20,11 @@ mod redo;
 mod seek;
 mod split;
 mod tree;
+mod verify;
 
+pub use bulk::{BULK_PAGE_LOG_BYTES, BulkLoad};
 pub use error::{BtreeError, BtreeResult};
+pub use free::{FREE_LOG_BYTES_MAX, Freed};
 pub use key::{KeyBuf, key_fields};
 pub use kinds::{Difference, KINDS, Logged, logged};
 pub use leaf::{LeafRead, LeafWrite, Position};
@@ -29,3 +34,4 @@ pub use redo::BtreeRedo;
 pub use seek::{Bias, LeafPair, SearchKey};
 pub use split::{STRUCTURE_LOG_BYTES_MAX, SplitPolicy};
 pub use tree::{RECORD_MAX, Tree, TreeOptions};
+pub use verify::{Fault, Finding};

@@ -1,0 +1,132 @@
+//! `BulkLoad`: sorted records into an empty tree, page by page at the right edge.
+//!
+//! Each page is a group: the new leaf filled, linked, and told to its parent, which is split by
+//! appending when it is full. So the tree is sound after each, and a crash leaves the beginning
+//! of a load; whoever builds an index drops its unit then. Interior pages are filled whole.
+
+use crate::error::BtreeResult;
+use crate::fits;
+use crate::kinds::{Operation, kind};
+use crate::order::{KeyFields, Part};
+use crate::split::push_record;
+use crate::tree::Tree;
+use base::limits::PAGE_BODY_BYTES;
+use buffer::{Change, Undo};
+use page::slot_cost;
+use std::cmp::Ordering;
+use wal::{Group, TransactionChain};
+
+/// Bytes of log that one page of a load takes at most.
+pub const BULK_PAGE_LOG_BYTES: u64 = crate::STRUCTURE_LOG_BYTES_MAX;
+
+/// A load in progress. Nobody else changes the tree meanwhile.
+pub struct BulkLoad<'t> {
+    tree: &'t Tree,
+    /// Bytes of records and slots that fill a leaf.
+    fill: usize,
+    batch: Vec<u8>,
+    batch_cost: usize,
+    /// The first record of the batch, whose key becomes the separator.
+    first: Vec<u8>,
+    last: Vec<u8>,
+    pages: u64,
+    records: u64,
+}
+
+impl<'t> BulkLoad<'t> {
+    /// A load into an empty tree. `fill_factor` is in percent; 0 is 100.
+    pub fn new(tree: &'t Tree, fill_factor: u8) -> Self {
+        let percent = match fill_factor {
+            1..=99 => usize::from(fill_factor),
+            _ => 100,
+        };
+        BulkLoad {
+            tree,
+            fill: PAGE_BODY_BYTES * percent / 100,
+            batch: Vec::with_capacity(8192),
+            batch_cost: 0,
+            first: Vec::new(),
+            last: Vec::new(),
+            pages: 0,
+            records: 0,
+        }
+    }
+
+    /// Adds a record behind all so far. Returns whether that wrote a page, so that the caller
+    /// can see to its log reservation ([`BULK_PAGE_LOG_BYTES`] a page).
+    ///
+    /// # Errors
+    /// 823, 824, 701, 1105 or 9002.
+    ///
+    /// # Panics
+    /// When the record is not behind the one before: the caller's sort is wrong.
+    pub fn push(&mut self, group: &mut Group, record: &[u8]) -> BtreeResult<bool> {
+        assert!(record.len() <= crate::RECORD_MAX, "a record fits an empty page");
+        if !self.last.is_empty() {
+            let order = self.order_against_last(record);
+            assert_eq!(order, Some(Ordering::Greater), "a load is sorted and has no duplicates");
+        }
+        let cost = slot_cost(record.len());
+        let full = self.batch_cost > 0 && self.batch_cost + cost > self.fill;
+        if full {
+            self.write_page(group)?;
+        }
+        if self.batch.is_empty() {
+            self.first.clear();
+            self.first.extend_from_slice(record);
+        }
+        push_record(&mut self.batch, record);
+        self.batch_cost += cost;
+        self.last.clear();
+        self.last.extend_from_slice(record);
+        self.records += 1;
+        Ok(full)
+    }
+
+    fn order_against_last(&self, record: &[u8]) -> Option<Ordering> {
+        let mut key = KeyFields::default();
+        self.tree.shape.key_of(Part::Leaf, &self.last, &mut key)?;
+        self.tree.shape.compare(Part::Leaf, record, key.as_slice())
+    }
+
+    /// Writes the last page; the number of records loaded.
+    ///
+    /// # Errors
+    /// 823, 824, 701, 1105 or 9002.
+    pub fn finish(mut self, group: &mut Group) -> BtreeResult<u64> {
+        if !self.batch.is_empty() {
+            self.write_page(group)?;
+        }
+        Ok(self.records)
+    }
+
+    fn write_page(&mut self, group: &mut Group) -> BtreeResult<()> {
+        let tree = self.tree;
+        if self.pages == 0 {
+            self.fill_root(group)?;
+        } else {
+            let mut key = KeyFields::default();
+            let found = tree.shape.key_of(Part::Leaf, &self.first, &mut key);
+            found.ok_or_else(|| tree.corrupt(tree.root, fits::NO_KEY))?;
+            tree.append_page(group, key.as_slice(), &self.batch)?;
+        }
+        self.pages += 1;
+        self.batch.clear();
+        self.batch_cost = 0;
+        Ok(())
+    }
+
+    /// The first page goes to the root, which is the only leaf.
+    fn fill_root(&self, group: &mut Group) -> BtreeResult<()> {
+        let tree = self.tree;
+        let root = tree.pages.write(tree.root)?;
+        tree.check_page(tree.root, root.view(), 0)?;
+        assert_eq!(root.view().slot_count(), 0, "a load begins with an empty tree");
+        let mut change = Change::new(&tree.pages, group);
+        let root = change.add(root);
+        let fill = kind(Operation::InsertMany, tree.context(0));
+        change.apply(root, tree.unit.id, fill, 0, &[&self.batch], Undo::Never);
+        change.finish(&mut TransactionChain::default());
+        Ok(())
+    }
+}

@@ -1,0 +1,213 @@
+//! Giving emptied leaves back.
+//!
+//! A leaf without records is unlinked, its separator removed, its page freed, in one group. An
+//! interior page whose only entry that was goes with it, and so on up to the first page with two
+//! entries. The root stays, and so does the last leaf.
+//!
+//! The left neighbour is a trouble: it comes before the page in the order of latches, and only
+//! the page knows it. Under the same parent it is the child of the slot before, and waiting for
+//! it is safe while the parent is held. Elsewhere its id is read, and it and the page are latched
+//! without waiting (rule 4); when that fails, everything is let go.
+
+use crate::error::BtreeResult;
+use crate::kinds::{Operation, kind};
+use crate::split::link;
+use crate::tree::Tree;
+use base::PageId;
+use buffer::{Change, Undo, WriteGuard};
+use page::Field;
+use wal::{Group, TransactionChain};
+
+/// Levels that one group may free; more than two of them happen in dying trees only.
+const FREED_LEVELS_MAX: u8 = 4;
+/// Attempts to latch a left neighbour without waiting.
+const ATTEMPTS: u32 = 4;
+/// Bytes of log that freeing takes at most.
+pub const FREE_LOG_BYTES_MAX: u64 = 2048;
+
+/// What became of a leaf.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Freed {
+    /// It, and as many pages above it as only led to it, are free.
+    Pages(u8),
+    /// It has records, or is the last leaf, or too high a tower stands on it.
+    Kept,
+    /// Others were in the way; it can be tried again.
+    Busy,
+}
+
+/// A page to be freed, and its neighbours, under their exclusive latches.
+struct Doomed<'t> {
+    left: Option<WriteGuard<'t>>,
+    page: WriteGuard<'t>,
+    right: Option<WriteGuard<'t>>,
+}
+
+/// What an attempt found.
+enum Found<'t> {
+    /// The page above all, the slot to remove from it, and the pages to free, top-down.
+    Ready(WriteGuard<'t>, u16, Vec<Doomed<'t>>),
+    /// The page at this level has one entry only: the attempt must begin further up.
+    Higher,
+    Kept,
+    /// A left neighbour was not to be had; it is read after everything is let go.
+    Busy(PageId),
+}
+
+impl Tree {
+    /// Frees the leaf that a key belongs to, if it has no records. The caller holds no latch.
+    ///
+    /// Logs one group of at most [`FREE_LOG_BYTES_MAX`].
+    ///
+    /// # Errors
+    /// 823, 824 or 701, before anything is changed.
+    pub fn free_if_empty(&self, group: &mut Group, key: &[Field<'_>]) -> BtreeResult<Freed> {
+        assert_eq!(key.len(), self.shape.order.len(), "a leaf is named by a whole key");
+        let (mut top, mut attempts) = (1, 0);
+        loop {
+            match self.find_doomed(key, top)? {
+                Found::Ready(above, slot, doomed) => {
+                    let pages = doomed.len() as u8;
+                    self.unlink(group, (above, slot), doomed)?;
+                    return Ok(Freed::Pages(pages));
+                }
+                Found::Kept => return Ok(Freed::Kept),
+                Found::Higher if top == FREED_LEVELS_MAX => return Ok(Freed::Kept),
+                Found::Higher => top += 1,
+                Found::Busy(page) => {
+                    attempts += 1;
+                    if attempts == ATTEMPTS {
+                        return Ok(Freed::Busy);
+                    }
+                    // Whoever holds it goes on; it comes into memory. Damage is its reader's.
+                    drop(self.pages.read(page));
+                }
+            }
+        }
+    }
+
+    /// Latches what freeing the leaf takes when the page at level `top` keeps an entry.
+    fn find_doomed(&self, key: &[Field<'_>], top: u8) -> BtreeResult<Found<'_>> {
+        let Some(above) = self.write_at(key, top)? else { return Ok(Found::Kept) };
+        if above.view().slot_count() < 2 {
+            let last = above.id() == self.root;
+            return Ok(if last { Found::Kept } else { Found::Higher });
+        }
+        let place = (above.id(), above.view());
+        let first_slot = self.child_slot(place, key, true)?;
+        let mut doomed: Vec<Doomed<'_>> = Vec::with_capacity(usize::from(top));
+        let mut slot = first_slot;
+        for level in (0..top).rev() {
+            let parent = doomed.last().map_or(&above, |d| &d.page);
+            let id = self.child(parent.id(), parent.view(), slot)?;
+            let next = match self.latch_doomed(parent, slot, id, level)? {
+                Ok(next) => next,
+                Err(found) => return Ok(found),
+            };
+            let count = next.page.view().slot_count();
+            if level == 0 && count > 0 {
+                return Ok(Found::Kept);
+            }
+            if level > 0 && count > 1 {
+                // It got a second entry since this began so high; begin lower.
+                return Ok(Found::Busy(id));
+            }
+            doomed.push(next);
+            slot = 0;
+        }
+        self.inspect(above.id(), above.view())?;
+        Ok(Found::Ready(above, first_slot, doomed))
+    }
+
+    /// Latches a child and its neighbours from left to right.
+    fn latch_doomed<'t>(
+        &'t self,
+        parent: &WriteGuard<'t>,
+        slot: u16,
+        id: PageId,
+        level: u8,
+    ) -> BtreeResult<Result<Doomed<'t>, Found<'t>>> {
+        let (left, page) = if slot > 0 {
+            let left = self.child(parent.id(), parent.view(), slot - 1)?;
+            if left == id {
+                return Err(self.corrupt(parent.id(), "two entries lead to one page"));
+            }
+            let left = self.pages.write(left)?;
+            (Some(left), self.pages.write(id)?)
+        } else {
+            // The page cannot go while its parent is latched, but its left neighbour can.
+            let left = {
+                let page = self.pages.read(id)?;
+                self.check_page(id, page.view(), level)?;
+                page.view().prev_page()
+            };
+            let guard = match left.is_none() {
+                true => None,
+                false if left == id => {
+                    return Err(self.corrupt(id, "the page is its own neighbour"));
+                }
+                false => match self.pages.try_write(left) {
+                    Some(guard) => Some(guard),
+                    None => return Ok(Err(Found::Busy(left))),
+                },
+            };
+            let Some(page) = self.pages.try_write(id) else { return Ok(Err(Found::Busy(id))) };
+            if page.view().prev_page() != left {
+                return Ok(Err(Found::Busy(id)));
+            }
+            (guard, page)
+        };
+        self.check_page(id, page.view(), level)?;
+        if let Some(left) = &left {
+            self.check_page(left.id(), left.view(), level)?;
+            if left.view().next_page() != id || page.view().prev_page() != left.id() {
+                return Err(self.corrupt(id, "the page does not know its left neighbour"));
+            }
+        }
+        let right = self.right_neighbour(&page, level)?;
+        Ok(Ok(Doomed { left, page, right }))
+    }
+
+    /// One group: neighbours are linked past each page, its own links are cleared so that nobody
+    /// takes it for a page of the tree, and the entry that led there goes.
+    fn unlink<'t>(
+        &'t self,
+        group: &mut Group,
+        (above, slot): (WriteGuard<'t>, u16),
+        doomed: Vec<Doomed<'t>>,
+    ) -> BtreeResult<()> {
+        let top = doomed.len() as u8;
+        let mut change = Change::new(&self.pages, group);
+        let above = change.add(above);
+        let mut latched = Vec::with_capacity(doomed.len());
+        for d in doomed {
+            let ids = (d.page.view().prev_page(), d.page.view().next_page());
+            let left = d.left.map(|g| change.add(g));
+            let page = change.add(d.page);
+            let right = d.right.map(|g| change.add(g));
+            latched.push((left, page, right, ids));
+        }
+        // First, because damaged maps are found before anything is logged.
+        for &(_, page, _, _) in &latched {
+            self.space.free(&mut change, &self.unit, page)?;
+        }
+        let expunge = kind(Operation::Expunge, self.context(top));
+        change.apply(above, self.unit.id, expunge, slot, &[], Undo::Never);
+        for (i, &(left, page, right, (prev, next))) in latched.iter().enumerate() {
+            let links = kind(Operation::Link, self.context(top - 1 - i as u8));
+            let mut set = |page, side, id| {
+                change.apply(page, self.unit.id, links, 0, &[&link(side, id)], Undo::Never);
+            };
+            if let Some(left) = left {
+                set(left, 1, next);
+            }
+            if let Some(right) = right {
+                set(right, 0, prev);
+            }
+            set(page, 0, PageId::NONE);
+            set(page, 1, PageId::NONE);
+        }
+        change.finish(&mut TransactionChain::default());
+        Ok(())
+    }
+}
