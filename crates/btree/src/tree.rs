@@ -216,6 +216,11 @@ impl Tree {
 
     /// The child of an interior page's slot.
     #[inline]
+    /// The leftmost page below an interior one: for walks that go level by level.
+    pub fn leftmost_child(&self, v: PageView<'_>) -> Option<PageId> {
+        if v.level() == 0 { None } else { self.child(v.page_id(), v, 0).ok() }
+    }
+
     pub(crate) fn child(&self, id: PageId, v: PageView<'_>, slot: u16) -> BtreeResult<PageId> {
         let child = v.record(slot).and_then(|entry| self.shape.child_of(entry));
         child.ok_or_else(|| self.corrupt(id, fits::NO_RECORD))

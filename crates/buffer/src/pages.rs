@@ -297,6 +297,23 @@ impl Pages {
         Ok(true)
     }
 
+    /// Puts bytes into the body of a page of a database that does not survive, without logging:
+    /// sort runs and the like. The page was formatted before.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    ///
+    /// # Panics
+    /// For a durable database, or with more bytes than a body has.
+    pub fn overwrite_volatile(&self, id: PageId, body: &[u8]) -> Result<(), BufferError> {
+        assert!(!self.options.durable, "pages that survive change through Change");
+        let mut guard = self.write(id)?;
+        guard.mark_dirty(self.log().next_lsn());
+        let from = base::limits::PAGE_HEADER_BYTES;
+        guard.bytes_mut()[from..from + body.len()].copy_from_slice(body);
+        Ok(())
+    }
+
     fn frame_for(&self, slot: PageSlot<'_>) -> Result<(), BufferError> {
         self.pool.take_frame(slot.file.number, slot.id.page).inspect_err(|_| {
             state::unlatch_exclusive(slot.state(), 0, 0);

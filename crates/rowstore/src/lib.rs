@@ -1,3 +1,33 @@
-//! Rows with locks and ghosts: heap, clustered and secondary index, large objects, settle.
+//! Rows with locks and ghosts: heaps, clustered and secondary indexes, settling, undo.
+//!
+//! A [`RowHobt`] is a heap or a B-tree with the lock protocol of rows: it tries locks under the
+//! page latch, and when it must wait it lets the latch go, waits, and looks again. Deletes leave
+//! ghosts, which their deleter removes right after its commit ([`work::Settler`]) or which a
+//! rollback revives in place. README.md has the protocol and its numbered rules.
 
 #![forbid(unsafe_code)]
+
+mod current;
+mod directory;
+mod entry_lock;
+mod error;
+mod heap_redo;
+mod heap_scan;
+mod heap_write;
+mod hobt;
+mod index_scan;
+mod index_write;
+mod load;
+mod physical_stats;
+mod settle;
+mod spill;
+mod undo;
+mod verify;
+
+pub use directory::HobtDirectory;
+pub use heap_redo::{HEAP_KINDS, HeapRedo};
+pub use hobt::{HobtKind, HobtPlaces, HobtSpec, RowHobt};
+pub use physical_stats::{LevelStats, ScanMode};
+pub use spill::TempSpill;
+pub use undo::RowUndo;
+pub use verify::RowFinding;

@@ -84,6 +84,20 @@ impl Group {
         self.push(kind, RecordFlags(0), transaction, Lsn::ZERO, None, &[payload])
     }
 
+    /// Adds a compensation that changes no page: what it undoes was undone before by groups of
+    /// their own. Undo goes on at `undo_next`.
+    ///
+    /// # Errors
+    /// When the group would not fit a block.
+    pub fn push_compensation(
+        &mut self,
+        transaction: u32,
+        undo_next: Lsn,
+    ) -> Result<(), GroupOverflow> {
+        let flags = RecordFlags(RecordFlags::COMPENSATION);
+        self.push(crate::record::kinds::UNDONE, flags, transaction, undo_next, None, &[])
+    }
+
     /// Adds a record that changes a page. `undo_next` is for compensations: where undo goes on.
     ///
     /// # Errors

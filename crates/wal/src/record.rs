@@ -38,6 +38,8 @@ pub mod kinds {
     pub const CHECKPOINT_TRANSACTIONS: Kind = Kind(0x09);
     pub const CHECKPOINT_END: Kind = Kind(0x0A);
     pub const PREPARE: Kind = Kind(0x0C);
+    /// A compensation without a page.
+    pub const UNDONE: Kind = Kind(0x0D);
     pub const FIRST_OF_SPACE: u8 = 0x20;
     pub const FIRST_OF_BTREE: u8 = 0x40;
     pub const FIRST_OF_HEAP: u8 = 0x60;

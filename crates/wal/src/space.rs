@@ -60,6 +60,15 @@ impl LogReservation {
         Ok(())
     }
 
+    /// Whether what is held is still covered, growing the file when it is not: for a holder that
+    /// keeps a reservation from one transaction to the next, since what the first one logged is gone.
+    ///
+    /// # Errors
+    /// [`WalError::Full`]; what is held stays held.
+    pub fn confirm(&mut self) -> Result<(), WalError> {
+        self.log.reserve(0)
+    }
+
     /// Gives a part back, at most what is held.
     pub fn shrink(&mut self, fewer: u64) {
         let fewer = fewer.min(self.bytes);
@@ -162,7 +171,7 @@ impl Log {
     ) -> Result<(), WalError> {
         assert!(min_lsn <= checkpoint, "recovery reads from min_lsn through the checkpoint");
         assert!(
-            !self.options.durable || checkpoint < self.durable_lsn(),
+            checkpoint < self.durable_lsn(),
             "the checkpoint is on disk"
         );
         let mut pointer = self.pointer.lock();

@@ -1,0 +1,12 @@
+//! From an allocation unit to its open hobt: what undo asks.
+
+use crate::RowHobt;
+use base::AllocUnitId;
+use std::sync::Arc;
+
+/// Finds hobts by the unit that log records carry. Implemented by `database`, which also knows
+/// hobts of transactions that are not committed.
+pub trait HobtDirectory: Send + Sync {
+    /// The hobt that owns a unit, opened if need be.
+    fn by_unit(&self, unit: AllocUnitId) -> Option<Arc<RowHobt>>;
+}

@@ -1,0 +1,51 @@
+//! From what can go wrong below to what the user is told.
+
+use crate::hobt::RowHobt;
+use access::WriteError;
+use base::SqlError;
+use btree::BtreeError;
+use buffer::BufferError;
+use space::SpaceError;
+use wal::WalError;
+
+/// What a step of this crate came across.
+#[derive(Debug)]
+pub(crate) enum RowError {
+    Btree(BtreeError),
+    Buffer(BufferError),
+    Space(SpaceError),
+    Log(WalError),
+    Lock(lock::LockError),
+}
+
+macro_rules! from {
+    ($($t:ty => $v:ident),*) => {$(
+        impl From<$t> for RowError {
+            fn from(e: $t) -> Self {
+                RowError::$v(e)
+            }
+        }
+    )*};
+}
+from!(BtreeError => Btree, BufferError => Buffer, SpaceError => Space, WalError => Log, lock::LockError => Lock);
+
+pub(crate) type RowResult<T> = Result<T, RowError>;
+
+impl RowHobt {
+    /// The error as the user sees it. Objects are named by number where only numbers are known.
+    pub(crate) fn sql(&self, e: RowError) -> SqlError {
+        let name = self.home.name();
+        let object = format!("object {}", self.spec.object);
+        match e {
+            RowError::Btree(e) => e.into_sql(&object, &name),
+            RowError::Buffer(e) => e.into(),
+            RowError::Space(e) => e.into_sql(&object, &name),
+            RowError::Log(e) => e.into_sql(&name),
+            RowError::Lock(e) => e.into(),
+        }
+    }
+
+    pub(crate) fn write_error(&self, e: RowError) -> WriteError {
+        WriteError::Sql(self.sql(e))
+    }
+}

@@ -1,0 +1,113 @@
+//! What the log says about heap pages, and the only code that changes them.
+//!
+//! | kind | slot | payload |
+//! |---|---|---|
+//! | FORMAT | | pminlen 2 |
+//! | INSERT | its slot, empty or the next | the record |
+//! | GHOST, UNGHOST | its slot | |
+//! | CLEAR | its slot | the record |
+//! | REPLACE | its slot | length of old 2, old record, new record |
+//!
+//! Slots of a heap keep their numbers, because indexes name rows by page and slot.
+
+use page::{PageBytes, PageKind, PageMut, PageView, RecordKind};
+use wal::{ApplyError, Described, PageOp, RecordView, RedoHandler};
+
+/// Kinds of heap pages.
+pub(crate) mod kinds {
+    use wal::{Kind, kinds::FIRST_OF_HEAP};
+    pub(crate) const FORMAT: Kind = Kind(FIRST_OF_HEAP);
+    pub(crate) const INSERT: Kind = Kind(FIRST_OF_HEAP + 1);
+    pub(crate) const GHOST: Kind = Kind(FIRST_OF_HEAP + 2);
+    pub(crate) const UNGHOST: Kind = Kind(FIRST_OF_HEAP + 3);
+    pub(crate) const CLEAR: Kind = Kind(FIRST_OF_HEAP + 4);
+    pub(crate) const REPLACE: Kind = Kind(FIRST_OF_HEAP + 5);
+}
+
+/// The kinds of heap pages, for the tables of redo and undo handlers.
+pub const HEAP_KINDS: std::ops::RangeInclusive<u8> =
+    wal::kinds::FIRST_OF_HEAP..=wal::kinds::FIRST_OF_HEAP + 5;
+
+/// Owner of the kinds of heap pages.
+pub struct HeapRedo;
+
+const MISFIT: ApplyError = ApplyError("the record does not fit the heap page");
+
+fn old_and_new(p: &[u8]) -> Option<(&[u8], &[u8])> {
+    let n = usize::from(u16::from_le_bytes([*p.first()?, *p.get(1)?]));
+    Some((p.get(2..2 + n)?, &p[2 + n..]))
+}
+
+/// The record before a REPLACE.
+pub(crate) fn replaced(record: &RecordView<'_>) -> Option<Vec<u8>> {
+    Some(old_and_new(record.payload())?.0.to_vec())
+}
+
+impl RedoHandler for HeapRedo {
+    fn apply(&self, op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
+        let mut p = PageMut(page);
+        if op.kind == kinds::FORMAT {
+            let min_len = op.payload.get(..2).ok_or(MISFIT)?;
+            let min_len = u16::from_le_bytes([min_len[0], min_len[1]]);
+            p.format(PageKind::Data, op.page, op.unit, 0, min_len);
+            return Ok(());
+        }
+        if p.view().kind() != Some(PageKind::Data) {
+            return Err(MISFIT);
+        }
+        let record = p.view().record(op.slot).map(|r| RecordKind::of(r[0]));
+        match op.kind {
+            kinds::INSERT => insert(&mut p, op.slot, op.payload),
+            kinds::GHOST => {
+                let ghost = record.and_then(RecordKind::ghosted).ok_or(MISFIT)?;
+                p.set_record_kind(op.slot, ghost);
+                Ok(())
+            }
+            kinds::UNGHOST => {
+                let live = record.and_then(RecordKind::unghosted).ok_or(MISFIT)?;
+                p.set_record_kind(op.slot, live);
+                Ok(())
+            }
+            kinds::CLEAR => {
+                record.ok_or(MISFIT)?;
+                p.empty_slot(op.slot);
+                Ok(())
+            }
+            kinds::REPLACE => {
+                let (old, new) = old_and_new(op.payload).ok_or(MISFIT)?;
+                let is = p.view().record(op.slot).ok_or(MISFIT)?;
+                if is != old || new.len() > old.len() + usize::from(p.view().free_count()) {
+                    return Err(MISFIT);
+                }
+                p.replace(op.slot, new);
+                Ok(())
+            }
+            _ => Err(ApplyError("not a kind of heap pages")),
+        }
+    }
+
+    fn describe(&self, record: &RecordView<'_>) -> Described {
+        let (operation, context) = match record.kind() {
+            kinds::FORMAT => ("LOP_FORMAT_PAGE", "LCX_HEAP"),
+            kinds::INSERT | kinds::UNGHOST => ("LOP_INSERT_ROWS", "LCX_HEAP"),
+            kinds::GHOST => ("LOP_DELETE_ROWS", "LCX_HEAP"),
+            kinds::CLEAR => ("LOP_EXPUNGE_ROWS", "LCX_HEAP"),
+            _ => ("LOP_MODIFY_ROW", "LCX_HEAP"),
+        };
+        Described { operation, context, text: String::new() }
+    }
+}
+
+fn insert(p: &mut PageMut<'_>, slot: u16, record: &[u8]) -> Result<(), ApplyError> {
+    let free = usize::from(p.view().free_count());
+    let count = p.view().slot_count();
+    if slot == count && page::slot_cost(record.len()) <= free {
+        p.insert(slot, record);
+        Ok(())
+    } else if slot < count && PageView(p.0).slot_offset(slot) == Some(0) && record.len() <= free {
+        p.fill_slot(slot, record);
+        Ok(())
+    } else {
+        Err(MISFIT)
+    }
+}

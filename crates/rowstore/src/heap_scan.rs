@@ -1,0 +1,196 @@
+//! Scanning heaps in allocation order, and fetching a row by its RID.
+//!
+//! A range of one RID (the stored 8 bytes as an equal bound) fetches that row.
+
+use crate::current::{Current, current};
+use crate::entry_lock::{RowLock, Tried};
+use crate::error::RowResult;
+use crate::heap_write::{rid_bytes, rid_of};
+use crate::hobt::RowHobt;
+use access::{LockPlan, PageHint, RowCursor, ScanRange};
+use base::{PageId, SqlResult};
+use lock::{Resource, Ticket};
+use page::{Field, PageKind};
+use work::Work;
+
+/// Pages read ahead of the scan at a time.
+const READ_AHEAD: u32 = 64;
+
+/// A scan of a heap.
+pub(crate) struct HeapCursor<'h> {
+    hobt: &'h RowHobt,
+    plan: LockPlan,
+    ask: RowLock,
+    pages: Vec<PageId>,
+    /// Index of the page being read, and the next slot on it.
+    page: usize,
+    slot: u16,
+    one_row: bool,
+    listed: bool,
+    bytes: Vec<u8>,
+    rows: Vec<(std::ops::Range<usize>, PageId, u16)>,
+    at: usize,
+    held: Option<(Resource, Resource)>,
+}
+
+impl<'h> HeapCursor<'h> {
+    pub(crate) fn open(
+        hobt: &'h RowHobt,
+        work: &mut Work,
+        range: &ScanRange<'_>,
+        plan: &LockPlan,
+    ) -> RowResult<Self> {
+        let ask = hobt.lock_table(work, plan)?;
+        let mut cursor = HeapCursor {
+            hobt,
+            plan: *plan,
+            ask,
+            pages: Vec::new(),
+            page: 0,
+            slot: 0,
+            one_row: false,
+            listed: false,
+            bytes: Vec::new(),
+            rows: Vec::new(),
+            at: 0,
+            held: None,
+        };
+        cursor.aim(range);
+        Ok(cursor)
+    }
+
+    fn aim(&mut self, range: &ScanRange<'_>) {
+        let rid = range.lower.and_then(|b| b.fields.first().and_then(|f| f.inline()));
+        self.pages.clear();
+        (self.page, self.slot, self.one_row, self.listed) = (0, 0, false, false);
+        if let Some((page, slot)) = rid.and_then(rid_of) {
+            self.pages.push(page);
+            (self.slot, self.one_row, self.listed) = (slot, true, true);
+        }
+        self.rows.clear();
+        self.at = 0;
+    }
+
+    fn give_up_row(&mut self, work: &Work) {
+        if let Some((row, page)) = self.held.take() {
+            work.locks().release(work.owner(), row);
+            work.locks().release(work.owner(), page);
+        }
+    }
+
+    fn refill(&mut self, work: &mut Work) -> RowResult<bool> {
+        self.rows.clear();
+        self.bytes.clear();
+        self.at = 0;
+        if !self.listed {
+            self.pages = self.hobt.home.space.unit_pages(&self.hobt.unit)?.pages;
+            self.listed = true;
+        }
+        while self.rows.is_empty() {
+            if let Err(c) = work.owner().waiter().check() {
+                return Err(lock::LockError::Cancelled(c).into());
+            }
+            let Some(&id) = self.pages.get(self.page) else { return Ok(false) };
+            if !self.one_row && self.slot == 0 {
+                self.read_ahead(id);
+            }
+            if let Some(ticket) = self.pass(work, id)? {
+                self.hobt.wait(work, ticket, &self.plan)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn read_ahead(&self, id: PageId) {
+        if self.page.is_multiple_of(READ_AHEAD as usize / 2) {
+            let run = self.pages[self.page..].iter().take(READ_AHEAD as usize).enumerate();
+            let n = run.take_while(|(i, p)| p.file == id.file && p.page == id.page + *i as u32);
+            let n = n.count() as u32;
+            if n > 1 {
+                self.hobt.home.pages.prefetch(id, n);
+            }
+        }
+    }
+
+    /// Copies rows of a page from the slot on; a ticket when a lock must be waited for first.
+    fn pass(&mut self, work: &mut Work, id: PageId) -> RowResult<Option<Ticket>> {
+        let guard = self.hobt.home.pages.read(id)?;
+        let view = guard.view();
+        let ours = view.alloc_unit() == self.hobt.spec.unit && view.kind() == Some(PageKind::Data);
+        let end = if self.one_row { self.slot.saturating_add(1) } else { view.slot_count() };
+        let single = matches!(self.ask, RowLock::Short(_) | RowLock::Long(_));
+        while ours && self.slot < end {
+            let slot = self.slot;
+            let Some(record) = view.record(slot) else {
+                self.slot += 1;
+                continue;
+            };
+            let now = current(record);
+            let resource = self.hobt.rid_resource(id, slot);
+            let ask = match (now, self.ask) {
+                (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
+                (_, ask) => ask,
+            };
+            if let Tried::Wait(ticket) = self.hobt.try_row(work, id, resource, ask)? {
+                if !self.plan.read_past {
+                    return Ok(self.rows.is_empty().then_some(ticket));
+                }
+            } else if let Current::Row(bytes) = now {
+                let from = self.bytes.len();
+                self.bytes.extend_from_slice(bytes);
+                self.rows.push((from..self.bytes.len(), id, slot));
+                if let RowLock::Short(_) = ask {
+                    self.held = Some((resource, self.hobt.page_resource(id)));
+                }
+            }
+            self.slot += 1;
+            if single && !self.rows.is_empty() {
+                return Ok(None);
+            }
+        }
+        self.page += 1;
+        self.slot = 0;
+        Ok(None)
+    }
+}
+
+impl RowCursor for HeapCursor<'_> {
+    #[inline]
+    fn next(&mut self, work: &mut Work) -> SqlResult<bool> {
+        if self.at + 1 < self.rows.len() {
+            self.at += 1;
+            return Ok(true);
+        }
+        self.give_up_row(work);
+        self.refill(work).map_err(|e| self.hobt.sql(e))
+    }
+
+    #[inline]
+    fn field(&self, column: usize) -> SqlResult<Field<'_>> {
+        let (bytes, page, _) = &self.rows[self.at];
+        self.hobt.layout.field(&self.bytes[bytes.clone()], column).ok_or_else(|| {
+            let what = "a record's columns do not fit its layout";
+            self.hobt.home.pages.corrupt(*page, what).into()
+        })
+    }
+
+    fn hint(&self) -> Option<PageHint> {
+        self.rows.get(self.at).map(|(_, page, slot)| PageHint { page: *page, slot: *slot })
+    }
+
+    fn rid(&self) -> Option<[u8; 8]> {
+        self.rows.get(self.at).map(|(_, page, slot)| rid_bytes(*page, *slot))
+    }
+
+    fn release_row(&mut self, work: &mut Work) {
+        self.give_up_row(work);
+    }
+
+    fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
+        self.give_up_row(work);
+        self.ask =
+            self.hobt.lock_table(work, &self.plan).map_err(|e| self.hobt.sql(e))?;
+        self.aim(range);
+        Ok(())
+    }
+}

@@ -1,0 +1,295 @@
+//! Writing heaps: rows go where there is room, keep their slot, and move when they outgrow it.
+//!
+//! A row that outgrows its page moves to another in one group with the ghosting of its old
+//! place, and its new RID is reported: indexes follow it. (SQL Server leaves a forwarding stub
+//! instead; here no read ever takes two steps.)
+
+use crate::entry_lock::Tried;
+use crate::error::RowResult;
+use crate::heap_redo::kinds;
+use crate::hobt::RowHobt;
+use access::{Inserted, LockPlan, RowKey, WriteError};
+use base::limits::RECORD_BYTES_MAX;
+use base::{PageId, SlotNo};
+use buffer::{Change, PageRef, Undo, WriteGuard};
+use lock::Resource;
+use page::{Field, PageView, RecordKind, slot_cost};
+use work::Work;
+
+/// Pages with room that a heap remembers.
+const HINTS_MAX: usize = 64;
+
+/// A row's page and slot from the 8 bytes of a RID.
+pub(crate) fn rid_of(bytes: &[u8]) -> Option<(PageId, u16)> {
+    let b: &[u8; 8] = bytes.try_into().ok()?;
+    let page = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+    let file = u16::from_le_bytes([b[4], b[5]]);
+    Some((PageId::new(file, page), u16::from_le_bytes([b[6], b[7]])))
+}
+
+/// The 8 bytes of a RID: page 4, file 2, slot 2.
+pub(crate) fn rid_bytes(page: PageId, slot: u16) -> [u8; 8] {
+    let (p, f, s) = (page.page.to_le_bytes(), page.file.0.to_le_bytes(), slot.to_le_bytes());
+    [p[0], p[1], p[2], p[3], f[0], f[1], s[0], s[1]]
+}
+
+/// A slot for a new record: an empty one, else the next.
+fn slot_for(view: PageView<'_>, bytes: usize) -> Option<u16> {
+    let free = usize::from(view.free_count());
+    let count = view.slot_count();
+    if bytes > free {
+        return None;
+    }
+    let empty = (0..count).find(|&s| view.slot_offset(s) == Some(0));
+    empty.or((slot_cost(bytes) <= free).then_some(count))
+}
+
+impl RowHobt {
+    pub(crate) fn rid_resource(&self, page: PageId, slot: u16) -> Resource {
+        Resource::rid(self.home.database, self.spec.hobt, page, SlotNo(slot))
+    }
+
+    /// A page that has room again.
+    pub(crate) fn remember_room(&self, page: PageId) {
+        let mut hints = self.hints.lock();
+        if !hints.pages.contains(&page) && hints.pages.len() < HINTS_MAX {
+            hints.pages.push(page);
+        }
+    }
+
+    pub(crate) fn heap_insert(
+        &self,
+        work: &mut Work,
+        row: &[Field<'_>],
+        plan: &LockPlan,
+    ) -> Result<Inserted, WriteError> {
+        let mut record = Vec::new();
+        self.encode(row, &mut record);
+        if record.len() > RECORD_BYTES_MAX {
+            return Err(WriteError::RowTooLong { bytes: record.len() });
+        }
+        // A row shorter than a RID could not be told from one, were it to move.
+        let done = self.heap_put(work, &record, plan, None);
+        let (page, slot) = done.map_err(|e| self.write_error(e))?;
+        self.count_rows(1);
+        Ok(Inserted { rid: Some(rid_bytes(page, slot)), uniquifier: None })
+    }
+
+    /// Puts a record on some page; with `moved_from`, ghosts the row there in the same group.
+    fn heap_put(
+        &self,
+        work: &mut Work,
+        record: &[u8],
+        plan: &LockPlan,
+        moved_from: Option<(PageId, u16)>,
+    ) -> RowResult<(PageId, u16)> {
+        let covered = self.lock_for_change(work, plan)?;
+        loop {
+            work.part(&self.home).reserve(record.len() + 512)?;
+            let Some(id) = self.page_with_room(work, record.len())? else { continue };
+            if moved_from.is_some_and(|(from, _)| from == id) {
+                self.hints.lock().pages.retain(|p| *p != id);
+                continue;
+            }
+            let (guard, from) = self.latch_both(id, moved_from.map(|f| f.0))?;
+            let Some(slot) = slot_for(guard.view(), record.len()) else {
+                self.hints.lock().pages.retain(|p| *p != id);
+                continue;
+            };
+            if !covered
+                && let Tried::Wait(ticket) =
+                    self.try_exclusive(work, id, self.rid_resource(id, slot))?
+            {
+                drop((guard, from));
+                self.wait(work, ticket, plan)?;
+                continue;
+            }
+            self.log_put(work, guard, from.zip(moved_from.map(|f| f.1)), slot, record);
+            return Ok((id, slot));
+        }
+    }
+
+    /// Latches one page or two, the lower first.
+    fn latch_both(
+        &self,
+        id: PageId,
+        other: Option<PageId>,
+    ) -> RowResult<(WriteGuard<'_>, Option<WriteGuard<'_>>)> {
+        let pages = &self.home.pages;
+        Ok(match other {
+            Some(o) if o < id => {
+                let other = pages.write(o)?;
+                (pages.write(id)?, Some(other))
+            }
+            Some(o) => (pages.write(id)?, Some(pages.write(o)?)),
+            None => (pages.write(id)?, None),
+        })
+    }
+
+    fn log_put(
+        &self,
+        work: &mut Work,
+        guard: WriteGuard<'_>,
+        from: Option<(WriteGuard<'_>, u16)>,
+        slot: u16,
+        record: &[u8],
+    ) {
+        let session = work.session();
+        let part = work.part(&self.home);
+        let (begin, undo) = (part.begin(), part.undo());
+        let mut change = Change::new(&self.home.pages, &mut part.group);
+        begin.log(&mut change, session);
+        let page = change.add(guard);
+        if let Some((guard, slot)) = from {
+            let from = change.add(guard);
+            change.apply(from, self.spec.unit, kinds::GHOST, slot, &[], undo);
+        }
+        change.apply(page, self.spec.unit, kinds::INSERT, slot, &[record], undo);
+        change.finish(&mut part.chain);
+        part.logged(record.len() + 64);
+    }
+
+    /// A page that had room when last seen, or a new one (then `None`: look again).
+    fn page_with_room(&self, work: &mut Work, bytes: usize) -> RowResult<Option<PageId>> {
+        let known = self.hints.lock().pages.last().copied();
+        if known.is_some() {
+            return Ok(known);
+        }
+        if let Some(page) = self.find_room(bytes)? {
+            self.remember_room(page);
+            return Ok(Some(page));
+        }
+        let claim = self.home.space.claim(&self.unit, 1)?;
+        let part = work.part(&self.home);
+        let mut change = Change::new(&self.home.pages, &mut part.group);
+        let page: PageRef = self.home.space.allocate(&mut change, &self.unit, claim)?[0];
+        let id = change.id(page);
+        let min_len = self.layout.min_len().to_le_bytes();
+        change.apply(page, self.spec.unit, kinds::FORMAT, 0, &[&min_len], Undo::Never);
+        change.finish(&mut wal::TransactionChain::default());
+        self.remember_room(id);
+        Ok(Some(id))
+    }
+
+    /// After a start nothing is remembered: the last page of the heap is tried.
+    fn find_room(&self, bytes: usize) -> RowResult<Option<PageId>> {
+        let pages = self.home.space.unit_pages(&self.unit)?;
+        let Some(&last) = pages.pages.last() else { return Ok(None) };
+        let guard = self.home.pages.read(last)?;
+        let fits = guard.view().alloc_unit() == self.spec.unit
+            && slot_for(guard.view(), bytes).is_some();
+        Ok(fits.then_some(last))
+    }
+
+    /// The row of a RID under its exclusive latch and lock; `None` when it is gone.
+    fn heap_row(
+        &self,
+        work: &mut Work,
+        key: &RowKey<'_>,
+        plan: &LockPlan,
+    ) -> RowResult<Option<(WriteGuard<'_>, u16)>> {
+        let rid = key.fields.first().and_then(|f| f.inline()).and_then(rid_of);
+        let Some((id, slot)) = rid else { return Ok(None) };
+        let covered = self.lock_for_change(work, plan)?;
+        loop {
+            let guard = self.home.pages.write(id)?;
+            if !covered
+                && let Tried::Wait(ticket) =
+                    self.try_exclusive(work, id, self.rid_resource(id, slot))?
+            {
+                drop(guard);
+                self.wait(work, ticket, plan)?;
+                continue;
+            }
+            let view = guard.view();
+            let live = view.alloc_unit() == self.spec.unit
+                && view.record(slot).is_some_and(|r| !RecordKind::of(r[0]).is_ghost());
+            return Ok(live.then_some((guard, slot)));
+        }
+    }
+
+    pub(crate) fn heap_delete(
+        &self,
+        work: &mut Work,
+        key: &RowKey<'_>,
+        plan: &LockPlan,
+    ) -> Result<(), WriteError> {
+        let done = (|| -> RowResult<bool> {
+            work.part(&self.home).reserve(256)?;
+            let Some((guard, slot)) = self.heap_row(work, key, plan)? else { return Ok(false) };
+            let id = guard.id();
+            let session = work.session();
+            let part = work.part(&self.home);
+            let (begin, undo) = (part.begin(), part.undo());
+            let mut change = Change::new(&self.home.pages, &mut part.group);
+            begin.log(&mut change, session);
+            let page = change.add(guard);
+            change.apply(page, self.spec.unit, kinds::GHOST, slot, &[], undo);
+            change.finish(&mut part.chain);
+            part.logged(64);
+            work.ghosted(self.arc(), &[], (id, slot));
+            Ok(true)
+        })();
+        match done.map_err(|e| self.write_error(e))? {
+            true => {
+                self.count_rows(-1);
+                Ok(())
+            }
+            false => Err(WriteError::Vanished),
+        }
+    }
+
+    pub(crate) fn heap_update(
+        &self,
+        work: &mut Work,
+        key: &RowKey<'_>,
+        row: &[Field<'_>],
+        plan: &LockPlan,
+    ) -> Result<Inserted, WriteError> {
+        let mut record = Vec::new();
+        self.encode(row, &mut record);
+        if record.len() > RECORD_BYTES_MAX {
+            return Err(WriteError::RowTooLong { bytes: record.len() });
+        }
+        let place = self.heap_replace(work, key, &record, plan).map_err(|e| self.write_error(e))?;
+        let (page, slot) = place.ok_or(WriteError::Vanished)?;
+        Ok(Inserted { rid: Some(rid_bytes(page, slot)), uniquifier: None })
+    }
+
+    fn heap_replace(
+        &self,
+        work: &mut Work,
+        key: &RowKey<'_>,
+        record: &[u8],
+        plan: &LockPlan,
+    ) -> RowResult<Option<(PageId, u16)>> {
+        work.part(&self.home).reserve(3 * record.len().max(512))?;
+        let Some((guard, slot)) = self.heap_row(work, key, plan)? else { return Ok(None) };
+        let (id, view) = (guard.id(), guard.view());
+        let old = view.record(slot).expect("the row was just found").to_vec();
+        if old == record {
+            return Ok(Some((id, slot)));
+        }
+        // A row never shrinks in place: its bytes must be there for a rollback.
+        let fits = record.len() >= old.len()
+            && record.len() - old.len() <= usize::from(view.free_count());
+        if !fits {
+            drop(guard);
+            let place = self.heap_put(work, record, plan, Some((id, slot)))?;
+            work.ghosted(self.arc(), &[], (id, slot));
+            return Ok(Some(place));
+        }
+        let session = work.session();
+        let part = work.part(&self.home);
+        let (begin, undo) = (part.begin(), part.undo());
+        let mut change = Change::new(&self.home.pages, &mut part.group);
+        begin.log(&mut change, session);
+        let page = change.add(guard);
+        let old_len = (old.len() as u16).to_le_bytes();
+        let payload: [&[u8]; 3] = [&old_len, &old, record];
+        change.apply(page, self.spec.unit, kinds::REPLACE, slot, &payload, undo);
+        change.finish(&mut part.chain);
+        part.logged(old.len() + record.len() + 64);
+        Ok(Some((id, slot)))
+    }
+}

@@ -1,0 +1,250 @@
+//! `RowHobt`: one heap or B-tree of rows, as plain data and as an open thing.
+//!
+//! Physical columns are numbered as the catalog's layouts have them; nothing here knows a name
+//! or an SQL type, only widths and comparisons.
+
+use crate::error::RowResult;
+use base::{AllocUnitId, HobtId, ObjectId, PageId};
+use btree::{KeyColumn, KeyOrder, Tree, TreeOptions};
+use buffer::{Change, Undo};
+use lock::Resource;
+use os::sync::Mutex;
+use page::{Field, PageKind, RecordKind, RowLayout};
+use space::AllocUnit;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
+use work::{Home, Part};
+
+/// How rows are held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HobtKind {
+    /// Rows without order, named by page and slot.
+    Heap,
+    /// Rows in key order.
+    Clustered,
+    /// Entries in key order, each with the locator of its row.
+    Nonclustered,
+}
+
+/// What a hobt is made of.
+#[derive(Clone, Debug)]
+pub struct HobtSpec {
+    /// Its number.
+    pub hobt: HobtId,
+    /// The number of its in-row allocation unit.
+    pub unit: AllocUnitId,
+    /// The object that is locked for it.
+    pub object: ObjectId,
+    /// How rows are held.
+    pub kind: HobtKind,
+    /// Physical columns: `None` is variable, `Some(0)` a bit.
+    pub widths: Vec<Option<u16>>,
+    /// Defaults of columns added after the first so many: absent in older records.
+    pub added: Vec<Option<Box<[u8]>>>,
+    /// Whether any column of an index entry may be NULL.
+    pub nullable: bool,
+    /// The full unique key; empty for a heap.
+    pub key: Vec<KeyColumn>,
+    /// Whether a key column may be NULL.
+    pub nullable_key: bool,
+    /// The last key column is a uniquifier, to be assigned here.
+    pub uniquifier: bool,
+}
+
+/// Where a hobt is on disk; kept by the catalog.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HobtPlaces {
+    /// Head of its IAM chain.
+    pub first_iam: PageId,
+    /// Its root, or a heap's first page.
+    pub root: PageId,
+}
+
+/// What a heap remembers of its free space.
+#[derive(Default)]
+pub(crate) struct HeapHints {
+    /// Where the next row is tried first.
+    pub(crate) pages: Vec<PageId>,
+}
+
+/// An open heap or B-tree of rows.
+pub struct RowHobt {
+    pub(crate) home: Arc<Home>,
+    pub(crate) spec: HobtSpec,
+    pub(crate) places: HobtPlaces,
+    pub(crate) layout: RowLayout,
+    pub(crate) unit: Arc<AllocUnit>,
+    pub(crate) tree: Option<Tree>,
+    pub(crate) hints: Mutex<HeapHints>,
+    pub(crate) rows: AtomicI64,
+    pub(crate) rows_known: AtomicU64,
+    pub(crate) me: Weak<RowHobt>,
+}
+
+impl RowHobt {
+    /// Opens a hobt that exists on disk. Nothing is read.
+    pub fn open(home: &Arc<Home>, spec: HobtSpec, places: HobtPlaces) -> Arc<RowHobt> {
+        let unit = Arc::new(AllocUnit::open(spec.unit, places.first_iam));
+        let layout = layout_of(&spec);
+        let tree = (spec.kind != HobtKind::Heap).then(|| {
+            Tree::open(TreeOptions {
+                pages: Arc::clone(&home.pages),
+                space: Arc::clone(&home.space),
+                unit: Arc::clone(&unit),
+                root: places.root,
+                order: KeyOrder::new(spec.key.clone()),
+                leaf: layout.clone(),
+                nullable_key: spec.nullable_key,
+                leaf_kind: leaf_kind(spec.kind),
+            })
+        });
+        Arc::new_cyclic(|me| RowHobt {
+            home: Arc::clone(home),
+            spec,
+            places,
+            layout,
+            unit,
+            tree,
+            hints: Mutex::default(),
+            rows: AtomicI64::new(0),
+            rows_known: AtomicU64::new(0),
+            me: Weak::clone(me),
+        })
+    }
+
+    /// Makes the pages of a new hobt within a transaction, which takes them back when it is
+    /// rolled back.
+    pub(crate) fn create_pages(
+        home: &Arc<Home>,
+        part: &mut Part,
+        session: base::SessionId,
+        spec: &HobtSpec,
+    ) -> RowResult<HobtPlaces> {
+        part.reserve(1024)?;
+        let undo = part.undo();
+        let made = home.space.create_unit(spec.unit, undo)?;
+        let begin = part.begin();
+        let mut change = Change::new(&home.pages, &mut part.group);
+        begin.log(&mut change, session);
+        let unit = made.apply(&mut change)?;
+        change.finish(&mut part.chain);
+        part.logged(256);
+        let claim = home.space.claim(&unit, 1)?;
+        let mut change = Change::new(&home.pages, &mut part.group);
+        let root = home.space.allocate(&mut change, &unit, claim)?[0];
+        let places = HobtPlaces { first_iam: unit.first_iam, root: change.id(root) };
+        let layout = layout_of(spec);
+        match spec.kind {
+            HobtKind::Heap => {
+                let min_len = layout.min_len().to_le_bytes();
+                let format = crate::heap_redo::kinds::FORMAT;
+                change.apply(root, unit.id, format, 0, &[&min_len], Undo::Never);
+            }
+            kind => Tree::format_root(&mut change, root, &unit, leaf_kind(kind), &layout),
+        }
+        change.finish(&mut part.chain);
+        Ok(places)
+    }
+
+    /// Makes a hobt within the open transaction of a unit of work.
+    ///
+    /// # Errors
+    /// 1105, 9002, damaged maps.
+    pub fn create(
+        work: &mut work::Work,
+        home: &Arc<Home>,
+        spec: HobtSpec,
+    ) -> base::SqlResult<Arc<RowHobt>> {
+        let session = work.session();
+        let part = work.part(home);
+        let made = Self::create_pages(home, part, session, &spec);
+        let places = match made {
+            Ok(places) => places,
+            Err(e) => {
+                let nowhere = HobtPlaces { first_iam: PageId::NONE, root: PageId::NONE };
+                return Err(Self::open(home, HobtSpec { kind: HobtKind::Heap, ..spec }, nowhere).sql(e));
+            }
+        };
+        let hobt = Self::open(home, spec, places);
+        hobt.rows_known.store(1, Relaxed);
+        Ok(hobt)
+    }
+
+    /// The database it lives in.
+    pub fn home(&self) -> &Arc<Home> {
+        &self.home
+    }
+
+    /// What it is made of.
+    pub fn spec(&self) -> &HobtSpec {
+        &self.spec
+    }
+
+    /// Where it is.
+    pub fn places(&self) -> HobtPlaces {
+        self.places
+    }
+
+    /// Its in-row pages.
+    pub fn unit(&self) -> &Arc<AllocUnit> {
+        &self.unit
+    }
+
+    /// The layout of its records.
+    pub fn layout(&self) -> &RowLayout {
+        &self.layout
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        self.tree.as_ref().expect("only heaps have no tree")
+    }
+
+    pub(crate) fn arc(&self) -> Arc<RowHobt> {
+        self.me.upgrade().expect("a hobt in use is alive")
+    }
+
+    /// The resource that table locks are on.
+    pub(crate) fn object_resource(&self) -> Resource {
+        Resource::object(self.home.database, self.spec.object)
+    }
+
+    pub(crate) fn page_resource(&self, page: PageId) -> Resource {
+        Resource::page(self.home.database, self.spec.hobt, page)
+    }
+
+    /// Builds a record of all physical columns.
+    pub(crate) fn encode(&self, row: &[Field<'_>], out: &mut Vec<u8>) {
+        let kind = match self.spec.kind {
+            HobtKind::Nonclustered => RecordKind::Index,
+            HobtKind::Heap | HobtKind::Clustered => RecordKind::Primary,
+        };
+        out.clear();
+        self.layout.encode(kind, row, None, out);
+    }
+
+    /// Changes the row count; what is uncommitted counts, as in sys.partitions.
+    pub(crate) fn count_rows(&self, delta: i64) {
+        self.rows.fetch_add(delta, Relaxed);
+    }
+}
+
+pub(crate) fn leaf_kind(kind: HobtKind) -> PageKind {
+    match kind {
+        HobtKind::Heap | HobtKind::Clustered => PageKind::Data,
+        HobtKind::Nonclustered => PageKind::Index,
+    }
+}
+
+pub(crate) fn layout_of(spec: &HobtSpec) -> RowLayout {
+    match spec.kind {
+        HobtKind::Nonclustered => RowLayout::of_entries(&spec.widths, spec.nullable, 0),
+        HobtKind::Heap | HobtKind::Clustered => {
+            let first = spec.widths.len() - spec.added.len();
+            let mut layout = RowLayout::of_rows(&spec.widths[..first]);
+            for (width, default) in spec.widths[first..].iter().zip(&spec.added) {
+                layout.add_column(*width, default.as_deref());
+            }
+            layout
+        }
+    }
+}

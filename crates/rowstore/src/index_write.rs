@@ -1,0 +1,523 @@
+//! Writing B-trees of rows: insert, update, delete, each one log group with its begin record.
+//!
+//! The leaf is latched, the row's lock tried; when it must be waited for, the latch goes and the
+//! search begins again. A ghost with the key of a new row is revived in place once its deleter
+//! is known to be over.
+
+use crate::current::{Current, current};
+use crate::entry_lock::{RowLock, Tried, key_hash};
+use crate::error::RowResult;
+use crate::hobt::RowHobt;
+use access::{Inserted, LockPlan, RowKey, WriteError};
+use base::PageId;
+use base::limits::RECORD_BYTES_MAX;
+use btree::{
+    Bias, KeyBuf, KeyFields, LeafPair, LeafWrite, STRUCTURE_LOG_BYTES_MAX, SearchKey, SplitPolicy,
+};
+use buffer::{Change, PageRef};
+use lock::{Mode, Resource};
+use page::{Field, RecordKind};
+use std::cmp::Ordering;
+use work::Work;
+
+/// How a row was put.
+enum Put {
+    /// It is there.
+    Done,
+    /// A live row has the key.
+    Duplicate,
+}
+
+impl RowHobt {
+    pub(crate) fn key_resource(&self, spelled: &[u8]) -> Resource {
+        Resource::key(self.home.database, self.spec.hobt, key_hash(spelled))
+    }
+
+    fn key_of_record<'a>(&'a self, record: &'a [u8], fields: &mut KeyFields<'a>) {
+        let found = self.tree().key_of(record, fields);
+        found.expect("a record that was just built has its key");
+    }
+
+    /// Reserves log for splits, makes room for a record, and leaves the search to the caller.
+    fn room_for(
+        &self,
+        work: &mut Work,
+        key: &[Field<'_>],
+        bytes: usize,
+        policy: SplitPolicy,
+    ) -> RowResult<()> {
+        let part = work.part(&self.home);
+        part.reserve(STRUCTURE_LOG_BYTES_MAX as usize)?;
+        Ok(self.tree().make_room(&mut part.group, key, bytes, policy)?)
+    }
+
+    pub(crate) fn entry_insert(
+        &self,
+        work: &mut Work,
+        row: &[Field<'_>],
+        plan: &LockPlan,
+    ) -> Result<Inserted, WriteError> {
+        if self.spec.uniquifier {
+            return self.insert_with_uniquifier(work, row, plan);
+        }
+        let mut record = Vec::new();
+        self.encode(row, &mut record);
+        self.check_length(&record)?;
+        match self.put(work, &record, plan).map_err(|e| self.write_error(e))? {
+            Put::Done => Ok(Inserted::default()),
+            Put::Duplicate => Err(WriteError::Duplicate),
+        }
+    }
+
+    fn check_length(&self, record: &[u8]) -> Result<(), WriteError> {
+        if record.len() <= RECORD_BYTES_MAX {
+            return Ok(());
+        }
+        Err(WriteError::RowTooLong { bytes: record.len() })
+    }
+
+    /// A key that is there already gets the next uniquifier of its group.
+    fn insert_with_uniquifier(
+        &self,
+        work: &mut Work,
+        row: &[Field<'_>],
+        plan: &LockPlan,
+    ) -> Result<Inserted, WriteError> {
+        let at = row.len() - 1;
+        let mut record = Vec::new();
+        let mut next = self.next_uniquifier(row).map_err(|e| self.write_error(e))?;
+        loop {
+            let bytes = next.unwrap_or(0).to_le_bytes();
+            let mut whole = row.to_vec();
+            whole[at] = if next.is_some() { Field::Inline(&bytes) } else { Field::Null };
+            self.encode(&whole, &mut record);
+            self.check_length(&record)?;
+            match self.put(work, &record, plan).map_err(|e| self.write_error(e))? {
+                Put::Done => return Ok(Inserted { rid: None, uniquifier: next }),
+                // Somebody was faster with the same key.
+                Put::Duplicate => next = Some(next.map_or(1, |n| n + 1)),
+            }
+            if next == Some(u32::MAX >> 1) {
+                let partition = self.spec.hobt;
+                return Err(WriteError::Sql(base::SqlError::new(
+                    base::messages::UNIQUIFIER_OVERFLOW,
+                    &[&partition],
+                )));
+            }
+        }
+    }
+
+    /// The uniquifier after the last one of a row's declared key; none when the key is new.
+    fn next_uniquifier(&self, row: &[Field<'_>]) -> RowResult<Option<u32>> {
+        let tree = self.tree();
+        let declared = &tree.order().columns()[..tree.order().len() - 1];
+        let prefix: Vec<Field<'_>> = declared.iter().map(|c| row[c.leaf_column]).collect();
+        let search = SearchKey { fields: &prefix, bias: Bias::LastAtMost };
+        let Some(last) = tree.seek(search)? else { return Ok(None) };
+        if tree.compare(last.record(), &prefix) != Some(Ordering::Equal) {
+            return Ok(None);
+        }
+        let field = self.layout.field(last.record(), row.len() - 1);
+        Ok(Some(match field {
+            Some(Field::Inline(b)) if b.len() == 4 => {
+                u32::from_le_bytes([b[0], b[1], b[2], b[3]]) + 1
+            }
+            _ => 1,
+        }))
+    }
+
+    /// Puts a record where its key belongs.
+    fn put(&self, work: &mut Work, record: &[u8], plan: &LockPlan) -> RowResult<Put> {
+        let covered = self.lock_for_change(work, plan)?;
+        let tree = self.tree();
+        let mut fields = KeyFields::default();
+        self.key_of_record(record, &mut fields);
+        let key = fields.as_slice();
+        let spelled = KeyBuf::of(key);
+        let resource = self.key_resource(spelled.bytes());
+        loop {
+            work.part(&self.home).reserve(2 * record.len() + 256)?;
+            let leaf = tree.seek_write(key)?;
+            let exact = leaf.is_exact();
+            if exact && !covered {
+                // The record's own spelling of the key is what its owner locked.
+                if let Some(ticket) = self.test_present(work, &leaf)? {
+                    drop(leaf);
+                    self.wait(work, ticket, plan)?;
+                    continue;
+                }
+            }
+            let ghost = match leaf.record().map(current) {
+                Some(Current::Row(_)) => return Ok(Put::Duplicate),
+                Some(Current::Ghost) => true,
+                None => false,
+            };
+            let fits = if ghost {
+                leaf.has_room_to_replace(record.len())
+            } else {
+                leaf.has_room(record.len())
+            };
+            if !fits {
+                drop(leaf);
+                self.room_for(work, key, record.len(), SplitPolicy::Append)?;
+                continue;
+            }
+            if !covered
+                && let Tried::Wait(ticket) = self.try_exclusive(work, leaf.page_id(), resource)?
+            {
+                drop(leaf);
+                self.wait(work, ticket, plan)?;
+                continue;
+            }
+            let session = work.session();
+            let part = work.part(&self.home);
+            let (begin, undo) = (part.begin(), part.undo());
+            let mut change = Change::new(&self.home.pages, &mut part.group);
+            begin.log(&mut change, session);
+            let (page, slot) = leaf.join(&mut change);
+            if ghost {
+                tree.replace(&mut change, page, slot, record, undo)?;
+            } else {
+                tree.insert(&mut change, page, slot, record, undo)?;
+            }
+            change.finish(&mut part.chain);
+            part.logged(2 * record.len());
+            self.count_rows(1);
+            return Ok(Put::Done);
+        }
+    }
+
+    /// Whether somebody else holds the row that has the key of a new one.
+    fn test_present(
+        &self,
+        work: &Work,
+        leaf: &LeafWrite<'_>,
+    ) -> RowResult<Option<lock::Ticket>> {
+        let Some(record) = leaf.record() else { return Ok(None) };
+        let mut fields = KeyFields::default();
+        if self.tree().key_of(record, &mut fields).is_none() {
+            return Ok(None);
+        }
+        let resource = self.key_resource(KeyBuf::of(fields.as_slice()).bytes());
+        Ok(match self.try_row(work, leaf.page_id(), resource, RowLock::Test(Mode::U))? {
+            Tried::Wait(ticket) => Some(ticket),
+            Tried::Granted => None,
+        })
+    }
+
+    /// The leaf of a key, latched, its row live and locked X; `None` when it is gone.
+    fn row_for_change(
+        &self,
+        work: &mut Work,
+        key: &[Field<'_>],
+        plan: &LockPlan,
+    ) -> RowResult<Option<LeafWrite<'_>>> {
+        let covered = self.lock_for_change(work, plan)?;
+        let tree = self.tree();
+        loop {
+            let leaf = tree.seek_write(key)?;
+            let Some(record) = leaf.record() else { return Ok(None) };
+            if !covered {
+                let mut fields = KeyFields::default();
+                self.key_of_record(record, &mut fields);
+                let resource = self.key_resource(KeyBuf::of(fields.as_slice()).bytes());
+                if let Tried::Wait(ticket) = self.try_exclusive(work, leaf.page_id(), resource)? {
+                    drop(leaf);
+                    self.wait(work, ticket, plan)?;
+                    continue;
+                }
+            }
+            let live = leaf.record().is_some_and(|r| !RecordKind::of(r[0]).is_ghost());
+            return Ok(live.then_some(leaf));
+        }
+    }
+
+    pub(crate) fn entry_delete(
+        &self,
+        work: &mut Work,
+        key: &RowKey<'_>,
+        plan: &LockPlan,
+    ) -> Result<(), WriteError> {
+        let done = self.ghost_entry(work, key.fields, plan).map_err(|e| self.write_error(e))?;
+        if done { Ok(()) } else { Err(WriteError::Vanished) }
+    }
+
+    fn ghost_entry(
+        &self,
+        work: &mut Work,
+        key: &[Field<'_>],
+        plan: &LockPlan,
+    ) -> RowResult<bool> {
+        work.part(&self.home).reserve(2048)?;
+        let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
+        let spelled = KeyBuf::of(key);
+        let session = work.session();
+        let part = work.part(&self.home);
+        let (begin, undo) = (part.begin(), part.undo());
+        let mut change = Change::new(&self.home.pages, &mut part.group);
+        begin.log(&mut change, session);
+        let id = leaf.page_id();
+        let (page, slot) = leaf.join(&mut change);
+        self.tree().ghost(&mut change, page, slot, undo)?;
+        change.finish(&mut part.chain);
+        part.logged(64 + spelled.bytes().len());
+        work.ghosted(self.arc(), spelled.bytes(), (id, slot));
+        self.count_rows(-1);
+        Ok(true)
+    }
+
+    pub(crate) fn entry_update(
+        &self,
+        work: &mut Work,
+        key: &RowKey<'_>,
+        row: &[Field<'_>],
+        plan: &LockPlan,
+    ) -> Result<Inserted, WriteError> {
+        let mut record = Vec::new();
+        self.encode(row, &mut record);
+        self.check_length(&record)?;
+        let mut fields = KeyFields::default();
+        self.key_of_record(&record, &mut fields);
+        let order = self.tree().order().compare_keys(key.fields, fields.as_slice());
+        if order == Some(Ordering::Equal) {
+            let done = self.replace_row(work, key.fields, &record, plan);
+            return match done.map_err(|e| self.write_error(e))? {
+                true => Ok(self.inserted_of(row)),
+                false => Err(WriteError::Vanished),
+            };
+        }
+        if self.spec.uniquifier {
+            // The new key may need another uniquifier: two steps of one transaction.
+            self.entry_delete(work, key, plan)?;
+            let mut row = row.to_vec();
+            if let Some(last) = row.last_mut() {
+                *last = Field::Null;
+            }
+            return self.insert_with_uniquifier(work, &row, plan);
+        }
+        let spelled = KeyBuf::of(key.fields);
+        let done = self.move_row(work, &spelled, &record, plan);
+        match done.map_err(|e| self.write_error(e))? {
+            Some(Put::Done) => Ok(Inserted::default()),
+            Some(Put::Duplicate) => Err(WriteError::Duplicate),
+            None => Err(WriteError::Vanished),
+        }
+    }
+
+    fn inserted_of(&self, row: &[Field<'_>]) -> Inserted {
+        let uniquifier = match row.last() {
+            Some(Field::Inline(b)) if self.spec.uniquifier && b.len() == 4 => {
+                Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+            }
+            _ => None,
+        };
+        Inserted { rid: None, uniquifier }
+    }
+
+    /// Replaces a row that keeps its key.
+    fn replace_row(
+        &self,
+        work: &mut Work,
+        key: &[Field<'_>],
+        record: &[u8],
+        plan: &LockPlan,
+    ) -> RowResult<bool> {
+        loop {
+            work.part(&self.home).reserve(3 * record.len() + 512)?;
+            let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
+            if leaf.record().is_some_and(|old| old == record) {
+                return Ok(true);
+            }
+            if !leaf.has_room_to_replace(record.len()) {
+                drop(leaf);
+                self.room_for(work, key, record.len(), SplitPolicy::Half)?;
+                continue;
+            }
+            let session = work.session();
+            let part = work.part(&self.home);
+            let (begin, undo) = (part.begin(), part.undo());
+            let mut change = Change::new(&self.home.pages, &mut part.group);
+            begin.log(&mut change, session);
+            let (page, slot) = leaf.join(&mut change);
+            self.tree().replace(&mut change, page, slot, record, undo)?;
+            let bytes = change.logged_bytes();
+            change.finish(&mut part.chain);
+            part.logged(bytes);
+            return Ok(true);
+        }
+    }
+
+    /// Moves a row to another key: its old record becomes a ghost and the new one is put, in one
+    /// group. `None` when the row is gone.
+    fn move_row(
+        &self,
+        work: &mut Work,
+        old: &KeyBuf,
+        record: &[u8],
+        plan: &LockPlan,
+    ) -> RowResult<Option<Put>> {
+        let covered = self.lock_for_change(work, plan)?;
+        let mut fields = KeyFields::default();
+        self.key_of_record(record, &mut fields);
+        let new = fields.as_slice();
+        let new_spelled = KeyBuf::of(new);
+        let resources =
+            [self.key_resource(old.bytes()), self.key_resource(new_spelled.bytes())];
+        loop {
+            work.part(&self.home).reserve(3 * record.len() + 512)?;
+            let old_fields = old.fields();
+            let mut pair = Latched::seek(self, old_fields.as_slice(), new)?;
+            if !covered {
+                if let Some(ticket) = pair.try_locks(self, work, &resources)? {
+                    drop(pair);
+                    self.wait(work, ticket, plan)?;
+                    continue;
+                }
+            }
+            match pair.old_record().map(current) {
+                Some(Current::Row(_)) => {}
+                Some(Current::Ghost) | None => return Ok(None),
+            }
+            let ghost = match pair.new_record().map(current) {
+                Some(Current::Row(_)) => return Ok(Some(Put::Duplicate)),
+                Some(Current::Ghost) => true,
+                None => false,
+            };
+            if !pair.has_room(record.len(), ghost) {
+                drop(pair);
+                self.room_for(work, new, record.len(), SplitPolicy::Half)?;
+                continue;
+            }
+            let hint = pair.log(self, work, record, ghost)?;
+            work.ghosted(self.arc(), old.bytes(), hint);
+            return Ok(Some(Put::Done));
+        }
+    }
+}
+
+/// The places of an old and a new key under their latches.
+struct Latched<'t> {
+    pair: Option<LeafPair<'t>>,
+    old_is_first: bool,
+}
+
+impl<'t> Latched<'t> {
+    fn seek(hobt: &'t RowHobt, old: &[Field<'_>], new: &[Field<'_>]) -> RowResult<Self> {
+        let tree = hobt.tree();
+        let old_is_first = tree.order().compare_keys(old, new) == Some(Ordering::Less);
+        let (a, b) = if old_is_first { (old, new) } else { (new, old) };
+        Ok(Latched { pair: Some(tree.seek_write_pair(a, b)?), old_is_first })
+    }
+
+    fn pair(&self) -> &LeafPair<'t> {
+        self.pair.as_ref().expect("it is taken once, at the end")
+    }
+
+    /// Leaf, slot and exactness of the old (`true`) or the new key.
+    fn place(&self, old: bool) -> (&LeafWrite<'t>, u16, bool) {
+        let first = old == self.old_is_first;
+        match self.pair() {
+            LeafPair::One(leaf, _) if first => (leaf, leaf.slot(), leaf.is_exact()),
+            LeafPair::One(leaf, (slot, exact)) => (leaf, *slot, *exact),
+            LeafPair::Two(leaf, _) if first => (leaf, leaf.slot(), leaf.is_exact()),
+            LeafPair::Two(_, leaf) => (leaf, leaf.slot(), leaf.is_exact()),
+        }
+    }
+
+    fn record_at(&self, old: bool) -> Option<&[u8]> {
+        let (leaf, slot, exact) = self.place(old);
+        if exact { leaf.view().record(slot) } else { None }
+    }
+
+    fn old_record(&self) -> Option<&[u8]> {
+        self.record_at(true)
+    }
+
+    fn new_record(&self) -> Option<&[u8]> {
+        self.record_at(false)
+    }
+
+    fn has_room(&self, bytes: usize, replaces: bool) -> bool {
+        let (leaf, _, _) = self.place(false);
+        let free = usize::from(leaf.view().free_count());
+        match self.new_record() {
+            Some(ghost) if replaces => bytes <= ghost.len() + free,
+            _ => page::slot_cost(bytes) <= free,
+        }
+    }
+
+    /// X on both keys; the new key's holder is asked by that holder's spelling too.
+    fn try_locks(
+        &mut self,
+        hobt: &RowHobt,
+        work: &Work,
+        resources: &[Resource; 2],
+    ) -> RowResult<Option<lock::Ticket>> {
+        for (resource, old) in resources.iter().zip([true, false]) {
+            let page = self.place(old).0.page_id();
+            let mut asked = vec![*resource];
+            if let Some(record) = self.record_at(old) {
+                let mut fields = KeyFields::default();
+                if hobt.tree().key_of(record, &mut fields).is_some() {
+                    let own = hobt.key_resource(KeyBuf::of(fields.as_slice()).bytes());
+                    asked.insert(0, own);
+                    asked.dedup();
+                }
+            }
+            for resource in asked {
+                if let Tried::Wait(ticket) = hobt.try_exclusive(work, page, resource)? {
+                    return Ok(Some(ticket));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Logs both halves as one group; where the ghost is.
+    fn log(
+        &mut self,
+        hobt: &'t RowHobt,
+        work: &mut Work,
+        record: &[u8],
+        revives: bool,
+    ) -> RowResult<(PageId, u16)> {
+        let (old_leaf, old_slot, _) = self.place(true);
+        let old_page = old_leaf.page_id();
+        let new_slot = self.place(false).1;
+        let session = work.session();
+        let part = work.part(&hobt.home);
+        let (begin, undo) = (part.begin(), part.undo());
+        let mut change = Change::new(&hobt.home.pages, &mut part.group);
+        begin.log(&mut change, session);
+        let (old_ref, new_ref) = self.join(&mut change);
+        let tree = hobt.tree();
+        tree.ghost(&mut change, old_ref, old_slot, undo)?;
+        if revives {
+            tree.replace(&mut change, new_ref, new_slot, record, undo)?;
+        } else {
+            tree.insert(&mut change, new_ref, new_slot, record, undo)?;
+        }
+        let bytes = change.logged_bytes();
+        change.finish(&mut part.chain);
+        part.logged(bytes);
+        Ok((old_page, old_slot))
+    }
+
+    fn join<'s>(&mut self, change: &mut Change<'s>) -> (PageRef, PageRef)
+    where
+        't: 's,
+    {
+        match self.pair.take().expect("it is taken once") {
+            LeafPair::One(leaf, _) => {
+                let (page, _) = leaf.join(change);
+                (page, page)
+            }
+            LeafPair::Two(first, second) => {
+                let (a, _) = first.join(change);
+                let (b, _) = second.join(change);
+                if self.old_is_first { (a, b) } else { (b, a) }
+            }
+        }
+    }
+}
+

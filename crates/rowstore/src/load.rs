@@ -1,0 +1,161 @@
+//! The access traits of a hobt, and bulk loading.
+
+use crate::heap_scan::HeapCursor;
+use crate::hobt::{HobtKind, RowHobt};
+use crate::index_scan::IndexCursor;
+use access::{
+    BulkLoad, Inserted, Loader, LockPlan, RowCursor, RowKey, ScanRange, SourceSize, TableSink,
+    TableSource, WriteError,
+};
+use base::SqlResult;
+use base::limits::RECORD_BYTES_MAX;
+use btree::{BULK_PAGE_LOG_BYTES, KeyFields};
+use page::Field;
+use std::cmp::Ordering;
+use std::sync::atomic::Ordering::Relaxed;
+use work::Work;
+
+impl TableSource for RowHobt {
+    fn scan(
+        &self,
+        work: &mut Work,
+        range: &ScanRange<'_>,
+        locks: &LockPlan,
+    ) -> SqlResult<Box<dyn RowCursor + '_>> {
+        Ok(match self.spec.kind {
+            HobtKind::Heap => {
+                Box::new(HeapCursor::open(self, work, range, locks).map_err(|e| self.sql(e))?)
+            }
+            HobtKind::Clustered | HobtKind::Nonclustered => {
+                Box::new(IndexCursor::open(self, work, range, locks).map_err(|e| self.sql(e))?)
+            }
+        })
+    }
+
+    fn size(&self) -> SourceSize {
+        SourceSize { rows: self.rows.load(Relaxed).max(0) as u64, pages: 0 }
+    }
+}
+
+impl TableSink for RowHobt {
+    fn insert(
+        &self,
+        work: &mut Work,
+        row: &[Field<'_>],
+        locks: &LockPlan,
+    ) -> Result<Inserted, WriteError> {
+        match self.spec.kind {
+            HobtKind::Heap => self.heap_insert(work, row, locks),
+            HobtKind::Clustered | HobtKind::Nonclustered => self.entry_insert(work, row, locks),
+        }
+    }
+
+    fn update(
+        &self,
+        work: &mut Work,
+        key: RowKey<'_>,
+        row: &[Field<'_>],
+        locks: &LockPlan,
+    ) -> Result<Inserted, WriteError> {
+        match self.spec.kind {
+            HobtKind::Heap => self.heap_update(work, &key, row, locks),
+            HobtKind::Clustered | HobtKind::Nonclustered => {
+                self.entry_update(work, &key, row, locks)
+            }
+        }
+    }
+
+    fn delete(
+        &self,
+        work: &mut Work,
+        key: RowKey<'_>,
+        locks: &LockPlan,
+    ) -> Result<(), WriteError> {
+        match self.spec.kind {
+            HobtKind::Heap => self.heap_delete(work, &key, locks),
+            HobtKind::Clustered | HobtKind::Nonclustered => self.entry_delete(work, &key, locks),
+        }
+    }
+}
+
+/// A load into a B-tree: pages are written bottom-up and undone with the unit they are in.
+struct TreeLoader<'h> {
+    hobt: &'h RowHobt,
+    load: Option<btree::BulkLoad<'h>>,
+    record: Vec<u8>,
+    last: Vec<u8>,
+}
+
+/// A load into a heap: row by row.
+struct HeapLoader<'h> {
+    hobt: &'h RowHobt,
+    rows: u64,
+}
+
+impl BulkLoad for RowHobt {
+    fn load(&self, work: &mut Work, fill_percent: u8) -> SqlResult<Box<dyn Loader + '_>> {
+        let part = work.part(&self.home);
+        let reserved = part.reserve(2 * BULK_PAGE_LOG_BYTES as usize);
+        reserved.map_err(|e| self.sql(e.into()))?;
+        Ok(match self.spec.kind {
+            HobtKind::Heap => Box::new(HeapLoader { hobt: self, rows: 0 }),
+            HobtKind::Clustered | HobtKind::Nonclustered => Box::new(TreeLoader {
+                hobt: self,
+                load: Some(btree::BulkLoad::new(self.tree(), fill_percent)),
+                record: Vec::new(),
+                last: Vec::new(),
+            }),
+        })
+    }
+}
+
+impl Loader for TreeLoader<'_> {
+    fn push(&mut self, work: &mut Work, row: &[Field<'_>]) -> Result<(), WriteError> {
+        let hobt = self.hobt;
+        hobt.encode(row, &mut self.record);
+        if self.record.len() > RECORD_BYTES_MAX {
+            return Err(WriteError::KeyTooLong { bytes: self.record.len() });
+        }
+        if !self.last.is_empty() {
+            let mut key = KeyFields::default();
+            let parsed = hobt.tree().key_of(&self.last, &mut key);
+            let order = parsed.and_then(|()| hobt.tree().compare(&self.record, key.as_slice()));
+            if order == Some(Ordering::Equal) {
+                return Err(WriteError::Duplicate);
+            }
+        }
+        let part = work.part(&hobt.home);
+        let load = self.load.as_mut().expect("a load is finished once");
+        let pushed = load.push(&mut part.group, &self.record);
+        if pushed.map_err(|e| hobt.write_error(e.into()))? {
+            let reserved = part.reserve(2 * BULK_PAGE_LOG_BYTES as usize);
+            reserved.map_err(|e| hobt.write_error(e.into()))?;
+        }
+        std::mem::swap(&mut self.last, &mut self.record);
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, work: &mut Work) -> SqlResult<u64> {
+        let part = work.part(&self.hobt.home);
+        let load = self.load.take().expect("a load is finished once");
+        let rows = load.finish(&mut part.group).map_err(|e| self.hobt.sql(e.into()))?;
+        self.hobt.count_rows(rows as i64);
+        Ok(rows)
+    }
+}
+
+impl Loader for HeapLoader<'_> {
+    fn push(&mut self, work: &mut Work, row: &[Field<'_>]) -> Result<(), WriteError> {
+        let plan = LockPlan {
+            granule: access::Granule::Table,
+            ..LockPlan::change(access::Isolation::ReadCommitted)
+        };
+        self.hobt.heap_insert(work, row, &plan)?;
+        self.rows += 1;
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _work: &mut Work) -> SqlResult<u64> {
+        Ok(self.rows)
+    }
+}

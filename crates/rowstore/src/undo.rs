@@ -1,0 +1,224 @@
+//! Undo of rows: each logged operation taken back at the place where its row is now.
+//!
+//! A compensation is one group with the operation it makes: either both are in the log or none.
+//! A row may have moved since (splits); it is found by its key. A row that does not fit its page
+//! any more gets room by a split, whose group comes first and undoes nothing.
+
+use crate::directory::HobtDirectory;
+use crate::error::{RowError, RowResult};
+use crate::heap_redo::{kinds, replaced};
+use crate::hobt::RowHobt;
+use btree::{KeyFields, Logged, SplitPolicy};
+use buffer::Change;
+use page::RecordKind;
+use space::AllocUnit;
+use std::sync::Arc;
+use txn::{UndoContext, UndoError, UndoHandler};
+use wal::RecordView;
+use work::Home;
+
+/// Undoes what rows' transactions did, in trees, heaps and to allocation units.
+pub struct RowUndo {
+    home: Arc<Home>,
+    directory: Arc<dyn HobtDirectory>,
+}
+
+impl RowUndo {
+    /// The undo handler of a database, which finds hobts through a directory.
+    pub fn new(home: &Arc<Home>, directory: Arc<dyn HobtDirectory>) -> Self {
+        RowUndo { home: Arc::clone(home), directory }
+    }
+
+    /// A unit was made by the transaction: everything in it goes back. Its hobt's definition is
+    /// gone already, since that was written later and undone before.
+    fn undo_create(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> RowResult<bool> {
+        let Some(first_iam) = record.page() else { return Ok(false) };
+        let unit = AllocUnit::open(record.alloc_unit(), first_iam);
+        // The drop first: a crash after it repeats the drop, which frees what is left.
+        if self.home.space.unit_exists(&unit)? {
+            self.home.space.drop_unit(&unit)?;
+        }
+        let next = match cx.undo {
+            buffer::Undo::Compensation { next, .. } => next,
+            _ => base::Lsn::ZERO,
+        };
+        cx.group.clear();
+        let pushed = cx.group.push_compensation(cx.chain.id, next);
+        assert!(pushed.is_ok(), "an empty group has room");
+        self.home.log().append(cx.group, cx.chain);
+        Ok(true)
+    }
+
+    fn hobt(&self, record: &RecordView<'_>) -> Result<Arc<RowHobt>, UndoError> {
+        let unit = record.alloc_unit();
+        let lost = UndoError::Lost(record.lsn, "its heap or index is not known");
+        self.directory.by_unit(unit).ok_or(lost)
+    }
+}
+
+fn undo_error(record: &RecordView<'_>, e: RowError) -> UndoError {
+    match e {
+        RowError::Buffer(e) => UndoError::Buffer(e),
+        RowError::Log(e) => UndoError::Log(e),
+        RowError::Btree(_) => UndoError::Lost(record.lsn, "the tree is damaged or full"),
+        RowError::Space(_) => UndoError::Lost(record.lsn, "no space for its undo"),
+        RowError::Lock(_) => UndoError::Lost(record.lsn, "undo takes no locks"),
+    }
+}
+
+impl UndoHandler for RowUndo {
+    fn undo(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> Result<(), UndoError> {
+        if space::kinds::RANGE.contains(&record.kind().0) {
+            return match self.undo_create(record, cx) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(UndoError::Lost(record.lsn, "it names no page")),
+                Err(e) => Err(undo_error(record, e)),
+            };
+        }
+        let hobt = self.hobt(record)?;
+        let done = if crate::HEAP_KINDS.contains(&record.kind().0) {
+            hobt.undo_heap(record, cx)
+        } else {
+            match btree::logged(record) {
+                Some(logged) => hobt.undo_entry(&logged, cx),
+                None => return Err(UndoError::Lost(record.lsn, "its bytes make no sense")),
+            }
+        };
+        match done {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(UndoError::Lost(record.lsn, "its row is not there")),
+            Err(e) => Err(undo_error(record, e)),
+        }
+    }
+}
+
+impl RowHobt {
+    /// Takes back what an entry's or row's operation did; false when the row is not there.
+    fn undo_entry(&self, logged: &Logged<'_>, cx: &mut UndoContext<'_>) -> RowResult<bool> {
+        let mut key = KeyFields::default();
+        let parsed = match logged {
+            Logged::Insert { record } | Logged::Expunge { record } => {
+                self.tree().key_of(record, &mut key)
+            }
+            Logged::Ghost { key: k } | Logged::Unghost { key: k } => {
+                btree::key_fields(k).map(|k| key = k)
+            }
+            Logged::Modify(d) => btree::key_fields(d.key).map(|k| key = k),
+            Logged::Structure => None,
+        };
+        if parsed.is_none() {
+            return Ok(false);
+        }
+        match logged {
+            Logged::Insert { .. } => self.undo_insert(key.as_slice(), cx),
+            Logged::Ghost { .. } => self.undo_kind(key.as_slice(), true, cx),
+            Logged::Unghost { .. } => self.undo_kind(key.as_slice(), false, cx),
+            Logged::Modify(d) => {
+                let mut out = Vec::new();
+                self.undo_replace(key.as_slice(), cx, &mut |now| {
+                    d.restore(now, &mut out).then(|| out.clone())
+                })
+            }
+            Logged::Expunge { .. } | Logged::Structure => Ok(false),
+        }
+    }
+
+    /// Takes an inserted row out.
+    fn undo_insert(&self, key: &[page::Field<'_>], cx: &mut UndoContext<'_>) -> RowResult<bool> {
+        let tree = self.tree();
+        let leaf = tree.seek_write(key)?;
+        if leaf.record().is_none() {
+            return Ok(false);
+        }
+        let empties = leaf.view().slot_count() == 1 && leaf.page_id() != tree.root();
+        let mut change = Change::new(cx.pages, cx.group);
+        let (page, slot) = leaf.join(&mut change);
+        tree.expunge(&mut change, page, slot, cx.undo)?;
+        change.finish(cx.chain);
+        self.count_rows(-1);
+        if empties {
+            // An empty leaf is sound; that it could not be freed now harms nobody.
+            let _ = tree.free_if_empty(cx.group, key);
+        }
+        Ok(true)
+    }
+
+    fn undo_kind(
+        &self,
+        key: &[page::Field<'_>],
+        revive: bool,
+        cx: &mut UndoContext<'_>,
+    ) -> RowResult<bool> {
+        let tree = self.tree();
+        let leaf = tree.seek_write(key)?;
+        if !leaf.record().is_some_and(|r| RecordKind::of(r[0]).is_ghost() == revive) {
+            return Ok(false);
+        }
+        let mut change = Change::new(cx.pages, cx.group);
+        let (page, slot) = leaf.join(&mut change);
+        if revive {
+            tree.unghost(&mut change, page, slot, cx.undo)?;
+        } else {
+            tree.ghost(&mut change, page, slot, cx.undo)?;
+        }
+        change.finish(cx.chain);
+        self.count_rows(if revive { 1 } else { -1 });
+        Ok(true)
+    }
+
+    fn undo_replace(
+        &self,
+        key: &[page::Field<'_>],
+        cx: &mut UndoContext<'_>,
+        former: &mut dyn FnMut(&[u8]) -> Option<Vec<u8>>,
+    ) -> RowResult<bool> {
+        let tree = self.tree();
+        loop {
+            let leaf = tree.seek_write(key)?;
+            let Some(now) = leaf.record() else { return Ok(false) };
+            let was_ghost = RecordKind::of(now[0]).is_ghost();
+            let Some(old) = former(now) else { return Ok(false) };
+            if leaf.has_room_to_replace(old.len()) {
+                let is_ghost = RecordKind::of(old[0]).is_ghost();
+                let mut change = Change::new(cx.pages, cx.group);
+                let (page, slot) = leaf.join(&mut change);
+                tree.replace(&mut change, page, slot, &old, cx.undo)?;
+                change.finish(cx.chain);
+                self.count_rows(i64::from(was_ghost) - i64::from(is_ghost));
+                return Ok(true);
+            }
+            drop(leaf);
+            tree.make_room(cx.group, key, old.len(), SplitPolicy::Half)?;
+        }
+    }
+
+    fn undo_heap(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> RowResult<bool> {
+        let (Some(id), slot) = (record.page(), record.slot()) else { return Ok(false) };
+        let guard = self.home.pages.write(id)?;
+        let view = guard.view();
+        let Some(kind) = view.record(slot).map(|r| RecordKind::of(r[0])) else { return Ok(false) };
+        let old = replaced(record);
+        let (op, payload): (wal::Kind, Vec<u8>) = match record.kind() {
+            kinds::INSERT => (kinds::CLEAR, Vec::new()),
+            kinds::GHOST if kind.is_ghost() => (kinds::UNGHOST, Vec::new()),
+            kinds::REPLACE => {
+                let (Some(now), Some(old)) = (view.record(slot), old) else { return Ok(false) };
+                let mut payload = (now.len() as u16).to_le_bytes().to_vec();
+                payload.extend_from_slice(now);
+                payload.extend_from_slice(&old);
+                (kinds::REPLACE, payload)
+            }
+            _ => return Ok(false),
+        };
+        let mut change = Change::new(cx.pages, cx.group);
+        let page = change.add(guard);
+        change.apply(page, self.spec.unit, op, slot, &[&payload], cx.undo);
+        change.finish(cx.chain);
+        match record.kind() {
+            kinds::INSERT => self.count_rows(-1),
+            kinds::GHOST => self.count_rows(1),
+            _ => {}
+        }
+        Ok(true)
+    }
+}
