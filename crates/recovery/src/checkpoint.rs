@@ -8,7 +8,10 @@ use base::Lsn;
 use buffer::Pages;
 use os::clock::monotonic_ns;
 use std::sync::Arc;
-use wal::{Group, Kind, Log, TransactionChain, kinds};
+use wal::{Group, Kind, Log, LogReservation, TransactionChain, kinds};
+
+/// Log that the records of a checkpoint take, each in a block of its own.
+const RECORDS_BYTES: u64 = 1024;
 
 /// What a checkpoint did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,13 +44,23 @@ pub fn checkpoint(
     clean: bool,
 ) -> Result<Checkpointed, RecoveryError> {
     let began = monotonic_ns();
-    let begin = append(log, kinds::CHECKPOINT_BEGIN, &[]);
+    let mut room = LogReservation::none(log);
+    // Without room for its records a checkpoint must still free the log: it begins at the last record
+    // that there is (rule 9).
+    let recorded = room.grow(RECORDS_BYTES).is_ok();
+    let begin = match recorded {
+        true => append(log, kinds::CHECKPOINT_BEGIN, &[]),
+        false => log.last_lsn(),
+    };
     let flushed = pages.flush_dirty();
     let oldest_active = oldest_active();
-    let min_lsn = begin.min(flushed.lsn).min(oldest_active);
-    let previous = log.checkpoint().min_lsn;
-    assert!(min_lsn >= previous, "{min_lsn}: what recovery needs never comes back");
-    let end = append(log, kinds::CHECKPOINT_END, &min_lsn.0.to_le_bytes());
+    // A bound may be older than the last checkpoint, when it was read before that and published
+    // after; the record it stands for is newer.
+    let min_lsn = flushed.lsn.min(oldest_active).max(log.checkpoint().min_lsn).min(begin);
+    let end = match recorded {
+        true => append(log, kinds::CHECKPOINT_END, &min_lsn.0.to_le_bytes()),
+        false => log.last_lsn(),
+    };
     log.flush_to(end);
     let clean = clean && min_lsn == begin;
     log.set_checkpoint(begin, min_lsn, clean)?;

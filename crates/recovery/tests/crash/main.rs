@@ -1,0 +1,69 @@
+//! Slice (a): random page groups survive every crash, crashes during recovery included.
+//!
+//! `GHOSTLIGHT_CRASH_SEEDS=0..100` runs that many seeds (some 25 crash points each).
+#![allow(clippy::unwrap_used, clippy::disallowed_types, reason = "a test may fail; see Oracle")]
+
+mod db;
+mod handler;
+mod model;
+mod work;
+
+use crate::db::Fault;
+use crate::model::Oracle;
+use crate::work::Work;
+use sim::DiskOptions;
+use sim::harness::{Counts, Plan, try_crash_runs};
+use std::ops::Range;
+use std::sync::Arc;
+
+fn session(disk: &sim::Disk, oracle: &Arc<Oracle>, fault: Fault, tasks: u64, steps: u64) {
+    let work = Work::new(db::open(disk, oracle, fault), oracle);
+    work.finish_recovery();
+    work.run(tasks, steps);
+}
+
+fn workload(disk: &sim::Disk, oracle: &Arc<Oracle>, fault: Fault) {
+    if db::create(disk) {
+        oracle.set_created();
+        for _ in 0..6 {
+            disk.refuse_space_at(disk.operations() + os::entropy::random_u64() % 600);
+        }
+        session(disk, oracle, fault, 4, 25);
+        // The process ends without a checkpoint, another begins on what is there.
+        session(disk, oracle, fault, 4, 10);
+    }
+}
+
+fn verify(disk: &sim::Disk, oracle: &Arc<Oracle>, fault: Fault) {
+    if oracle.created() {
+        session(disk, oracle, fault, 3, 4);
+    }
+}
+
+fn run(seeds: Range<u64>, cases: u64, fault: Fault) -> Result<Counts, String> {
+    let disk =
+        DiskOptions { capacity_bytes: 3 << 20, ..DiskOptions::default() };
+    let plan = Plan { seeds, cases, depth: 3, disk, ..Plan::default() };
+    try_crash_runs(
+        &plan,
+        |disk, _seed, oracle: Arc<Oracle>| workload(&disk, &oracle, fault),
+        |disk, oracle| verify(&disk, &oracle, fault),
+    )
+}
+
+fn seeds() -> Range<u64> {
+    let text = std::env::var("GHOSTLIGHT_CRASH_SEEDS").unwrap_or_else(|_| "0..8".to_owned());
+    let (from, to) = text.split_once("..").expect("a range of seeds");
+    from.parse().unwrap()..to.parse().unwrap()
+}
+
+#[test]
+fn random_page_groups_survive_nested_crashes() {
+    let seeds = seeds();
+    let n = seeds.end - seeds.start;
+    let counts = run(seeds, 25, None).unwrap_or_else(|e| panic!("{e}"));
+    println!("{} crash points, {counts:?}", counts.crash_points());
+    if std::env::var(sim::harness::REPLAY).is_err() {
+        assert!(counts.crash_points() >= n * 25 && counts.crashes[2] > 0, "{counts:?}");
+    }
+}
