@@ -1,5 +1,44 @@
-//! Definitions as data in compiled-in system tables; lookup, DDL.
+//! Definitions as data: immutable views in memory, compiled-in system tables on disk.
+//!
+//! * [`view`]: what readers get. A [`view::DatabaseView`] is replaced as a whole.
+//! * [`SYSTEM_TABLES`]: what a database's definitions are made of on disk. Their layouts are
+//!   constants; [`SystemHobts`] opens them.
+//! * [`load`] reads the system tables into a view; [`Changes`] writes the difference that a
+//!   definition's change makes, in the changer's transaction; a [`Delta`] is the same change to
+//!   a view, and the [`Publisher`] applies the deltas of a committed transaction to the view
+//!   that everybody sees.
+//! * [`Builder`]: heaps and trees made and dropped, which `database` implements.
+//! * [`Ids`], [`Identities`]: numbers that are given out once.
+//!
+//! Nothing here knows T-SQL: names come resolved, expressions are text.
+//!
+//! README.md has the protocol of a change, with numbered rules.
 
 #![forbid(unsafe_code)]
 
+mod changes;
+mod definition;
+mod delta;
+mod error;
+mod identity;
+mod ids;
+mod load;
+mod options;
+mod rows;
+mod spec;
+mod sysrows;
 pub mod view;
+
+pub use changes::Changes;
+pub use delta::{Delta, Publisher, apply};
+pub use error::CatalogError;
+pub use identity::{Identities, IdentityStore};
+pub use ids::Ids;
+pub use load::{Loaded, ObjectDates, load, object_dates};
+pub use options::{
+    DatabaseOption, DatabaseOptions, DelayedDurability, PageVerify, RecoveryModel, UserAccess,
+};
+pub use spec::{
+    Builder, DroppedUnit, HobtColumn, HobtPlaces, HobtSpec, SystemHobts, UnitKind, UnitPlaces,
+};
+pub use sysrows::{FIRST_USER_HOBT, SYSTEM_TABLES, SystemColumn, SystemTable, SystemTableId};

@@ -1,0 +1,343 @@
+//! A table as rows of the system tables, and back.
+
+use crate::error::CatalogError;
+use crate::sysrows::{
+    ColumnRow, IndexColumnRow, IndexRow, ObjectRow, RowsetRow, TextRow, column_status,
+    index_column_status, index_status, join_texts, object_status, split_text, text_class,
+};
+use crate::view::{
+    Check, Column, Computed, Default, Identity, Index, IndexColumn, IndexKind, Module, ModuleKind,
+    SchemaId, Table,
+};
+use base::{DatabaseId, HobtId, IndexId, ObjectId};
+use types::Collation;
+
+/// All rows that one definition has, without places of pages.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DefinitionRows {
+    pub(crate) objects: Vec<ObjectRow>,
+    pub(crate) columns: Vec<ColumnRow>,
+    pub(crate) indexes: Vec<IndexRow>,
+    pub(crate) index_columns: Vec<IndexColumnRow>,
+    pub(crate) rowsets: Vec<RowsetRow>,
+    pub(crate) texts: Vec<TextRow>,
+}
+
+fn flag(on: bool, bit: i32) -> i32 {
+    if on { bit } else { 0 }
+}
+
+impl DefinitionRows {
+    /// The rows of a table, its indexes and constraints.
+    pub(crate) fn of_table(table: &Table) -> DefinitionRows {
+        let mut rows = DefinitionRows::default();
+        let status = flag(table.is_temp, object_status::TEMPORARY);
+        rows.object(table.object_id, table.schema_id, &table.name, "U", status, ObjectId(0));
+        for (ordinal, column) in table.columns.iter().enumerate() {
+            rows.column(table, ordinal, column);
+        }
+        for index in &table.indexes {
+            rows.index(table, index);
+        }
+        for check in &table.checks {
+            let status = flag(check.system_named, object_status::SYSTEM_NAMED)
+                | flag(check.disabled, object_status::DISABLED);
+            let id = check.object_id;
+            rows.object(id, table.schema_id, &check.name, "C", status, table.object_id);
+            if let (Some(row), Some(at)) = (rows.objects.last_mut(), check.column) {
+                row.column = table.columns[at].column_id;
+            }
+            rows.texts.extend(split_text(id.0, text_class::OBJECT, 0, &check.text));
+        }
+        rows
+    }
+
+    /// The rows of a module.
+    pub(crate) fn of_module(module: &Module) -> DefinitionRows {
+        let mut rows = DefinitionRows::default();
+        let status = flag(module.quoted_identifier, object_status::QUOTED_IDENTIFIER)
+            | flag(module.ansi_nulls, object_status::ANSI_NULLS);
+        let id = module.object_id;
+        let code = module.kind.type_code();
+        rows.object(id, module.schema_id, &module.name, code, status, ObjectId(0));
+        rows.texts = split_text(id.0, text_class::OBJECT, 0, &module.text);
+        rows
+    }
+
+    fn object(
+        &mut self,
+        id: ObjectId,
+        schema: SchemaId,
+        name: &str,
+        kind: &str,
+        status: i32,
+        parent: ObjectId,
+    ) {
+        self.objects.push(ObjectRow {
+            id: id.0,
+            schema: schema.0,
+            name: name.into(),
+            kind: kind.into(),
+            parent: parent.0,
+            status,
+            column: 0,
+            created: 0,
+            modified: 0,
+        });
+    }
+
+    fn column(&mut self, table: &Table, ordinal: usize, column: &Column) {
+        let t = column.sql_type;
+        let persisted = column.computed.as_ref().is_some_and(|c| c.persisted);
+        let status = flag(column.nullable, column_status::NULLABLE)
+            | flag(column.computed.is_some(), column_status::COMPUTED)
+            | flag(persisted, column_status::PERSISTED);
+        self.columns.push(ColumnRow {
+            object: table.object_id.0,
+            column: column.column_id,
+            ordinal: ordinal as i32,
+            name: column.name.clone(),
+            system_type: t.system_type_id(),
+            user_type: column.user_type_id,
+            length: t.max_length(),
+            precision: t.precision(),
+            scale: t.scale(),
+            collation: column.collation.id(),
+            status,
+            physical: column.physical.map(|p| p as i16),
+            default: column.default.as_ref().map_or(0, |d| d.object_id.0),
+            seed: column.identity.map(|i| i.seed),
+            increment: column.identity.map(|i| i.increment),
+        });
+        if let Some(d) = &column.default {
+            let status = flag(d.system_named, object_status::SYSTEM_NAMED);
+            let parent = table.object_id;
+            self.object(d.object_id, table.schema_id, &d.name, "D", status, parent);
+            self.texts.extend(split_text(d.object_id.0, text_class::OBJECT, 0, &d.text));
+        }
+        if let Some(c) = &column.computed {
+            let (id, column) = (table.object_id.0, column.column_id);
+            self.texts.extend(split_text(id, text_class::COMPUTED, column, &c.text));
+        }
+    }
+
+    fn index(&mut self, table: &Table, index: &Index) {
+        let status = flag(index.unique, index_status::UNIQUE)
+            | flag(index.primary_key, index_status::PRIMARY_KEY)
+            | flag(index.unique_constraint, index_status::UNIQUE_CONSTRAINT)
+            | flag(index.system_named, index_status::SYSTEM_NAMED)
+            | flag(index.ignore_dup_key, index_status::IGNORE_DUP_KEY)
+            | flag(index.disabled, index_status::DISABLED);
+        let (object, number) = (table.object_id.0, index.index_id.0);
+        self.indexes.push(IndexRow {
+            object,
+            index: number,
+            name: index.name.clone(),
+            status,
+            kind: match index.kind {
+                IndexKind::Heap => 0,
+                IndexKind::Clustered => 1,
+                IndexKind::Nonclustered => 2,
+            },
+            fill_factor: index.fill_factor,
+            constraint: index.constraint_id.map_or(0, |c| c.0),
+        });
+        let hobt = index.hobt.0 as i32;
+        self.rowsets.push(RowsetRow { hobt, object, index: number, partition: 1 });
+        let keys = index
+            .key
+            .iter()
+            .map(|k| (k.column, flag(k.descending, index_column_status::DESCENDING)));
+        let included = index.included.iter().map(|&c| (c, index_column_status::INCLUDED));
+        for (n, (ordinal, status)) in keys.chain(included).enumerate() {
+            let column = table.columns[ordinal].column_id;
+            let position = n as i32 + 1;
+            let row = IndexColumnRow { object, index: number, position, column, status };
+            self.index_columns.push(row);
+        }
+        if let Some(id) = index.constraint_id {
+            let kind = if index.primary_key { "PK" } else { "UQ" };
+            let status = flag(index.system_named, object_status::SYSTEM_NAMED);
+            self.object(id, table.schema_id, &index.name, kind, status, table.object_id);
+        }
+    }
+
+    fn text(&self, object: i32, class: u8, column: i32) -> Result<Box<str>, CatalogError> {
+        let pieces = self
+            .texts
+            .iter()
+            .filter(|t| t.object == object && t.class == class && t.column == column);
+        join_texts(pieces).ok_or_else(|| {
+            CatalogError::corrupt("sysobjvalues", format!("no whole text of object {object}"))
+        })
+    }
+
+    fn constraint(&self, id: i32) -> Result<&ObjectRow, CatalogError> {
+        let found = self.objects.iter().find(|o| o.id == id);
+        found.ok_or_else(|| CatalogError::corrupt("sysschobjs", format!("no constraint {id}")))
+    }
+
+    /// The module of these rows.
+    pub(crate) fn module(
+        &self,
+        kind: ModuleKind,
+        schema_name: &str,
+    ) -> Result<Module, CatalogError> {
+        let row = self.own()?;
+        let status = row.status;
+        Ok(Module {
+            object_id: ObjectId(row.id),
+            schema_id: SchemaId(row.schema),
+            schema_name: schema_name.into(),
+            name: row.name.clone(),
+            kind,
+            text: self.text(row.id, text_class::OBJECT, 0)?,
+            quoted_identifier: status & object_status::QUOTED_IDENTIFIER != 0,
+            ansi_nulls: status & object_status::ANSI_NULLS != 0,
+        })
+    }
+
+    /// The table of these rows.
+    pub(crate) fn table(
+        &self,
+        database: DatabaseId,
+        schema_name: &str,
+    ) -> Result<Table, CatalogError> {
+        let row = self.own()?;
+        let mut ordered: Vec<&ColumnRow> = self.columns.iter().collect();
+        ordered.sort_by_key(|c| c.ordinal);
+        let columns =
+            ordered.into_iter().map(|c| self.column_of(c)).collect::<Result<Vec<_>, _>>()?;
+        let mut indexes = Vec::with_capacity(self.indexes.len());
+        for index in &self.indexes {
+            indexes.push(self.index_of(index, &columns)?);
+        }
+        indexes.sort_by_key(|i: &Index| i.index_id);
+        if indexes.first().is_none_or(|i| i.kind == IndexKind::Nonclustered) {
+            let what = format!("table {} has neither heap nor clustered index", row.id);
+            return Err(CatalogError::corrupt("sysidxstats", what));
+        }
+        let checks = self.objects.iter().filter(|o| o.kind.trim_end() == "C");
+        let checks = checks.map(|o| self.check_of(o, &columns)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Table {
+            database,
+            object_id: ObjectId(row.id),
+            schema_id: SchemaId(row.schema),
+            schema_name: schema_name.into(),
+            name: row.name.clone(),
+            columns,
+            indexes,
+            checks,
+            is_temp: row.status & object_status::TEMPORARY != 0,
+        })
+    }
+
+    fn own(&self) -> Result<&ObjectRow, CatalogError> {
+        let own = self.objects.iter().find(|o| o.parent == 0);
+        own.ok_or_else(|| {
+            CatalogError::corrupt("sysschobjs", "rows of an object that is not there")
+        })
+    }
+
+    fn column_of(&self, row: &ColumnRow) -> Result<Column, CatalogError> {
+        let corrupt = |what: &str| {
+            let what = format!("column {} of object {}: {what}", row.column, row.object);
+            CatalogError::corrupt("syscolpars", what)
+        };
+        let default = match row.default {
+            0 => None,
+            id => {
+                let d = self.constraint(id)?;
+                Some(Default {
+                    object_id: ObjectId(id),
+                    name: d.name.clone(),
+                    system_named: d.status & object_status::SYSTEM_NAMED != 0,
+                    text: self.text(id, text_class::OBJECT, 0)?,
+                })
+            }
+        };
+        let computed = match row.status & column_status::COMPUTED {
+            0 => None,
+            _ => Some(Computed {
+                text: self.text(row.object, text_class::COMPUTED, row.column)?,
+                persisted: row.status & column_status::PERSISTED != 0,
+            }),
+        };
+        Ok(Column {
+            column_id: row.column,
+            name: row.name.clone(),
+            sql_type: row.sql_type().ok_or_else(|| corrupt("no such type"))?,
+            user_type_id: row.user_type,
+            nullable: row.status & column_status::NULLABLE != 0,
+            collation: Collation::by_id(row.collation)
+                .ok_or_else(|| corrupt("no such collation"))?,
+            identity: row
+                .seed
+                .zip(row.increment)
+                .map(|(seed, increment)| Identity { seed, increment }),
+            default,
+            computed,
+            physical: row.physical.map(|p| p as u16),
+        })
+    }
+
+    fn index_of(&self, row: &IndexRow, columns: &[Column]) -> Result<Index, CatalogError> {
+        let mine = |object, index| object == row.object && index == row.index;
+        let rowset = self.rowsets.iter().find(|r| mine(r.object, r.index));
+        let rowset = rowset.ok_or_else(|| {
+            let what = format!("index {} of object {} has no hobt", row.index, row.object);
+            CatalogError::corrupt("sysrowsets", what)
+        })?;
+        let (mut key, mut included) = (Vec::new(), Vec::new());
+        for part in self.index_columns.iter().filter(|c| mine(c.object, c.index)) {
+            let column = ordinal_of(columns, part.column)?;
+            if part.status & index_column_status::INCLUDED != 0 {
+                included.push(column);
+            } else {
+                let descending = part.status & index_column_status::DESCENDING != 0;
+                key.push(IndexColumn { column, descending });
+            }
+        }
+        let has = |bit| row.status & bit != 0;
+        Ok(Index {
+            index_id: IndexId(row.index),
+            name: row.name.clone(),
+            kind: match row.kind {
+                0 => IndexKind::Heap,
+                1 => IndexKind::Clustered,
+                _ => IndexKind::Nonclustered,
+            },
+            unique: has(index_status::UNIQUE),
+            primary_key: has(index_status::PRIMARY_KEY),
+            unique_constraint: has(index_status::UNIQUE_CONSTRAINT),
+            constraint_id: (row.constraint != 0).then_some(ObjectId(row.constraint)),
+            system_named: has(index_status::SYSTEM_NAMED),
+            key,
+            included,
+            hobt: HobtId(rowset.hobt as u32),
+            fill_factor: row.fill_factor,
+            ignore_dup_key: has(index_status::IGNORE_DUP_KEY),
+            disabled: has(index_status::DISABLED),
+        })
+    }
+
+    fn check_of(&self, row: &ObjectRow, columns: &[Column]) -> Result<Check, CatalogError> {
+        let column = match row.column {
+            0 => None,
+            id => Some(ordinal_of(columns, id)?),
+        };
+        Ok(Check {
+            object_id: ObjectId(row.id),
+            name: row.name.clone(),
+            system_named: row.status & object_status::SYSTEM_NAMED != 0,
+            text: self.text(row.id, text_class::OBJECT, 0)?,
+            column,
+            disabled: row.status & object_status::DISABLED != 0,
+        })
+    }
+}
+
+fn ordinal_of(columns: &[Column], id: i32) -> Result<usize, CatalogError> {
+    let found = columns.iter().position(|c| c.column_id == id);
+    found.ok_or_else(|| CatalogError::corrupt("syscolpars", format!("no column {id}")))
+}

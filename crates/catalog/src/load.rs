@@ -1,0 +1,177 @@
+//! System tables read into a view.
+
+use crate::definition::DefinitionRows;
+use crate::error::CatalogError;
+use crate::ids::Ids;
+use crate::options::DatabaseOptions;
+use crate::rows::scan;
+use crate::spec::{DroppedUnit, HobtPlaces, SystemHobts, UnitPlaces};
+use crate::sysrows::{
+    AllocUnitRow, ClassRow, ColumnRow, DropRow, FactRow, IdentityRow, IndexColumnRow, IndexRow,
+    ObjectRow, RowsetRow, SystemRow, TextRow,
+};
+use crate::view::{DatabaseView, ModuleKind, Object, Schema, SchemaId, SystemObjects};
+use base::{DatabaseId, HobtId, ObjectId, SqlResult};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::Collation;
+use work::Work;
+
+/// What the system tables of a database say.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The definitions.
+    pub view: DatabaseView,
+    /// Where hobts are; those of system tables too, when they were entered.
+    pub places: BTreeMap<HobtId, HobtPlaces>,
+    /// Units whose owners were dropped and whose pages are not yet free.
+    pub dropped: Vec<DroppedUnit>,
+    /// The database's options.
+    pub options: DatabaseOptions,
+    /// Identity values that may have been given out, by base hobt.
+    pub identities: Vec<(HobtId, i128)>,
+    /// Numbers not yet used.
+    pub ids: Ids,
+}
+
+/// Reads a database's definitions. The caller keeps writers away.
+///
+/// # Errors
+/// Damaged pages, rows that make no sense.
+pub fn load(
+    system: &dyn SystemHobts,
+    work: &mut Work,
+    id: DatabaseId,
+    name: &str,
+    collation: Collation,
+    objects: Arc<SystemObjects>,
+) -> SqlResult<Loaded> {
+    let mut view = DatabaseView::new(id, name, collation, objects);
+    let mut ids = Ids::default();
+    for row in scan::<ClassRow>(system, work)? {
+        view = view.with_schema(Schema { id: SchemaId(row.id), name: row.name });
+    }
+    for (owner, rows) in definitions(system, work, &mut ids)? {
+        let object = object_of(&view, id, owner, &rows)?;
+        view = view.with_object(object);
+    }
+    let mut places = BTreeMap::<HobtId, HobtPlaces>::new();
+    for row in scan::<AllocUnitRow>(system, work)? {
+        let unit = UnitPlaces::of_row(&row).ok_or_else(|| bad::<AllocUnitRow>(&row.unit))?;
+        ids.used_unit(unit.unit);
+        places.entry(HobtId(row.hobt as u32)).or_default().units.push(unit);
+    }
+    let mut dropped = Vec::new();
+    for row in scan::<DropRow>(system, work)? {
+        let unit = DroppedUnit::of_row(&row).ok_or_else(|| bad::<DropRow>(&row.unit))?;
+        ids.used_unit(unit.places.unit);
+        ids.used_hobt(unit.hobt);
+        dropped.push(unit);
+    }
+    let mut options = DatabaseOptions::default();
+    for row in scan::<FactRow>(system, work)? {
+        options.read_fact(&row.name, &row.value).ok_or_else(|| bad::<FactRow>(&row.name))?;
+    }
+    let mut identities = Vec::new();
+    for row in scan::<IdentityRow>(system, work)? {
+        let hobt = HobtId(row.hobt as u32);
+        ids.used_hobt(hobt);
+        identities.push((hobt, row.reserved));
+    }
+    for schema in view.schemas() {
+        ids.used_schema(schema.id);
+    }
+    Ok(Loaded { view, places, dropped, options, identities, ids })
+}
+
+fn bad<R: SystemRow>(what: &dyn std::fmt::Display) -> CatalogError {
+    CatalogError::corrupt(R::DEFINITION.name, format!("row {what} makes no sense"))
+}
+
+/// All rows, grouped by the object that they belong to.
+fn definitions(
+    system: &dyn SystemHobts,
+    work: &mut Work,
+    ids: &mut Ids,
+) -> SqlResult<BTreeMap<i32, DefinitionRows>> {
+    let mut groups = BTreeMap::<i32, DefinitionRows>::new();
+    let mut owners = BTreeMap::new();
+    for row in scan::<ObjectRow>(system, work)? {
+        ids.used_object(ObjectId(row.id));
+        let owner = if row.parent == 0 { row.id } else { row.parent };
+        owners.insert(row.id, owner);
+        groups.entry(owner).or_default().objects.push(row);
+    }
+    for row in scan::<ColumnRow>(system, work)? {
+        groups.entry(row.object).or_default().columns.push(row);
+    }
+    for row in scan::<IndexRow>(system, work)? {
+        groups.entry(row.object).or_default().indexes.push(row);
+    }
+    for row in scan::<IndexColumnRow>(system, work)? {
+        groups.entry(row.object).or_default().index_columns.push(row);
+    }
+    for row in scan::<RowsetRow>(system, work)? {
+        ids.used_hobt(HobtId(row.hobt as u32));
+        // Rows of system tables describe themselves; they have no definition rows.
+        if row.hobt as u32 >= crate::FIRST_USER_HOBT {
+            groups.entry(row.object).or_default().rowsets.push(row);
+        }
+    }
+    for row in scan::<TextRow>(system, work)? {
+        let owner = owners.get(&row.object).copied();
+        let owner = owner.ok_or_else(|| bad::<TextRow>(&row.object))?;
+        groups.entry(owner).or_default().texts.push(row);
+    }
+    Ok(groups)
+}
+
+fn object_of(
+    view: &DatabaseView,
+    database: DatabaseId,
+    owner: i32,
+    rows: &DefinitionRows,
+) -> Result<Object, CatalogError> {
+    let own = rows.objects.iter().find(|o| o.id == owner);
+    let own = own.ok_or_else(|| bad::<ObjectRow>(&owner))?;
+    let schema = view.schema_by_id(SchemaId(own.schema));
+    let schema = &schema.ok_or_else(|| bad::<ObjectRow>(&owner))?.name;
+    let kind = match own.kind.trim_end() {
+        "U" => return Ok(Object::Table(Arc::new(rows.table(database, schema)?))),
+        "P" => ModuleKind::Procedure,
+        "V" => ModuleKind::View,
+        "FN" => ModuleKind::ScalarFunction,
+        "TF" => ModuleKind::TableFunction,
+        "TR" => ModuleKind::Trigger,
+        other => {
+            let what = format!("object {owner} is of type {other}");
+            return Err(CatalogError::corrupt("sysschobjs", what));
+        }
+    };
+    Ok(Object::Module(Arc::new(rows.module(kind, schema)?)))
+}
+
+/// When an object was made and last changed: nanoseconds since 1970 UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectDates {
+    /// The object.
+    pub object: ObjectId,
+    /// CREATE.
+    pub created_ns: i64,
+    /// The last change of its definition.
+    pub modified_ns: i64,
+}
+
+/// The dates of all objects by id, constraints included.
+///
+/// # Errors
+/// Damaged pages.
+pub fn object_dates(system: &dyn SystemHobts, work: &mut Work) -> SqlResult<Vec<ObjectDates>> {
+    let rows = scan::<ObjectRow>(system, work)?.into_iter();
+    let dates = rows.map(|r| ObjectDates {
+        object: ObjectId(r.id),
+        created_ns: r.created,
+        modified_ns: r.modified,
+    });
+    Ok(dates.collect())
+}

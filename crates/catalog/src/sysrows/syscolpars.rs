@@ -1,0 +1,118 @@
+//! `syscolpars`: the columns of tables.
+
+use super::row::system_row;
+use types::{Length, SqlType};
+
+system_row! {
+    /// A column of a table.
+    ColumnRow of Columns, "syscolpars", key 2 {
+        object: i32 => "id" SqlType::Int,
+        column: i32 => "colid" SqlType::Int,
+        /// Its place in definition order.
+        ordinal: i32 => "ordinal" SqlType::Int,
+        name: Box<str> => "name" SqlType::SYSNAME,
+        system_type: u8 => "xtype" SqlType::TinyInt,
+        user_type: i32 => "utype" SqlType::Int,
+        length: i16 => "length" SqlType::SmallInt,
+        precision: u8 => "prec" SqlType::TinyInt,
+        scale: u8 => "scale" SqlType::TinyInt,
+        collation: u8 => "collationid" SqlType::TinyInt,
+        /// See [`column_status`].
+        status: i32 => "status" SqlType::Int,
+        /// Its place among the physical columns; none when it is not stored.
+        physical: Option<i16> => "physical" SqlType::SmallInt,
+        /// Its DEFAULT's object; 0 without one.
+        default: i32 => "dflt" SqlType::Int,
+        seed: Option<i128> => "seed" SqlType::decimal(38, 0),
+        increment: Option<i128> => "increment" SqlType::decimal(38, 0),
+    }
+}
+
+/// Bits of [`ColumnRow::status`].
+pub(crate) mod column_status {
+    pub(crate) const NULLABLE: i32 = 1;
+    pub(crate) const COMPUTED: i32 = 2;
+    pub(crate) const PERSISTED: i32 = 4;
+}
+
+impl ColumnRow {
+    /// The declared type; `None` when the numbers name none.
+    pub(crate) fn sql_type(&self) -> Option<SqlType> {
+        let length = |divisor: i16, limit: u16| match self.length {
+            -1 => Some(Length::Max),
+            n => bounded(n, divisor, limit).map(Length::N),
+        };
+        let scale = |make: fn(u8) -> SqlType| (self.scale <= 7).then(|| make(self.scale));
+        Some(match self.system_type {
+            36 => SqlType::UniqueIdentifier,
+            40 => SqlType::Date,
+            41 => scale(SqlType::Time)?,
+            42 => scale(SqlType::DateTime2)?,
+            43 => scale(SqlType::DateTimeOffset)?,
+            48 => SqlType::TinyInt,
+            52 => SqlType::SmallInt,
+            56 => SqlType::Int,
+            58 => SqlType::SmallDateTime,
+            59 => SqlType::Real,
+            60 => SqlType::Money,
+            61 => SqlType::DateTime,
+            62 => SqlType::Float,
+            104 => SqlType::Bit,
+            106 if (1..=38).contains(&self.precision) && self.scale <= self.precision => {
+                SqlType::decimal(self.precision, self.scale)
+            }
+            122 => SqlType::SmallMoney,
+            127 => SqlType::BigInt,
+            165 => SqlType::VarBinary(length(1, 8000)?),
+            167 => SqlType::VarChar(length(1, 8000)?),
+            173 => SqlType::Binary(bounded(self.length, 1, 8000)?),
+            175 => SqlType::Char(bounded(self.length, 1, 8000)?),
+            231 => SqlType::NVarChar(length(2, 4000)?),
+            239 => SqlType::NChar(bounded(self.length, 2, 4000)?),
+            _ => return None,
+        })
+    }
+}
+
+/// A stored length in bytes as a declared one.
+fn bounded(bytes: i16, divisor: i16, limit: u16) -> Option<u16> {
+    let n = u16::try_from(bytes / divisor).ok()?;
+    (1..=limit).contains(&n).then_some(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_is_read_as_it_was_written() {
+        let others = [
+            SqlType::VARCHAR_MAX,
+            SqlType::NVARCHAR_MAX,
+            SqlType::VARBINARY_MAX,
+            SqlType::decimal(12, 2),
+            SqlType::Time(0),
+            SqlType::nvarchar(1),
+        ];
+        for &t in types::ALL_TYPES.iter().chain(&others) {
+            let row = ColumnRow {
+                object: 1,
+                column: 1,
+                ordinal: 0,
+                name: "c".into(),
+                system_type: t.system_type_id(),
+                user_type: t.user_type_id(),
+                length: t.max_length(),
+                precision: t.precision(),
+                scale: t.scale(),
+                collation: 0,
+                status: 0,
+                physical: Some(0),
+                default: 0,
+                seed: None,
+                increment: None,
+            };
+            assert_eq!(row.sql_type(), Some(t));
+        }
+    }
+}

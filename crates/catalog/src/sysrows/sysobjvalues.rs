@@ -1,0 +1,84 @@
+//! `sysobjvalues`: texts of modules, defaults, checks and computed columns, in pieces that fit
+//! a row.
+
+use super::row::system_row;
+use types::SqlType;
+
+/// UTF-16 units of a piece: with its key well below a page.
+const PIECE_UNITS: usize = 3800;
+
+system_row! {
+    /// A piece of a text.
+    TextRow of Texts, "sysobjvalues", key 4 {
+        object: i32 => "objid" SqlType::Int,
+        /// See [`text_class`].
+        class: u8 => "valclass" SqlType::TinyInt,
+        /// The column of a computed column's text; 0 else.
+        column: i32 => "subobjid" SqlType::Int,
+        /// From 0.
+        piece: i32 => "valnum" SqlType::Int,
+        text: Box<str> => "value" SqlType::nvarchar(PIECE_UNITS as u16),
+    }
+}
+
+/// Values of [`TextRow::class`].
+pub(crate) mod text_class {
+    /// A module, a default, a check.
+    pub(crate) const OBJECT: u8 = 1;
+    /// A computed column.
+    pub(crate) const COMPUTED: u8 = 2;
+}
+
+/// The rows of a text; one row also for an empty one.
+pub(crate) fn split_text(object: i32, class: u8, column: i32, text: &str) -> Vec<TextRow> {
+    let mut rows = Vec::new();
+    let mut rest = text;
+    loop {
+        let mut units = 0;
+        let end = rest
+            .char_indices()
+            .find(|&(_, c)| {
+                units += c.len_utf16();
+                units > PIECE_UNITS
+            })
+            .map_or(rest.len(), |(at, _)| at);
+        let (head, tail) = rest.split_at(end);
+        rows.push(TextRow { object, class, column, piece: rows.len() as i32, text: head.into() });
+        if tail.is_empty() {
+            return rows;
+        }
+        rest = tail;
+    }
+}
+
+/// The text of rows in order of their pieces; `None` when a piece is missing.
+pub(crate) fn join_texts<'a>(rows: impl Iterator<Item = &'a TextRow>) -> Option<Box<str>> {
+    let mut text = String::new();
+    let mut count = 0;
+    for row in rows {
+        if row.piece != count {
+            return None;
+        }
+        text.push_str(&row.text);
+        count += 1;
+    }
+    (count > 0).then(|| text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_of_any_length_comes_back_and_every_piece_fits_its_column() {
+        for text in
+            [String::new(), "x".repeat(3800), "x".repeat(3801), "𝄞é".repeat(5000), "\r\n".into()]
+        {
+            let rows = split_text(7, text_class::OBJECT, 0, &text);
+            assert!(rows.iter().all(|r| r.text.encode_utf16().count() <= PIECE_UNITS));
+            assert_eq!(join_texts(rows.iter()).as_deref(), Some(text.as_str()));
+        }
+        let rows = split_text(7, text_class::OBJECT, 0, &"x".repeat(9000));
+        assert_eq!(join_texts(rows.iter().skip(1)), None, "a missing piece is noticed");
+    }
+}

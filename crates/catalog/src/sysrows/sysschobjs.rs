@@ -1,0 +1,34 @@
+//! `sysschobjs`: everything that has an object id.
+
+use super::row::system_row;
+use types::SqlType;
+
+system_row! {
+    /// A table, a module, or a constraint of a table.
+    ObjectRow of Objects, "sysschobjs", key 1 {
+        id: i32 => "id" SqlType::Int,
+        schema: i32 => "nsid" SqlType::Int,
+        name: Box<str> => "name" SqlType::SYSNAME,
+        /// `sys.objects.type`.
+        kind: Box<str> => "type" SqlType::Char(2),
+        /// The table of a constraint; 0 else.
+        parent: i32 => "pid" SqlType::Int,
+        /// See [`object_status`].
+        status: i32 => "status" SqlType::Int,
+        /// Of a check behind a column: its id; 0 else.
+        column: i32 => "colid" SqlType::Int,
+        /// Nanoseconds since 1970 UTC.
+        created: i64 => "created" SqlType::BigInt,
+        /// The same for the last change.
+        modified: i64 => "modified" SqlType::BigInt,
+    }
+}
+
+/// Bits of [`ObjectRow::status`].
+pub(crate) mod object_status {
+    pub(crate) const SYSTEM_NAMED: i32 = 1;
+    pub(crate) const TEMPORARY: i32 = 2;
+    pub(crate) const QUOTED_IDENTIFIER: i32 = 4;
+    pub(crate) const ANSI_NULLS: i32 = 8;
+    pub(crate) const DISABLED: i32 = 16;
+}

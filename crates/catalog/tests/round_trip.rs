@@ -1,0 +1,234 @@
+//! What is written of definitions is what is read back; no T-SQL is linked here.
+
+mod fakes;
+
+use base::{DatabaseId, HobtId, IndexId, ObjectId};
+use catalog::view::{
+    Check, Column, Computed, DatabaseView, Default as Preset, Identity, Index, IndexColumn,
+    IndexKind, Module, ModuleKind, Object, Schema, SchemaId, SystemObjects, Table,
+};
+use catalog::{
+    Builder as _, Changes, DatabaseOption, Delta, HobtSpec, Loaded, RecoveryModel, apply, load,
+    object_dates,
+};
+use fakes::{FakeDatabase, work};
+use std::sync::Arc;
+use types::{Collation, SqlType};
+use work::Work;
+
+const ID: DatabaseId = DatabaseId(5);
+
+fn column(n: usize, name: &str, sql_type: SqlType) -> Column {
+    Column {
+        column_id: n as i32 + 1,
+        name: name.into(),
+        sql_type,
+        user_type_id: sql_type.user_type_id(),
+        nullable: n > 1,
+        collation: Collation::default(),
+        identity: None,
+        default: None,
+        computed: None,
+        physical: Some(n as u16),
+    }
+}
+
+fn index(n: i32, name: &str, kind: IndexKind, key: &[usize]) -> Index {
+    let part = |&column: &usize| IndexColumn { column, descending: column == 2 };
+    Index {
+        index_id: IndexId(n),
+        name: name.into(),
+        kind,
+        unique: n == 1,
+        primary_key: n == 1,
+        unique_constraint: false,
+        constraint_id: (n == 1).then_some(ObjectId(90_001)),
+        system_named: n == 1,
+        key: key.iter().map(part).collect(),
+        included: Vec::new(),
+        hobt: HobtId(300 + n as u32),
+        fill_factor: 80,
+        ignore_dup_key: false,
+        disabled: false,
+    }
+}
+
+/// A table with something of everything.
+fn orders() -> Table {
+    let mut columns: Vec<Column> =
+        types::ALL_TYPES.iter().enumerate().map(|(n, &t)| column(n, &format!("c{n}"), t)).collect();
+    columns[1].identity = Some(Identity { seed: -(10_i128.pow(37)), increment: 3 });
+    columns[2].default = Some(Preset {
+        object_id: ObjectId(90_002),
+        name: "DF_it".into(),
+        system_named: false,
+        text: "(getdate())".into(),
+    });
+    let mut computed = column(23, "twice", SqlType::Int);
+    computed.physical = None;
+    computed.computed = Some(Computed { text: "[c7]*(2)".into(), persisted: false });
+    columns.push(computed);
+    let mut second = index(2, "IX_2", IndexKind::Nonclustered, &[2, 0]);
+    second.included = vec![5, 4];
+    let check = |id, column| Check {
+        object_id: ObjectId(id),
+        name: format!("CK_{id}").into(),
+        system_named: true,
+        text: "c7 > 0 ".repeat(2000).into(),
+        column,
+        disabled: column.is_none(),
+    };
+    Table {
+        database: ID,
+        object_id: ObjectId(90_000),
+        schema_id: SchemaId(5),
+        schema_name: "sales".into(),
+        name: "Orders".into(),
+        columns,
+        indexes: vec![index(1, "PK_Orders", IndexKind::Clustered, &[1]), second],
+        checks: vec![check(90_010, Some(7)), check(90_011, None)],
+        is_temp: false,
+    }
+}
+
+fn procedure(text: &str) -> Module {
+    Module {
+        object_id: ObjectId(90_500),
+        schema_id: SchemaId::DBO,
+        schema_name: "dbo".into(),
+        name: "p".into(),
+        kind: ModuleKind::Procedure,
+        text: text.into(),
+        quoted_identifier: true,
+        ansi_nulls: false,
+    }
+}
+
+fn read(database: &FakeDatabase, work: &mut Work) -> Loaded {
+    let system = Arc::new(SystemObjects::default());
+    load(database, work, ID, "shop", Collation::default(), system).expect("loads")
+}
+
+fn empty() -> DatabaseView {
+    DatabaseView::new(ID, "shop", Collation::default(), Arc::new(SystemObjects::default()))
+}
+
+#[test]
+fn what_is_written_is_read_back_after_every_change() {
+    let database = FakeDatabase::new(ID.0);
+    let work = &mut work();
+    let changes = Changes::new(&database);
+    let mut view = empty();
+    let mut publish = |database: &FakeDatabase, work: &mut Work, deltas: &[Delta]| {
+        view = apply(&view, deltas);
+        assert_eq!(read(database, work).view, view);
+    };
+    publish(&database, work, &[]);
+
+    let sales = Schema { id: SchemaId(5), name: "sales".into() };
+    changes.put_schema(work, &sales).expect("written");
+    publish(&database, work, &[Delta::PutSchema(sales.clone())]);
+
+    let table = orders();
+    changes.put_table(work, None, &table).expect("written");
+    publish(&database, work, &[Delta::PutObject(Object::Table(Arc::new(table.clone())))]);
+
+    // An index more, a column's default less, a check switched on, a key the other way round.
+    let mut changed = table.clone();
+    changed.indexes.push(index(3, "IX_3", IndexKind::Nonclustered, &[8]));
+    changed.indexes[1].key.reverse();
+    changed.columns[2].default = None;
+    changed.checks[1].disabled = false;
+    changed.checks[0].text = "(1=1)".into();
+    changes.put_table(work, Some(&table), &changed).expect("written");
+    publish(&database, work, &[Delta::PutObject(Object::Table(Arc::new(changed.clone())))]);
+
+    let text = "create procedure p as select N'𝄞'\r\n".repeat(1000);
+    let (short, long) = (procedure("create proc p as"), procedure(&text));
+    changes.put_module(work, None, &long).expect("written");
+    publish(&database, work, &[Delta::PutObject(Object::Module(Arc::new(long.clone())))]);
+    changes.put_module(work, Some(&long), &short).expect("written");
+    publish(&database, work, &[Delta::PutObject(Object::Module(Arc::new(short.clone())))]);
+
+    changes.remove_module(work, &short).expect("removed");
+    changes.remove_table(work, &changed).expect("removed");
+    changes.remove_schema(work, &sales).expect("removed");
+    let gone = [
+        Delta::RemoveObject(short.object_id),
+        Delta::RemoveObject(changed.object_id),
+        Delta::RemoveSchema(sales.id),
+    ];
+    publish(&database, work, &gone);
+    for (name, rows) in database.system_rows() {
+        assert!(rows.is_empty(), "{name} keeps rows of what is gone: {rows:?}");
+    }
+}
+
+#[test]
+fn a_dropped_hobt_waits_in_the_list_until_its_pages_are_free() {
+    let database = FakeDatabase::new(ID.0);
+    let work = &mut work();
+    let changes = Changes::new(&database);
+    let mut table = orders();
+    table.schema_id = SchemaId::DBO;
+    table.schema_name = "dbo".into();
+    let spec = HobtSpec::of(&table, table.base());
+    let places = database.create_hobt(work, &spec).expect("made");
+    changes.put_table(work, None, &table).expect("written");
+    changes.put_places(work, spec.hobt, &places).expect("written");
+    changes.put_identity(work, spec.hobt, 1000).expect("written");
+    changes.put_identity(work, spec.hobt, 2000).expect("written");
+    let loaded = read(&database, work);
+    assert_eq!(loaded.places.get(&spec.hobt), Some(&places));
+    assert_eq!(loaded.identities, [(spec.hobt, 2000)]);
+    assert_eq!(loaded.ids.hobt(), HobtId(303), "after the highest of the table's hobts");
+
+    let dropped = changes.drop_hobt(work, spec.hobt).expect("moved");
+    changes.remove_table(work, &table).expect("removed");
+    let loaded = read(&database, work);
+    assert!(loaded.places.is_empty() && loaded.identities.is_empty());
+    assert_eq!(loaded.dropped, dropped);
+    assert_eq!(dropped[0].places, places.units[0]);
+    assert_eq!(loaded.ids.unit().0, dropped[0].places.unit.0 + 1, "a unit to free has its number");
+    changes.finish_drop(work, dropped[0].places.unit).expect("struck off");
+    assert!(read(&database, work).dropped.is_empty());
+}
+
+#[test]
+fn options_and_dates_stay() {
+    let database = FakeDatabase::new(ID.0);
+    let work = &mut work();
+    let changes = Changes::new(&database);
+    assert_eq!(read(&database, work).options, catalog::DatabaseOptions::default());
+    for model in [RecoveryModel::BulkLogged, RecoveryModel::Simple] {
+        changes.put_option(work, DatabaseOption::Recovery(model)).expect("written");
+        assert_eq!(read(&database, work).options.recovery, model);
+    }
+    let (before, after) = (procedure("create proc p as"), procedure("create proc p as select 1"));
+    changes.put_module(work, None, &before).expect("written");
+    let made = object_dates(&database, work).expect("read")[0];
+    changes.put_module(work, Some(&before), &after).expect("written");
+    let changed = object_dates(&database, work).expect("read")[0];
+    assert_eq!(made.object, before.object_id);
+    assert_eq!(changed.created_ns, made.created_ns, "a change keeps the time of creation");
+    assert!(changed.modified_ns >= made.modified_ns && made.created_ns > 0);
+}
+
+#[test]
+fn rows_that_make_no_sense_are_an_error_and_no_panic() {
+    let database = FakeDatabase::new(ID.0);
+    let work = &mut work();
+    let mut table = orders();
+    table.schema_id = SchemaId::DBO;
+    Changes::new(&database).put_table(work, None, &table).expect("written");
+    // One after the other, a system table loses its rows.
+    for lost in ["syscolpars", "sysidxstats", "sysrowsets", "sysobjvalues", "sysschobjs"] {
+        let damaged = FakeDatabase::new(ID.0);
+        let changes = Changes::new(&damaged);
+        changes.put_table(work, None, &table).expect("written");
+        damaged.empty(lost);
+        let system = Arc::new(SystemObjects::default());
+        let result = load(&damaged, work, ID, "shop", Collation::default(), system);
+        assert_eq!(result.map(drop).map_err(|e| e.number()), Err(50001), "{lost}");
+    }
+}
