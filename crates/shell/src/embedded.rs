@@ -1,0 +1,74 @@
+//! The engine within this process, driven through the interface that the server drives.
+
+use crate::backend::{Backend, BackendError, Cancel, Connector};
+use base::SqlResult;
+use os::wait::{Cancelled, Waiter};
+use session::{Connection, Login, Request, ResultSink};
+use std::path::Path;
+use std::sync::Arc;
+
+/// An engine on a folder, as the shell needs it.
+pub trait Engine {
+    /// `@@SERVERNAME`.
+    fn server_name(&self) -> String;
+
+    /// A new connection; an embedded login has no password and is `sa`.
+    ///
+    /// # Errors
+    /// What SQL Server says to a failed login (4060, 18456).
+    fn connect(&self, login: Login) -> SqlResult<Box<dyn Connection>>;
+
+    /// Checkpoint and stop. All connections are gone.
+    ///
+    /// # Errors
+    /// What could not be made durable.
+    fn stop(self: Box<Self>) -> SqlResult<()>;
+}
+
+/// Opens an engine on a folder, made when it is not there, within a memory limit.
+pub type OpenEngine = fn(&Path, Option<u64>) -> SqlResult<Box<dyn Engine>>;
+
+/// Connects to an engine of this process.
+pub(crate) struct EmbeddedConnector<'e> {
+    pub(crate) engine: &'e dyn Engine,
+}
+
+impl Connector for EmbeddedConnector<'_> {
+    fn connect(&self, login: &Login) -> Result<Box<dyn Backend>, BackendError> {
+        let connection = self.engine.connect(login.clone())?;
+        let waiter = connection.waiter();
+        Ok(Box::new(Embedded { connection, waiter, server: self.engine.server_name() }))
+    }
+}
+
+struct Embedded {
+    connection: Box<dyn Connection>,
+    waiter: Arc<Waiter>,
+    server: String,
+}
+
+struct Attention(Arc<Waiter>);
+
+impl Cancel for Attention {
+    fn cancel(&self) {
+        self.0.cancel(Cancelled::Attention);
+    }
+}
+
+impl Backend for Embedded {
+    fn server_name(&self) -> &str {
+        &self.server
+    }
+
+    fn run(&mut self, batch: &str, sink: &mut dyn ResultSink) -> Result<(), BackendError> {
+        self.waiter.reset();
+        match self.connection.run(Request::Batch(batch.to_owned()), sink) {
+            true => Ok(()),
+            false => Err(BackendError::Closed),
+        }
+    }
+
+    fn cancel_handle(&self) -> Arc<dyn Cancel> {
+        Arc::new(Attention(Arc::clone(&self.waiter)))
+    }
+}

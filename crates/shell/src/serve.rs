@@ -1,0 +1,74 @@
+//! `ghostlight serve`: its options. What they start is handed in by the binary.
+
+use clap::{Args, ValueEnum};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// `ghostlight serve`.
+#[derive(Args, Debug, Clone, PartialEq, Eq)]
+pub struct ServeOptions {
+    /// Folder of the databases; made when it is not there.
+    #[arg(long, value_name = "DIR", default_value = "ghostlight-data")]
+    pub data: PathBuf,
+    /// Where to listen.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:1433")]
+    pub listen: SocketAddr,
+    /// What the engine may use, like 128MB; without it the engine decides by the machine.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub max_memory: Option<u64>,
+    /// Whether clients may go without encryption.
+    #[arg(long, value_enum, default_value_t = Encryption::Offered)]
+    pub encrypt: Encryption,
+}
+
+/// What the server says to clients about encryption.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Encryption {
+    /// As the client wishes.
+    Offered,
+    /// Everything is encrypted; clients that cannot are refused.
+    Required,
+}
+
+/// A number of bytes: `134217728`, `131072KB`, `128MB`, `1GB` (multiples of 1,024).
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.trim().to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" => 10,
+        "M" | "MB" => 20,
+        "G" | "GB" => 30,
+        _ => return Err("a number of bytes like 128MB is asked".to_owned()),
+    };
+    let number: u64 = number.parse().map_err(|_| "a number of bytes like 128MB is asked")?;
+    number.checked_mul(1 << shift).ok_or_else(|| "too many bytes".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Command, CommandLine};
+    use clap::Parser;
+
+    #[test]
+    fn sizes_have_units() {
+        let cases = [("128MB", 128 << 20), ("1gb", 1 << 30), ("64 KB", 64 << 10), ("7", 7)];
+        for (text, n) in cases {
+            assert_eq!(bytes(text), Ok(n), "{text}");
+        }
+        for text in ["", "MB", "-1", "1TB", "1.5GB", "99999999999GB"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_local_and_offer_encryption() {
+        let line = CommandLine::try_parse_from(["ghostlight", "serve"]).unwrap();
+        let Command::Serve(o) = line.command else { panic!("serve was asked") };
+        assert_eq!(o.listen.to_string(), "127.0.0.1:1433");
+        assert_eq!(o.encrypt, Encryption::Offered);
+        let wrong = CommandLine::try_parse_from(["ghostlight", "serve", "--listen", "1433"]);
+        assert!(wrong.is_err());
+    }
+}
