@@ -1,3 +1,25 @@
-//! One open database: wiring of floors 2-5, redo table, boot, open, recover, close.
+//! One open database: wiring of floors 2 to 5, the redo table, boot, open, recover, close.
+//!
+//! A database is a data file `NAME.mdf` and a log `NAME_log.ldf`. Opening repairs torn pages,
+//! redoes the log, opens the compiled-in system tables by the boot page, undoes losers, and then
+//! reads the definitions. See README.md.
 
 #![forbid(unsafe_code)]
+
+mod boot;
+mod builder;
+mod check;
+mod create;
+mod database;
+mod hobts;
+mod identity;
+mod maintain;
+mod open;
+mod redo_table;
+mod spec;
+
+pub use check::{CheckFinding, CheckReport};
+pub use create::Sizing;
+pub use database::{Database, Environment, Files};
+pub use open::RecoveryReport;
+pub use redo_table::redo_table;

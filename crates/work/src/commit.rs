@@ -4,6 +4,7 @@
 //! 2. wait until they are durable, unless delayed
 //! 3. settle the ghosts, under the locks of their deleter
 //! 4. release locks
+//! 5. what was asked to be done after the commit
 //!
 //! Nobody sees a fully durable commit before it is durable: locks are held until then.
 
@@ -55,7 +56,9 @@ impl Work {
         assert!(self.is_active() && !self.is_doomed(), "what is committed is open and sound");
         self.append_commits(mode);
         self.settle();
+        let after = std::mem::take(&mut self.after);
         self.ended();
+        after.into_iter().for_each(|then| then());
         Ok(())
     }
 
@@ -155,9 +158,13 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        if self.is_active() && !os::sched::crashed() {
+        if os::sched::crashed() {
+            return;
+        }
+        if self.is_active() {
             // A session that ends, also by a panic, takes its transaction with it.
             let _ = self.roll_back();
         }
+        self.locks().release_all(self.owner());
     }
 }

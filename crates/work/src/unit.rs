@@ -23,7 +23,11 @@ pub struct Engine {
 pub struct Mark {
     parts: Vec<(DatabaseId, Lsn)>,
     ghosts: usize,
+    after: usize,
 }
+
+/// What is to be done once a transaction has committed and given its locks back.
+pub(crate) type AfterCommit = Box<dyn FnOnce() + Send>;
 
 /// A session's unit of work. It lives as long as the session; transactions come and go in it.
 pub struct Work {
@@ -33,6 +37,7 @@ pub struct Work {
     pub(crate) parts: Vec<Part>,
     pub(crate) ghosts: Ghosts,
     pub(crate) scratch: Group,
+    pub(crate) after: Vec<AfterCommit>,
     id: Option<TransactionId>,
     user: bool,
     doomed: bool,
@@ -50,6 +55,7 @@ impl Work {
             parts: Vec::new(),
             ghosts: Ghosts::default(),
             scratch: Group::new(),
+            after: Vec::new(),
             id: None,
             user: false,
             doomed: false,
@@ -183,12 +189,25 @@ impl Work {
         self.ghosts.push(settler, key, hint);
     }
 
+    /// A statement has ended: locks that it held for itself go.
+    pub fn statement_ended(&mut self) {
+        self.engine.locks.release_short(&self.owner);
+    }
+
+    /// Something to be done after the commit: freeing what was dropped. A crash may prevent it,
+    /// so whoever asks for it has written down that it is due.
+    pub fn after_commit(&mut self, then: impl FnOnce() + Send + 'static) {
+        assert!(self.is_active());
+        self.after.push(Box::new(then));
+    }
+
     /// Where a rollback of what comes now would go back to.
     pub fn mark(&self) -> Mark {
         let parts = self.parts.iter().filter(|p| p.has_logged());
         Mark {
             parts: parts.map(|p| (p.home.database, p.chain.last)).collect(),
             ghosts: self.ghosts.list.len(),
+            after: self.after.len(),
         }
     }
 
@@ -198,6 +217,7 @@ impl Work {
 
     pub(crate) fn forget_ghosts_after(&mut self, mark: &Mark) {
         self.ghosts.truncate(mark.ghosts);
+        self.after.truncate(mark.after);
     }
 
     /// The transaction is over: locks go, parts are ready for the next.
@@ -211,6 +231,7 @@ impl Work {
             self.engine.transactions.leave(id);
         }
         self.ghosts.truncate(0);
+        self.after.clear();
         self.doomed = false;
         self.generation += 1;
     }

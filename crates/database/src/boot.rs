@@ -1,0 +1,98 @@
+//! The boot page (1:9): where the system tables are, so that anything can be read at all.
+//!
+//! | off | len | field |
+//! |---|---|---|
+//! | 96 | 4 | magic |
+//! | 100 | 4 | version of the database's formats |
+//! | 128 | 16 x n | by system table: id 1, complete 1, zero 2, first IAM page 4 + file 2, root 4 + file 2 |
+
+use base::PageId;
+use buffer::{Change, Pages, Undo};
+use catalog::{SYSTEM_TABLES, SystemTable, SystemTableId};
+use page::{PageKind, PageView, at};
+use rowstore::HobtPlaces;
+use space::boot_page;
+use wal::{Group, TransactionChain};
+
+const MAGIC: u32 = 0x4244_4C47;
+const VERSION: u32 = 1;
+const FRONT: usize = at::BODY;
+const TABLES: usize = at::BODY + 32;
+const ENTRY: usize = 16;
+
+fn position(id: SystemTableId) -> usize {
+    let at = SYSTEM_TABLES.iter().position(|t| t.id == id);
+    TABLES + ENTRY * at.expect("every system table is listed")
+}
+
+fn set(pages: &Pages, offset: usize, bytes: &[u8]) -> Result<(), buffer::BufferError> {
+    let mut group = Group::new();
+    let mut change = Change::new(pages, &mut group);
+    let page = change.add(pages.write(boot_page())?);
+    let offset = (offset as u16).to_le_bytes();
+    let payload: [&[u8]; 2] = [&offset, bytes];
+    let unit = base::AllocUnitId(0);
+    change.apply(page, unit, space::kinds::SET_FACTS, 0, &payload, Undo::Never);
+    change.finish(&mut TransactionChain::default());
+    Ok(())
+}
+
+/// Notes where a new system table is.
+pub(crate) fn note_table(
+    pages: &Pages,
+    table: &SystemTable,
+    places: HobtPlaces,
+) -> Result<(), buffer::BufferError> {
+    let mut b = [0; ENTRY];
+    (b[0], b[1]) = (table.id as u8, 1);
+    b[4..8].copy_from_slice(&places.first_iam.page.to_le_bytes());
+    b[8..10].copy_from_slice(&places.first_iam.file.0.to_le_bytes());
+    b[10..14].copy_from_slice(&places.root.page.to_le_bytes());
+    b[14..16].copy_from_slice(&places.root.file.0.to_le_bytes());
+    set(pages, position(table.id), &b)
+}
+
+/// Says that the database is whole: the last step of making it.
+pub(crate) fn note_whole(pages: &Pages) -> Result<(), buffer::BufferError> {
+    let mut b = [0; 8];
+    b[..4].copy_from_slice(&MAGIC.to_le_bytes());
+    b[4..].copy_from_slice(&VERSION.to_le_bytes());
+    set(pages, FRONT, &b)
+}
+
+fn u32_at(v: PageView<'_>, at: usize) -> u32 {
+    u32::from_le_bytes([v.0[at], v.0[at + 1], v.0[at + 2], v.0[at + 3]])
+}
+
+fn u16_at(v: PageView<'_>, at: usize) -> u16 {
+    u16::from_le_bytes([v.0[at], v.0[at + 1]])
+}
+
+/// Where every system table is.
+///
+/// # Errors
+/// 824 when the page is damaged or the database was never whole.
+pub(crate) fn read_tables(
+    pages: &Pages,
+) -> Result<Vec<(SystemTableId, HobtPlaces)>, buffer::BufferError> {
+    let guard = pages.read(boot_page())?;
+    let v = guard.view();
+    let wrong = |what| pages.corrupt(boot_page(), what);
+    if v.kind() != Some(PageKind::Boot) || u32_at(v, FRONT) != MAGIC {
+        return Err(wrong("the boot page is not that of a whole database"));
+    }
+    if u32_at(v, FRONT + 4) != VERSION {
+        return Err(wrong("the database has a version that this program does not read"));
+    }
+    let mut found = Vec::new();
+    for table in SYSTEM_TABLES {
+        let at = position(table.id);
+        if v.0[at] != table.id as u8 || v.0[at + 1] != 1 {
+            return Err(wrong("the boot page does not know a system table"));
+        }
+        let first_iam = PageId::new(u16_at(v, at + 8), u32_at(v, at + 4));
+        let root = PageId::new(u16_at(v, at + 14), u32_at(v, at + 10));
+        found.push((table.id, HobtPlaces { first_iam, root }));
+    }
+    Ok(found)
+}

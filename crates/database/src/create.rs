@@ -1,0 +1,159 @@
+//! Making a database: files, system tables, boot page, a first checkpoint.
+//!
+//! Until the caller names it somewhere durable, nobody knows of it: a crash leaves files without
+//! a database, which the next attempt replaces.
+
+use crate::boot;
+use crate::database::{Database, Environment, Files};
+use crate::hobts::OpenHobts;
+use crate::open::Opened;
+use crate::redo_table::redo_table;
+use crate::spec::row_spec;
+use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
+use buffer::{Pages, PagesOptions};
+use catalog::{Changes, DatabaseOptions, HobtSpec, SYSTEM_TABLES};
+use os::disk::OpenHow;
+use rowstore::{RowHobt, RowUndo};
+use space::{FileFacts, GrowthOptions, Space, format_file};
+use std::sync::Arc;
+use txn::{UndoHandler, UndoTable};
+use wal::{Log, LogOptions};
+use work::{CommitMode, Home};
+
+/// How large files are and how they grow.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizing {
+    /// The data file at first, in pages; whole extents.
+    pub data_pages: u32,
+    /// The data file's growth.
+    pub data_growth: GrowthOptions,
+    /// The log.
+    pub log: LogOptions,
+}
+
+impl Default for Sizing {
+    fn default() -> Self {
+        Sizing {
+            data_pages: 128,
+            data_growth: GrowthOptions::default(),
+            log: LogOptions::default(),
+        }
+    }
+}
+
+fn io(name: &str, e: &dyn std::fmt::Display) -> SqlError {
+    SqlError::new(messages::DATABASE_INACCESSIBLE, &[&format!("{name}' ({e}")])
+}
+
+impl Database {
+    /// Makes a database of a number and name in the given files, which must not exist.
+    ///
+    /// # Errors
+    /// The disk's; files made so far are removed.
+    pub fn create(
+        env: &Environment,
+        id: DatabaseId,
+        name: &str,
+        files: &Files,
+        sizing: &Sizing,
+        options: &DatabaseOptions,
+        survives: bool,
+    ) -> SqlResult<Arc<Database>> {
+        let made = Self::create_files(env, id, name, files, sizing, survives)
+            .and_then(|opened| Self::fill(opened, options));
+        if made.is_err() {
+            // They hold nothing that anybody was told of.
+            let _ = env.disk.remove(&files.data);
+            let _ = env.disk.remove(&files.log);
+        }
+        made
+    }
+
+    fn create_files(
+        env: &Environment,
+        id: DatabaseId,
+        name: &str,
+        files: &Files,
+        sizing: &Sizing,
+        survives: bool,
+    ) -> SqlResult<Opened> {
+        let mut family = [0; 16];
+        os::entropy::fill(&mut family);
+        let how = |direct| OpenHow { create: true, direct };
+        let data = env.disk.open(&files.data, how(true)).map_err(|e| io(name, &e))?;
+        let log_file = env.disk.open(&files.log, how(false)).map_err(|e| io(name, &e))?;
+        let facts = FileFacts { family, file: FileId(1), size_pages: sizing.data_pages };
+        format_file(&*data, &facts).map_err(|e| e.into_sql("a new file", name))?;
+        let log = LogOptions { durable: survives, ..sizing.log };
+        let log = Log::create(log_file, family, log).map_err(|e| e.into_sql(name))?;
+        if let Some(dir) = files.data.parent() {
+            env.disk.sync_dir(dir).map_err(|e| io(name, &e))?;
+        }
+        let options = PagesOptions { database: id, durable: survives };
+        let pages = Pages::new(&env.pool, &log, &redo_table(), options);
+        pages.attach(FileId(1), &files.data.to_string_lossy(), data);
+        Opened::wire(env, id, name, files, pages, sizing, survives)
+    }
+
+    /// The system tables, and what a new database has in them.
+    fn fill(opened: Opened, options: &DatabaseOptions) -> SqlResult<Arc<Database>> {
+        let Opened { env, home, hobts, pages, .. } = &opened;
+        let name = home.name();
+        let mut work = env.system_work();
+        work.begin(false, "CREATE DATABASE");
+        let mut made = Vec::new();
+        for table in SYSTEM_TABLES {
+            let spec = HobtSpec::of_system(home.database, table);
+            let hobt = RowHobt::create(&mut work, home, row_spec(&spec, table.id.unit()))?;
+            boot::note_table(pages, table, hobt.places())?;
+            made.push((table.id, hobt.places()));
+        }
+        hobts.enter_system(&made);
+        let changes = Changes::new(&**hobts);
+        for option in options.all() {
+            changes.put_option(&mut work, option)?;
+        }
+        boot::note_whole(pages)?;
+        work.commit(CommitMode::Full).map_err(|e| e.into_sql(&name))?;
+        drop(work);
+        let database = opened.load()?;
+        database.checkpoint(false)?;
+        Ok(database)
+    }
+}
+
+impl Opened {
+    /// Wires floors 2 to 4 over attached files.
+    pub(crate) fn wire(
+        env: &Environment,
+        id: DatabaseId,
+        name: &str,
+        files: &Files,
+        pages: Arc<Pages>,
+        sizing: &Sizing,
+        survives: bool,
+    ) -> SqlResult<Opened> {
+        let space =
+            Space::open(&pages, sizing.data_growth).map_err(|e| e.into_sql("a map", name))?;
+        let home = Home::new(name, &pages, &space, survives);
+        let hobts = OpenHobts::new(&home, &env.engine, &env.system);
+        assert_eq!(hobts.database(), id);
+        let undo: Arc<dyn UndoHandler> = Arc::new(RowUndo::new(&home, hobts.clone()));
+        // One handler undoes rows and the making of units.
+        let table = UndoTable::default()
+            .with(space::kinds::RANGE, &undo)
+            .with(btree::KINDS, &undo)
+            .with(rowstore::HEAP_KINDS, &undo);
+        home.set_undo(table);
+        Ok(Opened {
+            env: env.clone(),
+            id,
+            files: files.clone(),
+            home,
+            pages,
+            space,
+            hobts,
+            survives,
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! `Database`: an open database and everything wired to it.
+
+use crate::hobts::OpenHobts;
+use base::{DatabaseId, SessionId};
+use buffer::{Pages, Pool};
+use catalog::view::{DatabaseView, SystemObjects};
+use catalog::{DatabaseOptions, Identities, Ids, Publisher};
+use os::disk::Disk;
+use os::sync::{Mutex, RwLock};
+use os::wait::Waiter;
+use space::Space;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use wal::Log;
+use work::{Engine, Home, Work};
+
+/// What databases of an instance share.
+#[derive(Clone)]
+pub struct Environment {
+    /// Where files are.
+    pub disk: Arc<dyn Disk>,
+    /// The buffer pool.
+    pub pool: Arc<Pool>,
+    /// Transactions and locks.
+    pub engine: Arc<Engine>,
+    /// System views and functions, the same in every database.
+    pub system: Arc<SystemObjects>,
+}
+
+impl Environment {
+    /// A unit of work of the system itself.
+    pub(crate) fn system_work(&self) -> Work {
+        Work::new(&self.engine, SessionId(1), Arc::new(Waiter::new()))
+    }
+}
+
+/// The files of a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// `NAME.mdf`
+    pub data: PathBuf,
+    /// `NAME_log.ldf`
+    pub log: PathBuf,
+}
+
+impl Files {
+    /// The files of a database in a folder.
+    pub fn of(dir: &Path, name: &str) -> Files {
+        Files { data: dir.join(format!("{name}.mdf")), log: dir.join(format!("{name}_log.ldf")) }
+    }
+}
+
+/// An open database.
+pub struct Database {
+    pub(crate) env: Environment,
+    pub(crate) id: DatabaseId,
+    pub(crate) files: Files,
+    pub(crate) home: Arc<Home>,
+    pub(crate) pages: Arc<Pages>,
+    pub(crate) space: Arc<Space>,
+    pub(crate) log: Arc<Log>,
+    pub(crate) hobts: Arc<OpenHobts>,
+    pub(crate) publisher: Publisher,
+    pub(crate) ids: Ids,
+    pub(crate) identities: Identities,
+    pub(crate) options: RwLock<DatabaseOptions>,
+    pub(crate) checkpointing: Mutex<()>,
+    pub(crate) survives: bool,
+    pub(crate) stopping: Arc<Waiter>,
+}
+
+impl Database {
+    /// Its number.
+    pub fn id(&self) -> DatabaseId {
+        self.id
+    }
+
+    /// Its files.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// As units of work see it.
+    pub fn home(&self) -> &Arc<Home> {
+        &self.home
+    }
+
+    /// Its pages.
+    pub fn pages(&self) -> &Arc<Pages> {
+        &self.pages
+    }
+
+    /// Its allocator.
+    pub fn space(&self) -> &Arc<Space> {
+        &self.space
+    }
+
+    /// Its log.
+    pub fn log(&self) -> &Arc<Log> {
+        &self.log
+    }
+
+    /// The definitions that everybody sees.
+    pub fn view(&self) -> Arc<DatabaseView> {
+        self.publisher.current()
+    }
+
+    /// Where committed definitions are published.
+    pub fn publisher(&self) -> &Publisher {
+        &self.publisher
+    }
+
+    /// Numbers for new objects.
+    pub fn ids(&self) -> &Ids {
+        &self.ids
+    }
+
+    /// Identity values.
+    pub fn identities(&self) -> &Identities {
+        &self.identities
+    }
+
+    /// Its options.
+    pub fn options(&self) -> DatabaseOptions {
+        self.options.read().clone()
+    }
+
+    /// Open heaps and indexes.
+    pub fn hobts(&self) -> &Arc<OpenHobts> {
+        &self.hobts
+    }
+
+    /// Whether it is there after a restart; tempdb is not.
+    pub fn survives(&self) -> bool {
+        self.survives
+    }
+
+    /// A unit of work of the system itself.
+    pub fn system_work(&self) -> Work {
+        self.env.system_work()
+    }
+}

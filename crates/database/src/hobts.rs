@@ -1,0 +1,140 @@
+//! The open hobts of a database, by number and by allocation unit.
+//!
+//! Undo may ask for a hobt that is not open yet, because only an unfinished transaction knew it:
+//! then the definitions are read again as they are, uncommitted ones included.
+
+use crate::spec::row_spec;
+use base::{AllocUnitId, DatabaseId, HobtId};
+use catalog::view::{Object, SystemObjects, Table};
+use catalog::{DroppedUnit, HobtSpec, Loaded, SYSTEM_TABLES, SystemHobts, SystemTableId};
+use os::sync::{Mutex, RwLock};
+use rowstore::{HobtDirectory, HobtPlaces, RowHobt};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::Collation;
+use work::{Engine, Home, Work};
+
+#[derive(Default)]
+struct Open {
+    by_hobt: BTreeMap<HobtId, Arc<RowHobt>>,
+    by_unit: BTreeMap<AllocUnitId, HobtId>,
+}
+
+/// The open hobts of a database.
+pub struct OpenHobts {
+    home: Arc<Home>,
+    engine: Arc<Engine>,
+    system: Arc<SystemObjects>,
+    open: RwLock<Open>,
+    pending: Mutex<Vec<DroppedUnit>>,
+}
+
+impl OpenHobts {
+    /// Units that a crash left to be freed.
+    pub(crate) fn pending(&self) -> &Mutex<Vec<DroppedUnit>> {
+        &self.pending
+    }
+
+    pub(crate) fn new(
+        home: &Arc<Home>,
+        engine: &Arc<Engine>,
+        system: &Arc<SystemObjects>,
+    ) -> Arc<OpenHobts> {
+        Arc::new(OpenHobts {
+            home: Arc::clone(home),
+            engine: Arc::clone(engine),
+            system: Arc::clone(system),
+            open: RwLock::default(),
+            pending: Mutex::default(),
+        })
+    }
+
+    /// Enters an open hobt.
+    pub(crate) fn enter(&self, hobt: Arc<RowHobt>) {
+        let mut open = self.open.write();
+        open.by_unit.insert(hobt.spec().unit, hobt.spec().hobt);
+        open.by_hobt.insert(hobt.spec().hobt, hobt);
+    }
+
+    /// Forgets a dropped hobt.
+    pub(crate) fn forget(&self, hobt: HobtId) {
+        let mut open = self.open.write();
+        if let Some(gone) = open.by_hobt.remove(&hobt) {
+            open.by_unit.remove(&gone.spec().unit);
+        }
+    }
+
+    /// The hobt of a number.
+    pub fn get(&self, hobt: HobtId) -> Option<Arc<RowHobt>> {
+        self.open.read().by_hobt.get(&hobt).cloned()
+    }
+
+    /// All of them, by number.
+    pub fn all(&self) -> Vec<Arc<RowHobt>> {
+        self.open.read().by_hobt.values().cloned().collect()
+    }
+
+    /// Opens the system tables by the boot page.
+    pub(crate) fn enter_system(&self, places: &[(SystemTableId, HobtPlaces)]) {
+        for (id, places) in places {
+            let spec = HobtSpec::of_system(self.home.database, id.table());
+            self.enter(RowHobt::open(&self.home, row_spec(&spec, id.unit()), *places));
+        }
+        assert_eq!(self.open.read().by_hobt.len(), SYSTEM_TABLES.len());
+    }
+
+    /// Opens what was loaded and is not open yet.
+    pub(crate) fn enter_loaded(&self, loaded: &Loaded) {
+        for object in loaded.view.objects() {
+            if let Object::Table(table) = object {
+                self.enter_table(table, loaded);
+            }
+        }
+    }
+
+    fn enter_table(&self, table: &Table, loaded: &Loaded) {
+        for index in &table.indexes {
+            let rows = loaded.places.get(&index.hobt).and_then(|p| p.rows());
+            let Some(rows) = rows.filter(|_| self.get(index.hobt).is_none()) else { continue };
+            let spec = row_spec(&HobtSpec::of(table, index), rows.unit);
+            let places = HobtPlaces { first_iam: rows.first_iam, root: rows.root };
+            self.enter(RowHobt::open(&self.home, spec, places));
+        }
+    }
+
+    fn load_again(&self) {
+        let session = base::SessionId(1);
+        let mut work = Work::new(&self.engine, session, Arc::new(os::wait::Waiter::new()));
+        let name = self.home.name();
+        let collation = Collation::default();
+        let (id, system) = (self.home.database, Arc::clone(&self.system));
+        // What cannot be read now is reported by whoever needed it: its hobt stays unknown.
+        if let Ok(loaded) = catalog::load(self, &mut work, id, &name, collation, system) {
+            self.enter_loaded(&loaded);
+        }
+    }
+
+    pub(crate) fn database(&self) -> DatabaseId {
+        self.home.database
+    }
+}
+
+impl HobtDirectory for OpenHobts {
+    fn by_unit(&self, unit: AllocUnitId) -> Option<Arc<RowHobt>> {
+        let known = |open: &Open| {
+            let hobt = open.by_unit.get(&unit)?;
+            open.by_hobt.get(hobt).cloned()
+        };
+        if let Some(found) = known(&self.open.read()) {
+            return Some(found);
+        }
+        self.load_again();
+        known(&self.open.read())
+    }
+}
+
+impl SystemHobts for OpenHobts {
+    fn open(&self, table: SystemTableId) -> Arc<dyn access::Hobt> {
+        self.get(table.hobt()).expect("system tables are opened first")
+    }
+}

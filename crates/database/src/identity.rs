@@ -1,0 +1,23 @@
+//! Identity values of a database's tables, reserved ahead in small transactions of their own.
+
+use crate::database::Database;
+use base::{HobtId, SqlResult};
+use catalog::{Changes, IdentityStore};
+use work::CommitMode;
+
+impl IdentityStore for Database {
+    fn reserve(&self, hobt: HobtId, reserved: i128) -> SqlResult<()> {
+        if !self.survives {
+            return Ok(());
+        }
+        let name = self.home.name();
+        let mut work = self.system_work();
+        work.begin(false, "IdentityReserve");
+        let put = Changes::new(&*self.hobts).put_identity(&mut work, hobt, reserved);
+        if let Err(e) = put {
+            work.roll_back().map_err(|e| e.into_sql(&name))?;
+            return Err(e);
+        }
+        work.commit(CommitMode::Delayed).map_err(|e| e.into_sql(&name))
+    }
+}

@@ -1,0 +1,103 @@
+//! What goes on in the background of a database: checkpoints, the log writer, options, closing.
+
+use crate::database::Database;
+use crate::open::durability;
+use base::SqlResult;
+use catalog::{Changes, DatabaseOption};
+use os::clock::monotonic_ns;
+use os::task::JoinHandle;
+use os::wait::{Cancelled, WaitKind, Wake};
+use recovery::Checkpointed;
+use std::sync::Arc;
+use work::Work;
+
+/// A delayed commit is on disk at the latest after this long.
+const DELAYED_COMMIT_NS: u64 = 100_000_000;
+/// How often the checkpointer looks.
+const LOOK_NS: u64 = 50_000_000;
+/// TARGET_RECOVERY_TIME as it is born: a checkpoint at least this often while there is work.
+const CHECKPOINT_NS: u64 = 60_000_000_000;
+
+impl Database {
+    /// Takes a checkpoint; `clean` when the database is being closed.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn checkpoint(&self, clean: bool) -> SqlResult<Checkpointed> {
+        let _one = self.checkpointing.lock();
+        let home = Arc::clone(&self.home);
+        let done = recovery::checkpoint(&self.log, &self.pages, || home.oldest_active(), clean);
+        done.map_err(|e| e.into_sql(&self.home.name()))
+    }
+
+    /// Starts the log writer and the checkpointer; they end when the database is closed.
+    pub fn start_workers(self: &Arc<Self>) -> Vec<JoinHandle<()>> {
+        let name = self.home.name();
+        let mut tasks = Vec::new();
+        let database = Arc::clone(self);
+        tasks.push(os::task::spawn(&format!("log writer {name}"), move || {
+            while database.stopping.check().is_ok() {
+                database.log.writer_turn(monotonic_ns() + DELAYED_COMMIT_NS);
+            }
+        }));
+        let database = Arc::clone(self);
+        tasks.push(os::task::spawn(&format!("checkpoint {name}"), move || {
+            database.checkpoint_when_due();
+        }));
+        tasks
+    }
+
+    fn checkpoint_when_due(&self) {
+        let (mut last, mut last_lsn) = (monotonic_ns(), self.log.next_lsn());
+        loop {
+            let wake =
+                self.stopping.wait(WaitKind::CheckpointQueue, Some(monotonic_ns() + LOOK_NS));
+            if let Wake::Cancelled(_) = wake {
+                return;
+            }
+            let usage = self.log.usage();
+            let pressed = usage.used_bytes * 10 > usage.total_bytes * 7;
+            let due = monotonic_ns() - last > CHECKPOINT_NS && self.log.next_lsn() != last_lsn;
+            if pressed || due {
+                // A checkpoint that fails is tried again; the one before stays valid.
+                let _ = self.checkpoint(false);
+                (last, last_lsn) = (monotonic_ns(), self.log.next_lsn());
+            }
+        }
+    }
+
+    /// Sets an option within a transaction, and for everybody at once.
+    ///
+    /// # Errors
+    /// Locks, space, log.
+    pub fn set_option(&self, work: &mut Work, option: DatabaseOption) -> SqlResult<()> {
+        Changes::new(&*self.hobts).put_option(work, option)?;
+        self.options.write().set(option);
+        let setting = self.options.read().delayed_durability;
+        self.home.set_delayed_durability(durability(setting));
+        Ok(())
+    }
+
+    /// Closes the database: everything home, so that the next start has nothing to recover.
+    /// Nobody works in it any more.
+    ///
+    /// # Errors
+    /// The disk's; the next start then recovers.
+    pub fn close(&self, workers: Vec<JoinHandle<()>>) -> SqlResult<()> {
+        self.stopping.cancel(Cancelled::Shutdown);
+        self.log.wake_writer();
+        for task in workers {
+            // A worker that panicked has said so; closing goes on.
+            let _ = task.join();
+        }
+        let closed = if self.survives {
+            self.identities.settle(self)?;
+            self.log.flush_all();
+            self.checkpoint(true).map(|_| ())
+        } else {
+            Ok(())
+        };
+        self.pages.close();
+        closed
+    }
+}

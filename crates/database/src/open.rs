@@ -1,0 +1,189 @@
+//! Opening a database: doublewrite restore, redo, undo, definitions, what was left to drop.
+
+use crate::boot;
+use crate::create::Sizing;
+use crate::database::{Database, Environment, Files};
+use crate::hobts::OpenHobts;
+use crate::redo_table::redo_table;
+use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
+use buffer::{Pages, PagesOptions, restore_torn_pages};
+use catalog::{Identities, Publisher};
+use os::clock::monotonic_ns;
+use os::disk::OpenHow;
+use os::sync::{Mutex, RwLock};
+use os::wait::Waiter;
+use recovery::Redone;
+use space::{Space, read_file_facts};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use txn::Begin;
+use types::Collation;
+use wal::{Group, Log, LogOptions, TransactionChain, kinds};
+use work::{DelayedDurability, Home};
+
+/// What recovery did, for the error log.
+#[derive(Clone, Debug, Default)]
+pub struct RecoveryReport {
+    /// Pages repaired from the doublewrite area.
+    pub torn_pages: usize,
+    /// Analysis and redo.
+    pub redone: Redone,
+    /// Transactions rolled back.
+    pub undone: usize,
+    /// Time of the doublewrite restore.
+    pub restore_ns: u64,
+    /// Time of undo.
+    pub undo_ns: u64,
+    /// Time of all.
+    pub total_ns: u64,
+}
+
+/// Floors 2 to 4 of a database, wired.
+pub(crate) struct Opened {
+    pub(crate) env: Environment,
+    pub(crate) id: DatabaseId,
+    pub(crate) files: Files,
+    pub(crate) home: Arc<Home>,
+    pub(crate) pages: Arc<Pages>,
+    pub(crate) space: Arc<Space>,
+    pub(crate) hobts: Arc<OpenHobts>,
+    pub(crate) survives: bool,
+}
+
+fn inaccessible(name: &str, file: &std::path::Path, e: &dyn std::fmt::Display) -> SqlError {
+    let why = format!("{name}' (file '{}': {e}), '", file.display());
+    SqlError::new(messages::DATABASE_INACCESSIBLE, &[&why])
+}
+
+impl Database {
+    /// Opens a database and recovers it.
+    ///
+    /// # Errors
+    /// 945, 823, 824, 9003, 9004: what is wrong with its files. It stays closed.
+    pub fn open(
+        env: &Environment,
+        id: DatabaseId,
+        name: &str,
+        files: &Files,
+        sizing: &Sizing,
+    ) -> SqlResult<(Arc<Database>, RecoveryReport)> {
+        let began = monotonic_ns();
+        let mut report = RecoveryReport::default();
+        let how = |direct| OpenHow { create: false, direct };
+        let open = |path: &std::path::Path, direct| {
+            env.disk.open(path, how(direct)).map_err(|e| inaccessible(name, path, &e))
+        };
+        let (data, log_file) = (open(&files.data, true)?, open(&files.log, false)?);
+        let all = BTreeMap::from([(1, Arc::clone(&data))]);
+        report.torn_pages = restore_torn_pages(id, &all)?.len();
+        report.restore_ns = monotonic_ns() - began;
+        let facts =
+            read_file_facts(&*data, FileId(1)).map_err(|e| inaccessible(name, &files.data, &e))?;
+        let options = LogOptions { durable: true, ..sizing.log };
+        let log = Log::open(log_file, options).map_err(|e| inaccessible(name, &files.log, &e))?;
+        if log.family() != facts.family {
+            let what = "it is the log of another database";
+            return Err(inaccessible(name, &files.log, &what));
+        }
+        let options = PagesOptions { database: id, durable: true };
+        let pages = Pages::new(&env.pool, &log, &redo_table(), options);
+        pages.attach(FileId(1), &files.data.to_string_lossy(), data);
+        let recovered = Self::recover(env, id, name, files, sizing, &pages, &mut report);
+        if recovered.is_err() {
+            pages.close();
+        }
+        let database = recovered?;
+        report.total_ns = monotonic_ns() - began;
+        Ok((database, report))
+    }
+
+    fn recover(
+        env: &Environment,
+        id: DatabaseId,
+        name: &str,
+        files: &Files,
+        sizing: &Sizing,
+        pages: &Arc<Pages>,
+        report: &mut RecoveryReport,
+    ) -> SqlResult<Arc<Database>> {
+        let log = Arc::clone(pages.log());
+        let transactions = &env.engine.transactions;
+        let redone = recovery::redo(&log, pages, log.checkpoint().min_lsn, |record| {
+            if record.kind() == kinds::BEGIN
+                && let Some(begin) = Begin::parse(record.payload())
+            {
+                transactions.raise_id(begin.id.0);
+            }
+        });
+        report.redone = redone.map_err(|e| e.into_sql(name))?;
+        let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
+        opened.hobts.enter_system(&boot::read_tables(pages)?);
+        let from = monotonic_ns();
+        report.undone = opened.undo_losers(&report.redone.losers)?;
+        report.undo_ns = monotonic_ns() - from;
+        let database = opened.load()?;
+        database.checkpoint(false)?;
+        database.finish_drops();
+        Ok(database)
+    }
+}
+
+impl Opened {
+    /// Rolls back what did not finish, the newest first.
+    fn undo_losers(&self, losers: &[TransactionChain]) -> SqlResult<usize> {
+        let mut losers = losers.to_vec();
+        losers.sort_by_key(|l| std::cmp::Reverse(l.last));
+        let mut group = Group::new();
+        let undo = self.home.undo();
+        let name = self.home.name();
+        for loser in &mut losers {
+            let end = base::Lsn::ZERO;
+            txn::roll_back(&self.pages, &undo, &mut group, loser, end)
+                .map_err(|e| work::WorkError::Undo(e).into_sql(&name))?;
+            group.clear();
+            let pushed = group.push_plain(kinds::ABORT, loser.id, &[0; 8]);
+            assert!(pushed.is_ok(), "an empty group has room for an abort");
+            self.pages.log().append(&mut group, loser);
+        }
+        Ok(losers.len())
+    }
+
+    /// Reads the definitions.
+    pub(crate) fn load(self) -> SqlResult<Arc<Database>> {
+        let name = self.home.name();
+        let mut work = self.env.system_work();
+        let (collation, system) = (Collation::default(), Arc::clone(&self.env.system));
+        let loaded = catalog::load(&*self.hobts, &mut work, self.id, &name, collation, system)?;
+        self.hobts.enter_loaded(&loaded);
+        let log = Arc::clone(self.pages.log());
+        self.home.set_delayed_durability(durability(loaded.options.delayed_durability));
+        let database = Arc::new(Database {
+            env: self.env,
+            id: self.id,
+            files: self.files,
+            home: self.home,
+            pages: self.pages,
+            space: self.space,
+            log,
+            hobts: self.hobts,
+            publisher: Publisher::new(loaded.view),
+            ids: loaded.ids,
+            identities: Identities::new(&loaded.identities),
+            options: RwLock::new(loaded.options),
+            checkpointing: Mutex::new(()),
+            survives: self.survives,
+            stopping: Arc::new(Waiter::new()),
+        });
+        database.remember_drops(loaded.dropped);
+        Ok(database)
+    }
+}
+
+/// The setting as units of work know it.
+pub(crate) fn durability(setting: catalog::DelayedDurability) -> DelayedDurability {
+    match setting {
+        catalog::DelayedDurability::Disabled => DelayedDurability::Disabled,
+        catalog::DelayedDurability::Allowed => DelayedDurability::Allowed,
+        catalog::DelayedDurability::Forced => DelayedDurability::Forced,
+    }
+}

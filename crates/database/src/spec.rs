@@ -1,0 +1,52 @@
+//! From SQL types to widths and comparisons: what rowstore is handed instead of types.
+
+use btree::KeyColumn;
+use catalog::HobtSpec;
+use catalog::view::IndexKind;
+use rowstore::HobtKind;
+use std::cmp::Ordering;
+use types::SqlType;
+
+fn width(t: SqlType) -> Option<u16> {
+    match t {
+        SqlType::Bit => Some(0),
+        t => types::fixed_width(t),
+    }
+}
+
+/// Uniquifiers order as numbers; the bytes are little-endian.
+fn compare_uniquifiers(a: &[u8], b: &[u8]) -> Ordering {
+    let number = |b: &[u8]| b.iter().rev().fold(0_u64, |n, &x| (n << 8) | u64::from(x));
+    number(a).cmp(&number(b))
+}
+
+/// What rowstore makes of a definition.
+pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::HobtSpec {
+    let kind = match spec.kind {
+        IndexKind::Heap => HobtKind::Heap,
+        IndexKind::Clustered => HobtKind::Clustered,
+        IndexKind::Nonclustered => HobtKind::Nonclustered,
+    };
+    let uniquifier = kind == HobtKind::Clustered && !spec.unique;
+    let last = spec.columns.len().wrapping_sub(1);
+    let key_column = |k: &catalog::view::KeyField| {
+        let column = &spec.columns[k.field];
+        let compare = match uniquifier && k.field == last {
+            true => compare_uniquifiers,
+            false => types::compare_storage(column.sql_type, column.collation),
+        };
+        KeyColumn { compare, descending: k.descending, leaf_column: k.field }
+    };
+    rowstore::HobtSpec {
+        hobt: spec.hobt,
+        unit,
+        object: spec.object_id,
+        kind,
+        widths: spec.columns.iter().map(|c| width(c.sql_type)).collect(),
+        added: Vec::new(),
+        nullable: spec.columns.iter().any(|c| c.nullable),
+        key: spec.key.iter().map(key_column).collect(),
+        nullable_key: spec.key.iter().any(|k| spec.columns[k.field].nullable),
+        uniquifier,
+    }
+}

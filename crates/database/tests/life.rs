@@ -1,0 +1,117 @@
+//! A database is made, used, closed, crashed and opened again.
+
+use access::{Field, Isolation, LockPlan, RowCursor, ScanRange, TableSink, TableSource};
+use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId};
+use catalog::view::{IndexKind, KeyField, SystemObjects};
+use catalog::{DatabaseOptions, HobtColumn, HobtSpec};
+use database::{Database, Environment, Files, Sizing};
+use os::disk::{Disk, RealDisk};
+use os::memory::Memory;
+use std::path::Path;
+use std::sync::Arc;
+use types::{Collation, SqlType};
+use work::{CommitMode, Engine, Work};
+
+fn environment(disk: Arc<dyn Disk>) -> Environment {
+    let memory = Memory::new(64 << 20);
+    Environment {
+        disk,
+        pool: buffer::Pool::new(&memory, 512).unwrap(),
+        engine: Arc::new(Engine {
+            transactions: txn::Transactions::default(),
+            locks: lock::Table::new(&lock::Options::default()),
+        }),
+        system: Arc::new(SystemObjects::default()),
+    }
+}
+
+fn spec() -> HobtSpec {
+    let column =
+        HobtColumn { sql_type: SqlType::Int, nullable: false, collation: Collation::default() };
+    HobtSpec {
+        database: DatabaseId(5),
+        object_id: ObjectId(100_000),
+        index_id: IndexId(1),
+        hobt: HobtId(300),
+        kind: IndexKind::Clustered,
+        columns: vec![column],
+        key: vec![KeyField { field: 0, descending: false }],
+        declared_key: 1,
+        unique: true,
+        fill_factor: 0,
+    }
+}
+
+fn rows(hobt: &dyn TableSource, work: &mut Work) -> Vec<i32> {
+    let plan = LockPlan::read(Isolation::ReadCommitted);
+    let mut cursor = hobt.scan(work, &ScanRange::default(), &plan).unwrap();
+    let mut found = Vec::new();
+    while cursor.next(work).unwrap() {
+        let bytes = cursor.field(0).unwrap().inline().unwrap();
+        found.push(i32::from_le_bytes(bytes.try_into().unwrap()));
+    }
+    found
+}
+
+#[test]
+fn rows_come_and_go_by_transactions() {
+    let dir = std::env::temp_dir().join(format!("ghostlight-db-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&dir);
+    RealDisk.create_dir(&dir).unwrap();
+    let env = environment(Arc::new(RealDisk));
+    let files = Files::of(&dir, "life");
+    let id = DatabaseId(5);
+    let options = DatabaseOptions::default();
+    let sizing = Sizing::default();
+    let db = Database::create(&env, id, "life", &files, &sizing, &options, true).unwrap();
+    let mut work = Work::new(&env.engine, SessionId(51), Arc::default());
+    work.begin(true, "");
+    let places = db.builder().create_hobt(&mut work, &spec()).unwrap();
+    assert_eq!(places.units.len(), 1);
+    work.commit(CommitMode::Full).unwrap();
+    let hobt = db.hobts().get(HobtId(300)).unwrap();
+    let plan = LockPlan::change(Isolation::ReadCommitted);
+    work.begin(true, "");
+    for i in 0..2000_i32 {
+        hobt.insert(&mut work, &[Field::Inline(&i.to_le_bytes())], &plan).unwrap();
+    }
+    work.commit(CommitMode::Full).unwrap();
+    work.begin(true, "");
+    for i in 500..1500_i32 {
+        let bytes = i.to_le_bytes();
+        let fields = [Field::Inline(&bytes)];
+        hobt.delete(&mut work, access::RowKey { fields: &fields, hint: None }, &plan).unwrap();
+    }
+    let mark = work.mark();
+    hobt.insert(&mut work, &[Field::Inline(&5000_i32.to_le_bytes())], &plan).unwrap();
+    work.roll_back_to(&mark).unwrap();
+    assert_eq!(rows(&*hobt, &mut work).len(), 1000);
+    work.roll_back().unwrap();
+    work.begin(true, "");
+    assert_eq!(rows(&*hobt, &mut work), (0..2000).collect::<Vec<_>>());
+    for i in 0..1000_i32 {
+        let (old, new) = (i.to_le_bytes(), (i + 10_000).to_le_bytes());
+        let fields = [Field::Inline(&old)];
+        let key = access::RowKey { fields: &fields, hint: None };
+        hobt.update(&mut work, key, &[Field::Inline(&new)], &plan).unwrap();
+    }
+    work.commit(CommitMode::Full).unwrap();
+    work.begin(true, "");
+    let expected: Vec<i32> = (1000..2000).chain(10_000..11_000).collect();
+    assert_eq!(rows(&*hobt, &mut work), expected);
+    work.commit(CommitMode::Full).unwrap();
+    let report = db.check();
+    assert!(report.is_clean(), "{report:?}");
+    db.close(Vec::new()).unwrap();
+    drop((db, hobt, work));
+    check_reopened(&files, &dir);
+}
+
+fn check_reopened(files: &Files, dir: &Path) {
+    let env = environment(Arc::new(RealDisk));
+    let (db, report) =
+        Database::open(&env, DatabaseId(5), "life", files, &Sizing::default()).unwrap();
+    assert_eq!((report.torn_pages, report.undone), (0, 0));
+    db.close(Vec::new()).unwrap();
+    std::fs::remove_dir_all(dir).unwrap();
+}
