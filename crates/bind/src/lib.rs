@@ -1,3 +1,110 @@
-//! AST and catalog view to logical tree: names, types, scopes.
+//! From a tree of names to a plan of slots: name resolution, types, conversions, scopes.
+//!
+//! ```text
+//! tsql::ast ─┐
+//! Catalogs  ─┼→ bind → Bound { plan::LogicalPlan, references } → optimize
+//! Variables ─┘
+//! ```
+//!
+//! [`bind_statement`] takes SELECT, INSERT, UPDATE and DELETE; [`bind_scalar`] and
+//! [`bind_condition`] what stands alone in SET, IF, PRINT, RETURN. Errors carry SQL Server's numbers
+//! and the line of the name or expression they are about.
+//!
+//! Invariants
+//!  1. Nothing is accepted and ignored: what a plan cannot express is refused by its name.
+//!  2. Each column reference of the text becomes one slot; a slot belongs to one reference.
+//!  3. A scalar's operands have been converted as its operator asks; `exec` never decides a type.
+//!  4. Binding deeper than `EXPRESSION_DEPTH_MAX` is error 191; trees it makes are no higher.
+//!
+//! Not here: choosing an access path (`optimize`), permissions, SELECT INTO's table (`ddl`).
 
 #![forbid(unsafe_code)]
+
+mod aggregate;
+mod binder;
+mod collation;
+mod condition;
+mod constant;
+mod convert;
+mod delete;
+mod environment;
+mod expression;
+mod function;
+mod hint;
+mod insert;
+mod literal;
+mod order;
+mod query;
+mod resolve;
+mod scope;
+mod select;
+mod set_operation;
+mod source;
+mod target;
+mod update;
+mod window;
+
+pub use convert::declared_type;
+pub use environment::{Bound, BoundReference, Environment, IntoTable, Variables};
+
+use base::SqlResult;
+use binder::Binder;
+use plan::Statement;
+use tsql::ast;
+use types::SqlType;
+
+/// Binds SELECT, INSERT, UPDATE or DELETE.
+///
+/// # Errors
+/// The first thing that has no meaning, with its line; 40510 for other statements.
+pub fn bind_statement(
+    environment: &Environment<'_>,
+    statement: &ast::Statement,
+) -> SqlResult<Bound> {
+    let mut binder = Binder::new(environment);
+    let bound = binder.statement(&statement.kind).and_then(|s| binder.finish(s));
+    bound.map_err(|e| e.at_line(statement.span.line))
+}
+
+/// Binds an expression alone, converted to a type where one is wanted.
+///
+/// # Errors
+/// The first thing that has no meaning, with its line.
+pub fn bind_scalar(
+    environment: &Environment<'_>,
+    expression: &ast::Expr,
+    wanted: Option<SqlType>,
+) -> SqlResult<Bound> {
+    let mut binder = Binder::new(environment);
+    let bound = binder.expr(expression).and_then(|x| match wanted {
+        Some(t) => binder.implicit(x, t),
+        None => Ok(x),
+    });
+    let bound = bound.and_then(|x| binder.finish(Statement::Scalar(x)));
+    bound.map_err(|e| e.at_line(expression.span.line))
+}
+
+/// Binds a condition alone.
+///
+/// # Errors
+/// The first thing that has no meaning, with its line.
+pub fn bind_condition(
+    environment: &Environment<'_>,
+    condition: &ast::Condition,
+) -> SqlResult<Bound> {
+    let mut binder = Binder::new(environment);
+    let bound = binder.condition(condition);
+    let bound = bound.and_then(|p| binder.finish(Statement::Condition(p)));
+    bound.map_err(|e| e.at_line(condition.span.line))
+}
+
+/// Whether a CHECK or DEFAULT has a meaning for a table: what DDL asks before it stores the text.
+///
+/// # Errors
+/// The first thing that has no meaning.
+pub fn check_definition(
+    environment: &Environment<'_>,
+    table: &std::sync::Arc<catalog::view::Table>,
+) -> SqlResult<()> {
+    Binder::new(environment).definition(table)
+}

@@ -2,7 +2,9 @@
 //!
 //! Recursion is bounded by the depth that `bind` admits.
 
-use crate::{LikeText, Predicate, Scalar, ScalarKind, Slot, SubqueryId};
+use crate::{
+    LikeText, Logical, Predicate, Scalar, ScalarKind, Slot, SubqueryId, Top, WindowFunction,
+};
 use std::collections::BTreeSet;
 
 /// What an expression depends on.
@@ -192,6 +194,137 @@ impl Predicate {
                 value.rewrite(change);
                 body.rewrite(change);
             }
+        }
+    }
+}
+
+impl Logical {
+    /// Every node of the tree, from the top.
+    pub fn for_each_mut(&mut self, visit: &mut dyn FnMut(&mut Logical)) {
+        visit(self);
+        match self {
+            Logical::Get(_) | Logical::Virtual(_) | Logical::Values { .. } => {}
+            Logical::Filter { input, .. }
+            | Logical::Compute { input, .. }
+            | Logical::Distinct { input, .. }
+            | Logical::Window { input, .. }
+            | Logical::Sort { input, .. }
+            | Logical::Top { input, .. } => input.for_each_mut(visit),
+            Logical::Aggregate(a) => a.input.for_each_mut(visit),
+            Logical::Join { left, right, .. } => {
+                left.for_each_mut(visit);
+                right.for_each_mut(visit);
+            }
+            Logical::Concatenate { inputs, .. } => {
+                inputs.iter_mut().for_each(|(input, _)| input.for_each_mut(visit));
+            }
+        }
+    }
+
+    /// What the tree reads, of its own slots too, and which slots it writes.
+    pub fn reads_and_writes(&self, reads: &mut Reads, writes: &mut BTreeSet<Slot>) {
+        match self {
+            Logical::Get(get) => {
+                writes.extend(get.columns.iter().map(|c| c.slot));
+                if let Some(old) = &get.target {
+                    writes.extend([old.uniquifier, old.rid, old.hint].into_iter().flatten());
+                }
+            }
+            Logical::Virtual(get) => {
+                get.arguments.iter().for_each(|x| x.read_into(reads));
+                writes.extend(get.columns.iter().map(|c| c.slot));
+            }
+            Logical::Values { rows, columns } => {
+                rows.iter().flatten().for_each(|x| x.read_into(reads));
+                writes.extend(columns);
+            }
+            Logical::Filter { input, predicate } => {
+                predicate.read_into(reads);
+                input.reads_and_writes(reads, writes);
+            }
+            Logical::Compute { input, columns } => {
+                columns.iter().for_each(|(_, x)| x.read_into(reads));
+                writes.extend(columns.iter().map(|(slot, _)| *slot));
+                input.reads_and_writes(reads, writes);
+            }
+            Logical::Join { left, right, on, .. } => {
+                on.read_into(reads);
+                left.reads_and_writes(reads, writes);
+                right.reads_and_writes(reads, writes);
+            }
+            Logical::Concatenate { inputs, columns } => {
+                for (input, slots) in inputs {
+                    input.reads_and_writes(reads, writes);
+                    reads.slots.extend(slots);
+                }
+                writes.extend(columns);
+            }
+            Logical::Aggregate(_)
+            | Logical::Distinct { .. }
+            | Logical::Window { .. }
+            | Logical::Sort { .. }
+            | Logical::Top { .. } => self.ordering_reads_and_writes(reads, writes),
+        }
+    }
+
+    /// The same for nodes that group, order and limit.
+    fn ordering_reads_and_writes(&self, reads: &mut Reads, writes: &mut BTreeSet<Slot>) {
+        match self {
+            Logical::Aggregate(a) => {
+                reads.slots.extend(a.keys.iter().map(|(slot, _)| *slot));
+                for call in &a.calls {
+                    call.argument.iter().chain(&call.separator).for_each(|x| x.read_into(reads));
+                    writes.insert(call.output);
+                }
+                a.input.reads_and_writes(reads, writes);
+            }
+            Logical::Distinct { input, columns } => {
+                reads.slots.extend(columns.iter().map(|(slot, _)| *slot));
+                input.reads_and_writes(reads, writes);
+            }
+            Logical::Window { input, partition, order, calls } => {
+                reads.slots.extend(partition.iter().chain(order).map(|k| k.slot));
+                for call in calls {
+                    call.function.read_into(reads);
+                    writes.insert(call.output);
+                }
+                input.reads_and_writes(reads, writes);
+            }
+            Logical::Sort { input, keys } => {
+                reads.slots.extend(keys.iter().map(|k| k.slot));
+                input.reads_and_writes(reads, writes);
+            }
+            Logical::Top { input, top } => {
+                top.read_into(reads);
+                input.reads_and_writes(reads, writes);
+            }
+            // All others are the caller's.
+            _ => {}
+        }
+    }
+}
+
+impl WindowFunction {
+    /// Adds what it reads.
+    pub fn read_into(&self, out: &mut Reads) {
+        match self {
+            WindowFunction::Ntile(x) | WindowFunction::Aggregate { argument: Some(x), .. } => {
+                x.read_into(out);
+            }
+            WindowFunction::RowNumber
+            | WindowFunction::Rank
+            | WindowFunction::DenseRank
+            | WindowFunction::Aggregate { argument: None, .. } => {}
+        }
+    }
+}
+
+impl Top {
+    /// Adds what it reads.
+    pub fn read_into(&self, out: &mut Reads) {
+        self.count.iter().chain(&self.offset).for_each(|x| x.read_into(out));
+        if let Some(keys) = &self.ties {
+            out.slots.extend(keys.iter().map(|k| k.slot));
         }
     }
 }

@@ -1,0 +1,227 @@
+//! Aggregates, and what may stand beside them.
+//!
+//! An aggregate becomes a column of the grouping below: its call is noted in the scope, and the
+//! expression reads the call's slot. When the select list is bound, [`Grouped`] checks that every
+//! other column is one that the rows of a group share, replacing whole grouping expressions by
+//! their slots. A grouping column keeps its slot, so that subqueries which read it still do.
+
+use crate::binder::Binder;
+use crate::scope::{Clause, ColumnRead};
+use base::{SqlError, SqlResult, messages};
+use builtins::Aggregate;
+use plan::{AggregateCall, LikeText, Predicate, Scalar, ScalarKind, ScalarType, Slot};
+use std::collections::BTreeSet;
+use tsql::ast;
+use types::SqlType;
+
+impl Binder<'_> {
+    /// A call of an aggregate, with OVER or without.
+    pub(crate) fn aggregate(
+        &mut self,
+        aggregate: Aggregate,
+        call: &ast::FunctionCall,
+    ) -> SqlResult<Scalar> {
+        if let Some(over) = &call.over {
+            return self.window_aggregate(aggregate, call, over);
+        }
+        self.aggregate_allowed()?;
+        let (argument, separator) = self.aggregate_argument(aggregate, call, true)?;
+        let ty = self.aggregate_type(aggregate, argument.as_ref())?;
+        let scope = self.scopes.last_mut().expect("an aggregate is allowed only within a query");
+        let known = scope.calls.iter().find(|c| {
+            c.function == aggregate && c.distinct == call.distinct && c.argument == argument
+        });
+        if let Some(known) = known {
+            return Ok(Scalar::column(known.output, known.ty));
+        }
+        let output = self.new_slot();
+        let distinct = call.distinct && !matches!(aggregate, Aggregate::Min | Aggregate::Max);
+        let entry =
+            AggregateCall { function: aggregate, distinct, argument, separator, output, ty };
+        let scope = self.scopes.last_mut().expect("the scope was there above");
+        scope.calls.push(entry);
+        Ok(Scalar::column(output, ty))
+    }
+
+    fn aggregate_allowed(&self) -> SqlResult<()> {
+        let Some(scope) = self.scopes.last() else {
+            return Err(SqlError::new(messages::AGGREGATE_IN_WHERE, &[]));
+        };
+        if scope.in_aggregate {
+            return Err(SqlError::new(messages::AGGREGATE_OF_AGGREGATE, &[]));
+        }
+        let message = match scope.clause {
+            Clause::SelectList | Clause::Having | Clause::OrderBy => return Ok(()),
+            Clause::Where | Clause::From | Clause::Definition => messages::AGGREGATE_IN_WHERE,
+            Clause::On => messages::AGGREGATE_IN_ON,
+            Clause::GroupBy => messages::AGGREGATE_IN_GROUP_BY,
+            Clause::Set => messages::AGGREGATE_IN_SET,
+        };
+        Err(SqlError::new(message, &[]))
+    }
+
+    /// What is aggregated, and STRING_AGG's separator. `inner`: columns within are those of
+    /// ungrouped rows.
+    pub(crate) fn aggregate_argument(
+        &mut self,
+        aggregate: Aggregate,
+        call: &ast::FunctionCall,
+        inner: bool,
+    ) -> SqlResult<(Option<Scalar>, Option<Scalar>)> {
+        let name = aggregate.name().to_ascii_lowercase();
+        let counts = matches!(aggregate, Aggregate::Count | Aggregate::CountBig);
+        if call.star {
+            return match counts {
+                true => Ok((None, None)),
+                false => Err(SqlError::new(messages::SYNTAX_NEAR, &[&"*"])),
+            };
+        }
+        let wanted = if aggregate == Aggregate::StringAgg { 2 } else { 1 };
+        if call.arguments.len() != wanted {
+            return Err(SqlError::new(messages::FUNCTION_ARGUMENT_COUNT, &[&name, &wanted]));
+        }
+        if inner && let Some(scope) = self.scopes.last_mut() {
+            scope.in_aggregate = true;
+        }
+        let argument = self.expr(&call.arguments[0]);
+        if inner && let Some(scope) = self.scopes.last_mut() {
+            scope.in_aggregate = false;
+        }
+        let argument = argument?;
+        let separator = match call.arguments.get(1) {
+            Some(e) => Some(self.expr(e)?),
+            None => None,
+        };
+        if aggregate == Aggregate::StringAgg && !argument.ty.sql_type.is_character() {
+            return Ok((Some(self.implicit(argument, SqlType::nvarchar(4000))?), separator));
+        }
+        Ok((Some(argument), separator))
+    }
+
+    pub(crate) fn aggregate_type(
+        &self,
+        aggregate: Aggregate,
+        argument: Option<&Scalar>,
+    ) -> SqlResult<ScalarType> {
+        let over = argument.map_or(SqlType::Int, |x| x.ty.sql_type);
+        let ty = self.plain(aggregate.result_type(over)?, true);
+        Ok(match argument {
+            Some(x) if x.ty.sql_type.is_character() => {
+                ScalarType { collation: x.ty.collation, coercibility: x.ty.coercibility, ..ty }
+            }
+            _ => ty,
+        })
+    }
+}
+
+/// The shape of a grouped query: what its expressions may read.
+pub(crate) struct Grouped<'s> {
+    /// Grouping expressions with the slots that hold them.
+    pub(crate) keys: &'s [(Scalar, Slot)],
+    /// Reads of the query's own columns.
+    pub(crate) reads: &'s [ColumnRead],
+    /// There is a GROUP BY clause (even if only HAVING or an aggregate makes the group).
+    pub(crate) clause_present: bool,
+}
+
+impl Grouped<'_> {
+    /// Replaces grouping expressions by their slots; what is left must not read ungrouped columns.
+    pub(crate) fn scalar(&self, x: &mut Scalar) -> SqlResult<()> {
+        if let Some((_, slot)) = self.keys.iter().find(|(key, _)| key.kind == x.kind) {
+            x.kind = ScalarKind::Column(*slot);
+            return Ok(());
+        }
+        use ScalarKind as K;
+        match &mut x.kind {
+            K::Constant(_) | K::Variable(_) | K::Global(_) | K::Subquery(_) => {}
+            K::Column(slot) => self.allowed(*slot)?,
+            K::Negate(x) | K::BitNot(x) => self.scalar(x)?,
+            K::Binary { left, right, .. } => {
+                self.scalar(left)?;
+                self.scalar(right)?;
+            }
+            K::Case { branches, otherwise } => {
+                for (when, then) in branches {
+                    self.predicate(when)?;
+                    self.scalar(then)?;
+                }
+                if let Some(x) = otherwise {
+                    self.scalar(x)?;
+                }
+            }
+            K::Coalesce(items) => items.iter_mut().try_for_each(|x| self.scalar(x))?,
+            K::Cast { operand, style, .. } => {
+                self.scalar(operand)?;
+                if let Some(x) = style {
+                    self.scalar(x)?;
+                }
+            }
+            K::Function { args, .. } => args.iter_mut().try_for_each(|x| self.scalar(x))?,
+            K::Let { value, body, .. } => {
+                self.scalar(value)?;
+                self.scalar(body)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn predicate(&self, p: &mut Predicate) -> SqlResult<()> {
+        use Predicate as P;
+        match p {
+            P::Constant(_) | P::Exists(_) => Ok(()),
+            P::Compare { left, right, .. } | P::IsDistinct { left, right, .. } => {
+                self.scalar(left)?;
+                self.scalar(right)
+            }
+            P::IsNull(x) => self.scalar(x),
+            P::Like { operand, pattern, .. } => {
+                self.scalar(operand)?;
+                match pattern {
+                    LikeText::Dynamic { pattern, .. } => self.scalar(pattern),
+                    LikeText::Compiled(_) => Ok(()),
+                }
+            }
+            P::InList { operand, list, .. } => {
+                self.scalar(operand)?;
+                list.iter_mut().try_for_each(|x| self.scalar(x))
+            }
+            P::Quantified { operand, .. } => self.scalar(operand),
+            P::Not(p) => self.predicate(p),
+            P::And(parts) | P::Or(parts) => parts.iter_mut().try_for_each(|p| self.predicate(p)),
+            P::Let { value, body, .. } => {
+                self.scalar(value)?;
+                self.predicate(body)
+            }
+        }
+    }
+
+    /// Subqueries of grouped clauses read outer columns: those must be grouping columns.
+    pub(crate) fn nested_reads(&self) -> SqlResult<()> {
+        let shared: BTreeSet<Slot> = self.keys.iter().map(|(_, slot)| *slot).collect();
+        let grouped = |r: &&ColumnRead| {
+            r.nested && matches!(r.clause, Clause::SelectList | Clause::Having | Clause::OrderBy)
+        };
+        match self.reads.iter().filter(grouped).find(|r| !shared.contains(&r.slot)) {
+            Some(read) => Err(self.error(read)),
+            None => Ok(()),
+        }
+    }
+
+    fn allowed(&self, slot: Slot) -> SqlResult<()> {
+        let late = |c| matches!(c, Clause::SelectList | Clause::Having | Clause::OrderBy);
+        match self.reads.iter().find(|r| r.slot == slot && late(r.clause)) {
+            Some(read) => Err(self.error(read)),
+            None => Ok(()),
+        }
+    }
+
+    fn error(&self, read: &ColumnRead) -> SqlError {
+        let message = match (read.clause, self.clause_present) {
+            (Clause::Having, _) => messages::AGGREGATE_REQUIRED_HAVING,
+            (Clause::OrderBy, true) => messages::AGGREGATE_REQUIRED_ORDER,
+            (Clause::OrderBy, false) => messages::AGGREGATE_REQUIRED_ORDER_PLAIN,
+            _ => messages::AGGREGATE_REQUIRED,
+        };
+        SqlError::new(message, &[&read.shown]).at_line(read.line)
+    }
+}

@@ -1,0 +1,255 @@
+//! The state of one binding: slots, references, subqueries, scopes, depth.
+
+use crate::environment::{Bound, BoundReference, Environment, IntoTable};
+use crate::scope::Scope;
+use base::limits::EXPRESSION_DEPTH_MAX;
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{DatabaseView, Table, VirtualTable};
+use plan::{
+    Get, GetColumn, Header, Logical, LogicalPlan, Plan, Reads, Reference, Scalar, ScalarType, Slot,
+    Statement, Subquery, SubqueryId, TableNo, VirtualGet,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+use tsql::ast;
+use types::Collation;
+
+/// A table reference with the columns that were mentioned so far.
+pub(crate) struct ReferenceState {
+    pub(crate) reference: BoundReference,
+    pub(crate) used: BTreeMap<usize, Slot>,
+}
+
+/// A common table expression.
+pub(crate) struct Cte {
+    pub(crate) name: Box<str>,
+    pub(crate) columns: Vec<ast::Name>,
+    pub(crate) query: ast::Query,
+}
+
+pub(crate) struct Binder<'a> {
+    pub(crate) environment: &'a Environment<'a>,
+    /// The current database.
+    pub(crate) database: Arc<DatabaseView>,
+    /// Its collation: of names, constants and variables.
+    pub(crate) collation: Collation,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) ctes: Vec<Rc<Cte>>,
+    pub(crate) references: Vec<ReferenceState>,
+    pub(crate) subqueries: Vec<Subquery<Logical>>,
+    pub(crate) header: Header,
+    pub(crate) into: Option<IntoTable>,
+    /// References on a side of an outer join that may be absent.
+    pub(crate) nullable_references: BTreeSet<TableNo>,
+    slots: u32,
+    depth: usize,
+}
+
+/// The most table references of one statement.
+const REFERENCES_MAX: usize = 256;
+
+impl<'a> Binder<'a> {
+    pub(crate) fn new(environment: &'a Environment<'a>) -> Self {
+        let database = environment.catalogs.current();
+        let header = Header {
+            databases: vec![(database.id(), database.schema_version())],
+            ..Header::default()
+        };
+        Binder {
+            environment,
+            collation: database.collation(),
+            database,
+            scopes: Vec::new(),
+            ctes: Vec::new(),
+            references: Vec::new(),
+            subqueries: Vec::new(),
+            header,
+            into: None,
+            nullable_references: BTreeSet::new(),
+            slots: 0,
+            depth: 0,
+        }
+    }
+
+    pub(crate) fn statement(
+        &mut self,
+        statement: &ast::StatementKind,
+    ) -> SqlResult<Statement<Logical>> {
+        use ast::StatementKind as K;
+        match statement {
+            K::Select(s) => self.select_statement(s),
+            K::Insert(s) => self.insert(s),
+            K::Update(s) => self.update(s),
+            K::Delete(s) => self.delete(s),
+            K::Merge(_) => Err(unsupported_statement("MERGE")),
+            _ => Err(unsupported_statement("this statement as a plan")),
+        }
+    }
+
+    pub(crate) fn new_slot(&mut self) -> Slot {
+        self.slots += 1;
+        Slot(self.slots - 1)
+    }
+
+    /// Invariant 4: some levels deeper, or error 191.
+    pub(crate) fn nested<T>(
+        &mut self,
+        levels: usize,
+        inner: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        if self.depth + levels > EXPRESSION_DEPTH_MAX {
+            return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
+        }
+        self.depth += levels;
+        let result = inner(self);
+        self.depth -= levels;
+        result
+    }
+
+    /// A constant or variable's type: the database's collation, which anything overrules.
+    pub(crate) fn plain(&self, sql_type: types::SqlType, nullable: bool) -> ScalarType {
+        ScalarType { collation: self.collation, ..ScalarType::new(sql_type, nullable) }
+    }
+
+    pub(crate) fn constant(&self, value: types::Value, sql_type: types::SqlType) -> Scalar {
+        let ty = self.plain(sql_type, value.is_null());
+        Scalar { ty, ..Scalar::constant(value, sql_type) }
+    }
+
+    /// Notes a reference and what the plan depends on.
+    pub(crate) fn refer(
+        &mut self,
+        database: &DatabaseView,
+        reference: BoundReference,
+    ) -> SqlResult<TableNo> {
+        if self.references.len() >= REFERENCES_MAX {
+            return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
+        }
+        let version = (database.id(), database.schema_version());
+        if !self.header.databases.contains(&version) {
+            self.header.databases.push(version);
+        }
+        let object = match &reference {
+            BoundReference::Table(t) => {
+                self.header.session_bound |= t.is_temp;
+                t.object_id
+            }
+            BoundReference::Virtual(v) => v.object_id,
+        };
+        let entry = Reference { database: database.id(), object };
+        if !self.header.references.contains(&entry) {
+            self.header.references.push(entry);
+        }
+        self.references.push(ReferenceState { reference, used: BTreeMap::new() });
+        Ok(TableNo(self.references.len() as u32 - 1))
+    }
+
+    /// The slot of a column of a reference: invariant 2.
+    pub(crate) fn use_column(&mut self, table: TableNo, column: usize) -> Slot {
+        if let Some(&slot) = self.references[table.0 as usize].used.get(&column) {
+            return slot;
+        }
+        let slot = self.new_slot();
+        self.references[table.0 as usize].used.insert(column, slot);
+        slot
+    }
+
+    pub(crate) fn table(&self, no: TableNo) -> Option<Arc<Table>> {
+        match &self.references[no.0 as usize].reference {
+            BoundReference::Table(t) => Some(Arc::clone(t)),
+            BoundReference::Virtual(_) => None,
+        }
+    }
+
+    pub(crate) fn virtual_table(&self, no: TableNo) -> Option<Arc<VirtualTable>> {
+        match &self.references[no.0 as usize].reference {
+            BoundReference::Virtual(v) => Some(Arc::clone(v)),
+            BoundReference::Table(_) => None,
+        }
+    }
+
+    /// Adds a subquery.
+    pub(crate) fn add_subquery(&mut self, subquery: Subquery<Logical>) -> SubqueryId {
+        self.subqueries.push(subquery);
+        SubqueryId(self.subqueries.len() as u32 - 1)
+    }
+
+    /// The plan: columns that were mentioned are now known, so are reads of subqueries.
+    pub(crate) fn finish(&mut self, statement: Statement<Logical>) -> SqlResult<Bound> {
+        let mut plan: LogicalPlan = Plan {
+            statement,
+            subqueries: std::mem::take(&mut self.subqueries),
+            slots: self.slots,
+            header: std::mem::take(&mut self.header),
+        };
+        let used: Vec<Vec<GetColumn>> = self.references.iter().map(columns_of).collect();
+        if let Some(source) = source_of(&mut plan.statement) {
+            fill_columns(source, &used);
+        }
+        for subquery in &mut plan.subqueries {
+            fill_columns(&mut subquery.source, &used);
+        }
+        outer_reads(&mut plan.subqueries);
+        let references = self.references.drain(..).map(|r| r.reference).collect();
+        Ok(Bound { plan, references, into: self.into.take() })
+    }
+}
+
+fn columns_of(state: &ReferenceState) -> Vec<GetColumn> {
+    state.used.iter().map(|(&column, &slot)| GetColumn { column, slot }).collect()
+}
+
+fn source_of(statement: &mut Statement<Logical>) -> Option<&mut Logical> {
+    match statement {
+        Statement::Query(q) => Some(&mut q.source),
+        Statement::Assign(a) => Some(&mut a.source),
+        Statement::Insert(i) => Some(&mut i.source),
+        Statement::Update(u) => Some(&mut u.source),
+        Statement::Delete(d) => Some(&mut d.source),
+        Statement::Scalar(_) | Statement::Condition(_) => None,
+    }
+}
+
+fn fill_columns(tree: &mut Logical, used: &[Vec<GetColumn>]) {
+    tree.for_each_mut(&mut |node| match node {
+        Logical::Get(get) => fill_get(get, used),
+        Logical::Virtual(get) => fill_virtual(get, used),
+        _ => {}
+    });
+}
+
+fn fill_get(get: &mut Get, used: &[Vec<GetColumn>]) {
+    get.columns.clone_from(&used[get.table.0 as usize]);
+}
+
+fn fill_virtual(get: &mut VirtualGet, used: &[Vec<GetColumn>]) {
+    get.columns.clone_from(&used[get.table.0 as usize]);
+}
+
+/// For each subquery the slots it reads and doesn't write, those of subqueries within it included.
+/// A subquery's number is greater than those it contains, so one pass in order suffices.
+fn outer_reads(subqueries: &mut [Subquery<Logical>]) {
+    for n in 0..subqueries.len() {
+        let mut reads = Reads::default();
+        let mut writes = BTreeSet::new();
+        subqueries[n].source.reads_and_writes(&mut reads, &mut writes);
+        let mut outer = reads.slots;
+        for inner in &reads.subqueries {
+            debug_assert!((inner.0 as usize) < n, "a subquery is numbered after those within it");
+            outer.extend(subqueries[inner.0 as usize].outer.iter().copied());
+        }
+        outer.extend(subqueries[n].columns.iter().copied());
+        subqueries[n].outer = outer.difference(&writes).copied().collect();
+    }
+}
+
+/// 40510 naming a statement.
+pub(crate) fn unsupported_statement(name: &str) -> SqlError {
+    SqlError::new(messages::NOT_SUPPORTED, &[&name])
+}
+
+/// 40517 naming a feature.
+pub(crate) fn unsupported(feature: &str, line: u32) -> SqlError {
+    SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature]).at_line(line)
+}

@@ -1,0 +1,114 @@
+//! Conversions that a statement asks for or needs, and types as written.
+
+use crate::binder::{Binder, unsupported};
+use crate::constant::fold;
+use base::{SqlError, SqlResult, messages};
+use plan::{Scalar, ScalarKind};
+use tsql::ast;
+use types::{Family, SqlType, TypeSize, check_explicit, check_implicit, declare};
+
+/// The type that a type name means. `length_default` is 1 in declarations, 30 in CAST.
+///
+/// # Errors
+/// 243 or 2715 for an unknown name, others for a size out of range; 40517 for a type that is not
+/// supported yet.
+pub fn declared_type(name: &ast::TypeName, length_default: u16) -> SqlResult<SqlType> {
+    let bare: &str = &name.name.object;
+    let line = name.span.line;
+    let system = match &name.name.schema {
+        None => true,
+        Some(s) => s.eq_ignore_ascii_case("sys"),
+    };
+    const LATER: [&str; 10] = [
+        "sql_variant",
+        "xml",
+        "text",
+        "ntext",
+        "image",
+        "timestamp",
+        "rowversion",
+        "hierarchyid",
+        "geometry",
+        "geography",
+    ];
+    if system && LATER.iter().any(|l| l.eq_ignore_ascii_case(bare)) {
+        return Err(unsupported(bare, line));
+    }
+    if !system || SqlType::by_name(bare, 1).is_none() {
+        return Err(SqlError::new(messages::TYPE_UNKNOWN, &[&name.name]).at_line(line));
+    }
+    let sizes = match &name.arguments {
+        ast::TypeArguments::None => vec![],
+        ast::TypeArguments::Max => vec![TypeSize::Max],
+        ast::TypeArguments::One(n) => vec![TypeSize::N(*n)],
+        ast::TypeArguments::Two(a, b) => vec![TypeSize::N(*a), TypeSize::N(*b)],
+        ast::TypeArguments::Schema(_) => return Err(unsupported("xml", line)),
+    };
+    declare(bare, &sizes, length_default).map_err(|e| e.at_line(line))
+}
+
+/// Whether a scalar is the word NULL, which takes any type. A CAST of NULL is never folded, so
+/// that it stays one of its own type.
+pub(crate) fn is_untyped_null(x: &Scalar) -> bool {
+    matches!(&x.kind, ScalarKind::Constant(v) if v.is_null())
+}
+
+/// Whether values of two types compare as they are.
+fn comparable(a: SqlType, b: SqlType) -> bool {
+    a.family() == b.family()
+        && (a.family() != Family::Temporal
+            || std::mem::discriminant(&a) == std::mem::discriminant(&b))
+}
+
+impl Binder<'_> {
+    /// The scalar converted to a type, where a statement need not say so.
+    pub(crate) fn implicit(&self, x: Scalar, to: SqlType) -> SqlResult<Scalar> {
+        if x.ty.sql_type == to {
+            return Ok(x);
+        }
+        if is_untyped_null(&x) {
+            return Ok(Scalar { ty: x.ty.converted(to), ..x });
+        }
+        check_implicit(x.ty.sql_type, to)?;
+        Ok(cast(x, to))
+    }
+
+    /// The same where only comparing follows: types of one family are left alone.
+    pub(crate) fn for_comparison(&self, x: Scalar, to: SqlType) -> SqlResult<Scalar> {
+        if comparable(x.ty.sql_type, to) { Ok(x) } else { self.implicit(x, to) }
+    }
+
+    /// CAST, CONVERT and their TRY_ forms.
+    pub(crate) fn cast(&mut self, c: &ast::Cast) -> SqlResult<Scalar> {
+        let line = c.target.span.line;
+        if c.form == ast::CastForm::Parse {
+            return Err(unsupported("PARSE", line));
+        }
+        let to = declared_type(&c.target, 30)?;
+        let operand = self.expr(&c.operand)?;
+        let style = match &c.style {
+            Some(s) => {
+                let style = self.expr(s)?;
+                Some(Box::new(self.implicit(style, SqlType::Int)?))
+            }
+            None => None,
+        };
+        if !is_untyped_null(&operand) {
+            check_explicit(operand.ty.sql_type, to).map_err(|e| e.at_line(line))?;
+        }
+        let mut ty = operand.ty.converted(to);
+        if !operand.ty.sql_type.is_character() {
+            ty.collation = self.collation;
+        }
+        ty.nullable |= c.attempt;
+        let kind = ScalarKind::Cast { operand: Box::new(operand), style, attempt: c.attempt };
+        Ok(fold(Scalar { kind, ty }))
+    }
+}
+
+/// A conversion without style.
+pub(crate) fn cast(x: Scalar, to: SqlType) -> Scalar {
+    let ty = x.ty.converted(to);
+    let kind = ScalarKind::Cast { operand: Box::new(x), style: None, attempt: false };
+    fold(Scalar { kind, ty })
+}

@@ -1,0 +1,51 @@
+//! What binding is given, and what it gives.
+
+use base::ObjectId;
+use catalog::view::{Catalogs, Table, VirtualTable};
+use plan::{LogicalPlan, VariableId};
+use std::sync::Arc;
+use types::SqlType;
+
+/// The variables and parameters a statement sees. Implemented by `session`.
+pub trait Variables {
+    /// A variable by its name with `@`, in any case.
+    fn variable(&self, name: &str) -> Option<(VariableId, SqlType)>;
+}
+
+/// What a statement is bound in.
+#[derive(Clone, Copy)]
+pub struct Environment<'a> {
+    /// Databases, temporary tables, table variables.
+    pub catalogs: &'a dyn Catalogs,
+    /// Variables and parameters.
+    pub variables: &'a dyn Variables,
+    /// The table for which IDENTITY_INSERT is ON.
+    pub identity_insert: Option<ObjectId>,
+}
+
+/// A statement with names resolved.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// What it means.
+    pub plan: LogicalPlan,
+    /// What `plan::TableNo` counts.
+    pub references: Vec<BoundReference>,
+    /// SELECT INTO: the table that is to be made of the result first.
+    pub into: Option<IntoTable>,
+}
+
+/// A reference of a FROM clause or of a change.
+#[derive(Clone, Debug)]
+pub enum BoundReference {
+    /// To a table.
+    Table(Arc<Table>),
+    /// To a system view or function.
+    Virtual(Arc<VirtualTable>),
+}
+
+/// The target of SELECT INTO.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntoTable {
+    /// As written.
+    pub name: tsql::ast::ObjectName,
+}

@@ -1,0 +1,307 @@
+//! Scalar expressions.
+
+use crate::binder::{Binder, unsupported};
+use crate::collation::combined;
+use crate::constant::fold;
+use crate::convert::is_untyped_null;
+use base::{SqlError, SqlResult, messages};
+use plan::{Coercibility, Predicate, Scalar, ScalarKind, ScalarType, Subquery};
+use tsql::ast::{self, ExprKind};
+use types::{BinaryOp, Collation, SqlType, common_type, negated_type, operation};
+
+fn operator(op: ast::BinaryOp) -> BinaryOp {
+    match op {
+        ast::BinaryOp::Add => BinaryOp::Add,
+        ast::BinaryOp::Subtract => BinaryOp::Sub,
+        ast::BinaryOp::Multiply => BinaryOp::Mul,
+        ast::BinaryOp::Divide => BinaryOp::Div,
+        ast::BinaryOp::Modulo => BinaryOp::Modulo,
+        ast::BinaryOp::BitAnd => BinaryOp::BitAnd,
+        ast::BinaryOp::BitOr => BinaryOp::BitOr,
+        ast::BinaryOp::BitXor => BinaryOp::BitXor,
+    }
+}
+
+/// The operator of a compound assignment; None for `=`.
+pub(crate) fn assigning_operator(op: ast::AssignOp) -> Option<BinaryOp> {
+    Some(match op {
+        ast::AssignOp::Set => return None,
+        ast::AssignOp::Add => BinaryOp::Add,
+        ast::AssignOp::Subtract => BinaryOp::Sub,
+        ast::AssignOp::Multiply => BinaryOp::Mul,
+        ast::AssignOp::Divide => BinaryOp::Div,
+        ast::AssignOp::Modulo => BinaryOp::Modulo,
+        ast::AssignOp::BitAnd => BinaryOp::BitAnd,
+        ast::AssignOp::BitXor => BinaryOp::BitXor,
+        ast::AssignOp::BitOr => BinaryOp::BitOr,
+    })
+}
+
+impl Binder<'_> {
+    /// An expression.
+    pub(crate) fn expr(&mut self, e: &ast::Expr) -> SqlResult<Scalar> {
+        let bound = self.nested(1, |b| b.expr_kind(e));
+        bound.map_err(|error| error.at_line(e.span.line))
+    }
+
+    fn expr_kind(&mut self, e: &ast::Expr) -> SqlResult<Scalar> {
+        let line = e.span.line;
+        match &e.kind {
+            ExprKind::Literal(l) => self.literal(l),
+            ExprKind::Variable(name) => self.variable(name),
+            ExprKind::Global(name) => self.global(name),
+            ExprKind::Column(name) => Ok(self.column(name)?.scalar),
+            ExprKind::Unary { op, operand } => self.unary(*op, operand),
+            ExprKind::Arithmetic(chain) => self.arithmetic(chain),
+            ExprKind::Case(case) => self.case(case),
+            ExprKind::Iif(iif) => {
+                let condition = self.condition(&iif.condition)?;
+                let then = self.expr(&iif.then)?;
+                let otherwise = self.expr(&iif.otherwise)?;
+                self.choice(vec![(condition, then)], Some(otherwise))
+            }
+            ExprKind::Cast(c) => self.cast(c),
+            ExprKind::Collate { operand, collation } => self.collate(operand, collation),
+            ExprKind::Function(call) => self.function(call),
+            ExprKind::Niladic(name) => self.niladic(name),
+            ExprKind::Trim(t) => self.trim(t),
+            ExprKind::Subquery(q) => self.scalar_subquery(q),
+            ExprKind::Odbc { tag, text } => self.odbc_literal(tag, text),
+            ExprKind::Default => Err(SqlError::new(messages::SYNTAX_NEAR_KEYWORD, &[&"DEFAULT"])),
+            ExprKind::AtTimeZone { .. } => Err(unsupported("AT TIME ZONE", line)),
+            ExprKind::Method(_) => Err(unsupported("methods of types", line)),
+            ExprKind::NextValue(_) => Err(unsupported("NEXT VALUE FOR", line)),
+            ExprKind::Identity(_) => Err(unsupported("the IDENTITY function", line)),
+        }
+    }
+
+    /// A variable or parameter.
+    pub(crate) fn variable(&self, name: &ast::Name) -> SqlResult<Scalar> {
+        let found = self.environment.variables.variable(name);
+        let (id, sql_type) = found.ok_or_else(|| {
+            SqlError::new(messages::VARIABLE_UNDECLARED, &[name]).at_line(name.line)
+        })?;
+        Ok(Scalar { kind: ScalarKind::Variable(id), ty: self.plain(sql_type, true) })
+    }
+
+    fn global(&self, name: &ast::Name) -> SqlResult<Scalar> {
+        match builtins::global(name) {
+            Some((fact, sql_type)) => {
+                Ok(Scalar { kind: ScalarKind::Global(fact), ty: self.plain(sql_type, true) })
+            }
+            None => Err(SqlError::new(messages::VARIABLE_UNDECLARED, &[name]).at_line(name.line)),
+        }
+    }
+
+    fn unary(&mut self, op: ast::UnaryOp, operand: &ast::Expr) -> SqlResult<Scalar> {
+        let x = self.expr(operand)?;
+        match op {
+            ast::UnaryOp::Plus => Ok(x),
+            ast::UnaryOp::Minus => {
+                let x = match x.ty.sql_type {
+                    t if t.is_character() => self.implicit(x, SqlType::Int)?,
+                    _ => x,
+                };
+                let ty = x.ty.converted(negated_type(x.ty.sql_type)?);
+                Ok(fold(Scalar { kind: ScalarKind::Negate(Box::new(x)), ty }))
+            }
+            ast::UnaryOp::BitNot => {
+                if x.ty.sql_type.family() != types::Family::Integer {
+                    let name = x.ty.sql_type.error_name();
+                    let error = SqlError::new(messages::OPERAND_TYPE_INVALID, &[&name, &"'~'"]);
+                    return Err(error);
+                }
+                let ty = x.ty;
+                Ok(fold(Scalar { kind: ScalarKind::BitNot(Box::new(x)), ty }))
+            }
+        }
+    }
+
+    /// A chain of operators, folded from the left: invariant 4 of the crate counts its length.
+    fn arithmetic(&mut self, chain: &ast::Arithmetic) -> SqlResult<Scalar> {
+        self.nested(chain.rest.len(), |b| {
+            let mut left = b.expr(&chain.first)?;
+            for term in &chain.rest {
+                let right = b.expr(&term.operand)?;
+                let bound = b.binary(operator(term.op), left, right);
+                left = bound.map_err(|e| e.at_line(term.operand.span.line))?;
+            }
+            Ok(left)
+        })
+    }
+
+    /// An operator between two values.
+    pub(crate) fn binary(&self, op: BinaryOp, left: Scalar, right: Scalar) -> SqlResult<Scalar> {
+        // The word NULL takes the other side's type.
+        let (a, b) = match (is_untyped_null(&left), is_untyped_null(&right)) {
+            (true, false) => (right.ty.sql_type, right.ty.sql_type),
+            (false, true) => (left.ty.sql_type, left.ty.sql_type),
+            _ => (left.ty.sql_type, right.ty.sql_type),
+        };
+        let operation = operation(op, a, b)?;
+        let (collation, coercibility) = combined(&left, &right);
+        let ty = ScalarType {
+            sql_type: operation.result,
+            nullable: left.ty.nullable || right.ty.nullable,
+            collation,
+            coercibility,
+        };
+        let left = Box::new(self.implicit(left, operation.left)?);
+        let right = Box::new(self.implicit(right, operation.right)?);
+        Ok(fold(Scalar { kind: ScalarKind::Binary { op, left, right }, ty }))
+    }
+
+    fn collate(&mut self, operand: &ast::Expr, name: &ast::Name) -> SqlResult<Scalar> {
+        let mut x = self.expr(operand)?;
+        let collation = match &**name {
+            "database_default" | "DATABASE_DEFAULT" | "catalog_default" => Some(self.collation),
+            other => Collation::by_name(other),
+        };
+        let Some(collation) = collation else {
+            return Err(SqlError::new(messages::COLLATION_INVALID, &[name]).at_line(name.line));
+        };
+        if !x.ty.sql_type.is_character() {
+            let name = x.ty.sql_type.error_name();
+            return Err(SqlError::new(messages::COLLATE_TYPE, &[&name]));
+        }
+        x.ty.collation = collation;
+        x.ty.coercibility = Coercibility::Explicit;
+        Ok(x)
+    }
+
+    fn case(&mut self, case: &ast::Case) -> SqlResult<Scalar> {
+        let otherwise = |b: &mut Self| match &case.otherwise {
+            Some(e) => b.expr(e).map(Some),
+            None => Ok(None),
+        };
+        match &case.branches {
+            ast::CaseBranches::Searched(whens) => {
+                let mut branches = Vec::with_capacity(whens.len());
+                for (when, then) in whens {
+                    branches.push((self.condition(when)?, self.expr(then)?));
+                }
+                let otherwise = otherwise(self)?;
+                self.choice(branches, otherwise)
+            }
+            ast::CaseBranches::Simple { operand, whens } => {
+                let operand = self.expr(operand)?;
+                let (shared, bound_to) = self.shared(operand);
+                let mut branches = Vec::with_capacity(whens.len());
+                for (when, then) in whens {
+                    let value = self.expr(when)?;
+                    let test = self.compare(plan::CompareOp::Equal, shared.clone(), value)?;
+                    branches.push((test, self.expr(then)?));
+                }
+                let otherwise = otherwise(self)?;
+                let body = self.choice(branches, otherwise)?;
+                Ok(match bound_to {
+                    Some((slot, value)) => {
+                        let ty = body.ty;
+                        let (value, body) = (Box::new(value), Box::new(body));
+                        Scalar { kind: ScalarKind::Let { slot, value, body }, ty }
+                    }
+                    None => body,
+                })
+            }
+        }
+    }
+
+    /// Something that is to be used several times: itself if it is simple, else a slot and what
+    /// is to be put there once.
+    pub(crate) fn shared(&mut self, x: Scalar) -> (Scalar, Option<(plan::Slot, Scalar)>) {
+        match x.kind {
+            ScalarKind::Constant(_)
+            | ScalarKind::Column(_)
+            | ScalarKind::Variable(_)
+            | ScalarKind::Global(_) => (x, None),
+            _ => {
+                let slot = self.new_slot();
+                (Scalar::column(slot, x.ty), Some((slot, x)))
+            }
+        }
+    }
+
+    /// CASE over bound branches: results converted to their common type.
+    pub(crate) fn choice(
+        &mut self,
+        branches: Vec<(Predicate, Scalar)>,
+        otherwise: Option<Scalar>,
+    ) -> SqlResult<Scalar> {
+        let results = branches.iter().map(|(_, x)| x).chain(&otherwise);
+        let Some(mut ty) = self.common(results)? else {
+            return Err(SqlError::new(messages::CASE_ALL_NULL, &[]));
+        };
+        ty.nullable |= otherwise.is_none();
+        let mut converted = Vec::with_capacity(branches.len());
+        for (when, then) in branches {
+            converted.push((when, self.implicit(then, ty.sql_type)?));
+        }
+        let otherwise = match otherwise {
+            Some(x) => Some(Box::new(self.implicit(x, ty.sql_type)?)),
+            None => None,
+        };
+        Ok(Scalar { kind: ScalarKind::Case { branches: converted, otherwise }, ty })
+    }
+
+    /// The common type of expressions; None when all are the word NULL.
+    pub(crate) fn common<'x>(
+        &self,
+        items: impl Iterator<Item = &'x Scalar>,
+    ) -> SqlResult<Option<ScalarType>> {
+        let mut common: Option<Scalar> = None;
+        let mut nullable = false;
+        for x in items {
+            nullable |= x.ty.nullable;
+            if is_untyped_null(x) {
+                continue;
+            }
+            common = Some(match common {
+                None => Scalar { kind: ScalarKind::Constant(types::Value::Null), ty: x.ty },
+                Some(mut c) => {
+                    let sql_type = common_type(c.ty.sql_type, x.ty.sql_type)?;
+                    (c.ty.collation, c.ty.coercibility) = combined(&c, x);
+                    c.ty.sql_type = sql_type;
+                    c
+                }
+            });
+        }
+        Ok(common.map(|c| ScalarType { nullable, ..c.ty }))
+    }
+
+    fn scalar_subquery(&mut self, query: &ast::Query) -> SqlResult<Scalar> {
+        let (subquery, untyped) = self.subquery(query, false)?;
+        let mut ty = ScalarType { nullable: true, ..subquery.ty };
+        if untyped {
+            // (SELECT NULL) is the word NULL: what else would ORDER BY (SELECT NULL) be.
+            ty.sql_type = SqlType::Int;
+            return Ok(Scalar { kind: ScalarKind::Constant(types::Value::Null), ty });
+        }
+        let id = self.add_subquery(subquery);
+        Ok(Scalar { kind: ScalarKind::Subquery(id), ty })
+    }
+
+    /// A subquery of one column; true when that is the word NULL and nothing else. `exists`: its
+    /// columns do not matter.
+    pub(crate) fn subquery(
+        &mut self,
+        query: &ast::Query,
+        exists: bool,
+    ) -> SqlResult<(Subquery<plan::Logical>, bool)> {
+        if self.scopes.last().is_some_and(|s| s.clause == crate::scope::Clause::Definition) {
+            return Err(SqlError::new(messages::SUBQUERY_NOT_ALLOWED, &[]));
+        }
+        if self.scopes.last().is_some_and(|s| s.in_aggregate) {
+            return Err(SqlError::new(messages::AGGREGATE_OF_AGGREGATE, &[]));
+        }
+        let bound = self.query(query, crate::query::Place::Subquery { exists })?;
+        if !exists && bound.columns.len() != 1 {
+            let error = SqlError::new(messages::SUBQUERY_ONE_COLUMN, &[]);
+            return Err(error.at_line(query.span.line));
+        }
+        let ty = bound.columns.first().map_or_else(|| self.plain(SqlType::Int, true), |c| c.ty);
+        let untyped = bound.only_null;
+        let columns =
+            if exists { Vec::new() } else { bound.columns.iter().map(|c| c.slot).collect() };
+        Ok((Subquery { source: bound.tree, columns, ty, outer: Vec::new() }, untyped))
+    }
+}

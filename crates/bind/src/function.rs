@@ -1,0 +1,177 @@
+//! Functions: those of the registry, and forms of the language spelled like them.
+
+use crate::binder::{Binder, unsupported};
+use crate::constant::fold;
+use crate::convert::is_untyped_null;
+use base::{SqlError, SqlResult, messages};
+use builtins::{Aggregate, Function};
+use plan::{CompareOp, Scalar, ScalarKind, ScalarType};
+use tsql::ast::{self, ExprKind};
+use types::{SqlType, Value};
+
+impl Binder<'_> {
+    /// A function call.
+    pub(crate) fn function(&mut self, call: &ast::FunctionCall) -> SqlResult<Scalar> {
+        let bound = self.function_kind(call);
+        bound.map_err(|e| e.at_line(call.span.line))
+    }
+
+    fn function_kind(&mut self, call: &ast::FunctionCall) -> SqlResult<Scalar> {
+        let name = &call.name;
+        let line = call.span.line;
+        if name.schema.is_some() || name.database.is_some() || name.server.is_some() {
+            return Err(self.unknown_function(name));
+        }
+        if !call.within_group.is_empty() {
+            return Err(unsupported("WITHIN GROUP", line));
+        }
+        if call.ignore_nulls.is_some() {
+            return Err(unsupported("IGNORE NULLS", line));
+        }
+        if let Some(aggregate) = Aggregate::by_name(&name.object) {
+            return self.aggregate(aggregate, call);
+        }
+        if let Some(window) = self.ranking(call)? {
+            return Ok(window);
+        }
+        if call.over.is_some() || call.distinct || call.star {
+            return Err(SqlError::new(messages::SYNTAX_NEAR, &[&name.object]));
+        }
+        match name.object.to_ascii_uppercase().as_str() {
+            "COALESCE" => self.coalesce(call),
+            "NULLIF" => self.nullif(call),
+            _ => match builtins::lookup(&name.object) {
+                Some(function) => self.registered(function, &call.arguments),
+                None => Err(self.unknown_function(name)),
+            },
+        }
+    }
+
+    fn unknown_function(&self, name: &ast::ObjectName) -> SqlError {
+        match &name.schema {
+            Some(first) => {
+                let first = name.database.as_ref().unwrap_or(first);
+                SqlError::new(messages::COULD_NOT_FIND_FUNCTION, &[first, name])
+            }
+            None => {
+                let what = "built-in function name";
+                SqlError::new(messages::NOT_RECOGNIZED, &[&name.object, &what])
+            }
+        }
+    }
+
+    /// A function called without parentheses.
+    pub(crate) fn niladic(&mut self, name: &ast::Name) -> SqlResult<Scalar> {
+        match builtins::lookup(name) {
+            Some(function) => self.registered(function, &[]),
+            None => {
+                let what = "built-in function name";
+                Err(SqlError::new(messages::NOT_RECOGNIZED, &[name, &what]).at_line(name.line))
+            }
+        }
+    }
+
+    pub(crate) fn trim(&mut self, t: &ast::Trim) -> SqlResult<Scalar> {
+        let name = match t.side {
+            Some(ast::TrimSide::Leading) => "LTRIM",
+            Some(ast::TrimSide::Trailing) => "RTRIM",
+            Some(ast::TrimSide::Both) | None => "TRIM",
+        };
+        let mut args = vec![self.expr(&t.operand)?];
+        if let Some(characters) = &t.characters {
+            args.push(self.expr(characters)?);
+        }
+        let function = builtins::lookup(name);
+        self.call(function.expect("TRIM and its sides are in the registry"), args)
+    }
+
+    fn registered(&mut self, function: &'static Function, args: &[ast::Expr]) -> SqlResult<Scalar> {
+        function.check_count(args.len())?;
+        let mut bound = Vec::with_capacity(args.len());
+        for (n, arg) in args.iter().enumerate() {
+            bound.push(match &arg.kind {
+                ExprKind::Column(part) if n == 0 && function.date_part => {
+                    let value = builtins::datepart_argument(&part.name, function.name)?;
+                    self.constant(value, SqlType::TinyInt)
+                }
+                _ if n == 0 && function.date_part => {
+                    let name = function.name.to_ascii_lowercase();
+                    return Err(SqlError::new(messages::DATEPART_INVALID, &[&1, &name]));
+                }
+                _ => self.expr(arg)?,
+            });
+        }
+        self.call(function, bound)
+    }
+
+    fn call(&mut self, function: &'static Function, mut args: Vec<Scalar>) -> SqlResult<Scalar> {
+        if function.name == "ISNULL" {
+            self.type_isnull(&mut args);
+        }
+        let arg_types: Box<[SqlType]> = args.iter().map(|a| a.ty.sql_type).collect();
+        let sql_type = (function.result)(&arg_types)?;
+        let mut ty = self.plain(sql_type, true);
+        let texts = args.iter().filter(|a| a.ty.sql_type.is_character());
+        if let Some(first) =
+            texts.reduce(|a, b| if b.ty.coercibility > a.ty.coercibility { b } else { a })
+        {
+            (ty.collation, ty.coercibility) = (first.ty.collation, first.ty.coercibility);
+        }
+        if function.name == "ISNULL" {
+            ty.nullable = args.iter().all(|a| a.ty.nullable);
+        }
+        Ok(fold(Scalar { kind: ScalarKind::Function { function, args, arg_types }, ty }))
+    }
+
+    /// The word NULL as ISNULL's first argument takes the second's type.
+    fn type_isnull(&self, args: &mut [Scalar]) {
+        if let [first, second] = args {
+            if is_untyped_null(first) {
+                first.ty.sql_type = second.ty.sql_type;
+            } else if is_untyped_null(second) {
+                second.ty.sql_type = first.ty.sql_type;
+            }
+        }
+    }
+
+    fn coalesce(&mut self, call: &ast::FunctionCall) -> SqlResult<Scalar> {
+        if call.arguments.len() < 2 {
+            let error =
+                SqlError::new(messages::FUNCTION_ARGUMENT_COUNT, &[&"coalesce", &"at least 2"]);
+            return Err(error);
+        }
+        let mut items = Vec::with_capacity(call.arguments.len());
+        for arg in &call.arguments {
+            items.push(self.expr(arg)?);
+        }
+        let Some(mut ty) = self.common(items.iter())? else {
+            return Err(SqlError::new(messages::CASE_ALL_NULL, &[]));
+        };
+        ty.nullable = items.iter().all(|x| x.ty.nullable);
+        let items: SqlResult<Vec<Scalar>> =
+            items.into_iter().map(|x| self.implicit(x, ty.sql_type)).collect();
+        Ok(Scalar { kind: ScalarKind::Coalesce(items?), ty })
+    }
+
+    fn nullif(&mut self, call: &ast::FunctionCall) -> SqlResult<Scalar> {
+        let [first, second] = call.arguments.as_slice() else {
+            return Err(SqlError::new(messages::FUNCTION_ARGUMENT_COUNT, &[&"nullif", &2]));
+        };
+        let first = self.expr(first)?;
+        let second = self.expr(second)?;
+        let (shared, bound_to) = self.shared(first);
+        let ty = ScalarType { nullable: true, ..shared.ty };
+        let equal = self.compare(CompareOp::Equal, shared.clone(), second)?;
+        let null = Scalar { kind: ScalarKind::Constant(Value::Null), ty };
+        let kind =
+            ScalarKind::Case { branches: vec![(equal, null)], otherwise: Some(Box::new(shared)) };
+        let body = Scalar { kind, ty };
+        Ok(match bound_to {
+            Some((slot, value)) => {
+                let (value, body) = (Box::new(value), Box::new(body));
+                Scalar { kind: ScalarKind::Let { slot, value, body }, ty }
+            }
+            None => body,
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! Table hints: locks, and which index.
+
+use crate::binder::unsupported;
+use base::{SqlError, SqlResult, messages};
+use catalog::view::Table;
+use plan::{Granule, Level, LockHints, Strength};
+use tsql::ast::{IndexRef, TableHint, TableHintKind as K};
+use types::Collation;
+
+/// What a reference is used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Use {
+    /// It is read.
+    Read,
+    /// Rows of it are updated or deleted.
+    Change,
+    /// Rows are inserted into it.
+    Insert,
+}
+
+/// All that hints say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Hints {
+    pub(crate) locks: LockHints,
+    pub(crate) index: Option<usize>,
+    pub(crate) force_seek: bool,
+    pub(crate) force_scan: bool,
+}
+
+/// Reads the hints of a table; `None` for something without indexes.
+pub(crate) fn read(
+    hints: &[TableHint],
+    table: Option<&Table>,
+    names: Collation,
+    purpose: Use,
+) -> SqlResult<Hints> {
+    let mut out = Hints::default();
+    let mut granule = None;
+    for hint in hints {
+        one(&mut out, &mut granule, hint, table, names, purpose)
+            .map_err(|e| e.at_line(hint.span.line))?;
+    }
+    let line = hints.first().map_or(0, |h| h.span.line);
+    let dirty = out.locks.level == Some(Level::ReadUncommitted);
+    let strict = matches!(out.locks.level, Some(Level::Serializable | Level::RepeatableRead));
+    let skips = out.locks.read_past;
+    if (dirty && (out.locks.strength > Strength::Shared || skips))
+        || (skips && out.locks.level == Some(Level::Serializable))
+        || (out.force_seek && out.force_scan)
+        || (dirty && strict)
+    {
+        return Err(SqlError::new(messages::HINTS_CONFLICT, &[]).at_line(line));
+    }
+    if purpose == Use::Change && out.locks.strength < Strength::Update {
+        out.locks.strength = Strength::Update;
+    }
+    Ok(out)
+}
+
+fn one(
+    out: &mut Hints,
+    granule: &mut Option<Granule>,
+    hint: &TableHint,
+    table: Option<&Table>,
+    names: Collation,
+    purpose: Use,
+) -> SqlResult<()> {
+    let line = hint.span.line;
+    match &hint.kind {
+        K::NoLock | K::ReadUncommitted if purpose != Use::Read => {
+            Err(SqlError::new(messages::NOLOCK_ON_TARGET, &[]))
+        }
+        K::ReadCommittedLock if purpose == Use::Insert => {
+            Err(SqlError::new(messages::READ_COMMITTED_LOCK_ON_INSERT, &[]))
+        }
+        K::Index(_) | K::ForceSeek(_) | K::ForceScan if purpose == Use::Insert => {
+            Err(SqlError::new(messages::INDEX_HINT_ON_TARGET, &[]))
+        }
+        K::NoLock | K::ReadUncommitted => level(out, Level::ReadUncommitted),
+        K::ReadCommitted => level(out, Level::ReadCommitted),
+        K::ReadCommittedLock => level(out, Level::ReadCommittedLock),
+        K::RepeatableRead => level(out, Level::RepeatableRead),
+        K::Serializable | K::HoldLock => level(out, Level::Serializable),
+        K::Snapshot => Err(unsupported("SNAPSHOT", line)),
+        K::ReadPast => {
+            out.locks.read_past = true;
+            Ok(())
+        }
+        K::NoWait => {
+            out.locks.no_wait = true;
+            Ok(())
+        }
+        K::RowLock => locked(out, granule, Granule::Row),
+        K::PageLock => locked(out, granule, Granule::Page),
+        K::TableLock => locked(out, granule, Granule::Table),
+        K::TableLockExclusive => {
+            strength(out, Strength::Exclusive);
+            locked(out, granule, Granule::Table)
+        }
+        K::UpdateLock => {
+            strength(out, Strength::Update);
+            Ok(())
+        }
+        K::ExclusiveLock => {
+            strength(out, Strength::Exclusive);
+            Ok(())
+        }
+        K::Index(list) => index(out, list, table, names, line),
+        K::ForceSeek(None) => {
+            out.force_seek = true;
+            Ok(())
+        }
+        K::ForceScan => {
+            out.force_scan = true;
+            Ok(())
+        }
+        K::ForceSeek(Some(_)) => Err(unsupported("FORCESEEK with an index", line)),
+        K::NoExpand => Err(unsupported("NOEXPAND", line)),
+        K::KeepIdentity => Err(unsupported("KEEPIDENTITY", line)),
+        K::KeepDefaults => Err(unsupported("KEEPDEFAULTS", line)),
+        K::IgnoreConstraints => Err(unsupported("IGNORE_CONSTRAINTS", line)),
+        K::IgnoreTriggers => Err(unsupported("IGNORE_TRIGGERS", line)),
+        K::SpatialWindowMaxCells(_) => Err(unsupported("SPATIAL_WINDOW_MAX_CELLS", line)),
+    }
+}
+
+fn level(out: &mut Hints, level: Level) -> SqlResult<()> {
+    if out.locks.level.is_some_and(|known| known != level) {
+        return Err(SqlError::new(messages::HINTS_CONFLICT, &[]));
+    }
+    out.locks.level = Some(level);
+    Ok(())
+}
+
+fn locked(out: &mut Hints, known: &mut Option<Granule>, granule: Granule) -> SqlResult<()> {
+    if known.is_some_and(|k| k != granule) {
+        return Err(SqlError::new(messages::HINTS_CONFLICT, &[]));
+    }
+    *known = Some(granule);
+    out.locks.granule = granule;
+    Ok(())
+}
+
+fn strength(out: &mut Hints, strength: Strength) {
+    out.locks.strength = out.locks.strength.max(strength);
+    out.locks.hold = true;
+}
+
+fn index(
+    out: &mut Hints,
+    list: &[IndexRef],
+    table: Option<&Table>,
+    names: Collation,
+    line: u32,
+) -> SqlResult<()> {
+    let ([one], Some(table)) = (list, table) else {
+        return Err(unsupported("INDEX with several indexes", line));
+    };
+    let position = match one {
+        // 0 is the heap or the clustered index.
+        IndexRef::Id(0) => Some(0),
+        IndexRef::Id(n) => table.indexes.iter().position(|i| i.index_id.0 as u32 == *n),
+        IndexRef::Name(name) => {
+            let found = table.index(name, names).map(|i| i.index_id);
+            table.indexes.iter().position(|i| Some(i.index_id) == found)
+        }
+    };
+    let usable = position.filter(|&p| !table.indexes[p].disabled);
+    let Some(position) = usable else {
+        let shown = match one {
+            IndexRef::Id(n) => n.to_string(),
+            IndexRef::Name(name) => name.to_string(),
+        };
+        let name = table.two_part_name();
+        return Err(SqlError::new(messages::INDEX_HINT_UNKNOWN, &[&shown, &name]));
+    };
+    out.index = Some(position);
+    Ok(())
+}

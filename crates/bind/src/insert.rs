@@ -1,0 +1,209 @@
+//! INSERT.
+
+use crate::binder::{Binder, unsupported};
+use crate::convert::is_untyped_null;
+use crate::hint::{self, Use};
+use crate::query::{Place, QueryResult};
+use crate::target::TargetTable;
+use base::{SqlError, SqlResult, messages};
+use catalog::view::Table;
+use plan::{ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, Slot, Statement};
+use tsql::ast::{self, ExprKind, InsertSource};
+
+/// What the source gives for each listed column.
+struct Given {
+    tree: Logical,
+    values: Vec<Scalar>,
+}
+
+impl Binder<'_> {
+    pub(crate) fn insert(&mut self, s: &ast::Insert) -> SqlResult<Statement<Logical>> {
+        if let Some(output) = &s.output {
+            return Err(unsupported("OUTPUT", output.span.line));
+        }
+        self.options(&s.options)?;
+        self.with_ctes(s.with.as_deref(), |b| b.insert_into(s))
+    }
+
+    fn insert_into(&mut self, s: &ast::Insert) -> SqlResult<Statement<Logical>> {
+        let found = self.target_table(&s.target)?;
+        let table = found.table.clone();
+        let hints = hint::read(&s.target.hints, Some(&table), self.collation, Use::Insert)?;
+        self.refer(&found.database, crate::BoundReference::Table(table.clone()))?;
+        let explicit = self.environment.identity_insert == Some(table.object_id);
+        let listed = self.listed_columns(s, &found, explicit)?;
+        let mut given = self.given(s, &table, &listed)?;
+        if let Some(top) = &s.top {
+            let top = self.top(top, &[])?;
+            given.tree = Logical::Top { input: Box::new(given.tree), top };
+        }
+        let columns = self.insert_columns(&table, &listed, given.values)?;
+        let new: Vec<Option<Slot>> = table
+            .columns
+            .iter()
+            .zip(&columns)
+            .map(|(c, insert)| c.physical.map(|_| insert.slot))
+            .collect();
+        let mut target = self.target(&found, hints.locks);
+        target.checks = self.checks(&table, &new, None)?;
+        let identity = table.identity().and_then(|column| {
+            let own = table.columns[column].identity?;
+            let explicit = listed.contains(&column);
+            Some(IdentityColumn { column, seed: own.seed, increment: own.increment, explicit })
+        });
+        let insert = Insert { target, source: given.tree, columns, identity };
+        Ok(Statement::Insert(Box::new(insert)))
+    }
+
+    /// The ordinals of the columns that get values, in the statement's order.
+    fn listed_columns(
+        &self,
+        s: &ast::Insert,
+        target: &TargetTable,
+        explicit: bool,
+    ) -> SqlResult<Vec<usize>> {
+        let table = &target.table;
+        let identity = table.identity();
+        let shown = || table.name.clone();
+        let mut listed = Vec::new();
+        for name in &s.columns {
+            let line = name.name.line;
+            let column = table.column(&name.name, self.collation).ok_or_else(|| {
+                SqlError::new(messages::INVALID_COLUMN, &[&name.name]).at_line(line)
+            })?;
+            if listed.contains(&column) {
+                let error = SqlError::new(messages::COLUMN_SPECIFIED_TWICE, &[&name.name]);
+                return Err(error.at_line(line));
+            }
+            if table.columns[column].computed.is_some() {
+                let error = SqlError::new(messages::UPDATE_COMPUTED, &[&name.name]);
+                return Err(error.at_line(line));
+            }
+            listed.push(column);
+        }
+        if let Some(identity) = identity {
+            let given = listed.contains(&identity);
+            if given && !explicit {
+                return Err(SqlError::new(messages::IDENTITY_INSERT_OFF, &[&shown()]));
+            }
+            if explicit && !s.columns.is_empty() && !given {
+                return Err(SqlError::new(messages::IDENTITY_VALUE_REQUIRED, &[&shown()]));
+            }
+        }
+        if s.columns.is_empty() && !matches!(s.source, InsertSource::DefaultValues) {
+            let free = |(n, c): &(usize, &catalog::view::Column)| {
+                c.computed.is_none() && Some(*n) != identity
+            };
+            listed = table.columns.iter().enumerate().filter(free).map(|(n, _)| n).collect();
+        }
+        Ok(listed)
+    }
+
+    /// The source of rows, and what it gives for each listed column.
+    fn given(&mut self, s: &ast::Insert, table: &Table, listed: &[usize]) -> SqlResult<Given> {
+        let one_row = || Logical::Values { rows: vec![Vec::new()], columns: Vec::new() };
+        match &s.source {
+            InsertSource::DefaultValues => Ok(Given { tree: one_row(), values: Vec::new() }),
+            InsertSource::Execute(_) => Err(unsupported("INSERT … EXECUTE as a plan", 0)),
+            InsertSource::Values(rows) => {
+                let mut bound = Vec::with_capacity(rows.len());
+                for row in rows {
+                    check_count(s, table, listed.len(), row.len(), true)?;
+                    bound.push(self.value_row(row, table, listed)?);
+                }
+                if bound.len() == 1 {
+                    let values = bound.remove(0);
+                    return Ok(Given { tree: one_row(), values });
+                }
+                let result = self.rows_result(bound, listed.len())?;
+                Ok(self.given_by(result))
+            }
+            InsertSource::Query(query) => {
+                let result = self.query(query, Place::Statement)?;
+                check_count(s, table, listed.len(), result.columns.len(), false)?;
+                Ok(self.given_by(result))
+            }
+        }
+    }
+
+    fn given_by(&self, result: QueryResult) -> Given {
+        let value = |c: &crate::query::OutColumn| match c.untyped_null {
+            true => Scalar::null(c.ty.sql_type),
+            false => Scalar::column(c.slot, c.ty),
+        };
+        Given { values: result.columns.iter().map(value).collect(), tree: result.tree }
+    }
+
+    fn value_row(
+        &mut self,
+        row: &[ast::Expr],
+        table: &Table,
+        listed: &[usize],
+    ) -> SqlResult<Vec<Scalar>> {
+        let mut bound = Vec::with_capacity(row.len());
+        for (e, &column) in row.iter().zip(listed) {
+            let identity = table.columns[column].identity.is_some();
+            let value = match e.kind {
+                ExprKind::Default if identity => {
+                    return Err(
+                        SqlError::new(messages::IDENTITY_VALUE_DEFAULT, &[]).at_line(e.span.line)
+                    );
+                }
+                ExprKind::Default => self.default_value(table, column)?,
+                _ => self.expr(e)?,
+            };
+            if identity && is_untyped_null(&value) {
+                let error = SqlError::new(messages::IDENTITY_VALUE_DEFAULT, &[]);
+                return Err(error.at_line(e.span.line));
+            }
+            bound.push(value);
+        }
+        Ok(bound)
+    }
+
+    fn insert_columns(
+        &mut self,
+        table: &Table,
+        listed: &[usize],
+        values: Vec<Scalar>,
+    ) -> SqlResult<Vec<InsertColumn>> {
+        let mut given: Vec<Option<Scalar>> = vec![None; table.columns.len()];
+        for (&column, value) in listed.iter().zip(values) {
+            given[column] = Some(self.for_column(value, table, column)?);
+        }
+        let mut columns = Vec::with_capacity(table.columns.len());
+        for (n, value) in given.into_iter().enumerate() {
+            let source = match value {
+                Some(value) => ColumnSource::Value(value),
+                None if table.columns[n].identity.is_some() => ColumnSource::Identity,
+                None => ColumnSource::Value(self.default_value(table, n)?),
+            };
+            columns.push(InsertColumn { slot: self.new_slot(), source });
+        }
+        Ok(columns)
+    }
+}
+
+/// As many values as columns.
+fn check_count(
+    s: &ast::Insert,
+    table: &Table,
+    columns: usize,
+    values: usize,
+    constants: bool,
+) -> SqlResult<()> {
+    if columns == values {
+        return Ok(());
+    }
+    let message = match (s.columns.is_empty(), constants, columns > values) {
+        (true, ..) if table.identity().is_some() && values == columns + 1 => {
+            return Err(SqlError::new(messages::INSERT_IDENTITY_NO_LIST, &[&table.name]));
+        }
+        (true, ..) => messages::INSERT_COUNT,
+        (false, true, true) => messages::INSERT_MORE_COLUMNS,
+        (false, true, false) => messages::INSERT_FEWER_COLUMNS,
+        (false, false, true) => messages::INSERT_SELECT_FEWER,
+        (false, false, false) => messages::INSERT_SELECT_MORE,
+    };
+    Err(SqlError::new(message, &[]))
+}

@@ -1,0 +1,188 @@
+//! ORDER BY, TOP and OFFSET.
+
+use crate::binder::Binder;
+use crate::query::{Ordering, OutColumn, QueryResult};
+use crate::scope::Scope;
+use base::{SqlError, SqlResult, messages};
+use plan::{Logical, Scalar, Slot, SortKey, Top};
+use tsql::ast::{self, ExprKind, Literal};
+use types::{Family, SqlType};
+
+/// What an item of ORDER BY means.
+pub(crate) enum OrderBy {
+    /// An item of the select list.
+    Item(usize),
+    /// An expression.
+    Expression(Scalar),
+    /// Something that is the same for every row.
+    Nothing,
+}
+
+impl Binder<'_> {
+    /// An item of ORDER BY: a position, an alias, or an expression over the query's sources.
+    pub(crate) fn order_item(
+        &mut self,
+        position: usize,
+        item: &ast::OrderItem,
+        names: &[Option<Box<str>>],
+        scalars: &[Scalar],
+    ) -> SqlResult<OrderBy> {
+        let line = item.expr.span.line;
+        match &item.expr.kind {
+            ExprKind::Literal(Literal::Integer(n)) => {
+                return order_position(n, names.len()).map_err(|e| e.at_line(line));
+            }
+            ExprKind::Literal(_) => {
+                let error = SqlError::new(messages::ORDER_BY_CONSTANT, &[&position]);
+                return Err(error.at_line(line));
+            }
+            ExprKind::Column(name) if name.qualifier.is_none() => {
+                if let Some(n) = self.alias(&name.name, names, scalars)? {
+                    return Ok(OrderBy::Item(n));
+                }
+            }
+            _ => {}
+        }
+        let key = self.expr(&item.expr)?;
+        if key.as_constant().is_some() {
+            return Ok(OrderBy::Nothing);
+        }
+        Ok(match scalars.iter().position(|x| *x == key) {
+            Some(n) => OrderBy::Item(n),
+            None => OrderBy::Expression(key),
+        })
+    }
+
+    /// The item of the select list that bears a name.
+    fn alias(
+        &self,
+        name: &ast::Name,
+        names: &[Option<Box<str>>],
+        scalars: &[Scalar],
+    ) -> SqlResult<Option<usize>> {
+        let mut found: Option<usize> = None;
+        for (n, own) in names.iter().enumerate() {
+            let Some(own) = own else { continue };
+            if !self.same(own, name) {
+                continue;
+            }
+            match found {
+                Some(known) if scalars.get(known) != scalars.get(n) => {
+                    return Err(
+                        SqlError::new(messages::AMBIGUOUS_COLUMN, &[name]).at_line(name.line)
+                    );
+                }
+                Some(_) => {}
+                None => found = Some(n),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Orders and limits a result whose columns alone can be named: set operations.
+    pub(crate) fn ordered(
+        &mut self,
+        result: QueryResult,
+        q: &ast::Query,
+    ) -> SqlResult<QueryResult> {
+        let ordering = Ordering::of(q);
+        let mut keys: Vec<SortKey> = Vec::new();
+        for (n, item) in ordering.items.iter().enumerate() {
+            let names: Vec<Option<Box<str>>> =
+                result.columns.iter().map(|c| c.name.clone()).collect();
+            let line = item.expr.span.line;
+            let column = match &item.expr.kind {
+                ExprKind::Column(name) if name.qualifier.is_none() => {
+                    let slots: Vec<Scalar> = result.columns.iter().map(as_scalar).collect();
+                    self.alias(&name.name, &names, &slots)?.ok_or_else(|| {
+                        SqlError::new(messages::INVALID_COLUMN, &[&name.name]).at_line(line)
+                    })?
+                }
+                ExprKind::Literal(_) => match self.order_item(n + 1, item, &names, &[])? {
+                    OrderBy::Item(column) => column,
+                    OrderBy::Expression(_) | OrderBy::Nothing => continue,
+                },
+                _ => {
+                    let error = SqlError::new(messages::ORDER_BY_NOT_IN_SELECT_LIST, &[]);
+                    return Err(error.at_line(line));
+                }
+            };
+            let c = &result.columns[column];
+            push_key(&mut keys, c.slot, c.ty.collation, item)?;
+        }
+        let tree = match keys.is_empty() {
+            true => result.tree,
+            false => Logical::Sort { input: Box::new(result.tree), keys },
+        };
+        let tree = match ordering.offset {
+            Some(offset) => self.offset(tree, offset)?,
+            None => tree,
+        };
+        Ok(QueryResult { tree, only_null: false, ..result })
+    }
+
+    /// TOP; its expression sees no columns.
+    pub(crate) fn top(&mut self, top: &ast::Top, keys: &[SortKey]) -> SqlResult<Top> {
+        if top.with_ties && keys.is_empty() {
+            return Err(SqlError::new(messages::TIES_WITHOUT_ORDER, &[]));
+        }
+        let count = self.row_count(&top.count, top.percent)?;
+        Ok(Top {
+            count: Some(count),
+            percent: top.percent,
+            ties: top.with_ties.then(|| keys.to_vec()),
+            offset: None,
+        })
+    }
+
+    pub(crate) fn offset(&mut self, tree: Logical, offset: &ast::Offset) -> SqlResult<Logical> {
+        let skip = self.row_count(&offset.offset, false)?;
+        let count = match &offset.fetch {
+            Some(fetch) => Some(self.row_count(fetch, false)?),
+            None => None,
+        };
+        let top = Top { count, percent: false, ties: None, offset: Some(skip) };
+        Ok(Logical::Top { input: Box::new(tree), top })
+    }
+
+    fn row_count(&mut self, e: &ast::Expr, percent: bool) -> SqlResult<Scalar> {
+        let scope = Scope::barrier(crate::scope::Clause::From);
+        let count = self.within(scope, |b| b.expr(e))?;
+        let family = count.ty.sql_type.family();
+        let bound = match percent {
+            true => self.implicit(count, SqlType::Float),
+            false if family == Family::Integer => self.implicit(count, SqlType::BigInt),
+            // 5000000000 is numeric in T-SQL, and a number of rows.
+            false if matches!(count.ty.sql_type, SqlType::Decimal { scale: 0, .. }) => {
+                self.implicit(count, SqlType::BigInt)
+            }
+            false => Err(SqlError::new(messages::TOP_NOT_INTEGER, &[])),
+        };
+        bound.map_err(|error| error.at_line(e.span.line))
+    }
+}
+
+fn as_scalar(c: &OutColumn) -> Scalar {
+    Scalar::column(c.slot, c.ty)
+}
+
+fn order_position(digits: &str, columns: usize) -> SqlResult<OrderBy> {
+    match digits.parse::<usize>() {
+        Ok(n) if (1..=columns).contains(&n) => Ok(OrderBy::Item(n - 1)),
+        _ => Err(SqlError::new(messages::ORDER_BY_POSITION, &[&digits])),
+    }
+}
+
+/// Adds a key; one that is there already is error 169.
+pub(crate) fn push_key(
+    keys: &mut Vec<SortKey>,
+    slot: Slot,
+    collation: types::Collation,
+    item: &ast::OrderItem,
+) -> SqlResult<()> {
+    if keys.iter().any(|k| k.slot == slot) {
+        return Err(SqlError::new(messages::ORDER_BY_DUPLICATE, &[]).at_line(item.expr.span.line));
+    }
+    keys.push(SortKey { slot, collation, descending: item.descending });
+    Ok(())
+}

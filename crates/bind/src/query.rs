@@ -1,0 +1,265 @@
+//! Queries: statements, CTEs, what may stand where.
+
+use crate::binder::{Binder, Cte, unsupported};
+use crate::scope::Scope;
+use base::{SqlError, SqlResult, messages};
+use plan::{Logical, Query, ResultColumn, ScalarType, SelectAssign, Slot, Statement};
+use std::rc::Rc;
+use tsql::ast::{self, QueryBody, QueryOptionKind, SelectItem};
+
+/// Where a query stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// As a statement, or the source of an INSERT.
+    Statement,
+    /// In FROM, or as a CTE.
+    Derived,
+    /// In an expression; `exists`: its columns do not matter.
+    Subquery { exists: bool },
+    /// Beside UNION and its like.
+    Operand,
+}
+
+/// The ORDER BY and OFFSET of a query.
+#[derive(Clone, Copy)]
+pub(crate) struct Ordering<'q> {
+    pub(crate) items: &'q [ast::OrderItem],
+    pub(crate) offset: Option<&'q ast::Offset>,
+}
+
+impl<'q> Ordering<'q> {
+    pub(crate) const NONE: Ordering<'static> = Ordering { items: &[], offset: None };
+
+    pub(crate) fn of(q: &'q ast::Query) -> Self {
+        Ordering { items: &q.order_by, offset: q.offset.as_deref() }
+    }
+}
+
+/// A column that a query gives.
+#[derive(Clone, Debug)]
+pub(crate) struct OutColumn {
+    pub(crate) name: Option<Box<str>>,
+    pub(crate) slot: Slot,
+    pub(crate) ty: ScalarType,
+    pub(crate) user_type_id: i32,
+    pub(crate) identity: bool,
+    pub(crate) stored: bool,
+    /// The word NULL.
+    pub(crate) untyped_null: bool,
+}
+
+/// A query with its names resolved.
+pub(crate) struct QueryResult {
+    pub(crate) tree: Logical,
+    pub(crate) columns: Vec<OutColumn>,
+    /// It is `SELECT NULL` and nothing else.
+    pub(crate) only_null: bool,
+}
+
+impl Binder<'_> {
+    pub(crate) fn select_statement(
+        &mut self,
+        s: &ast::SelectStatement,
+    ) -> SqlResult<Statement<Logical>> {
+        self.options(&s.options)?;
+        self.with_ctes(s.with.as_deref(), |b| match assigning(&s.query) {
+            Some(select) => b.select_assign(select, &s.query),
+            None => {
+                let result = b.query(&s.query, Place::Statement)?;
+                let columns = result.columns.iter().map(result_column).collect();
+                Ok(Statement::Query(Query { source: result.tree, columns }))
+            }
+        })
+    }
+
+    fn select_assign(
+        &mut self,
+        select: &ast::Select,
+        query: &ast::Query,
+    ) -> SqlResult<Statement<Logical>> {
+        let mixed = select.items.iter().any(|i| !matches!(i, SelectItem::Assign { .. }));
+        if mixed || select.into.is_some() {
+            return Err(SqlError::new(messages::SELECT_ASSIGN_MIXED, &[]));
+        }
+        if select.distinct {
+            return Err(unsupported("DISTINCT with assignments", select.span.line));
+        }
+        let (source, assignments) = self.assigning_select(select, Ordering::of(query))?;
+        Ok(Statement::Assign(SelectAssign { source, assignments }))
+    }
+
+    /// Binds within the names that a WITH clause defines.
+    pub(crate) fn with_ctes<T>(
+        &mut self,
+        with: Option<&ast::WithClause>,
+        body: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let before = self.ctes.len();
+        if let Some(with) = with {
+            if with.xml_namespaces {
+                return Err(unsupported("XMLNAMESPACES", 0));
+            }
+            for cte in &with.ctes {
+                let entry = Cte {
+                    name: cte.name.text.clone(),
+                    columns: cte.columns.clone(),
+                    query: cte.query.clone(),
+                };
+                self.ctes.push(Rc::new(entry));
+            }
+        }
+        let result = body(self);
+        self.ctes.truncate(before);
+        result
+    }
+
+    /// A CTE where it is named: its query, seeing only the CTEs before it.
+    pub(crate) fn cte_query(&mut self, position: usize) -> SqlResult<QueryResult> {
+        let cte = Rc::clone(&self.ctes[position]);
+        let later = self.ctes.split_off(position);
+        let outer = std::mem::take(&mut self.scopes);
+        let result = if mentions(&cte.query, &cte.name) {
+            Err(unsupported("a recursive common table expression", cte.query.span.line))
+        } else {
+            self.query(&cte.query, Place::Derived)
+        };
+        self.scopes = outer;
+        self.ctes.extend(later);
+        result
+    }
+
+    /// A query.
+    pub(crate) fn query(&mut self, q: &ast::Query, place: Place) -> SqlResult<QueryResult> {
+        let bound = self.nested(2, |b| b.query_kind(q, place));
+        bound.map_err(|e| e.at_line(q.span.line))
+    }
+
+    fn query_kind(&mut self, q: &ast::Query, place: Place) -> SqlResult<QueryResult> {
+        if let Some(clause) = &q.for_clause {
+            let name = match clause.kind {
+                ast::ForKind::Browse => "FOR BROWSE",
+                ast::ForKind::Xml => "FOR XML",
+                ast::ForKind::Json => "FOR JSON",
+            };
+            return Err(unsupported(name, clause.span.line));
+        }
+        let limited =
+            q.offset.is_some() || matches!(&q.body, QueryBody::Select(s) if s.top.is_some());
+        if !q.order_by.is_empty() && place != Place::Statement && !limited {
+            return Err(SqlError::new(messages::ORDER_BY_IN_DERIVED, &[]));
+        }
+        match &q.body {
+            QueryBody::Select(select) => self.select(select, Ordering::of(q), place),
+            QueryBody::Parenthesized(inner) => {
+                let place = if q.order_by.is_empty() { place } else { Place::Operand };
+                let result = self.query(inner, place)?;
+                self.ordered(result, q)
+            }
+            QueryBody::SetOperation(operation) => {
+                let result = self.set_operation(operation)?;
+                self.ordered(result, q)
+            }
+        }
+    }
+
+    /// One operand of a set operation.
+    pub(crate) fn body(&mut self, body: &ast::QueryBody) -> SqlResult<QueryResult> {
+        match body {
+            QueryBody::Select(s) => self.nested(1, |b| b.select(s, Ordering::NONE, Place::Operand)),
+            QueryBody::Parenthesized(q) => self.query(q, Place::Operand),
+            QueryBody::SetOperation(operation) => self.nested(1, |b| b.set_operation(operation)),
+        }
+    }
+
+    /// OPTION (…): what changes nothing here is taken, what would be ignored is refused.
+    pub(crate) fn options(&mut self, options: &[ast::QueryOption]) -> SqlResult<()> {
+        const TAKEN: [&str; 12] = [
+            "RECOMPILE",
+            "FORCE ORDER",
+            "KEEP PLAN",
+            "KEEPFIXED PLAN",
+            "MAXDOP",
+            "MAX_GRANT_PERCENT",
+            "MIN_GRANT_PERCENT",
+            "MAXRECURSION",
+            "FAST",
+            "LABEL",
+            "ROBUST PLAN",
+            "EXPAND VIEWS",
+        ];
+        for option in options {
+            let name: &str = match &option.kind {
+                QueryOptionKind::Word(word) => word,
+                QueryOptionKind::Value { name, .. } => name,
+                QueryOptionKind::OptimizeForUnknown | QueryOptionKind::OptimizeFor(_) => continue,
+                QueryOptionKind::UseHint(_) => "USE HINT",
+                QueryOptionKind::TableHint { .. } => "TABLE HINT",
+            };
+            if !TAKEN.contains(&name) {
+                return Err(unsupported(name, option.span.line));
+            }
+            self.header.recompile |= name == "RECOMPILE";
+        }
+        Ok(())
+    }
+
+    /// A scope on top, for as long as a part is bound.
+    pub(crate) fn within<T>(
+        &mut self,
+        scope: Scope,
+        body: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        self.scopes.push(scope);
+        let result = body(self);
+        self.scopes.pop();
+        result
+    }
+}
+
+fn result_column(c: &OutColumn) -> ResultColumn {
+    ResultColumn {
+        name: c.name.clone().unwrap_or_default(),
+        slot: c.slot,
+        sql_type: c.ty.sql_type,
+        user_type_id: c.user_type_id,
+        nullable: c.ty.nullable,
+        collation: c.ty.collation,
+        identity: c.identity,
+        updatable: c.stored,
+    }
+}
+
+/// The SELECT of a statement that assigns to variables.
+fn assigning(q: &ast::Query) -> Option<&ast::Select> {
+    match &q.body {
+        QueryBody::Select(s) => {
+            s.items.iter().any(|i| matches!(i, SelectItem::Assign { .. })).then_some(s)
+        }
+        QueryBody::Parenthesized(_) | QueryBody::SetOperation(_) => None,
+    }
+}
+
+/// Whether the FROM clauses of a query, not its subqueries, name a table.
+fn mentions(q: &ast::Query, name: &str) -> bool {
+    fn in_body(body: &QueryBody, name: &str) -> bool {
+        match body {
+            QueryBody::Select(s) => s.from.iter().any(|t| in_source(t, name)),
+            QueryBody::Parenthesized(q) => in_body(&q.body, name),
+            QueryBody::SetOperation(o) => {
+                in_body(&o.first, name) || o.rest.iter().any(|r| in_body(&r.body, name))
+            }
+        }
+    }
+    fn in_source(t: &ast::TableSource, name: &str) -> bool {
+        match &t.kind {
+            ast::TableSourceKind::Table(t) => {
+                t.name.schema.is_none() && t.name.object.eq_ignore_ascii_case(name)
+            }
+            ast::TableSourceKind::Joined { first, joins } => {
+                in_source(first, name) || joins.iter().any(|j| in_source(&j.right, name))
+            }
+            _ => false,
+        }
+    }
+    in_body(&q.body, name)
+}

@@ -1,0 +1,229 @@
+//! Column names: which source they belong to, in which scope.
+
+use crate::binder::Binder;
+use crate::scope::{Clause, ColumnRead, Columns, Scope, Source};
+use base::{SqlError, SqlResult, messages};
+use plan::{Coercibility, Scalar, ScalarType, TableNo};
+use tsql::ast;
+use types::{Collation, SqlType};
+
+/// A column reference that found its column.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolved {
+    pub(crate) scalar: Scalar,
+    pub(crate) name: Box<str>,
+    pub(crate) user_type_id: i32,
+    pub(crate) identity: bool,
+    /// A stored column of a table.
+    pub(crate) stored: bool,
+}
+
+/// Where a name was found.
+#[derive(Clone, Copy)]
+struct Place {
+    scope: usize,
+    source: usize,
+    column: usize,
+}
+
+/// Whether two names are one.
+pub(crate) fn same_name(a: &str, b: &str, collation: Collation) -> bool {
+    if collation.is_case_sensitive() {
+        return a == b;
+    }
+    a.eq_ignore_ascii_case(b)
+        || (!(a.is_ascii() && b.is_ascii()) && a.to_lowercase() == b.to_lowercase())
+}
+
+impl Binder<'_> {
+    pub(crate) fn same(&self, a: &str, b: &str) -> bool {
+        same_name(a, b, self.collation)
+    }
+
+    /// A column reference of the text.
+    pub(crate) fn column(&mut self, name: &ast::ColumnName) -> SqlResult<Resolved> {
+        let line = name.name.line;
+        self.find(name).and_then(|place| self.at(place, line)).map_err(|e| e.at_line(line))
+    }
+
+    fn find(&self, name: &ast::ColumnName) -> SqlResult<Place> {
+        let mut qualifier_known = false;
+        for (scope, s) in self.scopes.iter().enumerate().rev() {
+            if let Some(place) = self.find_in(s, scope, name, &mut qualifier_known)? {
+                return Ok(place);
+            }
+            if s.barrier {
+                break;
+            }
+        }
+        if name.qualifier.is_some() && !qualifier_known {
+            return Err(SqlError::new(messages::MULTIPART_UNBOUND, &[name]));
+        }
+        let forbidden = self.scopes.is_empty();
+        if forbidden {
+            return Err(SqlError::new(messages::COLUMN_NOT_PERMITTED, &[&name.name]));
+        }
+        Err(SqlError::new(messages::INVALID_COLUMN, &[&name.name]))
+    }
+
+    fn find_in(
+        &self,
+        scope: &Scope,
+        number: usize,
+        name: &ast::ColumnName,
+        qualifier_known: &mut bool,
+    ) -> SqlResult<Option<Place>> {
+        let mut found = None;
+        let mut known_here = false;
+        for (n, source) in scope.sources.iter().enumerate() {
+            if let Some(q) = &name.qualifier {
+                if !self.bears(source, q) {
+                    continue;
+                }
+                known_here = true;
+            }
+            for column in 0..self.column_count(source) {
+                if !self.same(&self.column_name(source, column), &name.name) {
+                    continue;
+                }
+                if found.is_some() {
+                    return Err(SqlError::new(messages::AMBIGUOUS_COLUMN, &[&name.name]));
+                }
+                found = Some(Place { scope: number, source: n, column });
+            }
+        }
+        *qualifier_known |= known_here;
+        if found.is_none() && known_here {
+            return Err(SqlError::new(messages::INVALID_COLUMN, &[&name.name]));
+        }
+        Ok(found)
+    }
+
+    /// Whether a qualifier names a source.
+    pub(crate) fn bears(&self, source: &Source, qualifier: &ast::ObjectName) -> bool {
+        let part = |written: &Option<ast::Name>, own: &Option<Box<str>>| match (written, own) {
+            (None, _) => true,
+            (Some(w), Some(o)) => self.same(w, o),
+            (Some(_), None) => false,
+        };
+        self.same(&source.name, &qualifier.object)
+            && qualifier.server.is_none()
+            && part(&qualifier.schema, &source.schema)
+            && part(&qualifier.database, &source.database)
+    }
+
+    pub(crate) fn column_count(&self, source: &Source) -> usize {
+        match &source.columns {
+            Columns::Derived(columns) => columns.len(),
+            Columns::Reference(no) => match (self.table(*no), self.virtual_table(*no)) {
+                (Some(t), _) => t.columns.len(),
+                (_, Some(v)) => v.columns.len(),
+                (None, None) => 0,
+            },
+        }
+    }
+
+    pub(crate) fn column_name(&self, source: &Source, column: usize) -> Box<str> {
+        match &source.columns {
+            Columns::Derived(columns) => columns[column].name.clone(),
+            Columns::Reference(no) => match (self.table(*no), self.virtual_table(*no)) {
+                (Some(t), _) => t.columns[column].name.clone(),
+                (_, Some(v)) => v.columns[column].name.clone(),
+                (None, None) => "".into(),
+            },
+        }
+    }
+
+    fn at(&mut self, place: Place, line: u32) -> SqlResult<Resolved> {
+        let source = self.scopes[place.scope].sources[place.source].clone();
+        let resolved = self.column_of(&source, place.column)?;
+        let innermost = self.scopes.len() - 1;
+        let scope = &mut self.scopes[place.scope];
+        if let Some(slot) = resolved.scalar.as_column()
+            && !scope.in_aggregate
+        {
+            scope.reads.push(ColumnRead {
+                slot,
+                shown: format!("{}.{}", source.shown, resolved.name),
+                line,
+                clause: scope.clause,
+                nested: place.scope != innermost,
+            });
+        }
+        Ok(resolved)
+    }
+
+    /// A column of a source.
+    pub(crate) fn column_of(&mut self, source: &Source, column: usize) -> SqlResult<Resolved> {
+        match &source.columns {
+            Columns::Derived(columns) => {
+                let c = &columns[column];
+                Ok(Resolved {
+                    scalar: Scalar::column(c.slot, c.ty),
+                    name: c.name.clone(),
+                    user_type_id: c.user_type_id,
+                    identity: c.identity,
+                    stored: false,
+                })
+            }
+            Columns::Reference(no) => match self.table(*no) {
+                Some(_) => self.table_column(*no, column, source),
+                None => Ok(self.virtual_column(*no, column)),
+            },
+        }
+    }
+
+    fn table_column(&mut self, no: TableNo, column: usize, source: &Source) -> SqlResult<Resolved> {
+        let table = self.table(no).expect("the caller saw that it is a table");
+        let c = &table.columns[column];
+        let scalar = match (&c.computed, c.physical) {
+            (Some(computed), None) => self.computed(&computed.text, source)?,
+            _ => {
+                let ty = ScalarType {
+                    sql_type: c.sql_type,
+                    nullable: c.nullable || self.nullable_references.contains(&no),
+                    collation: c.collation,
+                    coercibility: Coercibility::Implicit,
+                };
+                Scalar::column(self.use_column(no, column), ty)
+            }
+        };
+        Ok(Resolved {
+            scalar,
+            name: c.name.clone(),
+            user_type_id: c.user_type_id,
+            identity: c.identity.is_some(),
+            stored: c.computed.is_none(),
+        })
+    }
+
+    /// The expression of a computed column over its table's other columns.
+    fn computed(&mut self, text: &str, source: &Source) -> SqlResult<Scalar> {
+        let expr = tsql::parse_expression(text, tsql::ParseOptions::default())?;
+        let mut scope = Scope::barrier(Clause::Definition);
+        scope.sources.push(source.clone());
+        self.nested(1, |b| {
+            b.scopes.push(scope);
+            let bound = b.expr(&expr);
+            b.scopes.pop();
+            bound
+        })
+    }
+
+    fn virtual_column(&mut self, no: TableNo, column: usize) -> Resolved {
+        let view = self.virtual_table(no).expect("a reference is a table or a view");
+        let c = &view.columns[column];
+        let ty = ScalarType {
+            coercibility: Coercibility::Implicit,
+            ..self.plain(c.sql_type, c.nullable || self.nullable_references.contains(&no))
+        };
+        let sysname = c.sql_type == SqlType::SYSNAME;
+        Resolved {
+            scalar: Scalar::column(self.use_column(no, column), ty),
+            name: c.name.clone(),
+            user_type_id: if sysname { 256 } else { c.sql_type.user_type_id() },
+            identity: false,
+            stored: false,
+        }
+    }
+}

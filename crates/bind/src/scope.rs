@@ -1,0 +1,116 @@
+//! Scopes: what names a part of a statement may use.
+
+use plan::{AggregateCall, Scalar, ScalarType, Slot, TableNo, WindowCall};
+
+/// Which clause is being bound: what it forbids, and what its errors say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Clause {
+    /// FROM, with arguments of functions.
+    From,
+    /// ON
+    On,
+    /// WHERE
+    Where,
+    /// GROUP BY
+    GroupBy,
+    /// The select list.
+    SelectList,
+    /// HAVING
+    Having,
+    /// ORDER BY
+    OrderBy,
+    /// SET of UPDATE.
+    Set,
+    /// A default, check or computed column: no subqueries, no aggregates.
+    Definition,
+}
+
+/// A column that a source offers.
+#[derive(Clone, Debug)]
+pub(crate) struct DerivedColumn {
+    pub(crate) name: Box<str>,
+    pub(crate) slot: Slot,
+    pub(crate) ty: ScalarType,
+    pub(crate) user_type_id: i32,
+    /// A column of a table passed through unchanged.
+    pub(crate) identity: bool,
+}
+
+/// Where a source's columns come from.
+#[derive(Clone, Debug)]
+pub(crate) enum Columns {
+    /// A table or system view.
+    Reference(TableNo),
+    /// A query or list of rows.
+    Derived(Vec<DerivedColumn>),
+}
+
+/// A source of a FROM clause.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// Alias, or the table's own name.
+    pub(crate) name: Box<str>,
+    /// The schema and database of a table without alias, as resolved.
+    pub(crate) schema: Option<Box<str>>,
+    pub(crate) database: Option<Box<str>>,
+    /// As written, for messages.
+    pub(crate) shown: Box<str>,
+    /// An alias was given.
+    pub(crate) aliased: bool,
+    pub(crate) columns: Columns,
+}
+
+/// A read of a scope's own column outside an aggregate.
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnRead {
+    pub(crate) slot: Slot,
+    pub(crate) shown: String,
+    pub(crate) line: u32,
+    pub(crate) clause: Clause,
+    /// From within a subquery.
+    pub(crate) nested: bool,
+}
+
+/// Window functions that share one window.
+#[derive(Clone, Debug)]
+pub(crate) struct WindowGroup {
+    pub(crate) partition: Vec<Scalar>,
+    pub(crate) order: Vec<(Scalar, bool)>,
+    pub(crate) calls: Vec<WindowCall>,
+}
+
+/// One query's names.
+#[derive(Clone, Debug)]
+pub(crate) struct Scope {
+    pub(crate) sources: Vec<Source>,
+    pub(crate) clause: Clause,
+    pub(crate) calls: Vec<AggregateCall>,
+    pub(crate) windows: Vec<WindowGroup>,
+    /// Within the argument of an aggregate.
+    pub(crate) in_aggregate: bool,
+    /// Within a window function.
+    pub(crate) in_window: bool,
+    pub(crate) reads: Vec<ColumnRead>,
+    /// Names outside are not seen from here.
+    pub(crate) barrier: bool,
+}
+
+impl Scope {
+    pub(crate) fn new(sources: Vec<Source>, clause: Clause) -> Self {
+        Scope {
+            sources,
+            clause,
+            calls: Vec::new(),
+            windows: Vec::new(),
+            in_aggregate: false,
+            in_window: false,
+            reads: Vec::new(),
+            barrier: false,
+        }
+    }
+
+    /// One from which nothing outside is seen.
+    pub(crate) fn barrier(clause: Clause) -> Self {
+        Scope { barrier: true, ..Scope::new(Vec::new(), clause) }
+    }
+}

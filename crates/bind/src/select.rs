@@ -1,0 +1,465 @@
+//! One SELECT block: FROM, WHERE, GROUP BY, HAVING, select list, windows, DISTINCT, ORDER BY, TOP.
+//!
+//! Clauses are bound in this order while the block's scope is open; the tree is built from the
+//! bottom when all are known. Select-list expressions that nothing below needs are computed above
+//! ORDER BY and TOP.
+
+use crate::aggregate::Grouped;
+use crate::binder::{Binder, unsupported};
+use crate::convert::is_untyped_null;
+use crate::expression::assigning_operator;
+use crate::order::{OrderBy, push_key};
+use crate::query::{Ordering, OutColumn, Place, QueryResult};
+use crate::scope::{Clause, Scope, WindowGroup};
+use base::{SqlError, SqlResult, messages};
+use plan::{Grouping, Logical, Predicate, Scalar, Slot, SortKey, VariableId};
+use tsql::ast::{self, ExprKind, GroupElement, SelectItem};
+use types::Collation;
+
+/// An item of the select list.
+struct Item {
+    scalar: Scalar,
+    name: Option<Box<str>>,
+    user_type_id: i32,
+    identity: bool,
+    stored: bool,
+    variable: Option<VariableId>,
+}
+
+/// The clauses of a block, bound.
+struct Block {
+    filter: Predicate,
+    keys: Vec<Scalar>,
+    group_by: bool,
+    items: Vec<Item>,
+    having: Option<Predicate>,
+    order: Vec<OrderBy>,
+}
+
+impl Binder<'_> {
+    pub(crate) fn select(
+        &mut self,
+        s: &ast::Select,
+        ordering: Ordering<'_>,
+        place: Place,
+    ) -> SqlResult<QueryResult> {
+        if s.items.iter().any(|i| matches!(i, SelectItem::Assign { .. })) {
+            return Err(SqlError::new(messages::SYNTAX_NEAR, &[&"="]));
+        }
+        if let Some(into) = &s.into {
+            if place != Place::Statement {
+                return Err(SqlError::new(messages::SYNTAX_NEAR_KEYWORD, &[&"INTO"]));
+            }
+            if into.filegroup.is_some() {
+                return Err(unsupported("SELECT INTO … ON filegroup", s.span.line));
+            }
+            self.into = Some(crate::IntoTable { name: into.table.clone() });
+        }
+        let exists = place == Place::Subquery { exists: true };
+        let from = self.from(&s.from)?;
+        self.within(Scope::new(from.sources, Clause::Where), |b| {
+            let block = b.block(s, ordering, exists)?;
+            b.assemble(from.tree, block, s, ordering)
+        })
+    }
+
+    /// The block of `SELECT @v = …`: its rows, and what each assigns.
+    pub(crate) fn assigning_select(
+        &mut self,
+        s: &ast::Select,
+        ordering: Ordering<'_>,
+    ) -> SqlResult<(Logical, Vec<(VariableId, Scalar)>)> {
+        let from = self.from(&s.from)?;
+        self.within(Scope::new(from.sources, Clause::Where), |b| {
+            let mut block = b.block(s, ordering, false)?;
+            let tree = b.rows(from.tree, &mut block)?;
+            let (tree, keys) = b.sorted(tree, &mut block, ordering)?;
+            let tree = b.limited(tree, s, &keys, ordering)?;
+            let assigned = |i: Item| (i.variable.expect("every item assigns"), i.scalar);
+            Ok((tree, block.items.into_iter().map(assigned).collect()))
+        })
+    }
+
+    fn clause(&mut self, clause: Clause) {
+        let scope = self.scopes.last_mut().expect("a block's scope is open while it is bound");
+        scope.clause = clause;
+    }
+
+    fn block(&mut self, s: &ast::Select, ordering: Ordering<'_>, exists: bool) -> SqlResult<Block> {
+        let filter = match &s.filter {
+            Some(c) => self.condition(c)?,
+            None => Predicate::TRUE,
+        };
+        self.clause(Clause::GroupBy);
+        let keys = match &s.group_by {
+            Some(g) => self.group_by(g)?,
+            None => Vec::new(),
+        };
+        self.clause(Clause::SelectList);
+        let mut items = Vec::with_capacity(s.items.len());
+        for item in &s.items {
+            if exists && matches!(item, SelectItem::Star(_) | SelectItem::QualifiedStar(_)) {
+                continue;
+            }
+            self.item(item, &mut items)?;
+        }
+        self.clause(Clause::Having);
+        let having = match &s.having {
+            Some(c) => Some(self.condition(c)?),
+            None => None,
+        };
+        self.clause(Clause::OrderBy);
+        let names: Vec<Option<Box<str>>> = items.iter().map(|i| i.name.clone()).collect();
+        let scalars: Vec<Scalar> = items.iter().map(|i| i.scalar.clone()).collect();
+        let mut order = Vec::with_capacity(ordering.items.len());
+        for (n, item) in ordering.items.iter().enumerate() {
+            let key = self.order_item(n + 1, item, &names, &scalars)?;
+            if s.distinct && matches!(key, OrderBy::Expression(_)) {
+                let error = SqlError::new(messages::ORDER_BY_DISTINCT, &[]);
+                return Err(error.at_line(item.expr.span.line));
+            }
+            order.push(key);
+        }
+        Ok(Block { filter, keys, group_by: s.group_by.is_some(), items, having, order })
+    }
+
+    fn group_by(&mut self, g: &ast::GroupBy) -> SqlResult<Vec<Scalar>> {
+        if g.all {
+            return Err(unsupported("GROUP BY ALL", 0));
+        }
+        if g.with.is_some() {
+            return Err(unsupported("WITH ROLLUP or CUBE", 0));
+        }
+        let mut keys = Vec::with_capacity(g.elements.len());
+        for element in &g.elements {
+            match element {
+                GroupElement::Expr(e) => {
+                    let key = self.expr(e)?;
+                    if !key.reads().subqueries.is_empty() {
+                        let error = SqlError::new(messages::AGGREGATE_IN_GROUP_BY, &[]);
+                        return Err(error.at_line(e.span.line));
+                    }
+                    if key.reads().slots.is_empty() {
+                        let error = SqlError::new(messages::GROUP_BY_OUTER_ONLY, &[]);
+                        return Err(error.at_line(e.span.line));
+                    }
+                    if !keys.contains(&key) {
+                        keys.push(key);
+                    }
+                }
+                GroupElement::Composite(list) if list.is_empty() => {}
+                _ => return Err(unsupported("ROLLUP, CUBE and GROUPING SETS", 0)),
+            }
+        }
+        Ok(keys)
+    }
+
+    fn item(&mut self, item: &SelectItem, out: &mut Vec<Item>) -> SqlResult<()> {
+        match item {
+            SelectItem::Star(span) => self.star(None, span.line, out),
+            SelectItem::QualifiedStar(q) => self.star(Some(q), q.span.line, out),
+            SelectItem::Expr { expr, alias } => {
+                let own = match &expr.kind {
+                    ExprKind::Column(name) => Some(self.column(name)?),
+                    _ => None,
+                };
+                let bound = match own {
+                    Some(c) => Item {
+                        scalar: c.scalar,
+                        name: Some(c.name),
+                        user_type_id: c.user_type_id,
+                        identity: c.identity,
+                        stored: c.stored,
+                        variable: None,
+                    },
+                    None => expression_item(self.expr(expr)?, None),
+                };
+                let name = alias.as_ref().map(|a| a.text.clone()).or(bound.name);
+                out.push(Item { name, ..bound });
+                Ok(())
+            }
+            SelectItem::Assign { variable, op, value } => {
+                let target = self.variable(variable)?;
+                let value = self.expr(value)?;
+                let wanted = target.ty.sql_type;
+                let plan::ScalarKind::Variable(id) = target.kind else { return Ok(()) };
+                let value = match assigning_operator(*op) {
+                    Some(op) => self.binary(op, target, value)?,
+                    None => value,
+                };
+                let value = self.implicit(value, wanted).map_err(|e| e.at_line(variable.line))?;
+                out.push(expression_item(value, Some(id)));
+                Ok(())
+            }
+        }
+    }
+
+    /// `*` or `t.*`
+    fn star(
+        &mut self,
+        qualifier: Option<&ast::ObjectName>,
+        line: u32,
+        out: &mut Vec<Item>,
+    ) -> SqlResult<()> {
+        let scope = self.scopes.len() - 1;
+        let sources = self.scopes[scope].sources.clone();
+        if sources.is_empty() {
+            return Err(SqlError::new(messages::STAR_WITHOUT_FROM, &[]).at_line(line));
+        }
+        let mut found = false;
+        for source in &sources {
+            if qualifier.is_some_and(|q| !self.bears(source, q)) {
+                continue;
+            }
+            found = true;
+            for column in 0..self.column_count(source) {
+                let name = ast::ColumnName {
+                    qualifier: None,
+                    name: ast::Name { text: self.column_name(source, column), line },
+                };
+                let c = self.column_of(source, column)?;
+                self.note_read(scope, source, &c.scalar, &name);
+                out.push(Item {
+                    scalar: c.scalar,
+                    name: Some(c.name),
+                    user_type_id: c.user_type_id,
+                    identity: c.identity,
+                    stored: c.stored,
+                    variable: None,
+                });
+            }
+        }
+        match qualifier {
+            Some(q) if !found => Err(SqlError::new(messages::PREFIX_NO_MATCH, &[q]).at_line(line)),
+            _ => Ok(()),
+        }
+    }
+
+    fn note_read(
+        &mut self,
+        scope: usize,
+        source: &crate::scope::Source,
+        scalar: &Scalar,
+        name: &ast::ColumnName,
+    ) {
+        let Some(slot) = scalar.as_column() else { return };
+        let scope = &mut self.scopes[scope];
+        scope.reads.push(crate::scope::ColumnRead {
+            slot,
+            shown: format!("{}.{}", source.shown, name.name),
+            line: name.name.line,
+            clause: scope.clause,
+            nested: false,
+        });
+    }
+
+    /// FROM, WHERE, grouping, HAVING and windows as a tree; the block's expressions are then over
+    /// what it gives.
+    fn rows(&mut self, from: Logical, block: &mut Block) -> SqlResult<Logical> {
+        let mut tree = filtered(from, std::mem::replace(&mut block.filter, Predicate::TRUE));
+        let scope = self.scopes.last_mut().expect("the block's scope is open");
+        let calls = std::mem::take(&mut scope.calls);
+        let mut windows = std::mem::take(&mut scope.windows);
+        let reads = std::mem::take(&mut scope.reads);
+        if block.group_by || block.having.is_some() || !calls.is_empty() {
+            let keys: Vec<(Scalar, Slot)> = std::mem::take(&mut block.keys)
+                .into_iter()
+                .map(|key| match key.as_column() {
+                    Some(slot) => (key, slot),
+                    None => {
+                        let slot = self.new_slot();
+                        (key, slot)
+                    }
+                })
+                .collect();
+            let shape = Grouped { keys: &keys, reads: &reads, clause_present: block.group_by };
+            regroup(&shape, block, &mut windows)?;
+            let computed = keys.iter().filter(|(key, slot)| key.as_column() != Some(*slot));
+            tree = computed_columns(tree, computed.map(|(k, s)| (*s, k.clone())).collect());
+            let keys = keys.iter().map(|(key, slot)| (*slot, key.ty.collation)).collect();
+            tree = Logical::Aggregate(Box::new(Grouping { input: tree, keys, calls }));
+        }
+        if let Some(having) = block.having.take() {
+            tree = filtered(tree, having);
+        }
+        for window in windows {
+            tree = self.windowed_rows(tree, window);
+        }
+        Ok(tree)
+    }
+
+    fn windowed_rows(&mut self, tree: Logical, window: WindowGroup) -> Logical {
+        let mut columns = Vec::new();
+        let mut partition = Vec::new();
+        for x in window.partition {
+            let (slot, collation) = self.slot_of(x, &mut columns);
+            partition.push(SortKey { slot, collation, descending: false });
+        }
+        let mut order = Vec::new();
+        for (x, descending) in window.order {
+            let (slot, collation) = self.slot_of(x, &mut columns);
+            order.push(SortKey { slot, collation, descending });
+        }
+        let input = Box::new(computed_columns(tree, columns));
+        Logical::Window { input, partition, order, calls: window.calls }
+    }
+
+    /// The slot of a value: its own, or a new one that it is to be computed into.
+    fn slot_of(&mut self, x: Scalar, columns: &mut Vec<(Slot, Scalar)>) -> (Slot, Collation) {
+        let collation = x.ty.collation;
+        match x.as_column() {
+            Some(slot) => (slot, collation),
+            None => {
+                let slot = self.new_slot();
+                columns.push((slot, x));
+                (slot, collation)
+            }
+        }
+    }
+
+    fn assemble(
+        &mut self,
+        from: Logical,
+        mut block: Block,
+        s: &ast::Select,
+        ordering: Ordering<'_>,
+    ) -> SqlResult<QueryResult> {
+        let only_null = s.from.is_empty()
+            && s.filter.is_none()
+            && s.top.is_none()
+            && matches!(block.items.as_slice(), [one] if is_untyped_null(&one.scalar));
+        let nulls: Vec<bool> = block.items.iter().map(|i| is_untyped_null(&i.scalar)).collect();
+        let mut tree = self.rows(from, &mut block)?;
+        if s.distinct {
+            tree = self.distinct(tree, &mut block);
+        }
+        let (tree, keys) = self.sorted(tree, &mut block, ordering)?;
+        let tree = self.limited(tree, s, &keys, ordering)?;
+        let mut computed = Vec::new();
+        let mut columns = Vec::with_capacity(block.items.len());
+        for (item, untyped_null) in block.items.into_iter().zip(nulls) {
+            let ty = item.scalar.ty;
+            let (slot, _) = self.slot_of(item.scalar, &mut computed);
+            columns.push(OutColumn {
+                name: item.name,
+                slot,
+                ty,
+                user_type_id: item.user_type_id,
+                identity: item.identity,
+                stored: item.stored,
+                untyped_null,
+            });
+        }
+        Ok(QueryResult { tree: computed_columns(tree, computed), columns, only_null })
+    }
+
+    /// DISTINCT over all items, which are computed first.
+    fn distinct(&mut self, tree: Logical, block: &mut Block) -> Logical {
+        let mut computed = Vec::new();
+        let mut columns: Vec<(Slot, Collation)> = Vec::new();
+        for item in &mut block.items {
+            let ty = item.scalar.ty;
+            let scalar = std::mem::replace(&mut item.scalar, Scalar::null(ty.sql_type));
+            let (slot, collation) = self.slot_of(scalar, &mut computed);
+            item.scalar = Scalar::column(slot, ty);
+            if !columns.iter().any(|(s, _)| *s == slot) {
+                columns.push((slot, collation));
+            }
+        }
+        Logical::Distinct { input: Box::new(computed_columns(tree, computed)), columns }
+    }
+
+    fn sorted(
+        &mut self,
+        tree: Logical,
+        block: &mut Block,
+        ordering: Ordering<'_>,
+    ) -> SqlResult<(Logical, Vec<SortKey>)> {
+        let mut computed = Vec::new();
+        let mut keys = Vec::new();
+        for (key, written) in std::mem::take(&mut block.order).into_iter().zip(ordering.items) {
+            let (slot, collation) = match key {
+                OrderBy::Nothing => continue,
+                OrderBy::Expression(x) => self.slot_of(x, &mut computed),
+                OrderBy::Item(n) => {
+                    let ty = block.items[n].scalar.ty;
+                    let scalar = block.items[n].scalar.clone();
+                    if scalar.as_constant().is_some() {
+                        continue;
+                    }
+                    let place = self.slot_of(scalar, &mut computed);
+                    block.items[n].scalar = Scalar::column(place.0, ty);
+                    place
+                }
+            };
+            push_key(&mut keys, slot, collation, written)?;
+        }
+        let tree = computed_columns(tree, computed);
+        if keys.is_empty() {
+            return Ok((tree, keys));
+        }
+        Ok((Logical::Sort { input: Box::new(tree), keys: keys.clone() }, keys))
+    }
+
+    fn limited(
+        &mut self,
+        tree: Logical,
+        s: &ast::Select,
+        keys: &[SortKey],
+        ordering: Ordering<'_>,
+    ) -> SqlResult<Logical> {
+        match (&s.top, ordering.offset) {
+            (Some(top), _) => {
+                let top = self.top(top, keys)?;
+                Ok(Logical::Top { input: Box::new(tree), top })
+            }
+            (None, Some(offset)) => self.offset(tree, offset),
+            (None, None) => Ok(tree),
+        }
+    }
+}
+
+fn expression_item(scalar: Scalar, variable: Option<VariableId>) -> Item {
+    Item { scalar, name: None, user_type_id: 0, identity: false, stored: false, variable }
+}
+
+/// Every late expression in terms of groups.
+fn regroup(shape: &Grouped<'_>, block: &mut Block, windows: &mut [WindowGroup]) -> SqlResult<()> {
+    block.items.iter_mut().try_for_each(|item| shape.scalar(&mut item.scalar))?;
+    if let Some(having) = &mut block.having {
+        shape.predicate(having)?;
+    }
+    for key in &mut block.order {
+        if let OrderBy::Expression(x) = key {
+            shape.scalar(x)?;
+        }
+    }
+    for window in windows {
+        window.partition.iter_mut().try_for_each(|x| shape.scalar(x))?;
+        window.order.iter_mut().try_for_each(|(x, _)| shape.scalar(x))?;
+        for call in &mut window.calls {
+            match &mut call.function {
+                plan::WindowFunction::Aggregate { argument: Some(x), .. }
+                | plan::WindowFunction::Ntile(x) => shape.scalar(x)?,
+                _ => {}
+            }
+        }
+    }
+    shape.nested_reads()
+}
+
+/// Rows for which a predicate is true.
+pub(crate) fn filtered(input: Logical, predicate: Predicate) -> Logical {
+    match predicate {
+        Predicate::Constant(Some(true)) => input,
+        predicate => Logical::Filter { input: Box::new(input), predicate },
+    }
+}
+
+/// Rows with further columns.
+pub(crate) fn computed_columns(input: Logical, columns: Vec<(Slot, Scalar)>) -> Logical {
+    match columns.is_empty() {
+        true => input,
+        false => Logical::Compute { input: Box::new(input), columns },
+    }
+}

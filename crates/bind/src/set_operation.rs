@@ -1,0 +1,150 @@
+//! UNION, UNION ALL, EXCEPT, INTERSECT.
+//!
+//! Columns take the names of the first operand and the common type of all. EXCEPT and INTERSECT
+//! tag each side and keep groups by the tags they have seen: NULLs are equal in them, as in GROUP BY.
+
+use crate::binder::Binder;
+use crate::convert::is_untyped_null;
+use crate::query::{OutColumn, QueryResult};
+use crate::select::{computed_columns, filtered};
+use base::{SqlError, SqlResult, messages};
+use builtins::Aggregate;
+use plan::{
+    AggregateCall, CompareOp, Grouping, Logical, Predicate, Scalar, ScalarKind, ScalarType, Slot,
+};
+use tsql::ast::{self, SetOperator};
+use types::{Collation, SqlType, Value};
+
+impl Binder<'_> {
+    pub(crate) fn set_operation(&mut self, o: &ast::SetOperation) -> SqlResult<QueryResult> {
+        let mut left = self.body(&o.first)?;
+        let mut rest = o.rest.iter().peekable();
+        while let Some(operand) = rest.next() {
+            let mut operands = vec![left, self.body(&operand.body)?];
+            // A run of one operator is one list: the tree stays flat.
+            let joins = matches!(operand.op, SetOperator::Union | SetOperator::UnionAll);
+            while let Some(next) = rest.peek()
+                && joins
+                && next.op == operand.op
+            {
+                operands.push(self.body(&next.body)?);
+                rest.next();
+            }
+            let line = operand.span.line;
+            left = self.combined(operand.op, operands).map_err(|e| e.at_line(line))?;
+        }
+        Ok(left)
+    }
+
+    fn combined(&mut self, op: SetOperator, operands: Vec<QueryResult>) -> SqlResult<QueryResult> {
+        let columns = self.united_columns(&operands)?;
+        let slots: Vec<Slot> = columns.iter().map(|c| c.slot).collect();
+        let keys: Vec<(Slot, Collation)> =
+            columns.iter().map(|c| (c.slot, c.ty.collation)).collect();
+        let tagged = matches!(op, SetOperator::Except | SetOperator::Intersect);
+        let tag = if tagged { Some(self.new_slot()) } else { None };
+        let mut inputs = Vec::with_capacity(operands.len());
+        for (n, operand) in operands.into_iter().enumerate() {
+            inputs.push(self.operand(operand, &columns, tag.map(|_| n as i32))?);
+        }
+        let outputs = slots.iter().copied().chain(tag).collect();
+        let all = Logical::Concatenate { inputs, columns: outputs };
+        let tree = match (op, tag) {
+            (SetOperator::Union, _) => Logical::Distinct { input: Box::new(all), columns: keys },
+            (_, Some(tag)) => self.by_tag(op, all, keys, tag),
+            _ => all,
+        };
+        Ok(QueryResult { tree, columns, only_null: false })
+    }
+
+    /// The columns of the result: names of the first, types of all.
+    fn united_columns(&mut self, operands: &[QueryResult]) -> SqlResult<Vec<OutColumn>> {
+        let first = &operands[0];
+        if operands.iter().any(|o| o.columns.len() != first.columns.len()) {
+            return Err(SqlError::new(messages::UNION_COUNT, &[]));
+        }
+        let mut columns = Vec::with_capacity(first.columns.len());
+        for (n, named) in first.columns.iter().enumerate() {
+            let scalars: Vec<Scalar> = operands.iter().map(|o| scalar_of(&o.columns[n])).collect();
+            let ty = self.common(scalars.iter())?;
+            let ty = ty.unwrap_or_else(|| self.plain(SqlType::Int, true));
+            columns.push(OutColumn {
+                name: named.name.clone(),
+                slot: self.new_slot(),
+                ty,
+                user_type_id: 0,
+                identity: false,
+                stored: false,
+                untyped_null: scalars.iter().all(is_untyped_null),
+            });
+        }
+        Ok(columns)
+    }
+
+    /// An operand with its columns converted, and the slots that go into the result's.
+    fn operand(
+        &mut self,
+        operand: QueryResult,
+        columns: &[OutColumn],
+        tag: Option<i32>,
+    ) -> SqlResult<(Logical, Vec<Slot>)> {
+        let mut computed = Vec::new();
+        let mut slots = Vec::with_capacity(columns.len() + 1);
+        for (own, wanted) in operand.columns.iter().zip(columns) {
+            if own.ty.sql_type == wanted.ty.sql_type {
+                slots.push(own.slot);
+                continue;
+            }
+            let slot = self.new_slot();
+            computed.push((slot, self.implicit(scalar_of(own), wanted.ty.sql_type)?));
+            slots.push(slot);
+        }
+        if let Some(tag) = tag {
+            let slot = self.new_slot();
+            computed.push((slot, Scalar::constant(Value::Int(tag), SqlType::Int)));
+            slots.push(slot);
+        }
+        Ok((computed_columns(operand.tree, computed), slots))
+    }
+
+    /// EXCEPT keeps groups seen only with tag 0, INTERSECT those seen with both.
+    fn by_tag(
+        &mut self,
+        op: SetOperator,
+        all: Logical,
+        keys: Vec<(Slot, Collation)>,
+        tag: Slot,
+    ) -> Logical {
+        let ty = ScalarType::new(SqlType::Int, false);
+        let mut calls = Vec::with_capacity(2);
+        let mut bound = |function, value| {
+            let output = self.new_slot();
+            calls.push(AggregateCall {
+                function,
+                distinct: false,
+                argument: Some(Scalar::column(tag, ty)),
+                separator: None,
+                output,
+                ty,
+            });
+            Predicate::Compare {
+                op: CompareOp::Equal,
+                left: Box::new(Scalar::column(output, ty)),
+                right: Box::new(Scalar::constant(Value::Int(value), SqlType::Int)),
+                collation: Collation::default(),
+            }
+        };
+        let greatest = if op == SetOperator::Except { 0 } else { 1 };
+        let least = bound(Aggregate::Min, 0);
+        let kept = least.and(bound(Aggregate::Max, greatest));
+        filtered(Logical::Aggregate(Box::new(Grouping { input: all, keys, calls })), kept)
+    }
+}
+
+/// An operand's column; the word NULL stays one.
+fn scalar_of(c: &OutColumn) -> Scalar {
+    match c.untyped_null {
+        true => Scalar { kind: ScalarKind::Constant(Value::Null), ty: c.ty },
+        false => Scalar::column(c.slot, c.ty),
+    }
+}

@@ -1,0 +1,268 @@
+//! Targets of changes: indexes to maintain, constraints to test, old and new rows.
+
+use crate::binder::Binder;
+use crate::convert::is_untyped_null;
+use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{DatabaseView, Index, IndexKind, Module, Object, PhysicalColumn, Table};
+use plan::{
+    CheckConstraint, Coercibility, EntryField, IndexTarget, KeyPart, LockHints, Logical, OldRow,
+    Scalar, ScalarKind, ScalarType, Slot, TableNo, Target, TargetColumn, Unique,
+};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tsql::ast::{self, DmlTargetKind};
+use types::{Fit, coerce_for_column};
+
+/// A table that a statement changes, found.
+pub(crate) struct TargetTable {
+    pub(crate) table: Arc<Table>,
+    pub(crate) database: Arc<DatabaseView>,
+}
+
+impl Binder<'_> {
+    /// The table that a DML statement names itself.
+    pub(crate) fn target_table(&self, target: &ast::DmlTarget) -> SqlResult<TargetTable> {
+        match &target.kind {
+            DmlTargetKind::Variable(name) => Ok(TargetTable {
+                table: self.table_variable(name)?,
+                database: Arc::clone(&self.database),
+            }),
+            DmlTargetKind::Function(_) => {
+                Err(crate::binder::unsupported("a function as a target", target.span.line))
+            }
+            DmlTargetKind::Table(name) => {
+                let found = self.lookup(name)?;
+                match found.object {
+                    Object::Table(table) => Ok(TargetTable { table, database: found.database }),
+                    Object::Virtual(_) => {
+                        let error = SqlError::new(messages::ADHOC_SYSTEM_UPDATE, &[]);
+                        Err(error.at_line(target.span.line))
+                    }
+                    Object::Module(m) => Err(self.module_target(&m, name, target.span.line)),
+                }
+            }
+        }
+    }
+
+    fn module_target(&self, m: &Module, name: &ast::ObjectName, line: u32) -> SqlError {
+        match m.kind {
+            catalog::view::ModuleKind::View => crate::binder::unsupported("VIEW", line),
+            _ => SqlError::new(messages::INVALID_OBJECT, &[name]),
+        }
+    }
+
+    /// The plan's description of a target.
+    pub(crate) fn target(&self, target: &TargetTable, locks: LockHints) -> Target {
+        let table = &target.table;
+        let indexes = table.indexes.iter().filter(|i| !i.disabled);
+        let database_name = if table.is_temp { "tempdb" } else { target.database.name() };
+        Target {
+            database: table.database,
+            object: table.object_id,
+            database_name: database_name.into(),
+            schema_name: table.schema_name.clone(),
+            table_name: table.name.clone(),
+            columns: table.columns.iter().map(target_column).collect(),
+            indexes: indexes.map(|i| index_target(table, i)).collect(),
+            checks: Vec::new(),
+            locks,
+        }
+    }
+
+    /// Marks the indexes that a change of some columns touches.
+    pub(crate) fn mark_affected(&self, target: &mut Target, changed: &BTreeSet<usize>) {
+        let base_key_changes = {
+            let base = target.base();
+            key_columns(base).any(|c| changed.contains(&c))
+        };
+        for (n, index) in target.indexes.iter_mut().enumerate() {
+            let touches = |f: &EntryField| match f {
+                EntryField::Column(c) => changed.contains(c),
+                // A new key may get another uniquifier; a heap row keeps its RID.
+                EntryField::Uniquifier => base_key_changes,
+                EntryField::Rid => false,
+            };
+            index.key_changes = index.key.iter().any(|k| touches(&index.fields[k.field]));
+            index.affected = n == 0 || index.fields.iter().any(touches);
+        }
+    }
+
+    /// CHECKs over new values; only those that read one of `changed`, if given.
+    pub(crate) fn checks(
+        &mut self,
+        table: &Table,
+        new: &[Option<Slot>],
+        changed: Option<&BTreeSet<Slot>>,
+    ) -> SqlResult<Vec<CheckConstraint>> {
+        let mut out = Vec::new();
+        for check in table.checks.iter().filter(|c| !c.disabled) {
+            let condition = tsql::parse_condition(&check.text, tsql::ParseOptions::default())?;
+            let scope = self.new_row_scope(table, new);
+            let predicate = self.nested(1, |b| b.within(scope, |b| b.condition(&condition)))?;
+            let reads = predicate.reads().slots;
+            if changed.is_some_and(|changed| changed.is_disjoint(&reads)) {
+                continue;
+            }
+            let column = check.column.and_then(|c| table.columns.get(c));
+            out.push(CheckConstraint {
+                name: check.name.clone(),
+                column: column.map(|c| c.name.clone()),
+                predicate,
+            });
+        }
+        Ok(out)
+    }
+
+    /// A scope in which a table's column names mean given slots.
+    fn new_row_scope(&self, table: &Table, new: &[Option<Slot>]) -> Scope {
+        let columns = table.columns.iter().zip(new).filter_map(|(c, slot)| {
+            let ty = ScalarType {
+                sql_type: c.sql_type,
+                nullable: c.nullable,
+                collation: c.collation,
+                coercibility: Coercibility::Implicit,
+            };
+            let (name, user_type_id) = (c.name.clone(), c.user_type_id);
+            slot.map(|slot| DerivedColumn { name, slot, ty, user_type_id, identity: false })
+        });
+        let source = Source {
+            name: table.name.clone(),
+            schema: Some(table.schema_name.clone()),
+            database: None,
+            shown: table.name.clone(),
+            aliased: false,
+            columns: Columns::Derived(columns.collect()),
+        };
+        let mut scope = Scope::barrier(Clause::Definition);
+        scope.sources.push(source);
+        scope
+    }
+
+    /// The value a column takes when none is given: its default, or NULL.
+    pub(crate) fn default_value(&mut self, table: &Table, column: usize) -> SqlResult<Scalar> {
+        let c = &table.columns[column];
+        let Some(default) = &c.default else {
+            return Ok(Scalar::null(c.sql_type));
+        };
+        let expr = tsql::parse_expression(&default.text, tsql::ParseOptions::default())?;
+        let scope = Scope::barrier(Clause::Definition);
+        let value = self.nested(1, |b| b.within(scope, |b| b.expr(&expr)))?;
+        self.for_column(value, table, column)
+    }
+
+    /// A value on its way into a column: convertible, and converted already if it is a constant
+    /// that fits.
+    pub(crate) fn for_column(&self, x: Scalar, table: &Table, column: usize) -> SqlResult<Scalar> {
+        let to = table.columns[column].sql_type;
+        if is_untyped_null(&x) {
+            return Ok(Scalar { ty: x.ty.converted(to), ..x });
+        }
+        types::check_implicit(x.ty.sql_type, to)?;
+        // Text to date or time depends on the session's DATEFORMAT: `implicit` knows when.
+        let dated = x.ty.sql_type.is_character() && to.is_temporal();
+        if dated && x.as_constant().is_some() {
+            let converted = self.implicit(x.clone(), to)?;
+            return Ok(if converted.as_constant().is_some() { converted } else { x });
+        }
+        let fitting = match x.as_constant() {
+            Some(value) => match coerce_for_column(value, x.ty.sql_type, to) {
+                Ok(Fit::Fits(value)) => Some(value),
+                Ok(Fit::Truncated(_)) | Err(_) => None,
+            },
+            None => None,
+        };
+        Ok(match fitting {
+            Some(value) => Scalar { kind: ScalarKind::Constant(value), ty: x.ty.converted(to) },
+            None => x,
+        })
+    }
+
+    /// Slots of the old row: the columns that `needed` says, and how to find the row again.
+    pub(crate) fn old_row(
+        &mut self,
+        no: TableNo,
+        table: &Table,
+        needed: impl Fn(usize) -> bool,
+    ) -> OldRow {
+        let mut columns = Vec::with_capacity(table.columns.len());
+        for (n, c) in table.columns.iter().enumerate() {
+            let wanted = c.physical.is_some() && needed(n);
+            columns.push(if wanted { Some(self.use_column(no, n)) } else { None });
+        }
+        let base = table.base();
+        let uniquifier =
+            (base.kind == IndexKind::Clustered && !base.unique).then(|| self.new_slot());
+        let rid = (base.kind == IndexKind::Heap).then(|| self.new_slot());
+        OldRow { columns, uniquifier, rid, hint: Some(self.new_slot()) }
+    }
+
+    /// Whether all definitions of a table have a meaning.
+    pub(crate) fn definition(&mut self, table: &Arc<Table>) -> SqlResult<()> {
+        for (n, c) in table.columns.iter().enumerate() {
+            if c.default.is_some() {
+                self.default_value(table, n)?;
+            }
+        }
+        let slots: Vec<Option<Slot>> =
+            table.columns.iter().map(|c| c.physical.map(|_| self.new_slot())).collect();
+        self.checks(table, &slots, None)?;
+        Ok(())
+    }
+}
+
+fn target_column(c: &catalog::view::Column) -> TargetColumn {
+    TargetColumn {
+        name: c.name.clone(),
+        sql_type: c.sql_type,
+        nullable: c.nullable,
+        collation: c.collation,
+        stored: c.physical.is_some(),
+    }
+}
+
+fn index_target(table: &Table, index: &Index) -> IndexTarget {
+    let layout = table.hobt_layout(index);
+    let field = |c: &PhysicalColumn| match *c {
+        PhysicalColumn::Column(n) => EntryField::Column(n),
+        PhysicalColumn::Uniquifier => EntryField::Uniquifier,
+        PhysicalColumn::Rid => EntryField::Rid,
+    };
+    let part = |k: &catalog::view::KeyField| KeyPart { field: k.field, descending: k.descending };
+    IndexTarget {
+        index: index.index_id,
+        hobt: index.hobt,
+        name: index.name.clone(),
+        fields: layout.columns.iter().map(field).collect(),
+        key: layout.key.iter().map(part).collect(),
+        declared_key: layout.declared_key,
+        unique: match index {
+            Index { primary_key: true, .. } => Unique::PrimaryKey,
+            Index { unique_constraint: true, .. } => Unique::Constraint,
+            Index { unique: true, .. } => Unique::Index,
+            Index { .. } => Unique::No,
+        },
+        affected: true,
+        key_changes: true,
+        ignore_duplicates: index.ignore_dup_key,
+    }
+}
+
+/// The table's columns among the key of an index.
+pub(crate) fn key_columns(index: &IndexTarget) -> impl Iterator<Item = usize> + '_ {
+    index.key.iter().filter_map(|k| match index.fields[k.field] {
+        EntryField::Column(c) => Some(c),
+        EntryField::Uniquifier | EntryField::Rid => None,
+    })
+}
+
+/// Makes the reference of a number the target of the change.
+pub(crate) fn set_target(tree: &mut Logical, no: TableNo, old: &OldRow) {
+    tree.for_each_mut(&mut |node| {
+        if let Logical::Get(get) = node
+            && get.table == no
+        {
+            get.target = Some(old.clone());
+        }
+    });
+}

@@ -1,0 +1,353 @@
+//! UPDATE, and what it shares with DELETE: the rows to change.
+
+use crate::binder::{Binder, unsupported};
+use crate::expression::assigning_operator;
+use crate::hint::Use;
+use crate::scope::{Clause, Columns, Scope, Source};
+use crate::select::filtered;
+use crate::source::From;
+use crate::target::{TargetTable, set_target};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{IndexKind, Table};
+use plan::{
+    Assignment, JoinKind, LockHints, Logical, OldRow, Predicate, Scalar, ScalarKind, ScalarType,
+    Slot, Statement, Strength, TableNo, Update, VariableId,
+};
+use std::collections::BTreeSet;
+use tsql::ast::{self, AssignmentKind, DmlFilter, DmlTargetKind, ExprKind};
+
+/// The rows a change concerns, before its filter.
+pub(crate) struct Changed {
+    pub(crate) target: TargetTable,
+    pub(crate) no: TableNo,
+    pub(crate) source: Source,
+    pub(crate) from: From,
+    pub(crate) locks: LockHints,
+    /// Other sources stand beside the target: a row may come several times.
+    pub(crate) joined: bool,
+}
+
+impl Binder<'_> {
+    pub(crate) fn update(&mut self, s: &ast::Update) -> SqlResult<Statement<Logical>> {
+        if let Some(output) = &s.output {
+            return Err(unsupported("OUTPUT", output.span.line));
+        }
+        self.options(&s.options)?;
+        self.with_ctes(s.with.as_deref(), |b| b.update_rows(s))
+    }
+
+    fn update_rows(&mut self, s: &ast::Update) -> SqlResult<Statement<Logical>> {
+        let changed = self.changed_rows(&s.target, &s.from)?;
+        let table = changed.target.table.clone();
+        let scope = Scope::new(changed.from.sources, Clause::Where);
+        let (no, locks) = (changed.no, changed.locks);
+        let (filter, assignments, columns) = self.within(scope, |b| {
+            let filter = b.dml_filter(s.filter.as_ref())?;
+            b.scopes.last_mut().expect("the scope was opened just now").clause = Clause::Set;
+            let (assignments, columns) = b.assignments(s, &table, &changed.source)?;
+            Ok((filter, assignments, columns))
+        })?;
+        let old = self.old_row(no, &table, |_| true);
+        let filter = self.present(filter, no, &table, &old);
+        let mut tree = filtered(changed.from.tree, filter);
+        set_target(&mut tree, no, &old);
+        let tree = self.dml_top(tree, s.top.as_deref())?;
+        let new: Vec<Option<Slot>> = old
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(n, own)| if columns.contains(&n) { Some(self.new_slot()) } else { *own })
+            .collect();
+        let mut target = self.target(&changed.target, locks);
+        self.mark_affected(&mut target, &columns);
+        let changed_slots: BTreeSet<Slot> = columns.iter().filter_map(|&n| new[n]).collect();
+        target.checks = self.checks(&table, &new, Some(&changed_slots))?;
+        let distinct_rows = changed.joined;
+        let update = Update { target, source: tree, old, new, assignments, distinct_rows };
+        Ok(Statement::Update(Box::new(update)))
+    }
+
+    /// A target that an outer join may leave absent must be there to be changed.
+    pub(crate) fn present(
+        &mut self,
+        filter: Predicate,
+        no: TableNo,
+        table: &Table,
+        old: &OldRow,
+    ) -> Predicate {
+        if !self.nullable_references.contains(&no) {
+            return filter;
+        }
+        let base = table.base();
+        let slot = match (old.rid, base.key.first()) {
+            (Some(rid), _) if base.kind == IndexKind::Heap => Some(rid),
+            (_, Some(key)) => old.columns[key.column],
+            _ => None,
+        };
+        let Some(slot) = slot else { return filter };
+        let ty = ScalarType::new(types::SqlType::Int, true);
+        let absent = Predicate::IsNull(Box::new(Scalar::column(slot, ty)));
+        filter.and(Predicate::Not(Box::new(absent)))
+    }
+
+    /// The target and the sources beside it.
+    pub(crate) fn changed_rows(
+        &mut self,
+        target: &ast::DmlTarget,
+        from: &[ast::TableSource],
+    ) -> SqlResult<Changed> {
+        if from.is_empty() {
+            let found = self.target_table(target)?;
+            let read = self.read_target(&found, target)?;
+            return self.changed(found, read, 0, target);
+        }
+        let bound = self.from(from)?;
+        match self.target_among(target, &bound.sources)? {
+            Some((position, found)) => self.changed(found, bound, position, target),
+            None => {
+                // A target that FROM doesn't name stands beside it, unrestricted.
+                let found = self.target_table(target)?;
+                let read = self.read_target(&found, target)?;
+                let sources = read.sources.into_iter().chain(bound.sources).collect();
+                let tree = Logical::Join {
+                    kind: JoinKind::Inner,
+                    left: Box::new(read.tree),
+                    right: Box::new(bound.tree),
+                    on: Predicate::TRUE,
+                    hint: None,
+                    apply: false,
+                };
+                self.changed(found, From { tree, sources }, 0, target)
+            }
+        }
+    }
+
+    fn read_target(&mut self, found: &TargetTable, target: &ast::DmlTarget) -> SqlResult<From> {
+        let name = match &target.kind {
+            DmlTargetKind::Table(name) => (**name).clone(),
+            DmlTargetKind::Variable(v) => ast::ObjectName {
+                server: None,
+                database: None,
+                schema: None,
+                object: v.clone(),
+                span: target.span,
+            },
+            DmlTargetKind::Function(_) => {
+                return Err(unsupported("a function as a target", target.span.line));
+            }
+        };
+        let table = found.table.clone();
+        self.read_found(table, &found.database, &name, None, &target.hints, Use::Change)
+    }
+
+    /// The source that a target names: by alias, or as the table it is.
+    fn target_among(
+        &self,
+        target: &ast::DmlTarget,
+        sources: &[Source],
+    ) -> SqlResult<Option<(usize, TargetTable)>> {
+        let DmlTargetKind::Table(name) = &target.kind else {
+            let DmlTargetKind::Variable(v) = &target.kind else { return Ok(None) };
+            let by_name = sources.iter().position(|s| self.same(&s.name, v));
+            return Ok(by_name.and_then(|p| self.as_target(p, &sources[p])));
+        };
+        if let Some(p) = sources.iter().position(|s| self.bears(s, name)) {
+            return match self.as_target(p, &sources[p]) {
+                Some(found) => Ok(Some(found)),
+                None => Err(unsupported("a derived table as a target", target.span.line)),
+            };
+        }
+        let wanted = self.target_table(target)?.table;
+        let is_wanted = |s: &Source| match s.columns {
+            Columns::Reference(no) => self
+                .table(no)
+                .is_some_and(|t| (t.database, t.object_id) == (wanted.database, wanted.object_id)),
+            Columns::Derived(_) => false,
+        };
+        let mut positions = (0..sources.len()).filter(|&p| is_wanted(&sources[p]));
+        match (positions.next(), positions.next()) {
+            (Some(_), Some(_)) => {
+                Err(SqlError::new(messages::TARGET_AMBIGUOUS, &[&**name]).at_line(target.span.line))
+            }
+            (Some(p), None) => Ok(self.as_target(p, &sources[p])),
+            (None, _) => Ok(None),
+        }
+    }
+
+    fn as_target(&self, position: usize, source: &Source) -> Option<(usize, TargetTable)> {
+        let Columns::Reference(no) = source.columns else { return None };
+        let table = self.table(no)?;
+        let catalogs = self.environment.catalogs;
+        let database = source.database.as_deref().and_then(|d| catalogs.database(d));
+        let database = database.unwrap_or_else(|| self.database_of(&table));
+        Some((position, TargetTable { table, database }))
+    }
+
+    fn database_of(&self, table: &Table) -> std::sync::Arc<catalog::view::DatabaseView> {
+        // An alias hides the name: the current database, or the one that owns the id.
+        let known = self.header.databases.iter().any(|(id, _)| *id == table.database);
+        let names = ["tempdb", "master", "model", "msdb"];
+        let other = names.iter().filter_map(|n| self.environment.catalogs.database(n));
+        match self.database.id() == table.database || !known {
+            true => self.database.clone(),
+            false => other
+                .into_iter()
+                .find(|d| d.id() == table.database)
+                .unwrap_or_else(|| self.database.clone()),
+        }
+    }
+
+    fn changed(
+        &mut self,
+        target: TargetTable,
+        mut from: From,
+        position: usize,
+        written: &ast::DmlTarget,
+    ) -> SqlResult<Changed> {
+        let source = from.sources[position].clone();
+        let Columns::Reference(no) = source.columns else {
+            return Err(unsupported("a derived table as a target", written.span.line));
+        };
+        let hints =
+            crate::hint::read(&written.hints, Some(&target.table), self.collation, Use::Change)?;
+        let mut locks = hints.locks;
+        let mut dirty = false;
+        from.tree.for_each_mut(&mut |node| {
+            if let Logical::Get(get) = node
+                && get.table == no
+            {
+                dirty = get.locks.level == Some(plan::Level::ReadUncommitted);
+                if written.hints.is_empty() {
+                    locks = get.locks;
+                }
+                locks.strength = locks.strength.max(Strength::Update);
+                get.locks = locks;
+            }
+        });
+        if dirty {
+            let error = SqlError::new(messages::NOLOCK_ON_TARGET, &[]);
+            return Err(error.at_line(written.span.line));
+        }
+        let joined = from.sources.len() > 1;
+        Ok(Changed { target, no, source, from, locks, joined })
+    }
+
+    pub(crate) fn dml_filter(&mut self, filter: Option<&DmlFilter>) -> SqlResult<Predicate> {
+        match filter {
+            None => Ok(Predicate::TRUE),
+            Some(DmlFilter::Where(c)) => self.condition(c),
+            Some(DmlFilter::CurrentOf(c)) => Err(unsupported("WHERE CURRENT OF", c.name.line)),
+        }
+    }
+
+    pub(crate) fn dml_top(&mut self, tree: Logical, top: Option<&ast::Top>) -> SqlResult<Logical> {
+        match top {
+            None => Ok(tree),
+            Some(top) => {
+                let top = self.top(top, &[])?;
+                Ok(Logical::Top { input: Box::new(tree), top })
+            }
+        }
+    }
+
+    fn assignments(
+        &mut self,
+        s: &ast::Update,
+        table: &Table,
+        source: &Source,
+    ) -> SqlResult<(Vec<Assignment>, BTreeSet<usize>)> {
+        let mut out = Vec::with_capacity(s.assignments.len());
+        let mut columns = BTreeSet::new();
+        for a in &s.assignments {
+            let bound = self.assignment(a, table, source);
+            let bound = bound.map_err(|e| e.at_line(a.span.line))?;
+            if let Some(column) = bound.column
+                && !columns.insert(column)
+            {
+                let name = &table.columns[column].name;
+                let error = SqlError::new(messages::COLUMN_SPECIFIED_TWICE, &[name]);
+                return Err(error.at_line(a.span.line));
+            }
+            out.push(bound);
+        }
+        Ok((out, columns))
+    }
+
+    fn assignment(
+        &mut self,
+        a: &ast::Assignment,
+        table: &Table,
+        source: &Source,
+    ) -> SqlResult<Assignment> {
+        match &a.kind {
+            AssignmentKind::Variable { variable, op, value } => {
+                let target = self.variable(variable)?;
+                let ty = target.ty;
+                let id = variable_id(&target)?;
+                let value = self.expr(value)?;
+                let value = match assigning_operator(*op) {
+                    Some(op) => self.binary(op, target, value)?,
+                    None => value,
+                };
+                let value = self.implicit(value, ty.sql_type)?;
+                Ok(Assignment { column: None, variable: Some((id, ty)), value })
+            }
+            AssignmentKind::Column { column, op, value } => {
+                let (column, value) = self.set_column(column, *op, value, table, source)?;
+                Ok(Assignment { column: Some(column), variable: None, value })
+            }
+            AssignmentKind::VariableColumn { variable, column, op, value } => {
+                let target = self.variable(variable)?;
+                let (column, value) = self.set_column(column, *op, value, table, source)?;
+                types::check_implicit(table.columns[column].sql_type, target.ty.sql_type)?;
+                let id = variable_id(&target)?;
+                Ok(Assignment { column: Some(column), variable: Some((id, target.ty)), value })
+            }
+            AssignmentKind::Method { method, .. } => {
+                Err(unsupported(&format!(".{method}() in SET"), a.span.line))
+            }
+        }
+    }
+
+    fn set_column(
+        &mut self,
+        name: &ast::ColumnName,
+        op: ast::AssignOp,
+        value: &ast::Expr,
+        table: &Table,
+        source: &Source,
+    ) -> SqlResult<(usize, Scalar)> {
+        if let Some(q) = &name.qualifier
+            && !self.bears(source, q)
+        {
+            return Err(SqlError::new(messages::MULTIPART_UNBOUND, &[name]));
+        }
+        let ordinal = table.column(&name.name, self.collation).ok_or_else(|| {
+            SqlError::new(messages::INVALID_COLUMN, &[&name.name]).at_line(name.name.line)
+        })?;
+        let c = &table.columns[ordinal];
+        if c.identity.is_some() {
+            return Err(SqlError::new(messages::UPDATE_IDENTITY, &[&c.name]));
+        }
+        if c.computed.is_some() {
+            return Err(SqlError::new(messages::UPDATE_COMPUTED, &[&c.name]));
+        }
+        let value = match (&value.kind, assigning_operator(op)) {
+            (ExprKind::Default, _) => return Ok((ordinal, self.default_value(table, ordinal)?)),
+            (_, None) => self.expr(value)?,
+            (_, Some(op)) => {
+                let own = self.column_of(source, ordinal)?.scalar;
+                let value = self.expr(value)?;
+                self.binary(op, own, value)?
+            }
+        };
+        Ok((ordinal, self.for_column(value, table, ordinal)?))
+    }
+}
+
+fn variable_id(x: &Scalar) -> SqlResult<VariableId> {
+    match x.kind {
+        ScalarKind::Variable(id) => Ok(id),
+        _ => Err(SqlError::new(messages::SYNTAX_NEAR, &[&"SET"])),
+    }
+}
