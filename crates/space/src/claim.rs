@@ -130,18 +130,28 @@ impl Space {
     }
 
     /// Promises a page unless it is allocated (false) or promised already.
+    ///
+    /// The promise comes before the look at the map: whoever had the promise before gave it up under
+    /// the map's latch, so the look sees what became of the page (rule 2).
     fn choose_if_free(&self, claim: &mut Claim<'_>, page: PageId) -> Result<bool, SpaceError> {
-        let pfs = self.map(pfs_page(page), PageKind::Pfs)?;
-        if Pfs::get(pfs.view(), page.page).is_allocated() {
-            return Ok(false);
-        }
-        drop(pfs);
-        let mut promised = self.promised.lock();
-        if !promised.pages.contains(&page) {
+        {
+            let mut promised = self.promised.lock();
+            if promised.pages.contains(&page) {
+                return Ok(true);
+            }
             promised.pages.push(page);
-            claim.chosen.push(Chosen { page, new_extent: false, mixed: false });
         }
-        Ok(true)
+        // In the claim at once, so that an error takes the promise back, too.
+        claim.chosen.push(Chosen { page, new_extent: false, mixed: false });
+        let allocated = {
+            let pfs = self.map(pfs_page(page), PageKind::Pfs)?;
+            Pfs::get(pfs.view(), page.page).is_allocated()
+        };
+        if allocated {
+            claim.chosen.pop();
+            self.promised.lock().pages.retain(|p| *p != page);
+        }
+        Ok(!allocated)
     }
 
     /// Unallocated pages of all extents of a unit.
@@ -206,7 +216,6 @@ impl Space {
     fn choose_new(&self, claim: &mut Claim<'_>, want: usize) -> Result<(), SpaceError> {
         while claim.len() < want {
             let Some(extent) = self.free_extent()? else { return Ok(()) };
-            self.promised.lock().extents.push(extent);
             let first = extent.first_page();
             for n in 0..8 {
                 if claim.len() < want {
@@ -219,8 +228,8 @@ impl Space {
         Ok(())
     }
 
-    /// A free extent that is promised to nobody; files in order.
-    pub(crate) fn free_extent(&self) -> Result<Option<ExtentId>, SpaceError> {
+    /// A free extent, now promised; files in order. The caller puts it into a claim.
+    fn free_extent(&self) -> Result<Option<ExtentId>, SpaceError> {
         let files: Vec<_> = self.files.read().iter().map(|(id, f)| (FileId(*id), *f)).collect();
         for (file, facts) in files {
             let mut from = facts.first_maybe_free;
@@ -238,7 +247,7 @@ impl Space {
                 };
                 first_free = first_free.or(Some(found));
                 let extent = ExtentId { file, extent: found };
-                if !self.promised.lock().extents.contains(&extent) {
+                if self.promise_extent(extent)? {
                     self.remember_free(file, first_free.unwrap_or(found), facts.freed);
                     return Ok(Some(extent));
                 }
@@ -247,6 +256,23 @@ impl Space {
             self.remember_free(file, first_free.unwrap_or(end), facts.freed);
         }
         Ok(None)
+    }
+
+    /// Promises an extent that was free a moment ago, if it is still free and promised to nobody.
+    fn promise_extent(&self, extent: ExtentId) -> Result<bool, SpaceError> {
+        {
+            let mut promised = self.promised.lock();
+            if promised.extents.contains(&extent) {
+                return Ok(false);
+            }
+            promised.extents.push(extent);
+        }
+        let looked = self.map(gam_page(extent.first_page()), PageKind::Gam);
+        let free = looked.map(|gam| ExtentBits::get(gam.view(), extent.extent));
+        if !matches!(free, Ok(true)) {
+            self.promised.lock().extents.retain(|e| *e != extent);
+        }
+        free
     }
 
     /// Where the next search begins, unless an extent was freed since this one began.
@@ -303,7 +329,6 @@ impl Space {
         let Some(extent) = self.free_extent()? else { return Ok(false) };
         assert!(!is_system_extent(extent.extent), "maps are never free");
         let mut promised = self.promised.lock();
-        promised.extents.push(extent);
         promised.pages.push(extent.first_page());
         claim.chosen.push(Chosen { page: extent.first_page(), new_extent: true, mixed: true });
         Ok(true)

@@ -12,7 +12,7 @@ use base::Lsn;
 use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Release};
 
 /// Closed blocks beyond which an appender writes the log itself (wait LOGBUFFER).
 const CLOSED_BLOCKS_MAX: usize = 64;
@@ -150,7 +150,6 @@ impl Log {
             tail.block.bytes.extend_from_slice(&group.bytes);
             tail.block.count += group.count as u16;
             let next = tail.block.next_lsn();
-            self.last.store(next.0 - 1, Relaxed);
             self.next.store(next.0, Release);
             (Appended { first, last: Lsn(next.0 - 1) }, tail.closed.len())
         };
@@ -163,20 +162,19 @@ impl Log {
         appended
     }
 
-    /// Lower bound of the LSN that the next append gives.
+    /// Lower bound of the LSN that the next append gives: the last record's, plus one. Its block
+    /// exists, so a reader can begin there; the next record may yet come in another block.
     #[inline]
     pub fn next_lsn(&self) -> Lsn {
         // Pairs with the release of an append: who sees its LSN here also sees that its pages were
         // marked dirty before it (rule 8).
         Lsn(self.next.load(Acquire))
     }
-}
 
-impl Log {
     /// The record that was appended last.
     #[inline]
     pub fn last_lsn(&self) -> Lsn {
-        Lsn(self.last.load(Relaxed))
+        Lsn(self.next_lsn().0 - 1)
     }
 }
 

@@ -19,6 +19,8 @@ use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
 
 /// Size of the header.
 pub(crate) const BLOCK_HEADER_BYTES: usize = 32;
+/// Records of a block at most: the LSN after the last one is still of the same block.
+pub(crate) const RECORDS_MAX: usize = Lsn::SLOT_MAX as usize - 1;
 const MAGIC: u32 = 0x3142_4C47;
 
 /// A block that is being filled, or waits to be written.
@@ -57,7 +59,7 @@ impl Block {
     /// Whether a group fits.
     pub(crate) fn has_room(&self, bytes: usize, records: usize) -> bool {
         self.bytes.len() + bytes <= LOG_BLOCK_BYTES_MAX
-            && usize::from(self.count) + records <= usize::from(Lsn::SLOT_MAX)
+            && usize::from(self.count) + records <= RECORDS_MAX
     }
 
     /// The LSN that the next record gets.

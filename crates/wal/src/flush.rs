@@ -79,7 +79,6 @@ impl Log {
             if close_open_block && !tail.block.is_empty() {
                 tail.next_block(0);
                 self.publish_free(&tail);
-                self.next.store(tail.block.next_lsn().0, Release);
             }
             let headers = std::mem::take(&mut tail.headers);
             let mut blocks = Vec::with_capacity(tail.closed.len());

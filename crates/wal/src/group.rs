@@ -127,7 +127,7 @@ impl Group {
         let payload_len: usize = payload.iter().map(|p| p.len()).sum();
         let page_len = if page.is_some() { PAGE_PART_BYTES } else { 0 };
         let n = HEADER_BYTES + page_len + payload_len;
-        if self.bytes.len() + n > GROUP_BYTES_MAX || self.count + 1 > usize::from(Lsn::SLOT_MAX) {
+        if self.bytes.len() + n > GROUP_BYTES_MAX || self.count + 1 > crate::block::RECORDS_MAX {
             return Err(GroupOverflow);
         }
         if self.count > 0 {

@@ -170,10 +170,7 @@ impl Log {
         clean: bool,
     ) -> Result<(), WalError> {
         assert!(min_lsn <= checkpoint, "recovery reads from min_lsn through the checkpoint");
-        assert!(
-            checkpoint < self.durable_lsn(),
-            "the checkpoint is on disk"
-        );
+        assert!(checkpoint < self.durable_lsn(), "the checkpoint is on disk");
         let mut pointer = self.pointer.lock();
         let generation = pointer.generation + 1;
         let file_bytes = pointer.file_bytes;

@@ -102,6 +102,14 @@ impl Content {
         Content { seen: image.clone(), durable: image, changes: VecDeque::new(), handles: 0 }
     }
 
+    /// What the next process finds after this one was killed. Its operations are numbered from 1
+    /// again, so what is not synced yet gets a number below all of them: changes stay in order.
+    pub(crate) fn after_stop(&self) -> Content {
+        let mut next = Content { handles: 0, ..self.clone() };
+        next.changes.iter_mut().for_each(|(n, _)| *n = 0);
+        next
+    }
+
     /// Changes bytes on the medium, behind everybody's back.
     pub(crate) fn damage(&mut self, bytes: &[u8], offset: u64) {
         assert!(offset + bytes.len() as u64 <= self.len(), "damage is inside the file");

@@ -143,10 +143,7 @@ impl Disk {
         let s = self.0.state();
         let mut next = s.reborn(seed);
         next.names = s.names.clone();
-        next.contents = s.contents.clone();
-        for content in next.contents.values_mut() {
-            content.handles = 0;
-        }
+        next.contents = s.contents.iter().map(|(&f, c)| (f, c.after_stop())).collect();
         Disk(Inner::new(next))
     }
 

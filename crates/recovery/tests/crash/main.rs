@@ -28,9 +28,9 @@ fn workload(disk: &sim::Disk, oracle: &Arc<Oracle>, fault: Fault) {
         for _ in 0..6 {
             disk.refuse_space_at(disk.operations() + os::entropy::random_u64() % 600);
         }
-        session(disk, oracle, fault, 4, 25);
+        session(disk, oracle, fault, 4, 60);
         // The process ends without a checkpoint, another begins on what is there.
-        session(disk, oracle, fault, 4, 10);
+        session(disk, oracle, fault, 4, 30);
     }
 }
 
@@ -41,8 +41,7 @@ fn verify(disk: &sim::Disk, oracle: &Arc<Oracle>, fault: Fault) {
 }
 
 fn run(seeds: Range<u64>, cases: u64, fault: Fault) -> Result<Counts, String> {
-    let disk =
-        DiskOptions { capacity_bytes: 3 << 20, ..DiskOptions::default() };
+    let disk = DiskOptions { capacity_bytes: 9 << 19, ..DiskOptions::default() };
     let plan = Plan { seeds, cases, depth: 3, disk, ..Plan::default() };
     try_crash_runs(
         &plan,
@@ -63,7 +62,24 @@ fn random_page_groups_survive_nested_crashes() {
     let n = seeds.end - seeds.start;
     let counts = run(seeds, 25, None).unwrap_or_else(|e| panic!("{e}"));
     println!("{} crash points, {counts:?}", counts.crash_points());
+    println!("{:?}", work::COVERED);
     if std::env::var(sim::harness::REPLAY).is_err() {
         assert!(counts.crash_points() >= n * 25 && counts.crashes[2] > 0, "{counts:?}");
+    }
+}
+
+/// Each planted fault is caught, and within this many crash points.
+#[cfg(feature = "mutations")]
+#[test]
+fn each_mutation_is_caught_within_500_crash_points() {
+    for fault in ["log-sync", "doublewrite", "write-ahead", "group-end"] {
+        let caught = (0..20).find_map(|seed| {
+            let failed = run(seed..seed + 1, 12, Some(fault)).err();
+            failed.map(|text| (seed, text.lines().next().unwrap_or_default().to_owned()))
+        });
+        let (seed, line) = caught.unwrap_or_else(|| panic!("{fault} is not caught"));
+        // A seed has 12 cases of at most 3 crash points.
+        assert!(seed < 13, "{fault} is caught too late, with {seed}");
+        println!("{fault}: {line}");
     }
 }

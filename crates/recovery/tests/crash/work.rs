@@ -43,6 +43,25 @@ fn below(n: u64) -> u64 {
     os::entropy::random_u64() % n
 }
 
+/// What the runs of a test came to, all together.
+#[derive(Debug)]
+pub(crate) struct Covered {
+    /// VLFs entered a second time, in the run with the most.
+    pub(crate) reused: AtomicU64,
+    pub(crate) vlfs: AtomicU64,
+    pub(crate) size: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) reads: AtomicU64,
+}
+
+pub(crate) static COVERED: Covered = Covered {
+    reused: AtomicU64::new(0),
+    vlfs: AtomicU64::new(0),
+    size: AtomicU64::new(0),
+    refused: AtomicU64::new(0),
+    reads: AtomicU64::new(0),
+};
+
 /// A refusal that a statement would end with.
 struct Refused;
 
@@ -155,6 +174,20 @@ impl Work {
         self.stop.store(true, Relaxed);
         self.db.log.wake_writer();
         services.into_iter().for_each(|t| t.join().expect("a service does not panic"));
+        self.note_coverage();
+    }
+
+    fn note_coverage(&self) {
+        let vlfs = self.db.log.vlfs();
+        let newest = vlfs.iter().map(|v| v.sequence).max().unwrap_or(0);
+        let file = base::FileId(1);
+        let size = self.db.space.size_pages(file).unwrap_or(0);
+        COVERED.reused.fetch_max(u64::from(newest).saturating_sub(vlfs.len() as u64), Relaxed);
+        COVERED.vlfs.fetch_max(vlfs.len() as u64, Relaxed);
+        COVERED.size.fetch_max(u64::from(size), Relaxed);
+        COVERED.refused.fetch_add(self.refused.load(Relaxed), Relaxed);
+        let stats = self.db.pages.file(file).map(|f| f.stats().snapshot());
+        COVERED.reads.fetch_add(stats.map_or(0, |s| s.reads), Relaxed);
     }
 
     fn steps(&self, steps: u64) {
