@@ -1,3 +1,43 @@
-//! Operators in row mode, memory grants, spills.
+//! Running physical plans in row mode: operators, expressions, memory grants, spills.
+//!
+//! An [`Executor`] is a plan made ready: operators that own their compiled expressions and the
+//! buffers they reuse. A run lends them the session's transaction, the hobts the plan names, and
+//! the frame; README.md has the protocol and its numbered rules.
+//!
+//! Not here: what a statement means, which plan is good, rolling back what a failed statement did
+//! (its caller has a `work::Mark`).
 
 #![forbid(unsafe_code)]
+
+mod build;
+mod codec;
+mod compute;
+mod concatenation;
+mod cond;
+mod constants;
+mod context;
+mod executor;
+mod expr;
+mod filter;
+mod insert;
+mod lookup;
+mod loops;
+mod operator;
+mod reader;
+mod rows;
+mod run;
+mod scan;
+mod seek;
+mod spool;
+mod stored;
+mod subplan;
+mod target;
+mod top;
+mod update;
+mod value_set;
+mod virtual_scan;
+
+pub use context::{
+    ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowSink,
+};
+pub use executor::{Executor, run};

@@ -1,0 +1,367 @@
+//! From the plan's tree to operators.
+//!
+//! Numbers are given here: a node's in preorder (its counters), a hobt's (found anew each run), a
+//! cursor's.
+
+use crate::compute::Compute;
+use crate::concatenation::Concatenation;
+use crate::cond::Cond;
+use crate::constants::Constants;
+use crate::executor::{Body, Rows};
+use crate::expr::{DEPTH_MAX, Expr, too_deep};
+use crate::filter::{Filter, StartupFilter};
+use crate::insert::Insert;
+use crate::lookup::Lookup;
+use crate::loops::Loops;
+use crate::operator::{Node, Operator};
+use crate::reader::Reader;
+use crate::rows::RowBuffer;
+use crate::scan::Scan;
+use crate::seek::Seeks;
+use crate::spool::Spool;
+use crate::stored::Stored;
+use crate::subplan::Subplan;
+use crate::target::{Target, Typed};
+use crate::top::Top;
+use crate::update::{Assignment, Delete, Update, kept_slots};
+use crate::virtual_scan::VirtualScan;
+use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
+use plan::{ColumnSource, JoinKind, Physical, PhysicalPlan, Scalar, Slot, Statement};
+
+/// Makes operators of a plan.
+pub(crate) struct Builder {
+    pub(crate) hobts: Vec<(DatabaseId, HobtId)>,
+    pub(crate) cursors: usize,
+    pub(crate) nodes: usize,
+    /// The statement assigns variables while it runs.
+    assigns: bool,
+    depth: usize,
+}
+
+type Built = SqlResult<Box<dyn Operator>>;
+
+pub(crate) fn expressions(list: &[Scalar]) -> SqlResult<Vec<Expr>> {
+    list.iter().map(Expr::new).collect()
+}
+
+impl Builder {
+    pub(crate) fn new(plan: &PhysicalPlan) -> Builder {
+        let assigns = match &plan.statement {
+            Statement::Assign(_) => true,
+            Statement::Update(u) => u.assignments.iter().any(|a| a.variable.is_some()),
+            _ => false,
+        };
+        Builder { hobts: Vec::new(), cursors: 0, nodes: 0, assigns, depth: 0 }
+    }
+
+    /// The statement.
+    pub(crate) fn body(&mut self, plan: &PhysicalPlan) -> SqlResult<Body> {
+        Ok(match &plan.statement {
+            Statement::Query(q) => {
+                let columns: Vec<Slot> = q.columns.iter().map(|c| c.slot).collect();
+                let first = columns.first().map_or(0, |s| s.0);
+                let together = columns.iter().zip(first..).all(|(s, n)| s.0 == n);
+                Body::Query(Rows {
+                    source: self.node(&q.source)?,
+                    columns,
+                    together: together.then_some(first as usize),
+                    row: Vec::new(),
+                })
+            }
+            Statement::Assign(a) => {
+                let assignment =
+                    |(v, x): &(plan::VariableId, Scalar)| Ok((v.0 as usize, Expr::new(x)?));
+                Body::Assign {
+                    source: self.node(&a.source)?,
+                    assignments: a.assignments.iter().map(assignment).collect::<SqlResult<_>>()?,
+                }
+            }
+            Statement::Insert(insert) => Body::Insert(Box::new(self.insert(insert)?)),
+            Statement::Update(update) => Body::Update(Box::new(self.update(update)?)),
+            Statement::Delete(delete) => Body::Delete(Box::new(Delete {
+                source: self.node(&delete.source)?,
+                target: self.target(&delete.target, "DELETE")?,
+                old: delete.old.clone(),
+                distinct_rows: delete.distinct_rows,
+            })),
+            Statement::Scalar(x) => Body::Scalar(Expr::new(x)?),
+            Statement::Condition(p) => Body::Condition(Cond::new(p)?),
+        })
+    }
+
+    /// The subqueries, by number.
+    pub(crate) fn subplans(&mut self, plan: &PhysicalPlan) -> SqlResult<Vec<Option<Box<Subplan>>>> {
+        let subplan = |s: &plan::Subquery<Physical>| {
+            let fixed = s.outer.is_empty() && !self.assigns;
+            let root = self.node(&s.source)?;
+            Ok(Some(Box::new(Subplan::new(root, s.columns.first().copied(), fixed))))
+        };
+        plan.subqueries.iter().map(subplan).collect()
+    }
+
+    fn target(&mut self, target: &plan::Target, verb: &'static str) -> SqlResult<Target> {
+        let hobts = target.indexes.iter().map(|i| self.hobt(target.database, i.hobt)).collect();
+        Target::new(target, hobts, verb)
+    }
+
+    fn insert(&mut self, insert: &plan::Insert<Physical>) -> SqlResult<Insert> {
+        let column = |c: &plan::InsertColumn| {
+            let value = match &c.source {
+                ColumnSource::Value(x) => Some(Typed::new(x)?),
+                ColumnSource::Identity => None,
+            };
+            Ok((c.slot, value))
+        };
+        Ok(Insert {
+            source: self.node(&insert.source)?,
+            target: self.target(&insert.target, "INSERT")?,
+            columns: insert.columns.iter().map(column).collect::<SqlResult<_>>()?,
+            slots: insert.columns.iter().map(|c| Some(c.slot)).collect(),
+            identity: insert.identity,
+        })
+    }
+
+    fn update(&mut self, update: &plan::Update<Physical>) -> SqlResult<Update> {
+        let assignment = |a: &plan::Assignment| {
+            Ok(Assignment {
+                column: a.column,
+                variable: a.variable.map(|(id, ty)| (id.0 as usize, ty.sql_type)),
+                value: Typed::new(&a.value)?,
+            })
+        };
+        let target = self.target(&update.target, "UPDATE")?;
+        let gathers = target.moves_unique_keys() && !gives_one_row(&update.source);
+        Ok(Update {
+            source: self.node(&update.source)?,
+            target,
+            old: update.old.clone(),
+            new: update.new.clone(),
+            assignments: update.assignments.iter().map(assignment).collect::<SqlResult<_>>()?,
+            distinct_rows: update.distinct_rows,
+            gathers,
+            gathered: RowBuffer::new(kept_slots(&update.old, &update.new)),
+        })
+    }
+
+    fn hobt(&mut self, database: DatabaseId, hobt: HobtId) -> usize {
+        let id = (database, hobt);
+        self.hobts.iter().position(|&h| h == id).unwrap_or_else(|| {
+            self.hobts.push(id);
+            self.hobts.len() - 1
+        })
+    }
+
+    fn cursor(&mut self) -> usize {
+        self.cursors += 1;
+        self.cursors - 1
+    }
+
+    /// An operator with its inputs.
+    pub(crate) fn node(&mut self, tree: &Physical) -> SqlResult<Node> {
+        let id = self.nodes;
+        self.nodes += 1;
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(too_deep());
+        }
+        let operator = self.operator(tree, id)?;
+        self.depth -= 1;
+        Ok(Node { id, operator })
+    }
+
+    fn operator(&mut self, tree: &Physical, id: usize) -> Built {
+        Ok(match tree {
+            Physical::Access(a) => self.access(a)?,
+            Physical::Lookup(l) => self.lookup(l)?,
+            Physical::Virtual(v) => virtual_scan(v, id)?,
+            Physical::Constants { rows, columns } => Box::new(Constants {
+                rows: rows.iter().map(|r| expressions(r)).collect::<SqlResult<_>>()?,
+                columns: columns.clone(),
+                at: 0,
+            }),
+            Physical::Filter { input, predicate } => {
+                Box::new(Filter { input: self.node(input)?, predicate: Cond::new(predicate)? })
+            }
+            Physical::StartupFilter { input, predicate } => Box::new(StartupFilter {
+                input: self.node(input)?,
+                predicate: Cond::new(predicate)?,
+                passes: false,
+            }),
+            Physical::Compute { input, columns } => {
+                let column = |(slot, x): &(Slot, Scalar)| Ok((*slot, Expr::new(x)?));
+                Box::new(Compute {
+                    input: self.node(input)?,
+                    columns: columns.iter().map(column).collect::<SqlResult<_>>()?,
+                })
+            }
+            Physical::NestedLoops(join) => self.loops(join)?,
+            Physical::Top { input, top } => {
+                let rows = if top.percent { written(input) } else { Vec::new() };
+                let input = self.node(input)?;
+                Box::new(make_top(id, input, top, rows)?)
+            }
+            Physical::Concatenation { inputs, columns } => {
+                let mut built = Vec::with_capacity(inputs.len());
+                for (input, slots) in inputs {
+                    built.push((self.node(input)?, slots.clone()));
+                }
+                Box::new(Concatenation { inputs: built, columns: columns.clone(), at: 0 })
+            }
+            Physical::Spool { input, carried } => Box::new(Spool {
+                id,
+                input: self.node(input)?,
+                rows: RowBuffer::new(carried.clone()),
+                filled: false,
+            }),
+            _ => return Err(SqlError::new(messages::NOT_SUPPORTED, &[&"operator"])),
+        })
+    }
+
+    fn access(&mut self, a: &plan::Access) -> Built {
+        let seeks = a.seek.as_ref().map(|s| Seeks::new(s, a.backward)).transpose()?;
+        Ok(Box::new(Scan {
+            hobt: self.hobt(a.source.database, a.source.hobt),
+            cursor: self.cursor(),
+            reader: Reader::new(&a.columns, a.rid, a.hint, a.residual.as_ref())?,
+            seeks,
+            backward: a.backward,
+            locks: a.locks,
+            range: 0,
+            reading: false,
+        }))
+    }
+
+    fn lookup(&mut self, l: &plan::KeyLookup) -> Built {
+        Ok(Box::new(Lookup {
+            input: self.node(&l.input)?,
+            hobt: self.hobt(l.source.database, l.source.hobt),
+            cursor: self.cursor(),
+            locator: l.locator.iter().copied().zip(l.types.iter().copied()).collect(),
+            reader: Reader::new(&l.columns, None, l.hint, l.residual.as_ref())?,
+            locks: l.locks,
+            key: Stored::default(),
+        }))
+    }
+
+    fn loops(&mut self, join: &plan::NestedLoops) -> Built {
+        if matches!(join.kind, JoinKind::Right | JoinKind::Full) {
+            return Err(SqlError::new(
+                messages::INTERNAL,
+                &[&"a loop join cannot keep its inner side"],
+            ));
+        }
+        Ok(Box::new(Loops {
+            kind: join.kind,
+            outer: self.node(&join.outer)?,
+            inner: self.node(&join.inner)?,
+            predicate: join.predicate.as_ref().map(Cond::new).transpose()?,
+            inner_slots: join.inner_slots.clone(),
+            correlated: join.correlated,
+            opened: false,
+            inside: false,
+            matched: false,
+        }))
+    }
+}
+
+fn virtual_scan(v: &plan::VirtualScan, id: usize) -> Built {
+    let reader = Reader::new(&v.columns, None, None, v.residual.as_ref())?;
+    Ok(Box::new(VirtualScan {
+        id,
+        database: v.database,
+        object: v.object,
+        arguments: expressions(&v.arguments)?,
+        rows: RowBuffer::new(reader.slots()),
+        reader,
+        filled: false,
+    }))
+}
+
+pub(crate) fn make_top(id: usize, input: Node, top: &plan::Top, rows: Vec<Slot>) -> SqlResult<Top> {
+    Ok(Top {
+        id,
+        input,
+        count: top.count.as_ref().map(Expr::new).transpose()?,
+        offset: top.offset.as_ref().map(Expr::new).transpose()?,
+        percent: top.percent,
+        ties: top.ties.clone(),
+        rows: RowBuffer::new(rows),
+        buffered: false,
+        left: 0,
+        last: Vec::new(),
+    })
+}
+
+/// Whether a source gives one row at most, as far as its form tells.
+fn gives_one_row(tree: &Physical) -> bool {
+    match tree {
+        Physical::Access(a) => a.seek.as_ref().is_some_and(|s| s.unique),
+        Physical::Lookup(l) => gives_one_row(&l.input),
+        Physical::Constants { rows, .. } => rows.len() <= 1,
+        Physical::Top { input, top } | Physical::TopSort { input, top, .. } => {
+            let count = top.count.as_ref().and_then(Scalar::as_constant);
+            let one = !top.percent
+                && top.ties.is_none()
+                && count.and_then(types::Value::as_i64).is_some_and(|n| n <= 1);
+            one || gives_one_row(input)
+        }
+        Physical::Filter { input, .. }
+        | Physical::StartupFilter { input, .. }
+        | Physical::Compute { input, .. }
+        | Physical::Sort { input, .. }
+        | Physical::Spool { input, .. } => gives_one_row(input),
+        Physical::StreamAggregate { keys, .. } => keys.is_empty(),
+        Physical::Virtual(_)
+        | Physical::NestedLoops(_)
+        | Physical::HashJoin(_)
+        | Physical::HashAggregate { .. }
+        | Physical::Window { .. }
+        | Physical::Concatenation { .. } => false,
+    }
+}
+
+/// The slots that a tree leaves its rows in.
+pub(crate) fn written(tree: &Physical) -> Vec<Slot> {
+    match tree {
+        Physical::Access(a) => {
+            a.columns.iter().map(|c| c.slot).chain(a.rid).chain(a.hint).collect()
+        }
+        Physical::Lookup(l) => {
+            let mut slots = written(&l.input);
+            slots.extend(l.columns.iter().map(|c| c.slot).chain(l.hint));
+            slots
+        }
+        Physical::Virtual(v) => v.columns.iter().map(|c| c.slot).collect(),
+        Physical::Constants { columns, .. } | Physical::Concatenation { columns, .. } => {
+            columns.clone()
+        }
+        Physical::Filter { input, .. }
+        | Physical::StartupFilter { input, .. }
+        | Physical::Top { input, .. } => written(input),
+        Physical::Compute { input, columns } => {
+            let mut slots = written(input);
+            slots.extend(columns.iter().map(|c| c.0));
+            slots
+        }
+        Physical::NestedLoops(join) => {
+            let mut slots = written(&join.outer);
+            slots.extend(&join.inner_slots);
+            slots
+        }
+        Physical::HashJoin(join) => {
+            join.build_slots.iter().chain(&join.probe_slots).copied().collect()
+        }
+        Physical::Sort { carried, .. }
+        | Physical::TopSort { carried, .. }
+        | Physical::Spool { carried, .. } => carried.clone(),
+        Physical::Window { input, calls, .. } => {
+            let mut slots = written(input);
+            slots.extend(calls.iter().map(|c| c.output));
+            slots
+        }
+        Physical::HashAggregate { keys, calls, .. }
+        | Physical::StreamAggregate { keys, calls, .. } => {
+            keys.iter().map(|k| k.0).chain(calls.iter().map(|c| c.output)).collect()
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Rows of values as bytes for spill files, and back. Only this process reads them.
+//!
+//! ```text
+//! kind (1)  NULL and bit: nothing more · numbers: little-endian · strings: length (4), bytes
+//! ```
+
+use base::{SqlError, SqlResult, messages};
+use types::{Bytes, DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime, Value};
+
+/// Appends a value.
+pub(crate) fn encode(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Null => out.push(0),
+        Value::Bit(false) => out.push(1),
+        Value::Bit(true) => out.push(2),
+        Value::TinyInt(n) => fixed(3, &[*n], out),
+        Value::SmallInt(n) => fixed(4, &n.to_le_bytes(), out),
+        Value::Int(n) => fixed(5, &n.to_le_bytes(), out),
+        Value::BigInt(n) => fixed(6, &n.to_le_bytes(), out),
+        Value::Decimal(d) => {
+            fixed(7, &d.mantissa().to_le_bytes(), out);
+            out.push(d.scale());
+        }
+        Value::Money(n) => fixed(8, &n.to_le_bytes(), out),
+        Value::Real(x) => fixed(9, &x.to_le_bytes(), out),
+        Value::Float(x) => fixed(10, &x.to_le_bytes(), out),
+        Value::Date(n) => fixed(11, &n.to_le_bytes(), out),
+        Value::Time(n) => fixed(12, &n.to_le_bytes(), out),
+        Value::DateTime(d) => {
+            fixed(13, &d.days.to_le_bytes(), out);
+            out.extend_from_slice(&d.ticks.to_le_bytes());
+        }
+        Value::SmallDateTime(d) => {
+            fixed(14, &d.days.to_le_bytes(), out);
+            out.extend_from_slice(&d.minutes.to_le_bytes());
+        }
+        Value::DateTime2(d) => {
+            out.push(15);
+            moment(d, out);
+        }
+        Value::DateTimeOffset(d) => {
+            out.push(16);
+            moment(&d.utc, out);
+            out.extend_from_slice(&d.offset.to_le_bytes());
+        }
+        Value::Char(b) => string(17, b, out),
+        Value::NChar(b) => string(18, b, out),
+        Value::Binary(b) => string(19, b, out),
+        Value::Guid(g) => fixed(20, g, out),
+    }
+}
+
+fn fixed(kind: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    out.push(kind);
+    out.extend_from_slice(bytes);
+}
+
+fn moment(d: &DateTime2, out: &mut Vec<u8>) {
+    out.extend_from_slice(&d.days.to_le_bytes());
+    out.extend_from_slice(&d.ticks.to_le_bytes());
+}
+
+fn string(kind: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    fixed(kind, &(bytes.len() as u32).to_le_bytes(), out);
+    out.extend_from_slice(bytes);
+}
+
+/// Reads values off the front of bytes.
+pub(crate) struct Decoder<'a>(pub(crate) &'a [u8]);
+
+impl Decoder<'_> {
+    /// The next value.
+    ///
+    /// # Errors
+    /// The bytes are not what was written.
+    pub(crate) fn value(&mut self) -> SqlResult<Value> {
+        self.parse().ok_or_else(damaged)
+    }
+
+    fn parse(&mut self) -> Option<Value> {
+        let [kind] = self.take()?;
+        Some(match kind {
+            0 => Value::Null,
+            1 => Value::Bit(false),
+            2 => Value::Bit(true),
+            3 => Value::TinyInt(u8::from_le_bytes(self.take()?)),
+            4 => Value::SmallInt(i16::from_le_bytes(self.take()?)),
+            5 => Value::Int(i32::from_le_bytes(self.take()?)),
+            6 => Value::BigInt(i64::from_le_bytes(self.take()?)),
+            7 => {
+                let mantissa = i128::from_le_bytes(self.take()?);
+                let [scale] = self.take()?;
+                Value::Decimal(Decimal::new(mantissa, scale)?)
+            }
+            8 => Value::Money(i64::from_le_bytes(self.take()?)),
+            9 => Value::Real(f32::from_le_bytes(self.take()?)),
+            10 => Value::Float(f64::from_le_bytes(self.take()?)),
+            11 => Value::Date(i32::from_le_bytes(self.take()?)),
+            12 => Value::Time(u64::from_le_bytes(self.take()?)),
+            13 => Value::DateTime(DateTime {
+                days: i32::from_le_bytes(self.take()?),
+                ticks: u32::from_le_bytes(self.take()?),
+            }),
+            14 => Value::SmallDateTime(SmallDateTime {
+                days: u16::from_le_bytes(self.take()?),
+                minutes: u16::from_le_bytes(self.take()?),
+            }),
+            15 => Value::DateTime2(self.moment()?),
+            16 => Value::DateTimeOffset(DateTimeOffset {
+                utc: self.moment()?,
+                offset: i16::from_le_bytes(self.take()?),
+            }),
+            17 => Value::Char(self.string()?),
+            18 => Value::NChar(self.string()?),
+            19 => Value::Binary(self.string()?),
+            20 => Value::Guid(self.take()?),
+            _ => return None,
+        })
+    }
+
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (front, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*front)
+    }
+
+    fn moment(&mut self) -> Option<DateTime2> {
+        let days = i32::from_le_bytes(self.take()?);
+        Some(DateTime2 { days, ticks: u64::from_le_bytes(self.take()?) })
+    }
+
+    fn string(&mut self) -> Option<Bytes> {
+        let length = u32::from_le_bytes(self.take()?) as usize;
+        let (front, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(Bytes::new(front))
+    }
+}
+
+fn damaged() -> SqlError {
+    SqlError::new(messages::INTERNAL, &[&"a spilled row is damaged"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_value_survives_a_spill_and_cut_bytes_are_an_error() {
+        let values = [
+            Value::Null,
+            Value::Bit(true),
+            Value::Bit(false),
+            Value::TinyInt(255),
+            Value::SmallInt(-2),
+            Value::Int(i32::MIN),
+            Value::BigInt(i64::MAX),
+            Value::Decimal(Decimal::new(-12_345, 3).unwrap()),
+            Value::Money(-1),
+            Value::Real(1.5),
+            Value::Float(-0.25),
+            Value::Date(700_000),
+            Value::Time(863_999_999_999),
+            Value::DateTime(DateTime { days: -53_690, ticks: 1 }),
+            Value::SmallDateTime(SmallDateTime { days: 65_535, minutes: 1439 }),
+            Value::DateTime2(DateTime2 { days: 1, ticks: 2 }),
+            Value::DateTimeOffset(DateTimeOffset {
+                utc: DateTime2 { days: 3, ticks: 4 },
+                offset: -840,
+            }),
+            Value::varchar("short"),
+            Value::nvarchar(&"long ".repeat(40)),
+            Value::varbinary(&[0, 1, 255]),
+            Value::Guid([7; 16]),
+        ];
+        let mut bytes = Vec::new();
+        values.iter().for_each(|v| encode(v, &mut bytes));
+        let mut decoder = Decoder(&bytes);
+        for v in &values {
+            assert_eq!(decoder.value().as_ref(), Ok(v));
+        }
+        assert!(decoder.0.is_empty());
+        assert!(decoder.value().is_err());
+        for end in 0..bytes.len() {
+            let mut decoder = Decoder(&bytes[..end]);
+            assert!(values.iter().any(|_| decoder.value().is_err()), "cut at {end}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Compute: further columns of each row.
+
+use crate::expr::Expr;
+use crate::operator::{Node, Operator};
+use crate::run::Run;
+use base::SqlResult;
+use plan::Slot;
+
+/// Computes columns from left to right.
+pub(crate) struct Compute {
+    pub(crate) input: Node,
+    pub(crate) columns: Vec<(Slot, Expr)>,
+}
+
+impl Operator for Compute {
+    fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.input.open(run)
+    }
+
+    fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        if !self.input.next(run)? {
+            return Ok(false);
+        }
+        for (slot, x) in &self.columns {
+            let value = x.eval(run)?;
+            run.set(*slot, value);
+        }
+        Ok(true)
+    }
+
+    fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.input.rewind(run)
+    }
+
+    fn close(&mut self) {
+        self.input.close();
+    }
+
+    fn known_rows(&self) -> Option<u64> {
+        self.input.known_rows()
+    }
+}

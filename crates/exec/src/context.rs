@@ -1,0 +1,113 @@
+//! What a statement is handed to run with, and what it leaves.
+//!
+//! Everything comes in by argument; nothing here is kept beyond one run.
+
+use access::{Hobts, Isolation, Spill};
+use base::{DatabaseId, ObjectId, SqlResult};
+use builtins::SessionFacts;
+use os::memory::{Clerk, Memory};
+use plan::IdentityColumn;
+use std::sync::Arc;
+use types::Value;
+use work::Work;
+
+/// Takes the rows of a query as they come.
+pub trait RowSink {
+    /// One row, its values in the order of `Query::columns`.
+    ///
+    /// # Errors
+    /// The client is gone, or the request is cancelled; the statement ends with this error.
+    fn row(&mut self, values: &[Value]) -> SqlResult<()>;
+}
+
+/// Nobody reads rows of statements that give none.
+pub struct NoRows;
+
+impl RowSink for NoRows {
+    fn row(&mut self, _: &[Value]) -> SqlResult<()> {
+        Ok(())
+    }
+}
+
+/// Where identity values come from. They are not given back when a statement fails.
+pub trait IdentitySource {
+    /// The next value of a table's identity column.
+    ///
+    /// # Errors
+    /// Log, space; the column's type is judged by the caller.
+    fn next(
+        &self,
+        work: &mut Work,
+        database: DatabaseId,
+        object: ObjectId,
+        column: &IdentityColumn,
+    ) -> SqlResult<i128>;
+
+    /// A row gave its own value (IDENTITY_INSERT ON): later values go beyond it.
+    ///
+    /// # Errors
+    /// Log, space.
+    fn given(
+        &self,
+        work: &mut Work,
+        database: DatabaseId,
+        object: ObjectId,
+        column: &IdentityColumn,
+        value: i128,
+    ) -> SqlResult<()>;
+}
+
+/// How much memory a statement may reserve, and from whom.
+#[derive(Clone, Copy)]
+pub struct GrantTerms<'a> {
+    /// The authority.
+    pub memory: &'a Arc<Memory>,
+    /// On whose account.
+    pub clerk: &'a Arc<Clerk>,
+    /// No more than this; operators spill beyond.
+    pub limit_bytes: usize,
+}
+
+/// What a statement runs with.
+pub struct ExecContext<'a> {
+    /// The session's transaction: open, when the plan touches tables.
+    pub work: &'a mut Work,
+    /// Finds heaps, indexes and system views.
+    pub hobts: &'a dyn Hobts,
+    /// Makes spill files.
+    pub spill: &'a dyn Spill,
+    /// Variables and parameters by `VariableId`; statements assign them.
+    pub variables: &'a mut [Value],
+    /// Answers `@@` variables and functions.
+    pub facts: &'a dyn SessionFacts,
+    /// Identity values.
+    pub identity: &'a dyn IdentitySource,
+    /// Memory for sorts and hashes.
+    pub grant: GrantTerms<'a>,
+    /// The session's isolation level; hints go before it.
+    pub isolation: Isolation,
+}
+
+/// What a statement did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// Rows sent, assigned or changed: `@@ROWCOUNT`.
+    pub rows_affected: u64,
+    /// The last identity value of an INSERT: SCOPE_IDENTITY(), `@@IDENTITY`.
+    pub identity: Option<i128>,
+    /// An aggregate passed over NULL: warning 8153, where ANSI_WARNINGS is on.
+    pub nulls_eliminated: bool,
+    /// A row was left out by IGNORE_DUP_KEY: message 3604.
+    pub duplicates_ignored: bool,
+}
+
+/// What an operator has done in the last run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OperatorCount {
+    /// Rows it gave.
+    pub rows: u64,
+    /// Times it was opened or rewound.
+    pub executions: u64,
+    /// Bytes it spilled.
+    pub spilled_bytes: u64,
+}

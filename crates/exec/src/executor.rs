@@ -1,0 +1,220 @@
+//! `Executor`: a plan made ready to run, any number of times.
+//!
+//! It owns its operators, the frame and every buffer they reuse, so that running it again
+//! allocates nothing of its own. It serves one run at a time; sessions that share a plan have an
+//! executor each. After a panic it is to be dropped.
+
+use crate::build::Builder;
+use crate::cond::Cond;
+use crate::context::{ExecContext, OperatorCount, Outcome, RowSink};
+use crate::expr::Expr;
+use crate::insert::Insert;
+use crate::operator::Node;
+use crate::run::{Lent, Run};
+use crate::subplan::Subplan;
+use crate::update::{Delete, Update};
+use access::Hobt;
+use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
+use plan::{PhysicalPlan, Slot};
+use std::sync::Arc;
+use types::Value;
+
+/// A plan ready to run.
+pub struct Executor {
+    body: Body,
+    subplans: Vec<Option<Box<Subplan>>>,
+    frame: Vec<Value>,
+    counts: Vec<OperatorCount>,
+    hobt_ids: Vec<(DatabaseId, HobtId)>,
+    /// Empty between runs: a plan that waits in a cache keeps no hobt alive.
+    hobts: Vec<Arc<dyn Hobt>>,
+    cursors: usize,
+}
+
+/// What is done.
+pub(crate) enum Body {
+    Query(Rows),
+    Assign { source: Node, assignments: Vec<(usize, Expr)> },
+    Insert(Box<Insert>),
+    Update(Box<Update>),
+    Delete(Box<Delete>),
+    Scalar(Expr),
+    Condition(Cond),
+}
+
+/// Rows for a sink.
+pub(crate) struct Rows {
+    pub(crate) source: Node,
+    pub(crate) columns: Vec<Slot>,
+    /// The columns stand side by side in the frame, from here.
+    pub(crate) together: Option<usize>,
+    pub(crate) row: Vec<Value>,
+}
+
+impl Executor {
+    /// Makes a plan ready.
+    ///
+    /// # Errors
+    /// 191 when it nests too deeply; a feature that row mode does not have.
+    pub fn new(plan: &PhysicalPlan) -> SqlResult<Executor> {
+        let mut builder = Builder::new(plan);
+        let body = builder.body(plan)?;
+        let subplans = builder.subplans(plan)?;
+        Ok(Executor {
+            body,
+            subplans,
+            frame: vec![Value::Null; plan.slots as usize],
+            counts: vec![OperatorCount::default(); builder.nodes],
+            hobt_ids: builder.hobts,
+            hobts: Vec::new(),
+            cursors: builder.cursors,
+        })
+    }
+
+    /// Runs a query, an assignment or a change. On an error the caller rolls back to its mark.
+    ///
+    /// # Errors
+    /// What the statement meets.
+    pub fn run(
+        &mut self,
+        context: &mut ExecContext<'_>,
+        out: &mut dyn RowSink,
+    ) -> SqlResult<Outcome> {
+        self.with_run(context, |body, run| {
+            body.run(run, out)?;
+            Ok(run.outcome)
+        })
+    }
+
+    /// The value of a plan that is an expression.
+    ///
+    /// # Errors
+    /// What evaluation meets.
+    pub fn evaluate(&mut self, context: &mut ExecContext<'_>) -> SqlResult<Value> {
+        self.with_run(context, |body, run| match body {
+            Body::Scalar(x) => x.eval(run),
+            _ => Err(SqlError::new(messages::INTERNAL, &[&"the plan is no expression"])),
+        })
+    }
+
+    /// The truth of a plan that is a condition; `None` is unknown.
+    ///
+    /// # Errors
+    /// What evaluation meets.
+    pub fn decide(&mut self, context: &mut ExecContext<'_>) -> SqlResult<Option<bool>> {
+        self.with_run(context, |body, run| match body {
+            Body::Condition(p) => p.eval(run),
+            _ => Err(SqlError::new(messages::INTERNAL, &[&"the plan is no condition"])),
+        })
+    }
+
+    /// What each operator did in the last run, in preorder: the statement's tree, then those of
+    /// its subqueries.
+    pub fn counts(&self) -> &[OperatorCount] {
+        &self.counts
+    }
+
+    fn with_run<R>(
+        &mut self,
+        context: &mut ExecContext<'_>,
+        f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
+    ) -> SqlResult<R> {
+        assert!(self.hobts.is_empty(), "an executor serves one run at a time");
+        self.counts.fill(OperatorCount::default());
+        let result = self.find_hobts(context).and_then(|()| {
+            let lent = Lent {
+                hobts: &self.hobts,
+                frame: &mut self.frame,
+                subplans: &mut self.subplans,
+                counts: &mut self.counts,
+                cursors: self.cursors,
+            };
+            f(&mut self.body, &mut Run::new(context, lent))
+        });
+        self.body.close();
+        self.subplans.iter_mut().flatten().for_each(|s| s.reset());
+        self.frame.fill(Value::Null);
+        self.hobts.clear();
+        result
+    }
+
+    fn find_hobts(&mut self, context: &ExecContext<'_>) -> SqlResult<()> {
+        for &(database, hobt) in &self.hobt_ids {
+            self.hobts.push(context.hobts.hobt(database, hobt)?);
+        }
+        Ok(())
+    }
+}
+
+impl Body {
+    fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
+        match self {
+            Body::Query(rows) => rows.run(run, out),
+            Body::Assign { source, assignments } => assign(source, assignments, run),
+            Body::Insert(insert) => insert.run(run),
+            Body::Update(update) => update.run(run),
+            Body::Delete(delete) => delete.run(run),
+            Body::Scalar(_) | Body::Condition(_) => {
+                Err(SqlError::new(messages::INTERNAL, &[&"an expression gives no rows"]))
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        match self {
+            Body::Query(rows) => rows.source.close(),
+            Body::Assign { source, .. } => source.close(),
+            Body::Insert(insert) => insert.source.close(),
+            Body::Update(update) => {
+                update.source.close();
+                update.gathered.drop_rows();
+            }
+            Body::Delete(delete) => delete.source.close(),
+            Body::Scalar(_) | Body::Condition(_) => {}
+        }
+    }
+}
+
+/// `SELECT @v = …`
+fn assign(source: &mut Node, assignments: &[(usize, Expr)], run: &mut Run<'_>) -> SqlResult<()> {
+    source.open(run)?;
+    while source.next(run)? {
+        run.tick()?;
+        for (variable, x) in assignments {
+            run.variables[*variable] = x.eval(run)?;
+        }
+        run.outcome.rows_affected += 1;
+    }
+    Ok(())
+}
+
+impl Rows {
+    fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
+        self.source.open(run)?;
+        while self.source.next(run)? {
+            run.tick()?;
+            if let Some(from) = self.together {
+                out.row(&run.frame[from..from + self.columns.len()])?;
+            } else {
+                self.row.clear();
+                self.row.extend(self.columns.iter().map(|&slot| run.slot(slot).clone()));
+                out.row(&self.row)?;
+            }
+            run.outcome.rows_affected += 1;
+        }
+        self.row.clear();
+        Ok(())
+    }
+}
+
+/// Makes a plan ready and runs it once.
+///
+/// # Errors
+/// What the statement meets.
+pub fn run(
+    plan: &PhysicalPlan,
+    context: &mut ExecContext<'_>,
+    out: &mut dyn RowSink,
+) -> SqlResult<Outcome> {
+    Executor::new(plan)?.run(context, out)
+}

@@ -1,0 +1,274 @@
+//! `Expr`: a scalar expression compiled for row mode.
+//!
+//! A tree of its own, so that an executor owns what it runs. Columns, constants and variables are
+//! read where they lie; only computed operands make a value. What is evaluated is evaluated for
+//! the row at hand and no other: errors (8134, 8115, 245) belong to rows that get here.
+
+use crate::cond::Cond;
+use crate::run::Run;
+use crate::subplan;
+use base::{SqlError, SqlResult, limits, messages};
+use builtins::{Call, Fact, Function};
+use plan::{Scalar, ScalarKind, Slot};
+use types::{BinaryOp, Collation, SqlType, Value, apply, bit_not, convert, negate};
+
+/// How deep a tree may nest: what `bind` admits, with the conversions it adds.
+pub(crate) const DEPTH_MAX: usize = limits::EXPRESSION_DEPTH_MAX * 4;
+/// Arguments of a function that need no allocation.
+const ARGUMENTS_INLINE: usize = 4;
+
+/// A compiled scalar.
+pub(crate) enum Expr {
+    Constant(Value),
+    Slot(usize),
+    Variable(usize),
+    Fact(Fact, SqlType),
+    Negate(Box<Expr>, SqlType),
+    BitNot(Box<Expr>, SqlType),
+    Binary { op: BinaryOp, sides: Box<(Expr, Expr)>, result: SqlType },
+    Case { branches: Box<[(Cond, Expr)]>, otherwise: Option<Box<Expr>> },
+    Coalesce(Box<[Expr]>),
+    Cast(Box<Cast>),
+    Function(Box<FunctionCall>),
+    Subquery(usize),
+    Let { slot: Slot, value: Box<Expr>, body: Box<Expr> },
+}
+
+/// A conversion.
+pub(crate) struct Cast {
+    operand: Expr,
+    from: SqlType,
+    to: SqlType,
+    style: Option<Expr>,
+    attempt: bool,
+}
+
+/// A function with its arguments.
+pub(crate) struct FunctionCall {
+    function: &'static Function,
+    args: Box<[Expr]>,
+    arg_types: Box<[SqlType]>,
+    result: SqlType,
+    collation: Collation,
+}
+
+/// 191: nested too deeply.
+pub(crate) fn too_deep() -> SqlError {
+    SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[])
+}
+
+impl Expr {
+    /// Compiles a scalar.
+    ///
+    /// # Errors
+    /// 191.
+    pub(crate) fn new(scalar: &Scalar) -> SqlResult<Expr> {
+        Expr::at_depth(scalar, 0)
+    }
+
+    pub(crate) fn at_depth(scalar: &Scalar, depth: usize) -> SqlResult<Expr> {
+        if depth > DEPTH_MAX {
+            return Err(too_deep());
+        }
+        let deeper = |s: &Scalar| Expr::at_depth(s, depth + 1);
+        let boxed = |s: &Scalar| deeper(s).map(Box::new);
+        let all = |list: &[Scalar]| list.iter().map(deeper).collect::<SqlResult<Box<[Expr]>>>();
+        let result = scalar.ty.sql_type;
+        Ok(match &scalar.kind {
+            ScalarKind::Constant(v) => Expr::Constant(v.clone()),
+            ScalarKind::Column(slot) => Expr::Slot(slot.0 as usize),
+            ScalarKind::Variable(id) => Expr::Variable(id.0 as usize),
+            ScalarKind::Global(fact) => Expr::Fact(*fact, result),
+            ScalarKind::Negate(x) => Expr::Negate(boxed(x)?, result),
+            ScalarKind::BitNot(x) => Expr::BitNot(boxed(x)?, result),
+            ScalarKind::Binary { op, left, right } => {
+                Expr::Binary { op: *op, sides: Box::new((deeper(left)?, deeper(right)?)), result }
+            }
+            ScalarKind::Case { branches, otherwise } => {
+                let branch = |(when, then): &(plan::Predicate, Scalar)| {
+                    Ok((Cond::at_depth(when, depth + 1)?, deeper(then)?))
+                };
+                Expr::Case {
+                    branches: branches.iter().map(branch).collect::<SqlResult<_>>()?,
+                    otherwise: otherwise.as_deref().map(boxed).transpose()?,
+                }
+            }
+            ScalarKind::Coalesce(list) => Expr::Coalesce(all(list)?),
+            ScalarKind::Cast { operand, style, attempt } => Expr::Cast(Box::new(Cast {
+                operand: deeper(operand)?,
+                from: operand.ty.sql_type,
+                to: result,
+                style: style.as_deref().map(deeper).transpose()?,
+                attempt: *attempt,
+            })),
+            ScalarKind::Function { function, args, arg_types } => {
+                let text = args.iter().find(|a| a.ty.sql_type.is_character());
+                Expr::Function(Box::new(FunctionCall {
+                    function,
+                    args: all(args)?,
+                    arg_types: arg_types.clone(),
+                    result,
+                    collation: text.map_or(scalar.ty.collation, |a| a.ty.collation),
+                }))
+            }
+            ScalarKind::Subquery(id) => Expr::Subquery(id.0 as usize),
+            ScalarKind::Let { slot, value, body } => {
+                Expr::Let { slot: *slot, value: boxed(value)?, body: boxed(body)? }
+            }
+        })
+    }
+
+    /// The value where it lies, when it need not be computed.
+    #[inline]
+    pub(crate) fn peek<'a>(&'a self, run: &'a Run<'_>) -> Option<&'a Value> {
+        match self {
+            Expr::Constant(v) => Some(v),
+            Expr::Slot(slot) => Some(&run.frame[*slot]),
+            Expr::Variable(id) => Some(&run.variables[*id]),
+            _ => None,
+        }
+    }
+
+    /// Its value for the row at hand.
+    ///
+    /// # Errors
+    /// What evaluation meets.
+    pub(crate) fn eval(&self, run: &mut Run<'_>) -> SqlResult<Value> {
+        match self {
+            Expr::Constant(v) => Ok(v.clone()),
+            Expr::Slot(slot) => Ok(run.frame[*slot].clone()),
+            Expr::Variable(id) => Ok(run.variables[*id].clone()),
+            Expr::Fact(fact, to) => fitted(run.facts.fact(*fact)?, *to),
+            Expr::Negate(x, result) => x.with(run, |v| negate(v, *result))?,
+            Expr::BitNot(x, result) => x.with(run, |v| bit_not(v, *result))?,
+            Expr::Binary { op, sides, result } => {
+                with_two(&sides.0, &sides.1, run, |l, r| apply(*op, l, r, *result))?
+            }
+            Expr::Case { branches, otherwise } => {
+                for (when, then) in branches {
+                    if when.eval(run)? == Some(true) {
+                        return then.eval(run);
+                    }
+                }
+                otherwise.as_ref().map_or(Ok(Value::Null), |x| x.eval(run))
+            }
+            Expr::Coalesce(list) => {
+                for x in list {
+                    let v = x.eval(run)?;
+                    if !v.is_null() {
+                        return Ok(v);
+                    }
+                }
+                Ok(Value::Null)
+            }
+            Expr::Cast(cast) => cast.eval(run),
+            Expr::Function(call) => call.eval(run),
+            Expr::Subquery(id) => subplan::scalar(run, *id),
+            Expr::Let { slot, value, body } => {
+                let v = value.eval(run)?;
+                run.set(*slot, v);
+                body.eval(run)
+            }
+        }
+    }
+
+    /// Hands its value to `f`, without a copy where it need not be computed.
+    #[inline]
+    pub(crate) fn with<R>(&self, run: &mut Run<'_>, f: impl FnOnce(&Value) -> R) -> SqlResult<R> {
+        if let Some(v) = self.peek(run) {
+            return Ok(f(v));
+        }
+        Ok(f(&self.eval(run)?))
+    }
+}
+
+/// Hands two values to `f`, without copies where they need not be computed.
+#[inline]
+pub(crate) fn with_two<R>(
+    left: &Expr,
+    right: &Expr,
+    run: &mut Run<'_>,
+    f: impl FnOnce(&Value, &Value) -> R,
+) -> SqlResult<R> {
+    if let Some(l) = left.peek(run) {
+        if let Some(r) = right.peek(run) {
+            return Ok(f(l, r));
+        }
+        let r = right.eval(run)?;
+        // Computing the right side writes no slot or variable that the left one reads.
+        return left.with(run, |l| f(l, &r));
+    }
+    let l = left.eval(run)?;
+    right.with(run, |r| f(&l, r))
+}
+
+impl Cast {
+    fn eval(&self, run: &mut Run<'_>) -> SqlResult<Value> {
+        let style = match &self.style {
+            None => 0,
+            Some(x) => match x.with(run, Value::as_i64)? {
+                Some(n) => i32::try_from(n).unwrap_or(-1),
+                None => return Ok(Value::Null),
+            },
+        };
+        let converted = self.operand.with(run, |v| convert(v, self.from, self.to, style))?;
+        if self.attempt { Ok(converted.unwrap_or(Value::Null)) } else { converted }
+    }
+}
+
+impl FunctionCall {
+    fn eval(&self, run: &mut Run<'_>) -> SqlResult<Value> {
+        let mut few = [const { Value::Null }; ARGUMENTS_INLINE];
+        let mut more;
+        let args = if self.args.len() <= ARGUMENTS_INLINE {
+            &mut few[..self.args.len()]
+        } else {
+            more = vec![Value::Null; self.args.len()];
+            &mut more[..]
+        };
+        for (place, arg) in args.iter_mut().zip(&self.args) {
+            *place = arg.eval(run)?;
+        }
+        let mut call = Call {
+            facts: run.facts,
+            arg_types: &self.arg_types,
+            result: self.result,
+            collation: self.collation,
+        };
+        self.function.call(&mut call, args)
+    }
+}
+
+/// A fact in the type that the plan gives it.
+fn fitted(answer: Value, to: SqlType) -> SqlResult<Value> {
+    match natural_type(&answer) {
+        Some(from) => convert(&answer, from, to, 0),
+        None => Ok(answer),
+    }
+}
+
+/// A type whose value this is; `None` for NULL.
+pub(crate) fn natural_type(value: &Value) -> Option<SqlType> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bit(_) => SqlType::Bit,
+        Value::TinyInt(_) => SqlType::TinyInt,
+        Value::SmallInt(_) => SqlType::SmallInt,
+        Value::Int(_) => SqlType::Int,
+        Value::BigInt(_) => SqlType::BigInt,
+        Value::Decimal(d) => SqlType::decimal(38, d.scale()),
+        Value::Money(_) => SqlType::Money,
+        Value::Real(_) => SqlType::Real,
+        Value::Float(_) => SqlType::Float,
+        Value::Date(_) => SqlType::Date,
+        Value::Time(_) => SqlType::Time(7),
+        Value::DateTime(_) => SqlType::DateTime,
+        Value::SmallDateTime(_) => SqlType::SmallDateTime,
+        Value::DateTime2(_) => SqlType::DateTime2(7),
+        Value::DateTimeOffset(_) => SqlType::DateTimeOffset(7),
+        Value::Char(_) => SqlType::VARCHAR_MAX,
+        Value::NChar(_) => SqlType::NVARCHAR_MAX,
+        Value::Binary(_) => SqlType::VARBINARY_MAX,
+        Value::Guid(_) => SqlType::UniqueIdentifier,
+    })
+}

@@ -1,0 +1,120 @@
+//! INSERT.
+
+use crate::operator::Node;
+use crate::run::Run;
+use crate::target::{Locator, Target, Typed, Written};
+use access::LockPlan;
+use base::{SqlError, SqlResult, messages};
+use plan::{IdentityColumn, Slot};
+use types::{Decimal, SqlType, Value, convert, fit_number};
+
+/// An INSERT ready to run.
+pub(crate) struct Insert {
+    pub(crate) target: Target,
+    pub(crate) source: Node,
+    /// By column: its slot, and its value; the identity's has none.
+    pub(crate) columns: Vec<(Slot, Option<Typed>)>,
+    /// The same slots, as the target wants them.
+    pub(crate) slots: Vec<Option<Slot>>,
+    pub(crate) identity: Option<IdentityColumn>,
+}
+
+impl Insert {
+    pub(crate) fn run(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        let locks = self.target.locks(run);
+        let forgiving = self.target.ignores_duplicates();
+        self.source.open(run)?;
+        while self.source.next(run)? {
+            run.tick()?;
+            self.fill(run)?;
+            self.target.check(run)?;
+            let written = if forgiving {
+                self.write_or_take_back(run, &locks)?
+            } else {
+                self.write(run, &locks)?
+            };
+            match written {
+                Written::Yes => run.outcome.rows_affected += 1,
+                Written::Duplicate | Written::Vanished => run.outcome.duplicates_ignored = true,
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes the new row.
+    fn fill(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        for (column, (slot, source)) in self.columns.iter().enumerate() {
+            let value = match source {
+                Some(x) => {
+                    let value = x.expr.eval(run)?;
+                    self.target.fit(value, x.sql_type, column)?
+                }
+                None => self.next_identity(run, column)?,
+            };
+            run.set(*slot, value);
+        }
+        self.note_given(run)
+    }
+
+    fn next_identity(&self, run: &mut Run<'_>, column: usize) -> SqlResult<Value> {
+        let Some(identity) = &self.identity else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"the plan has no identity column"]));
+        };
+        let table = &self.target.table;
+        let n = run.identity.next(run.work, table.database, table.object, identity)?;
+        run.outcome.identity = Some(n);
+        identity_value(n, table.columns[column].sql_type)
+    }
+
+    /// IDENTITY_INSERT: the source learns of the value that the row brought.
+    fn note_given(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        let Some(identity) = self.identity.as_ref().filter(|i| i.explicit) else { return Ok(()) };
+        let value = run.slot(self.columns[identity.column].0);
+        let n = match value {
+            Value::Decimal(d) => Some(d.whole()),
+            other => other.as_i64().map(i128::from),
+        };
+        let Some(n) = n else { return Ok(()) };
+        run.outcome.identity = Some(n);
+        let table = &self.target.table;
+        run.identity.given(run.work, table.database, table.object, identity, n)
+    }
+
+    /// Base first: the other indexes hold what it answers.
+    fn write(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
+        let mut locator = Locator::NONE;
+        for index in 0..self.target.index_count() {
+            match self.target.insert(run, index, &self.slots, &locator, locks)? {
+                Ok(of_base) if index == 0 => locator = of_base,
+                Ok(_) => {}
+                Err(why) => return Ok(why),
+            }
+        }
+        Ok(Written::Yes)
+    }
+
+    /// The same where a duplicate in one index takes the row back from the others.
+    fn write_or_take_back(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
+        let mark = run.work.mark();
+        let written = self.write(run, locks)?;
+        if written != Written::Yes {
+            let database = &self.target.table.database_name;
+            run.work.roll_back_to(&mark).map_err(|e| e.into_sql(database))?;
+        }
+        Ok(written)
+    }
+}
+
+/// An identity value in its column's type; 8115 beyond it.
+fn identity_value(n: i128, to: SqlType) -> SqlResult<Value> {
+    let overflow = || {
+        let to = to.error_name();
+        SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&"IDENTITY", &to])
+    };
+    if let Some(value) = fit_number(n, to) {
+        return Ok(value);
+    }
+    let d = Decimal::new(n, 0).filter(|_| matches!(to, SqlType::Decimal { .. }));
+    let d = Value::Decimal(d.ok_or_else(overflow)?);
+    convert(&d, SqlType::decimal(38, 0), to, 0).map_err(|_| overflow())
+}

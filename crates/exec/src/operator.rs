@@ -1,0 +1,63 @@
+//! What an operator is, and its place in a tree.
+//!
+//! Protocol: `open` (or `rewind`), `next` until false, any number of times, `close`. `next` leaves
+//! the row in the slots that the operator's plan node lists. After an error only `open` and
+//! `close` may follow; both start from whatever state that left.
+
+use crate::run::Run;
+use base::SqlResult;
+
+/// Something that gives rows.
+pub(crate) trait Operator: Send {
+    /// Begins: rows depend on slots of outer rows as they are now.
+    fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()>;
+
+    /// The next row into its slots; false after the last.
+    fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool>;
+
+    /// Begins again where no outer slot has changed since `open`: what was computed may be kept.
+    fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.open(run)
+    }
+
+    /// The run is over: lets go of rows, files and inputs'.
+    fn close(&mut self);
+
+    /// How many rows there are in all, where that is known after `open`.
+    fn known_rows(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// An operator with its number among those of the plan, under which its rows are counted.
+pub(crate) struct Node {
+    pub(crate) id: usize,
+    pub(crate) operator: Box<dyn Operator>,
+}
+
+impl Node {
+    pub(crate) fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        run.counts[self.id].executions += 1;
+        self.operator.open(run)
+    }
+
+    pub(crate) fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        run.counts[self.id].executions += 1;
+        self.operator.rewind(run)
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        let more = self.operator.next(run)?;
+        run.counts[self.id].rows += u64::from(more);
+        Ok(more)
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.operator.close();
+    }
+
+    pub(crate) fn known_rows(&self) -> Option<u64> {
+        self.operator.known_rows()
+    }
+}

@@ -1,0 +1,202 @@
+//! `Run`: the state of one run that operators and expressions share.
+//!
+//! Cursors borrow the hobts they read, and those live no longer than a run; so cursors stand here
+//! and operators, which outlive runs, know them by number.
+//!
+//! Invariants
+//!  1. A subplan is absent from `subplans` exactly while it runs; no plan refers to itself.
+//!  2. `reservation` covers `used_bytes`, except what `overdraw` was asked for.
+
+use crate::context::{ExecContext, GrantTerms, IdentitySource, OperatorCount, Outcome};
+use crate::subplan::Subplan;
+use access::{Hobt, Hobts, Isolation, LockPlan, RowCursor, Spill};
+use base::{SqlError, SqlResult, messages};
+use builtins::SessionFacts;
+use os::memory::Reservation;
+use os::wait::Cancelled;
+use plan::{Granule, Level, LockHints, Slot, Strength};
+use std::sync::Arc;
+use types::Value;
+use work::Work;
+
+/// Rows between two looks at the waiter; a power of two.
+const ROWS_PER_CHECK: u32 = 256;
+/// Least growth of a reservation.
+const GRANT_STEP_BYTES: usize = 64 * 1024;
+
+/// One run of a statement.
+pub(crate) struct Run<'r> {
+    pub(crate) work: &'r mut Work,
+    pub(crate) resolver: &'r dyn Hobts,
+    pub(crate) spill: &'r dyn Spill,
+    pub(crate) variables: &'r mut [Value],
+    pub(crate) facts: &'r dyn SessionFacts,
+    pub(crate) identity: &'r dyn IdentitySource,
+    pub(crate) hobts: &'r [Arc<dyn Hobt>],
+    pub(crate) cursors: Cursors<'r>,
+    pub(crate) frame: &'r mut [Value],
+    pub(crate) subplans: &'r mut [Option<Box<Subplan>>],
+    pub(crate) counts: &'r mut [OperatorCount],
+    pub(crate) outcome: Outcome,
+    isolation: Isolation,
+    grant: Grant<'r>,
+    ticks: u32,
+}
+
+/// What an executor lends to a run.
+pub(crate) struct Lent<'r> {
+    pub(crate) hobts: &'r [Arc<dyn Hobt>],
+    pub(crate) frame: &'r mut [Value],
+    pub(crate) subplans: &'r mut [Option<Box<Subplan>>],
+    pub(crate) counts: &'r mut [OperatorCount],
+    pub(crate) cursors: usize,
+}
+
+impl<'r> Run<'r> {
+    pub(crate) fn new<'c: 'r>(context: &'r mut ExecContext<'c>, lent: Lent<'r>) -> Run<'r> {
+        Run {
+            work: context.work,
+            resolver: context.hobts,
+            spill: context.spill,
+            variables: context.variables,
+            facts: context.facts,
+            identity: context.identity,
+            hobts: lent.hobts,
+            cursors: Cursors::new(lent.cursors),
+            frame: lent.frame,
+            subplans: lent.subplans,
+            counts: lent.counts,
+            outcome: Outcome::default(),
+            isolation: context.isolation,
+            grant: Grant { terms: context.grant, used_bytes: 0, reservation: None },
+            ticks: 0,
+        }
+    }
+
+    /// Called for each row that an operator reads: ends the statement when it is cancelled.
+    #[inline]
+    pub(crate) fn tick(&mut self) -> SqlResult<()> {
+        self.ticks = self.ticks.wrapping_add(1);
+        if self.ticks.is_multiple_of(ROWS_PER_CHECK) { self.check() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn check(&self) -> SqlResult<()> {
+        self.work.owner().waiter().check().map_err(|why| match why {
+            Cancelled::Attention => SqlError::new(messages::ATTENTION, &[]),
+            Cancelled::Kill | Cancelled::Shutdown | Cancelled::RolledBack => {
+                SqlError::new(messages::SESSION_KILLED, &[])
+            }
+        })
+    }
+
+    /// The value in a slot.
+    #[inline]
+    pub(crate) fn slot(&self, slot: Slot) -> &Value {
+        &self.frame[slot.0 as usize]
+    }
+
+    /// Puts a value into a slot.
+    #[inline]
+    pub(crate) fn set(&mut self, slot: Slot, value: Value) {
+        self.frame[slot.0 as usize] = value;
+    }
+
+    /// Asks for memory: false when the operator is to spill.
+    pub(crate) fn take_memory(&mut self, bytes: usize) -> bool {
+        self.grant.take(bytes)
+    }
+
+    /// Takes memory that cannot be done without.
+    pub(crate) fn overdraw_memory(&mut self, bytes: usize) {
+        self.grant.used_bytes += bytes;
+    }
+
+    /// Gives memory back.
+    pub(crate) fn give_memory(&mut self, bytes: usize) {
+        self.grant.used_bytes = self.grant.used_bytes.saturating_sub(bytes);
+    }
+
+    /// The locks of a reference at the session's level.
+    pub(crate) fn lock_plan(&self, hints: &LockHints) -> LockPlan {
+        let isolation = match hints.level {
+            None => self.isolation,
+            Some(Level::ReadUncommitted) => Isolation::ReadUncommitted,
+            Some(Level::ReadCommitted | Level::ReadCommittedLock) => Isolation::ReadCommitted,
+            Some(Level::RepeatableRead) => Isolation::RepeatableRead,
+            Some(Level::Serializable) => Isolation::Serializable,
+            Some(Level::Snapshot) => Isolation::Snapshot,
+        };
+        LockPlan {
+            isolation,
+            granule: match hints.granule {
+                Granule::Row => access::Granule::Row,
+                Granule::Page => access::Granule::Page,
+                Granule::Table => access::Granule::Table,
+            },
+            strength: match hints.strength {
+                Strength::Shared => access::Strength::Shared,
+                Strength::Update => access::Strength::Update,
+                Strength::Exclusive => access::Strength::Exclusive,
+            },
+            hold: hints.hold,
+            read_past: hints.read_past,
+            no_wait: hints.no_wait,
+        }
+    }
+}
+
+struct Grant<'r> {
+    terms: GrantTerms<'r>,
+    used_bytes: usize,
+    reservation: Option<Reservation>,
+}
+
+impl Grant<'_> {
+    fn take(&mut self, bytes: usize) -> bool {
+        let wanted = self.used_bytes + bytes;
+        if wanted > self.terms.limit_bytes {
+            return false;
+        }
+        let held = self.reservation.as_ref().map_or(0, Reservation::bytes);
+        if wanted > held && !self.grow((wanted - held).max(GRANT_STEP_BYTES)) {
+            return false;
+        }
+        self.used_bytes = wanted;
+        true
+    }
+
+    fn grow(&mut self, bytes: usize) -> bool {
+        match &mut self.reservation {
+            Some(held) => held.grow(bytes).is_ok(),
+            none => {
+                *none = self.terms.memory.reserve(self.terms.clerk, bytes).ok();
+                none.is_some()
+            }
+        }
+    }
+}
+
+/// Cursors kept in place: few plans have more.
+const CURSORS_INLINE: usize = 4;
+
+/// The cursors of a run by number. A few need no allocation.
+pub(crate) struct Cursors<'r> {
+    few: [Option<Box<dyn RowCursor + 'r>>; CURSORS_INLINE],
+    more: Vec<Option<Box<dyn RowCursor + 'r>>>,
+}
+
+impl<'r> Cursors<'r> {
+    fn new(count: usize) -> Self {
+        let more = (CURSORS_INLINE..count).map(|_| None).collect();
+        Cursors { few: [const { None }; CURSORS_INLINE], more }
+    }
+
+    #[inline]
+    pub(crate) fn at(&mut self, cursor: usize) -> &mut Option<Box<dyn RowCursor + 'r>> {
+        match cursor.checked_sub(CURSORS_INLINE) {
+            None => &mut self.few[cursor],
+            Some(i) => &mut self.more[i],
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Access: rows of a heap or an index, all or ranges of its key.
+
+use crate::operator::Operator;
+use crate::reader::Reader;
+use crate::run::Run;
+use crate::seek::Seeks;
+use access::ScanRange;
+use base::SqlResult;
+use plan::LockHints;
+
+/// A scan or seek of one hobt.
+pub(crate) struct Scan {
+    pub(crate) hobt: usize,
+    pub(crate) cursor: usize,
+    pub(crate) reader: Reader,
+    pub(crate) seeks: Option<Seeks>,
+    pub(crate) backward: bool,
+    pub(crate) locks: LockHints,
+    /// The range being read, and whether there is one.
+    pub(crate) range: usize,
+    pub(crate) reading: bool,
+}
+
+/// Begins or begins again with a range.
+pub(crate) fn start(
+    run: &mut Run<'_>,
+    hobt: usize,
+    cursor: usize,
+    range: &ScanRange<'_>,
+    locks: &LockHints,
+) -> SqlResult<()> {
+    if let Some(open) = run.cursors.at(cursor) {
+        return open.rewind(run.work, range);
+    }
+    let locks = run.lock_plan(locks);
+    let hobts = run.hobts;
+    let opened = hobts[hobt].scan(run.work, range, &locks)?;
+    *run.cursors.at(cursor) = Some(opened);
+    Ok(())
+}
+
+impl Scan {
+    /// Begins the next range; false when there is none.
+    fn begin(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        match &self.seeks {
+            None if self.range == 0 => {
+                let all = ScanRange { backward: self.backward, ..ScanRange::default() };
+                start(run, self.hobt, self.cursor, &all, &self.locks)?;
+            }
+            Some(seeks) if self.range < seeks.count() => {
+                seeks.with_range(self.range, |range| {
+                    start(run, self.hobt, self.cursor, range, &self.locks)
+                })?;
+            }
+            _ => return Ok(false),
+        }
+        self.range += 1;
+        Ok(true)
+    }
+}
+
+impl Operator for Scan {
+    fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.range = 0;
+        self.reading = false;
+        if let Some(seeks) = &mut self.seeks {
+            seeks.open(run)?;
+        }
+        self.reading = self.begin(run)?;
+        Ok(())
+    }
+
+    fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        while self.reading {
+            run.tick()?;
+            let Some(cursor) = run.cursors.at(self.cursor) else { return Ok(false) };
+            if !cursor.next(run.work)? {
+                self.reading = self.begin(run)?;
+                continue;
+            }
+            if self.seeks.as_ref().is_some_and(|s| s.unique) {
+                self.reading = false;
+            }
+            if self.reader.read(run, self.cursor)? {
+                return Ok(true);
+            }
+            if let Some(cursor) = run.cursors.at(self.cursor) {
+                cursor.release_row(run.work);
+            }
+        }
+        Ok(false)
+    }
+
+    fn close(&mut self) {
+        self.reading = false;
+    }
+}

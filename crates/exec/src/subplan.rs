@@ -1,0 +1,159 @@
+//! Subqueries within expressions.
+//!
+//! One that reads nothing from outside has one answer per statement, which is kept.
+
+use crate::cond::{Quantified, compared};
+use crate::operator::Node;
+use crate::run::Run;
+use crate::value_set::ValueSet;
+use base::{SqlError, SqlResult, messages};
+use plan::{CompareOp, Quantifier, Slot};
+use types::Value;
+
+/// A subquery ready to run.
+pub(crate) struct Subplan {
+    pub(crate) root: Node,
+    /// The first column; EXISTS may have none.
+    pub(crate) column: Option<Slot>,
+    /// Its answer is the same for every row of the statement.
+    pub(crate) fixed: bool,
+    answer: Answer,
+}
+
+/// What is known of a fixed one.
+enum Answer {
+    Unknown,
+    Scalar(Value),
+    Exists(bool),
+    /// Distinct values, and whether NULL is among them.
+    Values(ValueSet, bool),
+}
+
+impl Subplan {
+    pub(crate) fn new(root: Node, column: Option<Slot>, fixed: bool) -> Subplan {
+        Subplan { root, column, fixed, answer: Answer::Unknown }
+    }
+
+    /// A new run begins or an old one is over.
+    pub(crate) fn reset(&mut self) {
+        self.answer = Answer::Unknown;
+        self.root.close();
+    }
+
+    fn value<'a>(&self, run: &'a Run<'_>) -> &'a Value {
+        self.column.map_or(&Value::Null, |slot| run.slot(slot))
+    }
+
+    fn keep(&mut self, answer: impl FnOnce() -> Answer) {
+        if self.fixed {
+            self.answer = answer();
+        }
+    }
+
+    fn scalar(&mut self, run: &mut Run<'_>) -> SqlResult<Value> {
+        if let Answer::Scalar(v) = &self.answer {
+            return Ok(v.clone());
+        }
+        self.root.open(run)?;
+        let value = if self.root.next(run)? { self.value(run).clone() } else { Value::Null };
+        if self.root.next(run)? {
+            return Err(SqlError::new(messages::SUBQUERY_MANY_ROWS, &[]));
+        }
+        self.keep(|| Answer::Scalar(value.clone()));
+        Ok(value)
+    }
+
+    fn exists(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        if let Answer::Exists(exists) = self.answer {
+            return Ok(exists);
+        }
+        self.root.open(run)?;
+        let exists = self.root.next(run)?;
+        self.keep(|| Answer::Exists(exists));
+        Ok(exists)
+    }
+
+    fn quantified(
+        &mut self,
+        run: &mut Run<'_>,
+        q: &Quantified,
+        v: &Value,
+    ) -> SqlResult<Option<bool>> {
+        if self.fixed && q.op == CompareOp::Equal && q.quantifier == Quantifier::Any {
+            return self.is_among(run, q, v);
+        }
+        let deciding = q.quantifier == Quantifier::Any;
+        let mut truth = Some(!deciding);
+        self.root.open(run)?;
+        while self.root.next(run)? {
+            match compared(q.op, v, self.value(run), q.collation) {
+                Some(t) if t == deciding => return Ok(Some(deciding)),
+                Some(_) => {}
+                None => truth = None,
+            }
+        }
+        Ok(truth)
+    }
+
+    /// IN: by a set that is made once.
+    fn is_among(
+        &mut self,
+        run: &mut Run<'_>,
+        q: &Quantified,
+        v: &Value,
+    ) -> SqlResult<Option<bool>> {
+        if !matches!(self.answer, Answer::Values(..)) {
+            let mut values = ValueSet::default();
+            let mut null = false;
+            self.root.open(run)?;
+            while self.root.next(run)? {
+                let value = self.value(run);
+                if value.is_null() {
+                    null = true;
+                } else {
+                    values.insert(value, q.collation);
+                }
+            }
+            self.answer = Answer::Values(values, null);
+        }
+        let Answer::Values(values, null) = &self.answer else { return Ok(None) };
+        Ok(if v.is_null() {
+            if values.is_empty() && !null { Some(false) } else { None }
+        } else if values.contains(v, q.collation) {
+            Some(true)
+        } else if *null {
+            None
+        } else {
+            Some(false)
+        })
+    }
+}
+
+/// Takes a subplan out while it runs (run.rs, invariant 1).
+fn with<R>(
+    run: &mut Run<'_>,
+    id: usize,
+    f: impl FnOnce(&mut Subplan, &mut Run<'_>) -> SqlResult<R>,
+) -> SqlResult<R> {
+    let Some(mut subplan) = run.subplans.get_mut(id).and_then(Option::take) else {
+        return Err(SqlError::new(messages::INTERNAL, &[&"a subquery refers to itself"]));
+    };
+    let result = f(&mut subplan, run);
+    run.subplans[id] = Some(subplan);
+    result
+}
+
+/// The one value of a subquery.
+pub(crate) fn scalar(run: &mut Run<'_>, id: usize) -> SqlResult<Value> {
+    with(run, id, |subplan, run| subplan.scalar(run))
+}
+
+/// Whether a subquery has a row.
+pub(crate) fn exists(run: &mut Run<'_>, id: usize) -> SqlResult<bool> {
+    with(run, id, |subplan, run| subplan.exists(run))
+}
+
+/// How a value compares with the rows of a subquery.
+pub(crate) fn quantified(run: &mut Run<'_>, q: &Quantified, v: &Value) -> SqlResult<Option<bool>> {
+    with(run, q.subquery, |subplan, run| subplan.quantified(run, q, v))
+}

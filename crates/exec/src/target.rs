@@ -1,0 +1,351 @@
+//! The table that a statement changes: rows composed for each of its hobts, written in order, and
+//! what is said when one cannot be.
+//!
+//! The first failure ends the statement; undoing what it did is its caller's.
+
+use crate::cond::Cond;
+use crate::expr::Expr;
+use crate::run::Run;
+use crate::stored::Stored;
+use access::{Inserted, LockPlan, PageHint, RowKey, WriteError};
+use base::{SqlError, SqlResult, limits, messages};
+use plan::{EntryField, IndexTarget, Slot, Unique};
+use types::{Fit, SqlType, Value, coerce_for_column};
+
+/// A target ready to be written.
+pub(crate) struct Target {
+    pub(crate) table: plan::Target,
+    /// The number of each index's hobt, in the order of `table.indexes`.
+    hobts: Vec<usize>,
+    checks: Vec<Cond>,
+    /// INSERT, UPDATE or DELETE, as messages name it.
+    verb: &'static str,
+    row: Stored,
+    key: Stored,
+}
+
+/// What other indexes know a base row by.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Locator {
+    uniquifier: Value,
+    rid: Value,
+}
+
+impl Locator {
+    /// Of a row that is not written yet.
+    pub(crate) const NONE: Locator = Locator { uniquifier: Value::Null, rid: Value::Null };
+
+    /// Of an old row, as its slots have it.
+    pub(crate) fn of(run: &Run<'_>, old: &plan::OldRow) -> Locator {
+        let at = |slot: Option<Slot>| slot.map_or(Value::Null, |s| run.slot(s).clone());
+        Locator { uniquifier: at(old.uniquifier), rid: at(old.rid) }
+    }
+
+    /// Of a row that was inserted just now.
+    fn inserted(inserted: &Inserted) -> Locator {
+        Locator {
+            uniquifier: inserted
+                .uniquifier
+                .map_or(Value::Null, |n| Value::varbinary(&n.to_le_bytes())),
+            rid: inserted.rid.map_or(Value::Null, |rid| Value::varbinary(&rid)),
+        }
+    }
+}
+
+/// Why a row was left out, if it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Written {
+    Yes,
+    /// The row is gone since it was found.
+    Vanished,
+    /// IGNORE_DUP_KEY.
+    Duplicate,
+}
+
+impl Target {
+    pub(crate) fn new(
+        table: &plan::Target,
+        hobts: Vec<usize>,
+        verb: &'static str,
+    ) -> SqlResult<Target> {
+        assert_eq!(hobts.len(), table.indexes.len(), "every index has its hobt");
+        Ok(Target {
+            table: table.clone(),
+            hobts,
+            checks: table
+                .checks
+                .iter()
+                .map(|c| Cond::new(&c.predicate))
+                .collect::<SqlResult<_>>()?,
+            verb,
+            row: Stored::default(),
+            key: Stored::default(),
+        })
+    }
+
+    /// A value on its way into a column: converted, 2628 and 515 judged.
+    pub(crate) fn fit(&self, value: Value, from: SqlType, column: usize) -> SqlResult<Value> {
+        let c = &self.table.columns[column];
+        if value.is_null() {
+            return if c.nullable || !c.stored { Ok(value) } else { Err(self.null(column)) };
+        }
+        if from == c.sql_type {
+            return Ok(value);
+        }
+        match coerce_for_column(&value, from, c.sql_type)? {
+            Fit::Fits(value) => Ok(value),
+            Fit::Truncated(text) => {
+                let table = self.table.three_part_name();
+                Err(SqlError::new(messages::STRING_TRUNCATED, &[&table, &c.name, &text]))
+            }
+        }
+    }
+
+    /// 515.
+    pub(crate) fn null(&self, column: usize) -> SqlError {
+        let name = &self.table.columns[column].name;
+        let table = self.table.three_part_name();
+        SqlError::new(messages::NULL_NOT_ALLOWED, &[name, &table, &self.verb]).with_state(2)
+    }
+
+    /// CHECK constraints over the new row: false is 547, unknown passes.
+    pub(crate) fn check(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        for (i, check) in self.checks.iter().enumerate() {
+            if check.eval(run)? == Some(false) {
+                return Err(self.check_failed(i));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_failed(&self, check: usize) -> SqlError {
+        let t = &self.table;
+        let check = &t.checks[check];
+        let column = check.column.as_ref().map_or(String::new(), |c| format!(", column '{c}'"));
+        let table = t.two_part_name();
+        SqlError::new(
+            messages::CONSTRAINT_CONFLICT,
+            &[&self.verb, &"CHECK", &check.name, &t.database_name, &table, &column],
+        )
+    }
+
+    /// How the target is locked.
+    pub(crate) fn locks(&self, run: &Run<'_>) -> LockPlan {
+        run.lock_plan(&self.table.locks)
+    }
+
+    /// How many hobts it has.
+    pub(crate) fn index_count(&self) -> usize {
+        self.hobts.len()
+    }
+
+    /// Whether a duplicate of an INSERT may be passed over.
+    pub(crate) fn ignores_duplicates(&self) -> bool {
+        self.table.indexes.iter().any(|i| i.ignore_duplicates)
+    }
+
+    /// Inserts the row of `columns` into an index; the base's answer is the new locator.
+    pub(crate) fn insert(
+        &mut self,
+        run: &mut Run<'_>,
+        index: usize,
+        columns: &[Option<Slot>],
+        locator: &Locator,
+        locks: &LockPlan,
+    ) -> SqlResult<Result<Locator, Written>> {
+        self.compose_row(run, index, columns, locator);
+        let hobts = run.hobts;
+        let sink = &hobts[self.hobts[index]];
+        match self.row.with_fields(|row| sink.insert(run.work, row, locks)) {
+            Ok(inserted) => Ok(Ok(Locator::inserted(&inserted))),
+            Err(WriteError::Duplicate) if self.table.indexes[index].ignore_duplicates => {
+                Ok(Err(Written::Duplicate))
+            }
+            Err(e) => Err(self.refused(run, index, columns, e)),
+        }
+    }
+
+    /// Replaces the row of an index. `new` is `None` where the uniquifier stays.
+    pub(crate) fn update(
+        &mut self,
+        run: &mut Run<'_>,
+        index: usize,
+        change: &RowChange<'_>,
+        locks: &LockPlan,
+    ) -> SqlResult<Result<Locator, Written>> {
+        self.compose_key(run, index, change.old, change.old_locator);
+        self.compose_row(run, index, change.new, change.new_locator);
+        let hobts = run.hobts;
+        let sink = &hobts[self.hobts[index]];
+        let answer = self.key.with_fields(|key| {
+            let key = RowKey { fields: key, hint: change.hint.filter(|_| index == 0) };
+            self.row.with_fields(|row| sink.update(run.work, key, row, locks))
+        });
+        match answer {
+            Ok(inserted) => Ok(Ok(Locator::inserted(&inserted))),
+            Err(WriteError::Vanished) if index == 0 => Ok(Err(Written::Vanished)),
+            Err(e) => Err(self.refused(run, index, change.new, e)),
+        }
+    }
+
+    /// Deletes the row of an index.
+    pub(crate) fn delete(
+        &mut self,
+        run: &mut Run<'_>,
+        index: usize,
+        change: &RowChange<'_>,
+        locks: &LockPlan,
+    ) -> SqlResult<Written> {
+        self.compose_key(run, index, change.old, change.old_locator);
+        let hobts = run.hobts;
+        let sink = &hobts[self.hobts[index]];
+        let answer = self.key.with_fields(|key| {
+            let key = RowKey { fields: key, hint: change.hint.filter(|_| index == 0) };
+            sink.delete(run.work, key, locks)
+        });
+        match answer {
+            Ok(()) => Ok(Written::Yes),
+            Err(WriteError::Vanished) if index == 0 => Ok(Written::Vanished),
+            Err(e) => Err(self.refused(run, index, change.old, e)),
+        }
+    }
+
+    /// The key of a base row, by which it is told from others.
+    pub(crate) fn base_key(
+        &mut self,
+        run: &Run<'_>,
+        old: &[Option<Slot>],
+        locator: &Locator,
+    ) -> Box<[u8]> {
+        self.compose_key(run, 0, old, locator);
+        self.key.fingerprint()
+    }
+
+    fn compose_row(
+        &mut self,
+        run: &Run<'_>,
+        index: usize,
+        columns: &[Option<Slot>],
+        locator: &Locator,
+    ) {
+        self.row.clear();
+        for &field in &self.table.indexes[index].fields {
+            push_field(&self.table, run, field, columns, locator, &mut self.row);
+        }
+    }
+
+    fn compose_key(
+        &mut self,
+        run: &Run<'_>,
+        index: usize,
+        columns: &[Option<Slot>],
+        locator: &Locator,
+    ) {
+        self.key.clear();
+        let target = &self.table.indexes[index];
+        if target.key.is_empty() {
+            self.key.push_raw(&locator.rid);
+        }
+        for part in &target.key {
+            let field = target.fields[part.field];
+            push_field(&self.table, run, field, columns, locator, &mut self.key);
+        }
+    }
+
+    /// What a failed write is called.
+    #[cold]
+    fn refused(
+        &self,
+        run: &Run<'_>,
+        index: usize,
+        columns: &[Option<Slot>],
+        why: WriteError,
+    ) -> SqlError {
+        let target = &self.table.indexes[index];
+        match why {
+            WriteError::Sql(e) => e,
+            WriteError::Duplicate => self.duplicate(run, target, columns),
+            WriteError::RowTooLong { bytes } => {
+                SqlError::new(messages::ROW_TOO_LONG, &[&bytes, &limits::RECORD_BYTES_MAX])
+            }
+            WriteError::KeyTooLong { bytes } => {
+                let (limit, kind) = match target.index.0 {
+                    1 => (limits::CLUSTERED_KEY_BYTES_MAX, "clustered"),
+                    _ => (limits::NONCLUSTERED_KEY_BYTES_MAX, "nonclustered"),
+                };
+                SqlError::new(messages::KEY_TOO_LONG, &[&bytes, &target.name, &limit, &kind])
+            }
+            WriteError::Vanished => SqlError::new(
+                messages::INDEX_ENTRY_MISSING,
+                &[&target.index, &self.table.object, &self.table.database_name],
+            ),
+        }
+    }
+
+    fn duplicate(&self, run: &Run<'_>, at: &IndexTarget, columns: &[Option<Slot>]) -> SqlError {
+        let shown = at.key.iter().take(at.declared_key).map(|part| match at.fields[part.field] {
+            EntryField::Column(c) => match columns.get(c).copied().flatten().map(|s| run.slot(s)) {
+                None | Some(Value::Null) => "<NULL>".to_owned(),
+                Some(v) => v.to_string(),
+            },
+            EntryField::Uniquifier | EntryField::Rid => String::new(),
+        });
+        let key = shown.collect::<Vec<_>>().join(", ");
+        let table = self.table.two_part_name();
+        match at.unique.constraint_kind() {
+            Some(kind) => {
+                SqlError::new(messages::DUPLICATE_KEY_CONSTRAINT, &[&kind, &at.name, &table, &key])
+            }
+            None => SqlError::new(messages::DUPLICATE_KEY_INDEX, &[&table, &at.name, &key]),
+        }
+    }
+
+    /// Whether an UPDATE must take all old keys away before it gives new ones: else rows that
+    /// exchange values of a unique key would meet each other.
+    pub(crate) fn moves_unique_keys(&self) -> bool {
+        let moves = |i: &IndexTarget| i.affected && i.key_changes && i.unique != Unique::No;
+        self.table.indexes.iter().any(moves)
+    }
+}
+
+/// One row of an UPDATE or DELETE.
+pub(crate) struct RowChange<'a> {
+    /// Slots of the old values by column.
+    pub(crate) old: &'a [Option<Slot>],
+    /// Slots of the new ones.
+    pub(crate) new: &'a [Option<Slot>],
+    pub(crate) old_locator: &'a Locator,
+    pub(crate) new_locator: &'a Locator,
+    /// Where the base row was seen.
+    pub(crate) hint: Option<PageHint>,
+}
+
+fn push_field(
+    table: &plan::Target,
+    run: &Run<'_>,
+    field: EntryField,
+    columns: &[Option<Slot>],
+    locator: &Locator,
+    out: &mut Stored,
+) {
+    match field {
+        EntryField::Column(c) => match columns.get(c).copied().flatten() {
+            Some(slot) => out.push(run.slot(slot), table.columns[c].sql_type),
+            None => out.push_null(),
+        },
+        EntryField::Uniquifier => out.push_raw(&locator.uniquifier),
+        EntryField::Rid => out.push_raw(&locator.rid),
+    }
+}
+
+/// An expression with the type of its values.
+pub(crate) struct Typed {
+    pub(crate) expr: Expr,
+    pub(crate) sql_type: SqlType,
+}
+
+impl Typed {
+    pub(crate) fn new(scalar: &plan::Scalar) -> SqlResult<Typed> {
+        Ok(Typed { expr: Expr::new(scalar)?, sql_type: scalar.ty.sql_type })
+    }
+}
