@@ -32,6 +32,9 @@ pub enum SplitPolicy {
 /// when a load's second page lets the root grow), twice a separator, and the maps.
 pub const STRUCTURE_LOG_BYTES_MAX: u64 = 24 * 1024;
 
+/// Attempts to make room: each that fails is somebody else's success, or damage.
+const ATTEMPTS_MAX: u32 = 10_000;
+
 /// What an attempt to split a page came to.
 enum Attempt {
     /// The page has room now.
@@ -111,7 +114,7 @@ impl Tree {
 
     fn make(&self, group: &mut Group, wish: Wish<'_>) -> BtreeResult<()> {
         let (mut now, mut pages) = (wish, 1);
-        loop {
+        for _ in 0..ATTEMPTS_MAX {
             match self.try_split(group, now, pages)? {
                 Attempt::Done if now.level == 0 => return Ok(()),
                 // Somewhere above there is room now: once more from the leaf.
@@ -124,6 +127,7 @@ impl Tree {
                 }
             }
         }
+        Err(self.corrupt(self.root, "no split makes room"))
     }
 
     fn try_split(&self, group: &mut Group, wish: Wish<'_>, pages: usize) -> BtreeResult<Attempt> {
@@ -187,11 +191,13 @@ impl Tree {
         Ok(old.is_some_and(|old| wish.bytes <= free + old))
     }
 
-    /// The slot of the wish's key on its page, and the length of the record that has it.
+    /// The slot of the wish's key on its page, and the length of the record that it replaces. In
+    /// an interior page the wish is for a new entry, behind that of the key's child.
     fn place_on(&self, page: &WriteGuard<'_>, wish: Wish<'_>) -> BtreeResult<(u16, Option<usize>)> {
         let (v, part) = (page.view(), Self::part(wish.level));
-        let slot = self.lower_bound((page.id(), v), part, wish.key, false, 0)?;
-        let Some(record) = v.record(slot) else { return Ok((slot, None)) };
+        let interior = wish.level > 0;
+        let slot = self.lower_bound((page.id(), v), part, wish.key, interior, 0)?;
+        let Some(record) = v.record(slot).filter(|_| !interior) else { return Ok((slot, None)) };
         let order = self.shape.compare(part, record, wish.key);
         let order = order.ok_or_else(|| self.corrupt(page.id(), fits::NO_KEY))?;
         Ok((slot, (order == Ordering::Equal).then_some(record.len())))

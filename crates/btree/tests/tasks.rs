@@ -52,6 +52,7 @@ fn write(shared: &Shared, seed: u64, me: u64, steps: u32) {
         perform(tree, *schema, &mut group, &op, policy, Undo::Never, &mut || {});
         rig::model(&mut mine, &op);
         if let Op::Expunge(key) = &op {
+            let _log = rig::reserve(tree);
             tree.free_if_empty(&mut group, &fields_of(&key_bytes(key))).unwrap();
         }
     }
@@ -85,6 +86,7 @@ fn move_key(
     let new = schema.record(&to, &payload, false);
     let (low, high) = if from < to { (&from, &to) } else { (&to, &from) };
     let (low_bytes, high_bytes) = (key_bytes(low), key_bytes(high));
+    let _log = rig::reserve(tree);
     let pair = tree.seek_write_pair(&fields_of(&low_bytes), &fields_of(&high_bytes)).unwrap();
     let LeafPair::Two(left, right) = pair else { return };
     let (old, target) = if from < to { (&left, &right) } else { (&right, &left) };
@@ -145,7 +147,7 @@ fn is_quiet(schema: Schema, record: &[u8]) -> bool {
 }
 
 fn run(seed: u64, schema: Schema, keys: u64, steps: u32) {
-    Simulation::run(seed, Options::default(), |_| {
+    let run = Simulation::run(seed, Options::default(), |_| {
         let disk = Disk::new(DiskOptions { seed, ..DiskOptions::default() });
         let rig = Rig::create(&disk, schema, 64);
         let tree = rig.tree(schema);
@@ -170,9 +172,10 @@ fn run(seed: u64, schema: Schema, keys: u64, steps: u32) {
             task.join().unwrap();
         }
         let model = shared.model.lock();
-        assert_eq!(contents(&shared.tree), expected(schema, &model), "seed {seed}");
+        assert!(contents(&shared.tree) == expected(schema, &model), "seed {seed}");
         assert_eq!(shared.rig.findings(&shared.tree), Vec::<String>::new(), "seed {seed}");
     });
+    assert_eq!(run.ended, sim::Ended::Done(()), "seed {seed}");
 }
 
 /// `GHOSTLIGHT_SEEDS` makes it many more.

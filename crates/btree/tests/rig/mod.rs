@@ -6,13 +6,15 @@ use btree::{BtreeRedo, KeyBuf, KeyColumn, KeyOrder, SplitPolicy, Tree, TreeOptio
 use buffer::{Change, Pages, PagesOptions, Pool, Undo};
 use os::disk::{Disk, File, OpenHow};
 use os::vm::AlignedBuffer;
-use page::{Field, PageBytes, PageKind, PageMut, PageView, RecordKind, RowLayout};
+use page::{Field, PageBytes, PageKind, PageView, RecordKind, RowLayout};
 use space::{AllocUnit, FileFacts, GrowthOptions, Space, SpaceRedo, format_file};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
-use wal::{Group, Log, LogOptions, LogReader, PageOp, RedoTable, TransactionChain, WalError};
+use wal::{
+    Group, Log, LogOptions, LogReader, LogReservation, RedoTable, TransactionChain, WalError,
+};
 
 pub const UNIT: AllocUnitId = AllocUnitId(77);
 const DATABASE: DatabaseId = DatabaseId(5);
@@ -206,24 +208,23 @@ impl Rig {
         Rig { log, pages, space, unit, root, data }
     }
 
-    /// The database after a crash: torn pages restored, the log repeated. The set has the end of
-    /// every group that the log has.
-    pub fn recover(
-        disk: &dyn Disk,
-        first_iam: PageId,
-        root: PageId,
-        frames: usize,
-    ) -> (Rig, BTreeSet<Lsn>, Lsn) {
+    /// The database after a crash: torn pages restored, the log repeated.
+    pub fn recover(disk: &dyn Disk, at: Made, frames: usize) -> (Rig, Survived) {
         let data = open_file(disk, "data", false);
         let files = BTreeMap::from([(1, Arc::clone(&data))]);
         buffer::restore_torn_pages(DATABASE, &files).unwrap();
         let log = Log::open(open_file(disk, "log", false), log_options()).unwrap();
         let min = log.checkpoint().min_lsn;
-        let ends = redo(&log, &*data, min);
         let pages = pages_over(&log, &data, frames);
+        let ends = redo(&log, &pages, min);
         let space = Space::open(&pages, GROWTH).unwrap();
-        let unit = Arc::new(AllocUnit::open(UNIT, first_iam));
-        (Rig { log, pages, space, unit, root, data }, ends, min)
+        let unit = Arc::new(AllocUnit::open(UNIT, at.first_iam));
+        (Rig { log, pages, space, unit, root: at.root, data }, Survived { ends, min })
+    }
+
+    /// What another process must know to find the tree again.
+    pub fn made(&self) -> Made {
+        Made { first_iam: self.unit.first_iam, root: self.root }
     }
 
     pub fn tree(&self, schema: Schema) -> Tree {
@@ -261,39 +262,48 @@ impl Rig {
     }
 }
 
-/// Repeats the log onto the file, page by page, and says where its groups end.
-fn redo(log: &Log, data: &dyn File, from: Lsn) -> BTreeSet<Lsn> {
-    let table = redo_table();
-    let mut ends = BTreeSet::new();
-    let mut changed: BTreeMap<PageId, Box<PageBytes>> = BTreeMap::new();
+/// Where a tree begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Made {
+    pub first_iam: PageId,
+    pub root: PageId,
+}
+
+/// Which changes a crash left.
+pub struct Survived {
+    ends: BTreeSet<Lsn>,
+    min: Lsn,
+}
+
+impl Survived {
+    /// Whether the group that ends there is in the log, or was home before the checkpoint.
+    pub fn has(&self, end: Lsn) -> bool {
+        end < self.min || self.ends.contains(&end)
+    }
+}
+
+/// Repeats the log, and says where the groups of the process end that made it: a later process
+/// begins with another incarnation, at the LSN of what was lost.
+fn redo(log: &Log, pages: &Pages, from: Lsn) -> BTreeSet<Lsn> {
+    let (mut ends, mut later) = (BTreeSet::new(), false);
     let mut reader = LogReader::new(log, from);
     loop {
         let more = reader.next_block::<WalError>(|group| {
-            ends.insert(group.end());
+            let incarnation = group.records[0].kind() == wal::kinds::INCARNATION;
+            later |= incarnation && group.end() > Lsn::new(1, 16, 1);
+            if !later {
+                ends.insert(group.end());
+            }
             let ids: BTreeSet<PageId> = group.records.iter().filter_map(|r| r.page()).collect();
             for id in ids {
-                let page = changed.entry(id).or_insert_with(|| read_page(data, id));
-                if PageView(page).lsn() >= group.end() {
-                    continue;
-                }
-                for r in group.records.iter().filter(|r| r.page() == Some(id)) {
-                    let (kind, slot) = (r.kind(), r.slot());
-                    let op =
-                        PageOp { kind, page: id, slot, unit: r.alloc_unit(), payload: r.payload() };
-                    table
-                        .apply(&op, page)
-                        .unwrap_or_else(|e| panic!("redo of {kind:?} on {id}: {}", e.0));
-                }
-                PageMut(page).set_lsn(group.end());
+                pages.redo_group(id, group).unwrap();
             }
             Ok(())
         });
         if !more.unwrap() {
-            break;
+            return ends;
         }
     }
-    write_pages(data, &mut changed);
-    ends
 }
 
 pub fn read_page(data: &dyn File, id: PageId) -> Box<PageBytes> {
@@ -363,6 +373,13 @@ pub fn model(model: &mut BTreeMap<ModelKey, Row>, op: &Op) {
     }
 }
 
+/// The right to log what one operation may take at most, its splits included.
+pub fn reserve(tree: &Tree) -> LogReservation {
+    let mut log = LogReservation::none(tree.pages().log());
+    log.grow(8 * btree::STRUCTURE_LOG_BYTES_MAX).unwrap();
+    log
+}
+
 /// Does an operation; where it went in the log, or nothing when there was nothing to do.
 /// `about` is called when everything is latched, before the change is logged.
 pub fn perform(
@@ -376,6 +393,7 @@ pub fn perform(
 ) -> Option<Lsn> {
     let bytes = key_bytes(op.key());
     let key = fields_of(&bytes);
+    let _log = reserve(tree);
     let mut chain = TransactionChain::default();
     if let Undo::By(id) = undo {
         chain.id = id;
