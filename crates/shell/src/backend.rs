@@ -25,7 +25,8 @@ pub enum BackendError {
 impl fmt::Display for BackendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BackendError::Refused(e) => f.write_str(e.text()),
+            // Whoever prints this ends the sentence.
+            BackendError::Refused(e) => f.write_str(e.text().trim_end_matches('.')),
             BackendError::Lost(why) => f.write_str(why),
             BackendError::Closed => f.write_str("the connection was closed by the server"),
         }

@@ -118,25 +118,26 @@ fn with_server(
     interrupt: Interrupt,
 ) -> Result<i32, String> {
     let (user, password) = (options.user.as_deref(), options.password.as_deref());
-    let backend = dial(options, server, user, password).map_err(refused)?;
+    let login = login(options, user.unwrap_or(""));
+    let backend = dial(options, server, &login, password).map_err(refused)?;
     Ok(interpret(options, backend, prepared, interrupt))
 }
 
 fn refused(e: BackendError) -> String {
-    format!("Sqlcmd: Error: {e}.").replace("..", ".")
+    format!("Sqlcmd: Error: {e}.")
 }
 
 /// A connection to a server: of the command line, or of `:connect`.
 fn dial(
     options: &SqlOptions,
     server: &str,
-    user: Option<&str>,
+    login: &Login,
     password: Option<&str>,
 ) -> Result<Box<dyn Backend>, BackendError> {
-    let Some(user) = user else {
+    if login.user.is_empty() {
         let why = "integrated authentication is not supported: give a login with -U";
         return Err(BackendError::Lost(why.to_owned()));
-    };
+    }
     let password = match password {
         Some(password) => password.to_owned(),
         None => password::obtain().map_err(|e| BackendError::Lost(e.to_string()))?,
@@ -153,7 +154,7 @@ fn dial(
         .with_encryption(options.encrypt.unwrap_or_default())
         .with_certificate(certificate)
         .with_timeout(options.login_timeout);
-    Remote::new(target).connect(&login(options, user))
+    Remote::new(target).connect(login)
 }
 
 fn with_engine(
@@ -195,7 +196,9 @@ fn interpret(
         on_error: OnError { stop: options.stop_on_error, severity: options.severity },
     };
     let again = move |server: &str, user: Option<&str>, password: Option<&str>| {
-        dial(options, server, user, password)
+        // The database of -d is that of the first connection.
+        let login = Login { database: String::new(), ..login(options, user.unwrap_or("")) };
+        dial(options, server, &login, password)
     };
     let Prepared { variables, outputs } = prepared;
     let mut interpreter =

@@ -1,6 +1,8 @@
 //! The shell's binary against a server that is a script: what it sends, how it is encrypted,
 //! what it prints, how it ends.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod responder;
 
 use responder::{Answers, Responder, Security};
@@ -176,7 +178,7 @@ fn ctrl_c_cancels_the_statement_and_ends_the_script() {
 
 #[test]
 fn a_server_that_goes_away_or_talks_nonsense_is_an_error() {
-    let answers = Answers { nonsense: true, ..Answers::default() };
+    let answers = Answers { nonsense: true };
     let server = Responder::start(Security::Plain, answers);
     let output = run(&server, &["-Psecret", "-Q", "rows 1"]);
     assert!(text(&output.stderr).contains("not understood"), "{}", text(&output.stderr));

@@ -75,10 +75,11 @@ impl Table {
 
 fn append_cell(c: &TableColumn, cell: &mut String, trim: bool, line: &mut String) {
     // Bytes are at least as many as characters: most values need no counting.
-    if c.cut > 0 && cell.len() > c.cut {
-        if let Some((end, _)) = cell.char_indices().nth(c.cut) {
-            cell.truncate(end);
-        }
+    if c.cut > 0
+        && cell.len() > c.cut
+        && let Some((end, _)) = cell.char_indices().nth(c.cut)
+    {
+        cell.truncate(end);
     }
     if trim {
         line.push_str(cell.trim_end_matches(' '));

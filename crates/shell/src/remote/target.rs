@@ -31,9 +31,7 @@ impl Target {
         let name = match server.split_once(':') {
             Some((protocol, rest)) if protocol.eq_ignore_ascii_case("tcp") => rest,
             // np: and lpc: are other protocols; an IPv6 address has more colons.
-            Some((protocol, _)) if matches!(protocol, "np" | "lpc" | "admin") => {
-                return Err(wrong());
-            }
+            Some(("np" | "lpc" | "admin", _)) => return Err(wrong()),
             _ => server,
         };
         let (host, port) = match name.rsplit_once(',') {

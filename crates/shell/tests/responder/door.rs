@@ -95,7 +95,9 @@ impl Door {
                 }
                 match tls.read_tls(&mut self.tcp) {
                     Ok(0) => break Ok(0),
-                    Ok(_) => drop(tls.process_new_packets().map_err(|_| Over)?),
+                    Ok(_) => {
+                        tls.process_new_packets().map_err(|_| Over)?;
+                    }
                     Err(e) => break Err(e),
                 }
             },

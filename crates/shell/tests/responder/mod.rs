@@ -4,6 +4,8 @@
 //! `error S` and `message` say something, `begin` and `commit` change the transaction, `vanish`
 //! closes the connection.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod door;
 
 use base::SqlError;
