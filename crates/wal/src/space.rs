@@ -199,6 +199,11 @@ impl Log {
         self.publish_free(&tail);
     }
 
+    /// What holds the log from being reused, as log_reuse_wait_desc names it.
+    pub fn reuse_wait(&self) -> &'static str {
+        *self.reuse_wait.lock()
+    }
+
     /// What holds the log from being reused, as log_reuse_wait_desc names it; 9002 says it.
     pub fn set_reuse_wait(&self, because: &'static str) {
         *self.reuse_wait.lock() = because;

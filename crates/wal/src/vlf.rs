@@ -10,8 +10,9 @@ use base::limits::LOG_SECTOR_BYTES;
 pub(crate) const VLF_HEADER_BYTES: u64 = 8192;
 /// The file header in front of the first VLF.
 pub(crate) const FILE_HEADER_BYTES: u64 = 8192;
-/// The largest VLF: even the unit behind its last one is a block offset that an LSN holds.
-pub(crate) const VLF_BYTES_MAX: u64 = Lsn::BLOCK_MAX as u64 * LOG_SECTOR_BYTES as u64;
+/// The largest VLF, 512 MB: its last sector stays unused, so that also the unit behind the last
+/// block is a block offset that an LSN holds.
+pub(crate) const VLF_BYTES_MAX: u64 = (Lsn::BLOCK_MAX as u64 + 1) * LOG_SECTOR_BYTES as u64;
 /// The smallest useful VLF: its header and two blocks of the largest size.
 pub(crate) const VLF_BYTES_MIN: u64 = VLF_HEADER_BYTES + 2 * 61_440;
 const MAGIC: u32 = 0x4656_4C47;
@@ -48,9 +49,9 @@ impl VlfState {
         Lsn::new(self.sequence, (VLF_HEADER_BYTES / LOG_SECTOR_BYTES as u64) as u32, 0)
     }
 
-    /// Units from its start to its end.
+    /// Units from its start to its end, as far as they can be used.
     pub(crate) fn units(&self) -> u32 {
-        (self.bytes / LOG_SECTOR_BYTES as u64) as u32
+        (self.bytes / LOG_SECTOR_BYTES as u64).min(u64::from(Lsn::BLOCK_MAX)) as u32
     }
 
     /// Where in the file a block of it begins.

@@ -1,0 +1,189 @@
+//! The log through crashes: promises kept, losses only at the end, the dead never return.
+//!
+//! A log that is full of large groups wraps quickly, so that new blocks are written over old ones,
+//! beside those of a future that a crash cut off.
+#![allow(clippy::unwrap_used, clippy::disallowed_types, reason = "a test may fail; no switches")]
+
+use base::Lsn;
+use os::disk::{Disk as _, File, OpenHow};
+use sim::harness::{Plan, try_crash_runs};
+use sim::{Disk, DiskOptions};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard};
+use wal::{
+    Group, Kind, Log, LogOptions, LogReader, LogReservation, TransactionChain, WalError, kinds,
+};
+
+const NOTE: Kind = Kind(0xF0);
+const OPTIONS: LogOptions = LogOptions {
+    initial_bytes: 600 << 10,
+    growth_bytes: 256 << 10,
+    max_bytes: 900 << 10,
+    durable: true,
+};
+
+static NEWEST_VLF: AtomicU64 = AtomicU64::new(0);
+
+#[derive(Default)]
+struct State {
+    created: bool,
+    next: u64,
+    /// Groups of this process: where they are, once known, and whether they were acknowledged.
+    current: BTreeMap<u64, (Option<Lsn>, bool)>,
+    history: BTreeMap<u64, Lsn>,
+}
+
+#[derive(Default)]
+struct Oracle(Mutex<State>);
+
+impl Oracle {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn settle(&self, min_lsn: Lsn, found: &[(u64, Lsn)]) {
+        let mut s = self.state();
+        let current = std::mem::take(&mut s.current);
+        for (tag, lsn) in found {
+            let known = match current.get(tag) {
+                Some((lsn, _)) => *lsn,
+                None => Some(*s.history.get(tag).expect("a group came back from the dead")),
+            };
+            assert!(known.is_none_or(|k| k == *lsn), "group {tag} moved");
+            s.history.insert(*tag, *lsn);
+        }
+        for (tag, lsn) in s.history.iter().filter(|(_, l)| **l >= min_lsn) {
+            assert!(found.contains(&(*tag, *lsn)), "group {tag}, which survived, is gone");
+        }
+        let newest = found.last().map_or(min_lsn, |f| f.1);
+        for (tag, (lsn, acknowledged)) in current {
+            let survived = found.iter().any(|f| f.0 == tag) || lsn.is_some_and(|l| l < min_lsn);
+            assert!(survived || !acknowledged, "group {tag} was acknowledged and is lost");
+            assert!(survived || lsn.is_none_or(|l| l > newest), "{tag} is not of a suffix");
+        }
+    }
+}
+
+fn file(disk: &Disk, create: bool) -> Arc<dyn File> {
+    disk.open(Path::new("db.ldf"), OpenHow { create, direct: false }).unwrap()
+}
+
+fn payload(tag: u64, bytes: usize) -> Vec<u8> {
+    let mut p = vec![tag as u8; bytes.max(8)];
+    p[..8].copy_from_slice(&tag.to_le_bytes());
+    p
+}
+
+fn read(log: &Log) -> Vec<(u64, Lsn)> {
+    let mut found = Vec::new();
+    let mut reader = LogReader::new(log, log.checkpoint().min_lsn);
+    let mut more = true;
+    while more {
+        let next = reader.next_block(|g| {
+            for r in g.records.iter().filter(|r| r.kind() == NOTE) {
+                let p = r.payload();
+                let tag = u64::from_le_bytes(p[..8].try_into().unwrap());
+                assert!(p[8..].iter().all(|&b| b == tag as u8), "other bytes than were written");
+                if r.lsn == g.end() {
+                    found.push((tag, r.lsn));
+                }
+            }
+            Ok::<(), WalError>(())
+        });
+        more = next.unwrap_or_else(|e| panic!("read: {e}"));
+    }
+    found
+}
+
+fn below(n: u64) -> u64 {
+    os::entropy::random_u64() % n
+}
+
+fn append(log: &Arc<Log>, oracle: &Oracle) {
+    let mut room = LogReservation::none(log);
+    if room.grow(70_000).is_err() {
+        return checkpoint(log);
+    }
+    let tag = {
+        let mut s = oracle.state();
+        s.next += 1;
+        let tag = s.next;
+        s.current.insert(tag, (None, false));
+        tag
+    };
+    let mut group = Group::new();
+    let most = if below(4) == 0 { 28_000 } else { 900 };
+    for _ in 0..=below(2) {
+        group.push_plain(NOTE, 0, &payload(tag, below(most) as usize)).unwrap();
+    }
+    let at = log.append(&mut group, &mut TransactionChain::default()).last;
+    oracle.state().current.get_mut(&tag).unwrap().0 = Some(at);
+    if below(3) == 0 {
+        log.flush_to(at);
+        oracle.state().current.get_mut(&tag).unwrap().1 = true;
+    }
+}
+
+fn checkpoint(log: &Arc<Log>) {
+    let mut group = Group::new();
+    group.push_plain(kinds::CHECKPOINT_BEGIN, 0, &[]).unwrap();
+    let begin = log.append(&mut group, &mut TransactionChain::default()).first;
+    log.flush_to(begin);
+    if log.checkpoint().checkpoint < begin && log.set_checkpoint(begin, begin, false).is_ok() {
+        log.truncate(begin);
+    }
+}
+
+fn session(disk: &Disk, oracle: &Arc<Oracle>, steps: u64) {
+    let log = Log::open(file(disk, false), OPTIONS).unwrap_or_else(|e| panic!("open: {e}"));
+    let min_lsn = log.checkpoint().min_lsn;
+    oracle.settle(min_lsn, &read(&log));
+    let tasks: Vec<_> = (0..3)
+        .map(|_| {
+            let (log, oracle) = (Arc::clone(&log), Arc::clone(oracle));
+            os::task::spawn("appender", move || (0..steps).for_each(|_| append(&log, &oracle)))
+        })
+        .collect();
+    for _ in 0..steps / 5 {
+        os::task::sleep_ns(below(4_000_000));
+        log.writer_turn(os::clock::monotonic_ns() + 1_000_000);
+    }
+    tasks.into_iter().for_each(|t| t.join().unwrap());
+    if below(2) == 0 {
+        checkpoint(&log);
+    }
+    let newest = log.vlfs().iter().map(|v| u64::from(v.sequence)).max();
+    NEWEST_VLF.fetch_max(newest.unwrap_or(0), Relaxed);
+}
+
+fn workload(disk: &Disk, oracle: &Arc<Oracle>) {
+    let made = Log::create(file(disk, true), [1; 16], OPTIONS).is_ok();
+    disk.sync_dir(Path::new("")).unwrap();
+    oracle.state().created = made;
+    for _ in 0..if made { 3 } else { 0 } {
+        session(disk, oracle, 35);
+    }
+}
+
+#[test]
+fn acknowledged_groups_survive_and_lost_ones_stay_lost() {
+    let disk = DiskOptions { capacity_bytes: 1 << 20, ..DiskOptions::default() };
+    let plan = Plan { seeds: 0..14, cases: 20, depth: 4, disk, ..Plan::default() };
+    let counts = try_crash_runs(
+        &plan,
+        |disk, _, oracle: Arc<Oracle>| workload(&disk, &oracle),
+        |disk, oracle| {
+            let created = oracle.state().created;
+            if created {
+                session(&disk, &oracle, 14);
+            }
+        },
+    );
+    let counts = counts.unwrap_or_else(|e| panic!("{e}"));
+    println!("{} crash points, {counts:?}, VLF {NEWEST_VLF:?}", counts.crash_points());
+    if std::env::var(sim::harness::REPLAY).is_err() {
+        assert!(counts.crash_points() > 500 && NEWEST_VLF.load(Relaxed) > 8);
+    }
+}

@@ -1,0 +1,314 @@
+//! The log at its door: what was appended comes back, what is full says so, damage is told.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use base::{AllocUnitId, Lsn, PageId};
+use os::disk::{Disk as _, File, OpenHow};
+use sim::{Disk, DiskOptions, Options, Simulation};
+use std::path::Path;
+use std::sync::Arc;
+use wal::{
+    Appended, Group, Kind, Log, LogOptions, LogReader, LogReservation, RecordFlags,
+    TransactionChain, VlfStatus, WalError, kinds,
+};
+
+const PATH: &str = "db.ldf";
+const FAMILY: [u8; 16] = [3; 16];
+const NOTE: Kind = Kind(0xF0);
+
+fn options() -> LogOptions {
+    let (initial_bytes, max_bytes) = (640 << 10, 640 << 10);
+    LogOptions { initial_bytes, growth_bytes: 0, max_bytes, durable: true }
+}
+
+fn disk() -> Disk {
+    Disk::new(DiskOptions { latency: false, ..DiskOptions::default() })
+}
+
+fn file(disk: &Disk, create: bool) -> Arc<dyn File> {
+    disk.open(Path::new(PATH), OpenHow { create, direct: false }).unwrap()
+}
+
+fn reopen(disk: &Disk, options: LogOptions) -> Result<Arc<Log>, WalError> {
+    Log::open(file(disk, false), options)
+}
+
+fn note(log: &Log, chain: &mut TransactionChain, payloads: &[&[u8]]) -> Appended {
+    let mut group = Group::new();
+    for p in payloads {
+        let page = (PageId::new(1, 77), 5, AllocUnitId(9));
+        group.push_page(NOTE, RecordFlags(0), chain.id, Lsn::ZERO, page, &[p]).unwrap();
+    }
+    log.append(&mut group, chain)
+}
+
+/// Every note from a place on, with its LSN and whether its group goes on.
+fn notes(log: &Log, from: Lsn) -> Vec<(Lsn, Vec<u8>, bool)> {
+    let mut found = Vec::new();
+    let mut reader = LogReader::new(log, from);
+    while reader
+        .next_block(|g| {
+            for r in g.records.iter().filter(|r| r.kind() == NOTE) {
+                assert_eq!((r.page(), r.slot()), (Some(PageId::new(1, 77)), 5));
+                let more = r.lsn != g.end();
+                found.push((r.lsn, r.payload().to_vec(), more));
+            }
+            Ok::<(), WalError>(())
+        })
+        .unwrap()
+    {}
+    found
+}
+
+fn checkpoint(log: &Log) -> Lsn {
+    let mut group = Group::new();
+    group.push_plain(kinds::CHECKPOINT_BEGIN, 0, &[]).unwrap();
+    let at = log.append(&mut group, &mut TransactionChain::default()).first;
+    log.flush_to(at);
+    log.set_checkpoint(at, at, false).unwrap();
+    log.truncate(at);
+    at
+}
+
+/// A small generator, so that a failing round can be repeated by its number.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+}
+
+/// Groups of any size come back in order, from memory and disk, over blocks and reused VLFs, and
+/// after a new start; LSNs only ever grow.
+#[test]
+fn what_is_appended_is_read_back_over_wraps_and_restarts() {
+    for round in 1..=12 {
+        let mut random = Random(round);
+        let disk = disk();
+        let mut log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+        let (mut model, mut last, mut from) = (Vec::new(), Lsn::ZERO, log.checkpoint().min_lsn);
+        for i in 0..260_u32 {
+            let big = random.below(6) == 0;
+            let payloads: Vec<Vec<u8>> = (0..=random.below(3))
+                .map(|n| vec![(i + n as u32) as u8; random.below(if big { 14_000 } else { 300 })])
+                .collect();
+            let refs: Vec<&[u8]> = payloads.iter().map(Vec::as_slice).collect();
+            let at = note(&log, &mut TransactionChain::default(), &refs);
+            assert!(at.first > last && at.last >= at.first);
+            for (n, p) in payloads.into_iter().enumerate() {
+                let lsn = Lsn(at.first.0 + n as u64);
+                model.push((lsn, p, lsn != at.last));
+            }
+            last = at.last;
+            match random.below(25) {
+                0..=7 => log.flush_to(last),
+                8 | 9 => {
+                    from = checkpoint(&log);
+                    model.retain(|(lsn, _, _)| *lsn >= from);
+                    last = log.last_lsn();
+                }
+                10 => {
+                    log.flush_all();
+                    drop(log);
+                    log = reopen(&disk, options()).unwrap();
+                    assert_eq!(log.checkpoint().min_lsn, from);
+                }
+                11 => assert_eq!(notes(&log, from), model, "round {round}"),
+                _ => {}
+            }
+        }
+        assert_eq!(notes(&log, from), model, "round {round}");
+        let newest = log.vlfs().iter().map(|v| v.sequence).max().unwrap();
+        assert!(newest > 4, "the log wrapped");
+        assert_eq!(log.family(), FAMILY);
+    }
+}
+
+/// Undo walks a transaction back by its own links, wherever its records are by now.
+#[test]
+fn a_transaction_is_walked_back_through_memory_and_disk() {
+    let disk = disk();
+    let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+    let mut mine = TransactionChain { id: 7, ..TransactionChain::default() };
+    let mut other = TransactionChain { id: 8, ..TransactionChain::default() };
+    for i in 0..200_u8 {
+        note(&log, &mut mine, &[&[i; 100], &[i; 3]]);
+        note(&log, &mut other, &[&[0; 900]]);
+        if i % 7 == 0 {
+            log.flush_all();
+        }
+    }
+    assert_eq!((mine.records, other.records), (400, 200));
+    let (mut at, mut seen) = (mine.last, Vec::new());
+    while at != Lsn::ZERO {
+        let record = log.read_record(at).unwrap();
+        let r = record.view();
+        assert_eq!((r.lsn, r.transaction()), (at, 7));
+        seen.push((r.payload()[0], r.payload().len()));
+        at = r.previous();
+    }
+    let expected = (0..200_u8).rev().flat_map(|i| [(i, 3), (i, 100)]);
+    assert!(seen.into_iter().eq(expected));
+    assert!(matches!(log.read_record(Lsn(mine.last.0 + 50)), Err(WalError::Missing(_))));
+}
+
+/// Many committers, one sync for several of them; each returns only when its record is durable.
+#[test]
+fn group_commit_shares_syncs_and_loses_nobody() {
+    for seed in 0..10 {
+        Simulation::run(seed, Options::default(), |_| {
+            let disk = Disk::new(DiskOptions::default());
+            let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+            let before = log.file().stats().snapshot().syncs;
+            let tasks: Vec<_> = (0..8_u8)
+                .map(|t| {
+                    let log = Arc::clone(&log);
+                    os::task::spawn("committer", move || {
+                        for i in 0..20 {
+                            let at = note(&log, &mut TransactionChain::default(), &[&[t, i]]);
+                            log.flush_to(at.last);
+                            assert!(at.last < log.durable_lsn());
+                        }
+                    })
+                })
+                .collect();
+            tasks.into_iter().for_each(|t| t.join().unwrap());
+            let syncs = log.file().stats().snapshot().syncs - before;
+            assert!(syncs < 120, "{syncs} syncs for 160 commits");
+            let mut found: Vec<_> =
+                notes(&log, log.checkpoint().min_lsn).into_iter().map(|n| n.1).collect();
+            found.sort();
+            let all = (0..8).flat_map(|t| (0..20).map(move |i| vec![t, i]));
+            assert!(found.into_iter().eq(all));
+        });
+    }
+}
+
+/// A full log refuses new promises with a reason, keeps the old ones, and is usable again once a
+/// checkpoint has freed it.
+#[test]
+fn a_full_log_refuses_keeps_its_promises_and_is_freed_by_a_checkpoint() {
+    let disk = disk();
+    let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+    let mut undo = LogReservation::none(&log);
+    undo.grow(100 << 10).unwrap();
+    let mut forward = 0;
+    loop {
+        let mut r = LogReservation::none(&log);
+        if let Err(e) = r.grow(2000) {
+            log.set_reuse_wait("ACTIVE_TRANSACTION");
+            assert!(matches!(e, WalError::Full { .. }));
+            let text = r.grow(2000).unwrap_err().into_sql("db").to_string();
+            assert!(text.contains("9002") || text.contains("ACTIVE_TRANSACTION"), "{text}");
+            break;
+        }
+        let at = note(&log, &mut TransactionChain::default(), &[&[1; 1900]]);
+        log.flush_to(at.last);
+        forward += 1;
+    }
+    assert!(forward > 50, "{forward} groups fit before the log was full");
+    assert!(log.usage().reserved_bytes >= 100 << 10);
+    // The holder of a promise logs all of it, in the least favourable portions it may use.
+    for _ in 0..50 {
+        let at = note(&log, &mut TransactionChain::default(), &[&[2; 2000]]);
+        log.flush_to(at.last);
+    }
+    drop(undo);
+    assert_eq!(log.usage().reserved_bytes, 0);
+    let at = checkpoint(&log);
+    LogReservation::none(&log).grow(100 << 10).unwrap();
+    let active = log.vlfs().iter().filter(|v| v.status == VlfStatus::Active).count();
+    assert_eq!(active, 1, "{:?}", log.vlfs());
+    assert!(log.vlfs().iter().any(|v| v.sequence == at.vlf()));
+}
+
+/// The log grows when it may, by its increment, and what it logs then survives a restart.
+#[test]
+fn a_log_grows_instead_of_refusing() {
+    let disk = disk();
+    let growing = LogOptions { growth_bytes: 512 << 10, max_bytes: 4 << 20, ..options() };
+    let log = Log::create(file(&disk, true), FAMILY, growing).unwrap();
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        let mut r = LogReservation::none(&log);
+        r.grow(50_000).unwrap();
+        held.push(r);
+        note(&log, &mut TransactionChain::default(), &[&[4; 50_000]]);
+    }
+    log.flush_all();
+    assert!(log.usage().total_bytes > 1 << 20 && log.vlfs().len() > 4);
+    let vlfs = log.vlfs().len();
+    drop((held, log));
+    let log = reopen(&disk, growing).unwrap();
+    assert_eq!(log.vlfs().len(), vlfs);
+    assert_eq!(notes(&log, log.checkpoint().min_lsn).len(), 20);
+}
+
+fn bytes(disk: &Disk) -> Vec<u8> {
+    let f = file(disk, false);
+    let mut b = vec![0; f.len().unwrap() as usize];
+    f.read_at(&mut b, 0).unwrap();
+    b
+}
+
+/// Each way to damage the file is told, and none is taken for an empty or shorter log.
+#[test]
+fn a_damaged_or_shortened_log_file_is_refused_with_a_reason() {
+    let made = |change: &dyn Fn(&mut Vec<u8>)| {
+        let disk = disk();
+        let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+        for _ in 0..20 {
+            note(&log, &mut TransactionChain::default(), &[&[5; 5000]]);
+        }
+        checkpoint(&log);
+        log.flush_all();
+        drop(log);
+        let mut all = bytes(&disk);
+        change(&mut all);
+        let f = file(&disk, false);
+        f.set_len(all.len() as u64).unwrap();
+        f.write_at(&all, 0).unwrap();
+        f.sync().unwrap();
+        drop(f);
+        reopen(&disk, options()).map(|log| notes(&log, log.checkpoint().min_lsn).len())
+    };
+    assert!(made(&|_| ()).is_ok());
+    let refused = |what: &str, change: &dyn Fn(&mut Vec<u8>)| match made(change) {
+        Ok(_) => panic!("{what}: opened"),
+        Err(e) => {
+            let text = e.to_string();
+            assert!(text.contains(what), "{what}: {text}");
+            assert!(e.into_sql("db").to_string().len() > 20);
+        }
+    };
+    refused("its header is not that of a log", &|b| b[3] ^= 1);
+    refused("its header is not that of a log", &|b| b[..512].fill(0));
+    refused("it has no checkpoint", &|b| b[512..1536].fill(0xEE));
+    refused("shortened", &|b| b.truncate(500 << 10));
+    refused("virtual log file", &|b| b[8192 + 7] ^= 0x40);
+    refused("missing or damaged", &|b| {
+        b[16_384..160_000].iter_mut().step_by(512).for_each(|x| *x ^= 1)
+    });
+    // The newer of two pointers is damaged: the one before still opens the log.
+    assert!(made(&|b| b[512 + 20] ^= 1).is_ok() && made(&|b| b[1024 + 20] ^= 1).is_ok());
+    let nothing = disk();
+    drop(file(&nothing, true));
+    assert!(matches!(reopen(&nothing, options()), Err(WalError::Io(_) | WalError::NotALog(_))));
+}
+
+/// The largest group fits one block, one byte more is refused and adds nothing.
+#[test]
+fn a_group_is_bounded_by_a_block() {
+    let disk = disk();
+    let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+    let mut group = Group::new();
+    let most = 61_440 - 32 - 16;
+    assert!(group.push_plain(NOTE, 0, &vec![1; most + 1]).is_err() && group.is_empty());
+    group.push_plain(NOTE, 0, &vec![1; most]).unwrap();
+    assert!(group.push_plain(NOTE, 0, &[]).is_err());
+    let at = log.append(&mut group, &mut TransactionChain::default());
+    assert_eq!(log.read_record(at.last).unwrap().view().payload().len(), most);
+}
