@@ -155,7 +155,11 @@ impl Log {
         }
         let current = current.ok_or(WalError::Missing(end.next_block))?;
         let tail = Tail::new(vlfs, current, end.next_block, end.checksum);
-        Ok(Self::start(file, family, options, tail, pointer))
+        let log = Self::start(file, family, options, tail, pointer);
+        // The first block of this incarnation is durable before anybody is told where the log ends:
+        // else the next crash could lose it and let a block follow that was found lost now (rule 5).
+        log.flush_all();
+        Ok(log)
     }
 
     fn start(

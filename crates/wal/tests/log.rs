@@ -312,3 +312,45 @@ fn a_group_is_bounded_by_a_block() {
     let at = log.append(&mut group, &mut TransactionChain::default());
     assert_eq!(log.read_record(at.last).unwrap().view().payload().len(), most);
 }
+
+/// A block of a future that a crash cut off, sound and at the very place where the next could be,
+/// is neither taken for the log's end nor read when the log goes on in another VLF.
+#[test]
+fn a_stale_block_is_no_successor() {
+    let disk = disk();
+    let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+    let nobody = &mut TransactionChain::default();
+    while log.vlfs()[0].bytes - u64::from(log.next_lsn().block()) * 512 > 30_000 {
+        let at = note(&log, nobody, &[&[1; 4000]]);
+        log.flush_to(at.last);
+    }
+    let known = notes(&log, log.checkpoint().min_lsn);
+    let before = bytes(&disk);
+    let lost = note(&log, nobody, &[&[2; 8]]);
+    log.flush_to(lost.last);
+    let stale = note(&log, nobody, &[&[3; 9000]]);
+    log.flush_to(stale.last);
+    drop(log);
+    // The crash keeps the second block and loses the first.
+    let place = 8192 + lost.last.block() as usize * 512;
+    let f = file(&disk, false);
+    f.write_at(&before[place..place + 512], place as u64).unwrap();
+    f.sync().unwrap();
+    drop(f);
+    let log = reopen(&disk, options()).unwrap();
+    assert_eq!(notes(&log, log.checkpoint().min_lsn), known);
+    assert_eq!(log.next_lsn().block(), lost.last.block(), "the new block has the lost one's place");
+    let far = note(&log, nobody, &[&[4; 50_000]]);
+    assert_eq!(far.first.vlf(), lost.last.vlf() + 1, "the group went to the next VLF");
+    for flushed in [false, true] {
+        if flushed {
+            log.flush_all();
+        }
+        let now = notes(&log, log.checkpoint().min_lsn);
+        assert_eq!(now.last().map(|n| n.0), Some(far.last));
+        assert_eq!(now.len(), known.len() + 1);
+    }
+    drop(log);
+    let log = reopen(&disk, options()).unwrap();
+    assert_eq!(notes(&log, log.checkpoint().min_lsn).len(), known.len() + 1);
+}
