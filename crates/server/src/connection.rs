@@ -4,7 +4,7 @@ use crate::link::{Channel, Left, Link, Speech};
 use crate::listener::House;
 use crate::login::admit;
 use crate::request;
-use crate::response::{last_error, last_words};
+use crate::response::{last_errors, last_words};
 use crate::wire::{Received, Wire};
 use base::SqlError;
 use os::wait::Cancelled;
@@ -181,7 +181,7 @@ impl<'a> Attendant<'a> {
         if self.channel.is_some() {
             let error = SqlError::from(e);
             let name = self.house.engine.server_name();
-            self.link.wire.send(&last_error(self.speech, &error, name))?;
+            self.link.wire.send(&last_errors(self.speech, &[error], name))?;
         }
         Err(io::Error::new(io::ErrorKind::InvalidData, told))
     }

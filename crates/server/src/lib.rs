@@ -15,8 +15,9 @@
 //!  1. A session ([`session::Connection`]) is at one place: with the task while idle, with a
 //!     worker while a request runs. It is dropped on a worker, since its end may wait.
 //!  2. A response ends with exactly one DONE without MORE, and EOM stands behind it.
-//!  3. An attention gets exactly one DONE with the attention bit: in place of the response's last
-//!     DONE if the response had not ended, else in a message of its own.
+//!  3. An attention gets exactly one DONE with the attention bit, in a message of its own, behind
+//!     the response that it ended (with DONE_ERROR) or that had ended already: some drivers wait
+//!     for the one message and then for the other.
 //!  4. No more than [`Options::output_bytes_max`] and one flush wait for a client that does not
 //!     read; the request waits under ASYNC_NETWORK_IO.
 //!  5. An idle connection holds no buffers.

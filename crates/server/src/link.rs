@@ -85,10 +85,10 @@ impl Link {
     /// An attention came: ends the request that runs, or is answered at once.
     pub(crate) fn attention(&self, speech: Speech) -> std::io::Result<()> {
         let mut turn = self.turn.lock();
-        if let Some(waiter) = &turn.running {
-            waiter.cancel(Cancelled::Attention);
+        if let Some(waiter) = turn.running.clone() {
             turn.attention = true;
             self.attention.store(true, Relaxed);
+            waiter.cancel(Cancelled::Attention);
             return Ok(());
         }
         let done = Done::new(DoneKind::Done, DoneStatus::ATTENTION);
@@ -101,11 +101,14 @@ impl Link {
     }
 
     /// Ends the response: `last` is told whether an attention came and gives the last packets.
-    pub(crate) fn finish(&self, last: impl FnOnce(bool) -> Vec<u8>) -> bool {
+    pub(crate) fn finish(&self, last: impl FnOnce(bool) -> Vec<u8>) {
         let mut turn = self.turn.lock();
         turn.running = None;
         let attention = std::mem::take(&mut turn.attention);
-        self.wire.send(&last(attention)).is_ok()
+        if self.wire.send(&last(attention)).is_err() {
+            // The response has a hole: nothing more can be said.
+            self.ended.store(true, Relaxed);
+        }
     }
 
     /// The worker is done with the request.

@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::handshake::{Broken, Greeting, greet, message};
 use crate::link::{Channel, Link, Speech};
 use crate::listener::House;
-use crate::response::{Response, last_error};
+use crate::response::{Response, last_errors};
 use base::{SqlError, SqlResult, messages};
 use session::Login;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub(crate) async fn admit(house: &Arc<House>, link: &Arc<Link>) -> Option<Box<Ch
             house.log(link, &format!("login: {e}"));
             let error = SqlError::from(e);
             // The client may not be reading any more; the log has it.
-            let _ = link.wire.send(&last_error(NO_SPEECH, &error, house.engine.server_name()));
+            let _ = link.wire.send(&last_errors(NO_SPEECH, &[error], house.engine.server_name()));
         }
     }
     None
@@ -74,7 +74,12 @@ async fn enter(house: &Arc<House>, link: &Arc<Link>) -> Result<Option<Box<Channe
             let name = house.engine.server_name();
             let user = &refused.user;
             house.log(link, &format!("login of '{user}' refused: {}", refused.error));
-            link.wire.send(&last_error(NO_SPEECH, &refused.error, name))?;
+            let mut errors = vec![refused.error];
+            if errors[0].number() == messages::CANNOT_OPEN_DATABASE.number {
+                // Drivers look for the second.
+                errors.push(SqlError::new(messages::LOGIN_FAILED, &[&refused.user]));
+            }
+            link.wire.send(&last_errors(NO_SPEECH, &errors, name))?;
             Ok(None)
         }
     }

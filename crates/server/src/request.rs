@@ -11,6 +11,7 @@ use session::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tds::{Isolation, Message, PacketStatus, RpcBatch, RpcCall, TdsError, TransactionCommand};
+use types::{Bytes, SqlType, Value};
 
 /// Answers a message. Returns the session, or none when the connection ends.
 pub(crate) fn answer(
@@ -133,11 +134,32 @@ fn convert_call(call: RpcCall) -> (Procedure, Vec<Parameter>) {
     let parameters = call.parameters.into_iter().map(|p| Parameter {
         name: p.name,
         sql_type: p.info.sql,
-        value: p.value,
+        value: padded(p.info.sql, p.value),
         output: p.output,
         default: p.default,
     });
     (procedure, parameters.collect())
+}
+
+/// A fixed-length value as long as its type: drivers declare char(5) and send three characters.
+fn padded(sql_type: SqlType, value: Value) -> Value {
+    let (full, blank): (usize, &[u8]) = match (sql_type, &value) {
+        (SqlType::Char(n), Value::Char(_)) => (usize::from(n), b" "),
+        (SqlType::NChar(n), Value::NChar(_)) => (usize::from(n) * 2, b" \0"),
+        (SqlType::Binary(n), Value::Binary(_)) => (usize::from(n), &[0]),
+        _ => return value,
+    };
+    let bytes = value.as_bytes().unwrap_or_default();
+    if bytes.len() >= full {
+        return value;
+    }
+    let filling = blank.iter().copied().cycle().take(full - bytes.len());
+    let bytes = Bytes::from(bytes.iter().copied().chain(filling).collect::<Vec<u8>>());
+    match value {
+        Value::Char(_) => Value::Char(bytes),
+        Value::NChar(_) => Value::NChar(bytes),
+        _ => Value::Binary(bytes),
+    }
 }
 
 fn transaction(command: TransactionCommand) -> TransactionRequest {

@@ -96,14 +96,18 @@ impl<'a> Response<'a> {
         let fallback = tds::Done::new(DoneKind::Done, status);
         let held = self.held.take().unwrap_or(fallback);
         let link = self.link;
+        let speech = self.speech;
         link.finish(|attention| {
-            let done = match attention {
-                true => tds::Done::new(DoneKind::Done, DoneStatus::ATTENTION),
-                false => held,
-            };
+            let cut_off = tds::Done::new(DoneKind::Done, DoneStatus::ERROR);
+            let done = if attention { cut_off } else { held };
             done.encode(self.writer.payload());
             self.writer.finish(&mut self.packets);
-            std::mem::take(&mut self.packets)
+            let mut packets = std::mem::take(&mut self.packets);
+            if attention {
+                let acknowledged = tds::Done::new(DoneKind::Done, DoneStatus::ATTENTION);
+                packets.extend(last_words(speech, acknowledged));
+            }
+            packets
         });
     }
 
@@ -349,10 +353,12 @@ pub(crate) fn last_words(speech: Speech, done: tds::Done) -> Vec<u8> {
     packets
 }
 
-/// A whole response of one error.
-pub(crate) fn last_error(speech: Speech, error: &SqlError, server_name: &str) -> Vec<u8> {
+/// A whole response of errors alone.
+pub(crate) fn last_errors(speech: Speech, errors: &[SqlError], server_name: &str) -> Vec<u8> {
     let mut writer = PacketWriter::new(PacketType::Response, speech.packet_bytes, speech.spid);
-    encode_notice(error, server_name, writer.payload());
+    for error in errors {
+        encode_notice(error, server_name, writer.payload());
+    }
     tds::Done::new(DoneKind::Done, DoneStatus::ERROR).encode(writer.payload());
     let mut packets = Vec::new();
     writer.finish(&mut packets);

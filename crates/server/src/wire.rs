@@ -130,8 +130,13 @@ impl Wire {
             }
             None => bytes.out.extend_from_slice(plain),
             Some(tls) => {
-                tls.writer().write_all(plain)?;
-                collect(tls, &mut bytes.out)?;
+                // TLS takes some 64 KB at a time.
+                let mut rest = plain;
+                while !rest.is_empty() {
+                    let taken = tls.writer().write(rest)?;
+                    rest = &rest[taken..];
+                    collect(tls, &mut bytes.out)?;
+                }
             }
         }
         self.push_locked(bytes)?;
