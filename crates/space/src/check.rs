@@ -19,6 +19,10 @@ pub enum Finding {
     Lost(ExtentId),
     /// A page of an extent that nobody owns is allocated, or an IAM page is not: 8948.
     Pfs(PageId),
+    /// The SGAM says that a mixed extent has a free page: it is not mixed, or has none.
+    Mixed(ExtentId),
+    /// A unit owns an extent that holds maps, or lies behind the end of its file.
+    Stray(ExtentId, AllocUnitId),
     /// A map or chain cannot be followed.
     Unreadable(PageId, &'static str),
 }
@@ -84,6 +88,12 @@ impl Space {
         iam_pages.sort_unstable();
         let files: Vec<(u16, u32)> =
             self.files.read().iter().map(|(id, f)| (*id, f.size_pages)).collect();
+        let stray = |e: &ExtentId| {
+            let size = files.iter().find(|f| f.0 == e.file.0).map_or(0, |f| f.1);
+            is_system_extent(e.extent) || e.extent >= size / 8
+        };
+        let strays = owners.iter().filter(|(e, _)| stray(e));
+        findings.extend(strays.map(|(e, unit)| Finding::Stray(*e, *unit)));
         for (file, size) in files {
             for extent in 0..size / 8 {
                 let e = ExtentId { file: FileId(file), extent };
@@ -115,6 +125,14 @@ impl Space {
             let pfs = self.map(pfs_page(first), PageKind::Pfs)?;
             pages.iter().map(|p| Pfs::get(pfs.view(), p.page)).collect()
         };
+        let has_room = {
+            let sgam = self.map(sgam_page(first), PageKind::Sgam)?;
+            ExtentBits::get(sgam.view(), e.extent)
+        };
+        let full = bytes.iter().all(|b| b.is_allocated());
+        if has_room && (owner.is_some() || free || full) {
+            findings.push(Finding::Mixed(e));
+        }
         match (owner, free) {
             (Some(unit), true) => findings.push(Finding::OwnedButFree(e, *unit)),
             (Some(_), false) => {}
@@ -122,35 +140,20 @@ impl Space {
                 let taken = pages.iter().zip(&bytes).filter(|(_, b)| b.is_allocated());
                 findings.extend(taken.map(|(p, _)| Finding::Pfs(*p)));
             }
-            (None, false) => self.check_mixed(e, &pages, &bytes, iam_pages, findings)?,
+            (None, false) if !has_room && !full => findings.push(Finding::Lost(e)),
+            (None, false) => check_mixed(&pages, &bytes, iam_pages, findings),
         }
         Ok(())
     }
+}
 
-    /// An extent without owner that is taken must be mixed, its pages known IAM pages.
-    fn check_mixed(
-        &self,
-        e: ExtentId,
-        pages: &[PageId],
-        bytes: &[Pfs],
-        iam_pages: &[PageId],
-        findings: &mut Vec<Finding>,
-    ) -> Result<(), SpaceError> {
-        let has_room = {
-            let sgam = self.map(sgam_page(e.first_page()), PageKind::Sgam)?;
-            ExtentBits::get(sgam.view(), e.extent)
-        };
-        let used = bytes.iter().filter(|b| b.is_allocated()).count();
-        if !has_room && used < 8 {
-            findings.push(Finding::Lost(e));
+/// An extent without owner that is taken must be mixed, its pages known IAM pages.
+fn check_mixed(pages: &[PageId], bytes: &[Pfs], iam_pages: &[PageId], findings: &mut Vec<Finding>) {
+    for (page, byte) in pages.iter().zip(bytes) {
+        let known = iam_pages.binary_search(page).is_ok();
+        if known != byte.is_allocated() {
+            findings.push(Finding::Pfs(*page));
         }
-        for (page, byte) in pages.iter().zip(bytes) {
-            let known = iam_pages.binary_search(page).is_ok();
-            if known != byte.is_allocated() {
-                findings.push(Finding::Pfs(*page));
-            }
-        }
-        Ok(())
     }
 }
 

@@ -18,6 +18,9 @@ mod iam;
 mod map;
 mod redo;
 mod space;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests;
 mod unit;
 
 pub use allocate::UnitChange;
