@@ -138,6 +138,7 @@ messages! {
     TOP_INVALID = 1014, 15, "A TOP or FETCH clause contains an invalid value.";
     AGGREGATE_IN_ON = 1015, 15, "An aggregate cannot appear in an ON clause unless it is in a subquery contained in a HAVING clause or select list, and the column being aggregated is an outer reference.";
     DATEPART_INVALID = 1023, 15, "Invalid parameter {0} specified for {1}.";
+    GOTO_INTO_TRY = 1026, 15, "GOTO cannot be used to jump into a TRY or CATCH scope.";
     ORDER_BY_IN_DERIVED = 1033, 15, "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and common table expressions, unless TOP, OFFSET or FOR XML is also specified.";
     NAME_EMPTY = 1038, 15, "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid name.";
     OPTION_CONFLICT = 1042, 15, "Conflicting {0} optimizer hints specified.";
@@ -158,6 +159,7 @@ messages! {
     TOO_MANY_COLUMNS = 1702, 16, "{0} failed because column '{1}' in table '{2}' exceeds the maximum of {3} columns.";
     CONSTRAINT_NOT_CREATED = 1750, 16, "Could not create constraint or index. See previous errors.";
     DEFAULT_ON_IDENTITY = 1754, 16, "Defaults cannot be created on columns with an IDENTITY attribute. Table '{0}', column '{1}'.";
+    PRIMARY_EXISTS = 1779, 16, "Table '{0}' already has a primary key defined on it.";
     DEFAULT_EXISTS = 1781, 16, "Column already has a DEFAULT bound to it.";
     DATABASE_EXISTS = 1801, 16, "Database '{0}' already exists. Choose a different database name.";
     CREATE_DATABASE_FAILED = 1802, 16, "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
@@ -182,6 +184,7 @@ messages! {
     DATA_TYPE_NOT_FOUND = 2715, 16, "Column, parameter, or variable #{0}: Cannot find data type {1}.";
     COLUMN_TYPE_NO_WIDTH = 2716, 16, "Column, parameter, or variable #{0}: Cannot specify a column width on data type {1}.";
     SIZE_EXCEEDS_COLUMN = 2717, 15, "The size ({0}) given to the {1} '{2}' exceeds the maximum allowed ({3}).";
+    SET_OPTION_VALUE = 2742, 16, "'{0}' is not a valid value for SET {1}.";
     IDENTITY_MULTIPLE = 2744, 16, "Multiple identity columns specified for table '{0}'. Only one identity column per table is allowed.";
     IDENTITY_INVALID_TYPE = 2749, 16, "Identity column '{0}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, unencrypted, and constrained to be nonnullable.";
     PRECISION_EXCEEDS = 2750, 16, "Column or parameter #{0}: Specified column precision {1} is greater than the maximum precision of {2}.";
@@ -196,6 +199,7 @@ messages! {
     EXECUTE_NOT_FOUND = 2812, 16, "Could not find stored procedure '{0}'.";
     DUPLICATE_IGNORED = 3604, 10, "Duplicate key was ignored.";
     ATTENTION = 3617, 25, "The query has been canceled by the client.";
+    STATEMENT_TERMINATED = 3621, 0, "The statement has been terminated.";
     INVALID_FLOAT_OP = 3623, 16, "An invalid floating point operation occurred.";
     WORKER_PANIC = 3624, 20, "A system assertion check has failed. Check the error log for details: {0}.";
     DROP_NOT_FOUND = 3701, 11, "Cannot {0} the {1} '{2}', because it does not exist or you do not have permission.";
@@ -217,6 +221,7 @@ messages! {
     MULTIPART_UNBOUND = 4104, 16, "The multi-part identifier \"{0}\" could not be bound.";
     WINDOW_NOT_ALLOWED = 4108, 15, "Windowed functions can only appear in the SELECT or ORDER BY clauses.";
     WINDOW_NEEDS_ORDER = 4112, 15, "The function '{0}' must have an OVER clause with ORDER BY.";
+    NTILE_INVALID = 4116, 16, "The function 'NTILE' takes only a positive int or bigint expression as its input.";
     COULD_NOT_FIND_FUNCTION = 4121, 16, "Cannot find either column \"{0}\" or the user-defined function or aggregate \"{1}\", or the name is ambiguous.";
     READ_COMMITTED_LOCK_ON_INSERT = 4140, 16, "The READCOMMITTEDLOCK lock hint is not allowed on the target table of an INSERT statement.";
     EXPRESSION_NOT_BOOLEAN = 4145, 15, "An expression of non-boolean type specified in a context where a condition is expected, near '{0}'.";
@@ -280,6 +285,7 @@ messages! {
     GUID_SHORT = 8170, 16, "Insufficient result space to convert uniqueidentifier value to char.";
     PARAMETERIZED_NOT_SUPPLIED = 8178, 16, "The parameterized query '{0}' expects the parameter '{1}', which was not supplied.";
     PREPARED_HANDLE_UNKNOWN = 8179, 16, "Could not find prepared statement with handle {0}.";
+    HINTS_NO_PLAN = 8622, 16, "Query processor could not produce a query plan because of the hints defined in this query. Resubmit the query without specifying any hints and without using SET FORCEPLAN.";
     INDEX_ENTRY_MISSING = 8646, 21, "Unable to find index entry in index ID {0}, of table {1}, in database '{2}'. The indicated index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB or DBCC CHECKTABLE.";
     CHECKDB_ALLOCATED_TWICE = 8904, 16, "Extent {0} in database ID {1} is allocated by more than one allocation object.";
     CHECKDB_ALLOCATION = 8905, 16, "Extent {0} in database ID {1} is marked allocated in the GAM, but no SGAM or IAM has allocated it.";
@@ -303,13 +309,17 @@ messages! {
     MERGE_NEEDS_SEMICOLON = 10713, 15, "A MERGE statement must be terminated by a semi-colon (;).";
     FUNCTION_NOT_WINDOW = 10752, 15, "The function '{0}' may not have a window frame.";
     WINDOW_NEEDS_OVER = 10753, 15, "The function '{0}' must have an OVER clause.";
+    HELP_NOT_FOUND = 15009, 16, "The object '{0}' does not exist in database '{1}' or is invalid for this operation.";
     COMPATIBILITY_LEVEL_INVALID = 15048, 16, "Valid values of the database compatibility level are {0}.";
     CANNOT_FIND_PRINCIPAL = 15151, 16, "Cannot {0} the {1} '{2}', because it does not exist or you do not have permission.";
+    HELP_NO_INDEXES = 15472, 10, "The object '{0}' does not have any indexes, or you do not have permissions.";
+    SESSION_CONTEXT_READ_ONLY = 15664, 16, "Cannot set key '{0}' in the session context. The key has been set as read_only for this session.";
     CONNECTIONS_FULL = 17809, 20, "Could not connect because the maximum number of '{0}' user connections has already been reached. The system administrator can use sp_configure to increase the maximum value. The connection has been closed.";
     TDS_PRELOGIN = 17828, 20, "The prelogin packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";
     TDS_VERSION = 17831, 20, "The TDS version 0x{0} of the client library used to open the connection is unsupported or unknown. The connection has been closed.";
     TDS_LOGIN = 17832, 20, "The login packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";
     TDS_MESSAGE_TOO_LONG = 17836, 20, "The message exceeds the {0} bytes that a request may have; the connection has been closed.";
+    RAISERROR_NO_MESSAGE = 18054, 16, "Error {0}, severity {1}, state {2} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     LOGIN_UNTRUSTED = 18452, 14, "Login failed. The login is from an untrusted domain and cannot be used with Integrated authentication.";
     LOGIN_FAILED = 18456, 14, "Login failed for user '{0}'.";
     ERROR_NUMBER_RANGE = 35100, 16, "Error number {0} in the THROW statement is outside the valid range. Specify an error number in the valid range of 50000 to 2147483647.";

@@ -1,10 +1,10 @@
 //! The state of one binding: slots, references, subqueries, scopes, depth.
 
-use crate::environment::{Bound, BoundReference, Environment, IntoTable};
+use crate::environment::{Bound, Environment, IntoTable};
 use crate::scope::Scope;
 use base::limits::EXPRESSION_DEPTH_MAX;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, Table, VirtualTable};
+use catalog::view::{DatabaseView, Object, Table, VirtualTable};
 use plan::{
     Get, GetColumn, Header, Logical, LogicalPlan, Plan, Reads, Reference, Scalar, ScalarType, Slot,
     Statement, Subquery, SubqueryId, TableNo, VirtualGet,
@@ -17,7 +17,7 @@ use types::Collation;
 
 /// A table reference with the columns that were mentioned so far.
 pub(crate) struct ReferenceState {
-    pub(crate) reference: BoundReference,
+    pub(crate) reference: Object,
     pub(crate) used: BTreeMap<usize, Slot>,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Binder<'a> {
     pub(crate) fn refer(
         &mut self,
         database: &DatabaseView,
-        reference: BoundReference,
+        reference: Object,
     ) -> SqlResult<TableNo> {
         if self.references.len() >= REFERENCES_MAX {
             return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
@@ -131,11 +131,12 @@ impl<'a> Binder<'a> {
             self.header.databases.push(version);
         }
         let object = match &reference {
-            BoundReference::Table(t) => {
+            Object::Table(t) => {
                 self.header.session_bound |= t.is_temp;
                 t.object_id
             }
-            BoundReference::Virtual(v) => v.object_id,
+            Object::Virtual(v) => v.object_id,
+            Object::Module(m) => m.object_id,
         };
         let entry = Reference { database: database.id(), object };
         if !self.header.references.contains(&entry) {
@@ -157,15 +158,15 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn table(&self, no: TableNo) -> Option<Arc<Table>> {
         match &self.references[no.0 as usize].reference {
-            BoundReference::Table(t) => Some(Arc::clone(t)),
-            BoundReference::Virtual(_) => None,
+            Object::Table(t) => Some(Arc::clone(t)),
+            Object::Virtual(_) | Object::Module(_) => None,
         }
     }
 
     pub(crate) fn virtual_table(&self, no: TableNo) -> Option<Arc<VirtualTable>> {
         match &self.references[no.0 as usize].reference {
-            BoundReference::Virtual(v) => Some(Arc::clone(v)),
-            BoundReference::Table(_) => None,
+            Object::Virtual(v) => Some(Arc::clone(v)),
+            Object::Table(_) | Object::Module(_) => None,
         }
     }
 

@@ -1,9 +1,8 @@
 //! What binding is given, and what it gives.
 
 use base::ObjectId;
-use catalog::view::{Catalogs, Table, VirtualTable};
+use catalog::view::{Catalogs, Object};
 use plan::{LogicalPlan, VariableId};
-use std::sync::Arc;
 use types::SqlType;
 
 /// The variables and parameters a statement sees. Implemented by `session`.
@@ -28,19 +27,10 @@ pub struct Environment<'a> {
 pub struct Bound {
     /// What it means.
     pub plan: LogicalPlan,
-    /// What `plan::TableNo` counts.
-    pub references: Vec<BoundReference>,
+    /// What `plan::TableNo` counts: tables, system views and functions.
+    pub references: Vec<Object>,
     /// SELECT INTO: the table that is to be made of the result first.
     pub into: Option<IntoTable>,
-}
-
-/// A reference of a FROM clause or of a change.
-#[derive(Clone, Debug)]
-pub enum BoundReference {
-    /// To a table.
-    Table(Arc<Table>),
-    /// To a system view or function.
-    Virtual(Arc<VirtualTable>),
 }
 
 /// The target of SELECT INTO.

@@ -6,7 +6,7 @@ use crate::hint::{self, Use};
 use crate::query::{Place, QueryResult};
 use crate::target::TargetTable;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::Table;
+use catalog::view::{Object, Table};
 use plan::{ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, Slot, Statement};
 use tsql::ast::{self, ExprKind, InsertSource};
 
@@ -29,7 +29,7 @@ impl Binder<'_> {
         let found = self.target_table(&s.target)?;
         let table = found.table.clone();
         let hints = hint::read(&s.target.hints, Some(&table), self.collation, Use::Insert)?;
-        self.refer(&found.database, crate::BoundReference::Table(table.clone()))?;
+        self.refer(&found.database, Object::Table(table.clone()))?;
         let explicit = self.environment.identity_insert == Some(table.object_id);
         let listed = self.listed_columns(s, &found, explicit)?;
         let mut given = self.given(s, &table, &listed)?;

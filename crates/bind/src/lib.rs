@@ -45,7 +45,7 @@ mod update;
 mod window;
 
 pub use convert::declared_type;
-pub use environment::{Bound, BoundReference, Environment, IntoTable, Variables};
+pub use environment::{Bound, Environment, IntoTable, Variables};
 
 use base::SqlResult;
 use binder::Binder;

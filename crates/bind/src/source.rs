@@ -1,7 +1,6 @@
 //! FROM: tables, system views and functions, derived tables, joins.
 
 use crate::binder::{Binder, unsupported};
-use crate::environment::BoundReference;
 use crate::hint::{self, Use};
 use crate::query::{Place, QueryResult};
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
@@ -198,7 +197,7 @@ impl Binder<'_> {
         let hints = hint::read(hints, Some(&table), self.collation, purpose)?;
         let current = Arc::clone(&self.database);
         let database = database.unwrap_or(&current);
-        let reference = BoundReference::Table(Arc::clone(&table));
+        let reference = Object::Table(Arc::clone(&table));
         let no = self.refer(database, reference)?;
         let variable = table.name.starts_with('@');
         let source = Source {
@@ -230,7 +229,7 @@ impl Binder<'_> {
         alias: Option<&ast::Name>,
         arguments: Vec<Scalar>,
     ) -> SqlResult<From> {
-        let no: TableNo = self.refer(database, BoundReference::Virtual(Arc::clone(&view)))?;
+        let no: TableNo = self.refer(database, Object::Virtual(Arc::clone(&view)))?;
         let source = Source {
             name: alias.map_or_else(|| view.name.clone(), |a| a.text.clone()),
             schema: alias.is_none().then(|| view.schema_name.clone()),

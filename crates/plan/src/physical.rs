@@ -248,6 +248,8 @@ pub struct KeyLookup {
     pub by_rid: bool,
     /// What is read.
     pub columns: Vec<ScanColumn>,
+    /// As [`Access::rid`].
+    pub rid: Option<Slot>,
     /// As [`Access::hint`].
     pub hint: Option<Slot>,
     /// What must be true of the row.

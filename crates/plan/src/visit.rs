@@ -3,7 +3,8 @@
 //! Recursion is bounded by the depth that `bind` admits.
 
 use crate::{
-    LikeText, Logical, Predicate, Scalar, ScalarKind, Slot, SubqueryId, Top, WindowFunction,
+    LikeText, Logical, Physical, Predicate, Scalar, ScalarKind, Slot, SubqueryId, Top,
+    WindowFunction,
 };
 use std::collections::BTreeSet;
 
@@ -325,6 +326,37 @@ impl Top {
         self.count.iter().chain(&self.offset).for_each(|x| x.read_into(out));
         if let Some(keys) = &self.ties {
             out.slots.extend(keys.iter().map(|k| k.slot));
+        }
+    }
+}
+
+impl Physical {
+    /// The operators right below.
+    pub fn inputs(&self) -> Vec<&Physical> {
+        match self {
+            Physical::Access(_) | Physical::Virtual(_) | Physical::Constants { .. } => Vec::new(),
+            Physical::Lookup(l) => vec![&l.input],
+            Physical::Filter { input, .. }
+            | Physical::StartupFilter { input, .. }
+            | Physical::Compute { input, .. }
+            | Physical::Sort { input, .. }
+            | Physical::TopSort { input, .. }
+            | Physical::Top { input, .. }
+            | Physical::HashAggregate { input, .. }
+            | Physical::StreamAggregate { input, .. }
+            | Physical::Window { input, .. }
+            | Physical::Spool { input, .. } => vec![input],
+            Physical::NestedLoops(j) => vec![&j.outer, &j.inner],
+            Physical::HashJoin(j) => vec![&j.build, &j.probe],
+            Physical::Concatenation { inputs, .. } => inputs.iter().map(|(i, _)| i).collect(),
+        }
+    }
+
+    /// Every operator of the tree, from the top.
+    pub fn for_each<'p>(&'p self, visit: &mut dyn FnMut(&'p Physical)) {
+        visit(self);
+        for input in self.inputs() {
+            input.for_each(visit);
         }
     }
 }

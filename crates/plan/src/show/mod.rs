@@ -14,6 +14,11 @@ pub trait Show {
     /// # Errors
     /// The formatter's.
     fn show(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result;
+
+    /// Whether it stands for a subquery that became a join: there is nothing to print.
+    fn is_nothing(&self) -> bool {
+        false
+    }
 }
 
 /// Begins a line at a depth.

@@ -9,6 +9,10 @@ use std::fmt;
 use types::Collation;
 
 impl Show for Physical {
+    fn is_nothing(&self) -> bool {
+        matches!(self, Physical::Constants { rows, columns } if rows.is_empty() && columns.is_empty())
+    }
+
     fn show(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
         line(f, depth)?;
         match self {

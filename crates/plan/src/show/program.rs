@@ -41,6 +41,9 @@ impl<S: Show> fmt::Display for Plan<S> {
             Statement::Condition(p) => writeln!(f, "Condition {p}")?,
         }
         for (n, s) in self.subqueries.iter().enumerate() {
+            if s.source.is_nothing() {
+                continue;
+            }
             write!(f, "Subquery {n} ")?;
             list(f, &s.columns, |f, slot| write!(f, "{slot}"))?;
             if !s.outer.is_empty() {

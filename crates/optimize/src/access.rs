@@ -1,0 +1,304 @@
+//! Reading a table: which path, what it fetches, which conditions it tests where.
+
+use crate::convert::Optimizer;
+use crate::node::{Node, Slots};
+use crate::path::{Offer, Path};
+use crate::sarg;
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{IndexKind, Object, PhysicalColumn, Table};
+use plan::{
+    Access, Get, KeyLookup, Physical, Predicate, ScanColumn, Slot, SortKey, Source, VirtualGet,
+    VirtualScan,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::SqlType;
+
+/// A table reference on its way to an access path.
+struct Reference<'g> {
+    get: &'g Get,
+    table: Arc<Table>,
+    /// Slots of the columns that are read, by ordinal.
+    columns: BTreeMap<usize, Slot>,
+    conditions: Vec<Predicate>,
+}
+
+impl Optimizer<'_> {
+    pub(crate) fn get(
+        &mut self,
+        get: &Get,
+        filters: Vec<Predicate>,
+        needed: &Slots,
+        wanted: &[SortKey],
+    ) -> SqlResult<Node> {
+        let Some(Object::Table(table)) = self.references.get(get.table.0 as usize) else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"a reference is no table"]));
+        };
+        let table = Arc::clone(table);
+        let own: Slots = get.columns.iter().map(|c| c.slot).chain(locator(get)).collect();
+        let (conditions, late) = self.split_subqueries(filters, &own);
+        let mut read = needed.clone();
+        for p in conditions.iter().chain(&late) {
+            read.extend(self.reader().predicate(p));
+        }
+        let columns = get
+            .columns
+            .iter()
+            .filter(|c| read.contains(&c.slot))
+            .map(|c| (c.column, c.slot))
+            .collect();
+        let reference = Reference { get, table, columns, conditions };
+        let node = self.reach(&reference, wanted)?;
+        Ok(with_filter(node, late))
+    }
+
+    /// Conditions that a scan can test itself, and those that run subqueries or read the locator.
+    fn split_subqueries(
+        &self,
+        filters: Vec<Predicate>,
+        own: &Slots,
+    ) -> (Vec<Predicate>, Vec<Predicate>) {
+        debug_assert!(own.len() < usize::MAX);
+        filters.into_iter().partition(|p| p.reads().subqueries.is_empty())
+    }
+
+    fn reach(&self, r: &Reference<'_>, wanted: &[SortKey]) -> SqlResult<Node> {
+        let own: Slots = r.columns.values().copied().collect();
+        let by_slot: BTreeMap<Slot, usize> = r.columns.iter().map(|(&c, &s)| (s, c)).collect();
+        let column_type = |slot: Slot| {
+            let column = &r.table.columns[*by_slot.get(&slot)?];
+            Some((column.sql_type, column.collation))
+        };
+        let sargs: Vec<(usize, sarg::Sarg)> = r
+            .conditions
+            .iter()
+            .enumerate()
+            .filter_map(|(n, p)| sarg::of(p, &own, &column_type).map(|s| (n, s)))
+            .collect();
+        let needed: Vec<usize> = r.columns.keys().copied().collect();
+        let slot = |column: usize| r.columns.get(&column).copied();
+        let offer = Offer {
+            sargs: &sargs,
+            conditions: r.conditions.len(),
+            slot: &slot,
+            needed: &needed,
+            wanted,
+        };
+        let path = choose(r, &offer)?;
+        Ok(self.by_path(r, path))
+    }
+
+    fn by_path(&self, r: &Reference<'_>, path: Path<'_>) -> Node {
+        let get = r.get;
+        let through_base = path.position == 0;
+        // A target's row is changed where it is: its locator comes from the base.
+        let lookup = !through_base && (!path.covering || get.target.is_some());
+        let inner: BTreeMap<usize, Slot> = r
+            .columns
+            .iter()
+            .filter(|(c, _)| path.layout.position(PhysicalColumn::Column(**c)).is_some())
+            .map(|(&c, &s)| (c, s))
+            .collect();
+        let rest = r.conditions.iter().enumerate().filter(|(n, _)| !path.implied.contains(n));
+        let here: Slots = inner.values().copied().collect();
+        let own: Slots = r.columns.values().copied().chain(locator(get)).collect();
+        let (early, late): (Vec<Predicate>, Vec<Predicate>) =
+            rest.map(|(_, p)| p.clone()).partition(|p| {
+                let reads = p.reads().slots;
+                reads.intersection(&own).all(|s| here.contains(s))
+            });
+        let target = get.target.as_ref().filter(|_| !lookup);
+        let mut columns = scan_columns(&r.table, &path, &inner);
+        if let Some(slot) = target.and_then(|t| t.uniquifier) {
+            columns.extend(uniquifier_column(&path, slot));
+        }
+        let mut access = Access {
+            source: source(r, path.position),
+            columns,
+            rid: target.and_then(|t| t.rid),
+            hint: target.and_then(|t| t.hint),
+            backward: path.backward,
+            ordered: path.ordered && path.index.kind != IndexKind::Heap,
+            residual: Predicate::all(early),
+            locks: get.locks,
+            seek: path.seek,
+        };
+        let sorted = access.seek.is_some() || access.ordered;
+        let single = access.seek.as_ref().is_some_and(|s| s.unique);
+        let order = if sorted { path.order.clone() } else { Vec::new() };
+        if access.seek.is_some() && !path.ordered && !path.backward {
+            // A seek gives key order anyway.
+            access.ordered = true;
+        }
+        let (rows, fixed) = (path.rows, path.fixed.clone());
+        if !lookup {
+            let tree = Physical::Access(Box::new(access));
+            return Node { tree, order, fixed, rows, single };
+        }
+        let tree = self.lookup(r, &path.layout, access, late);
+        Node { tree, order, fixed, rows, single }
+    }
+
+    /// The row of the base for each row of an index.
+    fn lookup(
+        &self,
+        r: &Reference<'_>,
+        entry: &catalog::view::HobtLayout,
+        mut access: Access,
+        late: Vec<Predicate>,
+    ) -> Physical {
+        let table = &r.table;
+        let base = table.hobt_layout(table.base());
+        let by_rid = table.base().kind == IndexKind::Heap;
+        let parts: Vec<PhysicalColumn> = match by_rid {
+            true => vec![PhysicalColumn::Rid],
+            false => base.key.iter().map(|k| base.columns[k.field]).collect(),
+        };
+        let mut locator = Vec::with_capacity(parts.len());
+        let mut types = Vec::with_capacity(parts.len());
+        for part in parts {
+            let (sql_type, _) = table.physical_type(part);
+            let field = entry.position(part).expect("an index's rows hold the locator");
+            let known = access.columns.iter().find(|c| c.field == field).map(|c| c.slot);
+            let slot = known.unwrap_or_else(|| {
+                let slot = self.new_slot();
+                access.columns.push(ScanColumn { field, sql_type, slot });
+                slot
+            });
+            locator.push(slot);
+            types.push(sql_type);
+        }
+        // What the index gave need not be fetched again.
+        let there = |slot: Slot| access.columns.iter().any(|c| c.slot == slot);
+        let wanted = r.columns.iter().filter(|(_, slot)| !there(**slot));
+        let mut columns: Vec<ScanColumn> = wanted
+            .filter_map(|(&column, &slot)| {
+                let field = base.position(PhysicalColumn::Column(column))?;
+                Some(ScanColumn { field, sql_type: table.columns[column].sql_type, slot })
+            })
+            .collect();
+        let target = r.get.target.as_ref();
+        if let Some(slot) = target.and_then(|t| t.uniquifier)
+            && let Some(field) = base.position(PhysicalColumn::Uniquifier)
+        {
+            columns.push(ScanColumn { field, sql_type: SqlType::varbinary(4), slot });
+        }
+        let lookup = KeyLookup {
+            input: Physical::Access(Box::new(access)),
+            source: source(r, 0),
+            locator,
+            types,
+            by_rid,
+            columns,
+            rid: target.and_then(|t| t.rid),
+            hint: target.and_then(|t| t.hint),
+            residual: Predicate::all(late),
+            locks: r.get.locks,
+        };
+        Physical::Lookup(Box::new(lookup))
+    }
+
+    pub(crate) fn virtual_scan(
+        &mut self,
+        get: &VirtualGet,
+        filters: Vec<Predicate>,
+        needed: &Slots,
+    ) -> SqlResult<Node> {
+        let Some(Object::Virtual(view)) = self.references.get(get.table.0 as usize) else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"a reference is no system view"]));
+        };
+        let (conditions, late) = self.split_subqueries(filters, needed);
+        let mut read = needed.clone();
+        for p in conditions.iter().chain(&late) {
+            read.extend(self.reader().predicate(p));
+        }
+        let columns = get
+            .columns
+            .iter()
+            .filter(|c| read.contains(&c.slot))
+            .map(|c| ScanColumn {
+                field: c.column,
+                sql_type: view.columns[c.column].sql_type,
+                slot: c.slot,
+            })
+            .collect();
+        let scan = VirtualScan {
+            database: get.database,
+            object: get.object,
+            name: get.name.clone(),
+            arguments: get.arguments.clone(),
+            columns,
+            residual: Predicate::all(conditions),
+        };
+        let node = Node::unordered(Physical::Virtual(Box::new(scan)), crate::estimate::VIEW_ROWS);
+        Ok(with_filter(node, late))
+    }
+}
+
+/// The cheapest path that the hints allow.
+fn choose<'r>(r: &'r Reference<'_>, offer: &Offer<'_>) -> SqlResult<Path<'r>> {
+    let get = r.get;
+    let allowed = |n: &usize| match get.index {
+        Some(hinted) => *n == hinted,
+        None => !r.table.indexes[*n].disabled,
+    };
+    let mut best: Option<Path<'r>> = None;
+    for position in (0..r.table.indexes.len()).filter(allowed) {
+        let mut path = Path::new(&r.table, position, offer);
+        if get.force_scan && path.seek.is_some() {
+            path = Path::new(&r.table, position, &Offer { sargs: &[], ..*offer });
+        }
+        if get.force_seek && path.seek.is_none() {
+            continue;
+        }
+        if best.as_ref().is_none_or(|b| path.cost < b.cost) {
+            best = Some(path);
+        }
+    }
+    best.ok_or_else(|| SqlError::new(messages::HINTS_NO_PLAN, &[]))
+}
+
+fn locator(get: &Get) -> impl Iterator<Item = Slot> + '_ {
+    get.target.iter().flat_map(|t| [t.uniquifier, t.rid, t.hint]).flatten()
+}
+
+fn source(r: &Reference<'_>, position: usize) -> Source {
+    let index = &r.table.indexes[position];
+    Source {
+        database: r.table.database,
+        object: r.table.object_id,
+        hobt: index.hobt,
+        table: r.table.two_part_name().into(),
+        index: index.name.clone(),
+        alias: r.get.alias.clone(),
+    }
+}
+
+fn scan_columns(
+    table: &Table,
+    path: &Path<'_>,
+    columns: &BTreeMap<usize, Slot>,
+) -> Vec<ScanColumn> {
+    let one = |(&column, &slot): (&usize, &Slot)| {
+        let field = path.layout.position(PhysicalColumn::Column(column))?;
+        Some(ScanColumn { field, sql_type: table.columns[column].sql_type, slot })
+    };
+    columns.iter().filter_map(one).collect()
+}
+
+fn uniquifier_column(path: &Path<'_>, slot: Slot) -> Option<ScanColumn> {
+    let field = path.layout.position(PhysicalColumn::Uniquifier)?;
+    Some(ScanColumn { field, sql_type: SqlType::varbinary(4), slot })
+}
+
+/// Conditions tested above.
+pub(crate) fn with_filter(node: Node, late: Vec<Predicate>) -> Node {
+    match Predicate::all(late) {
+        None => node,
+        Some(predicate) => {
+            let rows = node.rows * crate::estimate::OTHER;
+            let node = node.over(|input| Physical::Filter { input: Box::new(input), predicate });
+            Node { rows, ..node }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Halloween protection: a change must not meet its own rows.
+//!
+//! A spool between source and change reads everything first. It is needed when
+//!
+//!  1. an INSERT's source reads its target;
+//!  2. an UPDATE changes a key column of the index by which it finds its rows;
+//!  3. an UPDATE or DELETE reads its target a second time: by a join, or in a subquery.
+//!
+//! It is not needed when the source gives one row at most, or has read everything already. Subqueries
+//! in the values of a change run above the source: where they read the target, their values are
+//! computed below the spool.
+
+use crate::convert::Optimizer;
+use crate::node::{Node, Slots};
+use plan::{
+    ColumnSource, Delete, Insert, Logical, Physical, Scalar, Slot, Subquery, Target, Update,
+};
+
+impl Optimizer<'_> {
+    /// How often a tree and the subqueries it runs read a target.
+    fn reads_of(&self, tree: &Physical, target: &Target) -> usize {
+        let mut count = 0;
+        tree.for_each(&mut |node| {
+            let source = match node {
+                Physical::Access(a) => &a.source,
+                _ => return,
+            };
+            count += usize::from(is_target(target, source.database, source.object));
+        });
+        count
+    }
+
+    /// Whether any subquery that expressions run reads a target.
+    fn subqueries_read(&self, target: &Target) -> bool {
+        let unjoined = (0u32..).zip(self.subqueries);
+        let mut left = unjoined.filter(|(n, _)| !self.joined.contains(&plan::SubqueryId(*n)));
+        left.any(|(_, s)| self.logical_reads(s, target))
+    }
+
+    fn logical_reads(&self, subquery: &Subquery<Logical>, target: &Target) -> bool {
+        let mut tree = subquery.source.clone();
+        let mut found = false;
+        tree.for_each_mut(&mut |node| {
+            if let Logical::Get(get) = node
+                && let Some(catalog::view::Object::Table(t)) =
+                    self.references.get(get.table.0 as usize)
+            {
+                found |= is_target(target, t.database, t.object_id);
+            }
+        });
+        found
+    }
+
+    pub(crate) fn protect_insert(
+        &self,
+        insert: &mut Insert<Logical>,
+        source: Node,
+        needed: &Slots,
+    ) -> Node {
+        let nested = self.subqueries_read(&insert.target);
+        let reads = self.reads_of(&source.tree, &insert.target) > 0 || nested;
+        if source.single || !reads {
+            return source;
+        }
+        let mut early = Vec::new();
+        for column in &mut insert.columns {
+            if let ColumnSource::Value(x) = &mut column.source {
+                self.compute_early(x, &mut early);
+            }
+        }
+        self.spooled(source, early, needed)
+    }
+
+    pub(crate) fn protect_update(
+        &self,
+        update: &mut Update<Logical>,
+        source: Node,
+        needed: &Slots,
+    ) -> Node {
+        let again = self.reads_of(&source.tree, &update.target) > 1;
+        let nested = self.subqueries_read(&update.target);
+        let moves = self.scans_changed_key(&source.tree, &update.target);
+        if source.single || !(again || nested || moves) {
+            return source;
+        }
+        let mut early = Vec::new();
+        if nested {
+            for assignment in &mut update.assignments {
+                self.compute_early(&mut assignment.value, &mut early);
+            }
+        }
+        self.spooled(source, early, needed)
+    }
+
+    pub(crate) fn protect_delete(
+        &self,
+        delete: &Delete<Logical>,
+        source: Node,
+        needed: &Slots,
+    ) -> Node {
+        let again = self.reads_of(&source.tree, &delete.target) > 1;
+        if source.single || !(again || self.subqueries_read(&delete.target)) {
+            return source;
+        }
+        self.spooled(source, Vec::new(), needed)
+    }
+
+    /// Whether the rows are found by an index whose key the update changes.
+    fn scans_changed_key(&self, tree: &Physical, target: &Target) -> bool {
+        let mut found = false;
+        tree.for_each(&mut |node| {
+            if let Physical::Access(a) = node {
+                let index = target.indexes.iter().find(|i| i.hobt == a.source.hobt);
+                let own = is_target(target, a.source.database, a.source.object);
+                found |= own && index.is_some_and(|i| i.key_changes && !i.key.is_empty());
+            }
+        });
+        found
+    }
+
+    /// A value that runs a subquery moves below the spool.
+    fn compute_early(&self, x: &mut Scalar, early: &mut Vec<(Slot, Scalar)>) {
+        if x.reads().subqueries.is_empty() {
+            return;
+        }
+        let slot = self.new_slot();
+        let column = Scalar::column(slot, x.ty);
+        early.push((slot, std::mem::replace(x, column)));
+    }
+
+    fn spooled(&self, source: Node, early: Vec<(Slot, Scalar)>, needed: &Slots) -> Node {
+        let mut carried = needed.clone();
+        carried.extend(early.iter().map(|(slot, _)| *slot));
+        let node = match early.is_empty() {
+            true => source,
+            false => {
+                source.over(|input| Physical::Compute { input: Box::new(input), columns: early })
+            }
+        };
+        let reads_all = matches!(node.tree, Physical::Sort { .. } | Physical::TopSort { .. });
+        if reads_all {
+            return node;
+        }
+        let carried = carried.into_iter().collect();
+        node.over(|input| Physical::Spool { input: Box::new(input), carried })
+    }
+}
+
+fn is_target(target: &Target, database: base::DatabaseId, object: base::ObjectId) -> bool {
+    target.database == database && target.object == object
+}

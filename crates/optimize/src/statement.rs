@@ -1,0 +1,114 @@
+//! Whole statements: what their roots need, protection of changes, subqueries.
+
+use crate::convert::Optimizer;
+use crate::node::{Node, Slots};
+use base::SqlResult;
+use catalog::view::Object;
+use plan::{
+    ColumnSource, Delete, Insert, Logical, LogicalPlan, OldRow, Physical, PhysicalPlan, Plan,
+    Query, SelectAssign, Statement, Subquery, SubqueryId, Update,
+};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+/// Chooses how a bound statement is computed. `references` are what its table numbers count.
+///
+/// # Errors
+/// 8622 when hints leave no plan.
+pub fn optimize(plan: LogicalPlan, references: &[Object]) -> SqlResult<PhysicalPlan> {
+    let Plan { statement, subqueries, slots, header } = plan;
+    let mut optimizer = Optimizer {
+        references,
+        subqueries: &subqueries,
+        slots: Cell::new(slots),
+        joined: BTreeSet::new(),
+    };
+    // Joins of the statement take subqueries out of its expressions, and so do joins in subqueries,
+    // which contain only lower numbers.
+    let statement = optimizer.statement(statement)?;
+    let mut converted = Vec::with_capacity(subqueries.len());
+    for (n, subquery) in subqueries.iter().enumerate().rev() {
+        converted.push(optimizer.subquery(SubqueryId(n as u32), subquery)?);
+    }
+    converted.reverse();
+    let slots = optimizer.slots.get();
+    Ok(Plan { statement, subqueries: converted, slots, header })
+}
+
+impl Optimizer<'_> {
+    fn statement(&mut self, statement: Statement<Logical>) -> SqlResult<Statement<Physical>> {
+        Ok(match statement {
+            Statement::Query(q) => {
+                let needed = q.columns.iter().map(|c| c.slot).collect();
+                let source = self.convert(&q.source, Vec::new(), &needed, &[])?.tree;
+                Statement::Query(Query { source, columns: q.columns })
+            }
+            Statement::Assign(a) => {
+                let mut needed = Slots::new();
+                a.assignments.iter().for_each(|(_, x)| needed.extend(self.reader().scalar(x)));
+                let source = self.convert(&a.source, Vec::new(), &needed, &[])?.tree;
+                Statement::Assign(SelectAssign { source, assignments: a.assignments })
+            }
+            Statement::Insert(i) => Statement::Insert(Box::new(self.insert(*i)?)),
+            Statement::Update(u) => Statement::Update(Box::new(self.update(*u)?)),
+            Statement::Delete(d) => Statement::Delete(Box::new(self.delete(*d)?)),
+            Statement::Scalar(x) => Statement::Scalar(x),
+            Statement::Condition(p) => Statement::Condition(p),
+        })
+    }
+
+    fn subquery(
+        &mut self,
+        id: SubqueryId,
+        subquery: &Subquery<Logical>,
+    ) -> SqlResult<Subquery<Physical>> {
+        let source = if self.joined.contains(&id) {
+            Physical::Constants { rows: Vec::new(), columns: Vec::new() }
+        } else {
+            let needed = subquery.columns.iter().copied().collect();
+            self.convert(&subquery.source, Vec::new(), &needed, &[])?.tree
+        };
+        let (columns, outer) = (subquery.columns.clone(), subquery.outer.clone());
+        Ok(Subquery { source, columns, ty: subquery.ty, outer })
+    }
+
+    fn source(&mut self, source: &Logical, needed: &Slots) -> SqlResult<Node> {
+        self.convert(source, Vec::new(), needed, &[])
+    }
+
+    fn insert(&mut self, mut i: Insert<Logical>) -> SqlResult<Insert<Physical>> {
+        let mut needed = Slots::new();
+        for column in &i.columns {
+            if let ColumnSource::Value(x) = &column.source {
+                needed.extend(self.reader().scalar(x));
+            }
+        }
+        let node = self.source(&i.source, &needed)?;
+        let source = self.protect_insert(&mut i, node, &needed).tree;
+        let Insert { target, columns, identity, .. } = i;
+        Ok(Insert { target, source, columns, identity })
+    }
+
+    fn update(&mut self, mut u: Update<Logical>) -> SqlResult<Update<Physical>> {
+        let mut needed = locator(&u.old);
+        u.assignments.iter().for_each(|a| needed.extend(self.reader().scalar(&a.value)));
+        let node = self.source(&u.source, &needed)?;
+        let source = self.protect_update(&mut u, node, &needed).tree;
+        let Update { target, old, new, assignments, distinct_rows, .. } = u;
+        Ok(Update { target, source, old, new, assignments, distinct_rows })
+    }
+
+    fn delete(&mut self, d: Delete<Logical>) -> SqlResult<Delete<Physical>> {
+        let needed = locator(&d.old);
+        let node = self.source(&d.source, &needed)?;
+        let source = self.protect_delete(&d, node, &needed).tree;
+        let Delete { target, old, distinct_rows, .. } = d;
+        Ok(Delete { target, source, old, distinct_rows })
+    }
+}
+
+/// The slots of an old row.
+fn locator(old: &OldRow) -> Slots {
+    let hidden = [old.uniquifier, old.rid, old.hint];
+    old.columns.iter().copied().chain(hidden).flatten().collect()
+}
