@@ -2,13 +2,42 @@
 //!
 //! A [`Connection`] is what a door (the TDS server, the shell) drives: one request at a time,
 //! its results pushed into a [`ResultSink`]. Both doors use the same interface, also embedded.
+//! [`Session`] is the connection that the engine gives; [`Host`] is what it needs around it.
+//! README.md tells how text becomes a program, and what an error does.
 
 #![forbid(unsafe_code)]
 
+mod activation;
+mod compile;
+mod compile_statement;
+mod execute;
+mod failure;
+mod host;
+mod options;
+mod output;
+mod perform;
+mod plans;
+mod procedures;
+mod programs;
+mod questions;
+mod registry;
 mod request;
+mod run;
+mod session;
+mod settings;
 mod sink;
+mod state;
+mod steps;
+mod temp;
+mod transact;
 
+pub use host::{DdlAnswer, DdlCall, Host, Rowset, needs_no_transaction};
+pub use plans::Program;
+pub use registry::{Registry, SessionEntry, SessionRow};
 pub use request::{
     Connection, Login, Parameter, Procedure, Request, TransactionIsolation, TransactionRequest,
 };
+pub use session::Session;
+pub use settings::{Language, Settings, Switches};
 pub use sink::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
+pub use temp::TempTables;

@@ -1,0 +1,380 @@
+//! From a tree to a [`Program`]: control flow into jumps, variables into slots.
+//!
+//! Recursion follows the nesting of the text, which the parser bounds (error 191).
+
+use crate::plans::{
+    At, Handler, Place, PlaceId, Program, ProgramParameter, ProgramVariable, Source, Step,
+    StepKind, find_variable, same_name,
+};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
+use plan::VariableId;
+use plancache::PlanCell;
+use std::sync::Arc;
+use tsql::ast::{self, Statement, StatementKind as K};
+use types::SqlType;
+
+/// What a program is made of.
+pub(crate) struct Unit<'u> {
+    pub(crate) text: &'u Arc<str>,
+    pub(crate) database: DatabaseId,
+    pub(crate) object: ObjectId,
+    pub(crate) procedure: Option<&'u str>,
+    pub(crate) quoted_identifier: bool,
+    pub(crate) parameters: Vec<ast::Parameter>,
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) recompile: bool,
+}
+
+/// A WHILE that is being compiled.
+struct Loop {
+    again: At,
+    depth: usize,
+    breaks: Vec<At>,
+}
+
+struct Label {
+    name: ast::Name,
+    at: At,
+    /// Of TRY and CATCH blocks around it, outermost first.
+    blocks: Vec<usize>,
+    depth: usize,
+}
+
+struct Goto {
+    step: At,
+    name: ast::Name,
+    blocks: Vec<usize>,
+}
+
+/// A program in the making.
+pub(crate) struct Compiler {
+    program: Program,
+    loops: Vec<Loop>,
+    labels: Vec<Label>,
+    gotos: Vec<Goto>,
+    blocks: Vec<usize>,
+    blocks_made: usize,
+    /// CATCH blocks around.
+    depth: usize,
+    errors: Vec<SqlError>,
+}
+
+/// Compiles text that has been parsed.
+///
+/// # Errors
+/// All that is wrong with variables and labels, each with its line.
+pub(crate) fn compile(unit: Unit<'_>) -> Result<Program, Vec<SqlError>> {
+    let program = Program {
+        text: Arc::clone(unit.text),
+        procedure: unit.procedure.map(Into::into),
+        object: unit.object,
+        database: unit.database,
+        parameters: Vec::new(),
+        variables: Vec::new(),
+        steps: Vec::new(),
+        places: Vec::new(),
+        handlers: Vec::new(),
+        quoted_identifier: unit.quoted_identifier,
+        recompile: unit.recompile,
+    };
+    let mut compiler = Compiler {
+        program,
+        loops: Vec::new(),
+        labels: Vec::new(),
+        gotos: Vec::new(),
+        blocks: Vec::new(),
+        blocks_made: 0,
+        depth: 0,
+        errors: Vec::new(),
+    };
+    for parameter in unit.parameters {
+        compiler.parameter(parameter);
+    }
+    compiler.statements(unit.statements);
+    compiler.resolve_gotos();
+    if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(compiler.errors) }
+}
+
+impl Compiler {
+    fn parameter(&mut self, parameter: ast::Parameter) {
+        let ast::Parameter { name, type_name, default, output, read_only, varying, span, .. } =
+            parameter;
+        if read_only || varying {
+            let what = if varying { "CURSOR VARYING" } else { "READONLY" };
+            let e = SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]);
+            self.errors.push(e.at_line(span.line));
+        }
+        let Some(id) = self.declare(&name, &type_name) else { return };
+        let wanted = self.program.variables[id.0 as usize].sql_type;
+        // A default stands alone: it sees no parameter.
+        let default = default.map(|value| {
+            let place = self.place(Source::Scalar(value, Some(wanted)), span.line);
+            self.program.places[place].visible = 0;
+            place
+        });
+        self.program.parameters.push(ProgramParameter { output, default });
+    }
+
+    fn declare(&mut self, name: &ast::Name, type_name: &ast::TypeName) -> Option<VariableId> {
+        if find_variable(&self.program.variables, name).is_some() {
+            let e = SqlError::new(messages::VARIABLE_DUPLICATE, &[name]);
+            self.errors.push(e.at_line(name.line));
+            return None;
+        }
+        match bind::declared_type(type_name, 1) {
+            Ok(sql_type) => {
+                let id = VariableId(self.program.variables.len() as u32);
+                self.program.variables.push(ProgramVariable { name: name.text.clone(), sql_type });
+                Some(id)
+            }
+            Err(e) => {
+                self.errors.push(e.at_line(name.line));
+                None
+            }
+        }
+    }
+
+    /// A variable that must have been declared: 137.
+    pub(crate) fn variable(&mut self, name: &ast::Name) -> SqlResult<(VariableId, SqlType)> {
+        let found = find_variable(&self.program.variables, name);
+        let undeclared = || SqlError::new(messages::VARIABLE_UNDECLARED, &[name]);
+        found.ok_or_else(|| undeclared().at_line(name.line))
+    }
+
+    pub(crate) fn place(&mut self, source: Source, line: u32) -> PlaceId {
+        let visible = self.program.variables.len();
+        self.program.places.push(Place { source, cell: PlanCell::default(), visible, line });
+        self.program.places.len() - 1
+    }
+
+    pub(crate) fn scalar(&mut self, expr: ast::Expr, wanted: Option<SqlType>) -> PlaceId {
+        let line = expr.span.line;
+        self.place(Source::Scalar(expr, wanted), line)
+    }
+
+    fn step(&mut self, kind: StepKind, span: ast::Span) -> At {
+        self.program.steps.push(Step { kind, span });
+        self.program.steps.len() - 1
+    }
+
+    fn here(&self) -> At {
+        self.program.steps.len()
+    }
+
+    fn statements(&mut self, statements: Vec<Statement>) {
+        for statement in statements {
+            let line = statement.span.line;
+            if let Err(e) = self.statement(statement) {
+                self.errors.push(e.at_line(line));
+            }
+        }
+    }
+
+    fn statement(&mut self, statement: Statement) -> SqlResult<()> {
+        let span = statement.span;
+        match statement.kind {
+            K::Select(_) | K::Insert(_) | K::Update(_) | K::Delete(_) => {
+                let place = self.place(Source::Statement(statement), span.line);
+                self.step(StepKind::Run(place), span);
+            }
+            K::Block(body) => self.statements(body),
+            K::If(it) => self.if_else(*it, span)?,
+            K::While(it) => self.while_loop(*it, span)?,
+            K::TryCatch(it) => self.try_catch(*it, span),
+            K::Break | K::Continue => self.leave_loop(matches!(statement.kind, K::Break), span)?,
+            K::Label(name) => self.label(name),
+            K::Goto(name) => {
+                let step = self.step(StepKind::Jump { to: 0, depth: self.depth }, span);
+                self.gotos.push(Goto { step, name, blocks: self.blocks.clone() });
+            }
+            K::Declare(list) => {
+                for declaration in list {
+                    self.declaration(declaration, span)?;
+                }
+            }
+            K::SetVariable(it) => self.set_variable(*it, span)?,
+            _ => {
+                let kind = self.simple(statement)?;
+                self.step(kind, span);
+            }
+        }
+        Ok(())
+    }
+
+    fn condition(&mut self, condition: ast::Condition, span: ast::Span) -> At {
+        let place = self.place(Source::Condition(condition), span.line);
+        self.step(StepKind::Branch { place, otherwise: 0 }, span)
+    }
+
+    fn if_else(&mut self, it: ast::If, span: ast::Span) -> SqlResult<()> {
+        let branch = self.condition(it.condition, span);
+        self.statement(it.then)?;
+        let Some(otherwise) = it.otherwise else {
+            self.aim(branch, self.here());
+            return Ok(());
+        };
+        let over = self.step(StepKind::Jump { to: 0, depth: self.depth }, span);
+        self.aim(branch, self.here());
+        self.statement(otherwise)?;
+        self.aim(over, self.here());
+        Ok(())
+    }
+
+    fn while_loop(&mut self, it: ast::While, span: ast::Span) -> SqlResult<()> {
+        let again = self.here();
+        let branch = self.condition(it.condition, span);
+        self.loops.push(Loop { again, depth: self.depth, breaks: Vec::new() });
+        let body = self.statement(it.body);
+        self.step(StepKind::Jump { to: again, depth: self.depth }, span);
+        let end = self.here();
+        self.aim(branch, end);
+        let finished = self.loops.pop().expect("pushed above");
+        for step in finished.breaks {
+            self.aim(step, end);
+        }
+        body
+    }
+
+    fn leave_loop(&mut self, leave: bool, span: ast::Span) -> SqlResult<()> {
+        let Some(around) = self.loops.last() else {
+            let message = if leave {
+                messages::BREAK_OUTSIDE_WHILE
+            } else {
+                messages::CONTINUE_OUTSIDE_WHILE
+            };
+            return Err(SqlError::new(message, &[]));
+        };
+        let jump = StepKind::Jump { to: around.again, depth: around.depth };
+        let step = self.step(jump, span);
+        if leave && let Some(around) = self.loops.last_mut() {
+            around.breaks.push(step);
+        }
+        Ok(())
+    }
+
+    fn try_catch(&mut self, it: ast::TryCatch, span: ast::Span) {
+        let from = self.here();
+        self.enter_block();
+        self.statements(it.body);
+        self.blocks.pop();
+        let over = self.step(StepKind::Jump { to: 0, depth: self.depth }, span);
+        let catch = self.here();
+        self.program.handlers.push(Handler { from, to: over, catch, depth: self.depth });
+        self.enter_block();
+        self.depth += 1;
+        self.statements(it.handler);
+        self.depth -= 1;
+        self.blocks.pop();
+        self.step(StepKind::LeaveCatch, span);
+        self.aim(over, self.here());
+    }
+
+    fn enter_block(&mut self) {
+        self.blocks_made += 1;
+        self.blocks.push(self.blocks_made);
+    }
+
+    /// Sets where a jump or branch goes.
+    fn aim(&mut self, step: At, target: At) {
+        match &mut self.program.steps[step].kind {
+            StepKind::Jump { to, .. } => *to = target,
+            StepKind::Branch { otherwise, .. } => *otherwise = target,
+            _ => debug_assert!(false, "only jumps are aimed"),
+        }
+    }
+
+    fn label(&mut self, name: ast::Name) {
+        if self.labels.iter().any(|l| same_name(&l.name, &name)) {
+            let e = SqlError::new(messages::LABEL_DUPLICATE, &[&name]);
+            self.errors.push(e.at_line(name.line));
+        }
+        let (at, blocks, depth) = (self.here(), self.blocks.clone(), self.depth);
+        self.labels.push(Label { name, at, blocks, depth });
+    }
+
+    fn resolve_gotos(&mut self) {
+        for goto in std::mem::take(&mut self.gotos) {
+            let Some(label) = self.labels.iter().find(|l| same_name(&l.name, &goto.name)) else {
+                let e = SqlError::new(messages::LABEL_UNKNOWN, &[&goto.name]);
+                self.errors.push(e.at_line(goto.name.line));
+                continue;
+            };
+            if !goto.blocks.starts_with(&label.blocks) {
+                let e = SqlError::new(messages::GOTO_INTO_TRY, &[]);
+                self.errors.push(e.at_line(goto.name.line));
+                continue;
+            }
+            let target = StepKind::Jump { to: label.at, depth: label.depth };
+            self.program.steps[goto.step].kind = target;
+        }
+    }
+
+    fn declaration(&mut self, it: ast::Declaration, span: ast::Span) -> SqlResult<()> {
+        match it.kind {
+            ast::DeclarationKind::Scalar { type_name, value } => {
+                // An initialiser does not see its own variable.
+                let place = value.map(|v| self.scalar(v, None));
+                let Some(variable) = self.declare(&it.name, &type_name) else { return Ok(()) };
+                let Some(place) = place else { return Ok(()) };
+                let wanted = self.program.variables[variable.0 as usize].sql_type;
+                if let Source::Scalar(_, target) = &mut self.program.places[place].source {
+                    *target = Some(wanted);
+                }
+                self.step(StepKind::Assign { variable, place }, span);
+            }
+            ast::DeclarationKind::Table(_) => {
+                self.step(StepKind::Unsupported("DECLARE @t TABLE"), span);
+            }
+            ast::DeclarationKind::Cursor => {
+                self.step(StepKind::Unsupported("DECLARE CURSOR"), span);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_variable(&mut self, it: ast::SetVariable, span: ast::Span) -> SqlResult<()> {
+        let (op, value) = match it.value {
+            ast::SetVariableValue::Expr { op, value } => (op, value),
+            ast::SetVariableValue::Cursor(_) => {
+                self.step(StepKind::Unsupported("SET @v = CURSOR"), span);
+                return Ok(());
+            }
+            ast::SetVariableValue::Method { .. } => {
+                self.step(StepKind::Unsupported("SET @v.method()"), span);
+                return Ok(());
+            }
+        };
+        let (variable, sql_type) = self.variable(&it.variable)?;
+        let value = match arithmetic(op) {
+            None => value,
+            Some(op) => compound(it.variable, op, value),
+        };
+        let place = self.scalar(value, Some(sql_type));
+        self.step(StepKind::Assign { variable, place }, span);
+        Ok(())
+    }
+}
+
+/// `@v op= x` is `@v = @v op x`.
+fn compound(variable: ast::Name, op: ast::BinaryOp, value: ast::Expr) -> ast::Expr {
+    let span = value.span;
+    let first = ast::Expr { kind: ast::ExprKind::Variable(variable), span };
+    let rest = vec![ast::ArithmeticTerm { op, operand: value }];
+    let arithmetic = Box::new(ast::Arithmetic { first, rest });
+    ast::Expr { kind: ast::ExprKind::Arithmetic(arithmetic), span }
+}
+
+fn arithmetic(op: ast::AssignOp) -> Option<ast::BinaryOp> {
+    use ast::{AssignOp as A, BinaryOp as B};
+    Some(match op {
+        A::Set => return None,
+        A::Add => B::Add,
+        A::Subtract => B::Subtract,
+        A::Multiply => B::Multiply,
+        A::Divide => B::Divide,
+        A::Modulo => B::Modulo,
+        A::BitAnd => B::BitAnd,
+        A::BitXor => B::BitXor,
+        A::BitOr => B::BitOr,
+    })
+}

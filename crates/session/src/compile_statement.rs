@@ -1,0 +1,156 @@
+//! Statements without flow of their own: each becomes one step.
+
+use crate::compile::Compiler;
+use crate::plans::{Argument, ArgumentValue, Execute, Executed, PlaceId, Raise, StepKind};
+use base::{SqlError, SqlResult, messages};
+use tsql::ast::{self, ExprKind, Statement, StatementKind as K};
+use types::SqlType;
+
+impl Compiler {
+    /// The step of a statement that has no statements within.
+    pub(crate) fn simple(&mut self, statement: Statement) -> SqlResult<StepKind> {
+        Ok(match statement.kind {
+            K::Return(value) => {
+                StepKind::Return(value.map(|v| self.scalar(*v, Some(SqlType::Int))))
+            }
+            K::Print(value) => StepKind::Print(self.scalar(*value, Some(SqlType::NVARCHAR_MAX))),
+            K::Throw(None) => StepKind::Rethrow,
+            K::Throw(Some(it)) => StepKind::Throw([
+                self.scalar(it.number, Some(SqlType::Int)),
+                self.scalar(it.message, Some(SqlType::NVARCHAR_MAX)),
+                self.scalar(it.state, Some(SqlType::Int)),
+            ]),
+            K::RaiseError(it) => self.raise(*it),
+            K::Execute(it) => self.execute(*it)?,
+            K::WaitFor(it) => match *it {
+                ast::WaitFor::Delay(x) => {
+                    StepKind::WaitFor { place: self.scalar(x, None), until: false }
+                }
+                ast::WaitFor::Time(x) => {
+                    StepKind::WaitFor { place: self.scalar(x, None), until: true }
+                }
+            },
+            K::Transaction(it) => self.transaction(it)?,
+            K::SetOption(it) => {
+                let place = match &it.value {
+                    ast::SetOptionValue::Expr(x) => Some(self.scalar(x.clone(), None)),
+                    _ => None,
+                };
+                StepKind::SetOption(it, place)
+            }
+            K::SetIsolation(level) => StepKind::SetIsolation(level),
+            K::SetIdentityInsert { table, on } => StepKind::SetIdentityInsert { table, on },
+            K::Use(name) => StepKind::Use(name.text),
+            K::Kill(it) if it.status_only => StepKind::Unsupported("KILL WITH STATUSONLY"),
+            K::Kill(it) => StepKind::Kill(self.scalar(it.target, None)),
+            K::Shutdown { nowait } => StepKind::Shutdown { nowait },
+            _ => match unsupported(&statement.kind) {
+                Some(what) => StepKind::Unsupported(what),
+                None => StepKind::Definition(Box::new(statement)),
+            },
+        })
+    }
+
+    fn raise(&mut self, it: ast::RaiseError) -> StepKind {
+        StepKind::RaiseError(Box::new(Raise {
+            message: self.scalar(it.message, None),
+            severity: self.scalar(it.severity, Some(SqlType::Int)),
+            state: self.scalar(it.state, Some(SqlType::Int)),
+            arguments: it.arguments.into_iter().map(|x| self.scalar(x, None)).collect(),
+            log: it.log,
+            set_error: it.seterror,
+        }))
+    }
+
+    fn transaction(&mut self, it: Box<ast::Transaction>) -> SqlResult<StepKind> {
+        if it.verb == ast::TransactionVerb::BeginDistributed {
+            return Ok(StepKind::Unsupported("BEGIN DISTRIBUTED TRANSACTION"));
+        }
+        if it.mark.is_some() {
+            return Ok(StepKind::Unsupported("BEGIN TRANSACTION WITH MARK"));
+        }
+        let variable = match &it.name {
+            Some(name) if name.starts_with('@') => Some(self.variable(name)?.0),
+            _ => None,
+        };
+        Ok(StepKind::Transaction(it, variable))
+    }
+
+    fn execute(&mut self, it: ast::Execute) -> SqlResult<StepKind> {
+        if it.result_sets.is_some() {
+            return Ok(StepKind::Unsupported("EXECUTE WITH RESULT SETS"));
+        }
+        let result = match &it.result {
+            Some(name) => Some(self.variable(name)?.0),
+            None => None,
+        };
+        let (what, arguments) = match it.what {
+            ast::ExecuteWhat::Procedure { number: Some(2..), .. } => {
+                return Ok(StepKind::Unsupported("EXECUTE of a numbered procedure"));
+            }
+            ast::ExecuteWhat::Procedure { name, arguments, .. } => {
+                (Executed::Procedure(name), arguments)
+            }
+            ast::ExecuteWhat::Variable { variable, arguments } => {
+                (Executed::Variable(self.variable(&variable)?.0), arguments)
+            }
+            ast::ExecuteWhat::Text { execute_as: Some(_), .. } => {
+                return Ok(StepKind::Unsupported("EXECUTE AS"));
+            }
+            ast::ExecuteWhat::Text { server: Some(_), .. } => {
+                return Ok(StepKind::Unsupported("EXECUTE AT"));
+            }
+            ast::ExecuteWhat::Text { text, .. } => {
+                (Executed::Text(self.scalar(text, Some(SqlType::NVARCHAR_MAX))), Vec::new())
+            }
+        };
+        let arguments = self.arguments(arguments)?;
+        Ok(StepKind::Execute(Box::new(Execute { result, what, arguments })))
+    }
+
+    fn arguments(&mut self, arguments: Vec<ast::Argument>) -> SqlResult<Vec<Argument>> {
+        let mut compiled: Vec<Argument> = Vec::with_capacity(arguments.len());
+        for (i, argument) in arguments.into_iter().enumerate() {
+            let named = compiled.last().is_some_and(|a| a.name.is_some());
+            if named && argument.name.is_none() {
+                let number = i + 1;
+                return Err(SqlError::new(messages::NAMED_ARGUMENT_ORDER, &[&number]));
+            }
+            let value = self.argument_value(argument.value)?;
+            if argument.output && !matches!(value, ArgumentValue::Variable(_)) {
+                return Err(SqlError::new(messages::OUTPUT_OF_CONSTANT, &[]));
+            }
+            let name = argument.name.map(|n| n.text);
+            compiled.push(Argument { name, value, output: argument.output });
+        }
+        Ok(compiled)
+    }
+
+    fn argument_value(&mut self, value: ast::Expr) -> SqlResult<ArgumentValue> {
+        match &value.kind {
+            ExprKind::Default => Ok(ArgumentValue::Default),
+            ExprKind::Variable(name) => Ok(ArgumentValue::Variable(self.variable(name)?.0)),
+            _ => {
+                let place: PlaceId = self.scalar(value, None);
+                Ok(ArgumentValue::Place(place))
+            }
+        }
+    }
+}
+
+/// The name of a statement that nobody runs yet.
+fn unsupported(kind: &K) -> Option<&'static str> {
+    Some(match kind {
+        K::Merge(_) => "MERGE",
+        K::BulkInsert(_) => "BULK INSERT",
+        K::InsertBulk(_) => "INSERT BULK",
+        K::ExecuteAs(_) => "EXECUTE AS",
+        K::Revert => "REVERT",
+        K::DeclareCursor(_) => "DECLARE CURSOR",
+        K::OpenCursor(_) => "OPEN",
+        K::Fetch(_) => "FETCH",
+        K::CloseCursor(_) => "CLOSE",
+        K::DeallocateCursor(_) => "DEALLOCATE",
+        _ => return None,
+    })
+}

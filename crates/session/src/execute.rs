@@ -1,0 +1,320 @@
+//! EXECUTE: procedures by name or variable, and text.
+
+use crate::activation::Activation;
+use crate::failure::{Failure, Reach};
+use crate::output::Output;
+use crate::plans::{ArgumentValue, Execute, Executed, find_variable, same_name};
+use crate::procedures::{Call, CallArgument};
+use crate::run::ABORTED_STATUS;
+use crate::session::Session;
+use crate::sink::DoneScope;
+use base::{DatabaseId, SqlError, SqlResult, messages};
+use catalog::view::{Module, ModuleKind, Object};
+use plan::{Statement, VariableId};
+use std::sync::Arc;
+use tsql::ast;
+use types::{SqlType, Value, check_implicit, convert};
+
+impl Session {
+    /// Runs an EXECUTE step.
+    pub(crate) fn execute(
+        &mut self,
+        it: &Execute,
+        act: &mut Activation,
+        within_try: bool,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        self.tries += u32::from(within_try);
+        let result = self.execute_within(it, act, out, scope);
+        self.tries -= u32::from(within_try);
+        match result {
+            // The procedure ended early and has told why: its caller goes on.
+            Err(f) if f.told && f.reach <= Reach::Scope => Ok(()),
+            other => other,
+        }
+    }
+
+    fn execute_within(
+        &mut self,
+        it: &Execute,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let name = match &it.what {
+            Executed::Text(place) => {
+                let text = self.value(act, *place)?.as_text().unwrap_or_default();
+                return self.execute_text("", &text, &mut Call::default(), out).map(|_| ());
+            }
+            Executed::Procedure(name) => name.clone(),
+            Executed::Variable(variable) => {
+                let text = act.variables[variable.0 as usize].as_text().unwrap_or_default();
+                tsql::parse_object_name(&text)?
+            }
+        };
+        let mut call = self.evaluate_arguments(it, act)?;
+        let result = self.call_procedure(&name, &mut call, out);
+        let status = match &result {
+            Ok(status) => *status,
+            Err(f) if f.told && f.reach <= Reach::Scope => ABORTED_STATUS,
+            Err(_) => return result.map(|_| ()),
+        };
+        self.take_outputs(it, call, act)?;
+        if let Some(variable) = it.result {
+            let sql_type = act.program.value.variables[variable.0 as usize].sql_type;
+            let value = convert(&Value::Int(status), SqlType::Int, sql_type, 0)?;
+            act.variables[variable.0 as usize] = value;
+        }
+        if scope == DoneScope::Statement && self.state.nest_level == 0 {
+            out.return_status(status);
+            out.done(self.done(DoneScope::Procedure));
+        }
+        result.map(|_| ())
+    }
+
+    fn evaluate_arguments(&mut self, it: &Execute, act: &mut Activation) -> Result<Call, Failure> {
+        let mut call = Call::default();
+        for argument in &it.arguments {
+            let (value, sql_type, default) = match argument.value {
+                ArgumentValue::Default => (Value::Null, SqlType::Int, true),
+                ArgumentValue::Variable(VariableId(v)) => {
+                    let sql_type = act.program.value.variables[v as usize].sql_type;
+                    (act.variables[v as usize].clone(), sql_type, false)
+                }
+                ArgumentValue::Place(place) => {
+                    let value = self.value(act, place)?;
+                    let ready = act.ready[place].as_ref().expect("it has just been evaluated");
+                    let sql_type = match &ready.plan.statement {
+                        Statement::Scalar(x) => x.ty.sql_type,
+                        _ => SqlType::Int,
+                    };
+                    (value, sql_type, false)
+                }
+            };
+            let name = argument.name.clone();
+            let output = argument.output;
+            call.arguments.push(CallArgument { name, value, sql_type, output, default });
+        }
+        Ok(call)
+    }
+
+    fn take_outputs(&self, it: &Execute, call: Call, act: &mut Activation) -> SqlResult<()> {
+        for (argument, given) in it.arguments.iter().zip(call.arguments) {
+            if let (true, ArgumentValue::Variable(variable)) = (argument.output, &argument.value) {
+                let wanted = act.program.value.variables[variable.0 as usize].sql_type;
+                let value = convert(&given.value, given.sql_type, wanted, 0)?;
+                act.variables[variable.0 as usize] = value;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls a procedure of the catalog or of the system. The answer is its status; output
+    /// arguments have their values in the call.
+    pub(crate) fn call_procedure(
+        &mut self,
+        name: &ast::ObjectName,
+        call: &mut Call,
+        out: &mut Output<'_>,
+    ) -> Result<i32, Failure> {
+        if name.server.is_some() {
+            return Err(
+                SqlError::new(messages::NOT_SUPPORTED, &[&"EXECUTE of a linked server"]).into()
+            );
+        }
+        let not_found = || SqlError::new(messages::EXECUTE_NOT_FOUND, &[name]);
+        let system = name.schema.as_deref().is_none_or(|s| {
+            s.is_empty() || s.eq_ignore_ascii_case("sys") || s.eq_ignore_ascii_case("dbo")
+        });
+        let found = self.find_procedure(name);
+        match found {
+            Some((database, module)) => self.run_procedure(database, &module, call, out),
+            None if system => match crate::procedures::find(&name.object) {
+                Some(procedure) => procedure(self, call, out),
+                None => Err(not_found().into()),
+            },
+            None => Err(not_found().into()),
+        }
+    }
+
+    /// A name as a client or a variable spells it.
+    pub(crate) fn call_named_text(
+        &mut self,
+        name: &str,
+        call: &mut Call,
+        out: &mut Output<'_>,
+    ) -> Result<i32, Failure> {
+        let name = tsql::parse_object_name(name)?;
+        self.call_procedure(&name, call, out)
+    }
+
+    fn find_procedure(&self, name: &ast::ObjectName) -> Option<(DatabaseId, Arc<Module>)> {
+        match self.find_object(name, self.state.database)? {
+            (database, Object::Module(m)) if m.kind == ModuleKind::Procedure => Some((database, m)),
+            _ => None,
+        }
+    }
+
+    fn run_procedure(
+        &mut self,
+        database: DatabaseId,
+        module: &Module,
+        call: &mut Call,
+        out: &mut Output<'_>,
+    ) -> Result<i32, Failure> {
+        let entry = match self.procedure_program(database, module) {
+            Ok(entry) => entry,
+            Err(errors) => return Err(self.tell_all(errors, DoneScope::InProcedure, out)),
+        };
+        let mut act = self.idle.take(&entry);
+        let result = self.run_with_arguments(&module.name, &mut act, call, out);
+        self.idle.give_back(act);
+        result
+    }
+
+    /// Runs text with declared parameters: EXEC ('…'), sp_executesql.
+    pub(crate) fn execute_text(
+        &mut self,
+        parameters: &str,
+        text: &str,
+        call: &mut Call,
+        out: &mut Output<'_>,
+    ) -> Result<i32, Failure> {
+        let entry = match self.prepared_program(parameters, text) {
+            Ok(entry) => entry,
+            Err(errors) => return Err(self.tell_all(errors, DoneScope::InProcedure, out)),
+        };
+        self.run_prepared(&entry, call, out)
+    }
+
+    /// Runs a prepared program.
+    pub(crate) fn run_prepared(
+        &mut self,
+        entry: &Arc<plancache::Entry<crate::plans::Program>>,
+        call: &mut Call,
+        out: &mut Output<'_>,
+    ) -> Result<i32, Failure> {
+        let mut act = self.idle.take(entry);
+        let result = self.run_with_arguments("", &mut act, call, out);
+        self.idle.give_back(act);
+        result
+    }
+
+    fn run_with_arguments(
+        &mut self,
+        name: &str,
+        act: &mut Activation,
+        call: &mut Call,
+        out: &mut Output<'_>,
+    ) -> Result<i32, Failure> {
+        let entry = Arc::clone(&act.program);
+        let program = &entry.value;
+        // Which argument each parameter got.
+        let mut given: Vec<Option<usize>> = vec![None; program.parameters.len()];
+        for (i, argument) in call.arguments.iter().enumerate() {
+            let at = place_of(program, name, argument, i)?;
+            if argument.output && !program.parameters[at].output {
+                let parameter = &program.variables[at].name;
+                return Err(SqlError::new(messages::OUTPUT_NOT_DECLARED, &[parameter]).into());
+            }
+            given[at] = Some(i);
+        }
+        for (at, parameter) in program.parameters.iter().enumerate() {
+            let variable = &program.variables[at];
+            let argument = given[at].map(|i| &call.arguments[i]).filter(|a| !a.default);
+            act.variables[at] = match (argument, parameter.default) {
+                (Some(argument), _) => coerce(argument, variable.sql_type)?,
+                (None, Some(place)) => self.value(act, place)?,
+                (None, None) if name.is_empty() => {
+                    let facts: [&dyn std::fmt::Display; 2] = [&program.text, &variable.name];
+                    return Err(SqlError::new(messages::PARAMETERIZED_NOT_SUPPLIED, &facts).into());
+                }
+                (None, None) => {
+                    let facts: [&dyn std::fmt::Display; 2] = [&name, &variable.name];
+                    return Err(SqlError::new(messages::EXECUTE_ARGUMENT_COUNT, &facts).into());
+                }
+            };
+        }
+        let status = self.run_nested(act, out, DoneScope::InProcedure)?;
+        for (at, parameter) in program.parameters.iter().enumerate() {
+            if let (true, Some(i)) = (parameter.output, given[at]) {
+                let argument = &mut call.arguments[i];
+                if argument.output {
+                    argument.value = act.variables[at].clone();
+                    argument.sql_type = program.variables[at].sql_type;
+                }
+            }
+        }
+        Ok(status)
+    }
+}
+
+/// The parameter that an argument is for.
+fn place_of(
+    program: &crate::plans::Program,
+    name: &str,
+    argument: &CallArgument,
+    position: usize,
+) -> SqlResult<usize> {
+    let count = program.parameters.len();
+    match argument.name.as_deref().filter(|n| !n.is_empty()) {
+        Some(wanted) => {
+            let found = find_variable(&program.variables[..count], wanted);
+            let facts: [&dyn std::fmt::Display; 2] = [&wanted, &name];
+            let unknown = || SqlError::new(messages::NOT_A_PARAMETER, &facts);
+            found.map(|f| f.0.0 as usize).ok_or_else(unknown)
+        }
+        None if position < count => Ok(position),
+        None if count == 0 && !name.is_empty() => {
+            Err(SqlError::new(messages::NO_PARAMETERS_EXPECTED, &[&name]))
+        }
+        None => Err(SqlError::new(messages::TOO_MANY_PROC_ARGUMENTS, &[&name])),
+    }
+}
+
+/// An argument's value in its parameter's type.
+fn coerce(argument: &CallArgument, wanted: SqlType) -> SqlResult<Value> {
+    if argument.value.is_null() {
+        return Ok(Value::Null);
+    }
+    check_implicit(argument.sql_type, wanted)?;
+    convert(&argument.value, argument.sql_type, wanted, 0).map_err(|e| {
+        // What a statement reports as a failed conversion, a call reports as 8114.
+        let conversion = [245, 241, 8169].contains(&e.number());
+        let facts: [&dyn std::fmt::Display; 2] =
+            [&argument.sql_type.error_name(), &wanted.error_name()];
+        if conversion { SqlError::new(messages::NUMERIC_OVERFLOW_CONVERT, &facts) } else { e }
+    })
+}
+
+/// The value of a system procedure's parameter.
+impl Call {
+    /// An argument by name, or by position among those without.
+    pub(crate) fn get(&self, name: &str, position: usize) -> Option<&CallArgument> {
+        let named =
+            self.arguments.iter().find(|a| a.name.as_deref().is_some_and(|n| same_name(n, name)));
+        let by_position = || {
+            let argument = self.arguments.get(position)?;
+            argument.name.as_deref().is_none_or(str::is_empty).then_some(argument)
+        };
+        named.or_else(by_position).filter(|a| !a.default)
+    }
+
+    /// The text of one; None when it is absent or NULL.
+    pub(crate) fn text(&self, name: &str, position: usize) -> Option<String> {
+        let argument = self.get(name, position)?;
+        match argument.value.as_text() {
+            Some(text) => Some(text),
+            None if argument.value.is_null() => None,
+            None => Some(argument.value.to_string()),
+        }
+    }
+
+    /// The number of one.
+    pub(crate) fn number(&self, name: &str, position: usize) -> Option<i64> {
+        let argument = self.get(name, position)?;
+        let text = || argument.value.as_text()?.trim().parse().ok();
+        argument.value.as_i64().or_else(text)
+    }
+}

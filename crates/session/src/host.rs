@@ -1,0 +1,179 @@
+//! `Host`: what a session needs of the process it lives in. `instance` implements it.
+//!
+//! Definitions: a session sees its own uncommitted ones, everybody else the committed ones. The
+//! host keeps an overlay per session for that; the session tells it when the transaction that made
+//! the overlay ends.
+
+use crate::plans::Program;
+use crate::registry::Registry;
+use crate::settings::Settings;
+use crate::temp::TempTables;
+use access::{Hobts, Spill};
+use base::{DatabaseId, SessionId, SqlError, SqlResult};
+use catalog::view::{DatabaseView, Table};
+use exec::{GrantTerms, IdentitySource};
+use plancache::Cache;
+use std::sync::Arc;
+use tsql::ast;
+use types::{SqlType, Value};
+use work::{Engine, Home, Work};
+
+/// The process around sessions.
+pub trait Host: Send + Sync {
+    /// What all units of work share.
+    fn engine(&self) -> &Arc<Engine>;
+
+    /// Heaps, indexes and system views by id.
+    fn hobts(&self) -> &dyn Hobts;
+
+    /// Spill files in tempdb.
+    fn spill(&self) -> &dyn Spill;
+
+    /// Identity values.
+    fn identity(&self) -> &dyn IdentitySource;
+
+    /// Memory of one statement's sorts and hashes.
+    fn grant(&self) -> GrantTerms<'_>;
+
+    /// All sessions, for the DMVs.
+    fn registry(&self) -> &Arc<Registry>;
+
+    /// Compiled batches, prepared statements and procedures.
+    fn programs(&self) -> &Cache<Program>;
+
+    /// A line of the error log.
+    fn log(&self, line: &str);
+
+    /// Every database that is open, by id.
+    fn databases(&self) -> Vec<(DatabaseId, String)>;
+
+    /// A database by name in any case, open or not.
+    fn database_id(&self, name: &str) -> Option<DatabaseId>;
+
+    /// A session makes a database its own, or leaves it for another: the host counts users and
+    /// refuses a database that is not open to them.
+    ///
+    /// # Errors
+    /// 911 for an unknown name, 922, 945, 924, 952.
+    fn enter_database(
+        &self,
+        session: SessionId,
+        name: &str,
+        leaves: Option<DatabaseId>,
+    ) -> SqlResult<DatabaseId>;
+
+    /// The session ends: it leaves its database.
+    fn leave_database(&self, session: SessionId, database: DatabaseId);
+
+    /// A database as units of work see it.
+    fn home(&self, database: DatabaseId) -> Option<Arc<Home>>;
+
+    /// A database's definitions as this session sees them.
+    fn view(&self, session: SessionId, database: DatabaseId) -> Option<Arc<DatabaseView>>;
+
+    /// [`DatabaseView::schema_version`] of [`Host::view`], without making it.
+    fn schema_version(&self, session: SessionId, database: DatabaseId) -> Option<u64>;
+
+    /// Moves whenever any answer of [`Host::schema_version`] may have changed: one atomic load. A
+    /// statement whose plan was checked at this number is not checked again.
+    fn definitions_epoch(&self) -> u64;
+
+    /// How far the session's uncommitted definitions have come; for [`Host::definitions_undone`].
+    fn definitions_mark(&self, session: SessionId) -> u64;
+
+    /// The session is about to commit: its definitions become everybody's. They are not used before
+    /// the commit has given its schema locks back.
+    fn definitions_committing(&self, session: SessionId);
+
+    /// The session's transaction was rolled back to a mark, 0 for its begin, or its commit failed.
+    fn definitions_undone(&self, session: SessionId, mark: u64);
+
+    /// Runs a statement that defines or administers something: CREATE, ALTER, DROP, TRUNCATE, DBCC,
+    /// CHECKPOINT, RECONFIGURE, permissions. The transaction is open (of the statement or the
+    /// user's), except for statements that [`needs_no_transaction`] names.
+    ///
+    /// # Errors
+    /// Whatever is wrong; what was changed is then rolled back by the session.
+    fn ddl(&self, call: DdlCall<'_>) -> SqlResult<DdlAnswer>;
+
+    /// The pages of temporary tables whose scope ended. The transaction is open.
+    ///
+    /// # Errors
+    /// The log's.
+    fn drop_temp_tables(&self, work: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()>;
+
+    /// KILL.
+    ///
+    /// # Errors
+    /// 6104, 6106.
+    fn kill(&self, by: SessionId, target: SessionId) -> SqlResult<()>;
+
+    /// SHUTDOWN: begins to stop the server.
+    ///
+    /// # Errors
+    /// When it must not.
+    fn shutdown(&self, nowait: bool) -> SqlResult<()>;
+
+    /// SERVERPROPERTY; NULL for what it does not know. Name in upper case.
+    fn server_property(&self, name: &str) -> Value;
+
+    /// DATABASEPROPERTYEX; NULL for what it does not know. Name in upper case.
+    fn database_property(&self, database: DatabaseId, name: &str) -> Value;
+
+    /// FILE_ID, FILE_NAME: number and logical name of each file.
+    fn files(&self, database: DatabaseId) -> Vec<(u16, String)>;
+
+    /// IDENT_CURRENT: the last value given, or the seed.
+    fn identity_current(&self, database: DatabaseId, table: &Table) -> Option<i128>;
+}
+
+/// Whether a statement manages its own transactions and is refused within the user's (226, 574).
+pub fn needs_no_transaction(statement: &ast::Statement) -> bool {
+    use ast::StatementKind as K;
+    match &statement.kind {
+        K::CreateDatabase(_) | K::AlterDatabase(_) | K::Checkpoint(_) | K::Dbcc(_) => true,
+        K::Reconfigure { .. } | K::Shutdown { .. } | K::AlterServerConfiguration(_) => true,
+        K::Drop(d) => d.kind == ast::DropKind::Database,
+        _ => false,
+    }
+}
+
+/// A call of [`Host::ddl`].
+pub struct DdlCall<'a> {
+    /// The session.
+    pub session: SessionId,
+    /// Its current database.
+    pub database: DatabaseId,
+    /// The statement.
+    pub statement: &'a ast::Statement,
+    /// The text that the statement's spans point into.
+    pub text: &'a str,
+    /// The session's transaction.
+    pub work: &'a mut Work,
+    /// The temporary tables that the session sees; CREATE TABLE `#t` adds, DROP TABLE removes.
+    pub temp: &'a mut TempTables,
+    /// SET options.
+    pub settings: &'a Settings,
+    /// Values of the variables that the statement names (DBCC, CHECKPOINT take some).
+    pub variables: &'a dyn Fn(&str) -> Option<Value>,
+}
+
+/// A result set of a statement that is no query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rowset {
+    /// Name, type, nullable.
+    pub columns: Vec<(String, SqlType, bool)>,
+    /// Values in order of the columns.
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// What a statement of [`Host::ddl`] answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DdlAnswer {
+    /// Messages of severity 10 and below, before the rows.
+    pub messages: Vec<SqlError>,
+    /// Result sets.
+    pub results: Vec<Rowset>,
+    /// The statement changed definitions under the open transaction: its end is told to the host.
+    pub changed_definitions: bool,
+}

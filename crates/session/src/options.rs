@@ -1,0 +1,216 @@
+//! SET options. What is not implemented is refused, unless it asks for what is the case anyway.
+
+use crate::activation::Activation;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::plans::PlaceId;
+use crate::session::Session;
+use crate::settings::{Language, Switches};
+use crate::sink::EnvironmentChange;
+use access::Isolation;
+use base::{SqlError, messages};
+use lock::Timeout;
+use tsql::ast::{IsolationLevel, SetOption, SetOptionValue};
+use types::Value;
+
+/// A value as SET got it.
+enum Given {
+    Switch(bool),
+    Number(i64),
+    Text(String),
+    Bytes(Value),
+    Null,
+}
+
+/// Switches whose ON is as good as any, because nothing depends on them: drivers turn them.
+const WITHOUT_EFFECT: &[&str] = &[
+    "CURSOR_CLOSE_ON_COMMIT",
+    "ARITHIGNORE",
+    "ANSI_NULL_DFLT_ON",
+    "ANSI_NULL_DFLT_OFF",
+    "NUMERIC_ROUNDABORT",
+    "DISABLE_DEF_CNST_CHK",
+];
+
+impl Session {
+    pub(crate) fn set_isolation(&mut self, level: IsolationLevel) {
+        self.state.settings.isolation = match level {
+            IsolationLevel::ReadUncommitted => Isolation::ReadUncommitted,
+            IsolationLevel::ReadCommitted => Isolation::ReadCommitted,
+            IsolationLevel::RepeatableRead => Isolation::RepeatableRead,
+            IsolationLevel::Snapshot => Isolation::Snapshot,
+            IsolationLevel::Serializable => Isolation::Serializable,
+        };
+        self.apply_settings();
+    }
+
+    /// SET of one option or several switches.
+    pub(crate) fn set_option(
+        &mut self,
+        it: &SetOption,
+        place: Option<PlaceId>,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+    ) -> Result<(), Failure> {
+        let given = match (&it.value, place) {
+            (SetOptionValue::On, _) => Given::Switch(true),
+            (SetOptionValue::Off, _) => Given::Switch(false),
+            (SetOptionValue::Word(word), _) => Given::Text(word.text.to_string()),
+            (SetOptionValue::Expr(_), None) => Given::Null,
+            (SetOptionValue::Expr(_), Some(place)) => match self.value(act, place)? {
+                Value::Null => Given::Null,
+                value if value.as_i64().is_some() => Given::Number(value.as_i64().unwrap_or(0)),
+                value => match value.as_text() {
+                    Some(text) => Given::Text(text),
+                    None => Given::Bytes(value),
+                },
+            },
+        };
+        for name in &it.names {
+            match &given {
+                Given::Switch(on) => self.set_switch(name, *on)?,
+                other => self.set_value(name, other, out)?,
+            }
+        }
+        self.apply_settings();
+        Ok(())
+    }
+
+    fn set_switch(&mut self, name: &str, on: bool) -> Result<(), Failure> {
+        let unsupported = || {
+            let what = format!("SET {name} {}", if on { "ON" } else { "OFF" });
+            Failure::from(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]))
+        };
+        let settings = &mut self.state.settings;
+        match name {
+            "ANSI_DEFAULTS" => {
+                for switch in [
+                    Switches::ANSI_NULLS,
+                    Switches::ANSI_NULL_DFLT_ON,
+                    Switches::ANSI_PADDING,
+                    Switches::ANSI_WARNINGS,
+                    Switches::QUOTED_IDENTIFIER,
+                ] {
+                    if !on {
+                        return Err(unsupported());
+                    }
+                    settings.set(switch, on);
+                }
+                settings.set(Switches::IMPLICIT_TRANSACTIONS, on);
+                settings.set(Switches::CURSOR_CLOSE_ON_COMMIT, on);
+            }
+            "NOEXEC" => settings.no_exec = on,
+            "PARSEONLY" => settings.parse_only = on,
+            "FMTONLY" if !on => settings.format_only = false,
+            // Their OFF is not implemented; it would change what comparisons and strings mean.
+            "ANSI_NULLS" | "ANSI_PADDING" | "CONCAT_NULL_YIELDS_NULL" if !on => {
+                return Err(unsupported());
+            }
+            "NO_BROWSETABLE" | "FORCEPLAN" | "REMOTE_PROC_TRANSACTIONS" if !on => {}
+            "NO_BROWSETABLE" => {}
+            _ if name.starts_with("STATISTICS ") || name.starts_with("SHOWPLAN_") => {
+                if on {
+                    return Err(unsupported());
+                }
+            }
+            _ if name.starts_with("OFFSETS ") && !on => {}
+            "NUMERIC_ROUNDABORT" | "DISABLE_DEF_CNST_CHK" if on => return Err(unsupported()),
+            _ => match Switches::by_name(name) {
+                Some(switch) => {
+                    settings.set(switch, on);
+                    debug_assert!(!WITHOUT_EFFECT.contains(&name) || settings.is_on(switch) == on);
+                    if on && switch == Switches::ANSI_NULL_DFLT_ON {
+                        settings.set(Switches::ANSI_NULL_DFLT_OFF, false);
+                    }
+                    if on && switch == Switches::ANSI_NULL_DFLT_OFF {
+                        settings.set(Switches::ANSI_NULL_DFLT_ON, false);
+                    }
+                }
+                None => return Err(unsupported()),
+            },
+        }
+        Ok(())
+    }
+
+    fn set_value(
+        &mut self,
+        name: &str,
+        given: &Given,
+        out: &mut Output<'_>,
+    ) -> Result<(), Failure> {
+        let shown = match given {
+            Given::Number(n) => n.to_string(),
+            Given::Text(t) => t.clone(),
+            _ => "NULL".to_owned(),
+        };
+        let wrong = || Failure::from(SqlError::new(messages::SET_OPTION_VALUE, &[&shown, &name]));
+        let unsupported = || {
+            let what = format!("SET {name} {shown}");
+            Failure::from(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]))
+        };
+        match (name, given) {
+            ("LOCK_TIMEOUT", Given::Number(n)) => {
+                let ms = i32::try_from(*n).map_err(|_| wrong())?;
+                self.state.settings.lock_timeout = Timeout::from_setting(ms);
+                self.state.settings.lock_timeout_ms = ms.max(-1);
+            }
+            ("DEADLOCK_PRIORITY", Given::Number(n @ -10..=10)) => {
+                self.state.settings.deadlock_priority = *n as i8;
+            }
+            ("DEADLOCK_PRIORITY", Given::Text(t)) => {
+                self.state.settings.deadlock_priority = match t.to_ascii_uppercase().as_str() {
+                    "LOW" => -5,
+                    "NORMAL" => 0,
+                    "HIGH" => 5,
+                    _ => return Err(wrong()),
+                };
+            }
+            ("DATEFIRST", Given::Number(n @ 1..=7)) => self.state.settings.date_first = *n as u8,
+            ("DATEFORMAT", Given::Text(t)) => {
+                self.state.settings.date_format = match t.to_ascii_lowercase().as_str() {
+                    "mdy" => "mdy",
+                    // ISO dates read alike; drivers set it.
+                    "ymd" => "ymd",
+                    "dmy" | "dym" | "myd" | "ydm" => return Err(unsupported()),
+                    _ => return Err(wrong()),
+                };
+            }
+            ("LANGUAGE", Given::Text(t)) => self.set_language(t, out)?,
+            ("TEXTSIZE", Given::Number(n)) => {
+                let n = i32::try_from(*n).map_err(|_| wrong())?;
+                if (1..4096).contains(&n) {
+                    return Err(unsupported());
+                }
+                self.state.settings.text_size = if n <= 0 { 2_147_483_647 } else { n };
+            }
+            ("ROWCOUNT", Given::Number(n)) => {
+                self.state.settings.row_count = u64::try_from(*n).map_err(|_| wrong())?;
+            }
+            ("CONTEXT_INFO", Given::Bytes(value)) => {
+                let mut bytes = value.as_bytes().unwrap_or_default().to_vec();
+                bytes.resize(128, 0);
+                self.state.context_info = Value::varbinary(&bytes);
+            }
+            ("QUERY_GOVERNOR_COST_LIMIT", Given::Number(0)) => {}
+            ("FIPS_FLAGGER", _) | ("QUERY_GOVERNOR_COST_LIMIT", _) => return Err(unsupported()),
+            _ => return Err(wrong()),
+        }
+        Ok(())
+    }
+
+    fn set_language(&mut self, name: &str, out: &mut Output<'_>) -> Result<(), Failure> {
+        let Some(language) = Language::by_name(name) else {
+            let what = format!("SET LANGUAGE {name}");
+            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]).into());
+        };
+        let old = self.state.settings.language.name.to_owned();
+        self.state.settings.language = language;
+        self.state.settings.date_first = language.date_first;
+        self.state.settings.date_format = language.date_format;
+        let new = language.name.to_owned();
+        let e = SqlError::new(messages::LANGUAGE_CHANGED, &[&new]);
+        out.environment(&EnvironmentChange::Language { new, old });
+        out.message(&e.at_line(1));
+        Ok(())
+    }
+}

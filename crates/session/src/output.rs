@@ -1,0 +1,121 @@
+//! What a request yields, in the order of TDS.
+//!
+//! A DONE is held until it is known whether something follows: so MORE is right, and the last one
+//! of a request says there is no more.
+
+use crate::failure::Failure;
+use crate::sink::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink};
+use base::{SqlError, SqlResult, messages};
+use exec::RowSink;
+use types::{SqlType, Value};
+
+/// The sink of a request with the DONE that is held back.
+pub(crate) struct Output<'s> {
+    sink: &'s mut dyn ResultSink,
+    held: Option<Done>,
+    closed: bool,
+}
+
+impl<'s> Output<'s> {
+    pub(crate) fn new(sink: &'s mut dyn ResultSink) -> Output<'s> {
+        Output { sink, held: None, closed: false }
+    }
+
+    fn release(&mut self) {
+        if let Some(done) = self.held.take() {
+            self.sink.done(Done { more: true, ..done });
+        }
+    }
+
+    pub(crate) fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
+        self.release();
+        if self.closed || self.sink.columns(columns).is_err() {
+            self.closed = true;
+            return Err(Failure::cancelled());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn row(&mut self, values: &[Value]) -> SqlResult<()> {
+        if self.closed || self.sink.row(values).is_err() {
+            self.closed = true;
+            return Err(SqlError::new(messages::ATTENTION, &[]));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn message(&mut self, message: &SqlError) {
+        self.release();
+        self.sink.message(message);
+    }
+
+    pub(crate) fn environment(&mut self, change: &EnvironmentChange) {
+        self.release();
+        self.sink.environment(change);
+    }
+
+    pub(crate) fn return_status(&mut self, status: i32) {
+        self.release();
+        self.sink.return_status(status);
+    }
+
+    pub(crate) fn return_value(&mut self, name: &str, sql_type: SqlType, value: &Value) {
+        self.release();
+        self.sink.return_value(name, sql_type, value);
+    }
+
+    /// A statement or procedure ended.
+    pub(crate) fn done(&mut self, done: Done) {
+        self.release();
+        self.held = Some(done);
+    }
+
+    /// The request ended: its last DONE.
+    pub(crate) fn finish(&mut self, last: Done) {
+        // A batch's last statement has its own DONE; a procedure's follows those of its statements.
+        let held = match (self.held.take(), last.scope) {
+            (Some(held), DoneScope::Statement) if held.scope != DoneScope::InProcedure => {
+                Done { in_transaction: last.in_transaction, more: last.more, ..held }
+            }
+            (held, _) => {
+                self.held = held;
+                self.release();
+                last
+            }
+        };
+        self.sink.done(held);
+    }
+}
+
+/// A DONE of nothing in particular.
+pub(crate) fn plain_done(scope: DoneScope) -> Done {
+    Done {
+        scope,
+        command: Command::Other,
+        rows: None,
+        more: false,
+        error: false,
+        in_transaction: false,
+    }
+}
+
+/// Rows of a query on their way out, as many as SET ROWCOUNT lets through.
+pub(crate) struct Rows<'o, 's> {
+    pub(crate) out: &'o mut Output<'s>,
+    /// 0 for all.
+    pub(crate) limit: u64,
+    pub(crate) sent: u64,
+    /// The limit was reached: the error that ended the query is none.
+    pub(crate) enough: bool,
+}
+
+impl RowSink for Rows<'_, '_> {
+    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
+        if self.limit != 0 && self.sent == self.limit {
+            self.enough = true;
+            return Err(SqlError::new(messages::ATTENTION, &[]));
+        }
+        self.sent += 1;
+        self.out.row(values)
+    }
+}

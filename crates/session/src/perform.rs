@@ -1,0 +1,352 @@
+//! A place made ready and run: bound, optimised, locked against DDL, executed, undone on error.
+//!
+//! Invariants
+//!  1. A plan runs only under Sch-S on every object it refers to, and only if its databases still
+//!     have the versions it was bound in when those locks are held.
+//!  2. A statement that fails leaves nothing of what it did.
+//!  3. A place that is ready and whose epoch has not moved runs without allocation, parsing or
+//!     lookup of a name.
+
+use crate::activation::{Activation, Ready};
+use crate::failure::Failure;
+use crate::output::{Output, Rows};
+use crate::plans::{Place, PlaceId, Source, Visible};
+use crate::session::Session;
+use crate::sink::ResultColumn;
+use crate::state::Names;
+use base::{DatabaseId, SqlError, SqlResult, messages};
+use catalog::view::Object;
+use exec::{ExecContext, Executor, NoRows, Outcome};
+use lock::{Duration, Mode, Resource};
+use plan::{PhysicalPlan, Statement};
+use plancache::is_current;
+use std::sync::Arc;
+use types::Value;
+use work::CommitMode;
+
+/// How often a plan is made again because definitions changed meanwhile.
+const REBINDS_MAX: usize = 100;
+
+impl Session {
+    /// The value of an expression's place.
+    pub(crate) fn value(&mut self, act: &mut Activation, place: PlaceId) -> Result<Value, Failure> {
+        let ready = self.ready(act, place)?;
+        if ready.plan.header.references.is_empty() {
+            return Ok(self.with_context(act, place, |e, c| e.evaluate(c))?);
+        }
+        self.within_transaction(act, place, |e, c| e.evaluate(c))
+    }
+
+    /// Whether a condition's place is true.
+    pub(crate) fn is_true(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+    ) -> Result<bool, Failure> {
+        let ready = self.ready(act, place)?;
+        if ready.plan.header.references.is_empty() {
+            return Ok(self.with_context(act, place, |e, c| Ok(e.decide(c)? == Some(true)))?);
+        }
+        self.within_transaction(act, place, |e, c| Ok(e.decide(c)? == Some(true)))
+    }
+
+    /// Runs a SELECT, INSERT, UPDATE or DELETE.
+    pub(crate) fn run_statement(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+        out: &mut Output<'_>,
+    ) -> Result<Outcome, Failure> {
+        let ready = self.ready(act, place)?;
+        let is_query = matches!(ready.plan.statement, Statement::Query(_));
+        let touches = !ready.plan.header.references.is_empty();
+        let limit = self.state.settings.row_count;
+        if limit != 0 && !is_query && touches {
+            let what = "SET ROWCOUNT with INSERT, UPDATE, DELETE";
+            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]).into());
+        }
+        if !is_query {
+            if !touches {
+                let run = |executor: &mut Executor, context: &mut ExecContext<'_>| {
+                    executor.run(context, &mut NoRows)
+                };
+                return Ok(self.with_context(act, place, run)?);
+            }
+            return self.within_transaction(act, place, |e, c| e.run(c, &mut NoRows));
+        }
+        out.columns(&ready.columns)?;
+        let mut rows = Rows { out, limit, sent: 0, enough: false };
+        let run = |executor: &mut Executor, context: &mut ExecContext<'_>| {
+            let result = executor.run(context, &mut rows);
+            match result {
+                Err(_) if rows.enough => {
+                    Ok(Outcome { rows_affected: rows.sent, ..Outcome::default() })
+                }
+                other => other,
+            }
+        };
+        match touches {
+            true => self.within_transaction(act, place, run),
+            false => Ok(self.with_context(act, place, run)?),
+        }
+    }
+
+    /// Runs an executor as the session stands.
+    fn with_context<T>(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+        run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let host = &*self.host;
+        let mut context = ExecContext {
+            work: &mut self.work,
+            hobts: host.hobts(),
+            spill: host.spill(),
+            variables: &mut act.variables,
+            facts: &self.state,
+            identity: host.identity(),
+            grant: host.grant(),
+            isolation: self.state.settings.isolation,
+        };
+        let ready = act.ready[place].as_mut().expect("made ready by the caller");
+        run(&mut ready.executor, &mut context)
+    }
+
+    /// The same within the user's transaction or one of its own, undone when it fails.
+    fn within_transaction<T>(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+        run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
+    ) -> Result<T, Failure> {
+        self.begin_if_implicit();
+        let own = self.begin_statement();
+        if let Err(e) = self.hold_schema(act, place) {
+            if own {
+                self.roll_back_work()?;
+            }
+            return Err(e);
+        }
+        let ready = act.ready[place].as_ref().expect("made ready by the caller");
+        let changes = is_change(&ready.plan);
+        if changes && self.state.doomed {
+            self.work.locks().release_short(self.work.owner());
+            return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());
+        }
+        let point = (changes && !own).then(|| self.rollback_point());
+        let result = self.with_context(act, place, run);
+        self.end_statement(own, result, point.as_ref())
+    }
+
+    /// Ends a statement's own transaction, or undoes it alone within the user's.
+    pub(crate) fn end_statement<T>(
+        &mut self,
+        own: bool,
+        result: SqlResult<T>,
+        point: Option<&crate::transact::RollbackPoint>,
+    ) -> Result<T, Failure> {
+        match (result, own) {
+            (Ok(value), true) => match self.commit_work(CommitMode::Full) {
+                Ok(()) => Ok(value),
+                Err(e) => {
+                    self.roll_back_work()?;
+                    Err(e.into())
+                }
+            },
+            (Ok(value), false) => {
+                self.work.locks().release_short(self.work.owner());
+                Ok(value)
+            }
+            (Err(e), true) => {
+                self.roll_back_work()?;
+                Err(e.into())
+            }
+            (Err(e), false) => {
+                if let Some(point) = point {
+                    self.roll_back_to(point)?;
+                }
+                self.work.locks().release_short(self.work.owner());
+                Err(e.into())
+            }
+        }
+    }
+
+    /// Takes Sch-S on what a ready place refers to; when definitions changed before the locks were
+    /// there, makes it ready again.
+    fn hold_schema(&mut self, act: &mut Activation, place: PlaceId) -> Result<(), Failure> {
+        for _ in 0..REBINDS_MAX {
+            let ready = act.ready[place].as_ref().expect("made ready by the caller");
+            let epoch = ready.epoch;
+            for reference in &ready.plan.header.references {
+                // System views have no pages that DDL could take away.
+                if reference.object.0 < 0 {
+                    continue;
+                }
+                let resource = Resource::object(reference.database, reference.object);
+                self.work
+                    .locks()
+                    .lock(
+                        self.work.owner(),
+                        resource,
+                        Mode::SchS,
+                        Duration::Short,
+                        self.work.timeout(),
+                        None,
+                    )
+                    .map_err(SqlError::from)?;
+            }
+            if self.host.definitions_epoch() == epoch || self.still_current(act, place) {
+                return Ok(());
+            }
+            self.work.locks().release_short(self.work.owner());
+            act.ready[place] = None;
+            self.ready(act, place)?;
+        }
+        let what = "definitions kept changing while a statement was bound";
+        Err(SqlError::new(messages::INTERNAL, &[&what]).into())
+    }
+
+    fn still_current(&self, act: &Activation, place: PlaceId) -> bool {
+        let ready = act.ready[place].as_ref().expect("made ready by the caller");
+        is_current(&ready.plan.header, |d| self.host.schema_version(self.state.id(), d))
+    }
+
+    /// A place with a plan that was current a moment ago.
+    #[inline]
+    pub(crate) fn ready<'a>(
+        &mut self,
+        act: &'a mut Activation,
+        place: PlaceId,
+    ) -> Result<&'a Ready, Failure> {
+        let epoch = self.host.definitions_epoch();
+        let database = self.names_database(act);
+        let is_ready = match &act.ready[place] {
+            Some(r) => {
+                r.epoch == epoch
+                    && r.database == database
+                    && r.names_version == self.state.names_version()
+                    && !r.plan.header.recompile
+            }
+            None => false,
+        };
+        if !is_ready {
+            self.make_ready(act, place, epoch, database)?;
+        }
+        Ok(act.ready[place].as_ref().expect("made ready above"))
+    }
+
+    /// Where names without a database are looked for: a procedure's own database, else the
+    /// session's.
+    fn names_database(&self, act: &Activation) -> DatabaseId {
+        let program = &act.program.value;
+        if program.procedure.is_some() { program.database } else { self.state.database }
+    }
+
+    #[cold]
+    fn make_ready(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+        epoch: u64,
+        database: DatabaseId,
+    ) -> Result<(), Failure> {
+        let names_version = self.state.names_version();
+        let session = self.state.id();
+        let host = Arc::clone(&self.host);
+        let version = |d| host.schema_version(session, d);
+        if let Some(ready) = &mut act.ready[place]
+            && ready.database == database
+            && !ready.plan.header.recompile
+            && (ready.names_version == names_version || !ready.plan.header.session_bound)
+            && is_current(&ready.plan.header, version)
+        {
+            (ready.epoch, ready.names_version) = (epoch, names_version);
+            return Ok(());
+        }
+        let entry = Arc::clone(&act.program);
+        let held = &entry.value.places[place];
+        let shared = database == entry.value.database
+            && self.state.identity_insert.is_none()
+            && !self.open.definitions
+            && !entry.value.recompile;
+        let kept = if shared { held.cell.get(version) } else { None };
+        let plan = match kept {
+            Some(plan) => plan,
+            None => {
+                let visible = Visible { program: &entry.value, count: held.visible };
+                let bound = self.bind(held, &visible, database);
+                let plan = bound.map_err(|e| Failure::of_binding(e.at_line(held.line)))?;
+                if shared {
+                    held.cell.keep(&plan);
+                }
+                plan
+            }
+        };
+        let columns = result_columns(&plan);
+        let executor = Executor::new(&plan)?;
+        let ready = Ready { plan, executor, epoch, names_version, database, columns };
+        act.ready[place] = Some(Box::new(ready));
+        Ok(())
+    }
+
+    /// Binds and optimises a place.
+    pub(crate) fn bind(
+        &self,
+        place: &Place,
+        variables: &Visible<'_>,
+        database: DatabaseId,
+    ) -> SqlResult<Arc<PhysicalPlan>> {
+        let Some(current) = self.state.view(database) else {
+            return Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]));
+        };
+        let names = Names { state: &self.state, current };
+        let environment = bind::Environment {
+            catalogs: &names,
+            variables,
+            identity_insert: self.state.identity_insert.as_ref().map(|i| i.object),
+        };
+        let bound = match &place.source {
+            Source::Statement(s) => bind::bind_statement(&environment, s),
+            Source::Scalar(x, wanted) => bind::bind_scalar(&environment, x, *wanted),
+            Source::Condition(c) => bind::bind_condition(&environment, c),
+        }?;
+        if bound.into.is_some() {
+            return Err(SqlError::new(messages::NOT_SUPPORTED, &[&"SELECT INTO"]));
+        }
+        Ok(Arc::new(temporary(bound.plan, &bound.references)?))
+    }
+}
+
+/// Whether a plan changes rows.
+pub(crate) fn is_change(plan: &PhysicalPlan) -> bool {
+    match plan.statement {
+        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => true,
+        Statement::Query(_)
+        | Statement::Assign(_)
+        | Statement::Scalar(_)
+        | Statement::Condition(_) => false,
+    }
+}
+
+fn result_columns(plan: &PhysicalPlan) -> Vec<ResultColumn> {
+    let Statement::Query(query) = &plan.statement else { return Vec::new() };
+    let column = |c: &plan::ResultColumn| ResultColumn {
+        name: c.name.to_string(),
+        sql_type: c.sql_type,
+        collation: c.collation,
+        nullable: c.nullable,
+        identity: c.identity,
+        computed: !c.updatable,
+    };
+    query.columns.iter().map(column).collect()
+}
+
+fn temporary(p: plan::LogicalPlan, _: &[Object]) -> SqlResult<PhysicalPlan> {
+    let statement = match p.statement {
+        Statement::Scalar(x) if p.subqueries.is_empty() => Statement::Scalar(x),
+        Statement::Condition(x) if p.subqueries.is_empty() => Statement::Condition(x),
+        _ => return Err(SqlError::new(messages::INTERNAL, &[&"optimize"])),
+    };
+    Ok(PhysicalPlan { statement, subqueries: Vec::new(), slots: p.slots, header: p.header })
+}

@@ -1,0 +1,230 @@
+//! `Program`: a batch or procedure as a list of steps with jumps, and places that hold plans.
+//!
+//! ```text
+//!   IF c a ELSE b        0 Branch c else 3 · 1 a · 2 Jump 4 · 3 b · 4 …
+//!   WHILE c a            0 Branch c else 3 · 1 a · 2 Jump 0 · 3 …
+//!   TRY a CATCH b        0 a · 1 Jump 4 · 2 b · 3 LeaveCatch · 4 …      handlers: 0..1 → 2
+//! ```
+//! Control flow is resolved when text is compiled. Names are resolved late: a [`Place`] is bound
+//! when it first runs, and again when a definition has changed.
+
+use crate::settings::Settings;
+use base::{DatabaseId, ObjectId};
+use bind::Variables;
+use plan::VariableId;
+use plancache::PlanCell;
+use std::sync::Arc;
+use tsql::ast;
+use types::SqlType;
+
+/// A compiled batch, procedure or prepared statement. Sessions share it.
+#[derive(Debug)]
+pub struct Program {
+    pub(crate) text: Arc<str>,
+    /// Of a procedure: what errors and ERROR_PROCEDURE() call it.
+    pub(crate) procedure: Option<Box<str>>,
+    pub(crate) object: ObjectId,
+    /// The database that names without database mean.
+    pub(crate) database: DatabaseId,
+    pub(crate) parameters: Vec<ProgramParameter>,
+    /// Parameters first.
+    pub(crate) variables: Vec<ProgramVariable>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) places: Vec<Place>,
+    pub(crate) handlers: Vec<Handler>,
+    /// SET options it runs under, of a procedure.
+    pub(crate) quoted_identifier: bool,
+    pub(crate) recompile: bool,
+}
+
+/// A parameter of a procedure or prepared statement.
+#[derive(Debug)]
+pub(crate) struct ProgramParameter {
+    pub(crate) output: bool,
+    pub(crate) default: Option<PlaceId>,
+}
+
+/// A variable.
+#[derive(Debug)]
+pub(crate) struct ProgramVariable {
+    /// With its `@`.
+    pub(crate) name: Box<str>,
+    pub(crate) sql_type: SqlType,
+}
+
+/// A place in [`Program::places`].
+pub(crate) type PlaceId = usize;
+/// A position in [`Program::steps`].
+pub(crate) type At = usize;
+
+/// What is bound and run as one plan.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) source: Source,
+    pub(crate) cell: PlanCell,
+    /// How many variables were declared before it.
+    pub(crate) visible: usize,
+    pub(crate) line: u32,
+}
+
+/// What a [`Place`] is made of.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Statement(ast::Statement),
+    Scalar(ast::Expr, Option<SqlType>),
+    Condition(ast::Condition),
+}
+
+/// A TRY block: steps, and where its CATCH block begins.
+#[derive(Debug)]
+pub(crate) struct Handler {
+    pub(crate) from: At,
+    pub(crate) to: At,
+    pub(crate) catch: At,
+    /// How many CATCH blocks are around it.
+    pub(crate) depth: usize,
+}
+
+/// One step and its statement's place in the text.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) kind: StepKind,
+    pub(crate) span: ast::Span,
+}
+
+/// See [`Step`].
+#[derive(Debug)]
+pub(crate) enum StepKind {
+    /// SELECT, INSERT, UPDATE, DELETE.
+    Run(PlaceId),
+    /// SET @v, DECLARE @v = …
+    Assign {
+        variable: VariableId,
+        place: PlaceId,
+    },
+    /// IF, WHILE: goes on when true.
+    Branch {
+        place: PlaceId,
+        otherwise: At,
+    },
+    Jump {
+        to: At,
+        /// CATCH blocks around the target: further ones are left.
+        depth: usize,
+    },
+    LeaveCatch,
+    Return(Option<PlaceId>),
+    Print(PlaceId),
+    Throw([PlaceId; 3]),
+    Rethrow,
+    RaiseError(Box<Raise>),
+    Execute(Box<Execute>),
+    WaitFor {
+        place: PlaceId,
+        until: bool,
+    },
+    Transaction(Box<ast::Transaction>, Option<VariableId>),
+    SetOption(Box<ast::SetOption>, Option<PlaceId>),
+    SetIsolation(ast::IsolationLevel),
+    SetIdentityInsert {
+        table: Box<ast::ObjectName>,
+        on: bool,
+    },
+    Use(Box<str>),
+    Kill(PlaceId),
+    Shutdown {
+        nowait: bool,
+    },
+    /// What `Host::ddl` runs.
+    Definition(Box<ast::Statement>),
+    /// Parses, and is refused by name.
+    Unsupported(&'static str),
+}
+
+/// RAISERROR.
+#[derive(Debug)]
+pub(crate) struct Raise {
+    pub(crate) message: PlaceId,
+    pub(crate) severity: PlaceId,
+    pub(crate) state: PlaceId,
+    pub(crate) arguments: Vec<PlaceId>,
+    pub(crate) log: bool,
+    pub(crate) set_error: bool,
+}
+
+/// EXECUTE.
+#[derive(Debug)]
+pub(crate) struct Execute {
+    pub(crate) result: Option<VariableId>,
+    pub(crate) what: Executed,
+    pub(crate) arguments: Vec<Argument>,
+}
+
+/// What is executed.
+#[derive(Debug)]
+pub(crate) enum Executed {
+    Procedure(ast::ObjectName),
+    Variable(VariableId),
+    Text(PlaceId),
+}
+
+/// An argument of a procedure.
+#[derive(Debug)]
+pub(crate) struct Argument {
+    pub(crate) name: Option<Box<str>>,
+    pub(crate) value: ArgumentValue,
+    pub(crate) output: bool,
+}
+
+/// See [`Argument`].
+#[derive(Debug)]
+pub(crate) enum ArgumentValue {
+    Default,
+    Variable(VariableId),
+    Place(PlaceId),
+}
+
+impl Program {
+    /// Bytes it takes, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        // A plan of a statement takes a few kilobytes; trees take several times their text.
+        self.text.len() * 8 + self.places.len() * 2048 + self.steps.len() * 64
+    }
+
+    /// The innermost TRY block around a step.
+    pub(crate) fn handler(&self, at: At) -> Option<&Handler> {
+        let around = self.handlers.iter().filter(|h| (h.from..h.to).contains(&at));
+        around.min_by_key(|h| h.to - h.from)
+    }
+
+    /// How the parser is to read text that belongs to it.
+    pub(crate) fn parse_options(settings: &Settings) -> tsql::ParseOptions {
+        let switch = crate::settings::Switches::QUOTED_IDENTIFIER;
+        tsql::ParseOptions { quoted_identifier: settings.is_on(switch) }
+    }
+}
+
+/// The variables that a place sees.
+pub(crate) struct Visible<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) count: usize,
+}
+
+impl Variables for Visible<'_> {
+    fn variable(&self, name: &str) -> Option<(VariableId, SqlType)> {
+        find_variable(&self.program.variables[..self.count], name)
+    }
+}
+
+pub(crate) fn find_variable(
+    variables: &[ProgramVariable],
+    name: &str,
+) -> Option<(VariableId, SqlType)> {
+    let at = variables.iter().position(|v| same_name(&v.name, name))?;
+    Some((VariableId(at as u32), variables[at].sql_type))
+}
+
+/// Whether two names of variables, parameters or options are one.
+pub(crate) fn same_name(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())
+}

@@ -1,0 +1,14 @@
+//! `sys.sp_flush_log`: the log of the current database becomes durable, delayed commits too.
+
+use super::Call;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::session::Session;
+
+pub(crate) fn run(session: &mut Session, _: &mut Call, _: &mut Output<'_>) -> Result<i32, Failure> {
+    if let Some(home) = session.host.home(session.state.database) {
+        let log = home.log();
+        log.flush_to(log.next_lsn());
+    }
+    Ok(0)
+}

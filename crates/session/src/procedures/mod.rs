@@ -1,0 +1,111 @@
+//! System procedures, one a file, and how they are called.
+
+mod datatype_info;
+mod executesql;
+mod flush_log;
+mod helpindex;
+mod prepare;
+mod session_context;
+mod tables;
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::plans::Program;
+use crate::request::Parameter;
+use crate::session::Session;
+use base::{SqlError, messages};
+use plancache::Entry;
+use std::sync::Arc;
+use types::{SqlType, Value};
+
+/// A call of a procedure, from text or from a client.
+#[derive(Default)]
+pub(crate) struct Call {
+    pub(crate) arguments: Vec<CallArgument>,
+}
+
+/// An argument of a [`Call`]. Of an output argument the value is replaced.
+pub(crate) struct CallArgument {
+    pub(crate) name: Option<Box<str>>,
+    pub(crate) value: Value,
+    pub(crate) sql_type: SqlType,
+    pub(crate) output: bool,
+    pub(crate) default: bool,
+}
+
+/// A prepared statement of the session.
+pub(crate) struct Prepared {
+    pub(crate) parameters: String,
+    pub(crate) text: String,
+    pub(crate) entry: Option<Arc<Entry<Program>>>,
+}
+
+/// A system procedure. The answer is its return status.
+pub(crate) type SystemProcedure =
+    fn(&mut Session, &mut Call, &mut Output<'_>) -> Result<i32, Failure>;
+
+const PROCEDURES: &[(&str, SystemProcedure)] = &[
+    ("sp_executesql", executesql::run),
+    ("sp_prepare", prepare::prepare),
+    ("sp_prepexec", prepare::prepare_and_execute),
+    ("sp_execute", prepare::execute),
+    ("sp_unprepare", prepare::unprepare),
+    ("sp_tables", tables::run),
+    ("sp_datatype_info", datatype_info::run),
+    ("sp_datatype_info_90", datatype_info::run),
+    ("sp_datatype_info_100", datatype_info::run),
+    ("sp_helpindex", helpindex::run),
+    ("sp_flush_log", flush_log::run),
+    ("sp_set_session_context", session_context::run),
+    ("sp_reset_connection", |_, _, _| Ok(0)),
+];
+
+/// A system procedure by its name without schema.
+pub(crate) fn find(name: &str) -> Option<SystemProcedure> {
+    PROCEDURES.iter().find(|p| p.0.eq_ignore_ascii_case(name)).map(|p| p.1)
+}
+
+impl Call {
+    pub(crate) fn of_parameters(parameters: Vec<Parameter>) -> Call {
+        let argument = |p: Parameter| CallArgument {
+            name: (!p.name.is_empty()).then(|| p.name.into_boxed_str()),
+            value: p.value,
+            sql_type: p.sql_type,
+            output: p.output,
+            default: p.default,
+        };
+        Call { arguments: parameters.into_iter().map(argument).collect() }
+    }
+
+    /// Takes the first arguments away, those that are the system procedure's own.
+    pub(crate) fn rest(&mut self, own: usize) -> Call {
+        let at = own.min(self.arguments.len());
+        Call { arguments: self.arguments.split_off(at) }
+    }
+}
+
+impl Session {
+    /// A procedure that clients call by number.
+    pub(crate) fn call_numbered(
+        &mut self,
+        number: u16,
+        call: &mut Call,
+        out: &mut Output<'_>,
+    ) -> Result<i32, Failure> {
+        let procedure: SystemProcedure = match number {
+            10 => executesql::run,
+            11 => prepare::prepare,
+            12 => prepare::execute,
+            13 => prepare::prepare_and_execute,
+            15 => prepare::unprepare,
+            1..=9 => return Err(unsupported("server cursors (sp_cursor)")),
+            14 => return Err(unsupported("sp_prepexecrpc")),
+            _ => return Err(SqlError::new(messages::TDS_RPC_NAME, &[]).into()),
+        };
+        procedure(self, call, out)
+    }
+}
+
+pub(crate) fn unsupported(what: &str) -> Failure {
+    SqlError::new(messages::NOT_SUPPORTED, &[&what]).into()
+}

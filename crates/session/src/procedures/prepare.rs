@@ -1,0 +1,105 @@
+//! Prepared statements by handle: sp_prepare, sp_execute, sp_prepexec, sp_unprepare.
+
+use super::executesql::statement;
+use super::{Call, Prepared};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::session::Session;
+use crate::sink::DoneScope;
+use base::{SqlError, messages};
+use types::{SqlType, Value};
+
+/// `sp_prepare @handle OUTPUT, @params, @stmt [, @options]`
+pub(crate) fn prepare(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    keep(session, call, out)?;
+    Ok(0)
+}
+
+/// `sp_prepexec @handle OUTPUT, @params, @stmt [, values …]`
+pub(crate) fn prepare_and_execute(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let handle = keep(session, call, out)?;
+    let mut rest = call.rest(3);
+    let result = run(session, handle, &mut rest, out);
+    call.arguments.append(&mut rest.arguments);
+    result
+}
+
+/// `sp_execute @handle [, values …]`
+pub(crate) fn execute(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let handle = handle_of(call)?;
+    let mut rest = call.rest(1);
+    let result = run(session, handle, &mut rest, out);
+    call.arguments.append(&mut rest.arguments);
+    result
+}
+
+/// `sp_unprepare @handle`
+pub(crate) fn unprepare(
+    session: &mut Session,
+    call: &mut Call,
+    _: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let handle = handle_of(call)?;
+    match session.prepared.remove(&handle) {
+        Some(_) => Ok(0),
+        None => Err(SqlError::new(messages::PREPARED_HANDLE_UNKNOWN, &[&handle]).into()),
+    }
+}
+
+fn handle_of(call: &Call) -> Result<i32, Failure> {
+    let handle = call.number("@handle", 0).and_then(|n| i32::try_from(n).ok());
+    let facts: [&dyn std::fmt::Display; 2] = [&"@handle", &"int"];
+    handle.ok_or_else(|| SqlError::new(messages::PARAMETER_TYPE_INVALID, &facts).into())
+}
+
+/// Compiles the statement and puts its handle into the first argument.
+fn keep(session: &mut Session, call: &mut Call, out: &mut Output<'_>) -> Result<i32, Failure> {
+    let text = statement(call, 2)?;
+    let parameters = call.arguments[1].value.as_text().unwrap_or_default();
+    let entry = match session.prepared_program(&parameters, &text) {
+        Ok(entry) => entry,
+        Err(errors) => return Err(session.tell_all(errors, DoneScope::InProcedure, out)),
+    };
+    // A handle given to sp_prepexec is that of a statement the client wants no more.
+    if let Ok(old) = handle_of(call) {
+        session.prepared.remove(&old);
+    }
+    session.last_handle = session.last_handle.wrapping_add(1).max(1);
+    let handle = session.last_handle;
+    session.prepared.insert(handle, Prepared { parameters, text, entry: Some(entry) });
+    let argument = &mut call.arguments[0];
+    argument.value = Value::Int(handle);
+    argument.sql_type = SqlType::Int;
+    Ok(handle)
+}
+
+fn run(
+    session: &mut Session,
+    handle: i32,
+    values: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let Some(prepared) = session.prepared.get(&handle) else {
+        return Err(SqlError::new(messages::PREPARED_HANDLE_UNKNOWN, &[&handle]).into());
+    };
+    let current = session.state.database;
+    match prepared.entry.clone().filter(|e| e.value.database == current) {
+        Some(entry) => session.run_prepared(&entry, values, out),
+        None => {
+            let (parameters, text) = (prepared.parameters.clone(), prepared.text.clone());
+            session.execute_text(&parameters, &text, values, out)
+        }
+    }
+}

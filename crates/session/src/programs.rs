@@ -1,0 +1,175 @@
+//! From text to a program in the cache: batches, prepared statements, procedures.
+
+use crate::compile::{Unit, compile};
+use crate::plans::{PlaceId, Program, Source, Visible};
+use crate::session::Session;
+use base::{DatabaseId, ObjectId, SqlError, messages};
+use catalog::view::Module;
+use plancache::{Entry, Key, Kind};
+use std::sync::Arc;
+use tsql::ast::StatementKind;
+
+/// All that is wrong with a text.
+pub(crate) type Errors = Vec<SqlError>;
+
+impl Session {
+    /// The program of a batch. Its statements are bound at once, except those whose objects do not
+    /// exist yet: any other error means that nothing of it runs.
+    pub(crate) fn batch_program(&mut self, text: &Arc<str>) -> Result<Arc<Entry<Program>>, Errors> {
+        let key = self.key(Kind::AdHoc, "", text);
+        if let Some(entry) = self.host.programs().find(&key) {
+            return Ok(entry);
+        }
+        let parsed = tsql::parse(text, Program::parse_options(&self.state.settings));
+        if !parsed.errors.is_empty() {
+            return Err(parsed.errors);
+        }
+        let program = compile(Unit {
+            text,
+            database: self.state.database,
+            object: ObjectId(0),
+            procedure: None,
+            quoted_identifier: true,
+            parameters: Vec::new(),
+            statements: parsed.batch.statements,
+            recompile: false,
+        })?;
+        self.bind_ahead(&program)?;
+        let bytes = program.bytes();
+        Ok(self.host.programs().insert(&key, program, bytes))
+    }
+
+    /// The program of a text with declared parameters.
+    pub(crate) fn prepared_program(
+        &mut self,
+        parameters: &str,
+        text: &str,
+    ) -> Result<Arc<Entry<Program>>, Errors> {
+        let key = self.key(Kind::Prepared, parameters, text);
+        if let Some(entry) = self.host.programs().find(&key) {
+            return Ok(entry);
+        }
+        let options = Program::parse_options(&self.state.settings);
+        let declared = tsql::parse_parameters(parameters, options).map_err(|e| vec![e])?;
+        let parsed = tsql::parse(text, options);
+        if !parsed.errors.is_empty() {
+            return Err(parsed.errors);
+        }
+        let program = compile(Unit {
+            text: &text.into(),
+            database: self.state.database,
+            object: ObjectId(0),
+            procedure: None,
+            quoted_identifier: true,
+            parameters: declared,
+            statements: parsed.batch.statements,
+            recompile: false,
+        })?;
+        self.bind_ahead(&program)?;
+        let bytes = program.bytes();
+        Ok(self.host.programs().insert(&key, program, bytes))
+    }
+
+    /// The program of a procedure.
+    pub(crate) fn procedure_program(
+        &mut self,
+        database: DatabaseId,
+        module: &Module,
+    ) -> Result<Arc<Entry<Program>>, Errors> {
+        let key = Key {
+            kind: Kind::Procedure,
+            database,
+            object: module.object_id,
+            options: u64::from(module.quoted_identifier),
+            parameters: "",
+            text: &module.text,
+        };
+        if let Some(entry) = self.host.programs().find(&key) {
+            return Ok(entry);
+        }
+        let options = tsql::ParseOptions { quoted_identifier: module.quoted_identifier };
+        let parsed = tsql::parse(&module.text, options);
+        if !parsed.errors.is_empty() {
+            return Err(parsed.errors);
+        }
+        let first = parsed.batch.statements.into_iter().next().map(|s| s.kind);
+        let Some(StatementKind::Procedure(procedure)) = first else {
+            let what = format!("{} is no procedure", module.name);
+            return Err(vec![SqlError::new(messages::INTERNAL, &[&what])]);
+        };
+        let recompile = procedure.options.iter().any(|o| &*o.name == "RECOMPILE");
+        let program = compile(Unit {
+            text: &(&*module.text).into(),
+            database,
+            object: module.object_id,
+            procedure: Some(&module.name),
+            quoted_identifier: module.quoted_identifier,
+            parameters: procedure.parameters,
+            statements: procedure.body,
+            recompile,
+        })?;
+        let bytes = program.bytes();
+        Ok(self.host.programs().insert(&key, program, bytes))
+    }
+
+    fn key<'t>(&self, kind: Kind, parameters: &'t str, text: &'t str) -> Key<'t> {
+        Key {
+            kind,
+            database: self.state.database,
+            object: ObjectId(0),
+            options: self.state.settings.plan_key(),
+            parameters,
+            text,
+        }
+    }
+
+    /// Binds every statement before the first runs; what names an object that does not exist is
+    /// left for later.
+    fn bind_ahead(&self, program: &Program) -> Result<(), Errors> {
+        let mut errors = Errors::new();
+        // Behind a USE names mean something else.
+        let changes_database =
+            |s: &crate::plans::Step| matches!(s.kind, crate::plans::StepKind::Use(_));
+        if program.steps.iter().any(changes_database) {
+            return Ok(());
+        }
+        for place in 0..program.places.len() {
+            if let Err(e) = self.bind_place_ahead(program, place)
+                && !is_deferred(&e)
+            {
+                errors.push(e);
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    fn bind_place_ahead(&self, program: &Program, place: PlaceId) -> Result<(), SqlError> {
+        let held = &program.places[place];
+        // Constants and variables alone are cheap to bind when they run.
+        if let Source::Scalar(x, _) = &held.source
+            && matches!(x.kind, tsql::ast::ExprKind::Literal(_))
+        {
+            return Ok(());
+        }
+        let visible = Visible { program, count: held.visible };
+        let plan = self.bind(held, &visible, program.database).map_err(|e| e.at_line(held.line))?;
+        if self.state.identity_insert.is_none() && !self.open.definitions {
+            held.cell.keep(&plan);
+        }
+        Ok(())
+    }
+}
+
+/// Errors about things that may exist by the time the statement runs.
+fn is_deferred(error: &SqlError) -> bool {
+    let later = [
+        messages::INVALID_OBJECT.number,
+        messages::DATABASE_NOT_FOUND.number,
+        messages::IDENTITY_INSERT_OFF.number,
+        messages::IDENTITY_VALUE_REQUIRED.number,
+        messages::INSERT_IDENTITY_NO_LIST.number,
+    ];
+    // What is not supported is an error of the statement, when and if it runs.
+    let unsupported = [messages::NOT_SUPPORTED.number, messages::FEATURE_NOT_SUPPORTED.number];
+    later.contains(&error.number()) || unsupported.contains(&error.number())
+}

@@ -1,0 +1,345 @@
+//! OBJECT_ID, DB_NAME, COL_LENGTH and their kin: answered from views of definitions.
+
+use crate::state::{Names, State};
+use base::{DatabaseId, IndexId, ObjectId, SqlResult};
+use builtins::Question;
+use catalog::view::{
+    DatabaseView, Found, ModuleKind, Object, ObjectName, SchemaId, Table, resolve,
+};
+use std::sync::Arc;
+use types::{Decimal, SqlType, Value};
+
+/// The answer to a question; NULL for what is unknown.
+pub(crate) fn answer(state: &State, question: Question, args: &[Value]) -> SqlResult<Value> {
+    use Question as Q;
+    if args.iter().any(Value::is_null) && !matches!(question, Q::ObjectId | Q::ObjectName) {
+        return Ok(Value::Null);
+    }
+    let asked = Asked { state, args };
+    Ok(asked.answer(question).unwrap_or(Value::Null))
+}
+
+struct Asked<'a> {
+    state: &'a State,
+    args: &'a [Value],
+}
+
+impl Asked<'_> {
+    fn text(&self, i: usize) -> Option<String> {
+        self.args.get(i)?.as_text()
+    }
+
+    fn upper(&self, i: usize) -> Option<String> {
+        Some(self.text(i)?.to_ascii_uppercase())
+    }
+
+    fn number(&self, i: usize) -> Option<i64> {
+        let value = self.args.get(i)?;
+        let text = || value.as_text()?.trim().parse().ok();
+        value.as_i64().or_else(text)
+    }
+
+    fn view(&self) -> Option<Arc<DatabaseView>> {
+        self.state.view(self.state.database)
+    }
+
+    /// The view of a database given by id in an argument, else the current one.
+    fn view_at(&self, i: usize) -> Option<Arc<DatabaseView>> {
+        match self.args.get(i) {
+            None | Some(Value::Null) => self.view(),
+            Some(_) => self.state.view(DatabaseId(u16::try_from(self.number(i)?).ok()?)),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<Found> {
+        let name = tsql::parse_object_name(name).ok()?;
+        let names = Names { state: self.state, current: self.view()? };
+        let database = name.database.as_ref().map(|n| &*n.text);
+        let schema = name.schema.as_ref().map(|n| &*n.text);
+        resolve(&names, ObjectName { database, schema, object: &name.object.text })
+    }
+
+    /// A table by id: of the current database, or a temporary one.
+    fn table(&self, i: usize) -> Option<Arc<Table>> {
+        let id = ObjectId(i32::try_from(self.number(i)?).ok()?);
+        let temp = self.state.temp.iter().find(|t| t.object_id == id).map(Arc::clone);
+        temp.or_else(|| self.view()?.table(id))
+    }
+
+    fn table_named(&self, i: usize) -> Option<Arc<Table>> {
+        match self.find(&self.text(i)?)?.object {
+            Object::Table(t) => Some(t),
+            Object::Module(_) | Object::Virtual(_) => None,
+        }
+    }
+
+    fn object_at(&self, i: usize, database: usize) -> Option<(Arc<DatabaseView>, Object)> {
+        let view = self.view_at(database)?;
+        let id = ObjectId(i32::try_from(self.number(i)?).ok()?);
+        let object = view.by_id(id)?;
+        Some((view, object))
+    }
+
+    fn answer(&self, question: Question) -> Option<Value> {
+        use Question as Q;
+        match question {
+            Q::ObjectId | Q::ObjectName | Q::ObjectSchemaName | Q::ObjectDefinition => {
+                self.object(question)
+            }
+            Q::ObjectProperty | Q::ObjectPropertyEx => self.object_property(),
+            Q::DatabaseId | Q::DatabaseName | Q::DatabasePropertyEx | Q::HasDbAccess => {
+                self.database(question)
+            }
+            Q::ColLength | Q::ColName | Q::ColumnProperty => self.column(question),
+            Q::IndexCol | Q::IndexProperty | Q::StatsDate => self.index(question),
+            Q::IdentCurrent | Q::IdentIncr | Q::IdentSeed => self.identity(question),
+            Q::FileId | Q::FileName | Q::FileGroupId | Q::FileGroupName => self.file(question),
+            Q::SchemaId | Q::SchemaName => self.schema(question),
+            Q::TypeId | Q::TypeName | Q::TypeProperty => self.type_of(question),
+            Q::ServerProperty => Some(self.state.host.server_property(&self.upper(0)?)),
+            Q::SessionProperty => Some(self.state.session_property(&self.text(0)?)),
+            Q::SessionContext => Some(self.state.context.get(&self.text(0)?)?.0.clone()),
+            Q::ConnectionProperty => self.connection_property(),
+            Q::FullTextServiceProperty => Some(Value::Int(0)),
+            Q::DatabasePrincipalId | Q::UserId => self.user_id(),
+            Q::UserName => (self.number(0)? == 1).then(|| Value::nvarchar("dbo")),
+            Q::SuserId => Some(Value::Int(1)),
+            Q::SuserName => Some(Value::nvarchar(&self.state.entry.login().user)),
+            // Everybody who may log in is sa until there are permissions.
+            Q::HasPermsByName | Q::IsMember | Q::IsSrvRoleMember => Some(Value::Int(1)),
+            Q::LoginProperty => None,
+        }
+    }
+
+    fn object(&self, question: Question) -> Option<Value> {
+        match question {
+            Question::ObjectId => {
+                let found = self.find(&self.text(0)?)?;
+                if let Some(wanted) = self.upper(1)
+                    && wanted.trim() != type_code(&found.object)
+                {
+                    return None;
+                }
+                Some(Value::Int(found.object.object_id().0))
+            }
+            Question::ObjectName => {
+                let temp = || self.table(0).map(|t| Value::nvarchar(&t.name));
+                let named = self.object_at(0, 1).map(|(_, o)| Value::nvarchar(o.name()));
+                named.or_else(temp)
+            }
+            Question::ObjectSchemaName => {
+                let (view, object) = self.object_at(0, 1)?;
+                Some(Value::nvarchar(&view.schema_by_id(object.schema_id())?.name))
+            }
+            _ => match self.object_at(0, 1)?.1 {
+                Object::Module(m) => Some(Value::nvarchar(&m.text)),
+                Object::Table(_) | Object::Virtual(_) => None,
+            },
+        }
+    }
+
+    fn object_property(&self) -> Option<Value> {
+        let (_, object) = self.object_at(0, 9)?;
+        let is = |b: bool| Some(Value::Int(i32::from(b)));
+        let property = self.upper(1)?;
+        let table = match &object {
+            Object::Table(t) => Some(Arc::clone(t)),
+            Object::Module(_) | Object::Virtual(_) => None,
+        };
+        let module = |kind| matches!(&object, Object::Module(m) if m.kind == kind);
+        match property.as_str() {
+            "ISTABLE" | "ISUSERTABLE" => is(table.is_some()),
+            "ISPROCEDURE" => is(module(ModuleKind::Procedure)),
+            "ISVIEW" => is(module(ModuleKind::View) || matches!(object, Object::Virtual(_))),
+            "ISSCALARFUNCTION" => is(module(ModuleKind::ScalarFunction)),
+            "ISTABLEFUNCTION" => is(module(ModuleKind::TableFunction)),
+            "ISTRIGGER" => is(module(ModuleKind::Trigger)),
+            "ISMSSHIPPED" | "ISSYSTEMTABLE" => is(object.object_id().0 < 0),
+            "TABLEHASIDENTITY" => is(table?.identity().is_some()),
+            "TABLEHASPRIMARYKEY" => is(table?.indexes.iter().any(|i| i.primary_key)),
+            "TABLEHASCLUSTINDEX" => is(table?.base().index_id == IndexId(1)),
+            "TABLEHASINDEX" => is(table?.indexes.iter().any(|i| i.index_id != IndexId(0))),
+            "SCHEMAID" => Some(Value::Int(object.schema_id().0)),
+            "OWNERID" => Some(Value::Int(1)),
+            _ => None,
+        }
+    }
+
+    fn database(&self, question: Question) -> Option<Value> {
+        let host = &self.state.host;
+        match question {
+            Question::DatabaseId => {
+                Some(Value::SmallInt(host.database_id(&self.text(0)?)?.0 as i16))
+            }
+            Question::DatabaseName => {
+                let id = DatabaseId(u16::try_from(self.number(0)?).ok()?);
+                let all = host.databases();
+                let found = all.iter().find(|d| d.0 == id)?;
+                Some(Value::nvarchar(&found.1))
+            }
+            Question::HasDbAccess => host.database_id(&self.text(0)?).map(|_| Value::Int(1)),
+            _ => {
+                let id = host.database_id(&self.text(0)?)?;
+                Some(host.database_property(id, &self.upper(1)?))
+            }
+        }
+    }
+
+    fn column(&self, question: Question) -> Option<Value> {
+        let names = self.view()?.collation();
+        if question == Question::ColLength {
+            let table = self.table_named(0)?;
+            let column = &table.columns[table.column(&self.text(1)?, names)?];
+            return Some(Value::SmallInt(column.sql_type.max_length()));
+        }
+        let table = self.table(0)?;
+        if question == Question::ColName {
+            let id = self.number(1)?;
+            let column = table.columns.iter().find(|c| i64::from(c.column_id) == id)?;
+            return Some(Value::nvarchar(&column.name));
+        }
+        let column = &table.columns[table.column(&self.text(1)?, names)?];
+        let t = column.sql_type;
+        let int = |n: i32| Some(Value::Int(n));
+        match self.upper(2)?.as_str() {
+            "ALLOWSNULL" => int(i32::from(column.nullable)),
+            "COLUMNID" => int(column.column_id),
+            "ISCOMPUTED" => int(i32::from(column.computed.is_some())),
+            "ISIDENTITY" => int(i32::from(column.identity.is_some())),
+            "PRECISION" if t.is_character() => int(i32::from(t.max_length())),
+            "PRECISION" => int(i32::from(t.precision())),
+            "SCALE" if t.is_character() => None,
+            "SCALE" => int(i32::from(t.scale())),
+            "ISROWGUIDCOL" | "ISSPARSE" | "ISHIDDEN" => int(0),
+            _ => None,
+        }
+    }
+
+    fn index(&self, question: Question) -> Option<Value> {
+        let names = self.view()?.collation();
+        if question == Question::IndexCol {
+            let table = self.table_named(0)?;
+            let id = self.number(1)?;
+            let index = table.indexes.iter().find(|i| i64::from(i.index_id.0) == id)?;
+            let position = usize::try_from(self.number(2)?.checked_sub(1)?).ok()?;
+            let column = index.key.get(position)?.column;
+            return Some(Value::nvarchar(&table.columns[column].name));
+        }
+        if question == Question::StatsDate {
+            return None;
+        }
+        let table = self.table(0)?;
+        let index = table.index(&self.text(1)?, names)?;
+        let int = |n: i32| Some(Value::Int(n));
+        match self.upper(2)?.as_str() {
+            "INDEXID" => int(index.index_id.0),
+            "ISUNIQUE" => int(i32::from(index.unique)),
+            "ISCLUSTERED" => int(i32::from(index.index_id == IndexId(1))),
+            "ISDISABLED" => int(i32::from(index.disabled)),
+            "INDEXFILLFACTOR" => int(i32::from(index.fill_factor)),
+            "ISHYPOTHETICAL" | "ISSTATISTICS" | "ISAUTOSTATISTICS" => int(0),
+            _ => None,
+        }
+    }
+
+    fn identity(&self, question: Question) -> Option<Value> {
+        let found = self.find(&self.text(0)?)?;
+        let Object::Table(table) = &found.object else { return None };
+        let identity = table.columns[table.identity()?].identity?;
+        let value = match question {
+            Question::IdentSeed => identity.seed,
+            Question::IdentIncr => identity.increment,
+            _ => self.state.host.identity_current(found.database.id(), table)?,
+        };
+        Decimal::new(value, 0).map(Value::Decimal)
+    }
+
+    fn file(&self, question: Question) -> Option<Value> {
+        let files = self.state.host.files(self.state.database);
+        match question {
+            Question::FileId => {
+                let name = self.text(0)?;
+                let file = files.iter().find(|f| f.1.eq_ignore_ascii_case(&name))?;
+                Some(Value::Int(i32::from(file.0)))
+            }
+            Question::FileName => {
+                let id = self.number(0)?;
+                let file = files.iter().find(|f| i64::from(f.0) == id)?;
+                Some(Value::nvarchar(&file.1))
+            }
+            Question::FileGroupId => {
+                self.text(0)?.eq_ignore_ascii_case("PRIMARY").then_some(Value::Int(1))
+            }
+            _ => (self.number(0)? == 1).then(|| Value::nvarchar("PRIMARY")),
+        }
+    }
+
+    fn schema(&self, question: Question) -> Option<Value> {
+        let view = self.view()?;
+        if question == Question::SchemaId {
+            let Some(name) = self.text(0) else { return Some(Value::Int(SchemaId::DBO.0)) };
+            return view.schema(&name).map(|s| Value::Int(s.id.0));
+        }
+        let id = SchemaId(i32::try_from(self.number(0)?).ok()?);
+        view.schema_by_id(id).map(|s| Value::nvarchar(&s.name))
+    }
+
+    fn type_of(&self, question: Question) -> Option<Value> {
+        if question == Question::TypeName {
+            let id = self.number(0)?;
+            if id == 256 {
+                return Some(Value::nvarchar("sysname"));
+            }
+            let all = types::ALL_TYPES.iter();
+            let found = all.copied().find(|t| i64::from(t.user_type_id()) == id)?;
+            return Some(Value::nvarchar(found.name()));
+        }
+        let name = self.text(0)?;
+        let bare = name.rsplit('.').next().unwrap_or(&name).trim_matches(['[', ']', '"']);
+        if question == Question::TypeId && bare.eq_ignore_ascii_case("sysname") {
+            return Some(Value::Int(256));
+        }
+        let found = SqlType::by_name(bare, 1)?;
+        if question == Question::TypeId {
+            return Some(Value::Int(found.user_type_id()));
+        }
+        match self.upper(1)?.as_str() {
+            "PRECISION" => Some(Value::Int(i32::from(found.precision()))),
+            "SCALE" => Some(Value::Int(i32::from(found.scale()))),
+            "ALLOWSNULL" => Some(Value::Int(1)),
+            "OWNERID" => Some(Value::Int(SchemaId::SYS.0)),
+            _ => None,
+        }
+    }
+
+    fn user_id(&self) -> Option<Value> {
+        let Some(name) = self.text(0) else { return Some(Value::Int(1)) };
+        name.eq_ignore_ascii_case("dbo").then_some(Value::Int(1))
+    }
+
+    fn connection_property(&self) -> Option<Value> {
+        let login = self.state.entry.login();
+        let embedded = login.protocol_version == 0;
+        let transport = if embedded { "Shared memory" } else { "TCP" };
+        match self.text(0)?.to_ascii_lowercase().as_str() {
+            "net_transport" | "physical_net_transport" => Some(Value::nvarchar(transport)),
+            "protocol_type" => Some(Value::nvarchar("TSQL")),
+            "auth_scheme" => Some(Value::nvarchar("SQL")),
+            "client_net_address" if embedded => Some(Value::nvarchar("<local machine>")),
+            "client_net_address" => {
+                let host = login.address.rsplit_once(':').map_or(&*login.address, |a| a.0);
+                Some(Value::nvarchar(host))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn type_code(object: &Object) -> &'static str {
+    match object {
+        Object::Table(_) => "U",
+        Object::Module(m) => m.kind.type_code(),
+        Object::Virtual(v) if v.parameters.is_some() => "IF",
+        Object::Virtual(_) => "V",
+    }
+}

@@ -1,0 +1,301 @@
+//! All sessions, as sys.dm_exec_sessions, dm_exec_requests and dm_exec_connections show them.
+//!
+//! A session writes its facts into atomics as it goes; a reader copies them at any time. Each
+//! number is exact, a row may be of two moments.
+
+use crate::request::Login;
+use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
+use os::sync::{Mutex, RwLock};
+use os::wait::{WaitKind, Waiter};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{
+    AtomicBool, AtomicI8, AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
+    Ordering::Relaxed,
+};
+
+/// The first session number of a user.
+const FIRST_USER_SESSION: i16 = 51;
+
+/// What a session does now, as dm_exec_requests.command names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Doing {
+    Nothing = 0,
+    Select,
+    Insert,
+    Update,
+    Delete,
+    Execute,
+    Definition,
+    WaitFor,
+    Begin,
+    Commit,
+    Rollback,
+    Other,
+}
+
+const DOING: [&str; 12] = [
+    "AWAITING COMMAND",
+    "SELECT",
+    "INSERT",
+    "UPDATE",
+    "DELETE",
+    "EXECUTE",
+    "DDL",
+    "WAITFOR",
+    "BEGIN TRANSACTION",
+    "COMMIT TRANSACTION",
+    "ROLLBACK TRANSACTION",
+    "COMMAND",
+];
+
+/// A session's facts while it lives.
+pub struct SessionEntry {
+    id: SessionId,
+    login: Login,
+    login_at: i64,
+    waiter: Arc<Waiter>,
+    pub(crate) running: AtomicBool,
+    pub(crate) doing: AtomicU8,
+    pub(crate) database: AtomicU16,
+    pub(crate) object: AtomicI32,
+    pub(crate) request_began_at: AtomicI64,
+    pub(crate) request_began_ns: AtomicU64,
+    pub(crate) request_ended_at: AtomicI64,
+    pub(crate) cpu_ns: AtomicU64,
+    pub(crate) elapsed_ns: AtomicU64,
+    pub(crate) reads: AtomicU64,
+    pub(crate) writes: AtomicU64,
+    pub(crate) row_count: AtomicU64,
+    pub(crate) requests: AtomicU64,
+    pub(crate) open_transactions: AtomicU32,
+    pub(crate) transaction: AtomicU64,
+    pub(crate) isolation: AtomicU8,
+    pub(crate) deadlock_priority: AtomicI8,
+    pub(crate) lock_timeout_ms: AtomicI32,
+    pub(crate) options: AtomicU32,
+    pub(crate) nest_level: AtomicU8,
+    pub(crate) last_error: AtomicI32,
+    pub(crate) statement_start: AtomicU32,
+    pub(crate) statement_end: AtomicU32,
+    text: Mutex<Option<Arc<str>>>,
+}
+
+/// A session as the views show it. Times are wall times in nanoseconds.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "fields are named as the columns of the views")]
+pub struct SessionRow {
+    pub session_id: SessionId,
+    pub login: Login,
+    pub login_time: i64,
+    /// A request runs.
+    pub running: bool,
+    pub command: &'static str,
+    pub database: DatabaseId,
+    /// The procedure that runs; 0 for none.
+    pub object: ObjectId,
+    /// Of the last request, also one that runs.
+    pub request_start_time: i64,
+    pub request_end_time: i64,
+    /// Of the request that runs.
+    pub request_elapsed_ns: u64,
+    pub cpu_ns: u64,
+    pub elapsed_ns: u64,
+    pub reads: u64,
+    pub writes: u64,
+    pub row_count: u64,
+    pub requests: u64,
+    pub open_transaction_count: u32,
+    /// 0 without one.
+    pub transaction_id: u64,
+    /// 1 READ UNCOMMITTED to 5 SNAPSHOT.
+    pub isolation_level: u8,
+    pub deadlock_priority: i8,
+    pub lock_timeout_ms: i32,
+    /// `@@OPTIONS`
+    pub options: u32,
+    pub nest_level: u8,
+    pub last_error: i32,
+    /// The wait in progress and how long it has lasted.
+    pub wait: Option<(WaitKind, u64)>,
+    pub last_wait: Option<WaitKind>,
+    /// Byte offsets of the statement in UTF-16, as statement_start_offset and _end_offset are.
+    pub statement_start_offset: u32,
+    pub statement_end_offset: u32,
+    /// The text that runs or ran last.
+    pub text: Option<Arc<str>>,
+}
+
+impl SessionEntry {
+    /// Its number.
+    pub fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// Where its request waits.
+    pub fn waiter(&self) -> &Arc<Waiter> {
+        &self.waiter
+    }
+
+    /// Its current database.
+    pub fn database(&self) -> DatabaseId {
+        DatabaseId(self.database.load(Relaxed))
+    }
+
+    pub(crate) fn login(&self) -> &Login {
+        &self.login
+    }
+
+    pub(crate) fn set_text(&self, text: Option<Arc<str>>) {
+        *self.text.lock() = text;
+    }
+
+    pub(crate) fn set_doing(&self, doing: Doing) {
+        self.doing.store(doing as u8, Relaxed);
+    }
+
+    fn row(&self) -> SessionRow {
+        let now = os::clock::monotonic_ns();
+        let running = self.running.load(Relaxed);
+        let began = self.request_began_ns.load(Relaxed);
+        let text = self.text.lock().clone();
+        // Offsets stand as bytes of UTF-8 until somebody asks.
+        let offset = |at: u32| match &text {
+            Some(t) => {
+                let units = t.get(..at as usize).map(|s| s.encode_utf16().count());
+                units.unwrap_or(0) as u32 * 2
+            }
+            None => 0,
+        };
+        SessionRow {
+            session_id: self.id,
+            login: self.login.clone(),
+            login_time: self.login_at,
+            running,
+            command: DOING[usize::from(self.doing.load(Relaxed)).min(DOING.len() - 1)],
+            database: self.database(),
+            object: ObjectId(self.object.load(Relaxed)),
+            request_start_time: self.request_began_at.load(Relaxed),
+            request_end_time: self.request_ended_at.load(Relaxed),
+            request_elapsed_ns: if running { now.saturating_sub(began) } else { 0 },
+            cpu_ns: self.cpu_ns.load(Relaxed),
+            elapsed_ns: self.elapsed_ns.load(Relaxed),
+            reads: self.reads.load(Relaxed),
+            writes: self.writes.load(Relaxed),
+            row_count: self.row_count.load(Relaxed),
+            requests: self.requests.load(Relaxed),
+            open_transaction_count: self.open_transactions.load(Relaxed),
+            transaction_id: self.transaction.load(Relaxed),
+            isolation_level: self.isolation.load(Relaxed),
+            deadlock_priority: self.deadlock_priority.load(Relaxed),
+            lock_timeout_ms: self.lock_timeout_ms.load(Relaxed),
+            options: self.options.load(Relaxed),
+            nest_level: self.nest_level.load(Relaxed),
+            last_error: self.last_error.load(Relaxed),
+            wait: self.waiter.current().map(|(kind, since)| (kind, now.saturating_sub(since))),
+            last_wait: self.waiter.last(),
+            statement_start_offset: offset(self.statement_start.load(Relaxed)),
+            statement_end_offset: offset(self.statement_end.load(Relaxed)),
+            text,
+        }
+    }
+}
+
+/// All sessions of an instance.
+#[derive(Default)]
+pub struct Registry {
+    sessions: RwLock<BTreeMap<SessionId, Arc<SessionEntry>>>,
+    logins: AtomicU64,
+}
+
+impl Registry {
+    /// Without sessions.
+    pub fn new() -> Arc<Registry> {
+        Arc::new(Registry::default())
+    }
+
+    /// A new session under the smallest free number.
+    ///
+    /// # Errors
+    /// 17809 when all numbers are taken.
+    pub(crate) fn enter(
+        &self,
+        login: Login,
+        waiter: Arc<Waiter>,
+        database: DatabaseId,
+    ) -> SqlResult<Arc<SessionEntry>> {
+        let mut sessions = self.sessions.write();
+        let free = (FIRST_USER_SESSION..=i16::MAX).find(|&n| !sessions.contains_key(&SessionId(n)));
+        let Some(number) = free else {
+            return Err(SqlError::new(messages::CONNECTIONS_FULL, &[&sessions.len()]));
+        };
+        let id = SessionId(number);
+        let now = os::clock::now().0;
+        let entry = Arc::new(SessionEntry {
+            id,
+            login,
+            login_at: now,
+            waiter,
+            running: AtomicBool::new(false),
+            doing: AtomicU8::new(Doing::Nothing as u8),
+            database: AtomicU16::new(database.0),
+            object: AtomicI32::new(0),
+            request_began_at: AtomicI64::new(now),
+            request_began_ns: AtomicU64::new(0),
+            request_ended_at: AtomicI64::new(now),
+            cpu_ns: AtomicU64::new(0),
+            elapsed_ns: AtomicU64::new(0),
+            reads: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+            row_count: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
+            open_transactions: AtomicU32::new(0),
+            transaction: AtomicU64::new(0),
+            isolation: AtomicU8::new(2),
+            deadlock_priority: AtomicI8::new(0),
+            lock_timeout_ms: AtomicI32::new(-1),
+            options: AtomicU32::new(0),
+            nest_level: AtomicU8::new(0),
+            last_error: AtomicI32::new(0),
+            statement_start: AtomicU32::new(0),
+            statement_end: AtomicU32::new(0),
+            text: Mutex::new(None),
+        });
+        sessions.insert(id, Arc::clone(&entry));
+        self.logins.fetch_add(1, Relaxed);
+        Ok(entry)
+    }
+
+    pub(crate) fn leave(&self, id: SessionId) {
+        let was = self.sessions.write().remove(&id);
+        debug_assert!(was.is_some(), "a session leaves once");
+    }
+
+    /// A session by number.
+    pub fn find(&self, id: SessionId) -> Option<Arc<SessionEntry>> {
+        self.sessions.read().get(&id).map(Arc::clone)
+    }
+
+    /// Every session by number.
+    pub fn list(&self) -> Vec<SessionRow> {
+        let held: Vec<Arc<SessionEntry>> = self.sessions.read().values().map(Arc::clone).collect();
+        held.iter().map(|s| s.row()).collect()
+    }
+
+    /// Sessions now.
+    pub fn count(&self) -> usize {
+        self.sessions.read().len()
+    }
+
+    /// `@@CONNECTIONS`: logins since start.
+    pub fn logins(&self) -> u64 {
+        self.logins.load(Relaxed)
+    }
+
+    /// Sessions whose current database this is.
+    pub fn users_of(&self, database: DatabaseId) -> Vec<Arc<SessionEntry>> {
+        let sessions = self.sessions.read();
+        sessions.values().filter(|s| s.database() == database).map(Arc::clone).collect()
+    }
+}

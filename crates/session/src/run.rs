@@ -1,0 +1,309 @@
+//! The loop that runs a program's steps, and what becomes of an error.
+//!
+//! Invariants
+//!  1. An error goes to the innermost TRY of its own program, else to one of a caller, else to the
+//!     client; it is told once.
+//!  2. When a program ends, the errors that its CATCH blocks held are forgotten.
+
+use crate::activation::Activation;
+use crate::failure::{Failure, Reach};
+use crate::output::{Output, plain_done};
+use crate::plans::{At, Program, Step, StepKind};
+use crate::registry::Doing;
+use crate::session::Session;
+use crate::settings::Switches;
+use crate::sink::{Command, Done, DoneScope};
+use base::{SqlError, messages};
+use exec::Outcome;
+use plan::Statement;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use types::Value;
+
+/// What comes after a step.
+pub(crate) enum Flow {
+    Next,
+    To(At),
+    /// To a place with so many CATCH blocks around.
+    Leave(At, usize),
+    Return(i32),
+}
+
+/// The status of a procedure that an error ended.
+pub(crate) const ABORTED_STATUS: i32 = -6;
+
+impl Session {
+    /// Runs a program from its first step. The answer is its return status.
+    pub(crate) fn run_program(
+        &mut self,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<i32, Failure> {
+        let entry = Arc::clone(&act.program);
+        let program = &entry.value;
+        let base = self.state.caught.len();
+        let mut at = 0;
+        while let Some(step) = program.steps.get(at) {
+            let flow = match self.work.owner().waiter().check() {
+                Ok(()) => self.step(step, act, out, scope),
+                Err(why) => Err(Failure::from(cancellation(why))),
+            };
+            match flow {
+                Ok(Flow::Next) => at += 1,
+                Ok(Flow::To(to)) => at = to,
+                Ok(Flow::Leave(to, depth)) => {
+                    self.state.caught.truncate(base + depth);
+                    at = to;
+                }
+                Ok(Flow::Return(status)) => {
+                    self.state.caught.truncate(base);
+                    return Ok(status);
+                }
+                Err(failure) => match self.recover(failure, program, at, base, out, scope) {
+                    Ok(to) => at = to,
+                    Err(failure) => {
+                        self.state.caught.truncate(base);
+                        return Err(failure);
+                    }
+                },
+            }
+        }
+        self.state.caught.truncate(base);
+        Ok(0)
+    }
+
+    /// Deals with an error of a step: where the program goes on, or the error for its caller.
+    fn recover(
+        &mut self,
+        failure: Failure,
+        program: &Program,
+        at: At,
+        base: usize,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<At, Failure> {
+        let step = &program.steps[at];
+        if failure.told || failure.reach == Reach::Request {
+            return Err(failure);
+        }
+        let mut failure = failure.map(|e| {
+            let e = e.at_line(step.span.line);
+            match &program.procedure {
+                Some(name) => e.in_procedure(name),
+                None => e,
+            }
+        });
+        let here = program
+            .handler(at)
+            .filter(|_| failure.reach == Reach::Statement || failure.reach == Reach::Batch);
+        self.settle_transaction(&mut failure, here.is_some() || self.tries > 0)?;
+        self.state.error = failure.error.number();
+        self.state.entry.last_error.store(failure.error.number(), Relaxed);
+        self.state.rows = 0;
+        if let Some(handler) = here {
+            self.state.caught.truncate(base + handler.depth);
+            self.state.caught.push(failure.error.clone());
+            return Ok(handler.catch);
+        }
+        if self.tries > 0 && failure.reach < Reach::Request {
+            // For the caller it is an error like any other of the statement that called.
+            if failure.reach == Reach::Scope {
+                failure.reach = Reach::Statement;
+            }
+            return Err(failure);
+        }
+        out.message(&failure.error);
+        if is_change_step(&step.kind, program) && failure.reach == Reach::Statement {
+            out.message(
+                &SqlError::new(messages::STATEMENT_TERMINATED, &[]).at_line(step.span.line),
+            );
+        }
+        out.done(Done { error: true, ..self.done(scope) });
+        failure.told = true;
+        match failure.reach {
+            Reach::Statement => Ok(match step.kind {
+                StepKind::Branch { otherwise, .. } => otherwise,
+                _ => at + 1,
+            }),
+            Reach::Scope | Reach::Batch | Reach::Request | Reach::Connection => Err(failure),
+        }
+    }
+
+    /// What an error does to the open transaction: nothing, doom, or rollback.
+    fn settle_transaction(&mut self, failure: &mut Failure, caught: bool) -> Result<(), Failure> {
+        let abort = self.state.settings.is_on(Switches::XACT_ABORT);
+        if abort && !failure.spares_transaction {
+            failure.dooms = true;
+            if !caught {
+                failure.reach = failure.reach.max(Reach::Batch);
+            }
+        }
+        if failure.reach == Reach::Connection {
+            return Ok(self.roll_back_work()?);
+        }
+        if !failure.dooms || self.state.tran_count == 0 {
+            return Ok(());
+        }
+        if caught {
+            self.doom();
+            Ok(())
+        } else {
+            Ok(self.roll_back_work()?)
+        }
+    }
+
+    /// A DONE without count.
+    pub(crate) fn done(&self, scope: DoneScope) -> Done {
+        Done { in_transaction: self.state.tran_count > 0, ..plain_done(scope) }
+    }
+
+    fn step(
+        &mut self,
+        step: &Step,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<Flow, Failure> {
+        self.state.now.set(None);
+        let flow = match &step.kind {
+            StepKind::Run(place) => {
+                self.note(step, doing_of(act, *place));
+                return self.run_step(*place, act, out, scope).map(|()| Flow::Next);
+            }
+            StepKind::Assign { variable, place } => {
+                let value = self.value(act, *place)?;
+                act.variables[variable.0 as usize] = value;
+                self.state.rows = 1;
+                self.state.error = 0;
+                return Ok(Flow::Next);
+            }
+            StepKind::Branch { place, otherwise } => {
+                let goes_on = self.is_true(act, *place)?;
+                if goes_on { Flow::Next } else { Flow::To(*otherwise) }
+            }
+            StepKind::Jump { to, depth } => return Ok(Flow::Leave(*to, *depth)),
+            StepKind::LeaveCatch => {
+                self.state.caught.pop();
+                return Ok(Flow::Next);
+            }
+            StepKind::Return(place) => {
+                let status = match place {
+                    Some(place) => self.value(act, *place)?,
+                    None => Value::Int(0),
+                };
+                Flow::Return(status.as_i64().unwrap_or(0) as i32)
+            }
+            StepKind::Execute(it) => {
+                self.note(step, Doing::Execute);
+                let at_try = self.is_within_try(act, step);
+                return self.execute(it, act, at_try, out, scope).map(|()| Flow::Next);
+            }
+            _ => {
+                self.simple_step(step, act, out, scope)?;
+                return Ok(Flow::Next);
+            }
+        };
+        self.state.rows = 0;
+        self.state.error = 0;
+        Ok(flow)
+    }
+
+    /// Whether a step of an activation's program stands in a TRY block.
+    fn is_within_try(&self, act: &Activation, step: &Step) -> bool {
+        let program = &act.program.value;
+        let at = program.steps.iter().position(|s| std::ptr::eq(s, step));
+        at.is_some_and(|at| program.handler(at).is_some())
+    }
+
+    /// Notes for the views which statement runs.
+    pub(crate) fn note(&self, step: &Step, doing: Doing) {
+        let entry = &self.state.entry;
+        entry.set_doing(doing);
+        entry.statement_start.store(step.span.start, Relaxed);
+        entry.statement_end.store(step.span.end, Relaxed);
+    }
+
+    fn run_step(
+        &mut self,
+        place: usize,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let outcome = self.run_statement(act, place, out)?;
+        let ready = act.ready[place].as_ref().expect("it has just run");
+        let command = match &ready.plan.statement {
+            Statement::Query(_) | Statement::Assign(_) => Command::Select,
+            Statement::Insert(_) => Command::Insert,
+            Statement::Update(_) => Command::Update,
+            Statement::Delete(_) => Command::Delete,
+            Statement::Scalar(_) | Statement::Condition(_) => Command::Other,
+        };
+        let assigns = matches!(ready.plan.statement, Statement::Assign(_));
+        self.state.error = 0;
+        self.state.rows = outcome.rows_affected;
+        self.state.entry.row_count.store(outcome.rows_affected, Relaxed);
+        self.request_rows += outcome.rows_affected;
+        self.finish_statement(outcome, command, assigns, out, scope);
+        Ok(())
+    }
+
+    fn finish_statement(
+        &mut self,
+        outcome: Outcome,
+        command: Command,
+        assigns: bool,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) {
+        if outcome.identity.is_some() {
+            self.state.scope_identity = outcome.identity;
+            self.state.last_identity = outcome.identity;
+        }
+        if outcome.nulls_eliminated && self.state.settings.is_on(Switches::ANSI_WARNINGS) {
+            out.message(&SqlError::new(messages::NULL_ELIMINATED, &[]));
+        }
+        if outcome.duplicates_ignored {
+            out.message(&SqlError::new(messages::DUPLICATE_IGNORED, &[]));
+        }
+        let counts = !self.state.settings.is_on(Switches::NOCOUNT) && !assigns;
+        let is_query = command == Command::Select && !assigns;
+        if counts || is_query {
+            let rows = counts.then_some(outcome.rows_affected);
+            out.done(Done { command, rows, ..self.done(scope) });
+        }
+    }
+}
+
+fn is_change_step(kind: &StepKind, program: &Program) -> bool {
+    use tsql::ast::StatementKind as K;
+    let StepKind::Run(place) = kind else { return false };
+    match &program.places[*place].source {
+        crate::plans::Source::Statement(s) => {
+            matches!(s.kind, K::Insert(_) | K::Update(_) | K::Delete(_))
+        }
+        _ => false,
+    }
+}
+
+fn doing_of(act: &Activation, place: usize) -> Doing {
+    use tsql::ast::StatementKind as K;
+    match &act.program.value.places[place].source {
+        crate::plans::Source::Statement(s) => match s.kind {
+            K::Insert(_) => Doing::Insert,
+            K::Update(_) => Doing::Update,
+            K::Delete(_) => Doing::Delete,
+            _ => Doing::Select,
+        },
+        _ => Doing::Select,
+    }
+}
+
+/// The error of a request that is told to end.
+pub(crate) fn cancellation(why: os::wait::Cancelled) -> SqlError {
+    match why {
+        os::wait::Cancelled::Attention => SqlError::new(messages::ATTENTION, &[]),
+        _ => SqlError::new(messages::SESSION_KILLED, &[]),
+    }
+}

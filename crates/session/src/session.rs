@@ -1,0 +1,516 @@
+//! `Session`: one connection's state, and the requests it answers.
+
+use crate::activation::{Activation, Activations};
+use crate::failure::{Failure, Reach};
+use crate::host::Host;
+use crate::output::{Output, plain_done};
+use crate::procedures::{Call, Prepared};
+use crate::registry::Doing;
+use crate::request::TransactionRequest;
+use crate::request::{Connection, Login, Procedure, Request, TransactionIsolation};
+use crate::settings::{Settings, Switches};
+use crate::sink::{Done, DoneScope, EnvironmentChange, ResultSink};
+use crate::state::State;
+use crate::transact::Open;
+use access::Isolation;
+use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
+use os::wait::Waiter;
+use plancache::Run;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use tsql::ast::TransactionVerb;
+use work::Work;
+
+/// A connection to the engine.
+pub struct Session {
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) state: State,
+    pub(crate) work: Work,
+    pub(crate) open: Open,
+    pub(crate) idle: Activations,
+    pub(crate) prepared: BTreeMap<i32, Prepared>,
+    pub(crate) last_handle: i32,
+    /// TRY blocks around the program that runs, in its callers.
+    pub(crate) tries: u32,
+    /// Rows of the request so far.
+    pub(crate) request_rows: u64,
+    /// The database of the login, for a reset.
+    home_database: String,
+}
+
+impl Session {
+    /// A session for a login that has been authenticated.
+    ///
+    /// # Errors
+    /// 4060 when its database cannot be opened, 17809 when there are too many sessions.
+    pub fn new(host: Arc<dyn Host>, login: Login) -> SqlResult<Session> {
+        let wanted = if login.database.is_empty() { "master" } else { &login.database };
+        let wanted = wanted.to_owned();
+        let waiter = Arc::new(Waiter::new());
+        let registry = Arc::clone(host.registry());
+        let entry = registry.enter(login, Arc::clone(&waiter), DatabaseId(0))?;
+        let id = entry.id();
+        let database = host.enter_database(id, &wanted, None).map_err(|_| {
+            registry.leave(id);
+            SqlError::new(messages::CANNOT_OPEN_DATABASE, &[&wanted])
+        })?;
+        let work = Work::new(host.engine(), id, waiter);
+        let state = State::new(Arc::clone(&host), entry, database, wanted.clone());
+        let mut session = Session {
+            host,
+            state,
+            work,
+            open: Open::default(),
+            idle: Activations::default(),
+            prepared: BTreeMap::new(),
+            last_handle: 0,
+            tries: 0,
+            request_rows: 0,
+            home_database: wanted,
+        };
+        session.now_in_database(database);
+        session.apply_settings();
+        Ok(session)
+    }
+
+    /// The session's facts for the views.
+    pub fn entry(&self) -> &Arc<crate::registry::SessionEntry> {
+        &self.state.entry
+    }
+
+    pub(crate) fn now_in_database(&mut self, database: DatabaseId) {
+        self.state.database = database;
+        self.state.entry.database.store(database.0, Relaxed);
+        let old = std::mem::take(&mut self.state.database_name);
+        let known = self.host.databases().into_iter().find(|d| d.0 == database);
+        self.state.database_name = known.map_or(old, |d| d.1);
+    }
+
+    pub(crate) fn tell_database(&mut self, out: &mut Output<'_>) {
+        let new = self.state.database_name.clone();
+        let e = SqlError::new(messages::LOGIN_DATABASE_CHANGED, &[&new]);
+        out.environment(&EnvironmentChange::Database { new, old: String::new() });
+        out.message(&e.at_line(1));
+    }
+
+    /// Hands settings that others look at to them.
+    pub(crate) fn apply_settings(&mut self) {
+        let s = &self.state.settings;
+        self.work.set_timeout(s.lock_timeout);
+        self.work.owner().set_priority(s.deadlock_priority);
+        let entry = &self.state.entry;
+        entry.isolation.store(s.isolation_number(), Relaxed);
+        entry.deadlock_priority.store(s.deadlock_priority, Relaxed);
+        entry.lock_timeout_ms.store(s.lock_timeout_ms, Relaxed);
+        entry.options.store(s.bits(), Relaxed);
+    }
+
+    fn batch(&mut self, text: &str, out: &mut Output<'_>) -> Result<(), Failure> {
+        let text: Arc<str> = text.into();
+        self.state.entry.set_text(Some(Arc::clone(&text)));
+        let entry = match self.batch_program(&text) {
+            Ok(entry) => entry,
+            Err(errors) => return Err(self.tell_all(errors, DoneScope::Statement, out)),
+        };
+        if self.state.settings.parse_only || self.state.settings.no_exec {
+            if !only_sets(&entry.value) {
+                return Ok(());
+            }
+        }
+        let mut act = self.idle.take(&entry);
+        let result = self.run_program(&mut act, out, DoneScope::Statement);
+        self.idle.give_back(act);
+        result.map(|_| ())
+    }
+
+    /// Tells all that is wrong with text that is not run.
+    pub(crate) fn tell_all(
+        &mut self,
+        errors: Vec<SqlError>,
+        scope: DoneScope,
+        out: &mut Output<'_>,
+    ) -> Failure {
+        let mut errors = errors.into_iter();
+        let Some(first) = errors.next() else { return Failure::cancelled() };
+        let mut last = first.clone();
+        if self.tries == 0 {
+            out.message(&first);
+            for e in errors {
+                out.message(&e);
+                last = e;
+            }
+            out.done(Done { error: true, ..self.done(scope) });
+        }
+        self.state.error = last.number();
+        let mut failure = Failure::of_binding(first);
+        failure.told = self.tries == 0;
+        failure
+    }
+
+    fn call(
+        &mut self,
+        procedure: Procedure,
+        parameters: Vec<crate::request::Parameter>,
+        out: &mut Output<'_>,
+    ) -> Result<(), Failure> {
+        let mut call = Call::of_parameters(parameters);
+        let result = match &procedure {
+            Procedure::Named(name) => {
+                self.state.entry.set_text(Some(name.as_str().into()));
+                self.call_named_text(name, &mut call, out)
+            }
+            Procedure::Numbered(number) => {
+                self.state.entry.set_text(None);
+                self.call_numbered(*number, &mut call, out)
+            }
+        };
+        let status = match result {
+            Ok(status) => status,
+            Err(failure) => {
+                let failure = self.tell(failure, DoneScope::InProcedure, out);
+                if failure.reach >= Reach::Request {
+                    return Err(failure);
+                }
+                return Err(failure);
+            }
+        };
+        out.return_status(status);
+        for argument in call.arguments.iter().filter(|a| a.output) {
+            let name = argument.name.as_deref().unwrap_or("");
+            out.return_value(name, argument.sql_type, &argument.value);
+        }
+        Ok(())
+    }
+
+    /// Tells a failure that nobody has told.
+    pub(crate) fn tell(
+        &mut self,
+        mut failure: Failure,
+        scope: DoneScope,
+        out: &mut Output<'_>,
+    ) -> Failure {
+        if !failure.told && failure.reach != Reach::Request {
+            let error = failure.error.clone().at_line(1);
+            self.state.error = error.number();
+            out.message(&error);
+            if scope == DoneScope::Statement {
+                out.done(Done { error: true, ..self.done(scope) });
+            }
+            failure.told = true;
+        }
+        failure
+    }
+
+    fn transaction_request(&mut self, request: TransactionRequest) -> Result<(), Failure> {
+        let (verb, name, next) = match request {
+            TransactionRequest::Begin { name, isolation } => {
+                self.isolate(isolation);
+                (TransactionVerb::Begin, name, None)
+            }
+            TransactionRequest::Commit { name, next } => (TransactionVerb::Commit, name, next),
+            TransactionRequest::Rollback { name, next } => (TransactionVerb::Rollback, name, next),
+            TransactionRequest::Save { name } => (TransactionVerb::Save, name, None),
+        };
+        self.transaction(verb, &name, None)?;
+        if let Some((isolation, name)) = next {
+            self.isolate(isolation);
+            self.transaction(TransactionVerb::Begin, &name, None)?;
+        }
+        Ok(())
+    }
+
+    fn isolate(&mut self, isolation: TransactionIsolation) {
+        self.state.settings.isolation = match isolation {
+            TransactionIsolation::Unchanged => return,
+            TransactionIsolation::ReadUncommitted => Isolation::ReadUncommitted,
+            TransactionIsolation::ReadCommitted => Isolation::ReadCommitted,
+            TransactionIsolation::RepeatableRead => Isolation::RepeatableRead,
+            TransactionIsolation::Serializable => Isolation::Serializable,
+            TransactionIsolation::Snapshot => Isolation::Snapshot,
+        };
+        self.apply_settings();
+    }
+
+    /// Runs a request; false when the connection must be closed.
+    fn request(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool {
+        let mut out = Output::new(sink);
+        let (scope, more) = match &request {
+            Request::Batch(_) | Request::Transaction(_) => (DoneScope::Statement, false),
+            Request::Call { more, .. } => (DoneScope::Procedure, *more),
+        };
+        self.request_rows = 0;
+        self.tries = 0;
+        let result = match request {
+            Request::Batch(text) => self.batch(&text, &mut out),
+            Request::Call { procedure, parameters, .. } => {
+                self.call(procedure, parameters, &mut out)
+            }
+            Request::Transaction(request) => self.transaction_request(request),
+        };
+        let failure = result.err().map(|f| self.tell(f, scope, &mut out));
+        let goes_on = match &failure {
+            Some(f) if f.reach == Reach::Request => self.end_cancelled(&mut out),
+            Some(f) => f.reach != Reach::Connection,
+            None => true,
+        };
+        self.end_doomed(&mut out);
+        self.tell_transaction(&mut out);
+        let error = failure.is_some_and(|f| f.reach != Reach::Request);
+        out.finish(Done { more, error, ..self.done(scope) });
+        goes_on
+    }
+
+    /// An attention keeps the transaction, unless XACT_ABORT is on; a kill ends the connection.
+    fn end_cancelled(&mut self, out: &mut Output<'_>) -> bool {
+        if self.state.settings.is_on(Switches::XACT_ABORT)
+            && let Err(e) = self.roll_back_work()
+        {
+            out.message(&e);
+        }
+        true
+    }
+
+    /// A transaction that cannot be committed does not outlive its request.
+    fn end_doomed(&mut self, out: &mut Output<'_>) {
+        if self.state.doomed {
+            out.message(&SqlError::new(messages::XACT_UNCOMMITTABLE_BATCH_END, &[]).at_line(1));
+            if let Err(e) = self.roll_back_work() {
+                out.message(&e);
+            }
+        }
+    }
+
+    /// A bug ended the request: its transaction is rolled back, the connection stays.
+    fn after_panic(
+        &mut self,
+        panic: &(dyn std::any::Any + Send),
+        sink: &mut dyn ResultSink,
+    ) -> bool {
+        let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        self.host.log(&format!("session {}: a request panicked: {text}", self.state.id()));
+        self.idle.clear();
+        self.state.caught.clear();
+        let undone = catch_unwind(AssertUnwindSafe(|| self.roll_back_work()));
+        let message = messages::WORKER_PANIC;
+        let e = SqlError::new(message, &[&text]);
+        sink.message(&SqlError::raw(e.number(), 16, 1, e.text().to_owned()).at_line(1));
+        let mut out = Output::new(sink);
+        self.tell_transaction(&mut out);
+        out.finish(Done { error: true, ..plain_done(DoneScope::Statement) });
+        matches!(undone, Ok(Ok(())))
+    }
+
+    fn begin_request(&mut self) -> (u64, u64) {
+        let entry = &self.state.entry;
+        let (began, cpu) = (os::clock::monotonic_ns(), os::clock::thread_cpu_ns());
+        entry.request_began_at.store(os::clock::now().0, Relaxed);
+        entry.request_began_ns.store(began, Relaxed);
+        entry.requests.fetch_add(1, Relaxed);
+        entry.set_doing(Doing::Other);
+        entry.running.store(true, Relaxed);
+        (began, cpu)
+    }
+
+    fn end_request(&mut self, (began, cpu): (u64, u64)) {
+        let entry = &self.state.entry;
+        let run = Run {
+            cpu_ns: os::clock::thread_cpu_ns().saturating_sub(cpu),
+            elapsed_ns: os::clock::monotonic_ns().saturating_sub(began),
+            rows: self.request_rows,
+        };
+        entry.cpu_ns.fetch_add(run.cpu_ns, Relaxed);
+        entry.elapsed_ns.fetch_add(run.elapsed_ns, Relaxed);
+        entry.request_ended_at.store(os::clock::now().0, Relaxed);
+        entry.set_doing(Doing::Nothing);
+        entry.running.store(false, Relaxed);
+    }
+
+    /// Runs an activation of a program that is called from text: its settings, scope of temporary
+    /// tables and identity are its own.
+    pub(crate) fn run_nested(
+        &mut self,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<i32, Failure> {
+        if self.state.nest_level >= NEST_LEVEL_MAX {
+            return Err(SqlError::new(messages::MAX_NESTING, &[&NEST_LEVEL_MAX]).into());
+        }
+        let settings = self.state.settings.clone();
+        let scope_identity = self.state.scope_identity.take();
+        let object = std::mem::replace(&mut self.state.object, act.program.value.object);
+        let database = self.state.database;
+        let count = self.state.tran_count;
+        self.state.nest_level += 1;
+        self.state.temp.enter();
+        if act.program.value.procedure.is_some() {
+            let quoted = act.program.value.quoted_identifier;
+            self.state.settings.set(Switches::QUOTED_IDENTIFIER, quoted);
+        }
+        let began = (os::clock::now().0, os::clock::monotonic_ns(), os::clock::thread_cpu_ns());
+        let result = self.run_program(act, out, scope);
+        act.program.statistics_of_run(began, self.request_rows);
+        let dropped = self.end_temp_scope();
+        self.state.nest_level -= 1;
+        self.state.object = object;
+        self.state.scope_identity = scope_identity;
+        if self.state.settings != settings {
+            self.state.settings = settings;
+            self.apply_settings();
+        }
+        if self.state.database != database {
+            self.now_in_database(database);
+            self.tell_database(out);
+        }
+        let status = result?;
+        dropped?;
+        if count != self.state.tran_count && !self.state.doomed {
+            let now = self.state.tran_count;
+            let e = SqlError::new(messages::TRANSACTION_COUNT_MISMATCH, &[&count, &now]);
+            return Err(Failure::raised(e));
+        }
+        Ok(status)
+    }
+
+    /// Drops the temporary tables of the scope that ends.
+    fn end_temp_scope(&mut self) -> Result<(), Failure> {
+        let gone = self.state.temp.leave();
+        if gone.is_empty() || self.state.doomed {
+            return Ok(());
+        }
+        let own = self.begin_statement();
+        let result = self.host.drop_temp_tables(&mut self.work, &gone);
+        self.end_statement(own, result, None)
+    }
+}
+
+/// How deep procedures may call each other.
+pub(crate) const NEST_LEVEL_MAX: u32 = 32;
+
+/// Under NOEXEC and PARSEONLY nothing runs but the SET that turns them off.
+fn only_sets(program: &crate::plans::Program) -> bool {
+    let sets = |s: &crate::plans::Step| matches!(s.kind, crate::plans::StepKind::SetOption(..));
+    program.steps.iter().all(sets)
+}
+
+/// Counts a run of a program in the cache.
+trait CountRun {
+    fn statistics_of_run(&self, began: (i64, u64, u64), rows: u64);
+}
+
+impl CountRun for plancache::Entry<crate::plans::Program> {
+    fn statistics_of_run(&self, (at, began, cpu): (i64, u64, u64), rows: u64) {
+        let run = Run {
+            cpu_ns: os::clock::thread_cpu_ns().saturating_sub(cpu),
+            elapsed_ns: os::clock::monotonic_ns().saturating_sub(began),
+            rows,
+        };
+        self.statistics.add(at, run);
+    }
+}
+
+impl Connection for Session {
+    fn session_id(&self) -> SessionId {
+        self.state.id()
+    }
+
+    fn run(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool {
+        let began = self.begin_request();
+        let result = catch_unwind(AssertUnwindSafe(|| self.request(request, sink)));
+        let goes_on = match result {
+            Ok(goes_on) => goes_on,
+            Err(panic) if os::sched::crashed() => resume_unwind(panic),
+            Err(panic) => self.after_panic(panic.as_ref(), sink),
+        };
+        self.end_request(began);
+        goes_on
+    }
+
+    fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {
+        let mut out = Output::new(sink);
+        if !keep_transaction && let Err(e) = self.roll_back_work() {
+            out.message(&e);
+        }
+        self.prepared.clear();
+        self.idle.clear();
+        // The isolation level is the one setting that a reset leaves.
+        let isolation = self.state.settings.isolation;
+        self.state.settings = Settings::default();
+        self.state.settings.isolation = isolation;
+        self.apply_settings();
+        self.state.identity_insert = None;
+        self.state.names_version += 1;
+        self.state.context.clear();
+        self.state.context_info = types::Value::Null;
+        self.state.caught.clear();
+        (self.state.error, self.state.rows) = (0, 0);
+        if !keep_transaction {
+            self.state.temp.enter();
+            self.drop_all_temp_tables();
+        }
+        let name = self.home_database.clone();
+        if !name.eq_ignore_ascii_case(&self.state.database_name) {
+            let entered =
+                self.host.enter_database(self.state.id(), &name, Some(self.state.database));
+            if let Ok(database) = entered {
+                self.now_in_database(database);
+            }
+        }
+        self.tell_transaction(&mut out);
+        out.environment(&EnvironmentChange::ResetDone);
+    }
+
+    fn waiter(&self) -> Arc<Waiter> {
+        Arc::clone(self.work.owner().waiter())
+    }
+
+    fn greet(&mut self, sink: &mut dyn ResultSink) {
+        let mut out = Output::new(sink);
+        self.tell_database(&mut out);
+        let collation = self.state.view(self.state.database).map(|v| v.collation());
+        let bytes = collation.unwrap_or_default().tds_bytes();
+        out.environment(&EnvironmentChange::Collation(bytes));
+        let new = self.state.settings.language.name.to_owned();
+        let e = SqlError::new(messages::LANGUAGE_CHANGED, &[&new]);
+        out.environment(&EnvironmentChange::Language { new, old: String::new() });
+        out.message(&e.at_line(1));
+    }
+}
+
+impl Session {
+    fn drop_all_temp_tables(&mut self) {
+        let tables: Vec<_> = self.state.temp.iter().map(Arc::clone).collect();
+        self.state.temp = crate::temp::TempTables::default();
+        self.state.names_version += 1;
+        if tables.is_empty() || self.work.is_active() {
+            return;
+        }
+        self.work.begin(false, "");
+        let result = self.host.drop_temp_tables(&mut self.work, &tables);
+        if let Err(e) = self.end_statement(true, result, None) {
+            self.host.log(&format!("temporary tables were not dropped: {}", e.error));
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if os::sched::crashed() {
+            return;
+        }
+        let id = self.state.id();
+        let undone = catch_unwind(AssertUnwindSafe(|| {
+            let undone = self.roll_back_work();
+            self.drop_all_temp_tables();
+            undone
+        }));
+        if !matches!(undone, Ok(Ok(()))) {
+            self.host.log(&format!("session {id}: its transaction was not rolled back"));
+        }
+        self.host.leave_database(id, self.state.database);
+        self.host.registry().leave(id);
+    }
+}

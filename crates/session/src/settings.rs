@@ -1,0 +1,177 @@
+//! SET options of a session, and how `@@OPTIONS` packs them.
+
+use access::Isolation;
+use lock::Timeout;
+
+/// The switches that `@@OPTIONS` shows, by their bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Switches(u32);
+
+macro_rules! switches {
+    ($($name:ident = $bit:literal, $text:literal;)*) => {
+        impl Switches {
+            $(#[doc = $text] pub const $name: Switches = Switches($bit);)*
+
+            /// A switch by the name that SET gives it, in upper case.
+            pub fn by_name(name: &str) -> Option<Switches> {
+                match name { $($text => Some(Switches::$name),)* _ => None }
+            }
+        }
+    };
+}
+
+switches! {
+    DISABLE_DEF_CNST_CHK = 1, "DISABLE_DEF_CNST_CHK";
+    IMPLICIT_TRANSACTIONS = 2, "IMPLICIT_TRANSACTIONS";
+    CURSOR_CLOSE_ON_COMMIT = 4, "CURSOR_CLOSE_ON_COMMIT";
+    ANSI_WARNINGS = 8, "ANSI_WARNINGS";
+    ANSI_PADDING = 16, "ANSI_PADDING";
+    ANSI_NULLS = 32, "ANSI_NULLS";
+    ARITHABORT = 64, "ARITHABORT";
+    ARITHIGNORE = 128, "ARITHIGNORE";
+    QUOTED_IDENTIFIER = 256, "QUOTED_IDENTIFIER";
+    NOCOUNT = 512, "NOCOUNT";
+    ANSI_NULL_DFLT_ON = 1024, "ANSI_NULL_DFLT_ON";
+    ANSI_NULL_DFLT_OFF = 2048, "ANSI_NULL_DFLT_OFF";
+    CONCAT_NULL_YIELDS_NULL = 4096, "CONCAT_NULL_YIELDS_NULL";
+    NUMERIC_ROUNDABORT = 8192, "NUMERIC_ROUNDABORT";
+    XACT_ABORT = 16384, "XACT_ABORT";
+}
+
+impl Switches {
+    /// `@@OPTIONS`
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    const fn with(self, other: Switches) -> Switches {
+        Switches(self.0 | other.0)
+    }
+}
+
+/// Every SET option. Copied when a procedure is entered, put back when it ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    switches: Switches,
+    /// SET TRANSACTION ISOLATION LEVEL
+    pub isolation: Isolation,
+    /// SET LOCK_TIMEOUT
+    pub lock_timeout: Timeout,
+    /// The same in milliseconds as `@@LOCK_TIMEOUT` shows it; -1 for none.
+    pub lock_timeout_ms: i32,
+    /// SET DEADLOCK_PRIORITY
+    pub deadlock_priority: i8,
+    /// SET DATEFIRST
+    pub date_first: u8,
+    /// SET DATEFORMAT, lower case.
+    pub date_format: &'static str,
+    /// SET LANGUAGE
+    pub language: &'static Language,
+    /// SET TEXTSIZE
+    pub text_size: i32,
+    /// SET ROWCOUNT; 0 for all rows.
+    pub row_count: u64,
+    /// SET NOEXEC
+    pub no_exec: bool,
+    /// SET PARSEONLY
+    pub parse_only: bool,
+    /// SET FMTONLY
+    pub format_only: bool,
+}
+
+/// A language that sessions speak.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Language {
+    /// `@@LANGUAGE`
+    pub name: &'static str,
+    /// `@@LANGID`
+    pub id: i16,
+    /// DATEFIRST
+    pub date_first: u8,
+    /// DATEFORMAT
+    pub date_format: &'static str,
+}
+
+static LANGUAGES: [Language; 1] =
+    [Language { name: "us_english", id: 0, date_first: 7, date_format: "mdy" }];
+
+impl Language {
+    /// A language by name or alias, in any case.
+    pub fn by_name(name: &str) -> Option<&'static Language> {
+        let is = |n: &str| name.eq_ignore_ascii_case(n);
+        (is("us_english") || is("English")).then_some(&LANGUAGES[0])
+    }
+}
+
+impl Default for Settings {
+    /// As drivers leave them: the ANSI options on, as with ODBC defaults.
+    fn default() -> Self {
+        let switches = Switches::ANSI_WARNINGS
+            .with(Switches::ANSI_PADDING)
+            .with(Switches::ANSI_NULLS)
+            .with(Switches::ARITHABORT)
+            .with(Switches::QUOTED_IDENTIFIER)
+            .with(Switches::ANSI_NULL_DFLT_ON)
+            .with(Switches::CONCAT_NULL_YIELDS_NULL);
+        Settings {
+            switches,
+            isolation: Isolation::ReadCommitted,
+            lock_timeout: Timeout::INFINITE,
+            lock_timeout_ms: -1,
+            deadlock_priority: 0,
+            date_first: 7,
+            date_format: "mdy",
+            language: &LANGUAGES[0],
+            text_size: 2_147_483_647,
+            row_count: 0,
+            no_exec: false,
+            parse_only: false,
+            format_only: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Whether a switch is on.
+    #[inline]
+    pub fn is_on(&self, switch: Switches) -> bool {
+        self.switches.0 & switch.0 != 0
+    }
+
+    /// Turns a switch.
+    pub fn set(&mut self, switch: Switches, on: bool) {
+        if on { self.switches.0 |= switch.0 } else { self.switches.0 &= !switch.0 }
+    }
+
+    /// `@@OPTIONS`
+    pub fn bits(&self) -> u32 {
+        self.switches.0
+    }
+
+    /// What of these decides the meaning of text: part of a plan's key.
+    pub(crate) fn plan_key(&self) -> u64 {
+        const MEANING: u32 = Switches::QUOTED_IDENTIFIER.0
+            | Switches::ANSI_NULLS.0
+            | Switches::ANSI_NULL_DFLT_ON.0
+            | Switches::ANSI_PADDING.0
+            | Switches::ANSI_WARNINGS.0
+            | Switches::ARITHABORT.0
+            | Switches::CONCAT_NULL_YIELDS_NULL.0
+            | Switches::NUMERIC_ROUNDABORT.0;
+        u64::from(self.switches.0 & MEANING)
+            | u64::from(self.date_first) << 32
+            | u64::from(self.date_format.as_bytes()[0]) << 40
+            | (self.language.id as u64 & 0xFF) << 48
+    }
+
+    /// As sys.dm_exec_sessions.transaction_isolation_level counts levels.
+    pub fn isolation_number(&self) -> u8 {
+        match self.isolation {
+            Isolation::ReadUncommitted => 1,
+            Isolation::ReadCommitted => 2,
+            Isolation::RepeatableRead => 3,
+            Isolation::Serializable => 4,
+            Isolation::Snapshot => 5,
+        }
+    }
+}

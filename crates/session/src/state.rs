@@ -1,0 +1,253 @@
+//! What functions and `@@` variables may ask of a session: everything but its transaction's work.
+
+use crate::host::Host;
+use crate::registry::SessionEntry;
+use crate::settings::{Settings, Switches};
+use crate::temp::TempTables;
+use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
+use builtins::{Fact, Question, SessionFacts};
+use catalog::view::{Catalogs, DatabaseView, Table};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::datetime::Moment;
+use types::{Decimal, Value};
+
+/// See the module.
+pub(crate) struct State {
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) entry: Arc<SessionEntry>,
+    pub(crate) settings: Settings,
+    pub(crate) database: DatabaseId,
+    pub(crate) database_name: String,
+    pub(crate) temp: TempTables,
+    /// `@@ERROR`
+    pub(crate) error: i32,
+    /// `@@ROWCOUNT`
+    pub(crate) rows: u64,
+    /// `@@TRANCOUNT`
+    pub(crate) tran_count: u32,
+    pub(crate) doomed: bool,
+    /// `@@NESTLEVEL`
+    pub(crate) nest_level: u32,
+    /// `@@PROCID`
+    pub(crate) object: ObjectId,
+    /// The errors of the CATCH blocks that run, outermost first.
+    pub(crate) caught: Vec<SqlError>,
+    pub(crate) scope_identity: Option<i128>,
+    pub(crate) last_identity: Option<i128>,
+    pub(crate) context_info: Value,
+    pub(crate) context: BTreeMap<String, (Value, bool)>,
+    /// The table of SET IDENTITY_INSERT ON.
+    pub(crate) identity_insert: Option<IdentityInsert>,
+    /// Moves when names may mean something else to this session alone.
+    pub(crate) names_version: u64,
+    /// The time of the statement, once somebody has asked.
+    pub(crate) now: Cell<Option<Moment>>,
+}
+
+/// The table of SET IDENTITY_INSERT ON.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct IdentityInsert {
+    pub(crate) database: DatabaseId,
+    pub(crate) object: ObjectId,
+    /// `database.schema.table`
+    pub(crate) name: String,
+}
+
+impl State {
+    pub(crate) fn new(
+        host: Arc<dyn Host>,
+        entry: Arc<SessionEntry>,
+        database: DatabaseId,
+        database_name: String,
+    ) -> State {
+        State {
+            host,
+            entry,
+            settings: Settings::default(),
+            database,
+            database_name,
+            temp: TempTables::default(),
+            error: 0,
+            rows: 0,
+            tran_count: 0,
+            doomed: false,
+            nest_level: 0,
+            object: ObjectId(0),
+            caught: Vec::new(),
+            scope_identity: None,
+            last_identity: None,
+            context_info: Value::Null,
+            context: BTreeMap::new(),
+            identity_insert: None,
+            names_version: 0,
+            now: Cell::new(None),
+        }
+    }
+
+    pub(crate) fn id(&self) -> SessionId {
+        self.entry.id()
+    }
+
+    /// The definitions of a database as this session sees them.
+    pub(crate) fn view(&self, database: DatabaseId) -> Option<Arc<DatabaseView>> {
+        self.host.view(self.id(), database)
+    }
+
+    /// What plans of this session alone depend on.
+    pub(crate) fn names_version(&self) -> u64 {
+        self.names_version + self.temp.version()
+    }
+
+    fn caught_fact(&self, fact: Fact) -> Value {
+        let Some(error) = self.caught.last() else { return Value::Null };
+        match fact {
+            Fact::ErrorLine => Value::Int(error.line() as i32),
+            Fact::ErrorMessage => Value::nvarchar(error.text()),
+            Fact::ErrorNumber => Value::Int(error.number()),
+            Fact::ErrorProcedure => error.procedure().map_or(Value::Null, Value::nvarchar),
+            Fact::ErrorSeverity => Value::Int(i32::from(error.severity())),
+            _ => Value::Int(i32::from(error.state())),
+        }
+    }
+
+    fn setting(&self, fact: Fact) -> Value {
+        let s = &self.settings;
+        match fact {
+            Fact::DateFirst => Value::TinyInt(s.date_first),
+            Fact::LangId => Value::SmallInt(s.language.id),
+            Fact::Language => Value::nvarchar(s.language.name),
+            Fact::LockTimeout => Value::Int(s.lock_timeout_ms),
+            Fact::Options => Value::Int(s.bits() as i32),
+            _ => Value::Int(s.text_size),
+        }
+    }
+
+    /// Facts of the server that no counter stands behind are 0, as SQL Server documents for an
+    /// idle one.
+    fn server(&self, fact: Fact) -> Value {
+        let property = |name| self.host.server_property(name);
+        match fact {
+            Fact::Connections => Value::Int(self.host.registry().logins() as i32),
+            Fact::ServerName => property("SERVERNAME"),
+            Fact::ServiceName => Value::nvarchar("MSSQLSERVER"),
+            Fact::Version => property("VERSION"),
+            Fact::MicrosoftVersion => Value::Int(0x1000_03E8),
+            Fact::MaxConnections => Value::Int(32767),
+            Fact::MaxPrecision => Value::TinyInt(38),
+            Fact::TimeTicks => Value::Int(31250),
+            Fact::CpuBusy => Value::Int((os::clock::process_cpu_ns() / 31_250_000) as i32),
+            Fact::Dbts => Value::varbinary(&[0; 8]),
+            Fact::FetchStatus => Value::Int(-1),
+            _ => Value::Int(0),
+        }
+    }
+}
+
+fn identity(value: Option<i128>) -> Value {
+    let decimal = value.and_then(|v| Decimal::new(v, 0));
+    decimal.map_or(Value::Null, Value::Decimal)
+}
+
+impl SessionFacts for State {
+    fn fact(&self, fact: Fact) -> SqlResult<Value> {
+        let login = self.entry.login();
+        Ok(match fact {
+            Fact::AppName => Value::nvarchar(&login.application),
+            Fact::HostName => Value::nvarchar(&login.host),
+            Fact::LoginName | Fact::OriginalLogin => Value::nvarchar(&login.user),
+            Fact::CurrentUser => Value::nvarchar("dbo"),
+            Fact::CurrentSchemaName => Value::nvarchar("dbo"),
+            Fact::CurrentDatabaseId => Value::SmallInt(self.database.0 as i16),
+            Fact::CurrentDatabaseName => Value::nvarchar(&self.database_name),
+            Fact::ContextInfo => self.context_info.clone(),
+            Fact::Error => Value::Int(self.error),
+            Fact::RowCount => Value::BigInt(self.rows as i64),
+            Fact::TranCount => Value::Int(self.tran_count as i32),
+            Fact::XactState => Value::SmallInt(match (self.tran_count, self.doomed) {
+                (0, _) => 0,
+                (_, true) => -1,
+                (_, false) => 1,
+            }),
+            Fact::NestLevel => Value::Int(self.nest_level as i32),
+            Fact::ProcId => Value::Int(self.object.0),
+            Fact::Spid => Value::SmallInt(self.id().0),
+            Fact::ScopeIdentity => identity(self.scope_identity),
+            Fact::LastIdentity => identity(self.last_identity),
+            Fact::ErrorLine
+            | Fact::ErrorMessage
+            | Fact::ErrorNumber
+            | Fact::ErrorProcedure
+            | Fact::ErrorSeverity
+            | Fact::ErrorState => self.caught_fact(fact),
+            Fact::DateFirst
+            | Fact::LangId
+            | Fact::Language
+            | Fact::LockTimeout
+            | Fact::Options
+            | Fact::TextSize => self.setting(fact),
+            _ => self.server(fact),
+        })
+    }
+
+    fn resolve(&self, question: Question, arguments: &[Value]) -> SqlResult<Value> {
+        crate::questions::answer(self, question, arguments)
+    }
+
+    fn clock(&self) -> Moment {
+        if let Some(now) = self.now.get() {
+            return now;
+        }
+        // 1970-01-01 is day 719162 from 0001-01-01.
+        const EPOCH_DAYS: i64 = 719_162;
+        let ticks = os::clock::now().0.div_euclid(100);
+        let day = types::datetime::DAY_TICKS as i64;
+        let now = Moment {
+            days: (ticks.div_euclid(day) + EPOCH_DAYS) as i32,
+            ticks: ticks.rem_euclid(day) as u64,
+            offset: 0,
+        };
+        self.now.set(Some(now));
+        now
+    }
+
+    fn random(&self) -> u64 {
+        os::entropy::random_u64()
+    }
+}
+
+/// Names as a statement of a session finds them, in a database.
+pub(crate) struct Names<'s> {
+    pub(crate) state: &'s State,
+    pub(crate) current: Arc<DatabaseView>,
+}
+
+impl Catalogs for Names<'_> {
+    fn current(&self) -> Arc<DatabaseView> {
+        Arc::clone(&self.current)
+    }
+
+    fn database(&self, name: &str) -> Option<Arc<DatabaseView>> {
+        self.state.view(self.state.host.database_id(name)?)
+    }
+
+    fn temp_table(&self, name: &str) -> Option<Arc<Table>> {
+        self.state.temp.find(name).map(Arc::clone)
+    }
+
+    fn table_variable(&self, _: &str) -> Option<Arc<Table>> {
+        None
+    }
+}
+
+impl State {
+    /// SESSIONPROPERTY.
+    pub(crate) fn session_property(&self, name: &str) -> Value {
+        let name = name.to_ascii_uppercase();
+        match Switches::by_name(&name) {
+            Some(switch) => Value::Int(i32::from(self.settings.is_on(switch))),
+            None => Value::Null,
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Steps that neither read tables nor call: messages, errors, waits, USE, definitions.
+
+use crate::activation::Activation;
+use crate::failure::Failure;
+use crate::host::{DdlCall, needs_no_transaction};
+use crate::output::Output;
+use crate::plans::{PlaceId, Raise, Step, StepKind};
+use crate::registry::Doing;
+use crate::run::cancellation;
+use crate::session::Session;
+use crate::sink::{Done, DoneScope, ResultColumn};
+use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
+use catalog::view::Object;
+use os::wait::{WaitKind, Wake};
+use tsql::ast::{self, TransactionVerb};
+use types::datetime::{DAY_TICKS, Moment};
+use types::{SqlType, Value, convert};
+
+impl Session {
+    /// Runs a step that is over when it returns.
+    pub(crate) fn simple_step(
+        &mut self,
+        step: &Step,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let line = step.span.line;
+        let mut error = 0;
+        match &step.kind {
+            StepKind::Print(place) => self.print(*place, line, act, out)?,
+            StepKind::Throw(places) => return Err(self.throw(*places, act)?),
+            StepKind::Rethrow => return Err(self.rethrow()),
+            StepKind::RaiseError(it) => error = self.raise(it, line, act, out)?,
+            StepKind::WaitFor { place, until } => {
+                self.note(step, Doing::WaitFor);
+                self.wait_for(*place, *until, act)?;
+            }
+            StepKind::Transaction(it, variable) => {
+                self.note(step, doing_of(it.verb));
+                let name = match (variable, &it.name) {
+                    (Some(v), _) => act.variables[v.0 as usize].as_text().unwrap_or_default(),
+                    (None, Some(name)) => name.text.to_string(),
+                    (None, None) => String::new(),
+                };
+                self.transaction(it.verb, &name, it.delayed_durability)?;
+            }
+            StepKind::SetOption(it, place) => self.set_option(it, *place, act, out)?,
+            StepKind::SetIsolation(level) => self.set_isolation(*level),
+            StepKind::SetIdentityInsert { table, on } => self.set_identity_insert(table, *on)?,
+            StepKind::Use(name) => self.use_database(name, out)?,
+            StepKind::Kill(place) => {
+                let target = self.value(act, *place)?;
+                self.kill(&target)?;
+            }
+            StepKind::Shutdown { nowait } => self.host.shutdown(*nowait)?,
+            StepKind::Definition(statement) => {
+                self.note(step, Doing::Definition);
+                self.define(statement, act, out, scope)?;
+            }
+            StepKind::Unsupported(what) => {
+                return Err(SqlError::new(messages::NOT_SUPPORTED, &[what]).into());
+            }
+            _ => debug_assert!(false, "flow is the loop's"),
+        }
+        self.state.error = error;
+        self.state.rows = 0;
+        Ok(())
+    }
+
+    fn print(
+        &mut self,
+        place: PlaceId,
+        line: u32,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+    ) -> Result<(), Failure> {
+        let value = self.value(act, place)?;
+        let text: String = value.as_text().unwrap_or_default().chars().take(4000).collect();
+        // An empty PRINT shows a blank line, as sqlcmd and SSMS print it.
+        let text = if text.is_empty() { " ".to_owned() } else { text };
+        out.message(&self.placed(SqlError::raw(0, 0, 1, text).at_line(line), act));
+        Ok(())
+    }
+
+    /// A message with the procedure it comes from.
+    fn placed(&self, message: SqlError, act: &Activation) -> SqlError {
+        match &act.program.value.procedure {
+            Some(name) => message.in_procedure(name),
+            None => message,
+        }
+    }
+
+    fn throw(&mut self, places: [PlaceId; 3], act: &mut Activation) -> Result<Failure, Failure> {
+        let number = self.value(act, places[0])?.as_i64().unwrap_or(0);
+        let text = self.value(act, places[1])?.as_text().unwrap_or_default();
+        let state = self.value(act, places[2])?.as_i64().unwrap_or(1).clamp(0, 255) as u8;
+        if number < 50_000 {
+            return Err(SqlError::new(messages::ERROR_NUMBER_RANGE, &[&number]).into());
+        }
+        let text = text.chars().take(2048).collect();
+        Ok(Failure::thrown(SqlError::raw(number as i32, 16, state, text)))
+    }
+
+    fn rethrow(&self) -> Failure {
+        match self.state.caught.last() {
+            Some(error) => Failure::thrown(error.clone()),
+            None => SqlError::new(messages::THROW_ARGUMENT, &[]).into(),
+        }
+    }
+
+    /// RAISERROR: a message, or an error. The answer is the `@@ERROR` it leaves.
+    fn raise(
+        &mut self,
+        it: &Raise,
+        line: u32,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+    ) -> Result<i32, Failure> {
+        let message = self.value(act, it.message)?;
+        let severity = self.value(act, it.severity)?.as_i64().unwrap_or(0).clamp(0, 25) as u8;
+        let state = match self.value(act, it.state)?.as_i64().unwrap_or(1) {
+            n @ 0..=255 => n as u8,
+            n if n > 255 => 255,
+            _ => 1,
+        };
+        let mut arguments = Vec::with_capacity(it.arguments.len());
+        for &place in &it.arguments {
+            arguments.push(self.value(act, place)?);
+        }
+        if severity > 18 && !it.log {
+            return Err(SqlError::new(messages::RAISERROR_SEVERITY, &[]).into());
+        }
+        let error = match message.as_i64() {
+            Some(number) => {
+                let facts: [&dyn std::fmt::Display; 3] = [&number, &severity, &state];
+                SqlError::new(messages::RAISERROR_NO_MESSAGE, &facts).with_state(state)
+            }
+            None => {
+                let template = message.as_text().unwrap_or_default();
+                let Some(text) = builtins::print_message(&template, &arguments) else {
+                    return Err(SqlError::new(messages::RAISERROR_FORMAT, &[&template]).into());
+                };
+                let text = text.chars().take(2047).collect();
+                SqlError::raw(50_000, severity, state, text)
+            }
+        };
+        if it.log {
+            self.host.log(&format!("session {}: {}", self.state.id(), error.text()));
+        }
+        if error.severity() > 10 {
+            return Err(Failure::raised(error));
+        }
+        let number = if it.set_error { error.number() } else { 0 };
+        out.message(&self.placed(error.at_line(line), act));
+        Ok(number)
+    }
+
+    fn wait_for(
+        &mut self,
+        place: PlaceId,
+        until: bool,
+        act: &mut Activation,
+    ) -> Result<(), Failure> {
+        let value = self.value(act, place)?;
+        let ticks = wait_ticks(&value)?;
+        let ticks = if until {
+            let now = os::clock::now().0.rem_euclid(DAY_TICKS as i64 * 100) as u64 / 100;
+            (ticks + DAY_TICKS - now) % DAY_TICKS
+        } else {
+            ticks
+        };
+        let deadline = os::clock::monotonic_ns() + ticks * 100;
+        let waiter = std::sync::Arc::clone(self.work.owner().waiter());
+        waiter.clear_signal();
+        loop {
+            match waiter.wait(WaitKind::WaitFor, Some(deadline)) {
+                Wake::TimedOut => return Ok(()),
+                Wake::Signalled => {}
+                Wake::Cancelled(why) => return Err(cancellation(why).into()),
+            }
+        }
+    }
+
+    pub(crate) fn use_database(&mut self, name: &str, out: &mut Output<'_>) -> Result<(), Failure> {
+        let old = self.state.database;
+        let new = self.host.enter_database(self.state.id(), name, Some(old))?;
+        self.now_in_database(new);
+        self.tell_database(out);
+        Ok(())
+    }
+
+    fn kill(&mut self, target: &Value) -> Result<(), Failure> {
+        let number = match target.as_i64() {
+            Some(n) => Some(n),
+            None => target.as_text().and_then(|t| t.trim().parse().ok()),
+        };
+        let number = number.unwrap_or(0);
+        let Ok(session) = i16::try_from(number) else {
+            return Err(SqlError::new(messages::KILL_NOT_VALID, &[&number]).into());
+        };
+        if session <= 0 {
+            return Err(SqlError::new(messages::KILL_NOT_VALID, &[&number]).into());
+        }
+        Ok(self.host.kill(self.state.id(), SessionId(session))?)
+    }
+
+    fn set_identity_insert(&mut self, table: &ast::ObjectName, on: bool) -> Result<(), Failure> {
+        let found = self.find_object(table, self.state.database);
+        let Some((database, Object::Table(found))) = found else {
+            return Err(Failure::of_binding(SqlError::new(messages::OBJECT_NOT_FOUND, &[table])));
+        };
+        let name = match self.state.view(database) {
+            Some(view) => format!("{}.{}", view.name(), found.two_part_name()),
+            None => found.two_part_name(),
+        };
+        if found.identity().is_none() {
+            let e = SqlError::new(messages::IDENTITY_INSERT_NO_PROPERTY, &[&name]);
+            return Err(e.into());
+        }
+        let is_this = |i: &crate::state::IdentityInsert| {
+            i.database == database && i.object == found.object_id
+        };
+        match (&self.state.identity_insert, on) {
+            (Some(other), true) if !is_this(other) => {
+                let e = SqlError::new(messages::IDENTITY_INSERT_OTHER, &[&other.name, &name]);
+                return Err(e.into());
+            }
+            (Some(this), false) if is_this(this) => self.state.identity_insert = None,
+            (_, false) => {}
+            (_, true) => {
+                let object = found.object_id;
+                self.state.identity_insert =
+                    Some(crate::state::IdentityInsert { database, object, name });
+            }
+        }
+        self.state.names_version += 1;
+        Ok(())
+    }
+
+    /// An object by a name of the text, and its database.
+    pub(crate) fn find_object(
+        &self,
+        name: &ast::ObjectName,
+        database: DatabaseId,
+    ) -> Option<(DatabaseId, Object)> {
+        let current = self.state.view(database)?;
+        let names = crate::state::Names { state: &self.state, current };
+        let spelled = catalog::view::ObjectName {
+            database: name.database.as_deref(),
+            schema: name.schema.as_deref(),
+            object: &name.object,
+        };
+        let found = catalog::view::resolve(&names, spelled)?;
+        Some((found.database.id(), found.object))
+    }
+
+    /// Runs a statement of the host: CREATE, ALTER, DROP, DBCC …
+    fn define(
+        &mut self,
+        statement: &ast::Statement,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let alone = needs_no_transaction(statement);
+        let own = if alone {
+            false
+        } else {
+            self.begin_if_implicit();
+            self.begin_statement()
+        };
+        if self.state.doomed {
+            return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());
+        }
+        let point = (!alone && !own).then(|| self.rollback_point());
+        let program = std::sync::Arc::clone(&act.program);
+        let values = &act.variables;
+        let variables = |name: &str| {
+            let (id, _) = crate::plans::find_variable(&program.value.variables, name)?;
+            values.get(id.0 as usize).cloned()
+        };
+        // Until the host says otherwise: it may have changed some before it failed.
+        let had = std::mem::replace(&mut self.open.definitions, !alone);
+        let result = self.host.ddl(DdlCall {
+            session: self.state.id(),
+            database: self.state.database,
+            statement,
+            text: &program.value.text,
+            work: &mut self.work,
+            temp: &mut self.state.temp,
+            settings: &self.state.settings,
+            variables: &variables,
+        });
+        if let Ok(answer) = &result {
+            self.open.definitions = had || (answer.changed_definitions && !alone);
+        }
+        let answer = match alone {
+            true => result?,
+            false => self.end_statement(own, result, point.as_ref())?,
+        };
+        for message in &answer.messages {
+            out.message(&message.clone().at_line(statement.span.line));
+        }
+        for rowset in &answer.results {
+            self.send_rowset(rowset, out, scope)?;
+        }
+        Ok(())
+    }
+
+    /// A result set that no plan made.
+    pub(crate) fn send_rowset(
+        &mut self,
+        rowset: &crate::host::Rowset,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let column = |(name, sql_type, nullable): &(String, SqlType, bool)| ResultColumn {
+            name: name.clone(),
+            sql_type: *sql_type,
+            collation: types::Collation::default(),
+            nullable: *nullable,
+            identity: false,
+            computed: true,
+        };
+        let columns: Vec<ResultColumn> = rowset.columns.iter().map(column).collect();
+        out.columns(&columns)?;
+        for row in &rowset.rows {
+            out.row(row)?;
+        }
+        let counts = !self.state.settings.is_on(crate::settings::Switches::NOCOUNT);
+        let rows = counts.then_some(rowset.rows.len() as u64);
+        self.state.rows = rowset.rows.len() as u64;
+        let command = crate::sink::Command::Select;
+        out.done(Done { command, rows, ..self.done(scope) });
+        Ok(())
+    }
+}
+
+fn doing_of(verb: TransactionVerb) -> Doing {
+    match verb {
+        TransactionVerb::Begin | TransactionVerb::BeginDistributed => Doing::Begin,
+        TransactionVerb::Commit => Doing::Commit,
+        TransactionVerb::Rollback => Doing::Rollback,
+        TransactionVerb::Save => Doing::Other,
+    }
+}
+
+/// A time of WAITFOR in units of 100 ns: `hh:mm[:ss[.fff]]`, or a time or datetime.
+fn wait_ticks(value: &Value) -> SqlResult<u64> {
+    let wrong = || SqlError::new(messages::WAITFOR_TIME_SYNTAX, &[value]);
+    let value = match value.as_text() {
+        None => value.clone(),
+        Some(text) => {
+            let from = SqlType::NVARCHAR_MAX;
+            convert(&Value::nvarchar(&text), from, SqlType::Time(7), 0).map_err(|_| wrong())?
+        }
+    };
+    Moment::of(&value).map(|m| m.ticks).ok_or_else(wrong)
+}

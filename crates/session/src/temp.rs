@@ -1,0 +1,100 @@
+//! The temporary tables of a session: names that begin with `#`, seen innermost scope first.
+//!
+//! Invariants
+//!  1. A snapshot brings back exactly the names that were there: rollback restores it.
+//!  2. A table made in a procedure is gone when the procedure ends.
+
+use catalog::view::Table;
+use std::sync::Arc;
+
+/// A temporary table and the nesting level that made it.
+#[derive(Clone, Debug)]
+struct TempTable {
+    level: u32,
+    table: Arc<Table>,
+}
+
+/// The temporary tables that a session sees.
+#[derive(Clone, Debug, Default)]
+pub struct TempTables {
+    tables: Arc<Vec<TempTable>>,
+    level: u32,
+    version: u64,
+}
+
+/// A state to return to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TempSnapshot(Arc<Vec<TempTable>>);
+
+impl TempTables {
+    /// The table of a name with `#`, in any case; the innermost one.
+    pub fn find(&self, name: &str) -> Option<&Arc<Table>> {
+        let found = self.tables.iter().rev().find(|t| same(&t.table.name, name));
+        found.map(|t| &t.table)
+    }
+
+    /// Whether the current scope has one of that name already (2714).
+    pub fn exists_here(&self, name: &str) -> bool {
+        self.tables.iter().any(|t| t.level == self.level && same(&t.table.name, name))
+    }
+
+    /// Adds a table of the current scope, or replaces a definition of the same object.
+    pub fn put(&mut self, table: Arc<Table>) {
+        self.version += 1;
+        let level = self.level;
+        let tables = Arc::make_mut(&mut self.tables);
+        match tables.iter_mut().find(|t| t.table.object_id == table.object_id) {
+            Some(old) => old.table = table,
+            None => tables.push(TempTable { level, table }),
+        }
+    }
+
+    /// Takes the innermost table of a name away.
+    pub fn remove(&mut self, name: &str) -> Option<Arc<Table>> {
+        let at = self.tables.iter().rposition(|t| same(&t.table.name, name))?;
+        self.version += 1;
+        Some(Arc::make_mut(&mut self.tables).remove(at).table)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.tables.iter().map(|t| &t.table)
+    }
+
+    /// Grows with every change.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    pub(crate) fn snapshot(&self) -> TempSnapshot {
+        TempSnapshot(Arc::clone(&self.tables))
+    }
+
+    pub(crate) fn restore(&mut self, snapshot: &TempSnapshot) {
+        if !Arc::ptr_eq(&self.tables, &snapshot.0) {
+            self.tables = Arc::clone(&snapshot.0);
+            self.version += 1;
+        }
+    }
+
+    pub(crate) fn enter(&mut self) {
+        self.level += 1;
+    }
+
+    /// The scope ends; the tables it made are the answer.
+    pub(crate) fn leave(&mut self) -> Vec<Arc<Table>> {
+        let level = self.level;
+        self.level = level.saturating_sub(1);
+        if !self.tables.iter().any(|t| t.level >= level) {
+            return Vec::new();
+        }
+        self.version += 1;
+        let (gone, kept) = self.tables.iter().cloned().partition(|t: &TempTable| t.level >= level);
+        self.tables = Arc::new(kept);
+        gone.into_iter().map(|t| t.table).collect()
+    }
+}
+
+fn same(a: &str, b: &str) -> bool {
+    a == b || a.to_lowercase() == b.to_lowercase()
+}

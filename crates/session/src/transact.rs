@@ -1,0 +1,260 @@
+//! Transactions of a session: nesting, names, savepoints, implicit ones, doom.
+//!
+//! ```text
+//!   none → open       [begin_user, begin of a statement]
+//!   open → none       [commit, roll_back]
+//!   open → doomed     [an error in a TRY block that ends the transaction]
+//!   doomed → none     [roll_back]
+//! ```
+
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::settings::Switches;
+use crate::sink::EnvironmentChange;
+use crate::temp::TempSnapshot;
+use base::{SqlError, SqlResult, messages};
+use std::sync::atomic::Ordering::Relaxed;
+use tsql::ast::TransactionVerb;
+use work::{CommitMode, Mark};
+
+/// What a rollback goes back to.
+pub(crate) struct RollbackPoint {
+    pub(crate) mark: Mark,
+    temp: TempSnapshot,
+    definitions: u64,
+}
+
+struct Savepoint {
+    name: String,
+    point: RollbackPoint,
+}
+
+/// How the last transaction ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Committed,
+    RolledBack,
+}
+
+/// What belongs to the open transaction, beside its work.
+#[derive(Default)]
+pub(crate) struct Open {
+    name: String,
+    savepoints: Vec<Savepoint>,
+    temp_before: TempSnapshot,
+    /// The host has an overlay of definitions for it.
+    pub(crate) definitions: bool,
+    /// What the client believes: the descriptor of its transaction, 0 for none.
+    told: u64,
+    ended: Option<End>,
+}
+
+impl Session {
+    /// Begins a transaction that lasts beyond the statement.
+    pub(crate) fn begin_user(&mut self, name: &str) {
+        debug_assert!(!self.work.is_active(), "transactions nest by count only");
+        self.work.begin(true, name);
+        self.open.name.clear();
+        self.open.name.push_str(name);
+        self.open.temp_before = self.state.temp.snapshot();
+        self.state.tran_count = 1;
+        self.note_transaction();
+    }
+
+    fn note_transaction(&self) {
+        let entry = &self.state.entry;
+        entry.open_transactions.store(self.state.tran_count, Relaxed);
+        entry.transaction.store(self.work.transaction_id().map_or(0, |t| t.0), Relaxed);
+    }
+
+    /// Under SET IMPLICIT_TRANSACTIONS, what touches data begins a transaction.
+    pub(crate) fn begin_if_implicit(&mut self) {
+        if self.state.tran_count == 0 && self.state.settings.is_on(Switches::IMPLICIT_TRANSACTIONS)
+        {
+            self.begin_user("implicit_transaction");
+        }
+    }
+
+    /// Begins the transaction of one statement, unless one is open. Whether it did.
+    #[inline]
+    pub(crate) fn begin_statement(&mut self) -> bool {
+        if self.work.is_active() {
+            return false;
+        }
+        self.work.begin(false, "");
+        self.open.temp_before = self.state.temp.snapshot();
+        true
+    }
+
+    /// Commits whatever is open.
+    pub(crate) fn commit_work(&mut self, mode: CommitMode) -> SqlResult<()> {
+        if self.open.definitions {
+            self.state.host.definitions_committing(self.state.id());
+        }
+        if let Err(e) = self.work.commit(mode) {
+            if self.open.definitions {
+                self.state.host.definitions_undone(self.state.id(), 0);
+            }
+            return Err(e.into_sql(&self.state.database_name));
+        }
+        self.transaction_ended(End::Committed);
+        Ok(())
+    }
+
+    /// Rolls everything back that is open.
+    pub(crate) fn roll_back_work(&mut self) -> SqlResult<()> {
+        if !self.work.is_active() {
+            return Ok(());
+        }
+        // The overlay goes first: it must not be read when the locks that protect it are gone.
+        if self.open.definitions {
+            self.state.host.definitions_undone(self.state.id(), 0);
+        }
+        let temp = std::mem::take(&mut self.open.temp_before);
+        self.state.temp.restore(&temp);
+        let result = self.work.roll_back();
+        self.transaction_ended(End::RolledBack);
+        result.map_err(|e| e.into_sql(&self.state.database_name))
+    }
+
+    fn transaction_ended(&mut self, end: End) {
+        let user = self.state.tran_count > 0;
+        self.open.definitions = false;
+        self.open.temp_before = TempSnapshot::default();
+        self.state.doomed = false;
+        if user {
+            self.open.savepoints.clear();
+            self.open.ended = Some(end);
+            self.state.tran_count = 0;
+            self.note_transaction();
+        }
+    }
+
+    /// Where a rollback of what comes now would go back to.
+    pub(crate) fn rollback_point(&self) -> RollbackPoint {
+        let definitions = match self.open.definitions {
+            true => self.state.host.definitions_mark(self.state.id()),
+            false => 0,
+        };
+        RollbackPoint { mark: self.work.mark(), temp: self.state.temp.snapshot(), definitions }
+    }
+
+    /// Undoes what came after a point. Locks stay.
+    pub(crate) fn roll_back_to(&mut self, point: &RollbackPoint) -> SqlResult<()> {
+        if self.open.definitions {
+            self.state.host.definitions_undone(self.state.id(), point.definitions);
+        }
+        self.state.temp.restore(&point.temp);
+        let result = self.work.roll_back_to(&point.mark);
+        self.state.doomed |= self.work.is_doomed();
+        result.map_err(|e| e.into_sql(&self.state.database_name))
+    }
+
+    /// A transaction that a CATCH block gets but that cannot be committed.
+    pub(crate) fn doom(&mut self) {
+        if self.work.is_active() && self.state.tran_count > 0 {
+            self.work.doom();
+            self.state.doomed = true;
+        }
+    }
+
+    /// BEGIN, COMMIT, ROLLBACK or SAVE TRANSACTION.
+    pub(crate) fn transaction(
+        &mut self,
+        verb: TransactionVerb,
+        name: &str,
+        delayed: Option<bool>,
+    ) -> Result<(), Failure> {
+        match verb {
+            TransactionVerb::Begin | TransactionVerb::BeginDistributed => {
+                if delayed.is_some() {
+                    return Err(SqlError::new(messages::DELAYED_DURABILITY_CONTEXT, &[]).into());
+                }
+                match self.state.tran_count {
+                    0 => self.begin_user(name),
+                    _ => {
+                        self.state.tran_count += 1;
+                        self.note_transaction();
+                    }
+                }
+                Ok(())
+            }
+            TransactionVerb::Commit => Ok(self.commit(delayed)?),
+            TransactionVerb::Rollback => Ok(self.roll_back(name)?),
+            TransactionVerb::Save => Ok(self.save(name)?),
+        }
+    }
+
+    fn commit(&mut self, delayed: Option<bool>) -> SqlResult<()> {
+        if self.state.tran_count == 0 {
+            return Err(SqlError::new(messages::COMMIT_NO_BEGIN, &[]));
+        }
+        if self.state.doomed {
+            return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]));
+        }
+        if self.state.tran_count > 1 {
+            self.state.tran_count -= 1;
+            self.note_transaction();
+            return Ok(());
+        }
+        let mode = if delayed == Some(true) { CommitMode::Delayed } else { CommitMode::Full };
+        self.commit_work(mode)
+    }
+
+    fn roll_back(&mut self, name: &str) -> SqlResult<()> {
+        if self.state.tran_count == 0 {
+            return Err(SqlError::new(messages::CANNOT_ROLLBACK_NO_SAVEPOINT, &[]));
+        }
+        // Names of transactions and savepoints are compared byte by byte, as SQL Server does.
+        let at = self.open.savepoints.iter().rposition(|s| s.name == name);
+        match at {
+            Some(_) if self.state.doomed => {
+                Err(SqlError::new(messages::XACT_DOOMED_SAVEPOINT, &[]))
+            }
+            Some(at) if !name.is_empty() => {
+                self.open.savepoints.truncate(at + 1);
+                let saved = self.open.savepoints.pop().expect("found above");
+                let result = self.roll_back_to(&saved.point);
+                // The savepoint itself stays and can be gone back to again.
+                self.open.savepoints.push(saved);
+                result
+            }
+            _ if name.is_empty() || name == self.open.name => self.roll_back_work(),
+            _ => Err(SqlError::new(messages::ROLLBACK_NAME_UNKNOWN, &[&name])),
+        }
+    }
+
+    fn save(&mut self, name: &str) -> SqlResult<()> {
+        if self.state.tran_count == 0 {
+            return Err(SqlError::new(messages::SAVEPOINT_NO_TRANSACTION, &[]));
+        }
+        if self.state.doomed {
+            return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]));
+        }
+        let point = self.rollback_point();
+        self.open.savepoints.push(Savepoint { name: name.to_owned(), point });
+        Ok(())
+    }
+
+    /// Tells the client of the transaction it is in now, where that is news.
+    pub(crate) fn tell_transaction(&mut self, out: &mut crate::output::Output<'_>) {
+        let now = match self.state.tran_count {
+            0 => 0,
+            _ => self.work.transaction_id().map_or(0, |t| t.0),
+        };
+        let told = std::mem::replace(&mut self.open.told, now);
+        let ended = self.open.ended.take();
+        if told == now {
+            return;
+        }
+        if told != 0 {
+            out.environment(&match ended {
+                Some(End::Committed) => EnvironmentChange::Commit(told),
+                Some(End::RolledBack) | None => EnvironmentChange::Rollback(told),
+            });
+        }
+        if now != 0 {
+            out.environment(&EnvironmentChange::Begin(now));
+        }
+    }
+}
