@@ -26,6 +26,14 @@ pub(crate) fn header(v: PageView<'_>) -> Fit<()> {
     if sound { Ok(()) } else { Err("the page header contradicts itself") }
 }
 
+/// The page's bytes from where a slot's record begins: enough to read a column, and cheaper than
+/// the record, whose end must be computed.
+#[inline]
+pub(crate) fn bytes_from(v: PageView<'_>, slot: u16) -> Option<&[u8]> {
+    let from = usize::from(v.slot_offset(slot)?);
+    if from < PAGE_HEADER_BYTES { None } else { v.0.get(from..) }
+}
+
 /// Whether so many bytes can be placed; when records must be packed for it, all are checked.
 fn placeable(v: PageView<'_>, bytes: usize, new_slot_bytes: usize) -> Fit<()> {
     let floor = PAGE_BYTES - 2 * usize::from(v.slot_count()) - new_slot_bytes;

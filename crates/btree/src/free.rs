@@ -177,6 +177,9 @@ impl Tree {
         doomed: Vec<Doomed<'t>>,
     ) -> BtreeResult<()> {
         let top = doomed.len() as u8;
+        assert!((1..=FREED_LEVELS_MAX).contains(&top), "a bounded number of latches");
+        assert!(above.view().slot_count() >= 2, "the page above keeps an entry");
+        assert_eq!(doomed.last().map(|d| d.page.view().slot_count()), Some(0), "an empty leaf");
         let mut change = Change::new(&self.pages, group);
         let above = change.add(above);
         let mut latched = Vec::with_capacity(doomed.len());
@@ -207,6 +210,7 @@ impl Tree {
             set(page, 0, PageId::NONE);
             set(page, 1, PageId::NONE);
         }
+        assert!(change.logged_bytes() as u64 <= FREE_LOG_BYTES_MAX);
         change.finish(&mut TransactionChain::default());
         Ok(())
     }

@@ -10,12 +10,12 @@
 //! | INSERT_MANY | the first | for each record: length 2, bytes |
 //! | GHOST, UNGHOST | its slot | the key, when a transaction undoes it |
 //! | EXPUNGE | its slot | the record, when a transaction undoes it |
-//! | MODIFY | its slot | status before 1, after 1, from 2, length before 2, key length 2, key, before, after |
+//! | MODIFY | its slot | two status bytes, from 2, length 2, key length 2, key, before, after |
 //! | TRUNCATE | the first to go | |
 //! | LINK | | 0 previous or 1 next, page 6 |
 //!
-//! A page id is page 4, file 2; a key is spelled as in `key.rs`. MODIFY keeps the bytes from the
-//! status byte up to `from`, replaces as many as `length before` says, and keeps the rest.
+//! A page id is page 4, file 2; a key is spelled as in `key.rs`. MODIFY has the status
+//! byte before and after; it keeps the bytes from there to `from`, replaces as many as `length` says, and keeps the rest.
 
 use base::PageId;
 use wal::{Kind, RecordView};
@@ -130,6 +130,7 @@ impl<'a> Difference<'a> {
 
     /// What was changed between two records that are not equal.
     pub(crate) fn between(key: &'a [u8], old: &'a [u8], new: &'a [u8]) -> Self {
+        assert!(!old.is_empty() && !new.is_empty(), "a record has a status byte");
         let (a, b) = (&old[1..], &new[1..]);
         let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
         let most = a.len().min(b.len()) - front;

@@ -51,6 +51,7 @@ impl Tree {
         payload: &[&[u8]],
         undo: Undo,
     ) {
+        debug_assert_eq!(change.view(page).level(), 0, "records stand on leaves");
         let kind = kind(operation, self.context(0));
         change.apply(page, self.unit.id, kind, slot, payload, undo);
     }

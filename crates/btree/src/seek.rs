@@ -1,7 +1,7 @@
 //! Going down: from the root to the page that a key belongs to, latch by latch.
 //!
-//! A child's latch is taken while its parent's is held (rule 1), a right neighbour's while the
-//! left one's is held (rule 2). Nothing else is held meanwhile.
+//! A child's latch is taken while its parent's is held, a right neighbour's while the left one's
+//! is held (rule 1). Nothing else is held meanwhile.
 
 use crate::error::BtreeResult;
 use crate::key::KeyBuf;
@@ -126,6 +126,7 @@ impl Tree {
 
     fn seek_last(&self, key: SearchKey<'_>) -> BtreeResult<Option<LeafRead<'_>>> {
         let after = key.bias.after_equal();
+        assert!(!key.bias.is_first(), "the last record of a range");
         let mut fence = KeyBuf::default();
         let leaf = self.descend(key.fields, after, Some(&mut fence))?;
         let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, key.fields, after, 0)?;
@@ -271,7 +272,7 @@ impl Tree {
         Ok(LeafPair::One(LeafWrite::at(self, leaf, first)?, other))
     }
 
-    /// Goes down to level 1 for two keys in step: on each level the left page first (rule 1, 2).
+    /// Goes down to level 1 for two keys in step: on each level the left page first (rule 1).
     fn descend_pair<'t>(
         &'t self,
         root: ReadGuard<'t>,

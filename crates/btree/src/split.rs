@@ -1,10 +1,10 @@
 //! Making room: one page becomes two, as one log group.
 //!
-//! `make_room` takes one page at a time. When the parent has no room for the separator, the
-//! parent is split first, in a group of its own that leaves a sound tree; so no group touches
+//! `make_room` takes one page at a time (rule 5). When the parent has no room for the separator,
+//! the parent is split first, in a group of its own that leaves a sound tree; so no group touches
 //! more than four pages of the tree, whatever its height, and none is longer than a log block.
 //!
-//! Order of latches (rules 1 and 2): parent, page, right neighbour, then the allocation maps,
+//! Order of latches (rule 1): parent, page, right neighbour, then the allocation maps,
 //! then the new page. Nobody can wait for us on a new page: it is reached through the others.
 
 use crate::error::BtreeResult;
@@ -158,7 +158,7 @@ impl Tree {
     }
 
     /// The right neighbour of a page under its exclusive latch; it cannot change while the page
-    /// is latched.
+    /// is latched (rule 2).
     pub(crate) fn right_neighbour<'t>(
         &'t self,
         page: &WriteGuard<'t>,
@@ -263,6 +263,8 @@ impl Tree {
         next: Option<WriteGuard<'t>>,
         mut division: Division,
     ) -> BtreeResult<()> {
+        assert!(division.at <= page.view().slot_count(), "a division is within its page");
+        assert!(wish.level == 0 || division.at > 0, "an interior page keeps an entry");
         let moved = batch_of(page.view(), division.at..page.view().slot_count());
         assert!(wish.batch.is_empty() || moved.is_empty(), "a batch goes to an empty page");
         let moved = if wish.batch.is_empty() { &moved[..] } else { wish.batch };
@@ -330,6 +332,7 @@ impl Tree {
         let mut change = Change::new(&self.pages, group);
         let root = change.add(root);
         let new = self.space.allocate(&mut change, &self.unit, claim)?;
+        assert_eq!(new.len(), 2, "a root has two children at first");
         let ids = (change.id(new[0]), change.id(new[1]));
         self.shape.put_child(&mut first, ids.0);
         self.shape.put_child(&mut division.separator, ids.1);

@@ -190,8 +190,9 @@ impl Tree {
         let (mut low, mut high) = (from, v.slot_count());
         while low < high {
             let middle = low + (high - low) / 2;
-            let record = v.record(middle).ok_or_else(|| self.corrupt(id, fits::NO_RECORD))?;
-            let order = self.shape.compare(part, record, key);
+            let bytes = fits::bytes_from(v, middle);
+            let bytes = bytes.ok_or_else(|| self.corrupt(id, fits::NO_RECORD))?;
+            let order = self.shape.compare(part, bytes, key);
             let order = order.ok_or_else(|| self.corrupt(id, fits::NO_KEY))?;
             if order == Ordering::Less || (after && order == Ordering::Equal) {
                 low = middle + 1;
@@ -222,7 +223,7 @@ impl Tree {
     }
 
     pub(crate) fn child(&self, id: PageId, v: PageView<'_>, slot: u16) -> BtreeResult<PageId> {
-        let child = v.record(slot).and_then(|entry| self.shape.child_of(entry));
+        let child = fits::bytes_from(v, slot).and_then(|entry| self.shape.child_of(entry));
         child.ok_or_else(|| self.corrupt(id, fits::NO_RECORD))
     }
 }

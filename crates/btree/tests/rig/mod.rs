@@ -97,7 +97,7 @@ impl Schema {
         match self {
             Schema::Rows | Schema::Bare => vec![Part::Int(Some(n as i32 - 50))],
             Schema::Entries => {
-                let int = (n % 7 != 0).then_some((n % 13) as i32);
+                let int = (!n.is_multiple_of(7)).then_some((n % 13) as i32);
                 vec![Part::Descending(Reverse(int)), Part::Text(format!("t{:05}", n / 3).into())]
             }
             Schema::LongKeys => {
