@@ -1,3 +1,50 @@
-//! CREATE, ALTER, DROP, index builds, TRUNCATE, DBCC: definitions changed in the user's transaction.
+//! CREATE, ALTER, DROP, index builds, TRUNCATE, DBCC: definitions changed in the user's
+//! transaction.
+//!
+//! [`execute`] takes one statement and a [`DdlContext`]. What it changes is three things at once:
+//! rows of the system tables (`catalog::Changes`), hobts (`catalog::Builder`), and a list of
+//! deltas, which the session shows to its own transaction at once and publishes at commit.
+//!
+//! ```text
+//! statement ─ locate: lock, look up again ─ check everything ─ rebuild ─ rows, deltas
+//!                                                               │
+//!                       a table before and after: hobts made, filled, dropped as they differ
+//! ```
+//!
+//! Every change of a table, from CREATE INDEX to TRUNCATE, is a table before and a table after;
+//! [`rebuild`](crate::rebuild) makes the one into the other. Errors come before anything is made.
+//!
+//! Statements about whole databases go to [`Databases`], which `instance` implements. What parses
+//! and is not supported is refused by its name; nothing is accepted and ignored.
 
 #![forbid(unsafe_code)]
+
+mod admin;
+mod alter_database;
+mod alter_index;
+mod alter_table;
+mod build;
+mod column;
+mod constraint;
+mod context;
+mod create_database;
+mod create_index;
+mod create_table;
+mod databases;
+mod drop;
+mod drop_constraint;
+mod generated_name;
+mod index_definition;
+mod index_option;
+mod locate;
+mod module;
+mod rebuild;
+mod schema;
+mod sort;
+mod statement;
+mod truncate;
+mod type_name;
+
+pub use context::{DdlContext, Expressions, Place, Places, Settings, TempTables};
+pub use databases::{Databases, FileChange, FileSize, Growth, NewDatabase, NewFile, Waiting};
+pub use statement::{DdlOutcome, Setting, execute, setting_of};

@@ -1,0 +1,160 @@
+//! ALTER DATABASE: options, name, files.
+//!
+//! An option whose only supported value is asked for is set; any other value is refused by name.
+
+use crate::context::{DdlContext, unsupported};
+use crate::create_database::change;
+use crate::databases::Waiting;
+use crate::index_option::{number, on};
+use base::{SqlError, SqlResult, messages};
+use catalog::{DatabaseOption, DelayedDurability, PageVerify, RecoveryModel, UserAccess};
+use tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting, SettingValue, Termination};
+
+/// Levels that may be set.
+const LEVELS: &[u64] = &[100, 110, 120, 130, 140, 150, 160];
+
+pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    if cx.work.is_user_transaction() {
+        return Err(SqlError::new(messages::NOT_IN_TRANSACTION, &[&"ALTER DATABASE"]));
+    }
+    let line = s.name.as_ref().map_or(0, |n| n.line);
+    let Some(place) = cx.places.open(s.name.as_deref(), cx.deltas) else {
+        let name = s.name.as_deref().unwrap_or_default();
+        let why = SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&name]).with_state(5);
+        return Err(failed(cx, why.at_line(line)));
+    };
+    let name = place.view.name();
+    let refused = match &s.action {
+        AlterDatabaseAction::Set { options, termination } => {
+            return set(cx, name, options, *termination);
+        }
+        AlterDatabaseAction::ModifyName(new_name) => {
+            return cx.databases.rename(name, new_name).map_err(|e| failed(cx, e));
+        }
+        AlterDatabaseAction::ModifyFile(spec) => {
+            let changed = change(spec)?;
+            return cx.databases.modify_file(name, &changed).map_err(|e| failed(cx, e));
+        }
+        AlterDatabaseAction::Collate(_) => "ALTER DATABASE COLLATE".to_owned(),
+        AlterDatabaseAction::AddFile { .. } => "ALTER DATABASE ADD FILE".to_owned(),
+        AlterDatabaseAction::AddLogFile(_) => "ALTER DATABASE ADD LOG FILE".to_owned(),
+        AlterDatabaseAction::RemoveFile(_) => "ALTER DATABASE REMOVE FILE".to_owned(),
+        AlterDatabaseAction::AddFilegroup { .. } => "ALTER DATABASE ADD FILEGROUP".to_owned(),
+        AlterDatabaseAction::RemoveFilegroup(_) => "ALTER DATABASE REMOVE FILEGROUP".to_owned(),
+        AlterDatabaseAction::ModifyFilegroup { .. } => "ALTER DATABASE MODIFY FILEGROUP".to_owned(),
+        AlterDatabaseAction::ScopedConfiguration { setting, .. } => {
+            format!("DATABASE SCOPED CONFIGURATION {}", setting.name)
+        }
+    };
+    Err(unsupported(&refused, line))
+}
+
+/// 5069, after the error that says why.
+fn failed(cx: &mut DdlContext<'_>, why: SqlError) -> SqlError {
+    cx.after(why, SqlError::new(messages::ALTER_DATABASE_FAILED, &[]))
+}
+
+fn set(
+    cx: &mut DdlContext<'_>,
+    name: &str,
+    settings: &[Setting],
+    termination: Option<Termination>,
+) -> SqlResult<()> {
+    let waiting = match termination {
+        None => Waiting::Forever,
+        Some(Termination::NoWait) => Waiting::NotAtAll,
+        Some(Termination::RollbackImmediate) => Waiting::RollBackAfter(0),
+        Some(Termination::RollbackAfter(seconds)) => Waiting::RollBackAfter(seconds),
+    };
+    // All are understood before the first is set.
+    let options = settings.iter().map(option).collect::<SqlResult<Vec<_>>>()?;
+    for option in options {
+        cx.databases.set_option(name, option, waiting).map_err(|e| failed(cx, e))?;
+    }
+    Ok(())
+}
+
+fn option(s: &Setting) -> SqlResult<DatabaseOption> {
+    let bare = matches!(s.value, SettingValue::None);
+    Ok(match &*s.name {
+        "RECOVERY" => DatabaseOption::Recovery(named(s, RecoveryModel::by_name)?),
+        "DELAYED_DURABILITY" => {
+            DatabaseOption::DelayedDurability(named(s, DelayedDurability::by_name)?)
+        }
+        "PAGE_VERIFY" => DatabaseOption::PageVerify(named(s, PageVerify::by_name)?),
+        "COMPATIBILITY_LEVEL" => DatabaseOption::CompatibilityLevel(level(s)?),
+        "TARGET_RECOVERY_TIME" => DatabaseOption::TargetRecoveryTime(seconds(s)?),
+        "MULTI_USER" if bare => DatabaseOption::UserAccess(UserAccess::Multi),
+        "SINGLE_USER" if bare => DatabaseOption::UserAccess(UserAccess::Single),
+        "RESTRICTED_USER" if bare => DatabaseOption::UserAccess(UserAccess::Restricted),
+        "READ_ONLY" if bare => DatabaseOption::ReadOnly(true),
+        "READ_WRITE" if bare => DatabaseOption::ReadOnly(false),
+        "PARAMETERIZATION" => {
+            let forced = |w: &str| match w {
+                _ if w.eq_ignore_ascii_case("SIMPLE") => Some(false),
+                _ => None,
+            };
+            DatabaseOption::ForcedParameterization(named(s, forced)?)
+        }
+        // Nothing is made or updated by itself, which either value permits.
+        "AUTO_CREATE_STATISTICS" => DatabaseOption::AutoCreateStatistics(on(s)?),
+        "AUTO_UPDATE_STATISTICS" => DatabaseOption::AutoUpdateStatistics(on(s)?),
+        "AUTO_UPDATE_STATISTICS_ASYNC" => DatabaseOption::AutoUpdateStatisticsAsync(on(s)?),
+        "ANSI_NULL_DEFAULT" => DatabaseOption::AnsiNullDefault(on(s)?),
+        "READ_COMMITTED_SNAPSHOT" => DatabaseOption::ReadCommittedSnapshot(off(s)?),
+        "ALLOW_SNAPSHOT_ISOLATION" => DatabaseOption::SnapshotIsolation(off(s)?),
+        "ACCELERATED_DATABASE_RECOVERY" => DatabaseOption::AcceleratedRecovery(off(s)?),
+        "AUTO_CLOSE" => DatabaseOption::AutoClose(off(s)?),
+        "AUTO_SHRINK" => DatabaseOption::AutoShrink(off(s)?),
+        "ANSI_NULLS" => DatabaseOption::AnsiNulls(off(s)?),
+        "ANSI_PADDING" => DatabaseOption::AnsiPadding(off(s)?),
+        "ANSI_WARNINGS" => DatabaseOption::AnsiWarnings(off(s)?),
+        "ARITHABORT" => DatabaseOption::ArithAbort(off(s)?),
+        "CONCAT_NULL_YIELDS_NULL" => DatabaseOption::ConcatNullYieldsNull(off(s)?),
+        "NUMERIC_ROUNDABORT" => DatabaseOption::NumericRoundAbort(off(s)?),
+        "QUOTED_IDENTIFIER" => DatabaseOption::QuotedIdentifier(off(s)?),
+        "RECURSIVE_TRIGGERS" => DatabaseOption::RecursiveTriggers(off(s)?),
+        "CURSOR_CLOSE_ON_COMMIT" => DatabaseOption::CursorCloseOnCommit(off(s)?),
+        other => return Err(unsupported(other, s.span.line)),
+    })
+}
+
+/// An option that is a word; a word that is none of its values is not supported.
+fn named<T>(s: &Setting, by_name: impl Fn(&str) -> Option<T>) -> SqlResult<T> {
+    let word = match &s.value {
+        SettingValue::Word(w) => &**w,
+        SettingValue::On => "ON",
+        SettingValue::Off => "OFF",
+        _ => "",
+    };
+    by_name(word).ok_or_else(|| unsupported(&format!("{} {word}", s.name), s.span.line))
+}
+
+/// An option that may only be OFF.
+fn off(s: &Setting) -> SqlResult<bool> {
+    match on(s)? {
+        false => Ok(false),
+        true => Err(unsupported(&format!("{} ON", s.name), s.span.line)),
+    }
+}
+
+fn level(s: &Setting) -> SqlResult<u8> {
+    let n = number(s)?;
+    if LEVELS.contains(&n) {
+        return Ok(n as u8);
+    }
+    let levels = "100, 110, 120, 130, 140, 150 or 160";
+    Err(SqlError::new(messages::COMPATIBILITY_LEVEL_INVALID, &[&levels]).at_line(s.span.line))
+}
+
+fn seconds(s: &Setting) -> SqlResult<i32> {
+    let parsed = match &s.value {
+        SettingValue::Number { text, unit } => {
+            let factor =
+                if unit.as_deref().is_some_and(|u| u.starts_with("MINUTE")) { 60 } else { 1 };
+            text.parse::<i32>().ok().and_then(|n| n.checked_mul(factor)).filter(|n| *n >= 0)
+        }
+        _ => None,
+    };
+    parsed.ok_or_else(|| SqlError::new(messages::SYNTAX_NEAR, &[&s.name]).at_line(s.span.line))
+}

@@ -1,0 +1,314 @@
+//! ALTER TABLE: columns and constraints added and dropped, checks switched on and off.
+//!
+//! A column is added or dropped by copying the table: not yet instant.
+
+use crate::column::{draft, preset};
+use crate::constraint::{self, add_check, add_key, keys, not_created};
+use crate::context::{DdlContext, Place, unsupported};
+use crate::create_index::inline_index;
+use crate::create_table::check_row_size;
+use crate::drop_constraint::without_constraint;
+use crate::index_definition::column;
+use crate::locate::{Located, locked_table, same_name};
+use crate::rebuild::{Content, rebuild, renew_all};
+use base::{SqlError, SqlResult, messages};
+use catalog::HobtSpec;
+use catalog::view::{IndexKind, Table};
+use tsql::ast::{
+    AlterTable, AlterTableAction, AlterTableDrop, AlterTableDropKind, ConstraintKind, Name,
+    TableDefinition,
+};
+use types::encode_storage;
+
+pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    let line = s.name.span.line;
+    let name = match &s.action {
+        AlterTableAction::Add { .. }
+        | AlterTableAction::Drop(_)
+        | AlterTableAction::CheckConstraint { .. } => None,
+        AlterTableAction::Rebuild { partition: None, options } if options.is_empty() => None,
+        AlterTableAction::Rebuild { .. } => Some("ALTER TABLE REBUILD with options"),
+        AlterTableAction::AlterColumn(_) => Some("ALTER TABLE ALTER COLUMN"),
+        AlterTableAction::Trigger { .. } => Some("ALTER TABLE ENABLE TRIGGER"),
+        AlterTableAction::Switch { .. } => Some("ALTER TABLE SWITCH"),
+        AlterTableAction::Set(_) => Some("ALTER TABLE SET"),
+        AlterTableAction::ChangeTracking { .. } => Some("CHANGE_TRACKING"),
+    };
+    if let Some(name) = name {
+        return Err(unsupported(name, line));
+    }
+    let Some(Located { place, table }) = locked_table(cx, &s.name)? else {
+        let e = SqlError::new(messages::ALTER_TABLE_NOT_FOUND, &[&s.name]);
+        return Err(e.at_line(line));
+    };
+    match &s.action {
+        AlterTableAction::Add { check, definition } => {
+            add(cx, &place, &table, definition, check.unwrap_or(true), text)
+        }
+        AlterTableAction::Drop(items) => drop_parts(cx, &place, &table, items),
+        AlterTableAction::CheckConstraint { with_check, enable, names } => {
+            switch(cx, &place, &table, (*enable, with_check.unwrap_or(false)), names)
+        }
+        _ => {
+            let mut after = Table::clone(&table);
+            renew_all(&place, &mut after);
+            rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
+        }
+    }
+}
+
+fn add(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    definition: &TableDefinition,
+    check: bool,
+    text: &str,
+) -> SqlResult<()> {
+    let written = constraint::all(definition);
+    constraint::refuse(&written)?;
+    let mut after = table.clone();
+    let added = add_columns(cx, place, table, &mut after, definition, text)?;
+    check_row_size(&after)?;
+    for w in &written {
+        if let ConstraintKind::Default { value, column: name, with_values } = &w.constraint.kind {
+            let at = column(place, &after, name)?;
+            if *with_values {
+                return Err(unsupported("WITH VALUES for a column that is there", name.line));
+            }
+            if after.columns[at].default.is_some() {
+                let e = SqlError::new(messages::DEFAULT_EXISTS, &[]).at_line(name.line);
+                return Err(not_created(cx, e));
+            }
+            let of = after.columns[at].clone();
+            let given = w.constraint.name.as_ref();
+            after.columns[at].default = Some(preset(cx, place, &after, &of, given, value, text)?);
+        }
+    }
+    for (w, k) in keys(&written) {
+        if k.primary && after.indexes.iter().any(|i| i.primary_key) {
+            let e = SqlError::new(messages::PRIMARY_EXISTS, &[&table.name]);
+            return Err(not_created(cx, e.at_line(w.constraint.span.line)));
+        }
+        let free = after.base().kind == IndexKind::Heap;
+        let clustered = k.clustered.unwrap_or(k.primary && free);
+        add_key(cx, place, &mut after, w, k, clustered)?;
+    }
+    let behind = definition.columns.iter();
+    let behind = behind.flat_map(|c| c.indexes.iter().map(|i| (i, Some(&c.name))));
+    for (index, at) in behind.chain(definition.indexes.iter().map(|i| (i, None))) {
+        inline_index(cx, place, &mut after, index, at)?;
+    }
+    for w in &written {
+        add_check(cx, place, &mut after, *w, text)?;
+    }
+    if table.base().hobt != after.base().hobt || table.columns.len() != after.columns.len() {
+        renew_all(place, &mut after);
+    }
+    rebuild(cx, place, Some(table), &after, Content::Keep(&added)).map_err(|e| {
+        let built = e.number() == messages::CREATE_INDEX_DUPLICATE.number;
+        if built { not_created(cx, e) } else { e }
+    })?;
+    match check {
+        true => verify(cx, place, &after, &after.checks[table.checks.len()..]),
+        false => Ok(()),
+    }
+}
+
+/// Whether the rows that are there satisfy new checks.
+fn verify(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    checks: &[catalog::view::Check],
+) -> SqlResult<()> {
+    for check in checks {
+        if !cx.expressions.holds(cx.work, table, &check.text)? {
+            let column = check.column.map(|at| format!(", column '{}'", table.columns[at].name));
+            let args: [&dyn std::fmt::Display; 6] = [
+                &"ALTER TABLE",
+                &"CHECK",
+                &check.name,
+                &place.view.name(),
+                &table.two_part_name(),
+                &column.unwrap_or_default(),
+            ];
+            return Err(SqlError::new(messages::CONSTRAINT_CONFLICT, &args));
+        }
+    }
+    Ok(())
+}
+
+/// Adds columns; gives the stored bytes that present rows get.
+fn add_columns(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    after: &mut Table,
+    definition: &TableDefinition,
+    text: &str,
+) -> SqlResult<Vec<(i32, Option<Box<[u8]>>)>> {
+    let mut added = Vec::new();
+    if definition.columns.is_empty() {
+        return Ok(added);
+    }
+    let base = place.builder.open(&HobtSpec::of(table, table.base()))?;
+    // A count that is only an estimate would not do: one row read says more.
+    let empty = !base.scan(cx.work, &Default::default(), &READ)?.next(cx.work)?;
+    for written in &definition.columns {
+        let drafted = draft(cx, place, after, written, text)?;
+        let mut column = drafted.column;
+        let line = written.span.line;
+        if column.identity.is_some() && !empty {
+            return Err(unsupported("adding an IDENTITY column to a table with rows", line));
+        }
+        let wants_value = written.default.as_ref().is_some_and(|d| d.with_values);
+        let bytes = match &column.default {
+            Some(d) if !empty && (!column.nullable || wants_value) => {
+                let view = &place.view;
+                let value =
+                    cx.expressions.default_value(cx.work, view, &d.text, column.sql_type)?;
+                (!value.is_null()).then(|| {
+                    let mut out = Vec::new();
+                    encode_storage(&value, column.sql_type, &mut out);
+                    out.into_boxed_slice()
+                })
+            }
+            Some(_) | None => None,
+        };
+        if bytes.is_none() && !column.nullable && !empty {
+            let args: [&dyn std::fmt::Display; 2] = [&column.name, &table.name];
+            return Err(SqlError::new(messages::ADD_COLUMN_NEEDS_VALUE, &args).at_line(line));
+        }
+        column.physical = u16::try_from(after.columns.len()).ok();
+        added.push((column.column_id, bytes));
+        after.columns.push(column);
+    }
+    Ok(added)
+}
+
+/// Sch-M keeps everybody else away.
+const READ: access::LockPlan = access::LockPlan::read(access::Isolation::ReadUncommitted);
+
+fn drop_parts(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    items: &[AlterTableDrop],
+) -> SqlResult<()> {
+    let mut after = table.clone();
+    for item in items {
+        let line = item.name.line;
+        match item.kind {
+            AlterTableDropKind::Constraint => match without_constraint(place, &after, &item.name) {
+                Some(without) => after = without,
+                None if item.if_exists => {}
+                None => {
+                    let e = SqlError::new(messages::NOT_A_CONSTRAINT, &[&item.name]);
+                    let last = SqlError::new(messages::CONSTRAINT_NOT_DROPPED, &[]);
+                    cx.messages.push(last.at_line(line));
+                    return Err(e.at_line(line));
+                }
+            },
+            AlterTableDropKind::Column => drop_column(cx, place, &mut after, item)?,
+            AlterTableDropKind::Index => return Err(unsupported("ALTER TABLE DROP INDEX", line)),
+            AlterTableDropKind::Period => return Err(unsupported("DROP PERIOD", line)),
+        }
+    }
+    if after.columns.len() != table.columns.len() {
+        renew_all(place, &mut after);
+    }
+    rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
+}
+
+fn drop_column(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &mut Table,
+    item: &AlterTableDrop,
+) -> SqlResult<()> {
+    let (name, line) = (&*item.name, item.name.line);
+    let Some(at) = table.columns.iter().position(|c| same_name(place, &c.name, name)) else {
+        if item.if_exists {
+            return Ok(());
+        }
+        let args: [&dyn std::fmt::Display; 3] = [&"ALTER TABLE DROP COLUMN", &name, &table.name];
+        return Err(SqlError::new(messages::DROP_COLUMN_NOT_FOUND, &args).at_line(line));
+    };
+    if table.columns.len() == 1 {
+        let args: [&dyn std::fmt::Display; 2] = [&name, &table.name];
+        return Err(SqlError::new(messages::DROP_ONLY_COLUMN, &args).at_line(line));
+    }
+    let mut without = table.clone();
+    without.columns.remove(at);
+    if let Some((kind, user)) = user_of(cx, place, table, &without, at) {
+        let args: [&dyn std::fmt::Display; 4] = [&kind, &user, &"column", &name];
+        let why = SqlError::new(messages::COLUMN_DEPENDENT, &args).at_line(line);
+        let args: [&dyn std::fmt::Display; 2] = [&"ALTER TABLE DROP COLUMN", &name];
+        let last = SqlError::new(messages::ALTER_COLUMN_IN_USE, &args);
+        return Err(cx.after(why, last));
+    }
+    let moved = |n: &mut usize| *n -= usize::from(*n > at);
+    for index in &mut without.indexes {
+        index.key.iter_mut().for_each(|k| moved(&mut k.column));
+        index.included.iter_mut().for_each(moved);
+    }
+    without.checks.iter_mut().filter_map(|c| c.column.as_mut()).for_each(moved);
+    for (n, column) in without.columns.iter_mut().enumerate() {
+        column.physical = u16::try_from(n).ok();
+    }
+    *table = without;
+    Ok(())
+}
+
+/// Who needs a column: an index, its default, or a check that does not bind without it.
+fn user_of(
+    cx: &DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    without: &Table,
+    at: usize,
+) -> Option<(&'static str, Box<str>)> {
+    for i in &table.indexes {
+        if i.key.iter().any(|k| k.column == at) || i.included.contains(&at) {
+            let kind = if i.constraint_id.is_some() { "object" } else { "index" };
+            return Some((kind, i.name.clone()));
+        }
+    }
+    if let Some(d) = &table.columns[at].default {
+        return Some(("object", d.name.clone()));
+    }
+    let quoted = cx.settings.quoted_identifier;
+    let needs = |c: &&catalog::view::Check| {
+        cx.expressions.check_condition(&place.view, without, &c.text, quoted).is_err()
+    };
+    table.checks.iter().find(needs).map(|c| ("object", c.name.clone()))
+}
+
+/// CHECK CONSTRAINT and NOCHECK CONSTRAINT.
+fn switch(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    (enable, with_check): (bool, bool),
+    names: &[Name],
+) -> SqlResult<()> {
+    let mut after = table.clone();
+    for name in names {
+        if !after.checks.iter().any(|c| same_name(place, &c.name, name)) {
+            let e = SqlError::new(messages::CONSTRAINT_NOT_FOUND, &[name]);
+            return Err(e.at_line(name.line));
+        }
+    }
+    let mut switched = Vec::new();
+    for check in &mut after.checks {
+        if names.is_empty() || names.iter().any(|n| same_name(place, &check.name, n)) {
+            check.disabled = !enable;
+            switched.push(check.clone());
+        }
+    }
+    if enable && with_check {
+        verify(cx, place, table, &switched)?;
+    }
+    rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
+}

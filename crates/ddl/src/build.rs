@@ -1,0 +1,185 @@
+//! Rows of one hobt put into an empty other: index builds, and copies of a table.
+
+use crate::sort::{RowOrder, Sorter};
+use access::{Field, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, Spill, WriteError};
+use base::{SqlError, SqlResult, messages};
+use catalog::HobtSpec;
+use catalog::view::{Index, IndexKind, PhysicalColumn, Table};
+use types::{SqlType, Value, convert, decode_storage};
+use work::Work;
+
+/// Sch-M keeps everybody else away.
+const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
+
+/// Where a physical column of the target comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A physical column of the source.
+    Column(usize),
+    /// The address of the source's row.
+    Rid,
+    /// The same bytes in every row; none is NULL. A uniquifier is left to the loader.
+    Constant(Option<Box<[u8]>>),
+}
+
+/// A build: which rows go where.
+pub(crate) struct Build<'a> {
+    pub(crate) source: &'a dyn Hobt,
+    pub(crate) target: &'a dyn Hobt,
+    pub(crate) spec: &'a HobtSpec,
+    pub(crate) origins: &'a [Origin],
+    /// The source is not in the target's order.
+    pub(crate) sort: bool,
+}
+
+/// The origins of an index's columns, from the rows of its table.
+pub(crate) fn entry_origins(table: &Table, index: &Index) -> Vec<Origin> {
+    let base = table.hobt_layout(table.base());
+    let origin = |&column: &PhysicalColumn| match column {
+        PhysicalColumn::Rid => Origin::Rid,
+        PhysicalColumn::Column(_) | PhysicalColumn::Uniquifier => {
+            let at = base.position(column);
+            Origin::Column(at.expect("what an entry has, its row has"))
+        }
+    };
+    table.hobt_layout(index).columns.iter().map(origin).collect()
+}
+
+/// Why a build ended.
+pub(crate) enum BuildError {
+    /// Two rows have one key: its values, as messages show them.
+    Duplicate(String),
+    /// A key that is too long for its index.
+    KeyTooLong(usize),
+    Sql(SqlError),
+}
+
+impl From<SqlError> for BuildError {
+    fn from(e: SqlError) -> Self {
+        BuildError::Sql(e)
+    }
+}
+
+/// Moves the rows.
+pub(crate) fn build(
+    work: &mut Work,
+    spill: &dyn Spill,
+    build: &Build<'_>,
+) -> Result<u64, BuildError> {
+    let percent = match build.spec.fill_factor {
+        0 => 100,
+        n => n.min(100),
+    };
+    let mut cursor = build.source.scan(work, &ScanRange::default(), &READ)?;
+    if !build.sort {
+        let mut loader = build.target.load(work, percent)?;
+        while cursor.next(work)? {
+            let row = row_of(&*cursor, build.origins)?;
+            push(work, &mut *loader, build.spec, &row.fields())?;
+        }
+        return Ok(loader.finish(work)?);
+    }
+    let mut sorter = Sorter::new(RowOrder::of(build.spec), spill);
+    while cursor.next(work)? {
+        let row = row_of(&*cursor, build.origins)?;
+        sorter.push(&row.fields())?;
+    }
+    drop(cursor);
+    let mut sorted = sorter.finish()?;
+    let mut loader = build.target.load(work, percent)?;
+    let mut packed = Vec::new();
+    while sorted.next(&mut packed)? {
+        let mut row = Vec::with_capacity(build.origins.len());
+        sorted.order.unpack(&packed, &mut row);
+        push(work, &mut *loader, build.spec, &row)?;
+    }
+    Ok(loader.finish(work)?)
+}
+
+/// A row of the target, borrowed from the source's.
+struct Row<'a> {
+    fields: Vec<Field<'a>>,
+    /// The position of the address among them, and the address.
+    rid: Option<(usize, [u8; 8])>,
+}
+
+impl Row<'_> {
+    fn fields(&self) -> Vec<Field<'_>> {
+        let mut fields = self.fields.clone();
+        if let Some((at, rid)) = &self.rid {
+            fields[*at] = Field::Inline(rid);
+        }
+        fields
+    }
+}
+
+fn row_of<'a>(cursor: &'a dyn RowCursor, origins: &'a [Origin]) -> SqlResult<Row<'a>> {
+    let mut row = Row { fields: Vec::with_capacity(origins.len()), rid: None };
+    for origin in origins {
+        let field = match origin {
+            Origin::Column(at) => cursor.field(*at)?,
+            Origin::Constant(bytes) => bytes.as_deref().map_or(Field::Null, Field::Inline),
+            Origin::Rid => {
+                let rid = cursor.rid();
+                let none = || SqlError::new(messages::INTERNAL, &[&"a heap row has no address"]);
+                row.rid = Some((row.fields.len(), rid.ok_or_else(none)?));
+                Field::Null
+            }
+        };
+        if let Field::OffRow(_) = field {
+            let what = "copying values that are stored off their row";
+            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]));
+        }
+        row.fields.push(field);
+    }
+    Ok(row)
+}
+
+fn push(
+    work: &mut Work,
+    loader: &mut dyn Loader,
+    spec: &HobtSpec,
+    row: &[Field<'_>],
+) -> Result<(), BuildError> {
+    match loader.push(work, row) {
+        Ok(()) => Ok(()),
+        Err(WriteError::Duplicate) => Err(BuildError::Duplicate(key_text(spec, row))),
+        Err(WriteError::KeyTooLong { bytes }) => Err(BuildError::KeyTooLong(bytes)),
+        Err(WriteError::RowTooLong { bytes }) => {
+            let args: [&dyn std::fmt::Display; 2] = [&bytes, &base::limits::RECORD_BYTES_MAX];
+            Err(SqlError::new(messages::ROW_TOO_LONG, &args).into())
+        }
+        Err(WriteError::Vanished) => {
+            let what = "a loader found its row gone";
+            Err(SqlError::new(messages::INTERNAL, &[&what]).into())
+        }
+        Err(WriteError::Sql(e)) => Err(e.into()),
+    }
+}
+
+/// The declared key of a row: `1, abc, <NULL>`.
+fn key_text(spec: &HobtSpec, row: &[Field<'_>]) -> String {
+    let one = |k: &catalog::view::KeyField| {
+        let sql_type = spec.columns[k.field].sql_type;
+        let Some(bytes) = row[k.field].inline() else { return "<NULL>".to_owned() };
+        let value = decode_storage(bytes, sql_type).unwrap_or(Value::Null);
+        let text = convert(&value, sql_type, SqlType::NVARCHAR_MAX, 0).ok();
+        text.and_then(|t| t.as_text()).unwrap_or_default()
+    };
+    let parts: Vec<String> = spec.key.iter().take(spec.declared_key).map(one).collect();
+    parts.join(", ")
+}
+
+/// Whether rows of one table in the order of its base are in the order of another's.
+pub(crate) fn same_order(before: &Table, after: &Table) -> bool {
+    let key = |table: &Table| -> Vec<(i32, bool)> {
+        let key = table.base().key.iter();
+        key.map(|k| (table.columns[k.column].column_id, k.descending)).collect()
+    };
+    match after.base().kind {
+        IndexKind::Heap => true,
+        IndexKind::Clustered | IndexKind::Nonclustered => {
+            before.base().kind == IndexKind::Clustered && key(before) == key(after)
+        }
+    }
+}

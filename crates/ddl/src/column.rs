@@ -1,0 +1,215 @@
+//! A column as it is declared.
+
+use crate::context::{DdlContext, Place, unsupported};
+use crate::generated_name;
+use crate::locate::{name_taken, same_name};
+use crate::type_name::{Declared, Declaree, declared};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Column, Default as Preset, Identity, SchemaId, Table};
+use tsql::ast::{self, ColumnDefinition, ColumnKind, Expr, ExprKind, Literal, Name, UnaryOp};
+use types::{Collation, SqlType};
+
+/// A column to be, and what its nullability rests on.
+pub(crate) struct DraftColumn {
+    pub(crate) column: Column,
+    /// What the text said about NULL.
+    pub(crate) said: Option<bool>,
+}
+
+/// The column of a definition. `table` has the columns before it; `text` is the batch.
+pub(crate) fn draft(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    definition: &ColumnDefinition,
+    text: &str,
+) -> SqlResult<DraftColumn> {
+    let line = definition.span.line;
+    refuse(definition)?;
+    let name = &definition.name;
+    if table.columns.iter().any(|c| same_name(place, &c.name, name)) {
+        let args: [&dyn std::fmt::Display; 2] = [name, &&*table.name];
+        return Err(SqlError::new(messages::COLUMN_NAME_TWICE_IN_TABLE, &args).at_line(line));
+    }
+    let number = table.columns.len() + 1;
+    let of = match &definition.kind {
+        ColumnKind::Typed(written) => declared(written, Declaree { number, kind: "column", name })?,
+        ColumnKind::Computed { .. } => return Err(unsupported("computed columns", line)),
+        ColumnKind::Untyped => return Err(unsupported("data type timestamp", line)),
+    };
+    let identity = match &definition.identity {
+        Some(i) => Some(identity_of(i, of.sql_type, definition, table)?),
+        None => None,
+    };
+    // sysname says NOT NULL by itself.
+    let said = definition.nullable.or((of.user_type_id == 256).then_some(false));
+    let column_id = table.columns.iter().map(|c| c.column_id).max().unwrap_or(0) + 1;
+    let mut column = Column {
+        column_id,
+        name: (**name).into(),
+        sql_type: of.sql_type,
+        user_type_id: of.user_type_id,
+        nullable: said.unwrap_or(cx.settings.null_by_default && identity.is_none()),
+        collation: collation_of(definition, place, of)?,
+        identity,
+        default: None,
+        computed: None,
+        physical: u16::try_from(table.columns.len()).ok(),
+    };
+    if let Some(d) = &definition.default {
+        let named = d.name.as_ref();
+        column.default = Some(preset(cx, place, table, &column, named, &d.value, text)?);
+    }
+    Ok(DraftColumn { column, said })
+}
+
+fn refuse(definition: &ColumnDefinition) -> SqlResult<()> {
+    let line = definition.span.line;
+    if definition.row_guid {
+        return Err(unsupported("ROWGUIDCOL", line));
+    }
+    if definition.sparse {
+        return Err(unsupported("SPARSE", line));
+    }
+    if definition.identity.as_ref().is_some_and(|i| i.not_for_replication) {
+        return Err(unsupported("NOT FOR REPLICATION", line));
+    }
+    match definition.attributes.first() {
+        Some(attribute) => Err(unsupported(&attribute.name, line)),
+        None => Ok(()),
+    }
+}
+
+fn collation_of(
+    definition: &ColumnDefinition,
+    place: &Place,
+    of: Declared,
+) -> SqlResult<Collation> {
+    let Some(name) = &definition.collation else { return Ok(place.view.collation()) };
+    if !of.sql_type.is_character() {
+        let e = SqlError::new(messages::COLLATE_TYPE, &[&of.sql_type.name()]);
+        return Err(e.at_line(name.line));
+    }
+    if name.eq_ignore_ascii_case("database_default") {
+        return Ok(place.view.collation());
+    }
+    Collation::by_name(name)
+        .ok_or_else(|| SqlError::new(messages::COLLATION_INVALID, &[name]).at_line(name.line))
+}
+
+fn identity_of(
+    written: &ast::Identity,
+    sql_type: SqlType,
+    definition: &ColumnDefinition,
+    table: &Table,
+) -> SqlResult<Identity> {
+    let name = &*definition.name;
+    let fail = |message, args: &[&dyn std::fmt::Display]| {
+        Err(SqlError::new(message, args).at_line(definition.span.line))
+    };
+    let limits = match sql_type {
+        SqlType::TinyInt => 0..=i128::from(u8::MAX),
+        SqlType::SmallInt => i128::from(i16::MIN)..=i128::from(i16::MAX),
+        SqlType::Int => i128::from(i32::MIN)..=i128::from(i32::MAX),
+        SqlType::BigInt => i128::from(i64::MIN)..=i128::from(i64::MAX),
+        SqlType::Decimal { precision, scale: 0 } => {
+            let limit = 10_i128.pow(u32::from(precision)) - 1;
+            -limit..=limit
+        }
+        _ => return fail(messages::IDENTITY_INVALID_TYPE, &[&name]),
+    };
+    if definition.nullable == Some(true) {
+        return fail(messages::IDENTITY_NULLABLE, &[&name, &table.name]);
+    }
+    if definition.default.is_some() {
+        return fail(messages::DEFAULT_ON_IDENTITY, &[&table.name, &name]);
+    }
+    if table.identity().is_some() {
+        return fail(messages::IDENTITY_MULTIPLE, &[&table.name]);
+    }
+    let seed = written.seed.as_ref().map_or(Some(1), whole_number);
+    let Some(seed) = seed.filter(|n| limits.contains(n)) else {
+        return fail(messages::IDENTITY_SEED_INVALID, &[&name]);
+    };
+    let increment = written.increment.as_ref().map_or(Some(1), whole_number);
+    match increment.filter(|n| *n != 0 && n.unsigned_abs() <= limits.end().unsigned_abs()) {
+        Some(increment) => Ok(Identity { seed, increment }),
+        None => fail(messages::IDENTITY_INCREMENT_INVALID, &[&name]),
+    }
+}
+
+/// A whole number with its sign.
+pub(crate) fn whole_number(e: &Expr) -> Option<i128> {
+    let mut negative = false;
+    let mut e = e;
+    loop {
+        match &e.kind {
+            ExprKind::Unary { op: UnaryOp::Minus, operand } => {
+                negative = !negative;
+                e = operand;
+            }
+            ExprKind::Unary { op: UnaryOp::Plus, operand } => e = operand,
+            ExprKind::Literal(Literal::Integer(digits)) => {
+                let n: i128 = digits.parse().ok()?;
+                return Some(if negative { -n } else { n });
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// A DEFAULT constraint for a column.
+pub(crate) fn preset(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    column: &Column,
+    name: Option<&Name>,
+    value: &Expr,
+    text: &str,
+) -> SqlResult<Preset> {
+    let stored = stored_text(value.span.of(text), matches!(value.kind, ExprKind::Literal(_)));
+    let quoted = cx.settings.quoted_identifier;
+    cx.expressions
+        .check_default(&place.view, &stored, column.sql_type, quoted)
+        .map_err(|e| e.at_line(value.span.line))?;
+    let object_id = place.ids.object();
+    let name = match name {
+        Some(name) => free_name(cx, place, table, name)?,
+        None => generated_name::of_column("DF", &table.name, Some(&column.name), object_id),
+    };
+    let system_named = name.ends_with(&format!("{:08X}", object_id.0));
+    Ok(Preset { object_id, name, system_named, text: stored })
+}
+
+/// A constraint's name, not borne by anything else.
+pub(crate) fn free_name(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    name: &Name,
+) -> SqlResult<Box<str>> {
+    if !table.is_temp {
+        catalog::lock_name(cx.work, place.view.id(), table.schema_id, name)?;
+    }
+    let current = cx.place(Some(place.view.name()))?;
+    let own = crate::locate::constraint_names(table).any(|n| same_name(place, n, name));
+    let taken = |schema: SchemaId| name_taken(&current, schema, name);
+    if own || same_name(place, &table.name, name) || taken(table.schema_id) {
+        let e = SqlError::new(messages::OBJECT_EXISTS, &[name]).at_line(name.line);
+        let last = SqlError::new(messages::CONSTRAINT_NOT_CREATED, &[]);
+        return Err(cx.after(e.with_state(5), last));
+    }
+    Ok((**name).into())
+}
+
+/// An expression as it is kept: in parentheses, a number in two pairs, as SQL Server shows them.
+fn stored_text(written: &str, literal: bool) -> Box<str> {
+    let number = literal && written.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    if number { format!("(({written}))").into() } else { format!("({written})").into() }
+}
+
+/// The text of a check as it is kept.
+pub(crate) fn stored_condition(written: &str) -> Box<str> {
+    format!("({written})").into()
+}

@@ -1,0 +1,154 @@
+//! PRIMARY KEY, UNIQUE and CHECK constraints put into a table that is being drafted.
+
+use crate::column::{free_name, stored_condition};
+use crate::context::{DdlContext, Place, unsupported};
+use crate::index_definition::{blank, check_size, key, put};
+use crate::index_option::{options, placement};
+use crate::{generated_name, index_definition};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Check, IndexKind, Table};
+use tsql::ast::{self, ConstraintKind, KeyConstraint, Name, TableConstraint, TableDefinition};
+
+/// A constraint and the column behind which it was written.
+#[derive(Clone, Copy)]
+pub(crate) struct Written<'a> {
+    pub(crate) constraint: &'a TableConstraint,
+    pub(crate) column: Option<&'a Name>,
+}
+
+/// Every constraint of a definition, in the order of the text: columns', then the table's.
+pub(crate) fn all(definition: &TableDefinition) -> Vec<Written<'_>> {
+    let columns = definition.columns.iter();
+    let behind = columns.flat_map(|c| {
+        c.constraints.iter().map(|constraint| Written { constraint, column: Some(&c.name) })
+    });
+    let own = definition.constraints.iter();
+    behind.chain(own.map(|constraint| Written { constraint, column: None })).collect()
+}
+
+/// The keys among constraints.
+pub(crate) fn keys<'a>(written: &[Written<'a>]) -> Vec<(Written<'a>, &'a KeyConstraint)> {
+    let key = |w: &Written<'a>| match &w.constraint.kind {
+        ConstraintKind::Key(k) => Some((*w, &**k)),
+        ConstraintKind::Check { .. }
+        | ConstraintKind::ForeignKey(_)
+        | ConstraintKind::Default { .. } => None,
+    };
+    written.iter().filter_map(key).collect()
+}
+
+/// Refuses what is not supported.
+pub(crate) fn refuse(written: &[Written<'_>]) -> SqlResult<()> {
+    for w in written {
+        let line = w.constraint.span.line;
+        match &w.constraint.kind {
+            ConstraintKind::ForeignKey(_) => return Err(unsupported("FOREIGN KEY", line)),
+            ConstraintKind::Check { not_for_replication: true, .. } => {
+                return Err(unsupported("NOT FOR REPLICATION", line));
+            }
+            ConstraintKind::Check { .. }
+            | ConstraintKind::Key(_)
+            | ConstraintKind::Default { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a key: those behind which it stands, or those it lists.
+pub(crate) fn key_columns(written: Written<'_>, k: &KeyConstraint) -> Vec<ast::IndexColumn> {
+    match written.column {
+        Some(name) => vec![ast::IndexColumn { name: name.clone(), descending: false }],
+        None => k.columns.clone(),
+    }
+}
+
+/// Puts a key into a table. Its columns are as nullable as they will be.
+pub(crate) fn add_key(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &mut Table,
+    written: Written<'_>,
+    k: &KeyConstraint,
+    clustered: bool,
+) -> SqlResult<()> {
+    let line = written.constraint.span.line;
+    let kept = options(&k.options)?;
+    placement(k.on.as_ref())?;
+    let prefix = if k.primary { "PK" } else { "UQ" };
+    let object_id = place.ids.object();
+    let parts = match key(place, table, &key_columns(written, k), "table constraint") {
+        Ok(parts) => parts,
+        Err(e) => return Err(not_created(cx, e.at_line(line))),
+    };
+    if k.primary && parts.iter().any(|p| table.columns[p.column].nullable) {
+        let e = SqlError::new(messages::PRIMARY_NULLABLE, &[&table.name]);
+        return Err(not_created(cx, e.at_line(line)));
+    }
+    let name = match &written.constraint.name {
+        Some(name) => free_name(cx, place, table, name)?,
+        None => {
+            let names: Vec<&str> = parts.iter().map(|p| &*table.columns[p.column].name).collect();
+            generated_name::of_key(prefix, &table.name, &names, object_id)
+        }
+    };
+    if clustered && table.base().kind == IndexKind::Clustered {
+        let args: [&dyn std::fmt::Display; 3] = [&"table", &table.name, &table.base().name];
+        let e = SqlError::new(messages::CLUSTERED_EXISTS, &args).at_line(line);
+        return Err(not_created(cx, e));
+    }
+    let kind = if clustered { IndexKind::Clustered } else { IndexKind::Nonclustered };
+    let mut index = blank(kind, &name, place.ids.hobt(), kept);
+    index.unique = true;
+    index.primary_key = k.primary;
+    index.unique_constraint = !k.primary;
+    index.constraint_id = Some(object_id);
+    index.system_named = written.constraint.name.is_none();
+    index.key = parts;
+    check_size(cx, table, &index).map_err(|e| not_created(cx, e.at_line(line)))?;
+    put(table, index);
+    Ok(())
+}
+
+/// Puts a check into a table, whose columns are all there.
+pub(crate) fn add_check(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &mut Table,
+    written: Written<'_>,
+    text: &str,
+) -> SqlResult<()> {
+    let ConstraintKind::Check { condition, .. } = &written.constraint.kind else {
+        return Ok(());
+    };
+    let column = match written.column {
+        Some(name) => Some(index_definition::column(place, table, name)?),
+        None => None,
+    };
+    let stored = stored_condition(condition.span.of(text));
+    let quoted = cx.settings.quoted_identifier;
+    cx.expressions
+        .check_condition(&place.view, table, &stored, quoted)
+        .map_err(|e| e.at_line(condition.span.line))?;
+    let object_id = place.ids.object();
+    let name = match &written.constraint.name {
+        Some(name) => free_name(cx, place, table, name)?,
+        None => {
+            let behind = column.map(|at| &*table.columns[at].name);
+            generated_name::of_column("CK", &table.name, behind, object_id)
+        }
+    };
+    table.checks.push(Check {
+        object_id,
+        name,
+        system_named: written.constraint.name.is_none(),
+        text: stored,
+        column,
+        disabled: false,
+    });
+    Ok(())
+}
+
+/// 1750, after the error that says why.
+pub(crate) fn not_created(cx: &mut DdlContext<'_>, why: SqlError) -> SqlError {
+    cx.after(why, SqlError::new(messages::CONSTRAINT_NOT_CREATED, &[]))
+}

@@ -1,0 +1,129 @@
+//! CREATE INDEX, and INDEX within CREATE TABLE.
+
+use crate::context::{DdlContext, Place, unsupported};
+use crate::index_definition::{blank, check_size, included, key, put};
+use crate::index_option::{options, placement};
+use crate::locate::{Located, locked_table, same_name};
+use crate::rebuild::{Content, rebuild, renew_all};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Index, IndexKind, Table};
+use tsql::ast::{self, CreateIndex, InlineIndex, Name, Setting};
+
+/// What both forms say.
+struct Wanted<'a> {
+    name: &'a Name,
+    unique: bool,
+    kind: ast::IndexKind,
+    columns: &'a [ast::IndexColumn],
+    include: &'a [Name],
+    options: &'a [Setting],
+    line: u32,
+}
+
+pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    let line = s.name.line;
+    if s.filter.is_some() {
+        return Err(unsupported("filtered indexes", line));
+    }
+    kind(s.kind, line)?;
+    placement(s.on.as_ref())?;
+    let Some(Located { place, table }) = locked_table(cx, &s.table)? else {
+        let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]).with_state(12);
+        return Err(e.at_line(s.table.span.line));
+    };
+    let wanted = Wanted {
+        name: &s.name,
+        unique: s.unique,
+        kind: s.kind,
+        columns: &s.columns,
+        include: &s.include,
+        options: &s.options,
+        line,
+    };
+    let index = index_of(cx, &place, &table, &wanted)?;
+    let mut after = Table::clone(&table);
+    if index.kind == IndexKind::Clustered {
+        renew_all(&place, &mut after);
+    }
+    put(&mut after, index);
+    rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
+}
+
+/// Puts an index of CREATE TABLE into the table. `column` is the one behind which it stands.
+pub(crate) fn inline_index(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &mut Table,
+    s: &InlineIndex,
+    column: Option<&Name>,
+) -> SqlResult<()> {
+    if s.filter.is_some() {
+        return Err(unsupported("filtered indexes", s.span.line));
+    }
+    placement(s.on.as_ref())?;
+    let behind: Vec<ast::IndexColumn> = column
+        .map(|name| ast::IndexColumn { name: name.clone(), descending: false })
+        .into_iter()
+        .collect();
+    let columns = if s.columns.is_empty() { &behind } else { &s.columns };
+    let wanted = Wanted {
+        name: &s.name,
+        unique: s.unique,
+        kind: s.kind,
+        columns,
+        include: &s.include,
+        options: &s.options,
+        line: s.span.line,
+    };
+    let index = index_of(cx, place, table, &wanted)?;
+    put(table, index);
+    Ok(())
+}
+
+fn kind(written: ast::IndexKind, line: u32) -> SqlResult<IndexKind> {
+    let name = match written {
+        ast::IndexKind::Unspecified | ast::IndexKind::Nonclustered => {
+            return Ok(IndexKind::Nonclustered);
+        }
+        ast::IndexKind::Clustered => return Ok(IndexKind::Clustered),
+        ast::IndexKind::ClusteredColumnstore | ast::IndexKind::NonclusteredColumnstore => {
+            "COLUMNSTORE INDEX"
+        }
+        ast::IndexKind::Hash => "HASH INDEX",
+        ast::IndexKind::Xml => "XML INDEX",
+        ast::IndexKind::Spatial => "SPATIAL INDEX",
+        ast::IndexKind::FullText => "FULLTEXT INDEX",
+    };
+    Err(unsupported(name, line))
+}
+
+fn index_of(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    s: &Wanted<'_>,
+) -> SqlResult<Index> {
+    let kind = kind(s.kind, s.line)?;
+    if let Some(same) = table.indexes.iter().find(|i| same_name(place, &i.name, s.name)) {
+        let args: [&dyn std::fmt::Display; 3] = [&same.name, &"table", &table.two_part_name()];
+        return Err(SqlError::new(messages::INDEX_EXISTS, &args).at_line(s.line));
+    }
+    if kind == IndexKind::Clustered && table.base().kind == IndexKind::Clustered {
+        let args: [&dyn std::fmt::Display; 3] =
+            [&"table", &table.two_part_name(), &table.base().name];
+        return Err(SqlError::new(messages::CLUSTERED_EXISTS, &args).with_state(3).at_line(s.line));
+    }
+    let kept = options(s.options)?;
+    if kept.ignore_dup_key && !s.unique {
+        return Err(unsupported("IGNORE_DUP_KEY on a nonunique index", s.line));
+    }
+    let mut index = blank(kind, s.name, place.ids.hobt(), kept);
+    index.unique = s.unique;
+    index.key = key(place, table, s.columns, "index")?;
+    if kind == IndexKind::Clustered && !s.include.is_empty() {
+        return Err(unsupported("INCLUDE of a clustered index", s.line));
+    }
+    index.included = included(place, table, &index.key, s.include)?;
+    check_size(cx, table, &index).map_err(|e| e.at_line(s.line))?;
+    Ok(index)
+}

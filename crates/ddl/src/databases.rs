@@ -1,0 +1,126 @@
+//! What ddl asks of the instance: databases as a whole. Implemented by `instance`.
+
+use base::{DatabaseId, SqlError, SqlResult};
+use catalog::DatabaseOption;
+use types::Collation;
+use work::Work;
+
+/// A size in a file specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileSize {
+    /// Bytes.
+    Bytes(u64),
+    /// UNLIMITED
+    Unlimited,
+}
+
+/// FILEGROWTH
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// By so many bytes; 0 does not grow.
+    Bytes(u64),
+    /// By a share of its size.
+    Percent(u32),
+}
+
+/// A file of a new database. What is not said is the instance's choice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewFile {
+    /// NAME
+    pub name: Option<Box<str>>,
+    /// FILENAME
+    pub path: Option<Box<str>>,
+    /// SIZE in bytes
+    pub size: Option<u64>,
+    /// MAXSIZE
+    pub size_max: Option<FileSize>,
+    /// FILEGROWTH
+    pub growth: Option<Growth>,
+}
+
+/// ALTER DATABASE … MODIFY FILE
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// NAME: which file.
+    pub name: Box<str>,
+    /// What is to change; `name` in it is NEWNAME.
+    pub change: NewFile,
+}
+
+/// CREATE DATABASE
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDatabase {
+    /// Its name.
+    pub name: Box<str>,
+    /// The server's without.
+    pub collation: Option<Collation>,
+    /// The primary data file.
+    pub data: Option<NewFile>,
+    /// The log.
+    pub log: Option<NewFile>,
+}
+
+/// What happens to sessions that are in the way of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// Wait for them.
+    Forever,
+    /// NO_WAIT: error 5070.
+    NotAtAll,
+    /// ROLLBACK AFTER so many seconds; 0 is IMMEDIATE.
+    RollBackAfter(u32),
+}
+
+/// Databases as a whole. None of this is part of the caller's transaction.
+pub trait Databases {
+    /// Makes a database.
+    ///
+    /// # Errors
+    /// 1801, 1802, space.
+    fn create(&self, new: &NewDatabase) -> SqlResult<()>;
+
+    /// Drops a database.
+    ///
+    /// # Errors
+    /// 3701 when there is none, 3702 in use, 3708 a system database.
+    fn drop(&self, name: &str) -> SqlResult<()>;
+
+    /// Gives a database another name.
+    ///
+    /// # Errors
+    /// 1801, in use.
+    fn rename(&self, name: &str, new_name: &str) -> SqlResult<()>;
+
+    /// Sets an option.
+    ///
+    /// # Errors
+    /// What the option says; 5070.
+    fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<()>;
+
+    /// Changes a file.
+    ///
+    /// # Errors
+    /// No such file, space.
+    fn modify_file(&self, name: &str, change: &FileChange) -> SqlResult<()>;
+
+    /// CHECKPOINT
+    ///
+    /// # Errors
+    /// The disk's.
+    fn checkpoint(&self, database: DatabaseId) -> SqlResult<()>;
+
+    /// DBCC CHECKDB: what it found, an error each, and its summary last. `indexes` is false with
+    /// NOINDEX.
+    ///
+    /// # Errors
+    /// When the check itself could not be made.
+    fn check(
+        &self,
+        work: &mut Work,
+        database: DatabaseId,
+        indexes: bool,
+    ) -> SqlResult<Vec<SqlError>>;
+
+    /// DBCC SQLPERF (name, CLEAR): false when there are no such statistics.
+    fn clear_statistics(&self, name: &str) -> bool;
+}

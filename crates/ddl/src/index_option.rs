@@ -1,0 +1,88 @@
+//! The WITH list of an index or key, and where it is put.
+
+use crate::context::unsupported;
+use base::{SqlError, SqlResult, messages};
+use tsql::ast::{Placement, Setting, SettingValue};
+
+/// What is kept of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct IndexOptions {
+    /// Percent; 0 when nothing is said.
+    pub(crate) fill_factor: u8,
+    pub(crate) ignore_dup_key: bool,
+}
+
+/// The options; those that would change nothing here are checked for saying so.
+pub(crate) fn options(settings: &[Setting]) -> SqlResult<IndexOptions> {
+    let mut options = IndexOptions::default();
+    for s in settings {
+        match &*s.name {
+            "FILLFACTOR" => options.fill_factor = fill_factor(s)?,
+            "IGNORE_DUP_KEY" => options.ignore_dup_key = on(s)?,
+            "ALLOW_ROW_LOCKS" | "ALLOW_PAGE_LOCKS" => only(s, true)?,
+            // Sorts always spill to tempdb; there are no statistics to keep; builds are serial.
+            "SORT_IN_TEMPDB" | "STATISTICS_NORECOMPUTE" => drop(on(s)?),
+            "MAXDOP" => drop(number(s)?),
+            "PAD_INDEX"
+            | "DROP_EXISTING"
+            | "ONLINE"
+            | "RESUMABLE"
+            | "STATISTICS_INCREMENTAL"
+            | "OPTIMIZE_FOR_SEQUENTIAL_KEY"
+            | "XML_COMPRESSION" => only(s, false)?,
+            "DATA_COMPRESSION" => match &s.value {
+                SettingValue::Word(w) if w.eq_ignore_ascii_case("NONE") => {}
+                _ => return Err(unsupported("DATA_COMPRESSION", s.span.line)),
+            },
+            other => return Err(unsupported(other, s.span.line)),
+        }
+    }
+    Ok(options)
+}
+
+fn fill_factor(s: &Setting) -> SqlResult<u8> {
+    match number(s)? {
+        n @ 1..=100 => Ok(n as u8),
+        n => Err(SqlError::new(messages::SYNTAX_NEAR, &[&n]).at_line(s.span.line)),
+    }
+}
+
+/// The number of a setting.
+pub(crate) fn number(s: &Setting) -> SqlResult<u64> {
+    let parsed = match &s.value {
+        SettingValue::Number { text, unit: None } => text.parse().ok(),
+        _ => None,
+    };
+    parsed.ok_or_else(|| SqlError::new(messages::SYNTAX_NEAR, &[&s.name]).at_line(s.span.line))
+}
+
+/// ON or OFF; the name alone means ON.
+pub(crate) fn on(s: &Setting) -> SqlResult<bool> {
+    match &s.value {
+        SettingValue::On | SettingValue::None => Ok(true),
+        SettingValue::Off => Ok(false),
+        _ => Err(SqlError::new(messages::SYNTAX_NEAR, &[&s.name]).at_line(s.span.line)),
+    }
+}
+
+/// A setting of which only one value is supported.
+fn only(s: &Setting, supported: bool) -> SqlResult<()> {
+    if on(s)? == supported {
+        return Ok(());
+    }
+    let value = if supported { "OFF" } else { "ON" };
+    Err(unsupported(&format!("{} = {value}", s.name), s.span.line))
+}
+
+/// Only the primary filegroup exists.
+pub(crate) fn placement(on: Option<&Placement>) -> SqlResult<()> {
+    let Some(on) = on else { return Ok(()) };
+    if on.column.is_some() {
+        return Err(unsupported("partition schemes", on.name.line));
+    }
+    match on.name.eq_ignore_ascii_case("PRIMARY") || on.name.eq_ignore_ascii_case("default") {
+        true => Ok(()),
+        false => Err(SqlError::new(messages::PLACEMENT_INVALID, &[&"filegroup", &on.name])
+            .at_line(on.name.line)),
+    }
+}

@@ -1,0 +1,137 @@
+//! From a name in a statement to the definition it is about, locked.
+//!
+//! Invariants
+//!  1. What is found was looked up after its lock was granted (catalog/README.md, protocol 2).
+
+use crate::context::{DdlContext, Place, unsupported};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Object, ObjectName as Parts, Schema, SchemaId, Table};
+use std::sync::Arc;
+use tsql::ast::ObjectName;
+
+/// A table to change, under Sch-M.
+pub(crate) struct Located {
+    pub(crate) place: Place,
+    pub(crate) table: Arc<Table>,
+}
+
+/// What a name means now.
+pub(crate) struct Named {
+    pub(crate) place: Place,
+    pub(crate) schema: Option<Schema>,
+    pub(crate) object: Option<Object>,
+}
+
+/// Whether a name is of a temporary object.
+pub(crate) fn is_temporary(name: &ObjectName) -> bool {
+    name.object.starts_with('#')
+}
+
+/// Looks a name up, without locks.
+pub(crate) fn look_up(cx: &DdlContext<'_>, name: &ObjectName) -> SqlResult<Named> {
+    if name.server.is_some() {
+        return Err(unsupported("linked servers", name.span.line));
+    }
+    if is_temporary(name) {
+        let place = cx.place(Some("tempdb"))?;
+        let object = cx.temp.find(&name.object).map(Object::Table);
+        let schema = place.view.schema_by_id(SchemaId::DBO).cloned();
+        return Ok(Named { place, schema, object });
+    }
+    let place = cx.place(name.database.as_deref())?;
+    let parts = Parts { database: None, schema: name.schema.as_deref(), object: &name.object };
+    let schema = match parts.schema {
+        Some(s) => place.view.schema(s).cloned(),
+        None => place.view.schema_by_id(SchemaId::DBO).cloned(),
+    };
+    let mut object = schema.as_ref().and_then(|s| place.view.find(s.id, parts.object));
+    if object.is_none() && parts.schema.is_none() {
+        object = place.view.find(SchemaId::SYS, parts.object);
+    }
+    Ok(Named { place, schema, object })
+}
+
+/// The schema that a new object goes into, kept from being dropped.
+pub(crate) fn schema_for(cx: &mut DdlContext<'_>, name: &ObjectName) -> SqlResult<(Place, Schema)> {
+    let missing = || {
+        let schema = name.schema.as_deref().unwrap_or("dbo");
+        SqlError::new(messages::SCHEMA_NOT_FOUND, &[&schema]).at_line(name.span.line)
+    };
+    let named = look_up(cx, name)?;
+    let schema = named.schema.ok_or_else(missing)?;
+    if matches!(schema.id, SchemaId::SYS | SchemaId::INFORMATION_SCHEMA) {
+        return Err(missing());
+    }
+    catalog::lock_schema(cx.work, named.place.view.id(), schema.id, false)?;
+    if !is_temporary(name) {
+        catalog::lock_name(cx.work, named.place.view.id(), schema.id, &name.object)?;
+    }
+    let place = cx.place(Some(named.place.view.name()))?;
+    match place.view.schema_by_id(schema.id) {
+        Some(_) => Ok((place, schema)),
+        None => Err(missing()),
+    }
+}
+
+/// The object of a name, under Sch-M; `None` when there is none.
+pub(crate) fn locked_object(
+    cx: &mut DdlContext<'_>,
+    name: &ObjectName,
+) -> SqlResult<Option<(Place, Object)>> {
+    loop {
+        let named = look_up(cx, name)?;
+        let Some(object) = named.object else { return Ok(None) };
+        let id = object.object_id();
+        if let Object::Virtual(_) = object {
+            return Ok(Some((named.place, object)));
+        }
+        catalog::lock_object(cx.work, named.place.view.id(), id)?;
+        let again = look_up(cx, name)?;
+        match again.object {
+            Some(object) if object.object_id() == id => {
+                return Ok(Some((again.place, object)));
+            }
+            // Dropped, or dropped and made anew, while we waited.
+            Some(_) | None => {}
+        }
+    }
+}
+
+/// The table of a name, under Sch-M; `None` when the name is of nothing, or of something else.
+pub(crate) fn locked_table(
+    cx: &mut DdlContext<'_>,
+    name: &ObjectName,
+) -> SqlResult<Option<Located>> {
+    Ok(match locked_object(cx, name)? {
+        Some((place, Object::Table(table))) => Some(Located { place, table }),
+        Some((_, Object::Module(_) | Object::Virtual(_))) | None => None,
+    })
+}
+
+/// Whether any object of the place, constraints included, bears a name.
+pub(crate) fn name_taken(place: &Place, schema: SchemaId, name: &str) -> bool {
+    if place.view.find(schema, name).is_some() {
+        return true;
+    }
+    let same = |other: &str| same_name(place, other, name);
+    place.view.objects().any(|object| match object {
+        Object::Table(t) if t.schema_id == schema => constraint_names(t).any(same),
+        Object::Table(_) | Object::Module(_) | Object::Virtual(_) => false,
+    })
+}
+
+/// Whether two names are one in a database.
+pub(crate) fn same_name(place: &Place, a: &str, b: &str) -> bool {
+    let (a, b) = (a.trim_end_matches(' '), b.trim_end_matches(' '));
+    match place.view.collation().is_case_sensitive() {
+        true => a == b,
+        false => a.to_lowercase() == b.to_lowercase(),
+    }
+}
+
+/// The names of a table's constraints.
+pub(crate) fn constraint_names(table: &Table) -> impl Iterator<Item = &str> {
+    let defaults = table.columns.iter().filter_map(|c| c.default.as_ref().map(|d| &*d.name));
+    let keys = table.indexes.iter().filter(|i| i.constraint_id.is_some()).map(|i| &*i.name);
+    defaults.chain(keys).chain(table.checks.iter().map(|c| &*c.name))
+}

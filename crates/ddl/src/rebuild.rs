@@ -1,0 +1,150 @@
+//! A table before made into the table after: hobts made, filled and dropped as the two differ.
+//!
+//! ```text
+//! hobt of                     before  after
+//! a new index                   -       n     made, filled from the rows of the table
+//! a dropped index               n       -     dropped after commit
+//! anything that keeps its hobt  n       n     untouched
+//! anything made anew            n       m     made, filled, the old one dropped after commit
+//! ```
+//!
+//! Invariants
+//!  1. When the base's hobt is another, so is that of every nonclustered index: their entries
+//!     say where rows are.
+
+use crate::build::{Build, BuildError, Origin, build, entry_origins, same_order};
+use crate::context::{Change, DdlContext, Place};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Index, IndexKind, PhysicalColumn, Table};
+use catalog::{Changes, HobtSpec};
+
+/// What becomes of the rows.
+#[derive(Clone, Copy)]
+pub(crate) enum Content<'a> {
+    /// There are none, or they go.
+    Empty,
+    /// They stay. Columns that were not there before get these stored bytes (or NULL), by id.
+    Keep(&'a [(i32, Option<Box<[u8]>>)]),
+}
+
+/// Gives every index of a table that must be made anew a new hobt.
+pub(crate) fn renew_all(place: &Place, table: &mut Table) {
+    for index in &mut table.indexes {
+        index.hobt = place.ids.hobt();
+    }
+}
+
+/// Makes the change.
+pub(crate) fn rebuild(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    before: Option<&Table>,
+    after: &Table,
+    content: Content<'_>,
+) -> SqlResult<()> {
+    let kept =
+        |index: &Index| before.is_some_and(|b| b.indexes.iter().any(|i| i.hobt == index.hobt));
+    let base_kept = kept(after.base());
+    assert!(
+        base_kept || after.indexes.iter().all(|i| !kept(i)),
+        "invariant 1: entries of table {} would say where rows were",
+        after.name
+    );
+    let changes = Changes::new(&*place.system);
+    for index in after.indexes.iter().filter(|i| !kept(i)) {
+        let spec = HobtSpec::of(after, index);
+        let places = place.builder.create_hobt(cx.work, &spec)?;
+        changes.put_places(cx.work, spec.hobt, &places)?;
+    }
+    if let (Some(before), Content::Keep(added)) = (before, content) {
+        if !base_kept {
+            copy_rows(cx, place, before, after, added)?;
+            if after.identity().is_some() {
+                place.identities.inherit(before.base().hobt, after.base().hobt);
+            }
+        }
+        for index in after.indexes.iter().skip(1).filter(|i| !kept(i)) {
+            fill_index(cx, place, after, index)?;
+        }
+    }
+    if let Some(before) = before {
+        let gone =
+            before.indexes.iter().filter(|i| !after.indexes.iter().any(|j| j.hobt == i.hobt));
+        for index in gone {
+            drop_hobt(cx, place, index)?;
+        }
+    }
+    cx.record(place, Change::Put { before, after })
+}
+
+/// Drops an index's hobt when the transaction commits.
+pub(crate) fn drop_hobt(cx: &mut DdlContext<'_>, place: &Place, index: &Index) -> SqlResult<()> {
+    let dropped = Changes::new(&*place.system).drop_hobt(cx.work, index.hobt)?;
+    place.builder.drop_hobt_after_commit(cx.work, &dropped)
+}
+
+fn copy_rows(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    before: &Table,
+    after: &Table,
+    added: &[(i32, Option<Box<[u8]>>)],
+) -> SqlResult<()> {
+    let source_layout = before.hobt_layout(before.base());
+    let origin = |column: &PhysicalColumn| match *column {
+        PhysicalColumn::Uniquifier | PhysicalColumn::Rid => Origin::Constant(None),
+        PhysicalColumn::Column(n) => {
+            let id = after.columns[n].column_id;
+            let old = before.columns.iter().position(|c| c.column_id == id);
+            let at = old.and_then(|n| source_layout.position(PhysicalColumn::Column(n)));
+            match at {
+                Some(at) => Origin::Column(at),
+                None => {
+                    let bytes = added.iter().find(|(added, _)| *added == id);
+                    Origin::Constant(bytes.and_then(|(_, bytes)| bytes.clone()))
+                }
+            }
+        }
+    };
+    let origins: Vec<Origin> = after.hobt_layout(after.base()).columns.iter().map(origin).collect();
+    let source = place.builder.open(&HobtSpec::of(before, before.base()))?;
+    let spec = HobtSpec::of(after, after.base());
+    let target = place.builder.open(&spec)?;
+    let sort = !same_order(before, after);
+    let moved = Build { source: &*source, target: &*target, spec: &spec, origins: &origins, sort };
+    let done = build(cx.work, cx.spill, &moved);
+    done.map(drop).map_err(|e| failed(after, after.base(), e))
+}
+
+fn fill_index(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    index: &Index,
+) -> SqlResult<()> {
+    let source = place.builder.open(&HobtSpec::of(table, table.base()))?;
+    let spec = HobtSpec::of(table, index);
+    let target = place.builder.open(&spec)?;
+    let origins = entry_origins(table, index);
+    let moved =
+        Build { source: &*source, target: &*target, spec: &spec, origins: &origins, sort: true };
+    build(cx.work, cx.spill, &moved).map(drop).map_err(|e| failed(table, index, e))
+}
+
+fn failed(table: &Table, index: &Index, e: BuildError) -> SqlError {
+    match e {
+        BuildError::Duplicate(key) => {
+            let args: [&dyn std::fmt::Display; 3] = [&table.two_part_name(), &index.name, &key];
+            SqlError::new(messages::CREATE_INDEX_DUPLICATE, &args)
+        }
+        BuildError::KeyTooLong(bytes) => {
+            let (limit, kind) = match index.kind {
+                IndexKind::Clustered => (900, "clustered"),
+                IndexKind::Heap | IndexKind::Nonclustered => (1700, "nonclustered"),
+            };
+            let args: [&dyn std::fmt::Display; 4] = [&bytes, &index.name, &limit, &kind];
+            SqlError::new(messages::KEY_TOO_LONG, &args)
+        }
+        BuildError::Sql(e) => e,
+    }
+}

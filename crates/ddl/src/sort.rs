@@ -1,0 +1,358 @@
+//! An external sort of rows by the key of the hobt that they go into.
+//!
+//! Rows are packed with their key columns first, so that a comparison reads no further:
+//!
+//! ```text
+//! row    key field, key field, …, other field, …
+//! field  length + 1 (4 bytes; 0 is NULL), bytes
+//! ```
+//!
+//! Rows fill a buffer; a full buffer is sorted and written as a run; runs are merged with a heap
+//! of their first rows. Too many runs are merged into one between.
+
+use access::{Field, Spill, SpillFile};
+use base::SqlResult;
+use catalog::HobtSpec;
+use std::cmp::Ordering;
+use types::{StorageOrder, compare_storage};
+
+/// Bytes of rows before a run is written.
+const BUFFER_BYTES: usize = 8 << 20;
+/// Runs before they are merged into one.
+const RUNS_MAX: usize = 96;
+
+struct KeyPart {
+    compare: StorageOrder,
+    descending: bool,
+}
+
+/// The order of packed rows.
+pub(crate) struct RowOrder {
+    parts: Vec<KeyPart>,
+    /// Physical columns in packed order.
+    packed: Vec<usize>,
+}
+
+impl RowOrder {
+    /// That of a hobt's records.
+    pub(crate) fn of(spec: &HobtSpec) -> RowOrder {
+        let part = |k: &catalog::view::KeyField| {
+            let column = spec.columns[k.field];
+            let compare = compare_storage(column.sql_type, column.collation);
+            KeyPart { compare, descending: k.descending }
+        };
+        let mut packed: Vec<usize> = spec.key.iter().map(|k| k.field).collect();
+        packed.extend((0..spec.columns.len()).filter(|n| !spec.key.iter().any(|k| k.field == *n)));
+        assert_eq!(packed.len(), spec.columns.len(), "each column is packed once");
+        RowOrder { parts: spec.key.iter().map(part).collect(), packed }
+    }
+
+    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        let (mut a, mut b) = (a, b);
+        for part in &self.parts {
+            let order = match (take_field(&mut a), take_field(&mut b)) {
+                (None, None) => Ordering::Equal,
+                (None, Some(_)) => Ordering::Less,
+                (Some(_), None) => Ordering::Greater,
+                (Some(x), Some(y)) => (part.compare)(x, y),
+            };
+            let order = if part.descending { order.reverse() } else { order };
+            if order.is_ne() {
+                return order;
+            }
+        }
+        Ordering::Equal
+    }
+
+    fn pack(&self, row: &[Field<'_>], out: &mut Vec<u8>) {
+        for &column in &self.packed {
+            match row[column].inline() {
+                None => out.extend_from_slice(&0_u32.to_le_bytes()),
+                Some(bytes) => {
+                    let length = u32::try_from(bytes.len()).expect("a field is below 2 GB");
+                    out.extend_from_slice(&(length + 1).to_le_bytes());
+                    out.extend_from_slice(bytes);
+                }
+            }
+        }
+    }
+
+    /// The fields of a packed row in physical order.
+    pub(crate) fn unpack<'a>(&self, packed: &'a [u8], row: &mut Vec<Field<'a>>) {
+        row.clear();
+        row.resize(self.packed.len(), Field::Null);
+        let mut rest = packed;
+        for &column in &self.packed {
+            row[column] = take_field(&mut rest).map_or(Field::Null, Field::Inline);
+        }
+        assert!(rest.is_empty(), "a packed row ends with its last field");
+    }
+}
+
+/// The next field; rows come from this file alone, so their lengths are right.
+fn take_field<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, after) = rest.split_first_chunk::<4>()?;
+    let length = u32::from_le_bytes(*length) as usize;
+    let Some(length) = length.checked_sub(1) else {
+        *rest = after;
+        return None;
+    };
+    let (field, after) = after.split_at_checked(length)?;
+    *rest = after;
+    Some(field)
+}
+
+/// Rows on their way into the order.
+pub(crate) struct Sorter<'a> {
+    pub(crate) order: RowOrder,
+    spill: &'a dyn Spill,
+    buffer: Vec<u8>,
+    rows: Vec<(u32, u32)>,
+    runs: Vec<Box<dyn SpillFile>>,
+    buffer_max: usize,
+}
+
+impl<'a> Sorter<'a> {
+    pub(crate) fn new(order: RowOrder, spill: &'a dyn Spill) -> Sorter<'a> {
+        let (buffer, rows, runs) = (Vec::new(), Vec::new(), Vec::new());
+        Sorter { order, spill, buffer, rows, runs, buffer_max: BUFFER_BYTES }
+    }
+
+    /// Adds a row of all physical columns.
+    pub(crate) fn push(&mut self, row: &[Field<'_>]) -> SqlResult<()> {
+        let start = self.buffer.len() as u32;
+        self.order.pack(row, &mut self.buffer);
+        self.rows.push((start, self.buffer.len() as u32));
+        if self.buffer.len() >= self.buffer_max {
+            self.write_run()?;
+        }
+        Ok(())
+    }
+
+    fn sort_buffer(&mut self) {
+        let (order, buffer) = (&self.order, &self.buffer);
+        let bytes = |r: (u32, u32)| &buffer[r.0 as usize..r.1 as usize];
+        self.rows.sort_unstable_by(|&a, &b| order.compare(bytes(a), bytes(b)));
+    }
+
+    fn write_run(&mut self) -> SqlResult<()> {
+        self.sort_buffer();
+        let mut run = self.spill.create()?;
+        for &(start, end) in &self.rows {
+            run.append(&self.buffer[start as usize..end as usize])?;
+        }
+        self.rows.clear();
+        self.buffer.clear();
+        self.runs.push(run);
+        if self.runs.len() == RUNS_MAX {
+            let mut merged = self.spill.create()?;
+            let runs = std::mem::take(&mut self.runs);
+            let mut merge = Merge::new(&self.order, runs)?;
+            while let Some(row) = merge.next(&self.order)? {
+                merged.append(row)?;
+            }
+            self.runs.push(merged);
+        }
+        Ok(())
+    }
+
+    /// The rows in order.
+    pub(crate) fn finish(mut self) -> SqlResult<Sorted> {
+        let rows = if self.runs.is_empty() {
+            self.sort_buffer();
+            Rows::Memory { buffer: self.buffer, rows: self.rows, at: 0 }
+        } else {
+            if !self.rows.is_empty() {
+                self.write_run()?;
+            }
+            self.buffer = Vec::new();
+            Rows::Runs(Merge::new(&self.order, self.runs)?)
+        };
+        Ok(Sorted { order: self.order, rows })
+    }
+}
+
+/// Rows in order.
+pub(crate) struct Sorted {
+    pub(crate) order: RowOrder,
+    rows: Rows,
+}
+
+enum Rows {
+    Memory { buffer: Vec<u8>, rows: Vec<(u32, u32)>, at: usize },
+    Runs(Merge),
+}
+
+impl Sorted {
+    /// The next packed row into `out`; false after the last.
+    pub(crate) fn next(&mut self, out: &mut Vec<u8>) -> SqlResult<bool> {
+        out.clear();
+        match &mut self.rows {
+            Rows::Memory { buffer, rows, at } => {
+                let Some(&(start, end)) = rows.get(*at) else { return Ok(false) };
+                *at += 1;
+                out.extend_from_slice(&buffer[start as usize..end as usize]);
+                Ok(true)
+            }
+            Rows::Runs(merge) => match merge.next(&self.order)? {
+                Some(row) => {
+                    out.extend_from_slice(row);
+                    Ok(true)
+                }
+                None => Ok(false),
+            },
+        }
+    }
+}
+
+/// Runs merged: a heap of runs by their current rows, the least first.
+struct Merge {
+    runs: Vec<(Box<dyn SpillFile>, Vec<u8>)>,
+    heap: Vec<usize>,
+    begun: bool,
+}
+
+impl Merge {
+    fn new(order: &RowOrder, files: Vec<Box<dyn SpillFile>>) -> SqlResult<Merge> {
+        let mut merge = Merge { runs: Vec::with_capacity(files.len()), heap: vec![], begun: false };
+        for mut file in files {
+            file.rewind()?;
+            let mut row = Vec::new();
+            if file.read(&mut row)? {
+                merge.heap.push(merge.runs.len());
+            }
+            merge.runs.push((file, row));
+        }
+        for at in (0..merge.heap.len() / 2).rev() {
+            merge.sift(order, at);
+        }
+        Ok(merge)
+    }
+
+    fn sift(&mut self, order: &RowOrder, mut at: usize) {
+        let row = |n: usize| &*self.runs[n].1;
+        loop {
+            let mut least = at;
+            for child in [2 * at + 1, 2 * at + 2] {
+                if child < self.heap.len()
+                    && order.compare(row(self.heap[child]), row(self.heap[least])).is_lt()
+                {
+                    least = child;
+                }
+            }
+            if least == at {
+                return;
+            }
+            self.heap.swap(at, least);
+            at = least;
+        }
+    }
+
+    fn next(&mut self, order: &RowOrder) -> SqlResult<Option<&[u8]>> {
+        if std::mem::replace(&mut self.begun, true)
+            && let Some(&top) = self.heap.first()
+        {
+            let (file, row) = &mut self.runs[top];
+            if !file.read(row)? {
+                self.heap.swap_remove(0);
+            }
+            self.sift(order, 0);
+        }
+        Ok(self.heap.first().map(|&top| &*self.runs[top].1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{DatabaseId, HobtId, IndexId, ObjectId};
+    use catalog::HobtColumn;
+    use catalog::view::{IndexKind, KeyField};
+    use types::{Collation, SqlType};
+
+    struct Memory;
+    #[derive(Default)]
+    struct MemoryFile(Vec<Vec<u8>>, usize);
+
+    impl Spill for Memory {
+        fn create(&self) -> SqlResult<Box<dyn SpillFile>> {
+            Ok(Box::new(MemoryFile::default()))
+        }
+    }
+
+    impl SpillFile for MemoryFile {
+        fn append(&mut self, bytes: &[u8]) -> SqlResult<()> {
+            self.0.push(bytes.to_vec());
+            Ok(())
+        }
+
+        fn rewind(&mut self) -> SqlResult<()> {
+            self.1 = 0;
+            Ok(())
+        }
+
+        fn read(&mut self, out: &mut Vec<u8>) -> SqlResult<bool> {
+            let Some(row) = self.0.get(self.1) else { return Ok(false) };
+            self.1 += 1;
+            out.clear();
+            out.extend_from_slice(row);
+            Ok(true)
+        }
+
+        fn bytes(&self) -> u64 {
+            self.0.iter().map(|r| r.len() as u64).sum()
+        }
+    }
+
+    fn spec() -> HobtSpec {
+        let column =
+            |sql_type| HobtColumn { sql_type, nullable: true, collation: Collation::default() };
+        let part = |field, descending| KeyField { field, descending };
+        HobtSpec {
+            database: DatabaseId(5),
+            object_id: ObjectId(1),
+            index_id: IndexId(2),
+            hobt: HobtId(300),
+            kind: IndexKind::Nonclustered,
+            columns: vec![column(SqlType::varchar(9)), column(SqlType::Int), column(SqlType::Int)],
+            key: vec![part(2, true), part(1, false)],
+            declared_key: 2,
+            unique: false,
+            fill_factor: 0,
+        }
+    }
+
+    /// The order is that of the key, NULL least, whether rows stay in memory, make some runs, or
+    /// so many that runs are merged between; every row comes back whole.
+    #[test]
+    fn rows_come_back_in_key_order_however_often_they_spill() {
+        for buffer_max in [1 << 20, 4000, 60] {
+            let mut sorter = Sorter::new(RowOrder::of(&spec()), &Memory);
+            sorter.buffer_max = buffer_max;
+            let mut wanted = Vec::new();
+            for n in 0_i64..1000 {
+                let first = ((n * 7919) % 13) as i32;
+                let second = ((n * 104_729) % 1009) as i32;
+                let name = format!("r{n}");
+                let (a, b) = (first.to_le_bytes(), second.to_le_bytes());
+                let a = if first == 0 { Field::Null } else { Field::Inline(&a) };
+                sorter.push(&[Field::Inline(name.as_bytes()), Field::Inline(&b), a]).expect("fits");
+                wanted.push((-first, second, name));
+            }
+            wanted.sort();
+            let mut sorted = sorter.finish().expect("merges");
+            let mut found = Vec::new();
+            let mut packed = Vec::new();
+            while sorted.next(&mut packed).expect("reads") {
+                let mut row = Vec::new();
+                sorted.order.unpack(&packed, &mut row);
+                let int = |f: Field<'_>| {
+                    f.inline().map_or(0, |b| i32::from_le_bytes(b.try_into().expect("4 bytes")))
+                };
+                let name = String::from_utf8(row[0].inline().expect("not NULL").to_vec());
+                found.push((-int(row[2]), int(row[1]), name.expect("ASCII")));
+            }
+            assert_eq!(found, wanted, "buffer of {buffer_max}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! One statement, dispatched by what it is.
+
+use crate::context::DdlContext;
+use crate::{
+    admin, alter_database, alter_index, alter_table, create_database, create_index, create_table,
+    drop, module, schema, truncate,
+};
+use base::{SqlError, SqlResult, messages};
+use tsql::ast::{DropKind, Statement, StatementKind};
+
+/// What a statement did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DdlOutcome {
+    /// It changed definitions in the caller's transaction: its deltas are in the context.
+    Changed,
+    /// It was about the server or a database as a whole, and is done.
+    Done,
+}
+
+/// What a statement expects around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// A transaction: the user's, or one of its own.
+    Transaction,
+    /// Not one of its own; in a user's transaction it may be refused (226, 574).
+    Alone,
+}
+
+/// What to set up before [`execute`]; `None` for statements that are not of this crate.
+pub fn setting_of(kind: &StatementKind) -> Option<Setting> {
+    match kind {
+        StatementKind::CreateDatabase(_)
+        | StatementKind::AlterDatabase(_)
+        | StatementKind::Checkpoint(_)
+        | StatementKind::Dbcc(_) => Some(Setting::Alone),
+        StatementKind::Drop(drop) if drop.kind == DropKind::Database => Some(Setting::Alone),
+        StatementKind::Truncate(_)
+        | StatementKind::CreateSchema(_)
+        | StatementKind::CreateTable(_)
+        | StatementKind::AlterTable(_)
+        | StatementKind::CreateIndex(_)
+        | StatementKind::AlterIndex(_)
+        | StatementKind::Procedure(_)
+        | StatementKind::Drop(_) => Some(Setting::Transaction),
+        kind if unsupported_name(kind).is_some() => Some(Setting::Alone),
+        _ => None,
+    }
+}
+
+/// The name of a statement about definitions that is not supported.
+fn unsupported_name(kind: &StatementKind) -> Option<&str> {
+    Some(match kind {
+        StatementKind::CreateStatistics(_) => "CREATE STATISTICS",
+        StatementKind::UpdateStatistics(_) => "UPDATE STATISTICS",
+        StatementKind::CreatePartitionFunction(_) => "CREATE PARTITION FUNCTION",
+        StatementKind::AlterPartitionFunction(_) => "ALTER PARTITION FUNCTION",
+        StatementKind::CreatePartitionScheme(_) => "CREATE PARTITION SCHEME",
+        StatementKind::View(_) => "CREATE VIEW",
+        StatementKind::Function(_) => "CREATE FUNCTION",
+        StatementKind::Trigger(_) => "CREATE TRIGGER",
+        StatementKind::SwitchTrigger(_) => "ENABLE TRIGGER",
+        StatementKind::CreateType(_) => "CREATE TYPE",
+        StatementKind::Sequence(_) => "CREATE SEQUENCE",
+        StatementKind::CreateSynonym(_) => "CREATE SYNONYM",
+        StatementKind::Permission(_) => "GRANT",
+        StatementKind::AlterServerConfiguration(_) => "ALTER SERVER CONFIGURATION",
+        StatementKind::Opaque(opaque) => &opaque.name,
+        _ => return None,
+    })
+}
+
+/// Executes a statement of this crate. `text` is the batch that it was parsed from.
+///
+/// When it fails, what it wrote is undone by rolling back to before the statement; the deltas are
+/// as before already.
+///
+/// # Errors
+/// SQL Server's, by number; what is not supported by name.
+pub fn execute(
+    statement: &Statement,
+    text: &str,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<DdlOutcome> {
+    let known = cx.deltas.len();
+    let result = dispatch(statement, text, cx);
+    if result.is_err() {
+        cx.deltas.truncate(known);
+    }
+    result.map_err(|e| e.at_line(statement.span.line))
+}
+
+fn dispatch(statement: &Statement, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<DdlOutcome> {
+    match &statement.kind {
+        StatementKind::CreateDatabase(s) => create_database::create(s, cx)?,
+        StatementKind::AlterDatabase(s) => alter_database::alter(s, cx)?,
+        StatementKind::Checkpoint(duration) => admin::checkpoint(duration.as_deref(), cx)?,
+        StatementKind::Dbcc(s) => admin::dbcc(s, text, cx)?,
+        StatementKind::Drop(s) if s.kind == DropKind::Database => drop::databases(s, cx)?,
+        other => {
+            change(other, statement, text, cx)?;
+            return Ok(DdlOutcome::Changed);
+        }
+    }
+    Ok(DdlOutcome::Done)
+}
+
+fn change(
+    kind: &StatementKind,
+    statement: &Statement,
+    text: &str,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
+    match kind {
+        StatementKind::Truncate(s) => truncate::truncate(s, cx),
+        StatementKind::CreateSchema(s) => schema::create(s, cx),
+        StatementKind::CreateTable(s) => create_table::create(s, text, cx),
+        StatementKind::AlterTable(s) => alter_table::alter(s, text, cx),
+        StatementKind::CreateIndex(s) => create_index::create(s, cx),
+        StatementKind::AlterIndex(s) => alter_index::alter(s, cx),
+        StatementKind::Procedure(s) => module::procedure(s, statement.span.of(text), cx),
+        StatementKind::Drop(s) => drop::drop(s, cx),
+        other => {
+            let name = unsupported_name(other).unwrap_or("this statement as a definition");
+            Err(SqlError::new(messages::NOT_SUPPORTED, &[&name]))
+        }
+    }
+}

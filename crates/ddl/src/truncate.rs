@@ -1,0 +1,22 @@
+//! TRUNCATE TABLE: new, empty hobts instead of the old ones, whose pages go after commit. The
+//! identity counts from its seed again, because a count belongs to a hobt.
+
+use crate::context::{DdlContext, unsupported};
+use crate::locate::{Located, locked_table};
+use crate::rebuild::{Content, rebuild, renew_all};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::Table;
+use tsql::ast::Truncate;
+
+pub(crate) fn truncate(s: &Truncate, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    if !s.partitions.is_empty() {
+        return Err(unsupported("partitions", s.table.span.line));
+    }
+    let Some(Located { place, table }) = locked_table(cx, &s.table)? else {
+        let e = SqlError::new(messages::TRUNCATE_NO_TABLE, &[&s.table.object]);
+        return Err(e.at_line(s.table.span.line));
+    };
+    let mut after = Table::clone(&table);
+    renew_all(&place, &mut after);
+    rebuild(cx, &place, Some(&table), &after, Content::Empty)
+}

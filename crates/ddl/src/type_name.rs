@@ -1,0 +1,95 @@
+//! A type as a column or parameter declares it.
+
+use crate::context::unsupported;
+use base::{SqlError, SqlResult, messages};
+use tsql::ast::{TypeArguments, TypeName};
+use types::{SqlType, TypeSize, declare};
+
+/// `sys.types.user_type_id` of numeric and sysname, which are not their system type's.
+const NUMERIC: i32 = 108;
+const SYSNAME: i32 = 256;
+
+/// Types that exist in SQL Server and not yet here.
+const NOT_YET: &[&str] = &[
+    "sql_variant",
+    "xml",
+    "text",
+    "ntext",
+    "image",
+    "timestamp",
+    "rowversion",
+    "hierarchyid",
+    "geometry",
+    "geography",
+    "json",
+    "vector",
+    "cursor",
+    "table",
+];
+
+/// A declared type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Declared {
+    pub(crate) sql_type: SqlType,
+    pub(crate) user_type_id: i32,
+}
+
+/// Who is declared: the number and name in messages.
+#[derive(Clone, Copy)]
+pub(crate) struct Declaree<'a> {
+    pub(crate) number: usize,
+    pub(crate) kind: &'a str,
+    pub(crate) name: &'a str,
+}
+
+/// The type that is written.
+pub(crate) fn declared(written: &TypeName, who: Declaree<'_>) -> SqlResult<Declared> {
+    resolve(written, who).map_err(|e| e.at_line(written.span.line))
+}
+
+fn resolve(written: &TypeName, who: Declaree<'_>) -> SqlResult<Declared> {
+    let name = &*written.name.object;
+    let system = written.name.schema.as_ref().is_none_or(|s| s.eq_ignore_ascii_case("sys"));
+    if system && NOT_YET.iter().any(|n| n.eq_ignore_ascii_case(name)) {
+        return Err(unsupported(&format!("data type {}", name.to_lowercase()), written.span.line));
+    }
+    let bare = SqlType::by_name(name, 1).filter(|_| system).ok_or_else(|| {
+        SqlError::new(messages::DATA_TYPE_NOT_FOUND, &[&who.number, &written.name])
+    })?;
+    let mut sizes = Vec::with_capacity(2);
+    match &written.arguments {
+        TypeArguments::None => {}
+        TypeArguments::Max => sizes.push(TypeSize::Max),
+        TypeArguments::One(n) => sizes.push(TypeSize::N(*n)),
+        TypeArguments::Two(a, b) => sizes.extend([TypeSize::N(*a), TypeSize::N(*b)]),
+        TypeArguments::Schema(_) => {
+            return Err(SqlError::new(messages::COLUMN_TYPE_NO_WIDTH, &[&who.number, &name]));
+        }
+    }
+    let sql_type = declare(name, &sizes, 1).map_err(|e| renumbered(&e, bare, &sizes, who))?;
+    let user_type_id = match () {
+        () if name.eq_ignore_ascii_case("numeric") => NUMERIC,
+        () if name.eq_ignore_ascii_case("sysname") => SYSNAME,
+        () => sql_type.user_type_id(),
+    };
+    Ok(Declared { sql_type, user_type_id })
+}
+
+/// The same error about this column or parameter; `types` does not know which one it is.
+fn renumbered(e: &SqlError, bare: SqlType, sizes: &[TypeSize], who: Declaree<'_>) -> SqlError {
+    let size = |at: usize| match sizes.get(at) {
+        Some(TypeSize::N(n)) => *n,
+        Some(TypeSize::Max) | None => 0,
+    };
+    match e.number() {
+        2716 => SqlError::new(messages::COLUMN_TYPE_NO_WIDTH, &[&who.number, &bare.name()]),
+        2750 => SqlError::new(messages::PRECISION_EXCEEDS, &[&who.number, &size(0), &38]),
+        2751 => SqlError::new(messages::SCALE_EXCEEDS, &[&who.number, &size(1), &size(0)]),
+        131 => {
+            let limit =
+                if matches!(bare, SqlType::NChar(_) | SqlType::NVarChar(_)) { 4000 } else { 8000 };
+            SqlError::new(messages::SIZE_EXCEEDS_MAX, &[&size(0), &who.kind, &who.name, &limit])
+        }
+        _ => e.clone(),
+    }
+}
