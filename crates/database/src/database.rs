@@ -61,8 +61,8 @@ pub struct Database {
     pub(crate) log: Arc<Log>,
     pub(crate) hobts: Arc<OpenHobts>,
     pub(crate) publisher: Publisher,
-    pub(crate) ids: Ids,
-    pub(crate) identities: Identities,
+    pub(crate) ids: Arc<Ids>,
+    pub(crate) identities: Arc<Identities>,
     pub(crate) options: RwLock<DatabaseOptions>,
     pub(crate) checkpointing: Mutex<()>,
     pub(crate) survives: bool,
@@ -111,12 +111,12 @@ impl Database {
     }
 
     /// Numbers for new objects.
-    pub fn ids(&self) -> &Ids {
+    pub fn ids(&self) -> &Arc<Ids> {
         &self.ids
     }
 
     /// Identity values.
-    pub fn identities(&self) -> &Identities {
+    pub fn identities(&self) -> &Arc<Identities> {
         &self.identities
     }
 

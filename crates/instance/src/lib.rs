@@ -1,3 +1,22 @@
-//! The process: databases, sessions, tempdb, workers, registration lists.
+//! The process: databases, sessions, tempdb, workers, and the lists that register them.
+//!
+//! An [`Instance`] is opened on a folder, embedded or behind the server; it owns what is one for
+//! all databases (locks, transactions, the buffer pool, sessions) and implements what sessions
+//! ask of the process ([`session::Host`]).
 
 #![forbid(unsafe_code)]
+
+mod databases;
+mod ddl_call;
+mod definitions;
+mod error_log;
+mod expressions;
+mod facts;
+mod hobts;
+mod host;
+mod instance;
+mod list;
+mod start;
+mod workers;
+
+pub use instance::{Instance, InstanceOptions};

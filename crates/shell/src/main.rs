@@ -1,22 +1,55 @@
 //! The binary `ghostlight`: the shell with an engine and a server wired to it.
 
-use base::{SqlError, SqlResult};
-use shell::{Engine, ServeOptions, Wiring};
+mod login_file;
+mod serving;
+
+use base::SqlResult;
+use instance::{Instance, InstanceOptions};
+use os::disk::RealDisk;
+use session::{Connection, Login};
+use shell::{Engine, Wiring};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let wiring = Wiring { open, serve };
+    let wiring = Wiring { open, serve: serving::serve };
     let code = shell::run(std::env::args_os(), wiring);
     // As every shell sees an exit code: its lowest byte.
     ExitCode::from((code & 0xFF) as u8)
 }
 
-fn open(_folder: &Path, _memory: Option<u64>) -> SqlResult<Box<dyn Engine>> {
-    Err(SqlError::raw(0, 16, 1, "The embedded engine is not wired yet".to_owned()))
+/// The engine of this process, as the shell drives it.
+struct Embedded(Arc<Instance>);
+
+impl Engine for Embedded {
+    fn server_name(&self) -> String {
+        self.0.server_name().to_owned()
+    }
+
+    fn connect(&self, login: Login) -> SqlResult<Box<dyn Connection>> {
+        Ok(Box::new(self.0.connect(login)?))
+    }
+
+    fn stop(self: Box<Self>) -> SqlResult<()> {
+        self.0.stop()
+    }
 }
 
-fn serve(_options: &ServeOptions) -> i32 {
-    eprintln!("ghostlight serve: not wired yet");
-    1
+/// Options of an instance within a memory limit.
+fn instance_options(memory: Option<u64>, embedded: bool) -> InstanceOptions {
+    let mut options = InstanceOptions { embedded, ..InstanceOptions::default() };
+    if let Some(bytes) = memory {
+        options.max_memory_bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(16 << 20);
+    }
+    options
+}
+
+fn open(folder: &Path, memory: Option<u64>) -> SqlResult<Box<dyn Engine>> {
+    let options = instance_options(memory, true);
+    let instance = Instance::open(Arc::new(RealDisk), folder, options)?;
+    Ok(Box::new(Embedded(instance)))
 }

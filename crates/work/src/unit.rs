@@ -189,11 +189,6 @@ impl Work {
         self.ghosts.push(settler, key, hint);
     }
 
-    /// A statement has ended: locks that it held for itself go.
-    pub fn statement_ended(&mut self) {
-        self.engine.locks.release_short(&self.owner);
-    }
-
     /// Something to be done after the commit: freeing what was dropped. A crash may prevent it,
     /// so whoever asks for it has written down that it is due.
     pub fn after_commit(&mut self, then: impl FnOnce() + Send + 'static) {

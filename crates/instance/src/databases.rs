@@ -1,0 +1,156 @@
+//! Databases as a whole: CREATE, DROP, options, CHECKPOINT, CHECKDB.
+
+use crate::host::is_system;
+use crate::instance::{Instance, Open, same_name};
+use crate::list;
+use crate::start::make;
+use base::{DatabaseId, SqlError, SqlResult, messages};
+use catalog::DatabaseOption;
+use database::{CheckFinding, Files};
+use ddl::{Databases, FileChange, NewDatabase, Waiting};
+use work::{CommitMode, Work};
+
+fn unsupported(feature: &str) -> SqlError {
+    SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature])
+}
+
+fn not_there(name: &str) -> SqlError {
+    SqlError::new(messages::DROP_NOT_FOUND, &[&"drop", &"database", &name])
+}
+
+impl Instance {
+    fn list(&self) -> std::collections::BTreeMap<DatabaseId, String> {
+        let open = self.databases.read();
+        open.iter().map(|(id, o)| (*id, o.database.home().name())).collect()
+    }
+
+    fn write_list(&self, list: &std::collections::BTreeMap<DatabaseId, String>) -> SqlResult<()> {
+        list::write(&*self.env.disk, &self.dir, list).map_err(|e| {
+            let what = format!("master' (list of databases: {e}), '");
+            SqlError::new(messages::DATABASE_INACCESSIBLE, &[&what])
+        })
+    }
+}
+
+impl Databases for Instance {
+    fn create(&self, new: &NewDatabase) -> SqlResult<()> {
+        let _one = self.creating.lock();
+        let name = &*new.name;
+        if new.data.as_ref().is_some_and(|f| f.path.is_some()) {
+            return Err(unsupported("CREATE DATABASE ... FILENAME"));
+        }
+        let mut names = self.list();
+        // A database that could not be opened still has its name and number.
+        let listed = list::read(&*self.env.disk, &self.dir).unwrap_or_default();
+        names.extend(listed);
+        if names.values().any(|n| same_name(n, name)) {
+            return Err(SqlError::new(messages::DATABASE_EXISTS, &[&name]).with_state(3));
+        }
+        let id = (5..u16::MAX).map(DatabaseId).find(|id| !names.contains_key(id));
+        let id = id.ok_or_else(|| SqlError::new(messages::CREATE_DATABASE_FAILED, &[]))?;
+        let database = make(&self.env, &self.dir, id, name, &self.options, true)?;
+        names.insert(id, name.to_owned());
+        self.write_list(&names)?;
+        let workers = database.start_workers();
+        self.databases.write().insert(id, Open { database, workers });
+        self.definitions.moved();
+        self.write_log("spid", &format!("Database '{name}' was made."));
+        Ok(())
+    }
+
+    fn drop(&self, name: &str) -> SqlResult<()> {
+        let _one = self.creating.lock();
+        if is_system(name) {
+            let kind = "database";
+            return Err(SqlError::new(messages::DROP_DATABASE_SYSTEM, &[&"drop", &kind, &name]));
+        }
+        let database = self.database_by_name(name).ok_or_else(|| not_there(name))?;
+        let id = database.id();
+        {
+            let users = self.users.lock();
+            if users.get(&id).is_some_and(|n| *n > 0) {
+                return Err(SqlError::new(messages::DROP_DATABASE_IN_USE, &[&name]).with_state(4));
+            }
+            let mut list = list::read(&*self.env.disk, &self.dir).unwrap_or_else(|_| self.list());
+            list.remove(&id);
+            self.write_list(&list)?;
+            let open = self.databases.write().remove(&id);
+            if let Some(open) = open {
+                open.database.close(open.workers)?;
+            }
+        }
+        let Files { data, log } = database.files().clone();
+        for path in [data, log] {
+            // The list does not name them any more; what stays is only space.
+            let _ = self.env.disk.remove(&path);
+        }
+        self.definitions.moved();
+        self.write_log("spid", &format!("Database '{name}' was dropped."));
+        Ok(())
+    }
+
+    fn rename(&self, _name: &str, _new_name: &str) -> SqlResult<()> {
+        Err(unsupported("ALTER DATABASE ... MODIFY NAME"))
+    }
+
+    fn set_option(&self, name: &str, option: DatabaseOption, _: Waiting) -> SqlResult<()> {
+        let database = self
+            .database_by_name(name)
+            .ok_or_else(|| SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&name]))?;
+        let mut work = database.system_work();
+        work.begin(false, "ALTER DATABASE");
+        match database.set_option(&mut work, option) {
+            Ok(()) => work.commit(CommitMode::Full).map_err(|e| e.into_sql(name)),
+            Err(e) => {
+                work.roll_back().map_err(|e| e.into_sql(name))?;
+                Err(e)
+            }
+        }
+    }
+
+    fn modify_file(&self, _name: &str, _change: &FileChange) -> SqlResult<()> {
+        Err(unsupported("ALTER DATABASE ... MODIFY FILE"))
+    }
+
+    fn checkpoint(&self, database: DatabaseId) -> SqlResult<()> {
+        match self.database(database) {
+            Some(d) => d.checkpoint(false).map(|_| ()),
+            None => Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database])),
+        }
+    }
+
+    fn check(
+        &self,
+        _work: &mut Work,
+        database: DatabaseId,
+        _indexes: bool,
+    ) -> SqlResult<Vec<SqlError>> {
+        let database = self
+            .database(database)
+            .ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
+        let report = database.check();
+        let mut answer = Vec::new();
+        let finding = |f: &CheckFinding| {
+            let (index, unit) = (0, f.hobt.as_bigint());
+            let (page, text) = (f.page, f.text.clone());
+            SqlError::new(
+                messages::CHECKDB_PAGE,
+                &[&f.object, &index, &f.hobt, &unit, &"In-row data", &page, &text],
+            )
+        };
+        answer.extend(report.allocation.iter().map(finding));
+        answer.extend(report.consistency.iter().map(finding));
+        let (a, c) = (report.allocation.len(), report.consistency.len());
+        let name = database.home().name();
+        answer.push(SqlError::new(messages::CHECKDB_SUMMARY, &[&a, &c, &name]));
+        Ok(answer)
+    }
+
+    fn clear_statistics(&self, name: &str) -> bool {
+        let known = name.eq_ignore_ascii_case("sys.dm_os_wait_stats");
+        if known {
+            os::wait::clear_totals();
+        }
+        known
+    }
+}

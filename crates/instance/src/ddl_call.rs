@@ -1,0 +1,103 @@
+//! Running a statement that defines something, for a session.
+
+use crate::expressions::SessionExpressions;
+use crate::instance::Instance;
+use base::{DatabaseId, SqlResult};
+use catalog::view::Table;
+use catalog::{Delta, SystemHobts};
+use ddl::{DdlContext, DdlOutcome, Place, Places};
+use session::{DdlAnswer, DdlCall, Switches};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Databases as one session's statement finds them.
+struct SessionPlaces<'a> {
+    instance: &'a Instance,
+    current: DatabaseId,
+}
+
+impl Places for SessionPlaces<'_> {
+    fn open(&self, name: Option<&str>, deltas: &[(DatabaseId, Delta)]) -> Option<Place> {
+        let database = match name {
+            Some(name) => self.instance.database_by_name(name)?,
+            None => self.instance.database(self.current)?,
+        };
+        let own = deltas.iter().filter(|(d, _)| *d == database.id());
+        let own: Vec<Delta> = own.map(|(_, delta)| delta.clone()).collect();
+        let system: Arc<dyn SystemHobts> = Arc::clone(database.hobts()) as Arc<dyn SystemHobts>;
+        Some(Place {
+            view: database.publisher().preview(&own),
+            builder: database.builder(),
+            system,
+            ids: Arc::clone(database.ids()),
+            identities: Arc::clone(database.identities()),
+        })
+    }
+}
+
+/// A session's temporary tables as ddl changes them.
+struct SessionTemp<'a> {
+    temp: &'a mut session::TempTables,
+    instance: &'a Instance,
+}
+
+impl ddl::TempTables for SessionTemp<'_> {
+    fn find(&self, name: &str) -> Option<Arc<Table>> {
+        self.temp.find(name).cloned()
+    }
+
+    fn put(&mut self, table: Arc<Table>) {
+        self.temp.put(table);
+    }
+
+    fn remove(&mut self, name: &str) {
+        self.temp.remove(name);
+    }
+
+    fn next_suffix(&mut self) -> u64 {
+        self.instance.next_temp.fetch_add(1, Relaxed)
+    }
+}
+
+impl Instance {
+    pub(crate) fn run_ddl(&self, call: DdlCall<'_>) -> SqlResult<DdlAnswer> {
+        let places = SessionPlaces { instance: self, current: call.database };
+        let mut temp = SessionTemp { temp: call.temp, instance: self };
+        let mut deltas = self.definitions.deltas(call.session);
+        let known = deltas.len();
+        let mut messages = Vec::new();
+        let s = call.settings;
+        let mut cx = DdlContext {
+            work: call.work,
+            places: &places,
+            databases: self,
+            spill: &*self.spill,
+            temp: &mut temp,
+            expressions: &SessionExpressions { instance: self },
+            settings: ddl::Settings {
+                quoted_identifier: s.is_on(Switches::QUOTED_IDENTIFIER),
+                ansi_nulls: s.is_on(Switches::ANSI_NULLS),
+                null_by_default: !s.is_on(Switches::ANSI_NULL_DFLT_OFF),
+            },
+            deltas: &mut deltas,
+            messages: &mut messages,
+        };
+        let outcome = ddl::execute(call.statement, call.text, &mut cx);
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            // An explanation says more than the error that ends the statement.
+            Err(last) => {
+                let explained = messages.into_iter().find(|m| m.severity() > 10);
+                return Err(explained.unwrap_or(last));
+            }
+        };
+        if deltas.len() != known {
+            self.definitions.set(call.session, deltas);
+        }
+        Ok(DdlAnswer {
+            messages,
+            results: Vec::new(),
+            changed_definitions: outcome == DdlOutcome::Changed,
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! Defaults and checks for ddl: bound, and evaluated over rows that are there already.
+
+use crate::instance::Instance;
+use access::Isolation;
+use base::{SqlError, SqlResult, messages};
+use bind::{Environment, Variables};
+use builtins::{Fact, Question, SessionFacts};
+use catalog::view::{Catalogs, Check, DatabaseView, Table};
+use exec::{ExecContext, Executor, NoRows};
+use plan::VariableId;
+use session::Host;
+use std::sync::Arc;
+use tsql::ParseOptions;
+use types::datetime::Moment;
+use types::{SqlType, Value};
+use work::Work;
+
+/// Expressions of definitions, without a session's variables.
+pub(crate) struct SessionExpressions<'a> {
+    pub(crate) instance: &'a Instance,
+}
+
+/// One view, and the published ones of other databases.
+struct OneView<'a> {
+    view: Arc<DatabaseView>,
+    instance: &'a Instance,
+}
+
+impl Catalogs for OneView<'_> {
+    fn current(&self) -> Arc<DatabaseView> {
+        Arc::clone(&self.view)
+    }
+
+    fn database(&self, name: &str) -> Option<Arc<DatabaseView>> {
+        self.instance.database_by_name(name).map(|d| d.view())
+    }
+
+    fn temp_table(&self, _: &str) -> Option<Arc<Table>> {
+        None
+    }
+
+    fn table_variable(&self, _: &str) -> Option<Arc<Table>> {
+        None
+    }
+}
+
+struct NoVariables;
+
+impl Variables for NoVariables {
+    fn variable(&self, _: &str) -> Option<(VariableId, SqlType)> {
+        None
+    }
+}
+
+/// Facts without a session: defaults over existing rows may ask for the time and little else.
+struct SystemFacts;
+
+impl SessionFacts for SystemFacts {
+    fn fact(&self, _: Fact) -> Value {
+        Value::Null
+    }
+
+    fn resolve(&self, _: Question, _: &[Value]) -> Value {
+        Value::Null
+    }
+
+    fn clock(&self) -> Moment {
+        let ns = os::clock::now().0;
+        let day = 86_400_000_000_000;
+        Moment {
+            days: (ns.div_euclid(day) + 719_162) as i32,
+            ticks: (ns.rem_euclid(day) / 100) as u64,
+            offset: 0,
+        }
+    }
+
+    fn random(&self) -> u64 {
+        os::entropy::random_u64()
+    }
+}
+
+impl SessionExpressions<'_> {
+    fn catalogs(&self, view: &DatabaseView) -> OneView<'_> {
+        OneView { view: Arc::new(view.clone()), instance: self.instance }
+    }
+
+    fn run<R>(
+        &self,
+        work: &mut Work,
+        then: impl FnOnce(&mut ExecContext<'_>) -> SqlResult<R>,
+    ) -> SqlResult<R> {
+        let mut context = ExecContext {
+            work,
+            hobts: self.instance.hobts(),
+            spill: Host::spill(self.instance),
+            variables: &mut [],
+            facts: &SystemFacts,
+            identity: self.instance.identity(),
+            grant: self.instance.grant(),
+            isolation: Isolation::ReadCommitted,
+        };
+        then(&mut context)
+    }
+}
+
+impl ddl::Expressions for SessionExpressions<'_> {
+    fn check_default(
+        &self,
+        view: &DatabaseView,
+        text: &str,
+        column: SqlType,
+        quoted_identifier: bool,
+    ) -> SqlResult<()> {
+        let parsed = tsql::parse_expression(text, ParseOptions { quoted_identifier })?;
+        let catalogs = self.catalogs(view);
+        let environment =
+            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        bind::bind_scalar(&environment, &parsed, Some(column)).map(|_| ())
+    }
+
+    fn check_condition(
+        &self,
+        view: &DatabaseView,
+        table: &Table,
+        text: &str,
+        _quoted_identifier: bool,
+    ) -> SqlResult<()> {
+        let catalogs = self.catalogs(view);
+        let environment =
+            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let mut table = table.clone();
+        let check = Check {
+            object_id: table.object_id,
+            name: "CK".into(),
+            system_named: true,
+            text: text.into(),
+            column: None,
+            disabled: false,
+        };
+        table.checks = vec![check];
+        bind::check_definition(&environment, &Arc::new(table))
+    }
+
+    fn default_value(
+        &self,
+        work: &mut Work,
+        view: &DatabaseView,
+        text: &str,
+        column: SqlType,
+    ) -> SqlResult<Value> {
+        let parsed = tsql::parse_expression(text, ParseOptions { quoted_identifier: true })?;
+        let catalogs = self.catalogs(view);
+        let environment =
+            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let bound = bind::bind_scalar(&environment, &parsed, Some(column))?;
+        let mut executor = Executor::new(&optimize::optimize(bound)?)?;
+        self.run(work, |context| executor.evaluate(context))
+    }
+
+    fn holds(&self, work: &mut Work, table: &Table, text: &str) -> SqlResult<bool> {
+        let view = Host::view(self.instance, work.session(), table.database)
+            .ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&table.database]))?;
+        let quote = |s: &str| format!("[{}]", s.replace(']', "]]"));
+        let query = format!(
+            "SELECT 1 WHERE EXISTS (SELECT 1 FROM {}.{} WHERE NOT ({text}))",
+            quote(&table.schema_name),
+            quote(&table.name)
+        );
+        let parsed = tsql::parse(&query, ParseOptions { quoted_identifier: true });
+        if let Some(e) = parsed.errors.into_iter().next() {
+            return Err(e);
+        }
+        let catalogs = OneView { view, instance: self.instance };
+        let environment =
+            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let statement = parsed.batch.statements.first();
+        let statement =
+            statement.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"no query"]))?;
+        let bound = bind::bind_statement(&environment, statement)?;
+        let mut executor = Executor::new(&optimize::optimize(bound)?)?;
+        let outcome = self.run(work, |context| executor.run(context, &mut NoRows))?;
+        Ok(outcome.rows_affected == 0)
+    }
+}

@@ -1,0 +1,49 @@
+//! SERVERPROPERTY and DATABASEPROPERTYEX.
+
+use crate::instance::Instance;
+use base::DatabaseId;
+use types::{Collation, Value};
+
+/// The version that drivers and tools read to know what a server can do.
+const PRODUCT_VERSION: &str = "16.0.1000.6";
+
+pub(crate) fn server_property(instance: &Instance, name: &str) -> Value {
+    let text = |s: &str| Value::nvarchar(s);
+    match name {
+        "PRODUCTVERSION" => text(PRODUCT_VERSION),
+        "PRODUCTMAJORVERSION" => text("16"),
+        "PRODUCTMINORVERSION" => text("0"),
+        "PRODUCTBUILD" => text("1000"),
+        "PRODUCTLEVEL" => text("RTM"),
+        "EDITION" => text("Developer Edition (64-bit)"),
+        "ENGINEEDITION" => Value::Int(3),
+        "EDITIONID" => Value::BigInt(-2_117_995_310),
+        "SERVERNAME" | "MACHINENAME" | "COMPUTERNAMEPHYSICALNETBIOS" => {
+            text(instance.server_name())
+        }
+        "INSTANCENAME" => Value::Null,
+        "COLLATION" => text(Collation::default().name()),
+        "ISINTEGRATEDSECURITYONLY" | "ISCLUSTERED" | "ISHADRENABLED" | "ISSINGLEUSER" => {
+            Value::Int(0)
+        }
+        "ISFULLTEXTINSTALLED" | "ISXTPSUPPORTED" | "ISPOLYBASEINSTALLED" => Value::Int(0),
+        "PROCESSID" => Value::Int(std::process::id() as i32),
+        _ => Value::Null,
+    }
+}
+
+pub(crate) fn database_property(instance: &Instance, id: DatabaseId, name: &str) -> Value {
+    let Some(database) = instance.database(id) else { return Value::Null };
+    let options = database.options();
+    let text = |s: &str| Value::nvarchar(s);
+    match name {
+        "COLLATION" => text(database.view().collation().name()),
+        "RECOVERY" => text(options.recovery.name()),
+        "STATUS" => text("ONLINE"),
+        "UPDATEABILITY" => text("READ_WRITE"),
+        "USERACCESS" => text("MULTI_USER"),
+        "VERSION" => Value::Int(957),
+        "ISAUTOSHRINK" | "ISAUTOCLOSE" | "ISINSTANDBY" => Value::Int(0),
+        _ => Value::Null,
+    }
+}

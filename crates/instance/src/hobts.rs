@@ -1,0 +1,43 @@
+//! From ids in plans to heaps, indexes and views.
+
+use crate::instance::Instance;
+use access::{Hobt, Hobts, TableSource};
+use base::{DatabaseId, HobtId, ObjectId, SqlError, SqlResult, messages};
+use database::Database;
+use std::sync::Arc;
+use types::Value;
+
+impl Hobts for Instance {
+    fn hobt(&self, database: DatabaseId, hobt: HobtId) -> SqlResult<Arc<dyn Hobt>> {
+        let found = self.database(database).and_then(|d| d.hobts().get(hobt));
+        match found {
+            Some(hobt) => Ok(hobt),
+            None => Err(SqlError::new(messages::INVALID_OBJECT, &[&hobt])),
+        }
+    }
+
+    fn system_view(
+        &self,
+        database: DatabaseId,
+        object: ObjectId,
+        arguments: &[Value],
+    ) -> SqlResult<Arc<dyn TableSource>> {
+        let system = sysviews::System {
+            databases: self,
+            sessions: &self.registry,
+            engine: self.engine(),
+            current: database,
+        };
+        sysviews::open(&system, object, arguments)
+    }
+}
+
+impl sysviews::Databases for Instance {
+    fn all(&self) -> Vec<Arc<Database>> {
+        self.databases.read().values().map(|o| Arc::clone(&o.database)).collect()
+    }
+
+    fn get(&self, id: DatabaseId) -> Option<Arc<Database>> {
+        self.database(id)
+    }
+}

@@ -1,0 +1,236 @@
+//! What sessions ask of the process.
+
+use crate::instance::{Instance, same_name};
+use access::{Hobts, Spill};
+use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
+use catalog::view::{DatabaseView, Identity, Table};
+use catalog::{Builder, Changes};
+use exec::{GrantTerms, IdentitySource};
+use os::wait::Cancelled;
+use plan::IdentityColumn;
+use plancache::Cache;
+use session::{DdlAnswer, DdlCall, Host, Program, Registry};
+use std::sync::Arc;
+use types::Value;
+use work::{Engine, Home, Work};
+
+impl Host for Instance {
+    fn engine(&self) -> &Arc<Engine> {
+        &self.env.engine
+    }
+
+    fn hobts(&self) -> &dyn Hobts {
+        self
+    }
+
+    fn spill(&self) -> &dyn Spill {
+        &*self.spill
+    }
+
+    fn identity(&self) -> &dyn IdentitySource {
+        self
+    }
+
+    fn grant(&self) -> GrantTerms<'_> {
+        let limit_bytes = self.options.max_memory_bytes / 8;
+        GrantTerms { memory: &self.memory, clerk: &self.grants, limit_bytes }
+    }
+
+    fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    fn programs(&self) -> &Cache<Program> {
+        &self.programs
+    }
+
+    fn log(&self, line: &str) {
+        self.write_log("spid", line);
+    }
+
+    fn databases(&self) -> Vec<(DatabaseId, String)> {
+        let open = self.databases.read();
+        open.iter().map(|(id, o)| (*id, o.database.home().name())).collect()
+    }
+
+    fn database_id(&self, name: &str) -> Option<DatabaseId> {
+        self.database_by_name(name).map(|d| d.id())
+    }
+
+    fn enter_database(
+        &self,
+        _session: SessionId,
+        name: &str,
+        leaves: Option<DatabaseId>,
+    ) -> SqlResult<DatabaseId> {
+        let mut users = self.users.lock();
+        let found = self.database_by_name(name);
+        let found = found.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&name]))?;
+        *users.entry(found.id()).or_default() += 1;
+        if let Some(old) = leaves {
+            leave(&mut users, old);
+        }
+        Ok(found.id())
+    }
+
+    fn leave_database(&self, _session: SessionId, database: DatabaseId) {
+        leave(&mut self.users.lock(), database);
+    }
+
+    fn home(&self, database: DatabaseId) -> Option<Arc<Home>> {
+        self.database(database).map(|d| Arc::clone(d.home()))
+    }
+
+    fn view(&self, session: SessionId, database: DatabaseId) -> Option<Arc<DatabaseView>> {
+        let database = self.database(database)?;
+        let published = database.view();
+        if !self.definitions.any() {
+            return Some(published);
+        }
+        let version = published.schema_version();
+        let preview = |own: &[catalog::Delta]| database.publisher().preview(own);
+        Some(self.definitions.view(session, database.id(), version, preview).unwrap_or(published))
+    }
+
+    fn schema_version(&self, session: SessionId, database: DatabaseId) -> Option<u64> {
+        self.view(session, database).map(|v| v.schema_version())
+    }
+
+    fn definitions_epoch(&self) -> u64 {
+        self.definitions.epoch()
+    }
+
+    fn definitions_mark(&self, session: SessionId) -> u64 {
+        self.definitions.mark(session)
+    }
+
+    fn definitions_committing(&self, session: SessionId) {
+        let deltas = self.definitions.deltas(session);
+        for (id, open) in self.databases.read().iter() {
+            let own = deltas.iter().filter(|(d, _)| d == id).map(|(_, delta)| delta.clone());
+            let own: Vec<_> = own.collect();
+            open.database.publisher().publish(&own);
+        }
+        self.definitions.set(session, Vec::new());
+    }
+
+    fn definitions_undone(&self, session: SessionId, mark: u64) {
+        self.definitions.undo(session, mark);
+    }
+
+    fn ddl(&self, call: DdlCall<'_>) -> SqlResult<DdlAnswer> {
+        self.run_ddl(call)
+    }
+
+    fn drop_temp_tables(&self, work: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()> {
+        let Some(tempdb) = self.database(crate::start::TEMPDB) else { return Ok(()) };
+        let system = Arc::clone(tempdb.hobts());
+        let changes = Changes::new(&*system);
+        let builder: Arc<dyn Builder> = tempdb.builder();
+        for table in tables {
+            for index in &table.indexes {
+                let dropped = changes.drop_hobt(work, index.hobt)?;
+                builder.drop_hobt_after_commit(work, &dropped)?;
+            }
+            let stored = tempdb.view().table(table.object_id);
+            changes.remove_table(work, stored.as_deref().unwrap_or(table))?;
+            tempdb.publisher().publish(&[catalog::Delta::RemoveObject(table.object_id)]);
+        }
+        self.definitions.moved();
+        Ok(())
+    }
+
+    fn kill(&self, by: SessionId, target: SessionId) -> SqlResult<()> {
+        if by == target {
+            return Err(SqlError::new(messages::KILL_SELF, &[]));
+        }
+        let entry = self.registry.find(target);
+        let entry = entry.ok_or_else(|| SqlError::new(messages::KILL_NOT_FOUND, &[&target]))?;
+        entry.waiter().cancel(Cancelled::Kill);
+        self.write_log("spid", &format!("Process {target} was killed by process {by}."));
+        Ok(())
+    }
+
+    fn shutdown(&self, _nowait: bool) -> SqlResult<()> {
+        self.write_log("spid", "SHUTDOWN was asked for.");
+        self.stopping.cancel(Cancelled::Shutdown);
+        Ok(())
+    }
+
+    fn server_property(&self, name: &str) -> Value {
+        crate::facts::server_property(self, name)
+    }
+
+    fn database_property(&self, database: DatabaseId, name: &str) -> Value {
+        crate::facts::database_property(self, database, name)
+    }
+
+    fn files(&self, database: DatabaseId) -> Vec<(u16, String)> {
+        let Some(database) = self.database(database) else { return Vec::new() };
+        let name = database.home().name();
+        vec![(1, name.clone()), (2, format!("{name}_log"))]
+    }
+
+    fn identity_current(&self, database: DatabaseId, table: &Table) -> Option<i128> {
+        let column = &table.columns[table.identity()?];
+        let seed = column.identity.map(|i| i.seed);
+        let last = self.database(database)?.identities().last(table.base().hobt);
+        last.or(seed)
+    }
+}
+
+fn leave(users: &mut std::collections::BTreeMap<DatabaseId, usize>, database: DatabaseId) {
+    if let Some(n) = users.get_mut(&database) {
+        *n = n.saturating_sub(1);
+    }
+}
+
+impl Instance {
+    /// The table that an identity value is for, as the session sees it.
+    fn identity_table(
+        &self,
+        work: &Work,
+        database: DatabaseId,
+        object: ObjectId,
+    ) -> SqlResult<Arc<Table>> {
+        let view = Host::view(self, work.session(), database);
+        let table = view.and_then(|v| v.table(object));
+        table.ok_or_else(|| SqlError::new(messages::INVALID_OBJECT, &[&object]))
+    }
+}
+
+impl IdentitySource for Instance {
+    fn next(
+        &self,
+        work: &mut Work,
+        database: DatabaseId,
+        object: ObjectId,
+        column: &IdentityColumn,
+    ) -> SqlResult<i128> {
+        let table = self.identity_table(work, database, object)?;
+        let db = self.database(database);
+        let db = db.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
+        let identity = Identity { seed: column.seed, increment: column.increment };
+        db.identities().next(table.base().hobt, identity, &*db)
+    }
+
+    fn given(
+        &self,
+        work: &mut Work,
+        database: DatabaseId,
+        object: ObjectId,
+        column: &IdentityColumn,
+        value: i128,
+    ) -> SqlResult<()> {
+        let table = self.identity_table(work, database, object)?;
+        let db = self.database(database);
+        let db = db.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
+        let identity = Identity { seed: column.seed, increment: column.increment };
+        db.identities().note(table.base().hobt, identity, value, &*db)
+    }
+}
+
+/// Whether a name is that of a system database.
+pub(crate) fn is_system(name: &str) -> bool {
+    crate::start::SYSTEM.iter().any(|(_, n)| same_name(n, name))
+}

@@ -1,0 +1,126 @@
+//! `Instance`: everything that is one for all databases.
+
+use crate::definitions::Definitions;
+use crate::error_log::ErrorLog;
+use base::{DatabaseId, SqlResult};
+use database::{Database, Environment, Sizing};
+use os::memory::{Clerk, Memory};
+use os::sync::{Mutex, RwLock};
+use os::task::JoinHandle;
+use os::wait::Waiter;
+use plancache::Cache;
+use rowstore::TempSpill;
+use session::{Login, Program, Registry, Session};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use work::Engine;
+
+/// How an instance is opened.
+#[derive(Clone, Debug)]
+pub struct InstanceOptions {
+    /// `--max-memory`; without it a quarter of what the machine has, at most 4 GB.
+    pub max_memory_bytes: usize,
+    /// `@@SERVERNAME`
+    pub server_name: String,
+    /// Databases are born with recovery SIMPLE instead of FULL.
+    pub embedded: bool,
+    /// Sizes of new databases.
+    pub sizing: Sizing,
+}
+
+impl Default for InstanceOptions {
+    fn default() -> Self {
+        InstanceOptions {
+            max_memory_bytes: 1 << 30,
+            server_name: "GHOSTLIGHT".to_owned(),
+            embedded: false,
+            sizing: Sizing::default(),
+        }
+    }
+}
+
+/// A database and the tasks that serve it.
+pub(crate) struct Open {
+    pub(crate) database: Arc<Database>,
+    pub(crate) workers: Vec<JoinHandle<()>>,
+}
+
+/// The engine of a process, on a folder.
+pub struct Instance {
+    pub(crate) options: InstanceOptions,
+    pub(crate) dir: PathBuf,
+    pub(crate) env: Environment,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) grants: Arc<Clerk>,
+    pub(crate) databases: RwLock<BTreeMap<DatabaseId, Open>>,
+    /// Sessions in each database.
+    pub(crate) users: Mutex<BTreeMap<DatabaseId, usize>>,
+    /// One CREATE or DROP DATABASE at a time.
+    pub(crate) creating: Mutex<()>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) programs: Cache<Program>,
+    pub(crate) spill: Arc<TempSpill>,
+    pub(crate) definitions: Definitions,
+    pub(crate) log: ErrorLog,
+    pub(crate) stopping: Arc<Waiter>,
+    pub(crate) workers: Mutex<Vec<JoinHandle<()>>>,
+    pub(crate) next_temp: std::sync::atomic::AtomicU64,
+    pub(crate) started_at: os::clock::WallTime,
+    pub(crate) me: Weak<Instance>,
+}
+
+impl Instance {
+    /// A session for a login whose password has been checked.
+    ///
+    /// # Errors
+    /// 4060 when its database cannot be opened.
+    pub fn connect(&self, login: Login) -> SqlResult<Session> {
+        Session::new(self.arc(), login)
+    }
+
+    /// `@@SERVERNAME`
+    pub fn server_name(&self) -> &str {
+        &self.options.server_name
+    }
+
+    /// A line of the error log.
+    pub fn write_log(&self, source: &str, line: &str) {
+        self.log.line(source, line);
+    }
+
+    /// The data folder.
+    pub fn dir(&self) -> &std::path::Path {
+        &self.dir
+    }
+
+    /// Where its files are.
+    pub fn disk(&self) -> &Arc<dyn os::disk::Disk> {
+        &self.env.disk
+    }
+
+    pub(crate) fn arc(&self) -> Arc<Instance> {
+        self.me.upgrade().expect("an instance in use is alive")
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.env.engine
+    }
+
+    /// An open database.
+    pub fn database(&self, id: DatabaseId) -> Option<Arc<Database>> {
+        self.databases.read().get(&id).map(|o| Arc::clone(&o.database))
+    }
+
+    /// An open database by name, in any case.
+    pub fn database_by_name(&self, name: &str) -> Option<Arc<Database>> {
+        let databases = self.databases.read();
+        let found = databases.values().find(|o| same_name(&o.database.home().name(), name));
+        found.map(|o| Arc::clone(&o.database))
+    }
+}
+
+/// Database names compare without case.
+pub(crate) fn same_name(a: &str, b: &str) -> bool {
+    a.trim_end().to_lowercase() == b.trim_end().to_lowercase()
+}

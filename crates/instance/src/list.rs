@@ -1,0 +1,52 @@
+//! The list of databases: a file of the data folder, replaced as a whole.
+//!
+//! A database exists exactly when its line stands here. One line each: number, tab, name. The
+//! new list is written beside the old one, synced, and given its name; a crash leaves one of them.
+
+use base::DatabaseId;
+use os::disk::{Disk, OpenHow};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "databases.list";
+
+fn path(dir: &Path) -> PathBuf {
+    dir.join(NAME)
+}
+
+/// Reads the list; empty when there is none yet.
+pub(crate) fn read(disk: &dyn Disk, dir: &Path) -> io::Result<BTreeMap<DatabaseId, String>> {
+    if !disk.exists(&path(dir)) {
+        return Ok(BTreeMap::new());
+    }
+    let file = disk.open(&path(dir), OpenHow { create: false, direct: false })?;
+    let mut bytes = vec![0; usize::try_from(file.len()?).unwrap_or(0)];
+    file.read_at(&mut bytes, 0)?;
+    let text = String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
+    let mut found = BTreeMap::new();
+    for line in text.lines() {
+        let (number, name) = line.split_once('\t').ok_or(io::ErrorKind::InvalidData)?;
+        let number = number.parse().map_err(|_| io::ErrorKind::InvalidData)?;
+        found.insert(DatabaseId(number), name.to_owned());
+    }
+    Ok(found)
+}
+
+/// Replaces the list, durably.
+pub(crate) fn write(
+    disk: &dyn Disk,
+    dir: &Path,
+    list: &BTreeMap<DatabaseId, String>,
+) -> io::Result<()> {
+    let next = dir.join("databases.list.new");
+    if disk.exists(&next) {
+        disk.remove(&next)?;
+    }
+    let file = disk.open(&next, OpenHow { create: true, direct: false })?;
+    let text: String = list.iter().map(|(id, name)| format!("{id}\t{name}\n")).collect();
+    file.write_at(text.as_bytes(), 0)?;
+    file.sync()?;
+    disk.rename(&next, &path(dir))?;
+    disk.sync_dir(dir)
+}

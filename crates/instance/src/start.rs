@@ -1,0 +1,211 @@
+//! Starting: system databases made at the first start, all databases opened, workers started;
+//! and stopping, which leaves nothing to recover.
+
+use crate::definitions::Definitions;
+use crate::error_log::ErrorLog;
+use crate::instance::{Instance, InstanceOptions, Open};
+use crate::list;
+use base::{DatabaseId, SqlError, SqlResult, messages};
+use buffer::Pool;
+use catalog::{DatabaseOption, DatabaseOptions, RecoveryModel};
+use database::{Database, Environment, Files, RecoveryReport, Sizing};
+use os::disk::Disk;
+use os::memory::Memory;
+use os::sync::{Mutex, RwLock};
+use os::wait::{Cancelled, Waiter};
+use plancache::Cache;
+use rowstore::TempSpill;
+use session::Registry;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use work::Engine;
+
+/// The system databases; tempdb is made anew at each start.
+pub(crate) const MASTER: DatabaseId = DatabaseId(1);
+pub(crate) const TEMPDB: DatabaseId = DatabaseId(2);
+pub(crate) const SYSTEM: [(DatabaseId, &str); 4] =
+    [(MASTER, "master"), (TEMPDB, "tempdb"), (DatabaseId(3), "model"), (DatabaseId(4), "msdb")];
+
+fn folder_error(dir: &Path, e: &std::io::Error) -> SqlError {
+    let what = format!("master' (folder '{}': {e}), '", dir.display());
+    SqlError::new(messages::DATABASE_INACCESSIBLE, &[&what])
+}
+
+impl Instance {
+    /// Opens the engine on a folder, which is made when it is not there.
+    ///
+    /// # Errors
+    /// What is wrong with the folder or with a system database. User databases that cannot be
+    /// opened stay closed, and the error log says why.
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        dir: &Path,
+        options: InstanceOptions,
+    ) -> SqlResult<Arc<Instance>> {
+        disk.create_dir(dir).map_err(|e| folder_error(dir, &e))?;
+        let log = ErrorLog::open(&*disk, dir);
+        log.line("Server", &format!("Ghostlight {} starts.", env!("CARGO_PKG_VERSION")));
+        let env = environment(&disk, &options)?;
+        let listed = list::read(&*disk, dir).map_err(|e| folder_error(dir, &e))?;
+        let (open, list) = open_all(&env.0, dir, &options, &listed, &log)?;
+        if list != listed {
+            list::write(&*disk, dir, &list).map_err(|e| folder_error(dir, &e))?;
+        }
+        let tempdb = open.get(&TEMPDB).expect("tempdb was just made");
+        let spill = TempSpill::new(tempdb.database.home());
+        let (env, memory) = env;
+        let grants = memory.clerk("MEMORYCLERK_SQLQERESERVATIONS");
+        let instance = Arc::new_cyclic(|me| Instance {
+            dir: dir.to_owned(),
+            grants,
+            memory,
+            databases: RwLock::new(open),
+            users: Mutex::default(),
+            creating: Mutex::new(()),
+            registry: Registry::new(),
+            programs: Cache::new(plancache::Options::default()),
+            spill,
+            definitions: Definitions::default(),
+            log,
+            stopping: Arc::new(Waiter::new()),
+            workers: Mutex::default(),
+            next_temp: std::sync::atomic::AtomicU64::new(1),
+            started_at: os::clock::now(),
+            me: me.clone(),
+            env,
+            options,
+        });
+        instance.start_workers();
+        instance.write_log("Server", "Ghostlight is ready.");
+        Ok(instance)
+    }
+
+    /// Stops the engine: sessions are told to end, databases are closed with everything home.
+    ///
+    /// # Errors
+    /// What could not be made durable; the next start recovers it.
+    pub fn stop(&self) -> SqlResult<()> {
+        self.write_log("Server", "Ghostlight stops.");
+        self.stopping.cancel(Cancelled::Shutdown);
+        for task in std::mem::take(&mut *self.workers.lock()) {
+            // A worker that panicked has said so; stopping goes on.
+            let _ = task.join();
+        }
+        let mut result = Ok(());
+        for (_, open) in std::mem::take(&mut *self.databases.write()) {
+            let closed = open.database.close(open.workers);
+            result = result.and(closed);
+        }
+        self.write_log("Server", "Ghostlight has stopped.");
+        result
+    }
+}
+
+fn environment(
+    disk: &Arc<dyn Disk>,
+    options: &InstanceOptions,
+) -> SqlResult<(Environment, Arc<Memory>)> {
+    let memory = Memory::new(options.max_memory_bytes);
+    let short = |_| SqlError::new(messages::OUT_OF_MEMORY, &[&"default"]);
+    // Half for pages; sorts, plans and locks share the rest.
+    let frames = (options.max_memory_bytes / 2 / 8224).max(64);
+    let pool = Pool::new(&memory, frames).map_err(short)?;
+    let locks_max = (options.max_memory_bytes / 8 / lock::LOCK_BYTES).max(10_000) as u64;
+    let lock_options = lock::Options { locks_max, ..lock::Options::default() };
+    let engine = Arc::new(Engine {
+        transactions: txn::Transactions::default(),
+        locks: lock::Table::new(&lock_options),
+    });
+    let system = Arc::new(sysviews::all());
+    Ok((Environment { disk: Arc::clone(disk), pool, engine, system }, memory))
+}
+
+type OpenDatabases = BTreeMap<DatabaseId, Open>;
+
+fn open_all(
+    env: &Environment,
+    dir: &Path,
+    options: &InstanceOptions,
+    listed: &BTreeMap<DatabaseId, String>,
+    log: &ErrorLog,
+) -> SqlResult<(OpenDatabases, BTreeMap<DatabaseId, String>)> {
+    let (mut open, mut list) = (OpenDatabases::new(), listed.clone());
+    for (id, name) in SYSTEM {
+        let database = if id == TEMPDB {
+            make(env, dir, id, name, options, false)?
+        } else if listed.contains_key(&id) {
+            open_one(env, dir, id, name, &options.sizing, log)?
+        } else {
+            list.insert(id, name.to_owned());
+            make(env, dir, id, name, options, true)?
+        };
+        let workers = database.start_workers();
+        open.insert(id, Open { database, workers });
+    }
+    for (id, name) in listed.iter().filter(|(id, _)| id.0 > 4) {
+        match open_one(env, dir, *id, name, &options.sizing, log) {
+            Ok(database) => {
+                let workers = database.start_workers();
+                open.insert(*id, Open { database, workers });
+            }
+            Err(e) => log.line("spid5s", &format!("Database '{name}' stays closed: {}", e.text())),
+        }
+    }
+    Ok((open, list))
+}
+
+/// Makes a database in new files; what an unfinished attempt left is removed first.
+pub(crate) fn make(
+    env: &Environment,
+    dir: &Path,
+    id: DatabaseId,
+    name: &str,
+    options: &InstanceOptions,
+    survives: bool,
+) -> SqlResult<Arc<Database>> {
+    let files = Files::of(dir, name);
+    for path in [&files.data, &files.log] {
+        if env.disk.exists(path) {
+            env.disk.remove(path).map_err(|e| folder_error(dir, &e))?;
+        }
+    }
+    let mut facts = DatabaseOptions::default();
+    if options.embedded || id == MASTER || id == TEMPDB || id.0 == 4 {
+        facts.set(DatabaseOption::Recovery(RecoveryModel::Simple));
+    }
+    Database::create(env, id, name, &files, &options.sizing, &facts, survives)
+}
+
+fn open_one(
+    env: &Environment,
+    dir: &Path,
+    id: DatabaseId,
+    name: &str,
+    sizing: &Sizing,
+    log: &ErrorLog,
+) -> SqlResult<Arc<Database>> {
+    let (database, report) = Database::open(env, id, name, &Files::of(dir, name), sizing)?;
+    say_recovered(name, &report, log);
+    Ok(database)
+}
+
+fn say_recovered(name: &str, r: &RecoveryReport, log: &ErrorLog) {
+    let ms = |ns: u64| ns as f64 / 1e6;
+    log.line(
+        "spid5s",
+        &format!(
+            "Recovery of database '{name}': doublewrite restore {:.1} ms ({} pages), analysis and \
+             redo {:.1} ms ({} groups, {} pages applied), undo {:.1} ms ({} transactions), total \
+             {:.1} ms.",
+            ms(r.restore_ns),
+            r.torn_pages,
+            ms(r.redone.redo_ns),
+            r.redone.groups,
+            r.redone.applied,
+            ms(r.undo_ns),
+            r.undone,
+            ms(r.total_ns),
+        ),
+    );
+}

@@ -1,0 +1,106 @@
+//! `ghostlight serve`: an instance behind the TDS door until SIGTERM.
+
+use crate::instance_options;
+use crate::login_file::Logins;
+use base::{SqlError, SqlResult, messages};
+use instance::Instance;
+use os::disk::RealDisk;
+use server::{Options, Server, Strictness};
+use session::{Connection, Login};
+use shell::{Encryption, ServeOptions};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long running requests may take to end when the server stops.
+const STOP_WITHIN: Duration = Duration::from_secs(10);
+
+struct Door {
+    instance: Arc<Instance>,
+    logins: Logins,
+}
+
+impl server::Engine for Door {
+    fn authenticate(&self, user: &str, password: &str) -> SqlResult<()> {
+        if self.logins.verify(user, password) {
+            return Ok(());
+        }
+        Err(SqlError::new(messages::LOGIN_FAILED, &[&user]))
+    }
+
+    fn connect(&self, login: Login) -> SqlResult<Box<dyn Connection>> {
+        Ok(Box::new(self.instance.connect(login)?))
+    }
+
+    fn server_name(&self) -> &str {
+        self.instance.server_name()
+    }
+
+    fn log(&self, line: &str) {
+        self.instance.write_log("Server", line);
+    }
+}
+
+/// Runs the server; the exit code.
+pub(crate) fn serve(options: &ServeOptions) -> i32 {
+    match start(options) {
+        Ok((instance, server)) => {
+            println!("Ghostlight listens on {}.", server.address());
+            wait_for_signal();
+            let ended = server.stop(STOP_WITHIN);
+            match instance.stop() {
+                Ok(()) if ended => 0,
+                Ok(()) => {
+                    eprintln!("Some requests did not end in time; the next start recovers.");
+                    0
+                }
+                Err(e) => {
+                    eprintln!("{e}");
+                    1
+                }
+            }
+        }
+        Err(what) => {
+            eprintln!("Ghostlight cannot start: {what}");
+            1
+        }
+    }
+}
+
+fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
+    let disk = Arc::new(RealDisk);
+    let settings = instance_options(options.max_memory, false);
+    let instance = Instance::open(disk.clone(), &options.data, settings)
+        .map_err(|e| e.text().to_owned())?;
+    let logins = Logins::open(&*disk, &options.data).map_err(|e| format!("logins: {e}"))?;
+    let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let file = options.data.join("server.pem");
+    let certificate = server::load_or_create(&*disk, &file, &names)
+        .map_err(|e| format!("certificate {}: {e}", file.display()))?;
+    let door = Arc::new(Door { instance: Arc::clone(&instance), logins });
+    let encryption = match options.encrypt {
+        Encryption::Offered => Strictness::Offered,
+        Encryption::Required => Strictness::Forced,
+    };
+    let settings = Options { listen: options.listen, encryption, ..Options::default() };
+    let server = Server::start(door, settings, certificate)
+        .map_err(|e| format!("listen on {}: {e}", options.listen))?;
+    Ok((instance, server))
+}
+
+/// Returns at SIGTERM or SIGINT.
+fn wait_for_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let Ok(runtime) = runtime else { return };
+    runtime.block_on(async {
+        let (Ok(mut term), Ok(mut int)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+        else {
+            return;
+        };
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+    });
+}

@@ -1,0 +1,174 @@
+//! `sys.dm_db_index_physical_stats(database, object, index, partition, mode)`: one row a level.
+//!
+//! NULL and 0 (-1 for the index) are wildcards. Without row versions the version columns are 0.
+
+use crate::view::{System, View, int_argument, text};
+use base::{ObjectId, SqlError, SqlResult, messages};
+use catalog::view::{Index, IndexKind, Object, SchemaId, Table};
+use database::Database;
+use rowstore::LevelStats;
+use std::sync::Arc;
+use types::{SqlType, Value};
+
+const BIG: SqlType = SqlType::BigInt;
+
+pub(crate) const VIEW: View = View {
+    schema: SchemaId::SYS,
+    name: "dm_db_index_physical_stats",
+    parameters: Some(&[
+        ("@DatabaseId", SqlType::SmallInt),
+        ("@ObjectId", SqlType::Int),
+        ("@IndexId", SqlType::Int),
+        ("@PartitionNumber", SqlType::Int),
+        ("@Mode", SqlType::nvarchar(20)),
+    ]),
+    columns: &[
+        ("database_id", SqlType::SmallInt, true),
+        ("object_id", SqlType::Int, true),
+        ("index_id", SqlType::Int, true),
+        ("partition_number", SqlType::Int, true),
+        ("index_type_desc", SqlType::nvarchar(60), true),
+        ("alloc_unit_type_desc", SqlType::nvarchar(60), true),
+        ("index_depth", SqlType::TinyInt, true),
+        ("index_level", SqlType::TinyInt, true),
+        ("avg_fragmentation_in_percent", SqlType::Float, true),
+        ("fragment_count", BIG, true),
+        ("avg_fragment_size_in_pages", SqlType::Float, true),
+        ("page_count", BIG, true),
+        ("avg_page_space_used_in_percent", SqlType::Float, true),
+        ("record_count", BIG, true),
+        ("ghost_record_count", BIG, true),
+        ("version_ghost_record_count", BIG, true),
+        ("min_record_size_in_bytes", SqlType::Int, true),
+        ("max_record_size_in_bytes", SqlType::Int, true),
+        ("avg_record_size_in_bytes", SqlType::Float, true),
+        ("forwarded_record_count", BIG, true),
+        ("compressed_page_count", BIG, true),
+        ("hobt_id", BIG, false),
+        ("columnstore_delete_buffer_state", SqlType::TinyInt, true),
+        ("columnstore_delete_buffer_state_desc", SqlType::nvarchar(60), true),
+        ("version_record_count", BIG, true),
+        ("inrow_version_record_count", BIG, true),
+        ("inrow_diff_version_record_count", BIG, true),
+        ("total_inrow_version_payload_size_in_bytes", BIG, true),
+        ("offrow_regular_version_record_count", BIG, true),
+        ("offrow_long_term_version_record_count", BIG, true),
+    ],
+    rows,
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Limited,
+    Sampled,
+    Detailed,
+}
+
+fn mode_of(v: Option<&Value>) -> SqlResult<Mode> {
+    let named = v.filter(|v| !v.is_null()).map(ToString::to_string).unwrap_or_default();
+    match named.to_ascii_uppercase().as_str() {
+        "" | "DEFAULT" | "LIMITED" => Ok(Mode::Limited),
+        "SAMPLED" => Ok(Mode::Sampled),
+        "DETAILED" => Ok(Mode::Detailed),
+        _ => {
+            Err(SqlError::new(messages::DATEPART_INVALID, &[&5, &"sys.dm_db_index_physical_stats"]))
+        }
+    }
+}
+
+fn rows(system: &System<'_>, arguments: &[Value]) -> SqlResult<Vec<Vec<Value>>> {
+    let mode = mode_of(arguments.get(4))?;
+    let database = int_argument(arguments.first()).filter(|&n| n != 0);
+    let object = int_argument(arguments.get(1)).filter(|&n| n != 0);
+    let index = int_argument(arguments.get(2)).filter(|&n| n >= 0);
+    let partition = int_argument(arguments.get(3)).filter(|&n| n != 0);
+    let mut rows = Vec::new();
+    if partition.is_some_and(|p| p != 1) {
+        return Ok(rows);
+    }
+    for db in system.databases.all() {
+        if database.is_some_and(|n| n != i64::from(db.id().0)) {
+            continue;
+        }
+        for found in db.view().objects() {
+            let Object::Table(table) = found else { continue };
+            if object.is_some_and(|n| ObjectId(n as i32) != table.object_id) {
+                continue;
+            }
+            for i in table.indexes.iter() {
+                if index.is_none_or(|n| n == i64::from(i.index_id.0)) {
+                    index_rows(&db, table, i, mode, &mut rows)?;
+                }
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn index_rows(
+    db: &Arc<Database>,
+    table: &Table,
+    index: &Index,
+    mode: Mode,
+    rows: &mut Vec<Vec<Value>>,
+) -> SqlResult<()> {
+    let Some(hobt) = db.hobts().get(index.hobt) else { return Ok(()) };
+    let levels = hobt.physical_stats()?;
+    let depth = levels.len() as u8;
+    for level in levels.iter().filter(|l| mode == Mode::Detailed || l.level == 0) {
+        rows.push(level_row(db, table, index, depth, level, mode));
+    }
+    Ok(())
+}
+
+fn level_row(
+    db: &Arc<Database>,
+    table: &Table,
+    index: &Index,
+    depth: u8,
+    l: &LevelStats,
+    mode: Mode,
+) -> Vec<Value> {
+    let kind = match index.kind {
+        IndexKind::Heap => "HEAP",
+        IndexKind::Clustered => "CLUSTERED INDEX",
+        IndexKind::Nonclustered => "NONCLUSTERED INDEX",
+    };
+    let big = |n: u64| Value::BigInt(n as i64);
+    let read = |v: Value| if mode == Mode::Limited { Value::Null } else { v };
+    let fragmentation = 100.0 * l.out_of_order as f64 / l.pages.max(1) as f64;
+    let average = l.record_bytes as f64 / l.all_records.max(1) as f64;
+    let heap = index.kind == IndexKind::Heap;
+    vec![
+        Value::SmallInt(db.id().0 as i16),
+        Value::Int(table.object_id.0),
+        Value::Int(index.index_id.0),
+        Value::Int(1),
+        text(kind),
+        text("IN_ROW_DATA"),
+        Value::TinyInt(depth),
+        Value::TinyInt(l.level),
+        Value::Float(fragmentation),
+        big(l.fragments),
+        Value::Float(l.pages as f64 / l.fragments.max(1) as f64),
+        big(l.pages),
+        read(Value::Float(l.space_used_percent)),
+        read(big(l.records)),
+        read(big(l.ghosts)),
+        read(big(0)),
+        read(Value::Int(l.min_record_bytes as i32)),
+        read(Value::Int(l.max_record_bytes as i32)),
+        read(Value::Float(average)),
+        read(if heap { big(0) } else { Value::Null }),
+        big(0),
+        Value::BigInt(index.hobt.as_bigint()),
+        Value::TinyInt(0),
+        text("NOT VALID"),
+        big(0),
+        big(0),
+        big(0),
+        big(0),
+        big(0),
+        big(0),
+    ]
+}

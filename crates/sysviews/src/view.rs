@@ -1,0 +1,134 @@
+//! The list of views, and how one is opened.
+
+use crate::rowset::Rowset;
+use access::TableSource;
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
+use catalog::view::{
+    DatabaseView, SchemaId, SystemObjects, VirtualColumn, VirtualParameter, VirtualTable,
+};
+use database::Database;
+use session::Registry;
+use std::sync::Arc;
+use types::{SqlType, Value};
+
+/// The open databases, as views ask for them.
+pub trait Databases: Send + Sync {
+    /// All that are open, by id.
+    fn all(&self) -> Vec<Arc<Database>>;
+    /// One of them.
+    fn get(&self, id: DatabaseId) -> Option<Arc<Database>>;
+}
+
+/// What the views look at.
+pub struct System<'a> {
+    /// The open databases.
+    pub databases: &'a dyn Databases,
+    /// The sessions.
+    pub sessions: &'a Arc<Registry>,
+    /// Locks and transactions.
+    pub engine: &'a Arc<work::Engine>,
+    /// In whose context the view answers.
+    pub current: DatabaseId,
+}
+
+impl System<'_> {
+    /// The database in whose context the view answers.
+    pub(crate) fn here(&self) -> SqlResult<Arc<Database>> {
+        self.databases
+            .get(self.current)
+            .ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&self.current]))
+    }
+
+    /// Its definitions.
+    pub(crate) fn view(&self) -> SqlResult<Arc<DatabaseView>> {
+        Ok(self.here()?.view())
+    }
+}
+
+/// A view or function: everything about it stands in one file.
+pub(crate) struct View {
+    pub(crate) schema: SchemaId,
+    pub(crate) name: &'static str,
+    pub(crate) parameters: Option<&'static [(&'static str, SqlType)]>,
+    pub(crate) columns: &'static [Column],
+    pub(crate) rows: fn(&System<'_>, &[Value]) -> SqlResult<Vec<Vec<Value>>>,
+}
+
+/// A column: name, type, whether it may be NULL.
+pub(crate) type Column = (&'static str, SqlType, bool);
+
+/// Every view; its position gives its object id.
+fn views() -> Vec<&'static View> {
+    let mut all = crate::sys::VIEWS.to_vec();
+    all.extend_from_slice(crate::dm::VIEWS);
+    all
+}
+
+/// Ids of views go down from here.
+const FIRST_ID: i32 = -101;
+
+fn id_of(position: usize) -> ObjectId {
+    ObjectId(FIRST_ID - position as i32)
+}
+
+fn schema_name(id: SchemaId) -> &'static str {
+    match id {
+        SchemaId::SYS => "sys",
+        SchemaId::INFORMATION_SCHEMA => "INFORMATION_SCHEMA",
+        _ => "dbo",
+    }
+}
+
+/// The definitions of all views, for every database's catalog.
+pub fn all() -> SystemObjects {
+    SystemObjects::new(views().into_iter().enumerate().map(|(i, v)| {
+        VirtualTable {
+            object_id: id_of(i),
+            schema_id: v.schema,
+            schema_name: schema_name(v.schema).into(),
+            name: v.name.into(),
+            parameters: v.parameters.map(|p| {
+                let parameter = |(name, sql_type): &(&str, SqlType)| VirtualParameter {
+                    name: (*name).into(),
+                    sql_type: *sql_type,
+                };
+                p.iter().map(parameter).collect()
+            }),
+            columns: v
+                .columns
+                .iter()
+                .map(|(name, sql_type, nullable)| VirtualColumn {
+                    name: (*name).into(),
+                    sql_type: *sql_type,
+                    nullable: *nullable,
+                })
+                .collect(),
+        }
+    }))
+}
+
+/// Opens a view with its arguments: its rows as they are now.
+///
+/// # Errors
+/// An unknown id, arguments that the function refuses, damaged pages.
+pub fn open(
+    system: &System<'_>,
+    object: ObjectId,
+    arguments: &[Value],
+) -> SqlResult<Arc<dyn TableSource>> {
+    let position = usize::try_from(i64::from(FIRST_ID) - i64::from(object.0)).ok();
+    let view = position.and_then(|p| views().get(p).copied());
+    let view = view.ok_or_else(|| SqlError::new(messages::INVALID_OBJECT, &[&object]))?;
+    let rows = (view.rows)(system, arguments)?;
+    Ok(Arc::new(Rowset::new(view.columns, rows)))
+}
+
+/// An nvarchar value.
+pub(crate) fn text(s: &str) -> Value {
+    Value::nvarchar(s)
+}
+
+/// An int argument; NULL and 0 are wildcards where functions say so.
+pub(crate) fn int_argument(v: Option<&Value>) -> Option<i64> {
+    v.and_then(Value::as_i64)
+}
