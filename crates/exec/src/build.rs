@@ -3,6 +3,7 @@
 //! Numbers are given here: a node's in preorder (its counters), a hobt's (found anew each run), a
 //! cursor's.
 
+use crate::aggregate::Calls;
 use crate::compute::Compute;
 use crate::concatenation::Concatenation;
 use crate::cond::Cond;
@@ -10,6 +11,8 @@ use crate::constants::Constants;
 use crate::executor::{Body, Rows};
 use crate::expr::{DEPTH_MAX, Expr, too_deep};
 use crate::filter::{Filter, StartupFilter};
+use crate::hash_aggregate::HashAggregate;
+use crate::hash_join::HashJoin;
 use crate::insert::Insert;
 use crate::lookup::Lookup;
 use crate::loops::Loops;
@@ -18,15 +21,18 @@ use crate::reader::Reader;
 use crate::rows::RowBuffer;
 use crate::scan::Scan;
 use crate::seek::Seeks;
+use crate::sort::Sort;
 use crate::spool::Spool;
 use crate::stored::Stored;
+use crate::stream_aggregate::StreamAggregate;
 use crate::subplan::Subplan;
 use crate::target::{Target, Typed};
 use crate::top::Top;
 use crate::update::{Assignment, Delete, Update, kept_slots};
 use crate::virtual_scan::VirtualScan;
+use crate::window::Window;
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
-use plan::{ColumnSource, JoinKind, Physical, PhysicalPlan, Scalar, Slot, Statement};
+use plan::{ColumnSource, JoinKind, Physical, PhysicalPlan, Scalar, Slot, SortKey, Statement};
 
 /// Makes operators of a plan.
 pub(crate) struct Builder {
@@ -37,6 +43,9 @@ pub(crate) struct Builder {
     assigns: bool,
     depth: usize,
 }
+
+/// The number of operators that are a part of another one: nobody reads their counters.
+pub(crate) const WITHIN: usize = 0;
 
 type Built = SqlResult<Box<dyn Operator>>;
 
@@ -51,7 +60,7 @@ impl Builder {
             Statement::Update(u) => u.assignments.iter().any(|a| a.variable.is_some()),
             _ => false,
         };
-        Builder { hobts: Vec::new(), cursors: 0, nodes: 0, assigns, depth: 0 }
+        Builder { hobts: Vec::new(), cursors: 0, nodes: WITHIN + 1, assigns, depth: 0 }
     }
 
     /// The statement.
@@ -213,7 +222,41 @@ impl Builder {
                 rows: RowBuffer::new(carried.clone()),
                 filled: false,
             }),
-            _ => return Err(SqlError::new(messages::NOT_SUPPORTED, &[&"operator"])),
+            Physical::HashJoin(join) => {
+                let build = self.node(&join.build)?;
+                let probe = self.node(&join.probe)?;
+                Box::new(HashJoin::new(id, join, build, probe)?)
+            }
+            ordering => self.ordering(ordering, id)?,
+        })
+    }
+
+    /// Operators that order and group.
+    fn ordering(&mut self, tree: &Physical, id: usize) -> Built {
+        Ok(match tree {
+            Physical::Sort { input, keys, carried, distinct } => {
+                let input = self.node(input)?;
+                Box::new(Sort::new(id, input, keys, carried, *distinct))
+            }
+            Physical::TopSort { input, top, keys, carried } => {
+                let input = self.node(input)?;
+                Box::new(top_sort(id, input, top, keys, carried)?)
+            }
+            Physical::HashAggregate { input, keys, calls } if !keys.is_empty() => {
+                let input = self.node(input)?;
+                Box::new(HashAggregate::new(id, input, keys.clone(), Calls::new(calls)?))
+            }
+            Physical::HashAggregate { input, keys, calls }
+            | Physical::StreamAggregate { input, keys, calls } => {
+                let input = self.node(input)?;
+                Box::new(StreamAggregate::new(input, keys.clone(), Calls::new(calls)?))
+            }
+            Physical::Window { input, partition, order, calls, carried } => {
+                let input = self.node(input)?;
+                let (partition, order) = (partition.clone(), order.clone());
+                Box::new(Window::new(id, input, partition, order, calls, carried)?)
+            }
+            _ => return Err(SqlError::new(messages::INTERNAL, &[&"an operator was not built"])),
         })
     }
 
@@ -262,6 +305,23 @@ impl Builder {
             matched: false,
         }))
     }
+}
+
+/// A sort that keeps only the rows that the TOP above it can give.
+fn top_sort(
+    id: usize,
+    input: Node,
+    top: &plan::Top,
+    keys: &[SortKey],
+    carried: &[Slot],
+) -> SqlResult<Top> {
+    let mut sort = Sort::new(id, input, keys, carried, false);
+    if let (Some(count), false, None) = (&top.count, top.percent, &top.ties) {
+        let offset = top.offset.as_ref().map(Expr::new).transpose()?;
+        sort = sort.limited(Expr::new(count)?, offset);
+    }
+    let input = Node { id: WITHIN, operator: Box::new(sort) };
+    make_top(id, input, top, carried.to_vec())
 }
 
 fn virtual_scan(v: &plan::VirtualScan, id: usize) -> Built {

@@ -4,7 +4,7 @@
 //! allocates nothing of its own. It serves one run at a time; sessions that share a plan have an
 //! executor each. After a panic it is to be dropped.
 
-use crate::build::Builder;
+use crate::build::{Builder, WITHIN};
 use crate::cond::Cond;
 use crate::context::{ExecContext, OperatorCount, Outcome, RowSink};
 use crate::expr::Expr;
@@ -111,7 +111,7 @@ impl Executor {
     /// What each operator did in the last run, in preorder: the statement's tree, then those of
     /// its subqueries.
     pub fn counts(&self) -> &[OperatorCount] {
-        &self.counts
+        &self.counts[WITHIN + 1..]
     }
 
     fn with_run<R>(

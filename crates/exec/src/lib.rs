@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aggregate;
 mod build;
 mod codec;
 mod compute;
@@ -19,23 +20,30 @@ mod context;
 mod executor;
 mod expr;
 mod filter;
+mod hash_aggregate;
+mod hash_join;
 mod insert;
+mod join_table;
 mod lookup;
 mod loops;
 mod operator;
+mod partitions;
 mod reader;
 mod rows;
 mod run;
 mod scan;
 mod seek;
+mod sort;
 mod spool;
 mod stored;
+mod stream_aggregate;
 mod subplan;
 mod target;
 mod top;
 mod update;
 mod value_set;
 mod virtual_scan;
+mod window;
 
 pub use context::{
     ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowSink,

@@ -76,10 +76,7 @@ impl RowBuffer {
         self.total += 1;
         if self.file.is_none() {
             let bytes = slots_bytes(run, &self.slots);
-            if self.kept == 0 || run.take_memory(bytes) {
-                if self.kept == 0 {
-                    run.overdraw_memory(bytes);
-                }
+            if run.take_memory(bytes, self.memory_bytes) {
                 self.memory_bytes += bytes;
                 self.kept += 1;
                 self.values.extend(self.slots.iter().map(|&s| run.slot(s).clone()));

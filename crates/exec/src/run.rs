@@ -21,6 +21,8 @@ use work::Work;
 
 /// Rows between two looks at the waiter; a power of two.
 const ROWS_PER_CHECK: u32 = 256;
+/// What an operator may hold whatever the grant says: else it would spill row by row.
+pub(crate) const WORKSPACE_BYTES: usize = 16 * 1024;
 /// Least growth of a reservation.
 const GRANT_STEP_BYTES: usize = 64 * 1024;
 
@@ -102,9 +104,16 @@ impl<'r> Run<'r> {
         self.frame[slot.0 as usize] = value;
     }
 
-    /// Asks for memory: false when the operator is to spill.
-    pub(crate) fn take_memory(&mut self, bytes: usize) -> bool {
-        self.grant.take(bytes)
+    /// Asks for memory beyond what the operator holds: false when it is to spill.
+    pub(crate) fn take_memory(&mut self, bytes: usize, held_bytes: usize) -> bool {
+        if self.grant.take(bytes) {
+            return true;
+        }
+        let within = held_bytes + bytes <= WORKSPACE_BYTES;
+        if within {
+            self.overdraw_memory(bytes);
+        }
+        within
     }
 
     /// Takes memory that cannot be done without.
