@@ -7,8 +7,8 @@
 //! Invariants
 //!  1. A change that has applied anything is finished; else the page differs from its log and
 //!     the process stops.
-//!  2. All pages that a change alters are stamped with the LSN of the group's end, as redo does; one
-//!     that it only holds stays as it is.
+//!  2. All pages that a change alters are stamped with the LSN of the group's end, as redo does;
+//!     one that it only holds stays as it is.
 //!  3. A page is marked dirty from an LSN at or below its group's first record, before the group
 //!     is appended; so a checkpoint that begins after the append sees it.
 

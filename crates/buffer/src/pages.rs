@@ -353,7 +353,7 @@ impl Pages {
     }
 
     /// Brings a run of pages in with one read, as far as they are absent and frames can be had
-    /// without waiting; scans call it ahead of themselves. Damage is left for whoever reads the page.
+    /// without waiting; scans call it ahead of themselves. Damage is left for readers.
     pub fn prefetch(&self, first: PageId, pages: u32) {
         let Ok(slot) = self.slot(first) else { return };
         let pages = pages.min(self.pool.frame_count() as u32 / 4);

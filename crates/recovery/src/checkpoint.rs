@@ -45,8 +45,8 @@ pub fn checkpoint(
 ) -> Result<Checkpointed, RecoveryError> {
     let began = monotonic_ns();
     let mut room = LogReservation::none(log);
-    // Without room for its records a checkpoint must still free the log: it begins at the last record
-    // that there is (rule 9).
+    // Without room for its records a checkpoint must still free the log: it begins at the last
+    // record that there is (rule 9).
     let recorded = room.grow(RECORDS_BYTES).is_ok();
     let begin = match recorded {
         true => append(log, kinds::CHECKPOINT_BEGIN, &[]),

@@ -131,8 +131,8 @@ impl Space {
 
     /// Promises a page unless it is allocated (false) or promised already.
     ///
-    /// The promise comes before the look at the map: whoever had the promise before gave it up under
-    /// the map's latch, so the look sees what became of the page (rule 2).
+    /// The promise comes before the look at the map: whoever had the promise before gave it up
+    /// under the map's latch, so the look sees what became of the page (rule 2).
     fn choose_if_free(&self, claim: &mut Claim<'_>, page: PageId) -> Result<bool, SpaceError> {
         {
             let mut promised = self.promised.lock();

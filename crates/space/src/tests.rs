@@ -280,7 +280,7 @@ fn the_checker_sees_planted_damage() {
     let pfs = |page: PageId, new| pfs_payload(page.page, Pfs(0), Pfs(new)).to_vec();
     let stray = ExtentId { file: FileId(1), extent: 3 };
     let (set, byte) = (kinds::SET_BITS, kinds::SET_PFS);
-    let cases: Vec<(PageId, Kind, Vec<u8>, Vec<u8>, Finding)> = vec![
+    let cases = [
         (gam_page(e), set, bit(owned, true), bit(owned, false), Finding::OwnedButFree(owned, a.id)),
         (gam_page(f), set, bit(free, false), bit(free, true), Finding::Lost(free)),
         (sgam_page(e), set, bit(owned, true), bit(owned, false), Finding::Mixed(owned)),

@@ -156,8 +156,9 @@ impl Log {
         let current = current.ok_or(WalError::Missing(end.next_block))?;
         let tail = Tail::new(vlfs, current, end.next_block, end.checksum);
         let log = Self::start(file, family, options, tail, pointer);
-        // The first block of this incarnation is durable before anybody is told where the log ends:
-        // else the next crash could lose it and let a block follow that was found lost now (rule 5).
+        // The first block of this incarnation is durable before anybody is told where the log
+        // ends: else the next crash could lose it, and a block that was found lost now would
+        // follow again (rule 5).
         log.flush_all();
         Ok(log)
     }

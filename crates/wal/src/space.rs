@@ -61,7 +61,7 @@ impl LogReservation {
     }
 
     /// Whether what is held is still covered, growing the file when it is not: for a holder that
-    /// keeps a reservation from one transaction to the next, since what the first one logged is gone.
+    /// keeps a reservation from one transaction to the next, as what the first logged is gone.
     ///
     /// # Errors
     /// [`WalError::Full`]; what is held stays held.

@@ -118,7 +118,9 @@ fn counters_add_up_under_eviction_in_every_order() {
 #[test]
 fn a_damaged_page_is_824_and_spares_the_rest() {
     let r = Rig::new(32);
-    (0..4).for_each(|n| drop(r.set(n, 7)));
+    for n in 0..4 {
+        r.set(n, 7);
+    }
     r.empty();
     let sound = r.on_disk(2);
     r.damage(2, 4096);
@@ -211,7 +213,9 @@ fn what_is_not_altered_stays_clean() {
 fn closing_a_database_frees_its_frames_only() {
     let r = Rig::new(32);
     let other = attach(&r.disk, &r.pool, &r.log, "b.mdf", false);
-    (0..10).for_each(|n| drop(r.set(n, 1)));
+    for n in 0..10 {
+        r.set(n, 1);
+    }
     (0..5).for_each(|n| drop(other.read(id(n)).unwrap()));
     r.pages.close();
     assert_eq!(r.pool.free_count(), 32 - 5);
@@ -225,7 +229,9 @@ fn closing_a_database_frees_its_frames_only() {
 #[test]
 fn a_torn_home_is_restored_from_the_last_batch() {
     let r = Rig::new(64);
-    (0..20).for_each(|n| drop(r.set(n, 100 + u64::from(n))));
+    for n in 0..20 {
+        r.set(n, 100 + u64::from(n));
+    }
     r.empty();
     let sound = r.on_disk(4);
     r.damage(4, 512);
