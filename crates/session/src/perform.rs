@@ -15,7 +15,6 @@ use crate::session::Session;
 use crate::sink::ResultColumn;
 use crate::state::Names;
 use base::{DatabaseId, SqlError, SqlResult, messages};
-use catalog::view::Object;
 use exec::{ExecContext, Executor, NoRows, Outcome};
 use lock::{Duration, Mode, Resource};
 use plan::{PhysicalPlan, Statement};
@@ -314,7 +313,7 @@ impl Session {
         if bound.into.is_some() {
             return Err(SqlError::new(messages::NOT_SUPPORTED, &[&"SELECT INTO"]));
         }
-        Ok(Arc::new(temporary(bound.plan, &bound.references)?))
+        Ok(Arc::new(optimize::optimize(bound.plan, &bound.references)?))
     }
 }
 
@@ -340,13 +339,4 @@ fn result_columns(plan: &PhysicalPlan) -> Vec<ResultColumn> {
         computed: !c.updatable,
     };
     query.columns.iter().map(column).collect()
-}
-
-fn temporary(p: plan::LogicalPlan, _: &[Object]) -> SqlResult<PhysicalPlan> {
-    let statement = match p.statement {
-        Statement::Scalar(x) if p.subqueries.is_empty() => Statement::Scalar(x),
-        Statement::Condition(x) if p.subqueries.is_empty() => Statement::Condition(x),
-        _ => return Err(SqlError::new(messages::INTERNAL, &[&"optimize"])),
-    };
-    Ok(PhysicalPlan { statement, subqueries: Vec::new(), slots: p.slots, header: p.header })
 }
