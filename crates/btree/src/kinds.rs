@@ -14,8 +14,9 @@
 //! | TRUNCATE | the first to go | |
 //! | LINK | | 0 previous or 1 next, page 6 |
 //!
-//! A page id is page 4, file 2; a key is spelled as in `key.rs`. MODIFY has the status
-//! byte before and after; it keeps the bytes from there to `from`, replaces as many as `length` says, and keeps the rest.
+//! A page id is page 4, file 2; a key is spelled as in `key.rs`. MODIFY has the status byte before
+//! and after; it keeps the bytes from there to `from`, replaces as many as `length` says, and
+//! keeps the rest.
 
 use base::PageId;
 use wal::{Kind, RecordView};

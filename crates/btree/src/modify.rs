@@ -72,7 +72,9 @@ impl Tree {
         undo: Undo,
     ) -> BtreeResult<()> {
         self.fits(change, page, fits::insert(change.view(page), slot, record))?;
-        debug_assert!(self.is_between(change, page, slot, record), "the slot is the key's");
+        if cfg!(debug_assertions) && !self.is_between(change, page, slot, record) {
+            return Err(self.corrupt(change.id(page), "the slot is not the key's"));
+        }
         self.log(change, (page, slot), Operation::Insert, &[record], undo);
         Ok(())
     }
