@@ -1,0 +1,320 @@
+//! Eight sessions insert, update, delete, roll back to savepoints and altogether, commit, on a
+//! disk that loses and tears writes. After each crash: every acknowledged commit is there, no
+//! transaction is there in part, and every structure is sound.
+
+use access::{Field, Isolation, LockPlan, RowKey, ScanRange, TableSink, TableSource, WriteError};
+use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId};
+use catalog::view::{
+    Column, Index, IndexColumn, IndexKind, Object, SchemaId, SystemObjects, Table,
+};
+use catalog::{Changes, DatabaseOptions, Delta, HobtSpec};
+use database::{Database, Environment, Files, Sizing};
+use lock::Timeout;
+use os::disk::Disk;
+use os::memory::Memory;
+use os::sync::Mutex;
+use sim::DiskOptions;
+use sim::harness::{Plan, crash_runs};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use types::{Collation, SqlType};
+use work::{CommitMode, Engine, Work};
+
+const SESSIONS: u64 = 8;
+const TRANSACTIONS: u64 = 6;
+const KEYS: u64 = 120;
+const HOBT: HobtId = HobtId(300);
+
+fn environment(disk: Arc<dyn Disk>) -> Environment {
+    let memory = Memory::new(64 << 20);
+    Environment {
+        disk,
+        pool: buffer::Pool::new(&memory, 96).unwrap(),
+        engine: Arc::new(Engine {
+            transactions: txn::Transactions::default(),
+            locks: lock::Table::new(&lock::Options::default()),
+        }),
+        system: Arc::new(SystemObjects::default()),
+    }
+}
+
+fn sizing() -> Sizing {
+    let mut sizing = Sizing::default();
+    sizing.data_growth.pages = 64;
+    sizing.log.initial_bytes = 512 << 10;
+    sizing.log.growth_bytes = 256 << 10;
+    sizing
+}
+
+fn column(id: i32, name: &str, sql_type: SqlType) -> Column {
+    Column {
+        column_id: id,
+        name: name.into(),
+        sql_type,
+        user_type_id: sql_type.user_type_id(),
+        nullable: false,
+        collation: Collation::default(),
+        identity: None,
+        default: None,
+        computed: None,
+        physical: Some((id - 1) as u16),
+    }
+}
+
+fn table() -> Table {
+    Table {
+        database: DatabaseId(5),
+        object_id: ObjectId(100_000),
+        schema_id: SchemaId::DBO,
+        schema_name: "dbo".into(),
+        name: "T".into(),
+        columns: vec![
+            column(1, "k", SqlType::Int),
+            column(2, "v", SqlType::BigInt),
+            column(3, "filler", SqlType::varchar(900)),
+        ],
+        indexes: vec![Index {
+            index_id: IndexId(1),
+            name: "PK_T".into(),
+            kind: IndexKind::Clustered,
+            unique: true,
+            primary_key: true,
+            unique_constraint: false,
+            constraint_id: Some(ObjectId(100_001)),
+            system_named: false,
+            key: vec![IndexColumn { column: 0, descending: false }],
+            included: Vec::new(),
+            hobt: HOBT,
+            fill_factor: 0,
+            ignore_dup_key: false,
+            disabled: false,
+        }],
+        checks: Vec::new(),
+        is_temp: false,
+    }
+}
+
+/// What happened to a key, in the order in which its lock was held: transaction, value or none.
+type History = BTreeMap<u64, Vec<(u64, Option<u64>)>>;
+
+#[derive(Default)]
+struct Promised {
+    made: Mutex<bool>,
+    history: Mutex<History>,
+    rolled_back: Mutex<BTreeSet<u64>>,
+    committing: Mutex<BTreeSet<u64>>,
+    acknowledged: Mutex<BTreeSet<u64>>,
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+fn make(env: &Environment) -> Option<Arc<Database>> {
+    let files = Files::of(Path::new("/data"), "t");
+    let options = DatabaseOptions::default();
+    let db = Database::create(env, DatabaseId(5), "t", &files, &sizing(), &options, true).ok()?;
+    let mut work = Work::new(&env.engine, SessionId(50), Arc::default());
+    work.begin(true, "");
+    let table = table();
+    let spec = HobtSpec::of(&table, table.base());
+    let places = db.builder().create_hobt(&mut work, &spec).ok()?;
+    let system = Arc::clone(db.hobts());
+    let changes = Changes::new(&*system);
+    changes.put_table(&mut work, None, &table).ok()?;
+    changes.put_places(&mut work, HOBT, &places).ok()?;
+    work.commit(CommitMode::Full).ok()?;
+    db.publisher().publish(&[Delta::PutObject(Object::Table(Arc::new(table)))]);
+    Some(db)
+}
+
+struct Row {
+    key: [u8; 4],
+    value: [u8; 8],
+    filler: Vec<u8>,
+}
+
+impl Row {
+    fn new(key: u64, value: u64, r: &mut Random) -> Row {
+        let filler = vec![b'x'; 1 + r.below(800) as usize];
+        Row { key: (key as i32).to_le_bytes(), value: value.to_le_bytes(), filler }
+    }
+
+    fn fields(&self) -> [Field<'_>; 3] {
+        [Field::Inline(&self.key), Field::Inline(&self.value), Field::Inline(&self.filler)]
+    }
+}
+
+/// One change of a random key; false when a lock or space was refused.
+fn change(
+    db: &Database,
+    work: &mut Work,
+    id: u64,
+    r: &mut Random,
+    p: &Promised,
+    undo: &mut Vec<u64>,
+) -> bool {
+    let plan = LockPlan::change(Isolation::ReadCommitted);
+    let hobt = db.hobts().get(HOBT).unwrap();
+    let (key, what) = (r.below(KEYS), r.below(10));
+    let value = id * 1000 + undo.len() as u64;
+    let row = Row::new(key, value, r);
+    let fields = row.fields();
+    let found = RowKey { fields: &fields[..1], hint: None };
+    let done = match what {
+        0..=4 => hobt.insert(work, &fields, &plan).map(|_| Some(value)),
+        5..=7 => hobt.update(work, found, &fields, &plan).map(|_| Some(value)),
+        _ => hobt.delete(work, found, &plan).map(|()| None),
+    };
+    match done {
+        Ok(now) => {
+            p.history.lock().entry(key).or_default().push((id, now));
+            undo.push(key);
+            true
+        }
+        Err(WriteError::Duplicate | WriteError::Vanished) => true,
+        Err(_) => false,
+    }
+}
+
+fn forget(p: &Promised, id: u64, keys: &[u64]) {
+    let mut history = p.history.lock();
+    for key in keys {
+        let list = history.get_mut(key).unwrap();
+        let at = list.iter().rposition(|(t, _)| *t == id).unwrap();
+        list.remove(at);
+    }
+}
+
+fn transaction(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Promised) {
+    let mut undo = Vec::new();
+    work.begin(true, "");
+    for _ in 0..1 + r.below(5) {
+        let (mark, before) = (work.mark(), undo.len());
+        if !change(db, work, id, r, p, &mut undo) {
+            forget(p, id, &undo);
+            return work.roll_back().unwrap();
+        }
+        if r.below(5) == 0 {
+            // What is forgotten must be forgotten while its locks keep others away.
+            forget(p, id, &undo[before..]);
+            undo.truncate(before);
+            work.roll_back_to(&mark).unwrap();
+        }
+    }
+    if r.below(5) == 0 {
+        forget(p, id, &undo);
+        p.rolled_back.lock().insert(id);
+        return work.roll_back().unwrap();
+    }
+    let mode = if r.below(4) == 0 { CommitMode::Delayed } else { CommitMode::Full };
+    p.committing.lock().insert(id);
+    work.commit(mode).unwrap();
+    if mode == CommitMode::Full
+        || db.home().delayed_durability() == work::DelayedDurability::Disabled
+    {
+        p.acknowledged.lock().insert(id);
+    }
+}
+
+fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>) {
+    let env = environment(disk);
+    if env.disk.create_dir(Path::new("/data")).is_err() {
+        return;
+    }
+    let Some(db) = make(&env) else { return };
+    *p.made.lock() = true;
+    let session = |n: u64| {
+        let (db, p, env) = (Arc::clone(&db), Arc::clone(&p), env.clone());
+        os::task::spawn(&format!("session {n}"), move || {
+            let mut r = Random(seed ^ (n << 32));
+            let id = SessionId(51 + n as i16);
+            let mut work = Work::new(&env.engine, id, Arc::default());
+            work.set_timeout(Timeout::from_setting(20));
+            for t in 0..TRANSACTIONS {
+                transaction(&db, &mut work, 1 + n * 1000 + t, &mut r, &p);
+                if r.below(12) == 0 {
+                    let _ = db.checkpoint(false);
+                }
+            }
+        })
+    };
+    let tasks: Vec<_> = (0..SESSIONS).map(session).collect();
+    for task in tasks {
+        if let Err(panic) = task.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+fn recovered(db: &Database) -> BTreeMap<u64, u64> {
+    let mut work = db.system_work();
+    let plan = LockPlan::read(Isolation::ReadCommitted);
+    let hobt = db.hobts().get(HOBT).expect("the table is known after recovery");
+    let mut cursor = hobt.scan(&mut work, &ScanRange::default(), &plan).unwrap();
+    let mut found = BTreeMap::new();
+    while cursor.next(&mut work).unwrap() {
+        let bytes = |c: usize| cursor.field(c).unwrap().inline().unwrap().to_vec();
+        let key = i32::from_le_bytes(bytes(0).try_into().unwrap()) as u64;
+        found.insert(key, u64::from_le_bytes(bytes(1).try_into().unwrap()));
+    }
+    found
+}
+
+fn verify(disk: Arc<sim::Disk>, p: &Promised) {
+    if !*p.made.lock() {
+        return;
+    }
+    let env = environment(disk);
+    let files = Files::of(Path::new("/data"), "t");
+    let (db, _) = Database::open(&env, DatabaseId(5), "t", &files, &sizing()).unwrap();
+    let report = db.check();
+    assert!(report.is_clean(), "{report:?}");
+    let found = recovered(&db);
+    let (acknowledged, committing) = (p.acknowledged.lock(), p.committing.lock());
+    let history = p.history.lock();
+    let present = |id: u64| found.values().any(|v| v / 1000 == id);
+    for (key, list) in history.iter() {
+        // Only those that asked to commit may be there.
+        let list: Vec<_> = list.iter().filter(|(t, _)| committing.contains(t)).collect();
+        let now = found.get(key).copied();
+        let least = list.iter().rposition(|(t, _)| acknowledged.contains(t));
+        let mut states: Vec<Option<u64>> = vec![];
+        if least.is_none() {
+            states.push(None);
+        }
+        for (t, v) in &list[least.unwrap_or(0)..] {
+            // A transaction that shows itself elsewhere must show itself here, or be overwritten.
+            if present(*t) {
+                states.clear();
+            }
+            states.push(*v);
+        }
+        assert!(states.contains(&now), "key {key} is {now:?}, may be {states:?}: {list:?}");
+    }
+    for key in found.keys() {
+        assert!(history.contains_key(key), "key {key} was never written");
+    }
+    db.close(Vec::new()).unwrap();
+}
+
+#[test]
+fn transactions_of_eight_sessions_survive_crashes_whole() {
+    let cases = if std::env::var_os("GHOSTLIGHT_LONG").is_some() { 2000 } else { 60 };
+    let plan = Plan {
+        seeds: 0..cases / 10,
+        cases: 10,
+        depth: 3,
+        disk: DiskOptions { refuse_space_one_in: 60, ..DiskOptions::default() },
+        ..Plan::default()
+    };
+    let counts = crash_runs(&plan, workload, |disk, p| verify(disk, &p));
+    assert!(counts.crash_points() >= cases, "{counts:?}");
+}
