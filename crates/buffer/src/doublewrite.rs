@@ -86,8 +86,12 @@ pub fn restore(
     first.read_at(&mut area, OFFSET).map_err(|e| io(HEADER_ID, e))?;
     let header: &PageBytes = area[..PAGE_BYTES].try_into().expect("the header is a page");
     if !page::verify(header, HEADER_ID) {
+        files.values().for_each(synced);
         return Ok(Vec::new());
     }
+    // A process that was killed may have left the batch unsynced; it becomes durable before a home
+    // is written from it (rules 2 and 7).
+    synced(first);
     let n = (u32_at(header, COUNT_AT) as usize).min(DOUBLEWRITE_PAGES as usize - 1);
     let mut repaired = Vec::new();
     let mut home = AlignedBuffer::new(PAGE_BYTES);
@@ -112,10 +116,12 @@ pub fn restore(
     }
     // Also when nothing was torn: homes that a killed process wrote and did not sync look sound now
     // and may still be lost, so they become durable before the area is used again (rule 7).
-    for file in files.values() {
-        if let Err(e) = file.sync() {
-            os::stop::process(&format!("sync of repaired pages failed: {e}"));
-        }
-    }
+    files.values().for_each(synced);
     Ok(repaired)
+}
+
+fn synced(file: &Arc<dyn File>) {
+    if let Err(e) = file.sync() {
+        os::stop::process(&format!("sync of repaired pages failed: {e}"));
+    }
 }

@@ -28,6 +28,10 @@ fn workload(disk: &sim::Disk, oracle: &Arc<Oracle>, fault: Fault) {
         for _ in 0..6 {
             disk.refuse_space_at(disk.operations() + os::entropy::random_u64() % 600);
         }
+        if os::entropy::random_u64().is_multiple_of(4) {
+            // The process stops itself over it, and what was not synced is anything.
+            disk.fail_sync_at(disk.operations() + os::entropy::random_u64() % 400);
+        }
         session(disk, oracle, fault, 4, 60);
         // The process ends without a checkpoint, another begins on what is there.
         session(disk, oracle, fault, 4, 30);
@@ -51,7 +55,7 @@ fn run(seeds: Range<u64>, cases: u64, fault: Fault) -> Result<Counts, String> {
 }
 
 fn seeds() -> Range<u64> {
-    let text = std::env::var("GHOSTLIGHT_CRASH_SEEDS").unwrap_or_else(|_| "0..8".to_owned());
+    let text = std::env::var("GHOSTLIGHT_CRASH_SEEDS").unwrap_or_else(|_| "0..12".to_owned());
     let (from, to) = text.split_once("..").expect("a range of seeds");
     from.parse().unwrap()..to.parse().unwrap()
 }
@@ -64,7 +68,7 @@ fn random_page_groups_survive_nested_crashes() {
     println!("{} crash points, {counts:?}", counts.crash_points());
     println!("{:?}", work::COVERED);
     if std::env::var(sim::harness::REPLAY).is_err() {
-        assert!(counts.crash_points() >= n * 25 && counts.crashes[2] > 0, "{counts:?}");
+        assert!(counts.crash_points() >= n * 20 && counts.crashes[2] > 0, "{counts:?}");
     }
 }
 
