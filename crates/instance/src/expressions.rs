@@ -56,12 +56,12 @@ impl Variables for NoVariables {
 struct SystemFacts;
 
 impl SessionFacts for SystemFacts {
-    fn fact(&self, _: Fact) -> Value {
-        Value::Null
+    fn fact(&self, _: Fact) -> SqlResult<Value> {
+        Ok(Value::Null)
     }
 
-    fn resolve(&self, _: Question, _: &[Value]) -> Value {
-        Value::Null
+    fn resolve(&self, _: Question, _: &[Value]) -> SqlResult<Value> {
+        Ok(Value::Null)
     }
 
     fn clock(&self) -> Moment {
@@ -153,7 +153,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let environment =
             Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
         let bound = bind::bind_scalar(&environment, &parsed, Some(column))?;
-        let mut executor = Executor::new(&optimize::optimize(bound)?)?;
+        let mut executor = Executor::new(&optimize::optimize(bound.plan, &bound.references)?)?;
         self.run(work, |context| executor.evaluate(context))
     }
 
@@ -177,7 +177,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let statement =
             statement.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"no query"]))?;
         let bound = bind::bind_statement(&environment, statement)?;
-        let mut executor = Executor::new(&optimize::optimize(bound)?)?;
+        let mut executor = Executor::new(&optimize::optimize(bound.plan, &bound.references)?)?;
         let outcome = self.run(work, |context| executor.run(context, &mut NoRows))?;
         Ok(outcome.rows_affected == 0)
     }

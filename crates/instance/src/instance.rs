@@ -66,7 +66,6 @@ pub struct Instance {
     pub(crate) stopping: Arc<Waiter>,
     pub(crate) workers: Mutex<Vec<JoinHandle<()>>>,
     pub(crate) next_temp: std::sync::atomic::AtomicU64,
-    pub(crate) started_at: os::clock::WallTime,
     pub(crate) me: Weak<Instance>,
 }
 
