@@ -20,6 +20,9 @@ const LATER: [&str; 8] = [
     "PERCENTILE_DISC",
 ];
 
+/// What partitions, and what orders (true: descending).
+type Window = (Vec<Scalar>, Vec<(Scalar, bool)>);
+
 impl Binder<'_> {
     /// A ranking function; None when it is none.
     pub(crate) fn ranking(&mut self, call: &ast::FunctionCall) -> SqlResult<Option<Scalar>> {
@@ -121,7 +124,7 @@ impl Binder<'_> {
         }
     }
 
-    fn window(&mut self, over: &ast::Over) -> SqlResult<(Vec<Scalar>, Vec<(Scalar, bool)>)> {
+    fn window(&mut self, over: &ast::Over) -> SqlResult<Window> {
         let mut partition = Vec::with_capacity(over.partition_by.len());
         for e in &over.partition_by {
             partition.push(self.expr(e)?);

@@ -35,8 +35,7 @@ impl Optimizer<'_> {
             return Err(SqlError::new(messages::INTERNAL, &[&"a reference is no table"]));
         };
         let table = Arc::clone(table);
-        let own: Slots = get.columns.iter().map(|c| c.slot).chain(locator(get)).collect();
-        let (conditions, late) = self.split_subqueries(filters, &own);
+        let (conditions, late) = split_subqueries(filters);
         let mut read = needed.clone();
         for p in conditions.iter().chain(&late) {
             read.extend(self.reader().predicate(p));
@@ -50,16 +49,6 @@ impl Optimizer<'_> {
         let reference = Reference { get, table, columns, conditions };
         let node = self.reach(&reference, wanted)?;
         Ok(with_filter(node, late))
-    }
-
-    /// Conditions that a scan can test itself, and those that run subqueries or read the locator.
-    fn split_subqueries(
-        &self,
-        filters: Vec<Predicate>,
-        own: &Slots,
-    ) -> (Vec<Predicate>, Vec<Predicate>) {
-        debug_assert!(own.len() < usize::MAX);
-        filters.into_iter().partition(|p| p.reads().subqueries.is_empty())
     }
 
     fn reach(&self, r: &Reference<'_>, wanted: &[SortKey]) -> SqlResult<Node> {
@@ -83,6 +72,7 @@ impl Optimizer<'_> {
             slot: &slot,
             needed: &needed,
             wanted,
+            target: r.get.target.is_some(),
         };
         let path = choose(r, &offer)?;
         Ok(self.by_path(r, path))
@@ -91,8 +81,7 @@ impl Optimizer<'_> {
     fn by_path(&self, r: &Reference<'_>, path: Path<'_>) -> Node {
         let get = r.get;
         let through_base = path.position == 0;
-        // A target's row is changed where it is: its locator comes from the base.
-        let lookup = !through_base && (!path.covering || get.target.is_some());
+        let lookup = !through_base && !path.covering;
         let inner: BTreeMap<usize, Slot> = r
             .columns
             .iter()
@@ -207,7 +196,7 @@ impl Optimizer<'_> {
         let Some(Object::Virtual(view)) = self.references.get(get.table.0 as usize) else {
             return Err(SqlError::new(messages::INTERNAL, &[&"a reference is no system view"]));
         };
-        let (conditions, late) = self.split_subqueries(filters, needed);
+        let (conditions, late) = split_subqueries(filters);
         let mut read = needed.clone();
         for p in conditions.iter().chain(&late) {
             read.extend(self.reader().predicate(p));
@@ -233,6 +222,11 @@ impl Optimizer<'_> {
         let node = Node::unordered(Physical::Virtual(Box::new(scan)), crate::estimate::VIEW_ROWS);
         Ok(with_filter(node, late))
     }
+}
+
+/// Conditions that a scan can test itself, and those that run subqueries.
+fn split_subqueries(filters: Vec<Predicate>) -> (Vec<Predicate>, Vec<Predicate>) {
+    filters.into_iter().partition(|p| p.reads().subqueries.is_empty())
 }
 
 /// The cheapest path that the hints allow.

@@ -39,6 +39,8 @@ pub(crate) struct Offer<'o> {
     pub(crate) needed: &'o [usize],
     /// The order that somebody above would like.
     pub(crate) wanted: &'o [SortKey],
+    /// Rows are to be changed where they are: an index alone never suffices.
+    pub(crate) target: bool,
 }
 
 /// What equality and ranges were found for the key.
@@ -59,8 +61,8 @@ impl<'t> Path<'t> {
         let index = &table.indexes[position];
         let layout = table.hobt_layout(index);
         let found = search(table, &layout, offer);
-        let covering =
-            offer.needed.iter().all(|&c| layout.position(PhysicalColumn::Column(c)).is_some());
+        let covering = (position == 0 || !offer.target)
+            && offer.needed.iter().all(|&c| layout.position(PhysicalColumn::Column(c)).is_some());
         let whole_key = layout.key.len() == found.equal.len()
             || (index.unique && index.key.len() == found.equal.len());
         let unique = !layout.key.is_empty() && whole_key && found.any.is_none();

@@ -78,7 +78,8 @@ pub enum Physical {
         /// How many.
         top: Top,
     },
-    /// Groups by hash table. Without calls: DISTINCT.
+    /// Groups by hash table. Without calls: DISTINCT. A group's row has its keys in their slots
+    /// again, and nothing else of its rows.
     HashAggregate {
         /// Its rows.
         input: Box<Physical>,
@@ -87,7 +88,8 @@ pub enum Physical {
         /// What is computed.
         calls: Vec<AggregateCall>,
     },
-    /// Groups of neighbours: the input is ordered by the keys. Without keys: one row always.
+    /// Groups of neighbours: the input is ordered by the keys. Without keys: one row always. A
+    /// group's row has its keys in their slots again.
     StreamAggregate {
         /// Its rows.
         input: Box<Physical>,
@@ -288,7 +290,8 @@ pub struct NestedLoops {
     pub predicate: Option<Predicate>,
     /// Slots of the inner side: NULL where a left join finds no partner.
     pub inner_slots: Vec<Slot>,
-    /// The inner side reads slots of the outer; without, it may be kept between outer rows.
+    /// The inner side reads slots of the outer and is opened for each of its rows. Without, a spool
+    /// in it is filled once for as long as the join itself is open.
     pub correlated: bool,
 }
 
