@@ -10,7 +10,7 @@ use crate::create_table::check_row_size;
 use crate::drop_constraint::without_constraint;
 use crate::index_definition::column;
 use crate::locate::{Located, locked_table, same_name};
-use crate::rebuild::{Content, rebuild, renew_all};
+use crate::rebuild::{Added, Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
 use catalog::view::{IndexKind, Table};
@@ -147,7 +147,7 @@ fn add_columns(
     after: &mut Table,
     definition: &TableDefinition,
     text: &str,
-) -> SqlResult<Vec<(i32, Option<Box<[u8]>>)>> {
+) -> SqlResult<Vec<Added>> {
     let mut added = Vec::new();
     if definition.columns.is_empty() {
         return Ok(added);

@@ -168,17 +168,17 @@ pub(crate) fn preset(
     value: &Expr,
     text: &str,
 ) -> SqlResult<Preset> {
-    let stored = stored_text(value.span.of(text), matches!(value.kind, ExprKind::Literal(_)));
+    let stored = stored_text(value.span.of(text), is_number(value));
     let quoted = cx.settings.quoted_identifier;
     cx.expressions
         .check_default(&place.view, &stored, column.sql_type, quoted)
         .map_err(|e| e.at_line(value.span.line))?;
     let object_id = place.ids.object();
+    let system_named = name.is_none();
     let name = match name {
         Some(name) => free_name(cx, place, table, name)?,
         None => generated_name::of_column("DF", &table.name, Some(&column.name), object_id),
     };
-    let system_named = name.ends_with(&format!("{:08X}", object_id.0));
     Ok(Preset { object_id, name, system_named, text: stored })
 }
 
@@ -204,9 +204,24 @@ pub(crate) fn free_name(
 }
 
 /// An expression as it is kept: in parentheses, a number in two pairs, as SQL Server shows them.
-fn stored_text(written: &str, literal: bool) -> Box<str> {
-    let number = literal && written.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    if number { format!("(({written}))").into() } else { format!("({written})").into() }
+fn stored_text(written: &str, number: bool) -> Box<str> {
+    match number && !written.starts_with('(') {
+        true => format!("(({written}))").into(),
+        false => format!("({written})").into(),
+    }
+}
+
+/// A number, perhaps with a sign.
+fn is_number(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Unary { operand, .. } => {
+            matches!(operand.kind, ExprKind::Literal(_)) && is_number(operand)
+        }
+        ExprKind::Literal(
+            Literal::Integer(_) | Literal::Decimal(_) | Literal::Float(_) | Literal::Money(_),
+        ) => true,
+        _ => false,
+    }
 }
 
 /// The text of a check as it is kept.

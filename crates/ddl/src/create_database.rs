@@ -51,9 +51,12 @@ pub(crate) fn file(spec: &FileSpec) -> SqlResult<NewFile> {
             "FILENAME" => file.path = Some(text(s)?),
             "SIZE" => file.size = Some(bytes(s)?),
             "MAXSIZE" => {
-                let unlimited = matches!(&s.value, SettingValue::Word(w) if w.eq_ignore_ascii_case("UNLIMITED"));
-                file.size_max =
-                    Some(if unlimited { FileSize::Unlimited } else { FileSize::Bytes(bytes(s)?) });
+                file.size_max = Some(match &s.value {
+                    SettingValue::Word(w) if w.eq_ignore_ascii_case("UNLIMITED") => {
+                        FileSize::Unlimited
+                    }
+                    _ => FileSize::Bytes(bytes(s)?),
+                });
             }
             "FILEGROWTH" => file.growth = Some(growth(s)?),
             other => return Err(unsupported(other, s.span.line)),

@@ -18,13 +18,16 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, PhysicalColumn, Table};
 use catalog::{Changes, HobtSpec};
 
+/// A column that was not there before: its id, and the stored bytes (or NULL) of present rows.
+pub(crate) type Added = (i32, Option<Box<[u8]>>);
+
 /// What becomes of the rows.
 #[derive(Clone, Copy)]
 pub(crate) enum Content<'a> {
     /// There are none, or they go.
     Empty,
-    /// They stay. Columns that were not there before get these stored bytes (or NULL), by id.
-    Keep(&'a [(i32, Option<Box<[u8]>>)]),
+    /// They stay, with columns that were not there before.
+    Keep(&'a [Added]),
 }
 
 /// Gives every index of a table that must be made anew a new hobt.
@@ -88,7 +91,7 @@ fn copy_rows(
     place: &Place,
     before: &Table,
     after: &Table,
-    added: &[(i32, Option<Box<[u8]>>)],
+    added: &[Added],
 ) -> SqlResult<()> {
     let source_layout = before.hobt_layout(before.base());
     let origin = |column: &PhysicalColumn| match *column {

@@ -36,7 +36,8 @@ pub struct Column {
     pub name: Box<str>,
     /// Its type.
     pub sql_type: SqlType,
-    /// `sys.columns.user_type_id`: tells numeric (108) from decimal (106), sysname (256) from nvarchar.
+    /// `sys.columns.user_type_id`: tells numeric (108) from decimal (106), sysname (256) from
+    /// nvarchar.
     pub user_type_id: i32,
     /// Whether NULL may be stored.
     pub nullable: bool,

@@ -258,6 +258,11 @@ impl Loader for FakeLoader<'_> {
     }
 }
 
+/// What [`FakeDatabase::snapshot`] keeps.
+pub(crate) struct Snapshot(Vec<Kept>);
+
+type Kept = (HobtId, Arc<FakeHobt>, Vec<(u64, Row)>);
+
 /// The hobts of a database.
 pub(crate) struct FakeDatabase {
     pub(crate) id: DatabaseId,
@@ -283,6 +288,22 @@ impl FakeDatabase {
 
     pub(crate) fn hobt(&self, id: HobtId) -> Arc<FakeHobt> {
         Arc::clone(self.hobts.lock().get(&id).expect("the hobt was made"))
+    }
+
+    /// Everything as it is now, to come back to.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let hobts = self.hobts.lock();
+        Snapshot(hobts.iter().map(|(id, h)| (*id, Arc::clone(h), h.rows.lock().clone())).collect())
+    }
+
+    /// Everything as it was then: a rollback.
+    pub(crate) fn restore(&self, to: Snapshot) {
+        let mut hobts = self.hobts.lock();
+        hobts.clear();
+        for (id, hobt, rows) in to.0 {
+            *hobt.rows.lock() = rows;
+            hobts.insert(id, hobt);
+        }
     }
 
     /// Loses the rows of a system table.

@@ -1,0 +1,103 @@
+//! Statements about databases as a whole: what the instance is asked, and what is refused.
+
+mod server;
+
+use server::{Server, Session};
+
+fn asked(text: &str) -> (Vec<i32>, Vec<String>) {
+    let server = Server::new();
+    let mut session = Session::new(&server, 51);
+    let numbers = session.numbers(text);
+    let asked = std::mem::take(&mut *server.asked.lock());
+    (numbers, asked)
+}
+
+/// The script that users begin with.
+#[test]
+fn the_options_of_the_first_script_are_set() {
+    let (numbers, asked) = asked(
+        "ALTER DATABASE CURRENT SET RECOVERY SIMPLE;
+         ALTER DATABASE CURRENT SET READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE;
+         ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION OFF;
+         ALTER DATABASE CURRENT SET DELAYED_DURABILITY = ALLOWED;
+         ALTER DATABASE CURRENT SET ACCELERATED_DATABASE_RECOVERY = OFF;",
+    );
+    assert_eq!(numbers, []);
+    assert_eq!(
+        asked,
+        [
+            "shop Recovery(Simple) Forever",
+            "shop ReadCommittedSnapshot(false) RollBackAfter(0)",
+            "shop SnapshotIsolation(false) Forever",
+            "shop DelayedDurability(Allowed) Forever",
+            "shop AcceleratedRecovery(false) Forever",
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_honoured_is_refused_by_name() {
+    for (text, numbers, named) in [
+        ("alter database shop set read_committed_snapshot on", &[40517][..], "SNAPSHOT ON"),
+        ("alter database shop set allow_snapshot_isolation on", &[40517], "ISOLATION ON"),
+        ("alter database shop set accelerated_database_recovery = on", &[40517], "RECOVERY ON"),
+        ("alter database shop set auto_shrink on", &[40517], "AUTO_SHRINK ON"),
+        ("alter database shop set page_verify none", &[40517], "PAGE_VERIFY none"),
+        ("alter database shop set broker_thing on", &[40517], "BROKER_THING"),
+        ("alter database shop set recovery simple, auto_close on", &[40517], "AUTO_CLOSE ON"),
+        ("alter database shop set compatibility_level = 90", &[15048], "100"),
+        ("alter database nosuch set recovery simple", &[5011, 5069], ""),
+        ("alter database shop set recovery simple with no_wait", &[5070, 5069], ""),
+        ("alter database shop collate Latin1_General_CI_AS", &[40517], "COLLATE"),
+        ("alter database shop add file (name = f, filename = 'f')", &[40517], "ADD FILE"),
+        ("create database d for attach", &[40517], "FOR ATTACH"),
+        ("create database d collate Nowhere_CI_AS", &[448], "Nowhere"),
+        ("dbcc shrinkfile (1)", &[40510], "DBCC SHRINKFILE"),
+        ("dbcc sqlperf (logspace)", &[40517], "DBCC SQLPERF"),
+        ("dbcc checkdb (shop, repair_rebuild)", &[40517], "repair_rebuild"),
+        ("dbcc checkdb (nosuch)", &[911], "nosuch"),
+    ] {
+        let server = Server::new();
+        let mut session = Session::new(&server, 51);
+        let told = session.run(text);
+        assert_eq!(told.iter().map(|e| e.number()).collect::<Vec<_>>(), numbers, "{text}");
+        assert!(told.last().is_some_and(|e| e.text().contains(named)), "{text}: {told:?}");
+        assert!(server.asked.lock().is_empty(), "{text}: nothing was done");
+    }
+}
+
+#[test]
+fn files_and_sizes_are_understood() {
+    let (numbers, asked) = asked(
+        "create database d on primary (name = d1, filename = '/x/d.mdf', size = 10, \
+         maxsize = unlimited, filegrowth = 64 MB) log on (name = 'd_log', filename = 'l', \
+         size = 512 KB, maxsize = 2 GB, filegrowth = 10 %) collate latin1_general_bin2",
+    );
+    assert_eq!(numbers, []);
+    assert_eq!(asked.len(), 1);
+    for part in [
+        "size: Some(10485760), size_max: Some(Unlimited), growth: Some(Bytes(67108864))",
+        "size: Some(524288), size_max: Some(Bytes(2147483648)), growth: Some(Percent(10))",
+        "collation: Some(Latin1Bin2)",
+        "path: Some(\"/x/d.mdf\")",
+    ] {
+        assert!(asked[0].contains(part), "{part} in {}", asked[0]);
+    }
+}
+
+#[test]
+fn checks_and_checkpoints_reach_the_instance() {
+    for (text, numbers, wanted) in [
+        ("checkpoint", &[][..], &["checkpoint 5"][..]),
+        ("dbcc checkdb", &[8989, 2528], &["check 5 true"]),
+        ("dbcc checkdb with no_infomsgs", &[], &["check 5 true"]),
+        ("dbcc checkdb (tempdb, noindex)", &[8989, 2528], &["check 2 false"]),
+        ("dbcc checkdb (0)", &[8989, 2528], &["check 5 true"]),
+        ("dbcc sqlperf ('sys.dm_os_wait_stats', clear)", &[2528], &[]),
+        ("alter database shop modify name = store", &[], &["rename shop store"]),
+    ] {
+        let (told, asked) = asked(text);
+        assert_eq!((told.as_slice(), asked.len()), (numbers, wanted.len()), "{text}");
+        assert_eq!(asked, wanted);
+    }
+}

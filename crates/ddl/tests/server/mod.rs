@@ -1,0 +1,394 @@
+//! A server of two databases in memory, and sessions that run definitions in it.
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+#[path = "../../../catalog/tests/fakes/mod.rs"]
+mod fakes;
+
+pub(crate) use fakes::FakeDatabase;
+
+use access::{Spill, SpillFile};
+use base::{DatabaseId, SqlError, SqlResult, messages};
+use catalog::view::{DatabaseView, SystemObjects, Table};
+use catalog::{Changes, DatabaseOption, Delta, Identities, Ids, Publisher, load};
+use ddl::{
+    Databases, DdlContext, Expressions, FileChange, NewDatabase, Place, Places, Setting, Settings,
+    TempTables, Waiting, execute, setting_of,
+};
+use os::sync::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::{Collation, SqlType, Value};
+use work::{CommitMode, Engine, Work};
+
+/// One database with all that belongs to it.
+pub(crate) struct Site {
+    pub(crate) storage: Arc<FakeDatabase>,
+    publisher: Publisher,
+    ids: Arc<Ids>,
+    pub(crate) identities: Arc<Identities>,
+}
+
+impl Site {
+    fn new(id: u16, name: &str) -> Site {
+        let system = Arc::new(SystemObjects::default());
+        let view = DatabaseView::new(DatabaseId(id), name, Collation::default(), system);
+        Site {
+            storage: Arc::new(FakeDatabase::new(id)),
+            publisher: Publisher::new(view),
+            ids: Arc::default(),
+            identities: Arc::default(),
+        }
+    }
+}
+
+/// The server.
+pub(crate) struct Server {
+    pub(crate) sites: BTreeMap<String, Site>,
+    engine: Arc<Engine>,
+    suffixes: Mutex<u64>,
+    /// What was asked of whole databases.
+    pub(crate) asked: Mutex<Vec<String>>,
+}
+
+impl Server {
+    pub(crate) fn new() -> Arc<Server> {
+        let site = |id, name: &str| (name.to_owned(), Site::new(id, name));
+        Arc::new(Server {
+            sites: BTreeMap::from([site(2, "tempdb"), site(5, "shop")]),
+            engine: Arc::clone(fakes::work().engine()),
+            suffixes: Mutex::default(),
+            asked: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn view(&self, name: &str) -> Arc<DatabaseView> {
+        self.sites[name].publisher.current()
+    }
+
+    /// What the system tables say equals what everybody sees.
+    pub(crate) fn check_system_tables(&self) {
+        let mut work = fakes::work();
+        for (name, site) in &self.sites {
+            let view = site.publisher.current();
+            let system = Arc::new(SystemObjects::default());
+            let (id, collation) = (view.id(), view.collation());
+            let loaded = load(&*site.storage, &mut work, id, name, collation, system);
+            let loaded = loaded.expect("the rows make sense");
+            let objects = |v: &DatabaseView| v.objects().cloned().map(in_order).collect::<Vec<_>>();
+            assert_eq!(objects(&loaded.view), objects(&view), "in {name}");
+            assert_eq!(loaded.view.schemas(), view.schemas());
+            let mut hobts: Vec<_> = view.objects().flat_map(hobts_of).collect();
+            hobts.sort();
+            let places: Vec<_> = loaded.places.keys().copied().collect();
+            assert_eq!(places, hobts, "each hobt has its places, and nothing else has");
+        }
+    }
+}
+
+fn hobts_of(object: &catalog::view::Object) -> Vec<base::HobtId> {
+    match object {
+        catalog::view::Object::Table(t) => t.indexes.iter().map(|i| i.hobt).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Checks come back by id.
+fn in_order(object: catalog::view::Object) -> catalog::view::Object {
+    match object {
+        catalog::view::Object::Table(t) => {
+            let mut t = Table::clone(&t);
+            t.checks.sort_by_key(|c| c.object_id);
+            catalog::view::Object::Table(Arc::new(t))
+        }
+        other => other,
+    }
+}
+
+impl Places for Server {
+    fn open(&self, name: Option<&str>, deltas: &[(DatabaseId, Delta)]) -> Option<Place> {
+        let name = name.unwrap_or("shop").to_lowercase();
+        let site = self.sites.get(&name)?;
+        let id = site.publisher.current().id();
+        let own: Vec<Delta> = deltas.iter().filter(|d| d.0 == id).map(|d| d.1.clone()).collect();
+        Some(Place {
+            view: site.publisher.preview(&own),
+            builder: Arc::clone(&site.storage) as _,
+            system: Arc::clone(&site.storage) as _,
+            ids: Arc::clone(&site.ids),
+            identities: Arc::clone(&site.identities),
+        })
+    }
+}
+
+impl Databases for Server {
+    fn create(&self, new: &NewDatabase) -> SqlResult<()> {
+        if self.sites.contains_key(&*new.name) {
+            return Err(SqlError::new(messages::DATABASE_EXISTS, &[&new.name]));
+        }
+        self.asked.lock().push(format!("{new:?}"));
+        Ok(())
+    }
+
+    fn drop(&self, name: &str) -> SqlResult<()> {
+        if !self.sites.contains_key(name) {
+            let args: [&dyn std::fmt::Display; 3] = [&"drop", &"database", &name];
+            return Err(SqlError::new(messages::DROP_NOT_FOUND, &args));
+        }
+        self.asked.lock().push(format!("drop {name}"));
+        Ok(())
+    }
+
+    fn rename(&self, name: &str, new_name: &str) -> SqlResult<()> {
+        self.asked.lock().push(format!("rename {name} {new_name}"));
+        Ok(())
+    }
+
+    fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<()> {
+        if waiting == Waiting::NotAtAll {
+            return Err(SqlError::new(messages::ALTER_DATABASE_LOCK, &[&name]));
+        }
+        Changes::new(&*self.sites[name].storage).put_option(&mut fakes::work(), option)?;
+        self.asked.lock().push(format!("{name} {option:?} {waiting:?}"));
+        Ok(())
+    }
+
+    fn modify_file(&self, name: &str, change: &FileChange) -> SqlResult<()> {
+        self.asked.lock().push(format!("{name} {change:?}"));
+        Ok(())
+    }
+
+    fn checkpoint(&self, database: DatabaseId) -> SqlResult<()> {
+        self.asked.lock().push(format!("checkpoint {database}"));
+        Ok(())
+    }
+
+    fn check(&self, _: &mut Work, database: DatabaseId, all: bool) -> SqlResult<Vec<SqlError>> {
+        self.asked.lock().push(format!("check {database} {all}"));
+        let args: [&dyn std::fmt::Display; 3] = [&0, &0, &database];
+        Ok(vec![SqlError::new(messages::CHECKDB_SUMMARY, &args)])
+    }
+
+    fn clear_statistics(&self, name: &str) -> bool {
+        name == "sys.dm_os_wait_stats"
+    }
+}
+
+#[derive(Default)]
+struct SpillMemory(Vec<Vec<u8>>, usize);
+
+impl Spill for Server {
+    fn create(&self) -> SqlResult<Box<dyn SpillFile>> {
+        Ok(Box::new(SpillMemory::default()))
+    }
+}
+
+impl SpillFile for SpillMemory {
+    fn append(&mut self, bytes: &[u8]) -> SqlResult<()> {
+        self.0.push(bytes.to_vec());
+        Ok(())
+    }
+
+    fn rewind(&mut self) -> SqlResult<()> {
+        self.1 = 0;
+        Ok(())
+    }
+
+    fn read(&mut self, out: &mut Vec<u8>) -> SqlResult<bool> {
+        let Some(row) = self.0.get(self.1) else { return Ok(false) };
+        self.1 += 1;
+        out.clone_from(row);
+        Ok(true)
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// Binds nothing: `nosuch` is a column that no table has, `wrong` a condition no row satisfies.
+impl Expressions for Server {
+    fn check_default(&self, _: &DatabaseView, text: &str, _: SqlType, _: bool) -> SqlResult<()> {
+        match text.contains("nosuch") {
+            true => Err(SqlError::new(messages::COLUMN_NOT_PERMITTED, &[&"nosuch"])),
+            false => Ok(()),
+        }
+    }
+
+    fn check_condition(
+        &self,
+        view: &DatabaseView,
+        table: &Table,
+        text: &str,
+        _: bool,
+    ) -> SqlResult<()> {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let names = words.filter(|w| w.starts_with(|c: char| c.is_alphabetic()));
+        for name in names.filter(|n| !["and", "is", "null", "not"].contains(n)) {
+            if table.column(name, view.collation()).is_none() {
+                return Err(SqlError::new(messages::INVALID_COLUMN, &[&name]));
+            }
+        }
+        Ok(())
+    }
+
+    fn default_value(
+        &self,
+        _: &mut Work,
+        _: &DatabaseView,
+        text: &str,
+        to: SqlType,
+    ) -> SqlResult<Value> {
+        let bare = text.trim_matches(['(', ')', '\'']);
+        let from = SqlType::nvarchar(4000);
+        types::convert(&Value::nvarchar(bare), from, to, 0)
+    }
+
+    fn holds(&self, _: &mut Work, _: &Table, text: &str) -> SqlResult<bool> {
+        Ok(!text.contains("999"))
+    }
+}
+
+/// A session's temporary tables.
+#[derive(Default)]
+struct Temp(BTreeMap<String, Arc<Table>>, Option<Arc<Server>>);
+
+impl TempTables for Temp {
+    fn find(&self, name: &str) -> Option<Arc<Table>> {
+        self.0.get(&name.to_lowercase()).cloned()
+    }
+
+    fn put(&mut self, table: Arc<Table>) {
+        self.0.insert(table.name.to_lowercase(), table);
+    }
+
+    fn remove(&mut self, name: &str) {
+        self.0.remove(&name.to_lowercase());
+    }
+
+    fn next_suffix(&mut self) -> u64 {
+        let server = self.1.as_ref().expect("a session has its server");
+        let mut suffixes = server.suffixes.lock();
+        *suffixes += 1;
+        *suffixes
+    }
+}
+
+/// A session.
+pub(crate) struct Session {
+    pub(crate) server: Arc<Server>,
+    pub(crate) work: Work,
+    temp: Temp,
+    deltas: Vec<(DatabaseId, Delta)>,
+    explicit: bool,
+    pub(crate) settings: Settings,
+}
+
+impl Session {
+    pub(crate) fn new(server: &Arc<Server>, id: i16) -> Session {
+        let mut work = fakes::another_work(&server.engine, id);
+        end(&mut work);
+        work.set_timeout(lock::Timeout::NO_WAIT);
+        Session {
+            server: Arc::clone(server),
+            work,
+            temp: Temp(BTreeMap::new(), Some(Arc::clone(server))),
+            deltas: Vec::new(),
+            explicit: false,
+            settings: Settings { quoted_identifier: true, ansi_nulls: true, null_by_default: true },
+        }
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.work.begin(true, "");
+        self.explicit = true;
+    }
+
+    pub(crate) fn commit(&mut self) {
+        for (name, site) in &self.server.sites {
+            let id = self.server.view(name).id();
+            let own: Vec<_> =
+                self.deltas.iter().filter(|d| d.0 == id).map(|d| d.1.clone()).collect();
+            site.publisher.publish(&own);
+        }
+        self.deltas.clear();
+        self.explicit = false;
+        end(&mut self.work);
+    }
+
+    /// The view that the session's transaction has of `shop`.
+    pub(crate) fn view(&self) -> Arc<DatabaseView> {
+        self.server.open(None, &self.deltas).expect("shop is there").view
+    }
+
+    pub(crate) fn table(&self, name: &str) -> Arc<Table> {
+        let found = match name.starts_with('#') {
+            true => self.temp.find(name),
+            false => match self.view().find(catalog::view::SchemaId::DBO, name) {
+                Some(catalog::view::Object::Table(t)) => Some(t),
+                _ => None,
+            },
+        };
+        found.unwrap_or_else(|| panic!("table {name} is there"))
+    }
+
+    pub(crate) fn has_temp(&self, name: &str) -> bool {
+        self.temp.find(name).is_some()
+    }
+
+    /// Runs a batch: all that the client would be told.
+    pub(crate) fn run(&mut self, text: &str) -> Vec<SqlError> {
+        let options = tsql::ParseOptions { quoted_identifier: self.settings.quoted_identifier };
+        let parsed = tsql::parse(text, options);
+        assert!(parsed.errors.is_empty(), "{text}: {:?}", parsed.errors);
+        let mut told = Vec::new();
+        for statement in &parsed.batch.statements {
+            let setting = setting_of(&statement.kind);
+            let own = setting == Some(Setting::Transaction) && !self.explicit;
+            if own {
+                self.work.begin(false, "");
+            }
+            let server = Arc::clone(&self.server);
+            let before: Vec<_> = server.sites.values().map(|s| s.storage.snapshot()).collect();
+            let mut cx = DdlContext {
+                work: &mut self.work,
+                places: &*server,
+                databases: &*server,
+                spill: &*server,
+                temp: &mut self.temp,
+                expressions: &*server,
+                settings: self.settings,
+                deltas: &mut self.deltas,
+                messages: &mut told,
+            };
+            let result = execute(statement, text, &mut cx);
+            if result.is_err() {
+                let sites = server.sites.values().zip(before);
+                sites.for_each(|(site, then)| site.storage.restore(then));
+            }
+            if own {
+                self.commit();
+            }
+            if let Err(e) = result {
+                told.push(e);
+                break;
+            }
+        }
+        told
+    }
+
+    /// The numbers of what [`Session::run`] tells.
+    pub(crate) fn numbers(&mut self, text: &str) -> Vec<i32> {
+        self.run(text).iter().map(SqlError::number).collect()
+    }
+
+    /// Runs a batch of which the client hears nothing.
+    pub(crate) fn quietly(&mut self, text: &str) {
+        let told = self.run(text);
+        assert!(told.is_empty(), "{text}: {told:?}");
+    }
+}
+
+/// Nothing was logged by the fakes.
+fn end(work: &mut Work) {
+    work.commit(CommitMode::Full).expect("nothing to write");
+}
