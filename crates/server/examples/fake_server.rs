@@ -1,7 +1,8 @@
 //! The fake engine behind the real door, to drive the client tests without `instance`.
 //!
-//! Usage: `fake_server PORT [LIE] [verbose]`. Loopback only; the password comes from
-//! GHOSTLIGHT_PASSWORD, the certificate goes to GHOSTLIGHT_CERTIFICATE if that is set. With a LIE (values, nulls, errors …) every client test must fail.
+//! Usage: `fake_server PORT [LIE] [verbose]`. Loopback only. The password comes from
+//! GHOSTLIGHT_PASSWORD; the certificate goes to GHOSTLIGHT_CERTIFICATE if that is set. With a LIE
+//! (values, nulls, errors …) every client test must fail.
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a tool for developers")]
 

@@ -16,6 +16,8 @@ use tokio::net::TcpStream;
 
 /// How long a client may take to read the last words.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// The same when the server stops and many are to be told.
+const FAREWELL_AT_STOP: Duration = Duration::from_millis(100);
 
 /// A connection from accept to close.
 pub(crate) async fn serve(house: Arc<House>, socket: TcpStream) {
@@ -27,7 +29,9 @@ pub(crate) async fn serve(house: Arc<House>, socket: TcpStream) {
         Attendant::new(&house, &link, channel).attend().await;
     }
     // Boxed for the same reason.
-    let _ = Box::pin(tokio::time::timeout(FAREWELL, farewell(&link.wire))).await;
+    let patience = if house.is_stopping() { FAREWELL_AT_STOP } else { FAREWELL };
+    // A client that does not read its last words in time does without them.
+    let _ = Box::pin(tokio::time::timeout(patience, farewell(&link.wire))).await;
     house.strike(place);
 }
 

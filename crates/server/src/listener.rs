@@ -54,7 +54,7 @@ impl House {
         let place = links.next;
         links.next += 1;
         links.by_place.insert(place, Arc::downgrade(link));
-        if *self.stopping.borrow() {
+        if self.is_stopping() {
             link.end(Cancelled::Shutdown);
         }
         place
@@ -80,7 +80,12 @@ impl House {
         self.engine.log(&format!("client {}: {line}", link.wire.peer()));
     }
 
-    /// Returns when the server is to stop.
+    /// Whether the server is to stop.
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
+    /// Returns when it is.
     pub(crate) async fn stopped(&self) {
         // It ends with the sender, which lives as long as this.
         let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;

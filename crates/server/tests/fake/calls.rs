@@ -155,7 +155,8 @@ impl FakeSession {
         let outer = std::mem::take(&mut self.outputs);
         self.named(&name.to_string(), &parameters, sink)?;
         let outputs = std::mem::replace(&mut self.outputs, outer);
-        let mut results: Vec<_> = targets.into_iter().zip(outputs.into_iter().map(|o| o.2)).collect();
+        let mut results: Vec<_> =
+            targets.into_iter().zip(outputs.into_iter().map(|o| o.2)).collect();
         if let Some(result) = &execute.result {
             results.push((result.to_lowercase(), Value::Int(0)));
         }

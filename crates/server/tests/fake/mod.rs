@@ -78,6 +78,8 @@ pub(crate) struct Fake {
     lie: Lie,
     verbose: bool,
     pub(crate) lines: Mutex<Vec<String>>,
+    /// Of every session: what a KILL cancels.
+    pub(crate) waiters: Mutex<Vec<Arc<Waiter>>>,
 }
 
 impl Fake {
@@ -89,6 +91,7 @@ impl Fake {
             lie,
             verbose,
             lines: Mutex::default(),
+            waiters: Mutex::default(),
         })
     }
 }
@@ -106,9 +109,11 @@ impl Engine for Fake {
         if !["", "master", "tempdb"].contains(&login.database.as_str()) {
             return Err(SqlError::new(messages::CANNOT_OPEN_DATABASE, &[&login.database]));
         }
+        let waiter = Arc::<Waiter>::default();
+        self.waiters.lock().push(Arc::clone(&waiter));
         Ok(Box::new(FakeSession {
             spid: self.next_spid.fetch_add(1, Relaxed),
-            waiter: Arc::default(),
+            waiter,
             store: Arc::clone(&self.store),
             lie: self.lie,
             verbose: self.verbose,

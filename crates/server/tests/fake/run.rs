@@ -45,7 +45,7 @@ impl FakeSession {
     ) -> SqlResult<()> {
         for (i, statement) in statements.iter().enumerate() {
             let effect = self
-                .statement(statement, variables, scope, sink)
+                .statement(statement, variables, sink)
                 .map_err(|e| e.at_line(statement.span.line))?;
             let mut done = self.done(scope, effect, false);
             done.more = scope == DoneScope::InProcedure || i + 1 < statements.len();
@@ -78,7 +78,6 @@ impl FakeSession {
         &mut self,
         statement: &ast::Statement,
         variables: &mut Variables,
-        scope: DoneScope,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Effect> {
         let nothing = (Command::Other, None);
@@ -95,12 +94,12 @@ impl FakeSession {
                 let yes = holds(&branch.condition, &self.scope(variables))? == Some(true);
                 let chosen = if yes { Some(&branch.then) } else { branch.otherwise.as_ref() };
                 if let Some(chosen) = chosen {
-                    return self.statement(chosen, variables, scope, sink);
+                    return self.statement(chosen, variables, sink);
                 }
             }
             StatementKind::Block(inner) => {
                 for one in inner {
-                    self.statement(one, variables, scope, sink)?;
+                    self.statement(one, variables, sink)?;
                 }
             }
             StatementKind::Transaction(t) => self.transaction(t, sink)?,
@@ -284,8 +283,8 @@ impl FakeSession {
                 let (from, value) = eval(expr, &self.scope(variables))?;
                 row[at] = table.fit(at, from, &value)?;
             }
-            for at in 0..row.len() {
-                row[at] = table.fit(at, table.columns[at].sql_type, &row[at])?;
+            for (at, value) in row.iter_mut().enumerate() {
+                *value = table.fit(at, table.columns[at].sql_type, value)?;
             }
             table.check(&row, None)?;
             table.rows.push(row);

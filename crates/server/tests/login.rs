@@ -1,0 +1,174 @@
+//! Logins: every wish of encryption, strict, what is refused and how, sizes, limits, time.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod fake;
+mod raw;
+
+use fake::PASSWORD;
+use raw::{Raw, errors, house, house_with, login7, rows};
+use server::Strictness;
+use std::time::Duration;
+use tds::{Encryption, EnvChange, Login7, Protection, Token, login_flags};
+use types::Value;
+
+fn one() -> Vec<Vec<Value>> {
+    vec![vec![Value::Int(1)]]
+}
+
+/// A wish, the server's answer when it offers and when it forces encryption.
+const WISHES: [(Encryption, Encryption, Encryption); 4] = [
+    (Encryption::Off, Encryption::Off, Encryption::Required),
+    (Encryption::On, Encryption::On, Encryption::On),
+    (Encryption::NotSupported, Encryption::NotSupported, Encryption::Required),
+    (Encryption::Required, Encryption::On, Encryption::On),
+];
+
+#[test]
+fn a_client_gets_the_encryption_it_wishes() {
+    let house = house();
+    for (wish, offered, _) in WISHES {
+        let mut raw = Raw::open(&house);
+        assert_eq!(raw.greet(wish).unwrap(), offered, "{wish:?}");
+        let tokens = raw.login_after(&login7(), Some(wish.outcome(offered))).unwrap();
+        assert!(tokens.iter().any(|t| matches!(t, Token::LoginAck(_))), "{wish:?} {tokens:?}");
+        assert_eq!(raw.tls.is_some(), wish.outcome(offered) == Protection::Whole);
+        assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), one(), "{wish:?}");
+    }
+}
+
+#[test]
+fn forced_encryption_refuses_who_has_none() {
+    let house = house_with(|o| o.encryption = Strictness::Forced);
+    for (wish, _, forced) in WISHES {
+        let mut raw = Raw::open(&house);
+        let answer = raw.greet(wish);
+        assert_eq!(answer.unwrap(), forced, "{wish:?}");
+        if wish == Encryption::NotSupported {
+            assert!(raw.is_closed());
+            continue;
+        }
+        raw.login(&login7()).unwrap();
+        assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), one(), "{wish:?}");
+    }
+    let mut bare = Raw::open(&house);
+    let refused = bare.login(&login7()).map(|tokens| errors(&tokens)).unwrap_or_default();
+    assert!(!refused.is_empty(), "no login without PRELOGIN");
+}
+
+#[test]
+fn strict_clients_come_with_either_version_number() {
+    let house = house();
+    for tds_version in [0x0800_0000, 0x7400_0004] {
+        let mut raw = Raw::open(&house);
+        raw.strict().unwrap();
+        raw.login(&Login7 { tds_version, ..login7() }).unwrap();
+        assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), one(), "{tds_version:x}");
+    }
+    let mut lax = Raw::open(&house);
+    lax.greet(Encryption::On).unwrap();
+    let tokens = lax.login(&Login7 { tds_version: 0x0800_0000, ..login7() }).unwrap();
+    assert_eq!(errors(&tokens), [17831], "TDS 8 is strict or it is not");
+}
+
+#[test]
+fn what_is_refused_and_with_which_error() {
+    let refused = |login: Login7| {
+        let house = house();
+        let mut raw = Raw::open(&house);
+        raw.greet(Encryption::NotSupported).unwrap();
+        let tokens = raw.login(&login).unwrap();
+        assert!(raw.is_closed());
+        errors(&tokens)
+    };
+    let text = |s: &str| s.to_owned();
+    assert_eq!(refused(Login7 { password: text("wrong"), ..login7() }), [18456]);
+    assert_eq!(refused(Login7 { user_name: text("nobody"), ..login7() }), [18456]);
+    assert_eq!(refused(Login7 { user_name: String::new(), ..login7() }), [18456]);
+    assert_eq!(refused(Login7 { database: text("missing"), ..login7() }), [4060, 18456]);
+    assert_eq!(refused(Login7 { tds_version: 0x7100_0001, ..login7() }), [17831]);
+    let option_flags2 = login_flags::INTEGRATED_SECURITY;
+    assert_eq!(refused(Login7 { option_flags2, ..login7() }), [18452]);
+    assert_eq!(refused(Login7 { attach_file: text("x.mdf"), ..login7() }), [40517]);
+    assert_eq!(refused(Login7 { new_password: text("new"), ..login7() }), [40517]);
+    let fed_auth = tds::Feature { id: tds::feature::FED_AUTH, data: vec![0] };
+    assert_eq!(refused(Login7 { features: vec![fed_auth], ..login7() }), [40517]);
+}
+
+#[test]
+fn a_login_without_prelogin_is_plain() {
+    let house = house();
+    let mut raw = Raw::open(&house);
+    raw.login(&login7()).unwrap();
+    assert_eq!(rows(&raw.batch("SELECT 1").unwrap()), one());
+}
+
+#[test]
+fn the_packet_size_is_the_clients_within_limits() {
+    let house = house();
+    let cases = [
+        (Encryption::NotSupported, 0, 4096),
+        (Encryption::NotSupported, 1, 512),
+        (Encryption::NotSupported, 8000, 8000),
+        (Encryption::NotSupported, 1 << 20, 32767),
+        (Encryption::On, 1 << 20, 16383),
+    ];
+    for (wish, packet_size, got) in cases {
+        let mut raw = Raw::open(&house);
+        raw.greet(wish).unwrap();
+        let tokens = raw.login(&Login7 { packet_size, ..login7() }).unwrap();
+        let change = Token::EnvChange(EnvChange::PacketSize { new: got, old: 4096 });
+        assert!(tokens.contains(&change), "{packet_size}: {tokens:?}");
+        raw.packet_bytes = u16::try_from(got).unwrap();
+        let text = "x".repeat(70_000);
+        let found = rows(&raw.batch(&format!("SELECT N'{text}'")).unwrap());
+        assert_eq!(found, [[Value::nvarchar(&text)]], "{packet_size}");
+    }
+}
+
+#[test]
+fn too_many_sessions_are_told_so() {
+    let house = house_with(|o| o.connections_max = 2);
+    let (_one, _two) = (
+        Raw::logged_in(&house, Encryption::NotSupported),
+        Raw::logged_in(&house, Encryption::NotSupported),
+    );
+    let mut three = Raw::open(&house);
+    three.greet(Encryption::NotSupported).unwrap();
+    assert_eq!(errors(&three.login(&login7()).unwrap()), [17809]);
+}
+
+#[test]
+fn who_does_not_log_in_in_time_is_cut_off() {
+    let house = house_with(|o| o.login_timeout = Duration::from_millis(300));
+    let before = os::clock::monotonic_ns();
+    let mut silent = Raw::open(&house);
+    let mut half = Raw::open(&house);
+    half.greet(Encryption::On).unwrap();
+    assert!(silent.is_closed() && half.is_closed());
+    let took = (os::clock::monotonic_ns() - before) / 1_000_000;
+    assert!((250..5000).contains(&took), "{took} ms");
+    assert!(house.engine.lines.lock().iter().any(|l| l.contains("no login within")));
+}
+
+#[test]
+fn attempts_at_an_account_are_spaced_out() {
+    let house = house();
+    let attempt = |password: &str| {
+        let before = os::clock::monotonic_ns();
+        let mut raw = Raw::open(&house);
+        raw.greet(Encryption::NotSupported).unwrap();
+        let login = Login7 { password: password.to_owned(), ..login7() };
+        let refused = !errors(&raw.login(&login).unwrap()).is_empty();
+        (refused, (os::clock::monotonic_ns() - before) / 1_000_000)
+    };
+    for _ in 0..5 {
+        assert!(attempt("wrong").0);
+    }
+    let (refused, waited) = attempt("wrong");
+    assert!(refused && waited >= 150, "{waited} ms");
+    let (refused, waited) = attempt(PASSWORD);
+    assert!(!refused && waited >= 300, "the right one waits too: {waited} ms");
+    let (refused, waited) = attempt(PASSWORD);
+    assert!(!refused && waited < 300, "a success forgets: {waited} ms");
+}
