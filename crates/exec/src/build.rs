@@ -280,7 +280,7 @@ impl Builder {
             hobt: self.hobt(l.source.database, l.source.hobt),
             cursor: self.cursor(),
             locator: l.locator.iter().copied().zip(l.types.iter().copied()).collect(),
-            reader: Reader::new(&l.columns, None, l.hint, l.residual.as_ref())?,
+            reader: Reader::new(&l.columns, l.rid, l.hint, l.residual.as_ref())?,
             locks: l.locks,
             key: Stored::default(),
         }))
@@ -388,7 +388,7 @@ pub(crate) fn written(tree: &Physical) -> Vec<Slot> {
         }
         Physical::Lookup(l) => {
             let mut slots = written(&l.input);
-            slots.extend(l.columns.iter().map(|c| c.slot).chain(l.hint));
+            slots.extend(l.columns.iter().map(|c| c.slot).chain(l.rid).chain(l.hint));
             slots
         }
         Physical::Virtual(v) => v.columns.iter().map(|c| c.slot).collect(),

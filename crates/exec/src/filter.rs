@@ -52,6 +52,10 @@ impl Operator for StartupFilter {
         if self.passes { self.input.next(run) } else { Ok(false) }
     }
 
+    fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        if self.passes { self.input.rewind(run) } else { Ok(()) }
+    }
+
     fn close(&mut self) {
         self.input.close();
     }

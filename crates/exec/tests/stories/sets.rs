@@ -1,0 +1,313 @@
+//! Sorting, joining and grouping against the plainest possible models, over random rows with
+//! NULLs and repeats, with memory to spare and with next to none.
+
+use crate::build::*;
+use crate::fake::{Bench, Dice, Fake};
+use plan::*;
+use std::sync::atomic::Ordering::Relaxed;
+use types::{SqlType, Value, compare};
+
+type Rows = Vec<Vec<Value>>;
+
+/// Rows of a number, a word in either case, and a running number.
+fn random_rows(dice: &mut Dice, count: usize, spread: u64) -> Rows {
+    let row = |i: usize| {
+        let a = dice.roll(spread + 1);
+        let word = format!("{}{:03}", if dice.roll(2) == 0 { "w" } else { "W" }, dice.roll(spread));
+        vec![
+            if a == spread { Value::Null } else { Value::Int(a as i32) },
+            if dice.roll(9) == 0 { Value::Null } else { Value::varchar(&word) },
+            Value::Int(i as i32),
+        ]
+    };
+    (0..count).map(row).collect()
+}
+
+const TYPES: [SqlType; 3] = [INT, SqlType::varchar(50), INT];
+
+/// The grants tried: plenty, and next to none (each operator has its small workspace).
+const GRANTS: [usize; 2] = [1 << 28, 0];
+
+fn table(bench: &mut Bench, hobt: u32, rows: &Rows) {
+    let fake = Fake::heap();
+    for r in rows {
+        let row: Vec<(Value, SqlType)> = r.iter().cloned().zip(TYPES).collect();
+        fake.load(&row);
+    }
+    bench.tables.insert(hobt, fake);
+}
+
+fn order(a: &[Value], b: &[Value]) -> std::cmp::Ordering {
+    let each = a.iter().zip(b).map(|(x, y)| compare(x, y, C));
+    each.fold(std::cmp::Ordering::Equal, |all, one| all.then(one))
+}
+
+fn sorted(mut rows: Rows) -> Rows {
+    rows.sort_by(|a, b| order(a, b));
+    rows
+}
+
+fn assert_same(got: &Rows, expected: &Rows, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}: rows");
+    for (g, e) in got.iter().zip(expected) {
+        assert!(order(g, e).is_eq(), "{what}: {g:?} is not {e:?}");
+    }
+}
+
+#[test]
+fn a_sort_orders_as_the_model_and_is_stable_in_memory_and_on_disk() {
+    let mut dice = Dice(11);
+    for count in [0, 1, 700, 40_000] {
+        let rows = random_rows(&mut dice, count, 50);
+        let mut expected = rows.clone();
+        // b descending, then a: the third column shows that equal ones keep their order.
+        expected.sort_by(|x, y| compare(&y[1], &x[1], C).then(compare(&x[0], &y[0], C)));
+        for grant in GRANTS {
+            let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
+            table(&mut bench, 1, &rows);
+            let sort = Physical::Sort {
+                input: Box::new(access(scan_of(1, 0, &TYPES))),
+                keys: vec![key(1, true), key(0, false)],
+                carried: slots(&[0, 1, 2]),
+                distinct: false,
+            };
+            let got = bench.rows(&query(sort, &[0, 1, 2], 3));
+            assert_same(&got, &expected, "sort");
+            assert_eq!(bench.spills.made.load(Relaxed) > 64, grant == 0 && count > 30_000);
+        }
+    }
+}
+
+#[test]
+fn a_sort_for_top_keeps_the_least_and_a_distinct_one_repeats_nothing() {
+    let mut dice = Dice(12);
+    let rows = random_rows(&mut dice, 3000, 40);
+    let mut all = rows.clone();
+    all.sort_by(|x, y| compare(&x[0], &y[0], C));
+    for grant in GRANTS {
+        for (count, offset) in [(0, 0), (1, 0), (10, 5), (2990, 20), (9000, 0)] {
+            let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
+            table(&mut bench, 1, &rows);
+            let sort = Physical::TopSort {
+                input: Box::new(access(scan_of(1, 0, &TYPES))),
+                top: Top { offset: Some(big(offset)), ..top(big(count)) },
+                keys: vec![key(0, false)],
+                carried: slots(&[0, 2]),
+            };
+            let got = bench.rows(&query(sort, &[0, 2], 3));
+            let wanted = all.iter().skip(offset as usize).take(count as usize);
+            let expected = wanted.map(|r| vec![r[0].clone(), r[2].clone()]).collect();
+            assert_same(&got, &expected, "top sort");
+        }
+        let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
+        table(&mut bench, 1, &rows);
+        let sort = Physical::Sort {
+            input: Box::new(access(scan_of(1, 0, &TYPES))),
+            keys: vec![key(0, false), key(1, false)],
+            carried: slots(&[0, 1]),
+            distinct: true,
+        };
+        let got = bench.rows(&query(sort, &[0, 1], 3));
+        let pairs = rows.iter().map(|r| r[..2].to_vec()).collect();
+        let mut expected = sorted(pairs);
+        expected.dedup_by(|a, b| order(a, b).is_eq());
+        assert_same(&got, &expected, "distinct");
+    }
+}
+
+/// The pairs that a join keeps, by the definition; slots 0-2 are the build side's.
+fn joined(kind: JoinKind, build: &Rows, probe: &Rows, least_sum: i32) -> Rows {
+    let matches = |b: &[Value], p: &[Value]| {
+        !b[1].is_null()
+            && compare(&b[1], &p[1], C).is_eq()
+            && b[2].as_i64().unwrap() + p[2].as_i64().unwrap() >= least_sum.into()
+    };
+    let nulls = || vec![Value::Null; 3];
+    let mut out = Rows::new();
+    for p in probe {
+        let partners: Vec<_> = build.iter().filter(|b| matches(b, p)).collect();
+        match kind {
+            JoinKind::Semi if !partners.is_empty() => out.push(p.clone()),
+            JoinKind::Anti if partners.is_empty() => out.push(p.clone()),
+            JoinKind::Semi | JoinKind::Anti => {}
+            _ => {
+                out.extend(partners.iter().map(|b| [b.to_vec(), p.clone()].concat()));
+                if partners.is_empty() && matches!(kind, JoinKind::Left | JoinKind::Full) {
+                    out.push([nulls(), p.clone()].concat());
+                }
+            }
+        }
+    }
+    if matches!(kind, JoinKind::Right | JoinKind::Full) {
+        let lonely = build.iter().filter(|b| !probe.iter().any(|p| matches(b, p)));
+        out.extend(lonely.map(|b| [b.clone(), nulls()].concat()));
+    }
+    sorted(out)
+}
+
+#[test]
+fn a_hash_join_of_each_kind_joins_as_the_definition_says() {
+    let kinds = [
+        JoinKind::Inner,
+        JoinKind::Left,
+        JoinKind::Right,
+        JoinKind::Full,
+        JoinKind::Semi,
+        JoinKind::Anti,
+    ];
+    let mut dice = Dice(13);
+    let plenty = "partitions were used";
+    for (builds, probes, spread) in [(0, 30, 5), (30, 0, 5), (40, 60, 20), (1500, 700, 900)] {
+        let build = random_rows(&mut dice, builds, spread);
+        let probe = random_rows(&mut dice, probes, spread);
+        for kind in kinds {
+            for least_sum in [0, 60] {
+                let expected = joined(kind, &build, &probe, least_sum);
+                for grant in GRANTS {
+                    let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
+                    table(&mut bench, 1, &build);
+                    table(&mut bench, 2, &probe);
+                    let sum = binary(types::BinaryOp::Add, col(2), col(5));
+                    let join = Physical::HashJoin(Box::new(HashJoin {
+                        kind,
+                        build: access(scan_of(1, 0, &TYPES)),
+                        probe: access(scan_of(2, 3, &TYPES)),
+                        keys: vec![(Slot(1), Slot(4), C)],
+                        residual: Some(cmp(CompareOp::GreaterOrEqual, sum, int(least_sum))),
+                        build_slots: slots(&[0, 1, 2]),
+                        probe_slots: slots(&[3, 4, 5]),
+                    }));
+                    let narrow = matches!(kind, JoinKind::Semi | JoinKind::Anti);
+                    let columns: &[u32] = if narrow { &[3, 4, 5] } else { &[0, 1, 2, 3, 4, 5] };
+                    let plan = query(join, columns, 6);
+                    let mut executor = exec::Executor::new(&plan).unwrap();
+                    for _ in 0..2 {
+                        let mut got = crate::fake::Rows::default();
+                        bench.with(|cx| executor.run(cx, &mut got)).unwrap();
+                        let what = format!("{kind:?} of {builds} and {probes}, grant {grant}");
+                        assert_same(&sorted(got.0), &expected, &what);
+                    }
+                    let spilled = bench.spills.made.load(Relaxed) > 0;
+                    assert_eq!(spilled, grant == 0 && builds > 1000, "{plenty}");
+                }
+            }
+        }
+    }
+}
+
+fn call(
+    function: builtins::Aggregate,
+    distinct: bool,
+    x: Option<u32>,
+    output: u32,
+) -> AggregateCall {
+    AggregateCall {
+        function,
+        distinct,
+        argument: x.map(col),
+        separator: None,
+        output: Slot(output),
+        ty: ty(INT),
+    }
+}
+
+/// By word: COUNT(*), SUM(a), COUNT(DISTINCT a), MAX(c).
+fn grouped(rows: &Rows) -> Rows {
+    let mut groups: Vec<(Value, Rows)> = Vec::new();
+    for r in rows {
+        match groups.iter_mut().find(|g| compare(&g.0, &r[1], C).is_eq()) {
+            Some(g) => g.1.push(r.clone()),
+            None => groups.push((r[1].clone(), vec![r.clone()])),
+        }
+    }
+    let result = |(key, rows): (Value, Rows)| {
+        let a: Vec<i32> = rows.iter().filter_map(|r| r[0].as_i64()).map(|n| n as i32).collect();
+        let mut distinct = a.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let sum = if a.is_empty() { Value::Null } else { Value::Int(a.iter().sum()) };
+        let last = rows.iter().filter_map(|r| r[2].as_i64()).max().unwrap();
+        vec![
+            key,
+            Value::Int(rows.len() as i32),
+            sum,
+            Value::Int(distinct.len() as i32),
+            Value::Int(last as i32),
+        ]
+    };
+    sorted(groups.into_iter().map(result).collect())
+}
+
+#[test]
+fn both_ways_of_grouping_agree_with_the_model() {
+    use builtins::Aggregate::{Count, Max, Sum};
+    let calls = vec![
+        call(Count, false, None, 3),
+        call(Sum, false, Some(0), 4),
+        call(Count, true, Some(0), 5),
+        call(Max, false, Some(2), 6),
+    ];
+    let mut dice = Dice(14);
+    for (count, spread) in [(0, 5), (1, 5), (300, 10), (4000, 1500)] {
+        let rows = random_rows(&mut dice, count, spread);
+        let expected = grouped(&rows);
+        for grant in GRANTS {
+            let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
+            table(&mut bench, 1, &rows);
+            let input = || Box::new(access(scan_of(1, 0, &TYPES)));
+            let keys = vec![(Slot(1), C)];
+            let hashed = Physical::HashAggregate {
+                input: input(),
+                keys: keys.clone(),
+                calls: calls.clone(),
+            };
+            let sort = Physical::Sort {
+                input: input(),
+                keys: vec![key(1, false)],
+                carried: slots(&[0, 1, 2]),
+                distinct: false,
+            };
+            let streamed =
+                Physical::StreamAggregate { input: Box::new(sort), keys, calls: calls.clone() };
+            for (what, tree) in [("hash", hashed), ("stream", streamed)] {
+                let plan = query(tree, &[1, 3, 4, 5, 6], 7);
+                let (got, outcome) = bench.run(&plan).unwrap();
+                assert_same(&sorted(got), &expected, what);
+                let nulls = rows.iter().any(|r| r[0].is_null());
+                assert_eq!(outcome.nulls_eliminated, nulls, "warning 8153");
+            }
+            assert_eq!(bench.spills.made.load(Relaxed) > 0, grant == 0 && count >= 300);
+        }
+    }
+}
+
+#[test]
+fn without_keys_there_is_one_group_also_of_no_rows() {
+    use builtins::Aggregate::{Count, Sum};
+    let mut bench = Bench::default();
+    table(&mut bench, 1, &Rows::new());
+    let calls = vec![call(Count, false, None, 3), call(Sum, false, Some(0), 4)];
+    let input = Box::new(access(scan_of(1, 0, &TYPES)));
+    let tree = Physical::StreamAggregate { input, keys: Vec::new(), calls };
+    let rows = bench.rows(&query(tree, &[3, 4], 5));
+    assert_eq!(rows, [[Value::Int(0), Value::Null]]);
+}
+
+#[test]
+fn a_spool_and_a_percentage_larger_than_the_grant_give_every_row_in_order() {
+    let mut dice = Dice(15);
+    let rows = random_rows(&mut dice, 2000, 30);
+    for grant in GRANTS {
+        let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
+        table(&mut bench, 1, &rows);
+        let input = || Box::new(access(scan_of(1, 0, &TYPES)));
+        let spool = Physical::Spool { input: input(), carried: slots(&[0, 1, 2]) };
+        assert_same(&bench.rows(&query(spool, &[0, 1, 2], 3)), &rows, "spool");
+        let half =
+            Top { percent: true, ..top(Scalar::constant(Value::Float(50.0), SqlType::Float)) };
+        let top = Physical::Top { input: input(), top: half };
+        let first = rows[..1000].to_vec();
+        assert_same(&bench.rows(&query(top, &[0, 1, 2], 3)), &first, "top percent");
+        assert_eq!(bench.spills.made.load(Relaxed) > 0, grant == 0);
+    }
+}
