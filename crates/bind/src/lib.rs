@@ -7,8 +7,8 @@
 //! ```
 //!
 //! [`bind_statement`] takes SELECT, INSERT, UPDATE and DELETE; [`bind_scalar`] and
-//! [`bind_condition`] what stands alone in SET, IF, PRINT, RETURN. Errors carry SQL Server's numbers
-//! and the line of the name or expression they are about.
+//! [`bind_condition`] what stands alone in SET, IF, PRINT, RETURN. Errors carry SQL Server's
+//! numbers and the line of the name or expression they are about.
 //!
 //! Invariants
 //!  1. Nothing is accepted and ignored: what a plan cannot express is refused by its name.

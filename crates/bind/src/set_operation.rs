@@ -1,7 +1,7 @@
 //! UNION, UNION ALL, EXCEPT, INTERSECT.
 //!
 //! Columns take the names of the first operand and the common type of all. EXCEPT and INTERSECT
-//! tag each side and keep groups by the tags they have seen: NULLs are equal in them, as in GROUP BY.
+//! tag each side and keep groups by the tags they have seen: NULLs are equal, as in GROUP BY.
 
 use crate::binder::Binder;
 use crate::convert::is_untyped_null;

@@ -2,7 +2,8 @@
 //!
 //! A loop join hands the pair's conditions to its inner side, where outer slots are as good as
 //! constants: an index may seek with them. It is chosen where it does so for few outer rows, or
-//! where nothing can be hashed. An inner side that doesn't depend on the outer row is kept in a spool.
+//! where nothing can be hashed. An inner side that doesn't depend on the outer row is
+//! kept in a spool.
 
 use crate::access::with_filter;
 use crate::convert::{Optimizer, carried};

@@ -1,7 +1,8 @@
 //! From what a statement means to how it is computed: access paths, join methods, order.
 //!
 //! One recursion over the logical tree carries two things down, conditions that are still to be
-//! applied and slots that somebody above needs, and brings an operator up with the order of its rows.
+//! applied and slots that somebody above needs, and brings an operator up with the order of its
+//! rows.
 //! Estimates are guesses by shape until statistics exist; no choice can make a result wrong.
 //!
 //! Invariants

@@ -136,7 +136,8 @@ pub struct VirtualGet {
     pub object: ObjectId,
     /// `sys.name`, for display.
     pub name: Box<str>,
-    /// Arguments of a function, converted to its parameters' types; may read slots of an APPLY's left.
+    /// Arguments of a function, converted to its parameters' types; of an APPLY they may read
+    /// slots of the left side.
     pub arguments: Vec<Scalar>,
     /// Columns that the statement mentions.
     pub columns: Vec<GetColumn>,

@@ -131,8 +131,8 @@ pub enum Physical {
 /// How many rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Top {
-    /// A bigint (a float when `percent`), read once per open; NULL and negative ones are error 1014.
-    /// `None`: all.
+    /// A bigint (a float when `percent`), read once per open; NULL and negative
+    /// ones are error 1014. `None`: all.
     pub count: Option<Scalar>,
     /// Of all rows, rounded up.
     pub percent: bool,
@@ -199,11 +199,11 @@ pub struct Seek {
     /// The types of the key's first columns, as many as the longest bound has; bounds are
     /// converted to them already.
     pub types: Vec<SqlType>,
-    /// Whether each of those orders descending in the index. Bounds are in key order: where the first
-    /// range column descends, `lower` holds the greater value.
+    /// Whether each of those orders descending in the index. Bounds are in key order: where the
+    /// first range column descends, `lower` holds the greater value.
     pub descending: Vec<bool>,
-    /// Ranges. Several come from IN: they are points, may repeat, and are to be sorted and made unique
-    /// when opened (in key order, or against it when `backward`).
+    /// Ranges. Several come from IN: they are points, may repeat, and are to be sorted and
+    /// made unique when opened (in key order, or against it when `backward`).
     pub ranges: Vec<SeekRange>,
     /// At most one row matches: the key is unique and wholly given, by one range.
     pub unique: bool,
@@ -305,7 +305,8 @@ pub struct HashJoin {
     pub build: Physical,
     /// The side that is read second.
     pub probe: Physical,
-    /// Equal pairs: slot of build, slot of probe, collation; of one type each, NULL matching nothing.
+    /// Equal pairs: slot of build, slot of probe, collation; of one family each (`types::hash`
+    /// agrees within it), NULL matching nothing.
     pub keys: Vec<(Slot, Slot, Collation)>,
     /// What else must be true of a pair.
     pub residual: Option<Predicate>,

@@ -10,7 +10,10 @@ use types::Collation;
 
 impl Show for Physical {
     fn is_nothing(&self) -> bool {
-        matches!(self, Physical::Constants { rows, columns } if rows.is_empty() && columns.is_empty())
+        match self {
+            Physical::Constants { rows, columns } => rows.is_empty() && columns.is_empty(),
+            _ => false,
+        }
     }
 
     fn show(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
