@@ -141,6 +141,14 @@ impl Compiler {
         found.ok_or_else(|| undeclared().at_line(name.line))
     }
 
+    pub(crate) fn is_procedure(&self) -> bool {
+        self.program.procedure.is_some()
+    }
+
+    pub(crate) fn is_within_catch(&self) -> bool {
+        self.depth > 0
+    }
+
     pub(crate) fn place(&mut self, source: Source, line: u32) -> PlaceId {
         let visible = self.program.variables.len();
         self.program.places.push(Place { source, cell: PlanCell::default(), visible, line });

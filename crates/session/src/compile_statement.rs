@@ -10,6 +10,12 @@ impl Compiler {
     /// The step of a statement that has no statements within.
     pub(crate) fn simple(&mut self, statement: Statement) -> SqlResult<StepKind> {
         Ok(match statement.kind {
+            K::Return(Some(_)) if !self.is_procedure() => {
+                return Err(SqlError::new(messages::RETURN_VALUE_CONTEXT, &[]));
+            }
+            K::Throw(None) if !self.is_within_catch() => {
+                return Err(SqlError::new(messages::THROW_ARGUMENT, &[]));
+            }
             K::Return(value) => {
                 StepKind::Return(value.map(|v| self.scalar(*v, Some(SqlType::Int))))
             }

@@ -33,6 +33,8 @@ pub(crate) struct Facts {
     pub(crate) dooms: bool,
     /// XACT_ABORT makes no difference (RAISERROR).
     pub(crate) spares_transaction: bool,
+    /// It was found before the statement did anything.
+    pub(crate) of_binding: bool,
     /// The client has been told.
     pub(crate) told: bool,
 }
@@ -64,7 +66,14 @@ impl From<SqlError> for Failure {
             _ => Reach::Statement,
         };
         let dooms = reach == Reach::Batch;
-        let facts = Facts { error, reach, dooms, spares_transaction: false, told: false };
+        let facts = Facts {
+            error,
+            reach,
+            dooms,
+            spares_transaction: false,
+            of_binding: false,
+            told: false,
+        };
         Failure(Box::new(facts))
     }
 }
@@ -72,11 +81,15 @@ impl From<SqlError> for Failure {
 impl Failure {
     /// Found when a statement was bound: its procedure or batch cannot go on.
     pub(crate) fn of_binding(error: SqlError) -> Failure {
+        let explicit =
+            [messages::IDENTITY_INSERT_OFF.number, messages::IDENTITY_VALUE_REQUIRED.number];
+        let of_statement = explicit.contains(&error.number());
         let mut failure = Failure::from(error);
-        if failure.reach < Reach::Scope {
+        if failure.reach < Reach::Scope && !of_statement {
             failure.reach = Reach::Scope;
         }
         failure.dooms = false;
+        failure.of_binding = true;
         failure
     }
 

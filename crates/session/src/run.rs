@@ -46,7 +46,7 @@ impl Session {
         let mut at = 0;
         while let Some(step) = program.steps.get(at) {
             let flow = match self.work.owner().waiter().check() {
-                Ok(()) => self.step(step, act, out, scope),
+                Ok(()) => self.step(at, step, act, out, scope),
                 Err(why) => Err(Failure::from(cancellation(why))),
             };
             match flow {
@@ -114,7 +114,7 @@ impl Session {
             return Err(failure);
         }
         out.message(&failure.error);
-        if is_change_step(&step.kind, program) && failure.reach == Reach::Statement {
+        if !failure.of_binding && is_change_step(&step.kind, program) {
             out.message(
                 &SqlError::new(messages::STATEMENT_TERMINATED, &[]).at_line(step.span.line),
             );
@@ -160,12 +160,23 @@ impl Session {
 
     fn step(
         &mut self,
+        at: At,
         step: &Step,
         act: &mut Activation,
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<Flow, Failure> {
         self.state.now.set(None);
+        let settings = &self.state.settings;
+        if (settings.no_exec || settings.parse_only)
+            && !matches!(step.kind, StepKind::SetOption(..) | StepKind::Jump { .. })
+        {
+            // Nothing runs but what may turn it off.
+            return Ok(match step.kind {
+                StepKind::Branch { otherwise, .. } => Flow::To(otherwise),
+                _ => Flow::Next,
+            });
+        }
         let flow = match &step.kind {
             StepKind::Run(place) => {
                 self.note(step, doing_of(act, *place));
@@ -196,7 +207,7 @@ impl Session {
             }
             StepKind::Execute(it) => {
                 self.note(step, Doing::Execute);
-                let at_try = self.is_within_try(act, step);
+                let at_try = act.program.value.handler(at).is_some();
                 return self.execute(it, act, at_try, out, scope).map(|()| Flow::Next);
             }
             _ => {
@@ -207,13 +218,6 @@ impl Session {
         self.state.rows = 0;
         self.state.error = 0;
         Ok(flow)
-    }
-
-    /// Whether a step of an activation's program stands in a TRY block.
-    fn is_within_try(&self, act: &Activation, step: &Step) -> bool {
-        let program = &act.program.value;
-        let at = program.steps.iter().position(|s| std::ptr::eq(s, step));
-        at.is_some_and(|at| program.handler(at).is_some())
     }
 
     /// Notes for the views which statement runs.

@@ -114,11 +114,6 @@ impl Session {
             Ok(entry) => entry,
             Err(errors) => return Err(self.tell_all(errors, DoneScope::Statement, out)),
         };
-        if self.state.settings.parse_only || self.state.settings.no_exec {
-            if !only_sets(&entry.value) {
-                return Ok(());
-            }
-        }
         let mut act = self.idle.take(&entry);
         let result = self.run_program(&mut act, out, DoneScope::Statement);
         self.idle.give_back(act);
@@ -367,12 +362,32 @@ impl Session {
         }
         let status = result?;
         dropped?;
-        if count != self.state.tran_count && !self.state.doomed {
-            let now = self.state.tran_count;
-            let e = SqlError::new(messages::TRANSACTION_COUNT_MISMATCH, &[&count, &now]);
+        self.check_transaction_count(count, act, out)?;
+        Ok(status)
+    }
+
+    /// 266 when a program has begun or ended transactions of its caller.
+    fn check_transaction_count(
+        &mut self,
+        before: u32,
+        act: &Activation,
+        out: &mut Output<'_>,
+    ) -> Result<(), Failure> {
+        let now = self.state.tran_count;
+        if before == now || self.state.doomed {
+            return Ok(());
+        }
+        let e = SqlError::new(messages::TRANSACTION_COUNT_MISMATCH, &[&before, &now]).with_state(2);
+        let e = match &act.program.value.procedure {
+            Some(name) => e.in_procedure(name),
+            None => e,
+        };
+        if self.tries > 0 {
             return Err(Failure::raised(e));
         }
-        Ok(status)
+        self.state.error = e.number();
+        out.message(&e);
+        Ok(())
     }
 
     /// Drops the temporary tables of the scope that ends.
@@ -389,12 +404,6 @@ impl Session {
 
 /// How deep procedures may call each other.
 pub(crate) const NEST_LEVEL_MAX: u32 = 32;
-
-/// Under NOEXEC and PARSEONLY nothing runs but the SET that turns them off.
-fn only_sets(program: &crate::plans::Program) -> bool {
-    let sets = |s: &crate::plans::Step| matches!(s.kind, crate::plans::StepKind::SetOption(..));
-    program.steps.iter().all(sets)
-}
 
 /// Counts a run of a program in the cache.
 trait CountRun {

@@ -59,7 +59,8 @@ impl Session {
                 self.define(statement, act, out, scope)?;
             }
             StepKind::Unsupported(what) => {
-                return Err(SqlError::new(messages::NOT_SUPPORTED, &[what]).into());
+                let e = SqlError::new(messages::NOT_SUPPORTED, &[what]);
+                return Err(Failure::of_binding(e));
             }
             _ => debug_assert!(false, "flow is the loop's"),
         }
