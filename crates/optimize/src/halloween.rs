@@ -7,8 +7,8 @@
 //!  3. an UPDATE or DELETE reads its target a second time: by a join, or in a subquery.
 //!
 //! It is not needed when the source gives one row at most, or has read everything already.
-//! Subqueries in the values of a change run above the source: where they read the target, their values are
-//! computed below the spool.
+//! Subqueries in the values of a change run above the source: where they read the target, their
+//! values are computed below the spool.
 
 use crate::convert::Optimizer;
 use crate::node::{Node, Slots};
