@@ -4,8 +4,8 @@ use crate::sort::{RowOrder, Sorter};
 use access::{Field, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, Spill, WriteError};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
-use catalog::view::{Index, IndexKind, PhysicalColumn, Table};
-use types::{SqlType, Value, convert, decode_storage};
+use catalog::view::{Index, IndexKind, KeyField, PhysicalColumn, Table};
+use types::{SqlType, StorageOrder, Value, compare_storage, convert, decode_storage};
 use work::Work;
 
 /// Sch-M keeps everybody else away.
@@ -18,7 +18,7 @@ pub(crate) enum Origin {
     Column(usize),
     /// The address of the source's row.
     Rid,
-    /// The same bytes in every row; none is NULL. A uniquifier is left to the loader.
+    /// The same bytes in every row; none is NULL. A uniquifier is NULL until it is loaded.
     Constant(Option<Box<[u8]>>),
 }
 
@@ -71,11 +71,12 @@ pub(crate) fn build(
         n => n.min(100),
     };
     let mut cursor = build.source.scan(work, &ScanRange::default(), &READ)?;
+    let mut twins = Twins::of(build.spec);
     if !build.sort {
         let mut loader = build.target.load(work, percent)?;
         while cursor.next(work)? {
             let row = row_of(&*cursor, build.origins)?;
-            push(work, &mut *loader, build.spec, &row.fields())?;
+            push(work, &mut *loader, build.spec, &mut twins, &row.fields())?;
         }
         return Ok(loader.finish(work)?);
     }
@@ -91,7 +92,7 @@ pub(crate) fn build(
     while sorted.next(&mut packed)? {
         let mut row = Vec::with_capacity(build.origins.len());
         sorted.order.unpack(&packed, &mut row);
-        push(work, &mut *loader, build.spec, &row)?;
+        push(work, &mut *loader, build.spec, &mut twins, &row)?;
     }
     Ok(loader.finish(work)?)
 }
@@ -110,6 +111,48 @@ impl Row<'_> {
             fields[*at] = Field::Inline(rid);
         }
         fields
+    }
+}
+
+/// Equal keys of a clustered index that is not unique: all but the first get a number.
+struct Twins {
+    orders: Vec<StorageOrder>,
+    key: Vec<Option<Vec<u8>>>,
+    count: u32,
+}
+
+impl Twins {
+    /// Of an index that has uniquifiers.
+    fn of(spec: &HobtSpec) -> Option<Twins> {
+        let declared = spec.key.iter().take(spec.declared_key);
+        let order = |k: &KeyField| {
+            let column = spec.columns[k.field];
+            compare_storage(column.sql_type, column.collation)
+        };
+        let orders = declared.map(order).collect();
+        let has = spec.kind == IndexKind::Clustered && !spec.unique;
+        has.then(|| Twins { orders, key: Vec::new(), count: 0 })
+    }
+
+    /// The uniquifier of the next row in key order.
+    fn next(&mut self, spec: &HobtSpec, row: &[Field<'_>]) -> Option<[u8; 4]> {
+        let declared = || spec.key.iter().take(spec.declared_key).map(|k| row[k.field].inline());
+        let same = self.key.len() == spec.declared_key
+            && declared().zip(&self.key).zip(&self.orders).all(|((new, last), order)| {
+                match (new, last) {
+                    (None, None) => true,
+                    (Some(new), Some(last)) => order(new, last).is_eq(),
+                    (None, Some(_)) | (Some(_), None) => false,
+                }
+            });
+        if same {
+            self.count += 1;
+            return Some(self.count.to_le_bytes());
+        }
+        self.key.clear();
+        self.key.extend(declared().map(|f| f.map(<[u8]>::to_vec)));
+        self.count = 0;
+        None
     }
 }
 
@@ -139,9 +182,19 @@ fn push(
     work: &mut Work,
     loader: &mut dyn Loader,
     spec: &HobtSpec,
+    twins: &mut Option<Twins>,
     row: &[Field<'_>],
 ) -> Result<(), BuildError> {
-    match loader.push(work, row) {
+    let pushed = match twins.as_mut().and_then(|t| t.next(spec, row)) {
+        None => loader.push(work, row),
+        Some(uniquifier) => {
+            let mut row = row.to_vec();
+            let last = row.len() - 1;
+            row[last] = Field::Inline(&uniquifier);
+            loader.push(work, &row)
+        }
+    };
+    match pushed {
         Ok(()) => Ok(()),
         Err(WriteError::Duplicate) => Err(BuildError::Duplicate(key_text(spec, row))),
         Err(WriteError::KeyTooLong { bytes }) => Err(BuildError::KeyTooLong(bytes)),
@@ -159,7 +212,7 @@ fn push(
 
 /// The declared key of a row: `1, abc, <NULL>`.
 fn key_text(spec: &HobtSpec, row: &[Field<'_>]) -> String {
-    let one = |k: &catalog::view::KeyField| {
+    let one = |k: &KeyField| {
         let sql_type = spec.columns[k.field].sql_type;
         let Some(bytes) = row[k.field].inline() else { return "<NULL>".to_owned() };
         let value = decode_storage(bytes, sql_type).unwrap_or(Value::Null);

@@ -140,13 +140,14 @@ fn failed(table: &Table, index: &Index, e: BuildError) -> SqlError {
             let args: [&dyn std::fmt::Display; 3] = [&table.two_part_name(), &index.name, &key];
             SqlError::new(messages::CREATE_INDEX_DUPLICATE, &args)
         }
-        BuildError::KeyTooLong(bytes) => {
-            let (limit, kind) = match index.kind {
-                IndexKind::Clustered => (900, "clustered"),
-                IndexKind::Heap | IndexKind::Nonclustered => (1700, "nonclustered"),
-            };
-            let args: [&dyn std::fmt::Display; 4] = [&bytes, &index.name, &limit, &kind];
+        BuildError::KeyTooLong(bytes) if index.kind == IndexKind::Nonclustered => {
+            let args: [&dyn std::fmt::Display; 4] = [&bytes, &index.name, &1700, &"nonclustered"];
             SqlError::new(messages::KEY_TOO_LONG, &args)
+        }
+        // The record of a clustered index is the row.
+        BuildError::KeyTooLong(bytes) => {
+            let args: [&dyn std::fmt::Display; 2] = [&bytes, &base::limits::RECORD_BYTES_MAX];
+            SqlError::new(messages::ROW_TOO_LONG, &args)
         }
         BuildError::Sql(e) => e,
     }

@@ -245,6 +245,8 @@ impl Loader for FakeLoader<'_> {
         {
             let declared = &self.hobt.key_of(&row)[..self.hobt.spec.declared_key];
             assert!(self.hobt.order(declared, last).is_ge(), "keys ascend");
+            let full = self.hobt.key_of(&row);
+            assert!(self.hobt.spec.unique || self.hobt.order(&full, last).is_gt(), "twins differ");
             if self.hobt.spec.unique && self.hobt.order(declared, last).is_eq() {
                 return Err(WriteError::Duplicate);
             }
