@@ -87,12 +87,16 @@ impl Builder {
             }
             Statement::Insert(insert) => Body::Insert(Box::new(self.insert(insert)?)),
             Statement::Update(update) => Body::Update(Box::new(self.update(update)?)),
-            Statement::Delete(delete) => Body::Delete(Box::new(Delete {
-                source: self.node(&delete.source)?,
-                target: self.target(&delete.target, "DELETE")?,
-                old: delete.old.clone(),
-                distinct_rows: delete.distinct_rows,
-            })),
+            Statement::Delete(delete) => {
+                let target = self.target(&delete.target, "DELETE")?;
+                target.check_slots(Some(&delete.old), None)?;
+                Body::Delete(Box::new(Delete {
+                    source: self.node(&delete.source)?,
+                    target,
+                    old: delete.old.clone(),
+                    distinct_rows: delete.distinct_rows,
+                }))
+            }
             Statement::Scalar(x) => Body::Scalar(Expr::new(x)?),
             Statement::Condition(p) => Body::Condition(Cond::new(p)?),
         })
@@ -121,11 +125,14 @@ impl Builder {
             };
             Ok((c.slot, value))
         };
+        let slots: Vec<Option<Slot>> = insert.columns.iter().map(|c| Some(c.slot)).collect();
+        let target = self.target(&insert.target, "INSERT")?;
+        target.check_slots(None, Some(&slots))?;
         Ok(Insert {
             source: self.node(&insert.source)?,
-            target: self.target(&insert.target, "INSERT")?,
+            target,
             columns: insert.columns.iter().map(column).collect::<SqlResult<_>>()?,
-            slots: insert.columns.iter().map(|c| Some(c.slot)).collect(),
+            slots,
             identity: insert.identity,
         })
     }
@@ -139,6 +146,7 @@ impl Builder {
             })
         };
         let target = self.target(&update.target, "UPDATE")?;
+        target.check_slots(Some(&update.old), Some(&update.new))?;
         let gathers = target.moves_unique_keys() && !gives_one_row(&update.source);
         Ok(Update {
             source: self.node(&update.source)?,

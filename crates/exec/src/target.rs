@@ -83,6 +83,34 @@ impl Target {
         })
     }
 
+    /// Sees to it that each row can be composed: of old values for keys, of new ones for rows.
+    ///
+    /// # Errors
+    /// A plan that lacks one would write NULL in its place.
+    pub(crate) fn check_slots(
+        &self,
+        old: Option<&plan::OldRow>,
+        new: Option<&[Option<Slot>]>,
+    ) -> SqlResult<()> {
+        let lacks = |slots: &[Option<Slot>], field: EntryField| match field {
+            EntryField::Column(c) => slots.get(c).copied().flatten().is_none(),
+            EntryField::Uniquifier => old.is_some_and(|o| o.uniquifier.is_none()),
+            EntryField::Rid => old.is_some_and(|o| o.rid.is_none()),
+        };
+        for (n, index) in self.table.indexes.iter().enumerate() {
+            let row = new.is_some_and(|new| index.fields.iter().any(|&f| lacks(new, f)));
+            let key = old.is_some_and(|old| {
+                let heap = index.key.is_empty() && old.rid.is_none();
+                heap || index.key.iter().any(|k| lacks(&old.columns, index.fields[k.field]))
+            });
+            if (n == 0 || index.affected) && (row || key) {
+                let what = "a change lacks a slot of its row";
+                return Err(SqlError::new(messages::INTERNAL, &[&what]));
+            }
+        }
+        Ok(())
+    }
+
     /// A value on its way into a column: converted, 2628 and 515 judged.
     pub(crate) fn fit(&self, value: Value, from: SqlType, column: usize) -> SqlResult<Value> {
         let c = &self.table.columns[column];

@@ -402,3 +402,12 @@ fn rows_of_a_heap_are_changed_by_their_rid() {
     assert_eq!(rids(&after), rids(&before));
     assert_eq!(after[2][0], Value::Int(200));
 }
+
+/// A plan that forgot where a column's new value lies must not store NULL there.
+#[test]
+fn a_change_that_lacks_a_slot_of_its_row_is_refused_before_it_runs() {
+    let mut broken = update(table(), all_rows(), vec![set(2, int(1))]);
+    let Statement::Update(u) = &mut broken.statement else { panic!("it is an update") };
+    u.new[1] = None;
+    assert_eq!(exec::Executor::new(&broken).err().map(|e| e.number()), Some(50001));
+}
