@@ -3,8 +3,8 @@
 //! Recursion follows the nesting of the text, which the parser bounds (error 191).
 
 use crate::plans::{
-    At, Handler, Place, PlaceId, Program, ProgramParameter, ProgramVariable, Source, Step,
-    StepKind, find_variable, same_name,
+    At, Place, PlaceId, Program, ProgramParameter, ProgramVariable, Source, Step, StepKind,
+    TryBlock, find_variable, same_name,
 };
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use plan::VariableId;
@@ -267,7 +267,7 @@ impl Compiler {
         self.blocks.pop();
         let over = self.step(StepKind::Jump { to: 0, depth: self.depth }, span);
         let catch = self.here();
-        self.program.handlers.push(Handler { from, to: over, catch, depth: self.depth });
+        self.program.handlers.push(TryBlock { from, to: over, catch, depth: self.depth });
         self.enter_block();
         self.depth += 1;
         self.statements(it.handler);

@@ -31,7 +31,7 @@ pub struct Program {
     pub(crate) variables: Vec<ProgramVariable>,
     pub(crate) steps: Vec<Step>,
     pub(crate) places: Vec<Place>,
-    pub(crate) handlers: Vec<Handler>,
+    pub(crate) handlers: Vec<TryBlock>,
     /// SET options it runs under, of a procedure.
     pub(crate) quoted_identifier: bool,
     pub(crate) recompile: bool,
@@ -77,7 +77,7 @@ pub(crate) enum Source {
 
 /// A TRY block: steps, and where its CATCH block begins.
 #[derive(Debug)]
-pub(crate) struct Handler {
+pub(crate) struct TryBlock {
     pub(crate) from: At,
     pub(crate) to: At,
     pub(crate) catch: At,
@@ -192,7 +192,7 @@ impl Program {
     }
 
     /// The innermost TRY block around a step.
-    pub(crate) fn handler(&self, at: At) -> Option<&Handler> {
+    pub(crate) fn handler(&self, at: At) -> Option<&TryBlock> {
         let around = self.handlers.iter().filter(|h| (h.from..h.to).contains(&at));
         around.min_by_key(|h| h.to - h.from)
     }

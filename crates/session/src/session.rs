@@ -88,10 +88,10 @@ impl Session {
         self.state.database_name = known.map_or(old, |d| d.1);
     }
 
-    pub(crate) fn tell_database(&mut self, out: &mut Output<'_>) {
+    pub(crate) fn tell_database(&mut self, old: String, out: &mut Output<'_>) {
         let new = self.state.database_name.clone();
         let e = SqlError::new(messages::LOGIN_DATABASE_CHANGED, &[&new]);
-        out.environment(&EnvironmentChange::Database { new, old: String::new() });
+        out.environment(&EnvironmentChange::Database { new, old });
         out.message(&e.at_line(1));
     }
 
@@ -357,13 +357,21 @@ impl Session {
             self.apply_settings();
         }
         if self.state.database != database {
-            self.now_in_database(database);
-            self.tell_database(out);
+            self.return_to(database, out)?;
         }
         let status = result?;
         dropped?;
         self.check_transaction_count(count, act, out)?;
         Ok(status)
+    }
+
+    /// Goes back to the caller's database.
+    fn return_to(&mut self, database: DatabaseId, out: &mut Output<'_>) -> Result<(), Failure> {
+        let known = self.host.databases().into_iter().find(|d| d.0 == database);
+        let Some((_, name)) = known else {
+            return Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]).into());
+        };
+        self.use_database(&name, out)
     }
 
     /// 266 when a program has begun or ended transactions of its caller.
@@ -478,7 +486,7 @@ impl Connection for Session {
 
     fn greet(&mut self, sink: &mut dyn ResultSink) {
         let mut out = Output::new(sink);
-        self.tell_database(&mut out);
+        self.tell_database(String::new(), &mut out);
         let collation = self.state.view(self.state.database).map(|v| v.collation());
         let bytes = collation.unwrap_or_default().tds_bytes();
         out.environment(&EnvironmentChange::Collation(bytes));

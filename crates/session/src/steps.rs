@@ -186,8 +186,9 @@ impl Session {
     pub(crate) fn use_database(&mut self, name: &str, out: &mut Output<'_>) -> Result<(), Failure> {
         let old = self.state.database;
         let new = self.host.enter_database(self.state.id(), name, Some(old))?;
+        let old = self.state.database_name.clone();
         self.now_in_database(new);
-        self.tell_database(out);
+        self.tell_database(old, out);
         Ok(())
     }
 
@@ -265,6 +266,9 @@ impl Session {
         scope: DoneScope,
     ) -> Result<(), Failure> {
         let alone = needs_no_transaction(statement);
+        if alone && self.state.tran_count > 0 {
+            refuse_within_transaction(statement)?;
+        }
         let own = if alone {
             false
         } else {
@@ -336,6 +340,19 @@ impl Session {
         out.done(Done { command, rows, ..self.done(scope) });
         Ok(())
     }
+}
+
+/// 226 and 574: what would have to be undone, and cannot be.
+fn refuse_within_transaction(statement: &ast::Statement) -> SqlResult<()> {
+    use ast::StatementKind as K;
+    let (message, what) = match &statement.kind {
+        K::CreateDatabase(_) => (messages::NOT_IN_TRANSACTION, "CREATE DATABASE"),
+        K::AlterDatabase(_) => (messages::NOT_IN_TRANSACTION, "ALTER DATABASE"),
+        K::Drop(_) => (messages::NOT_IN_TRANSACTION, "DROP DATABASE"),
+        K::Reconfigure { .. } => (messages::NOT_IN_TRANSACTION_PROC, "CONFIG"),
+        _ => return Ok(()),
+    };
+    Err(SqlError::new(message, &[&what]))
 }
 
 fn doing_of(verb: TransactionVerb) -> Doing {
