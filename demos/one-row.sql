@@ -37,7 +37,7 @@ GO
 SELECT
     [level] = S.index_level,
     [pages] = S.page_count,
-    [used %] = FORMAT(S.avg_page_space_used_in_percent, 'N4'),
+    [used %] = CONVERT(varchar(10), FORMAT(S.avg_page_space_used_in_percent, 'N4')),
     [record bytes] = S.avg_record_size_in_bytes,
     [rows] = S.record_count,
     [ghosts] = S.ghost_record_count,

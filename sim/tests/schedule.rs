@@ -269,28 +269,3 @@ fn a_run_without_end_is_found() {
     let Ended::Failed::<()>(text) = run.ended else { panic!("it fails") };
     assert!(text.contains("no end after"), "{text}");
 }
-
-/// Not a test of behaviour: prints what a switch and a start cost.
-#[test]
-#[ignore = "a measurement"]
-fn speed() {
-    for (k, pinned) in [(1, true), (1, false), (8, true), (32, true)] {
-        let options = Options { switch_one_in: Some(k), pinned, ..Options::default() };
-        let from = std::time::Instant::now();
-        let run = Simulation::run(1, options, |_| {
-            let tasks: Vec<_> = (0..8)
-                .map(|_| task::spawn("t", || (0..50_000).for_each(|_| os::sched::switch_point())))
-                .collect();
-            tasks.into_iter().for_each(|t| t.join().unwrap());
-        });
-        let s = from.elapsed().as_secs_f64();
-        println!("1/{k} pinned {pinned}: {:.0} calls/s", run.calls as f64 / s);
-    }
-    let from = std::time::Instant::now();
-    for seed in 0..1000 {
-        Simulation::run(seed, Options::default(), |_| {
-            (0..8).map(|_| task::spawn("t", || ())).for_each(|t| t.join().unwrap());
-        });
-    }
-    println!("run of 9 tasks: {:?}", from.elapsed() / 1000);
-}

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 96 | 4 | magic |
 //! | 100 | 4 | version of the database's formats |
-//! | 128 | 16 x n | by system table: id 1, complete 1, zero 2, first IAM page 4 + file 2, root 4 + file 2 |
+//! | 128 | 16 x n | by system table: id 1, complete 1, zero 2, first IAM page 4 + 2, root 4 + 2 |
 
 use base::PageId;
 use buffer::{Change, Pages, Undo};

@@ -412,7 +412,8 @@ mod tests {
                     Op::Ghost(at) if !model.is_empty() => {
                         let slot = at % model.len();
                         p.set_record_kind(slot as u16, RecordKind::GhostData);
-                        model[slot][0] = RecordKind::with_kind(model[slot][0], RecordKind::GhostData);
+                        let ghost = RecordKind::GhostData;
+                        model[slot][0] = RecordKind::with_kind(model[slot][0], ghost);
                     }
                     _ => {}
                 }

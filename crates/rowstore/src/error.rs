@@ -27,7 +27,13 @@ macro_rules! from {
         }
     )*};
 }
-from!(BtreeError => Btree, BufferError => Buffer, SpaceError => Space, WalError => Log, lock::LockError => Lock);
+from!(
+    BtreeError => Btree,
+    BufferError => Buffer,
+    SpaceError => Space,
+    WalError => Log,
+    lock::LockError => Lock
+);
 
 pub(crate) type RowResult<T> = Result<T, RowError>;
 

@@ -188,8 +188,7 @@ impl RowCursor for HeapCursor<'_> {
 
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
         self.give_up_row(work);
-        self.ask =
-            self.hobt.lock_table(work, &self.plan).map_err(|e| self.hobt.sql(e))?;
+        self.ask = self.hobt.lock_table(work, &self.plan).map_err(|e| self.hobt.sql(e))?;
         self.aim(range);
         Ok(())
     }

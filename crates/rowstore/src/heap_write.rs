@@ -176,8 +176,8 @@ impl RowHobt {
         let pages = self.home.space.unit_pages(&self.unit)?;
         let Some(&last) = pages.pages.last() else { return Ok(None) };
         let guard = self.home.pages.read(last)?;
-        let fits = guard.view().alloc_unit() == self.spec.unit
-            && slot_for(guard.view(), bytes).is_some();
+        let fits =
+            guard.view().alloc_unit() == self.spec.unit && slot_for(guard.view(), bytes).is_some();
         Ok(fits.then_some(last))
     }
 
@@ -271,8 +271,8 @@ impl RowHobt {
             return Ok(Some((id, slot)));
         }
         // A row never shrinks in place: its bytes must be there for a rollback.
-        let fits = record.len() >= old.len()
-            && record.len() - old.len() <= usize::from(view.free_count());
+        let fits =
+            record.len() >= old.len() && record.len() - old.len() <= usize::from(view.free_count());
         if !fits {
             drop(guard);
             let place = self.heap_put(work, record, plan, Some((id, slot)))?;

@@ -162,7 +162,9 @@ impl RowHobt {
             Ok(places) => places,
             Err(e) => {
                 let nowhere = HobtPlaces { first_iam: PageId::NONE, root: PageId::NONE };
-                return Err(Self::open(home, HobtSpec { kind: HobtKind::Heap, ..spec }, nowhere).sql(e));
+                return Err(
+                    Self::open(home, HobtSpec { kind: HobtKind::Heap, ..spec }, nowhere).sql(e)
+                );
             }
         };
         let hobt = Self::open(home, spec, places);

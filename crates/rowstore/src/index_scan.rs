@@ -236,7 +236,8 @@ impl<'h> IndexCursor<'h> {
                 (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
                 (_, ask) => ask,
             };
-            if known && let Tried::Wait(t) = self.hobt.try_row(work, leaf.page_id(), resource, ask)?
+            if known
+                && let Tried::Wait(t) = self.hobt.try_row(work, leaf.page_id(), resource, ask)?
             {
                 if self.plan.read_past {
                     return Ok(None);
@@ -292,8 +293,7 @@ impl RowCursor for IndexCursor<'_> {
 
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
         self.give_up_row(work);
-        self.ask =
-            self.hobt.lock_table(work, &self.plan).map_err(|e| self.hobt.sql(e))?;
+        self.ask = self.hobt.lock_table(work, &self.plan).map_err(|e| self.hobt.sql(e))?;
         self.lower = limit(&range.lower);
         self.upper = limit(&range.upper);
         self.backward = range.backward;

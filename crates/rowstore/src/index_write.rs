@@ -188,11 +188,7 @@ impl RowHobt {
     }
 
     /// Whether somebody else holds the row that has the key of a new one.
-    fn test_present(
-        &self,
-        work: &Work,
-        leaf: &LeafWrite<'_>,
-    ) -> RowResult<Option<lock::Ticket>> {
+    fn test_present(&self, work: &Work, leaf: &LeafWrite<'_>) -> RowResult<Option<lock::Ticket>> {
         let Some(record) = leaf.record() else { return Ok(None) };
         let mut fields = KeyFields::default();
         if self.tree().key_of(record, &mut fields).is_none() {
@@ -242,12 +238,7 @@ impl RowHobt {
         if done { Ok(()) } else { Err(WriteError::Vanished) }
     }
 
-    fn ghost_entry(
-        &self,
-        work: &mut Work,
-        key: &[Field<'_>],
-        plan: &LockPlan,
-    ) -> RowResult<bool> {
+    fn ghost_entry(&self, work: &mut Work, key: &[Field<'_>], plan: &LockPlan) -> RowResult<bool> {
         work.part(&self.home).reserve(2048)?;
         let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
         let spelled = KeyBuf::of(key);
@@ -361,18 +352,15 @@ impl RowHobt {
         self.key_of_record(record, &mut fields);
         let new = fields.as_slice();
         let new_spelled = KeyBuf::of(new);
-        let resources =
-            [self.key_resource(old.bytes()), self.key_resource(new_spelled.bytes())];
+        let resources = [self.key_resource(old.bytes()), self.key_resource(new_spelled.bytes())];
         loop {
             work.part(&self.home).reserve(3 * record.len() + 512)?;
             let old_fields = old.fields();
             let mut pair = Latched::seek(self, old_fields.as_slice(), new)?;
-            if !covered {
-                if let Some(ticket) = pair.try_locks(self, work, &resources)? {
-                    drop(pair);
-                    self.wait(work, ticket, plan)?;
-                    continue;
-                }
+            if !covered && let Some(ticket) = pair.try_locks(self, work, &resources)? {
+                drop(pair);
+                self.wait(work, ticket, plan)?;
+                continue;
             }
             match pair.old_record().map(current) {
                 Some(Current::Row(_)) => {}
@@ -520,4 +508,3 @@ impl<'t> Latched<'t> {
         }
     }
 }
-

@@ -65,12 +65,7 @@ impl TableSink for RowHobt {
         }
     }
 
-    fn delete(
-        &self,
-        work: &mut Work,
-        key: RowKey<'_>,
-        locks: &LockPlan,
-    ) -> Result<(), WriteError> {
+    fn delete(&self, work: &mut Work, key: RowKey<'_>, locks: &LockPlan) -> Result<(), WriteError> {
         match self.spec.kind {
             HobtKind::Heap => self.heap_delete(work, &key, locks),
             HobtKind::Clustered | HobtKind::Nonclustered => self.entry_delete(work, &key, locks),

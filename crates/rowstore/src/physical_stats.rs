@@ -48,9 +48,8 @@ pub struct LevelStats {
 impl LevelStats {
     fn add(&mut self, view: PageView<'_>, previous: Option<PageId>) {
         self.pages += 1;
-        let follows = previous.is_some_and(|p| {
-            p.file == view.page_id().file && p.page + 1 == view.page_id().page
-        });
+        let follows = previous
+            .is_some_and(|p| p.file == view.page_id().file && p.page + 1 == view.page_id().page);
         if !follows {
             self.fragments += 1;
             self.out_of_order += u64::from(previous.is_some());

@@ -151,7 +151,7 @@ impl RowHobt {
     ) -> RowResult<bool> {
         let tree = self.tree();
         let leaf = tree.seek_write(key)?;
-        if !leaf.record().is_some_and(|r| RecordKind::of(r[0]).is_ghost() == revive) {
+        if leaf.record().is_none_or(|r| RecordKind::of(r[0]).is_ghost() != revive) {
             return Ok(false);
         }
         let mut change = Change::new(cx.pages, cx.group);

@@ -91,10 +91,8 @@ impl RowHobt {
         let mut rows = 0;
         match &self.tree {
             Some(tree) => {
-                let mut at = tree.seek(btree::SearchKey {
-                    fields: &[],
-                    bias: btree::Bias::FirstAtLeast,
-                })?;
+                let mut at =
+                    tree.seek(btree::SearchKey { fields: &[], bias: btree::Bias::FirstAtLeast })?;
                 while let Some(leaf) = at {
                     rows += u64::from(!RecordKind::of(leaf.record()[0]).is_ghost());
                     at = leaf.forward()?;
@@ -104,9 +102,8 @@ impl RowHobt {
                 for id in self.home.space.unit_pages(&self.unit)?.pages {
                     let guard = self.home.pages.read(id)?;
                     let view = guard.view();
-                    let live = |s: &u16| {
-                        view.record(*s).is_some_and(|r| !RecordKind::of(r[0]).is_ghost())
-                    };
+                    let live =
+                        |s: &u16| view.record(*s).is_some_and(|r| !RecordKind::of(r[0]).is_ghost());
                     rows += (0..view.slot_count()).filter(live).count() as u64;
                 }
             }

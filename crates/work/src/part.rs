@@ -92,9 +92,8 @@ impl Part {
         self.begun = false;
         self.undo_bytes = 0;
         self.chain = TransactionChain::default();
-        // A small reservation is kept: the next short transaction does not ask again.
-        let keep = self.reservation.bytes().min(RESERVE_STEP);
-        self.reservation.shrink(self.reservation.bytes() - keep);
+        // Given back whole: what idle sessions held would be log that nobody can use.
+        self.reservation.shrink(self.reservation.bytes());
     }
 }
 

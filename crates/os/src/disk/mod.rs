@@ -62,6 +62,7 @@ pub trait Disk: Send + Sync {
 }
 
 /// An open file.
+#[allow(clippy::len_without_is_empty, reason = "a file is a place of bytes, not a collection")]
 pub trait File: Send + Sync {
     /// Fills the buffer from a position.
     ///
