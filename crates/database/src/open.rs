@@ -122,7 +122,10 @@ impl Database {
         report.undone = opened.undo_losers(&report.redone.losers)?;
         report.undo_ns = monotonic_ns() - from;
         let database = opened.load()?;
-        database.checkpoint(false)?;
+        // After a clean stop there is nothing that the next recovery could be spared.
+        if report.redone.applied > 0 || report.undone > 0 {
+            database.checkpoint(false)?;
+        }
         database.finish_drops();
         Ok(database)
     }

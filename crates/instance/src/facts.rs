@@ -10,6 +10,11 @@ const PRODUCT_VERSION: &str = "16.0.1000.6";
 pub(crate) fn server_property(instance: &Instance, name: &str) -> Value {
     let text = |s: &str| Value::nvarchar(s);
     match name {
+        "VERSION" => text(&format!(
+            "Microsoft SQL Server 2022 (RTM) - {PRODUCT_VERSION} (compatible)\n\tGhostlight {} on \
+             Linux",
+            env!("CARGO_PKG_VERSION")
+        )),
         "PRODUCTVERSION" => text(PRODUCT_VERSION),
         "PRODUCTMAJORVERSION" => text("16"),
         "PRODUCTMINORVERSION" => text("0"),

@@ -110,7 +110,8 @@ fn environment(
     // Half for pages; sorts, plans and locks share the rest.
     let frames = (options.max_memory_bytes / 2 / 8224).max(64);
     let pool = Pool::new(&memory, frames).map_err(short)?;
-    let locks_max = (options.max_memory_bytes / 8 / lock::LOCK_BYTES).clamp(10_000, 4_000_000) as u32;
+    let locks_max =
+        (options.max_memory_bytes / 8 / lock::LOCK_BYTES).clamp(10_000, 4_000_000) as u32;
     let lock_options = lock::Options { locks_max, ..lock::Options::default() };
     let engine = Arc::new(Engine {
         transactions: txn::Transactions::default(),
