@@ -19,6 +19,7 @@ const STOP_SECONDS_MAX: u64 = 30;
 pub(crate) struct Server {
     child: Option<Child>,
     pub(crate) port: u16,
+    folder: PathBuf,
     log: PathBuf,
 }
 
@@ -58,7 +59,7 @@ impl Server {
             .stderr(errors)
             .spawn()
             .map_err(|e| format!("start {}: {e}", binary.display()))?;
-        let mut server = Server { child: Some(child), port, log };
+        let mut server = Server { child: Some(child), port, folder, log };
         server.await_port()?;
         Ok(server)
     }
@@ -76,6 +77,11 @@ impl Server {
             thread::sleep(Duration::from_millis(20));
         }
         Ok(())
+    }
+
+    /// The certificate that the server made at its first start.
+    pub(crate) fn certificate(&self) -> PathBuf {
+        self.folder.join("server.pem")
     }
 
     fn said(&self) -> String {
