@@ -250,13 +250,15 @@ pub struct Notice {
 /// The most characters of a message's text: the token must stay below 64 KB.
 const NOTICE_UNITS_MAX: usize = 30_000;
 
-/// Appends an error or a message of a server: INFO up to severity 10, else ERROR.
+/// Appends an error or a message of a server: INFO up to severity 10, else ERROR. Severity 10
+/// goes out as class 0, which is how clients know that nothing needs to be done about it.
 pub fn encode_notice(e: &SqlError, server: &str, out: &mut Vec<u8>) {
     let token = if e.severity() <= 10 { kind::INFO } else { kind::ERROR };
     out.put_u8(token);
     let length = out.open_u16();
     out.put_i32(e.number());
-    out.extend_from_slice(&[e.state(), e.severity()]);
+    let class = if e.severity() == 10 { 0 } else { e.severity() };
+    out.extend_from_slice(&[e.state(), class]);
     out.put_us_varchar(truncated(e.text(), NOTICE_UNITS_MAX));
     out.put_b_varchar(server);
     out.put_b_varchar(e.procedure().unwrap_or(""));

@@ -230,7 +230,7 @@ fn an_error_and_a_message() {
     encode_notice(&base::SqlError::raw(5701, 10, 2, "x".into()), "", &mut out);
     let expected = "
         AA 1E00 D0000000 01 10 0600 6E006F0020002700740027 00 01 5300 01 7000 03000000
-        AB 1000 45160000 02 0A 0100 7800 00 00 00000000";
+        AB 1000 45160000 02 00 0100 7800 00 00 00000000";
     assert_eq!(out, hex(expected));
     let mut reader = ResponseReader::new();
     reader.feed(&out);
