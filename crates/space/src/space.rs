@@ -68,6 +68,11 @@ impl Space {
         self.files.read().get(&file.0).map(|f| f.size_pages)
     }
 
+    /// How a file grows.
+    pub fn growth(&self, file: FileId) -> Option<GrowthOptions> {
+        self.files.read().get(&file.0).map(|f| f.growth)
+    }
+
     /// How a file grows from now on.
     pub fn set_growth(&self, file: FileId, growth: GrowthOptions) {
         if let Some(f) = self.files.write().get_mut(&file.0) {

@@ -6,9 +6,18 @@
 
 #![forbid(unsafe_code)]
 
+mod cell;
+mod column;
+mod dbo;
 mod dm;
+#[cfg(test)]
+mod documentation;
+mod information_schema;
+mod reason;
 mod rowset;
+mod storage;
 mod sys;
+mod tables;
 mod view;
 
 pub use view::{Databases, System, all, open};

@@ -1,6 +1,6 @@
 //! `Rowset`: rows of a view as a source, encoded once.
 
-use crate::view::Column;
+use crate::column::Column;
 use access::{LockPlan, PageHint, RowCursor, ScanRange, SourceSize, TableSource};
 use base::SqlResult;
 use page::Field;
@@ -24,17 +24,28 @@ impl Rowset {
             columns: columns.len(),
             rows: rows.len(),
         };
+        let written = columns.iter().filter(|c| c.constant.is_none()).count();
         for row in rows {
-            assert_eq!(row.len(), columns.len(), "a row has the view's columns");
-            for (value, (_, sql_type, _)) in row.iter().zip(columns) {
-                if !value.is_null() {
-                    encode_storage(value, *sql_type, &mut set.bytes);
-                }
-                let end = u32::try_from(set.bytes.len()).expect("a view is smaller than 4 GB");
-                set.ends.push((end, value.is_null()));
+            assert_eq!(row.len(), written, "a row has the view's written columns");
+            let mut cells = row.into_iter();
+            for column in columns {
+                let value = match column.constant {
+                    Some((constant, _)) => constant.value(column.sql_type),
+                    None => cells.next().expect("there are as many as were counted"),
+                };
+                set.push(&value, column);
             }
         }
         set
+    }
+
+    fn push(&mut self, value: &Value, column: &Column) {
+        debug_assert!(column.nullable || !value.is_null(), "{} is never NULL", column.name);
+        if !value.is_null() {
+            encode_storage(value, column.sql_type, &mut self.bytes);
+        }
+        let end = u32::try_from(self.bytes.len()).expect("a view is smaller than 4 GB");
+        self.ends.push((end, value.is_null()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The list of views, and how one is opened.
 
+use crate::column::Column;
 use crate::rowset::Rowset;
 use access::TableSource;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
@@ -43,7 +44,21 @@ impl System<'_> {
     pub(crate) fn view(&self) -> SqlResult<Arc<DatabaseView>> {
         Ok(self.here()?.view())
     }
+
+    /// The databases that an argument names: NULL and 0 name all of them.
+    pub(crate) fn chosen(&self, argument: Option<&Value>) -> Vec<Arc<Database>> {
+        match argument.and_then(Value::as_i64).filter(|&n| n != 0) {
+            None => self.databases.all(),
+            Some(n) => {
+                let id = u16::try_from(n).ok().map(DatabaseId);
+                id.and_then(|id| self.databases.get(id)).into_iter().collect()
+            }
+        }
+    }
 }
+
+/// What a view's code gives.
+pub(crate) type Rows = SqlResult<Vec<Vec<Value>>>;
 
 /// A view or function: everything about it stands in one file.
 pub(crate) struct View {
@@ -51,17 +66,14 @@ pub(crate) struct View {
     pub(crate) name: &'static str,
     pub(crate) parameters: Option<&'static [(&'static str, SqlType)]>,
     pub(crate) columns: &'static [Column],
-    pub(crate) rows: fn(&System<'_>, &[Value]) -> SqlResult<Vec<Vec<Value>>>,
+    /// The cells of written columns, row by row; constants are put between them.
+    pub(crate) rows: fn(&System<'_>, &[Value]) -> Rows,
 }
 
-/// A column: name, type, whether it may be NULL.
-pub(crate) type Column = (&'static str, SqlType, bool);
-
 /// Every view; its position gives its object id.
-fn views() -> Vec<&'static View> {
-    let mut all = crate::sys::VIEWS.to_vec();
-    all.extend_from_slice(crate::dm::VIEWS);
-    all
+pub(crate) fn views() -> impl Iterator<Item = &'static View> {
+    let sys = crate::sys::VIEWS.iter().chain(crate::dm::VIEWS);
+    sys.chain(crate::information_schema::VIEWS).chain(crate::dbo::VIEWS).copied()
 }
 
 /// Ids of views go down from here.
@@ -71,7 +83,7 @@ fn id_of(position: usize) -> ObjectId {
     ObjectId(FIRST_ID - position as i32)
 }
 
-fn schema_name(id: SchemaId) -> &'static str {
+pub(crate) fn schema_name(id: SchemaId) -> &'static str {
     match id {
         SchemaId::SYS => "sys",
         SchemaId::INFORMATION_SCHEMA => "INFORMATION_SCHEMA",
@@ -81,7 +93,7 @@ fn schema_name(id: SchemaId) -> &'static str {
 
 /// The definitions of all views, for every database's catalog.
 pub fn all() -> SystemObjects {
-    SystemObjects::new(views().into_iter().enumerate().map(|(i, v)| {
+    SystemObjects::new(views().enumerate().map(|(i, v)| {
         VirtualTable {
             object_id: id_of(i),
             schema_id: v.schema,
@@ -97,10 +109,10 @@ pub fn all() -> SystemObjects {
             columns: v
                 .columns
                 .iter()
-                .map(|(name, sql_type, nullable)| VirtualColumn {
-                    name: (*name).into(),
-                    sql_type: *sql_type,
-                    nullable: *nullable,
+                .map(|c| VirtualColumn {
+                    name: c.name.into(),
+                    sql_type: c.sql_type,
+                    nullable: c.nullable,
                 })
                 .collect(),
         }
@@ -117,18 +129,8 @@ pub fn open(
     arguments: &[Value],
 ) -> SqlResult<Arc<dyn TableSource>> {
     let position = usize::try_from(i64::from(FIRST_ID) - i64::from(object.0)).ok();
-    let view = position.and_then(|p| views().get(p).copied());
+    let view = position.and_then(|p| views().nth(p));
     let view = view.ok_or_else(|| SqlError::new(messages::INVALID_OBJECT, &[&object]))?;
     let rows = (view.rows)(system, arguments)?;
     Ok(Arc::new(Rowset::new(view.columns, rows)))
-}
-
-/// An nvarchar value.
-pub(crate) fn text(s: &str) -> Value {
-    Value::nvarchar(s)
-}
-
-/// An int argument; NULL and 0 are wildcards where functions say so.
-pub(crate) fn int_argument(v: Option<&Value>) -> Option<i64> {
-    v.and_then(Value::as_i64)
 }

@@ -207,6 +207,11 @@ impl Log {
         &self.file
     }
 
+    /// How it grows and how far.
+    pub fn options(&self) -> LogOptions {
+        self.options
+    }
+
     /// Every VLF in file order.
     pub fn vlfs(&self) -> Vec<VlfState> {
         self.tail.lock().vlfs.clone()

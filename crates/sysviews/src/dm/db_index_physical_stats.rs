@@ -2,7 +2,10 @@
 //!
 //! NULL and 0 (-1 for the index) are wildcards. Without row versions the version columns are 0.
 
-use crate::view::{System, View, int_argument, text};
+use crate::cell::{int_argument, text};
+use crate::column::{Column, col, maybe, number, word, zero};
+use crate::reason::*;
+use crate::view::{Rows, System, View};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Object, SchemaId, Table};
 use database::Database;
@@ -11,6 +14,44 @@ use std::sync::Arc;
 use types::{SqlType, Value};
 
 const BIG: SqlType = SqlType::BigInt;
+
+const COLUMNS: [Column; 30] = [
+    maybe("database_id", SqlType::SmallInt),
+    maybe("object_id", SqlType::Int),
+    maybe("index_id", SqlType::Int),
+    number("partition_number", SqlType::Int, 1, NO_PARTITIONS),
+    maybe("index_type_desc", SqlType::nvarchar(60)),
+    word("alloc_unit_type_desc", SqlType::nvarchar(60), "IN_ROW_DATA", NO_LARGE_UNITS),
+    maybe("index_depth", SqlType::TinyInt),
+    maybe("index_level", SqlType::TinyInt),
+    maybe("avg_fragmentation_in_percent", SqlType::Float),
+    maybe("fragment_count", BIG),
+    maybe("avg_fragment_size_in_pages", SqlType::Float),
+    maybe("page_count", BIG),
+    maybe("avg_page_space_used_in_percent", SqlType::Float),
+    maybe("record_count", BIG),
+    maybe("ghost_record_count", BIG),
+    maybe("version_ghost_record_count", BIG),
+    maybe("min_record_size_in_bytes", SqlType::Int),
+    maybe("max_record_size_in_bytes", SqlType::Int),
+    maybe("avg_record_size_in_bytes", SqlType::Float),
+    maybe("forwarded_record_count", BIG),
+    zero("compressed_page_count", BIG, NO_COMPRESSION),
+    col("hobt_id", BIG),
+    zero("columnstore_delete_buffer_state", SqlType::TinyInt, NO_COLUMNSTORE),
+    word(
+        "columnstore_delete_buffer_state_desc",
+        SqlType::nvarchar(60),
+        "NOT VALID",
+        NO_COLUMNSTORE,
+    ),
+    zero("version_record_count", BIG, NO_VERSIONS),
+    zero("inrow_version_record_count", BIG, NO_VERSIONS),
+    zero("inrow_diff_version_record_count", BIG, NO_VERSIONS),
+    zero("total_inrow_version_payload_size_in_bytes", BIG, NO_VERSIONS),
+    zero("offrow_regular_version_record_count", BIG, NO_VERSIONS),
+    zero("offrow_long_term_version_record_count", BIG, NO_VERSIONS),
+];
 
 pub(crate) const VIEW: View = View {
     schema: SchemaId::SYS,
@@ -22,38 +63,7 @@ pub(crate) const VIEW: View = View {
         ("@PartitionNumber", SqlType::Int),
         ("@Mode", SqlType::nvarchar(20)),
     ]),
-    columns: &[
-        ("database_id", SqlType::SmallInt, true),
-        ("object_id", SqlType::Int, true),
-        ("index_id", SqlType::Int, true),
-        ("partition_number", SqlType::Int, true),
-        ("index_type_desc", SqlType::nvarchar(60), true),
-        ("alloc_unit_type_desc", SqlType::nvarchar(60), true),
-        ("index_depth", SqlType::TinyInt, true),
-        ("index_level", SqlType::TinyInt, true),
-        ("avg_fragmentation_in_percent", SqlType::Float, true),
-        ("fragment_count", BIG, true),
-        ("avg_fragment_size_in_pages", SqlType::Float, true),
-        ("page_count", BIG, true),
-        ("avg_page_space_used_in_percent", SqlType::Float, true),
-        ("record_count", BIG, true),
-        ("ghost_record_count", BIG, true),
-        ("version_ghost_record_count", BIG, true),
-        ("min_record_size_in_bytes", SqlType::Int, true),
-        ("max_record_size_in_bytes", SqlType::Int, true),
-        ("avg_record_size_in_bytes", SqlType::Float, true),
-        ("forwarded_record_count", BIG, true),
-        ("compressed_page_count", BIG, true),
-        ("hobt_id", BIG, false),
-        ("columnstore_delete_buffer_state", SqlType::TinyInt, true),
-        ("columnstore_delete_buffer_state_desc", SqlType::nvarchar(60), true),
-        ("version_record_count", BIG, true),
-        ("inrow_version_record_count", BIG, true),
-        ("inrow_diff_version_record_count", BIG, true),
-        ("total_inrow_version_payload_size_in_bytes", BIG, true),
-        ("offrow_regular_version_record_count", BIG, true),
-        ("offrow_long_term_version_record_count", BIG, true),
-    ],
+    columns: &COLUMNS,
     rows,
 };
 
@@ -76,7 +86,7 @@ fn mode_of(v: Option<&Value>) -> SqlResult<Mode> {
     }
 }
 
-fn rows(system: &System<'_>, arguments: &[Value]) -> SqlResult<Vec<Vec<Value>>> {
+fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     let mode = mode_of(arguments.get(4))?;
     let database = int_argument(arguments.first()).filter(|&n| n != 0);
     let object = int_argument(arguments.get(1)).filter(|&n| n != 0);
@@ -143,9 +153,7 @@ fn level_row(
         Value::SmallInt(db.id().0 as i16),
         Value::Int(table.object_id.0),
         Value::Int(index.index_id.0),
-        Value::Int(1),
         text(kind),
-        text("IN_ROW_DATA"),
         Value::TinyInt(depth),
         Value::TinyInt(l.level),
         Value::Float(fragmentation),
@@ -160,15 +168,6 @@ fn level_row(
         read(Value::Int(l.max_record_bytes as i32)),
         read(Value::Float(average)),
         read(if heap { big(0) } else { Value::Null }),
-        big(0),
         Value::BigInt(index.hobt.as_bigint()),
-        Value::TinyInt(0),
-        text("NOT VALID"),
-        big(0),
-        big(0),
-        big(0),
-        big(0),
-        big(0),
-        big(0),
     ]
 }

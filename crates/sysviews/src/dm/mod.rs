@@ -1,9 +1,40 @@
 //! Dynamic management views, one a file.
 
 mod db_index_physical_stats;
+mod db_log_info;
+mod db_log_space_usage;
+mod db_partition_stats;
+mod exec_connections;
+mod exec_input_buffer;
+mod exec_requests;
+mod exec_sessions;
+mod exec_sql_text;
+mod io_virtual_file_stats;
+mod locks;
 mod os_wait_stats;
+mod os_waiting_tasks;
+mod session_list;
+mod tran_active_transactions;
+mod tran_locks;
+mod tran_session_transactions;
 
 use crate::view::View;
 
 /// All of them. Append only: the position is the object id.
-pub(crate) const VIEWS: &[&View] = &[&db_index_physical_stats::VIEW, &os_wait_stats::VIEW];
+pub(crate) const VIEWS: &[&View] = &[
+    &db_index_physical_stats::VIEW,
+    &os_wait_stats::VIEW,
+    &db_partition_stats::VIEW,
+    &tran_locks::VIEW,
+    &exec_sessions::VIEW,
+    &exec_requests::VIEW,
+    &exec_connections::VIEW,
+    &exec_sql_text::VIEW,
+    &exec_input_buffer::VIEW,
+    &io_virtual_file_stats::VIEW,
+    &tran_active_transactions::VIEW,
+    &tran_session_transactions::VIEW,
+    &db_log_space_usage::VIEW,
+    &db_log_info::VIEW,
+    &os_waiting_tasks::VIEW,
+];

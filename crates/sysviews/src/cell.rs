@@ -1,0 +1,98 @@
+//! Cells: from what the engine says to values of columns.
+
+use types::datetime::Moment;
+use types::{Bytes, Decimal, SqlType, Value};
+
+/// Days from 0001-01-01 to 1970-01-01.
+const UNIX_EPOCH_DAYS: i64 = 719_162;
+const DAY_NS: i64 = 86_400_000_000_000;
+/// What system objects were made and last changed at: 2026-11-21, in wall nanoseconds.
+const RELEASED_NS: i64 = 20_778 * DAY_NS;
+
+/// An nvarchar.
+pub(crate) fn text(s: &str) -> Value {
+    Value::nvarchar(s)
+}
+
+/// An nvarchar, NULL when there is nothing in it.
+pub(crate) fn text_or_null(s: &str) -> Value {
+    if s.is_empty() { Value::Null } else { text(s) }
+}
+
+/// An int of any whole number; beyond its range the largest.
+pub(crate) fn int(n: impl TryInto<i32>) -> Value {
+    Value::Int(n.try_into().unwrap_or(i32::MAX))
+}
+
+/// A bigint of a count.
+pub(crate) fn big(n: u64) -> Value {
+    Value::BigInt(i64::try_from(n).unwrap_or(i64::MAX))
+}
+
+/// A bit.
+pub(crate) fn bit(on: bool) -> Value {
+    Value::Bit(on)
+}
+
+/// Whole milliseconds as an int.
+pub(crate) fn int_ms(ns: u64) -> Value {
+    int(ns / 1_000_000)
+}
+
+/// Whole milliseconds as a bigint.
+pub(crate) fn big_ms(ns: u64) -> Value {
+    big(ns / 1_000_000)
+}
+
+/// A datetime of a wall time in nanoseconds since 1970; NULL for 0.
+pub(crate) fn datetime(ns: i64) -> Value {
+    if ns == 0 {
+        return Value::Null;
+    }
+    let moment = Moment {
+        days: (ns.div_euclid(DAY_NS) + UNIX_EPOCH_DAYS) as i32,
+        ticks: (ns.rem_euclid(DAY_NS) / 100) as u64,
+        offset: 0,
+    };
+    moment.to_value(SqlType::DateTime).unwrap_or(Value::Null)
+}
+
+/// When system objects were made.
+pub(crate) fn released() -> Value {
+    datetime(RELEASED_NS)
+}
+
+/// A char or varchar.
+pub(crate) fn code(s: &str) -> Value {
+    Value::varchar(s)
+}
+
+/// An unsigned number as 8 bytes, the greatest first, as handles and addresses are shown.
+pub(crate) fn eight_bytes(n: u64) -> Value {
+    // Spelled by shifts: byte order belongs to formats.
+    let bytes: Vec<u8> = (0..8).map(|i| (n >> (56 - 8 * i)) as u8).collect();
+    Value::Binary(Bytes::from(bytes))
+}
+
+/// A decimal(38,0).
+pub(crate) fn whole(n: i128) -> Value {
+    Decimal::new(n, 0).map_or(Value::Null, Value::Decimal)
+}
+
+/// An int argument; NULL and 0 are wildcards where functions say so.
+pub(crate) fn int_argument(v: Option<&Value>) -> Option<i64> {
+    v.and_then(Value::as_i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn system_objects_are_of_the_release() {
+        assert_eq!(released().to_string(), "Nov 21 2026 12:00AM");
+        assert!(datetime(0).is_null());
+        assert_eq!(eight_bytes(258), Value::varbinary(&[0, 0, 0, 0, 0, 0, 1, 2]));
+        assert_eq!(int(u64::MAX), Value::Int(i32::MAX));
+    }
+}

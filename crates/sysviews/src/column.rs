@@ -1,0 +1,132 @@
+//! Columns of views: what code writes, and what is constant and why.
+//!
+//! A view's code gives only the cells of its written columns, in order; the frame puts the
+//! constants between them. So a column is either written by code or declared constant with a
+//! reason, never neither, and docs/views.md is printed from the declarations.
+
+use types::{Bytes, SqlType, Value};
+
+/// What a constant column holds.
+#[derive(Clone, Copy)]
+pub(crate) enum Constant {
+    Null,
+    /// Also bits: 0 or 1.
+    Number(i64),
+    Text(&'static str),
+    Bytes(&'static [u8]),
+}
+
+/// A column of a view.
+#[derive(Clone, Copy)]
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) sql_type: SqlType,
+    pub(crate) nullable: bool,
+    /// What it always holds, and why.
+    pub(crate) constant: Option<(Constant, &'static str)>,
+}
+
+/// A written column that is never NULL.
+pub(crate) const fn col(name: &'static str, sql_type: SqlType) -> Column {
+    Column { name, sql_type, nullable: false, constant: None }
+}
+
+/// A written column that may be NULL.
+pub(crate) const fn maybe(name: &'static str, sql_type: SqlType) -> Column {
+    Column { name, sql_type, nullable: true, constant: None }
+}
+
+/// A column that always holds the same.
+pub(crate) const fn fixed(
+    name: &'static str,
+    sql_type: SqlType,
+    value: Constant,
+    why: &'static str,
+) -> Column {
+    let nullable = matches!(value, Constant::Null);
+    Column { name, sql_type, nullable, constant: Some((value, why)) }
+}
+
+/// A column that is always NULL.
+pub(crate) const fn null(name: &'static str, sql_type: SqlType, why: &'static str) -> Column {
+    fixed(name, sql_type, Constant::Null, why)
+}
+
+/// A column that is always 0.
+pub(crate) const fn zero(name: &'static str, sql_type: SqlType, why: &'static str) -> Column {
+    fixed(name, sql_type, Constant::Number(0), why)
+}
+
+/// A column that always has the same number.
+pub(crate) const fn number(
+    name: &'static str,
+    sql_type: SqlType,
+    value: i64,
+    why: &'static str,
+) -> Column {
+    fixed(name, sql_type, Constant::Number(value), why)
+}
+
+/// A column that always has the same text.
+pub(crate) const fn word(
+    name: &'static str,
+    sql_type: SqlType,
+    value: &'static str,
+    why: &'static str,
+) -> Column {
+    fixed(name, sql_type, Constant::Text(value), why)
+}
+
+/// One list of columns after another.
+pub(crate) const fn join<const A: usize, const B: usize, const N: usize>(
+    a: [Column; A],
+    b: [Column; B],
+) -> [Column; N] {
+    assert!(A + B == N, "the joined list has the columns of both");
+    let mut all = [col("", SqlType::Bit); N];
+    let mut n = 0;
+    while n < N {
+        all[n] = if n < A { a[n] } else { b[n - A] };
+        n += 1;
+    }
+    all
+}
+
+impl Constant {
+    /// As a value of a column's type.
+    pub(crate) fn value(self, sql_type: SqlType) -> Value {
+        match (self, sql_type) {
+            (Constant::Null, _) => Value::Null,
+            (Constant::Number(n), SqlType::Bit) => Value::Bit(n != 0),
+            (Constant::Number(n), SqlType::TinyInt) => Value::TinyInt(n as u8),
+            (Constant::Number(n), SqlType::SmallInt) => Value::SmallInt(n as i16),
+            (Constant::Number(n), SqlType::Int) => Value::Int(n as i32),
+            (Constant::Number(n), SqlType::Real) => Value::Real(n as f32),
+            (Constant::Number(n), SqlType::Float) => Value::Float(n as f64),
+            (Constant::Number(n), SqlType::UniqueIdentifier) => {
+                let mut guid = [0; 16];
+                guid[15] = n as u8;
+                Value::Guid(guid)
+            }
+            (Constant::Number(n), _) => Value::BigInt(n),
+            (Constant::Text(s), SqlType::Char(_) | SqlType::VarChar(_)) => Value::varchar(s),
+            (Constant::Text(s), _) => Value::nvarchar(s),
+            (Constant::Bytes(b), _) => Value::Binary(Bytes::new(b)),
+        }
+    }
+
+    /// As docs/views.md shows it.
+    #[cfg(test)]
+    pub(crate) fn shown(self) -> String {
+        match self {
+            Constant::Null => "NULL".to_owned(),
+            Constant::Number(n) => n.to_string(),
+            Constant::Text("") => "empty".to_owned(),
+            Constant::Text(s) => format!("'{s}'"),
+            Constant::Bytes(b) => {
+                let hex: String = b.iter().map(|b| format!("{b:02X}")).collect();
+                format!("0x{hex}")
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! `sys.dm_exec_requests`: what runs now, what it waits for, and who is in its way.
+
+use super::locks;
+use super::session_list::{self, OPTIONS};
+use crate::cell::{big, datetime, int, int_ms, text, text_or_null};
+use crate::column::{Column, col, join, maybe, null, number, zero};
+use crate::reason::*;
+use crate::view::{Rows, System, View};
+use catalog::view::SchemaId;
+use lock::WaitRow;
+use session::SessionRow;
+use types::{SqlType, Value};
+
+const INT: SqlType = SqlType::Int;
+const BIG: SqlType = SqlType::BigInt;
+const HANDLE: SqlType = SqlType::varbinary(64);
+const GUID: SqlType = SqlType::UniqueIdentifier;
+const AT_END: &str = "Counted when the request ends, for its session.";
+const NO_PROGRESS: &str = "No statement tells how far it is yet.";
+const SERIAL: &str = "A request runs on one thread.";
+
+const FRONT: [Column; 30] = [
+    col("session_id", SqlType::SmallInt),
+    zero("request_id", INT, "A session runs one request at a time."),
+    col("start_time", SqlType::DateTime),
+    col("status", SqlType::nvarchar(30)),
+    col("command", SqlType::nvarchar(32)),
+    maybe("sql_handle", HANDLE),
+    maybe("statement_start_offset", INT),
+    maybe("statement_end_offset", INT),
+    null("plan_handle", HANDLE, NO_HANDLES),
+    col("database_id", SqlType::SmallInt),
+    number("user_id", INT, 1, "Everybody is dbo yet."),
+    maybe("connection_id", GUID),
+    maybe("blocking_session_id", SqlType::SmallInt),
+    maybe("wait_type", SqlType::nvarchar(60)),
+    col("wait_time", INT),
+    col("last_wait_type", SqlType::nvarchar(60)),
+    col("wait_resource", SqlType::nvarchar(256)),
+    col("open_transaction_count", INT),
+    number("open_resultset_count", INT, 1, "There are no multiple active result sets."),
+    col("transaction_id", BIG),
+    null("context_info", SqlType::varbinary(128), NOT_PUBLISHED),
+    zero("percent_complete", SqlType::Real, NO_PROGRESS),
+    zero("estimated_completion_time", BIG, NO_PROGRESS),
+    null("cpu_time", INT, AT_END),
+    col("total_elapsed_time", INT),
+    null("scheduler_id", INT, NO_SCHEDULERS),
+    null("task_address", SqlType::varbinary(8), NO_SCHEDULERS),
+    null("reads", BIG, AT_END),
+    null("writes", BIG, AT_END),
+    null("logical_reads", BIG, AT_END),
+];
+
+const BACK: [Column; 17] = [
+    col("row_count", BIG),
+    col("prev_error", INT),
+    null("nest_level", INT, NOT_PUBLISHED),
+    null("granted_query_memory", INT, NOT_PUBLISHED),
+    zero("executing_managed_code", SqlType::Bit, NO_CLR),
+    number("group_id", INT, 2, NO_GOVERNOR),
+    null("query_hash", SqlType::Binary(8), NO_HANDLES),
+    null("query_plan_hash", SqlType::Binary(8), NO_HANDLES),
+    null("statement_sql_handle", HANDLE, "There is no Query Store yet."),
+    null("statement_context_id", BIG, "There is no Query Store yet."),
+    number("dop", INT, 1, SERIAL),
+    null("parallel_worker_count", INT, SERIAL),
+    null("external_script_request_id", GUID, "There are no external scripts."),
+    zero("is_resumable", SqlType::Bit, "There are no resumable operations."),
+    null("page_resource", SqlType::Binary(8), NOT_PUBLISHED),
+    zero("page_server_reads", BIG, NO_PAGE_SERVERS),
+    null("dist_statement_id", GUID, NO_SYNAPSE),
+];
+
+const LEFT: [Column; 45] = join(FRONT, OPTIONS);
+const COLUMNS: [Column; 62] = join(LEFT, BACK);
+
+pub(crate) const VIEW: View = View {
+    schema: SchemaId::SYS,
+    name: "dm_exec_requests",
+    parameters: None,
+    columns: &COLUMNS,
+    rows,
+};
+
+fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    let waits = system.engine.locks.waits();
+    let running = system.sessions.list().into_iter().filter(|s| s.running);
+    let row = |s: SessionRow| {
+        let wait = waits.iter().find(|w| w.session == s.session_id);
+        row(&s, wait)
+    };
+    Ok(running.map(row).collect())
+}
+
+fn row(s: &SessionRow, lock: Option<&WaitRow>) -> Vec<Value> {
+    let (kind, waited) = s.wait.map_or(("", 0), |(kind, ns)| (kind.name(), ns));
+    let last = if kind.is_empty() { s.last_wait.map_or("", |w| w.name()) } else { kind };
+    let blocker = lock.and_then(|w| w.blocker).map_or(0, |b| b.session.0);
+    let resource = lock.map(|w| locks::wait_resource(&w.resource)).unwrap_or_default();
+    let mut cells = vec![
+        Value::SmallInt(s.session_id.0),
+        datetime(s.request_start_time),
+        text(if kind.is_empty() { "running" } else { "suspended" }),
+        text(s.command),
+        session_list::sql_handle(s),
+        int(s.statement_start_offset),
+        int(s.statement_end_offset),
+        Value::SmallInt(s.database.0 as i16),
+        session_list::connection_id(s),
+        Value::SmallInt(blocker),
+        text_or_null(kind),
+        int_ms(waited),
+        text(last),
+        text(&resource),
+        int(s.open_transaction_count),
+        big(s.transaction_id),
+        int_ms(s.request_elapsed_ns),
+    ];
+    cells.extend(session_list::options(s));
+    cells.extend([big(s.row_count), int(s.last_error)]);
+    cells
+}

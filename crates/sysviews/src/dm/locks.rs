@@ -1,0 +1,87 @@
+//! Locks in words: `resource_description` and `wait_resource`.
+
+use lock::{Kind, Resource};
+
+/// `resource_description` of `sys.dm_tran_locks`.
+pub(crate) fn description(r: &Resource) -> String {
+    let page = r.page_id().map(|p| format!("{}:{}", p.file, p.page)).unwrap_or_default();
+    match r.kind() {
+        Kind::Database | Kind::Object | Kind::Hobt | Kind::AllocationUnit => String::new(),
+        Kind::File => r.file_id().map(|f| f.to_string()).unwrap_or_default(),
+        Kind::Extent | Kind::Page => page,
+        Kind::Key => format!("({:012x})", r.key_hash().unwrap_or(0)),
+        Kind::Rid => format!("{page}:{}", r.slot().unwrap_or_default()),
+        Kind::Xact => format!("XSN = {}", r.xsn().unwrap_or_default()),
+        Kind::Application => match r.application_parts() {
+            Some((principal, low, high)) => format!("{principal}:[]:({low:016x}{high:08x})"),
+            None => String::new(),
+        },
+        Kind::Metadata => match r.metadata_parts() {
+            Some((1, schema, name)) => format!("schema_id = {schema}, name_hash = {name:016x}"),
+            Some((_, 0, name)) => format!("name_hash = {name:016x}"),
+            Some((_, schema, _)) => format!("schema_id = {schema}"),
+            None => String::new(),
+        },
+    }
+}
+
+/// `resource_subtype`.
+pub(crate) fn subtype(r: &Resource) -> &'static str {
+    match r.metadata_parts() {
+        Some((1, ..)) => "OBJECT_NAME",
+        Some(_) => "SCHEMA",
+        None => "",
+    }
+}
+
+/// `wait_resource` of `sys.dm_exec_requests`.
+pub(crate) fn wait_resource(r: &Resource) -> String {
+    let (kind, database) = (r.kind(), r.database_id());
+    let name = kind.name();
+    match kind {
+        Kind::Database => format!("{name}: {database}:0"),
+        Kind::Object => format!("{name}: {database}:{}:0", r.associated_entity_id()),
+        Kind::Key | Kind::Hobt | Kind::AllocationUnit => {
+            let text =
+                format!("{name}: {database}:{} {}", r.associated_entity_id(), description(r));
+            text.trim_end().to_owned()
+        }
+        Kind::File
+        | Kind::Extent
+        | Kind::Page
+        | Kind::Rid
+        | Kind::Application
+        | Kind::Metadata
+        | Kind::Xact => format!("{name}: {database}:{}", description(r)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{DatabaseId, HobtId, ObjectId, PageId, SlotNo};
+
+    const DB: DatabaseId = DatabaseId(6);
+
+    #[test]
+    fn resources_are_spelled_as_a_dba_knows_them() {
+        let (hobt, page) = (HobtId(3), PageId::new(1, 20_789));
+        let id = hobt.as_bigint();
+        let key = Resource::key(DB, hobt, 0xAB_1A39_E609_5155);
+        let rid = Resource::rid(DB, hobt, page, SlotNo(7));
+        let cases = [
+            (Resource::database(DB), "", "DATABASE: 6:0".to_owned()),
+            (Resource::object(DB, ObjectId(245)), "", "OBJECT: 6:245:0".to_owned()),
+            (Resource::page(DB, hobt, page), "1:20789", "PAGE: 6:1:20789".to_owned()),
+            (rid, "1:20789:7", "RID: 6:1:20789:7".to_owned()),
+            (key, "(1a39e6095155)", format!("KEY: 6:{id} (1a39e6095155)")),
+            (Resource::key(DB, hobt, lock::INFINITY), "(ffffffffffff)", String::new()),
+        ];
+        for (resource, described, waited) in cases {
+            assert_eq!(description(&resource), described);
+            if !waited.is_empty() {
+                assert_eq!(wait_resource(&resource), waited);
+            }
+        }
+    }
+}

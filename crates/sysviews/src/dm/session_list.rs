@@ -1,0 +1,89 @@
+//! What sessions, requests and connections share: options, handles, ids.
+
+use crate::cell::bit;
+use crate::column::{Column, col, null, word};
+use crate::reason::NOT_PUBLISHED;
+use session::{SessionRow, Switches};
+use types::{Bytes, SqlType, Value};
+
+const BIT: SqlType = SqlType::Bit;
+
+/// From `text_size` to `deadlock_priority`.
+pub(crate) const OPTIONS: [Column; 15] = [
+    null("text_size", SqlType::Int, NOT_PUBLISHED),
+    word("language", SqlType::nvarchar(128), "us_english", "There is one language yet."),
+    null("date_format", SqlType::nvarchar(3), NOT_PUBLISHED),
+    null("date_first", SqlType::SmallInt, NOT_PUBLISHED),
+    col("quoted_identifier", BIT),
+    col("arithabort", BIT),
+    col("ansi_null_dflt_on", BIT),
+    col("ansi_defaults", BIT),
+    col("ansi_warnings", BIT),
+    col("ansi_padding", BIT),
+    col("ansi_nulls", BIT),
+    col("concat_null_yields_null", BIT),
+    col("transaction_isolation_level", SqlType::SmallInt),
+    col("lock_timeout", SqlType::Int),
+    col("deadlock_priority", SqlType::Int),
+];
+
+/// What `SET ANSI_DEFAULTS ON` turns on.
+const ANSI_DEFAULTS: [Switches; 7] = [
+    Switches::QUOTED_IDENTIFIER,
+    Switches::ANSI_NULL_DFLT_ON,
+    Switches::ANSI_WARNINGS,
+    Switches::ANSI_PADDING,
+    Switches::ANSI_NULLS,
+    Switches::CURSOR_CLOSE_ON_COMMIT,
+    Switches::IMPLICIT_TRANSACTIONS,
+];
+
+/// The written cells of [`OPTIONS`].
+pub(crate) fn options(s: &SessionRow) -> Vec<Value> {
+    let on = |switch: Switches| s.options & switch.bits() != 0;
+    let switches = [Switches::QUOTED_IDENTIFIER, Switches::ARITHABORT, Switches::ANSI_NULL_DFLT_ON];
+    let mut cells: Vec<Value> = switches.map(|w| bit(on(w))).to_vec();
+    cells.push(bit(ANSI_DEFAULTS.into_iter().all(on)));
+    let switches = [
+        Switches::ANSI_WARNINGS,
+        Switches::ANSI_PADDING,
+        Switches::ANSI_NULLS,
+        Switches::CONCAT_NULL_YIELDS_NULL,
+    ];
+    cells.extend(switches.map(|w| bit(on(w))));
+    cells.extend([
+        Value::SmallInt(i16::from(s.isolation_level)),
+        Value::Int(s.lock_timeout_ms),
+        Value::Int(i32::from(s.deadlock_priority)),
+    ]);
+    cells
+}
+
+/// FNV-1a.
+fn hash(bytes: &[u8]) -> u64 {
+    let step = |h: u64, &b: &u8| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// The handle of the text that a session runs or ran last: a batch's mark, the session, a hash.
+pub(crate) fn sql_handle(s: &SessionRow) -> Value {
+    let Some(text) = &s.text else { return Value::Null };
+    let mut bytes = vec![2, 0, 0, 0];
+    bytes.extend(s.session_id.0.to_le_bytes());
+    bytes.extend(hash(text.as_bytes()).to_le_bytes());
+    bytes.resize(20, 0);
+    Value::Binary(Bytes::from(bytes))
+}
+
+/// The id of a session's connection.
+pub(crate) fn connection_id(s: &SessionRow) -> Value {
+    let mut guid = [0; 16];
+    guid[..8].copy_from_slice(&hash(&s.login_time.to_le_bytes()).to_le_bytes());
+    guid[8..10].copy_from_slice(&s.session_id.0.to_le_bytes());
+    Value::Guid(guid)
+}
+
+/// The endpoint that the session came by: TCP, or within the process.
+pub(crate) fn endpoint(s: &SessionRow) -> i32 {
+    if s.login.address.is_empty() { 2 } else { 4 }
+}

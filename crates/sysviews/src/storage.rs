@@ -1,0 +1,61 @@
+//! Heaps and indexes with the pages and rows that they have now.
+
+use crate::tables;
+use crate::view::System;
+use base::SqlResult;
+use catalog::view::{Index, Table};
+use rowstore::RowHobt;
+use std::sync::Arc;
+
+/// A heap or index, open.
+pub(crate) struct Partition {
+    pub(crate) table: Arc<Table>,
+    pub(crate) index: Index,
+    pub(crate) hobt: Arc<RowHobt>,
+}
+
+/// How many pages a partition has.
+pub(crate) struct PageCounts {
+    /// With rows or entries: leaves.
+    pub(crate) data: u64,
+    /// With the levels above, and the maps.
+    pub(crate) used: u64,
+    /// With what its extents have free.
+    pub(crate) reserved: u64,
+}
+
+/// Every partition of the database, those of system tables first.
+pub(crate) fn partitions(system: &System<'_>) -> SqlResult<Vec<Partition>> {
+    let database = system.here()?;
+    let mut found = Vec::new();
+    for table in tables::all(system)? {
+        for index in &table.indexes {
+            // Dropped since the definitions were taken.
+            let Some(hobt) = database.hobts().get(index.hobt) else { continue };
+            let (table, index) = (Arc::clone(&table), index.clone());
+            found.push(Partition { table, index, hobt });
+        }
+    }
+    Ok(found)
+}
+
+impl Partition {
+    /// Counts its pages: maps, and the levels of a tree.
+    ///
+    /// # Errors
+    /// Damaged maps or pages.
+    pub(crate) fn pages(&self, system: &System<'_>) -> SqlResult<PageCounts> {
+        let database = system.here()?;
+        let pages = database.space().unit_pages(self.hobt.unit());
+        let pages = pages.map_err(|e| e.into_sql(&self.table.name, &database.home().name()))?;
+        let allocated = pages.pages.len() as u64;
+        let maps = pages.iam_pages.len() as u64;
+        let levels = self.hobt.physical_stats()?;
+        let above: u64 = levels.iter().filter(|l| l.level > 0).map(|l| l.pages).sum();
+        Ok(PageCounts {
+            data: allocated.saturating_sub(above),
+            used: allocated + maps,
+            reserved: pages.extents.len() as u64 * u64::from(base::limits::EXTENT_PAGES) + maps,
+        })
+    }
+}

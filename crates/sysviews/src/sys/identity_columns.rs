@@ -1,0 +1,59 @@
+//! `sys.identity_columns`: identity columns, with what they count by and how far they are.
+
+use super::column_list::{self, BACK, FRONT, MIDDLE};
+use crate::cell::whole;
+use crate::column::{Column, col, join, maybe, number, zero};
+use crate::reason::{NO_REPLICATION, OF_THIS_VIEW};
+use crate::tables;
+use crate::view::{Rows, System, View};
+use catalog::view::SchemaId;
+use types::{SqlType, Value};
+
+/// SQL Server's type is sql_variant with the column's own type in it.
+const WHOLE: SqlType = SqlType::decimal(38, 0);
+
+const COUNTS: [Column; 5] = [
+    col("seed_value", WHOLE),
+    col("increment_value", WHOLE),
+    maybe("last_value", WHOLE),
+    zero("is_not_for_replication", SqlType::Bit, NO_REPLICATION),
+    zero("is_computed", SqlType::Bit, "An identity column is not computed."),
+];
+const LEFT: [Column; 22] = {
+    let mut columns: [Column; 22] = join(FRONT, MIDDLE);
+    columns[9] = zero("is_nullable", SqlType::Bit, "An identity column is never NULL.");
+    columns[10] = zero("is_ansi_padded", SqlType::Bit, "An identity column is a number.");
+    columns[12] = number("is_identity", SqlType::Bit, 1, OF_THIS_VIEW);
+    columns[20] = zero("default_object_id", SqlType::Int, "An identity column has no default.");
+    columns[8] = crate::column::null("collation_name", SqlType::SYSNAME, "It is a number.");
+    columns
+};
+const MORE: [Column; 27] = join(LEFT, COUNTS);
+const COLUMNS: [Column; 44] = join(MORE, BACK);
+
+pub(crate) const VIEW: View = View {
+    schema: SchemaId::SYS,
+    name: "identity_columns",
+    parameters: None,
+    columns: &COLUMNS,
+    rows,
+};
+
+fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    let database = system.here()?;
+    let mut rows = Vec::new();
+    for table in tables::own(system)? {
+        for column in &table.columns {
+            let Some(identity) = column.identity else { continue };
+            let last = database.identities().last(table.base().hobt);
+            // What numbers have: name to scale.
+            let mut cells = column_list::front(table.object_id, column);
+            cells.truncate(8);
+            cells.push(whole(identity.seed));
+            cells.push(whole(identity.increment));
+            cells.push(last.map_or(Value::Null, whole));
+            rows.push(cells);
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,40 @@
+//! `sys.sql_modules`: the texts of procedures and of whatever else is kept as text.
+
+use crate::cell::{bit, int, text};
+use crate::column::{Column, col, maybe, null, zero};
+use crate::reason::NO_MEMORY_TABLES;
+use crate::view::{Rows, System, View};
+use catalog::view::{Object, SchemaId};
+use types::{SqlType, Value};
+
+const BIT: SqlType = SqlType::Bit;
+const NOT_KEPT: &str = "Kept in the text of the module only.";
+const NO_FUNCTIONS: &str = "There are no callable functions of users yet.";
+
+const COLUMNS: [Column; 12] = [
+    col("object_id", SqlType::Int),
+    maybe("definition", SqlType::NVARCHAR_MAX),
+    maybe("uses_ansi_nulls", BIT),
+    maybe("uses_quoted_identifier", BIT),
+    zero("is_schema_bound", BIT, "SCHEMABINDING does not exist yet."),
+    zero("uses_database_collation", BIT, "SCHEMABINDING does not exist yet."),
+    zero("is_recompiled", BIT, NOT_KEPT),
+    zero("null_on_null_input", BIT, NO_FUNCTIONS),
+    null("execute_as_principal_id", SqlType::Int, "EXECUTE AS does not exist yet."),
+    zero("uses_native_compilation", BIT, NO_MEMORY_TABLES),
+    zero("is_inlineable", BIT, NO_FUNCTIONS),
+    zero("inline_type", BIT, NO_FUNCTIONS),
+];
+
+pub(crate) const VIEW: View =
+    View { schema: SchemaId::SYS, name: "sql_modules", parameters: None, columns: &COLUMNS, rows };
+
+fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    let mut rows = Vec::new();
+    for object in system.view()?.objects() {
+        let Object::Module(m) = object else { continue };
+        let (nulls, quoted) = (bit(m.ansi_nulls), bit(m.quoted_identifier));
+        rows.push(vec![int(m.object_id.0), text(&m.text), nulls, quoted]);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,34 @@
+//! `sys.views`: views that users made. They are kept as text and cannot be read yet.
+
+use super::object_list;
+use crate::column::{Column, join, word, zero};
+use crate::reason::*;
+use crate::view::{Rows, System, View};
+use catalog::view::SchemaId;
+use types::{SqlType, Value};
+
+const BIT: SqlType = SqlType::Bit;
+
+const COLUMNS: [Column; 23] = join(
+    object_list::of_kind("V", "VIEW"),
+    [
+        zero("is_replicated", BIT, NO_REPLICATION),
+        zero("has_replication_filter", BIT, NO_REPLICATION),
+        zero("has_opaque_metadata", BIT, "VIEW_METADATA cannot be set yet."),
+        zero("has_unchecked_assembly_data", BIT, NO_CLR),
+        zero("with_check_option", BIT, "WITH CHECK OPTION does not exist yet."),
+        zero("is_date_correlation_view", BIT, "There are no date correlation statistics."),
+        zero("is_tracked_by_cdc", BIT, NO_CDC),
+        zero("has_snapshot", BIT, NO_VERSIONS),
+        zero("ledger_view_type", SqlType::TinyInt, NO_LEDGER),
+        word("ledger_view_type_desc", SqlType::nvarchar(60), "NON_LEDGER_VIEW", NO_LEDGER),
+        zero("is_dropped_ledger_view", BIT, NO_LEDGER),
+    ],
+);
+
+pub(crate) const VIEW: View =
+    View { schema: SchemaId::SYS, name: "views", parameters: None, columns: &COLUMNS, rows };
+
+fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    Ok(object_list::own_of(system, "V")?.iter().map(|l| l.kind_cells()).collect())
+}
