@@ -46,6 +46,8 @@ enum Choice {
     Test(test::Options),
     /// Run a numbered proof, e.g. `prove path.10`, or all of one issue: `prove path`
     Prove(prove::Options),
+    /// Kill a real server again and again; verify what it recovers
+    Kills(prove::kills::Options),
 }
 
 fn main() -> ExitCode {
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Choice::Messages => messages::run(&workspace),
         Choice::Test(options) => test::run(&workspace, &options),
         Choice::Prove(options) => prove::run(&workspace, &options),
+        Choice::Kills(options) => prove::kills::run(&workspace, &options),
     });
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

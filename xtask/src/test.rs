@@ -5,6 +5,7 @@
 use crate::clients;
 use crate::layers;
 use crate::process;
+use crate::prove;
 use crate::tidy;
 use crate::workspace::{Outcome, Workspace};
 use std::time::{Duration, Instant};
@@ -62,6 +63,7 @@ fn own_steps(workspace: &Workspace) -> Vec<Step<'_>> {
             cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
         ),
         ("tests", cargo(&["test", "--workspace", "--locked"])),
+        ("kills", Box::new(|| prove::kills::short(workspace))),
     ]
 }
 

@@ -2,12 +2,14 @@
 //! asserted, hard parts are told. Sizes are measured as they are, whatever ratchet.toml allows.
 
 use super::Figure;
+use super::program::Ground;
 use crate::layers::{self, Layers};
 use crate::survey::Survey;
 use crate::tidy::{self, FILE_LINES_MAX, FUNCTION_LINES_MAX};
-use crate::workspace::{Outcome, Violation, Workspace};
+use crate::workspace::{Outcome, Violation};
 
-pub(crate) fn run(workspace: &Workspace) -> Outcome<Vec<Figure>> {
+pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
+    let workspace = ground.workspace;
     let survey = Survey::take(workspace)?;
     let layers = Layers::read(workspace)?;
     let tables = tidy::tables(workspace)?;

@@ -1,0 +1,5 @@
+-- A new database for the one-row story.
+CREATE DATABASE OneRow;
+GO
+USE OneRow;
+GO

@@ -1,0 +1,117 @@
+//! path.3, durability: crash runs on the simulated disk in their long form, planted faults that
+//! they must catch, and SIGKILLs of a real server.
+
+use super::program::Ground;
+use super::{Figure, kills};
+use crate::process;
+use crate::workspace::Outcome;
+use std::process::Stdio;
+
+const CRASH_POINTS_MIN: u64 = 2_000;
+const FAULTS: u64 = 4;
+const KILLS: u32 = 200;
+
+pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
+    Ok(vec![
+        real_kills(ground),
+        crash_points(
+            ground,
+            "simulated crashes of eight sessions (database)",
+            &["--package", "database", "--test", "sessions"],
+            ("GHOSTLIGHT_LONG", "1"),
+        ),
+        crash_points(
+            ground,
+            "simulated crashes of page groups (recovery)",
+            &["--package", "recovery", "--test", "crash"],
+            ("GHOSTLIGHT_CRASH_SEEDS", "0..90"),
+        ),
+        mutations(ground),
+        Figure::unmeasured(
+            "the same driven as T-SQL, with DDL, TRUNCATE, #tables",
+            "2000 crash points",
+        ),
+        Figure::unmeasured("planted damages that DBCC CHECKDB reports", "300 of 300"),
+        Figure::unmeasured("system-call trace: acknowledged after the sync", "every full commit"),
+    ])
+}
+
+/// A test of the workspace in release; its output where it passed.
+fn test(ground: &Ground<'_>, arguments: &[&str], env: (&str, &str)) -> Outcome<String> {
+    let mut command = process::cargo(ground.workspace, &["test", "--release", "--locked"]);
+    command.args(arguments).args(["--", "--nocapture"]).env(env.0, env.1);
+    let finished =
+        command.stderr(Stdio::piped()).output().map_err(|e| format!("start cargo: {e}"))?;
+    let output = String::from_utf8_lossy(&finished.stdout).into_owned();
+    if finished.status.success() {
+        return Ok(output);
+    }
+    let errors = String::from_utf8_lossy(&finished.stderr);
+    let telling = |line: &&str| {
+        line.contains("seed=") || line.contains("panicked") || line.starts_with("error")
+    };
+    let line = errors.lines().chain(output.lines()).find(telling);
+    Err(format!("fails: {}", line.unwrap_or("without a word")))
+}
+
+fn crash_points(ground: &Ground<'_>, what: &str, arguments: &[&str], env: (&str, &str)) -> Figure {
+    let limit = format!("at least {CRASH_POINTS_MIN} crash points");
+    let (figure, pass) = match test(ground, arguments, env) {
+        Ok(output) => {
+            let points = count_before(&output, " crash points");
+            let figure = format!("{points} crash points, all recovered");
+            (figure, points >= CRASH_POINTS_MIN)
+        }
+        Err(why) => (why, false),
+    };
+    Figure { what: what.to_owned(), figure, limit, pass }
+}
+
+fn mutations(ground: &Ground<'_>) -> Figure {
+    let arguments =
+        ["--package", "recovery", "--features", "mutations", "--test", "crash", "each_mutation"];
+    let (figure, pass) = match test(ground, &arguments, ("GHOSTLIGHT_CRASH_SEEDS", "0..1")) {
+        Ok(output) => {
+            let caught = output.lines().filter(|line| line.contains(": seed=")).count() as u64;
+            (format!("{caught} faults caught"), caught == FAULTS)
+        }
+        Err(why) => (why, false),
+    };
+    let limit = format!("{FAULTS}, each within 500 crash points");
+    Figure { what: "mutations".to_owned(), figure, limit, pass }
+}
+
+fn real_kills(ground: &Ground<'_>) -> Figure {
+    let run = || {
+        let data = ground.folder("path.3")?.join("data");
+        kills::drive(&ground.binary()?, &data, KILLS, kills::any_seed())
+    };
+    let (figure, pass) = match run() {
+        Ok(counts) => {
+            let pass = counts.kills == KILLS && counts.acknowledged > u64::from(KILLS);
+            (counts.to_string(), pass)
+        }
+        Err(why) => (why, false),
+    };
+    let limit = format!("{KILLS} SIGKILLs, nothing lost, CHECKDB clean");
+    Figure { what: "real disk".to_owned(), figure, limit, pass }
+}
+
+/// The number before the words, 0 where they are not said.
+fn count_before(output: &str, words: &str) -> u64 {
+    let before = output.lines().find_map(|line| line.split_once(words)).map(|(before, _)| before);
+    before.and_then(|text| text.rsplit(' ').next()?.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    /// The count is the word before, wherever the line begins.
+    #[test]
+    fn counts() {
+        let count = |text| super::count_before(text, " crash points");
+        assert_eq!(count("test a ... 2104 crash points, Counts { .. }"), 2104);
+        assert_eq!(count("7 crash points"), 7);
+        assert_eq!(count("some crash points"), 0);
+        assert_eq!(count(""), 0);
+    }
+}
