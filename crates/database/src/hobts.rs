@@ -131,6 +131,13 @@ impl HobtDirectory for OpenHobts {
         self.load_again();
         known(&self.open.read())
     }
+
+    fn undone(&self, unit: AllocUnitId) {
+        let mut open = self.open.write();
+        if let Some(hobt) = open.by_unit.remove(&unit) {
+            open.by_hobt.remove(&hobt);
+        }
+    }
 }
 
 impl SystemHobts for OpenHobts {

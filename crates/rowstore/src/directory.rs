@@ -9,4 +9,7 @@ use std::sync::Arc;
 pub trait HobtDirectory: Send + Sync {
     /// The hobt that owns a unit, opened if need be.
     fn by_unit(&self, unit: AllocUnitId) -> Option<Arc<RowHobt>>;
+
+    /// The transaction that made a unit was undone: its hobt is gone.
+    fn undone(&self, unit: AllocUnitId);
 }

@@ -33,15 +33,15 @@ pub(crate) fn rid_bytes(page: PageId, slot: u16) -> [u8; 8] {
     [p[0], p[1], p[2], p[3], f[0], f[1], s[0], s[1]]
 }
 
-/// A slot for a new record: an empty one, else the next.
-fn slot_for(view: PageView<'_>, bytes: usize) -> Option<u16> {
+/// Slots for a new record: the empty ones, then the next.
+fn slots_for(view: PageView<'_>, bytes: usize) -> impl Iterator<Item = u16> {
     let free = usize::from(view.free_count());
     let count = view.slot_count();
-    if bytes > free {
-        return None;
-    }
-    let empty = (0..count).find(|&s| view.slot_offset(s) == Some(0));
-    empty.or((slot_cost(bytes) <= free).then_some(count))
+    let fits = move |s: &u16| match *s < count {
+        true => bytes <= free && view.slot_offset(*s) == Some(0),
+        false => slot_cost(bytes) <= free,
+    };
+    (0..=count).filter(fits)
 }
 
 impl RowHobt {
@@ -87,26 +87,47 @@ impl RowHobt {
         loop {
             work.part(&self.home).reserve(record.len() + 512)?;
             let Some(id) = self.page_with_room(work, record.len())? else { continue };
-            if moved_from.is_some_and(|(from, _)| from == id) {
-                self.hints.lock().pages.retain(|p| *p != id);
-                continue;
-            }
-            let (guard, from) = self.latch_both(id, moved_from.map(|f| f.0))?;
-            let Some(slot) = slot_for(guard.view(), record.len()) else {
-                self.hints.lock().pages.retain(|p| *p != id);
-                continue;
+            let other = moved_from.map(|(from, _)| from).filter(|from| *from != id);
+            let (guard, from) = self.latch_both(id, other)?;
+            let slot = match self.free_slot(work, &guard, record.len(), covered)? {
+                Some(Ok(slot)) => slot,
+                Some(Err(ticket)) => {
+                    drop((guard, from));
+                    self.wait(work, ticket, plan)?;
+                    continue;
+                }
+                None => {
+                    self.hints.lock().pages.retain(|p| *p != id);
+                    continue;
+                }
             };
-            if !covered
-                && let Tried::Wait(ticket) =
-                    self.try_exclusive(work, id, self.rid_resource(id, slot))?
-            {
-                drop((guard, from));
-                self.wait(work, ticket, plan)?;
-                continue;
-            }
-            self.log_put(work, guard, from.zip(moved_from.map(|f| f.1)), slot, record);
+            self.log_put(work, guard, moved_from.map(|(_, slot)| (from, slot)), slot, record);
             return Ok((id, slot));
         }
+    }
+
+    /// A slot that a record fits in, locked; one that somebody still holds (whose insert was taken
+    /// back to a savepoint) is passed by. `None` when the page has no room.
+    fn free_slot(
+        &self,
+        work: &Work,
+        guard: &WriteGuard<'_>,
+        bytes: usize,
+        covered: bool,
+    ) -> RowResult<Option<Result<u16, lock::Ticket>>> {
+        let (view, id) = (guard.view(), guard.id());
+        let ours = view.alloc_unit() == self.spec.unit;
+        let mut held = None;
+        for slot in slots_for(view, bytes).filter(|_| ours) {
+            if covered {
+                return Ok(Some(Ok(slot)));
+            }
+            match self.try_exclusive(work, id, self.rid_resource(id, slot))? {
+                Tried::Granted => return Ok(Some(Ok(slot))),
+                Tried::Wait(ticket) => held = Some(Err(ticket)),
+            }
+        }
+        Ok(held)
     }
 
     /// Latches one page or two, the lower first.
@@ -130,7 +151,7 @@ impl RowHobt {
         &self,
         work: &mut Work,
         guard: WriteGuard<'_>,
-        from: Option<(WriteGuard<'_>, u16)>,
+        from: Option<(Option<WriteGuard<'_>>, u16)>,
         slot: u16,
         record: &[u8],
     ) {
@@ -141,7 +162,7 @@ impl RowHobt {
         begin.log(&mut change, session);
         let page = change.add(guard);
         if let Some((guard, slot)) = from {
-            let from = change.add(guard);
+            let from = guard.map_or(page, |guard| change.add(guard));
             change.apply(from, self.spec.unit, kinds::GHOST, slot, &[], undo);
         }
         change.apply(page, self.spec.unit, kinds::INSERT, slot, &[record], undo);
@@ -176,8 +197,8 @@ impl RowHobt {
         let pages = self.home.space.unit_pages(&self.unit)?;
         let Some(&last) = pages.pages.last() else { return Ok(None) };
         let guard = self.home.pages.read(last)?;
-        let fits =
-            guard.view().alloc_unit() == self.spec.unit && slot_for(guard.view(), bytes).is_some();
+        let fits = guard.view().alloc_unit() == self.spec.unit
+            && slots_for(guard.view(), bytes).next().is_some();
         Ok(fits.then_some(last))
     }
 

@@ -34,9 +34,10 @@ impl RowUndo {
     fn undo_create(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> RowResult<bool> {
         let Some(first_iam) = record.page() else { return Ok(false) };
         let unit = AllocUnit::open(record.alloc_unit(), first_iam);
+        self.directory.undone(unit.id);
         // The drop first: a crash after it repeats the drop, which frees what is left.
         if self.home.space.unit_exists(&unit)? {
-            self.home.space.drop_unit(&unit)?;
+            self.home.space.undo_unit(&unit)?;
         }
         let next = match cx.undo {
             buffer::Undo::Compensation { next, .. } => next,

@@ -14,7 +14,7 @@ use wal::{Group, LogReservation, TransactionChain};
 
 const NO_UNIT: AllocUnitId = AllocUnitId(0);
 /// Log bytes that a system change of the maps may write.
-const SYSTEM_CHANGE_BYTES: u64 = 2048;
+pub(crate) const SYSTEM_CHANGE_BYTES: u64 = 2048;
 
 impl Space {
     /// The page of the change with that id, latched now if it is not in it yet.

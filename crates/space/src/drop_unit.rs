@@ -4,13 +4,14 @@
 //! that a crash leaves half dropped is dropped again (deferred drop), which frees what is left.
 //! Each step is a change of its own over at most 32 extents.
 
+use crate::allocate::SYSTEM_CHANGE_BYTES;
 use crate::redo::{bits_payload, kinds};
 use crate::space::Space;
 use crate::{AllocUnit, SpaceError, gam_page, iam, pfs_page, sgam_page};
 use base::{AllocUnitId, ExtentId, PageId};
 use buffer::{Change, Undo};
 use page::{ExtentBits, PageKind, Pfs};
-use wal::{Group, TransactionChain};
+use wal::{Group, LogReservation, TransactionChain};
 
 const STEP_EXTENTS: usize = 8;
 
@@ -20,6 +21,28 @@ impl Space {
     /// # Errors
     /// Damaged maps, a full log; what was freed stays freed, and it can be called again.
     pub fn drop_unit(&self, unit: &AllocUnit) -> Result<(), SpaceError> {
+        self.give_back(unit, true)
+    }
+
+    /// The same in the undo of the transaction that made it: a full log is no hindrance, because
+    /// whoever made it holds the reserve for its undo.
+    ///
+    /// # Errors
+    /// Damaged maps.
+    pub fn undo_unit(&self, unit: &AllocUnit) -> Result<(), SpaceError> {
+        self.give_back(unit, false)
+    }
+
+    /// Log for one step, unless the caller holds it already.
+    fn log_for_step(&self, reserves: bool, bytes: u64) -> Result<LogReservation, SpaceError> {
+        let mut log = LogReservation::none(self.pages.log());
+        if reserves {
+            log.grow(SYSTEM_CHANGE_BYTES + bytes)?;
+        }
+        Ok(log)
+    }
+
+    fn give_back(&self, unit: &AllocUnit, reserves: bool) -> Result<(), SpaceError> {
         loop {
             let mut extents = Vec::new();
             self.each_extent(unit, &mut |_, e| {
@@ -30,30 +53,39 @@ impl Space {
                 break;
             }
             for step in extents.chunks(STEP_EXTENTS) {
-                self.free_extents(unit, step)?;
+                self.free_extents(unit, step, reserves)?;
             }
         }
-        self.drop_chain(unit)
+        self.drop_chain(unit, reserves)
     }
 
     /// Frees extents that lie in one IAM, one GAM and one PFS interval each step.
-    fn free_extents(&self, unit: &AllocUnit, extents: &[ExtentId]) -> Result<(), SpaceError> {
+    fn free_extents(
+        &self,
+        unit: &AllocUnit,
+        extents: &[ExtentId],
+        reserves: bool,
+    ) -> Result<(), SpaceError> {
         let mut rest = extents;
         while let Some(first) = rest.first() {
             let maps = |e: &ExtentId| (gam_page(e.first_page()), pfs_page(e.first_page()));
             let n = rest.iter().take_while(|e| maps(e) == maps(first)).count();
             let (now, later) = rest.split_at(n);
-            self.free_together(unit, now)?;
+            self.free_together(unit, now, reserves)?;
             rest = later;
         }
         Ok(())
     }
 
-    fn free_together(&self, unit: &AllocUnit, extents: &[ExtentId]) -> Result<(), SpaceError> {
+    fn free_together(
+        &self,
+        unit: &AllocUnit,
+        extents: &[ExtentId],
+        reserves: bool,
+    ) -> Result<(), SpaceError> {
         let first = extents[0].first_page();
         let iam_id = self.iam_covering(unit, extents[0])?;
-        let mut log = self.reserve_log()?;
-        log.grow(extents.len() as u64 * 500)?;
+        let _log = self.log_for_step(reserves, extents.len() as u64 * 500)?;
         let mut group = Group::new();
         let mut change = Change::new(&self.pages, &mut group);
         let iam = change.add(self.pages.write(iam_id)?);
@@ -87,7 +119,7 @@ impl Space {
     }
 
     /// Frees the IAM pages, the head last: while it is there, the unit can be dropped again.
-    fn drop_chain(&self, unit: &AllocUnit) -> Result<(), SpaceError> {
+    fn drop_chain(&self, unit: &AllocUnit, reserves: bool) -> Result<(), SpaceError> {
         loop {
             let mut chain = Vec::new();
             let mut at = unit.first_iam;
@@ -96,7 +128,7 @@ impl Space {
                 at = self.iam(unit, at)?.view().next_page();
             }
             let last = chain.pop().unwrap_or(unit.first_iam);
-            self.free_mixed(unit, last, chain.last().copied())?;
+            self.free_mixed(unit, last, chain.last().copied(), reserves)?;
             if chain.is_empty() {
                 return Ok(());
             }
@@ -108,8 +140,9 @@ impl Space {
         unit: &AllocUnit,
         page: PageId,
         before: Option<PageId>,
+        reserves: bool,
     ) -> Result<(), SpaceError> {
-        let _log = self.reserve_log()?;
+        let _log = self.log_for_step(reserves, 0)?;
         let mut group = Group::new();
         let mut change = Change::new(&self.pages, &mut group);
         if let Some(before) = before {

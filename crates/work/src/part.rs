@@ -52,9 +52,11 @@ impl Part {
         }
         let need = self.undo_bytes + 2 * change_bytes as u64 + FORWARD_SLACK;
         if need > self.reservation.bytes() {
-            self.reservation.grow((need - self.reservation.bytes()).max(RESERVE_STEP))?;
+            return self.reservation.grow((need - self.reservation.bytes()).max(RESERVE_STEP));
         }
-        Ok(())
+        // What was logged since the last growth is gone from the log: what others and this one
+        // were promised for their undo must still be there.
+        self.reservation.confirm()
     }
 
     /// Within the first change: the begin record, in the same group.

@@ -1,0 +1,247 @@
+//! A whole database in motion: a tree and a heap, each with an index that the same transaction
+//! maintains, large rows, tables that come and go, savepoints, full logs that may not grow,
+//! delayed commits, checkpoints and the database's own workers, in a pool of 64 frames, on a
+//! disk that loses and tears writes. After each crash: every acknowledged commit is there, later
+//! ones are lost as a suffix, none is there in part, each index is its table, all is sound.
+
+mod change;
+mod promised;
+mod tables;
+
+use access::{Isolation, LockPlan, ScanRange, TableSource};
+use base::{DatabaseId, HobtId, SessionId};
+use catalog::view::{Object, SystemObjects};
+use catalog::{Changes, DatabaseOptions, Delta, HobtSpec};
+use change::Session;
+use database::{Database, Environment, Files, Sizing};
+use lock::Timeout;
+use os::disk::Disk;
+use os::memory::Memory;
+use promised::Promised;
+use sim::DiskOptions;
+use sim::harness::{Counts, Plan, try_crash_runs};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use tables::{HOBTS, OBJECTS};
+use work::{CommitMode, DelayedDurability, Engine, Work};
+
+const SESSIONS: u64 = 8;
+const TRANSACTIONS: u64 = 7;
+
+pub struct Random(u64);
+
+impl Random {
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+fn environment(disk: Arc<dyn Disk>) -> Environment {
+    let memory = Memory::new(64 << 20);
+    Environment {
+        disk,
+        pool: buffer::Pool::new(&memory, 64).unwrap(),
+        engine: Arc::new(Engine {
+            transactions: txn::Transactions::default(),
+            locks: lock::Table::new(&lock::Options::default()),
+        }),
+        system: Arc::new(SystemObjects::default()),
+    }
+}
+
+fn sizing(seed: u64) -> Sizing {
+    let mut sizing = Sizing::default();
+    sizing.data_growth.pages = 64;
+    sizing.log.initial_bytes = 768 << 10;
+    // Every other log may not grow: 9002, and what was begun must still be rolled back.
+    sizing.log.growth_bytes = if seed.is_multiple_of(2) { 0 } else { 256 << 10 };
+    sizing
+}
+
+fn make(env: &Environment, seed: u64) -> Option<Arc<Database>> {
+    let files = Files::of(Path::new("/data"), "t");
+    let options = DatabaseOptions::default();
+    let sizing = sizing(seed);
+    let db = Database::create(env, DatabaseId(5), "t", &files, &sizing, &options, true).ok()?;
+    HOBTS.iter().for_each(|h| db.ids().used_hobt(*h));
+    let mut work = Work::new(&env.engine, SessionId(50), Arc::default());
+    work.begin(true, "");
+    let tables = [tables::tree(), tables::heap()];
+    for table in &tables {
+        let system = Arc::clone(db.hobts());
+        let changes = Changes::new(&*system);
+        for index in &table.indexes {
+            let spec = HobtSpec::of(table, index);
+            let places = db.builder().create_hobt(&mut work, &spec).ok()?;
+            changes.put_places(&mut work, index.hobt, &places).ok()?;
+        }
+        changes.put_table(&mut work, None, table).ok()?;
+    }
+    work.commit(CommitMode::Full).ok()?;
+    for table in tables {
+        db.publisher().publish(&[Delta::PutObject(Object::Table(Arc::new(table)))]);
+    }
+    Some(db)
+}
+
+fn plant(db: &Database, fault: Option<&str>) {
+    #[cfg(feature = "mutations")]
+    match fault {
+        Some("log-sync") => db.log().mutate_skip_log_sync(),
+        Some(fault) => db.pages().mutate(fault),
+        None => {}
+    }
+    #[cfg(not(feature = "mutations"))]
+    let _ = (db, fault);
+}
+
+fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>, fault: Option<&str>) {
+    let env = environment(disk);
+    if env.disk.create_dir(Path::new("/data")).is_err() {
+        return;
+    }
+    let Some(db) = make(&env, seed) else { return };
+    plant(&db, fault);
+    db.home().set_delayed_durability(DelayedDurability::Allowed);
+    *p.made.lock() = true;
+    let workers = db.start_workers();
+    let session = |n: u64| {
+        let (db, p, env) = (Arc::clone(&db), Arc::clone(&p), env.clone());
+        os::task::spawn(&format!("session {n}"), move || {
+            let mut work = Work::new(&env.engine, SessionId(51 + n as i16), Arc::default());
+            work.set_timeout(Timeout::from_setting(20));
+            let r = Random(seed ^ (n << 32));
+            let mut session = Session { db: &db, work, r, p: &p, undo: Vec::new(), passing: None };
+            for t in 0..TRANSACTIONS {
+                session.transaction(1 + n * 1000 + t, OBJECTS + 2 + (n * 100 + t) as i32);
+                if session.r.below(12) == 0 {
+                    let _ = db.checkpoint(false);
+                }
+            }
+        })
+    };
+    let tasks: Vec<_> = (0..SESSIONS).map(session).collect();
+    for task in tasks {
+        if let Err(panic) = task.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+    // Also a running database is sound, and its indexes are its tables.
+    let found = look(&db);
+    p.compare(&found);
+    let _ = db.close(workers);
+}
+
+fn bytes<'a>(cursor: &'a dyn access::RowCursor, column: usize) -> &'a [u8] {
+    cursor.field(column).unwrap().inline().unwrap()
+}
+
+fn int(bytes: &[u8]) -> u64 {
+    i32::from_le_bytes(bytes.try_into().unwrap()) as u64
+}
+
+fn long(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().unwrap())
+}
+
+/// Key, value and RID of each row, in the order of the scan.
+fn rows(db: &Database, hobt: HobtId) -> Vec<(u64, u64, Option<[u8; 8]>)> {
+    let mut work = db.system_work();
+    let plan = LockPlan::read(Isolation::ReadCommitted);
+    let hobt = db.hobts().get(hobt).expect("the table is known");
+    let mut cursor = hobt.scan(&mut work, &ScanRange::default(), &plan).unwrap();
+    let mut rows = Vec::new();
+    while cursor.next(&mut work).unwrap() {
+        rows.push((int(bytes(&*cursor, 0)), long(bytes(&*cursor, 1)), cursor.rid()));
+    }
+    rows
+}
+
+/// Everything that is in the database, by key; checks it against itself.
+fn look(db: &Database) -> BTreeMap<u64, u64> {
+    let report = db.check();
+    assert!(report.is_clean(), "{report:?}");
+    let plan = LockPlan::read(Isolation::ReadCommitted);
+    let mut found = BTreeMap::new();
+    let (tree, heap) = (rows(db, HOBTS[0]), rows(db, HOBTS[2]));
+    let mut work = db.system_work();
+    let mut index = Vec::new();
+    let by_value = db.hobts().get(HOBTS[1]).unwrap();
+    let mut cursor = by_value.scan(&mut work, &ScanRange::default(), &plan).unwrap();
+    while cursor.next(&mut work).unwrap() {
+        index.push((long(bytes(&*cursor, 0)), int(bytes(&*cursor, 1))));
+    }
+    let mut expected: Vec<_> = tree.iter().map(|(k, v, _)| (*v, *k)).collect();
+    expected.sort_unstable();
+    assert_eq!(index, expected, "the index on v is the tree");
+    drop(cursor);
+    let mut index = Vec::new();
+    let by_key = db.hobts().get(HOBTS[3]).unwrap();
+    let mut cursor = by_key.scan(&mut work, &ScanRange::default(), &plan).unwrap();
+    while cursor.next(&mut work).unwrap() {
+        index.push((int(bytes(&*cursor, 0)), <[u8; 8]>::try_from(bytes(&*cursor, 1)).unwrap()));
+    }
+    drop(cursor);
+    let mut expected: Vec<_> = heap.iter().map(|(k, _, rid)| (*k, rid.unwrap())).collect();
+    expected.sort_unstable();
+    assert_eq!(index, expected, "the index on k is the heap");
+    found.extend(tree.iter().map(|(k, v, _)| (*k, *v)));
+    found.extend(heap.iter().map(|(k, v, _)| (1000 + k, *v)));
+    for object in db.view().objects() {
+        if let Object::Table(table) = object
+            && table.object_id.0 > OBJECTS + 1
+        {
+            let rows = rows(db, table.base().hobt);
+            assert_eq!(rows.len(), change::PASSING_ROWS as usize, "{} is whole", table.name);
+            found.insert(table.object_id.0 as u64, rows[0].1);
+        }
+    }
+    found
+}
+
+fn verify(disk: Arc<sim::Disk>, p: &Promised) {
+    if !*p.made.lock() {
+        return;
+    }
+    let env = environment(disk);
+    let files = Files::of(Path::new("/data"), "t");
+    let (db, _) = Database::open(&env, DatabaseId(5), "t", &files, &sizing(0)).unwrap();
+    p.compare(&look(&db));
+    db.close(Vec::new()).unwrap();
+}
+
+fn run(seeds: std::ops::Range<u64>, fault: Option<&'static str>) -> Result<Counts, String> {
+    let plan = Plan {
+        seeds,
+        cases: 10,
+        depth: 3,
+        disk: DiskOptions { refuse_space_one_in: 60, ..DiskOptions::default() },
+        ..Plan::default()
+    };
+    try_crash_runs(&plan, |d, seed, p| workload(d, seed, p, fault), |d, p| verify(d, &p))
+}
+
+#[test]
+fn a_whole_database_survives_crashes() {
+    let cases = if std::env::var_os("GHOSTLIGHT_LONG").is_some() { 2000 } else { 60 };
+    let counts = run(0..cases / 10, None).unwrap_or_else(|e| panic!("{e}"));
+    assert!(counts.crash_points() >= cases, "{counts:?}");
+}
+
+/// Each planted fault is caught, and within this many crash points.
+#[cfg(feature = "mutations")]
+#[test]
+fn each_mutation_is_caught_within_500_crash_points() {
+    for fault in ["log-sync", "doublewrite", "write-ahead", "group-end"] {
+        // A seed has 10 cases of at most 3 crash points.
+        let caught = (0..17).find_map(|seed| {
+            let failed = run(seed..seed + 1, Some(fault)).err();
+            failed.map(|text| (seed, text.lines().next().unwrap_or_default().to_owned()))
+        });
+        let (seed, line) = caught.unwrap_or_else(|| panic!("{fault} is not caught"));
+        println!("{fault}, seed {seed}: {line}");
+    }
+}
