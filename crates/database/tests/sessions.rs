@@ -316,5 +316,6 @@ fn transactions_of_eight_sessions_survive_crashes_whole() {
         ..Plan::default()
     };
     let counts = crash_runs(&plan, workload, |disk, p| verify(disk, &p));
+    println!("{} crash points, {counts:?}", counts.crash_points());
     assert!(counts.crash_points() >= cases, "{counts:?}");
 }
