@@ -36,7 +36,7 @@ pub use error::CatalogError;
 pub use guard::{lock_name, lock_object, lock_schema, lock_schema_name};
 pub use identity::{Identities, IdentityStore};
 pub use ids::Ids;
-pub use load::{Loaded, ObjectDates, load, object_dates};
+pub use load::{Loaded, ObjectDates, load, load_for_undo, object_dates};
 pub use options::{
     DatabaseOption, DatabaseOptions, DelayedDurability, PageVerify, RecoveryModel, UserAccess,
 };

@@ -46,14 +46,44 @@ pub fn load(
     collation: Collation,
     objects: Arc<SystemObjects>,
 ) -> SqlResult<Loaded> {
+    load_definitions(system, work, (id, name), collation, objects, false)
+}
+
+/// The same while unfinished transactions are being undone: definitions that they left half
+/// written are passed by, since what is undone later does not need them.
+///
+/// # Errors
+/// Damaged pages, places that make no sense.
+pub fn load_for_undo(
+    system: &dyn SystemHobts,
+    work: &mut Work,
+    id: DatabaseId,
+    name: &str,
+    collation: Collation,
+    objects: Arc<SystemObjects>,
+) -> SqlResult<Loaded> {
+    load_definitions(system, work, (id, name), collation, objects, true)
+}
+
+fn load_definitions(
+    system: &dyn SystemHobts,
+    work: &mut Work,
+    (id, name): (DatabaseId, &str),
+    collation: Collation,
+    objects: Arc<SystemObjects>,
+    passes_by: bool,
+) -> SqlResult<Loaded> {
     let mut view = DatabaseView::new(id, name, collation, objects);
     let mut ids = Ids::default();
     for row in scan::<ClassRow>(system, work)? {
         view = view.with_schema(Schema { id: SchemaId(row.id), name: row.name });
     }
-    for (owner, rows) in definitions(system, work, &mut ids)? {
-        let object = object_of(&view, id, owner, &rows)?;
-        view = view.with_object(object);
+    for (owner, rows) in definitions(system, work, &mut ids, passes_by)? {
+        match object_of(&view, id, owner, &rows) {
+            Ok(object) => view = view.with_object(object),
+            Err(_) if passes_by => {}
+            Err(e) => return Err(e.into()),
+        }
     }
     let mut places = BTreeMap::<HobtId, HobtPlaces>::new();
     for row in scan::<AllocUnitRow>(system, work)? {
@@ -93,6 +123,7 @@ fn definitions(
     system: &dyn SystemHobts,
     work: &mut Work,
     ids: &mut Ids,
+    passes_by: bool,
 ) -> SqlResult<BTreeMap<i32, DefinitionRows>> {
     let mut groups = BTreeMap::<i32, DefinitionRows>::new();
     let mut owners = BTreeMap::new();
@@ -119,9 +150,11 @@ fn definitions(
         }
     }
     for row in scan::<TextRow>(system, work)? {
-        let owner = owners.get(&row.object).copied();
-        let owner = owner.ok_or_else(|| bad::<TextRow>(&row.object))?;
-        groups.entry(owner).or_default().texts.push(row);
+        match owners.get(&row.object) {
+            Some(owner) => groups.entry(*owner).or_default().texts.push(row),
+            None if passes_by => {}
+            None => return Err(bad::<TextRow>(&row.object).into()),
+        }
     }
     Ok(groups)
 }

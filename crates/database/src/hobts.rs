@@ -109,7 +109,7 @@ impl OpenHobts {
         let collation = Collation::default();
         let (id, system) = (self.home.database, Arc::clone(&self.system));
         // What cannot be read now is reported by whoever needed it: its hobt stays unknown.
-        if let Ok(loaded) = catalog::load(self, &mut work, id, &name, collation, system) {
+        if let Ok(loaded) = catalog::load_for_undo(self, &mut work, id, &name, collation, system) {
             self.enter_loaded(&loaded);
         }
     }

@@ -14,7 +14,7 @@ use page::RecordKind;
 use space::AllocUnit;
 use std::sync::Arc;
 use txn::{UndoContext, UndoError, UndoHandler};
-use wal::RecordView;
+use wal::{RecordFlags, RecordView};
 use work::Home;
 
 /// Undoes what rows' transactions did, in trees, heaps and to allocation units.
@@ -39,6 +39,12 @@ impl RowUndo {
         if self.home.space.unit_exists(&unit)? {
             self.home.space.undo_unit(&unit)?;
         }
+        self.note_undone(cx);
+        Ok(true)
+    }
+
+    /// Logs that a record is dealt with, where its undo changes no page by itself.
+    fn note_undone(&self, cx: &mut UndoContext<'_>) {
         let next = match cx.undo {
             buffer::Undo::Compensation { next, .. } => next,
             _ => base::Lsn::ZERO,
@@ -47,13 +53,26 @@ impl RowUndo {
         let pushed = cx.group.push_compensation(cx.chain.id, next);
         assert!(pushed.is_ok(), "an empty group has room");
         self.home.log().append(cx.group, cx.chain);
-        Ok(true)
     }
 
-    fn hobt(&self, record: &RecordView<'_>) -> Result<Arc<RowHobt>, UndoError> {
-        let unit = record.alloc_unit();
-        let lost = UndoError::Lost(record.lsn, "its heap or index is not known");
-        self.directory.by_unit(unit).ok_or(lost)
+    /// Whether the transaction of a record made the record's unit before it: then the rows go with
+    /// the unit. Its definition may never have been written.
+    fn made_before(&self, record: &RecordView<'_>) -> Result<bool, UndoError> {
+        let mut at = record.previous();
+        while at > base::Lsn::ZERO {
+            let earlier = self.home.log().read_record(at)?;
+            let view = earlier.view();
+            let skip = view.flags().has(RecordFlags::COMPENSATION);
+            let makes = space::kinds::RANGE.contains(&view.kind().0);
+            if !skip && makes && view.alloc_unit() == record.alloc_unit() {
+                return Ok(true);
+            }
+            if view.previous() >= at {
+                return Err(UndoError::Lost(at, "the transaction's chain does not go back"));
+            }
+            at = view.previous();
+        }
+        Ok(false)
     }
 }
 
@@ -76,7 +95,13 @@ impl UndoHandler for RowUndo {
                 Err(e) => Err(undo_error(record, e)),
             };
         }
-        let hobt = self.hobt(record)?;
+        let Some(hobt) = self.directory.by_unit(record.alloc_unit()) else {
+            if !self.made_before(record)? {
+                return Err(UndoError::Lost(record.lsn, "its heap or index is not known"));
+            }
+            self.note_undone(cx);
+            return Ok(());
+        };
         let done = if crate::HEAP_KINDS.contains(&record.kind().0) {
             hobt.undo_heap(record, cx)
         } else {
