@@ -15,7 +15,7 @@ fn unsupported(feature: &str) -> SqlError {
 }
 
 fn not_there(name: &str) -> SqlError {
-    SqlError::new(messages::DROP_NOT_FOUND, &[&"drop", &"database", &name])
+    SqlError::new(messages::DROP_NOT_FOUND, &[&"drop", &"database", &name]).with_state(1)
 }
 
 impl Instance {

@@ -64,6 +64,8 @@ pub struct Instance {
     pub(crate) definitions: Definitions,
     pub(crate) log: ErrorLog,
     pub(crate) stopping: Arc<Waiter>,
+    /// Rings the deadlock monitor.
+    pub(crate) search_wanted: Arc<Waiter>,
     pub(crate) workers: Mutex<Vec<JoinHandle<()>>>,
     pub(crate) next_temp: std::sync::atomic::AtomicU64,
     pub(crate) me: Weak<Instance>,

@@ -69,6 +69,7 @@ impl Instance {
             definitions: Definitions::default(),
             log,
             stopping: Arc::new(Waiter::new()),
+            search_wanted: Arc::new(Waiter::new()),
             workers: Mutex::default(),
             next_temp: std::sync::atomic::AtomicU64::new(1),
             me: me.clone(),
@@ -87,6 +88,7 @@ impl Instance {
     pub fn stop(&self) -> SqlResult<()> {
         self.write_log("Server", "Ghostlight stops.");
         self.stopping.cancel(Cancelled::Shutdown);
+        self.search_wanted.signal();
         for task in std::mem::take(&mut *self.workers.lock()) {
             // A worker that panicked has said so; stopping goes on.
             let _ = task.join();

@@ -38,7 +38,7 @@ impl Instance {
         }));
         let instance = self.arc();
         let stopping = Arc::clone(&self.stopping);
-        let wanted = Arc::new(Waiter::new());
+        let wanted = Arc::clone(&self.search_wanted);
         let ring = Arc::clone(&wanted);
         self.engine().locks.on_deadlock_search_wanted(Box::new(move || ring.signal()));
         workers.push(os::task::spawn("deadlock monitor", move || {

@@ -69,8 +69,8 @@ pub(crate) fn serve(options: &ServeOptions) -> i32 {
 fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
     let disk = Arc::new(RealDisk);
     let settings = instance_options(options.max_memory, false);
-    let instance = Instance::open(disk.clone(), &options.data, settings)
-        .map_err(|e| e.text().to_owned())?;
+    let instance =
+        Instance::open(disk.clone(), &options.data, settings).map_err(|e| e.text().to_owned())?;
     let logins = Logins::open(&*disk, &options.data).map_err(|e| format!("logins: {e}"))?;
     let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
     let file = options.data.join("server.pem");
