@@ -1,6 +1,8 @@
 //! A database is made, used, closed, crashed and opened again.
 
-use access::{Field, Isolation, LockPlan, RowCursor, ScanRange, TableSink, TableSource};
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+use access::{Field, Isolation, LockPlan, ScanRange, TableSink, TableSource};
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId};
 use catalog::view::{IndexKind, KeyField, SystemObjects};
 use catalog::{DatabaseOptions, HobtColumn, HobtSpec};

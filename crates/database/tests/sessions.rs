@@ -2,6 +2,8 @@
 //! disk that loses and tears writes. After each crash: every acknowledged commit is there, no
 //! transaction is there in part, and every structure is sound.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
 use access::{Field, Isolation, LockPlan, RowKey, ScanRange, TableSink, TableSource, WriteError};
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId};
 use catalog::view::{
