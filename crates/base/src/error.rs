@@ -35,9 +35,10 @@ struct Facts {
 }
 
 impl SqlError {
-    /// An error of the message table, its places filled in order; state 1, line unknown.
+    /// An error of the message table, its places filled in order; its usual state, line unknown.
     pub fn new(message: Message, args: &[&dyn fmt::Display]) -> Self {
-        SqlError::raw(message.number, message.severity, 1, fill(message.text, args))
+        let state = usual_state(message.number);
+        SqlError::raw(message.number, message.severity, state, fill(message.text, args))
     }
 
     /// An error whose text is already whole: THROW, RAISERROR, or one relayed by a client.
@@ -98,6 +99,19 @@ impl SqlError {
     /// The text, its arguments filled in.
     pub fn text(&self) -> &str {
         &self.0.text
+    }
+}
+
+/// The state in which users know an error, where the place that raises it names no other.
+fn usual_state(number: i32) -> u8 {
+    match number {
+        547 => 0,
+        137 | 515 | 8115 | 8169 => 2,
+        242 | 2705 | 2715 => 3,
+        3701 | 8114 => 5,
+        195 => 10,
+        2812 => 62,
+        _ => 1,
     }
 }
 

@@ -121,8 +121,14 @@ impl Binder<'_> {
     fn arithmetic(&mut self, chain: &ast::Arithmetic) -> SqlResult<Scalar> {
         self.nested(chain.rest.len(), |b| {
             let mut left = b.expr(&chain.first)?;
+            let mut first = Some(&chain.first);
             for term in &chain.rest {
                 let right = b.expr(&term.operand)?;
+                let right_type = right.ty.sql_type;
+                let right = b.digits_counted(right, &term.operand, left.ty.sql_type)?;
+                if let Some(first) = first.take() {
+                    left = b.digits_counted(left, first, right_type)?;
+                }
                 let bound = b.binary(operator(term.op), left, right);
                 left = bound.map_err(|e| e.at_line(term.operand.span.line))?;
             }

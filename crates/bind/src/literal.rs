@@ -3,7 +3,7 @@
 use crate::binder::Binder;
 use base::{SqlError, SqlResult, messages};
 use plan::Scalar;
-use tsql::ast::Literal;
+use tsql::ast::{Expr, ExprKind, Literal};
 use types::{Bytes, Decimal, Length, PRECISION_MAX, SqlType, Value, convert, text};
 
 impl Binder<'_> {
@@ -30,6 +30,25 @@ impl Binder<'_> {
             }
         };
         Ok(self.constant(value, sql_type))
+    }
+
+    /// A whole number of the text beside a numeric has the digits it is written with, not an
+    /// int's ten: `10.0 / 3` has six places.
+    pub(crate) fn digits_counted(
+        &self,
+        bound: Scalar,
+        written: &Expr,
+        beside: SqlType,
+    ) -> SqlResult<Scalar> {
+        match &written.kind {
+            ExprKind::Literal(Literal::Integer(digits))
+                if matches!(beside, SqlType::Decimal { .. }) =>
+            {
+                let (value, sql_type) = decimal(digits)?;
+                Ok(self.constant(value, sql_type))
+            }
+            _ => Ok(bound),
+        }
     }
 
     /// `{d '…'}` and its like.

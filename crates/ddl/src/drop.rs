@@ -121,7 +121,11 @@ fn not_found(kind: DropKind, item: &DropItem) -> SqlError {
         Some(table) => format!("{table}.{}", item.name),
         None => item.name.to_string(),
     };
-    let state = if kind == DropKind::Index { 7 } else { 5 };
+    let state = match kind {
+        DropKind::Index => 7,
+        DropKind::Database => 1,
+        _ => 5,
+    };
     let args: [&dyn std::fmt::Display; 3] = [&"drop", &word(kind), &name];
     SqlError::new(messages::DROP_NOT_FOUND, &args).with_state(state).at_line(line)
 }

@@ -195,7 +195,7 @@ fn texts_name_what_they_are_about() {
         ),
         (
             "create table t (a int, b nope)",
-            "Msg 2715, Level 16, State 1, Line 1: Column, parameter, or variable #2: Cannot find data type nope.",
+            "Msg 2715, Level 16, State 3, Line 1: Column, parameter, or variable #2: Cannot find data type nope.",
         ),
         (
             "create table t (a int references Heap (id))",

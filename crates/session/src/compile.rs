@@ -128,6 +128,13 @@ impl Compiler {
                 Some(id)
             }
             Err(e) => {
+                let number = self.program.variables.len() + 1;
+                let e = match e.number() == messages::TYPE_UNKNOWN.number {
+                    true => {
+                        SqlError::new(messages::DATA_TYPE_NOT_FOUND, &[&number, &type_name.name])
+                    }
+                    false => e,
+                };
                 self.errors.push(e.at_line(name.line));
                 None
             }
@@ -137,7 +144,7 @@ impl Compiler {
     /// A variable that must have been declared: 137.
     pub(crate) fn variable(&mut self, name: &ast::Name) -> SqlResult<(VariableId, SqlType)> {
         let found = find_variable(&self.program.variables, name);
-        let undeclared = || SqlError::new(messages::VARIABLE_UNDECLARED, &[name]);
+        let undeclared = || SqlError::new(messages::VARIABLE_UNDECLARED, &[name]).with_state(1);
         found.ok_or_else(|| undeclared().at_line(name.line))
     }
 

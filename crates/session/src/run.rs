@@ -102,6 +102,7 @@ impl Session {
         self.state.entry.last_error.store(failure.error.number(), Relaxed);
         self.state.rows = 0;
         if let Some(handler) = here {
+            self.end_caught(step, program, &failure, out, scope);
             self.state.caught.truncate(base + handler.depth);
             self.state.caught.push(failure.error.clone());
             return Ok(handler.catch);
@@ -114,7 +115,8 @@ impl Session {
             return Err(failure);
         }
         out.message(&failure.error);
-        if !failure.of_binding && is_change_step(&step.kind, program) {
+        let alone = failure.reach == Reach::Statement && !failure.of_binding;
+        if alone && is_change_step(&step.kind, program) {
             out.message(
                 &SqlError::new(messages::STATEMENT_TERMINATED, &[]).at_line(step.span.line),
             );
@@ -127,6 +129,22 @@ impl Session {
                 _ => at + 1,
             }),
             Reach::Scope | Reach::Batch | Reach::Request | Reach::Connection => Err(failure),
+        }
+    }
+
+    /// A change that failed in TRY has a count as well: none.
+    fn end_caught(
+        &mut self,
+        step: &Step,
+        program: &Program,
+        failure: &Failure,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) {
+        let alone = failure.reach == Reach::Statement && !failure.of_binding;
+        let counts = alone && !self.state.settings.is_on(Switches::NOCOUNT);
+        if counts && is_change_step(&step.kind, program) {
+            out.done(Done { rows: Some(0), ..self.done(scope) });
         }
     }
 

@@ -108,7 +108,7 @@ fn calls_that_fail_end_with_an_error() {
     let missing = named("dbo.missing");
     assert_eq!(
         missing,
-        "Msg 2812, Level 16, State 1, Line 1: Could not find stored procedure 'dbo.missing'.\n\
+        "Msg 2812, Level 16, State 62, Line 1: Could not find stored procedure 'dbo.missing'.\n\
          (Procedure error)\n"
     );
     assert!(named("a.b.c.d.e").contains("Msg 117"));

@@ -56,7 +56,8 @@ pub(super) fn convert(value: &Value, from: SqlType, to: SqlType) -> SqlResult<Va
 
 /// 8115: "Arithmetic overflow error converting {what} to data type {to}."
 pub(crate) fn overflow(what: &str, to: SqlType) -> SqlError {
-    SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&what, &to.error_name()])
+    let e = SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&what, &to.error_name()]);
+    if matches!(to, SqlType::Decimal { .. }) { e.with_state(8) } else { e }
 }
 
 /// 8115: "Arithmetic overflow error converting expression to data type {to}."
@@ -83,7 +84,8 @@ fn to_integer(number: Number, from: SqlType, to: SqlType) -> SqlResult<Value> {
     match number {
         Number::Whole(n) => fit_number(n as i128, to).ok_or_else(|| match to {
             SqlType::TinyInt | SqlType::SmallInt => {
-                SqlError::new(messages::ARITHMETIC_OVERFLOW_VALUE, &[&to.error_name(), &n])
+                let e = SqlError::new(messages::ARITHMETIC_OVERFLOW_VALUE, &[&to.error_name(), &n]);
+                e.with_state(if to == SqlType::TinyInt { 2 } else { 1 })
             }
             _ => overflow("expression", to),
         }),

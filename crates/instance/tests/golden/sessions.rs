@@ -1,0 +1,231 @@
+//! The sessions of a script: one task each, so that one may wait while others go on.
+
+use crate::transcript::Transcript;
+use instance::{Instance, InstanceOptions};
+use os::disk::RealDisk;
+use os::task::JoinHandle;
+use session::{Connection, Login, Request, ResultSink};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+/// How long what must not wait may take on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long something must have waited to be called waiting.
+const MOMENT: Duration = Duration::from_millis(120);
+/// The same where nothing is known about what is expected.
+const LONG_MOMENT: Duration = Duration::from_millis(600);
+
+/// What a script knows about a batch.
+#[derive(Clone, Copy)]
+pub(crate) enum Wait {
+    /// It must wait.
+    Expected,
+    /// It must not.
+    Unexpected,
+    /// Nothing is known: the script is being written.
+    Unknown,
+}
+
+impl Wait {
+    fn limit(self) -> Duration {
+        match self {
+            Wait::Expected => MOMENT,
+            Wait::Unexpected => PATIENCE,
+            Wait::Unknown => LONG_MOMENT,
+        }
+    }
+}
+
+struct Seat {
+    batches: Option<Sender<String>>,
+    answers: Receiver<(String, bool)>,
+    task: Option<JoinHandle<()>>,
+    waiting: bool,
+}
+
+/// An instance and the sessions of a script.
+pub(crate) struct Sessions {
+    folder: PathBuf,
+    generation: u32,
+    instance: Arc<Instance>,
+    seats: BTreeMap<char, Seat>,
+    old: Vec<Arc<Instance>>,
+}
+
+fn open(dir: &Path) -> Arc<Instance> {
+    let options = InstanceOptions { max_memory_bytes: 96 << 20, ..InstanceOptions::default() };
+    Instance::open(Arc::new(RealDisk), dir, options).expect("the instance starts")
+}
+
+fn login() -> Login {
+    Login {
+        user: "sa".to_owned(),
+        database: "golden".to_owned(),
+        odbc_defaults: true,
+        ..Login::default()
+    }
+}
+
+fn new_folder() -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("ghostlight-golden-{}-{n}", std::process::id()))
+}
+
+impl Sessions {
+    /// A new instance with an empty database `golden`.
+    pub(crate) fn open() -> Sessions {
+        let folder = new_folder();
+        let instance = open(&folder.join("0"));
+        let first = Login { database: String::new(), ..login() };
+        let mut session = instance.connect(first).expect("a first session");
+        let mut said = Transcript::default();
+        session.run(Request::Batch("create database golden".to_owned()), &mut said);
+        assert!(said.text.is_empty(), "{}", said.text);
+        Sessions { folder, generation: 0, instance, seats: BTreeMap::new(), old: Vec::new() }
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.folder.join(self.generation.to_string())
+    }
+
+    fn seat(&mut self, session: char) -> &mut Seat {
+        let instance = &self.instance;
+        self.seats.entry(session).or_insert_with(|| Seat::take(instance, session))
+    }
+
+    /// Runs a batch; what it got, or `(waits)`.
+    pub(crate) fn run(&mut self, session: char, batch: &str, wait: Wait) -> String {
+        let seat = self.seat(session);
+        assert!(!seat.waiting, "session {session} still waits: {batch}");
+        let batches = seat.batches.as_ref().expect("the seat is taken");
+        batches.send(batch.to_owned()).expect("the session's task lives");
+        seat.waiting = true;
+        self.finished(session, wait).unwrap_or_else(|| "(waits)\n".to_owned())
+    }
+
+    /// What a waiting session got, if it did within the time its wait allows.
+    pub(crate) fn finished(&mut self, session: char, wait: Wait) -> Option<String> {
+        let seat = self.seats.get_mut(&session).expect("a session that ran something");
+        let (text, goes_on) = seat.answers.recv_timeout(wait.limit()).ok()?;
+        seat.waiting = false;
+        if !goes_on {
+            self.drop_one(session);
+        }
+        Some(text)
+    }
+
+    /// Those that wait.
+    pub(crate) fn waiting(&self) -> Vec<char> {
+        self.seats.iter().filter(|(_, s)| s.waiting).map(|(c, _)| *c).collect()
+    }
+
+    /// Drops a connection.
+    pub(crate) fn drop_one(&mut self, session: char) {
+        if let Some(seat) = self.seats.remove(&session) {
+            seat.leave();
+        }
+    }
+
+    /// Stops the instance in order and opens it again.
+    pub(crate) fn restart(&mut self) {
+        self.leave_all();
+        self.instance.stop().expect("the instance stops");
+        self.instance = open(&self.dir());
+    }
+
+    /// Opens a copy of the files as they are now: what a killed process leaves.
+    pub(crate) fn crash(&mut self) {
+        let from = self.dir();
+        self.generation += 1;
+        let to = self.dir();
+        // A checkpoint between two files would make a state that no crash leaves.
+        loop {
+            copy(&from, &to);
+            if fingerprint(&from) == fingerprint(&to) {
+                break;
+            }
+        }
+        self.leave_all();
+        let new = open(&to);
+        self.old.push(std::mem::replace(&mut self.instance, new));
+    }
+
+    fn leave_all(&mut self) {
+        for (_, seat) in std::mem::take(&mut self.seats) {
+            seat.leave();
+        }
+    }
+
+    /// Ends everything; what was still waiting, which a script must not leave.
+    pub(crate) fn close(mut self) -> String {
+        let mut text = String::new();
+        for session in self.waiting() {
+            text.push_str(&format!("session {session} was left waiting\n"));
+        }
+        if text.is_empty() {
+            self.leave_all();
+            self.instance.stop().expect("the instance stops");
+            for old in &self.old {
+                old.stop().expect("an instance that was left stops");
+            }
+        }
+        // What cannot be removed is in the folder for temporary files.
+        let _ = std::fs::remove_dir_all(&self.folder);
+        text
+    }
+}
+
+impl Seat {
+    fn take(instance: &Arc<Instance>, session: char) -> Seat {
+        let (batches, incoming) = channel::<String>();
+        let (outgoing, answers) = channel();
+        let mut connection = instance.connect(login()).expect("a session");
+        let task = os::task::spawn(&format!("session {session}"), move || {
+            while let Ok(batch) = incoming.recv() {
+                let mut transcript = Transcript::default();
+                connection.waiter().reset();
+                let goes_on = connection.run(Request::Batch(batch), &mut transcript);
+                if !goes_on {
+                    transcript.text.push_str("(connection closed)\n");
+                }
+                if outgoing.send((transcript.text, goes_on)).is_err() || !goes_on {
+                    break;
+                }
+            }
+        });
+        Seat { batches: Some(batches), answers, task: Some(task), waiting: false }
+    }
+
+    fn leave(mut self) {
+        drop(self.batches.take());
+        if let Some(task) = self.task.take() {
+            task.join().expect("a session's task ends without a panic");
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder for the copy");
+    for file in std::fs::read_dir(from).expect("the data folder") {
+        let file = file.expect("a file of the data folder");
+        std::fs::copy(file.path(), to.join(file.file_name())).expect("a copy");
+    }
+}
+
+fn fingerprint(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for file in std::fs::read_dir(dir).expect("the data folder") {
+        let file = file.expect("a file of the data folder");
+        let name = file.file_name().to_string_lossy().into_owned();
+        files.insert(name, std::fs::read(file.path()).expect("its bytes"));
+    }
+    files
+}
+
+/// A sink must be a sink: the transcript is one.
+const _: fn(&mut Transcript) -> &mut dyn ResultSink = |t| t;
