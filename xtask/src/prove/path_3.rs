@@ -26,9 +26,16 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
             &["--package", "recovery", "--test", "crash"],
             ("GHOSTLIGHT_CRASH_SEEDS", "0..90"),
         ),
-        mutations(ground),
+        crash_points(
+            ground,
+            "the same with heaps, indexes, tables that come and go (database)",
+            &["--package", "database", "--test", "whole"],
+            ("GHOSTLIGHT_LONG", "1"),
+        ),
+        mutations(ground, "recovery", "crash"),
+        mutations(ground, "database", "whole"),
         Figure::unmeasured(
-            "the same driven as T-SQL, with DDL, TRUNCATE, #tables",
+            "crashes driven as T-SQL, with DDL, TRUNCATE, #tables",
             "2000 crash points",
         ),
         Figure::unmeasured("planted damages that DBCC CHECKDB reports", "300 of 300"),
@@ -67,18 +74,20 @@ fn crash_points(ground: &Ground<'_>, what: &str, arguments: &[&str], env: (&str,
     Figure { what: what.to_owned(), figure, limit, pass }
 }
 
-fn mutations(ground: &Ground<'_>) -> Figure {
-    let arguments =
-        ["--package", "recovery", "--features", "mutations", "--test", "crash", "each_mutation"];
+/// Planted faults that the crash runs of a package must see.
+fn mutations(ground: &Ground<'_>, package: &str, name: &str) -> Figure {
+    let features = ["--features", "mutations", "each_mutation"];
+    let arguments = [&["--package", package, "--test", name], &features[..]].concat();
     let (figure, pass) = match test(ground, &arguments, ("GHOSTLIGHT_CRASH_SEEDS", "0..1")) {
         Ok(output) => {
-            let caught = output.lines().filter(|line| line.contains(": seed=")).count() as u64;
+            let told = |line: &&str| line.contains("seed=") && line.contains(": ");
+            let caught = output.lines().filter(told).count() as u64;
             (format!("{caught} faults caught"), caught == FAULTS)
         }
         Err(why) => (why, false),
     };
     let limit = format!("{FAULTS}, each within 500 crash points");
-    Figure { what: "mutations".to_owned(), figure, limit, pass }
+    Figure { what: format!("mutations ({package})"), figure, limit, pass }
 }
 
 fn real_kills(ground: &Ground<'_>) -> Figure {

@@ -123,7 +123,10 @@ pub(crate) fn finish(mut command: Command, log: &Path, at_most: Duration) -> Out
         thread::sleep(Duration::from_millis(5));
     };
     let cpu = children_cpu()?.saturating_sub(before);
-    let output = fs::read_to_string(log).map_err(|e| format!("read {}: {e}", log.display()))?;
+    let mut output = fs::read_to_string(log).map_err(|e| format!("read {}: {e}", log.display()))?;
+    if !status.success() {
+        output += &format!("{status}");
+    }
     Ok(Finished { output, succeeded: status.success(), cpu, peak_kb, read_bytes })
 }
 
