@@ -57,8 +57,10 @@ impl Database {
             }
             let usage = self.log.usage();
             let pressed = usage.used_bytes * 10 > usage.total_bytes * 7;
-            let due = monotonic_ns() - last > CHECKPOINT_NS && self.log.next_lsn() != last_lsn;
-            if pressed || due {
+            // Where nothing was logged since, another checkpoint would only fill the log.
+            let worked = self.log.next_lsn() != last_lsn;
+            let due = monotonic_ns() - last > CHECKPOINT_NS;
+            if worked && (pressed || due) {
                 // A checkpoint that fails is tried again; the one before stays valid.
                 let _ = self.checkpoint(false);
                 (last, last_lsn) = (monotonic_ns(), self.log.next_lsn());
@@ -91,9 +93,10 @@ impl Database {
             let _ = task.join();
         }
         let closed = if self.survives {
-            self.identities.settle(self)?;
+            // Values that could not be given back are a gap, no reason to leave it open.
+            let settled = self.identities.settle(self);
             self.log.flush_all();
-            self.checkpoint(true).map(|_| ())
+            self.checkpoint(true).map(|_| ()).and(settled)
         } else {
             Ok(())
         };

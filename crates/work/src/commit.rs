@@ -127,7 +127,8 @@ impl Work {
     /// Rolls the open transaction back.
     ///
     /// # Errors
-    /// Damage: what could not be undone stays; recovery tries again at the next start.
+    /// Damage: what could not be undone stays as it is, its log is kept and its locks stay with
+    /// it, so that nobody builds on it; recovery tries again at the next start.
     pub fn roll_back(&mut self) -> Result<(), WorkError> {
         assert!(self.is_active(), "there is something to roll back");
         self.owner().set_rolling_back(true);
@@ -136,10 +137,16 @@ impl Work {
         for i in (0..self.parts.len()).rev() {
             match self.undo_part(i, Lsn::ZERO, &mut group) {
                 Ok(()) => self.append_abort(i, &mut group),
-                Err(e) => result = Err(e),
+                Err(e) => {
+                    self.parts[i].stays();
+                    result = Err(e);
+                }
             }
         }
         self.owner().set_rolling_back(false);
+        if result.is_err() {
+            self.leave_behind();
+        }
         self.ended();
         result
     }

@@ -3,6 +3,7 @@
 use crate::home::Home;
 use base::{Lsn, SessionId, TransactionId};
 use buffer::{Change, Undo};
+use lock::Owner;
 use std::sync::Arc;
 use txn::Begin;
 use wal::{Group, LogReservation, TransactionChain, WalError, kinds};
@@ -25,10 +26,12 @@ pub struct Part {
     undo_bytes: u64,
     entered: bool,
     begun: bool,
+    /// Told what was logged: of a deadlock's participants the cheapest to undo is the victim.
+    owner: Arc<Owner>,
 }
 
 impl Part {
-    pub(crate) fn new(home: &Arc<Home>) -> Part {
+    pub(crate) fn new(home: &Arc<Home>, owner: &Arc<Owner>) -> Part {
         Part {
             home: Arc::clone(home),
             group: Group::new(),
@@ -37,6 +40,7 @@ impl Part {
             undo_bytes: 0,
             entered: false,
             begun: false,
+            owner: Arc::clone(owner),
         }
     }
 
@@ -74,6 +78,7 @@ impl Part {
     /// After a change was finished: remembers what its undo may cost.
     pub fn logged(&mut self, change_bytes: usize) {
         self.undo_bytes += change_bytes as u64 + 64;
+        self.owner.add_log_bytes(change_bytes as u64 + 64);
     }
 
     /// Whether it has logged anything.
@@ -84,6 +89,17 @@ impl Part {
     pub(crate) fn start(&mut self, id: TransactionId) {
         assert!(!self.entered && !self.begun);
         self.chain = TransactionChain { id: id.0 as u32, ..TransactionChain::default() };
+    }
+
+    /// From now on it tells another owner.
+    pub(crate) fn belongs_to(&mut self, owner: &Arc<Owner>) {
+        self.owner = Arc::clone(owner);
+    }
+
+    /// Its rollback failed: the database keeps the log from its first record on, and is not
+    /// closed clean, so that the next start finds it without an end.
+    pub(crate) fn stays(&mut self) {
+        self.entered = false;
     }
 
     /// The transaction is over here; buffers stay for the next one.

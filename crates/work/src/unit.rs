@@ -170,12 +170,12 @@ impl Work {
                 // The database was dropped and its number given to another.
                 assert!(!self.parts[at].has_logged(), "a database in use is not dropped");
                 self.parts[at].end();
-                self.parts[at] = Part::new(home);
+                self.parts[at] = Part::new(home, &self.owner);
                 self.parts[at].start(id);
                 at
             }
             None => {
-                let mut part = Part::new(home);
+                let mut part = Part::new(home, &self.owner);
                 part.start(id);
                 self.parts.push(part);
                 self.parts.len() - 1
@@ -213,6 +213,17 @@ impl Work {
     pub(crate) fn forget_ghosts_after(&mut self, mark: &Mark) {
         self.ghosts.truncate(mark.ghosts);
         self.after.truncate(mark.after);
+    }
+
+    /// What cannot be rolled back keeps its locks until the next start: their owner is never
+    /// dropped, and this unit of work goes on with another.
+    pub(crate) fn leave_behind(&mut self) {
+        let (session, waiter) = (self.owner.session(), Arc::clone(self.owner.waiter()));
+        let id = OwnerId::new(OwnerKind::Transaction, self.engine.transactions.next_id().0);
+        let old = std::mem::replace(&mut self.owner, Owner::new(id, session, waiter));
+        self.parts.iter_mut().for_each(|p| p.belongs_to(&self.owner));
+        self.engine.locks.release_short(&old);
+        std::mem::forget(old);
     }
 
     /// The transaction is over: locks go, parts are ready for the next.
