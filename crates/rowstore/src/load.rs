@@ -15,6 +15,9 @@ use std::cmp::Ordering;
 use std::sync::atomic::Ordering::Relaxed;
 use work::Work;
 
+/// A loaded page's share of the log that giving its unit back takes.
+const PAGE_DROP_BYTES: usize = 128;
+
 impl TableSource for RowHobt {
     fn scan(
         &self,
@@ -123,6 +126,7 @@ impl Loader for TreeLoader<'_> {
         let load = self.load.as_mut().expect("a load is finished once");
         let pushed = load.push(&mut part.group, &self.record);
         if pushed.map_err(|e| hobt.write_error(e.into()))? {
+            part.logged(PAGE_DROP_BYTES);
             let reserved = part.reserve(2 * BULK_PAGE_LOG_BYTES as usize);
             reserved.map_err(|e| hobt.write_error(e.into()))?;
         }
