@@ -4,6 +4,7 @@
 //! constants between them. So a column is either written by code or declared constant with a
 //! reason, never neither, and docs/views.md is printed from the declarations.
 
+use crate::cell::released;
 use types::{Bytes, SqlType, Value};
 
 /// What a constant column holds.
@@ -14,6 +15,8 @@ pub(crate) enum Constant {
     Number(i64),
     Text(&'static str),
     Bytes(&'static [u8]),
+    /// When system objects were made.
+    Released,
 }
 
 /// A column of a view.
@@ -112,6 +115,7 @@ impl Constant {
             (Constant::Text(s), SqlType::Char(_) | SqlType::VarChar(_)) => Value::varchar(s),
             (Constant::Text(s), _) => Value::nvarchar(s),
             (Constant::Bytes(b), _) => Value::Binary(Bytes::new(b)),
+            (Constant::Released, _) => released(),
         }
     }
 
@@ -121,6 +125,7 @@ impl Constant {
         match self {
             Constant::Null => "NULL".to_owned(),
             Constant::Number(n) => n.to_string(),
+            Constant::Released => released().to_string(),
             Constant::Text("") => "empty".to_owned(),
             Constant::Text(s) => format!("'{s}'"),
             Constant::Bytes(b) => {

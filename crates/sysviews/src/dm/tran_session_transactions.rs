@@ -1,6 +1,6 @@
 //! `sys.dm_tran_session_transactions`: whose transactions are open.
 
-use crate::cell::{big, bit, eight_bytes, int};
+use crate::cell::{big, eight_bytes, int};
 use crate::column::{Column, col, number, zero};
 use crate::reason::NO_DTC;
 use crate::view::{Rows, System, View};
@@ -14,7 +14,7 @@ const COLUMNS: [Column; 9] = [
     col("transaction_id", SqlType::BigInt),
     col("transaction_descriptor", SqlType::Binary(8)),
     col("enlist_count", SqlType::Int),
-    col("is_user_transaction", BIT),
+    number("is_user_transaction", BIT, 1, "Only those that users opened are listed."),
     number("is_local", BIT, 1, NO_DTC),
     zero("is_enlisted", BIT, NO_DTC),
     zero("is_bound", BIT, "There are no bound sessions."),
@@ -38,7 +38,6 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             big(t.id.0),
             eight_bytes(t.id.0),
             int(session.map_or(0, |s| i32::from(s.running))),
-            bit(t.user),
             int(session.map_or(1, |s| s.open_transaction_count)),
         ]
     };

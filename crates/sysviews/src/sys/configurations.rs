@@ -38,7 +38,7 @@ struct Setting {
     advanced: bool,
 }
 
-const SETTINGS: [Setting; 6] = [
+const SETTINGS: [Setting; 7] = [
     Setting {
         id: 103,
         name: "user connections",
@@ -81,6 +81,15 @@ const SETTINGS: [Setting; 6] = [
         holds: 1,
         range: (0, 32_767),
         description: "maximum degree of parallelism",
+        dynamic: true,
+        advanced: true,
+    },
+    Setting {
+        id: 1544,
+        name: "network packet size (B)",
+        holds: 4096,
+        range: (512, 32_767),
+        description: "Network packet size",
         dynamic: true,
         advanced: true,
     },

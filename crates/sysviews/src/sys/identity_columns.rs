@@ -21,6 +21,7 @@ const COUNTS: [Column; 5] = [
 ];
 const LEFT: [Column; 22] = {
     let mut columns: [Column; 22] = join(FRONT, MIDDLE);
+    columns[7] = zero("scale", SqlType::TinyInt, "An identity column has no fraction.");
     columns[9] = zero("is_nullable", SqlType::Bit, "An identity column is never NULL.");
     columns[10] = zero("is_ansi_padded", SqlType::Bit, "An identity column is a number.");
     columns[12] = number("is_identity", SqlType::Bit, 1, OF_THIS_VIEW);
@@ -46,9 +47,9 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         for column in &table.columns {
             let Some(identity) = column.identity else { continue };
             let last = database.identities().last(table.base().hobt);
-            // What numbers have: name to scale.
+            // What numbers have: name to precision.
             let mut cells = column_list::front(table.object_id, column);
-            cells.truncate(8);
+            cells.truncate(7);
             cells.push(whole(identity.seed));
             cells.push(whole(identity.increment));
             cells.push(last.map_or(Value::Null, whole));

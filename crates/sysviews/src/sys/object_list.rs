@@ -1,7 +1,7 @@
 //! What every kind of object has: twelve columns, and where they come from.
 
 use crate::cell::{bit, code, datetime, int, released, text};
-use crate::column::{Column, col, null, word, zero};
+use crate::column::{Column, Constant, col, fixed, null, word, zero};
 use crate::reason::{NO_OWNERS, NO_REPLICATION, OF_THIS_VIEW};
 use crate::view::System;
 use base::{ObjectId, SqlResult};
@@ -44,6 +44,14 @@ pub(crate) const fn of_kind(kind: &'static str, description: &'static str) -> [C
 pub(crate) const fn of_constraint(kind: &'static str, description: &'static str) -> [Column; 12] {
     let mut columns = of_kind(kind, description);
     columns[4] = col("parent_object_id", SqlType::Int);
+    columns
+}
+
+/// The same for system objects: `columns` with the dates of the release.
+pub(crate) const fn of_release(mut columns: [Column; 12]) -> [Column; 12] {
+    const WHY: &str = "System objects are as old as the release.";
+    columns[7] = fixed("create_date", SqlType::DateTime, Constant::Released, WHY);
+    columns[8] = fixed("modify_date", SqlType::DateTime, Constant::Released, WHY);
     columns
 }
 

@@ -11,7 +11,7 @@ const COLUMNS: [Column; 12] = {
     let mut columns = object_list::ANY;
     columns[4] = zero("parent_object_id", SqlType::Int, "These have no parent.");
     columns[9] = number("is_ms_shipped", SqlType::Bit, 1, OF_THIS_VIEW);
-    columns
+    object_list::of_release(columns)
 };
 
 pub(crate) const VIEW: View = View {
@@ -25,7 +25,8 @@ pub(crate) const VIEW: View = View {
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let cells = |l: object_list::Listed| {
         let mut cells = l.any();
-        cells.remove(8);
+        // Without the dates, the parent, and what is_ms_shipped says.
+        cells.truncate(6);
         cells.remove(3);
         cells
     };

@@ -11,7 +11,7 @@ const BIT: SqlType = SqlType::Bit;
 const FRONT: [Column; 12] = {
     let mut columns = object_list::of_kind("V", "VIEW");
     columns[9] = number("is_ms_shipped", BIT, 1, OF_THIS_VIEW);
-    columns
+    object_list::of_release(columns)
 };
 const COLUMNS: [Column; 18] = join(
     FRONT,
@@ -30,5 +30,11 @@ pub(crate) const VIEW: View =
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let listed = object_list::system_objects(system)?;
-    Ok(listed.iter().filter(|l| l.kind == "V").map(|l| l.kind_cells()).collect())
+    let cells = |l: &object_list::Listed| {
+        let mut cells = l.kind_cells();
+        // Without the dates.
+        cells.truncate(3);
+        cells
+    };
+    Ok(listed.iter().filter(|l| l.kind == "V").map(cells).collect())
 }

@@ -1,0 +1,390 @@
+//! Every view over an instance with something of everything in it: each column that
+//! docs/views.md does not call constant is written, and shows it by changing.
+
+use instance::{Instance, InstanceOptions};
+use os::disk::RealDisk;
+use os::task::JoinHandle;
+use session::{
+    Connection, Done, EnvironmentChange, Login, Request, ResultColumn, ResultSink, SinkClosed,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use types::{SqlType, Value};
+
+/// Columns that code writes and this test cannot make change, each with the reason.
+const STILL: &[(&str, &str, &str)] = &[
+    ("sys.databases", "is_auto_close_on", ONE_VALUE),
+    ("sys.databases", "is_auto_shrink_on", ONE_VALUE),
+    ("sys.databases", "is_read_committed_snapshot_on", ONE_VALUE),
+    ("sys.databases", "is_ansi_nulls_on", ONE_VALUE),
+    ("sys.databases", "is_ansi_padding_on", ONE_VALUE),
+    ("sys.databases", "is_ansi_warnings_on", ONE_VALUE),
+    ("sys.databases", "is_arithabort_on", ONE_VALUE),
+    ("sys.databases", "is_concat_null_yields_null_on", ONE_VALUE),
+    ("sys.databases", "is_numeric_roundabort_on", ONE_VALUE),
+    ("sys.databases", "is_quoted_identifier_on", ONE_VALUE),
+    ("sys.databases", "is_recursive_triggers_on", ONE_VALUE),
+    ("sys.databases", "is_cursor_close_on_commit_on", ONE_VALUE),
+    ("sys.databases", "is_parameterization_forced", ONE_VALUE),
+    ("sys.databases", "is_accelerated_database_recovery_on", ONE_VALUE),
+    ("sys.databases", "snapshot_isolation_state", ONE_VALUE),
+    ("sys.databases", "snapshot_isolation_state_desc", ONE_VALUE),
+    ("sys.databases", "page_verify_option", ONE_VALUE),
+    ("sys.databases", "page_verify_option_desc", ONE_VALUE),
+    ("sys.views", "*", NO_VIEWS),
+    ("INFORMATION_SCHEMA.VIEWS", "*", NO_VIEWS),
+    ("INFORMATION_SCHEMA.TABLES", "TABLE_TYPE", NO_VIEWS),
+    ("sys.computed_columns", "*", NO_COMPUTED),
+    ("sys.columns", "is_computed", NO_COMPUTED),
+    ("sys.all_columns", "is_computed", NO_COMPUTED),
+    ("sys.databases", "collation_name", "CREATE DATABASE COLLATE is refused yet"),
+    ("sys.indexes", "is_disabled", "ALTER INDEX DISABLE is refused yet"),
+    ("sys.sql_modules", "uses_ansi_nulls", ONLY_ON),
+    ("sys.master_files", "growth", NO_FILES),
+    ("sys.database_files", "growth", NO_FILES),
+    ("sys.dm_tran_locks", "request_owner_type", ONLY_TRANSACTIONS),
+    ("INFORMATION_SCHEMA.ROUTINES", "ROUTINE_TYPE", NO_FUNCTIONS),
+    ("INFORMATION_SCHEMA.ROUTINES", "SQL_DATA_ACCESS", NO_FUNCTIONS),
+    ("INFORMATION_SCHEMA.ROUTINES", "MAX_DYNAMIC_RESULT_SETS", NO_FUNCTIONS),
+    ("sys.dm_exec_sessions", "ansi_nulls", ONLY_ON),
+    ("sys.dm_exec_sessions", "ansi_padding", ONLY_ON),
+    ("sys.dm_exec_sessions", "ansi_warnings", ONLY_ON),
+    ("sys.dm_exec_sessions", "concat_null_yields_null", ONLY_ON),
+    ("sys.dm_exec_requests", "ansi_nulls", ONLY_ON),
+    ("sys.dm_exec_requests", "ansi_padding", ONLY_ON),
+    ("sys.dm_exec_requests", "ansi_warnings", ONLY_ON),
+    ("sys.dm_exec_requests", "concat_null_yields_null", ONLY_ON),
+];
+const NO_VIEWS: &str = "CREATE VIEW is refused yet";
+const NO_FUNCTIONS: &str = "CREATE FUNCTION is refused yet";
+const NO_COMPUTED: &str = "computed columns are refused yet";
+const ONLY_ON: &str = "SET refuses OFF";
+const NO_FILES: &str = "MODIFY FILE is refused yet";
+const ONLY_TRANSACTIONS: &str = "nobody else locks yet";
+const ONE_VALUE: &str = "ALTER DATABASE refuses every other value";
+
+/// Columns that depend on how fast the machine is and how full its files are.
+const FICKLE: &[&str] = &[
+    "io_stall",
+    "io_stall_read_ms",
+    "io_stall_write_ms",
+    "signal_wait_time_ms",
+    "total_log_size_in_bytes",
+    "size",
+    "cpu_time",
+    "wait_time",
+    "total_elapsed_time",
+    "wait_duration_ms",
+];
+
+#[derive(Default)]
+struct Seen {
+    names: Vec<String>,
+    rows: Vec<Vec<String>>,
+    errors: Vec<String>,
+}
+
+impl ResultSink for Seen {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed> {
+        self.names = columns.iter().map(|c| c.name.clone()).collect();
+        self.rows.clear();
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
+        // A datetime is printed without its seconds.
+        let shown = |v: &Value| match v {
+            Value::DateTime(d) => format!("{d:?}"),
+            v => v.to_string(),
+        };
+        self.rows.push(values.iter().map(shown).collect());
+        Ok(())
+    }
+
+    fn message(&mut self, message: &base::SqlError) {
+        if message.severity() > 10 {
+            self.errors.push(format!("{}: {}", message.number(), message.text()));
+        }
+    }
+
+    fn done(&mut self, _: Done) {}
+    fn return_status(&mut self, _: i32) {}
+    fn return_value(&mut self, _: &str, _: SqlType, _: &Value) {}
+    fn environment(&mut self, _: &EnvironmentChange) {}
+}
+
+fn ask(session: &mut dyn Connection, batch: &str) -> Seen {
+    let mut seen = Seen::default();
+    session.run(Request::Batch(batch.to_owned()), &mut seen);
+    seen
+}
+
+fn run(session: &mut dyn Connection, batch: &str) {
+    let seen = ask(session, batch);
+    assert!(seen.errors.is_empty(), "{batch}: {:?}", seen.errors);
+}
+
+/// One cell.
+fn cell(session: &mut dyn Connection, query: &str) -> String {
+    let seen = ask(session, query);
+    assert!(seen.errors.is_empty(), "{query}: {:?}", seen.errors);
+    seen.rows.first().map(|r| r[0].clone()).unwrap_or_else(|| "null".to_owned())
+}
+
+struct Documented {
+    name: String,
+    constant: BTreeSet<String>,
+    columns: usize,
+}
+
+/// The views of docs/views.md with their constant columns.
+fn documented() -> Vec<Documented> {
+    let text = include_str!("../../../docs/views.md");
+    let mut views: Vec<Documented> = Vec::new();
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("### ") {
+            let (name, constant) = (name.to_owned(), BTreeSet::new());
+            views.push(Documented { name, constant, columns: 0 });
+            continue;
+        }
+        let Some(view) = views.last_mut() else { continue };
+        if let Some(cells) = line.strip_prefix("| ").filter(|l| !l.starts_with("columns ")) {
+            let names = cells.split(" | ").next().unwrap_or_default();
+            view.constant.extend(names.split(", ").map(str::to_owned));
+        } else if let Some(count) = line.split(" columns are ").next().filter(|c| *c != line) {
+            let last = count.rsplit(' ').next().unwrap_or_default();
+            view.columns = last.parse().expect("a count of columns");
+        }
+    }
+    views
+}
+
+/// How a view is asked: functions with arguments that make most of them.
+fn queries(view: &str, handles: &[String]) -> Vec<String> {
+    let Some((name, _)) = view.split_once('(') else {
+        return vec![format!("select * from {view}")];
+    };
+    let handles: Vec<&str> = handles.iter().map(String::as_str).collect();
+    let arguments: &[&str] = match name {
+        "sys.dm_db_index_physical_stats" => {
+            &["null, null, null, null, 'DETAILED'", "null, null, null, null, 'LIMITED'"]
+        }
+        "sys.dm_exec_sql_text" => &handles,
+        "sys.dm_exec_input_buffer" => &["51, null", "52, null"],
+        "sys.dm_db_log_info" => &["1", "null"],
+        "sys.dm_io_virtual_file_stats" => &["null, null"],
+        other => panic!("{other} is a function without arguments here"),
+    };
+    arguments.iter().map(|a| format!("select * from {name}({a})")).collect()
+}
+
+/// What every column has held so far.
+#[derive(Default)]
+struct Held(BTreeMap<(String, String), BTreeSet<String>>);
+
+impl Held {
+    /// Asks every view once.
+    fn look(&mut self, session: &mut dyn Connection) {
+        let handles = ask(session, "select most_recent_sql_handle from sys.dm_exec_connections");
+        let handles: Vec<String> = handles.rows.iter().map(|r| r[0].clone()).collect();
+        for view in documented() {
+            for query in queries(&view.name, &handles) {
+                let seen = ask(session, &query);
+                assert!(seen.errors.is_empty(), "{query}: {:?}", seen.errors);
+                assert_eq!(seen.names.len(), view.columns, "{query}");
+                for (at, name) in seen.names.iter().enumerate() {
+                    let key = (view.name.clone(), name.clone());
+                    let values = self.0.entry(key).or_default();
+                    values.extend(seen.rows.iter().map(|r| r[at].clone()));
+                }
+            }
+        }
+    }
+
+    /// Columns that are neither constant nor ever changed, and constant ones that did.
+    fn wrong(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for view in documented() {
+            for ((of, column), values) in self.0.iter().filter(|((of, _), _)| *of == view.name) {
+                let constant = view.constant.contains(column);
+                if FICKLE.contains(&column.as_str()) {
+                    continue;
+                }
+                let still = STILL.iter().find(|(v, c, _)| v == of && (c == column || *c == "*"));
+                let rowless = still.is_some_and(|(_, c, _)| *c == "*");
+                let (still, changes) = (still.is_some(), values.len() > usize::from(!rowless));
+                match (constant, still, changes) {
+                    (true, _, true) => wrong.push(format!("{of}.{column} is not constant")),
+                    (false, false, false) => {
+                        wrong.push(format!("{of}.{column} never changes: {values:?}"));
+                    }
+                    (false, true, true) => wrong.push(format!("{of}.{column} does change")),
+                    _ => {}
+                }
+            }
+        }
+        wrong
+    }
+}
+
+const DEFINITIONS: &[&str] = &[
+    "create schema sales",
+    "create table sales.orders (
+        id int identity(10, 5) constraint pk_orders primary key,
+        code nvarchar(20) collate Latin1_General_CS_AS not null unique,
+        amount numeric(9, 2) null default 0,
+        at datetime2(3) constraint df_at default sysutcdatetime(),
+        price money, ratio float, note varchar(max),
+        constraint ck_amount check (amount >= 0), check (ratio < 10))",
+    "create table dbo.heap (a int null, b int not null check (b > 0), c sysname null, d char(10),
+        r bit, g uniqueidentifier)",
+    "create table dbo.counted (m int default 4, n bigint identity primary key nonclustered)",
+    "create table dbo.paired (a int, b int, constraint pk_paired primary key (a, b))",
+    "create table dbo.filled (k int not null, v int, w int, t char(400),
+        constraint uq_filled unique clustered (k))",
+    "create unique index ix_heap on dbo.heap (b desc, a) include (c)
+        with (ignore_dup_key = on, fillfactor = 70)",
+    "create index ix_filled on dbo.filled (v)",
+    "create procedure dbo.one @x int as select @x",
+    "set quoted_identifier off",
+    "create procedure sales.two as begin select 1; select 2 end",
+    "set quoted_identifier on",
+    "insert sales.orders (code, amount) values (N'a', 1), (N'b', 2)",
+    "insert dbo.heap (a, b) values (1, 2), (2, 3), (3, 4)",
+    "insert dbo.filled (k, v) select number, number % 7 from master..spt_values
+        where type = 'P'",
+    "delete dbo.heap where a = 2",
+];
+
+/// The same in another database.
+const ELSEWHERE: &[&str] = &[
+    "create table dbo.t (a int identity primary key, b int default 1 check (b > 0))",
+    "create procedure dbo.p as select 1",
+    "insert dbo.t (b) values (1)",
+];
+
+/// Database options, so that two databases differ in each that can be set.
+const OPTIONS: &[&str] = &[
+    "recovery simple",
+    "delayed_durability = allowed",
+    "compatibility_level = 150",
+    "target_recovery_time = 30 seconds",
+    "auto_create_statistics off",
+    "auto_update_statistics off",
+    "auto_update_statistics_async on",
+    "ansi_null_default on",
+];
+
+fn connect(instance: &Arc<Instance>, login: Login) -> Box<dyn Connection> {
+    Box::new(instance.connect(login).expect("a session"))
+}
+
+fn login(n: u32) -> Login {
+    Login {
+        user: format!("user{n}"),
+        host: if n == 1 { String::new() } else { format!("host{n}") },
+        application: if n == 1 { String::new() } else { format!("app{n}") },
+        library: format!("library{n}"),
+        process_id: n,
+        database: "populated".to_owned(),
+        odbc_defaults: n != 2,
+        address: if n == 3 { "10.0.0.3:5000".to_owned() } else { String::new() },
+        encrypted: n == 3,
+        packet_bytes: 4096 + n,
+        protocol_version: if n == 3 { 0x7400_0004 } else { 0 },
+        ..Login::default()
+    }
+}
+
+/// A session that waits for a lock and one that waits for the time, in tasks of their own.
+fn blocked(instance: &Arc<Instance>) -> [JoinHandle<()>; 2] {
+    let mut session = connect(instance, login(3));
+    let locked = os::task::spawn("blocked", move || {
+        run(&mut *session, "set deadlock_priority 3; set lock_timeout 60000; set arithabort off");
+        run(&mut *session, "set ansi_defaults on; set transaction isolation level repeatable read");
+        run(&mut *session, "begin tran named; update sales.orders set amount = 4 where id = 10");
+        run(&mut *session, "rollback");
+    });
+    let mut session = connect(instance, login(4));
+    let waits = "waitfor delay '00:00:02'";
+    let timed = os::task::spawn("timed", move || run(&mut *session, waits));
+    [locked, timed]
+}
+
+fn populate(instance: &Arc<Instance>) -> Box<dyn Connection> {
+    let mut first = connect(instance, Login { database: "master".to_owned(), ..login(1) });
+    run(&mut *first, "create database populated");
+    for option in OPTIONS {
+        run(&mut *first, &format!("alter database populated set {option}"));
+    }
+    run(&mut *first, "create database closed");
+    run(&mut *first, "use closed");
+    for batch in ELSEWHERE {
+        run(&mut *first, batch);
+    }
+    run(&mut *first, "use populated");
+    for batch in DEFINITIONS {
+        run(&mut *first, batch);
+    }
+    first
+}
+
+#[test]
+fn every_column_is_written_or_called_constant() {
+    let dir = std::env::temp_dir().join(format!("ghostlight-views-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&dir);
+    let options = InstanceOptions { max_memory_bytes: 96 << 20, ..InstanceOptions::default() };
+    let instance = Instance::open(Arc::new(RealDisk), &dir, options).expect("an instance");
+    let mut first = populate(&instance);
+    let mut held = Held::default();
+    held.look(&mut *first);
+    run(&mut *first, "use closed");
+    held.look(&mut *first);
+    run(&mut *first, "alter database closed set read_only; alter database closed set single_user");
+    run(&mut *first, "use populated");
+    run(&mut *first, "alter table sales.orders nocheck constraint ck_amount");
+    let mut holder = connect(&instance, login(2));
+    run(&mut *holder, "begin tran; update sales.orders set amount = 3 where id = 10");
+    run(&mut *holder, "begin tran; create table dbo.pending (a int); create table #t (a int)");
+    run(&mut *first, "checkpoint; waitfor delay '00:00:00.050'");
+    let waiting = blocked(&instance);
+    wait_until_blocked(&mut *first);
+    check_blocking(&mut *first);
+    run(&mut *first, "set ansi_null_dflt_on off; set quoted_identifier off");
+    ask(&mut *first, "select 1 / 0");
+    held.look(&mut *first);
+    run(&mut *holder, "rollback");
+    for task in waiting {
+        task.join().expect("the blocked sessions go on");
+    }
+    let wrong = held.wrong();
+    drop((first, holder));
+    instance.stop().expect("a clean stop");
+    std::fs::remove_dir_all(&dir).unwrap();
+    assert!(wrong.is_empty(), "{} columns:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn wait_until_blocked(session: &mut dyn Connection) {
+    let blocked = "select count(*) from sys.dm_exec_requests where blocking_session_id > 0";
+    let soon = std::iter::repeat_with(|| cell(session, blocked)).take(20_000);
+    assert!(soon.into_iter().any(|n| n == "1"), "nobody is blocked");
+    run(session, "waitfor delay '00:00:00.050'");
+}
+
+/// Who waits for whom, at which row.
+fn check_blocking(session: &mut dyn Connection) {
+    let blocked = "select cast(blocking_session_id as varchar) + ' ' + wait_type + ' ' + \
+                   left(wait_resource, 4) from sys.dm_exec_requests where blocking_session_id > 0";
+    assert_eq!(cell(session, blocked), "52 LCK_M_U KEY:");
+    let modes = "select count(*) from sys.dm_tran_locks where request_session_id = 52 and \
+                 resource_associated_entity_id in (select hobt_id from sys.partitions where \
+                     object_id = object_id('sales.orders') and index_id < 2 \
+                     union all select object_id('sales.orders')) and \
+                 (resource_type = 'OBJECT' and request_mode = 'IX' or \
+                  resource_type = 'PAGE' and request_mode = 'IX' or \
+                  resource_type = 'KEY' and request_mode = 'X')";
+    assert_eq!(cell(session, modes), "3");
+    let key = "select count(*) from sys.dm_tran_locks where resource_type = 'KEY' and \
+               len(resource_description) <> 14";
+    assert_eq!(cell(session, key), "0");
+}
