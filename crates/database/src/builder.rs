@@ -20,8 +20,19 @@ impl Builder for DatabaseBuilder {
     fn create_hobt(&self, work: &mut Work, spec: &HobtSpec) -> SqlResult<HobtPlaces> {
         let database = &self.0;
         let unit = database.ids.unit();
-        let hobt = RowHobt::create(work, &database.home, row_spec(spec, unit))?;
+        let (home, of_rows) = (&database.home, row_spec(spec, unit));
+        let hobt = match spec.may_have_large_values() {
+            true => RowHobt::create_with_large(work, home, of_rows, database.ids.unit())?,
+            false => RowHobt::create(work, home, of_rows)?,
+        };
         let places = hobt.places();
+        let large = hobt.large().map(|pieces| UnitPlaces {
+            unit: pieces.spec().unit,
+            kind: UnitKind::Large,
+            first_iam: pieces.places().first_iam,
+            root: pieces.places().root,
+            first_page: PageId::NONE,
+        });
         database.hobts.enter(hobt);
         let tree = spec.kind != IndexKind::Heap;
         let rows = UnitPlaces {
@@ -31,7 +42,7 @@ impl Builder for DatabaseBuilder {
             root: places.root,
             first_page: if tree { PageId::NONE } else { places.root },
         };
-        Ok(HobtPlaces { units: vec![rows] })
+        Ok(HobtPlaces { units: [Some(rows), large].into_iter().flatten().collect() })
     }
 
     fn drop_hobt_after_commit(&self, work: &mut Work, dropped: &[DroppedUnit]) -> SqlResult<()> {

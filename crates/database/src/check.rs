@@ -53,7 +53,9 @@ impl Database {
                 self.check_indexes(table, &rows_of, &mut report);
             }
         }
-        let units: Vec<_> = hobts.iter().map(|h| &**h.unit()).collect();
+        let both = |h: &'_ Arc<RowHobt>| [Some(Arc::clone(h)), h.large().cloned()];
+        let trees: Vec<_> = hobts.iter().flat_map(both).flatten().collect();
+        let units: Vec<_> = trees.iter().map(|h| &**h.unit()).collect();
         for finding in self.space.check(&units) {
             report.allocation.push(CheckFinding {
                 object: ObjectId(0),
@@ -80,6 +82,12 @@ impl Database {
                 RowFinding::Heap(page, what) => (*page, (*what).to_owned()),
                 RowFinding::Unreachable(page) => (*page, "nothing leads to the page".to_owned()),
                 RowFinding::NotAllocated(page) => (*page, "the page is not allocated".to_owned()),
+                RowFinding::ValueMissing(page) => {
+                    (*page, "a value off the row is not there or not whole".to_owned())
+                }
+                RowFinding::ValueUnreferenced(page) => {
+                    (*page, "no row points at a value off the rows".to_owned())
+                }
                 RowFinding::Maps(text) => (PageId::NONE, text.clone()),
             };
             let spec = hobt.spec();

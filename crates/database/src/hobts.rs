@@ -6,7 +6,7 @@
 use crate::spec::row_spec;
 use base::{AllocUnitId, DatabaseId, HobtId};
 use catalog::view::{Object, SystemObjects, Table};
-use catalog::{DroppedUnit, HobtSpec, Loaded, SYSTEM_TABLES, SystemHobts, SystemTableId};
+use catalog::{DroppedUnit, HobtSpec, Loaded, SYSTEM_TABLES, SystemHobts, SystemTableId, UnitKind};
 use os::sync::{Mutex, RwLock};
 use rowstore::{HobtDirectory, HobtPlaces, RowHobt};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use work::{Engine, Home, Work};
 #[derive(Default)]
 struct Open {
     by_hobt: BTreeMap<HobtId, Arc<RowHobt>>,
-    by_unit: BTreeMap<AllocUnitId, HobtId>,
+    by_unit: BTreeMap<AllocUnitId, Arc<RowHobt>>,
 }
 
 /// The open hobts of a database.
@@ -52,7 +52,9 @@ impl OpenHobts {
     /// Enters an open hobt.
     pub(crate) fn enter(&self, hobt: Arc<RowHobt>) {
         let mut open = self.open.write();
-        open.by_unit.insert(hobt.spec().unit, hobt.spec().hobt);
+        for tree in [Some(&hobt), hobt.large()].into_iter().flatten() {
+            open.by_unit.insert(tree.spec().unit, Arc::clone(tree));
+        }
         open.by_hobt.insert(hobt.spec().hobt, hobt);
     }
 
@@ -60,7 +62,9 @@ impl OpenHobts {
     pub(crate) fn forget(&self, hobt: HobtId) {
         let mut open = self.open.write();
         if let Some(gone) = open.by_hobt.remove(&hobt) {
-            open.by_unit.remove(&gone.spec().unit);
+            for tree in [Some(&gone), gone.large()].into_iter().flatten() {
+                open.by_unit.remove(&tree.spec().unit);
+            }
         }
     }
 
@@ -94,11 +98,17 @@ impl OpenHobts {
 
     fn enter_table(&self, table: &Table, loaded: &Loaded) {
         for index in &table.indexes {
-            let rows = loaded.places.get(&index.hobt).and_then(|p| p.rows());
-            let Some(rows) = rows.filter(|_| self.get(index.hobt).is_none()) else { continue };
+            let units = loaded.places.get(&index.hobt).filter(|_| self.get(index.hobt).is_none());
+            let Some((units, rows)) = units.and_then(|u| Some((u, u.rows()?))) else { continue };
             let spec = row_spec(&HobtSpec::of(table, index), rows.unit);
             let places = HobtPlaces { first_iam: rows.first_iam, root: rows.root };
-            self.enter(RowHobt::open(&self.home, spec, places));
+            self.enter(match units.units.iter().find(|u| u.kind == UnitKind::Large) {
+                Some(u) => {
+                    let pieces = HobtPlaces { first_iam: u.first_iam, root: u.root };
+                    RowHobt::open_with_large(&self.home, spec, places, (u.unit, pieces))
+                }
+                None => RowHobt::open(&self.home, spec, places),
+            });
         }
     }
 
@@ -121,10 +131,7 @@ impl OpenHobts {
 
 impl HobtDirectory for OpenHobts {
     fn by_unit(&self, unit: AllocUnitId) -> Option<Arc<RowHobt>> {
-        let known = |open: &Open| {
-            let hobt = open.by_unit.get(&unit)?;
-            open.by_hobt.get(hobt).cloned()
-        };
+        let known = |open: &Open| open.by_unit.get(&unit).cloned();
         if let Some(found) = known(&self.open.read()) {
             return Some(found);
         }
@@ -134,8 +141,8 @@ impl HobtDirectory for OpenHobts {
 
     fn undone(&self, unit: AllocUnitId) {
         let mut open = self.open.write();
-        if let Some(hobt) = open.by_unit.remove(&unit) {
-            open.by_hobt.remove(&hobt);
+        if let Some(gone) = open.by_unit.remove(&unit) {
+            open.by_hobt.remove(&gone.spec().hobt);
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::entry_lock::{RowLock, Tried};
 use crate::error::RowResult;
 use crate::heap_write::{rid_bytes, rid_of};
 use crate::hobt::RowHobt;
+use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use access::{LockPlan, PageHint, RowCursor, ScanRange};
 use base::{PageId, SqlResult};
 use lock::{Resource, Ticket};
@@ -29,6 +30,7 @@ pub(crate) struct HeapCursor<'h> {
     listed: bool,
     bytes: Vec<u8>,
     rows: Vec<(std::ops::Range<usize>, PageId, u16)>,
+    values: Vec<Fetched>,
     at: usize,
     held: Option<(Resource, Resource)>,
 }
@@ -52,6 +54,7 @@ impl<'h> HeapCursor<'h> {
             listed: false,
             bytes: Vec::new(),
             rows: Vec::new(),
+            values: Vec::new(),
             at: 0,
             held: None,
         };
@@ -68,6 +71,7 @@ impl<'h> HeapCursor<'h> {
             (self.slot, self.one_row, self.listed) = (slot, true, true);
         }
         self.rows.clear();
+        self.values.clear();
         self.at = 0;
     }
 
@@ -80,6 +84,7 @@ impl<'h> HeapCursor<'h> {
 
     fn refill(&mut self, work: &mut Work) -> RowResult<bool> {
         self.rows.clear();
+        self.values.clear();
         self.bytes.clear();
         self.at = 0;
         if !self.listed {
@@ -138,13 +143,17 @@ impl<'h> HeapCursor<'h> {
             } else if let Current::Row(bytes) = now {
                 let from = self.bytes.len();
                 self.bytes.extend_from_slice(bytes);
-                self.rows.push((from..self.bytes.len(), id, slot));
+                let range = from..self.bytes.len();
+                let at = self.rows.len();
+                self.hobt.fetch((bytes, id), at, &mut self.bytes, &mut self.values)?;
+                self.rows.push((range, id, slot));
                 if let RowLock::Short(_) = ask {
                     self.held = Some((resource, self.hobt.page_resource(id)));
                 }
             }
             self.slot += 1;
-            if single && !self.rows.is_empty() {
+            let full = single || self.bytes.len() >= BATCH_BYTES_MAX;
+            if full && !self.rows.is_empty() {
                 return Ok(None);
             }
         }
@@ -168,7 +177,11 @@ impl RowCursor for HeapCursor<'_> {
     #[inline]
     fn field(&self, column: usize) -> SqlResult<Field<'_>> {
         let (bytes, page, _) = &self.rows[self.at];
-        self.hobt.layout.field(&self.bytes[bytes.clone()], column).ok_or_else(|| {
+        let field = match self.hobt.layout.field(&self.bytes[bytes.clone()], column) {
+            Some(Field::OffRow(_)) => fetched(&self.values, &self.bytes, self.at, column),
+            field => field,
+        };
+        field.ok_or_else(|| {
             let what = "a record's columns do not fit its layout";
             self.hobt.home.pages.corrupt(*page, what).into()
         })

@@ -203,7 +203,7 @@ impl RowHobt {
     }
 
     /// The row of a RID under its exclusive latch and lock; `None` when it is gone.
-    fn heap_row(
+    pub(crate) fn heap_row(
         &self,
         work: &mut Work,
         key: &RowKey<'_>,

@@ -4,6 +4,7 @@
 //! or an SQL type, only widths and comparisons.
 
 use crate::error::RowResult;
+use crate::large::pieces_spec;
 use base::{AllocUnitId, HobtId, ObjectId, PageId};
 use btree::{KeyColumn, KeyOrder, Tree, TreeOptions};
 use buffer::{Change, Undo};
@@ -78,12 +79,36 @@ pub struct RowHobt {
     pub(crate) hints: Mutex<HeapHints>,
     pub(crate) rows: AtomicI64,
     pub(crate) rows_known: AtomicU64,
+    /// The pieces of values that are off their rows.
+    pub(crate) large: Option<Arc<RowHobt>>,
+    /// In a tree of pieces the number of the next value, 0 while unknown.
+    pub(crate) next_value: AtomicU64,
     pub(crate) me: Weak<RowHobt>,
 }
 
 impl RowHobt {
     /// Opens a hobt that exists on disk. Nothing is read.
     pub fn open(home: &Arc<Home>, spec: HobtSpec, places: HobtPlaces) -> Arc<RowHobt> {
+        Self::open_with(home, spec, places, None)
+    }
+
+    /// Opens a hobt with the unit of its values that are off their rows.
+    pub fn open_with_large(
+        home: &Arc<Home>,
+        spec: HobtSpec,
+        places: HobtPlaces,
+        (unit, pieces): (AllocUnitId, HobtPlaces),
+    ) -> Arc<RowHobt> {
+        let large = Self::open(home, pieces_spec(&spec, unit), pieces);
+        Self::open_with(home, spec, places, Some(large))
+    }
+
+    fn open_with(
+        home: &Arc<Home>,
+        spec: HobtSpec,
+        places: HobtPlaces,
+        large: Option<Arc<RowHobt>>,
+    ) -> Arc<RowHobt> {
         let unit = Arc::new(AllocUnit::open(spec.unit, places.first_iam));
         let layout = layout_of(&spec);
         let tree = (spec.kind != HobtKind::Heap).then(|| {
@@ -108,6 +133,8 @@ impl RowHobt {
             hints: Mutex::default(),
             rows: AtomicI64::new(0),
             rows_known: AtomicU64::new(0),
+            large,
+            next_value: AtomicU64::new(0),
             me: Weak::clone(me),
         })
     }
@@ -155,6 +182,29 @@ impl RowHobt {
         home: &Arc<Home>,
         spec: HobtSpec,
     ) -> base::SqlResult<Arc<RowHobt>> {
+        Self::create_with(work, home, spec, None)
+    }
+
+    /// Makes a hobt whose rows may have values off them, in a unit of their own.
+    ///
+    /// # Errors
+    /// 1105, 9002, damaged maps.
+    pub fn create_with_large(
+        work: &mut work::Work,
+        home: &Arc<Home>,
+        spec: HobtSpec,
+        unit: AllocUnitId,
+    ) -> base::SqlResult<Arc<RowHobt>> {
+        let large = Self::create(work, home, pieces_spec(&spec, unit))?;
+        Self::create_with(work, home, spec, Some(large))
+    }
+
+    fn create_with(
+        work: &mut work::Work,
+        home: &Arc<Home>,
+        spec: HobtSpec,
+        large: Option<Arc<RowHobt>>,
+    ) -> base::SqlResult<Arc<RowHobt>> {
         let session = work.session();
         let part = work.part(home);
         let made = Self::create_pages(home, part, session, &spec);
@@ -167,7 +217,7 @@ impl RowHobt {
                 );
             }
         };
-        let hobt = Self::open(home, spec, places);
+        let hobt = Self::open_with(home, spec, places, large);
         hobt.rows_known.store(1, Relaxed);
         Ok(hobt)
     }

@@ -7,6 +7,7 @@ use crate::current::{Current, current};
 use crate::entry_lock::{RowLock, Tried};
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
+use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use access::{LockPlan, PageHint, RowCursor, ScanRange};
 use base::{PageId, SqlResult};
 use btree::{Bias, KeyBuf, KeyFields, LeafRead, Position, SearchKey};
@@ -53,6 +54,7 @@ pub(crate) struct IndexCursor<'h> {
     position: Position,
     bytes: Vec<u8>,
     rows: Vec<Copied>,
+    values: Vec<Fetched>,
     at: usize,
     batch: usize,
     held: Option<(Resource, Resource)>,
@@ -89,6 +91,7 @@ impl<'h> IndexCursor<'h> {
             position: Position::default(),
             bytes: Vec::new(),
             rows: Vec::new(),
+            values: Vec::new(),
             at: 0,
             batch: 1,
             held: None,
@@ -149,6 +152,7 @@ impl<'h> IndexCursor<'h> {
 
     fn refill(&mut self, work: &mut Work) -> RowResult<bool> {
         self.rows.clear();
+        self.values.clear();
         self.bytes.clear();
         self.at = 0;
         loop {
@@ -196,7 +200,9 @@ impl<'h> IndexCursor<'h> {
                 drop(ticket);
                 return Ok(Pass::Enough);
             }
-            let enough = self.rows.len() >= self.batch || (single && !self.rows.is_empty());
+            let enough = self.rows.len() >= self.batch
+                || self.bytes.len() >= BATCH_BYTES_MAX
+                || (single && !self.rows.is_empty());
             let edge = if self.backward {
                 leaf.slot() == 0
             } else {
@@ -252,6 +258,8 @@ impl<'h> IndexCursor<'h> {
             let from = self.bytes.len();
             self.bytes.extend_from_slice(bytes);
             let bytes = from..self.bytes.len();
+            let row = (record, leaf.page_id());
+            self.hobt.fetch(row, self.rows.len(), &mut self.bytes, &mut self.values)?;
             self.rows.push(Copied { bytes, page: leaf.page_id(), slot: leaf.slot() });
         }
         Ok(None)
@@ -273,7 +281,11 @@ impl RowCursor for IndexCursor<'_> {
     fn field(&self, column: usize) -> SqlResult<Field<'_>> {
         let row = &self.rows[self.at];
         let record = &self.bytes[row.bytes.clone()];
-        self.hobt.layout.field(record, column).ok_or_else(|| {
+        let field = match self.hobt.layout.field(record, column) {
+            Some(Field::OffRow(_)) => fetched(&self.values, &self.bytes, self.at, column),
+            field => field,
+        };
+        field.ok_or_else(|| {
             let what = "a record's columns do not fit its layout";
             self.hobt.home.pages.corrupt(row.page, what).into()
         })
@@ -299,6 +311,7 @@ impl RowCursor for IndexCursor<'_> {
         self.backward = range.backward;
         self.state = State::Before;
         self.rows.clear();
+        self.values.clear();
         self.at = 0;
         self.batch = 1;
         Ok(())

@@ -39,7 +39,7 @@ impl RowHobt {
     }
 
     /// Reserves log for splits, makes room for a record, and leaves the search to the caller.
-    fn room_for(
+    pub(crate) fn room_for(
         &self,
         work: &mut Work,
         key: &[Field<'_>],
@@ -202,7 +202,7 @@ impl RowHobt {
     }
 
     /// The leaf of a key, latched, its row live and locked X; `None` when it is gone.
-    fn row_for_change(
+    pub(crate) fn row_for_change(
         &self,
         work: &mut Work,
         key: &[Field<'_>],

@@ -17,6 +17,7 @@ mod heap_write;
 mod hobt;
 mod index_scan;
 mod index_write;
+mod large;
 mod load;
 mod physical_stats;
 mod settle;

@@ -47,10 +47,10 @@ impl TableSink for RowHobt {
         row: &[Field<'_>],
         locks: &LockPlan,
     ) -> Result<Inserted, WriteError> {
-        match self.spec.kind {
+        self.store(work, row, |work, row| match self.spec.kind {
             HobtKind::Heap => self.heap_insert(work, row, locks),
             HobtKind::Clustered | HobtKind::Nonclustered => self.entry_insert(work, row, locks),
-        }
+        })
     }
 
     fn update(
@@ -60,19 +60,26 @@ impl TableSink for RowHobt {
         row: &[Field<'_>],
         locks: &LockPlan,
     ) -> Result<Inserted, WriteError> {
-        match self.spec.kind {
+        let before = self.values_before(work, &key, locks)?;
+        let updated = self.store(work, row, |work, row| match self.spec.kind {
             HobtKind::Heap => self.heap_update(work, &key, row, locks),
             HobtKind::Clustered | HobtKind::Nonclustered => {
                 self.entry_update(work, &key, row, locks)
             }
-        }
+        })?;
+        self.give_up(work, &before)?;
+        Ok(updated)
     }
 
     fn delete(&self, work: &mut Work, key: RowKey<'_>, locks: &LockPlan) -> Result<(), WriteError> {
+        let before = self.values_before(work, &key, locks)?;
         match self.spec.kind {
-            HobtKind::Heap => self.heap_delete(work, &key, locks),
-            HobtKind::Clustered | HobtKind::Nonclustered => self.entry_delete(work, &key, locks),
+            HobtKind::Heap => self.heap_delete(work, &key, locks)?,
+            HobtKind::Clustered | HobtKind::Nonclustered => {
+                self.entry_delete(work, &key, locks)?;
+            }
         }
+        self.give_up(work, &before)
     }
 }
 
@@ -110,10 +117,28 @@ impl BulkLoad for RowHobt {
 impl Loader for TreeLoader<'_> {
     fn push(&mut self, work: &mut Work, row: &[Field<'_>]) -> Result<(), WriteError> {
         let hobt = self.hobt;
-        hobt.encode(row, &mut self.record);
-        if self.record.len() > RECORD_BYTES_MAX {
-            return Err(WriteError::KeyTooLong { bytes: self.record.len() });
+        match hobt.layout.encoded_len(row, false) {
+            bytes if hobt.large.is_none() && bytes > RECORD_BYTES_MAX => {
+                Err(WriteError::KeyTooLong { bytes })
+            }
+            _ => hobt.store(work, row, |work, row| self.push_fitting(work, row)),
         }
+    }
+
+    fn finish(mut self: Box<Self>, work: &mut Work) -> SqlResult<u64> {
+        let part = work.part(&self.hobt.home);
+        let load = self.load.take().expect("a load is finished once");
+        let rows = load.finish(&mut part.group).map_err(|e| self.hobt.sql(e.into()))?;
+        self.hobt.count_rows(rows as i64);
+        Ok(rows)
+    }
+}
+
+impl TreeLoader<'_> {
+    fn push_fitting(&mut self, work: &mut Work, row: &[Field<'_>]) -> Result<(), WriteError> {
+        let hobt = self.hobt;
+        hobt.encode(row, &mut self.record);
+        assert!(self.record.len() <= RECORD_BYTES_MAX, "the row was made to fit");
         if !self.last.is_empty() {
             let mut key = KeyFields::default();
             let parsed = hobt.tree().key_of(&self.last, &mut key);
@@ -133,14 +158,6 @@ impl Loader for TreeLoader<'_> {
         std::mem::swap(&mut self.last, &mut self.record);
         Ok(())
     }
-
-    fn finish(mut self: Box<Self>, work: &mut Work) -> SqlResult<u64> {
-        let part = work.part(&self.hobt.home);
-        let load = self.load.take().expect("a load is finished once");
-        let rows = load.finish(&mut part.group).map_err(|e| self.hobt.sql(e.into()))?;
-        self.hobt.count_rows(rows as i64);
-        Ok(rows)
-    }
 }
 
 impl Loader for HeapLoader<'_> {
@@ -149,7 +166,7 @@ impl Loader for HeapLoader<'_> {
             granule: access::Granule::Table,
             ..LockPlan::change(access::Isolation::ReadCommitted)
         };
-        self.hobt.heap_insert(work, row, &plan)?;
+        self.hobt.insert(work, row, &plan)?;
         self.rows += 1;
         Ok(())
     }

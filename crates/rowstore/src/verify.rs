@@ -4,7 +4,7 @@ use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use base::PageId;
 use page::{PageKind, RecordKind};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is wrong, for CHECKDB to name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,14 +17,56 @@ pub enum RowFinding {
     Unreachable(PageId),
     /// A page is reached and not allocated to the hobt: 8948.
     NotAllocated(PageId),
+    /// A row points at a value off it that is not there, or not whole: 8965.
+    ValueMissing(PageId),
+    /// A value is there that no row points at: 8964.
+    ValueUnreferenced(PageId),
     /// The maps cannot be followed.
     Maps(String),
+}
+
+/// Values off the rows: bytes that rows expect of them, and where one of the rows is.
+#[derive(Default)]
+struct ValueCheck {
+    expected: BTreeMap<u64, (u64, PageId)>,
+}
+
+impl ValueCheck {
+    fn see_row(&mut self, hobt: &RowHobt, page: PageId, record: &[u8]) {
+        if hobt.large().is_some() {
+            let values = hobt.values_of(record).into_iter();
+            self.expected.extend(values.map(|v| (v.value, (v.bytes, page))));
+        }
+    }
+
+    /// Checks the tree of pieces, and that it holds what is expected and nothing else.
+    fn compare(self, large: &RowHobt) -> Vec<RowFinding> {
+        let mut held: BTreeMap<u64, (u64, PageId)> = BTreeMap::new();
+        let mut findings = large.verify(&mut |page, record| {
+            if let Some((value, bytes)) = large.piece_of(record) {
+                held.entry(value).or_insert((0, page)).0 += bytes;
+            }
+        });
+        for (value, (bytes, page)) in &self.expected {
+            if held.get(value).map(|h| h.0) != Some(*bytes) {
+                findings.push(RowFinding::ValueMissing(*page));
+            }
+        }
+        let unknown = held.iter().filter(|(value, _)| !self.expected.contains_key(value));
+        findings.extend(unknown.map(|(_, (_, page))| RowFinding::ValueUnreferenced(*page)));
+        findings
+    }
 }
 
 impl RowHobt {
     /// Checks everything about the hobt's pages. Nobody changes it meanwhile. `row` sees every
     /// live record.
     pub fn verify(&self, row: &mut dyn FnMut(PageId, &[u8])) -> Vec<RowFinding> {
+        let mut values = ValueCheck::default();
+        let row = &mut |page, record: &[u8]| {
+            values.see_row(self, page, record);
+            row(page, record);
+        };
         let mut findings = Vec::new();
         let allocated: BTreeSet<PageId> = match self.home.space.unit_pages(&self.unit) {
             Ok(pages) => pages.pages.into_iter().collect(),
@@ -55,6 +97,9 @@ impl RowHobt {
                     }
                 }
             }
+        }
+        if let Some(large) = &self.large {
+            findings.extend(values.compare(large));
         }
         findings.extend(allocated.difference(&reached).map(|p| RowFinding::Unreachable(*p)));
         findings.extend(reached.difference(&allocated).map(|p| RowFinding::NotAllocated(*p)));

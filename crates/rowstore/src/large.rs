@@ -1,0 +1,347 @@
+//! Values off the row: what a record cannot hold goes to a tree of pieces beside the hobt.
+//!
+//! A row that would be longer than 8060 bytes gives up its longest variable columns until it
+//! fits; each leaves a pointer of 16 bytes (number of the value, length). A value's pieces are
+//! records `(number, piece; bytes)` of an ordinary tree in a unit of its own, so redo, undo,
+//! ghosts and settling are those of rows.
+//!
+//! 1. Pieces are written before the row that points at them, and become ghosts after its change:
+//!    whoever reads a live row under its page's latch finds every piece. So readers fetch there.
+//! 2. A value never changes. An update writes new ones and gives up the old.
+//! 3. No lock is taken here: the lock of the row covers its values.
+//! 4. Numbers go up from the greatest in the tree, ghosts included: none is given twice while
+//!    anything of it is left.
+
+use crate::error::{RowError, RowResult};
+use crate::hobt::{HobtKind, HobtSpec, RowHobt};
+use access::{LockPlan, RowKey, WriteError};
+use base::limits::RECORD_BYTES_MAX;
+use base::{AllocUnitId, PageId};
+use btree::{Bias, KeyColumn, SearchKey, SplitPolicy};
+use buffer::Change;
+use page::Field;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use work::Work;
+
+/// Bytes of a value in one piece: a page each.
+const PIECE_BYTES: usize = 8000;
+const KEY_BYTES: usize = 12;
+const POINTER_BYTES: usize = 16;
+/// A uniquifier may join a row after it was made to fit.
+const UNIQUIFIER_BYTES: usize = 8;
+/// A batch of rows that holds so many bytes is long enough.
+pub(crate) const BATCH_BYTES_MAX: usize = 1 << 20;
+
+/// What stands in the row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Pointer {
+    pub(crate) value: u64,
+    pub(crate) bytes: u64,
+}
+
+/// A value that was fetched for a copied row.
+pub(crate) struct Fetched {
+    row: usize,
+    column: usize,
+    bytes: Range<usize>,
+}
+
+/// The fetched field of a row, among the values of a batch.
+pub(crate) fn fetched<'a>(
+    values: &[Fetched],
+    bytes: &'a [u8],
+    row: usize,
+    column: usize,
+) -> Option<Field<'a>> {
+    let found = values.iter().find(|v| v.row == row && v.column == column)?;
+    Some(Field::Inline(&bytes[found.bytes.clone()]))
+}
+
+impl Pointer {
+    fn to_bytes(self) -> [u8; POINTER_BYTES] {
+        let mut bytes = [0; POINTER_BYTES];
+        bytes[..8].copy_from_slice(&self.value.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.bytes.to_le_bytes());
+        bytes
+    }
+
+    fn of(bytes: &[u8]) -> Option<Pointer> {
+        let (value, length) = bytes.split_first_chunk::<8>()?;
+        let length: &[u8; 8] = length.try_into().ok()?;
+        Some(Pointer { value: u64::from_le_bytes(*value), bytes: u64::from_le_bytes(*length) })
+    }
+
+    fn pieces(self) -> u32 {
+        self.bytes.div_ceil(PIECE_BYTES as u64) as u32
+    }
+}
+
+/// Big-endian, so that bytes compare as the numbers do.
+fn key_of(value: u64, piece: u32) -> [u8; KEY_BYTES] {
+    let mut key = [0; KEY_BYTES];
+    key[..8].copy_from_slice(&value.to_be_bytes());
+    key[8..].copy_from_slice(&piece.to_be_bytes());
+    key
+}
+
+/// The tree of a hobt's pieces.
+pub(crate) fn pieces_spec(owner: &HobtSpec, unit: AllocUnitId) -> HobtSpec {
+    HobtSpec {
+        hobt: owner.hobt,
+        unit,
+        object: owner.object,
+        kind: HobtKind::Clustered,
+        widths: vec![Some(KEY_BYTES as u16), None],
+        added: Vec::new(),
+        nullable: false,
+        key: vec![KeyColumn { compare: <[u8]>::cmp, descending: false, leaf_column: 0 }],
+        nullable_key: false,
+        uniquifier: false,
+    }
+}
+
+/// What a hobt with large values does around its rows.
+impl RowHobt {
+    /// Its tree of pieces, if a row may have values off it.
+    pub fn large(&self) -> Option<&Arc<RowHobt>> {
+        self.large.as_ref()
+    }
+
+    /// Makes a row fit, its longest values put off it where need be, and has it written.
+    pub(crate) fn store<R>(
+        &self,
+        work: &mut Work,
+        row: &[Field<'_>],
+        write: impl FnOnce(&mut Work, &[Field<'_>]) -> Result<R, WriteError>,
+    ) -> Result<R, WriteError> {
+        let bytes = self.layout.encoded_len(row, false);
+        let Some(large) = &self.large else {
+            if bytes > RECORD_BYTES_MAX {
+                return Err(WriteError::RowTooLong { bytes });
+            }
+            return write(work, row);
+        };
+        let joins = if self.spec.uniquifier { UNIQUIFIER_BYTES } else { 0 };
+        if bytes + joins <= RECORD_BYTES_MAX {
+            return write(work, row);
+        }
+        let off = self.columns_off(row, RECORD_BYTES_MAX - joins)?;
+        let mut pointers = Vec::with_capacity(off.len());
+        for &column in &off {
+            let value = row[column].inline().unwrap_or_default();
+            pointers.push(large.put_value(work, value).map_err(|e| self.write_error(e))?);
+        }
+        let spelled: Vec<_> = pointers.iter().map(|p| p.to_bytes()).collect();
+        let mut stored = row.to_vec();
+        for (&column, pointer) in off.iter().zip(&spelled) {
+            stored[column] = Field::OffRow(pointer);
+        }
+        let written = write(work, &stored);
+        // These two end no statement, so nothing would take the values back.
+        if let Err(WriteError::Duplicate | WriteError::Vanished) = written {
+            self.give_up(work, &pointers)?;
+        }
+        written
+    }
+
+    /// The columns that have to go for the row to be that long at most: the longest first.
+    fn columns_off(&self, row: &[Field<'_>], limit: usize) -> Result<Vec<usize>, WriteError> {
+        let pointer = [0; POINTER_BYTES];
+        let mut stored = row.to_vec();
+        let mut off = Vec::new();
+        loop {
+            let bytes = self.layout.encoded_len(&stored, false);
+            if bytes <= limit {
+                return Ok(off);
+            }
+            let may_go = |c: &usize| {
+                self.spec.widths[*c].is_none() && self.spec.key.iter().all(|k| k.leaf_column != *c)
+            };
+            let length = |c: &usize| match stored[*c] {
+                Field::Inline(b) => b.len(),
+                Field::Null | Field::OffRow(_) => 0,
+            };
+            let longest = (0..stored.len()).filter(may_go).max_by_key(length);
+            match longest.filter(|c| length(c) > POINTER_BYTES) {
+                Some(column) => {
+                    stored[column] = Field::OffRow(&pointer);
+                    off.push(column);
+                }
+                None => return Err(WriteError::RowTooLong { bytes }),
+            }
+        }
+    }
+
+    /// The values of a row that is about to change, which is locked X from here on; `Vanished`
+    /// where it is gone.
+    pub(crate) fn values_before(
+        &self,
+        work: &mut Work,
+        key: &RowKey<'_>,
+        plan: &LockPlan,
+    ) -> Result<Vec<Pointer>, WriteError> {
+        if self.large.is_none() {
+            return Ok(Vec::new());
+        }
+        let found = match self.spec.kind {
+            HobtKind::Heap => self.heap_row(work, key, plan).map(|row| {
+                row.and_then(|(page, slot)| page.view().record(slot).map(|r| self.values_of(r)))
+            }),
+            HobtKind::Clustered | HobtKind::Nonclustered => self
+                .row_for_change(work, key.fields, plan)
+                .map(|leaf| leaf.and_then(|leaf| leaf.record().map(|r| self.values_of(r)))),
+        };
+        // A row that comes now is not the one that was to be changed; its values are unknown here.
+        found.map_err(|e| self.write_error(e))?.ok_or(WriteError::Vanished)
+    }
+
+    pub(crate) fn values_of(&self, record: &[u8]) -> Vec<Pointer> {
+        let field = |column| self.layout.field(record, column);
+        let pointer = |column| match field(column) {
+            Some(Field::OffRow(bytes)) => Pointer::of(bytes),
+            _ => None,
+        };
+        (0..self.spec.widths.len()).filter_map(pointer).collect()
+    }
+
+    /// Gives values up that no row points at any more.
+    pub(crate) fn give_up(&self, work: &mut Work, values: &[Pointer]) -> Result<(), WriteError> {
+        let Some(large) = &self.large else { return Ok(()) };
+        for value in values {
+            large.ghost_value(work, *value).map_err(|e| self.write_error(e))?;
+        }
+        Ok(())
+    }
+
+    /// Fetches what a row that is being copied has off it. Its page is latched.
+    pub(crate) fn fetch(
+        &self,
+        (record, page): (&[u8], PageId),
+        row: usize,
+        bytes: &mut Vec<u8>,
+        values: &mut Vec<Fetched>,
+    ) -> RowResult<()> {
+        let Some(large) = &self.large else { return Ok(()) };
+        for column in 0..self.spec.widths.len() {
+            if let Some(Field::OffRow(pointer)) = self.layout.field(record, column) {
+                let from = bytes.len();
+                let what = "a pointer off the row makes no sense";
+                let pointer = Pointer::of(pointer);
+                let pointer = pointer.ok_or_else(|| self.home.pages.corrupt(page, what))?;
+                large.read_value(pointer, bytes)?;
+                values.push(Fetched { row, column, bytes: from..bytes.len() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the tree of pieces does.
+impl RowHobt {
+    /// The number of a piece's value, and how many bytes it has of it.
+    pub(crate) fn piece_of(&self, record: &[u8]) -> Option<(u64, u64)> {
+        let key = self.layout.field(record, 0)?.inline()?.first_chunk::<8>()?;
+        let bytes = self.layout.field(record, 1)?.inline()?.len() as u64;
+        Some((u64::from_be_bytes(*key), bytes))
+    }
+
+    fn next_value(&self) -> RowResult<u64> {
+        if self.next_value.load(Relaxed) == 0 {
+            let last = self.tree().seek(SearchKey { fields: &[], bias: Bias::LastAtMost })?;
+            let last = last.as_ref().and_then(|l| self.piece_of(l.record()));
+            let next = last.map_or(0, |(value, _)| value) + 1;
+            self.next_value.fetch_max(next, Relaxed);
+        }
+        Ok(self.next_value.fetch_add(1, Relaxed))
+    }
+
+    fn put_value(&self, work: &mut Work, value: &[u8]) -> RowResult<Pointer> {
+        assert!(value.len() > POINTER_BYTES, "a short value stays in its row");
+        let pointer = Pointer { value: self.next_value()?, bytes: value.len() as u64 };
+        for (n, piece) in value.chunks(PIECE_BYTES).enumerate() {
+            self.put_piece(work, &key_of(pointer.value, n as u32), piece)?;
+        }
+        Ok(pointer)
+    }
+
+    fn put_piece(&self, work: &mut Work, key: &[u8], piece: &[u8]) -> RowResult<()> {
+        let mut record = Vec::with_capacity(piece.len() + 64);
+        self.encode(&[Field::Inline(key), Field::Inline(piece)], &mut record);
+        let key = [Field::Inline(key)];
+        loop {
+            work.part(&self.home).reserve(2 * record.len() + 256)?;
+            let leaf = self.tree().seek_write(&key)?;
+            assert!(!leaf.is_exact(), "a value's number is new");
+            if !leaf.has_room(record.len()) {
+                drop(leaf);
+                self.room_for(work, &key, record.len(), SplitPolicy::Append)?;
+                continue;
+            }
+            let session = work.session();
+            let part = work.part(&self.home);
+            let (begin, undo) = (part.begin(), part.undo());
+            let mut change = Change::new(&self.home.pages, &mut part.group);
+            begin.log(&mut change, session);
+            let (page, slot) = leaf.join(&mut change);
+            self.tree().insert(&mut change, page, slot, &record, undo)?;
+            change.finish(&mut part.chain);
+            part.logged(2 * record.len());
+            self.count_rows(1);
+            return Ok(());
+        }
+    }
+
+    fn ghost_value(&self, work: &mut Work, pointer: Pointer) -> RowResult<()> {
+        for piece in 0..pointer.pieces() {
+            let key = key_of(pointer.value, piece);
+            let fields = [Field::Inline(&key)];
+            work.part(&self.home).reserve(2048)?;
+            let leaf = self.tree().seek_write(&fields)?;
+            if leaf.record().is_none_or(|r| page::RecordKind::of(r[0]).is_ghost()) {
+                return Err(self.lost(leaf.page_id()));
+            }
+            let spelled = btree::KeyBuf::of(&fields);
+            let session = work.session();
+            let part = work.part(&self.home);
+            let (begin, undo) = (part.begin(), part.undo());
+            let mut change = Change::new(&self.home.pages, &mut part.group);
+            begin.log(&mut change, session);
+            let id = leaf.page_id();
+            let (page, slot) = leaf.join(&mut change);
+            self.tree().ghost(&mut change, page, slot, undo)?;
+            change.finish(&mut part.chain);
+            part.logged(64 + KEY_BYTES);
+            work.ghosted(self.arc(), spelled.bytes(), (id, slot));
+            self.count_rows(-1);
+        }
+        Ok(())
+    }
+
+    fn read_value(&self, pointer: Pointer, out: &mut Vec<u8>) -> RowResult<()> {
+        let first = key_of(pointer.value, 0);
+        let fields = [Field::Inline(&first)];
+        let search = SearchKey { fields: &fields, bias: Bias::FirstAtLeast };
+        let mut at = self.tree().seek(search)?;
+        let mut left = pointer.bytes;
+        for piece in 0..pointer.pieces() {
+            let Some(leaf) = at else { return Err(self.lost(self.tree().root())) };
+            let key = self.layout.field(leaf.record(), 0).and_then(|k| k.inline());
+            let bytes = self.layout.field(leaf.record(), 1).and_then(|b| b.inline());
+            let wanted = left.min(PIECE_BYTES as u64);
+            match bytes.filter(|b| b.len() as u64 == wanted) {
+                Some(b) if key == Some(&key_of(pointer.value, piece)) => out.extend_from_slice(b),
+                _ => return Err(self.lost(leaf.page_id())),
+            }
+            left -= wanted;
+            at = if left > 0 { leaf.forward()? } else { None };
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn lost(&self, page: PageId) -> RowError {
+        self.home.pages.corrupt(page, "a piece of a value off the row is missing").into()
+    }
+}
