@@ -44,9 +44,44 @@ pub struct Files {
 }
 
 impl Files {
-    /// The files of a database in a folder.
+    /// The files of a database in a folder. Any name is a database's name, but none leads out of
+    /// the folder: what could is written as `%` and its number.
     pub fn of(dir: &Path, name: &str) -> Files {
+        let name = file_name(name);
         Files { data: dir.join(format!("{name}.mdf")), log: dir.join(format!("{name}_log.ldf")) }
+    }
+}
+
+fn file_name(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for (i, c) in name.chars().enumerate() {
+        let plain = c.is_alphanumeric() || "_-$#@() ".contains(c) || (c == '.' && i > 0);
+        match plain {
+            true => out.push(c),
+            false => out.push_str(&format!("%{:02X}", u32::from(c))),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_leads_out_of_its_folder() {
+        let dir = Path::new("/data");
+        for (name, file) in [
+            ("Sales 2026", "Sales 2026.mdf"),
+            ("my.db", "my.db.mdf"),
+            ("../../etc/x", "%2E.%2F..%2Fetc%2Fx.mdf"),
+            ("/etc/x", "%2Fetc%2Fx.mdf"),
+            ("a\\b\0c\nd%2F", "a%5Cb%00c%0Ad%252F.mdf"),
+            ("Größe", "Größe.mdf"),
+        ] {
+            assert_eq!(Files::of(dir, name).data, dir.join(file));
+            assert_eq!(Files::of(dir, name).log.parent(), Some(dir));
+        }
     }
 }
 

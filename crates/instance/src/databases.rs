@@ -14,6 +14,11 @@ fn unsupported(feature: &str) -> SqlError {
     SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature])
 }
 
+fn list_error(e: &std::io::Error) -> SqlError {
+    let what = format!("master' (list of databases: {e}), '");
+    SqlError::new(messages::DATABASE_INACCESSIBLE, &[&what])
+}
+
 fn not_there(name: &str) -> SqlError {
     SqlError::new(messages::DROP_NOT_FOUND, &[&"drop", &"database", &name]).with_state(1)
 }
@@ -25,10 +30,7 @@ impl Instance {
     }
 
     fn write_list(&self, list: &std::collections::BTreeMap<DatabaseId, String>) -> SqlResult<()> {
-        list::write(&*self.env.disk, &self.dir, list).map_err(|e| {
-            let what = format!("master' (list of databases: {e}), '");
-            SqlError::new(messages::DATABASE_INACCESSIBLE, &[&what])
-        })
+        list::write(&*self.env.disk, &self.dir, list).map_err(|e| list_error(&e))
     }
 }
 
@@ -41,7 +43,7 @@ impl Databases for Instance {
         }
         let mut names = self.list();
         // A database that could not be opened still has its name and number.
-        let listed = list::read(&*self.env.disk, &self.dir).unwrap_or_default();
+        let listed = list::read(&*self.env.disk, &self.dir).map_err(|e| list_error(&e))?;
         names.extend(listed);
         if names.values().any(|n| same_name(n, name)) {
             return Err(SqlError::new(messages::DATABASE_EXISTS, &[&name]).with_state(3));
@@ -50,7 +52,11 @@ impl Databases for Instance {
         let id = id.ok_or_else(|| SqlError::new(messages::CREATE_DATABASE_FAILED, &[]))?;
         let database = make(&self.env, &self.dir, id, name, &self.options, true)?;
         names.insert(id, name.to_owned());
-        self.write_list(&names)?;
+        if let Err(e) = self.write_list(&names) {
+            // Nobody knows of it; its files are replaced when the name comes again.
+            let _ = database.close(Vec::new());
+            return Err(e);
+        }
         let workers = database.start_workers();
         self.databases.write().insert(id, Open { database, workers });
         self.definitions.moved();
@@ -71,7 +77,8 @@ impl Databases for Instance {
             if users.get(&id).is_some_and(|n| *n > 0) {
                 return Err(SqlError::new(messages::DROP_DATABASE_IN_USE, &[&name]).with_state(4));
             }
-            let mut list = list::read(&*self.env.disk, &self.dir).unwrap_or_else(|_| self.list());
+            // Where it cannot be read it is not replaced: it may name some that are not open.
+            let mut list = list::read(&*self.env.disk, &self.dir).map_err(|e| list_error(&e))?;
             list.remove(&id);
             self.write_list(&list)?;
             let open = self.databases.write().remove(&id);

@@ -1,6 +1,7 @@
 //! The list of databases: a file of the data folder, replaced as a whole.
 //!
-//! A database exists exactly when its line stands here. One line each: number, tab, name. The
+//! A database exists exactly when its line stands here. One line each: number, tab, name (with
+//! `\\`, `\n` and `\r` for what would end a line). The
 //! new list is written beside the old one, synced, and given its name; a crash leaves one of them.
 
 use base::DatabaseId;
@@ -28,7 +29,7 @@ pub(crate) fn read(disk: &dyn Disk, dir: &Path) -> io::Result<BTreeMap<DatabaseI
     for line in text.lines() {
         let (number, name) = line.split_once('\t').ok_or(io::ErrorKind::InvalidData)?;
         let number = number.parse().map_err(|_| io::ErrorKind::InvalidData)?;
-        found.insert(DatabaseId(number), name.to_owned());
+        found.insert(DatabaseId(number), plain(name));
     }
     Ok(found)
 }
@@ -44,9 +45,43 @@ pub(crate) fn write(
         disk.remove(&next)?;
     }
     let file = disk.open(&next, OpenHow { create: true, direct: false })?;
-    let text: String = list.iter().map(|(id, name)| format!("{id}\t{name}\n")).collect();
+    let text: String = list.iter().map(|(id, name)| format!("{id}\t{}\n", escaped(name))).collect();
     file.write_at(text.as_bytes(), 0)?;
     file.sync()?;
     disk.rename(&next, &path(dir))?;
     disk.sync_dir(dir)
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
+}
+
+fn plain(written: &str) -> String {
+    let mut out = String::with_capacity(written.len());
+    let mut chars = written.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('n') => out.push('\n'),
+                Some('r') => out.push('\r'),
+                other => out.extend(other),
+            },
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_line_whatever_is_in_it() {
+        for name in ["plain", "a\tb", "evil\n1\tmaster", "back\\nslash\\", "\r\n", ""] {
+            let written = escaped(name);
+            assert!(!written.contains(['\n', '\r']), "{written:?}");
+            assert_eq!(plain(&written), name);
+        }
+    }
 }

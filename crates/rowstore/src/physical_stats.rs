@@ -45,6 +45,9 @@ pub struct LevelStats {
     pub max_record_bytes: u64,
 }
 
+/// How often a tree that changes meanwhile is read from its root.
+const ATTEMPTS_MAX: u32 = 100;
+
 impl LevelStats {
     fn add(&mut self, view: PageView<'_>, previous: Option<PageId>) {
         self.pages += 1;
@@ -78,8 +81,19 @@ impl RowHobt {
     /// # Errors
     /// Pages that cannot be read.
     pub fn physical_stats(&self) -> base::SqlResult<Vec<LevelStats>> {
-        let levels = if self.tree.is_some() { self.tree_stats() } else { self.heap_stats() };
-        let mut levels = levels.map_err(|e| self.sql(e))?;
+        let mut levels = if self.tree.is_some() {
+            let mut attempts = 1;
+            loop {
+                match self.tree_stats().map_err(|e| self.sql(e))? {
+                    (levels, true) => break levels,
+                    // A page was given back under our feet: from the root once more.
+                    (_, false) if attempts < ATTEMPTS_MAX => attempts += 1,
+                    (levels, false) => break levels,
+                }
+            }
+        } else {
+            self.heap_stats().map_err(|e| self.sql(e))?
+        };
         for l in &mut levels {
             l.space_used_percent /= l.pages.max(1) as f64;
         }
@@ -99,12 +113,17 @@ impl RowHobt {
         Ok(vec![stats])
     }
 
-    fn tree_stats(&self) -> RowResult<Vec<LevelStats>> {
+    /// By level; whether every page that a link led to was one of the tree's.
+    fn tree_stats(&self) -> RowResult<(Vec<LevelStats>, bool)> {
         let tree = self.tree();
         let mut first = tree.root();
         let mut levels = Vec::new();
         loop {
-            let (stats, below) = self.level_stats(first)?;
+            let above = levels.last().map(|l: &LevelStats| l.level);
+            let Some((stats, below)) = self.level_stats(first, above)? else {
+                levels.reverse();
+                return Ok((levels, false));
+            };
             let level = stats.level;
             levels.push(stats);
             match below {
@@ -113,24 +132,37 @@ impl RowHobt {
             }
         }
         levels.reverse();
-        Ok(levels)
+        Ok((levels, true))
     }
 
-    /// One level from its leftmost page on, and the leftmost page below it.
-    fn level_stats(&self, first: PageId) -> RowResult<(LevelStats, Option<PageId>)> {
+    /// One level from its leftmost page on, and the leftmost page below it; `None` when a link
+    /// leads to a page that is no page of the level.
+    fn level_stats(
+        &self,
+        first: PageId,
+        above: Option<u8>,
+    ) -> RowResult<Option<(LevelStats, Option<PageId>)>> {
         let mut stats = LevelStats::default();
         let (mut at, mut previous, mut below) = (first, None, None);
         while !at.is_none() {
             let guard = self.home.pages.read(at)?;
             let view = guard.view();
+            let level = match previous {
+                None => above.map_or(view.level(), |above| above.wrapping_sub(1)),
+                Some(_) => stats.level,
+            };
+            let follows = previous.is_none_or(|p| view.prev_page() == p);
+            if view.alloc_unit() != self.spec.unit || view.level() != level || !follows {
+                return Ok(None);
+            }
             if previous.is_none() {
-                stats.level = view.level();
+                stats.level = level;
                 below = self.tree().leftmost_child(view);
             }
             stats.add(view, previous);
             previous = Some(at);
             at = view.next_page();
         }
-        Ok((stats, below))
+        Ok(Some((stats, below)))
     }
 }
