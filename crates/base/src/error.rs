@@ -56,7 +56,8 @@ impl SqlError {
     /// The same at a line of its batch or procedure, unless a deeper place has set one.
     #[must_use]
     pub fn at_line(mut self, line: u32) -> Self {
-        if self.0.line == 0 {
+        // An error of a procedure without a line is one of its call: line 0 is its line.
+        if self.0.line == 0 && self.0.procedure.is_none() {
             self.0.line = line;
         }
         self
@@ -106,9 +107,11 @@ impl SqlError {
 fn usual_state(number: i32) -> u8 {
     match number {
         547 => 0,
-        137 | 515 | 8115 | 8169 => 2,
+        137 | 515 | 8144 | 8146 | 8115 | 8169 => 2,
         242 | 2705 | 2715 => 3,
+        201 => 4,
         3701 | 8114 => 5,
+        226 => 6,
         195 => 10,
         2812 => 62,
         _ => 1,

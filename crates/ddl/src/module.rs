@@ -63,7 +63,7 @@ pub(crate) fn procedure(s: &Procedure, text: &str, cx: &mut DdlContext<'_>) -> S
 
 fn exists(s: &Procedure) -> SqlError {
     let e = SqlError::new(messages::OBJECT_EXISTS, &[&s.name.object]).with_state(3);
-    e.at_line(s.name.span.line)
+    e.at_line(s.name.span.line).in_procedure(&s.name.object)
 }
 
 fn refuse(s: &Procedure) -> SqlResult<()> {

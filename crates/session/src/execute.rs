@@ -224,7 +224,8 @@ impl Session {
             let variable = &program.variables[at];
             let argument = given[at].map(|i| &call.arguments[i]).filter(|a| !a.default);
             act.variables[at] = match (argument, parameter.default) {
-                (Some(argument), _) => coerce(argument, variable.sql_type)?,
+                (Some(argument), _) => coerce(argument, variable.sql_type)
+                    .map_err(|e| if name.is_empty() { e } else { e.in_procedure(name) })?,
                 (None, Some(place)) => self.value(act, place)?,
                 (None, None) if name.is_empty() => {
                     let facts: [&dyn std::fmt::Display; 2] = [&program.text, &variable.name];
@@ -232,7 +233,8 @@ impl Session {
                 }
                 (None, None) => {
                     let facts: [&dyn std::fmt::Display; 2] = [&name, &variable.name];
-                    return Err(SqlError::new(messages::EXECUTE_ARGUMENT_COUNT, &facts).into());
+                    let e = SqlError::new(messages::EXECUTE_ARGUMENT_COUNT, &facts);
+                    return Err(e.in_procedure(name).into());
                 }
             };
         }
@@ -262,14 +264,15 @@ fn place_of(
         Some(wanted) => {
             let found = find_variable(&program.variables[..count], wanted);
             let facts: [&dyn std::fmt::Display; 2] = [&wanted, &name];
-            let unknown = || SqlError::new(messages::NOT_A_PARAMETER, &facts);
+            let unknown = || SqlError::new(messages::NOT_A_PARAMETER, &facts).in_procedure(name);
             found.map(|f| f.0.0 as usize).ok_or_else(unknown)
         }
         None if position < count => Ok(position),
         None if count == 0 && !name.is_empty() => {
-            Err(SqlError::new(messages::NO_PARAMETERS_EXPECTED, &[&name]))
+            let e = SqlError::new(messages::NO_PARAMETERS_EXPECTED, &[&name]);
+            Err(e.in_procedure(name))
         }
-        None => Err(SqlError::new(messages::TOO_MANY_PROC_ARGUMENTS, &[&name])),
+        None => Err(SqlError::new(messages::TOO_MANY_PROC_ARGUMENTS, &[&name]).in_procedure(name)),
     }
 }
 

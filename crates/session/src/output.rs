@@ -14,11 +14,13 @@ pub(crate) struct Output<'s> {
     sink: &'s mut dyn ResultSink,
     held: Option<Done>,
     closed: bool,
+    /// Rows of the result set that has no DONE yet.
+    open_rows: Option<u64>,
 }
 
 impl<'s> Output<'s> {
     pub(crate) fn new(sink: &'s mut dyn ResultSink) -> Output<'s> {
-        Output { sink, held: None, closed: false }
+        Output { sink, held: None, closed: false, open_rows: None }
     }
 
     fn release(&mut self) {
@@ -33,7 +35,13 @@ impl<'s> Output<'s> {
             self.closed = true;
             return Err(Failure::cancelled());
         }
+        self.open_rows = Some(0);
         Ok(())
+    }
+
+    /// Rows of a result set whose statement has not ended.
+    pub(crate) fn open_rows(&self) -> Option<u64> {
+        self.open_rows
     }
 
     pub(crate) fn row(&mut self, values: &[Value]) -> SqlResult<()> {
@@ -41,6 +49,7 @@ impl<'s> Output<'s> {
             self.closed = true;
             return Err(SqlError::new(messages::ATTENTION, &[]));
         }
+        self.open_rows = self.open_rows.map(|n| n + 1);
         Ok(())
     }
 
@@ -67,6 +76,7 @@ impl<'s> Output<'s> {
     /// A statement or procedure ended.
     pub(crate) fn done(&mut self, done: Done) {
         self.release();
+        self.open_rows = None;
         self.held = Some(done);
     }
 

@@ -116,7 +116,8 @@ impl Session {
         }
         out.message(&failure.error);
         let alone = failure.reach == Reach::Statement && !failure.of_binding;
-        if alone && is_change_step(&step.kind, program) {
+        let builds = failure.error.number() == messages::CREATE_INDEX_DUPLICATE.number;
+        if alone && (builds || is_change_step(&step.kind, program)) {
             out.message(
                 &SqlError::new(messages::STATEMENT_TERMINATED, &[]).at_line(step.span.line),
             );
@@ -132,7 +133,7 @@ impl Session {
         }
     }
 
-    /// A change that failed in TRY has a count as well: none.
+    /// What failed in TRY has its count as well: of the rows that were sent, or none.
     fn end_caught(
         &mut self,
         step: &Step,
@@ -142,8 +143,11 @@ impl Session {
         scope: DoneScope,
     ) {
         let alone = failure.reach == Reach::Statement && !failure.of_binding;
-        let counts = alone && !self.state.settings.is_on(Switches::NOCOUNT);
-        if counts && is_change_step(&step.kind, program) {
+        let counts = !self.state.settings.is_on(Switches::NOCOUNT);
+        if let Some(n) = out.open_rows() {
+            let rows = counts.then_some(n);
+            out.done(Done { command: Command::Select, rows, ..self.done(scope) });
+        } else if alone && counts && is_change_step(&step.kind, program) {
             out.done(Done { rows: Some(0), ..self.done(scope) });
         }
     }

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long something must have waited to be called waiting.
 const MOMENT: Duration = Duration::from_millis(120);
 /// The same where nothing is known about what is expected.
-const LONG_MOMENT: Duration = Duration::from_millis(600);
+const LONG_MOMENT: Duration = Duration::from_secs(3);
 
 /// What a script knows about a batch.
 #[derive(Clone, Copy)]

@@ -64,11 +64,7 @@ impl ResultSink for Transcript {
         }
     }
 
-    fn return_status(&mut self, status: i32) {
-        if status != 0 {
-            let _ = writeln!(self.text, "(returns {status})");
-        }
-    }
+    fn return_status(&mut self, _status: i32) {}
 
     fn return_value(&mut self, name: &str, sql_type: SqlType, value: &Value) {
         let _ = writeln!(self.text, "{name} = {}", cell(value, sql_type));
