@@ -64,27 +64,6 @@ fn file_name(name: &str) -> String {
     out
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_name_leads_out_of_its_folder() {
-        let dir = Path::new("/data");
-        for (name, file) in [
-            ("Sales 2026", "Sales 2026.mdf"),
-            ("my.db", "my.db.mdf"),
-            ("../../etc/x", "%2E.%2F..%2Fetc%2Fx.mdf"),
-            ("/etc/x", "%2Fetc%2Fx.mdf"),
-            ("a\\b\0c\nd%2F", "a%5Cb%00c%0Ad%252F.mdf"),
-            ("Größe", "Größe.mdf"),
-        ] {
-            assert_eq!(Files::of(dir, name).data, dir.join(file));
-            assert_eq!(Files::of(dir, name).log.parent(), Some(dir));
-        }
-    }
-}
-
 /// An open database.
 pub struct Database {
     pub(crate) env: Environment,
@@ -173,5 +152,26 @@ impl Database {
     /// A unit of work of the system itself.
     pub fn system_work(&self) -> Work {
         self.env.system_work()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_leads_out_of_its_folder() {
+        let dir = Path::new("/data");
+        for (name, file) in [
+            ("Sales 2026", "Sales 2026.mdf"),
+            ("my.db", "my.db.mdf"),
+            ("../../etc/x", "%2E.%2F..%2Fetc%2Fx.mdf"),
+            ("/etc/x", "%2Fetc%2Fx.mdf"),
+            ("a\\b\0c\nd%2F", "a%5Cb%00c%0Ad%252F.mdf"),
+            ("Größe", "Größe.mdf"),
+        ] {
+            assert_eq!(Files::of(dir, name).data, dir.join(file));
+            assert_eq!(Files::of(dir, name).log.parent(), Some(dir));
+        }
     }
 }

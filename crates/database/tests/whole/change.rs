@@ -13,18 +13,18 @@ use std::sync::Arc;
 use work::{CommitMode, Work};
 
 const KEYS: u64 = 60;
-pub const PASSING_ROWS: u64 = 30;
+pub(crate) const PASSING_ROWS: u64 = 30;
 const PLAN: LockPlan = LockPlan::change(Isolation::ReadCommitted);
 
-pub struct Session<'a> {
-    pub db: &'a Arc<Database>,
-    pub work: Work,
-    pub r: Random,
-    pub p: &'a Promised,
+pub(crate) struct Session<'a> {
+    pub(crate) db: &'a Arc<Database>,
+    pub(crate) work: Work,
+    pub(crate) r: Random,
+    pub(crate) p: &'a Promised,
     /// Keys that the open transaction wrote.
-    pub undo: Vec<u64>,
+    pub(crate) undo: Vec<u64>,
     /// The table that this session made last.
-    pub passing: Option<Table>,
+    pub(crate) passing: Option<Table>,
 }
 
 /// A statement's end when it could not be done; `true` when the transaction goes on.
@@ -45,13 +45,16 @@ impl From<SqlError> for Failed {
     }
 }
 
+/// Two columns of a row, if it is there.
+type Found = Option<(Vec<u8>, Vec<u8>)>;
+
 impl Session<'_> {
     fn hobt(&self, at: usize) -> Arc<RowHobt> {
         self.db.hobts().get(HOBTS[at]).unwrap()
     }
 
     /// Two columns of the one row of a key.
-    fn find(&mut self, hobt: &RowHobt, key: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>, Failed> {
+    fn find(&mut self, hobt: &RowHobt, key: &[u8]) -> Result<Found, Failed> {
         let fields = [Field::Inline(key)];
         let mut cursor = hobt.scan(&mut self.work, &ScanRange::equal(&fields), &PLAN)?;
         if !cursor.next(&mut self.work)? {
@@ -170,7 +173,7 @@ impl Session<'_> {
         self.work.roll_back().unwrap();
     }
 
-    pub fn transaction(&mut self, id: u64, object: i32) {
+    pub(crate) fn transaction(&mut self, id: u64, object: i32) {
         self.undo.clear();
         let passing = self.passing.clone();
         self.work.begin(true, "");

@@ -4,6 +4,8 @@
 //! disk that loses and tears writes. After each crash: every acknowledged commit is there, later
 //! ones are lost as a suffix, none is there in part, each index is its table, all is sound.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
 mod change;
 mod promised;
 mod tables;
@@ -29,10 +31,10 @@ use work::{CommitMode, DelayedDurability, Engine, Work};
 const SESSIONS: u64 = 8;
 const TRANSACTIONS: u64 = 7;
 
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
@@ -135,7 +137,7 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>, fault: Option<&st
     let _ = db.close(workers);
 }
 
-fn bytes<'a>(cursor: &'a dyn access::RowCursor, column: usize) -> &'a [u8] {
+fn bytes(cursor: &dyn access::RowCursor, column: usize) -> &[u8] {
     cursor.field(column).unwrap().inline().unwrap()
 }
 

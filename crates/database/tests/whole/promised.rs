@@ -8,24 +8,24 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 type History = BTreeMap<u64, Vec<(u64, Option<u64>)>>;
 
 #[derive(Default)]
-pub struct Promised {
-    pub made: Mutex<bool>,
-    pub history: Mutex<History>,
+pub(crate) struct Promised {
+    pub(crate) made: Mutex<bool>,
+    pub(crate) history: Mutex<History>,
     /// When its commit was asked for, and when it came back.
     asked: Mutex<BTreeMap<u64, u64>>,
     answered: Mutex<BTreeMap<u64, u64>>,
     acknowledged: Mutex<BTreeSet<u64>>,
     time: AtomicU64,
-    pub commits: AtomicU64,
+    pub(crate) commits: AtomicU64,
 }
 
 impl Promised {
-    pub fn note(&self, key: u64, id: u64, now: Option<u64>) {
+    pub(crate) fn note(&self, key: u64, id: u64, now: Option<u64>) {
         self.history.lock().entry(key).or_default().push((id, now));
     }
 
     /// What is forgotten must be forgotten while its locks keep others away.
-    pub fn forget(&self, id: u64, keys: &[u64]) {
+    pub(crate) fn forget(&self, id: u64, keys: &[u64]) {
         let mut history = self.history.lock();
         for key in keys {
             let list = history.get_mut(key).unwrap();
@@ -34,7 +34,7 @@ impl Promised {
         }
     }
 
-    pub fn commit(&self, id: u64, durable: bool, commit: impl FnOnce()) {
+    pub(crate) fn commit(&self, id: u64, durable: bool, commit: impl FnOnce()) {
         self.asked.lock().insert(id, self.time.fetch_add(1, Relaxed));
         commit();
         self.commits.fetch_add(1, Relaxed);
@@ -44,7 +44,7 @@ impl Promised {
         }
     }
 
-    pub fn compare(&self, found: &BTreeMap<u64, u64>) {
+    pub(crate) fn compare(&self, found: &BTreeMap<u64, u64>) {
         let (asked, answered) = (self.asked.lock(), self.answered.lock());
         let mut there: BTreeSet<u64> = self.acknowledged.lock().clone();
         there.extend(found.values().map(|v| v / 1000));

@@ -7,9 +7,9 @@ use catalog::view::{Column, Index, IndexColumn, IndexKind, SchemaId, Table};
 use types::{Collation, SqlType};
 
 /// The tree, its index on v; the heap, its unique index on k.
-pub const HOBTS: [HobtId; 4] = [HobtId(300), HobtId(301), HobtId(302), HobtId(303)];
+pub(crate) const HOBTS: [HobtId; 4] = [HobtId(300), HobtId(301), HobtId(302), HobtId(303)];
 /// Object ids: two tables, and from here on those that come and go.
-pub const OBJECTS: i32 = 100_000;
+pub(crate) const OBJECTS: i32 = 100_000;
 
 fn column(id: i32, name: &str, sql_type: SqlType) -> Column {
     Column {
@@ -63,20 +63,20 @@ fn table(object: i32, name: &str, indexes: Vec<Index>) -> Table {
     }
 }
 
-pub fn tree() -> Table {
+pub(crate) fn tree() -> Table {
     let base = index(1, IndexKind::Clustered, Some(0), true, HOBTS[0]);
     let by_value = index(2, IndexKind::Nonclustered, Some(1), false, HOBTS[1]);
     table(OBJECTS, "A", vec![base, by_value])
 }
 
-pub fn heap() -> Table {
+pub(crate) fn heap() -> Table {
     let base = index(0, IndexKind::Heap, None, false, HOBTS[2]);
     let by_key = index(2, IndexKind::Nonclustered, Some(0), true, HOBTS[3]);
     table(OBJECTS + 1, "H", vec![base, by_key])
 }
 
 /// A table that comes and goes.
-pub fn passing(object: i32, hobt: HobtId) -> Table {
+pub(crate) fn passing(object: i32, hobt: HobtId) -> Table {
     let kind = if object % 2 == 0 { IndexKind::Heap } else { IndexKind::Clustered };
     let key = (kind == IndexKind::Clustered).then_some(0);
     table(
@@ -86,20 +86,20 @@ pub fn passing(object: i32, hobt: HobtId) -> Table {
     )
 }
 
-pub struct Row {
-    pub key: [u8; 4],
-    pub value: [u8; 8],
-    pub filler: Vec<u8>,
+pub(crate) struct Row {
+    pub(crate) key: [u8; 4],
+    pub(crate) value: [u8; 8],
+    pub(crate) filler: Vec<u8>,
 }
 
 impl Row {
-    pub fn new(key: u64, value: u64, r: &mut Random) -> Row {
+    pub(crate) fn new(key: u64, value: u64, r: &mut Random) -> Row {
         let most = if r.below(8) == 0 { 7000 } else { 800 };
         let filler = vec![b'x'; 1 + r.below(most) as usize];
         Row { key: (key as i32).to_le_bytes(), value: value.to_le_bytes(), filler }
     }
 
-    pub fn fields(&self) -> [Field<'_>; 3] {
+    pub(crate) fn fields(&self) -> [Field<'_>; 3] {
         [Field::Inline(&self.key), Field::Inline(&self.value), Field::Inline(&self.filler)]
     }
 }
