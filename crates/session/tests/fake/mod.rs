@@ -25,10 +25,13 @@ use work::{Engine, Home, Work};
 
 pub(crate) const DATABASE: DatabaseId = DatabaseId(5);
 
+/// The stored bytes of a row's columns; NULL is none.
+type StoredRow = Vec<Option<Vec<u8>>>;
+
 /// Rows of stored fields.
 #[derive(Default)]
 struct Heap {
-    rows: Mutex<Vec<(u64, Vec<Option<Vec<u8>>>)>>,
+    rows: Mutex<Vec<(u64, StoredRow)>>,
     next: AtomicU64,
 }
 
