@@ -16,8 +16,8 @@
 //! ```
 //!
 //! A client finds the server by GHOSTLIGHT_HOST, GHOSTLIGHT_PORT, GHOSTLIGHT_USER and
-//! GHOSTLIGHT_PASSWORD, its certificate by GHOSTLIGHT_CERTIFICATE. It passes when it exits with 0 and the last line it prints is
-//! `N operations, N passed, 0 failed`, with N above 0.
+//! GHOSTLIGHT_PASSWORD, its certificate by GHOSTLIGHT_CERTIFICATE. It passes when it exits with
+//! 0 and the last line it prints is `N operations, N passed, 0 failed`, with N above 0.
 
 mod closing;
 mod server;
