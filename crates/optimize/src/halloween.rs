@@ -4,7 +4,9 @@
 //!
 //!  1. an INSERT's source reads its target;
 //!  2. an UPDATE changes a key column of the index by which it finds its rows;
-//!  3. an UPDATE or DELETE reads its target a second time: by a join, or in a subquery.
+//!  3. an UPDATE or DELETE reads its target a second time: by a join, or in a subquery;
+//!  4. an UPDATE gives a column of a heap a value of another length: the row may move ahead of
+//!     the scan, and its RID in the indexes with it.
 //!
 //! It is not needed when the source gives one row at most, or has read everything already.
 //! Subqueries in the values of a change run above the source: where they read the target, their
@@ -15,6 +17,18 @@ use crate::node::{Node, Slots};
 use plan::{
     ColumnSource, Delete, Insert, Logical, Physical, Scalar, Slot, Subquery, Target, Update,
 };
+use types::SqlType;
+
+/// Whether rows of a heap may get other places.
+fn heap_rows_move(update: &Update<Logical>) -> bool {
+    let target = &update.target;
+    let varies = |column: usize| {
+        let sql_type = target.columns[column].sql_type;
+        matches!(sql_type, SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_))
+    };
+    let mut changed = update.assignments.iter().filter_map(|a| a.column);
+    target.base().key.is_empty() && changed.any(varies)
+}
 
 impl Optimizer<'_> {
     /// How often a tree and the subqueries it runs read a target.
@@ -79,7 +93,7 @@ impl Optimizer<'_> {
     ) -> Node {
         let again = self.reads_of(&source.tree, &update.target) > 1;
         let nested = self.subqueries_read(&update.target);
-        let moves = self.scans_changed_key(&source.tree, &update.target);
+        let moves = self.scans_changed_key(&source.tree, &update.target) || heap_rows_move(update);
         if source.single || !(again || nested || moves) {
             return source;
         }
