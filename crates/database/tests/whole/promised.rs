@@ -48,7 +48,8 @@ impl Promised {
         let (asked, answered) = (self.asked.lock(), self.answered.lock());
         let mut there: BTreeSet<u64> = self.acknowledged.lock().clone();
         there.extend(found.values().map(|v| v / 1000));
-        // Delayed commits are lost only as a suffix: what was over before one that is there is there.
+        // Delayed commits are lost only as a suffix: what was over before one that is there is
+        // there, too.
         let newest = there.iter().filter_map(|id| asked.get(id)).max().copied().unwrap_or(0);
         there.extend(answered.iter().filter(|(_, at)| **at < newest).map(|(id, _)| *id));
         for (key, list) in self.history.lock().iter() {
