@@ -89,6 +89,10 @@ const PROOFS: &[Proof] = &[
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let chosen = select(&options.name)?;
     let ground = Ground::new(workspace, options.binary.clone());
+    if let Ok(load) = std::fs::read_to_string("/proc/loadavg") {
+        let now = load.split(' ').next().unwrap_or_default();
+        println!("load average {now}; what is measured in time asks for a quiet machine");
+    }
     let mut passed = 0;
     for proof in &chosen {
         println!("{}.{}  {}", proof.issue, proof.number, proof.title);
