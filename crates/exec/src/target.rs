@@ -17,6 +17,8 @@ pub(crate) struct Target {
     pub(crate) table: plan::Target,
     /// The number of each index's hobt, in the order of `table.indexes`.
     hobts: Vec<usize>,
+    /// The most bytes of a declared key, of indexes where a row could have more.
+    key_limits: Vec<Option<usize>>,
     checks: Vec<Cond>,
     /// INSERT, UPDATE or DELETE, as messages name it.
     verb: &'static str,
@@ -72,6 +74,7 @@ impl Target {
         Ok(Target {
             table: table.clone(),
             hobts,
+            key_limits: table.indexes.iter().map(|i| key_limit(table, i)).collect(),
             checks: table
                 .checks
                 .iter()
@@ -184,7 +187,8 @@ impl Target {
         self.compose_row(run, index, columns, locator);
         let hobts = run.hobts;
         let sink = &hobts[self.hobts[index]];
-        match self.row.with_fields(|row| sink.insert(run.work, row, locks)) {
+        let fits = self.check_key(index);
+        match fits.and_then(|()| self.row.with_fields(|row| sink.insert(run.work, row, locks))) {
             Ok(inserted) => Ok(Ok(Locator::inserted(&inserted))),
             Err(WriteError::Duplicate) if self.table.indexes[index].ignore_duplicates => {
                 Ok(Err(Written::Duplicate))
@@ -205,10 +209,11 @@ impl Target {
         self.compose_row(run, index, change.new, change.new_locator);
         let hobts = run.hobts;
         let sink = &hobts[self.hobts[index]];
-        let answer = self.key.with_fields(|key| {
+        let update = |key: &[access::Field<'_>]| {
             let key = RowKey { fields: key, hint: change.hint.filter(|_| index == 0) };
             self.row.with_fields(|row| sink.update(run.work, key, row, locks))
-        });
+        };
+        let answer = self.check_key(index).and_then(|()| self.key.with_fields(update));
         match answer {
             Ok(inserted) => Ok(Ok(Locator::inserted(&inserted))),
             Err(WriteError::Vanished) if index == 0 => Ok(Err(Written::Vanished)),
@@ -260,6 +265,18 @@ impl Target {
         for &field in &self.table.indexes[index].fields {
             push_field(&self.table, run, field, columns, locator, &mut self.row);
         }
+    }
+
+    /// Whether the composed row's key is as long as an index takes: 1946.
+    #[inline]
+    fn check_key(&self, index: usize) -> Result<(), WriteError> {
+        let Some(limit) = self.key_limits[index] else { return Ok(()) };
+        let target = &self.table.indexes[index];
+        let bytes: usize = self.row.with_fields(|row| {
+            let declared = target.key.iter().take(target.declared_key);
+            declared.map(|k| row[k.field].inline().map_or(0, <[u8]>::len)).sum()
+        });
+        if bytes > limit { Err(WriteError::KeyTooLong { bytes }) } else { Ok(()) }
     }
 
     fn compose_key(
@@ -334,6 +351,21 @@ impl Target {
         let moves = |i: &IndexTarget| i.affected && i.key_changes && i.unique != Unique::No;
         self.table.indexes.iter().any(moves)
     }
+}
+
+/// How long a declared key may be, where its columns could make it longer.
+fn key_limit(table: &plan::Target, index: &IndexTarget) -> Option<usize> {
+    let limit = match index.index.0 {
+        1 => limits::CLUSTERED_KEY_BYTES_MAX,
+        _ => limits::NONCLUSTERED_KEY_BYTES_MAX,
+    };
+    let bytes = |part: &plan::KeyPart| match index.fields[part.field] {
+        EntryField::Column(c) => usize::try_from(table.columns[c].sql_type.max_length()).ok(),
+        EntryField::Uniquifier | EntryField::Rid => Some(0),
+    };
+    let declared = index.key.iter().take(index.declared_key).map(bytes);
+    let most = declared.fold(0, |sum: usize, b| sum.saturating_add(b.unwrap_or(usize::MAX)));
+    (most > limit).then_some(limit)
 }
 
 /// One row of an UPDATE or DELETE.
