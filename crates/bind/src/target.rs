@@ -12,7 +12,7 @@ use plan::{
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ast::{self, DmlTargetKind};
-use types::{Fit, coerce_for_column};
+use types::{Fit, SqlType, coerce_for_column};
 
 /// A table that a statement changes, found.
 pub(crate) struct TargetTable {
@@ -76,12 +76,17 @@ impl Binder<'_> {
             let base = target.base();
             key_columns(base).any(|c| changed.contains(&c))
         };
+        let varies = |c: &usize| {
+            let sql_type = target.columns[*c].sql_type;
+            matches!(sql_type, SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_))
+        };
+        let heap_row_moves = target.base().key.is_empty() && changed.iter().any(varies);
         for (n, index) in target.indexes.iter_mut().enumerate() {
             let touches = |f: &EntryField| match f {
                 EntryField::Column(c) => changed.contains(c),
-                // A new key may get another uniquifier; a heap row keeps its RID.
+                // A new key may get another uniquifier, a heap row of another length another RID.
                 EntryField::Uniquifier => base_key_changes,
-                EntryField::Rid => false,
+                EntryField::Rid => heap_row_moves,
             };
             index.key_changes = index.key.iter().any(|k| touches(&index.fields[k.field]));
             index.affected = n == 0 || index.fields.iter().any(touches);

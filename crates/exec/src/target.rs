@@ -43,6 +43,11 @@ impl Locator {
         Locator { uniquifier: at(old.uniquifier), rid: at(old.rid) }
     }
 
+    /// Whether it is a row of a heap.
+    pub(crate) fn has_rid(&self) -> bool {
+        !self.rid.is_null()
+    }
+
     /// Of a row that was inserted just now.
     fn inserted(inserted: &Inserted) -> Locator {
         Locator {

@@ -12,7 +12,7 @@ use crate::target::{Locator, RowChange, Target, Typed, Written};
 use access::LockPlan;
 use base::SqlResult;
 use foldhash::fast::FixedState;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use plan::{OldRow, Slot};
 use types::{SqlType, convert};
 
@@ -112,7 +112,8 @@ impl Update {
                 hint,
             };
             match self.target.update(run, index, &change, locks)? {
-                Ok(of_base) if moves => new = of_base,
+                // A heap row may have got another place.
+                Ok(of_base) if moves || (index == 0 && of_base.has_rid()) => new = of_base,
                 Ok(_) => {}
                 Err(_) => return Ok(()),
             }
@@ -128,11 +129,15 @@ impl Update {
             return self.change(run, locks);
         }
         let mut vanished: HashSet<u64, FixedState> = HashSet::default();
+        let mut moved: HashMap<u64, Locator, FixedState> = HashMap::default();
         let mut row = 0;
         while self.gathered.next(run)? {
             run.tick()?;
-            if self.take_away(run, locks)? == Written::Vanished {
-                vanished.insert(row);
+            let old = Locator::of(run, &self.old);
+            match self.take_away(run, &old, locks)? {
+                None => drop(vanished.insert(row)),
+                Some(new) if new != old => drop(moved.insert(row, new)),
+                Some(_) => {}
             }
             row += 1;
         }
@@ -141,7 +146,8 @@ impl Update {
         while self.gathered.next(run)? {
             run.tick()?;
             if !vanished.contains(&row) {
-                self.give_back(run, locks)?;
+                let locator = moved.remove(&row).unwrap_or_else(|| Locator::of(run, &self.old));
+                self.give_back(run, locator, locks)?;
                 run.outcome.rows_affected += 1;
             }
             row += 1;
@@ -151,8 +157,14 @@ impl Update {
     }
 
     /// First pass: old keys that move are deleted, rows that stay are changed in place.
-    fn take_away(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
-        let old = Locator::of(run, &self.old);
+    /// The base row's locator then, unless it had vanished.
+    fn take_away(
+        &mut self,
+        run: &mut Run<'_>,
+        old: &Locator,
+        locks: &LockPlan,
+    ) -> SqlResult<Option<Locator>> {
+        let mut new = old.clone();
         let hint = self.old.hint.and_then(|slot| hint_of(run.slot(slot)));
         for index in 0..self.target.index_count() {
             let at = &self.target.table.indexes[index];
@@ -160,24 +172,32 @@ impl Update {
             let change = RowChange {
                 old: &self.old.columns,
                 new: &self.new,
-                old_locator: &old,
-                new_locator: &old,
+                old_locator: old,
+                new_locator: &new,
                 hint,
             };
             if affected && moves {
                 if self.target.delete(run, index, &change, locks)? == Written::Vanished {
-                    return Ok(Written::Vanished);
+                    return Ok(None);
                 }
-            } else if affected && self.target.update(run, index, &change, locks)?.is_err() {
-                return Ok(Written::Vanished);
+            } else if affected {
+                match self.target.update(run, index, &change, locks)? {
+                    Ok(of_base) if index == 0 && of_base.has_rid() => new = of_base,
+                    Ok(_) => {}
+                    Err(_) => return Ok(None),
+                }
             }
         }
-        Ok(Written::Yes)
+        Ok(Some(new))
     }
 
     /// Second pass: new keys are inserted.
-    fn give_back(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<()> {
-        let mut locator = Locator::of(run, &self.old);
+    fn give_back(
+        &mut self,
+        run: &mut Run<'_>,
+        mut locator: Locator,
+        locks: &LockPlan,
+    ) -> SqlResult<()> {
         for index in 0..self.target.index_count() {
             let at = &self.target.table.indexes[index];
             if !(at.affected || index == 0) || !at.key_changes {
