@@ -12,6 +12,7 @@
 )]
 
 mod clients;
+mod golden;
 mod layers;
 mod lex;
 mod messages;
@@ -44,6 +45,8 @@ enum Choice {
     Messages,
     /// Run everything: format, layers, tidy, lints, tests, client drivers
     Test(test::Options),
+    /// Run the golden scripts of the whole engine: `golden [--bless] [filter]`
+    Golden(golden::Options),
     /// Run a numbered proof, e.g. `prove path.10`, or all of one issue: `prove path`
     Prove(prove::Options),
     /// Kill a real server again and again; verify what it recovers
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Choice::Tidy(options) => tidy::run(&workspace, &options),
         Choice::Messages => messages::run(&workspace),
         Choice::Test(options) => test::run(&workspace, &options),
+        Choice::Golden(options) => golden::run(&workspace, &options),
         Choice::Prove(options) => prove::run(&workspace, &options),
         Choice::Kills(options) => prove::kills::run(&workspace, &options),
     });
