@@ -173,7 +173,7 @@ impl Binder<'_> {
 
     /// OPTION (…): what changes nothing here is taken, what would be ignored is refused.
     pub(crate) fn options(&mut self, options: &[ast::QueryOption]) -> SqlResult<()> {
-        const TAKEN: [&str; 12] = [
+        const TAKEN: [&str; 10] = [
             "RECOMPILE",
             "FORCE ORDER",
             "KEEP PLAN",
@@ -182,8 +182,6 @@ impl Binder<'_> {
             "MAX_GRANT_PERCENT",
             "MIN_GRANT_PERCENT",
             "MAXRECURSION",
-            "FAST",
-            "LABEL",
             "ROBUST PLAN",
             "EXPAND VIEWS",
         ];

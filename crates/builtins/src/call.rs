@@ -179,6 +179,29 @@ pub struct Function {
     pub eval: fn(&mut Call<'_>, &[Value]) -> SqlResult<Value>,
 }
 
+/// A list of functions that only know their arguments: NULL in, NULL out, the same answer always.
+macro_rules! strict_functions {
+    (
+        $(#[$doc:meta])*
+        $($name:literal, $min:literal, $max:literal, $result:expr, $eval:expr;)*
+    ) => {
+        $(#[$doc])*
+        pub(crate) const FUNCTIONS: &[$crate::call::Function] = &[
+            $($crate::call::Function {
+                name: $name,
+                min_args: $min,
+                max_args: $max,
+                result: $result,
+                deterministic: true,
+                nulls: $crate::call::NullRule::Strict,
+                date_part: false,
+                eval: $eval,
+            }),*
+        ];
+    };
+}
+pub(crate) use strict_functions;
+
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)

@@ -1,28 +1,11 @@
 //! Mathematical functions.
 
-use crate::call::{Call, Function, NullRule, invalid_argument};
+use crate::call::{Call, invalid_argument, strict_functions};
 use base::{SqlError, SqlResult, messages};
 use types::{Decimal, Family, SqlType, Value, arithmetic_overflow, convert, fit_number};
 
-macro_rules! functions {
-    ($($name:literal, $min:literal, $max:literal, $result:expr, $eval:expr;)*) => {
-        /// Mathematical functions.
-        pub(crate) const FUNCTIONS: &[Function] = &[
-            $(Function {
-                name: $name,
-                min_args: $min,
-                max_args: $max,
-                result: $result,
-                deterministic: true,
-                nulls: NullRule::Strict,
-                date_part: false,
-                eval: $eval,
-            }),*
-        ];
-    };
-}
-
-functions! {
+strict_functions! {
+    /// Mathematical functions.
     "ABS", 1, 1, |t| number(t, "abs"), abs;
     "SIGN", 1, 1, |t| number(t, "sign"), sign;
     "CEILING", 1, 1, |t| whole(t, "ceiling"), |c, a| to_whole(c, a, f64::ceil, 1);

@@ -1,30 +1,13 @@
 //! String functions that answer numbers: lengths, positions, codes.
 
-use crate::call::{Call, Function, NullRule};
+use crate::call::{Call, strict_functions};
 use crate::chars::Chars;
 use crate::like::LikePattern;
 use base::SqlResult;
 use types::{Family, SqlType, Value, storage_bytes, text};
 
-macro_rules! functions {
-    ($($name:literal, $min:literal, $max:literal, $result:expr, $eval:expr;)*) => {
-        /// Functions that answer numbers about text.
-        pub(crate) const FUNCTIONS: &[Function] = &[
-            $(Function {
-                name: $name,
-                min_args: $min,
-                max_args: $max,
-                result: $result,
-                deterministic: true,
-                nulls: NullRule::Strict,
-                date_part: false,
-                eval: $eval,
-            }),*
-        ];
-    };
-}
-
-functions! {
+strict_functions! {
+    /// Functions that answer numbers about text.
     "ASCII", 1, 1, |_| Ok(SqlType::Int), ascii;
     "UNICODE", 1, 1, |_| Ok(SqlType::Int), unicode;
     "CHARINDEX", 2, 3, |t| Ok(position_type(t[1])), char_index;

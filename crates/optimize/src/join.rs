@@ -9,7 +9,7 @@ use crate::access::with_filter;
 use crate::convert::{Optimizer, carried};
 use crate::estimate;
 use crate::node::{Node, Slots, writes};
-use base::SqlResult;
+use base::{SqlError, SqlResult, messages};
 use plan::{
     CompareOp, HashJoin, JoinHint, JoinKind, Logical, NestedLoops, Physical, Predicate, Scalar,
     ScalarType, Slot, SortKey,
@@ -127,8 +127,12 @@ impl Optimizer<'_> {
                 .any(|f| !self.reader().predicate(f).is_disjoint(&p.left_slots));
         let (keys, rest) = self.keys(&p.pair, &p.left_slots, &right_slots);
         let hashable = !applied && !keys.is_empty() && p.hint != Some(JoinHint::Loop);
-        if hashable && matches!(p.hint, Some(JoinHint::Hash | JoinHint::Merge)) {
-            return self.hash(p, keys, rest, needed, right_needed);
+        match p.hint {
+            Some(JoinHint::Hash) if hashable => {
+                return self.hash(p, keys, rest, needed, right_needed);
+            }
+            Some(JoinHint::Hash) => return Err(SqlError::new(messages::HINTS_NO_PLAN, &[])),
+            Some(JoinHint::Loop) | None => {}
         }
         let filters = p.right_filters.iter().chain(&p.pair).cloned().collect();
         let inner = self.convert_filtered(p.right, filters, &right_needed)?;

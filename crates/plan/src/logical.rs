@@ -167,8 +167,6 @@ pub enum JoinHint {
     Loop,
     /// HASH
     Hash,
-    /// MERGE
-    Merge,
 }
 
 /// GROUP BY.

@@ -241,7 +241,17 @@ impl RowHobt {
     fn ghost_entry(&self, work: &mut Work, key: &[Field<'_>], plan: &LockPlan) -> RowResult<bool> {
         work.part(&self.home).reserve(2048)?;
         let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
-        let spelled = KeyBuf::of(key);
+        self.ghost_record(work, leaf, &KeyBuf::of(key))?;
+        Ok(true)
+    }
+
+    /// Makes the live record under the latch a ghost, in a log group of its own.
+    pub(crate) fn ghost_record(
+        &self,
+        work: &mut Work,
+        leaf: LeafWrite<'_>,
+        spelled: &KeyBuf,
+    ) -> RowResult<()> {
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
@@ -254,7 +264,7 @@ impl RowHobt {
         part.logged(64 + spelled.bytes().len());
         work.ghosted(self.arc(), spelled.bytes(), (id, slot));
         self.count_rows(-1);
-        Ok(true)
+        Ok(())
     }
 
     pub(crate) fn entry_update(

@@ -302,19 +302,7 @@ impl RowHobt {
             if leaf.record().is_none_or(|r| page::RecordKind::of(r[0]).is_ghost()) {
                 return Err(self.lost(leaf.page_id()));
             }
-            let spelled = btree::KeyBuf::of(&fields);
-            let session = work.session();
-            let part = work.part(&self.home);
-            let (begin, undo) = (part.begin(), part.undo());
-            let mut change = Change::new(&self.home.pages, &mut part.group);
-            begin.log(&mut change, session);
-            let id = leaf.page_id();
-            let (page, slot) = leaf.join(&mut change);
-            self.tree().ghost(&mut change, page, slot, undo)?;
-            change.finish(&mut part.chain);
-            part.logged(64 + KEY_BYTES);
-            work.ghosted(self.arc(), spelled.bytes(), (id, slot));
-            self.count_rows(-1);
+            self.ghost_record(work, leaf, &btree::KeyBuf::of(&fields))?;
         }
         Ok(())
     }

@@ -29,6 +29,7 @@ mod sink;
 mod state;
 mod steps;
 mod temp;
+mod text_size;
 mod transact;
 
 pub use host::{DdlAnswer, DdlCall, Host, Rowset, needs_no_transaction};

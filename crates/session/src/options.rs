@@ -166,11 +166,12 @@ impl Session {
             }
             ("LANGUAGE", Given::Text(t)) => self.set_language(t, out)?,
             ("TEXTSIZE", Given::Number(n)) => {
-                let n = i32::try_from(*n).map_err(|_| wrong())?;
-                if (1..4096).contains(&n) {
-                    return Err(unsupported());
-                }
-                self.state.settings.text_size = if n <= 0 { 2_147_483_647 } else { n };
+                self.state.settings.text_size = match i32::try_from(*n).map_err(|_| wrong())? {
+                    ..-1 => return Err(wrong()),
+                    -1 => i32::MAX,
+                    0 => 4096,
+                    n => n,
+                };
             }
             ("ROWCOUNT", Given::Number(n)) => {
                 self.state.settings.row_count = u64::try_from(*n).map_err(|_| wrong())?;

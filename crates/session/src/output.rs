@@ -5,6 +5,7 @@
 
 use crate::failure::Failure;
 use crate::sink::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink};
+use crate::text_size::TextSize;
 use base::{SqlError, SqlResult, messages};
 use exec::RowSink;
 use types::{SqlType, Value};
@@ -112,6 +113,8 @@ pub(crate) fn plain_done(scope: DoneScope) -> Done {
 /// Rows of a query on their way out, as many as SET ROWCOUNT lets through.
 pub(crate) struct Rows<'o, 's> {
     pub(crate) out: &'o mut Output<'s>,
+    /// What SET TEXTSIZE cuts, if anything.
+    pub(crate) text: Option<TextSize>,
     /// 0 for all.
     pub(crate) limit: u64,
     pub(crate) sent: u64,
@@ -126,6 +129,9 @@ impl RowSink for Rows<'_, '_> {
             return Err(SqlError::new(messages::ATTENTION, &[]));
         }
         self.sent += 1;
-        self.out.row(values)
+        match &mut self.text {
+            Some(text) => self.out.row(text.cut(values)),
+            None => self.out.row(values),
+        }
     }
 }

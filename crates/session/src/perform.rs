@@ -14,6 +14,7 @@ use crate::plans::{Place, PlaceId, Source, Visible};
 use crate::session::Session;
 use crate::sink::ResultColumn;
 use crate::state::Names;
+use crate::text_size::TextSize;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use exec::{ExecContext, Executor, NoRows, Outcome};
 use lock::{Duration, Mode, Resource};
@@ -74,7 +75,8 @@ impl Session {
             return self.within_transaction(act, place, |e, c| e.run(c, &mut NoRows));
         }
         out.columns(&ready.columns)?;
-        let mut rows = Rows { out, limit, sent: 0, enough: false };
+        let text = TextSize::of(self.state.settings.text_size, &ready.columns);
+        let mut rows = Rows { out, text, limit, sent: 0, enough: false };
         let run = |executor: &mut Executor, context: &mut ExecContext<'_>| {
             let result = executor.run(context, &mut rows);
             match result {
