@@ -18,6 +18,12 @@ pub trait Hobts: Send + Sync {
     /// When it is gone (a stale plan) or its database is not open.
     fn hobt(&self, database: DatabaseId, hobt: HobtId) -> SqlResult<Arc<dyn Hobt>>;
 
+    /// What moves before a number may name another hobt; `None` where nobody may rely on that.
+    /// While it stands, whoever holds its schema lock need not ask for a hobt again.
+    fn epoch(&self) -> Option<u64> {
+        None
+    }
+
     /// A system view or table-valued system function with its arguments.
     ///
     /// # Errors

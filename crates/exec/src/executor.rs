@@ -16,7 +16,7 @@ use crate::update::{Delete, Update};
 use access::Hobt;
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
 use plan::{PhysicalPlan, Slot};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use types::Value;
 
 /// A plan ready to run.
@@ -28,6 +28,9 @@ pub struct Executor {
     hobt_ids: Vec<(DatabaseId, HobtId)>,
     /// Empty between runs: a plan that waits in a cache keeps no hobt alive.
     hobts: Vec<Arc<dyn Hobt>>,
+    /// Those of an earlier run, found again without asking while definitions have not moved.
+    known: Vec<Weak<dyn Hobt>>,
+    known_at: Option<u64>,
     cursors: usize,
 }
 
@@ -67,6 +70,8 @@ impl Executor {
             counts: vec![OperatorCount::default(); builder.nodes],
             hobt_ids: builder.hobts,
             hobts: Vec::new(),
+            known: Vec::new(),
+            known_at: None,
             cursors: builder.cursors,
         })
     }
@@ -139,9 +144,21 @@ impl Executor {
     }
 
     fn find_hobts(&mut self, context: &ExecContext<'_>) -> SqlResult<()> {
+        let epoch = context.hobts.epoch();
+        if epoch.is_some() && epoch == self.known_at {
+            self.hobts.extend(self.known.iter().map_while(Weak::upgrade));
+            if self.hobts.len() == self.hobt_ids.len() {
+                return Ok(());
+            }
+            self.hobts.clear();
+        }
+        self.known_at = None;
         for &(database, hobt) in &self.hobt_ids {
             self.hobts.push(context.hobts.hobt(database, hobt)?);
         }
+        self.known.clear();
+        self.known.extend(self.hobts.iter().map(Arc::downgrade));
+        self.known_at = epoch;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use base::{DatabaseId, SessionId};
 use catalog::Delta;
 use catalog::view::DatabaseView;
-use os::sync::Mutex;
+use os::sync::{Mutex, Padded};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::*};
@@ -19,7 +19,8 @@ struct Overlay {
 #[derive(Default)]
 pub(crate) struct Definitions {
     overlays: Mutex<BTreeMap<SessionId, Overlay>>,
-    epoch: AtomicU64,
+    /// Read by every statement: apart from what changes.
+    epoch: Padded<AtomicU64>,
     open: AtomicU64,
 }
 

@@ -16,6 +16,10 @@ impl Hobts for Instance {
         }
     }
 
+    fn epoch(&self) -> Option<u64> {
+        Some(self.definitions.epoch())
+    }
+
     fn system_view(
         &self,
         database: DatabaseId,

@@ -89,6 +89,20 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     }
 }
 
+/// A value on cache lines of its own: one that many sessions write, kept apart from what all of
+/// them only read. Two lines, since processors fetch them in pairs.
+#[derive(Default, Debug)]
+#[repr(align(128))]
+pub struct Padded<T>(pub T);
+
+impl<T> Deref for Padded<T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
 /// Waiting for a condition under a [`Mutex`].
 #[derive(Default, Debug)]
 pub struct Condvar(parking_lot::Condvar);

@@ -310,6 +310,7 @@ impl Session {
     }
 
     fn end_request(&mut self, (began, cpu): (u64, u64)) {
+        self.work.rest();
         let entry = &self.state.entry;
         let run = Run {
             cpu_ns: os::clock::thread_cpu_ns().saturating_sub(cpu),

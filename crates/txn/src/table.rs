@@ -2,7 +2,7 @@
 
 use crate::{CommitTable, SnapshotRegistry};
 use base::{SessionId, TransactionId, Xsn};
-use os::sync::Mutex;
+use os::sync::{Mutex, Padded};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -24,9 +24,9 @@ pub struct Active {
 /// The transactions of the instance.
 #[derive(Default)]
 pub struct Transactions {
-    last_id: AtomicU64,
-    last_xsn: AtomicU64,
-    active: Mutex<BTreeMap<u64, Active>>,
+    last_id: Padded<AtomicU64>,
+    last_xsn: Padded<AtomicU64>,
+    active: Padded<Mutex<BTreeMap<u64, Active>>>,
     /// From number to commit.
     pub commits: CommitTable,
     /// Who reads at which point.

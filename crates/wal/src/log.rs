@@ -13,7 +13,7 @@ use crate::{CheckpointPointer, Group, TransactionChain, WalError, file_header};
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
 use os::disk::File;
-use os::sync::{Condvar, Mutex};
+use os::sync::{Condvar, Mutex, Padded};
 use os::wait::Waiter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -78,15 +78,15 @@ impl Mutations {
 pub struct Log {
     pub(crate) file: Arc<dyn File>,
     pub(crate) options: LogOptions,
-    pub(crate) tail: Mutex<Tail>,
-    pub(crate) next: AtomicU64,
-    pub(crate) durable: AtomicU64,
+    pub(crate) tail: Padded<Mutex<Tail>>,
+    pub(crate) next: Padded<AtomicU64>,
+    pub(crate) durable: Padded<AtomicU64>,
     pub(crate) flushing: Mutex<Flushing>,
     pub(crate) flushed: Condvar,
     pub(crate) writer_wanted: Waiter,
     pub(crate) growth: Mutex<()>,
     pub(crate) free: AtomicU64,
-    pub(crate) reserved: AtomicU64,
+    pub(crate) reserved: Padded<AtomicU64>,
     pub(crate) reuse_wait: Mutex<&'static str>,
     pub(crate) pointer: Mutex<CheckpointPointer>,
     pub(crate) mutations: Mutations,
@@ -174,15 +174,15 @@ impl Log {
         let log = Log {
             file,
             options,
-            tail: Mutex::new(tail),
-            next: AtomicU64::new(next),
-            durable: AtomicU64::new(durable),
+            tail: Padded(Mutex::new(tail)),
+            next: Padded(AtomicU64::new(next)),
+            durable: Padded(AtomicU64::new(durable)),
             flushing: Mutex::default(),
             flushed: Condvar::new(),
             writer_wanted: Waiter::new(),
             growth: Mutex::new(()),
             free: AtomicU64::new(0),
-            reserved: AtomicU64::new(0),
+            reserved: Padded::default(),
             reuse_wait: Mutex::new("NOTHING"),
             pointer: Mutex::new(pointer),
             mutations: Mutations::default(),

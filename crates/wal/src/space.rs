@@ -90,6 +90,9 @@ impl Log {
     fn reserve(&self, bytes: u64) -> Result<(), WalError> {
         loop {
             let free = self.free.load(Relaxed);
+            if bytes == 0 && self.reserved.load(Relaxed).saturating_add(MARGIN_BYTES) <= free {
+                return Ok(());
+            }
             let fits = |reserved: u64| {
                 let all = reserved.checked_add(bytes)?;
                 (all.saturating_add(MARGIN_BYTES) <= free).then_some(all)

@@ -2,11 +2,10 @@
 
 use base::{DatabaseId, Lsn};
 use buffer::Pages;
-use os::sync::{Mutex, RwLock};
+use os::sync::{Mutex, Padded, RwLock};
 use space::Space;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::*};
 use txn::UndoTable;
 use wal::Log;
 
@@ -34,7 +33,8 @@ pub struct Home {
     undo: RwLock<Option<Arc<UndoTable>>>,
     durability: AtomicU8,
     survives: bool,
-    active: Mutex<BTreeMap<u32, Lsn>>,
+    /// One a part; it changes when a session comes or goes, not with transactions.
+    active: Mutex<Vec<Arc<Entry>>>,
 }
 
 impl Home {
@@ -99,26 +99,54 @@ impl Home {
             }
     }
 
-    /// Notes that a transaction is about to log here; its records are needed from now on.
-    pub(crate) fn enter(&self, id: u32) {
+    /// A part's entry in the list of the active.
+    pub(crate) fn enlist(&self) -> Arc<Entry> {
+        let entry = Arc::new(Entry::default());
+        self.active.lock().push(Arc::clone(&entry));
+        entry
+    }
+
+    /// The part is gone.
+    pub(crate) fn delist(&self, entry: &Arc<Entry>) {
         let mut active = self.active.lock();
-        let fresh = active.insert(id, self.log().next_lsn()).is_none();
-        assert!(fresh, "a transaction has one part in a database");
+        let at = active.iter().position(|e| Arc::ptr_eq(e, entry));
+        active.swap_remove(at.expect("a part has an entry until it is gone"));
+    }
+
+    /// Notes that a part is about to log; its records are needed from now on.
+    pub(crate) fn enter(&self, entry: &Entry) {
+        os::sched::switch_point();
+        // A total order with the checkpoint: if it does not see this entry, it has read the log's
+        // end before this transaction's first record was appended.
+        let before = entry.0.swap(self.log().next_lsn().0, SeqCst);
+        assert_eq!(before, Lsn::ZERO.0, "a part has one transaction at a time");
+        os::sched::switch_point();
     }
 
     /// Notes that its records are needed no more.
-    pub(crate) fn leave(&self, id: u32) {
-        let was = self.active.lock().remove(&id).is_some();
-        assert!(was, "a part ends once");
+    pub(crate) fn leave(&self, entry: &Entry) {
+        let before = entry.0.swap(Lsn::ZERO.0, Release);
+        assert_ne!(before, Lsn::ZERO.0, "a part ends once");
     }
 
     /// A lower bound of the first record of any active transaction; [`Lsn::MAX`] without one.
+    /// Whoever relies on it has read the log's end before.
     pub fn oldest_active(&self) -> Lsn {
-        self.active.lock().values().copied().min().unwrap_or(Lsn::MAX)
+        self.entered().min().unwrap_or(Lsn::MAX)
     }
 
     /// Active transactions with a part here.
     pub fn active_count(&self) -> usize {
-        self.active.lock().len()
+        self.entered().count()
+    }
+
+    fn entered(&self) -> impl Iterator<Item = Lsn> {
+        let entries = self.active.lock().clone();
+        entries.into_iter().map(|e| Lsn(e.0.load(SeqCst))).filter(|&lsn| lsn != Lsn::ZERO)
     }
 }
+
+/// From where the records of a part's open transaction are needed; zero without one. Its own
+/// session alone writes it, so that beginning and ending costs the others nothing.
+#[derive(Default)]
+pub(crate) struct Entry(Padded<AtomicU64>);

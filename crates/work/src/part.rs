@@ -1,6 +1,6 @@
 //! A transaction's part in one database: its chain in that log, and its right to more log.
 
-use crate::home::Home;
+use crate::home::{Entry, Home};
 use base::{Lsn, SessionId, TransactionId};
 use buffer::{Change, Undo};
 use lock::Owner;
@@ -12,6 +12,9 @@ use wal::{Group, LogReservation, TransactionChain, WalError, kinds};
 const FORWARD_SLACK: u64 = 2048;
 /// Least growth of a reservation, so that not every row asks.
 const RESERVE_STEP: u64 = 8192;
+/// What a request keeps from one transaction to its next, so that short ones neither ask nor give
+/// back: two writes less to what all sessions write.
+const KEPT: u64 = 2 * RESERVE_STEP;
 
 /// A transaction's part in one database.
 pub struct Part {
@@ -24,6 +27,7 @@ pub struct Part {
     reservation: LogReservation,
     /// Bytes that undoing what was logged so far may write.
     undo_bytes: u64,
+    entry: Arc<Entry>,
     entered: bool,
     begun: bool,
     /// Told what was logged: of a deadlock's participants the cheapest to undo is the victim.
@@ -38,6 +42,7 @@ impl Part {
             chain: TransactionChain::default(),
             reservation: LogReservation::none(home.log()),
             undo_bytes: 0,
+            entry: home.enlist(),
             entered: false,
             begun: false,
             owner: Arc::clone(owner),
@@ -51,7 +56,7 @@ impl Part {
     pub fn reserve(&mut self, change_bytes: usize) -> Result<(), WalError> {
         if !self.entered {
             assert_ne!(self.chain.id, 0, "a part belongs to a transaction");
-            self.home.enter(self.chain.id);
+            self.home.enter(&self.entry);
             self.entered = true;
         }
         let need = self.undo_bytes + 2 * change_bytes as u64 + FORWARD_SLACK;
@@ -99,19 +104,37 @@ impl Part {
     /// Its rollback failed: the database keeps the log from its first record on, and is not
     /// closed clean, so that the next start finds it without an end.
     pub(crate) fn stays(&mut self) {
+        assert!(self.entered, "what could not be undone was logged");
+        // The entry stays in the list as it is; what comes next has another.
+        self.entry = self.home.enlist();
         self.entered = false;
     }
 
     /// The transaction is over here; buffers stay for the next one.
     pub(crate) fn end(&mut self) {
         if std::mem::take(&mut self.entered) {
-            self.home.leave(self.chain.id);
+            self.home.leave(&self.entry);
         }
         self.begun = false;
         self.undo_bytes = 0;
         self.chain = TransactionChain::default();
-        // Given back whole: what idle sessions held would be log that nobody can use.
-        self.reservation.shrink(self.reservation.bytes());
+        self.reservation.shrink(self.reservation.bytes().saturating_sub(KEPT));
+    }
+
+    /// The request is over: what idle sessions held would be log that nobody can use.
+    pub(crate) fn rest(&mut self) {
+        if !self.entered {
+            self.reservation.shrink(self.reservation.bytes());
+        }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // Whoever goes without an end (a crash of the simulated machine) stays in the list.
+        if !self.entered {
+            self.home.delist(&self.entry);
+        }
     }
 }
 

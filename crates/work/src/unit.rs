@@ -184,6 +184,11 @@ impl Work {
         &mut self.parts[at]
     }
 
+    /// The request is over: log that was reserved for its next transaction is given back.
+    pub fn rest(&mut self) {
+        self.parts.iter_mut().for_each(Part::rest);
+    }
+
     /// A ghost of this transaction, to be settled after its commit.
     pub fn ghosted(&mut self, settler: Arc<dyn Settler>, key: &[u8], hint: (PageId, u16)) {
         self.ghosts.push(settler, key, hint);

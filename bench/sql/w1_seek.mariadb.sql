@@ -1,0 +1,13 @@
+create table test (id int primary key);
+insert into test values (0);
+delimiter //
+create procedure ghost()
+begin
+    declare i int default 1;
+    while i <= {n} do
+        start transaction;
+        update test set id = i where id = i - 1;
+        commit;
+        set i = i + 1;
+    end while;
+end //

@@ -1,0 +1,78 @@
+//! `Engine`: a database server that can be started, driven and stopped.
+
+use crate::Outcome;
+use std::path::Path;
+
+/// Whether a commit waits for the disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Durability {
+    /// It does.
+    Full,
+    /// It does not: DELAYED_DURABILITY, synchronous_commit off, flush_log_at_trx_commit 0.
+    Delayed,
+}
+
+impl Durability {
+    pub(crate) const BOTH: [Durability; 2] = [Durability::Full, Durability::Delayed];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Durability::Full => "durable",
+            Durability::Delayed => "delayed",
+        }
+    }
+}
+
+/// A running server with an empty database of its own. Dropped, it is killed.
+pub(crate) trait Engine {
+    /// As the tables call it.
+    fn name(&self) -> &'static str;
+
+    /// Runs statements, one session, to the end.
+    fn run(&mut self, sql: &str) -> Outcome<()>;
+
+    /// Runs each text in a session of its own, all at once; seconds from start to last end.
+    fn run_together(&mut self, sql: &[String]) -> Outcome<f64>;
+
+    /// Clients that each call the procedure `tpcb` again and again, one call a transaction:
+    /// transactions a second.
+    fn call_together(&mut self, sessions: usize, seconds: u64) -> Outcome<f64>;
+
+    /// A single whole number.
+    fn number(&mut self, sql: &str) -> Outcome<i64>;
+
+    /// Syncs of its log so far.
+    fn syncs(&mut self) -> Outcome<u64>;
+
+    /// CPU seconds of all its processes so far.
+    fn cpu_seconds(&self) -> f64;
+
+    /// The dialect's script of that name, from sql/.
+    fn script(&self, name: &str) -> Outcome<String>;
+}
+
+/// How an engine is started.
+pub(crate) struct Start<'a> {
+    /// The ghostlight binary; peers find their own.
+    pub(crate) binary: &'a Path,
+    /// Where its files go; emptied.
+    pub(crate) folder: &'a Path,
+    pub(crate) durability: Durability,
+}
+
+/// Starts an engine: `None` where it is not installed.
+pub(crate) type Starter = fn(&Start<'_>) -> Outcome<Option<Box<dyn Engine>>>;
+
+/// Ghostlight first, then the servers it is compared with.
+pub(crate) const SERVERS: [(&str, Starter); 3] = [
+    ("Ghostlight", crate::ghostlight::start),
+    ("PostgreSQL", crate::postgresql::start),
+    ("MariaDB", crate::mariadb::start),
+];
+
+/// A script of sql/.
+pub(crate) fn script(dialect: &str, name: &str) -> Outcome<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql");
+    let path = folder.join(format!("{name}.{dialect}.sql"));
+    std::fs::read_to_string(&path).map_err(|e| format!("read {}: {e}", path.display()))
+}

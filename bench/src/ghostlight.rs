@@ -1,0 +1,102 @@
+//! Ghostlight, as `serve` starts it for anybody.
+
+use crate::engine::{Durability, Engine, Start, script};
+use crate::process::{Server, empty, free_port};
+use crate::wire::Session;
+use crate::{Outcome, load};
+use std::process::Command;
+use std::thread;
+use std::time::Instant;
+
+const PASSWORD: &str = "Bench-engine-1";
+
+struct Ghostlight {
+    server: Server,
+    port: u16,
+    session: Session,
+}
+
+pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
+    let folder = empty(start.folder, None)?;
+    let port = free_port()?;
+    let mut command = Command::new(start.binary);
+    command.arg("serve").arg("--data").arg(folder.join("data"));
+    command.args(["--listen", &format!("127.0.0.1:{port}")]);
+    command.env("GHOSTLIGHT_SA_PASSWORD", PASSWORD);
+    let mut server = Server::start(command, &folder)?;
+    let mut session = server.ready(|| login(port, "master"))?;
+    let durability = match start.durability {
+        Durability::Full => "DISABLED",
+        Durability::Delayed => "FORCED",
+    };
+    for sql in [
+        "CREATE DATABASE bench",
+        "ALTER DATABASE bench SET RECOVERY SIMPLE",
+        &format!("ALTER DATABASE bench SET DELAYED_DURABILITY = {durability}"),
+        "USE bench",
+    ] {
+        session.batch(sql).map_err(|e| format!("{sql}: {e}"))?;
+    }
+    Ok(Some(Box::new(Ghostlight { server, port, session })))
+}
+
+fn login(port: u16, database: &str) -> Outcome<Session> {
+    Session::login(port, PASSWORD, database).map_err(|e| format!("log in: {e}"))
+}
+
+impl Ghostlight {
+    fn sessions(&self, count: usize) -> Outcome<Vec<Session>> {
+        (0..count).map(|_| login(self.port, "bench")).collect()
+    }
+}
+
+impl Engine for Ghostlight {
+    fn name(&self) -> &'static str {
+        "Ghostlight"
+    }
+
+    fn run(&mut self, sql: &str) -> Outcome<()> {
+        for batch in sql.split("\nGO\n").filter(|batch| !batch.trim().is_empty()) {
+            self.session.batch(batch).map_err(|e| format!("{batch}: {e}"))?;
+        }
+        Ok(())
+    }
+
+    fn run_together(&mut self, sql: &[String]) -> Outcome<f64> {
+        let mut sessions = self.sessions(sql.len())?;
+        let start = Instant::now();
+        thread::scope(|scope| {
+            let run = |(session, sql): (&mut Session, &String)| session.batch(sql).map(drop);
+            let runs: Vec<_> =
+                sessions.iter_mut().zip(sql).map(|one| scope.spawn(move || run(one))).collect();
+            runs.into_iter().try_for_each(|run| {
+                let ended = run.join().map_err(|_| "a session panicked".to_owned())?;
+                ended.map_err(|e| format!("a session: {e}"))
+            })
+        })?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    fn call_together(&mut self, sessions: usize, seconds: u64) -> Outcome<f64> {
+        let mut sessions = self.sessions(sessions)?;
+        load::calls(&mut sessions, "tpcb", seconds).map_err(|e| format!("calls: {e}"))
+    }
+
+    fn number(&mut self, sql: &str) -> Outcome<i64> {
+        let rows = self.session.batch(sql).map_err(|e| format!("{sql}: {e}"))?;
+        rows.first().copied().ok_or_else(|| format!("{sql}: no number"))
+    }
+
+    fn syncs(&mut self) -> Outcome<u64> {
+        let sql = "SELECT num_of_writes FROM sys.dm_io_virtual_file_stats(DB_ID(), 2)";
+        self.number(sql).map(i64::unsigned_abs)
+    }
+
+    fn cpu_seconds(&self) -> f64 {
+        self.server.cpu_seconds()
+    }
+
+    fn script(&self, name: &str) -> Outcome<String> {
+        script("ghostlight", name)
+    }
+}

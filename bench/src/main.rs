@@ -1,0 +1,122 @@
+//! `bench`: Ghostlight and its peers on the same workloads, one after the other in one run.
+//!
+//! Every engine that is installed takes part; one that is absent is named as absent. What is
+//! measured stands in README.md; the scripts are in sql/. `cargo xtask prove` runs `w1` and `w9`.
+
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "bench is a tool beside the engine: no simulator schedules it or tears its files"
+)]
+
+mod engine;
+mod ghostlight;
+mod load;
+mod mariadb;
+mod pair;
+mod postgresql;
+mod process;
+mod python;
+mod w1;
+mod w9;
+mod wire;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Why a measurement could not be made, in words.
+type Outcome<T> = Result<T, String>;
+
+#[derive(Parser)]
+#[command(name = "bench", about = "Ghostlight and its peers on the same workloads")]
+struct Line {
+    /// The ghostlight binary
+    #[arg(long, default_value = "target/release/ghostlight")]
+    binary: PathBuf,
+    /// Where databases are made; emptied
+    #[arg(long, default_value = "target/bench")]
+    folder: PathBuf,
+    #[command(subcommand)]
+    choice: Choice,
+}
+
+#[derive(Subcommand)]
+enum Choice {
+    /// One row, its key updated 123,456 times: CPU of a transaction
+    W1 {
+        #[arg(long, default_value_t = 123_456)]
+        transactions: u64,
+        #[arg(long, default_value_t = 3)]
+        repetitions: usize,
+    },
+    /// TPC-B-like: 1, 8 and 32 sessions, durable and delayed, loops in the server and clients
+    W9 {
+        /// Of each case
+        #[arg(long, default_value_t = 4)]
+        seconds: u64,
+        #[arg(long, default_value_t = 3)]
+        repetitions: usize,
+    },
+    /// Two sessions that update different tables in memory, against one
+    Pair {
+        #[arg(long, default_value_t = 500_000)]
+        updates: u64,
+        #[arg(long, default_value_t = 7)]
+        repetitions: usize,
+    },
+}
+
+fn main() -> ExitCode {
+    let line = Line::parse();
+    let (binary, folder) = (&line.binary, &line.folder);
+    let outcome = match line.choice {
+        Choice::W1 { transactions, repetitions } => {
+            w1::run(binary, folder, transactions, repetitions)
+        }
+        Choice::W9 { seconds, repetitions } => w9::run(binary, folder, seconds, repetitions),
+        Choice::Pair { updates, repetitions } => pair::run(binary, folder, updates, repetitions),
+    };
+    match outcome {
+        Ok(figures) => {
+            figures.iter().for_each(Figure::print);
+            ExitCode::SUCCESS
+        }
+        Err(trouble) => {
+            eprintln!("bench: {trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A judged line; `cargo xtask prove` reads it from the output.
+struct Figure {
+    what: String,
+    figure: String,
+    limit: String,
+    pass: bool,
+}
+
+impl Figure {
+    fn print(&self) {
+        let verdict = if self.pass { "pass" } else { "FAIL" };
+        println!("figure\t{verdict}\t{}\t{}\t{}", self.what, self.figure, self.limit);
+    }
+}
+
+/// The middle one by size; of an even number the lower of the two.
+fn median(mut figures: Vec<f64>) -> f64 {
+    assert!(!figures.is_empty(), "a median is of something");
+    figures.sort_by(f64::total_cmp);
+    figures[(figures.len() - 1) / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn medians() {
+        assert_eq!(super::median(vec![9.0, 1.0, 5.0]), 5.0);
+        assert_eq!(super::median(vec![3.0, 4.0]), 3.0);
+    }
+}

@@ -1,0 +1,122 @@
+//! PostgreSQL, driven by psql and pgbench.
+
+use crate::Outcome;
+use crate::engine::{Durability, Engine, Start, script};
+use crate::process::{Server, as_user, empty, find, free_port, output, together};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const USER: &str = "postgres";
+const SETTINGS: &str = "listen_addresses='127.0.0.1'\nshared_buffers='4GB'\nwork_mem='64MB'\n\
+    max_wal_size='16GB'\ncheckpoint_timeout='30min'\nwal_buffers='64MB'\nmax_connections=200\njit=off\n";
+
+struct PostgreSql {
+    server: Server,
+    folder: PathBuf,
+    port: u16,
+}
+
+pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
+    let beside = beside();
+    let beside: Vec<&str> = beside.iter().map(String::as_str).collect();
+    let (Some(initdb), Some(postgres), true) = (
+        find("initdb", &beside),
+        find("postgres", &beside),
+        find("pgbench", &[]).is_some() && find("psql", &[]).is_some(),
+    ) else {
+        return Ok(None);
+    };
+    let folder = empty(start.folder, Some(USER))?;
+    let data = folder.join("data");
+    let mut command = as_user(&initdb, USER);
+    command.arg("-D").arg(&data).args(["-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
+    command.args(["-U", USER]);
+    output(command)?;
+    let port = free_port()?;
+    let commit = match start.durability {
+        Durability::Full => "on",
+        Durability::Delayed => "off",
+    };
+    let own = format!(
+        "{SETTINGS}port={port}\nsynchronous_commit={commit}\nunix_socket_directories='{}'\n",
+        folder.display()
+    );
+    fs::write(data.join("postgresql.auto.conf"), own)
+        .map_err(|e| format!("write settings: {e}"))?;
+    let mut command = as_user(&postgres, USER);
+    command.arg("-D").arg(&data);
+    let mut server = Server::start(command, &folder)?;
+    server.ready(|| output(psql(port, "select 1")))?;
+    Ok(Some(Box::new(PostgreSql { server, folder, port })))
+}
+
+/// Where Debian's packages put the programs, newest version first.
+fn beside() -> Vec<String> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut folders: Vec<String> =
+        versions.map(|v| v.path().join("bin").display().to_string()).collect();
+    folders.sort();
+    folders.reverse();
+    folders
+}
+
+fn psql(port: u16, sql: &str) -> Command {
+    let mut command = Command::new("psql");
+    command.args(["-h", "127.0.0.1", "-p", &port.to_string(), "-U", USER, "-d", "postgres"]);
+    command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql]);
+    command
+}
+
+impl Engine for PostgreSql {
+    fn name(&self) -> &'static str {
+        "PostgreSQL"
+    }
+
+    fn run(&mut self, sql: &str) -> Outcome<()> {
+        let file = self.folder.join("script.sql");
+        write(&file, sql)?;
+        let mut command = psql(self.port, "select 1");
+        command.arg("-f").arg(&file);
+        output(command).map(drop)
+    }
+
+    fn run_together(&mut self, sql: &[String]) -> Outcome<f64> {
+        together(sql.iter().map(|sql| psql(self.port, sql)))
+    }
+
+    fn call_together(&mut self, sessions: usize, seconds: u64) -> Outcome<f64> {
+        let file = self.folder.join("call.sql");
+        write(&file, "call tpcb();\n")?;
+        let mut command = Command::new("pgbench");
+        command.args(["-n", "-M", "prepared", "-j", "1", "-c", &sessions.to_string()]);
+        command.args(["-T", &seconds.to_string(), "-f"]).arg(&file);
+        command.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", USER, "postgres"]);
+        let said = output(command)?;
+        let line = said.lines().find(|line| line.starts_with("tps = "));
+        let tps = line.and_then(|line| line.split(' ').nth(2)?.parse().ok());
+        tps.ok_or_else(|| format!("pgbench says no tps: {said}"))
+    }
+
+    fn number(&mut self, sql: &str) -> Outcome<i64> {
+        let said = output(psql(self.port, sql))?;
+        said.trim().parse().map_err(|_| format!("{sql}: {said}"))
+    }
+
+    fn syncs(&mut self) -> Outcome<u64> {
+        self.number("select pg_stat_force_next_flush(); select wal_sync from pg_stat_wal")
+            .map(i64::unsigned_abs)
+    }
+
+    fn cpu_seconds(&self) -> f64 {
+        self.server.cpu_seconds()
+    }
+
+    fn script(&self, name: &str) -> Outcome<String> {
+        script("postgresql", name)
+    }
+}
+
+pub(crate) fn write(file: &Path, text: &str) -> Outcome<()> {
+    fs::write(file, text).map_err(|e| format!("write {}: {e}", file.display()))
+}

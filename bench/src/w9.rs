@@ -1,0 +1,195 @@
+//! W9: TPC-B-like transactions at scale 10, by procedure loops in the server and by clients that
+//! call the procedure, with 1, 8 and 32 sessions, durable and delayed. Engines take turns, so
+//! that a disturbance of the machine meets all.
+//!
+//! A durable run with more commits to a sync of the log than it has sessions did not wait for
+//! the disk at each commit; its figure is shown and does not count.
+
+use crate::engine::{Durability, Engine, SERVERS, Start};
+use crate::{Figure, Outcome, median};
+use std::path::Path;
+
+const SESSIONS: [usize; 3] = [1, 8, 32];
+/// Transactions that warm caches before the first measurement.
+const WARM_UP: u64 = 2_000;
+
+/// How transactions are asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    Loops,
+    Clients,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Way::Loops => "loops in the server",
+            Way::Clients => "clients",
+        }
+    }
+}
+
+struct Case {
+    durability: Durability,
+    way: Way,
+    sessions: usize,
+    /// By engine, in the order of [`SERVERS`]: transactions a second that count.
+    rates: Vec<Option<f64>>,
+}
+
+pub(crate) fn run(
+    binary: &Path,
+    folder: &Path,
+    seconds: u64,
+    repetitions: usize,
+) -> Outcome<Vec<Figure>> {
+    let mut cases = Vec::new();
+    for durability in Durability::BOTH {
+        let mut engines = Vec::new();
+        for (name, start) in SERVERS {
+            let folder = folder.join(name);
+            let engine = start(&Start { binary, folder: &folder, durability })?;
+            if engine.is_none() {
+                println!("{name}: not installed");
+            }
+            engines.push(engine);
+        }
+        for engine in engines.iter_mut().flatten() {
+            engine.run(&engine.script("w9")?)?;
+            engine.run(&loops(&**engine, WARM_UP))?;
+        }
+        for way in [Way::Loops, Way::Clients] {
+            for sessions in SESSIONS {
+                let case = Case { durability, way, sessions, rates: Vec::new() };
+                cases.push(measure(case, &mut engines, seconds, repetitions)?);
+            }
+        }
+        for engine in engines.iter_mut().flatten() {
+            balances(&mut **engine)?;
+        }
+    }
+    Ok(judge(&cases))
+}
+
+fn measure(
+    mut case: Case,
+    engines: &mut [Option<Box<dyn Engine>>],
+    seconds: u64,
+    repetitions: usize,
+) -> Outcome<Case> {
+    let mut rates = vec![Vec::new(); engines.len()];
+    for _ in 0..repetitions {
+        for (at, engine) in engines.iter_mut().enumerate() {
+            let Some(engine) = engine else { continue };
+            if let Some(rate) = once(&case, &mut **engine, seconds)? {
+                rates[at].push(rate);
+            }
+        }
+    }
+    let title = format!("{}, {}, {}", case.durability.name(), case.way.name(), case.sessions);
+    for ((name, _), rates) in SERVERS.iter().zip(&rates) {
+        let all: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
+        println!("W9 {title}: {name} {}", all.join(" "));
+    }
+    let middle = |rates: Vec<f64>| (!rates.is_empty()).then(|| median(rates));
+    case.rates = rates.into_iter().map(middle).collect();
+    Ok(case)
+}
+
+/// One run; `None` where it was not durable although it should be.
+fn once(case: &Case, engine: &mut dyn Engine, seconds: u64) -> Outcome<Option<f64>> {
+    let (syncs, before) = (engine.syncs()?, done(engine)?);
+    let rate = match case.way {
+        Way::Clients => engine.call_together(case.sessions, seconds)?,
+        Way::Loops => looped(case, engine, seconds)?,
+    };
+    let commits = (done(engine)? - before) as f64;
+    let syncs = engine.syncs()?.saturating_sub(syncs).max(1) as f64;
+    if case.durability == Durability::Full && commits / syncs > case.sessions as f64 * 1.05 {
+        println!(
+            "  {}: {rate:.0} at {:.1} commits a sync: not durable",
+            engine.name(),
+            commits / syncs
+        );
+        return Ok(None);
+    }
+    Ok(Some(rate))
+}
+
+/// Loops of fixed length, made longer until one lasts.
+fn looped(case: &Case, engine: &mut dyn Engine, seconds: u64) -> Outcome<f64> {
+    let mut each = 500;
+    loop {
+        let sql = vec![loops(engine, each); case.sessions];
+        let took = engine.run_together(&sql)?;
+        let wanted = seconds as f64;
+        if took >= wanted * 0.7 {
+            return Ok((each * case.sessions as u64) as f64 / took);
+        }
+        each = (each as f64 * (wanted / took.max(0.01)).clamp(1.5, 10.0)) as u64;
+    }
+}
+
+fn loops(engine: &dyn Engine, count: u64) -> String {
+    match engine.name() {
+        "Ghostlight" => format!("exec tpcb_loop {count}"),
+        _ => format!("call tpcb_loop({count})"),
+    }
+}
+
+fn done(engine: &mut dyn Engine) -> Outcome<i64> {
+    engine.number("select count(*) from tb_history")
+}
+
+/// What every transaction leaves equal.
+fn balances(engine: &mut dyn Engine) -> Outcome<()> {
+    let accounts = engine.number("select sum(abalance) from tb_accounts")?;
+    let branches = engine.number("select sum(bbalance) from tb_branches")?;
+    let history = engine.number("select sum(delta) from tb_history")?;
+    match accounts == branches && branches == history {
+        true => Ok(()),
+        false => Err(format!("{}: {accounts}, {branches}, {history} differ", engine.name())),
+    }
+}
+
+fn judge(cases: &[Case]) -> Vec<Figure> {
+    let mut figures: Vec<Figure> = cases.iter().map(against_peers).collect();
+    for durability in Durability::BOTH {
+        for way in [Way::Loops, Way::Clients] {
+            let rate = |sessions: usize| {
+                let is = |c: &&Case| {
+                    c.durability == durability && c.way == way && c.sessions == sessions
+                };
+                cases.iter().find(is).and_then(|c| c.rates[0]).unwrap_or(f64::NAN)
+            };
+            figures.push(Figure {
+                what: format!("32 sessions against 8, {}, {}", durability.name(), way.name()),
+                figure: format!("{:.2}", rate(32) / rate(8)),
+                limit: "at least 1".to_owned(),
+                pass: rate(32) >= rate(8),
+            });
+        }
+    }
+    figures
+}
+
+fn against_peers(case: &Case) -> Figure {
+    let ours = case.rates[0];
+    let best = case.rates.iter().zip(SERVERS).skip(1).filter_map(|(r, (n, _))| Some(((*r)?, n)));
+    let best = best.max_by(|a, b| a.0.total_cmp(&b.0));
+    let (limit, pass) = match (ours, best) {
+        (Some(ours), Some((rate, name))) => (format!("{rate:.0}, {name}"), ours >= rate),
+        _ => ("no peer is installed".to_owned(), false),
+    };
+    Figure {
+        what: format!(
+            "transactions a second, {}, {}, {} sessions",
+            case.durability.name(),
+            case.way.name(),
+            case.sessions
+        ),
+        figure: format!("{:.0}", ours.unwrap_or(f64::NAN)),
+        limit,
+        pass,
+    }
+}
