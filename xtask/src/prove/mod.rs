@@ -3,6 +3,7 @@
 //! A proof measures; it prints each figure beside its limit and says pass or fail. One that is
 //! not built answers so and fails: an unproven line is never a pass. One proof, one file.
 
+mod bench;
 mod client;
 pub(crate) mod kills;
 mod ledger;
@@ -14,6 +15,7 @@ mod path_4;
 mod path_5;
 mod path_6;
 mod path_8;
+mod path_9;
 mod program;
 
 use crate::workspace::{Outcome, Workspace};
@@ -82,7 +84,7 @@ const PROOFS: &[Proof] = &[
     built(6, "isolation by anomalies; deadlocks", path_6::run),
     open(7, "fuzzing without panic, hang or leak"),
     built(8, "start-up times and the size of the binary", path_8::run),
-    open(9, "durable and delayed transactions beside the peers"),
+    built(9, "durable and delayed transactions beside the peers", path_9::run),
     built(10, "the house: layers, tidy, sizes, assertions, READMEs", path_10::run),
 ];
 

@@ -1,8 +1,8 @@
 //! path.2, what a transaction costs: the CPU time of the one-row loop, and whether its last tenth
 //! is as fast as its first.
 
-use super::Figure;
 use super::program::{Finished, Ground, finish};
+use super::{Figure, bench};
 use crate::workspace::Outcome;
 use std::path::Path;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
         lasts.push(last);
     }
     let (cost, first, last) = (median(costs), median(firsts), median(lasts));
-    Ok(vec![
+    let mut figures = vec![
         Figure {
             what: format!("CPU of a transaction, start-up taken off, median of {REPETITIONS}"),
             figure: format!("{cost:.2} us"),
@@ -44,8 +44,9 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
             limit: format!("{RATIO_MAX:.2}"),
             pass: last <= first * RATIO_MAX,
         },
-        Figure::unmeasured("W1 beside the peers", "the least CPU of all"),
-    ])
+    ];
+    figures.extend(bench::figures(ground, &["w1"])?);
+    Ok(figures)
 }
 
 /// A new database, and the script in it.
