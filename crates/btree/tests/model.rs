@@ -249,8 +249,8 @@ fn the_log_holds_what_undo_needs_and_little_more() {
         ] {
             let by = Undo::By(4);
             let at = perform(&tree, schema, &mut group, &op, SplitPolicy::Half, by, &mut || {});
-            let record = rig.log.read_record(at.unwrap()).unwrap();
-            let view = record.view();
+            let mut records = wal::RecordReader::new(&rig.log);
+            let view = records.record(at.unwrap()).unwrap();
             sizes.push(view.bytes.len());
             let handler = rig::redo_table().handler(view.kind()).unwrap().describe(&view);
             let names = (handler.operation, handler.context);

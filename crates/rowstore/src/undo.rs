@@ -14,7 +14,7 @@ use page::RecordKind;
 use space::AllocUnit;
 use std::sync::Arc;
 use txn::{UndoContext, UndoError, UndoHandler};
-use wal::{RecordFlags, RecordView};
+use wal::{RecordFlags, RecordReader, RecordView};
 use work::Home;
 
 /// Undoes what rows' transactions did, in trees, heaps and to allocation units.
@@ -58,10 +58,10 @@ impl RowUndo {
     /// Whether the transaction of a record made the record's unit before it: then the rows go with
     /// the unit. Its definition may never have been written.
     fn made_before(&self, record: &RecordView<'_>) -> Result<bool, UndoError> {
+        let mut records = RecordReader::new(self.home.log());
         let mut at = record.previous();
         while at > base::Lsn::ZERO {
-            let earlier = self.home.log().read_record(at)?;
-            let view = earlier.view();
+            let view = records.record(at)?;
             let skip = view.flags().has(RecordFlags::COMPENSATION);
             let makes = space::kinds::RANGE.contains(&view.kind().0);
             if !skip && makes && view.alloc_unit() == record.alloc_unit() {

@@ -7,7 +7,7 @@
 use base::Lsn;
 use buffer::{BufferError, Pages, Undo};
 use std::sync::Arc;
-use wal::{Group, Log, RecordFlags, RecordView, TransactionChain, WalError, kinds};
+use wal::{Group, Log, RecordFlags, RecordReader, RecordView, TransactionChain, WalError, kinds};
 
 /// Why a record could not be undone.
 #[derive(Debug)]
@@ -106,10 +106,10 @@ pub fn roll_back(
     to: Lsn,
 ) -> Result<(), UndoError> {
     let log: &Arc<Log> = pages.log();
+    let mut records = RecordReader::new(log);
     let mut at = chain.last;
     while at > to {
-        let record = log.read_record(at)?;
-        let view = record.view();
+        let view = records.record(at)?;
         if view.transaction() != chain.id {
             return Err(UndoError::Lost(at, "it belongs to another transaction"));
         }

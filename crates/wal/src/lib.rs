@@ -24,7 +24,7 @@ pub use error::WalError;
 pub use file_header::CheckpointPointer;
 pub use group::{Group, GroupOverflow, TransactionChain};
 pub use log::{Appended, Log, LogOptions, LogUsage};
-pub use reader::{GroupView, LogReader, RecordBuf};
+pub use reader::{GroupView, LogReader, RecordReader};
 pub use record::{Kind, RecordFlags, RecordView, kinds};
 pub use redo::{ApplyError, Described, PageOp, RedoHandler, RedoTable};
 pub use space::LogReservation;

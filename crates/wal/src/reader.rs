@@ -92,20 +92,6 @@ impl GroupView<'_> {
     }
 }
 
-/// A record copied out of the log.
-#[derive(Clone, Debug)]
-pub struct RecordBuf {
-    lsn: Lsn,
-    bytes: Vec<u8>,
-}
-
-impl RecordBuf {
-    /// The record.
-    pub fn view(&self) -> RecordView<'_> {
-        RecordView { lsn: self.lsn, bytes: &self.bytes }
-    }
-}
-
 /// Reads groups forward, from memory where they are not on disk yet.
 pub struct LogReader<'l> {
     log: &'l Log,
@@ -145,6 +131,54 @@ impl<'l> LogReader<'l> {
         assert!(group.is_empty(), "a group ends in its block");
         self.block = log.successor_of(at, loaded);
         Ok(true)
+    }
+}
+
+/// Reads single records by LSN, as undo does when it walks a transaction back. The block of the
+/// last record is kept, so each block is read and verified once, whatever it holds of the walk.
+pub struct RecordReader<'l> {
+    log: &'l Log,
+    /// The block that is kept; while it is open, what it held when it was read.
+    block: Option<Lsn>,
+    buf: Vec<u8>,
+    /// Where each record begins, by slot less one.
+    offsets: Vec<usize>,
+}
+
+impl<'l> RecordReader<'l> {
+    /// A reader that keeps no block yet.
+    pub fn new(log: &'l Log) -> Self {
+        RecordReader { log, block: None, buf: Vec::new(), offsets: Vec::new() }
+    }
+
+    /// A record, from memory or disk.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn record(&mut self, lsn: Lsn) -> Result<RecordView<'_>, WalError> {
+        let missing = || WalError::Missing(lsn);
+        let slot = usize::from(lsn.slot()).checked_sub(1).ok_or_else(missing)?;
+        if self.block != Some(lsn.block_start()) || slot >= self.offsets.len() {
+            self.keep(lsn.block_start()).ok_or_else(missing)?;
+        }
+        let offset = *self.offsets.get(slot).ok_or_else(missing)?;
+        let record = RecordView::parse(lsn, &self.buf[offset..]).ok_or_else(missing)?;
+        assert_eq!(record.lsn, lsn, "a slot holds the record that was found there");
+        Ok(record)
+    }
+
+    fn keep(&mut self, block: Lsn) -> Option<()> {
+        self.block = None;
+        self.offsets.clear();
+        self.log.load_block(block, &mut self.buf)?;
+        let mut at = crate::block::BLOCK_HEADER_BYTES;
+        for record in records_of(block, &self.buf) {
+            self.offsets.push(at);
+            at += record.bytes.len();
+        }
+        assert!(at <= self.buf.len(), "records lie within their block");
+        self.block = Some(block);
+        Some(())
     }
 }
 
@@ -189,34 +223,6 @@ impl Log {
         };
         successors(&vlfs, at, block.units).into_iter().flatten().find(follows)
     }
-
-    /// A record by its LSN, from memory or disk.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn read_record(&self, lsn: Lsn) -> Result<RecordBuf, WalError> {
-        {
-            let tail = self.tail.lock();
-            let at = lsn.block_start();
-            let kept = tail.closed.iter().chain(&tail.recent).find(|b| b.lsn == at);
-            let bytes = match kept {
-                Some(b) => Some(b.bytes.as_slice()),
-                None => (tail.block.lsn == at).then_some(tail.block.bytes.as_slice()),
-            };
-            if let Some(bytes) = bytes {
-                return record_in(bytes, lsn);
-            }
-        }
-        let mut buf = Vec::new();
-        self.load_block(lsn.block_start(), &mut buf).ok_or(WalError::Missing(lsn))?;
-        record_in(&buf, lsn)
-    }
-}
-
-fn record_in(block: &[u8], lsn: Lsn) -> Result<RecordBuf, WalError> {
-    let found = records_of(lsn.block_start(), block).find(|r| r.lsn == lsn);
-    let found = found.ok_or(WalError::Missing(lsn))?;
-    Ok(RecordBuf { lsn, bytes: found.bytes.to_vec() })
 }
 
 fn used_part(raw: &[u8], at: Lsn, buf: &mut Vec<u8>) -> Option<Loaded> {

@@ -7,7 +7,7 @@ use sim::{Disk, DiskOptions, Options, Simulation};
 use std::path::Path;
 use std::sync::Arc;
 use wal::{
-    Appended, Group, Kind, Log, LogOptions, LogReader, LogReservation, RecordFlags,
+    Appended, Group, Kind, Log, LogOptions, LogReader, LogReservation, RecordFlags, RecordReader,
     TransactionChain, VlfStatus, WalError, kinds,
 };
 
@@ -143,16 +143,16 @@ fn a_transaction_is_walked_back_through_memory_and_disk() {
     }
     assert_eq!((mine.records, other.records), (400, 200));
     let (mut at, mut seen) = (mine.last, Vec::new());
+    let mut records = RecordReader::new(&log);
     while at != Lsn::ZERO {
-        let record = log.read_record(at).unwrap();
-        let r = record.view();
+        let r = records.record(at).unwrap();
         assert_eq!((r.lsn, r.transaction()), (at, 7));
         seen.push((r.payload()[0], r.payload().len()));
         at = r.previous();
     }
     let expected = (0..200_u8).rev().flat_map(|i| [(i, 3), (i, 100)]);
     assert!(seen.into_iter().eq(expected));
-    assert!(matches!(log.read_record(Lsn(mine.last.0 + 50)), Err(WalError::Missing(_))));
+    assert!(matches!(records.record(Lsn(mine.last.0 + 50)), Err(WalError::Missing(_))));
 }
 
 /// Many committers, one sync for several of them; each returns only when its record is durable.
@@ -310,7 +310,7 @@ fn a_group_is_bounded_by_a_block() {
     group.push_plain(NOTE, 0, &vec![1; most]).unwrap();
     assert!(group.push_plain(NOTE, 0, &[]).is_err());
     let at = log.append(&mut group, &mut TransactionChain::default());
-    assert_eq!(log.read_record(at.last).unwrap().view().payload().len(), most);
+    assert_eq!(RecordReader::new(&log).record(at.last).unwrap().payload().len(), most);
 }
 
 /// A block of a future that a crash cut off, sound and at the very place where the next could be,
