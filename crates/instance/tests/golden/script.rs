@@ -7,7 +7,8 @@
 //!   `@name = v`. A batch that neither ends nor fails within a moment says `(waits)`, and what it
 //!   gets later stands behind `a< ` after the batch that let it go on.
 //! - `! restart` stops the instance and opens it again; `! crash` opens a copy of the files as
-//!   they are, as after kill -9. `! close a` drops the connection a.
+//!   they are, as after kill -9. `! close a` drops the connection a; `! attention a` cancels what
+//!   it waits in, whose end then stands behind `a< ` as well.
 
 use crate::sessions::{Sessions, Wait};
 use std::fmt::Write as _;
@@ -15,8 +16,8 @@ use std::fmt::Write as _;
 enum Step<'a> {
     /// A comment or an empty line, kept.
     Remark(&'a str),
-    /// `! word …`
-    Order(&'a str),
+    /// `! word …`, and what the script expects of those who wait.
+    Order { line: &'a str, expected: Vec<&'a str> },
     /// A session's batch, its source lines, and what the script expects.
     Batch { session: char, lines: Vec<&'a str>, expected: Vec<&'a str> },
 }
@@ -36,7 +37,7 @@ fn steps(text: &str) -> Vec<Step<'_>> {
             continue;
         }
         if line.starts_with("! ") {
-            steps.push(Step::Order(line));
+            steps.push(Step::Order { line, expected: Vec::new() });
             continue;
         }
         if line.starts_with('#') || line.trim().is_empty() {
@@ -48,6 +49,7 @@ fn steps(text: &str) -> Vec<Step<'_>> {
                 Some((of, _)) if of == *session && expected.is_empty() => lines.push(line),
                 _ => expected.push(line),
             },
+            Some(Step::Order { expected, .. }) => expected.push(line),
             _ => panic!("output before any batch: {line}"),
         }
     }
@@ -61,9 +63,10 @@ pub(crate) fn run(text: &str, bless: bool) -> String {
     for step in steps(text) {
         match step {
             Step::Remark(line) => push(&mut now, line),
-            Step::Order(line) => {
+            Step::Order { line, expected } => {
                 push(&mut now, line);
-                order(&mut sessions, &line[2..]);
+                let ends = order(&mut sessions, &line[2..]);
+                late(&mut sessions, &expected, ends, bless, &mut now);
             }
             Step::Batch { session, lines, expected } => {
                 lines.iter().for_each(|l| push(&mut now, l));
@@ -75,7 +78,7 @@ pub(crate) fn run(text: &str, bless: bool) -> String {
                     (false, false) => Wait::Unexpected,
                 };
                 now.push_str(&sessions.run(session, &batch.join("\n"), wait));
-                late(&mut sessions, &expected, bless, &mut now);
+                late(&mut sessions, &expected, None, bless, &mut now);
             }
         }
     }
@@ -84,11 +87,18 @@ pub(crate) fn run(text: &str, bless: bool) -> String {
     now
 }
 
-/// What waiting sessions got because of the batch that just ran.
-fn late(sessions: &mut Sessions, expected: &[&str], bless: bool, now: &mut String) {
+/// What waiting sessions got because of the batch that just ran, or of an order that `ends` one.
+fn late(
+    sessions: &mut Sessions,
+    expected: &[&str],
+    ends: Option<char>,
+    bless: bool,
+    now: &mut String,
+) {
     for session in sessions.waiting() {
         let due = expected.iter().any(|l| matches!(prefixed(l, '<'), Some((s, _)) if s == session));
         let wait = match (bless, due) {
+            _ if ends == Some(session) => Wait::Unexpected,
             (true, _) => Wait::Unknown,
             (false, true) => Wait::Unexpected,
             (false, false) => Wait::Expected,
@@ -102,13 +112,20 @@ fn late(sessions: &mut Sessions, expected: &[&str], bless: bool, now: &mut Strin
     }
 }
 
-fn order(sessions: &mut Sessions, order: &str) {
+/// Does what an order says; the session whose batch it ends, if it waits for that.
+fn order(sessions: &mut Sessions, order: &str) -> Option<char> {
     let words: Vec<&str> = order.split_whitespace().collect();
+    let letter = |session: &str| session.chars().next().expect("a letter");
     match words[..] {
         ["restart"] => sessions.restart(),
         ["crash"] => sessions.crash(),
-        ["close", session] => sessions.drop_one(session.chars().next().expect("a letter")),
+        ["close", session] => sessions.drop_one(letter(session)),
+        ["attention", session] => sessions.attention(letter(session)),
         _ => panic!("unknown order: {order}"),
+    }
+    match words[..] {
+        ["attention", session] => Some(letter(session)),
+        _ => None,
     }
 }
 

@@ -4,6 +4,7 @@ use crate::transcript::Transcript;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
 use os::task::JoinHandle;
+use os::wait::{Cancelled, Waiter};
 use session::{Connection, Login, Request, ResultSink};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,7 @@ struct Seat {
     batches: Option<Sender<String>>,
     answers: Receiver<(String, bool)>,
     task: Option<JoinHandle<()>>,
+    waiter: Arc<Waiter>,
     waiting: bool,
 }
 
@@ -124,6 +126,12 @@ impl Sessions {
         self.seats.iter().filter(|(_, s)| s.waiting).map(|(c, _)| *c).collect()
     }
 
+    /// Cancels what a session runs, as its client's attention does.
+    pub(crate) fn attention(&mut self, session: char) {
+        let seat = self.seats.get(&session).filter(|seat| seat.waiting);
+        seat.expect("an attention is for a session that waits").waiter.cancel(Cancelled::Attention);
+    }
+
     /// Drops a connection.
     pub(crate) fn drop_one(&mut self, session: char) {
         if let Some(seat) = self.seats.remove(&session) {
@@ -185,11 +193,15 @@ impl Seat {
         let (batches, incoming) = channel::<String>();
         let (outgoing, answers) = channel();
         let mut connection = instance.connect(login()).expect("a session");
+        let waiter = connection.waiter();
         let task = os::task::spawn(&format!("session {session}"), move || {
             while let Ok(batch) = incoming.recv() {
                 let mut transcript = Transcript::default();
                 connection.waiter().reset();
                 let goes_on = connection.run(Request::Batch(batch), &mut transcript);
+                if connection.waiter().cancellation() == Some(Cancelled::Attention) {
+                    transcript.text.push_str("(attention)\n");
+                }
                 if !goes_on {
                     transcript.text.push_str("(connection closed)\n");
                 }
@@ -198,7 +210,7 @@ impl Seat {
                 }
             }
         });
-        Seat { batches: Some(batches), answers, task: Some(task), waiting: false }
+        Seat { batches: Some(batches), answers, task: Some(task), waiter, waiting: false }
     }
 
     fn leave(mut self) {
