@@ -1,10 +1,11 @@
 //! Rows of one hobt put into an empty other: index builds, and copies of a table.
 
-use crate::sort::{RowOrder, Sorter};
+use crate::sort::{ROWS_PER_CHECK, RowOrder, Sorter};
 use access::{Field, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, Spill, WriteError};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
 use catalog::view::{Index, IndexKind, KeyField, PhysicalColumn, Table};
+use std::sync::Arc;
 use types::{SqlType, StorageOrder, Value, compare_storage, convert, decode_storage};
 use work::Work;
 
@@ -80,7 +81,8 @@ pub(crate) fn build(
         }
         return Ok(loader.finish(work)?);
     }
-    let mut sorter = Sorter::new(RowOrder::of(build.spec), spill);
+    let waiter = Arc::clone(work.owner().waiter());
+    let mut sorter = Sorter::new(RowOrder::of(build.spec), spill, &waiter);
     while cursor.next(work)? {
         let row = row_of(&*cursor, build.origins)?;
         sorter.push(&row.fields())?;
@@ -89,7 +91,12 @@ pub(crate) fn build(
     let mut sorted = sorter.finish()?;
     let mut loader = build.target.load(work, percent)?;
     let mut packed = Vec::new();
+    let mut rows = 0_u64;
     while sorted.next(&mut packed)? {
+        rows += 1;
+        if rows.is_multiple_of(ROWS_PER_CHECK) {
+            waiter.check().map_err(SqlError::from)?;
+        }
         let mut row = Vec::with_capacity(build.origins.len());
         sorted.order.unpack(&packed, &mut row);
         push(work, &mut *loader, build.spec, &mut twins, &row)?;

@@ -13,6 +13,7 @@
 use access::{Field, Spill, SpillFile};
 use base::SqlResult;
 use catalog::HobtSpec;
+use os::wait::Waiter;
 use std::cmp::Ordering;
 use types::{StorageOrder, compare_storage};
 
@@ -20,6 +21,8 @@ use types::{StorageOrder, compare_storage};
 const BUFFER_BYTES: usize = 8 << 20;
 /// Runs before they are merged into one.
 const RUNS_MAX: usize = 96;
+/// Rows between two looks at whether the statement is cancelled.
+pub(crate) const ROWS_PER_CHECK: u64 = 256;
 
 struct KeyPart {
     compare: StorageOrder,
@@ -106,6 +109,8 @@ fn take_field<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 pub(crate) struct Sorter<'a> {
     pub(crate) order: RowOrder,
     spill: &'a dyn Spill,
+    /// Where the statement waits, and is cancelled.
+    waiter: &'a Waiter,
     buffer: Vec<u8>,
     rows: Vec<(u32, u32)>,
     runs: Vec<Box<dyn SpillFile>>,
@@ -113,9 +118,9 @@ pub(crate) struct Sorter<'a> {
 }
 
 impl<'a> Sorter<'a> {
-    pub(crate) fn new(order: RowOrder, spill: &'a dyn Spill) -> Sorter<'a> {
+    pub(crate) fn new(order: RowOrder, spill: &'a dyn Spill, waiter: &'a Waiter) -> Sorter<'a> {
         let (buffer, rows, runs) = (Vec::new(), Vec::new(), Vec::new());
-        Sorter { order, spill, buffer, rows, runs, buffer_max: BUFFER_BYTES }
+        Sorter { order, spill, waiter, buffer, rows, runs, buffer_max: BUFFER_BYTES }
     }
 
     /// Adds a row of all physical columns.
@@ -148,8 +153,13 @@ impl<'a> Sorter<'a> {
             let mut merged = self.spill.create()?;
             let runs = std::mem::take(&mut self.runs);
             let mut merge = Merge::new(&self.order, runs)?;
+            let mut rows = 0_u64;
             while let Some(row) = merge.next(&self.order)? {
                 merged.append(row)?;
+                rows += 1;
+                if rows.is_multiple_of(ROWS_PER_CHECK) {
+                    self.waiter.check()?;
+                }
             }
             self.runs.push(merged);
         }
@@ -327,7 +337,8 @@ mod tests {
     #[test]
     fn rows_come_back_in_key_order_however_often_they_spill() {
         for buffer_max in [1 << 20, 4000, 60] {
-            let mut sorter = Sorter::new(RowOrder::of(&spec()), &Memory);
+            let waiter = Waiter::new();
+            let mut sorter = Sorter::new(RowOrder::of(&spec()), &Memory, &waiter);
             sorter.buffer_max = buffer_max;
             let mut wanted = Vec::new();
             for n in 0_i64..1000 {
@@ -354,5 +365,20 @@ mod tests {
             }
             assert_eq!(found, wanted, "buffer of {buffer_max}");
         }
+    }
+
+    /// A merge between ends when the statement is cancelled: it may be long.
+    #[test]
+    fn a_merge_of_runs_ends_when_it_is_cancelled() {
+        let waiter = Waiter::new();
+        waiter.cancel(os::wait::Cancelled::Attention);
+        let mut sorter = Sorter::new(RowOrder::of(&spec()), &Memory, &waiter);
+        sorter.buffer_max = 60;
+        let pushed = (0_i32..1000).try_for_each(|n| {
+            let n = n.to_le_bytes();
+            sorter.push(&[Field::Inline(b"row"), Field::Inline(&n), Field::Inline(&n)])
+        });
+        let number = base::messages::ATTENTION.number;
+        assert_eq!(pushed.map_err(|e| e.number()), Err(number));
     }
 }

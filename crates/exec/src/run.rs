@@ -10,10 +10,9 @@
 use crate::context::{ExecContext, GrantTerms, IdentitySource, OperatorCount, Outcome};
 use crate::subplan::Subplan;
 use access::{Hobt, Hobts, Isolation, LockPlan, RowCursor, Spill};
-use base::{SqlError, SqlResult, messages};
+use base::SqlResult;
 use builtins::SessionFacts;
 use os::memory::Reservation;
-use os::wait::Cancelled;
 use plan::{Granule, Level, LockHints, Slot, Strength};
 use std::sync::Arc;
 use types::Value;
@@ -84,12 +83,7 @@ impl<'r> Run<'r> {
 
     #[cold]
     fn check(&self) -> SqlResult<()> {
-        self.work.owner().waiter().check().map_err(|why| match why {
-            Cancelled::Attention => SqlError::new(messages::ATTENTION, &[]),
-            Cancelled::Kill | Cancelled::Shutdown | Cancelled::RolledBack => {
-                SqlError::new(messages::SESSION_KILLED, &[])
-            }
-        })
+        Ok(self.work.owner().waiter().check()?)
     }
 
     /// The value in a slot.

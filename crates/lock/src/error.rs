@@ -29,10 +29,7 @@ impl From<LockError> for SqlError {
                 SqlError::new(messages::DEADLOCK_VICTIM, &[&session, &"lock"]).with_state(51)
             }
             LockError::TimedOut { .. } => SqlError::new(messages::LOCK_TIMEOUT, &[]).with_state(56),
-            LockError::Cancelled(Cancelled::Attention) => SqlError::new(messages::ATTENTION, &[]),
-            LockError::Cancelled(Cancelled::Kill | Cancelled::Shutdown | Cancelled::RolledBack) => {
-                SqlError::new(messages::SESSION_KILLED, &[])
-            }
+            LockError::Cancelled(why) => why.into(),
             LockError::OutOfLockMemory => SqlError::new(messages::LOCK_MEMORY, &[]),
         }
     }

@@ -10,6 +10,7 @@
 
 use crate::clock;
 use crate::sync::{Condvar, Mutex};
+use base::{SqlError, messages};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
 
 macro_rules! wait_kinds {
@@ -178,6 +179,18 @@ pub enum Cancelled {
     Shutdown = 3,
     /// ALTER DATABASE ... WITH ROLLBACK IMMEDIATE, or the like.
     RolledBack = 4,
+}
+
+impl From<Cancelled> for SqlError {
+    /// What the request ends with: an attention is told to nobody, the rest end the connection.
+    fn from(why: Cancelled) -> SqlError {
+        match why {
+            Cancelled::Attention => SqlError::new(messages::ATTENTION, &[]),
+            Cancelled::Kill | Cancelled::Shutdown | Cancelled::RolledBack => {
+                SqlError::new(messages::SESSION_KILLED, &[])
+            }
+        }
+    }
 }
 
 /// How a wait ended.

@@ -8,12 +8,16 @@ use crate::response::{last_errors, last_words};
 use crate::wire::{Received, Wire};
 use base::SqlError;
 use os::wait::Cancelled;
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tds::{Done, DoneKind, DoneStatus, Message, PacketAssembler, PacketStatus, PacketType};
 use tokio::net::TcpStream;
 
+/// Requests that may wait for the one that runs. As long as there are fewer, the socket is read:
+/// an attention or the client's end is noticed.
+const QUEUED_MAX: usize = 4;
 /// How long a client may take to read the last words.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// The same when the server stops and many are to be told.
@@ -56,8 +60,8 @@ struct Attendant<'a> {
     /// The session, unless a worker has it.
     channel: Option<Box<Channel>>,
     input: PacketAssembler,
-    /// A request that came while another runs.
-    next: Option<Message>,
+    /// Requests that came while another runs.
+    next: VecDeque<Message>,
 }
 
 impl<'a> Attendant<'a> {
@@ -68,7 +72,7 @@ impl<'a> Attendant<'a> {
             speech: channel.speech,
             channel: Some(channel),
             input: PacketAssembler::new(house.options.request_bytes_max),
-            next: None,
+            next: VecDeque::new(),
         }
     }
 
@@ -105,11 +109,12 @@ impl<'a> Attendant<'a> {
                 return Ok(());
             }
             self.take_messages()?;
-            self.link.wire.ready(self.next.is_none()).await?;
+            let reads = self.next.len() < QUEUED_MAX;
+            self.link.wire.ready(reads).await?;
             if self.link.wire.push()? {
                 self.link.has_room();
             }
-            if self.next.is_none() && self.link.wire.receive(&mut self.input)? == Received::End {
+            if reads && self.link.wire.receive(&mut self.input)? == Received::End {
                 return Ok(());
             }
         }
@@ -133,27 +138,33 @@ impl<'a> Attendant<'a> {
 
     /// Takes up all messages that have come whole.
     fn take_messages(&mut self) -> io::Result<()> {
-        if let Some(message) = self.next.take() {
-            self.take_up(message)?;
-        }
-        while self.next.is_none() {
+        loop {
+            if let Some(channel) = self.channel.take() {
+                match self.next.pop_front() {
+                    Some(message) => self.take_up(channel, message)?,
+                    None => self.channel = Some(channel),
+                }
+            }
+            if self.channel.is_some() && !self.next.is_empty() {
+                continue;
+            }
+            if self.next.len() >= QUEUED_MAX {
+                return Ok(());
+            }
             match self.input.next_message() {
-                Ok(Some(message)) => self.take_up(message)?,
-                Ok(None) => break,
+                Ok(Some(message)) if message.kind == PacketType::Attention => {
+                    // It is for all that was asked before it.
+                    self.next.clear();
+                    self.link.attention(self.speech)?;
+                }
+                Ok(Some(message)) => self.next.push_back(message),
+                Ok(None) => return Ok(()),
                 Err(e) => return self.lost(e),
             }
         }
-        Ok(())
     }
 
-    fn take_up(&mut self, message: Message) -> io::Result<()> {
-        if message.kind == PacketType::Attention {
-            return self.link.attention(self.speech);
-        }
-        let Some(channel) = self.channel.take() else {
-            self.next = Some(message);
-            return Ok(());
-        };
+    fn take_up(&mut self, channel: Box<Channel>, message: Message) -> io::Result<()> {
         if message.status.has(PacketStatus::IGNORE) {
             // Given up half sent: not run, but answered.
             self.channel = Some(channel);

@@ -114,3 +114,40 @@ fn a_client_that_leaves_ends_its_request() {
         os::task::sleep_ns(5 * MS);
     }
 }
+
+/// A request that waits behind another is read, and so is what comes behind it.
+#[test]
+fn behind_a_second_request_an_attention_and_an_end_are_noticed() {
+    let house = house();
+    let mut raw = Raw::logged_in(&house, Encryption::On);
+    raw.send_batch("WAITFOR DELAY '00:01:00'").unwrap();
+    raw.send_batch("SELECT 2").unwrap();
+    os::task::sleep_ns(50 * MS);
+    let sent = os::clock::monotonic_ns();
+    raw.attention().unwrap();
+    assert_eq!(raw.acknowledged().unwrap(), 2, "the second request is given up with the first");
+    assert!(os::clock::monotonic_ns() - sent < 1000 * MS);
+    works(&mut raw);
+    raw.send_batch("WAITFOR DELAY '00:01:00'").unwrap();
+    raw.send_batch("SELECT 2").unwrap();
+    os::task::sleep_ns(50 * MS);
+    drop(raw);
+    let patience = os::clock::monotonic_ns() + 10_000 * MS;
+    while house.server.connections() > 0 {
+        assert!(os::clock::monotonic_ns() < patience, "the request goes on for nobody");
+        os::task::sleep_ns(5 * MS);
+    }
+}
+
+/// Requests that come together are answered in their order.
+#[test]
+fn requests_that_came_together_are_answered_in_turn() {
+    let house = house();
+    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    for _ in 0..20 {
+        raw.send_batch("SELECT 1").unwrap();
+    }
+    for _ in 0..20 {
+        assert_eq!(rows(&raw.response().unwrap()), [[Value::Int(1)]]);
+    }
+}

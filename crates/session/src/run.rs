@@ -47,7 +47,7 @@ impl Session {
         while let Some(step) = program.steps.get(at) {
             let flow = match self.work.owner().waiter().check() {
                 Ok(()) => self.step(at, step, act, out, scope),
-                Err(why) => Err(Failure::from(cancellation(why))),
+                Err(why) => Err(Failure::from(SqlError::from(why))),
             };
             match flow {
                 Ok(Flow::Next) => at += 1,
@@ -323,13 +323,5 @@ fn doing_of(act: &Activation, place: usize) -> Doing {
             _ => Doing::Select,
         },
         _ => Doing::Select,
-    }
-}
-
-/// The error of a request that is told to end.
-pub(crate) fn cancellation(why: os::wait::Cancelled) -> SqlError {
-    match why {
-        os::wait::Cancelled::Attention => SqlError::new(messages::ATTENTION, &[]),
-        _ => SqlError::new(messages::SESSION_KILLED, &[]),
     }
 }

@@ -6,7 +6,6 @@ use crate::host::{DdlCall, needs_no_transaction};
 use crate::output::Output;
 use crate::plans::{PlaceId, Raise, Step, StepKind};
 use crate::registry::Doing;
-use crate::run::cancellation;
 use crate::session::Session;
 use crate::sink::{Done, DoneScope, ResultColumn};
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
@@ -178,7 +177,7 @@ impl Session {
             match waiter.wait(WaitKind::WaitFor, Some(deadline)) {
                 Wake::TimedOut => return Ok(()),
                 Wake::Signalled => {}
-                Wake::Cancelled(why) => return Err(cancellation(why).into()),
+                Wake::Cancelled(why) => return Err(SqlError::from(why).into()),
             }
         }
     }
