@@ -3,8 +3,11 @@
 //! A proof measures; it prints each figure beside its limit and says pass or fail. One that is
 //! not built answers so and fails: an unproven line is never a pass. One proof, one file.
 
+mod attention;
 mod bench;
 mod client;
+mod crowd;
+mod ctrl_c;
 pub(crate) mod kills;
 mod ledger;
 mod path_1;
@@ -17,6 +20,8 @@ mod path_6;
 mod path_8;
 mod path_9;
 mod program;
+mod tls;
+mod vanish;
 
 use crate::workspace::{Outcome, Workspace};
 use program::Ground;

@@ -1,54 +1,60 @@
-//! path.5, many clients: what an idle one costs. The clients are those of the server's example
-//! `idle_memory`: encrypted, one prepared statement run.
+//! path.5, many clients: what an idle one costs, 64 that work beside them, attentions answered in
+//! time, and clients that go away without a word.
 
 use super::Figure;
-use super::program::{Ground, Serving};
-use crate::process;
+use super::program::{Ground, PASSWORD, Serving};
+use super::{attention, crowd, ctrl_c, vanish};
 use crate::workspace::Outcome;
-use std::process::Stdio;
+use std::path::Path;
+use tds::Encryption;
 
-const CLIENTS: &str = "500";
-const BYTES_MAX: i64 = 64 << 10;
+/// Little memory: what is large spills.
+const LITTLE: [&str; 2] = ["--max-memory", "128MB"];
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
-    let idle = idle(ground);
-    let pass = idle.as_ref().is_ok_and(|bytes| *bytes <= BYTES_MAX);
-    let figure = idle.map_or_else(|why| why, |bytes| format!("{:.1} KB", bytes as f64 / 1024.0));
-    Ok(vec![
-        Figure {
-            what: format!("resident memory of a client, {CLIENTS} idle"),
-            figure,
-            limit: format!("{} KB", BYTES_MAX >> 10),
-            pass,
-        },
-        Figure::unmeasured("64 active clients beside them", "no failure"),
-        Figure::unmeasured("attention in a lock wait, a sort, a send", "100 ms each"),
-    ])
+    let binary = ground.binary()?;
+    let work = ground.folder("path.5")?;
+    let part = |name: &str, options: &[&str], measure: fn(&mut Serving) -> Part| {
+        let figures = with_server(&binary, &work.join(name), options, measure);
+        figures.unwrap_or_else(|why| vec![failed(name, why)])
+    };
+    let mut figures = part("crowd", &[], crowd::measure);
+    figures.extend(part("attention", &[], |server| attention::measure(server, "in memory")));
+    let spilling: fn(&mut Serving) -> Part = |server| attention::measure(server, "spilling");
+    figures.extend(part("attention-spilling", &LITTLE, spilling));
+    let shell = ctrl_c::measure(&binary, &work);
+    figures.extend(shell.unwrap_or_else(|why| vec![failed("Ctrl-C", why)]));
+    figures.extend(part("vanish", &[], vanish::measure));
+    Ok(figures)
 }
 
-/// Bytes of a client, as the example says it.
-fn idle(ground: &Ground<'_>) -> Outcome<i64> {
-    let build = ["build", "--quiet", "--release", "--locked", "--package", "server", "--example"];
-    let mut cargo = process::cargo(ground.workspace, &build);
-    cargo.arg("idle_memory");
-    if !process::succeeds(cargo)? {
-        return Err("the example idle_memory does not build".to_owned());
-    }
-    let data = ground.folder("path.5")?.join("data");
-    let mut server = Serving::start(&ground.binary()?, &data)?;
-    drop(server.client()?);
-    let example = ground.workspace.target().join("release/examples/idle_memory");
-    let finished = std::process::Command::new(example)
-        .args([server.port.to_string().as_str(), CLIENTS])
-        .env("SERVER_PID", server.id().to_string())
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| format!("start idle_memory: {e}"))?;
-    let output = String::from_utf8_lossy(&finished.stdout).into_owned();
-    let bytes = output.trim().strip_suffix(" bytes a connection");
-    let bytes = bytes.and_then(|text| text.rsplit(' ').next()?.parse().ok());
-    let errors = String::from_utf8_lossy(&finished.stderr);
-    let bytes = bytes.ok_or_else(|| format!("idle_memory fails: {}", errors.trim()))?;
+fn failed(what: &str, why: String) -> Figure {
+    let limit = "its figures".to_owned();
+    Figure { what: what.to_owned(), figure: why, limit, pass: false }
+}
+
+/// What a part of the proof gives.
+pub(crate) type Part = Outcome<Vec<Figure>>;
+
+/// A server of its own for a part; its data does not stay.
+fn with_server(
+    binary: &Path,
+    folder: &Path,
+    options: &[&str],
+    measure: fn(&mut Serving) -> Part,
+) -> Part {
+    std::fs::create_dir_all(folder).map_err(|e| format!("create {}: {e}", folder.display()))?;
+    let data = folder.join("data");
+    let mut server = Serving::start_with(binary, &data, options)?;
+    let figures = measure(&mut server)?;
     server.stop()?;
-    Ok(bytes)
+    // What cannot be removed is emptied next time.
+    let _ = std::fs::remove_dir_all(data);
+    Ok(figures)
+}
+
+/// A session with encryption.
+pub(crate) fn encrypted(port: u16) -> Outcome<super::client::Client> {
+    super::client::Client::login_with(Encryption::On, port, "sa", PASSWORD)
+        .map_err(|e| format!("login: {e}"))
 }

@@ -166,6 +166,11 @@ pub(crate) struct Serving {
 impl Serving {
     /// Starts on a data folder; the log of its output lies beside it.
     pub(crate) fn start(binary: &Path, data: &Path) -> Outcome<Serving> {
+        Serving::start_with(binary, data, &[])
+    }
+
+    /// The same with more options.
+    pub(crate) fn start_with(binary: &Path, data: &Path, options: &[&str]) -> Outcome<Serving> {
         let log = data.with_extension("log");
         let output = File::create(&log).map_err(|e| format!("create {}: {e}", log.display()))?;
         let errors = output.try_clone().map_err(|e| format!("share the log: {e}"))?;
@@ -175,7 +180,8 @@ impl Serving {
             .arg("serve")
             .arg("--data")
             .arg(data)
-            .args(["--listen", &format!("127.0.0.1:{port}")]);
+            .args(["--listen", &format!("127.0.0.1:{port}")])
+            .args(options);
         command.env("GHOSTLIGHT_SA_PASSWORD", PASSWORD);
         command.stdin(Stdio::null()).stdout(output).stderr(errors);
         let started = Instant::now();
