@@ -197,6 +197,14 @@ impl Binder<'_> {
                 return Err(unsupported(name, option.span.line));
             }
             self.header.recompile |= name == "RECOMPILE";
+            if let QueryOptionKind::Value { name, value } = &option.kind {
+                let grant = &mut self.header.grant;
+                match &**name {
+                    "MIN_GRANT_PERCENT" => grant.min_percent = Some(percent(value)?),
+                    "MAX_GRANT_PERCENT" => grant.max_percent = Some(percent(value)?),
+                    _ => {}
+                }
+            }
         }
         Ok(())
     }
@@ -211,6 +219,18 @@ impl Binder<'_> {
         let result = body(self);
         self.scopes.pop();
         result
+    }
+}
+
+/// The constant of a hint: 0 to 100, with or without a point.
+fn percent(value: &ast::Expr) -> SqlResult<f64> {
+    use ast::Literal::{Decimal, Float, Integer};
+    let ast::ExprKind::Literal(Integer(text) | Decimal(text) | Float(text)) = &value.kind else {
+        return Err(SqlError::new(messages::SYNTAX_NEAR, &[&"="]).at_line(value.span.line));
+    };
+    match text.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err(SqlError::new(messages::SYNTAX_NEAR, &[text]).at_line(value.span.line)),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::subplan::Subplan;
 use crate::update::{Delete, Update};
 use access::Hobt;
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
-use plan::{PhysicalPlan, Slot};
+use plan::{GrantHints, PhysicalPlan, Slot};
 use std::sync::{Arc, Weak};
 use types::Value;
 
@@ -32,6 +32,7 @@ pub struct Executor {
     known: Vec<Weak<dyn Hobt>>,
     known_at: Option<u64>,
     cursors: usize,
+    grant: GrantHints,
 }
 
 /// What is done.
@@ -73,6 +74,7 @@ impl Executor {
             known: Vec::new(),
             known_at: None,
             cursors: builder.cursors,
+            grant: plan.header.grant,
         })
     }
 
@@ -133,6 +135,7 @@ impl Executor {
                 subplans: &mut self.subplans,
                 counts: &mut self.counts,
                 cursors: self.cursors,
+                grant: self.grant,
             };
             f(&mut self.body, &mut Run::new(context, lent))
         });

@@ -13,7 +13,7 @@ use access::{Hobt, Hobts, Isolation, LockPlan, RowCursor, Spill};
 use base::SqlResult;
 use builtins::SessionFacts;
 use os::memory::Reservation;
-use plan::{Granule, Level, LockHints, Slot, Strength};
+use plan::{GrantHints, Granule, Level, LockHints, Slot, Strength};
 use std::sync::Arc;
 use types::Value;
 use work::Work;
@@ -51,6 +51,7 @@ pub(crate) struct Lent<'r> {
     pub(crate) subplans: &'r mut [Option<Box<Subplan>>],
     pub(crate) counts: &'r mut [OperatorCount],
     pub(crate) cursors: usize,
+    pub(crate) grant: GrantHints,
 }
 
 impl<'r> Run<'r> {
@@ -69,7 +70,7 @@ impl<'r> Run<'r> {
             counts: lent.counts,
             outcome: Outcome::default(),
             isolation: context.isolation,
-            grant: Grant { terms: context.grant, used_bytes: 0, reservation: None },
+            grant: Grant::new(context.grant, lent.grant),
             ticks: 0,
         }
     }
@@ -151,11 +152,22 @@ impl<'r> Run<'r> {
 
 struct Grant<'r> {
     terms: GrantTerms<'r>,
+    /// What the first reservation is at least.
+    first_bytes: usize,
     used_bytes: usize,
     reservation: Option<Reservation>,
 }
 
-impl Grant<'_> {
+impl<'r> Grant<'r> {
+    fn new(mut terms: GrantTerms<'r>, hints: GrantHints) -> Grant<'r> {
+        let whole = terms.limit_bytes;
+        let part = |percent: f64| (whole as f64 * percent / 100.0) as usize;
+        terms.limit_bytes = hints.max_percent.map_or(whole, part);
+        let least = hints.min_percent.map_or(0, part).min(terms.limit_bytes);
+        let first_bytes = least.max(GRANT_STEP_BYTES);
+        Grant { terms, first_bytes, used_bytes: 0, reservation: None }
+    }
+
     fn take(&mut self, bytes: usize) -> bool {
         let wanted = self.used_bytes + bytes;
         if wanted > self.terms.limit_bytes {
@@ -173,6 +185,7 @@ impl Grant<'_> {
         match &mut self.reservation {
             Some(held) => held.grow(bytes).is_ok(),
             none => {
+                let bytes = bytes.max(self.first_bytes);
                 *none = self.terms.memory.reserve(self.terms.clerk, bytes).ok();
                 none.is_some()
             }

@@ -47,8 +47,8 @@ pub use physical::{
 };
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
 pub use program::{
-    Header, LogicalPlan, PhysicalPlan, Plan, Query, Reference, ResultColumn, SelectAssign,
-    Statement, Subquery,
+    GrantHints, Header, LogicalPlan, PhysicalPlan, Plan, Query, Reference, ResultColumn,
+    SelectAssign, Statement, Subquery,
 };
 pub use scalar::{Coercibility, Scalar, ScalarKind, ScalarType};
 pub use show::Show;

@@ -30,6 +30,17 @@ pub struct Header {
     pub session_bound: bool,
     /// OPTION (RECOMPILE): not to be kept.
     pub recompile: bool,
+    /// How much memory it may have, and shall have at least.
+    pub grant: GrantHints,
+}
+
+/// OPTION (MIN_GRANT_PERCENT, MAX_GRANT_PERCENT): of what a statement may be granted at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GrantHints {
+    /// With its first memory it reserves that much, so that it need not ask again.
+    pub min_percent: Option<f64>,
+    /// It spills beyond; a statement always has a small workspace.
+    pub max_percent: Option<f64>,
 }
 
 /// An object that a plan refers to.

@@ -311,3 +311,25 @@ fn a_spool_and_a_percentage_larger_than_the_grant_give_every_row_in_order() {
         assert_eq!(bench.spills.made.load(Relaxed) > 0, grant == 0);
     }
 }
+
+/// MAX_GRANT_PERCENT = 0 makes a sort spill that has memory enough, and it gives the same.
+#[test]
+fn a_hint_bounds_the_memory_of_a_statement() {
+    let rows = random_rows(&mut Dice(3), 40_000, 1_000_000);
+    let mut answers = Vec::new();
+    for max_percent in [None, Some(100.0), Some(0.0)] {
+        let mut bench = Bench::default();
+        table(&mut bench, 1, &rows);
+        let sort = Physical::Sort {
+            input: Box::new(access(scan_of(1, 0, &TYPES))),
+            keys: vec![key(0, false), key(1, false), key(2, false)],
+            carried: slots(&[0, 1, 2]),
+            distinct: false,
+        };
+        let mut plan = query(sort, &[0, 1, 2], 3);
+        plan.header.grant = GrantHints { min_percent: None, max_percent };
+        answers.push(bench.rows(&plan));
+        assert_eq!(bench.spills.made.load(Relaxed) > 0, max_percent == Some(0.0));
+    }
+    assert!(answers.windows(2).all(|two| two[0] == two[1]));
+}
