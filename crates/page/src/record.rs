@@ -25,6 +25,8 @@ pub(crate) const HAS_VARIABLE: u8 = 0x20;
 /// Status A: the record ends in a version tag.
 pub(crate) const HAS_TAG: u8 = 0x40;
 const KIND_BITS: u8 = 0x0E;
+/// What every data record begins with: two status bytes and the fixed end.
+const DATA_FRONT_BYTES: usize = 4;
 /// High bit of a variable column's end offset: the bytes are a pointer off the row.
 pub(crate) const OFF_ROW: u16 = 0x8000;
 
@@ -154,7 +156,14 @@ pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {
         RecordKind::Primary
         | RecordKind::Forwarded
         | RecordKind::GhostData
-        | RecordKind::GhostVersion => usize::from(u16_at(bytes.get(..4)?, 2)),
+        | RecordKind::GhostVersion => {
+            // Status bytes and the fixed end itself belong to the fixed part.
+            let fixed_end = usize::from(u16_at(bytes.get(..DATA_FRONT_BYTES)?, 2));
+            if fixed_end < DATA_FRONT_BYTES {
+                return None;
+            }
+            fixed_end
+        }
     };
     let tag = if status & HAS_TAG == 0 { 0 } else { VERSION_TAG_BYTES };
     let n = end_of_columns(bytes, body, status)? + tag;
@@ -229,6 +238,14 @@ mod tests {
         }
         assert_eq!(RecordKind::with_kind(0x30, GhostData), 0x3C);
         assert_eq!(RecordKind::with_kind(0x3C, Primary), 0x30);
+    }
+
+    #[test]
+    fn a_data_record_that_ends_within_its_own_front_is_none() {
+        for fixed_end in 0..4_u8 {
+            assert_eq!(length(&[0x00, 0, fixed_end, 0, 9, 9, 9, 9], 0), None, "{fixed_end}");
+        }
+        assert_eq!(length(&[0x00, 0, 4, 0, 9, 9, 9, 9], 0), Some(4));
     }
 
     #[test]
