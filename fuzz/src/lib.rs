@@ -12,10 +12,15 @@
     reason = "a fuzzer stands beside the engine: it is the world, not part of it"
 )]
 
+mod database_files;
 mod door;
 mod input;
+mod log_blocks;
+mod log_image;
+mod memory;
 mod mutate;
 mod page_bytes;
+mod redo;
 mod text;
 mod values;
 mod wire;
@@ -67,6 +72,27 @@ pub const TARGETS: &[Target] = &[
         bytes_max: 12 << 10,
         run: page_bytes::run,
         seeds: page_bytes::seeds,
+    },
+    Target {
+        name: "log",
+        crates: &["wal"],
+        bytes_max: 4 << 10,
+        run: log_blocks::run,
+        seeds: log_blocks::seeds,
+    },
+    Target {
+        name: "redo",
+        crates: &["btree", "rowstore", "space"],
+        bytes_max: 10 << 10,
+        run: redo::run,
+        seeds: redo::seeds,
+    },
+    Target {
+        name: "database",
+        crates: &["recovery", "btree", "space"],
+        bytes_max: 2 << 10,
+        run: database_files::run,
+        seeds: database_files::seeds,
     },
 ];
 

@@ -1,11 +1,12 @@
 //! The fuzzers' stable half as a program: writes seeds, replays inputs for coverage.
 //!
-//! `fuzz list`; `fuzz seeds TARGET FOLDER`; `fuzz words FILE`; `fuzz replay TARGET FOLDER...`
+//! `fuzz list`; `fuzz seeds TARGET FOLDER`; `fuzz words FILE`; `fuzz replay TARGET FOLDER...`;
+//! `fuzz stir TARGET ROUNDS SEED` runs mutated seeds without a fuzzer's eyes, the same each time.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, reason = "a tool beside the engine")]
 
-use fuzz::{TARGETS, Target, target, words};
+use fuzz::{Dice, TARGETS, Target, mutate, target, words};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -22,7 +23,12 @@ fn main() -> ExitCode {
         ["seeds", name, folder] => find(name).and_then(|t| write_seeds(t, Path::new(folder))),
         ["words", file] => write_words(Path::new(file)),
         ["replay", name, ref folders @ ..] => find(name).and_then(|t| replay(t, folders)),
-        _ => Err("list | seeds TARGET FOLDER | words FILE | replay TARGET FOLDER...".to_owned()),
+        ["stir", name, rounds, seed] => match (rounds.parse(), seed.parse()) {
+            (Ok(rounds), Ok(seed)) => find(name).map(|t| stir(t, rounds, seed)),
+            _ => Err("ROUNDS and SEED are numbers".to_owned()),
+        },
+        _ => Err("list | seeds TARGET FOLDER | words FILE | replay TARGET FOLDER... | stir TARGET ROUNDS SEED"
+            .to_owned()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -67,4 +73,20 @@ fn replay(target: &Target, folders: &[&str]) -> Result<(), String> {
     }
     println!("{inputs} inputs");
     Ok(())
+}
+
+fn stir(target: &Target, rounds: usize, seed: u64) {
+    let seeds = (target.seeds)();
+    let mut dice = Dice::new(seed);
+    for round in 0..rounds {
+        let mut input = seeds[dice.roll(seeds.len())].clone();
+        for _ in 0..=dice.roll(6) {
+            let other = &seeds[dice.roll(seeds.len())];
+            mutate(&mut input, other, target.bytes_max, &mut dice);
+        }
+        let ended = std::panic::catch_unwind(|| (target.run)(&input));
+        if ended.is_err() {
+            println!("round {round}: finding in {input:?}");
+        }
+    }
 }

@@ -14,8 +14,10 @@ use std::path::{Path, PathBuf};
 use tsql::{ParseOptions, batches, parse};
 
 /// The longest text that a deep input may become.
-const DEEP_BYTES_MAX: usize = 4 << 20;
-const DEPTHS: [usize; 8] = [2, 30, 120, 300, 1_000, 10_000, 100_000, 100_000];
+const DEEP_BYTES_MAX: usize = 5 << 20;
+/// What opens and closes a level people write; longer inventions go less deep.
+const TURN_BYTES_MAX: usize = 48;
+const DEPTHS: [usize; 8] = [2, 30, 120, 300, 1_000, 3_000, 10_000, 100_000];
 /// Longer texts are parsed, but not again from their parts.
 const LONG_BYTES: usize = 20_000;
 const MARK: u8 = 1;
@@ -34,7 +36,8 @@ fn deep(data: &[u8]) -> String {
     let mut parts = text.split('\0');
     let mut part = || parts.next().unwrap_or_default();
     let (before, open, middle, close, after) = (part(), part(), part(), part(), part());
-    let most = DEEP_BYTES_MAX / (open.len() + close.len()).max(1);
+    let turn = (open.len() + close.len()).max(1);
+    let most = if turn <= TURN_BYTES_MAX { DEEP_BYTES_MAX } else { DEEP_BYTES_MAX / 16 } / turn;
     let n = DEPTHS[usize::from(depth) % DEPTHS.len()].min(most);
     [before, &open.repeat(n), middle, &close.repeat(n), after].concat()
 }
@@ -208,7 +211,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = statements().into_iter().map(String::into_bytes).collect();
     for (n, nest) in NESTS.iter().enumerate() {
         seeds.push(deep_seed(n as u8 % 4, nest));
-        seeds.push(deep_seed(6, nest));
+        seeds.push(deep_seed(7, nest));
     }
     seeds
 }

@@ -303,8 +303,10 @@ fn again(token: &Token, out: &mut Vec<u8>) {
         Token::ReturnValue(value) => {
             value.encode(TdsVersion::V7_4, out).expect("a decoded value is one of its type");
         }
-        Token::Done(done) => done.encode(out),
-        Token::Columns(_) | Token::Row(_) | Token::Skipped(_) => {}
+        Token::Done(done) if done.count == 0 || done.status.has(DoneStatus::COUNT) => {
+            done.encode(out);
+        }
+        Token::Columns(_) | Token::Row(_) | Token::Skipped(_) | Token::Done(_) => {}
     }
 }
 

@@ -11,6 +11,7 @@ const INPUT_MAX: Duration = Duration::from_secs(20);
 fn rounds(target: &Target) -> usize {
     match target.name {
         "page" => 4_000,
+        "database" => 100,
         _ => 2_000,
     }
 }
@@ -42,7 +43,7 @@ fn try_all(name: &str) {
 #[test]
 fn every_target_has_its_test() {
     let tried: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-    assert_eq!(tried, ["tds_login", "tds_request", "tsql", "page"]);
+    assert_eq!(tried, ["tds_login", "tds_request", "tsql", "page", "log", "redo", "database"]);
 }
 
 #[test]
@@ -63,4 +64,19 @@ fn any_text_ends_in_a_tree_or_errors() {
 #[test]
 fn any_page_is_read_or_refused() {
     try_all("page");
+}
+
+#[test]
+fn any_log_opens_or_says_why_not() {
+    try_all("log");
+}
+
+#[test]
+fn any_log_record_is_applied_or_refused() {
+    try_all("redo");
+}
+
+#[test]
+fn any_files_of_a_database_open_or_are_refused() {
+    try_all("database");
 }

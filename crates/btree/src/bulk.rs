@@ -5,13 +5,13 @@
 //! of a load; whoever builds an index drops its unit then. Interior pages are filled whole.
 
 use crate::error::BtreeResult;
-use crate::fits;
 use crate::kinds::{Operation, kind};
 use crate::order::{KeyFields, Part};
 use crate::split::push_record;
 use crate::tree::Tree;
 use base::limits::PAGE_BODY_BYTES;
 use buffer::{Change, Undo};
+use page::fits;
 use page::slot_cost;
 use std::cmp::Ordering;
 use wal::{Group, TransactionChain};

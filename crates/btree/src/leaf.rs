@@ -1,13 +1,13 @@
 //! A leaf under its latch, at a slot; and `Position`, which outlives the latch.
 
 use crate::error::BtreeResult;
-use crate::fits;
 use crate::key::KeyBuf;
 use crate::order::Part;
 use crate::seek::{Bias, SearchKey};
 use crate::tree::Tree;
 use base::{Lsn, PageId};
 use buffer::{Change, PageRef, ReadGuard, WriteGuard};
+use page::fits;
 use page::{Field, PageView, slot_cost};
 use std::cmp::Ordering;
 

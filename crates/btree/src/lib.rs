@@ -9,7 +9,6 @@
 
 mod bulk;
 mod error;
-mod fits;
 mod free;
 mod key;
 mod kinds;

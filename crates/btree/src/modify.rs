@@ -5,12 +5,12 @@
 //! carries the key, so that undo finds the record wherever it has gone by then.
 
 use crate::error::BtreeResult;
-use crate::fits;
 use crate::key::{KeyBuf, SmallBytes};
 use crate::kinds::{Difference, MODIFY_FRONT_BYTES, Operation, kind};
 use crate::order::Part;
 use crate::tree::Tree;
 use buffer::{Change, PageRef, Undo};
+use page::fits;
 use std::cmp::Ordering;
 
 /// Bytes of log that an insert takes at most, its record header included.

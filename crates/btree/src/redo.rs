@@ -3,8 +3,8 @@
 //! Do is redo: `buffer::Change` calls it for the operation just logged, recovery for the one
 //! read back. It knows nothing of keys: slots were found when the operation was logged.
 
-use crate::fits;
 use crate::kinds::{Context, Difference, Operation, page_id_of, parts, u16_of};
+use page::fits;
 use page::{PageBytes, PageKind, PageMut, PageView, RecordKind};
 use wal::{ApplyError, Described, PageOp, RecordView, RedoHandler};
 

@@ -101,7 +101,7 @@ impl Tree {
     fn copy_fence(&self, at: &ReadGuard<'_>, slot: u16, fence: &mut KeyBuf) -> BtreeResult<()> {
         let copied = at.view().record(slot);
         let copied = copied.and_then(|entry| self.shape.copy_key(Part::Interior, entry, fence));
-        copied.ok_or_else(|| self.corrupt(at.id(), crate::fits::NO_KEY))
+        copied.ok_or_else(|| self.corrupt(at.id(), page::fits::NO_KEY))
     }
 
     /// The record that a search is for, under the shared latch of its leaf; `None` when there is

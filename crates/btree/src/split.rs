@@ -8,12 +8,12 @@
 //! then the new page. Nobody can wait for us on a new page: it is reached through the others.
 
 use crate::error::BtreeResult;
-use crate::fits;
 use crate::kinds::{Operation, kind, page_id_bytes};
 use crate::order::KeyFields;
 use crate::tree::{RECORD_MAX, Tree};
 use base::PageId;
 use buffer::{Change, PageRef, Undo, WriteGuard};
+use page::fits;
 use page::{Field, PageView, slot_cost};
 use std::cmp::Ordering;
 use wal::{Group, TransactionChain};

@@ -1,11 +1,11 @@
 //! `Tree`: what is fixed for the life of a B-tree, and how its pages are checked and searched.
 
 use crate::error::{BtreeError, BtreeResult};
-use crate::fits;
 use crate::kinds::{Context, Operation, kind, page_id_bytes};
 use crate::order::{KeyFields, KeyOrder, Part, Shape};
 use base::PageId;
 use buffer::{Change, PageRef, Pages, Undo};
+use page::fits;
 use page::{Field, PageKind, PageView, RowLayout};
 use space::{AllocUnit, Space};
 use std::cmp::Ordering;

@@ -11,6 +11,7 @@
 
 mod bitmap;
 mod checksum;
+pub mod fits;
 mod header;
 mod layout;
 mod record;

@@ -10,7 +10,7 @@
 //!
 //! Slots of a heap keep their numbers, because indexes name rows by page and slot.
 
-use page::{PageBytes, PageKind, PageMut, PageView, RecordKind};
+use page::{PageBytes, PageKind, PageMut, fits};
 use wal::{ApplyError, Described, PageOp, RecordView, RedoHandler};
 
 /// Kinds of heap pages.
@@ -55,30 +55,29 @@ impl RedoHandler for HeapRedo {
         if p.view().kind() != Some(PageKind::Data) {
             return Err(MISFIT);
         }
-        let record = p.view().record(op.slot).map(|r| RecordKind::of(r[0]));
         match op.kind {
             kinds::INSERT => insert(&mut p, op.slot, op.payload),
             kinds::GHOST => {
-                let ghost = record.and_then(RecordKind::ghosted).ok_or(MISFIT)?;
+                let ghost = fits::ghost(p.view(), op.slot).map_err(ApplyError)?;
                 p.set_record_kind(op.slot, ghost);
                 Ok(())
             }
             kinds::UNGHOST => {
-                let live = record.and_then(RecordKind::unghosted).ok_or(MISFIT)?;
+                let live = fits::unghost(p.view(), op.slot).map_err(ApplyError)?;
                 p.set_record_kind(op.slot, live);
                 Ok(())
             }
             kinds::CLEAR => {
-                record.ok_or(MISFIT)?;
+                fits::remove(p.view(), op.slot).map_err(ApplyError)?;
                 p.empty_slot(op.slot);
                 Ok(())
             }
             kinds::REPLACE => {
                 let (old, new) = old_and_new(op.payload).ok_or(MISFIT)?;
-                let is = p.view().record(op.slot).ok_or(MISFIT)?;
-                if is != old || new.len() > old.len() + usize::from(p.view().free_count()) {
+                if p.view().record(op.slot) != Some(old) {
                     return Err(MISFIT);
                 }
+                fits::replace(p.view(), op.slot, new).map_err(ApplyError)?;
                 p.replace(op.slot, new);
                 Ok(())
             }
@@ -99,15 +98,12 @@ impl RedoHandler for HeapRedo {
 }
 
 fn insert(p: &mut PageMut<'_>, slot: u16, record: &[u8]) -> Result<(), ApplyError> {
-    let free = usize::from(p.view().free_count());
-    let count = p.view().slot_count();
-    if slot == count && page::slot_cost(record.len()) <= free {
-        p.insert(slot, record);
-        Ok(())
-    } else if slot < count && PageView(p.0).slot_offset(slot) == Some(0) && record.len() <= free {
+    if slot < p.view().slot_count() {
+        fits::fill(p.view(), slot, record).map_err(ApplyError)?;
         p.fill_slot(slot, record);
-        Ok(())
     } else {
-        Err(MISFIT)
+        fits::insert(p.view(), slot, record).map_err(ApplyError)?;
+        p.insert(slot, record);
     }
+    Ok(())
 }

@@ -47,11 +47,12 @@ impl Space {
         let mut found = UnitPages::default();
         let mut at = unit.first_iam;
         while !at.is_none() {
-            found.iam_pages.push(at);
-            if found.iam_pages.len() > 1_000_000 {
-                return Err(self.pages.corrupt(at, "the IAM chain has no end").into());
+            let guard = self.iam(unit, at)?;
+            if iam::sequence(guard.view()) as usize != found.iam_pages.len() {
+                return Err(self.pages.corrupt(at, "the IAM chain is out of order").into());
             }
-            at = self.iam(unit, at)?.view().next_page();
+            found.iam_pages.push(at);
+            at = guard.view().next_page();
         }
         self.each_extent(unit, &mut |space, e| {
             found.extents.push(e);

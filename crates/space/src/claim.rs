@@ -174,10 +174,14 @@ impl Space {
         each: &mut dyn FnMut(&Space, ExtentId) -> Result<(), SpaceError>,
     ) -> Result<(), SpaceError> {
         let mut at = unit.first_iam;
-        let mut steps = 0;
+        let mut sequence = 0;
         while !at.is_none() {
             let (next, extents) = {
                 let guard = self.iam(unit, at)?;
+                // Pages of a chain count up, so a chain that comes back to itself is noticed.
+                if iam::sequence(guard.view()) != sequence {
+                    return Err(self.pages.corrupt(at, "the IAM chain is out of order").into());
+                }
                 let (file, range) = iam::interval(guard.view());
                 let mut extents = Vec::new();
                 let mut from = range.start;
@@ -191,10 +195,7 @@ impl Space {
                 each(self, extent)?;
             }
             at = next;
-            steps += 1;
-            if steps > 1_000_000 {
-                return Err(self.pages.corrupt(unit.first_iam, "the IAM chain has no end").into());
-            }
+            sequence += 1;
         }
         Ok(())
     }
@@ -208,6 +209,9 @@ impl Space {
         let guard = self.map(id, PageKind::Iam)?;
         if guard.view().alloc_unit() != unit.id {
             return Err(self.pages.corrupt(id, "the IAM page belongs to another unit").into());
+        }
+        if !iam::is_interval(guard.view()) {
+            return Err(self.pages.corrupt(id, "the IAM page covers no interval").into());
         }
         Ok(guard)
     }

@@ -42,6 +42,12 @@ pub(crate) fn interval(v: PageView<'_>) -> (FileId, std::ops::Range<u32>) {
     (file, start..start.saturating_add(EXTENTS_PER_INTERVAL))
 }
 
+/// Whether the interval is one: it begins where intervals do, and its pages have numbers.
+pub(crate) fn is_interval(v: PageView<'_>) -> bool {
+    let start = u32_at(v.0, START);
+    start.is_multiple_of(EXTENTS_PER_INTERVAL) && start <= u32::MAX / 8 - EXTENTS_PER_INTERVAL
+}
+
 /// Sets a single page.
 pub(crate) fn put_single(page: &mut PageBytes, i: usize, id: PageId) {
     assert!(i < SINGLES);

@@ -55,7 +55,9 @@ impl CheckpointPointer {
     }
 
     fn parse(b: &Sector) -> Option<CheckpointPointer> {
-        (is_sound(b) && u64_at(b, 0) > 0).then(|| CheckpointPointer {
+        // Recovery reads from min_lsn through the checkpoint: no other order was ever written.
+        let sound = is_sound(b) && u64_at(b, 0) > 0 && u64_at(b, 16) <= u64_at(b, 8);
+        sound.then(|| CheckpointPointer {
             generation: u64_at(b, 0),
             checkpoint: Lsn(u64_at(b, 8)),
             min_lsn: Lsn(u64_at(b, 16)),

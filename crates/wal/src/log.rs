@@ -272,5 +272,10 @@ fn read_vlfs(file: &dyn File, file_bytes: u64) -> Result<Vec<VlfState>, WalError
     if vlfs.is_empty() || at < file_bytes {
         return Err(WalError::NotALog("the header of a virtual log file is damaged"));
     }
+    let mut used: Vec<u32> = vlfs.iter().map(|v| v.sequence).filter(|&n| n != 0).collect();
+    used.sort_unstable();
+    if used.windows(2).any(|two| two[0] == two[1]) {
+        return Err(WalError::NotALog("two virtual log files have the same number"));
+    }
     Ok(vlfs)
 }

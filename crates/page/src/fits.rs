@@ -1,21 +1,26 @@
 //! Whether an operation fits a page: asked before an operation is logged, and again by redo.
 //!
-//! The bytes of a page come from a disk. What `page::PageMut` asserts about them is checked here
+//! The bytes of a page come from a disk. What `PageMut` asserts about them is checked here
 //! first, in constant time; only where records would have to be packed together the whole page
 //! is looked at.
 
+use crate::{PageView, RecordKind, check_slots, record_length, slot_cost};
 use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES, PAGE_HEADER_BYTES};
-use page::{PageView, RecordKind, check_slots, record_length, slot_cost};
 
-/// Why an operation does not fit a page, or a page is no page of a tree.
-pub(crate) type Fit<T> = Result<T, &'static str>;
+/// Why an operation does not fit a page, or a page is not one of records.
+pub type Fit<T> = Result<T, &'static str>;
 
-pub(crate) const NO_RECORD: &str = "a slot holds no record";
-pub(crate) const NO_KEY: &str = "a record's key cannot be read";
+/// An empty, absent or damaged slot.
+pub const NO_RECORD: &str = "a slot holds no record";
+/// A record that should have a key.
+pub const NO_KEY: &str = "a record's key cannot be read";
 
 /// Header fields that everything else relies on.
+///
+/// # Errors
+/// Why not.
 #[inline]
-pub(crate) fn header(v: PageView<'_>) -> Fit<()> {
+pub fn header(v: PageView<'_>) -> Fit<()> {
     let slots = 2 * usize::from(v.slot_count());
     let (free, data) = (usize::from(v.free_count()), usize::from(v.free_data()));
     let sound = slots <= PAGE_BODY_BYTES
@@ -29,7 +34,7 @@ pub(crate) fn header(v: PageView<'_>) -> Fit<()> {
 /// The page's bytes from where a slot's record begins: enough to read a column, and cheaper than
 /// the record, whose end must be computed.
 #[inline]
-pub(crate) fn bytes_from(v: PageView<'_>, slot: u16) -> Option<&[u8]> {
+pub fn bytes_from(v: PageView<'_>, slot: u16) -> Option<&[u8]> {
     let from = usize::from(v.slot_offset(slot)?);
     if from < PAGE_HEADER_BYTES { None } else { v.0.get(from..) }
 }
@@ -45,7 +50,10 @@ fn placeable(v: PageView<'_>, bytes: usize, new_slot_bytes: usize) -> Fit<()> {
 }
 
 /// Whether a record can be put into a new slot.
-pub(crate) fn insert(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
+///
+/// # Errors
+/// Why not.
+pub fn insert(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
     header(v)?;
     if record_length(record, v.min_len()) != Some(record.len()) {
         return Err("the record is not of the page's form");
@@ -59,8 +67,11 @@ pub(crate) fn insert(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
     placeable(v, record.len(), 2)
 }
 
-/// The record of a slot, if it can be taken out.
-pub(crate) fn remove(v: PageView<'_>, slot: u16) -> Fit<&[u8]> {
+/// The record of a slot, if it can be taken out with or without its slot.
+///
+/// # Errors
+/// Why not.
+pub fn remove(v: PageView<'_>, slot: u16) -> Fit<&[u8]> {
     header(v)?;
     let record = v.record(slot).ok_or(NO_RECORD)?;
     if usize::from(v.free_count()) + slot_cost(record.len()) > PAGE_BODY_BYTES {
@@ -75,15 +86,39 @@ fn ghost_counted(v: PageView<'_>, record: &[u8]) -> Fit<()> {
     if ghost && v.ghost_count() == 0 { Err("the page's ghosts are miscounted") } else { Ok(()) }
 }
 
+/// Whether a record can be put into an existing empty slot (a heap's).
+///
+/// # Errors
+/// Why not.
+pub fn fill(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
+    header(v)?;
+    if record_length(record, v.min_len()) != Some(record.len()) {
+        return Err("the record is not of the page's form");
+    }
+    if v.slot_offset(slot) != Some(0) {
+        return Err("the slot is not empty");
+    }
+    if record.len() > usize::from(v.free_count()) {
+        return Err("the record does not fit the page");
+    }
+    placeable(v, record.len(), 0)
+}
+
 /// The kind that the record of a slot gets when it is ghosted.
-pub(crate) fn ghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
+///
+/// # Errors
+/// Why not.
+pub fn ghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
     header(v)?;
     let record = v.record(slot).ok_or(NO_RECORD)?;
     RecordKind::of(record[0]).ghosted().ok_or("the record cannot be a ghost")
 }
 
 /// The kind that the record of a slot gets when it is revived.
-pub(crate) fn unghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
+///
+/// # Errors
+/// Why not.
+pub fn unghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
     header(v)?;
     let record = v.record(slot).ok_or(NO_RECORD)?;
     ghost_counted(v, record)?;
@@ -91,7 +126,10 @@ pub(crate) fn unghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
 }
 
 /// Whether the record of a slot can be replaced.
-pub(crate) fn replace(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
+///
+/// # Errors
+/// Why not.
+pub fn replace(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
     let old = remove(v, slot)?;
     if record_length(record, v.min_len()) != Some(record.len()) {
         return Err("the record is not of the page's form");
