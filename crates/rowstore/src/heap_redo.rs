@@ -107,3 +107,40 @@ fn insert(p: &mut PageMut<'_>, slot: u16, record: &[u8]) -> Result<(), ApplyErro
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{AllocUnitId, PageId};
+    use page::at;
+
+    /// A page whose header contradicts itself, as a bad disk leaves it under a right checksum, is
+    /// refused by every operation; the writers of `page`, which assert, never see it.
+    #[test]
+    fn a_page_that_contradicts_itself_is_refused() {
+        let (id, unit) = (PageId::new(1, 77), AllocUnitId(3));
+        let row = [0x10, 0, 8, 0, 7, 0, 0, 0, 1, 0, 0];
+        let mut replace = vec![11, 0];
+        replace.extend_from_slice(&row);
+        replace.extend_from_slice(&row);
+        let mut sound = Box::new([0; 8192]);
+        PageMut(&mut sound).format(PageKind::Data, id, unit, 0, 8);
+        PageMut(&mut sound).insert(0, &row);
+        let apply = |kind, slot, payload: &[u8], page: &mut PageBytes| {
+            HeapRedo.apply(&PageOp { kind, page: id, slot, unit, payload }, page)
+        };
+        let lies = [(at::FREE_COUNT, 8096), (at::FREE_DATA, 8190), (at::SLOT_COUNT, 5000)];
+        for (field, lie) in lies {
+            for kind in [kinds::INSERT, kinds::CLEAR, kinds::REPLACE, kinds::GHOST] {
+                let payload = if kind == kinds::REPLACE { &replace[..] } else { &row };
+                let slot = u16::from(kind == kinds::INSERT);
+                let mut page = sound.clone();
+                assert_eq!(apply(kind, slot, payload, &mut page), Ok(()), "{kind:?}, sound");
+                let mut page = sound.clone();
+                page[field..field + 2].copy_from_slice(&u16::to_le_bytes(lie));
+                assert!(apply(kind, slot, payload, &mut page).is_err(), "{kind:?}, {field}");
+            }
+        }
+        assert!(apply(kinds::INSERT, 1, &[], &mut sound).is_err(), "no record is empty");
+    }
+}

@@ -311,6 +311,31 @@ fn the_checker_sees_planted_damage() {
     assert!(s.check(&[&wrong]).contains(&Finding::Unreadable(head, "IAM chain")));
 }
 
+/// A chain of IAM pages that comes back to itself, and a page that covers no interval, are damage
+/// that is told at once; neither is followed.
+#[test]
+fn an_iam_chain_that_makes_no_sense_is_an_error() {
+    let s = space(960, growing(0));
+    let a = unit(&s, 1);
+    allocate(&s, &a, 8);
+    let head = a.first_iam;
+    let [p0, p1, p2, p3] = head.page.to_le_bytes();
+    plant(&s, head, kinds::LINK_IAM, &[p0, p1, p2, p3, 1, 0]);
+    assert!(s.unit_pages(&a).is_err(), "the chain comes back to its head");
+    assert!(s.check(&[&a]).contains(&Finding::Unreadable(head, "IAM chain")));
+    plant(&s, head, kinds::LINK_IAM, &[0; 6]);
+    assert!(s.unit_pages(&a).is_ok());
+    for start in [5, u32::MAX / 63_904 * 63_904] {
+        let mut group = Group::new();
+        let mut change = Change::new(s.pages(), &mut group);
+        let page = change.add(s.pages().write(head).unwrap());
+        let header = crate::redo::format_iam_payload(0, FileId(1), start);
+        change.apply(page, a.id, kinds::FORMAT, 0, &[&header], Undo::Never);
+        change.finish(&mut TransactionChain::default());
+        assert!(s.unit_pages(&a).is_err(), "no interval begins at {start}");
+    }
+}
+
 /// Redo of these records on pages they do not fit is an error, never a panic.
 #[test]
 fn records_that_do_not_fit_are_refused() {

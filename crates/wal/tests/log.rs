@@ -289,6 +289,19 @@ fn a_damaged_or_shortened_log_file_is_refused_with_a_reason() {
     refused("it has no checkpoint", &|b| b[512..1536].fill(0xEE));
     refused("shortened", &|b| b.truncate(500 << 10));
     refused("virtual log file", &|b| b[8192 + 7] ^= 0x40);
+    // Checksums are right from here on: what was written so is damage all the same.
+    refused("the same number", &|b| {
+        let second = 8192 + u32::from_le_bytes([b[8200], b[8201], b[8202], b[8203]]) as usize;
+        b.copy_within(8192..8704, second);
+    });
+    refused("it has no checkpoint", &|b| {
+        for at in [512, 1024] {
+            // min_lsn behind the checkpoint
+            b[at + 23] = 0x7F;
+            let sum = crc32c::crc32c(&b[at..at + 508]);
+            b[at + 508..at + 512].copy_from_slice(&sum.to_le_bytes());
+        }
+    });
     refused("missing or damaged", &|b| {
         b[16_384..160_000].iter_mut().step_by(512).for_each(|x| *x ^= 1)
     });
@@ -297,6 +310,39 @@ fn a_damaged_or_shortened_log_file_is_refused_with_a_reason() {
     let nothing = disk();
     drop(file(&nothing, true));
     assert!(matches!(reopen(&nothing, options()), Err(WalError::Io(_) | WalError::NotALog(_))));
+}
+
+/// A block whose checksum is right, and whose last group goes on or whose records leave a rest, is
+/// damage to a reader: neither the end of the log nor a reason to stop.
+#[test]
+fn a_sealed_block_whose_records_make_no_sense_is_an_error() {
+    // The first block has the incarnation, this one the notes.
+    const BLOCK: usize = 16_384 + 512;
+    let read = |change: &dyn Fn(&mut [u8])| {
+        let disk = disk();
+        let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+        let last = note(&log, &mut TransactionChain::default(), &[&[5; 40], &[6; 40]]).last;
+        log.flush_to(last);
+        drop(log);
+        let mut block = disk.bytes_at(Path::new(PATH), BLOCK as u64, 512);
+        let used = u32::from_le_bytes([block[16], block[17], block[18], block[19]]) as usize;
+        change(&mut block[..used]);
+        let front = crc32c::crc32c_append(crc32c::crc32c(&block[..24]), &[0; 4]);
+        let sum = crc32c::crc32c_append(front, &block[28..used]);
+        block[24..28].copy_from_slice(&sum.to_le_bytes());
+        disk.damage(Path::new(PATH), BLOCK as u64, &block);
+        let log = reopen(&disk, options()).unwrap();
+        let mut reader = LogReader::new(&log, log.checkpoint().min_lsn);
+        let mut next = || reader.next_block(|_| Ok::<(), WalError>(()));
+        next().and_then(|_| next()).map_err(|e| e.to_string())
+    };
+    assert_eq!(read(&|_| ()), Ok(true));
+    // The last record of 28 + 40 bytes: its flags say MORE, or its length is one too small.
+    let flags = |block: &mut [u8]| block[block.len() - 68 + 3] |= RecordFlags::MORE;
+    let length = |block: &mut [u8]| block[block.len() - 68] -= 1;
+    for change in [&flags as &dyn Fn(&mut [u8]), &length] {
+        assert!(read(change).is_err_and(|text| text.contains("missing or damaged")));
+    }
 }
 
 /// The largest group fits one block, one byte more is refused and adds nothing.

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// Of `sa` at servers that a proof starts.
 pub(crate) const PASSWORD: &str = "Fake-engine-1";
+/// What the issue asks for: ten minutes each.
+pub(crate) const FUZZ_SECONDS: u64 = 600;
 const ANSWER_SECONDS_MAX: u64 = 30;
 const STOP_SECONDS_MAX: u64 = 30;
 
@@ -20,6 +22,8 @@ const STOP_SECONDS_MAX: u64 = 30;
 pub(crate) struct Ground<'a> {
     pub(crate) workspace: &'a Workspace,
     given: Option<PathBuf>,
+    /// How long each fuzz target runs.
+    pub(crate) fuzz_seconds: u64,
 }
 
 /// A run that has ended.
@@ -36,7 +40,7 @@ pub(crate) struct Finished {
 
 impl<'a> Ground<'a> {
     pub(crate) fn new(workspace: &'a Workspace, given: Option<PathBuf>) -> Ground<'a> {
-        Ground { workspace, given }
+        Ground { workspace, given, fuzz_seconds: FUZZ_SECONDS }
     }
 
     /// The release build of this checkout, or the binary that was given.
