@@ -17,8 +17,8 @@ use base::{AllocUnitId, Lsn, PageId};
 use os::disk::File;
 use std::sync::{Arc, OnceLock};
 use wal::{
-    Group, Kind, Log, LogOptions, LogReader, LogReservation, RecordFlags, TransactionChain,
-    WalError, kinds,
+    Group, Kind, Log, LogOptions, LogReader, LogReservation, RecordFlags, RecordReader,
+    TransactionChain, WalError, kinds,
 };
 
 const FAMILY: [u8; 16] = [3; 16];
@@ -245,10 +245,11 @@ fn read(log: &Log, from: Lsn) -> usize {
             }
         }
     }
+    let mut records = RecordReader::new(log);
     for (lsn, previous) in lsns.iter().step_by(lsns.len() / 50 + 1) {
-        let record = log.read_record(*lsn).expect("a record that was read is found");
-        assert_eq!((record.view().lsn, record.view().previous()), (*lsn, *previous));
-        let _ = log.read_record(*previous).map(|r| r.view().payload().len());
+        let record = records.record(*lsn).expect("a record that was read is found");
+        assert_eq!((record.lsn, record.previous()), (*lsn, *previous));
+        let _ = records.record(*previous).map(|r| r.payload().len());
     }
     notes
 }

@@ -138,7 +138,8 @@ impl Opened {
         let home = Home::new(name, &pages, &space, survives);
         let hobts = OpenHobts::new(&home, &env.engine, &env.system);
         assert_eq!(hobts.database(), id);
-        let undo: Arc<dyn UndoHandler> = Arc::new(RowUndo::new(&home, hobts.clone()));
+        let directory: Arc<dyn rowstore::HobtDirectory> = hobts.clone();
+        let undo: Arc<dyn UndoHandler> = Arc::new(RowUndo::new(&home, &directory));
         // One handler undoes rows and the making of units.
         let table = UndoTable::default()
             .with(space::kinds::RANGE, &undo)

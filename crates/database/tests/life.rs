@@ -105,7 +105,9 @@ fn rows_come_and_go_by_transactions() {
     let report = db.check();
     assert!(report.is_clean(), "{report:?}");
     db.close(Vec::new()).unwrap();
+    let home = Arc::downgrade(db.home());
     drop((db, hobt, work));
+    assert!(home.upgrade().is_none(), "a closed database that nobody holds leaves memory");
     check_reopened(&files, &dir);
 }
 

@@ -12,32 +12,50 @@ use btree::{KeyFields, Logged, SplitPolicy};
 use buffer::Change;
 use page::RecordKind;
 use space::AllocUnit;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use txn::{UndoContext, UndoError, UndoHandler};
 use wal::{RecordFlags, RecordReader, RecordView};
 use work::Home;
 
 /// Undoes what rows' transactions did, in trees, heaps and to allocation units.
+///
+/// The home owns its undo handlers and the directory owns the home: what leads back is weak, so
+/// that a database which is closed leaves memory.
 pub struct RowUndo {
-    home: Arc<Home>,
-    directory: Arc<dyn HobtDirectory>,
+    home: Weak<Home>,
+    directory: Weak<dyn HobtDirectory>,
 }
 
 impl RowUndo {
     /// The undo handler of a database, which finds hobts through a directory.
-    pub fn new(home: &Arc<Home>, directory: Arc<dyn HobtDirectory>) -> Self {
-        RowUndo { home: Arc::clone(home), directory }
+    pub fn new(home: &Arc<Home>, directory: &Arc<dyn HobtDirectory>) -> Self {
+        RowUndo { home: Arc::downgrade(home), directory: Arc::downgrade(directory) }
+    }
+
+    fn home(&self) -> Arc<Home> {
+        self.home.upgrade().expect("whoever undoes holds the home, which gave it this handler")
+    }
+
+    fn directory(&self, record: &RecordView<'_>) -> Result<Arc<dyn HobtDirectory>, UndoError> {
+        let gone = || UndoError::Lost(record.lsn, "its database is closed");
+        self.directory.upgrade().ok_or_else(gone)
     }
 
     /// A unit was made by the transaction: everything in it goes back. Its hobt's definition is
     /// gone already, since that was written later and undone before.
-    fn undo_create(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> RowResult<bool> {
+    fn undo_create(
+        &self,
+        directory: &dyn HobtDirectory,
+        record: &RecordView<'_>,
+        cx: &mut UndoContext<'_>,
+    ) -> RowResult<bool> {
+        let home = self.home();
         let Some(first_iam) = record.page() else { return Ok(false) };
         let unit = AllocUnit::open(record.alloc_unit(), first_iam);
-        self.directory.undone(unit.id);
+        directory.undone(unit.id);
         // The drop first: a crash after it repeats the drop, which frees what is left.
-        if self.home.space.unit_exists(&unit)? {
-            self.home.space.undo_unit(&unit)?;
+        if home.space.unit_exists(&unit)? {
+            home.space.undo_unit(&unit)?;
         }
         self.note_undone(cx);
         Ok(true)
@@ -52,13 +70,14 @@ impl RowUndo {
         cx.group.clear();
         let pushed = cx.group.push_compensation(cx.chain.id, next);
         assert!(pushed.is_ok(), "an empty group has room");
-        self.home.log().append(cx.group, cx.chain);
+        self.home().log().append(cx.group, cx.chain);
     }
 
     /// Whether the transaction of a record made the record's unit before it: then the rows go with
     /// the unit. Its definition may never have been written.
     fn made_before(&self, record: &RecordView<'_>) -> Result<bool, UndoError> {
-        let mut records = RecordReader::new(self.home.log());
+        let home = self.home();
+        let mut records = RecordReader::new(home.log());
         let mut at = record.previous();
         while at > base::Lsn::ZERO {
             let view = records.record(at)?;
@@ -88,14 +107,15 @@ fn undo_error(record: &RecordView<'_>, e: RowError) -> UndoError {
 
 impl UndoHandler for RowUndo {
     fn undo(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> Result<(), UndoError> {
+        let directory = self.directory(record)?;
         if space::kinds::RANGE.contains(&record.kind().0) {
-            return match self.undo_create(record, cx) {
+            return match self.undo_create(&*directory, record, cx) {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(UndoError::Lost(record.lsn, "it names no page")),
                 Err(e) => Err(undo_error(record, e)),
             };
         }
-        let Some(hobt) = self.directory.by_unit(record.alloc_unit()) else {
+        let Some(hobt) = directory.by_unit(record.alloc_unit()) else {
             if !self.made_before(record)? {
                 return Err(UndoError::Lost(record.lsn, "its heap or index is not known"));
             }
