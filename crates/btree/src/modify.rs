@@ -71,11 +71,26 @@ impl Tree {
         record: &[u8],
         undo: Undo,
     ) -> BtreeResult<()> {
+        self.check_insert(change, page, slot, record)?;
+        self.log(change, (page, slot), Operation::Insert, &[record], undo);
+        Ok(())
+    }
+
+    /// Whether [`Tree::insert`] would do it: asked before something else is done in the same change.
+    ///
+    /// # Errors
+    /// 824.
+    pub fn check_insert(
+        &self,
+        change: &Change<'_>,
+        page: PageRef,
+        slot: u16,
+        record: &[u8],
+    ) -> BtreeResult<()> {
         self.fits(change, page, fits::insert(change.view(page), slot, record))?;
         if cfg!(debug_assertions) && !self.is_between(change, page, slot, record) {
             return Err(self.corrupt(change.id(page), "the slot is not the key's"));
         }
-        self.log(change, (page, slot), Operation::Insert, &[record], undo);
         Ok(())
     }
 

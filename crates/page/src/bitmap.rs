@@ -101,7 +101,7 @@ impl ExtentBits {
                 let found = n + byte.trailing_zeros();
                 return (found < end).then_some(found);
             }
-            n += 8 - (at % 8) as u32;
+            n = n.saturating_add(8 - (at % 8) as u32);
         }
         None
     }

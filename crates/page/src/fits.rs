@@ -1,4 +1,5 @@
 //! Whether an operation fits a page: asked before an operation is logged, and again by redo.
+//! For the leaves of trees and for heaps.
 //!
 //! The bytes of a page come from a disk. What `PageMut` asserts about them is checked here
 //! first, in constant time; only where records would have to be packed together the whole page

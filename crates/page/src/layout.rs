@@ -169,6 +169,14 @@ impl RowLayout {
         self.fixed_end
     }
 
+    pub(crate) fn is_of_entries(&self) -> bool {
+        self.index_record
+    }
+
+    pub(crate) fn has_null_bitmap(&self) -> bool {
+        self.null_bitmap
+    }
+
     /// The child pointer's offset in an interior entry with a tail of 6.
     pub fn tail_offset(&self, tail: u16) -> usize {
         usize::from(self.fixed_end - tail)

@@ -11,15 +11,19 @@
 
 mod bitmap;
 mod checksum;
+mod damage;
 pub mod fits;
 mod header;
 mod layout;
 mod record;
+mod row_check;
 mod slots;
 
 pub use bitmap::{EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, Pfs};
 pub use checksum::{seal, verify};
+pub use damage::{Damage, check as check_slots, damages, header_damages};
 pub use header::{PageBytes, PageKind, PageMut, PageView, at};
 pub use layout::{Field, Place, RowLayout};
 pub use record::{RecordKind, VersionTag, length as record_length};
-pub use slots::{Damage, check as check_slots, slot_cost};
+pub use row_check::RowFault;
+pub use slots::slot_cost;

@@ -4,7 +4,7 @@
 //! byte, m_freeData is the end of the highest record; when the gap between it and the slot array
 //! is too small but m_freeCnt is not, records are packed.
 //!
-//! Invariants (checked by [`check`])
+//! Invariants (checked by [`crate::check_slots`] and [`crate::damages`])
 //!  1. m_freeCnt = 8096 - sum of record lengths - 2 x slots.
 //!  2. m_freeData = end of the highest record (96 when there is none), or above it.
 //!  3. Records do not overlap each other or the slot array.
@@ -14,39 +14,12 @@ use crate::header::{PageBytes, PageMut, PageView, u16_at};
 use crate::record::{RecordKind, length};
 use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES, PAGE_HEADER_BYTES};
 
-/// What is wrong with a page's bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Damage {
-    /// The slot array does not fit the page.
-    SlotCount(u16),
-    /// A slot points outside the body or at no record.
-    Slot(u16),
-    /// Two records share bytes.
-    Overlap(u16, u16),
-    /// m_freeCnt is not what the records leave.
-    FreeCount {
-        /// In the header.
-        stored: u16,
-        /// From the records.
-        computed: u16,
-    },
-    /// m_freeData is below the end of a record.
-    FreeData(u16),
-    /// m_ghostRecCnt is not the number of ghosts.
-    GhostCount {
-        /// In the header.
-        stored: u16,
-        /// Counted.
-        counted: u16,
-    },
-}
-
 /// Bytes a record of this length takes, its slot included.
 pub const fn slot_cost(record_bytes: usize) -> usize {
     record_bytes + 2
 }
 
-fn slot_at(slot: u16) -> usize {
+pub(crate) fn slot_at(slot: u16) -> usize {
     PAGE_BYTES - 2 * (usize::from(slot) + 1)
 }
 
@@ -261,54 +234,10 @@ impl PageMut<'_> {
     }
 }
 
-/// Checks invariants 1 to 4 of a page that should have slotted records.
-///
-/// # Errors
-/// The first damage found.
-pub fn check(page: &PageBytes) -> Result<(), Damage> {
-    let v = PageView(page);
-    let count = v.slot_count();
-    if 2 * usize::from(count) > PAGE_BODY_BYTES {
-        return Err(Damage::SlotCount(count));
-    }
-    let floor = PAGE_BYTES - 2 * usize::from(count);
-    let (mut spans, mut used, mut ghosts) = (Vec::with_capacity(usize::from(count)), 0, 0);
-    for slot in 0..count {
-        let at = usize::from(v.slot_offset(slot).ok_or(Damage::Slot(slot))?);
-        if at == 0 {
-            continue;
-        }
-        let record = v.record(slot).ok_or(Damage::Slot(slot))?;
-        if at + record.len() > floor {
-            return Err(Damage::Slot(slot));
-        }
-        ghosts += u16::from(RecordKind::of(record[0]).is_ghost());
-        used += record.len();
-        spans.push((at, record.len(), slot));
-    }
-    spans.sort_unstable();
-    for pair in spans.windows(2) {
-        if pair[0].0 + pair[0].1 > pair[1].0 {
-            return Err(Damage::Overlap(pair[0].2, pair[1].2));
-        }
-    }
-    let computed = PAGE_BODY_BYTES.saturating_sub(used + 2 * usize::from(count)) as u16;
-    if computed != v.free_count() {
-        return Err(Damage::FreeCount { stored: v.free_count(), computed });
-    }
-    let top = spans.last().map_or(PAGE_HEADER_BYTES, |s| s.0 + s.1);
-    if usize::from(v.free_data()) < top || usize::from(v.free_data()) > floor {
-        return Err(Damage::FreeData(v.free_data()));
-    }
-    if ghosts != v.ghost_count() {
-        return Err(Damage::GhostCount { stored: v.ghost_count(), counted: ghosts });
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::damage::check;
     use crate::header::PageKind;
     use base::{AllocUnitId, PageId};
     use proptest::prelude::*;

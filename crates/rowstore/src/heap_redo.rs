@@ -10,7 +10,7 @@
 //!
 //! Slots of a heap keep their numbers, because indexes name rows by page and slot.
 
-use page::{PageBytes, PageKind, PageMut, fits};
+use page::{PageBytes, PageKind, PageMut, PageView, fits};
 use wal::{ApplyError, Described, PageOp, RecordView, RedoHandler};
 
 /// Kinds of heap pages.
@@ -55,34 +55,21 @@ impl RedoHandler for HeapRedo {
         if p.view().kind() != Some(PageKind::Data) {
             return Err(MISFIT);
         }
+        fits(p.view(), op.kind, op.slot, op.payload).map_err(ApplyError)?;
         match op.kind {
-            kinds::INSERT => insert(&mut p, op.slot, op.payload),
+            kinds::INSERT if op.slot == p.view().slot_count() => p.insert(op.slot, op.payload),
+            kinds::INSERT => p.fill_slot(op.slot, op.payload),
             kinds::GHOST => {
-                let ghost = fits::ghost(p.view(), op.slot).map_err(ApplyError)?;
-                p.set_record_kind(op.slot, ghost);
-                Ok(())
+                p.set_record_kind(op.slot, fits::ghost(p.view(), op.slot).map_err(ApplyError)?);
             }
             kinds::UNGHOST => {
-                let live = fits::unghost(p.view(), op.slot).map_err(ApplyError)?;
-                p.set_record_kind(op.slot, live);
-                Ok(())
+                p.set_record_kind(op.slot, fits::unghost(p.view(), op.slot).map_err(ApplyError)?);
             }
-            kinds::CLEAR => {
-                fits::remove(p.view(), op.slot).map_err(ApplyError)?;
-                p.empty_slot(op.slot);
-                Ok(())
-            }
-            kinds::REPLACE => {
-                let (old, new) = old_and_new(op.payload).ok_or(MISFIT)?;
-                if p.view().record(op.slot) != Some(old) {
-                    return Err(MISFIT);
-                }
-                fits::replace(p.view(), op.slot, new).map_err(ApplyError)?;
-                p.replace(op.slot, new);
-                Ok(())
-            }
-            _ => Err(ApplyError("not a kind of heap pages")),
+            kinds::CLEAR => p.empty_slot(op.slot),
+            kinds::REPLACE => p.replace(op.slot, old_and_new(op.payload).ok_or(MISFIT)?.1),
+            _ => return Err(ApplyError("not a kind of heap pages")),
         }
+        Ok(())
     }
 
     fn describe(&self, record: &RecordView<'_>) -> Described {
@@ -97,15 +84,32 @@ impl RedoHandler for HeapRedo {
     }
 }
 
-fn insert(p: &mut PageMut<'_>, slot: u16, record: &[u8]) -> Result<(), ApplyError> {
-    if slot < p.view().slot_count() {
-        fits::fill(p.view(), slot, record).map_err(ApplyError)?;
-        p.fill_slot(slot, record);
-    } else {
-        fits::insert(p.view(), slot, record).map_err(ApplyError)?;
-        p.insert(slot, record);
+/// Whether an operation fits a heap page, whatever its bytes are: asked before it is logged, and
+/// again by redo.
+pub(crate) fn fits(
+    v: PageView<'_>,
+    kind: wal::Kind,
+    slot: u16,
+    payload: &[u8],
+) -> Result<(), &'static str> {
+    if v.kind() != Some(PageKind::Data) {
+        return Err(MISFIT.0);
     }
-    Ok(())
+    match kind {
+        kinds::INSERT if slot == v.slot_count() => fits::insert(v, slot, payload),
+        kinds::INSERT => fits::fill(v, slot, payload),
+        kinds::GHOST => fits::ghost(v, slot).map(|_| ()),
+        kinds::UNGHOST => fits::unghost(v, slot).map(|_| ()),
+        kinds::CLEAR => fits::remove(v, slot).map(|_| ()),
+        kinds::REPLACE => {
+            let (old, new) = old_and_new(payload).ok_or(MISFIT.0)?;
+            if v.record(slot) != Some(old) {
+                return Err("the record is not the one that was logged");
+            }
+            fits::replace(v, slot, new)
+        }
+        _ => Err("not a kind of heap pages"),
+    }
 }
 
 #[cfg(test)]

@@ -124,9 +124,17 @@ impl<'h> HeapCursor<'h> {
         let ours = view.alloc_unit() == self.hobt.spec.unit && view.kind() == Some(PageKind::Data);
         let end = if self.one_row { self.slot.saturating_add(1) } else { view.slot_count() };
         let single = matches!(self.ask, RowLock::Short(_) | RowLock::Long(_));
+        if !ours && !self.one_row {
+            let what = "a page of the heap is another's";
+            return Err(self.hobt.home.pages.corrupt(id, what).into());
+        }
         while ours && self.slot < end {
             let slot = self.slot;
             let Some(record) = view.record(slot) else {
+                if view.slot_offset(slot).is_some_and(|at| at != 0) {
+                    let what = "a slot holds no record";
+                    return Err(self.hobt.home.pages.corrupt(id, what).into());
+                }
                 self.slot += 1;
                 continue;
             };

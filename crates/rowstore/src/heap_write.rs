@@ -101,7 +101,7 @@ impl RowHobt {
                     continue;
                 }
             };
-            self.log_put(work, guard, moved_from.map(|(_, slot)| (from, slot)), slot, record);
+            self.log_put(work, guard, moved_from.map(|(_, slot)| (from, slot)), slot, record)?;
             return Ok((id, slot));
         }
     }
@@ -154,7 +154,11 @@ impl RowHobt {
         from: Option<(Option<WriteGuard<'_>>, u16)>,
         slot: u16,
         record: &[u8],
-    ) {
+    ) -> RowResult<()> {
+        self.heap_fits(&guard, kinds::INSERT, slot, record)?;
+        if let Some((other, slot)) = &from {
+            self.heap_fits(other.as_ref().unwrap_or(&guard), kinds::GHOST, *slot, &[])?;
+        }
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
@@ -168,6 +172,19 @@ impl RowHobt {
         change.apply(page, self.spec.unit, kinds::INSERT, slot, &[record], undo);
         change.finish(&mut part.chain);
         part.logged(record.len() + 64);
+        Ok(())
+    }
+
+    /// Whether an operation fits a page of the heap, whose bytes come from a disk.
+    pub(crate) fn heap_fits(
+        &self,
+        guard: &WriteGuard<'_>,
+        kind: wal::Kind,
+        slot: u16,
+        payload: &[u8],
+    ) -> RowResult<()> {
+        let fits = crate::heap_redo::fits(guard.view(), kind, slot, payload);
+        fits.map_err(|what| self.home.pages.corrupt(guard.id(), what).into())
     }
 
     /// A page that had room when last seen, or a new one (then `None`: look again).
@@ -238,6 +255,7 @@ impl RowHobt {
         let done = (|| -> RowResult<bool> {
             work.part(&self.home).reserve(256)?;
             let Some((guard, slot)) = self.heap_row(work, key, plan)? else { return Ok(false) };
+            self.heap_fits(&guard, kinds::GHOST, slot, &[])?;
             let id = guard.id();
             let session = work.session();
             let part = work.part(&self.home);
@@ -299,6 +317,9 @@ impl RowHobt {
             let place = self.heap_put(work, record, plan, Some((id, slot)))?;
             work.ghosted(self.arc(), &[], (id, slot));
             return Ok(Some(place));
+        }
+        if let Err(what) = page::fits::replace(view, slot, record) {
+            return Err(self.home.pages.corrupt(id, what).into());
         }
         let session = work.session();
         let part = work.part(&self.home);

@@ -489,6 +489,9 @@ impl<'t> Latched<'t> {
         begin.log(&mut change, session);
         let (old_ref, new_ref) = self.join(&mut change);
         let tree = hobt.tree();
+        if !revives {
+            tree.check_insert(&change, new_ref, new_slot, record)?;
+        }
         tree.ghost(&mut change, old_ref, old_slot, undo)?;
         if revives {
             tree.replace(&mut change, new_ref, new_slot, record, undo)?;

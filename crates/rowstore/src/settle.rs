@@ -56,6 +56,7 @@ impl RowHobt {
         {
             return Ok(());
         }
+        self.heap_fits(&guard, kinds::CLEAR, slot, &[])?;
         let mut change = Change::new(&self.home.pages, group);
         let page_ref = change.add(guard);
         change.apply(page_ref, self.spec.unit, kinds::CLEAR, slot, &[], Undo::Never);

@@ -256,6 +256,7 @@ impl RowHobt {
             }
             _ => return Ok(false),
         };
+        self.heap_fits(&guard, op, slot, &payload)?;
         let mut change = Change::new(cx.pages, cx.group);
         let page = change.add(guard);
         change.apply(page, self.spec.unit, op, slot, &[&payload], cx.undo);

@@ -9,7 +9,7 @@ use crate::space::Space;
 use crate::{AllocUnit, SpaceError, gam_page, iam, pfs_page, sgam_page};
 use base::{AllocUnitId, ExtentId, PageId};
 use buffer::{Change, PageRef, Undo};
-use page::{EXTENTS_PER_INTERVAL, Pfs};
+use page::{EXTENTS_PER_INTERVAL, ExtentBits, PageKind, Pfs};
 use wal::{Group, LogReservation, TransactionChain};
 
 const NO_UNIT: AllocUnitId = AllocUnitId(0);
@@ -52,6 +52,12 @@ impl Space {
         let gams = self.latch_all(change, &gams)?;
         let pfss: Vec<_> = claim.chosen.iter().map(|c| pfs_page(c.page)).collect();
         let pfss = self.latch_all(change, &pfss)?;
+        for (c, pfs) in claim.chosen.iter().zip(&pfss) {
+            self.check_pfs(change, *pfs, c.page, false)?;
+        }
+        for (i, e) in fresh.iter().enumerate() {
+            self.check_taken(change, (gams[i], iams[i]), *e)?;
+        }
         let mut made = Vec::with_capacity(claim.len());
         for c in &claim.chosen {
             made.push(change.add(self.pages.write_new(c.page)?));
@@ -92,6 +98,53 @@ impl Space {
         Ok(found.map(|p| p.expect("every page was just latched")).collect())
     }
 
+    /// Whether the PFS says of a page what whoever changes it must find: damage is an error, as
+    /// long as nothing is logged.
+    pub(crate) fn check_pfs(
+        &self,
+        change: &Change<'_>,
+        pfs: PageRef,
+        page: PageId,
+        allocated: bool,
+    ) -> Result<(), SpaceError> {
+        self.check_kind(change, pfs, PageKind::Pfs)?;
+        if Pfs::get(change.view(pfs), page.page).is_allocated() == allocated {
+            return Ok(());
+        }
+        let what = "the PFS says of a page what its unit does not";
+        Err(self.pages.corrupt(change.id(pfs), what).into())
+    }
+
+    /// Whether a page of the change is a map of its kind.
+    pub(crate) fn check_kind(
+        &self,
+        change: &Change<'_>,
+        map: PageRef,
+        kind: PageKind,
+    ) -> Result<(), SpaceError> {
+        if change.view(map).kind() == Some(kind) {
+            return Ok(());
+        }
+        Err(self.pages.corrupt(change.id(map), "an allocation map has another kind").into())
+    }
+
+    /// Whether an extent is free in the GAM and not the unit's yet.
+    fn check_taken(
+        &self,
+        change: &Change<'_>,
+        (gam, iam): (PageRef, PageRef),
+        e: ExtentId,
+    ) -> Result<(), SpaceError> {
+        self.check_kind(change, gam, PageKind::Gam)?;
+        let free = ExtentBits::get(change.view(gam), e.extent);
+        if free && !ExtentBits::get(change.view(iam), e.extent) {
+            return Ok(());
+        }
+        let map = if free { iam } else { gam };
+        let what = "the maps do not agree on who owns an extent";
+        Err(self.pages.corrupt(change.id(map), what).into())
+    }
+
     pub(crate) fn set_pfs(&self, change: &mut Change<'_>, pfs: PageRef, page: PageId, new: Pfs) {
         let old = Pfs::get(change.view(pfs), page.page);
         assert!(old.is_allocated() != new.is_allocated(), "page {page}: {old:?} to {new:?}");
@@ -114,6 +167,7 @@ impl Space {
         let id = change.id(page);
         assert_ne!(id, unit.first_iam, "a unit keeps the head of its chain");
         let pfs = self.latch(change, pfs_page(id))?;
+        self.check_pfs(change, pfs, id, true)?;
         self.set_pfs(change, pfs, id, Pfs(0));
         unit.hints.lock().free.push(id);
         Ok(())
@@ -137,9 +191,9 @@ impl Space {
         unit: &AllocUnit,
         extent: ExtentId,
     ) -> Result<(Option<PageId>, PageId), SpaceError> {
-        let mut at = unit.first_iam;
+        let (mut at, mut steps) = (unit.first_iam, 0);
         loop {
-            let guard = self.iam(unit, at)?;
+            let guard = self.iam(unit, at, steps)?;
             let (file, range) = iam::interval(guard.view());
             if file == extent.file && range.contains(&extent.extent) {
                 return Ok((Some(at), at));
@@ -149,6 +203,7 @@ impl Space {
                 return Ok((None, at));
             }
             at = next;
+            steps += 1;
         }
     }
 
@@ -171,7 +226,8 @@ impl Space {
             let id = claim.chosen[0].page;
             let new = self.allocate_mixed(&mut change, claim)?;
             let start = extent.extent / EXTENTS_PER_INTERVAL * EXTENTS_PER_INTERVAL;
-            let header = format_iam_payload(sequence, extent.file, start);
+            let header =
+                format_iam_payload(sequence, extent.file, start, self.pages.log().next_lsn());
             change.apply(new, unit.id, kinds::FORMAT, 0, &[&header], Undo::Never);
             let mut link = [0; 6];
             link[..4].copy_from_slice(&id.page.to_le_bytes());
@@ -200,8 +256,13 @@ impl Space {
             true => Some(self.latch(change, gam_page(page))?),
             false => None,
         };
+        if let Some(gam) = gam {
+            self.check_kind(change, gam, PageKind::Gam)?;
+        }
         let sgam = self.latch(change, sgam_page(page))?;
+        self.check_kind(change, sgam, PageKind::Sgam)?;
         let pfs = self.latch(change, pfs_page(page))?;
+        self.check_pfs(change, pfs, page, false)?;
         let new = change.add(self.pages.write_new(page)?);
         let extent = page.extent();
         if let Some(gam) = gam {
@@ -261,7 +322,8 @@ impl<'s> UnitChange<'s> {
     pub fn apply(mut self, change: &mut Change<'s>) -> Result<AllocUnit, SpaceError> {
         let claim = self.claim.take().expect("a unit is made once");
         let new = self.space.allocate_mixed(change, claim)?;
-        let header = format_iam_payload(0, self.unit.first_iam.file, 0);
+        let header =
+            format_iam_payload(0, self.unit.first_iam.file, 0, self.space.pages.log().next_lsn());
         change.apply(new, self.unit.id, kinds::FORMAT, 0, &[&header], self.undo);
         Ok(self.unit)
     }

@@ -1,166 +1,294 @@
-//! Checking the maps: every extent has one owner, every owned extent is taken, and which pages a
-//! unit has, for comparison with what its hobt reaches. CHECKDB only calls this.
+//! Checking the maps: every extent has one owner, every owned extent is taken, each bit and byte
+//! is what the owners make it. CHECKDB only calls this.
+//!
+//! What each map must say of an extent
+//!
+//! | extent | GAM | SGAM | PFS of a page |
+//! |---|---|---|---|
+//! | holds maps | 0 | 0 | allocated |
+//! | free | 1 | 0 | 0 |
+//! | a unit's | 0 | 0 | allocated or 0, as the unit's pages are |
+//! | mixed | 0 | a page is free | an IAM page of a chain: allocated, mixed, IAM; else 0 |
+//! | behind the file's end | 0 | 0 | 0 |
 
-use crate::map::is_system_extent;
+use crate::map::{INTERVAL_PAGES, is_system_extent};
 use crate::space::Space;
-use crate::{AllocUnit, SpaceError, gam_page, iam, pfs_page, sgam_page};
+use crate::survey::UnitSurvey;
+use crate::{
+    AllocUnit, PageSet, SpaceError, diff_page, gam_page, map_fault, ml_page, pfs_page, sgam_page,
+};
 use base::{AllocUnitId, ExtentId, FileId, PageId};
-use page::{ExtentBits, PageKind, Pfs};
-use std::collections::BTreeMap;
+use page::{Damage, EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, PageKind, Pfs};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is wrong with the maps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// Two units own an extent: 8904.
     OwnedTwice(ExtentId, AllocUnitId, AllocUnitId),
-    /// A unit owns an extent that the GAM says is free: 8903.
+    /// A unit owns an extent that the GAM says is free: 8904.
     OwnedButFree(ExtentId, AllocUnitId),
     /// The GAM says taken, and nobody owns it: 8905.
     Lost(ExtentId),
-    /// A page of an extent that nobody owns is allocated, or an IAM page is not: 8948.
-    Pfs(PageId),
-    /// The SGAM says that a mixed extent has a free page: it is not mixed, or has none.
+    /// The GAM says that an extent is free, and it is mixed: 8903.
+    MixedButFree(ExtentId),
+    /// The GAM or SGAM gives away an extent that holds maps, or lies behind the file's end.
+    NotToGive(ExtentId, PageId),
+    /// The SGAM says what is not so of a mixed extent, or calls one mixed that is not: 8904.
     Mixed(ExtentId),
-    /// A unit owns an extent that holds maps, or lies behind the end of its file.
+    /// The byte of a page: found, expected: 8948.
+    Pfs(PageId, u8, u8),
+    /// A page is allocated as an IAM page and is in no chain: 8906.
+    NoChain(PageId, u8),
+    /// A unit owns an extent that holds maps, or lies behind the end of its file: 2579.
     Stray(ExtentId, AllocUnitId),
-    /// A map or chain cannot be followed.
-    Unreadable(PageId, &'static str),
+    /// The DIFF or ML page says of an extent what is not so: 2515.
+    Changed(ExtentId, PageId),
+    /// A page of the maps cannot be used: 8946.
+    Unreadable(PageId, AllocUnitId, &'static str),
+    /// A field in the header of a page of the maps: 8939.
+    Header(PageId, AllocUnitId, Damage),
+    /// Two IAM pages of a chain cover one interval: 8947.
+    IntervalTwice(AllocUnitId, PageId, PageId),
+    /// An IAM page is not the one that its predecessor leads to: 2577.
+    Chain(AllocUnitId, PageId, u32, u32),
 }
 
-/// The pages of one unit.
-#[derive(Clone, Debug, Default)]
-pub struct UnitPages {
-    /// Allocated pages of its extents, ascending within an extent.
-    pub pages: Vec<PageId>,
-    /// Its IAM pages, head first.
-    pub iam_pages: Vec<PageId>,
-    /// Extents it owns.
-    pub extents: Vec<ExtentId>,
+/// What is known of the owners when extents are looked at.
+struct Owners {
+    units: BTreeMap<ExtentId, AllocUnitId>,
+    iam_pages: PageSet,
+    mixed: BTreeSet<ExtentId>,
+}
+
+/// A walk over the extents of all files.
+struct Walk<'s> {
+    space: &'s Space,
+    owners: Owners,
+    findings: Vec<Finding>,
+    /// Pages of the maps that were looked at, and whether they can be used.
+    maps: BTreeMap<PageId, bool>,
 }
 
 impl Space {
-    /// The pages of a unit, by its IAM chain and the PFS.
-    ///
-    /// # Errors
-    /// Damaged maps.
-    pub fn unit_pages(&self, unit: &AllocUnit) -> Result<UnitPages, SpaceError> {
-        let mut found = UnitPages::default();
-        let mut at = unit.first_iam;
-        while !at.is_none() {
-            let guard = self.iam(unit, at)?;
-            if iam::sequence(guard.view()) as usize != found.iam_pages.len() {
-                return Err(self.pages.corrupt(at, "the IAM chain is out of order").into());
-            }
-            found.iam_pages.push(at);
-            at = guard.view().next_page();
-        }
-        self.each_extent(unit, &mut |space, e| {
-            found.extents.push(e);
-            let pfs = space.map(pfs_page(e.first_page()), PageKind::Pfs)?;
-            for n in e.first_page().page..e.first_page().page + 8 {
-                if Pfs::get(pfs.view(), n).is_allocated() {
-                    found.pages.push(PageId { file: e.file, page: n });
-                }
-            }
-            Ok(())
-        })?;
-        Ok(found)
-    }
-
     /// Compares the maps with the chains of all units of the database. Nobody changes it
-    /// meanwhile, or the caller holds a lock that keeps allocation away.
+    /// meanwhile, or the caller looks twice.
     pub fn check(&self, units: &[&AllocUnit]) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let mut owners: BTreeMap<ExtentId, AllocUnitId> = BTreeMap::new();
-        let mut iam_pages = Vec::new();
+        let mut owners = Owners {
+            units: BTreeMap::new(),
+            iam_pages: PageSet::default(),
+            mixed: BTreeSet::new(),
+        };
         for unit in units {
-            match self.unit_pages(unit) {
-                Ok(found) => {
-                    for e in found.extents {
-                        if let Some(other) = owners.insert(e, unit.id) {
-                            findings.push(Finding::OwnedTwice(e, other, unit.id));
-                        }
-                    }
-                    iam_pages.extend(found.iam_pages);
+            let UnitSurvey { found, findings: of_unit, .. } = self.survey(unit);
+            findings.extend(of_unit);
+            for e in found.extents {
+                if let Some(other) = owners.units.insert(e, unit.id) {
+                    findings.push(Finding::OwnedTwice(e, other, unit.id));
                 }
-                Err(_) => findings.push(Finding::Unreadable(unit.first_iam, "IAM chain")),
+            }
+            for page in found.iam_pages {
+                owners.iam_pages.insert(page);
+                owners.mixed.insert(page.extent());
             }
         }
-        iam_pages.sort_unstable();
+        let mut walk = Walk { space: self, owners, findings, maps: BTreeMap::new() };
         let files: Vec<(u16, u32)> =
             self.files.read().iter().map(|(id, f)| (*id, f.size_pages)).collect();
-        let stray = |e: &ExtentId| {
-            let size = files.iter().find(|f| f.0 == e.file.0).map_or(0, |f| f.1);
-            is_system_extent(e.extent) || e.extent >= size / 8
-        };
-        let strays = owners.iter().filter(|(e, _)| stray(e));
-        findings.extend(strays.map(|(e, unit)| Finding::Stray(*e, *unit)));
         for (file, size) in files {
-            for extent in 0..size / 8 {
-                let e = ExtentId { file: FileId(file), extent };
-                if !is_system_extent(extent)
-                    && self.check_extent(e, owners.get(&e), &iam_pages, &mut findings).is_err()
-                {
-                    findings.push(Finding::Unreadable(e.first_page(), "allocation map"));
-                }
+            walk.file(FileId(file), size);
+        }
+        walk.findings
+    }
+}
+
+impl Walk<'_> {
+    fn file(&mut self, file: FileId, size: u32) {
+        self.header(PageId { file, page: 0 }, PageKind::FileHeader);
+        if file.0 == 1 {
+            self.header(crate::boot_page(), PageKind::Boot);
+        }
+        for extent in 0..size / 8 {
+            let e = ExtentId { file, extent };
+            if let Err(SpaceError::Buffer(_)) = self.extent(e) {
+                // The map that could not be read has said so.
             }
         }
-        findings
+        self.behind_the_end(file, size);
     }
 
-    fn check_extent(
-        &self,
-        e: ExtentId,
-        owner: Option<&AllocUnitId>,
-        iam_pages: &[PageId],
-        findings: &mut Vec<Finding>,
-    ) -> Result<(), SpaceError> {
-        let first = e.first_page();
-        let free = {
-            let gam = self.map(gam_page(first), PageKind::Gam)?;
-            ExtentBits::get(gam.view(), e.extent)
-        };
-        let pages: Vec<PageId> =
-            (0..8).map(|n| PageId { file: e.file, page: first.page + n }).collect();
-        let bytes: Vec<Pfs> = {
-            let pfs = self.map(pfs_page(first), PageKind::Pfs)?;
-            pages.iter().map(|p| Pfs::get(pfs.view(), p.page)).collect()
-        };
-        let has_room = {
-            let sgam = self.map(sgam_page(first), PageKind::Sgam)?;
-            ExtentBits::get(sgam.view(), e.extent)
-        };
-        let full = bytes.iter().all(|b| b.is_allocated());
-        if has_room && (owner.is_some() || free || full) {
-            findings.push(Finding::Mixed(e));
-        }
-        match (owner, free) {
-            (Some(unit), true) => findings.push(Finding::OwnedButFree(e, *unit)),
-            (Some(_), false) => {}
-            (None, true) => {
-                let taken = pages.iter().zip(&bytes).filter(|(_, b)| b.is_allocated());
-                findings.extend(taken.map(|(p, _)| Finding::Pfs(*p)));
+    fn header(&mut self, id: PageId, kind: PageKind) {
+        let checked = self.space.pages.read(id).map_err(|_| "the page cannot be read");
+        let fault =
+            checked.map(|g| (map_fault(g.view(), id, kind), page::header_damages(g.view().0)));
+        match fault {
+            Ok((None, damages)) => {
+                let header = |d| Finding::Header(id, AllocUnitId(0), d);
+                self.findings.extend(damages.into_iter().map(header));
             }
-            (None, false) if !has_room && !full => findings.push(Finding::Lost(e)),
-            (None, false) => check_mixed(&pages, &bytes, iam_pages, findings),
+            Ok((Some(what), _)) | Err(what) => {
+                self.findings.push(Finding::Unreadable(id, AllocUnitId(0), what));
+            }
+        }
+    }
+
+    /// Whether a page of the maps can be used; says so the first time when it cannot.
+    fn map(&mut self, id: PageId, kind: PageKind) -> bool {
+        if let Some(&known) = self.maps.get(&id) {
+            return known;
+        }
+        let before = self.findings.len();
+        self.header(id, kind);
+        let usable = !self.findings[before..].iter().any(|f| matches!(f, Finding::Unreadable(..)));
+        self.maps.insert(id, usable);
+        usable
+    }
+
+    fn bit(&mut self, id: PageId, kind: PageKind, e: ExtentId) -> Result<Option<bool>, SpaceError> {
+        if !self.map(id, kind) {
+            return Ok(None);
+        }
+        let guard = self.space.pages.read(id)?;
+        Ok(Some(ExtentBits::get(guard.view(), e.extent)))
+    }
+
+    fn extent(&mut self, e: ExtentId) -> Result<(), SpaceError> {
+        let first = e.first_page();
+        let free = self.bit(gam_page(first), PageKind::Gam, e)?;
+        let room = self.bit(sgam_page(first), PageKind::Sgam, e)?;
+        let changed = self.bit(diff_page(first), PageKind::DiffMap, e)?;
+        let bulk = self.bit(ml_page(first), PageKind::BulkMap, e)?;
+        if changed == Some(false) {
+            self.findings.push(Finding::Changed(e, diff_page(first)));
+        }
+        if bulk == Some(true) {
+            self.findings.push(Finding::Changed(e, ml_page(first)));
+        }
+        let bytes = self.pfs(first)?;
+        let (Some(free), Some(room), Some(bytes)) = (free, room, bytes) else { return Ok(()) };
+        let owner = self.owners.units.get(&e).copied();
+        match owner {
+            _ if is_system_extent(e.extent) => self.of_maps(e, (free, room), &bytes),
+            Some(unit) => self.owned(e, unit, (free, room), &bytes),
+            None if self.owners.mixed.contains(&e) => self.mixed(e, (free, room), &bytes),
+            None => self.unowned(e, (free, room), &bytes),
         }
         Ok(())
     }
-}
 
-/// An extent without owner that is taken must be mixed, its pages known IAM pages.
-fn check_mixed(pages: &[PageId], bytes: &[Pfs], iam_pages: &[PageId], findings: &mut Vec<Finding>) {
-    for (page, byte) in pages.iter().zip(bytes) {
-        let known = iam_pages.binary_search(page).is_ok();
-        if known != byte.is_allocated() {
-            findings.push(Finding::Pfs(*page));
+    fn pfs(&mut self, first: PageId) -> Result<Option<[u8; 8]>, SpaceError> {
+        let id = pfs_page(first);
+        if !self.map(id, PageKind::Pfs) {
+            return Ok(None);
+        }
+        let guard = self.space.pages.read(id)?;
+        let mut bytes = [0; 8];
+        for (n, byte) in (0..).zip(&mut bytes) {
+            *byte = Pfs::get(guard.view(), first.page + n).0;
+        }
+        Ok(Some(bytes))
+    }
+
+    fn expect(&mut self, first: PageId, n: usize, found: u8, expected: u8) {
+        let page = PageId { file: first.file, page: first.page + n as u32 };
+        if found != expected {
+            self.findings.push(Finding::Pfs(page, found, expected));
         }
     }
-}
 
-impl Space {
-    /// The IAM interval of a page, for DBCC PAGE.
-    pub fn iam_interval(&self, v: page::PageView<'_>) -> (FileId, std::ops::Range<u32>) {
-        iam::interval(v)
+    fn of_maps(&mut self, e: ExtentId, (free, room): (bool, bool), bytes: &[u8; 8]) {
+        for (given, map) in [(free, gam_page(e.first_page())), (room, sgam_page(e.first_page()))] {
+            if given {
+                self.findings.push(Finding::NotToGive(e, map));
+            }
+        }
+        for (n, byte) in bytes.iter().enumerate() {
+            self.expect(e.first_page(), n, *byte, Pfs::ALLOCATED);
+        }
+    }
+
+    /// Which pages of the unit are allocated, its hobt says.
+    fn owned(
+        &mut self,
+        e: ExtentId,
+        unit: AllocUnitId,
+        (free, room): (bool, bool),
+        bytes: &[u8; 8],
+    ) {
+        if free {
+            self.findings.push(Finding::OwnedButFree(e, unit));
+        }
+        if room {
+            self.findings.push(Finding::Mixed(e));
+        }
+        for (n, byte) in bytes.iter().enumerate() {
+            self.expect(e.first_page(), n, *byte, *byte & Pfs::ALLOCATED);
+        }
+    }
+
+    /// An extent that holds IAM pages of chains.
+    fn mixed(&mut self, e: ExtentId, (free, room): (bool, bool), bytes: &[u8; 8]) {
+        const OF_IAM: u8 = Pfs::ALLOCATED | Pfs::MIXED | Pfs::IAM;
+        let mut has_room = false;
+        for (n, byte) in bytes.iter().enumerate() {
+            let page = PageId { file: e.file, page: e.first_page().page + n as u32 };
+            let known = self.owners.iam_pages.contains(page);
+            has_room |= !known;
+            match (known, *byte) {
+                (false, OF_IAM) => self.findings.push(Finding::NoChain(page, *byte)),
+                (known, found) => {
+                    self.expect(e.first_page(), n, found, if known { OF_IAM } else { 0 });
+                }
+            }
+        }
+        if free {
+            self.findings.push(Finding::MixedButFree(e));
+        }
+        if room != has_room {
+            self.findings.push(Finding::Mixed(e));
+        }
+    }
+
+    /// An extent that is nobody's: free, or mixed without a page in use.
+    fn unowned(&mut self, e: ExtentId, (free, room): (bool, bool), bytes: &[u8; 8]) {
+        match (free, room) {
+            (true, true) => self.findings.push(Finding::Mixed(e)),
+            (false, false) => self.findings.push(Finding::Lost(e)),
+            (true, false) | (false, true) => {}
+        }
+        for (n, byte) in bytes.iter().enumerate() {
+            let page = PageId { file: e.file, page: e.first_page().page + n as u32 };
+            if byte & Pfs::IAM != 0 {
+                self.findings.push(Finding::NoChain(page, *byte));
+            } else {
+                self.expect(e.first_page(), n, *byte, 0);
+            }
+        }
+    }
+
+    /// The last maps of a file reach beyond it.
+    fn behind_the_end(&mut self, file: FileId, size: u32) {
+        let last = PageId { file, page: size.saturating_sub(1) };
+        let end = (last.page / INTERVAL_PAGES + 1).saturating_mul(EXTENTS_PER_INTERVAL);
+        for (map, kind) in [(gam_page(last), PageKind::Gam), (sgam_page(last), PageKind::Sgam)] {
+            let usable = self.map(map, kind);
+            let Some(guard) = self.space.pages.read(map).ok().filter(|_| usable) else { continue };
+            let mut from = size / 8;
+            while let Some(extent) = ExtentBits::first_set(guard.view(), from, end) {
+                self.findings.push(Finding::NotToGive(ExtentId { file, extent }, map));
+                from = extent + 1;
+            }
+        }
+        let map = pfs_page(last);
+        let usable = self.map(map, PageKind::Pfs);
+        let Some(guard) = self.space.pages.read(map).ok().filter(|_| usable) else { return };
+        let end = (last.page / PFS_INTERVAL + 1).saturating_mul(PFS_INTERVAL);
+        for page in size..end {
+            let byte = Pfs::get(guard.view(), page).0;
+            if byte != 0 {
+                self.findings.push(Finding::Pfs(PageId { file, page }, byte, 0));
+            }
+        }
     }
 }

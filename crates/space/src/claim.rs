@@ -8,7 +8,7 @@ use crate::map::is_system_extent;
 use crate::space::Space;
 use crate::{AllocUnit, SpaceError, gam_page, pfs_page, sgam_page};
 use base::{ExtentId, FileId, PageId};
-use page::{ExtentBits, PageKind, Pfs};
+use page::{ExtentBits, PageKind, PageView, Pfs};
 
 /// One chosen page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +50,14 @@ impl Drop for Claim<'_> {
             |e: &ExtentId| self.chosen.iter().any(|c| c.new_extent && c.page.extent() == *e);
         promised.extents.retain(|e| !fresh(e));
     }
+}
+
+/// What an IAM page says of its interval makes no sense.
+pub(crate) fn interval_fault(v: PageView<'_>) -> Option<&'static str> {
+    let (file, range) = iam::interval(v);
+    let aligned = range.start.is_multiple_of(page::EXTENTS_PER_INTERVAL);
+    let sound = aligned && range.start < u32::MAX / 8 && file.0 != 0;
+    (!sound).then_some("interval")
 }
 
 impl Space {
@@ -174,14 +182,10 @@ impl Space {
         each: &mut dyn FnMut(&Space, ExtentId) -> Result<(), SpaceError>,
     ) -> Result<(), SpaceError> {
         let mut at = unit.first_iam;
-        let mut sequence = 0;
+        let mut steps = 0;
         while !at.is_none() {
             let (next, extents) = {
-                let guard = self.iam(unit, at)?;
-                // Pages of a chain count up, so a chain that comes back to itself is noticed.
-                if iam::sequence(guard.view()) != sequence {
-                    return Err(self.pages.corrupt(at, "the IAM chain is out of order").into());
-                }
+                let guard = self.iam(unit, at, steps)?;
                 let (file, range) = iam::interval(guard.view());
                 let mut extents = Vec::new();
                 let mut from = range.start;
@@ -195,25 +199,30 @@ impl Space {
                 each(self, extent)?;
             }
             at = next;
-            sequence += 1;
+            steps += 1;
         }
         Ok(())
     }
 
-    /// An IAM page of a unit.
+    /// An IAM page of a unit, so many steps behind the head of its chain. The steps are written in
+    /// it, so no chain runs in a ring.
     pub(crate) fn iam(
         &self,
         unit: &AllocUnit,
         id: PageId,
+        steps: usize,
     ) -> Result<buffer::ReadGuard<'_>, SpaceError> {
         let guard = self.map(id, PageKind::Iam)?;
-        if guard.view().alloc_unit() != unit.id {
-            return Err(self.pages.corrupt(id, "the IAM page belongs to another unit").into());
+        let v = guard.view();
+        let wrong = match v.alloc_unit() == unit.id {
+            false => Some("the IAM page belongs to another unit"),
+            true if iam::sequence(v) as usize != steps => Some("the IAM chain is out of order"),
+            true => interval_fault(v),
+        };
+        match wrong {
+            Some(what) => Err(self.pages.corrupt(id, what).into()),
+            None => Ok(guard),
         }
-        if !iam::is_interval(guard.view()) {
-            return Err(self.pages.corrupt(id, "the IAM page covers no interval").into());
-        }
-        Ok(guard)
     }
 
     /// Pages of extents that nobody owns.
@@ -249,6 +258,10 @@ impl Space {
                     from = interval_end;
                     continue;
                 };
+                if is_system_extent(found) {
+                    let gam = gam_page(PageId { file, page: found * 8 });
+                    return Err(self.pages.corrupt(gam, "an extent of maps is called free").into());
+                }
                 first_free = first_free.or(Some(found));
                 let extent = ExtentId { file, extent: found };
                 if self.promise_extent(extent)? {
@@ -331,7 +344,7 @@ impl Space {
             }
         }
         let Some(extent) = self.free_extent()? else { return Ok(false) };
-        assert!(!is_system_extent(extent.extent), "maps are never free");
+        assert!(!is_system_extent(extent.extent), "a free extent holds no maps");
         let mut promised = self.promised.lock();
         promised.pages.push(extent.first_page());
         claim.chosen.push(Chosen { page: extent.first_page(), new_extent: true, mixed: true });

@@ -91,6 +91,8 @@ impl Space {
         let iam = change.add(self.pages.write(iam_id)?);
         let gam = change.add(self.pages.write(gam_page(first))?);
         let pfs = change.add(self.pages.write(pfs_page(first))?);
+        self.check_kind(&change, gam, PageKind::Gam)?;
+        self.check_kind(&change, pfs, PageKind::Pfs)?;
         let no_unit = AllocUnitId(0);
         let mut freed = false;
         for e in extents
@@ -124,8 +126,9 @@ impl Space {
             let mut chain = Vec::new();
             let mut at = unit.first_iam;
             while !at.is_none() {
+                let next = self.iam(unit, at, chain.len())?.view().next_page();
                 chain.push(at);
-                at = self.iam(unit, at)?.view().next_page();
+                at = next;
             }
             let last = chain.pop().unwrap_or(unit.first_iam);
             self.free_mixed(unit, last, chain.last().copied(), reserves)?;
@@ -145,13 +148,18 @@ impl Space {
         let _log = self.log_for_step(reserves, 0)?;
         let mut group = Group::new();
         let mut change = Change::new(&self.pages, &mut group);
+        let before = match before {
+            Some(before) => Some(change.add(self.pages.write(before)?)),
+            None => None,
+        };
+        let sgam = change.add(self.pages.write(sgam_page(page))?);
+        self.check_kind(&change, sgam, PageKind::Sgam)?;
+        let pfs = change.add(self.pages.write(pfs_page(page))?);
+        self.check_pfs(&change, pfs, page, true)?;
         if let Some(before) = before {
-            let before = change.add(self.pages.write(before)?);
             let none = [0; 6];
             change.apply(before, unit.id, kinds::LINK_IAM, 0, &[&none], Undo::Never);
         }
-        let sgam = change.add(self.pages.write(sgam_page(page))?);
-        let pfs = change.add(self.pages.write(pfs_page(page))?);
         self.set_pfs(&mut change, pfs, page, Pfs(0));
         let on = bits_payload(page.extent().extent, 1, true);
         change.apply(sgam, AllocUnitId(0), kinds::SET_BITS, 0, &[&on], Undo::Never);

@@ -6,11 +6,12 @@
 //! | 100 | 4 | first extent of the interval it covers |
 //! | 104 | 8 x 6 | single pages from mixed extents: page 4, file 2 |
 //! | 152 | 2 | file of the interval |
+//! | 156 | 8 | end of the log when the page was made: no page of the unit is older |
 //! | 204 | 7988 | a bit for each extent: 1 = the unit's |
 //!
 //! The chain runs through m_nextPage.
 
-use base::{FileId, PageId};
+use base::{FileId, Lsn, PageId};
 use page::{EXTENTS_PER_INTERVAL, PageBytes, PageView, at};
 
 pub(crate) const SINGLES: usize = 8;
@@ -18,6 +19,9 @@ const SEQUENCE: usize = at::BODY;
 const START: usize = at::BODY + 4;
 const SINGLE: usize = at::BODY + 8;
 const FILE: usize = SINGLE + 6 * SINGLES;
+const MADE: usize = FILE + 4;
+const BITS: usize = 204;
+const _: () = assert!(MADE + 8 <= BITS);
 
 fn u32_at(b: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
@@ -30,6 +34,24 @@ pub(crate) fn put_header(page: &mut PageBytes, sequence: u32, file: FileId, star
     page[FILE..FILE + 2].copy_from_slice(&file.0.to_le_bytes());
 }
 
+/// Notes when the page was made.
+pub(crate) fn put_made(page: &mut PageBytes, made: Lsn) {
+    page[MADE..MADE + 8].copy_from_slice(&made.0.to_le_bytes());
+}
+
+/// When the page was made; zero where that was not noted.
+pub(crate) fn made(v: PageView<'_>) -> Lsn {
+    let (low, high) = (u32_at(v.0, MADE), u32_at(v.0, MADE + 4));
+    Lsn(u64::from(high) << 32 | u64::from(low))
+}
+
+/// Bytes of the header that nothing uses.
+pub(crate) fn unused_fault(v: PageView<'_>) -> Option<&'static str> {
+    let zero = |range: std::ops::Range<usize>| v.0[range].iter().all(|&b| b == 0);
+    let unused = zero(SINGLE..FILE) && zero(FILE + 2..MADE) && zero(MADE + 8..BITS);
+    (!unused).then_some("single page")
+}
+
 /// The sequence number.
 pub(crate) fn sequence(v: PageView<'_>) -> u32 {
     u32_at(v.0, SEQUENCE)
@@ -40,12 +62,6 @@ pub(crate) fn interval(v: PageView<'_>) -> (FileId, std::ops::Range<u32>) {
     let start = u32_at(v.0, START);
     let file = FileId(u16::from_le_bytes([v.0[FILE], v.0[FILE + 1]]));
     (file, start..start.saturating_add(EXTENTS_PER_INTERVAL))
-}
-
-/// Whether the interval is one: it begins where intervals do, and its pages have numbers.
-pub(crate) fn is_interval(v: PageView<'_>) -> bool {
-    let start = u32_at(v.0, START);
-    start.is_multiple_of(EXTENTS_PER_INTERVAL) && start <= u32::MAX / 8 - EXTENTS_PER_INTERVAL
 }
 
 /// Sets a single page.

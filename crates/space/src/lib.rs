@@ -16,20 +16,24 @@ mod format;
 mod grow;
 mod iam;
 mod map;
+mod page_set;
 mod redo;
 mod space;
+mod survey;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests;
 mod unit;
 
 pub use allocate::UnitChange;
-pub use check::{Finding, UnitPages};
+pub use check::Finding;
 pub use claim::Claim;
 pub use error::SpaceError;
 pub use format::{FIRST_FREE_EXTENT, FileFacts, format_file, read_file_facts};
 pub use grow::GrowthOptions;
 pub use map::{boot_page, diff_page, gam_page, ml_page, pfs_page, sgam_page};
+pub use page_set::PageSet;
 pub use redo::{SpaceRedo, kinds};
 pub use space::Space;
+pub use survey::{UnitPages, UnitSurvey, map_fault};
 pub use unit::AllocUnit;

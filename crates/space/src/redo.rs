@@ -4,13 +4,13 @@
 //! |---|---|---|
 //! | SET_PFS | PFS | page 4, old byte, new byte |
 //! | SET_BITS | GAM, SGAM, IAM, DIFF, ML | first extent 4, count 4, bit 1 |
-//! | FORMAT | any of them | page kind 1, fill bit 1; IAM: sequence 4, start extent 4, file 2 |
+//! | FORMAT | any of them | page kind 1, fill bit 1; IAM: sequence 4, start extent 4, file 2, made 8 |
 //! | SET_SINGLE | IAM | place 1, page 4, file 2 |
 //! | LINK_IAM | IAM | next page 4, file 2 |
 //! | SET_FACTS | file header, boot | offset 2, bytes |
 
 use crate::iam;
-use base::{FileId, PageId};
+use base::{FileId, Lsn, PageId};
 use page::{ExtentBits, PageBytes, PageKind, PageMut, PageView, Pfs, at};
 use wal::{ApplyError, Described, Kind, PageOp, RecordView, RedoHandler};
 
@@ -139,6 +139,9 @@ fn format(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
     }
     if kind == PageKind::Iam {
         iam::put_header(page, u32_at(p, 2)?, FileId(u16_at(p, 10)?), u32_at(p, 6)?);
+        if let Some(made) = p.get(12..).and_then(|b| b.first_chunk::<8>()) {
+            iam::put_made(page, Lsn(u64::from_le_bytes(*made)));
+        }
     }
     Ok(())
 }
@@ -164,12 +167,13 @@ pub(crate) fn format_payload(kind: PageKind, fill: bool) -> [u8; 2] {
 }
 
 /// Payload of FORMAT for an IAM page.
-pub(crate) fn format_iam_payload(sequence: u32, file: FileId, start: u32) -> [u8; 12] {
-    let mut b = [0; 12];
+pub(crate) fn format_iam_payload(sequence: u32, file: FileId, start: u32, made: Lsn) -> [u8; 20] {
+    let mut b = [0; 20];
     b[0] = PageKind::Iam as u8;
     b[2..6].copy_from_slice(&sequence.to_le_bytes());
     b[6..10].copy_from_slice(&start.to_le_bytes());
-    b[10..].copy_from_slice(&file.0.to_le_bytes());
+    b[10..12].copy_from_slice(&file.0.to_le_bytes());
+    b[12..].copy_from_slice(&made.0.to_le_bytes());
     b
 }
 

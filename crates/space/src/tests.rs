@@ -285,7 +285,7 @@ fn the_checker_sees_planted_damage() {
         (gam_page(f), set, bit(free, false), bit(free, true), Finding::Lost(free)),
         (sgam_page(e), set, bit(owned, true), bit(owned, false), Finding::Mixed(owned)),
         (sgam_page(f), set, bit(free, true), bit(free, false), Finding::Mixed(free)),
-        (pfs_page(f), byte, pfs(f, Pfs::ALLOCATED), pfs(f, 0), Finding::Pfs(f)),
+        (pfs_page(f), byte, pfs(f, Pfs::ALLOCATED), pfs(f, 0), Finding::Pfs(f, 0x40, 0)),
         (
             b.first_iam,
             set,
@@ -306,9 +306,10 @@ fn the_checker_sees_planted_damage() {
     // An IAM page that the PFS calls free, and a chain whose head is another unit's.
     let head = a.first_iam;
     plant(&s, pfs_page(head), byte, &pfs(head, 0));
-    assert!(s.check(&[&a, &b]).contains(&Finding::Pfs(head)));
+    assert!(s.check(&[&a, &b]).contains(&Finding::Pfs(head, 0, 0x70)));
     let wrong = AllocUnit::open(AllocUnitId(9), a.first_iam);
-    assert!(s.check(&[&wrong]).contains(&Finding::Unreadable(head, "IAM chain")));
+    let unit = Finding::Unreadable(head, AllocUnitId(9), "alloc unit ID");
+    assert!(s.check(&[&wrong]).contains(&unit));
 }
 
 /// A chain of IAM pages that comes back to itself, and a page that covers no interval, are damage

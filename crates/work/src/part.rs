@@ -29,7 +29,6 @@ pub struct Part {
     undo_bytes: u64,
     entry: Arc<Entry>,
     entered: bool,
-    begun: bool,
     /// Told what was logged: of a deadlock's participants the cheapest to undo is the victim.
     owner: Arc<Owner>,
 }
@@ -44,7 +43,6 @@ impl Part {
             undo_bytes: 0,
             entry: home.enlist(),
             entered: false,
-            begun: false,
             owner: Arc::clone(owner),
         }
     }
@@ -70,9 +68,8 @@ impl Part {
 
     /// Within the first change: the begin record, in the same group.
     pub fn begin(&mut self) -> BeginRecord {
-        let wanted = !self.begun;
-        self.begun = true;
-        BeginRecord { wanted, id: self.chain.id }
+        // A change that was given up before it logged anything leaves the begin to the next.
+        BeginRecord { wanted: !self.has_logged(), id: self.chain.id }
     }
 
     /// How operations of this transaction are logged.
@@ -92,7 +89,7 @@ impl Part {
     }
 
     pub(crate) fn start(&mut self, id: TransactionId) {
-        assert!(!self.entered && !self.begun);
+        assert!(!self.entered && !self.has_logged());
         self.chain = TransactionChain { id: id.0 as u32, ..TransactionChain::default() };
     }
 
@@ -115,7 +112,6 @@ impl Part {
         if std::mem::take(&mut self.entered) {
             self.home.leave(&self.entry);
         }
-        self.begun = false;
         self.undo_bytes = 0;
         self.chain = TransactionChain::default();
         self.reservation.shrink(self.reservation.bytes().saturating_sub(KEPT));

@@ -1,0 +1,172 @@
+//! The pages of a unit, by its IAM chain and the PFS: for scans, and for comparison with what its
+//! hobt reaches.
+//!
+//! Invariants
+//!  1. [`Space::unit_pages`] tells all pages or fails; [`Space::survey`] goes on where it can, and
+//!     says what it could not follow.
+//!  2. A chain ends: each IAM page has the sequence number after its predecessor's.
+
+use crate::check::Finding;
+use crate::claim::interval_fault;
+use crate::map::is_system_extent;
+use crate::space::Space;
+use crate::{AllocUnit, SpaceError, iam, pfs_page};
+use base::{AllocUnitId, ExtentId, FileId, Lsn, PageId};
+use page::{Damage, ExtentBits, PageKind, PageView, Pfs};
+use std::collections::BTreeMap;
+
+/// The pages of one unit.
+#[derive(Clone, Debug, Default)]
+pub struct UnitPages {
+    /// Allocated pages of its extents, ascending within an extent.
+    pub pages: Vec<PageId>,
+    /// Its IAM pages, head first.
+    pub iam_pages: Vec<PageId>,
+    /// Extents it owns.
+    pub extents: Vec<ExtentId>,
+}
+
+/// The pages of a unit whose maps may be damaged.
+#[derive(Clone, Debug, Default)]
+pub struct UnitSurvey {
+    /// What could be followed.
+    pub found: UnitPages,
+    /// Pages of its extents that are not allocated.
+    pub unallocated: Vec<PageId>,
+    /// What is wrong with its chain.
+    pub findings: Vec<Finding>,
+    /// No page of the unit is older; none where that is not known.
+    pub made: Option<Lsn>,
+}
+
+impl Space {
+    /// The pages of a unit, by its IAM chain and the PFS.
+    ///
+    /// # Errors
+    /// Damaged maps.
+    pub fn unit_pages(&self, unit: &AllocUnit) -> Result<UnitPages, SpaceError> {
+        let mut found = UnitPages::default();
+        let mut at = unit.first_iam;
+        while !at.is_none() {
+            let guard = self.iam(unit, at, found.iam_pages.len())?;
+            found.iam_pages.push(at);
+            at = guard.view().next_page();
+        }
+        self.each_extent(unit, &mut |space, e| {
+            found.extents.push(e);
+            let pfs = space.map(pfs_page(e.first_page()), PageKind::Pfs)?;
+            for n in e.first_page().page..e.first_page().page + 8 {
+                if Pfs::get(pfs.view(), n).is_allocated() {
+                    found.pages.push(PageId { file: e.file, page: n });
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The same as far as the maps can be followed, and what is wrong with the unit's chain.
+    pub fn survey(&self, unit: &AllocUnit) -> UnitSurvey {
+        let mut survey = UnitSurvey::default();
+        let mut intervals: BTreeMap<(FileId, u32), PageId> = BTreeMap::new();
+        let mut at = unit.first_iam;
+        while !at.is_none() {
+            at = self.survey_iam(unit.id, at, &mut intervals, &mut survey);
+        }
+        survey
+    }
+
+    /// Looks at one IAM page; the next, none where the chain cannot be followed.
+    fn survey_iam(
+        &self,
+        unit: AllocUnitId,
+        at: PageId,
+        intervals: &mut BTreeMap<(FileId, u32), PageId>,
+        survey: &mut UnitSurvey,
+    ) -> PageId {
+        let guard = match self.pages.read(at) {
+            Ok(guard) => guard,
+            Err(_) => {
+                let what = "the page cannot be read";
+                survey.findings.push(Finding::Unreadable(at, unit, what));
+                return PageId::NONE;
+            }
+        };
+        let v = guard.view();
+        if let Some(what) = iam_fault(v, at, unit) {
+            survey.findings.push(Finding::Unreadable(at, unit, what));
+            return PageId::NONE;
+        }
+        let expected = survey.found.iam_pages.len() as u32;
+        if iam::sequence(v) != expected {
+            let finding = Finding::Chain(unit, at, iam::sequence(v), expected);
+            survey.findings.push(finding);
+            return PageId::NONE;
+        }
+        if expected == 0 {
+            survey.made = Some(iam::made(v)).filter(|lsn| *lsn != Lsn::ZERO);
+        }
+        let damages = page::header_damages(v.0);
+        let header = |d: Damage| Finding::Header(at, unit, d);
+        survey.findings.extend(damages.into_iter().map(header));
+        survey.found.iam_pages.push(at);
+        let (file, range) = iam::interval(v);
+        if let Some(other) = intervals.insert((file, range.start), at) {
+            survey.findings.push(Finding::IntervalTwice(unit, other, at));
+        }
+        let next = v.next_page();
+        let (mut extents, mut from) = (Vec::new(), range.start);
+        while let Some(e) = ExtentBits::first_set(v, from, range.end) {
+            extents.push(ExtentId { file, extent: e });
+            from = e + 1;
+        }
+        drop(guard);
+        for e in extents {
+            self.survey_extent(unit, e, survey);
+        }
+        next
+    }
+
+    fn survey_extent(&self, unit: AllocUnitId, e: ExtentId, survey: &mut UnitSurvey) {
+        let end = self.size_pages(e.file).unwrap_or(0) / 8;
+        if is_system_extent(e.extent) || e.extent >= end {
+            return survey.findings.push(Finding::Stray(e, unit));
+        }
+        survey.found.extents.push(e);
+        // A PFS page that cannot be read is told by whoever looks at all extents.
+        let Ok(pfs) = self.map(pfs_page(e.first_page()), PageKind::Pfs) else { return };
+        for n in e.first_page().page..e.first_page().page + 8 {
+            let page = PageId { file: e.file, page: n };
+            match Pfs::get(pfs.view(), n).is_allocated() {
+                true => survey.found.pages.push(page),
+                false => survey.unallocated.push(page),
+            }
+        }
+    }
+}
+
+/// Why a page is no page of the maps of a kind.
+pub fn map_fault(v: PageView<'_>, id: PageId, kind: PageKind) -> Option<&'static str> {
+    if v.page_id() != id {
+        return Some("page ID");
+    }
+    if v.kind() != Some(kind) {
+        return Some("type");
+    }
+    if kind != PageKind::Iam && v.alloc_unit() != AllocUnitId(0) {
+        return Some("alloc unit ID");
+    }
+    let links = !v.prev_page().is_none() || (kind != PageKind::Iam && !v.next_page().is_none());
+    let counts = (v.level(), v.slot_count(), v.ghost_count(), v.min_len());
+    if links || counts != (0, 0, 0, 0) || (v.free_count(), v.free_data()) != (8096, 96) {
+        return Some("link or count");
+    }
+    None
+}
+
+fn iam_fault(v: PageView<'_>, id: PageId, unit: AllocUnitId) -> Option<&'static str> {
+    if v.alloc_unit() != unit {
+        return Some("alloc unit ID");
+    }
+    map_fault(v, id, PageKind::Iam).or_else(|| interval_fault(v)).or_else(|| iam::unused_fault(v))
+}
