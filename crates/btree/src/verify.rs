@@ -15,31 +15,77 @@ use crate::key::KeyBuf;
 use crate::order::KeyFields;
 use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
-use page::{PageView, RecordKind};
+use page::{Damage, PageView, RecordKind};
+use space::PageSet;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
-/// What is wrong, with the message of SQL Server's CHECKDB that says so.
+/// What is wrong, with the message of SQL Server's CHECKDB that says so. Heaps use it too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Fault {
-    /// The page cannot be read: 8928 or 8939.
+    /// The page cannot be read: 8928.
     Unreadable,
-    /// The page is of another unit, level, kind: 8936, 8939 or 8931.
+    /// The page is another unit's: 2535.
+    Unit,
+    /// The page carries another page's number: 8909.
+    PageId,
+    /// The page is at another level than its parent says: 8931.
+    Level,
+    /// The page has another kind than its level: 8938.
+    PageKind,
+    /// Fields of the header contradict each other: 8939.
     Header,
-    /// Slots, free space or the ghost count contradict the records: 8941, 8942.
+    /// Slots, free space or the ghost count contradict the records: 8939, 8941 to 8943, 8927.
     Slots,
-    /// A key cannot be read: 8928.
+    /// A slot without a record: 8941.
+    NoRecord,
+    /// A record does not have the form of its layout: 8944.
+    Record,
+    /// A key cannot be read: 8944.
     Key,
+    /// A record has a kind that its page cannot have: 8944.
+    Kind,
     /// Keys of a page are out of order: 2511.
     Order,
-    /// A key is outside the bounds that the parent sets: 8933, 8934.
-    Bounds,
-    /// A page and its neighbour do not know each other: 8936, 8977, 8978.
-    Links,
-    /// A page is reached twice: 8979, 8981.
+    /// A key is below the separator that leads to its page: 8933.
+    Low,
+    /// A key is not below the separator behind its page: 8934.
+    High,
+    /// A page does not know its left neighbour: 8935.
+    Previous,
+    /// A page and its right neighbour do not know each other: 8936.
+    Next,
+    /// The last page of a level leads on: 8981.
+    Last,
+    /// A page is reached twice: 8937.
     Twice,
-    /// A record has a kind that its page cannot have.
-    Kind,
+    /// An entry leads to no page: 8980.
+    Child,
+}
+
+impl Fault {
+    /// Whether records may have been passed by because of it.
+    pub fn hides_records(self) -> bool {
+        use Fault::{
+            Child, Header, Key, Kind, Level, NoRecord, PageId, PageKind, Record, Slots, Twice,
+            Unit, Unreadable,
+        };
+        matches!(
+            self,
+            Unreadable
+                | Unit
+                | PageId
+                | Level
+                | PageKind
+                | Header
+                | Slots
+                | NoRecord
+                | Record
+                | Key
+                | Kind
+                | Twice
+                | Child
+        )
+    }
 }
 
 /// One finding.
@@ -49,13 +95,69 @@ pub struct Finding {
     pub page: PageId,
     /// What is wrong.
     pub fault: Fault,
+    /// Where on the page, if it is about a slot.
+    pub slot: u16,
+    /// The other page it is about: parent, neighbour; none where there is none.
+    pub other: PageId,
+    /// The other page's slot.
+    pub other_slot: u16,
+    /// What is there and what should be.
+    pub values: (i64, i64),
+    /// Damage of slots or header.
+    pub damage: Option<Damage>,
     /// In words.
     pub text: String,
+}
+
+impl Finding {
+    /// A finding about a whole page.
+    pub fn new(page: PageId, fault: Fault, text: impl Into<String>) -> Finding {
+        Finding {
+            page,
+            fault,
+            slot: 0,
+            other: PageId::NONE,
+            other_slot: 0,
+            values: (0, 0),
+            damage: None,
+            text: text.into(),
+        }
+    }
+
+    /// The same about a slot.
+    #[must_use]
+    pub fn at(mut self, slot: u16) -> Finding {
+        self.slot = slot;
+        self
+    }
+
+    /// The same with the other page it is about.
+    #[must_use]
+    pub fn with(mut self, (page, slot): (PageId, u16)) -> Finding {
+        (self.other, self.other_slot) = (page, slot);
+        self
+    }
+
+    /// The same with what is there and what should be.
+    #[must_use]
+    pub fn of(mut self, found: i64, expected: i64) -> Finding {
+        self.values = (found, expected);
+        self
+    }
+
+    /// A damage of slots or header.
+    pub fn damage(page: PageId, damage: Damage) -> Finding {
+        let text = format!("{damage:?}");
+        let fault = if let Damage::Header { .. } = damage { Fault::Header } else { Fault::Slots };
+        Finding { damage: Some(damage), ..Finding::new(page, fault, text) }
+    }
 }
 
 /// A page still to be visited, and what its parent says of it.
 struct Expected {
     id: PageId,
+    /// The entry that led there.
+    parent: (PageId, u16),
     level: u8,
     low: Option<KeyBuf>,
     high: Option<KeyBuf>,
@@ -65,7 +167,7 @@ struct Verification<'t, 'v> {
     tree: &'t Tree,
     visit: &'v mut dyn FnMut(PageId, PageView<'_>),
     findings: Vec<Finding>,
-    seen: BTreeSet<PageId>,
+    seen: PageSet,
     /// The page visited last on each level, and its right link.
     last: Vec<Option<(PageId, PageId)>>,
 }
@@ -78,7 +180,7 @@ impl Tree {
             tree: self,
             visit,
             findings: Vec::new(),
-            seen: BTreeSet::new(),
+            seen: PageSet::default(),
             last: vec![None; usize::from(LEVELS_MAX)],
         };
         v.run();
@@ -88,7 +190,7 @@ impl Tree {
 
 impl Verification<'_, '_> {
     fn found(&mut self, page: PageId, fault: Fault, text: impl Into<String>) {
-        self.findings.push(Finding { page, fault, text: text.into() });
+        self.findings.push(Finding::new(page, fault, text));
     }
 
     fn run(&mut self) {
@@ -98,9 +200,16 @@ impl Verification<'_, '_> {
             Err(e) => return self.found(tree.root, Fault::Unreadable, e.to_string()),
         };
         if level >= LEVELS_MAX {
-            return self.found(tree.root, Fault::Header, "the tree is too high");
+            let finding = Finding::new(tree.root, Fault::Level, "the tree is too high");
+            return self.findings.push(finding.of(level.into(), LEVELS_MAX.into()));
         }
-        let mut open = vec![Expected { id: tree.root, level, low: None, high: None }];
+        let mut open = vec![Expected {
+            id: tree.root,
+            parent: (PageId::NONE, 0),
+            level,
+            low: None,
+            high: None,
+        }];
         // Children are pushed right to left, so that pages come in key order.
         while let Some(page) = open.pop() {
             self.page(&page, &mut open);
@@ -108,7 +217,8 @@ impl Verification<'_, '_> {
         let ends: Vec<(PageId, PageId)> = self.last.iter().flatten().copied().collect();
         for (id, next) in ends {
             if !next.is_none() {
-                self.found(id, Fault::Links, format!("the level's last page leads to {next}"));
+                let text = format!("the level's last page leads to {next}");
+                self.findings.push(Finding::new(id, Fault::Last, text).with((next, 0)));
             }
         }
     }
@@ -117,46 +227,84 @@ impl Verification<'_, '_> {
         let tree = self.tree;
         let id = expected.id;
         if !self.seen.insert(id) {
-            return self.found(id, Fault::Twice, "the page is reached twice");
+            let finding = Finding::new(id, Fault::Twice, "the page is reached twice");
+            return self.findings.push(finding.with(expected.parent));
         }
         let guard = match tree.pages.read(id) {
             Ok(guard) => guard,
-            Err(e) => return self.found(id, Fault::Unreadable, e.to_string()),
+            Err(e) => {
+                let finding = Finding::new(id, Fault::Unreadable, e.to_string());
+                return self.findings.push(finding.with(expected.parent));
+            }
         };
         let v = guard.view();
+        if let Some(finding) = self.header(id, v, expected) {
+            return self.findings.push(finding.with(expected.parent));
+        }
         (self.visit)(id, v);
-        if let Some(what) = tree.page_fault(v, expected.level) {
-            return self.found(id, Fault::Header, what);
+        for damage in page::damages(v.0) {
+            self.findings.push(Finding::damage(id, damage));
         }
-        if v.page_id() != id {
-            self.found(id, Fault::Header, "the page has another id");
-        }
-        if let Err(damage) = page::check_slots(v.0) {
-            self.found(id, Fault::Slots, format!("{damage:?}"));
-        }
-        self.links(id, v, expected.level);
+        self.links(id, v, expected);
         self.records(id, v, expected);
         if expected.level > 0 {
             self.children(id, v, expected, open);
         }
     }
 
-    fn links(&mut self, id: PageId, v: PageView<'_>, level: u8) {
-        let place = usize::from(level);
+    /// Why a page is not the one that its parent expects: then nothing below it is looked at.
+    fn header(&self, id: PageId, v: PageView<'_>, expected: &Expected) -> Option<Finding> {
+        let tree = self.tree;
+        let finding = |fault, text: &str| Some(Finding::new(id, fault, text));
+        if v.page_id() != id {
+            let text = format!("the page says that it is {}", v.page_id());
+            return Some(Finding::new(id, Fault::PageId, text));
+        }
+        if v.alloc_unit() != tree.unit.id {
+            let text = "the page belongs to another allocation unit";
+            return Some(
+                Finding::new(id, Fault::Unit, text)
+                    .of(v.alloc_unit().0.into(), tree.unit.id.0.into()),
+            );
+        }
+        if v.level() != expected.level {
+            let text = "the page is at another level than its parent says";
+            return Some(
+                Finding::new(id, Fault::Level, text).of(v.level().into(), expected.level.into()),
+            );
+        }
+        if v.kind_byte() != tree.kind_at(expected.level) as u8 {
+            let text = "the page has another kind than its level";
+            let kind = tree.kind_at(expected.level) as u8;
+            return Some(
+                Finding::new(id, Fault::PageKind, text).of(v.kind_byte().into(), kind.into()),
+            );
+        }
+        let min_len = tree.shape.layout(Tree::part(expected.level)).min_len();
+        if v.min_len() != min_len {
+            let (field, stored, expected) = ("pminlen", v.min_len().into(), min_len.into());
+            return Some(Finding::damage(id, Damage::Header { field, stored, expected }));
+        }
+        match tree.page_fault(v, expected.level) {
+            Some(what) => finding(Fault::Header, what),
+            None => None,
+        }
+    }
+
+    fn links(&mut self, id: PageId, v: PageView<'_>, expected: &Expected) {
+        let place = usize::from(expected.level);
         let last = self.last[place].replace((id, v.next_page()));
         let prev = last.map_or(PageId::NONE, |(prev, _)| prev);
         if v.prev_page() != prev {
             let text = format!("its left link is {}, the page there {prev}", v.prev_page());
-            self.found(id, Fault::Links, text);
+            let parent = expected.parent;
+            self.findings.push(Finding::new(id, Fault::Previous, text).with(parent));
         }
         if let Some((prev, next)) = last
             && next != id
         {
-            self.found(
-                prev,
-                Fault::Links,
-                format!("its right link is {next}, the page there {id}"),
-            );
+            let text = format!("{prev}->next = {next}, but {id}->Prev = {}", v.prev_page());
+            self.findings.push(Finding::new(prev, Fault::Next, text).with((id, 0)));
         }
     }
 
@@ -164,11 +312,20 @@ impl Verification<'_, '_> {
     fn records(&mut self, id: PageId, v: PageView<'_>, expected: &Expected) {
         let (tree, part) = (self.tree, Tree::part(expected.level));
         let mut before = KeyBuf::default();
+        let (mut lows, mut highs) = (0, 0);
         for slot in 0..v.slot_count() {
             let mut key = KeyBuf::default();
-            let Some(record) = v.record(slot) else { continue };
+            let Some(record) = v.record(slot) else {
+                // What is no record at all is told with the slots.
+                if v.slot_offset(slot) == Some(0) {
+                    let finding = Finding::new(id, Fault::NoRecord, "the slot is empty");
+                    self.findings.push(finding.at(slot));
+                }
+                continue;
+            };
             if tree.shape.copy_key(part, record, &mut key).is_none() {
-                self.found(id, Fault::Key, format!("slot {slot}"));
+                let finding = Finding::new(id, Fault::Key, "the key can be read");
+                self.findings.push(finding.at(slot));
                 continue;
             }
             self.kind(id, slot, record, expected.level);
@@ -177,12 +334,22 @@ impl Verification<'_, '_> {
                 continue;
             }
             if !before.is_empty() && !self.less(&before, &key, false) {
-                self.found(id, Fault::Order, format!("slot {slot} is not behind the one before"));
+                let text = format!("slot {slot} is not behind the one before");
+                let finding = Finding::new(id, Fault::Order, text).at(slot);
+                self.findings.push(finding.with((id, slot.saturating_sub(1))));
             }
             let low = expected.low.as_ref().is_none_or(|low| self.less(low, &key, true));
             let high = expected.high.as_ref().is_none_or(|high| self.less(&key, high, false));
-            if !low || !high {
-                self.found(id, Fault::Bounds, format!("slot {slot} is outside its page's bounds"));
+            lows += u32::from(!low);
+            highs += u32::from(!high);
+            // Once a page: where one is outside, its neighbours often are.
+            if !low && lows == 1 {
+                let finding = Finding::new(id, Fault::Low, "below the separator of the page");
+                self.findings.push(finding.at(slot).with(expected.parent));
+            }
+            if !high && highs == 1 {
+                let finding = Finding::new(id, Fault::High, "behind the page's last separator");
+                self.findings.push(finding.at(slot).with(expected.parent));
             }
             before = key;
         }
@@ -198,7 +365,8 @@ impl Verification<'_, '_> {
             (_, _) => kind == RecordKind::Index,
         };
         if !fits {
-            self.found(id, Fault::Kind, format!("slot {slot}: {kind:?}"));
+            let finding = Finding::new(id, Fault::Kind, "the record's kind fits its page");
+            self.findings.push(finding.at(slot).of(kind as i64, 0));
         }
     }
 
@@ -225,7 +393,8 @@ impl Verification<'_, '_> {
             let child = entry.and_then(|entry| tree.shape.child_of(entry));
             let (Some(entry), Some(child)) = (entry, child) else { continue };
             if child.is_none() {
-                self.found(id, Fault::Links, format!("slot {slot} leads nowhere"));
+                let finding = Finding::new(id, Fault::Child, "the entry leads nowhere");
+                self.findings.push(finding.at(slot));
                 continue;
             }
             let mut key = KeyFields::default();
@@ -235,7 +404,7 @@ impl Verification<'_, '_> {
                 _ => known.then(|| KeyBuf::of(key.as_slice())),
             };
             let level = expected.level - 1;
-            open.push(Expected { id: child, level, low: low.clone(), high });
+            open.push(Expected { id: child, parent: (id, slot), level, low: low.clone(), high });
             high = low;
         }
     }

@@ -84,10 +84,10 @@ fn each_sort_of_damage_is_found_by_its_name() {
         (p[a], p[a + 1], p[b], p[b + 1]) = (p[b], p[b + 1], p[a], p[a + 1]);
     };
     let cases: [(&str, u8, Plant, Fault); 16] = [
-        ("unit", 0, |p| p[at::ALLOC_UNIT] ^= 1, Fault::Header),
-        ("level", 0, |p| p[at::LEVEL] = 1, Fault::Header),
-        ("kind", 0, |p| p[at::KIND] = 2, Fault::Header),
-        ("kind of interior", 1, |p| p[at::KIND] = 1, Fault::Header),
+        ("unit", 0, |p| p[at::ALLOC_UNIT] ^= 1, Fault::Unit),
+        ("level", 0, |p| p[at::LEVEL] = 1, Fault::Level),
+        ("kind", 0, |p| p[at::KIND] = 2, Fault::PageKind),
+        ("kind of interior", 1, |p| p[at::KIND] = 1, Fault::PageKind),
         ("slots", 0, |p| put_u16(p, at::SLOT_COUNT, 5000), Fault::Header),
         ("no entry", 1, |p| put_u16(p, at::SLOT_COUNT, 0), Fault::Header),
         ("ghosts", 0, |p| p[at::GHOST_COUNT] ^= 1, Fault::Slots),
@@ -95,8 +95,8 @@ fn each_sort_of_damage_is_found_by_its_name() {
         ("slot", 0, |p| put_u16(p, slot_at(1), 3), Fault::Slots),
         ("order", 0, swap, Fault::Order),
         ("order of interior", 1, swap, Fault::Order),
-        ("left link", 0, |p| PageMut(p).set_prev_page(PageId::NONE), Fault::Links),
-        ("right link", 0, |p| PageMut(p).set_next_page(PageId::new(1, 1)), Fault::Links),
+        ("left link", 0, |p| PageMut(p).set_prev_page(PageId::NONE), Fault::Previous),
+        ("right link", 0, |p| PageMut(p).set_next_page(PageId::new(1, 1)), Fault::Next),
         (
             "bounds",
             0,
@@ -104,7 +104,7 @@ fn each_sort_of_damage_is_found_by_its_name() {
                 let at = record_at(p, 0);
                 p[at + 4..at + 8].copy_from_slice(&(-2_000_000_i32).to_le_bytes());
             },
-            Fault::Bounds,
+            Fault::Low,
         ),
         (
             "kind of record",

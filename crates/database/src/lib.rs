@@ -18,7 +18,7 @@ mod open;
 mod redo_table;
 mod spec;
 
-pub use check::{CheckFinding, CheckReport};
+pub use check::{CheckFinding, CheckOptions, CheckReport, Looked};
 pub use create::Sizing;
 pub use database::{Database, Environment, Files};
 pub use open::RecoveryReport;

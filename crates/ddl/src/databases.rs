@@ -1,6 +1,6 @@
 //! What ddl asks of the instance: databases as a whole. Implemented by `instance`.
 
-use base::{DatabaseId, SqlError, SqlResult};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult};
 use catalog::DatabaseOption;
 use types::Collation;
 use work::Work;
@@ -71,6 +71,17 @@ pub enum Waiting {
     RollBackAfter(u32),
 }
 
+/// What DBCC CHECKDB or CHECKTABLE is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Check {
+    /// CHECKTABLE of this table; `None` is the whole database.
+    pub table: Option<ObjectId>,
+    /// NOINDEX: nonclustered indexes of user tables are left out.
+    pub no_index: bool,
+    /// NO_INFOMSGS: only what is wrong is said.
+    pub quiet: bool,
+}
+
 /// Databases as a whole. None of this is part of the caller's transaction.
 pub trait Databases {
     /// Makes a database.
@@ -109,8 +120,7 @@ pub trait Databases {
     /// The disk's.
     fn checkpoint(&self, database: DatabaseId) -> SqlResult<()>;
 
-    /// DBCC CHECKDB: what it found, an error each, and its summary last. `indexes` is false with
-    /// NOINDEX.
+    /// DBCC CHECKDB and CHECKTABLE: what is to be said, each finding an error, summaries last.
     ///
     /// # Errors
     /// When the check itself could not be made.
@@ -118,7 +128,7 @@ pub trait Databases {
         &self,
         work: &mut Work,
         database: DatabaseId,
-        indexes: bool,
+        check: &Check,
     ) -> SqlResult<Vec<SqlError>>;
 
     /// DBCC SQLPERF (name, CLEAR): false when there are no such statistics.

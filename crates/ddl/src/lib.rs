@@ -46,5 +46,7 @@ mod truncate;
 mod type_name;
 
 pub use context::{DdlContext, Expressions, Place, Places, Settings, TempTables};
-pub use databases::{Databases, FileChange, FileSize, Growth, NewDatabase, NewFile, Waiting};
+pub use databases::{
+    Check, Databases, FileChange, FileSize, Growth, NewDatabase, NewFile, Waiting,
+};
 pub use statement::{DdlOutcome, Setting, execute, setting_of};

@@ -1,13 +1,14 @@
 //! Databases as a whole: CREATE, DROP, options, CHECKPOINT, CHECKDB.
 
+use crate::checkdb::{self, KeptAway};
 use crate::host::is_system;
 use crate::instance::{Instance, Open, same_name};
 use crate::list;
 use crate::start::make;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::DatabaseOption;
-use database::{CheckFinding, Files};
-use ddl::{Databases, FileChange, NewDatabase, Waiting};
+use database::{CheckOptions, Files};
+use ddl::{Check, Databases, FileChange, NewDatabase, Waiting};
 use work::{CommitMode, Work};
 
 fn unsupported(feature: &str) -> SqlError {
@@ -128,29 +129,18 @@ impl Databases for Instance {
 
     fn check(
         &self,
-        _work: &mut Work,
+        work: &mut Work,
         database: DatabaseId,
-        _indexes: bool,
+        check: &Check,
     ) -> SqlResult<Vec<SqlError>> {
         let database = self
             .database(database)
             .ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
-        let report = database.check();
-        let mut answer = Vec::new();
-        let finding = |f: &CheckFinding| {
-            let (index, unit) = (0, f.hobt.as_bigint());
-            let (page, text) = (f.page, f.text.clone());
-            SqlError::new(
-                messages::CHECKDB_PAGE,
-                &[&f.object, &index, &f.hobt, &unit, &"In-row data", &page, &text],
-            )
-        };
-        answer.extend(report.allocation.iter().map(finding));
-        answer.extend(report.consistency.iter().map(finding));
-        let (a, c) = (report.allocation.len(), report.consistency.len());
-        let name = database.home().name();
-        answer.push(SqlError::new(messages::CHECKDB_SUMMARY, &[&a, &c, &name]));
-        Ok(answer)
+        let kept = KeptAway::lock(work, &database, check.table)?;
+        let options = CheckOptions { table: check.table, no_index: check.no_index };
+        let report = database.check_with(options);
+        kept.release(work);
+        Ok(checkdb::answer(&database, check, &report))
     }
 
     fn clear_statistics(&self, name: &str) -> bool {

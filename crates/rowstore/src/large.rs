@@ -78,6 +78,11 @@ impl Pointer {
     }
 }
 
+/// Whether a piece is as long as all but a value's last are.
+pub(crate) fn is_whole(bytes: u64) -> bool {
+    bytes == PIECE_BYTES as u64
+}
+
 /// Big-endian, so that bytes compare as the numbers do.
 fn key_of(value: u64, piece: u32) -> [u8; KEY_BYTES] {
     let mut key = [0; KEY_BYTES];
@@ -198,12 +203,20 @@ impl RowHobt {
     }
 
     pub(crate) fn values_of(&self, record: &[u8]) -> Vec<Pointer> {
-        let field = |column| self.layout.field(record, column);
-        let pointer = |column| match field(column) {
-            Some(Field::OffRow(bytes)) => Pointer::of(bytes),
-            _ => None,
-        };
-        (0..self.spec.widths.len()).filter_map(pointer).collect()
+        let mut values = Vec::new();
+        self.each_pointer(record, &mut |pointer| values.push(pointer));
+        values
+    }
+
+    /// Calls `each` with every pointer of a row.
+    pub(crate) fn each_pointer(&self, record: &[u8], each: &mut dyn FnMut(Pointer)) {
+        for column in 0..self.spec.widths.len() {
+            if let Some(Field::OffRow(bytes)) = self.layout.field(record, column)
+                && let Some(pointer) = Pointer::of(bytes)
+            {
+                each(pointer);
+            }
+        }
     }
 
     /// Gives values up that no row points at any more.
@@ -240,6 +253,26 @@ impl RowHobt {
 
 /// What the tree of pieces does.
 impl RowHobt {
+    /// Calls `each` with the pieces of a value that a field points at, in order.
+    pub(crate) fn each_piece_at(
+        &self,
+        pointer: &[u8],
+        each: &mut dyn FnMut(&[u8]),
+    ) -> RowResult<()> {
+        match Pointer::of(pointer) {
+            Some(pointer) => self.each_piece(pointer, each),
+            None => Err(self.lost(self.tree().root())),
+        }
+    }
+
+    /// The number of a piece's value, its own, and how many bytes it has.
+    pub(crate) fn piece(&self, record: &[u8]) -> Option<(u64, u32, u64)> {
+        let key = self.layout.field(record, 0)?.inline()?;
+        let number = u32::from_be_bytes(*key.get(8..)?.first_chunk::<4>()?);
+        let (value, bytes) = self.piece_of(record)?;
+        Some((value, number, bytes))
+    }
+
     /// The number of a piece's value, and how many bytes it has of it.
     pub(crate) fn piece_of(&self, record: &[u8]) -> Option<(u64, u64)> {
         let key = self.layout.field(record, 0)?.inline()?.first_chunk::<8>()?;
@@ -308,6 +341,10 @@ impl RowHobt {
     }
 
     fn read_value(&self, pointer: Pointer, out: &mut Vec<u8>) -> RowResult<()> {
+        self.each_piece(pointer, &mut |piece| out.extend_from_slice(piece))
+    }
+
+    fn each_piece(&self, pointer: Pointer, each: &mut dyn FnMut(&[u8])) -> RowResult<()> {
         let first = key_of(pointer.value, 0);
         let fields = [Field::Inline(&first)];
         let search = SearchKey { fields: &fields, bias: Bias::FirstAtLeast };
@@ -319,7 +356,7 @@ impl RowHobt {
             let bytes = self.layout.field(leaf.record(), 1).and_then(|b| b.inline());
             let wanted = left.min(PIECE_BYTES as u64);
             match bytes.filter(|b| b.len() as u64 == wanted) {
-                Some(b) if key == Some(&key_of(pointer.value, piece)) => out.extend_from_slice(b),
+                Some(b) if key == Some(&key_of(pointer.value, piece)) => each(b),
                 _ => return Err(self.lost(leaf.page_id())),
             }
             left -= wanted;

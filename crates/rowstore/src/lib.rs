@@ -7,10 +7,13 @@
 
 #![forbid(unsafe_code)]
 
+mod count;
 mod current;
 mod directory;
+mod entry_hash;
 mod entry_lock;
 mod error;
+mod fingerprint;
 mod heap_redo;
 mod heap_scan;
 mod heap_write;
@@ -23,12 +26,15 @@ mod physical_stats;
 mod settle;
 mod spill;
 mod undo;
+mod values;
 mod verify;
 
 pub use directory::HobtDirectory;
+pub use entry_hash::EntryPart;
+pub use fingerprint::{Batch, Fingerprint, differences};
 pub use heap_redo::{HEAP_KINDS, HeapRedo};
 pub use hobt::{HobtKind, HobtPlaces, HobtSpec, RowHobt};
 pub use physical_stats::{LevelStats, ScanMode};
 pub use spill::TempSpill;
 pub use undo::RowUndo;
-pub use verify::RowFinding;
+pub use verify::{RowAt, RowFinding, RowReport};

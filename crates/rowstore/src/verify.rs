@@ -1,173 +1,292 @@
-//! Verifying a hobt: pages, order, links, ghosts, and allocation against reachability.
+//! Verifying a hobt: pages, records, order, links, ghosts, allocation against reachability, and
+//! values off the rows against their pointers.
+//!
+//! Invariants
+//!  1. Whatever the bytes are, it ends and does not panic; what cannot be read is told, and the
+//!     rest looked at.
+//!  2. Memory does not grow with the rows: pages are bits, values a fingerprint.
 
-use crate::error::RowResult;
-use crate::hobt::RowHobt;
-use base::PageId;
-use page::{PageKind, RecordKind};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::hobt::{HobtKind, RowHobt};
+use crate::values::ValueCheck;
+use base::{Lsn, PageId};
+use btree::{Fault, Finding};
+use page::{Damage, PageKind, PageView, RecordKind, RowFault, RowLayout};
+use space::{PageSet, UnitSurvey};
 
 /// What is wrong, for CHECKDB to name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowFinding {
-    /// A finding of the tree.
-    Tree(btree::Finding),
-    /// A page of a heap: its slots are damaged.
-    Heap(PageId, &'static str),
-    /// A page is allocated to the hobt and nothing leads to it: 8979.
+    /// About pages, order and links.
+    Page(Finding),
+    /// A record does not have the form of its layout: 8944.
+    Record(PageId, u16, RowFault),
+    /// A page is allocated to the hobt and nothing leads to it: 2533.
     Unreachable(PageId),
-    /// A page is reached and not allocated to the hobt: 8948.
+    /// A page is the hobt's and not allocated in the PFS: 8948.
     NotAllocated(PageId),
-    /// A row points at a value off it that is not there, or not whole: 8965.
-    ValueMissing(PageId),
+    /// A page is the hobt's and its extent is not in the IAM: 8906.
+    NotInIam(PageId),
+    /// A row points at a value off it that is not there, or not whole: page, slot, value: 8929.
+    ValueMissing(PageId, u16, u64),
     /// A value is there that no row points at: 8964.
-    ValueUnreferenced(PageId),
-    /// The maps cannot be followed.
-    Maps(String),
+    ValueUnreferenced(PageId, u16, u64),
+    /// The pieces of a value do not follow each other: 8961.
+    ValueBroken(PageId, u16, u64),
 }
 
-/// Values off the rows: bytes that rows expect of them, and where one of the rows is.
-#[derive(Default)]
-struct ValueCheck {
-    expected: BTreeMap<u64, (u64, PageId)>,
+/// A live record.
+#[derive(Clone, Copy, Debug)]
+pub struct RowAt<'r> {
+    /// Its page.
+    pub page: PageId,
+    /// Its slot.
+    pub slot: u16,
+    /// Its bytes.
+    pub record: &'r [u8],
 }
 
-impl ValueCheck {
-    fn see_row(&mut self, hobt: &RowHobt, page: PageId, record: &[u8]) {
-        if hobt.large().is_some() {
-            let values = hobt.values_of(record).into_iter();
-            self.expected.extend(values.map(|v| (v.value, (v.bytes, page))));
-        }
-    }
+/// What verification found.
+#[derive(Debug, Default)]
+pub struct RowReport {
+    /// What is wrong in the hobt's own pages.
+    pub findings: Vec<RowFinding>,
+    /// What is wrong in the pages of values off the rows.
+    pub large: Vec<RowFinding>,
+    /// Every row was seen: none is on a page that could not be used.
+    pub complete: bool,
+    /// Live rows.
+    pub rows: u64,
+    /// Pages in use.
+    pub pages: u64,
+}
 
-    /// Checks the tree of pieces, and that it holds what is expected and nothing else.
-    fn compare(self, large: &RowHobt) -> Vec<RowFinding> {
-        let mut held: BTreeMap<u64, (u64, PageId)> = BTreeMap::new();
-        let mut findings = large.verify(&mut |page, record| {
-            if let Some((value, bytes)) = large.piece_of(record) {
-                held.entry(value).or_insert((0, page)).0 += bytes;
-            }
-        });
-        for (value, (bytes, page)) in &self.expected {
-            if held.get(value).map(|h| h.0) != Some(*bytes) {
-                findings.push(RowFinding::ValueMissing(*page));
-            }
-        }
-        let unknown = held.iter().filter(|(value, _)| !self.expected.contains_key(value));
-        findings.extend(unknown.map(|(_, (_, page))| RowFinding::ValueUnreferenced(*page)));
-        findings
-    }
+/// A walk over the pages of one hobt.
+struct Walk<'h, 'r> {
+    hobt: &'h RowHobt,
+    row: &'r mut dyn FnMut(RowAt<'_>),
+    newest: Lsn,
+    reached: PageSet,
+    found: Vec<RowFinding>,
+    rows: u64,
+    pages: Vec<PageId>,
 }
 
 impl RowHobt {
     /// Checks everything about the hobt's pages. Nobody changes it meanwhile. `row` sees every
-    /// live record.
-    pub fn verify(&self, row: &mut dyn FnMut(PageId, &[u8])) -> Vec<RowFinding> {
+    /// live record that has the form of its layout, its page latched.
+    pub fn verify(&self, row: &mut dyn FnMut(RowAt<'_>)) -> RowReport {
+        let Some(large) = &self.large else { return self.verify_pages(row) };
         let mut values = ValueCheck::default();
-        let row = &mut |page, record: &[u8]| {
-            values.see_row(self, page, record);
-            row(page, record);
-        };
-        let mut findings = Vec::new();
-        let allocated: BTreeSet<PageId> = match self.home.space.unit_pages(&self.unit) {
-            Ok(pages) => pages.pages.into_iter().collect(),
-            Err(e) => return vec![RowFinding::Maps(e.to_string())],
-        };
-        let mut reached = BTreeSet::new();
-        match &self.tree {
-            Some(tree) => {
-                let found = tree.verify(&mut |id, view| {
-                    reached.insert(id);
-                    if view.level() == 0 {
-                        for slot in 0..view.slot_count() {
-                            if let Some(r) = view.record(slot)
-                                && !RecordKind::of(r[0]).is_ghost()
-                            {
-                                row(id, r);
-                            }
-                        }
-                    }
-                });
-                findings.extend(found.into_iter().map(RowFinding::Tree));
-            }
-            None => {
-                for id in &allocated {
-                    reached.insert(*id);
-                    if let Err(what) = self.verify_heap_page(*id, row) {
-                        findings.push(what);
-                    }
-                }
-            }
-        }
-        if let Some(large) = &self.large {
-            findings.extend(values.compare(large));
-        }
-        findings.extend(allocated.difference(&reached).map(|p| RowFinding::Unreachable(*p)));
-        findings.extend(reached.difference(&allocated).map(|p| RowFinding::NotAllocated(*p)));
-        findings
+        let mut report = self.verify_pages(&mut |r| {
+            values.see_row(self, r);
+            row(r);
+        });
+        report.large = values.compare(self, large, report.complete);
+        report
     }
 
-    fn verify_heap_page(
-        &self,
-        id: PageId,
-        row: &mut dyn FnMut(PageId, &[u8]),
-    ) -> Result<(), RowFinding> {
-        let read = self.home.pages.read(id);
-        let guard = read.map_err(|_| RowFinding::Heap(id, "the page cannot be read"))?;
-        let view = guard.view();
-        if view.kind() != Some(PageKind::Data) || view.alloc_unit() != self.spec.unit {
-            return Err(RowFinding::Heap(id, "the page is not one of this heap"));
+    pub(crate) fn verify_pages(&self, row: &mut dyn FnMut(RowAt<'_>)) -> RowReport {
+        let survey = self.home.space.survey(&self.unit);
+        let mut walk = Walk {
+            hobt: self,
+            row,
+            newest: self.home.log().next_lsn(),
+            reached: PageSet::default(),
+            found: Vec::new(),
+            rows: 0,
+            pages: Vec::new(),
+        };
+        match &self.tree {
+            Some(tree) => {
+                let found = tree.verify(&mut |id, view| walk.tree_page(id, view));
+                for finding in &found {
+                    walk.reached.insert(finding.page);
+                }
+                walk.found.extend(found.into_iter().map(RowFinding::Page));
+            }
+            None => walk.heap(&survey),
         }
-        page::check_slots(view.0).map_err(|_| RowFinding::Heap(id, "its slots are damaged"))?;
+        walk.allocation(&survey);
+        let hides = |f: &RowFinding| match f {
+            RowFinding::Page(f) => hides_records(f),
+            RowFinding::Record(..) => true,
+            // Pages of a heap are known by its maps only.
+            RowFinding::NotAllocated(_) | RowFinding::NotInIam(_) => self.tree.is_none(),
+            _ => false,
+        };
+        let followed = self.tree.is_some() || survey.findings.is_empty();
+        RowReport {
+            complete: followed && !walk.found.iter().any(hides),
+            rows: walk.rows,
+            pages: survey.found.pages.len() as u64,
+            findings: walk.found,
+            large: Vec::new(),
+        }
+    }
+
+    /// A copy of a record, to tell what is in it.
+    pub fn record_at(&self, page: PageId, slot: u16) -> Option<Vec<u8>> {
+        let guard = self.home.pages.read(page).ok()?;
+        guard.view().record(slot).map(<[u8]>::to_vec)
+    }
+}
+
+impl Walk<'_, '_> {
+    fn tree_page(&mut self, id: PageId, view: PageView<'_>) {
+        self.reached.insert(id);
+        self.pages.push(id);
+        let hobt = self.hobt;
+        let interior = hobt.tree.as_ref().map(btree::Tree::interior_layout);
+        match interior.filter(|_| view.level() > 0) {
+            Some(layout) => self.body(id, view, layout, false),
+            None => self.body(id, view, &hobt.layout, true),
+        }
+    }
+
+    /// What is the same for every page: the header's constants, its LSN, the records' form.
+    fn body(&mut self, id: PageId, view: PageView<'_>, layout: &RowLayout, rows: bool) {
+        for damage in page::header_damages(view.0) {
+            self.found.push(RowFinding::Page(Finding::damage(id, damage)));
+        }
+        if view.lsn() >= self.newest || view.lsn() == Lsn::ZERO {
+            let damage = Damage::Header { field: "m_lsn", stored: view.lsn().vlf(), expected: 0 };
+            self.found.push(RowFinding::Page(Finding::damage(id, damage)));
+        }
         for slot in 0..view.slot_count() {
-            if let Some(r) = view.record(slot)
-                && !RecordKind::of(r[0]).is_ghost()
-            {
-                row(id, r);
+            let Some(record) = view.record(slot) else { continue };
+            let kind = RecordKind::of(record[0]);
+            let fits = match self.hobt.spec.kind {
+                _ if !rows => kind == RecordKind::Index,
+                HobtKind::Nonclustered => kind.is_index(),
+                HobtKind::Heap | HobtKind::Clustered => {
+                    matches!(kind, RecordKind::Primary | RecordKind::GhostData)
+                }
+            };
+            if !fits {
+                // A tree has told it itself.
+                if self.hobt.tree.is_none() {
+                    let text = "the record's kind fits its page";
+                    let finding = Finding::new(id, Fault::Kind, text).at(slot).of(kind as i64, 0);
+                    self.found.push(RowFinding::Page(finding));
+                }
+                continue;
+            }
+            match layout.check(record) {
+                Err(fault) => self.found.push(RowFinding::Record(id, slot, fault)),
+                Ok(()) if rows && !kind.is_ghost() => {
+                    self.rows += 1;
+                    (self.row)(RowAt { page: id, slot, record });
+                }
+                Ok(()) => {}
             }
         }
-        Ok(())
     }
 
-    /// Counts the live rows, for sys.partitions after a start.
-    ///
-    /// # Errors
-    /// Pages that cannot be read.
-    pub(crate) fn count_all(&self) -> RowResult<u64> {
-        let mut rows = 0;
-        match &self.tree {
-            Some(tree) => {
-                let mut at =
-                    tree.seek(btree::SearchKey { fields: &[], bias: btree::Bias::FirstAtLeast })?;
-                while let Some(leaf) = at {
-                    rows += u64::from(!RecordKind::of(leaf.record()[0]).is_ghost());
-                    at = leaf.forward()?;
-                }
-            }
-            None => {
-                for id in self.home.space.unit_pages(&self.unit)?.pages {
-                    let guard = self.home.pages.read(id)?;
-                    let view = guard.view();
-                    let live =
-                        |s: &u16| view.record(*s).is_some_and(|r| !RecordKind::of(r[0]).is_ghost());
-                    rows += (0..view.slot_count()).filter(live).count() as u64;
-                }
+    fn heap(&mut self, survey: &UnitSurvey) {
+        for id in &survey.found.pages {
+            self.reached.insert(*id);
+            if let Some(finding) = self.heap_page(*id) {
+                self.found.push(RowFinding::Page(finding));
             }
         }
-        Ok(rows)
+        // A heap keeps its pages, so one that was written since the heap was made is allocated.
+        let Some(made) = survey.made else { return };
+        for id in &survey.unallocated {
+            let Ok(guard) = self.hobt.home.pages.read(*id) else { continue };
+            let v = guard.view();
+            let ours = v.alloc_unit() == self.hobt.spec.unit && v.kind() == Some(PageKind::Data);
+            if ours && v.lsn() > made {
+                self.found.push(RowFinding::NotAllocated(*id));
+            }
+        }
+        let root = self.hobt.places.root;
+        if !survey.found.extents.contains(&root.extent()) {
+            self.found.push(RowFinding::NotInIam(root));
+        }
     }
 
-    /// Rows as sys.partitions shows them, uncommitted ones included; counted at the first
-    /// question after a start.
-    ///
-    /// # Errors
-    /// Pages that cannot be read.
-    pub fn row_count(&self) -> base::SqlResult<u64> {
-        use std::sync::atomic::Ordering::Relaxed;
-        if self.rows_known.load(Relaxed) == 0 {
-            let counted = self.count_all().map_err(|e| self.sql(e))?;
-            self.rows.store(counted as i64, Relaxed);
-            self.rows_known.store(1, Relaxed);
+    fn heap_page(&mut self, id: PageId) -> Option<Finding> {
+        let hobt = self.hobt;
+        let guard = match hobt.home.pages.read(id) {
+            Ok(guard) => guard,
+            Err(e) => return Some(Finding::new(id, Fault::Unreadable, e.to_string())),
+        };
+        let v = guard.view();
+        if let Some(finding) = heap_header(id, v, hobt) {
+            return Some(finding);
         }
-        Ok(self.rows.load(Relaxed).max(0) as u64)
+        if let Err(what) = page::fits::header(v) {
+            return Some(Finding::new(id, Fault::Header, what));
+        }
+        for damage in page::damages(v.0) {
+            self.found.push(RowFinding::Page(Finding::damage(id, damage)));
+        }
+        self.body(id, v, &hobt.layout, true);
+        None
     }
+
+    /// Allocation against reachability.
+    fn allocation(&mut self, survey: &UnitSurvey) {
+        let mut allocated = PageSet::default();
+        for page in &survey.found.pages {
+            allocated.insert(*page);
+            if !self.reached.contains(*page) {
+                self.found.push(RowFinding::Unreachable(*page));
+            }
+        }
+        let mut owned = PageSet::default();
+        for e in &survey.found.extents {
+            owned.insert(e.first_page());
+        }
+        for page in std::mem::take(&mut self.pages) {
+            if allocated.contains(page) {
+                continue;
+            }
+            self.found.push(match owned.contains(page.extent().first_page()) {
+                true => RowFinding::NotAllocated(page),
+                false => RowFinding::NotInIam(page),
+            });
+        }
+    }
+}
+
+/// Whether records may have been passed by because of a finding.
+fn hides_records(f: &Finding) -> bool {
+    match &f.damage {
+        Some(Damage::FreeCount { .. } | Damage::FreeData(_) | Damage::GhostCount { .. }) => false,
+        // A page with one of these is no page of the hobt.
+        Some(Damage::Header { field, .. }) => {
+            matches!(*field, "pminlen" | "m_prevPage" | "m_nextPage")
+        }
+        _ => f.fault.hides_records(),
+    }
+}
+
+/// Why a page is not one of a heap.
+fn heap_header(id: PageId, v: PageView<'_>, hobt: &RowHobt) -> Option<Finding> {
+    if v.page_id() != id {
+        return Some(Finding::new(
+            id,
+            Fault::PageId,
+            format!("it says that it is {}", v.page_id()),
+        ));
+    }
+    if v.alloc_unit() != hobt.spec.unit {
+        let finding = Finding::new(id, Fault::Unit, "the page belongs to another unit");
+        return Some(finding.of(v.alloc_unit().0.into(), hobt.spec.unit.0.into()));
+    }
+    if v.kind() != Some(PageKind::Data) {
+        let finding = Finding::new(id, Fault::PageKind, "the page is no page of a heap");
+        return Some(finding.of(v.kind_byte().into(), PageKind::Data as i64));
+    }
+    if v.level() != 0 {
+        let finding = Finding::new(id, Fault::Level, "a heap has one level");
+        return Some(finding.of(v.level().into(), 0));
+    }
+    let links = [("m_prevPage", v.prev_page()), ("m_nextPage", v.next_page())];
+    let fields = links.map(|(field, link)| (field, u32::from(!link.is_none()), 0));
+    let min_len = ("pminlen", u32::from(v.min_len()), u32::from(hobt.layout.min_len()));
+    let wrong = fields.into_iter().chain([min_len]).find(|(_, stored, wanted)| stored != wanted);
+    let (field, stored, expected) = wrong?;
+    Some(Finding::damage(id, Damage::Header { field, stored, expected }))
 }

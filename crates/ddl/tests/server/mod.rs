@@ -162,10 +162,17 @@ impl Databases for Server {
         Ok(())
     }
 
-    fn check(&self, _: &mut Work, database: DatabaseId, all: bool) -> SqlResult<Vec<SqlError>> {
-        self.asked.lock().push(format!("check {database} {all}"));
-        let args: [&dyn std::fmt::Display; 3] = [&0, &0, &database];
-        Ok(vec![SqlError::new(messages::CHECKDB_SUMMARY, &args)])
+    fn check(
+        &self,
+        _: &mut Work,
+        database: DatabaseId,
+        check: &ddl::Check,
+    ) -> SqlResult<Vec<SqlError>> {
+        let table = check.table.map_or(String::new(), |t| format!(" {t}"));
+        self.asked.lock().push(format!("check {database} {}{table}", !check.no_index));
+        let args: [&dyn std::fmt::Display; 4] = [&"CHECKDB", &0, &0, &database];
+        let summary = SqlError::new(messages::CHECKDB_SUMMARY, &args);
+        Ok([summary].into_iter().filter(|_| !check.quiet).collect())
     }
 
     fn clear_statistics(&self, name: &str) -> bool {

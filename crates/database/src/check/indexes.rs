@@ -1,0 +1,233 @@
+//! Indexes against their table, entry by entry, as fingerprints.
+//!
+//! Reading the table says for each index which entries there must be; reading the index says which
+//! are there. Each is a hash of all columns of the entry: key, locator, included ones. Only where
+//! the two differ both are read again, and the rows of the parts that differ are named.
+//!
+//! Invariants
+//!  1. Every row of the table has one entry in each index, and no entry is without its row.
+//!  2. What a page hides that cannot be used is not told again row by row: behind a damaged index
+//!     page no row is called missing, behind a damaged page of the table no entry too many.
+
+use super::owner::Owner;
+use super::{CheckFinding, CheckReport, FINDINGS_MAX, Looked};
+use crate::database::Database;
+use base::{PageId, SqlError, messages};
+use catalog::view::{Index, PhysicalColumn, Table};
+use page::Field;
+use rowstore::{Batch, EntryPart, Fingerprint, RowAt, RowHobt, differences};
+use std::sync::Arc;
+
+/// Batches of rows that are compared one by one before the check gives up on naming them.
+const BATCHES_MAX: usize = 16;
+/// Characters of a value that a message shows.
+const SHOWN: usize = 60;
+
+/// A place of a row.
+type At = (PageId, u16);
+
+/// An index, and how its entries are made of rows.
+struct Pair<'t> {
+    index: &'t Index,
+    hobt: &'t RowHobt,
+    owner: Owner,
+    /// Of a row of the table.
+    wanted: Vec<EntryPart>,
+    /// Of an entry.
+    stored: Vec<EntryPart>,
+    expected: Fingerprint,
+    found: Fingerprint,
+    rows_complete: bool,
+    entries_complete: bool,
+}
+
+impl<'t> Pair<'t> {
+    fn new(table: &Table, index: &'t Index, hobt: &'t RowHobt) -> Pair<'t> {
+        let (of_base, of_index) = (table.hobt_layout(table.base()), table.hobt_layout(index));
+        let part = |column: &PhysicalColumn| match of_base.position(*column) {
+            Some(at) => EntryPart::Column(at),
+            // Only the place of a row is no column of it.
+            None => EntryPart::Rid,
+        };
+        Pair {
+            index,
+            hobt,
+            owner: Owner::of(hobt, Some(table)),
+            wanted: of_index.columns.iter().map(part).collect(),
+            stored: (0..of_index.columns.len()).map(EntryPart::Column).collect(),
+            expected: Fingerprint::default(),
+            found: Fingerprint::default(),
+            rows_complete: true,
+            entries_complete: true,
+        }
+    }
+
+    fn see_row(&mut self, base: &RowHobt, row: RowAt<'_>) {
+        match base.entry_hash(row, &self.wanted) {
+            Some(hash) => self.expected.add(hash),
+            None => self.rows_complete = false,
+        }
+    }
+
+    fn see_entry(&mut self, row: RowAt<'_>) {
+        match self.hobt.entry_hash(row, &self.stored) {
+            Some(hash) => self.found.add(hash),
+            None => self.entries_complete = false,
+        }
+    }
+}
+
+/// Checks a table and its indexes.
+pub(super) fn check(
+    database: &Database,
+    table: &Table,
+    base: &Arc<RowHobt>,
+    indexes: &[(&Index, Arc<RowHobt>)],
+    report: &mut CheckReport,
+) {
+    let mut pairs: Vec<Pair<'_>> =
+        indexes.iter().map(|(index, hobt)| Pair::new(table, index, hobt)).collect();
+    let owner = Owner::of(base, Some(table));
+    let mut nulls = Vec::new();
+    let found = base.verify(&mut |row| {
+        Database::check_nulls(table, base, &owner, row, &mut nulls);
+        pairs.iter_mut().for_each(|pair| pair.see_row(base, row));
+    });
+    database.take_in(base, &owner, &found, report);
+    nulls.into_iter().for_each(|finding| report.push(finding));
+    let looked = Looked { rows: found.rows, pages: found.pages };
+    report.objects.insert(table.object_id.0, looked);
+    for mut pair in pairs {
+        pair.rows_complete &= found.complete;
+        let hobt = pair.hobt;
+        let entries = hobt.verify(&mut |row| pair.see_entry(row));
+        pair.entries_complete &= entries.complete;
+        database.take_in(hobt, &pair.owner, &entries, report);
+        compare(table, base, &pair, report);
+    }
+}
+
+fn compare(table: &Table, base: &RowHobt, pair: &Pair<'_>, report: &mut CheckReport) {
+    let batches = pair.expected.differing(&pair.found);
+    for batch in batches.iter().take(BATCHES_MAX) {
+        let (missing, extra) = collect(base, pair, batch);
+        for at in missing.into_iter().filter(|_| pair.entries_complete) {
+            report.push(missing_row(table, base, pair, at));
+        }
+        for at in extra.into_iter().filter(|_| pair.rows_complete) {
+            report.push(extra_row(table, pair, at));
+        }
+        if report.consistency.len() >= FINDINGS_MAX {
+            return;
+        }
+    }
+}
+
+/// Rows without an entry and entries without a row, of some buckets.
+fn collect(base: &RowHobt, pair: &Pair<'_>, batch: &Batch) -> (Vec<At>, Vec<At>) {
+    let (mut rows, mut entries) = (Vec::new(), Vec::new());
+    base.verify(&mut |row| {
+        if let Some(hash) = base.entry_hash(row, &pair.wanted).filter(|h| batch.has(*h)) {
+            rows.push((hash, (row.page, row.slot)));
+        }
+    });
+    pair.hobt.verify(&mut |row| {
+        if let Some(hash) = pair.hobt.entry_hash(row, &pair.stored).filter(|h| batch.has(*h)) {
+            entries.push((hash, (row.page, row.slot)));
+        }
+    });
+    differences(rows, entries)
+}
+
+fn missing_row(table: &Table, base: &RowHobt, pair: &Pair<'_>, (page, slot): At) -> CheckFinding {
+    let (name, index) = (&table.name, pair.index);
+    let error = SqlError::new(
+        messages::CHECKDB_MISSING_ROW,
+        &[name, &table.object_id, &index.name, &index.index_id],
+    );
+    let record = base.record_at(page, slot).unwrap_or_default();
+    let of_index = table.hobt_layout(index).columns;
+    let values = values(table, base, &record, &pair.wanted, &of_index);
+    let locator = locator_of_row(table, base, &record, (page, slot));
+    let args: [&dyn std::fmt::Display; 4] = [&page, &slot, &locator, &values];
+    let row = Some(SqlError::new(messages::CHECKDB_DATA_ROW, &args));
+    CheckFinding { object: table.object_id, page, error, row }
+}
+
+fn extra_row(table: &Table, pair: &Pair<'_>, (page, slot): At) -> CheckFinding {
+    let (name, index) = (&table.name, pair.index);
+    let error = SqlError::new(
+        messages::CHECKDB_EXTRA_ROW,
+        &[name, &table.object_id, &index.name, &index.index_id],
+    );
+    let record = pair.hobt.record_at(page, slot).unwrap_or_default();
+    let layout = table.hobt_layout(index);
+    let text = values(table, pair.hobt, &record, &pair.stored, &layout.columns);
+    let (parts, columns): (Vec<EntryPart>, Vec<PhysicalColumn>) = pair
+        .stored
+        .iter()
+        .zip(&layout.columns)
+        .filter(|(_, column)| is_locator(table, **column))
+        .unzip();
+    let locator = values(table, pair.hobt, &record, &parts, &columns);
+    let args: [&dyn std::fmt::Display; 4] = [&page, &slot, &text, &locator];
+    let row = Some(SqlError::new(messages::CHECKDB_INDEX_ROW, &args));
+    CheckFinding { object: table.object_id, page, error, row }
+}
+
+/// Whether a column of an entry leads to its row.
+fn is_locator(table: &Table, column: PhysicalColumn) -> bool {
+    match column {
+        PhysicalColumn::Column(n) => table.base().key.iter().any(|k| k.column == n),
+        PhysicalColumn::Uniquifier | PhysicalColumn::Rid => true,
+    }
+}
+
+fn locator_of_row(table: &Table, base: &RowHobt, record: &[u8], (page, slot): At) -> String {
+    let layout = table.hobt_layout(table.base());
+    if layout.key.is_empty() {
+        return format!("HEAP RID = ({page}:{slot})");
+    }
+    let columns: Vec<PhysicalColumn> = layout.key.iter().map(|k| layout.columns[k.field]).collect();
+    let parts: Vec<EntryPart> = layout.key.iter().map(|k| EntryPart::Column(k.field)).collect();
+    values(table, base, record, &parts, &columns)
+}
+
+/// `name = value` of some columns.
+fn values(
+    table: &Table,
+    hobt: &RowHobt,
+    record: &[u8],
+    parts: &[EntryPart],
+    columns: &[PhysicalColumn],
+) -> String {
+    let one = |(part, column): (&EntryPart, &PhysicalColumn)| {
+        let name: &str = match column {
+            PhysicalColumn::Column(n) => &table.columns[*n].name,
+            PhysicalColumn::Uniquifier => "UNIQUIFIER",
+            PhysicalColumn::Rid => "HEAP RID",
+        };
+        let EntryPart::Column(at) = part else { return format!("{name} = its place") };
+        let value = match hobt.layout().field(record, *at) {
+            None => "?".to_owned(),
+            Some(Field::Null) => "NULL".to_owned(),
+            Some(Field::OffRow(_)) => "(off the row)".to_owned(),
+            Some(Field::Inline(bytes)) => value(table, *column, bytes),
+        };
+        format!("{name} = {value}")
+    };
+    let all: Vec<String> = parts.iter().zip(columns).map(one).collect();
+    all.join(", ")
+}
+
+fn value(table: &Table, column: PhysicalColumn, bytes: &[u8]) -> String {
+    let hex = || bytes.iter().map(|b| format!("{b:02X}")).collect::<String>();
+    let text = match column {
+        PhysicalColumn::Column(n) => {
+            let of_type = table.columns[n].sql_type;
+            types::decode_storage(bytes, of_type).map_or_else(|_| hex(), |v| v.to_string())
+        }
+        PhysicalColumn::Uniquifier | PhysicalColumn::Rid => hex(),
+    };
+    text.chars().take(SHOWN).collect()
+}

@@ -1,0 +1,256 @@
+//! CHECKDB and CHECKTABLE: every structure's own verifier, and then what only the whole can tell.
+//!
+//! ```text
+//! each hobt       pages, records, order, links, ghosts, allocation against reachability,
+//!                 values off the rows                                       (rowstore, btree)
+//! each table      what its rows say must be in each index against what is there   (indexes)
+//! the database    every extent and page has the owner that the maps say             (space)
+//! ```
+//!
+//! Invariants
+//!  1. The caller keeps changes away from what is checked; who allocates for what is not, is told
+//!     from damage by looking again.
+//!  2. Every damage is told, up to [`FINDINGS_MAX`]; damage of one page does not hide another's.
+//!  3. Memory does not grow with the rows: sets of rows are fingerprints, sets of pages bits.
+
+mod describe;
+mod indexes;
+mod owner;
+
+use crate::database::Database;
+use base::{HobtId, ObjectId, PageId, SqlError};
+use catalog::view::{DatabaseView, Object, PhysicalColumn, Table};
+use owner::Owner;
+use rowstore::{RowAt, RowHobt};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Findings that are kept; the rest is counted.
+pub(crate) const FINDINGS_MAX: usize = 20_000;
+/// How often the maps are looked at before a finding counts: others may be allocating.
+const LOOKS: usize = 4;
+const PAUSE_NS: u64 = 20_000_000;
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckFinding {
+    /// The object, 0 for the maps.
+    pub object: ObjectId,
+    /// The page, if it is about one.
+    pub page: PageId,
+    /// As the user is told.
+    pub error: SqlError,
+    /// Which row it is about, where that is a message of its own.
+    pub row: Option<SqlError>,
+}
+
+/// Rows and pages of an object that were looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Looked {
+    /// Rows of the heap or clustered index.
+    pub rows: u64,
+    /// Its pages.
+    pub pages: u64,
+}
+
+/// What CHECKDB found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// About maps: who owns which extent and page.
+    pub allocation: Vec<CheckFinding>,
+    /// About contents.
+    pub consistency: Vec<CheckFinding>,
+    /// What was looked at, by object.
+    pub objects: BTreeMap<i32, Looked>,
+    /// Findings that were not kept.
+    pub dropped: u64,
+}
+
+impl CheckReport {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.allocation.is_empty() && self.consistency.is_empty() && self.dropped == 0
+    }
+
+    fn push(&mut self, finding: CheckFinding) {
+        if self.consistency.len() < FINDINGS_MAX {
+            self.consistency.push(finding);
+        } else {
+            self.dropped += 1;
+        }
+    }
+}
+
+/// What is to be checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// One table; `None` is the whole database.
+    pub table: Option<ObjectId>,
+    /// Nonclustered indexes of user tables are left out.
+    pub no_index: bool,
+}
+
+impl Database {
+    /// Checks the whole database. The caller keeps changes away.
+    pub fn check(&self) -> CheckReport {
+        self.check_with(CheckOptions::default())
+    }
+
+    /// Checks the database or a table of it. The caller keeps changes away from what is checked.
+    pub fn check_with(&self, options: CheckOptions) -> CheckReport {
+        let mut report = CheckReport::default();
+        let view = self.view();
+        let mut hobts: BTreeMap<HobtId, Arc<RowHobt>> =
+            self.hobts.all().into_iter().map(|h| (h.spec().hobt, h)).collect();
+        if let Some(object) = options.table {
+            hobts.retain(|_, h| h.spec().object == object);
+        }
+        for object in view.objects() {
+            if let Object::Table(table) = object
+                && options.table.is_none_or(|one| one == table.object_id)
+            {
+                self.check_table(table, &mut hobts, options.no_index, &mut report);
+            }
+        }
+        // System tables, and what is not committed yet.
+        for hobt in hobts.values().filter(|_| options.table.is_none() || !options.no_index) {
+            self.check_alone(hobt, &mut report);
+        }
+        match options.table {
+            Some(table) => self.check_chains(table, &mut report),
+            // What spills to tempdb is in no catalog.
+            None if self.survives => self.check_maps(&mut report),
+            None => {}
+        }
+        report
+    }
+
+    /// A table with its indexes, which are taken out of the list.
+    fn check_table(
+        &self,
+        table: &Table,
+        hobts: &mut BTreeMap<HobtId, Arc<RowHobt>>,
+        no_index: bool,
+        report: &mut CheckReport,
+    ) {
+        let Some(base) = hobts.remove(&table.base().hobt) else { return };
+        let mut indexes = Vec::new();
+        for index in table.indexes.iter().skip(1) {
+            let hobt = hobts.remove(&index.hobt);
+            if let Some(hobt) = hobt.filter(|_| !no_index && !index.disabled) {
+                indexes.push((index, hobt));
+            }
+        }
+        indexes::check(self, table, &base, &indexes, report);
+    }
+
+    fn check_alone(&self, hobt: &Arc<RowHobt>, report: &mut CheckReport) {
+        let found = hobt.verify(&mut |_| {});
+        let owner = Owner::of(hobt, None);
+        self.take_in(hobt, &owner, &found, report);
+        let looked = report.objects.entry(hobt.spec().object.0).or_default();
+        *looked = Looked { rows: looked.rows.max(found.rows), pages: looked.pages + found.pages };
+    }
+
+    /// Adds what the verifier of a hobt found.
+    fn take_in(
+        &self,
+        hobt: &RowHobt,
+        owner: &Owner,
+        found: &rowstore::RowReport,
+        report: &mut CheckReport,
+    ) {
+        for finding in &found.findings {
+            report.push(describe::row_finding(self, owner, finding));
+        }
+        if let Some(large) = hobt.large() {
+            let of_large = owner.large(large);
+            for finding in &found.large {
+                let about_rows = matches!(finding, rowstore::RowFinding::ValueMissing(..));
+                let owner = if about_rows { owner } else { &of_large };
+                report.push(describe::row_finding(self, owner, finding));
+            }
+        }
+    }
+
+    /// NULL where a column was declared NOT NULL.
+    fn check_nulls(
+        table: &Table,
+        base: &RowHobt,
+        owner: &Owner,
+        row: RowAt<'_>,
+        found: &mut Vec<CheckFinding>,
+    ) {
+        let layout = table.hobt_layout(table.base());
+        for (at, column) in layout.columns.iter().enumerate() {
+            if let PhysicalColumn::Column(n) = column
+                && !table.columns[*n].nullable
+                && base.layout().field(row.record, at) == Some(page::Field::Null)
+                && found.len() < FINDINGS_MAX
+            {
+                found.push(describe::null(owner, (row.page, row.slot), &table.columns[*n].name));
+            }
+        }
+    }
+
+    /// The chains of the units of one table.
+    fn check_chains(&self, table: ObjectId, report: &mut CheckReport) {
+        for hobt in self.hobts.all().iter().filter(|h| h.spec().object == table) {
+            for one in [Some(hobt), hobt.large()].into_iter().flatten() {
+                let findings = self.space.survey(one.unit()).findings;
+                let owners = owners_of(&self.view(), &self.hobts.all());
+                let found = findings.iter().map(|f| describe::map_finding(self, &owners, f));
+                report.allocation.extend(found);
+            }
+        }
+    }
+
+    /// The maps against all units. What is found only once was somebody at work.
+    fn check_maps(&self, report: &mut CheckReport) {
+        let mut sure: Option<Vec<space::Finding>> = None;
+        for look in 0..LOOKS {
+            let hobts = self.hobts.all();
+            let both = |h: &Arc<RowHobt>| [Some(Arc::clone(h)), h.large().cloned()];
+            let trees: Vec<_> = hobts.iter().flat_map(both).flatten().collect();
+            let pending = self.hobts.pending().lock().clone();
+            let dropped: Vec<_> = pending
+                .iter()
+                .map(|d| space::AllocUnit::open(d.places.unit, d.places.first_iam))
+                .filter(|u| self.space.unit_exists(u).unwrap_or(true))
+                .collect();
+            let units: Vec<&space::AllocUnit> =
+                trees.iter().map(|h| &**h.unit()).chain(&dropped).collect();
+            let mut found = self.space.check(&units);
+            if let Some(before) = &sure {
+                found.retain(|f| before.contains(f));
+            }
+            let clean = found.is_empty();
+            sure = Some(found);
+            if clean {
+                break;
+            }
+            if look + 1 < LOOKS {
+                os::task::sleep_ns(PAUSE_NS);
+            }
+        }
+        let owners = owners_of(&self.view(), &self.hobts.all());
+        let found = sure.unwrap_or_default();
+        let kept = found.iter().take(FINDINGS_MAX);
+        report.allocation.extend(kept.map(|f| describe::map_finding(self, &owners, f)));
+        report.dropped += found.len().saturating_sub(FINDINGS_MAX) as u64;
+    }
+}
+
+/// Who owns which unit.
+fn owners_of(view: &DatabaseView, hobts: &[Arc<RowHobt>]) -> BTreeMap<u32, Owner> {
+    let mut owners = BTreeMap::new();
+    for hobt in hobts {
+        let table = view.table(hobt.spec().object);
+        let owner = Owner::of(hobt, table.as_deref());
+        if let Some(large) = hobt.large() {
+            owners.insert(large.spec().unit.0, owner.large(large));
+        }
+        owners.insert(hobt.spec().unit.0, owner);
+    }
+    owners
+}

@@ -1,0 +1,41 @@
+//! Whose a page is, as messages of CHECKDB name it.
+
+use base::{AllocUnitId, HobtId, IndexId, ObjectId};
+use catalog::view::Table;
+use rowstore::{HobtKind, RowHobt};
+
+/// The owner of pages: object, index, partition, allocation unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub(crate) object: ObjectId,
+    pub(crate) index: IndexId,
+    pub(crate) hobt: HobtId,
+    pub(crate) unit: AllocUnitId,
+    pub(crate) kind: &'static str,
+}
+
+impl Owner {
+    /// The owner of a hobt's rows. Of a system table, which no view has, the index is the first.
+    pub(crate) fn of(hobt: &RowHobt, table: Option<&Table>) -> Owner {
+        let spec = hobt.spec();
+        let known = table.and_then(|t| t.indexes.iter().find(|i| i.hobt == spec.hobt));
+        let index = match (known, spec.kind) {
+            (Some(index), _) => index.index_id,
+            (None, HobtKind::Heap) => IndexId(0),
+            (None, _) => IndexId(1),
+        };
+        let kind = "In-row data";
+        Owner { object: spec.object, index, hobt: spec.hobt, unit: spec.unit, kind }
+    }
+
+    /// The owner of the values off the rows.
+    pub(crate) fn large(&self, large: &RowHobt) -> Owner {
+        Owner { unit: large.spec().unit, kind: "LOB data", ..self.clone() }
+    }
+
+    /// Nobody that is known.
+    pub(crate) fn unknown(unit: AllocUnitId) -> Owner {
+        let kind = "Unknown";
+        Owner { object: ObjectId(0), index: IndexId(-1), hobt: HobtId(0), unit, kind }
+    }
+}

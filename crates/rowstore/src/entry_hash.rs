@@ -1,0 +1,48 @@
+//! What an index must have for a row, as a hash: of the row, and of the entry that is there.
+//!
+//! Invariant: a row and the entry that was made of it have one hash, wherever each keeps its long
+//! values.
+
+use crate::fingerprint::Hash;
+use crate::heap_write::rid_bytes;
+use crate::hobt::RowHobt;
+use crate::verify::RowAt;
+use page::Field;
+
+/// Where an index entry has a column from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EntryPart {
+    /// A physical column of the record.
+    Column(usize),
+    /// The record's own place: page, file, slot.
+    Rid,
+}
+
+impl RowHobt {
+    /// The hash of an entry with these columns; `None` when the record's bytes make no sense, or
+    /// a value off it cannot be read.
+    pub fn entry_hash(&self, row: RowAt<'_>, parts: &[EntryPart]) -> Option<u128> {
+        let mut hash = Hash::new();
+        for part in parts {
+            match part {
+                EntryPart::Rid => inline(&mut hash, &rid_bytes(row.page, row.slot)),
+                EntryPart::Column(column) => match self.layout.field(row.record, *column)? {
+                    Field::Null => hash.number(u64::MAX),
+                    Field::Inline(bytes) => inline(&mut hash, bytes),
+                    Field::OffRow(pointer) => {
+                        let length = pointer.get(8..).and_then(|b| b.first_chunk::<8>())?;
+                        hash.number(u64::from_le_bytes(*length));
+                        let large = self.large.as_ref()?;
+                        large.each_piece_at(pointer, &mut |piece| hash.bytes(piece)).ok()?;
+                    }
+                },
+            }
+        }
+        Some(hash.end())
+    }
+}
+
+fn inline(hash: &mut Hash, bytes: &[u8]) {
+    hash.number(bytes.len() as u64);
+    hash.bytes(bytes);
+}
