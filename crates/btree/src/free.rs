@@ -43,6 +43,15 @@ struct Doomed<'t> {
     right: Option<WriteGuard<'t>>,
 }
 
+impl Doomed<'_> {
+    fn ids(&self) -> impl Iterator<Item = PageId> {
+        let others = [self.left.as_ref(), self.right.as_ref()];
+        [Some(self.page.id()), others[0].map(WriteGuard::id), others[1].map(WriteGuard::id)]
+            .into_iter()
+            .flatten()
+    }
+}
+
 /// What an attempt found.
 enum Found<'t> {
     /// The page above all, the slot to remove from it, and the pages to free, top-down.
@@ -100,7 +109,9 @@ impl Tree {
         for level in (0..top).rev() {
             let parent = doomed.last().map_or(&above, |d| &d.page);
             let id = self.child(parent.id(), parent.view(), slot)?;
-            let next = match self.latch_doomed(parent, slot, id, level)? {
+            let mut held = vec![above.id()];
+            held.extend(doomed.iter().flat_map(Doomed::ids));
+            let next = match self.latch_doomed(parent, slot, (id, level), &held)? {
                 Ok(next) => next,
                 Err(found) => return Ok(found),
             };
@@ -124,14 +135,16 @@ impl Tree {
         &'t self,
         parent: &WriteGuard<'t>,
         slot: u16,
-        id: PageId,
-        level: u8,
+        (id, level): (PageId, u8),
+        held: &[PageId],
     ) -> BtreeResult<Result<Doomed<'t>, Found<'t>>> {
+        self.is_not_held(id, held)?;
         let (left, page) = if slot > 0 {
             let left = self.child(parent.id(), parent.view(), slot - 1)?;
             if left == id {
                 return Err(self.corrupt(parent.id(), "two entries lead to one page"));
             }
+            self.is_not_held(left, held)?;
             let left = self.pages.write(left)?;
             (Some(left), self.pages.write(id)?)
         } else {
@@ -164,7 +177,9 @@ impl Tree {
                 return Err(self.corrupt(id, "the page does not know its left neighbour"));
             }
         }
-        let right = self.right_neighbour(&page, level)?;
+        let mut held = held.to_vec();
+        held.extend(left.as_ref().map(WriteGuard::id));
+        let right = self.right_neighbour(&page, level, &held)?;
         Ok(Ok(Doomed { left, page, right }))
     }
 

@@ -245,6 +245,9 @@ impl Tree {
             }
             let (parent, right) = self.descend_pair(root, level, first, second)?;
             let children = self.children_of_pair(&parent, right.as_ref(), first, second)?;
+            let held = [parent.id(), right.as_ref().map_or(parent.id(), ReadGuard::id)];
+            self.is_not_held(children.0, &held)?;
+            self.is_not_held(children.1, &held)?;
             let left = self.pages.write(children.0)?;
             self.check_page(children.0, left.view(), 0)?;
             if children.0 == children.1 {
@@ -283,6 +286,9 @@ impl Tree {
         let (mut left, mut right): (_, Option<ReadGuard<'t>>) = (root, None);
         while level > 1 {
             let (a, b) = self.children_of_pair(&left, right.as_ref(), first, second)?;
+            let held = [left.id(), right.as_ref().map_or(left.id(), ReadGuard::id)];
+            self.is_not_held(a, &held)?;
+            self.is_not_held(b, &held)?;
             level -= 1;
             let next_left = self.pages.read(a)?;
             self.check_page(a, next_left.view(), level)?;

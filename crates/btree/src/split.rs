@@ -152,7 +152,7 @@ impl Tree {
         if slot_cost(division.separator.len()) > usize::from(parent.view().free_count()) {
             return Ok(Attempt::ParentFull(division.separator.len()));
         }
-        let next = self.right_neighbour(&page, wish.level)?;
+        let next = self.right_neighbour(&page, wish.level, &[parent.id()])?;
         self.split(group, wish, claim, (parent, slot + 1), page, next, division)?;
         Ok(Attempt::Done)
     }
@@ -163,6 +163,7 @@ impl Tree {
         &'t self,
         page: &WriteGuard<'t>,
         level: u8,
+        held: &[PageId],
     ) -> BtreeResult<Option<WriteGuard<'t>>> {
         let next = page.view().next_page();
         if next.is_none() {
@@ -171,6 +172,7 @@ impl Tree {
         if next == page.id() {
             return Err(self.corrupt(next, "the page is its own neighbour"));
         }
+        self.is_not_held(next, held)?;
         let guard = self.pages.write(next)?;
         self.check_page(next, guard.view(), level)?;
         if guard.view().prev_page() != page.id() {

@@ -215,16 +215,30 @@ impl Tree {
         Ok(self.lower_bound(page, Part::Interior, key, after, 1)? - 1)
     }
 
-    /// The child of an interior page's slot.
-    #[inline]
     /// The leftmost page below an interior one: for walks that go level by level.
     pub fn leftmost_child(&self, v: PageView<'_>) -> Option<PageId> {
         if v.level() == 0 { None } else { self.child(v.page_id(), v, 0).ok() }
     }
 
+    /// The child of an interior page's slot.
+    #[inline]
     pub(crate) fn child(&self, id: PageId, v: PageView<'_>, slot: u16) -> BtreeResult<PageId> {
         let child = fits::bytes_from(v, slot).and_then(|entry| self.shape.child_of(entry));
-        child.ok_or_else(|| self.corrupt(id, fits::NO_RECORD))
+        match child {
+            // Its latch is held: waiting for it would be for ever.
+            Some(child) if child == id => Err(self.corrupt(id, "an entry leads to its own page")),
+            Some(child) => Ok(child),
+            None => Err(self.corrupt(id, fits::NO_RECORD)),
+        }
+    }
+
+    /// Before a page is latched while others are held: damaged links may lead back to one of them,
+    /// and waiting for that would be for ever (rule 11).
+    pub(crate) fn is_not_held(&self, id: PageId, held: &[PageId]) -> BtreeResult<()> {
+        if held.contains(&id) {
+            return Err(self.corrupt(id, "links lead in a circle"));
+        }
+        Ok(())
     }
 }
 

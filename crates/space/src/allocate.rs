@@ -54,6 +54,11 @@ impl Space {
         let pfss = self.latch_all(change, &pfss)?;
         for (c, pfs) in claim.chosen.iter().zip(&pfss) {
             self.check_pfs(change, *pfs, c.page, false)?;
+            if change.find(c.page).is_some() {
+                // The caller's own page, which a damaged PFS calls free.
+                let what = "the PFS says of a page what its unit does not";
+                return Err(self.pages.corrupt(change.id(*pfs), what).into());
+            }
         }
         for (i, e) in fresh.iter().enumerate() {
             self.check_taken(change, (gams[i], iams[i]), *e)?;

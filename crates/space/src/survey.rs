@@ -97,6 +97,11 @@ impl Space {
             survey.findings.push(Finding::Unreadable(at, unit, what));
             return PageId::NONE;
         }
+        let (file, range) = iam::interval(v);
+        if self.size_pages(file).is_none_or(|size| range.start >= size / 8) {
+            survey.findings.push(Finding::Unreadable(at, unit, "interval"));
+            return PageId::NONE;
+        }
         let expected = survey.found.iam_pages.len() as u32;
         if iam::sequence(v) != expected {
             let finding = Finding::Chain(unit, at, iam::sequence(v), expected);
@@ -110,7 +115,6 @@ impl Space {
         let header = |d: Damage| Finding::Header(at, unit, d);
         survey.findings.extend(damages.into_iter().map(header));
         survey.found.iam_pages.push(at);
-        let (file, range) = iam::interval(v);
         if let Some(other) = intervals.insert((file, range.start), at) {
             survey.findings.push(Finding::IntervalTwice(unit, other, at));
         }

@@ -9,6 +9,7 @@ use std::process::Stdio;
 
 const CRASH_POINTS_MIN: u64 = 2_000;
 const FAULTS: u64 = 4;
+const DAMAGES: u64 = 300;
 const KILLS: u32 = 200;
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
@@ -38,7 +39,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
             "crashes driven as T-SQL, with DDL, TRUNCATE, #tables",
             "2000 crash points",
         ),
-        Figure::unmeasured("planted damages that DBCC CHECKDB reports", "300 of 300"),
+        damages(ground),
         Figure::unmeasured("system-call trace: acknowledged after the sync", "every full commit"),
     ])
 }
@@ -72,6 +73,34 @@ fn crash_points(ground: &Ground<'_>, what: &str, arguments: &[&str], env: (&str,
         Err(why) => (why, false),
     };
     Figure { what: what.to_owned(), figure, limit, pass }
+}
+
+/// Damages of every kind, planted in databases of a seed that is new each time; and databases
+/// without damage.
+fn damages(ground: &Ground<'_>) -> Figure {
+    let arguments = ["--package", "instance", "--test", "damage"];
+    let count = DAMAGES.to_string();
+    let (figure, pass) = match test(ground, &arguments, ("GHOSTLIGHT_DAMAGES", &count)) {
+        Ok(output) => {
+            let planted = count_before(&output, " damages planted");
+            let sound = count_before(&output, " sound databases");
+            let kinds = output.lines().filter(|line| line.contains(" planted, ")).count();
+            let silent = output.lines().filter(|line| line.contains(" planted, "));
+            let silent: u64 = silent.map(|line| count_before(line, " silent")).sum();
+            for line in output.lines().filter(|line| line.contains(" planted, ")) {
+                println!("  {line}");
+            }
+            let figure = format!(
+                "{} of {planted} of {kinds} kinds; {sound} sound databases without report",
+                planted - silent.min(planted)
+            );
+            (figure, planted == DAMAGES && silent == 0 && sound > 0)
+        }
+        Err(why) => (why, false),
+    };
+    let limit = format!("{DAMAGES} of {DAMAGES}, by object and page; no panic, no hang");
+    let what = "planted damages that DBCC CHECKDB reports".to_owned();
+    Figure { what, figure, limit, pass }
 }
 
 /// Planted faults that the crash runs of a package must see.
