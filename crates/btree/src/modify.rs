@@ -76,7 +76,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether [`Tree::insert`] would do it: asked before something else is done in the same change.
+    /// Whether [`Tree::insert`] would do it: asked before something else is done in its change.
     ///
     /// # Errors
     /// 824.

@@ -1,7 +1,8 @@
 //! Whether a record has the form of its layout: what CHECKDB asks of each.
 //!
 //! Invariants
-//!  1. A record that [`RowLayout::encode`] built, also one from before columns were added, is sound.
+//!  1. A record that [`RowLayout::encode`] built is sound, also one from before columns were
+//!     added.
 //!  2. Nothing here panics, whatever the bytes are.
 
 use crate::header::u16_at;

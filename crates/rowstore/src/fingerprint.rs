@@ -77,6 +77,7 @@ impl Fingerprint {
 
     /// Buckets that differ, in batches that can be held; empty when the sets are equal.
     pub fn differing(&self, other: &Fingerprint) -> Vec<Batch> {
+        assert_eq!(self.buckets.len(), other.buckets.len(), "fingerprints have equal buckets");
         let mut batches: Vec<Batch> = Vec::new();
         let mut room = 0;
         for (n, (a, b)) in self.buckets.iter().zip(&other.buckets).enumerate() {
@@ -84,6 +85,7 @@ impl Fingerprint {
                 continue;
             }
             let elements = a.1 + b.1;
+            assert!(elements > 0, "buckets that differ are not both empty");
             if elements > room {
                 batches.push(Batch { buckets: [false; BUCKETS] });
                 room = BATCH_ELEMENTS;

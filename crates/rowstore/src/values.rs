@@ -93,6 +93,7 @@ impl ValueCheck {
         large: &RowHobt,
         rows_complete: bool,
     ) -> Vec<RowFinding> {
+        assert!(large.large.is_none(), "a piece has no pieces");
         let mut held = Fingerprint::default();
         let mut findings = large.each_value(&mut |p, _, _| held.add(hash_of(p)));
         for batch in self.expected.differing(&held).iter().take(BATCHES_MAX) {

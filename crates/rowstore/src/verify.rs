@@ -76,6 +76,7 @@ impl RowHobt {
     /// live record that has the form of its layout, its page latched.
     pub fn verify(&self, row: &mut dyn FnMut(RowAt<'_>)) -> RowReport {
         let Some(large) = &self.large else { return self.verify_pages(row) };
+        assert_ne!(large.spec.unit, self.spec.unit, "values off the rows have a unit of their own");
         let mut values = ValueCheck::default();
         let mut report = self.verify_pages(&mut |r| {
             values.see_row(self, r);
@@ -183,6 +184,7 @@ impl Walk<'_, '_> {
     }
 
     fn heap(&mut self, survey: &UnitSurvey) {
+        assert_eq!(self.hobt.spec.kind, HobtKind::Heap, "only a heap is known by its maps");
         for id in &survey.found.pages {
             self.reached.insert(*id);
             if let Some(finding) = self.heap_page(*id) {

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | SET_PFS | PFS | page 4, old byte, new byte |
 //! | SET_BITS | GAM, SGAM, IAM, DIFF, ML | first extent 4, count 4, bit 1 |
-//! | FORMAT | any of them | page kind 1, fill bit 1; IAM: sequence 4, start extent 4, file 2, made 8 |
+//! | FORMAT | any of them | kind 1, fill bit 1; IAM: sequence 4, start 4, file 2, log end 8 |
 //! | SET_SINGLE | IAM | place 1, page 4, file 2 |
 //! | LINK_IAM | IAM | next page 4, file 2 |
 //! | SET_FACTS | file header, boot | offset 2, bytes |
