@@ -48,13 +48,13 @@ impl<'t> LeafRead<'t> {
         guard: ReadGuard<'t>,
         slot: u16,
         key: &[Field<'_>],
-    ) -> BtreeResult<Option<Self>> {
+    ) -> BtreeResult<Next<'t>> {
         if slot < guard.view().slot_count() {
-            return Self::at(tree, guard, slot, key).map(Some);
+            return Self::at(tree, guard, slot, key).map(Next::Record);
         }
         match right_of(tree, guard)? {
-            Some(right) => Self::at(tree, right, 0, key).map(Some),
-            None => Ok(None),
+            Beside::Leaf(right) => Self::at(tree, right, 0, key).map(Next::Record),
+            Beside::End(last) => Ok(Next::End(LeafEnd(last))),
         }
     }
 
@@ -90,24 +90,36 @@ impl<'t> LeafRead<'t> {
     /// # Errors
     /// 823, 824 or 701.
     #[inline]
-    pub fn forward(mut self) -> BtreeResult<Option<LeafRead<'t>>> {
+    pub fn forward(self) -> BtreeResult<Option<LeafRead<'t>>> {
+        Ok(self.ahead()?.record())
+    }
+
+    /// The same, where the end of the index matters: it comes latched, too.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    #[inline]
+    pub fn ahead(mut self) -> BtreeResult<Next<'t>> {
         let next = self.slot + 1;
         if next < self.guard.view().slot_count() {
             if self.guard.view().record(next).is_none() {
                 return Err(self.tree.corrupt(self.guard.id(), fits::NO_RECORD));
             }
             (self.slot, self.exact) = (next, false);
-            return Ok(Some(self));
+            return Ok(Next::Record(self));
         }
         self.cross_right()
     }
 
-    fn cross_right(self) -> BtreeResult<Option<LeafRead<'t>>> {
+    fn cross_right(self) -> BtreeResult<Next<'t>> {
         let tree = self.tree;
         let mut last = KeyBuf::default();
         let copied = tree.shape.copy_key(Part::Leaf, self.record(), &mut last);
         copied.ok_or_else(|| tree.corrupt(self.guard.id(), fits::NO_KEY))?;
-        let Some(right) = right_of(tree, self.guard)? else { return Ok(None) };
+        let right = match right_of(tree, self.guard)? {
+            Beside::Leaf(right) => right,
+            Beside::End(last) => return Ok(Next::End(LeafEnd(last))),
+        };
         let id = right.id();
         let first = right.view().record(0);
         let first = first.ok_or_else(|| tree.corrupt(id, fits::NO_RECORD))?;
@@ -115,7 +127,7 @@ impl<'t> LeafRead<'t> {
         if tree.shape.compare(Part::Leaf, first, fields.as_slice()) != Some(Ordering::Greater) {
             return Err(tree.corrupt(id, "the page's keys are not behind its left neighbour's"));
         }
-        Ok(Some(LeafRead { tree, guard: right, slot: 0, exact: false }))
+        Ok(Next::Record(LeafRead { tree, guard: right, slot: 0, exact: false }))
     }
 
     /// The record before. At the leaf's beginning the latch is let go and the way taken again
@@ -162,28 +174,76 @@ impl<'t> LeafRead<'t> {
     }
 }
 
-/// The nearest leaf at the right that has records. Its left link is checked, so a wrong right
-/// link is damage and not another table's page.
-fn right_of<'t>(tree: &'t Tree, mut leaf: ReadGuard<'t>) -> BtreeResult<Option<ReadGuard<'t>>> {
+/// What comes behind a place in key order.
+pub enum Next<'t> {
+    /// A record, ghosts included.
+    Record(LeafRead<'t>),
+    /// Nothing: the end of the index.
+    End(LeafEnd<'t>),
+}
+
+/// The last leaf of an index under its shared latch: nobody appends while this lives.
+pub struct LeafEnd<'t>(ReadGuard<'t>);
+
+impl LeafEnd<'_> {
+    /// The last leaf's id.
+    pub fn page_id(&self) -> PageId {
+        self.0.id()
+    }
+}
+
+impl<'t> Next<'t> {
+    /// The record, if there is one.
+    pub fn record(self) -> Option<LeafRead<'t>> {
+        match self {
+            Next::Record(leaf) => Some(leaf),
+            Next::End(_) => None,
+        }
+    }
+}
+
+/// What is at the right of a leaf.
+enum Beside<'t> {
+    /// The nearest leaf that has records.
+    Leaf(ReadGuard<'t>),
+    /// No records: the last leaf, which may be the one that was asked about.
+    End(ReadGuard<'t>),
+}
+
+/// The nearest leaf at the right that has records, latched before the one at its left is let go.
+fn right_of<'t>(tree: &'t Tree, mut leaf: ReadGuard<'t>) -> BtreeResult<Beside<'t>> {
     for _ in 0..EMPTY_LEAVES_MAX {
         let next = leaf.view().next_page();
         if next.is_none() {
-            return Ok(None);
+            return Ok(Beside::End(leaf));
         }
-        if next == leaf.id() {
-            return Err(tree.corrupt(next, "the page is its own neighbour"));
-        }
+        check_apart(tree, leaf.id(), next)?;
         let right = tree.pages.read(next)?;
-        tree.check_page(next, right.view(), 0)?;
-        if right.view().prev_page() != leaf.id() {
-            return Err(tree.corrupt(next, "the page does not know its left neighbour"));
-        }
+        check_beside(tree, leaf.id(), (next, right.view()))?;
         if right.view().slot_count() > 0 {
-            return Ok(Some(right));
+            return Ok(Beside::Leaf(right));
         }
         leaf = right;
     }
-    Err(tree.corrupt(leaf.id(), "the leaves' links are a ring"))
+    Err(tree.corrupt(leaf.id(), RING))
+}
+
+const RING: &str = "the leaves' links are a ring";
+
+fn check_apart(tree: &Tree, leaf: PageId, next: PageId) -> BtreeResult<()> {
+    if next == leaf {
+        return Err(tree.corrupt(next, "the page is its own neighbour"));
+    }
+    Ok(())
+}
+
+/// The left link is checked, so a wrong right link is damage and not another table's page.
+fn check_beside(tree: &Tree, leaf: PageId, right: (PageId, PageView<'_>)) -> BtreeResult<()> {
+    tree.check_page(right.0, right.1, 0)?;
+    if right.1.prev_page() != leaf {
+        return Err(tree.corrupt(right.0, "the page does not know its left neighbour"));
+    }
+    Ok(())
 }
 
 /// Where a record was: its key, and a hint that saves the way down while its page is as it was.
@@ -208,24 +268,46 @@ impl Tree {
     /// # Errors
     /// 823, 824 or 701.
     pub fn resume(&self, position: &Position, bias: Bias) -> BtreeResult<Option<LeafRead<'_>>> {
+        if bias.is_first() {
+            return Ok(self.resume_next(position, bias)?.record());
+        }
         assert!(!position.page.is_none(), "a position was saved");
-        // Bytes with the LSN that they had under the latch are what they were then; a page freed
-        // since, or given to somebody else, has another. Whatever is wrong with the page now,
-        // the seek will tell if it is still ours.
-        if let Ok(guard) = self.pages.read(position.page)
-            && guard.view().lsn() == position.lsn
-            && self.page_fault(guard.view(), 0).is_none()
-            && guard.view().record(position.slot).is_some()
-        {
-            let leaf = LeafRead { tree: self, guard, slot: position.slot, exact: true };
+        if let Some(leaf) = self.unchanged(position) {
             return match bias {
-                Bias::FirstAtLeast | Bias::LastAtMost => Ok(Some(leaf)),
-                Bias::FirstAbove => leaf.forward(),
-                Bias::LastBelow => leaf.back(),
+                Bias::LastAtMost => Ok(Some(leaf)),
+                _ => leaf.back(),
             };
         }
         let fields = position.key.fields();
         self.seek(SearchKey { fields: fields.as_slice(), bias })
+    }
+
+    /// The same forwards, where the end of the index matters.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    pub fn resume_next(&self, position: &Position, bias: Bias) -> BtreeResult<Next<'_>> {
+        assert!(!position.page.is_none(), "a position was saved");
+        assert!(bias.is_first(), "backwards no end is latched");
+        if let Some(leaf) = self.unchanged(position) {
+            return match bias {
+                Bias::FirstAtLeast => Ok(Next::Record(leaf)),
+                _ => leaf.ahead(),
+            };
+        }
+        let fields = position.key.fields();
+        self.seek_next(SearchKey { fields: fields.as_slice(), bias })
+    }
+
+    /// The record of a position, if its page is as it was. Bytes with the LSN that they had under
+    /// the latch are what they were then; a page freed since, or given to somebody else, has
+    /// another. Whatever is wrong with the page now, a seek will tell if it is still ours.
+    fn unchanged(&self, position: &Position) -> Option<LeafRead<'_>> {
+        let guard = self.pages.read(position.page).ok()?;
+        let same = guard.view().lsn() == position.lsn
+            && self.page_fault(guard.view(), 0).is_none()
+            && guard.view().record(position.slot).is_some();
+        same.then_some(LeafRead { tree: self, guard, slot: position.slot, exact: true })
     }
 }
 
@@ -310,26 +392,40 @@ impl<'t> LeafWrite<'t> {
         self.tree.inspect(self.guard.id(), self.guard.view())
     }
 
-    /// The nearest record on the leaves at the right, for whoever must look at the key after the
-    /// last one here. To be let go before the change goes on.
+    /// Hands the record that is at a slot, or the first behind it, to `look`; `None` at the end of
+    /// the index. Leaves at the right are latched exclusively on the way, so that no scan is
+    /// between here and there: whoever passes here later finds what is put here (rule 11).
     ///
     /// # Errors
     /// 823, 824 or 701.
-    pub fn first_at_right(&self) -> BtreeResult<Option<LeafRead<'t>>> {
-        let next = self.guard.view().next_page();
-        if next.is_none() {
-            return Ok(None);
+    pub fn with_next<R>(&self, slot: u16, look: impl FnOnce(Option<&[u8]>) -> R) -> BtreeResult<R> {
+        let here = self.guard.view();
+        if slot < here.slot_count() {
+            let record = here.record(slot);
+            let no_record = || self.tree.corrupt(self.guard.id(), fits::NO_RECORD);
+            return Ok(look(Some(record.ok_or_else(no_record)?)));
         }
-        if next == self.guard.id() {
-            return Err(self.tree.corrupt(next, "the page is its own neighbour"));
+        let (mut id, mut next) = (self.guard.id(), here.next_page());
+        let mut held: Option<WriteGuard<'t>> = None;
+        for _ in 0..EMPTY_LEAVES_MAX {
+            if next.is_none() {
+                return Ok(look(None));
+            }
+            check_apart(self.tree, id, next)?;
+            let right = self.tree.pages.write(next)?;
+            check_beside(self.tree, id, (next, right.view()))?;
+            if let Some(record) = right.view().record(0) {
+                return Ok(look(Some(record)));
+            }
+            (id, next) = (next, right.view().next_page());
+            drop(held.replace(right));
         }
-        let right = self.tree.pages.read(next)?;
-        self.tree.check_page(next, right.view(), 0)?;
-        if right.view().prev_page() != self.guard.id() {
-            return Err(self.tree.corrupt(next, "the page does not know its left neighbour"));
-        }
-        LeafRead::at_or_right(self.tree, right, 0, &[])
-            .map(|leaf| leaf.map(|l| LeafRead { exact: false, ..l }))
+        Err(self.tree.corrupt(id, RING))
+    }
+
+    /// The page at the right, as the link says.
+    pub fn next_page(&self) -> PageId {
+        self.guard.view().next_page()
     }
 
     /// Lets others read; the leaf stays as it is.

@@ -26,7 +26,7 @@ pub use error::{BtreeError, BtreeResult};
 pub use free::{FREE_LOG_BYTES_MAX, Freed};
 pub use key::{KeyBuf, key_fields};
 pub use kinds::{Difference, KINDS, Logged, logged};
-pub use leaf::{LeafRead, LeafWrite, Position};
+pub use leaf::{LeafEnd, LeafRead, LeafWrite, Next, Position};
 pub use modify::{expunge_log_bytes, ghost_log_bytes, insert_log_bytes, replace_log_bytes};
 pub use order::{Compare, KeyColumn, KeyFields, KeyOrder, ORDER_COLUMNS_MAX};
 pub use redo::BtreeRedo;

@@ -5,7 +5,7 @@
 
 use crate::error::BtreeResult;
 use crate::key::KeyBuf;
-use crate::leaf::{LeafRead, LeafWrite};
+use crate::leaf::{LeafRead, LeafWrite, Next};
 use crate::order::Part;
 use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
@@ -110,11 +110,16 @@ impl Tree {
     /// # Errors
     /// 823, 824 or 701.
     pub fn seek(&self, key: SearchKey<'_>) -> BtreeResult<Option<LeafRead<'_>>> {
-        if key.bias.is_first() { self.seek_first(key) } else { self.seek_last(key) }
+        if key.bias.is_first() { Ok(self.seek_next(key)?.record()) } else { self.seek_last(key) }
     }
 
+    /// The same forwards, where the end of the index matters: it comes latched, too.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
     #[inline]
-    fn seek_first(&self, key: SearchKey<'_>) -> BtreeResult<Option<LeafRead<'_>>> {
+    pub fn seek_next(&self, key: SearchKey<'_>) -> BtreeResult<Next<'_>> {
+        assert!(key.bias.is_first(), "the first record of a range");
         // An entry equal to a whole key leads to it; one that begins with a part of a key may
         // have left equals in the child before.
         let whole = key.fields.len() == self.shape.order.len();

@@ -141,7 +141,7 @@ impl Opened {
         let name = self.home.name();
         for loser in &mut losers {
             let end = base::Lsn::ZERO;
-            txn::roll_back(&self.pages, &undo, &mut group, loser, end)
+            txn::roll_back(&self.pages, &undo, &mut group, loser, end, false)
                 .map_err(|e| work::WorkError::Undo(e).into_sql(&name))?;
             group.clear();
             let pushed = group.push_plain(kinds::ABORT, loser.id, &[0; 8]);

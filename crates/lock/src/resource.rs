@@ -247,7 +247,7 @@ impl Resource {
     }
 
     /// Whether escalation to the table makes this lock superfluous.
-    pub(crate) const fn is_within_hobt(&self, hobt: HobtId) -> bool {
+    pub const fn is_within_hobt(&self, hobt: HobtId) -> bool {
         self.counts_toward_escalation() && self.entity as u32 == hobt.0
     }
 

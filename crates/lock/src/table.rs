@@ -462,9 +462,15 @@ impl Table {
         assert!(removed, "what an owner lists is held: {resource:?}");
     }
 
-    /// Exchanges the owner's page, key and row locks of a hobt for one lock on the table (or the
-    /// hobt). Where others are in the way nothing happens: the advice comes again.
-    pub fn escalate(&self, owner: &Arc<Owner>, table: Resource, mode: Mode, hobt: HobtId) -> bool {
+    /// Exchanges the owner's page, key and row locks of a table's hobts for one lock on the table.
+    /// Where others are in the way nothing happens: the advice comes again.
+    pub fn escalate(
+        &self,
+        owner: &Arc<Owner>,
+        table: Resource,
+        mode: Mode,
+        hobts: &[HobtId],
+    ) -> bool {
         assert!(!table.counts_toward_escalation(), "escalation is to a table or a hobt");
         match self.try_lock_now(owner, table, mode, Duration::Long, None) {
             Ok(Some(_)) => {}
@@ -475,8 +481,8 @@ impl Table {
         let held = &mut *held;
         for list in [&mut held.short, &mut held.long] {
             list.retain(|resource| {
-                let superfluous =
-                    resource.is_within_hobt(hobt) && resource.database_id() == table.database_id();
+                let superfluous = resource.database_id() == table.database_id()
+                    && hobts.iter().any(|hobt| resource.is_within_hobt(*hobt));
                 if superfluous {
                     self.remove(id, resource);
                 }

@@ -204,7 +204,7 @@ fn escalation_is_advised_tried_and_fails_silently() {
         let got = t.try_lock(&a, key(n), Mode::X, Duration::Long, Some(&mut counter)).unwrap();
         if let Outcome::Granted { escalate: true } = got {
             advised.push(n);
-            let done = t.escalate(&a, object(1), Mode::X, HOBT);
+            let done = t.escalate(&a, object(1), Mode::X, &[HOBT]);
             assert_eq!(done, n == 6_250);
             t.release_all(&b);
         }

@@ -1,7 +1,9 @@
 //! The lock protocol of one row, tried under the page latch.
 //!
 //! A read-committed reader that reads under the latch needs no lock of its own: it asks whether
-//! anybody holds one that conflicts (an instant request). Whoever keeps rows stable locks them.
+//! anybody holds one that conflicts (an instant request). Whoever keeps rows stable locks them;
+//! whoever keeps ranges stable locks the gap below each key as well, and the first key beyond.
+//! What an insert asks of the gap it falls into is in `gap.rs`.
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
@@ -9,7 +11,7 @@ use access::{Granule, Isolation, LockPlan, Strength};
 use base::PageId;
 use lock::{Duration, Mode, Outcome, Resource, Ticket, Timeout};
 use std::sync::Arc;
-use work::Work;
+use work::{LockedHobt, Work};
 
 /// What a scan asks of each row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +24,47 @@ pub(crate) enum RowLock {
     Short(Mode),
     /// A lock to the end of the transaction.
     Long(Mode),
+    /// A lock on the row in that mode and on the gap below it, to the end of the transaction.
+    Range(Mode),
+}
+
+impl RowLock {
+    /// The mode that is asked for.
+    fn mode(self) -> Option<(Mode, Duration)> {
+        Some(match self {
+            RowLock::None => return None,
+            RowLock::Test(mode) => (mode, Duration::Instant),
+            RowLock::Short(mode) => (mode, Duration::Short),
+            RowLock::Long(mode) => (mode, Duration::Long),
+            RowLock::Range(Mode::S) => (Mode::RangeSS, Duration::Long),
+            RowLock::Range(Mode::U) => (Mode::RangeSU, Duration::Long),
+            RowLock::Range(_) => (Mode::RangeXX, Duration::Long),
+        })
+    }
+
+    /// The same on a key that is there alone, by a search for it: without the gap.
+    pub(crate) fn of_the_row(self) -> RowLock {
+        match self {
+            RowLock::Range(mode) => RowLock::Long(mode),
+            other => other,
+        }
+    }
+
+    /// Whether it guards gaps.
+    pub(crate) fn is_range(self) -> bool {
+        matches!(self, RowLock::Range(_))
+    }
+}
+
+/// How a scan keeps rows from coming into what it has read, where its level asks for that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Guard {
+    /// By the gaps below its keys.
+    Gaps,
+    /// There is no order that has gaps: by the whole table.
+    Table,
+    /// Nothing can come: it reads one place.
+    Nothing,
 }
 
 /// What became of a request under the latch.
@@ -43,24 +86,45 @@ pub(crate) fn timeout_of(work: &Work, plan: &LockPlan) -> Timeout {
     if plan.no_wait { Timeout::NO_WAIT } else { work.timeout() }
 }
 
+/// The lock on the page of a row that is locked.
+fn intent(mode: Mode) -> Mode {
+    match mode {
+        Mode::S | Mode::RangeSS => Mode::IS,
+        Mode::U | Mode::RangeSU => Mode::IU,
+        _ => Mode::IX,
+    }
+}
+
 impl RowHobt {
+    pub(crate) fn locked(&self) -> LockedHobt {
+        LockedHobt { database: self.home.database, object: self.spec.object, hobt: self.spec.hobt }
+    }
+
     /// Takes the table lock that a reference needs and says what each row needs beside it.
-    pub(crate) fn lock_table(&self, work: &mut Work, plan: &LockPlan) -> RowResult<RowLock> {
+    pub(crate) fn lock_table(
+        &self,
+        work: &mut Work,
+        plan: &LockPlan,
+        guard: Guard,
+    ) -> RowResult<RowLock> {
         let serializable = plan.isolation == Isolation::Serializable;
         let keep = plan.hold || serializable || plan.isolation == Isolation::RepeatableRead;
-        let whole = plan.granule == Granule::Table || serializable;
+        let whole = plan.granule == Granule::Table || (serializable && guard == Guard::Table);
+        let ranges = serializable && guard == Guard::Gaps;
         let reads_anything = plan.isolation == Isolation::ReadUncommitted
             && plan.strength == Strength::Shared
             && !plan.hold;
         let (table, row) = match (plan.strength, whole) {
             (Strength::Shared, _) if reads_anything => (Mode::SchS, RowLock::None),
             (Strength::Shared, true) => (Mode::S, RowLock::None),
+            (Strength::Shared, false) if ranges => (Mode::IS, RowLock::Range(Mode::S)),
             (Strength::Shared, false) if keep => (Mode::IS, RowLock::Long(Mode::S)),
             (Strength::Shared, false) => (Mode::IS, RowLock::Test(Mode::S)),
-            (Strength::Update, true) => (Mode::X, RowLock::None),
-            (Strength::Update, false) if plan.hold => (Mode::IX, RowLock::Long(Mode::U)),
+            (Strength::Update | Strength::Exclusive, true) => (Mode::X, RowLock::None),
+            (Strength::Update, false) if ranges => (Mode::IX, RowLock::Range(Mode::U)),
+            (Strength::Update, false) if keep => (Mode::IX, RowLock::Long(Mode::U)),
             (Strength::Update, false) => (Mode::IX, RowLock::Short(Mode::U)),
-            (Strength::Exclusive, true) => (Mode::X, RowLock::None),
+            (Strength::Exclusive, false) if ranges => (Mode::IX, RowLock::Range(Mode::X)),
             (Strength::Exclusive, false) => (Mode::IX, RowLock::Long(Mode::X)),
         };
         let long = keep || plan.strength != Strength::Shared;
@@ -69,40 +133,52 @@ impl RowHobt {
         let owner = Arc::clone(work.owner());
         let timeout = timeout_of(work, plan);
         work.locks().lock(&owner, resource, table, duration, timeout, None)?;
-        let held = work.locks().held_mode(&owner, resource);
-        Ok(if covers_rows(held, row) { RowLock::None } else { row })
+        if ranges {
+            work.locks_ranges();
+        }
+        Ok(self.still_needed(work, row))
+    }
+
+    /// What rows need beside the table lock as it is now.
+    pub(crate) fn still_needed(&self, work: &Work, row: RowLock) -> RowLock {
+        let held = work.locks().held_mode(work.owner(), self.object_resource());
+        if covers_rows(held, row) { RowLock::None } else { row }
     }
 
     /// Asks for a row's lock while its page is latched.
     pub(crate) fn try_row(
         &self,
-        work: &Work,
+        work: &mut Work,
         page: PageId,
         row: Resource,
         ask: RowLock,
     ) -> RowResult<Tried> {
-        let (mode, duration) = match ask {
-            RowLock::None => return Ok(Tried::Granted),
-            RowLock::Test(mode) => (mode, Duration::Instant),
-            RowLock::Short(mode) => (mode, Duration::Short),
-            RowLock::Long(mode) => (mode, Duration::Long),
-        };
-        let owner = work.owner();
+        let Some((mode, duration)) = ask.mode() else { return Ok(Tried::Granted) };
+        let of = self.locked();
+        let page = self.page_resource(page);
         if duration != Duration::Instant {
-            let page_duration =
-                if duration == Duration::Long { Duration::Long } else { Duration::Short };
-            let intent = match mode {
-                Mode::S => Mode::IS,
-                Mode::U => Mode::IU,
-                _ => Mode::IX,
-            };
-            let resource = self.page_resource(page);
-            match work.locks().try_lock(owner, resource, intent, page_duration, None)? {
+            match work.try_lock_row(&of, page, intent(mode), duration)? {
                 Outcome::Wait(ticket) => return Ok(Tried::Wait(ticket)),
                 Outcome::Granted { .. } | Outcome::AlreadyHeld => {}
             }
         }
-        match work.locks().try_lock(owner, row, mode, duration, None)? {
+        match work.try_lock_row(&of, row, mode, duration)? {
+            Outcome::Wait(ticket) => {
+                if duration == Duration::Short {
+                    // Asked for again with the row.
+                    work.locks().release(work.owner(), page);
+                }
+                Ok(Tried::Wait(ticket))
+            }
+            Outcome::Granted { .. } | Outcome::AlreadyHeld => Ok(Tried::Granted),
+        }
+    }
+
+    /// Guards the gap behind the last key, while the last leaf is latched.
+    pub(crate) fn try_end(&self, work: &mut Work, ask: RowLock) -> RowResult<Tried> {
+        assert!(ask.is_range(), "only ranges reach beyond the last key");
+        let Some((mode, duration)) = ask.mode() else { return Ok(Tried::Granted) };
+        match work.try_lock_row(&self.locked(), self.end_resource(), mode, duration)? {
             Outcome::Wait(ticket) => Ok(Tried::Wait(ticket)),
             Outcome::Granted { .. } | Outcome::AlreadyHeld => Ok(Tried::Granted),
         }
@@ -117,7 +193,7 @@ impl RowHobt {
     /// X on a row that is changed, IX above: tried under the latch. Nothing under a table X.
     pub(crate) fn try_exclusive(
         &self,
-        work: &Work,
+        work: &mut Work,
         page: PageId,
         row: Resource,
     ) -> RowResult<Tried> {
@@ -138,11 +214,33 @@ impl RowHobt {
 
 /// Whether a table lock makes a row lock needless.
 fn covers_rows(table: Mode, row: RowLock) -> bool {
-    match row {
-        RowLock::None => true,
-        RowLock::Test(m) | RowLock::Short(m) | RowLock::Long(m) => match m {
-            Mode::S => matches!(table, Mode::S | Mode::SIX | Mode::SIU | Mode::X | Mode::SchM),
-            _ => matches!(table, Mode::X | Mode::SchM),
-        },
+    match row.mode() {
+        None => true,
+        Some((Mode::S | Mode::RangeSS, _)) => {
+            matches!(table, Mode::S | Mode::SIX | Mode::SIU | Mode::X | Mode::SchM)
+        }
+        Some(_) => matches!(table, Mode::X | Mode::SchM),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_table_lock_covers_conflicts_with_whatever_the_row_lock_would_keep_away() {
+        // Another's change of a row or of a gap needs IX on the table.
+        let asks = [Mode::S, Mode::U, Mode::X].map(|m| [RowLock::Long(m), RowLock::Range(m)]);
+        for ask in asks.into_iter().flatten() {
+            for &table in Mode::ALL {
+                if !covers_rows(table, ask) {
+                    continue;
+                }
+                assert!(table.conflicts(Mode::IX), "{table:?} for {ask:?}");
+                let others = ask != RowLock::Long(Mode::S) && ask != RowLock::Range(Mode::S);
+                assert!(!others || table.conflicts(Mode::IS), "{table:?} for {ask:?}");
+            }
+            assert!(!covers_rows(Mode::IX, ask) && covers_rows(Mode::X, ask));
+        }
     }
 }

@@ -3,14 +3,14 @@
 //! A range of one RID (the stored 8 bytes as an equal bound) fetches that row.
 
 use crate::current::{Current, current};
-use crate::entry_lock::{RowLock, Tried};
+use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
 use crate::heap_write::{rid_bytes, rid_of};
 use crate::hobt::RowHobt;
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use access::{LockPlan, PageHint, RowCursor, ScanRange};
 use base::{PageId, SqlResult};
-use lock::{Resource, Ticket};
+use lock::{Duration, Resource, Ticket};
 use page::{Field, PageKind};
 use work::Work;
 
@@ -33,6 +33,10 @@ pub(crate) struct HeapCursor<'h> {
     values: Vec<Fetched>,
     at: usize,
     held: Option<(Resource, Resource)>,
+    /// A short lock that was waited for; it is asked for again, and then held twice.
+    waited: Option<Resource>,
+    /// How many escalations the transaction had when `ask` was found.
+    escalations: u64,
 }
 
 impl<'h> HeapCursor<'h> {
@@ -42,11 +46,10 @@ impl<'h> HeapCursor<'h> {
         range: &ScanRange<'_>,
         plan: &LockPlan,
     ) -> RowResult<Self> {
-        let ask = hobt.lock_table(work, plan)?;
         let mut cursor = HeapCursor {
             hobt,
             plan: *plan,
-            ask,
+            ask: RowLock::None,
             pages: Vec::new(),
             page: 0,
             slot: 0,
@@ -57,12 +60,14 @@ impl<'h> HeapCursor<'h> {
             values: Vec::new(),
             at: 0,
             held: None,
+            waited: None,
+            escalations: 0,
         };
-        cursor.aim(range);
+        cursor.aim(work, range)?;
         Ok(cursor)
     }
 
-    fn aim(&mut self, range: &ScanRange<'_>) {
+    fn aim(&mut self, work: &mut Work, range: &ScanRange<'_>) -> RowResult<()> {
         let rid = range.lower.and_then(|b| b.fields.first().and_then(|f| f.inline()));
         self.pages.clear();
         (self.page, self.slot, self.one_row, self.listed) = (0, 0, false, false);
@@ -70,9 +75,14 @@ impl<'h> HeapCursor<'h> {
             self.pages.push(page);
             (self.slot, self.one_row, self.listed) = (slot, true, true);
         }
+        // Rows may come into any page, but only one to a place.
+        let guard = if self.one_row { Guard::Nothing } else { Guard::Table };
+        self.ask = self.hobt.lock_table(work, &self.plan, guard)?;
+        self.escalations = work.escalations();
         self.rows.clear();
         self.values.clear();
         self.at = 0;
+        Ok(())
     }
 
     fn give_up_row(&mut self, work: &Work) {
@@ -87,6 +97,10 @@ impl<'h> HeapCursor<'h> {
         self.values.clear();
         self.bytes.clear();
         self.at = 0;
+        if self.escalations != work.escalations() {
+            self.escalations = work.escalations();
+            self.ask = self.hobt.still_needed(work, self.ask);
+        }
         if !self.listed {
             self.pages = self.hobt.home.space.unit_pages(&self.hobt.unit)?.pages;
             self.listed = true;
@@ -99,8 +113,15 @@ impl<'h> HeapCursor<'h> {
             if !self.one_row && self.slot == 0 {
                 self.read_ahead(id);
             }
-            if let Some(ticket) = self.pass(work, id)? {
+            let blocked = self.pass(work, id)?;
+            if let Some(resource) = self.waited.take() {
+                work.locks().release(work.owner(), resource);
+            }
+            if let Some(ticket) = blocked {
+                let short = ticket.duration() == Duration::Short;
+                let resource = ticket.resource();
                 self.hobt.wait(work, ticket, &self.plan)?;
+                self.waited = short.then_some(resource);
             }
         }
         Ok(true)
@@ -209,8 +230,6 @@ impl RowCursor for HeapCursor<'_> {
 
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
         self.give_up_row(work);
-        self.ask = self.hobt.lock_table(work, &self.plan).map_err(|e| self.hobt.sql(e))?;
-        self.aim(range);
-        Ok(())
+        self.aim(work, range).map_err(|e| self.hobt.sql(e))
     }
 }

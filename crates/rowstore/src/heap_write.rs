@@ -110,7 +110,7 @@ impl RowHobt {
     /// back to a savepoint) is passed by. `None` when the page has no room.
     fn free_slot(
         &self,
-        work: &Work,
+        work: &mut Work,
         guard: &WriteGuard<'_>,
         bytes: usize,
         covered: bool,

@@ -2,16 +2,22 @@
 //!
 //! Between calls no latch is held; the position is a key. Where each row is locked for the
 //! statement or the transaction, a batch is one row.
+//!
+//! A serializable scan locks each key with the gap below it, and the first key beyond its range or
+//! the end of the index: forwards when it comes there, backwards before it begins. What blocks it
+//! is waited for, and the search goes on behind the last key it has locked, not at the one that
+//! blocked: what came in between meanwhile is seen. A search for one whole key that finds its row
+//! locks the row alone.
 
 use crate::current::{Current, current};
-use crate::entry_lock::{RowLock, Tried};
+use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use access::{LockPlan, PageHint, RowCursor, ScanRange};
 use base::{PageId, SqlResult};
-use btree::{Bias, KeyBuf, KeyFields, LeafRead, Position, SearchKey};
-use lock::{Resource, Ticket};
+use btree::{Bias, KeyBuf, LeafEnd, LeafRead, Next, Position, SearchKey};
+use lock::{Duration, Resource, Ticket};
 use page::Field;
 use std::cmp::Ordering;
 use work::Work;
@@ -26,7 +32,10 @@ struct Limit {
     inclusive: bool,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
+    /// Backwards: the first key beyond the upper end is to be locked.
+    Beyond,
     Before,
     /// At the position's row, which was dealt with.
     After,
@@ -50,6 +59,8 @@ pub(crate) struct IndexCursor<'h> {
     lower: Option<Limit>,
     upper: Option<Limit>,
     backward: bool,
+    /// The range is one whole key.
+    point: bool,
     state: State,
     position: Position,
     bytes: Vec<u8>,
@@ -58,6 +69,10 @@ pub(crate) struct IndexCursor<'h> {
     at: usize,
     batch: usize,
     held: Option<(Resource, Resource)>,
+    /// A short lock that was waited for; it is asked for again, and then held twice.
+    waited: Option<Resource>,
+    /// How many escalations the transaction had when `ask` was found.
+    escalations: u64,
 }
 
 /// What a pass over a leaf came to.
@@ -79,15 +94,15 @@ impl<'h> IndexCursor<'h> {
         range: &ScanRange<'_>,
         plan: &LockPlan,
     ) -> RowResult<Self> {
-        let ask = hobt.lock_table(work, plan)?;
-        Ok(IndexCursor {
+        let mut cursor = IndexCursor {
             hobt,
             plan: *plan,
-            ask,
-            lower: limit(&range.lower),
-            upper: limit(&range.upper),
-            backward: range.backward,
-            state: State::Before,
+            ask: RowLock::None,
+            lower: None,
+            upper: None,
+            backward: false,
+            point: false,
+            state: State::Done,
             position: Position::default(),
             bytes: Vec::new(),
             rows: Vec::new(),
@@ -95,35 +110,84 @@ impl<'h> IndexCursor<'h> {
             at: 0,
             batch: 1,
             held: None,
-        })
+            waited: None,
+            escalations: 0,
+        };
+        cursor.aim(work, range)?;
+        Ok(cursor)
     }
 
-    fn first(&self) -> RowResult<Option<LeafRead<'h>>> {
+    /// Takes the table's lock and stands before the first row of a range.
+    fn aim(&mut self, work: &mut Work, range: &ScanRange<'_>) -> RowResult<()> {
+        self.ask = self.hobt.lock_table(work, &self.plan, Guard::Gaps)?;
+        self.escalations = work.escalations();
+        self.lower = limit(&range.lower);
+        self.upper = limit(&range.upper);
+        self.point = self.is_point();
+        self.backward = range.backward && !self.point;
+        self.state = match self.backward && self.ask.is_range() {
+            true => State::Beyond,
+            false => State::Before,
+        };
+        self.rows.clear();
+        self.values.clear();
+        self.at = 0;
+        self.batch = 1;
+        Ok(())
+    }
+
+    /// Whether the range is one key that at most one row has.
+    fn is_point(&self) -> bool {
+        let (Some(lower), Some(upper)) = (&self.lower, &self.upper) else { return false };
+        lower.inclusive
+            && upper.inclusive
+            && lower.key.bytes() == upper.key.bytes()
+            && lower.key.fields().as_slice().len() == self.hobt.tree().order().len()
+    }
+
+    fn first(&self) -> RowResult<Option<Next<'h>>> {
         let tree = self.hobt.tree();
         let (limit, inclusive, exclusive) = if self.backward {
             (&self.upper, Bias::LastAtMost, Bias::LastBelow)
         } else {
             (&self.lower, Bias::FirstAtLeast, Bias::FirstAbove)
         };
-        let found = match limit {
-            Some(l) => {
-                let fields = l.key.fields();
-                let bias = if l.inclusive { inclusive } else { exclusive };
-                tree.seek(SearchKey { fields: fields.as_slice(), bias })
-            }
-            None => tree.seek(SearchKey { fields: &[], bias: inclusive }),
+        let fields = limit.as_ref().map(|l| l.key.fields());
+        let bias = match limit {
+            Some(l) if !l.inclusive => exclusive,
+            _ => inclusive,
         };
-        Ok(found?)
+        let fields = fields.as_ref().map_or(&[][..], |f| f.as_slice());
+        let key = SearchKey { fields, bias };
+        Ok(match self.backward {
+            true => tree.seek(key)?.map(Next::Record),
+            false => Some(tree.seek_next(key)?),
+        })
     }
 
-    fn resume(&self, again: bool) -> RowResult<Option<LeafRead<'h>>> {
-        let bias = match (self.backward, again) {
-            (false, false) => Bias::FirstAbove,
-            (false, true) => Bias::FirstAtLeast,
-            (true, false) => Bias::LastBelow,
-            (true, true) => Bias::LastAtMost,
+    fn resume(&self, again: bool) -> RowResult<Option<Next<'h>>> {
+        let tree = self.hobt.tree();
+        Ok(match (self.backward, again) {
+            (false, false) => Some(tree.resume_next(&self.position, Bias::FirstAbove)?),
+            (false, true) => Some(tree.resume_next(&self.position, Bias::FirstAtLeast)?),
+            (true, false) => tree.resume(&self.position, Bias::LastBelow)?.map(Next::Record),
+            (true, true) => tree.resume(&self.position, Bias::LastAtMost)?.map(Next::Record),
+        })
+    }
+
+    /// The first key beyond the upper end, latched, for a scan that comes from there.
+    fn beyond(&self) -> RowResult<Next<'h>> {
+        let tree = self.hobt.tree();
+        let Some(l) = &self.upper else {
+            // Behind everything: the end, which the last key leads to.
+            return Ok(match tree.seek(SearchKey { fields: &[], bias: Bias::LastAtMost })? {
+                Some(last) => last.ahead()?,
+                None => tree.seek_next(SearchKey { fields: &[], bias: Bias::FirstAtLeast })?,
+            });
         };
-        Ok(self.hobt.tree().resume(&self.position, bias)?)
+        let fields = l.key.fields();
+        let bias = if l.inclusive { Bias::FirstAbove } else { Bias::FirstAtLeast };
+        Ok(tree.seek_next(SearchKey { fields: fields.as_slice(), bias })?)
     }
 
     fn is_past(&self, record: &[u8]) -> bool {
@@ -155,49 +219,115 @@ impl<'h> IndexCursor<'h> {
         self.values.clear();
         self.bytes.clear();
         self.at = 0;
+        if self.escalations != work.escalations() {
+            self.escalations = work.escalations();
+            self.ask = self.hobt.still_needed(work, self.ask);
+        }
         loop {
             if let Err(c) = work.owner().waiter().check() {
                 return Err(lock::LockError::Cancelled(c).into());
             }
-            let leaf = match self.state {
+            let next = match self.state {
                 State::Done => return Ok(false),
+                State::Beyond => Some(self.beyond()?),
                 State::Before => self.first()?,
                 State::After => self.resume(false)?,
                 State::Again => self.resume(true)?,
             };
-            let Some(leaf) = leaf else {
-                self.state = State::Done;
-                return Ok(false);
+            let pass = match next {
+                None => {
+                    self.state = State::Done;
+                    return Ok(false);
+                }
+                Some(next) if self.state == State::Beyond => self.guard_beyond(work, next)?,
+                Some(Next::Record(leaf)) => self.pass(work, leaf)?,
+                Some(Next::End(end)) => self.reach_end(work, end)?,
             };
-            match self.pass(work, leaf)? {
+            if let Some(resource) = self.waited.take() {
+                work.locks().release(work.owner(), resource);
+            }
+            match pass {
                 Pass::Enough if !self.rows.is_empty() => {
                     self.batch = (self.batch * 4).min(BATCH_ROWS_MAX);
                     return Ok(true);
                 }
                 Pass::Enough => {}
                 Pass::Blocked(ticket) => {
-                    self.state = State::Again;
+                    let short = ticket.duration() == Duration::Short;
+                    let resource = ticket.resource();
                     self.hobt.wait(work, ticket, &self.plan)?;
+                    self.waited = short.then_some(resource);
                 }
             }
         }
     }
 
+    /// Locks the first key beyond the upper end before the scan begins there.
+    fn guard_beyond(&mut self, work: &mut Work, next: Next<'h>) -> RowResult<Pass> {
+        assert!(self.backward, "forwards the key beyond is met last");
+        let blocked = match next {
+            Next::Record(leaf) => self.lock(work, &leaf, self.ask)?,
+            Next::End(end) => return self.lock_end(work, &end, State::Before),
+        };
+        Ok(match blocked {
+            Some(ticket) => Pass::Blocked(ticket),
+            None => {
+                self.state = State::Before;
+                Pass::Enough
+            }
+        })
+    }
+
+    /// There are no more keys: the gap behind the last is guarded while its leaf is latched.
+    fn reach_end(&mut self, work: &mut Work, end: LeafEnd<'h>) -> RowResult<Pass> {
+        if !self.ask.is_range() {
+            self.state = State::Done;
+            return Ok(Pass::Enough);
+        }
+        self.lock_end(work, &end, State::Done)
+    }
+
+    fn lock_end(
+        &mut self,
+        work: &mut Work,
+        _latched: &LeafEnd<'h>,
+        then: State,
+    ) -> RowResult<Pass> {
+        Ok(match self.hobt.try_end(work, self.ask)? {
+            Tried::Wait(ticket) => Pass::Blocked(ticket),
+            Tried::Granted => {
+                self.state = then;
+                Pass::Enough
+            }
+        })
+    }
+
+    /// A record beyond the range: it is the last whose lock guards it.
+    fn pass_end(&mut self, work: &mut Work, leaf: &LeafRead<'h>) -> RowResult<Pass> {
+        if self.ask.is_range()
+            && !self.backward
+            && let Some(ticket) = self.lock(work, leaf, self.ask)?
+        {
+            return Ok(Pass::Blocked(ticket));
+        }
+        self.state = State::Done;
+        Ok(Pass::Enough)
+    }
+
     /// Copies rows from a leaf on, until the batch is full, the leaf ends or a lock is missing.
     fn pass(&mut self, work: &mut Work, mut leaf: LeafRead<'h>) -> RowResult<Pass> {
         let page = leaf.page_id();
-        let single = matches!(self.ask, RowLock::Short(_) | RowLock::Long(_));
+        let single = !matches!(self.ask, RowLock::None | RowLock::Test(_));
         loop {
             if self.is_past(leaf.record()) {
-                self.state = State::Done;
-                return Ok(Pass::Enough);
+                return self.pass_end(work, &leaf);
             }
+            let copied = self.rows.len();
             if let Some(ticket) = self.take(work, &leaf)? {
-                if self.rows.is_empty() {
-                    leaf.save(&mut self.position)?;
-                    return Ok(Pass::Blocked(ticket));
-                }
-                drop(ticket);
+                return self.blocked(&leaf, ticket);
+            }
+            if self.point && self.rows.len() > copied {
+                self.state = State::Done;
                 return Ok(Pass::Enough);
             }
             let enough = self.rows.len() >= self.batch
@@ -208,25 +338,48 @@ impl<'h> IndexCursor<'h> {
             } else {
                 leaf.slot() + 1 >= leaf.view().slot_count()
             };
-            if enough || edge {
+            // Saved before moving on, so that a blocked row behind resumes after this one.
+            if enough || edge || self.rows.len() > copied {
                 leaf.save(&mut self.position)?;
                 self.state = State::After;
+            }
+            if enough || edge {
                 return Ok(Pass::Enough);
             }
-            // Saved before moving on, so that a blocked row behind resumes after this one.
-            if self.rows.last().is_some_and(|r| r.slot == leaf.slot() && r.page == page) {
-                leaf.save(&mut self.position)?;
-                self.state = State::After;
-            }
             let next = if self.backward { leaf.back()? } else { leaf.forward()? };
-            match next {
-                Some(next) => leaf = next,
-                None => {
-                    self.state = State::Done;
-                    return Ok(Pass::Enough);
-                }
-            }
+            leaf = next.ok_or_else(|| {
+                let what = "a slot between two others is gone";
+                self.hobt.home.pages.corrupt(page, what)
+            })?;
         }
+    }
+
+    /// A record's lock is not to be had: rows before it are given first.
+    fn blocked(&mut self, leaf: &LeafRead<'h>, ticket: Ticket) -> RowResult<Pass> {
+        if !self.rows.is_empty() {
+            drop(ticket);
+            return Ok(Pass::Enough);
+        }
+        if !self.ask.is_range() {
+            leaf.save(&mut self.position)?;
+            self.state = State::Again;
+        }
+        Ok(Pass::Blocked(ticket))
+    }
+
+    /// Asks for a record's lock; a ticket when it must be waited for.
+    fn lock(
+        &self,
+        work: &mut Work,
+        leaf: &LeafRead<'_>,
+        ask: RowLock,
+    ) -> RowResult<Option<Ticket>> {
+        // What has no key is met again when its fields are read.
+        let Some(resource) = self.hobt.record_resource(leaf.record()) else { return Ok(None) };
+        Ok(match self.hobt.try_row(work, leaf.page_id(), resource, ask)? {
+            Tried::Wait(ticket) => Some(ticket),
+            Tried::Granted => None,
+        })
     }
 
     /// Asks for a record's lock and copies its row; a ticket when the lock must be waited for.
@@ -234,23 +387,19 @@ impl<'h> IndexCursor<'h> {
         let record = leaf.record();
         let now = current(record);
         if self.ask != RowLock::None {
-            let mut fields = KeyFields::default();
-            let known = self.hobt.tree().key_of(record, &mut fields).is_some();
-            let resource = self.hobt.key_resource(KeyBuf::of(fields.as_slice()).bytes());
-            // A ghost is only asked about: a committed one is not worth a lock.
             let ask = match (now, self.ask) {
+                // A ghost is only asked about: a committed one is not worth a lock, unless the gap
+                // below it is read.
                 (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
+                (Current::Row(_), ask) if self.point => ask.of_the_row(),
                 (_, ask) => ask,
             };
-            if known
-                && let Tried::Wait(t) = self.hobt.try_row(work, leaf.page_id(), resource, ask)?
-            {
-                if self.plan.read_past {
-                    return Ok(None);
-                }
-                return Ok(Some(t));
+            if let Some(ticket) = self.lock(work, leaf, ask)? {
+                return Ok((!self.plan.read_past).then_some(ticket));
             }
-            if let (RowLock::Short(_), Current::Row(_)) = (ask, now) {
+            if let (RowLock::Short(_), Current::Row(_)) = (ask, now)
+                && let Some(resource) = self.hobt.record_resource(record)
+            {
                 self.held = Some((resource, self.hobt.page_resource(leaf.page_id())));
             }
         }
@@ -305,15 +454,6 @@ impl RowCursor for IndexCursor<'_> {
 
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
         self.give_up_row(work);
-        self.ask = self.hobt.lock_table(work, &self.plan).map_err(|e| self.hobt.sql(e))?;
-        self.lower = limit(&range.lower);
-        self.upper = limit(&range.upper);
-        self.backward = range.backward;
-        self.state = State::Before;
-        self.rows.clear();
-        self.values.clear();
-        self.at = 0;
-        self.batch = 1;
-        Ok(())
+        self.aim(work, range).map_err(|e| self.hobt.sql(e))
     }
 }

@@ -7,6 +7,7 @@
 use crate::current::{Current, current};
 use crate::entry_lock::{RowLock, Tried, key_hash};
 use crate::error::RowResult;
+use crate::gap::Gap;
 use crate::hobt::RowHobt;
 use access::{Inserted, LockPlan, RowKey, WriteError};
 use base::PageId;
@@ -162,39 +163,57 @@ impl RowHobt {
                 self.room_for(work, key, record.len(), SplitPolicy::Append)?;
                 continue;
             }
-            if !covered
-                && let Tried::Wait(ticket) = self.try_exclusive(work, leaf.page_id(), resource)?
-            {
+            let tried = match (covered, ghost) {
+                (true, _) => Tried::Granted,
+                // A ghost has its key, and the gap below it: nothing is divided.
+                (false, true) => self.try_exclusive(work, leaf.page_id(), resource)?,
+                (false, false) => self.try_new_key(work, &leaf, resource)?,
+            };
+            if let Tried::Wait(ticket) = tried {
                 drop(leaf);
                 self.wait(work, ticket, plan)?;
                 continue;
             }
-            let session = work.session();
-            let part = work.part(&self.home);
-            let (begin, undo) = (part.begin(), part.undo());
-            let mut change = Change::new(&self.home.pages, &mut part.group);
-            begin.log(&mut change, session);
-            let (page, slot) = leaf.join(&mut change);
-            if ghost {
-                tree.replace(&mut change, page, slot, record, undo)?;
-            } else {
-                tree.insert(&mut change, page, slot, record, undo)?;
-            }
-            change.finish(&mut part.chain);
-            part.logged(2 * record.len());
-            self.count_rows(1);
+            self.log_put_entry(work, leaf, record, ghost)?;
             return Ok(Put::Done);
         }
     }
 
-    /// Whether somebody else holds the row that has the key of a new one.
-    fn test_present(&self, work: &Work, leaf: &LeafWrite<'_>) -> RowResult<Option<lock::Ticket>> {
-        let Some(record) = leaf.record() else { return Ok(None) };
-        let mut fields = KeyFields::default();
-        if self.tree().key_of(record, &mut fields).is_none() {
-            return Ok(None);
+    /// Puts a record at its place, in a log group of its own.
+    fn log_put_entry(
+        &self,
+        work: &mut Work,
+        leaf: LeafWrite<'_>,
+        record: &[u8],
+        revives: bool,
+    ) -> RowResult<()> {
+        let tree = self.tree();
+        let session = work.session();
+        let part = work.part(&self.home);
+        let (begin, undo) = (part.begin(), part.undo());
+        let mut change = Change::new(&self.home.pages, &mut part.group);
+        begin.log(&mut change, session);
+        let (page, slot) = leaf.join(&mut change);
+        if revives {
+            tree.replace(&mut change, page, slot, record, undo)?;
+        } else {
+            tree.insert(&mut change, page, slot, record, undo)?;
         }
-        let resource = self.key_resource(KeyBuf::of(fields.as_slice()).bytes());
+        change.finish(&mut part.chain);
+        part.logged(2 * record.len());
+        self.count_rows(1);
+        Ok(())
+    }
+
+    /// Whether somebody else holds the row that has the key of a new one.
+    fn test_present(
+        &self,
+        work: &mut Work,
+        leaf: &LeafWrite<'_>,
+    ) -> RowResult<Option<lock::Ticket>> {
+        let Some(resource) = leaf.record().and_then(|r| self.record_resource(r)) else {
+            return Ok(None);
+        };
         Ok(match self.try_row(work, leaf.page_id(), resource, RowLock::Test(Mode::U))? {
             Tried::Wait(ticket) => Some(ticket),
             Tried::Granted => None,
@@ -214,9 +233,8 @@ impl RowHobt {
             let leaf = tree.seek_write(key)?;
             let Some(record) = leaf.record() else { return Ok(None) };
             if !covered {
-                let mut fields = KeyFields::default();
-                self.key_of_record(record, &mut fields);
-                let resource = self.key_resource(KeyBuf::of(fields.as_slice()).bytes());
+                let resource = self.record_resource(record);
+                let resource = resource.expect("a record that was found by its key has one");
                 if let Tried::Wait(ticket) = self.try_exclusive(work, leaf.page_id(), resource)? {
                     drop(leaf);
                     self.wait(work, ticket, plan)?;
@@ -367,10 +385,19 @@ impl RowHobt {
             work.part(&self.home).reserve(3 * record.len() + 512)?;
             let old_fields = old.fields();
             let mut pair = Latched::seek(self, old_fields.as_slice(), new)?;
-            if !covered && let Some(ticket) = pair.try_locks(self, work, &resources)? {
-                drop(pair);
-                self.wait(work, ticket, plan)?;
-                continue;
+            if !covered {
+                match pair.try_locks(self, work, &resources)? {
+                    PairLocks::Granted => {}
+                    PairLocks::Wait(ticket) => {
+                        drop(pair);
+                        self.wait(work, ticket, plan)?;
+                        continue;
+                    }
+                    PairLocks::OutOfOrder => {
+                        drop(pair);
+                        return self.move_in_two_steps(work, old, record, plan);
+                    }
+                }
             }
             match pair.old_record().map(current) {
                 Some(Current::Row(_)) => {}
@@ -391,6 +418,30 @@ impl RowHobt {
             return Ok(Some(Put::Done));
         }
     }
+}
+
+impl RowHobt {
+    /// The same as two groups of one transaction.
+    fn move_in_two_steps(
+        &self,
+        work: &mut Work,
+        old: &KeyBuf,
+        record: &[u8],
+        plan: &LockPlan,
+    ) -> RowResult<Option<Put>> {
+        match self.ghost_entry(work, old.fields().as_slice(), plan)? {
+            true => self.put(work, record, plan).map(Some),
+            false => Ok(None),
+        }
+    }
+}
+
+/// What became of the locks of a move.
+enum PairLocks {
+    Granted,
+    Wait(lock::Ticket),
+    /// The new key's gap ends on a leaf between the two that are latched.
+    OutOfOrder,
 }
 
 /// The places of an old and a new key under their latches.
@@ -444,31 +495,52 @@ impl<'t> Latched<'t> {
         }
     }
 
-    /// X on both keys; the new key's holder is asked by that holder's spelling too.
+    /// X on both keys, by the spelling of whoever has them too; a new key asks for its gap first.
     fn try_locks(
         &mut self,
         hobt: &RowHobt,
-        work: &Work,
+        work: &mut Work,
         resources: &[Resource; 2],
-    ) -> RowResult<Option<lock::Ticket>> {
+    ) -> RowResult<PairLocks> {
         for (resource, old) in resources.iter().zip([true, false]) {
             let page = self.place(old).0.page_id();
-            let mut asked = vec![*resource];
-            if let Some(record) = self.record_at(old) {
-                let mut fields = KeyFields::default();
-                if hobt.tree().key_of(record, &mut fields).is_some() {
-                    let own = hobt.key_resource(KeyBuf::of(fields.as_slice()).bytes());
-                    asked.insert(0, own);
-                    asked.dedup();
-                }
+            let own = self.record_at(old).and_then(|r| hobt.record_resource(r));
+            if let Some(own) = own.filter(|own| own != resource)
+                && let Tried::Wait(ticket) = hobt.try_exclusive(work, page, own)?
+            {
+                return Ok(PairLocks::Wait(ticket));
             }
-            for resource in asked {
-                if let Tried::Wait(ticket) = hobt.try_exclusive(work, page, resource)? {
-                    return Ok(Some(ticket));
-                }
+            let ask = match own {
+                Some(_) => RowLock::Long(Mode::X),
+                None if old => RowLock::Long(Mode::X),
+                None => match self.try_gap(hobt, work)? {
+                    None => return Ok(PairLocks::OutOfOrder),
+                    Some(Gap::Wait(ticket)) => return Ok(PairLocks::Wait(ticket)),
+                    Some(Gap::Open(ask)) => ask,
+                },
+            };
+            if let Tried::Wait(ticket) = hobt.try_row(work, page, *resource, ask)? {
+                return Ok(PairLocks::Wait(ticket));
             }
         }
-        Ok(None)
+        Ok(PairLocks::Granted)
+    }
+
+    /// Tests the gap of the new key. The latches of both leaves are held: where the gap reaches
+    /// beyond the first of them, it must end on the second (btree rule 1), else `None`.
+    fn try_gap(&self, hobt: &RowHobt, work: &mut Work) -> RowResult<Option<Gap>> {
+        let (leaf, slot, _) = self.place(false);
+        if let LeafPair::Two(first, second) = self.pair()
+            && !self.old_is_first
+            && slot >= first.view().slot_count()
+        {
+            assert_eq!(first.page_id(), leaf.page_id(), "the new key is the lesser");
+            return match first.next_page() == second.page_id() {
+                true => hobt.try_gap(work, second, 0).map(Some),
+                false => Ok(None),
+            };
+        }
+        hobt.try_gap(work, leaf, slot).map(Some)
     }
 
     /// Logs both halves as one group; where the ghost is.

@@ -14,6 +14,7 @@ mod entry_hash;
 mod entry_lock;
 mod error;
 mod fingerprint;
+mod gap;
 mod heap_redo;
 mod heap_scan;
 mod heap_write;

@@ -179,6 +179,13 @@ impl RowHobt {
         let empties = leaf.view().slot_count() == 1 && leaf.page_id() != tree.root();
         let mut change = Change::new(cx.pages, cx.group);
         let (page, slot) = leaf.join(&mut change);
+        if cx.keeps_keys {
+            // Its own lock may guard the gap below (gap.rs, invariant 2).
+            tree.ghost(&mut change, page, slot, cx.undo)?;
+            change.finish(cx.chain);
+            self.count_rows(-1);
+            return Ok(true);
+        }
         tree.expunge(&mut change, page, slot, cx.undo)?;
         change.finish(cx.chain);
         self.count_rows(-1);

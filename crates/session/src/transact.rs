@@ -78,6 +78,7 @@ impl Session {
     /// Begins the transaction of one statement, unless one is open. Whether it did.
     #[inline]
     pub(crate) fn begin_statement(&mut self) -> bool {
+        self.work.statement_begins();
         if self.work.is_active() {
             return false;
         }

@@ -54,6 +54,9 @@ pub struct UndoContext<'a> {
     pub chain: &'a mut TransactionChain,
     /// How the compensation is logged.
     pub undo: Undo,
+    /// The transaction goes on, and locks on keys that it put may guard more than the keys: what
+    /// is taken back stays as a ghost.
+    pub keeps_keys: bool,
 }
 
 /// Undoes records of its kinds. Owned by `txn`, implemented by `rowstore` and others above,
@@ -94,7 +97,8 @@ impl UndoTable {
     }
 }
 
-/// Undoes a transaction's records after `to` (exclusive), newest first.
+/// Undoes a transaction's records after `to` (exclusive), newest first. With `keeps_keys` (the
+/// transaction goes on and has locked ranges) keys that it put stay as ghosts.
 ///
 /// # Errors
 /// See [`UndoError`]; what was undone stays undone, and a repeated call goes on.
@@ -104,7 +108,9 @@ pub fn roll_back(
     group: &mut Group,
     chain: &mut TransactionChain,
     to: Lsn,
+    keeps_keys: bool,
 ) -> Result<(), UndoError> {
+    assert_ne!(chain.id, 0, "records belong to a transaction");
     let log: &Arc<Log> = pages.log();
     let mut records = RecordReader::new(log);
     let mut at = chain.last;
@@ -123,7 +129,7 @@ pub fn roll_back(
             let handler = table.handlers[usize::from(view.kind().0)].as_ref();
             let handler = handler.ok_or(UndoError::Lost(at, "nobody undoes its kind"))?;
             let undo = Undo::Compensation { transaction: chain.id, next: previous };
-            let mut cx = UndoContext { pages, group, chain, undo };
+            let mut cx = UndoContext { pages, group, chain, undo, keeps_keys };
             handler.undo(&view, &mut cx)?;
         }
         at = previous;

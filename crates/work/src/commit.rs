@@ -105,7 +105,7 @@ impl Work {
         let mut group = Group::new();
         for i in (0..self.parts.len()).rev() {
             let to = Work::mark_of(mark, self.parts[i].home.database);
-            if let Err(e) = self.undo_part(i, to, &mut group) {
+            if let Err(e) = self.undo_part(i, to, true, &mut group) {
                 self.doom();
                 return Err(e);
             }
@@ -114,13 +114,20 @@ impl Work {
         Ok(())
     }
 
-    fn undo_part(&mut self, i: usize, to: Lsn, group: &mut Group) -> Result<(), WorkError> {
+    fn undo_part(
+        &mut self,
+        i: usize,
+        to: Lsn,
+        goes_on: bool,
+        group: &mut Group,
+    ) -> Result<(), WorkError> {
         let part = &mut self.parts[i];
         if !part.has_logged() || part.chain.last <= to {
             return Ok(());
         }
+        let keeps_keys = goes_on && self.counts.has_ranges();
         let home = std::sync::Arc::clone(&part.home);
-        txn::roll_back(&home.pages, &home.undo(), group, &mut part.chain, to)
+        txn::roll_back(&home.pages, &home.undo(), group, &mut part.chain, to, keeps_keys)
             .map_err(WorkError::Undo)
     }
 
@@ -135,7 +142,7 @@ impl Work {
         let mut group = Group::new();
         let mut result = Ok(());
         for i in (0..self.parts.len()).rev() {
-            match self.undo_part(i, Lsn::ZERO, &mut group) {
+            match self.undo_part(i, Lsn::ZERO, false, &mut group) {
                 Ok(()) => self.append_abort(i, &mut group),
                 Err(e) => {
                     self.parts[i].stays();

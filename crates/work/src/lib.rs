@@ -8,12 +8,14 @@
 
 mod commit;
 mod home;
+mod locking;
 mod part;
 mod settle;
 mod unit;
 
 pub use commit::{CommitMode, WorkError};
 pub use home::{DelayedDurability, Home};
+pub use locking::LockedHobt;
 pub use part::Part;
 pub use settle::{Ghost, Settled, Settler};
 pub use unit::{Engine, Mark, Work};

@@ -1,6 +1,7 @@
 //! `Work`: a session's transaction and everything it holds.
 
 use crate::home::Home;
+use crate::locking::LockCounts;
 use crate::part::Part;
 use crate::settle::{Ghosts, Settler};
 use base::{DatabaseId, Lsn, PageId, SessionId, TransactionId};
@@ -31,8 +32,9 @@ pub(crate) type AfterCommit = Box<dyn FnOnce() + Send>;
 
 /// A session's unit of work. It lives as long as the session; transactions come and go in it.
 pub struct Work {
-    engine: Arc<Engine>,
-    owner: Arc<Owner>,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) owner: Arc<Owner>,
+    pub(crate) counts: LockCounts,
     timeout: Timeout,
     pub(crate) parts: Vec<Part>,
     pub(crate) ghosts: Ghosts,
@@ -51,6 +53,7 @@ impl Work {
         Work {
             engine: Arc::clone(engine),
             owner: Owner::new(id, session, waiter),
+            counts: LockCounts::default(),
             timeout: Timeout::INFINITE,
             parts: Vec::new(),
             ghosts: Ghosts::default(),
@@ -235,6 +238,7 @@ impl Work {
     pub(crate) fn ended(&mut self) {
         let id = self.id.take().expect("a transaction ends once");
         self.engine.locks.release_all(&self.owner);
+        self.counts.transaction_ends();
         for part in &mut self.parts {
             part.end();
         }

@@ -1,0 +1,120 @@
+//! What an insert asks of the gap that it falls into.
+//!
+//! A key's range lock guards the open gap below the key, down to the next record of the tree.
+//! Records are the anchors, ghosts included; behind the last one the end of the index is.
+//! Whoever inserts finds the anchor above its key under the leaf's latch and asks whether anybody
+//! guards the gap (RangeI-N, instant); if the inserter itself guards it, the new key divides what
+//! it guards, so the new key gets RangeX-X and guards the lower half.
+//!
+//! ```text
+//!   T1 has RangeS-S on 30:      10 ............. 30
+//!   T1 inserts 20:              10 .... 20 ..... 30
+//!                               RangeX-X  RangeS-S
+//! ```
+//!
+//! Invariants
+//!  1. No scan is between the place of a new key and its anchor while the gap is tested
+//!     ([`LeafWrite::with_next`]): it has locked the anchor, or will see the new key.
+//!  2. A record that somebody else may hold a range lock on does not leave the tree: its deleter
+//!     holds X on it, the cleaner asks for X, and a rollback to a savepoint leaves a ghost.
+
+use crate::entry_lock::{RowLock, Tried};
+use crate::error::RowResult;
+use crate::hobt::RowHobt;
+use base::PageId;
+use btree::{KeyBuf, KeyFields, LeafWrite};
+use lock::{INFINITY, Mode, Resource};
+use work::Work;
+
+/// What became of the test of a gap.
+pub(crate) enum Gap {
+    /// Nobody else guards it; the new key is to be locked so.
+    Open(RowLock),
+    /// Somebody does, or holds the new key.
+    Wait(lock::Ticket),
+}
+
+impl RowHobt {
+    /// The gap behind the last key.
+    pub(crate) fn end_resource(&self) -> Resource {
+        Resource::key(self.home.database, self.spec.hobt, INFINITY)
+    }
+
+    /// The resource of a record's key, as the record spells it.
+    pub(crate) fn record_resource(&self, record: &[u8]) -> Option<Resource> {
+        let mut fields = KeyFields::default();
+        self.tree().key_of(record, &mut fields)?;
+        Some(self.key_resource(KeyBuf::of(fields.as_slice()).bytes()))
+    }
+
+    /// Tests the gap that a new key at a slot falls into, while the leaf is latched.
+    pub(crate) fn try_gap(
+        &self,
+        work: &mut Work,
+        leaf: &LeafWrite<'_>,
+        slot: u16,
+    ) -> RowResult<Gap> {
+        let page = leaf.page_id();
+        leaf.with_next(slot, |next| self.test_gap(work, page, next))?
+    }
+
+    /// Tests the gap below a record; `None` is the end of the index.
+    pub(crate) fn test_gap(
+        &self,
+        work: &mut Work,
+        page: PageId,
+        next: Option<&[u8]>,
+    ) -> RowResult<Gap> {
+        let anchor = match next {
+            Some(record) => match self.record_resource(record) {
+                Some(anchor) => anchor,
+                None => {
+                    let what = "a record's key does not fit its layout";
+                    return Err(self.home.pages.corrupt(page, what).into());
+                }
+            },
+            None => self.end_resource(),
+        };
+        match self.try_row(work, page, anchor, RowLock::Test(Mode::RangeIN))? {
+            Tried::Wait(ticket) => Ok(Gap::Wait(ticket)),
+            Tried::Granted => {
+                let own = work.has_locked_ranges()
+                    && guards_gap(work.locks().held_mode(work.owner(), anchor));
+                let mode = Mode::X;
+                Ok(Gap::Open(if own { RowLock::Range(mode) } else { RowLock::Long(mode) }))
+            }
+        }
+    }
+
+    /// Tests the gap and locks the new key in it.
+    pub(crate) fn try_new_key(
+        &self,
+        work: &mut Work,
+        leaf: &LeafWrite<'_>,
+        key: Resource,
+    ) -> RowResult<Tried> {
+        match self.try_gap(work, leaf, leaf.slot())? {
+            Gap::Wait(ticket) => Ok(Tried::Wait(ticket)),
+            Gap::Open(ask) => self.try_row(work, leaf.page_id(), key, ask),
+        }
+    }
+}
+
+/// Whether a mode has a part for the gap below its key.
+fn guards_gap(mode: Mode) -> bool {
+    mode.conflicts(Mode::RangeIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_that_guard_the_gap_are_those_that_inserts_wait_for() {
+        let guards: Vec<_> =
+            Mode::ALL.iter().filter(|m| guards_gap(**m)).map(|m| m.name()).collect();
+        let ranges = ["RangeS-S", "RangeS-U", "RangeX-S", "RangeX-U", "RangeX-X"];
+        assert_eq!(guards[0], "Sch-M");
+        assert_eq!(guards[1..], ranges);
+    }
+}

@@ -1,0 +1,154 @@
+//! Row and page locks of a transaction, counted by statement and hobt, and their exchange for one
+//! lock on the table.
+//!
+//! The lock table advises, this acts: the table lock is tried without waiting, S where only shared
+//! locks are held, X where the transaction holds an intent to change. What became superfluous
+//! goes, in every hobt of the table that the transaction has locked rows of.
+//!
+//! Invariants
+//!  1. A hobt is listed from its first counted lock to the end of the transaction.
+//!  2. Counts are of the statement at hand.
+
+use crate::unit::Work;
+use base::{DatabaseId, HobtId, ObjectId};
+use lock::{Duration, EscalationCounter, LockError, Mode, Outcome, Resource};
+
+/// What a row or page lock belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LockedHobt {
+    /// The database.
+    pub database: DatabaseId,
+    /// The object that is locked instead, when there are too many.
+    pub object: ObjectId,
+    /// The heap or index.
+    pub hobt: HobtId,
+}
+
+impl LockedHobt {
+    /// What row locks are exchanged for.
+    pub const fn table(&self) -> Resource {
+        Resource::object(self.database, self.object)
+    }
+}
+
+struct Counted {
+    of: LockedHobt,
+    counter: EscalationCounter,
+}
+
+/// The hobts that a transaction has locked rows of.
+#[derive(Default)]
+pub(crate) struct LockCounts {
+    list: Vec<Counted>,
+    /// The one that was counted last: mostly the next, too.
+    last: usize,
+    /// Exchanges so far: a cursor that sees another number looks at its locks again.
+    escalations: u64,
+    /// Whether a range of keys is locked.
+    has_ranges: bool,
+}
+
+impl LockCounts {
+    fn counter(&mut self, of: &LockedHobt) -> &mut EscalationCounter {
+        if self.list.get(self.last).is_none_or(|c| c.of != *of) {
+            let found = self.list.iter().position(|c| c.of == *of);
+            self.last = found.unwrap_or_else(|| {
+                self.list.push(Counted { of: *of, counter: EscalationCounter::new() });
+                self.list.len() - 1
+            });
+        }
+        assert!(self.list[self.last].of == *of, "what is counted is listed");
+        &mut self.list[self.last].counter
+    }
+
+    pub(crate) const fn has_ranges(&self) -> bool {
+        self.has_ranges
+    }
+
+    pub(crate) fn statement_begins(&mut self) {
+        for counted in &mut self.list {
+            counted.counter = EscalationCounter::new();
+        }
+    }
+
+    pub(crate) fn transaction_ends(&mut self) {
+        self.list.clear();
+        (self.last, self.has_ranges) = (0, false);
+    }
+}
+
+impl Work {
+    /// A statement begins: what it locks is counted from nothing.
+    pub fn statement_begins(&mut self) {
+        self.counts.statement_begins();
+    }
+
+    /// Asks for a row's or page's lock under its page's latch. A lock that is kept counts toward
+    /// escalation, which is tried here and now: it never waits.
+    ///
+    /// # Errors
+    /// [`LockError::OutOfLockMemory`], where escalation could not make room.
+    pub fn try_lock_row(
+        &mut self,
+        of: &LockedHobt,
+        resource: Resource,
+        mode: Mode,
+        duration: Duration,
+    ) -> Result<Outcome, LockError> {
+        assert!(resource.is_within_hobt(of.hobt), "{resource:?} is of another hobt");
+        let counter = match duration {
+            Duration::Long => Some(self.counts.counter(of)),
+            Duration::Short | Duration::Instant => None,
+        };
+        let locks = &self.engine.locks;
+        let outcome = locks.try_lock(&self.owner, resource, mode, duration, counter);
+        match outcome {
+            Ok(Outcome::Granted { escalate: true }) => {
+                self.escalate(of);
+                Ok(Outcome::Granted { escalate: false })
+            }
+            Err(LockError::OutOfLockMemory) => match self.escalate(of) {
+                true => Ok(Outcome::AlreadyHeld),
+                false => Err(LockError::OutOfLockMemory),
+            },
+            outcome => outcome,
+        }
+    }
+
+    /// Exchanges the row and page locks on a table for one on the table, unless others are in the
+    /// way. Whether it did.
+    pub fn escalate(&mut self, of: &LockedHobt) -> bool {
+        let table = of.table();
+        let locks = &self.engine.locks;
+        let mode = match locks.held_mode(&self.owner, table) {
+            Mode::IS | Mode::S | Mode::SchS => Mode::S,
+            Mode::NL => return false,
+            _ => Mode::X,
+        };
+        let same = |c: &&Counted| c.of.database == of.database && c.of.object == of.object;
+        let hobts: Vec<HobtId> = self.counts.list.iter().filter(same).map(|c| c.of.hobt).collect();
+        let done = locks.escalate(&self.owner, table, mode, &hobts);
+        self.counts.escalations += u64::from(done);
+        done
+    }
+
+    /// How often row locks were exchanged: a cursor that has seen another number looks again
+    /// which locks its rows need.
+    #[inline]
+    pub fn escalations(&self) -> u64 {
+        self.counts.escalations
+    }
+
+    /// Notes that the transaction has locked a range of keys.
+    #[inline]
+    pub fn locks_ranges(&mut self) {
+        self.counts.has_ranges = true;
+    }
+
+    /// Whether it has: then what it takes back to a savepoint stays as a ghost, since the lock on
+    /// its key may guard a gap.
+    #[inline]
+    pub fn has_locked_ranges(&self) -> bool {
+        self.counts.has_ranges()
+    }
+}
