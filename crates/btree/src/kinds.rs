@@ -69,6 +69,16 @@ impl Context {
     }
 }
 
+/// Whether a record of that kind may put a ghost on its page: one made there, or moved there with
+/// others. `undoes` tells a compensation, which may make a row the ghost it was.
+pub fn may_leave_ghost(kind: Kind, undoes: bool) -> bool {
+    match parts(kind) {
+        Some((Operation::Ghost | Operation::InsertMany, c)) => c != Context::Interior,
+        Some((Operation::Modify, c)) => undoes && c != Context::Interior,
+        _ => false,
+    }
+}
+
 /// The kinds of this crate, for the table of redo handlers.
 pub const KINDS: std::ops::RangeInclusive<u8> =
     wal::kinds::FIRST_OF_BTREE..=wal::kinds::FIRST_OF_BTREE + 3 * OPERATIONS.len() as u8 - 1;

@@ -73,6 +73,11 @@ impl OpenHobts {
         self.open.read().by_hobt.get(&hobt).cloned()
     }
 
+    /// The open hobt or tree of large values that an allocation unit is of.
+    pub(crate) fn open_unit(&self, unit: AllocUnitId) -> Option<Arc<RowHobt>> {
+        self.open.read().by_unit.get(&unit).cloned()
+    }
+
     /// All of them, by number.
     pub fn all(&self) -> Vec<Arc<RowHobt>> {
         self.open.read().by_hobt.values().cloned().collect()

@@ -9,6 +9,7 @@
 mod boot;
 mod builder;
 mod check;
+mod clean;
 mod create;
 mod database;
 mod hobts;
@@ -19,6 +20,7 @@ mod redo_table;
 mod spec;
 
 pub use check::{CheckFinding, CheckOptions, CheckReport, Looked};
+pub use clean::GhostProgress;
 pub use create::Sizing;
 pub use database::{Database, Environment, Files};
 pub use open::RecoveryReport;

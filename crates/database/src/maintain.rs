@@ -1,5 +1,6 @@
 //! What goes on in the background of a database: checkpoints, the log writer, options, closing.
 
+use crate::clean;
 use crate::database::Database;
 use crate::open::durability;
 use base::SqlResult;
@@ -13,6 +14,9 @@ use work::Work;
 
 /// A delayed commit is on disk at the latest after this long.
 const DELAYED_COMMIT_NS: u64 = 100_000_000;
+/// Pages with ghosts that are looked at, at most, when a database is closed.
+const CLOSING_STEPS: usize = 32;
+const CLEAN_PAGES: usize = 32;
 /// How often the checkpointer looks.
 const LOOK_NS: u64 = 50_000_000;
 /// TARGET_RECOVERY_TIME as it is born: a checkpoint at least this often while there is work.
@@ -26,7 +30,13 @@ impl Database {
     pub fn checkpoint(&self, clean: bool) -> SqlResult<Checkpointed> {
         let _one = self.checkpointing.lock();
         let home = Arc::clone(&self.home);
-        let done = recovery::checkpoint(&self.log, &self.pages, || home.oldest_active(), clean);
+        let done = recovery::checkpoint(
+            &self.log,
+            &self.pages,
+            || home.oldest_active(),
+            || clean::carried(&home),
+            clean,
+        );
         done.map_err(|e| e.into_sql(&self.home.name()))
     }
 
@@ -80,6 +90,18 @@ impl Database {
         Ok(())
     }
 
+    /// What is noted now is forgotten with the process; a reader would have to find it again.
+    fn clean_before_closing(&self) {
+        let mut last = None;
+        for _ in 0..CLOSING_STEPS {
+            match self.clean_ghosts(last, CLEAN_PAGES) {
+                Ok(progress) if progress.last.is_some() => last = progress.last,
+                // Ghosts are no reason to leave it open.
+                Ok(_) | Err(_) => return,
+            }
+        }
+    }
+
     /// Closes the database: everything home, so that the next start has nothing to recover.
     /// Nobody works in it any more.
     ///
@@ -92,6 +114,7 @@ impl Database {
             // A worker that panicked has said so; closing goes on.
             let _ = task.join();
         }
+        self.clean_before_closing();
         let closed = if self.survives {
             // Values that could not be given back are a gap, no reason to leave it open.
             let settled = self.identities.settle(self);

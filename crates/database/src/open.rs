@@ -1,6 +1,7 @@
 //! Opening a database: doublewrite restore, redo, undo, definitions, what was left to drop.
 
 use crate::boot;
+use crate::clean::GhostPages;
 use crate::create::Sizing;
 use crate::database::{Database, Environment, Files};
 use crate::hobts::OpenHobts;
@@ -108,7 +109,9 @@ impl Database {
     ) -> SqlResult<Arc<Database>> {
         let log = Arc::clone(pages.log());
         let transactions = &env.engine.transactions;
+        let mut ghosts = GhostPages::default();
         let redone = recovery::redo(&log, pages, log.checkpoint().min_lsn, |record| {
+            ghosts.see(record);
             if record.kind() == kinds::BEGIN
                 && let Some(begin) = Begin::parse(record.payload())
             {
@@ -117,6 +120,7 @@ impl Database {
         });
         report.redone = redone.map_err(|e| e.into_sql(name))?;
         let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
+        ghosts.hand_to(&opened.home);
         opened.hobts.enter_system(&boot::read_tables(pages)?);
         let from = monotonic_ns();
         report.undone = opened.undo_losers(&report.redone.losers)?;

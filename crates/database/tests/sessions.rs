@@ -1,10 +1,14 @@
 //! Eight sessions insert, update, delete, roll back to savepoints and altogether, commit, on a
 //! disk that loses and tears writes; some rows have values off them. After each crash: every
-//! acknowledged commit is there, no transaction is there in part, every structure is sound.
+//! acknowledged commit is there, no transaction is there in part, every structure is sound, and the
+//! ghost cleaner leaves no ghost. Every third transaction is serializable: it reads a range first
+//! and last, and has met no phantom.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
-use access::{Field, Isolation, LockPlan, RowKey, ScanRange, TableSink, TableSource, WriteError};
+use access::{
+    Field, Isolation, KeyBound, LockPlan, RowKey, ScanRange, TableSink, TableSource, WriteError,
+};
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId};
 use catalog::view::{
     Column, Index, IndexColumn, IndexKind, Object, SchemaId, SystemObjects, Table,
@@ -20,6 +24,7 @@ use sim::harness::{Plan, crash_runs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use types::{Collation, SqlType};
 use work::{CommitMode, Engine, Work};
 
@@ -107,6 +112,69 @@ struct Promised {
     rolled_back: Mutex<BTreeSet<u64>>,
     committing: Mutex<BTreeSet<u64>>,
     acknowledged: Mutex<BTreeSet<u64>>,
+    /// Ranges that were read twice, and ghosts that recovery found for the cleaner.
+    ranges: AtomicU64,
+    cleaned: AtomicU64,
+}
+
+/// Rows by key, as a scan found them.
+type Rows = BTreeMap<u64, u64>;
+
+/// A range that a serializable transaction reads twice, and what it must find again.
+struct Watched {
+    keys: std::ops::RangeInclusive<u64>,
+    expected: Rows,
+}
+
+impl Watched {
+    fn first(db: &Database, work: &mut Work, r: &mut Random) -> Option<Watched> {
+        let low = r.below(KEYS);
+        let keys = low..=(low + r.below(12));
+        let expected = scan(db, work, &keys, r.below(2) == 0)?;
+        Some(Watched { keys, expected })
+    }
+
+    /// An own change is expected to be found again.
+    fn changed(&mut self, key: u64, now: Option<u64>) {
+        if !self.keys.contains(&key) {
+            return;
+        }
+        match now {
+            Some(value) => self.expected.insert(key, value),
+            None => self.expected.remove(&key),
+        };
+    }
+
+    /// Reads the range again; false when a lock was refused.
+    fn again(&self, db: &Database, work: &mut Work, r: &mut Random, p: &Promised) -> bool {
+        let Some(found) = scan(db, work, &self.keys, r.below(2) == 0) else { return false };
+        assert_eq!(found, self.expected, "a phantom in {:?}", self.keys);
+        p.ranges.fetch_add(1, Relaxed);
+        true
+    }
+}
+
+/// The rows of a range, locked; none when a lock was refused.
+fn scan(
+    db: &Database,
+    work: &mut Work,
+    keys: &std::ops::RangeInclusive<u64>,
+    backward: bool,
+) -> Option<Rows> {
+    let hobt = db.hobts().get(HOBT).unwrap();
+    let ends = [keys.start(), keys.end()].map(|k| (*k as i32).to_le_bytes());
+    let ends = ends.each_ref().map(|k| [Field::Inline(&k[..])]);
+    let bound = |n: usize| Some(KeyBound { fields: &ends[n], inclusive: true });
+    let range = ScanRange { lower: bound(0), upper: bound(1), backward };
+    let plan = LockPlan::read(Isolation::Serializable);
+    let mut cursor = hobt.scan(work, &range, &plan).ok()?;
+    let mut found = Rows::new();
+    while cursor.next(work).ok()? {
+        let bytes = |c: usize| cursor.field(c).unwrap().inline().unwrap().to_vec();
+        let key = i32::from_le_bytes(bytes(0).try_into().unwrap()) as u64;
+        found.insert(key, u64::from_le_bytes(bytes(1).try_into().unwrap()));
+    }
+    Some(found)
 }
 
 struct Random(u64);
@@ -137,6 +205,9 @@ fn make(env: &Environment) -> Option<Arc<Database>> {
     Some(db)
 }
 
+/// Ranges read twice and ghosts cleaned, in all runs.
+static TOTALS: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
+
 struct Row {
     key: [u8; 4],
     value: [u8; 8],
@@ -164,6 +235,7 @@ fn change(
     r: &mut Random,
     p: &Promised,
     undo: &mut Vec<u64>,
+    watched: Option<&mut Watched>,
 ) -> bool {
     let plan = LockPlan::change(Isolation::ReadCommitted);
     let hobt = db.hobts().get(HOBT).unwrap();
@@ -181,6 +253,9 @@ fn change(
         Ok(now) => {
             p.history.lock().entry(key).or_default().push((id, now));
             undo.push(key);
+            if let Some(watched) = watched {
+                watched.changed(key, now);
+            }
             true
         }
         Err(WriteError::Duplicate | WriteError::Vanished) => true,
@@ -200,9 +275,17 @@ fn forget(p: &Promised, id: u64, keys: &[u64]) {
 fn transaction(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Promised) {
     let mut undo = Vec::new();
     work.begin(true, "");
+    let mut watched = None;
+    if r.below(3) == 0 {
+        watched = Watched::first(db, work, r);
+        if watched.is_none() {
+            return work.roll_back().unwrap();
+        }
+    }
     for _ in 0..1 + r.below(5) {
         let (mark, before) = (work.mark(), undo.len());
-        if !change(db, work, id, r, p, &mut undo) {
+        let expected = watched.as_ref().map(|w| w.expected.clone());
+        if !change(db, work, id, r, p, &mut undo, watched.as_mut()) {
             forget(p, id, &undo);
             return work.roll_back().unwrap();
         }
@@ -211,7 +294,14 @@ fn transaction(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Prom
             forget(p, id, &undo[before..]);
             undo.truncate(before);
             work.roll_back_to(&mark).unwrap();
+            if let (Some(watched), Some(expected)) = (&mut watched, expected) {
+                watched.expected = expected;
+            }
         }
+    }
+    if watched.is_some_and(|w| !w.again(db, work, r, p)) {
+        forget(p, id, &undo);
+        return work.roll_back().unwrap();
     }
     if r.below(5) == 0 {
         forget(p, id, &undo);
@@ -274,6 +364,39 @@ fn recovered(db: &Database) -> BTreeMap<u64, u64> {
     found
 }
 
+fn ghosts(db: &Database) -> u64 {
+    let hobt = db.hobts().get(HOBT).expect("the table is known after recovery");
+    let leaf = |h: &rowstore::RowHobt| h.physical_stats().unwrap()[0].ghosts;
+    leaf(&hobt) + hobt.large().map_or(0, |large| leaf(large))
+}
+
+fn clean(db: &Database) {
+    let mut last = None;
+    loop {
+        let progress = db.clean_ghosts(last, 3).unwrap();
+        assert_eq!(progress.busy, 0, "nobody holds anything");
+        last = progress.last;
+        if last.is_none() && db.home().ghosts().count() == 0 {
+            return;
+        }
+    }
+}
+
+/// What recovery noted is cleaned first; what a full log kept from being settled, and noted, is met
+/// by the scan between.
+fn clean_all(db: &Database, p: &Promised) -> Rows {
+    let before = ghosts(db);
+    clean(db);
+    p.cleaned.fetch_add(before - ghosts(db), Relaxed);
+    let found = recovered(db);
+    clean(db);
+    assert_eq!(ghosts(db), 0, "ghosts that nobody clears away");
+    assert_eq!(recovered(db), found, "cleaning changes no row");
+    let report = db.check();
+    assert!(report.is_clean(), "{report:?}");
+    found
+}
+
 fn verify(disk: Arc<sim::Disk>, p: &Promised) {
     if !*p.made.lock() {
         return;
@@ -283,7 +406,9 @@ fn verify(disk: Arc<sim::Disk>, p: &Promised) {
     let (db, _) = Database::open(&env, DatabaseId(5), "t", &files, &sizing()).unwrap();
     let report = db.check();
     assert!(report.is_clean(), "{report:?}");
-    let found = recovered(&db);
+    let found = clean_all(&db, p);
+    TOTALS.0.fetch_add(p.ranges.load(Relaxed), Relaxed);
+    TOTALS.1.fetch_add(p.cleaned.load(Relaxed), Relaxed);
     let (acknowledged, committing) = (p.acknowledged.lock(), p.committing.lock());
     let history = p.history.lock();
     let present = |id: u64| found.values().any(|v| v / 1000 == id);
@@ -324,4 +449,7 @@ fn transactions_of_eight_sessions_survive_crashes_whole() {
     let counts = crash_runs(&plan, workload, |disk, p| verify(disk, &p));
     println!("{} crash points, {counts:?}", counts.crash_points());
     assert!(counts.crash_points() >= cases, "{counts:?}");
+    let (ranges, cleaned) = (TOTALS.0.load(Relaxed), TOTALS.1.load(Relaxed));
+    println!("{ranges} ranges read twice, {cleaned} ghosts cleaned");
+    assert!(ranges > cases && cleaned > 0, "the test does what it says");
 }

@@ -73,10 +73,13 @@ impl Databases for Instance {
         }
         let database = self.database_by_name(name).ok_or_else(|| not_there(name))?;
         let id = database.id();
+        let in_use = || SqlError::new(messages::DROP_DATABASE_IN_USE, &[&name]).with_state(4);
+        let _cleaner = self.cleaning.lock();
         {
-            let users = self.users.lock();
-            if users.get(&id).is_some_and(|n| *n > 0) {
-                return Err(SqlError::new(messages::DROP_DATABASE_IN_USE, &[&name]).with_state(4));
+            let _seized = self.seize_database(id)?.ok_or_else(in_use)?;
+            if database.home().active_count() > 0 {
+                // A transaction that has only defined something there holds no lock on it.
+                return Err(in_use());
             }
             // Where it cannot be read it is not replaced: it may name some that are not open.
             let mut list = list::read(&*self.env.disk, &self.dir).map_err(|e| list_error(&e))?;

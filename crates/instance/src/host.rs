@@ -5,7 +5,9 @@ use access::{Hobts, Spill};
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Identity, Table};
 use catalog::{Builder, Changes};
+use database::Database;
 use exec::{GrantTerms, IdentitySource};
+use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource, Timeout};
 use os::wait::Cancelled;
 use plan::IdentityColumn;
 use plancache::Cache;
@@ -59,22 +61,40 @@ impl Host for Instance {
 
     fn enter_database(
         &self,
-        _session: SessionId,
+        workspace: &Arc<Owner>,
+        timeout: Timeout,
         name: &str,
         leaves: Option<DatabaseId>,
     ) -> SqlResult<DatabaseId> {
-        let mut users = self.users.lock();
-        let found = self.database_by_name(name);
-        let found = found.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&name]))?;
-        *users.entry(found.id()).or_default() += 1;
-        if let Some(old) = leaves {
-            leave(&mut users, old);
+        let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&name]);
+        let found = self.database_by_name(name).ok_or_else(unknown)?;
+        let id = found.id();
+        self.share_database(workspace, timeout, id, Duration::Short)?;
+        if !self.is_open(&found) {
+            // It was dropped while its lock was waited for.
+            self.leave_database(workspace, id);
+            return Err(unknown());
         }
-        Ok(found.id())
+        if let Some(old) = leaves {
+            self.leave_database(workspace, old);
+        }
+        Ok(id)
     }
 
-    fn leave_database(&self, _session: SessionId, database: DatabaseId) {
-        leave(&mut self.users.lock(), database);
+    fn leave_database(&self, workspace: &Owner, database: DatabaseId) {
+        if is_locked(database) {
+            self.engine().locks.release(workspace, Resource::database(database));
+        }
+    }
+
+    fn hold_database(&self, work: &Work, database: DatabaseId) -> SqlResult<()> {
+        if !is_locked(database) {
+            return Ok(());
+        }
+        let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]);
+        let found = self.database(database).ok_or_else(unknown)?;
+        self.share_database(work.owner(), work.timeout(), database, Duration::Long)?;
+        if self.is_open(&found) { Ok(()) } else { Err(unknown()) }
     }
 
     fn home(&self, database: DatabaseId) -> Option<Arc<Home>> {
@@ -179,13 +199,40 @@ impl Host for Instance {
     }
 }
 
-fn leave(users: &mut std::collections::BTreeMap<DatabaseId, usize>, database: DatabaseId) {
-    if let Some(n) = users.get_mut(&database) {
-        *n = n.saturating_sub(1);
-    }
+/// Nobody can take master or tempdb away, so nobody locks them: SQL Server does not either.
+fn is_locked(database: DatabaseId) -> bool {
+    database != crate::start::MASTER && database != crate::start::TEMPDB
 }
 
 impl Instance {
+    fn share_database(
+        &self,
+        owner: &Arc<Owner>,
+        timeout: Timeout,
+        id: DatabaseId,
+        duration: Duration,
+    ) -> SqlResult<()> {
+        if is_locked(id) {
+            let resource = Resource::database(id);
+            self.engine().locks.lock(owner, resource, Mode::S, duration, timeout, None)?;
+        }
+        Ok(())
+    }
+
+    fn is_open(&self, database: &Arc<Database>) -> bool {
+        self.database(database.id()).is_some_and(|now| Arc::ptr_eq(&now, database))
+    }
+
+    /// X on a database for whoever is about to drop it; `None` while anybody is in it.
+    pub(crate) fn seize_database(&self, id: DatabaseId) -> SqlResult<Option<Seized<'_>>> {
+        assert!(is_locked(id), "system databases stay");
+        let kind = OwnerKind::ExclusiveTransactionWorkspace;
+        let owner = Owner::new(OwnerId::new(kind, id.0.into()), SessionId(0), Arc::default());
+        let (locks, resource) = (&self.engine().locks, Resource::database(id));
+        let held = locks.try_lock_now(&owner, resource, Mode::X, Duration::Long, None)?;
+        Ok(held.map(|_| Seized { locks, owner }))
+    }
+
     /// The table that an identity value is for, as the session sees it.
     fn identity_table(
         &self,
@@ -196,6 +243,18 @@ impl Instance {
         let view = Host::view(self, work.session(), database);
         let table = view.and_then(|v| v.table(object));
         table.ok_or_else(|| SqlError::new(messages::INVALID_OBJECT, &[&object]))
+    }
+}
+
+/// X on a database, given back when this is dropped.
+pub(crate) struct Seized<'i> {
+    locks: &'i Arc<lock::Table>,
+    owner: Arc<Owner>,
+}
+
+impl Drop for Seized<'_> {
+    fn drop(&mut self) {
+        self.locks.release_all(&self.owner);
     }
 }
 

@@ -54,8 +54,8 @@ pub struct Instance {
     pub(crate) memory: Arc<Memory>,
     pub(crate) grants: Arc<Clerk>,
     pub(crate) databases: RwLock<BTreeMap<DatabaseId, Open>>,
-    /// Sessions in each database.
-    pub(crate) users: Mutex<BTreeMap<DatabaseId, usize>>,
+    /// A database is not dropped while the ghost cleaner is in one.
+    pub(crate) cleaning: Mutex<()>,
     /// One CREATE or DROP DATABASE at a time.
     pub(crate) creating: Mutex<()>,
     pub(crate) registry: Arc<Registry>,

@@ -61,7 +61,7 @@ impl Instance {
             grants,
             memory,
             databases: RwLock::new(open),
-            users: Mutex::default(),
+            cleaning: Mutex::new(()),
             creating: Mutex::new(()),
             registry: Registry::new(),
             programs: Cache::new(plancache::Options::default()),

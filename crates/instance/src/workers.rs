@@ -1,4 +1,4 @@
-//! The clockwork of the process: deadlock monitor and lazy writer.
+//! The clockwork of the process: deadlock monitor, lazy writer, ghost cleaner.
 
 use crate::instance::Instance;
 use lock::{Deadlock, DeadlockWitness};
@@ -8,6 +8,11 @@ use std::sync::Arc;
 
 /// How often the lazy writer looks for free frames.
 const LAZY_WRITER_NS: u64 = 20_000_000;
+
+/// How often the ghost cleaner looks whether pages are noted.
+const GHOST_CLEANER_NS: u64 = 1_000_000_000;
+/// Pages of a step; between steps databases may be dropped and others run.
+const GHOST_PAGES: usize = 32;
 
 /// Writes deadlocks to the error log.
 struct Witness(Arc<Instance>);
@@ -36,6 +41,14 @@ impl Instance {
                 pool.lazy_write();
             }
         }));
+        let me = std::sync::Weak::clone(&self.me);
+        let stopping = Arc::clone(&self.stopping);
+        workers.push(os::task::spawn("ghost cleaner", move || {
+            while pause(&stopping, WaitKind::SleepTask, GHOST_CLEANER_NS) {
+                let Some(instance) = me.upgrade() else { return };
+                instance.clean_ghosts();
+            }
+        }));
         let instance = self.arc();
         let stopping = Arc::clone(&self.stopping);
         let wanted = Arc::clone(&self.search_wanted);
@@ -51,6 +64,26 @@ impl Instance {
                 next_ms = locks.deadlock_step(&witness).next_in_ms;
             }
         }));
+    }
+}
+
+impl Instance {
+    /// Looks once at every page that is noted, database by database, in small steps.
+    fn clean_ghosts(&self) {
+        let ids: Vec<_> = self.databases.read().keys().copied().collect();
+        for id in ids {
+            let mut last = None;
+            while self.stopping.check().is_ok() {
+                let _one = self.cleaning.lock();
+                let Some(database) = self.database(id) else { break };
+                // What cannot be cleaned now is met again by a reader, and is only space.
+                let Ok(progress) = database.clean_ghosts(last, GHOST_PAGES) else { break };
+                last = progress.last;
+                if last.is_none() {
+                    break;
+                }
+            }
+        }
     }
 }
 

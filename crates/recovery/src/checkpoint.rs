@@ -8,10 +8,13 @@ use base::Lsn;
 use buffer::Pages;
 use os::clock::monotonic_ns;
 use std::sync::Arc;
-use wal::{Group, Kind, Log, LogReservation, TransactionChain, kinds};
+use wal::{Group, Kind, Log, LogReservation, RecordView, TransactionChain, kinds};
 
 /// Log that the records of a checkpoint take, each in a block of its own.
 const RECORDS_BYTES: u64 = 1024;
+
+/// The most that a checkpoint carries for its owner.
+pub const CARRIED_BYTES_MAX: usize = 32 << 10;
 
 /// What a checkpoint did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +34,9 @@ pub struct Checkpointed {
 /// `oldest_active` says the first LSN of the oldest transaction without end, or `Lsn::MAX`. It is
 /// asked once, between the checkpoint's two records (rule 6). A transaction must be known to it,
 /// with a bound at or below its first record, before that record is appended, until its last
-/// record is appended. `clean` says that the database is being closed with nothing to redo or undo.
+/// record is appended. `carried`, asked after it, is what the owner must not forget when the log before
+/// the checkpoint goes: it stands behind `min_lsn` in the checkpoint's second record, where
+/// [`carried_of`] finds it again, as far as there is room. `clean` says that the database is being closed with nothing to redo or undo.
 ///
 /// One at a time for a database: the caller's business.
 ///
@@ -41,6 +46,7 @@ pub fn checkpoint(
     log: &Arc<Log>,
     pages: &Arc<Pages>,
     oldest_active: impl FnOnce() -> Lsn,
+    carried: impl FnOnce() -> Vec<u8>,
     clean: bool,
 ) -> Result<Checkpointed, RecoveryError> {
     let began = monotonic_ns();
@@ -57,8 +63,14 @@ pub fn checkpoint(
     // A bound may be older than the last checkpoint, when it was read before that and published
     // after; the record it stands for is newer.
     let min_lsn = flushed.lsn.min(oldest_active).max(log.checkpoint().min_lsn).min(begin);
+    let mut payload = min_lsn.0.to_le_bytes().to_vec();
+    let carried = carried();
+    assert!(carried.len() <= CARRIED_BYTES_MAX, "what is carried fits a record");
+    if recorded && room.grow(carried.len() as u64).is_ok() {
+        payload.extend_from_slice(&carried);
+    }
     let end = match recorded {
-        true => append(log, kinds::CHECKPOINT_END, &min_lsn.0.to_le_bytes()),
+        true => append(log, kinds::CHECKPOINT_END, &payload),
         false => log.last_lsn(),
     };
     log.flush_to(end);
@@ -73,6 +85,14 @@ pub fn checkpoint(
     log.truncate(min_lsn);
     let total_ns = monotonic_ns().saturating_sub(began);
     Ok(Checkpointed { checkpoint: begin, min_lsn, pages: flushed.pages, total_ns })
+}
+
+/// What the owner had carried by a checkpoint, of its second record.
+pub fn carried_of<'a>(record: &RecordView<'a>) -> Option<&'a [u8]> {
+    match record.kind() {
+        kinds::CHECKPOINT_END => record.payload().get(size_of::<u64>()..),
+        _ => None,
+    }
 }
 
 fn append(log: &Log, kind: Kind, payload: &[u8]) -> Lsn {

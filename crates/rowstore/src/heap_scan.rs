@@ -169,6 +169,8 @@ impl<'h> HeapCursor<'h> {
                 if !self.plan.read_past {
                     return Ok(self.rows.is_empty().then_some(ticket));
                 }
+            } else if now == Current::Ghost && self.ask != RowLock::None {
+                self.hobt.met_ghost(work, id, Some(resource));
             } else if let Current::Row(bytes) = now {
                 let from = self.bytes.len();
                 self.bytes.extend_from_slice(bytes);

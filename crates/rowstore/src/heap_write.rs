@@ -266,7 +266,7 @@ impl RowHobt {
             change.apply(page, self.spec.unit, kinds::GHOST, slot, &[], undo);
             change.finish(&mut part.chain);
             part.logged(64);
-            work.ghosted(self.arc(), &[], (id, slot));
+            work.ghosted(&self.settler(), &[], (id, slot));
             Ok(true)
         })();
         match done.map_err(|e| self.write_error(e))? {
@@ -315,7 +315,7 @@ impl RowHobt {
         if !fits {
             drop(guard);
             let place = self.heap_put(work, record, plan, Some((id, slot)))?;
-            work.ghosted(self.arc(), &[], (id, slot));
+            work.ghosted(&self.settler(), &[], (id, slot));
             return Ok(Some(place));
         }
         if let Err(what) = page::fits::replace(view, slot, record) {

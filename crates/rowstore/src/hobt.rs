@@ -251,6 +251,11 @@ impl RowHobt {
         self.tree.as_ref().expect("only heaps have no tree")
     }
 
+    /// As whoever settles its ghosts.
+    pub(crate) fn settler(&self) -> Arc<dyn work::Settler> {
+        self.arc()
+    }
+
     pub(crate) fn arc(&self) -> Arc<RowHobt> {
         self.me.upgrade().expect("a hobt in use is alive")
     }

@@ -397,6 +397,9 @@ impl<'h> IndexCursor<'h> {
             if let Some(ticket) = self.lock(work, leaf, ask)? {
                 return Ok((!self.plan.read_past).then_some(ticket));
             }
+            if now == Current::Ghost {
+                self.hobt.met_ghost(work, leaf.page_id(), self.hobt.record_resource(record));
+            }
             if let (RowLock::Short(_), Current::Row(_)) = (ask, now)
                 && let Some(resource) = self.hobt.record_resource(record)
             {

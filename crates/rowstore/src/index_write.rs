@@ -280,7 +280,7 @@ impl RowHobt {
         self.tree().ghost(&mut change, page, slot, undo)?;
         change.finish(&mut part.chain);
         part.logged(64 + spelled.bytes().len());
-        work.ghosted(self.arc(), spelled.bytes(), (id, slot));
+        work.ghosted(&self.settler(), spelled.bytes(), (id, slot));
         self.count_rows(-1);
         Ok(())
     }
@@ -414,7 +414,7 @@ impl RowHobt {
                 continue;
             }
             let hint = pair.log(self, work, record, ghost)?;
-            work.ghosted(self.arc(), old.bytes(), hint);
+            work.ghosted(&self.settler(), old.bytes(), hint);
             return Ok(Some(Put::Done));
         }
     }

@@ -114,6 +114,13 @@ impl RowHobt {
         self.large.as_ref()
     }
 
+    /// Whether it may be a tree of pieces, by its columns: then its locks are elsewhere.
+    pub(crate) fn has_shape_of_pieces(&self) -> bool {
+        self.spec.kind == HobtKind::Clustered
+            && self.spec.widths == [Some(KEY_BYTES as u16), None]
+            && self.spec.key.len() == 1
+    }
+
     /// Makes a row fit, its longest values put off it where need be, and has it written.
     pub(crate) fn store<R>(
         &self,

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod clean;
 mod count;
 mod current;
 mod directory;
@@ -30,6 +31,7 @@ mod undo;
 mod values;
 mod verify;
 
+pub use clean::{Cleaned, may_leave_ghost};
 pub use directory::HobtDirectory;
 pub use entry_hash::EntryPart;
 pub use fingerprint::{Batch, Fingerprint, differences};

@@ -1,13 +1,15 @@
 //! Settling: the deleter removes its ghost under its own lock, right after its commit.
 //!
 //! The ghost is found again by its key; if it is live again (revived by a later insert of the
-//! same transaction) or gone, there is nothing to do.
+//! same transaction) or gone, there is nothing to do. The cleaner (`clean.rs`) removes ghosts the
+//! same way, where it may: it says so under the latch.
 
 use crate::error::RowResult;
 use crate::heap_redo::kinds;
 use crate::hobt::{HobtKind, RowHobt};
 use base::PageId;
 use buffer::{Change, Undo};
+use lock::Resource;
 use page::RecordKind;
 use wal::{Group, LogReservation, TransactionChain};
 use work::{Settled, Settler};
@@ -15,24 +17,37 @@ use work::{Settled, Settler};
 impl Settler for RowHobt {
     fn settle(&self, group: &mut Group, key: &[u8], hint: (PageId, u16)) -> Settled {
         let done = match self.spec.kind {
-            HobtKind::Heap => self.settle_heap(group, hint),
-            HobtKind::Clustered | HobtKind::Nonclustered => self.settle_entry(group, key),
+            HobtKind::Heap => self.settle_heap(group, hint, |_| true),
+            HobtKind::Clustered | HobtKind::Nonclustered => self.settle_entry(group, key, |_| true),
         };
         // Whatever hinders it now, the ghost is committed and only takes space.
         if done.is_ok() { Settled::Done } else { Settled::Later }
     }
+
+    fn leave(&self, page: PageId) {
+        self.home.ghosts().note(page);
+    }
 }
 
 impl RowHobt {
-    fn settle_entry(&self, group: &mut Group, key: &[u8]) -> RowResult<()> {
+    /// Removes a ghost by its key, if `may` allows it; whether it did not.
+    pub(crate) fn settle_entry(
+        &self,
+        group: &mut Group,
+        key: &[u8],
+        may: impl FnOnce(Resource) -> bool,
+    ) -> RowResult<bool> {
         let tree = self.tree();
         let mut log = LogReservation::none(self.home.log());
         log.grow(512)?;
-        let Some(fields) = btree::key_fields(key) else { return Ok(()) };
+        let Some(fields) = btree::key_fields(key) else { return Ok(false) };
         let leaf = tree.seek_write(fields.as_slice())?;
-        let Some(record) = leaf.record() else { return Ok(()) };
+        let Some(record) = leaf.record() else { return Ok(false) };
         if !RecordKind::of(record[0]).is_ghost() {
-            return Ok(());
+            return Ok(false);
+        }
+        if !self.record_resource(record).is_some_and(may) {
+            return Ok(true);
         }
         let last = leaf.view().slot_count() == 1 && leaf.page_id() != tree.root();
         let mut change = Change::new(&self.home.pages, group);
@@ -43,10 +58,16 @@ impl RowHobt {
             log.grow(4096)?;
             tree.free_if_empty(group, fields.as_slice())?;
         }
-        Ok(())
+        Ok(false)
     }
 
-    fn settle_heap(&self, group: &mut Group, (page, slot): (PageId, u16)) -> RowResult<()> {
+    /// Removes a ghost of a heap, if `may` allows it; whether it did not.
+    pub(crate) fn settle_heap(
+        &self,
+        group: &mut Group,
+        (page, slot): (PageId, u16),
+        may: impl FnOnce(Resource) -> bool,
+    ) -> RowResult<bool> {
         let mut log = LogReservation::none(self.home.log());
         log.grow(512)?;
         let guard = self.home.pages.write(page)?;
@@ -54,7 +75,10 @@ impl RowHobt {
         if view.alloc_unit() != self.spec.unit
             || !view.record(slot).is_some_and(|r| RecordKind::of(r[0]).is_ghost())
         {
-            return Ok(());
+            return Ok(false);
+        }
+        if !may(self.rid_resource(page, slot)) {
+            return Ok(true);
         }
         self.heap_fits(&guard, kinds::CLEAR, slot, &[])?;
         let mut change = Change::new(&self.home.pages, group);
@@ -62,6 +86,6 @@ impl RowHobt {
         change.apply(page_ref, self.spec.unit, kinds::CLEAR, slot, &[], Undo::Never);
         change.finish(&mut TransactionChain::default());
         self.remember_room(page);
-        Ok(())
+        Ok(false)
     }
 }

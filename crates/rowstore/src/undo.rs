@@ -181,9 +181,11 @@ impl RowHobt {
         let (page, slot) = leaf.join(&mut change);
         if cx.keeps_keys {
             // Its own lock may guard the gap below (gap.rs, invariant 2).
+            let id = change.id(page);
             tree.ghost(&mut change, page, slot, cx.undo)?;
             change.finish(cx.chain);
             self.count_rows(-1);
+            self.home.ghosts().note(id);
             return Ok(true);
         }
         tree.expunge(&mut change, page, slot, cx.undo)?;
@@ -212,6 +214,7 @@ impl RowHobt {
         if revive {
             tree.unghost(&mut change, page, slot, cx.undo)?;
         } else {
+            self.home.ghosts().note(change.id(page));
             tree.ghost(&mut change, page, slot, cx.undo)?;
         }
         change.finish(cx.chain);
@@ -235,6 +238,9 @@ impl RowHobt {
                 let is_ghost = RecordKind::of(old[0]).is_ghost();
                 let mut change = Change::new(cx.pages, cx.group);
                 let (page, slot) = leaf.join(&mut change);
+                if is_ghost {
+                    self.home.ghosts().note(change.id(page));
+                }
                 tree.replace(&mut change, page, slot, &old, cx.undo)?;
                 change.finish(cx.chain);
                 self.count_rows(i64::from(was_ghost) - i64::from(is_ghost));

@@ -50,20 +50,28 @@ pub trait Host: Send + Sync {
     /// A database by name in any case, open or not.
     fn database_id(&self, name: &str) -> Option<DatabaseId>;
 
-    /// A session makes a database its own, or leaves it for another: the host counts users and
-    /// refuses a database that is not open to them.
+    /// A session makes a database its own, or leaves it for another: `workspace` holds S on the
+    /// one it is in, so that it is not dropped.
     ///
     /// # Errors
-    /// 911 for an unknown name, 922, 945, 924, 952.
+    /// 911 for an unknown name, 1222, cancellation.
     fn enter_database(
         &self,
-        session: SessionId,
+        workspace: &Arc<lock::Owner>,
+        timeout: lock::Timeout,
         name: &str,
         leaves: Option<DatabaseId>,
     ) -> SqlResult<DatabaseId>;
 
     /// The session ends: it leaves its database.
-    fn leave_database(&self, session: SessionId, database: DatabaseId);
+    fn leave_database(&self, workspace: &lock::Owner, database: DatabaseId);
+
+    /// The transaction of a unit of work uses another database than its session's: it holds S on
+    /// it to its end.
+    ///
+    /// # Errors
+    /// 1222, 1205, cancellation; 911 when it has been dropped.
+    fn hold_database(&self, work: &Work, database: DatabaseId) -> SqlResult<()>;
 
     /// A database as units of work see it.
     fn home(&self, database: DatabaseId) -> Option<Arc<Home>>;

@@ -184,6 +184,9 @@ impl Session {
                 if reference.object.0 < 0 {
                     continue;
                 }
+                if reference.database != self.state.database {
+                    self.host.hold_database(&self.work, reference.database)?;
+                }
                 let resource = Resource::object(reference.database, reference.object);
                 self.work
                     .locks()

@@ -14,6 +14,7 @@ use crate::state::State;
 use crate::transact::Open;
 use access::Isolation;
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
+use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::wait::Waiter;
 use plancache::Run;
 use std::collections::BTreeMap;
@@ -28,6 +29,8 @@ pub struct Session {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) state: State,
     pub(crate) work: Work,
+    /// Holds S on the database that the session is in.
+    workspace: Arc<Owner>,
     pub(crate) open: Open,
     pub(crate) idle: Activations,
     pub(crate) prepared: BTreeMap<i32, Prepared>,
@@ -52,7 +55,10 @@ impl Session {
         let registry = Arc::clone(host.registry());
         let entry = registry.enter(login, Arc::clone(&waiter), DatabaseId(0))?;
         let id = entry.id();
-        let database = host.enter_database(id, &wanted, None).map_err(|_| {
+        let owner = OwnerId::new(OwnerKind::SharedTransactionWorkspace, id.0.unsigned_abs().into());
+        let workspace = Owner::new(owner, id, Arc::clone(&waiter));
+        let entered = host.enter_database(&workspace, Timeout::INFINITE, &wanted, None);
+        let database = entered.map_err(|_| {
             registry.leave(id);
             SqlError::new(messages::CANNOT_OPEN_DATABASE, &[&wanted])
         })?;
@@ -62,6 +68,7 @@ impl Session {
             host,
             state,
             work,
+            workspace,
             open: Open::default(),
             idle: Activations::default(),
             prepared: BTreeMap::new(),
@@ -471,9 +478,7 @@ impl Connection for Session {
         }
         let name = self.home_database.clone();
         if !name.eq_ignore_ascii_case(&self.state.database_name) {
-            let entered =
-                self.host.enter_database(self.state.id(), &name, Some(self.state.database));
-            if let Ok(database) = entered {
+            if let Ok(database) = self.enter(&name) {
                 self.now_in_database(database);
             }
         }
@@ -499,6 +504,12 @@ impl Connection for Session {
 }
 
 impl Session {
+    /// Leaves the session's database for another.
+    pub(crate) fn enter(&self, name: &str) -> SqlResult<DatabaseId> {
+        let (timeout, old) = (self.work.timeout(), self.state.database);
+        self.host.enter_database(&self.workspace, timeout, name, Some(old))
+    }
+
     fn drop_all_temp_tables(&mut self) {
         let tables: Vec<_> = self.state.temp.iter().map(Arc::clone).collect();
         self.state.temp = crate::temp::TempTables::default();
@@ -528,7 +539,7 @@ impl Drop for Session {
         if !matches!(undone, Ok(Ok(()))) {
             self.host.log(&format!("session {id}: its transaction was not rolled back"));
         }
-        self.host.leave_database(id, self.state.database);
+        self.host.leave_database(&self.workspace, self.state.database);
         self.host.registry().leave(id);
     }
 }

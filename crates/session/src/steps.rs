@@ -183,8 +183,7 @@ impl Session {
     }
 
     pub(crate) fn use_database(&mut self, name: &str, out: &mut Output<'_>) -> Result<(), Failure> {
-        let old = self.state.database;
-        let new = self.host.enter_database(self.state.id(), name, Some(old))?;
+        let new = self.enter(name)?;
         let old = self.state.database_name.clone();
         self.now_in_database(new);
         self.tell_database(old, out);

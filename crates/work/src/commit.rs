@@ -88,9 +88,10 @@ impl Work {
     fn settle(&mut self) {
         let mut ghosts = std::mem::take(&mut self.ghosts);
         for g in &ghosts.list {
-            // One that cannot be removed now is found again by the cleaner.
-            let _: Settled =
-                g.settler.settle(&mut self.scratch, &ghosts.keys[g.key.clone()], g.hint);
+            let key = &ghosts.keys[g.key.clone()];
+            if g.settler.settle(&mut self.scratch, key, g.hint) == Settled::Later {
+                g.settler.leave(g.hint.0);
+            }
         }
         ghosts.truncate(0);
         self.ghosts = ghosts;

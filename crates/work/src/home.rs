@@ -1,5 +1,6 @@
 //! `Home`: what a unit of work needs of a database.
 
+use crate::ghost_queue::GhostQueue;
 use base::{DatabaseId, Lsn};
 use buffer::Pages;
 use os::sync::{Mutex, Padded, RwLock};
@@ -35,6 +36,7 @@ pub struct Home {
     survives: bool,
     /// One a part; it changes when a session comes or goes, not with transactions.
     active: Mutex<Vec<Arc<Entry>>>,
+    ghosts: GhostQueue,
 }
 
 impl Home {
@@ -49,6 +51,7 @@ impl Home {
             durability: AtomicU8::new(DelayedDurability::Disabled as u8),
             survives,
             active: Mutex::default(),
+            ghosts: GhostQueue::default(),
         })
     }
 
@@ -60,6 +63,11 @@ impl Home {
     /// The log.
     pub fn log(&self) -> &Arc<Log> {
         self.pages.log()
+    }
+
+    /// Pages with ghosts that nobody else clears away.
+    pub fn ghosts(&self) -> &GhostQueue {
+        &self.ghosts
     }
 
     /// Who undoes what; set once, when the database is wired.

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod commit;
+mod ghost_queue;
 mod home;
 mod locking;
 mod part;
@@ -14,6 +15,7 @@ mod settle;
 mod unit;
 
 pub use commit::{CommitMode, WorkError};
+pub use ghost_queue::GhostQueue;
 pub use home::{DelayedDurability, Home};
 pub use locking::LockedHobt;
 pub use part::Part;

@@ -6,6 +6,9 @@ use base::PageId;
 use std::sync::Arc;
 use wal::Group;
 
+/// A transaction remembers so many ghosts; more are the cleaner's.
+const GHOSTS_MAX: usize = 50_000;
+
 /// What became of a ghost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Settled {
@@ -19,6 +22,9 @@ pub enum Settled {
 pub trait Settler: Send + Sync {
     /// Removes a committed ghost. The caller still holds the deleter's locks.
     fn settle(&self, group: &mut Group, key: &[u8], hint: (PageId, u16)) -> Settled;
+
+    /// Leaves a page with ghosts to the cleaner.
+    fn leave(&self, page: PageId);
 }
 
 /// A ghost to settle after commit.
@@ -36,10 +42,20 @@ pub(crate) struct Ghosts {
 }
 
 impl Ghosts {
-    pub(crate) fn push(&mut self, settler: Arc<dyn Settler>, key: &[u8], hint: (PageId, u16)) {
+    /// Whether there is room for it.
+    pub(crate) fn push(
+        &mut self,
+        settler: Arc<dyn Settler>,
+        key: &[u8],
+        hint: (PageId, u16),
+    ) -> bool {
+        if self.list.len() >= GHOSTS_MAX {
+            return false;
+        }
         let from = self.keys.len();
         self.keys.extend_from_slice(key);
         self.list.push(Ghost { settler, key: from..self.keys.len(), hint });
+        true
     }
 
     pub(crate) fn truncate(&mut self, len: usize) {

@@ -192,9 +192,13 @@ impl Work {
         self.parts.iter_mut().for_each(Part::rest);
     }
 
-    /// A ghost of this transaction, to be settled after its commit.
-    pub fn ghosted(&mut self, settler: Arc<dyn Settler>, key: &[u8], hint: (PageId, u16)) {
-        self.ghosts.push(settler, key, hint);
+    /// A ghost of this transaction, to be settled after its commit. Where it has too many, the
+    /// settler notes the page for the cleaner, which waits for the transaction's locks.
+    pub fn ghosted(&mut self, settler: &Arc<dyn Settler>, key: &[u8], hint: (PageId, u16)) {
+        assert!(self.id.is_some(), "ghosts belong to a transaction");
+        if !self.ghosts.push(Arc::clone(settler), key, hint) {
+            settler.leave(hint.0);
+        }
     }
 
     /// Something to be done after the commit: freeing what was dropped. A crash may prevent it,

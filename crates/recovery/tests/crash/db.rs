@@ -166,7 +166,7 @@ impl Db {
             let active = self.active.lock().expect("nothing panics with it");
             active.values().copied().min().unwrap_or(Lsn::MAX)
         };
-        let done = recovery::checkpoint(&self.log, &self.pages, oldest, false);
+        let done = recovery::checkpoint(&self.log, &self.pages, oldest, Vec::new, false);
         done.unwrap_or_else(|e| panic!("checkpoint: {e}"));
     }
 }

@@ -201,14 +201,18 @@ impl Host for Fake {
     }
     fn enter_database(
         &self,
-        _: SessionId,
+        _: &Arc<lock::Owner>,
+        _: lock::Timeout,
         name: &str,
         _: Option<DatabaseId>,
     ) -> SqlResult<DatabaseId> {
         let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&name]);
         self.database_id(name).ok_or_else(unknown)
     }
-    fn leave_database(&self, _: SessionId, _: DatabaseId) {}
+    fn leave_database(&self, _: &lock::Owner, _: DatabaseId) {}
+    fn hold_database(&self, _: &Work, _: DatabaseId) -> SqlResult<()> {
+        Ok(())
+    }
     fn home(&self, _: DatabaseId) -> Option<Arc<Home>> {
         None
     }

@@ -1,0 +1,123 @@
+//! The ghost cleaner of a database: which pages are looked at, and how many at a time.
+//!
+//! Whoever deletes clears away; this is for ghosts that a crash, a rollback to a savepoint, a full
+//! log or a transaction of very many rows left. Recovery notes the pages of the log's ghost
+//! records; readers note what they meet. A checkpoint carries what is noted, since the log that would
+//! tell it again may go. `instance` says when a step is due.
+//!
+//! Invariant: a ghost that a transaction leaves is noted before the transaction is off its
+//! database's list of active ones. So at a checkpoint, which asks that list first, either the log from the
+//! transaction's first record on stays, or the page is carried.
+
+use crate::database::Database;
+use base::{PageId, SqlResult};
+use rowstore::Cleaned;
+use std::collections::BTreeSet;
+use wal::RecordView;
+use work::Home;
+
+/// What a step did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct GhostProgress {
+    /// Pages that were looked at.
+    pub pages: usize,
+    /// Of these, pages where somebody holds something; they stay noted.
+    pub busy: usize,
+    /// Where the step ended; `None` when it has come to the end of what is noted.
+    pub last: Option<PageId>,
+}
+
+/// Pages that recovery may have to clean.
+#[derive(Default)]
+pub(crate) struct GhostPages(BTreeSet<PageId>);
+
+impl GhostPages {
+    /// Takes a record of the log into account.
+    pub(crate) fn see(&mut self, record: &RecordView<'_>) {
+        if let Some(carried) = recovery::carried_of(record) {
+            self.0.extend(carried.as_chunks().0.iter().map(page_of));
+        }
+        if let Some(page) = record.page()
+            && rowstore::may_leave_ghost(record)
+        {
+            self.0.insert(page);
+        }
+    }
+
+    pub(crate) fn hand_to(self, home: &Home) {
+        for page in self.0 {
+            home.ghosts().note(page);
+        }
+    }
+}
+
+/// A page as a checkpoint carries it: page 4, file 2.
+const PAGE_ID_BYTES: usize = 6;
+
+/// What a checkpoint carries: the pages that are noted, as far as there is room.
+pub(crate) fn carried(home: &Home) -> Vec<u8> {
+    let pages = home.ghosts().known(recovery::CARRIED_BYTES_MAX / PAGE_ID_BYTES);
+    pages.into_iter().flat_map(bytes_of).collect()
+}
+
+fn bytes_of(page: PageId) -> [u8; PAGE_ID_BYTES] {
+    let (p, f) = (page.page.to_le_bytes(), page.file.0.to_le_bytes());
+    [p[0], p[1], p[2], p[3], f[0], f[1]]
+}
+
+fn page_of(b: &[u8; PAGE_ID_BYTES]) -> PageId {
+    PageId::new(u16::from_le_bytes([b[4], b[5]]), u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+}
+
+impl Database {
+    /// Looks at the next noted pages behind `last`, at most `budget`, and removes their ghosts where
+    /// nobody holds them. It waits for nothing but pages, and may be repeated at any time.
+    ///
+    /// # Errors
+    /// Damaged pages and a full log; the page is not noted any more, a reader brings it again.
+    pub fn clean_ghosts(&self, last: Option<PageId>, budget: usize) -> SqlResult<GhostProgress> {
+        let pages = self.home.ghosts().take_after(last, budget);
+        let mut progress = GhostProgress { last: pages.last().copied(), ..Default::default() };
+        if pages.len() < budget {
+            progress.last = None;
+        }
+        let work = self.system_work();
+        let mut result = Ok(());
+        for page in pages {
+            progress.pages += 1;
+            match self.clean_page(&work, page) {
+                Ok(Cleaned::Done) => {}
+                Ok(Cleaned::Busy) => {
+                    progress.busy += 1;
+                    self.home.ghosts().note(page);
+                }
+                Err(e) => result = Err(e),
+            }
+            self.home.ghosts().dealt_with(page);
+        }
+        assert!(progress.busy <= progress.pages, "what is busy was looked at");
+        result.map(|()| progress)
+    }
+
+    fn clean_page(&self, work: &work::Work, page: PageId) -> SqlResult<Cleaned> {
+        let unit = self.pages.read(page)?.view().alloc_unit();
+        match self.hobts.open_unit(unit) {
+            Some(hobt) => hobt.clean_page(work, page),
+            // Dropped since, or never committed: its pages go with it.
+            None => Ok(Cleaned::Done),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_carried_as_it_is() {
+        for page in [PageId::new(1, 9), PageId::new(7, 0x0102_0304), PageId::new(2, u32::MAX - 1)] {
+            assert_eq!(page_of(&bytes_of(page)), page);
+        }
+        assert_eq!(bytes_of(PageId::new(0x0605, 0x0403_0201)), [1, 2, 3, 4, 5, 6]);
+    }
+}

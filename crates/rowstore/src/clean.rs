@@ -1,0 +1,124 @@
+//! The background cleaner's step: one page's ghosts that nobody settles.
+//!
+//! A ghost may go when its deleter has committed and nobody guards a gap by it. Its deleter holds X
+//! on it, or X on the table; a range lock on it conflicts with X, too. So the cleaner takes IX on
+//! the table and asks for X on each key under its leaf's latch, never waiting; what is refused is
+//! looked at again later. Pieces of large values are locked by their row alone, so on their pages
+//! the table's S stands for all of them: with it nobody has changed anything uncommitted.
+//!
+//! 1. Nothing is removed that anybody holds.
+//! 2. A step is idempotent: done twice, or interrupted, it has removed some committed ghosts.
+//! 3. Whoever may not clean leaves the page noted; half of it that a split took away lies at its
+//!    right, and is noted where it has ghosts.
+
+use crate::current::{Current, current};
+use crate::error::RowResult;
+use crate::heap_redo::kinds;
+use crate::hobt::{HobtKind, RowHobt};
+use base::PageId;
+use btree::KeyBuf;
+use lock::{Duration, Mode, Resource};
+use wal::{Group, RecordFlags, RecordView};
+use work::Work;
+
+/// What became of a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cleaned {
+    /// It has no ghosts any more, or is no page of this hobt.
+    Done,
+    /// Others hold its ghosts, or the table.
+    Busy,
+}
+
+/// Whether a log record may have put a ghost on its page: recovery notes such pages. A deleter
+/// leaves its database's list of active transactions only when it has settled, so all records
+/// of ghosts that a crash left are behind the checkpoint.
+pub fn may_leave_ghost(record: &RecordView<'_>) -> bool {
+    let undoes = record.flags().has(RecordFlags::COMPENSATION);
+    record.kind() == kinds::GHOST || btree::may_leave_ghost(record.kind(), undoes)
+}
+
+/// A ghost of a page, by its key or its slot.
+enum Found {
+    Entry(KeyBuf),
+    Slot(u16),
+}
+
+impl RowHobt {
+    /// Removes the ghosts of a page that nobody needs.
+    ///
+    /// # Errors
+    /// Damaged pages, log; the ghosts stay.
+    pub fn clean_page(&self, work: &Work, page: PageId) -> base::SqlResult<Cleaned> {
+        let table = self.object_resource();
+        let mode = if self.has_shape_of_pieces() { Mode::S } else { Mode::IX };
+        let (locks, owner) = (work.locks(), work.owner());
+        let held = locks.try_lock_now(owner, table, mode, Duration::Short, None);
+        if !matches!(held, Ok(Some(_))) {
+            return Ok(Cleaned::Busy);
+        }
+        let cleaned = self.clean_locked(work, page);
+        locks.release(owner, table);
+        cleaned.map_err(|e| self.sql(e))
+    }
+
+    fn clean_locked(&self, work: &Work, page: PageId) -> RowResult<Cleaned> {
+        let (ghosts, right) = self.ghosts_of(page)?;
+        let may = |resource: Resource| {
+            let (locks, owner) = (work.locks(), work.owner());
+            let asked = locks.try_lock_now(owner, resource, Mode::X, Duration::Instant, None);
+            matches!(asked, Ok(Some(_)))
+        };
+        let mut group = Group::new();
+        let mut busy = false;
+        for ghost in &ghosts {
+            busy |= match ghost {
+                Found::Entry(key) => self.settle_entry(&mut group, key.bytes(), may)?,
+                Found::Slot(slot) => self.settle_heap(&mut group, (page, *slot), may)?,
+            };
+        }
+        if !right.is_none() && !ghosts.is_empty() {
+            self.note_if_ghosts(right)?;
+        }
+        Ok(if busy { Cleaned::Busy } else { Cleaned::Done })
+    }
+
+    /// The ghosts of a page of this hobt, and the page at its right.
+    fn ghosts_of(&self, page: PageId) -> RowResult<(Vec<Found>, PageId)> {
+        let guard = self.home.pages.read(page)?;
+        let view = guard.view();
+        if view.alloc_unit() != self.spec.unit || view.level() != 0 || view.ghost_count() == 0 {
+            return Ok((Vec::new(), PageId::NONE));
+        }
+        let slots = (0..view.slot_count()).filter_map(|s| Some((s, view.record(s)?)));
+        let ghosts = slots.filter(|(_, record)| current(record) == Current::Ghost);
+        let found = match self.spec.kind {
+            HobtKind::Heap => ghosts.map(|(slot, _)| Found::Slot(slot)).collect(),
+            HobtKind::Clustered | HobtKind::Nonclustered => ghosts
+                .filter_map(|(_, record)| {
+                    let mut fields = btree::KeyFields::default();
+                    self.tree().key_of(record, &mut fields)?;
+                    Some(Found::Entry(KeyBuf::of(fields.as_slice())))
+                })
+                .collect(),
+        };
+        Ok((found, view.next_page()))
+    }
+
+    fn note_if_ghosts(&self, page: PageId) -> RowResult<()> {
+        let guard = self.home.pages.read(page)?;
+        if guard.view().alloc_unit() == self.spec.unit && guard.view().ghost_count() > 0 {
+            self.home.ghosts().note(page);
+        }
+        Ok(())
+    }
+
+    /// A reader has met a ghost that it did not have to wait for. Unless it is its own, nobody
+    /// settles it.
+    pub(crate) fn met_ghost(&self, work: &Work, page: PageId, ghost: Option<Resource>) {
+        let own = |r| work.locks().held_mode(work.owner(), r).covers(Mode::X);
+        if ghost.is_some_and(|r| !own(r)) {
+            self.home.ghosts().note(page);
+        }
+    }
+}

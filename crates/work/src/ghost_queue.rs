@@ -1,0 +1,99 @@
+//! Pages with ghosts that their deleter does not settle: the background cleaner's work.
+//!
+//! A page comes here from recovery (whoever deletes settles only until a crash), from a settle
+//! that failed, from a transaction with more ghosts than it remembers, from a rollback that left a
+//! ghost, and from readers that met one. What is here is a hint: the cleaner looks at the page
+//! and asks for locks, so a page too many costs a look, and one too few waits for a reader.
+//!
+//! Invariants
+//!  1. There are never more than `PAGES_MAX` pages.
+//!  2. A page that is being looked at is still known: a checkpoint takes it along.
+
+use base::PageId;
+use os::sync::Mutex;
+use std::collections::BTreeSet;
+
+/// So many pages are remembered: 2 GB of the data, 4 MB of memory. Readers bring others again.
+const PAGES_MAX: usize = 1 << 18;
+
+/// Pages that the cleaner is to look at.
+#[derive(Default)]
+pub struct GhostQueue {
+    noted: Mutex<Noted>,
+}
+
+#[derive(Default)]
+struct Noted {
+    pages: BTreeSet<PageId>,
+    /// What a cleaner has taken out and not yet dealt with.
+    taken: BTreeSet<PageId>,
+}
+
+impl GhostQueue {
+    /// A page may have a ghost that nobody else clears away.
+    pub fn note(&self, page: PageId) {
+        assert!(!page.is_none(), "a ghost is on a page");
+        let mut noted = self.noted.lock();
+        if noted.pages.len() < PAGES_MAX {
+            noted.pages.insert(page);
+        }
+    }
+
+    /// Takes out the first pages behind one, at most so many, in the order of their places. Each
+    /// is known until [`Self::dealt_with`].
+    pub fn take_after(&self, last: Option<PageId>, count: usize) -> Vec<PageId> {
+        let mut noted = self.noted.lock();
+        let Noted { pages, taken: in_hand } = &mut *noted;
+        let taken: Vec<PageId> = match last {
+            Some(last) => pages.iter().filter(|p| **p > last).take(count).copied().collect(),
+            None => pages.iter().take(count).copied().collect(),
+        };
+        for page in &taken {
+            let was_there = pages.remove(page);
+            assert!(was_there, "what is taken was noted");
+            in_hand.insert(*page);
+        }
+        taken
+    }
+
+    /// A page that was taken has been looked at.
+    pub fn dealt_with(&self, page: PageId) {
+        self.noted.lock().taken.remove(&page);
+    }
+
+    /// The first pages that are known, at most so many.
+    pub fn known(&self, count: usize) -> Vec<PageId> {
+        let noted = self.noted.lock();
+        noted.taken.union(&noted.pages).take(count).copied().collect()
+    }
+
+    /// How many are noted.
+    pub fn count(&self) -> usize {
+        self.noted.lock().pages.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_taken_once_in_order_and_their_number_is_bounded() {
+        let queue = GhostQueue::default();
+        for n in [7, 3, 9, 3] {
+            queue.note(PageId::new(1, n));
+        }
+        assert_eq!(queue.take_after(None, 2), [PageId::new(1, 3), PageId::new(1, 7)]);
+        queue.note(PageId::new(1, 3));
+        let known = [3, 7, 9].map(|n| PageId::new(1, n));
+        assert_eq!((queue.known(9), queue.known(2)), (known.to_vec(), known[..2].to_vec()));
+        queue.dealt_with(PageId::new(1, 7));
+        assert_eq!(queue.known(9), [known[0], known[2]]);
+        assert_eq!(queue.take_after(Some(PageId::new(1, 7)), 5), [PageId::new(1, 9)]);
+        assert_eq!(queue.count(), 1);
+        for n in 10..PAGES_MAX as u32 + 100 {
+            queue.note(PageId::new(1, n));
+        }
+        assert_eq!(queue.count(), PAGES_MAX);
+    }
+}
