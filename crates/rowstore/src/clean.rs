@@ -8,8 +8,8 @@
 //!
 //! 1. Nothing is removed that anybody holds.
 //! 2. A step is idempotent: done twice, or interrupted, it has removed some committed ghosts.
-//! 3. Whoever may not clean leaves the page noted; half of it that a split took away lies at its
-//!    right, and is noted where it has ghosts.
+//! 3. Whoever may not clean leaves the page noted. A split that moves ghosts notes the pages that
+//!    they may be on then.
 
 use crate::current::{Current, current};
 use crate::error::RowResult;
@@ -63,7 +63,7 @@ impl RowHobt {
     }
 
     fn clean_locked(&self, work: &Work, page: PageId) -> RowResult<Cleaned> {
-        let (ghosts, right) = self.ghosts_of(page)?;
+        let ghosts = self.ghosts_of(page)?;
         let may = |resource: Resource| {
             let (locks, owner) = (work.locks(), work.owner());
             let asked = locks.try_lock_now(owner, resource, Mode::X, Duration::Instant, None);
@@ -77,22 +77,19 @@ impl RowHobt {
                 Found::Slot(slot) => self.settle_heap(&mut group, (page, *slot), may)?,
             };
         }
-        if !right.is_none() && !ghosts.is_empty() {
-            self.note_if_ghosts(right)?;
-        }
         Ok(if busy { Cleaned::Busy } else { Cleaned::Done })
     }
 
-    /// The ghosts of a page of this hobt, and the page at its right.
-    fn ghosts_of(&self, page: PageId) -> RowResult<(Vec<Found>, PageId)> {
+    /// The ghosts of a page of this hobt.
+    fn ghosts_of(&self, page: PageId) -> RowResult<Vec<Found>> {
         let guard = self.home.pages.read(page)?;
         let view = guard.view();
         if view.alloc_unit() != self.spec.unit || view.level() != 0 || view.ghost_count() == 0 {
-            return Ok((Vec::new(), PageId::NONE));
+            return Ok(Vec::new());
         }
         let slots = (0..view.slot_count()).filter_map(|s| Some((s, view.record(s)?)));
         let ghosts = slots.filter(|(_, record)| current(record) == Current::Ghost);
-        let found = match self.spec.kind {
+        Ok(match self.spec.kind {
             HobtKind::Heap => ghosts.map(|(slot, _)| Found::Slot(slot)).collect(),
             HobtKind::Clustered | HobtKind::Nonclustered => ghosts
                 .filter_map(|(_, record)| {
@@ -101,16 +98,7 @@ impl RowHobt {
                     Some(Found::Entry(KeyBuf::of(fields.as_slice())))
                 })
                 .collect(),
-        };
-        Ok((found, view.next_page()))
-    }
-
-    fn note_if_ghosts(&self, page: PageId) -> RowResult<()> {
-        let guard = self.home.pages.read(page)?;
-        if guard.view().alloc_unit() == self.spec.unit && guard.view().ghost_count() > 0 {
-            self.home.ghosts().note(page);
-        }
-        Ok(())
+        })
     }
 
     /// A reader has met a ghost that it did not have to wait for. Unless it is its own, nobody

@@ -19,6 +19,7 @@ use buffer::{Change, PageRef};
 use lock::{Mode, Resource};
 use page::{Field, RecordKind};
 use std::cmp::Ordering;
+use wal::Group;
 use work::Work;
 
 /// How a row was put.
@@ -49,7 +50,25 @@ impl RowHobt {
     ) -> RowResult<()> {
         let part = work.part(&self.home);
         part.reserve(STRUCTURE_LOG_BYTES_MAX as usize)?;
-        Ok(self.tree().make_room(&mut part.group, key, bytes, policy)?)
+        self.split(&mut part.group, key, bytes, policy)
+    }
+
+    /// Makes room; where that moves ghosts, the cleaner learns of their new page.
+    pub(crate) fn split(
+        &self,
+        group: &mut Group,
+        key: &[Field<'_>],
+        bytes: usize,
+        policy: SplitPolicy,
+    ) -> RowResult<()> {
+        let ghosts = self.tree().seek_write(key)?.view().ghost_count() > 0;
+        self.tree().make_room(group, key, bytes, policy)?;
+        if ghosts {
+            let leaf = self.tree().seek_write(key)?;
+            let around = [leaf.view().prev_page(), leaf.page_id(), leaf.view().next_page()];
+            around.into_iter().filter(|p| !p.is_none()).for_each(|p| self.home.ghosts().note(p));
+        }
+        Ok(())
     }
 
     pub(crate) fn entry_insert(

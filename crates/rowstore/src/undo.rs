@@ -247,7 +247,7 @@ impl RowHobt {
                 return Ok(true);
             }
             drop(leaf);
-            tree.make_room(cx.group, key, old.len(), SplitPolicy::Half)?;
+            self.split(cx.group, key, old.len(), SplitPolicy::Half)?;
         }
     }
 
