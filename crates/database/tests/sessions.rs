@@ -124,6 +124,8 @@ type Rows = BTreeMap<u64, u64>;
 struct Watched {
     keys: std::ops::RangeInclusive<u64>,
     expected: Rows,
+    /// Keys that were read as changed, and the change was taken back.
+    keys_undone: Vec<u64>,
 }
 
 impl Watched {
@@ -131,7 +133,7 @@ impl Watched {
         let low = r.below(KEYS);
         let keys = low..=(low + r.below(12));
         let expected = scan(db, work, &keys, r.below(2) == 0)?;
-        Some(Watched { keys, expected })
+        Some(Watched { keys, expected, keys_undone: Vec::new() })
     }
 
     /// An own change is expected to be found again.
@@ -147,8 +149,13 @@ impl Watched {
 
     /// Reads the range again; false when a lock was refused.
     fn again(&self, db: &Database, work: &mut Work, r: &mut Random, p: &Promised) -> bool {
-        let Some(found) = scan(db, work, &self.keys, r.below(2) == 0) else { return false };
-        assert_eq!(found, self.expected, "a phantom in {:?}", self.keys);
+        let Some(mut found) = scan(db, work, &self.keys, r.below(2) == 0) else { return false };
+        let mut expected = self.expected.clone();
+        for key in &self.keys_undone {
+            found.remove(key);
+            expected.remove(key);
+        }
+        assert_eq!(found, expected, "a phantom in {:?}", self.keys);
         p.ranges.fetch_add(1, Relaxed);
         true
     }
@@ -216,8 +223,13 @@ struct Row {
 
 impl Row {
     fn new(key: u64, value: u64, r: &mut Random) -> Row {
-        // Every sixth row is too long for a page.
-        let bytes = if r.below(6) == 0 { 8_100 + r.below(12_000) } else { 1 + r.below(800) };
+        let bytes = match r.below(6) {
+            // Too long for a page.
+            0 => 8_100 + r.below(12_000),
+            // So long that every other key is at a leaf's edge.
+            1..=3 => 2_500 + r.below(1_400),
+            _ => 1 + r.below(800),
+        };
         let filler = vec![value as u8; bytes as usize];
         Row { key: (key as i32).to_le_bytes(), value: value.to_le_bytes(), filler }
     }
@@ -284,18 +296,30 @@ fn transaction(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Prom
     }
     for _ in 0..1 + r.below(5) {
         let (mark, before) = (work.mark(), undo.len());
-        let expected = watched.as_ref().map(|w| w.expected.clone());
+        let mut expected = watched.as_ref().map(|w| w.expected.clone());
         if !change(db, work, id, r, p, &mut undo, watched.as_mut()) {
             forget(p, id, &undo);
             return work.roll_back().unwrap();
         }
-        if r.below(5) == 0 {
+        if watched.is_some() && r.below(2) == 0 {
+            // Another range, with what it has put itself: perhaps the key beyond it.
+            watched = Watched::first(db, work, r);
+            expected = None;
+            if watched.is_none() {
+                forget(p, id, &undo);
+                return work.roll_back().unwrap();
+            }
+        }
+        if r.below(4) == 0 {
             // What is forgotten must be forgotten while its locks keep others away.
             forget(p, id, &undo[before..]);
-            undo.truncate(before);
+            let undone = undo.split_off(before);
             work.roll_back_to(&mark).unwrap();
-            if let (Some(watched), Some(expected)) = (&mut watched, expected) {
-                watched.expected = expected;
+            match (&mut watched, expected) {
+                (Some(watched), Some(expected)) => watched.expected = expected,
+                // What was read has been taken back: those keys are what they were.
+                (Some(watched), None) => watched.keys_undone.extend(undone),
+                _ => {}
             }
         }
     }
