@@ -16,7 +16,7 @@ use catalog::HobtSpec;
 use catalog::view::{IndexKind, Table};
 use tsql::ast::{
     AlterTable, AlterTableAction, AlterTableDrop, AlterTableDropKind, ConstraintKind, Name,
-    TableDefinition,
+    Setting, SettingValue, TableDefinition,
 };
 use types::encode_storage;
 
@@ -31,7 +31,8 @@ pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlR
         AlterTableAction::AlterColumn(_) => Some("ALTER TABLE ALTER COLUMN"),
         AlterTableAction::Trigger { .. } => Some("ALTER TABLE ENABLE TRIGGER"),
         AlterTableAction::Switch { .. } => Some("ALTER TABLE SWITCH"),
-        AlterTableAction::Set(_) => Some("ALTER TABLE SET"),
+        AlterTableAction::Set(settings) if settings.iter().all(says_what_is) => None,
+        AlterTableAction::Set(_) => Some("ALTER TABLE SET beyond LOCK_ESCALATION = TABLE"),
         AlterTableAction::ChangeTracking { .. } => Some("CHANGE_TRACKING"),
     };
     if let Some(name) = name {
@@ -46,6 +47,7 @@ pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlR
             add(cx, &place, &table, definition, check.unwrap_or(true), text)
         }
         AlterTableAction::Drop(items) => drop_parts(cx, &place, &table, items),
+        AlterTableAction::Set(_) => Ok(()),
         AlterTableAction::CheckConstraint { with_check, enable, names } => {
             switch(cx, &place, &table, (*enable, with_check.unwrap_or(false)), names)
         }
@@ -55,6 +57,12 @@ pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlR
             rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
         }
     }
+}
+
+/// Row locks escalate to the table, as every table is born: there are no partitions.
+fn says_what_is(setting: &Setting) -> bool {
+    let table = matches!(&setting.value, SettingValue::Word(w) if w.eq_ignore_ascii_case("TABLE"));
+    table && &*setting.name == "LOCK_ESCALATION"
 }
 
 fn add(
