@@ -400,6 +400,7 @@ impl<'t> LeafWrite<'t> {
     /// 823, 824 or 701.
     pub fn with_next<R>(&self, slot: u16, look: impl FnOnce(Option<&[u8]>) -> R) -> BtreeResult<R> {
         let here = self.guard.view();
+        assert!(slot <= here.slot_count(), "a slot of this leaf, or the one behind its last");
         if slot < here.slot_count() {
             let record = here.record(slot);
             let no_record = || self.tree.corrupt(self.guard.id(), fits::NO_RECORD);

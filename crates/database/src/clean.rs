@@ -2,12 +2,12 @@
 //!
 //! Whoever deletes clears away; this is for ghosts that a crash, a rollback to a savepoint, a full
 //! log or a transaction of very many rows left. Recovery notes the pages of the log's ghost
-//! records; readers note what they meet. A checkpoint carries what is noted, since the log that would
-//! tell it again may go. `instance` says when a step is due.
+//! records; readers note what they meet. A checkpoint carries what is noted, since the log that
+//! would tell it again may go. `instance` says when a step is due.
 //!
 //! Invariant: a ghost that a transaction leaves is noted before the transaction is off its
-//! database's list of active ones. So at a checkpoint, which asks that list first, either the log from the
-//! transaction's first record on stays, or the page is carried.
+//! database's list of active ones. So at a checkpoint, which asks that list first, either the log
+//! from the transaction's first record on stays, or the page is carried.
 
 use crate::database::Database;
 use base::{PageId, SqlResult};
@@ -70,7 +70,7 @@ fn page_of(b: &[u8; PAGE_ID_BYTES]) -> PageId {
 }
 
 impl Database {
-    /// Looks at the next noted pages behind `last`, at most `budget`, and removes their ghosts where
+    /// Looks at the next noted pages behind `last`, at most `budget`, and removes ghosts where
     /// nobody holds them. It waits for nothing but pages, and may be repeated at any time.
     ///
     /// # Errors

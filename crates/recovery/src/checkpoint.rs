@@ -34,9 +34,10 @@ pub struct Checkpointed {
 /// `oldest_active` says the first LSN of the oldest transaction without end, or `Lsn::MAX`. It is
 /// asked once, between the checkpoint's two records (rule 6). A transaction must be known to it,
 /// with a bound at or below its first record, before that record is appended, until its last
-/// record is appended. `carried`, asked after it, is what the owner must not forget when the log before
-/// the checkpoint goes: it stands behind `min_lsn` in the checkpoint's second record, where
-/// [`carried_of`] finds it again, as far as there is room. `clean` says that the database is being closed with nothing to redo or undo.
+/// record is appended. `carried`, asked after it, is what the owner must not forget when the log
+/// before the checkpoint goes: it stands behind `min_lsn` in the checkpoint's second record, where
+/// [`carried_of`] finds it again, as far as there is room. `clean` says that the database is being
+/// closed with nothing to redo or undo.
 ///
 /// One at a time for a database: the caller's business.
 ///

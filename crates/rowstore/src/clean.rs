@@ -63,6 +63,7 @@ impl RowHobt {
     }
 
     fn clean_locked(&self, work: &Work, page: PageId) -> RowResult<Cleaned> {
+        assert!(!work.is_active(), "the cleaner holds nothing beyond a page");
         let ghosts = self.ghosts_of(page)?;
         let may = |resource: Resource| {
             let (locks, owner) = (work.locks(), work.owner());

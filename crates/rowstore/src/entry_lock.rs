@@ -133,6 +133,8 @@ impl RowHobt {
         let owner = Arc::clone(work.owner());
         let timeout = timeout_of(work, plan);
         work.locks().lock(&owner, resource, table, duration, timeout, None)?;
+        let held = work.locks().held_mode(&owner, resource);
+        assert!(held.covers(table), "the table is locked as was asked: {held:?}, not {table:?}");
         if ranges {
             work.locks_ranges();
         }
@@ -186,6 +188,8 @@ impl RowHobt {
 
     /// Waits for a request that could not be granted under the latch; no latch is held now.
     pub(crate) fn wait(&self, work: &Work, ticket: Ticket, plan: &LockPlan) -> RowResult<()> {
+        let of = ticket.resource().database_id();
+        assert_eq!(of, self.home.database, "a row's lock is of its database");
         work.locks().wait(ticket, timeout_of(work, plan), None)?;
         Ok(())
     }

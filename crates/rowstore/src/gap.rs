@@ -75,6 +75,7 @@ impl RowHobt {
             },
             None => self.end_resource(),
         };
+        assert!(self.tree.is_some(), "heaps have no gaps");
         match self.try_row(work, page, anchor, RowLock::Test(Mode::RangeIN))? {
             Tried::Wait(ticket) => Ok(Gap::Wait(ticket)),
             Tried::Granted => {
@@ -93,6 +94,7 @@ impl RowHobt {
         leaf: &LeafWrite<'_>,
         key: Resource,
     ) -> RowResult<Tried> {
+        assert!(!leaf.is_exact(), "a key that is there divides nothing");
         match self.try_gap(work, leaf, leaf.slot())? {
             Gap::Wait(ticket) => Ok(Tried::Wait(ticket)),
             Gap::Open(ask) => self.try_row(work, leaf.page_id(), key, ask),

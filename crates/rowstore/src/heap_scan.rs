@@ -97,6 +97,7 @@ impl<'h> HeapCursor<'h> {
         self.values.clear();
         self.bytes.clear();
         self.at = 0;
+        assert!(self.held.is_none(), "a row is given up before the next is looked for");
         if self.escalations != work.escalations() {
             self.escalations = work.escalations();
             self.ask = self.hobt.still_needed(work, self.ask);

@@ -219,6 +219,7 @@ impl<'h> IndexCursor<'h> {
         self.values.clear();
         self.bytes.clear();
         self.at = 0;
+        assert!(self.held.is_none(), "a row is given up before the next is looked for");
         if self.escalations != work.escalations() {
             self.escalations = work.escalations();
             self.ask = self.hobt.still_needed(work, self.ask);
@@ -317,6 +318,8 @@ impl<'h> IndexCursor<'h> {
     /// Copies rows from a leaf on, until the batch is full, the leaf ends or a lock is missing.
     fn pass(&mut self, work: &mut Work, mut leaf: LeafRead<'h>) -> RowResult<Pass> {
         let page = leaf.page_id();
+        assert_eq!(leaf.view().level(), 0, "rows are on leaves");
+        assert!(self.state != State::Beyond, "the key beyond is locked before rows are read");
         let single = !matches!(self.ask, RowLock::None | RowLock::Test(_));
         loop {
             if self.is_past(leaf.record()) {
@@ -356,7 +359,9 @@ impl<'h> IndexCursor<'h> {
 
     /// A record's lock is not to be had: rows before it are given first.
     fn blocked(&mut self, leaf: &LeafRead<'h>, ticket: Ticket) -> RowResult<Pass> {
+        assert!(self.ask != RowLock::None, "who asks for nothing is not blocked");
         if !self.rows.is_empty() {
+            assert!(!self.ask.is_range(), "a scan of ranges reads row by row");
             drop(ticket);
             return Ok(Pass::Enough);
         }

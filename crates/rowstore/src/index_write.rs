@@ -103,6 +103,7 @@ impl RowHobt {
         row: &[Field<'_>],
         plan: &LockPlan,
     ) -> Result<Inserted, WriteError> {
+        assert!(self.spec.uniquifier, "only an index that is not unique tells its rows apart");
         let at = row.len() - 1;
         let mut record = Vec::new();
         let mut next = self.next_uniquifier(row).map_err(|e| self.write_error(e))?;
@@ -207,6 +208,7 @@ impl RowHobt {
         revives: bool,
     ) -> RowResult<()> {
         let tree = self.tree();
+        assert_eq!(leaf.is_exact(), revives, "a key is put once, or its ghost is revived");
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
@@ -295,6 +297,8 @@ impl RowHobt {
         let mut change = Change::new(&self.home.pages, &mut part.group);
         begin.log(&mut change, session);
         let id = leaf.page_id();
+        let live = leaf.record().is_some_and(|r| matches!(current(r), Current::Row(_)));
+        assert!(live, "a live row becomes a ghost");
         let (page, slot) = leaf.join(&mut change);
         self.tree().ghost(&mut change, page, slot, undo)?;
         change.finish(&mut part.chain);
@@ -570,6 +574,8 @@ impl<'t> Latched<'t> {
         record: &[u8],
         revives: bool,
     ) -> RowResult<(PageId, u16)> {
+        assert!(self.old_record().is_some(), "what moves is there");
+        assert_eq!(self.new_record().is_some(), revives, "its new place is free, or a ghost's");
         let (old_leaf, old_slot, _) = self.place(true);
         let old_page = old_leaf.page_id();
         let new_slot = self.place(false).1;

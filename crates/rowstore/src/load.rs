@@ -143,6 +143,7 @@ impl TreeLoader<'_> {
             let mut key = KeyFields::default();
             let parsed = hobt.tree().key_of(&self.last, &mut key);
             let order = parsed.and_then(|()| hobt.tree().compare(&self.record, key.as_slice()));
+            assert_ne!(order, Some(Ordering::Less), "a load is in key order");
             if order == Some(Ordering::Equal) {
                 return Err(WriteError::Duplicate);
             }

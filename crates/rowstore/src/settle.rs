@@ -46,6 +46,7 @@ impl RowHobt {
         if !RecordKind::of(record[0]).is_ghost() {
             return Ok(false);
         }
+        assert!(self.spec.kind != HobtKind::Heap, "a heap's ghosts have no key");
         if !self.record_resource(record).is_some_and(may) {
             return Ok(true);
         }
@@ -68,6 +69,7 @@ impl RowHobt {
         (page, slot): (PageId, u16),
         may: impl FnOnce(Resource) -> bool,
     ) -> RowResult<bool> {
+        assert!(self.spec.kind == HobtKind::Heap, "a tree's ghosts are found by key");
         let mut log = LogReservation::none(self.home.log());
         log.grow(512)?;
         let guard = self.home.pages.write(page)?;
