@@ -14,8 +14,8 @@ use work::Work;
 
 /// A delayed commit is on disk at the latest after this long.
 const DELAYED_COMMIT_NS: u64 = 100_000_000;
-/// Pages with ghosts that are looked at, at most, when a database is closed.
-const CLOSING_STEPS: usize = 32;
+/// How long ghosts are cleaned, at most, when a database is closed.
+const CLOSING_NS: u64 = 1_000_000_000;
 const CLEAN_PAGES: usize = 32;
 /// How often the checkpointer looks.
 const LOOK_NS: u64 = 50_000_000;
@@ -90,10 +90,11 @@ impl Database {
         Ok(())
     }
 
-    /// What is noted now is forgotten with the process; a reader would have to find it again.
+    /// The last checkpoint carries only so many pages.
     fn clean_before_closing(&self) {
         let mut last = None;
-        for _ in 0..CLOSING_STEPS {
+        let until = monotonic_ns() + CLOSING_NS;
+        while monotonic_ns() < until {
             match self.clean_ghosts(last, CLEAN_PAGES) {
                 Ok(progress) if progress.last.is_some() => last = progress.last,
                 // Ghosts are no reason to leave it open.

@@ -1,9 +1,11 @@
 //! The clockwork of the process: deadlock monitor, lazy writer, ghost cleaner.
 
 use crate::instance::Instance;
+use base::{DatabaseId, PageId};
 use lock::{Deadlock, DeadlockWitness};
 use os::clock::monotonic_ns;
 use os::wait::{WaitKind, Waiter, Wake};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How often the lazy writer looks for free frames.
@@ -44,9 +46,10 @@ impl Instance {
         let me = std::sync::Weak::clone(&self.me);
         let stopping = Arc::clone(&self.stopping);
         workers.push(os::task::spawn("ghost cleaner", move || {
+            let mut places = GhostPlaces::new();
             while pause(&stopping, WaitKind::SleepTask, GHOST_CLEANER_NS) {
                 let Some(instance) = me.upgrade() else { return };
-                instance.clean_ghosts();
+                instance.clean_ghosts(&mut places);
             }
         }));
         let instance = self.arc();
@@ -67,19 +70,29 @@ impl Instance {
     }
 }
 
+/// Where the ghost cleaner goes on, by database: pages that others hold do not keep it from the
+/// rest.
+type GhostPlaces = BTreeMap<DatabaseId, PageId>;
+
 impl Instance {
-    /// Looks once at every page that is noted, database by database, in small steps.
-    fn clean_ghosts(&self) {
+    /// Looks at the pages that are noted, database by database, in small steps. Where a whole step
+    /// is in others' hands the rest waits for the next time, which begins behind it.
+    fn clean_ghosts(&self, places: &mut GhostPlaces) {
         let ids: Vec<_> = self.databases.read().keys().copied().collect();
+        places.retain(|id, _| ids.contains(id));
         for id in ids {
-            let mut last = None;
             while self.stopping.check().is_ok() {
                 let _one = self.cleaning.lock();
                 let Some(database) = self.database(id) else { break };
                 // What cannot be cleaned now is met again by a reader, and is only space.
-                let Ok(progress) = database.clean_ghosts(last, GHOST_PAGES) else { break };
-                last = progress.last;
-                if last.is_none() {
+                let Ok(step) = database.clean_ghosts(places.get(&id).copied(), GHOST_PAGES) else {
+                    break;
+                };
+                match step.last {
+                    Some(last) => drop(places.insert(id, last)),
+                    None => drop(places.remove(&id)),
+                }
+                if step.last.is_none() || step.busy == step.pages {
                     break;
                 }
             }

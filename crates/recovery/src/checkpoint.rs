@@ -14,7 +14,7 @@ use wal::{Group, Kind, Log, LogReservation, RecordView, TransactionChain, kinds}
 const RECORDS_BYTES: u64 = 1024;
 
 /// The most that a checkpoint carries for its owner.
-pub const CARRIED_BYTES_MAX: usize = 32 << 10;
+pub const CARRIED_BYTES_MAX: usize = 48 << 10;
 
 /// What a checkpoint did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
