@@ -477,10 +477,10 @@ impl Connection for Session {
             self.drop_all_temp_tables();
         }
         let name = self.home_database.clone();
-        if !name.eq_ignore_ascii_case(&self.state.database_name) {
-            if let Ok(database) = self.enter(&name) {
-                self.now_in_database(database);
-            }
+        if !name.eq_ignore_ascii_case(&self.state.database_name)
+            && let Ok(database) = self.enter(&name)
+        {
+            self.now_in_database(database);
         }
         self.tell_transaction(&mut out);
         out.environment(&EnvironmentChange::ResetDone);
