@@ -42,7 +42,6 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.sql_modules", "uses_ansi_nulls", ONLY_ON),
     ("sys.master_files", "growth", NO_FILES),
     ("sys.database_files", "growth", NO_FILES),
-    ("sys.dm_tran_locks", "request_owner_type", ONLY_TRANSACTIONS),
     ("INFORMATION_SCHEMA.ROUTINES", "ROUTINE_TYPE", NO_FUNCTIONS),
     ("INFORMATION_SCHEMA.ROUTINES", "SQL_DATA_ACCESS", NO_FUNCTIONS),
     ("INFORMATION_SCHEMA.ROUTINES", "MAX_DYNAMIC_RESULT_SETS", NO_FUNCTIONS),
@@ -60,7 +59,6 @@ const NO_FUNCTIONS: &str = "CREATE FUNCTION is refused yet";
 const NO_COMPUTED: &str = "computed columns are refused yet";
 const ONLY_ON: &str = "SET refuses OFF";
 const NO_FILES: &str = "MODIFY FILE is refused yet";
-const ONLY_TRANSACTIONS: &str = "nobody else locks yet";
 const ONE_VALUE: &str = "ALTER DATABASE refuses every other value";
 
 /// Columns that depend on how fast the machine is and how full its files are.
