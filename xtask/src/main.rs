@@ -51,6 +51,8 @@ enum Choice {
     Prove(prove::Options),
     /// Kill a real server again and again; verify what it recovers
     Kills(prove::kills::Options),
+    /// Look at a real server's system calls: nobody is told of a commit before its sync
+    Trace(prove::trace::Options),
 }
 
 fn main() -> ExitCode {
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         Choice::Golden(options) => golden::run(&workspace, &options),
         Choice::Prove(options) => prove::run(&workspace, &options),
         Choice::Kills(options) => prove::kills::run(&workspace, &options),
+        Choice::Trace(options) => prove::trace::run(&workspace, &options),
     });
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -64,6 +64,7 @@ fn own_steps(workspace: &Workspace) -> Vec<Step<'_>> {
         ),
         ("tests", cargo(&["test", "--workspace", "--locked"])),
         ("kills", Box::new(|| prove::kills::short(workspace))),
+        ("trace", Box::new(|| prove::trace::short(workspace))),
     ]
 }
 

@@ -23,6 +23,7 @@ mod path_8;
 mod path_9;
 mod program;
 mod tls;
+pub(crate) mod trace;
 mod vanish;
 
 use crate::workspace::{Outcome, Workspace};

@@ -1,7 +1,8 @@
 //! path.3, durability: crash runs on the simulated disk in their long form, planted faults that
-//! they must catch, and SIGKILLs of a real server.
+//! they must catch, SIGKILLs of a real server, and the order of its system calls.
 
 use super::program::Ground;
+use super::trace::{self, ACKNOWLEDGED_MIN};
 use super::{Figure, kills};
 use crate::process;
 use crate::workspace::Outcome;
@@ -33,14 +34,17 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
             &["--package", "database", "--test", "whole"],
             ("GHOSTLIGHT_LONG", "1"),
         ),
+        crash_points(
+            ground,
+            "crashes driven as T-SQL: eight sessions, DDL, TRUNCATE, #tables (instance)",
+            &["--package", "instance", "--test", "crashes", "sessions_survive_crashes"],
+            ("GHOSTLIGHT_LONG", "1"),
+        ),
         mutations(ground, "recovery", "crash"),
         mutations(ground, "database", "whole"),
-        Figure::unmeasured(
-            "crashes driven as T-SQL, with DDL, TRUNCATE, #tables",
-            "2000 crash points",
-        ),
+        mutations(ground, "instance", "crashes"),
         damages(ground),
-        Figure::unmeasured("system-call trace: acknowledged after the sync", "every full commit"),
+        traced(ground),
     ])
 }
 
@@ -133,6 +137,17 @@ fn real_kills(ground: &Ground<'_>) -> Figure {
     };
     let limit = format!("{KILLS} SIGKILLs, nothing lost, CHECKDB clean");
     Figure { what: "real disk".to_owned(), figure, limit, pass }
+}
+
+/// A server under strace: who is told when.
+fn traced(ground: &Ground<'_>) -> Figure {
+    let run = || trace::drive(ground, &ground.binary()?);
+    let (figure, pass) = match run() {
+        Ok((found, doctored)) => (found.told(&doctored), found.holds(&doctored)),
+        Err(why) => (why, false),
+    };
+    let limit = format!("at least {ACKNOWLEDGED_MIN}, none before, 2 of 2");
+    Figure { what: "system-call trace of full commits".to_owned(), figure, limit, pass }
 }
 
 /// The number before the words, 0 where they are not said.

@@ -175,21 +175,27 @@ impl Serving {
 
     /// The same with more options.
     pub(crate) fn start_with(binary: &Path, data: &Path, options: &[&str]) -> Outcome<Serving> {
+        Serving::spawn(Command::new(binary), data, options)
+    }
+
+    /// The same under a program that runs the command it is given, as the same process.
+    pub(crate) fn start_under(mut tool: Command, binary: &Path, data: &Path) -> Outcome<Serving> {
+        tool.arg(binary);
+        Serving::spawn(tool, data, &[])
+    }
+
+    fn spawn(mut command: Command, data: &Path, options: &[&str]) -> Outcome<Serving> {
         let log = data.with_extension("log");
         let output = File::create(&log).map_err(|e| format!("create {}: {e}", log.display()))?;
         let errors = output.try_clone().map_err(|e| format!("share the log: {e}"))?;
         let port = free_port()?;
-        let mut command = Command::new(binary);
-        command
-            .arg("serve")
-            .arg("--data")
-            .arg(data)
-            .args(["--listen", &format!("127.0.0.1:{port}")])
-            .args(options);
+        command.arg("serve").arg("--data").arg(data);
+        command.args(["--listen", &format!("127.0.0.1:{port}")]).args(options);
         command.env("GHOSTLIGHT_SA_PASSWORD", PASSWORD);
         command.stdin(Stdio::null()).stdout(output).stderr(errors);
         let started = Instant::now();
-        let child = command.spawn().map_err(|e| format!("start {}: {e}", binary.display()))?;
+        let child = command.spawn();
+        let child = child.map_err(|e| format!("start {}: {e}", command.get_program().display()))?;
         Ok(Serving { child, port, log, started })
     }
 
