@@ -244,6 +244,8 @@ messages! {
     ALTER_DATABASE_FAILED = 5069, 16, "ALTER DATABASE statement failed.";
     ALTER_DATABASE_LOCK = 5070, 16, "Database state cannot be changed while other users are using the database '{0}'";
     COLUMN_DEPENDENT = 5074, 16, "The {0} '{1}' is dependent on {2} '{3}'.";
+    CREATE_FILE_FAILED = 5123, 16, "CREATE FILE encountered operating system error {0} while attempting to open or create the physical file '{1}'.";
+    EXPAND_FILE_FAILED = 5149, 16, "MODIFY FILE encountered operating system error {0} while attempting to expand the physical file '{1}'.";
     WINDOW_INTEGER_ORDER = 5308, 16, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     LOGIN_DATABASE_CHANGED = 5701, 10, "Changed database context to '{0}'.";
     LANGUAGE_CHANGED = 5703, 10, "Changed language setting to {0}.";

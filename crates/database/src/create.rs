@@ -15,9 +15,10 @@ use catalog::{Changes, DatabaseOptions, HobtSpec, SYSTEM_TABLES};
 use os::disk::OpenHow;
 use rowstore::{RowHobt, RowUndo};
 use space::{FileFacts, GrowthOptions, Space, format_file};
+use std::path::Path;
 use std::sync::Arc;
 use txn::{UndoHandler, UndoTable};
-use wal::{Log, LogOptions};
+use wal::{Log, LogOptions, WalError};
 use work::{CommitMode, Home};
 
 /// How large files are and how they grow.
@@ -41,8 +42,12 @@ impl Default for Sizing {
     }
 }
 
-fn io(name: &str, e: &dyn std::fmt::Display) -> SqlError {
-    SqlError::new(messages::DATABASE_INACCESSIBLE, &[&format!("{name}' ({e}")])
+fn not_made(path: &Path, e: &std::io::Error) -> SqlError {
+    SqlError::new(messages::CREATE_FILE_FAILED, &[e, &path.display()])
+}
+
+fn not_filled(path: &Path, e: &std::io::Error) -> SqlError {
+    SqlError::new(messages::EXPAND_FILE_FAILED, &[e, &path.display()])
 }
 
 impl Database {
@@ -80,14 +85,18 @@ impl Database {
         let mut family = [0; 16];
         os::entropy::fill(&mut family);
         let how = |direct| OpenHow { create: true, direct };
-        let data = env.disk.open(&files.data, how(true)).map_err(|e| io(name, &e))?;
-        let log_file = env.disk.open(&files.log, how(false)).map_err(|e| io(name, &e))?;
+        let data = env.disk.open(&files.data, how(true)).map_err(|e| not_made(&files.data, &e))?;
+        let log_file =
+            env.disk.open(&files.log, how(false)).map_err(|e| not_made(&files.log, &e))?;
         let facts = FileFacts { family, file: FileId(1), size_pages: sizing.data_pages };
         format_file(&*data, &facts).map_err(|e| e.into_sql("a new file", name))?;
         let log = LogOptions { durable: survives, ..sizing.log };
-        let log = Log::create(log_file, family, log).map_err(|e| e.into_sql(name))?;
+        let log = Log::create(log_file, family, log).map_err(|e| match e {
+            WalError::Io(e) => not_filled(&files.log, &e),
+            e => e.into_sql(name),
+        })?;
         if let Some(dir) = files.data.parent() {
-            env.disk.sync_dir(dir).map_err(|e| io(name, &e))?;
+            env.disk.sync_dir(dir).map_err(|e| not_made(dir, &e))?;
         }
         let options = PagesOptions { database: id, durable: survives };
         let pages = Pages::new(&env.pool, &log, &redo_table(), options);

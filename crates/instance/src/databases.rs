@@ -31,7 +31,9 @@ impl Instance {
     }
 
     fn write_list(&self, list: &std::collections::BTreeMap<DatabaseId, String>) -> SqlResult<()> {
-        list::write(&*self.env.disk, &self.dir, list).map_err(|e| list_error(&e))
+        let path = self.dir.join(list::NAME);
+        let failed = |e| SqlError::new(messages::EXPAND_FILE_FAILED, &[&e, &path.display()]);
+        list::write(&*self.env.disk, &self.dir, list).map_err(failed)
     }
 }
 

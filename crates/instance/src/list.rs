@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-const NAME: &str = "databases.list";
+/// Its name in the data folder.
+pub(crate) const NAME: &str = "databases.list";
 
 fn path(dir: &Path) -> PathBuf {
     dir.join(NAME)

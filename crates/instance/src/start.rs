@@ -48,9 +48,12 @@ impl Instance {
         log.line("Server", &format!("Ghostlight {} starts.", env!("CARGO_PKG_VERSION")));
         let env = environment(&disk, &options)?;
         let listed = list::read(&*disk, dir).map_err(|e| folder_error(dir, &e))?;
-        let (open, list) = open_all(&env.0, dir, &options, &listed, &log)?;
-        if list != listed {
-            list::write(&*disk, dir, &list).map_err(|e| folder_error(dir, &e))?;
+        let mut open = OpenDatabases::new();
+        if let Err(e) = open_all(&env.0, dir, &options, &listed, &log, &mut open) {
+            // Else their workers would go on without an instance. What is not written at the end
+            // is recovered.
+            let _ = close_all(open);
+            return Err(e);
         }
         let tempdb = open.get(&TEMPDB).expect("tempdb was just made");
         let spill = TempSpill::new(tempdb.database.home());
@@ -93,11 +96,7 @@ impl Instance {
             // A worker that panicked has said so; stopping goes on.
             let _ = task.join();
         }
-        let mut result = Ok(());
-        for (_, open) in std::mem::take(&mut *self.databases.write()) {
-            let closed = open.database.close(open.workers);
-            result = result.and(closed);
-        }
+        let result = close_all(std::mem::take(&mut *self.databases.write()));
         self.write_log("Server", "Ghostlight has stopped.");
         result
     }
@@ -125,14 +124,22 @@ fn environment(
 
 type OpenDatabases = BTreeMap<DatabaseId, Open>;
 
+/// Closes every database; the first failure, of those there were.
+fn close_all(databases: OpenDatabases) -> SqlResult<()> {
+    let closed = databases.into_values().map(|open| open.database.close(open.workers));
+    closed.fold(Ok(()), Result::and)
+}
+
+/// Opens what is listed and makes what is missing; what came before a failure is in `open`.
 fn open_all(
     env: &Environment,
     dir: &Path,
     options: &InstanceOptions,
     listed: &BTreeMap<DatabaseId, String>,
     log: &ErrorLog,
-) -> SqlResult<(OpenDatabases, BTreeMap<DatabaseId, String>)> {
-    let (mut open, mut list) = (OpenDatabases::new(), listed.clone());
+    open: &mut OpenDatabases,
+) -> SqlResult<()> {
+    let mut list = listed.clone();
     for (id, name) in SYSTEM {
         let database = if id == TEMPDB {
             make(env, dir, id, name, options, false)?
@@ -154,7 +161,10 @@ fn open_all(
             Err(e) => log.line("spid5s", &format!("Database '{name}' stays closed: {}", e.text())),
         }
     }
-    Ok((open, list))
+    if list != *listed {
+        list::write(&*env.disk, dir, &list).map_err(|e| folder_error(dir, &e))?;
+    }
+    Ok(())
 }
 
 /// Makes a database in new files; what an unfinished attempt left is removed first.
