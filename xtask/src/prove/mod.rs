@@ -51,14 +51,6 @@ pub(crate) struct Figure {
     pub(crate) pass: bool,
 }
 
-impl Figure {
-    /// A line that nothing measures yet: it says so, and fails.
-    pub(crate) fn unmeasured(what: &str, limit: &str) -> Figure {
-        let figure = "not measured: not built yet".to_owned();
-        Figure { what: what.to_owned(), figure, limit: limit.to_owned(), pass: false }
-    }
-}
-
 /// Runs a proof's scenario and tells what came out.
 type Measure = fn(&Ground<'_>) -> Outcome<Vec<Figure>>;
 
