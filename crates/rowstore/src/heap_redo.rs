@@ -95,6 +95,7 @@ pub(crate) fn fits(
     if v.kind() != Some(PageKind::Data) {
         return Err(MISFIT.0);
     }
+    fits::header(v)?;
     match kind {
         kinds::INSERT if slot == v.slot_count() => fits::insert(v, slot, payload),
         kinds::INSERT => fits::fill(v, slot, payload),
