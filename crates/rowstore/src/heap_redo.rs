@@ -134,7 +134,7 @@ mod tests {
         let apply = |kind, slot, payload: &[u8], page: &mut PageBytes| {
             HeapRedo.apply(&PageOp { kind, page: id, slot, unit, payload }, page)
         };
-        let lies = [(at::FREE_COUNT, 8096), (at::FREE_DATA, 8190), (at::SLOT_COUNT, 5000)];
+        let lies = [(at::FREE_COUNT, 8096), (at::FREE_DATA, 8191), (at::SLOT_COUNT, 5000)];
         for (field, lie) in lies {
             for kind in [kinds::INSERT, kinds::CLEAR, kinds::REPLACE, kinds::GHOST] {
                 let payload = if kind == kinds::REPLACE { &replace[..] } else { &row };
