@@ -28,7 +28,7 @@ pub use key::{KeyBuf, key_fields};
 pub use kinds::{Difference, KINDS, Logged, logged, may_leave_ghost};
 pub use leaf::{LeafEnd, LeafRead, LeafWrite, Next, Position};
 pub use modify::{expunge_log_bytes, ghost_log_bytes, insert_log_bytes, replace_log_bytes};
-pub use order::{Compare, KeyColumn, KeyFields, KeyOrder, ORDER_COLUMNS_MAX};
+pub use order::{Compare, Hash, KeyColumn, KeyFields, KeyOrder, ORDER_COLUMNS_MAX};
 pub use redo::BtreeRedo;
 pub use seek::{Bias, LeafPair, SearchKey};
 pub use split::{STRUCTURE_LOG_BYTES_MAX, SplitPolicy};

@@ -14,9 +14,14 @@ pub const ORDER_COLUMNS_MAX: usize = 65;
 /// How two values of a column compare, as bytes in a record.
 pub type Compare = fn(&[u8], &[u8]) -> Ordering;
 
+/// Feeds a hasher with what equality looks at in a value of a column, as bytes in a record.
+pub type Hash = fn(&[u8], &mut dyn std::hash::Hasher);
+
 /// A column of a key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyColumn {
+    /// What equal values have in common; `None` where that is all their bytes.
+    pub hash: Option<Hash>,
     /// The order of its type and collation, ascending.
     pub compare: Compare,
     /// Whether the index has it in descending order.

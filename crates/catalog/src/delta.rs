@@ -39,17 +39,20 @@ pub fn apply(view: &DatabaseView, deltas: &[Delta]) -> DatabaseView {
     deltas.iter().fold(view.clone(), one)
 }
 
+/// The version given last, to any database of the process: one that is dropped leaves its number
+/// to another, and a plan that was bound in the first must not be good in the second.
+static LAST_VERSION: AtomicU64 = AtomicU64::new(0);
+
 /// The view of a database that everybody sees.
 pub struct Publisher {
     current: Mutex<Arc<DatabaseView>>,
-    last_version: AtomicU64,
 }
 
 impl Publisher {
     /// Begins with what was loaded.
     pub fn new(view: DatabaseView) -> Publisher {
-        let last_version = AtomicU64::new(view.schema_version());
-        Publisher { current: Mutex::new(Arc::new(view)), last_version }
+        let view = view.at_version(next_version());
+        Publisher { current: Mutex::new(Arc::new(view)) }
     }
 
     /// What is published.
@@ -64,14 +67,14 @@ impl Publisher {
         if deltas.is_empty() {
             return current;
         }
-        Arc::new(apply(&current, deltas).at_version(self.next_version()))
+        Arc::new(apply(&current, deltas).at_version(next_version()))
     }
 
     /// Publishes the changes of a committed transaction.
     pub fn publish(&self, deltas: &[Delta]) -> Arc<DatabaseView> {
         let mut current = self.current.lock();
         if !deltas.is_empty() {
-            let next = apply(&current, deltas).at_version(self.next_version());
+            let next = apply(&current, deltas).at_version(next_version());
             assert!(next.schema_version() > current.schema_version(), "versions ascend");
             *current = Arc::new(next);
         }
@@ -81,14 +84,14 @@ impl Publisher {
     /// Publishes the database's new name.
     pub fn rename(&self, name: &str) -> Arc<DatabaseView> {
         let mut current = self.current.lock();
-        let next = DatabaseView::clone(&current).renamed(name).at_version(self.next_version());
+        let next = DatabaseView::clone(&current).renamed(name).at_version(next_version());
         *current = Arc::new(next);
         Arc::clone(&current)
     }
+}
 
-    fn next_version(&self) -> u64 {
-        self.last_version.fetch_add(1, Relaxed) + 1
-    }
+fn next_version() -> u64 {
+    LAST_VERSION.fetch_add(1, Relaxed) + 1
 }
 
 #[cfg(test)]

@@ -31,11 +31,15 @@ pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::Ho
     let last = spec.columns.len().wrapping_sub(1);
     let key_column = |k: &catalog::view::KeyField| {
         let column = &spec.columns[k.field];
-        let compare = match uniquifier && k.field == last {
-            true => compare_uniquifiers,
-            false => types::compare_storage(column.sql_type, column.collation),
+        let (sql_type, collation) = (column.sql_type, column.collation);
+        let (compare, hash): (btree::Compare, _) = match uniquifier && k.field == last {
+            true => (compare_uniquifiers, None),
+            false => {
+                let hash = types::hash_storage(sql_type, collation);
+                (types::compare_storage(sql_type, collation), hash)
+            }
         };
-        KeyColumn { compare, descending: k.descending, leaf_column: k.field }
+        KeyColumn { hash, compare, descending: k.descending, leaf_column: k.field }
     };
     rowstore::HobtSpec {
         hobt: spec.hobt,

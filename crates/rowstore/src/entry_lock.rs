@@ -9,7 +9,9 @@ use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use access::{Granule, Isolation, LockPlan, Strength};
 use base::PageId;
+use btree::KeyOrder;
 use lock::{Duration, Mode, Outcome, Resource, Ticket, Timeout};
+use std::hash::Hasher;
 use std::sync::Arc;
 use work::{LockedHobt, Work};
 
@@ -73,13 +75,49 @@ pub(crate) enum Tried {
     Wait(Ticket),
 }
 
-/// FNV-1a over a key's bytes: the 48 bits of KEY resources.
-pub(crate) fn key_hash(bytes: &[u8]) -> u64 {
-    let mut h: u64 = 0xcbf2_9ce4_8422_2325;
-    for &b in bytes {
-        h = (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+/// FNV-1a over what equal keys have in common: the 48 bits of KEY resources. So a key that is
+/// spelled anew ('abc', 'ABC') stays the resource that its holders and waiters know.
+pub(crate) fn key_hash(order: &KeyOrder, spelled: &[u8]) -> u64 {
+    let mut h = Fnv(0xcbf2_9ce4_8422_2325);
+    if order.columns().iter().all(|c| c.hash.is_none()) {
+        h.write(spelled);
+        return h.bits();
     }
-    (h ^ (h >> 48)) & 0xFFFF_FFFF_FFFF
+    let fields = btree::key_fields(spelled).expect("a key that is locked has been spelled");
+    assert!(fields.as_slice().len() <= order.len(), "a key has the columns of its order");
+    for (field, column) in fields.as_slice().iter().zip(order.columns()) {
+        let Some(bytes) = field.inline() else {
+            h.write_u8(0);
+            continue;
+        };
+        h.write_u8(1);
+        match column.hash {
+            Some(hash) => hash(bytes, &mut h),
+            None => h.write(bytes),
+        }
+    }
+    h.bits()
+}
+
+struct Fnv(u64);
+
+impl Fnv {
+    fn bits(&self) -> u64 {
+        (self.0 ^ (self.0 >> 48)) & 0xFFFF_FFFF_FFFF
+    }
+}
+
+impl Hasher for Fnv {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        for &b in bytes {
+            self.0 = (self.0 ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 pub(crate) fn timeout_of(work: &Work, plan: &LockPlan) -> Timeout {

@@ -32,7 +32,7 @@ enum Put {
 
 impl RowHobt {
     pub(crate) fn key_resource(&self, spelled: &[u8]) -> Resource {
-        Resource::key(self.home.database, self.spec.hobt, key_hash(spelled))
+        Resource::key(self.home.database, self.spec.hobt, key_hash(self.tree().order(), spelled))
     }
 
     fn key_of_record<'a>(&'a self, record: &'a [u8], fields: &mut KeyFields<'a>) {

@@ -101,7 +101,12 @@ pub(crate) fn pieces_spec(owner: &HobtSpec, unit: AllocUnitId) -> HobtSpec {
         widths: vec![Some(KEY_BYTES as u16), None],
         added: Vec::new(),
         nullable: false,
-        key: vec![KeyColumn { compare: <[u8]>::cmp, descending: false, leaf_column: 0 }],
+        key: vec![KeyColumn {
+            hash: None,
+            compare: <[u8]>::cmp,
+            descending: false,
+            leaf_column: 0,
+        }],
         nullable_key: false,
         uniquifier: false,
     }

@@ -19,6 +19,7 @@ mod decimal;
 mod declare;
 mod sql_type;
 mod storage;
+mod storage_hash;
 pub mod text;
 mod value;
 
@@ -40,4 +41,5 @@ pub use storage::{
     CorruptValue, StorageOrder, compare_storage, decode_storage, encode_storage, fixed_width,
     storage_bytes,
 };
+pub use storage_hash::{StorageHash, hash_storage};
 pub use value::{DateTime, DateTime2, DateTimeOffset, SmallDateTime, Value};

@@ -227,6 +227,35 @@ fn stored_forms_order_as_values() {
     assert_eq!(compare_storage(SqlType::varbinary(9), DEFAULT)(&[1], &[1, 0, 0]), Equal);
 }
 
+/// Stored forms that are equal hash alike, for every type whose equal values differ in bytes.
+#[test]
+fn equal_stored_values_hash_alike() {
+    use std::hash::{DefaultHasher, Hasher as _};
+    let wide = |s: &str| s.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let equal: &[(SqlType, Vec<u8>, Vec<u8>)] = &[
+        (SqlType::varchar(9), b"abc".to_vec(), b"ABC  ".to_vec()),
+        (SqlType::nvarchar(9), wide("Straße"), wide("STRASSE ")),
+        (SqlType::varbinary(9), vec![1, 2], vec![1, 2, 0]),
+        (SqlType::Float, 0.0_f64.to_le_bytes().to_vec(), (-0.0_f64).to_le_bytes().to_vec()),
+        (SqlType::Real, 0.0_f32.to_le_bytes().to_vec(), (-0.0_f32).to_le_bytes().to_vec()),
+        (SqlType::DateTimeOffset(0), vec![1, 2, 3, 4, 5, 6, 0, 0], vec![1, 2, 3, 4, 5, 6, 60, 0]),
+    ];
+    let hashed = |t: SqlType, c: Collation, bytes: &[u8]| {
+        let hash = types::hash_storage(t, c).expect("equal values of it may differ in bytes");
+        let mut state = DefaultHasher::new();
+        hash(bytes, &mut state);
+        state.finish()
+    };
+    for (t, a, b) in equal {
+        for collation in [DEFAULT, Collation::Latin1CiAs, Collation::Latin1CiAi] {
+            assert_eq!(compare_storage(*t, collation)(a, b), Equal, "{t}");
+            assert_eq!(hashed(*t, collation, a), hashed(*t, collation, b), "{t}");
+        }
+        assert_ne!(hashed(*t, DEFAULT, a), hashed(*t, DEFAULT, &[7; 8]), "{t}");
+    }
+    assert!(types::hash_storage(SqlType::Int, DEFAULT).is_none());
+}
+
 /// A damaged page gives an error, never a panic.
 #[test]
 fn any_bytes_decode_or_fail() {

@@ -67,10 +67,18 @@ impl Schema {
     }
 
     pub fn order(self) -> KeyOrder {
-        let int =
-            |leaf_column, descending| KeyColumn { compare: compare_ints, descending, leaf_column };
-        let text =
-            |leaf_column| KeyColumn { compare: compare_bytes, descending: false, leaf_column };
+        let int = |leaf_column, descending| KeyColumn {
+            hash: None,
+            compare: compare_ints,
+            descending,
+            leaf_column,
+        };
+        let text = |leaf_column| KeyColumn {
+            hash: None,
+            compare: compare_bytes,
+            descending: false,
+            leaf_column,
+        };
         KeyOrder::new(match self {
             Schema::Rows | Schema::Bare => vec![int(0, false)],
             // The key's columns stand elsewhere in the leaf than in the key.

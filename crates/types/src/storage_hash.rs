@@ -1,0 +1,89 @@
+//! What equal stored values have in common, for whoever knows a value by a hash: lock resources.
+//!
+//! Invariant: forms that [`crate::compare_storage`] calls equal feed a hasher alike.
+
+use crate::{Collation, SqlType};
+use std::hash::Hasher;
+
+/// Feeds a hasher with what equality looks at in a stored form.
+pub type StorageHash = fn(&[u8], &mut dyn Hasher);
+
+/// The function that hashes stored forms of a type; `None` where equal values have equal bytes.
+/// It does not panic for bytes that are no values.
+pub fn hash_storage(sql_type: SqlType, collation: Collation) -> Option<StorageHash> {
+    match sql_type {
+        SqlType::Bit
+        | SqlType::TinyInt
+        | SqlType::SmallInt
+        | SqlType::Int
+        | SqlType::BigInt
+        | SqlType::SmallMoney
+        | SqlType::Money
+        | SqlType::Date
+        | SqlType::Time(_)
+        | SqlType::DateTime
+        | SqlType::DateTime2(_)
+        | SqlType::SmallDateTime
+        | SqlType::UniqueIdentifier => None,
+        SqlType::Decimal { .. } => Some(hash_decimal),
+        SqlType::Real | SqlType::Float => Some(hash_float),
+        SqlType::DateTimeOffset(_) => Some(hash_offset),
+        SqlType::Binary(_) | SqlType::VarBinary(_) => Some(hash_binary),
+        SqlType::Char(_) | SqlType::VarChar(_) => Some(char_hash(collation)),
+        SqlType::NChar(_) | SqlType::NVarChar(_) => Some(nchar_hash(collation)),
+    }
+}
+
+/// Zero has two signs.
+fn hash_decimal(bytes: &[u8], state: &mut dyn Hasher) {
+    let zero = bytes.get(1..).is_none_or(|magnitude| magnitude.iter().all(|&b| b == 0));
+    state.write(if zero { &[] } else { bytes });
+}
+
+/// Zero has two signs, and what is not a number many forms.
+fn hash_float(bytes: &[u8], state: &mut dyn Hasher) {
+    let number = match *bytes {
+        [a, b, c, d] => f64::from(f32::from_le_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => 0.0,
+    };
+    match (number == 0.0, number.is_nan()) {
+        (true, _) => state.write_u8(0),
+        (_, true) => state.write_u8(1),
+        _ => state.write(bytes),
+    }
+}
+
+/// The moment alone: the offset behind it says only how it is shown.
+fn hash_offset(bytes: &[u8], state: &mut dyn Hasher) {
+    state.write(&bytes[..bytes.len().saturating_sub(2)]);
+}
+
+/// The shorter one counts as padded with zeros.
+fn hash_binary(bytes: &[u8], state: &mut dyn Hasher) {
+    let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
+    state.write(&bytes[..end]);
+}
+
+fn char_hash(collation: Collation) -> StorageHash {
+    match collation {
+        Collation::SqlLatin1CiAs => |a, mut h| Collation::SqlLatin1CiAs.hash_char(a, &mut h),
+        Collation::SqlLatin1CsAs => |a, mut h| Collation::SqlLatin1CsAs.hash_char(a, &mut h),
+        Collation::SqlLatin1CiAi => |a, mut h| Collation::SqlLatin1CiAi.hash_char(a, &mut h),
+        Collation::Latin1CiAs | Collation::Latin1CsAs | Collation::Latin1CiAi => {
+            |a, mut h| Collation::Latin1CiAs.hash_char(a, &mut h)
+        }
+        Collation::Latin1Bin | Collation::Latin1Bin2 => {
+            |a, mut h| Collation::Latin1Bin2.hash_char(a, &mut h)
+        }
+    }
+}
+
+fn nchar_hash(collation: Collation) -> StorageHash {
+    match collation {
+        Collation::Latin1Bin | Collation::Latin1Bin2 => {
+            |a, mut h| Collation::Latin1Bin2.hash_nchar(a, &mut h)
+        }
+        _ => |a, mut h| Collation::Latin1CiAs.hash_nchar(a, &mut h),
+    }
+}
