@@ -102,6 +102,7 @@ impl Log {
         }
         self.tail.lock().retire();
         self.durable.store(end.0, Release);
+        self.wake_when_low();
     }
 
     fn written(&self, result: std::io::Result<()>) {

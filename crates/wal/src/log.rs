@@ -5,6 +5,7 @@
 
 use crate::append::Tail;
 use crate::flush::Flushing;
+use crate::growth::Growth;
 use crate::reader::find_end;
 use crate::record::kinds;
 use crate::space::{new_vlfs, write_vlfs};
@@ -84,7 +85,11 @@ pub struct Log {
     pub(crate) flushing: Mutex<Flushing>,
     pub(crate) flushed: Condvar,
     pub(crate) writer_wanted: Waiter,
-    pub(crate) growth: Mutex<()>,
+    pub(crate) growth: Mutex<Growth>,
+    /// Length of the file, as `growth` has it.
+    pub(crate) allocated: AtomicU64,
+    /// The log writer grows ahead when less than this is free.
+    pub(crate) grow_below: AtomicU64,
     pub(crate) free: AtomicU64,
     pub(crate) reserved: Padded<AtomicU64>,
     pub(crate) reuse_wait: Mutex<&'static str>,
@@ -106,8 +111,7 @@ impl Log {
         assert!(options.initial_bytes > FILE_HEADER_BYTES);
         file.set_len(options.initial_bytes)?;
         file_header::write_identity(&*file, &family)?;
-        let growth = options.initial_bytes - FILE_HEADER_BYTES;
-        let mut vlfs = new_vlfs(FILE_HEADER_BYTES, growth, Lsn::ZERO);
+        let mut vlfs = new_vlfs(options.initial_bytes);
         (vlfs[0].sequence, vlfs[0].parity, vlfs[0].status) = (1, 64, VlfStatus::Active);
         write_vlfs(&*file, &vlfs)?;
         let start = vlfs[0].first_block();
@@ -121,7 +125,7 @@ impl Log {
             file_bytes: end,
         };
         let tail = Tail::new(vlfs, 0, start, 0);
-        let log = Self::start(file, family, options, tail, pointer);
+        let log = Self::start(file, family, options, tail, pointer)?;
         // The pointer comes last: a file without one is no log yet, one with it has a first block.
         log.flush_all();
         file_header::write_pointer(&*log.file, &pointer)?;
@@ -136,6 +140,7 @@ impl Log {
         let family = file_header::read_identity(&*file)?;
         let pointer = file_header::read_pointer(&*file)?;
         let mut vlfs = read_vlfs(&*file, pointer.file_bytes)?;
+        let end_of_vlfs = vlfs.last().map_or(FILE_HEADER_BYTES, |v| v.offset + v.bytes);
         let end = find_end(&*file, &vlfs, pointer.checkpoint)?;
         let (mut current, needed) = (None, pointer.min_lsn.vlf()..=end.next_block.vlf());
         for (i, v) in vlfs.iter_mut().enumerate() {
@@ -155,7 +160,11 @@ impl Log {
         }
         let current = current.ok_or(WalError::Missing(end.next_block))?;
         let tail = Tail::new(vlfs, current, end.next_block, end.checksum);
-        let log = Self::start(file, family, options, tail, pointer);
+        let log = Self::start(file, family, options, tail, pointer)?;
+        if pointer.file_bytes < end_of_vlfs {
+            // A crash came between the header of a new VLF and the pointer: before it is used.
+            log.note_length(end_of_vlfs)?;
+        }
         // The first block of this incarnation is durable before anybody is told where the log
         // ends: else the next crash could lose it, and a block that was found lost now would
         // follow again (rule 5).
@@ -169,7 +178,9 @@ impl Log {
         options: LogOptions,
         tail: Tail,
         pointer: CheckpointPointer,
-    ) -> Arc<Log> {
+    ) -> Result<Arc<Log>, WalError> {
+        let end = tail.vlfs.last().map_or(FILE_HEADER_BYTES, |v| v.offset + v.bytes);
+        let allocated = file.len()?;
         let (durable, next) = (tail.block.lsn.0, tail.block.next_lsn().0);
         let log = Log {
             file,
@@ -180,7 +191,9 @@ impl Log {
             flushing: Mutex::default(),
             flushed: Condvar::new(),
             writer_wanted: Waiter::new(),
-            growth: Mutex::new(()),
+            growth: Mutex::new(Growth::new(end, allocated)),
+            allocated: AtomicU64::new(allocated),
+            grow_below: AtomicU64::new(0),
             free: AtomicU64::new(0),
             reserved: Padded::default(),
             reuse_wait: Mutex::new("NOTHING"),
@@ -189,12 +202,13 @@ impl Log {
             family,
         };
         log.publish_free(&log.tail.lock());
+        log.watch_free(&log.growth.lock());
         let mut group = Group::new();
         let incarnation = os::entropy::random_u64().to_le_bytes();
         let pushed = group.push_plain(kinds::INCARNATION, 0, &incarnation);
         assert!(pushed.is_ok(), "an empty group has room for 24 bytes");
         log.append(&mut group, &mut TransactionChain::default());
-        Arc::new(log)
+        Ok(Arc::new(log))
     }
 
     /// The family id that ties this log to its data files.
@@ -220,13 +234,12 @@ impl Log {
     /// What is used and promised.
     pub fn usage(&self) -> LogUsage {
         let tail = self.tail.lock();
-        let total: u64 = tail.vlfs.iter().map(|v| v.bytes).sum();
         let active = tail.vlfs.iter().filter(|v| v.status == VlfStatus::Active);
         let active: u64 = active.map(|v| v.bytes).sum();
         let unit = LOG_SECTOR_BYTES as u64;
         let unfilled = u64::from(tail.current().units() - tail.block.lsn.block()) * unit;
         LogUsage {
-            total_bytes: total + FILE_HEADER_BYTES,
+            total_bytes: self.allocated.load(Relaxed),
             used_bytes: active - unfilled.saturating_sub(tail.block.bytes.len() as u64),
             reserved_bytes: self.reserved.load(Relaxed),
         }
@@ -239,10 +252,15 @@ impl Log {
     }
 
     /// One turn of the log writer: waits until blocks are closed or the time is over, then puts
-    /// everything on disk, so that delayed commits are not delayed for ever. Returns after a stop.
+    /// everything on disk, so that delayed commits are not delayed for ever, and grows the file by
+    /// a step where that is due. Returns after a stop.
     pub fn writer_turn(&self, deadline_ns: u64) {
         let _woken = self.writer_wanted.wait(os::wait::WaitKind::LogMgrQueue, Some(deadline_ns));
         self.flush_all();
+        if self.grow_ahead() {
+            // The next step comes at once, but in a turn of its own, as a stop is asked between.
+            self.wake_writer();
+        }
     }
 
     /// Ends the log writer's wait.

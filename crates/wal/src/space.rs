@@ -1,4 +1,4 @@
-//! Log space: what is free, what is promised, growth, truncation.
+//! Log space: what is free, what is promised, truncation; `growth.rs` makes more.
 //!
 //! A reservation is a promise that a transaction can log that much more (its undo included)
 //! even when everybody else is refused with error 9002.
@@ -10,7 +10,7 @@
 
 use crate::append::Tail;
 use crate::log::Log;
-use crate::vlf::{FILE_HEADER_BYTES, VLF_HEADER_BYTES, VlfState, VlfStatus, vlf_sizes_for_growth};
+use crate::vlf::{FILE_HEADER_BYTES, VLF_HEADER_BYTES, VlfState, VlfStatus, vlf_sizes_at_creation};
 use crate::{CheckpointPointer, WalError, file_header};
 use base::Lsn;
 use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
@@ -104,50 +104,6 @@ impl Log {
         }
     }
 
-    /// Makes the file longer by its growth increment, or by what is asked if that is more.
-    ///
-    /// # Errors
-    /// [`WalError::Full`] when it may not or cannot grow.
-    fn grow(&self, bytes: u64) -> Result<(), WalError> {
-        let _one_at_a_time = self.growth.lock();
-        let full = || WalError::Full { because: *self.reuse_wait.lock() };
-        let wanted = self.reserved.load(Relaxed).saturating_add(bytes);
-        if wanted.saturating_add(MARGIN_BYTES) <= self.free.load(Relaxed) {
-            return Ok(());
-        }
-        if bytes > self.options.max_bytes {
-            return Err(full());
-        }
-        let end = {
-            let tail = self.tail.lock();
-            tail.vlfs.last().map_or(FILE_HEADER_BYTES, |v| v.offset + v.bytes)
-        };
-        let least = bytes + 2 * MARGIN_BYTES + VLF_HEADER_BYTES;
-        let growth = self.options.growth_bytes.max(least).next_multiple_of(8192);
-        if self.options.growth_bytes == 0 || end + growth > self.options.max_bytes {
-            return Err(full());
-        }
-        self.file.set_len(end + growth).map_err(|_| full())?;
-        let made = new_vlfs(end, growth, self.next_lsn());
-        write_vlfs(&*self.file, &made).map_err(|_| full())?;
-        self.note_length(end + growth).map_err(|_| full())?;
-        let mut tail = self.tail.lock();
-        tail.vlfs.extend(made);
-        self.publish_free(&tail);
-        Ok(())
-    }
-
-    /// Writes the pointer again with the file's new length, so that a file that is shortened later
-    /// is noticed.
-    fn note_length(&self, bytes: u64) -> Result<(), WalError> {
-        let mut pointer = self.pointer.lock();
-        let generation = pointer.generation + 1;
-        let next = CheckpointPointer { generation, file_bytes: bytes, ..*pointer };
-        file_header::write_pointer(&*self.file, &next)?;
-        *pointer = next;
-        Ok(())
-    }
-
     /// Recomputes what is free; the caller holds the tail.
     pub(crate) fn publish_free(&self, tail: &Tail) {
         let current = tail.current();
@@ -213,18 +169,15 @@ impl Log {
     }
 }
 
-/// The VLFs of a growth, unused.
-pub(crate) fn new_vlfs(at: u64, growth: u64, create_lsn: Lsn) -> Vec<VlfState> {
-    let before = if at == FILE_HEADER_BYTES { 0 } else { at };
-    let mut offset = at;
-    let sizes = vlf_sizes_for_growth(before, growth);
+/// The VLFs of a new file, unused.
+pub(crate) fn new_vlfs(file_bytes: u64) -> Vec<VlfState> {
+    let mut offset = FILE_HEADER_BYTES;
     let vlf = |bytes: u64| {
         offset += bytes;
-        let create_lsn = if before == 0 { Lsn::ZERO } else { create_lsn };
-        let status = VlfStatus::Inactive;
+        let (create_lsn, status) = (Lsn::ZERO, VlfStatus::Inactive);
         VlfState { offset: offset - bytes, bytes, sequence: 0, parity: 0, create_lsn, status }
     };
-    sizes.into_iter().map(vlf).collect()
+    vlf_sizes_at_creation(file_bytes - FILE_HEADER_BYTES).into_iter().map(vlf).collect()
 }
 
 /// Zeroes new VLFs, so that a commit overwrites, and writes their headers, all durably.
@@ -240,7 +193,7 @@ pub(crate) fn write_vlfs(file: &dyn os::disk::File, vlfs: &[VlfState]) -> Result
         file.write_at(&v.header(), v.offset)?;
     }
     if let Err(e) = file.sync() {
-        os::stop::process(&format!("sync of the grown log failed: {e}"));
+        os::stop::process(&format!("sync of the new log failed: {e}"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Virtual log files: how many a growth makes, their headers, which are in use.
+//! Virtual log files: how many a new log has, their headers, which are in use.
 //!
 //! A VLF header is one 512-byte sector, so that it is old or new and never torn:
 //! magic 4, sequence 4 (0 = never used), size 8, create LSN 8, parity 1, zero, checksum 4 at 508.
@@ -92,26 +92,24 @@ impl VlfState {
     }
 }
 
-/// The sizes of the VLFs that a growth of `growth` bytes makes, in order.
+/// The sizes of the VLFs of a new log with that much space behind its file header.
 ///
-/// SQL Server 2022's rule: one when the growth is below an eighth of the log or at most 64 MB,
-/// eight up to 1 GB, sixteen above; four at creation up to 64 MB. A VLF never exceeds what an
-/// LSN can address nor falls below two of the largest blocks.
-pub fn vlf_sizes_for_growth(log_bytes: u64, growth: u64) -> Vec<u64> {
+/// SQL Server's rule: four up to 64 MB, eight up to 1 GB, sixteen above. A VLF never exceeds what
+/// an LSN can address nor falls below two of the largest blocks.
+pub(crate) fn vlf_sizes_at_creation(space: u64) -> Vec<u64> {
     const MB: u64 = 1 << 20;
-    let wanted = match growth {
-        _ if log_bytes == 0 && growth <= 64 * MB => 4,
-        _ if log_bytes > 0 && (growth < log_bytes / 8 || growth <= 64 * MB) => 1,
-        g if g <= 1024 * MB => 8,
+    let wanted = match space {
+        n if n <= 64 * MB => 4,
+        n if n <= 1024 * MB => 8,
         _ => 16,
     };
-    let most = (growth / VLF_BYTES_MIN).max(1);
-    let count = wanted.min(most).max(growth.div_ceil(VLF_BYTES_MAX));
+    let most = (space / VLF_BYTES_MIN).max(1);
+    let count = wanted.min(most).max(space.div_ceil(VLF_BYTES_MAX));
     let sector = LOG_SECTOR_BYTES as u64;
-    let each = growth / count / sector * sector;
+    let each = space / count / sector * sector;
     let mut sizes = vec![each; count as usize];
     if let Some(last) = sizes.last_mut() {
-        *last = (growth - each * (count - 1)) / sector * sector;
+        *last = (space - each * (count - 1)) / sector * sector;
     }
     sizes
 }
@@ -121,15 +119,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_makes_as_many_as_documented() {
+    fn a_new_log_has_as_many_as_documented() {
         const MB: u64 = 1 << 20;
-        let count = |log, growth| vlf_sizes_for_growth(log, growth).len();
-        assert_eq!((count(0, MB), count(MB, 64 * MB)), (4, 1));
-        assert_eq!((count(64 * MB, 512 * MB), count(64 * MB, 2048 * MB)), (8, 16));
-        assert_eq!(count(16_384 * MB, 512 * MB), 1);
-        for (log, growth) in [(0, MB), (0, 300 * 1024), (MB, 20_000 * MB), (8 * MB, 65 * MB)] {
-            let sizes = vlf_sizes_for_growth(log, growth);
-            assert!(sizes.iter().sum::<u64>() <= growth);
+        let count = |space| vlf_sizes_at_creation(space).len();
+        assert_eq!((count(MB), count(64 * MB)), (4, 4));
+        assert_eq!((count(512 * MB), count(2048 * MB)), (8, 16));
+        for space in [MB, 300 * 1024, 65 * MB, 20_000 * MB] {
+            let sizes = vlf_sizes_at_creation(space);
+            assert!(sizes.iter().sum::<u64>() <= space);
             assert!(
                 sizes.iter().all(|&s| (VLF_BYTES_MIN..=VLF_BYTES_MAX).contains(&s)),
                 "{sizes:?}"

@@ -19,12 +19,16 @@ use wal::{
 const NOTE: Kind = Kind(0xF0);
 const OPTIONS: LogOptions = LogOptions {
     initial_bytes: 600 << 10,
-    growth_bytes: 256 << 10,
-    max_bytes: 900 << 10,
+    growth_bytes: 1800 << 10,
+    max_bytes: 2500 << 10,
     durable: true,
 };
 
 static NEWEST_VLF: AtomicU64 = AtomicU64::new(0);
+/// Starts that found a longer file than the virtual log files fill: a crash came while it grew.
+static HALF_GROWN: AtomicU64 = AtomicU64::new(0);
+/// Starts that found all of it made into virtual log files.
+static GROWN: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Default)]
 struct State {
@@ -140,6 +144,10 @@ fn checkpoint(log: &Arc<Log>) {
 
 fn session(disk: &Disk, oracle: &Arc<Oracle>, steps: u64) {
     let log = Log::open(file(disk, false), OPTIONS).unwrap_or_else(|e| panic!("open: {e}"));
+    let end = log.vlfs().last().map_or(0, |v| v.offset + v.bytes);
+    let half = u64::from(log.file().len().unwrap() > end + (128 << 10));
+    HALF_GROWN.fetch_add(half, Relaxed);
+    GROWN.fetch_add(u64::from(end > 600 << 10) & (1 - half), Relaxed);
     let min_lsn = log.checkpoint().min_lsn;
     oracle.settle(min_lsn, &read(&log));
     let tasks: Vec<_> = (0..3)
@@ -171,7 +179,7 @@ fn workload(disk: &Disk, oracle: &Arc<Oracle>) {
 
 #[test]
 fn acknowledged_groups_survive_and_lost_ones_stay_lost() {
-    let disk = DiskOptions { capacity_bytes: 1 << 20, ..DiskOptions::default() };
+    let disk = DiskOptions { capacity_bytes: 3 << 20, ..DiskOptions::default() };
     let plan = Plan { seeds: 0..40, cases: 24, depth: 4, disk, ..Plan::default() };
     let counts = try_crash_runs(
         &plan,
@@ -184,8 +192,11 @@ fn acknowledged_groups_survive_and_lost_ones_stay_lost() {
         },
     );
     let counts = counts.unwrap_or_else(|e| panic!("{e}"));
-    println!("{} crash points, {counts:?}, VLF {NEWEST_VLF:?}", counts.crash_points());
+    let points = counts.crash_points();
+    println!("{points} crash points, {counts:?}, VLF {NEWEST_VLF:?}");
+    println!("grown: half {HALF_GROWN:?}, whole {GROWN:?}");
     if std::env::var(sim::harness::REPLAY).is_err() {
-        assert!(counts.crash_points() > 500 && NEWEST_VLF.load(Relaxed) > 8);
+        assert!(points > 500 && NEWEST_VLF.load(Relaxed) > 8);
+        assert!(HALF_GROWN.load(Relaxed) > 20 && GROWN.load(Relaxed) > 20);
     }
 }

@@ -247,6 +247,76 @@ fn a_log_grows_instead_of_refusing() {
     assert_eq!(notes(&log, log.checkpoint().min_lsn).len(), 20);
 }
 
+/// The log writer makes room before it is needed: a session that then takes it touches no file.
+/// Without need it does nothing, and not a byte more than may be.
+#[test]
+fn the_log_writer_grows_ahead_of_need_and_only_then() {
+    let disk = disk();
+    let growing = LogOptions { growth_bytes: 6 << 20, max_bytes: 9 << 20, ..options() };
+    let log = Log::create(file(&disk, true), FAMILY, growing).unwrap();
+    let turns = |n: usize| (0..n).for_each(|_| log.writer_turn(os::clock::monotonic_ns()));
+    let touched = || {
+        let s = log.file().stats().snapshot();
+        (s.writes, s.syncs, log.file().len().unwrap())
+    };
+    let idle = touched();
+    turns(20);
+    assert_eq!((touched(), log.vlfs().len()), (idle, 4), "nobody needs more");
+    let nobody = &mut TransactionChain::default();
+    while log.usage().used_bytes < 460 << 10 {
+        note(&log, nobody, &[&[1; 4000]]);
+        log.flush_all();
+    }
+    assert_eq!(log.usage().total_bytes, 640 << 10);
+    let full = log.usage().used_bytes;
+    turns(30);
+    let grown = log.vlfs();
+    assert_eq!(log.usage().total_bytes, (640 << 10) + (6 << 20), "one increment");
+    assert_eq!(log.file().len().unwrap(), log.usage().total_bytes);
+    let end = grown.last().map(|v| v.offset + v.bytes);
+    assert_eq!((end, grown.len()), (Some(log.usage().total_bytes), 8), "{grown:?}");
+    assert_eq!(log.usage().used_bytes, full, "growing logs nothing");
+    let before = touched();
+    let mut large = LogReservation::none(&log);
+    large.grow(4 << 20).unwrap();
+    assert_eq!(touched(), before, "the session waited for no file");
+    turns(30);
+    assert_eq!(log.vlfs().len(), 8, "another increment is more than the file may have");
+    assert!(matches!(large.grow(2 << 20), Err(WalError::Full { .. })));
+    drop(large);
+    drop(log);
+    let log = reopen(&disk, growing).unwrap();
+    assert_eq!(log.vlfs().len(), 8);
+}
+
+/// A disk that has no room for the increment costs nothing but the refusal that follows, and the
+/// log goes on as soon as there is room.
+#[test]
+fn a_full_disk_stops_growing_ahead_and_is_asked_again() {
+    Simulation::run(1, Options::default(), |_| {
+        let small = DiskOptions { latency: false, capacity_bytes: 3 << 20, ..Default::default() };
+        let disk = Disk::new(small);
+        let growing = LogOptions { growth_bytes: 1 << 20, max_bytes: 9 << 20, ..options() };
+        let log = Log::create(file(&disk, true), FAMILY, growing).unwrap();
+        let hog = disk.open(Path::new("hog"), OpenHow { create: true, direct: false }).unwrap();
+        hog.set_len(2 << 20).unwrap();
+        let nobody = &mut TransactionChain::default();
+        while log.usage().used_bytes < 460 << 10 {
+            note(&log, nobody, &[&[1; 4000]]);
+            log.flush_all();
+        }
+        (0..5).for_each(|_| log.writer_turn(os::clock::monotonic_ns()));
+        assert_eq!((log.vlfs().len(), log.file().len().unwrap()), (4, 640 << 10));
+        let refused = LogReservation::none(&log).grow(300 << 10);
+        assert!(matches!(refused, Err(WalError::Full { .. })));
+        hog.set_len(0).unwrap();
+        os::task::sleep_ns(2_000_000_000);
+        (0..5).for_each(|_| log.writer_turn(os::clock::monotonic_ns()));
+        assert_eq!(log.file().len().unwrap(), (640 << 10) + (1 << 20));
+        LogReservation::none(&log).grow(300 << 10).unwrap();
+    });
+}
+
 fn bytes(disk: &Disk) -> Vec<u8> {
     let f = file(disk, false);
     let mut b = vec![0; f.len().unwrap() as usize];

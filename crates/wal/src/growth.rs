@@ -1,0 +1,247 @@
+//! Growth: the file gets longer by its increment, and what it gained becomes VLFs piece by piece.
+//!
+//! ```text
+//!  | header | VLFs                | zeroed | room, not yet written |
+//!                               end     zeroed                 allocated
+//! ```
+//! The log writer grows ahead of need: it asks for the increment when little is free, then zeroes
+//! the room in steps and turns it into VLFs. A session makes a piece itself only when it would be
+//! refused otherwise, and then just as much as a piece.
+//!
+//! Invariants
+//!  1. end <= zeroed; end <= allocated; all three only grow.
+//!  2. A VLF is used only when its zeros, its header and the pointer that counts it are durable, in
+//!     that order.
+//!  3. Without need nothing happens: a log with enough free space and no room left stays as it is.
+
+use crate::log::Log;
+use crate::space::MARGIN_BYTES;
+use crate::vlf::{VLF_BYTES_MAX, VLF_BYTES_MIN, VLF_HEADER_BYTES, VlfState, VlfStatus};
+use crate::{CheckpointPointer, WalError, file_header};
+use base::limits::LOG_SECTOR_BYTES;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What is zeroed in one step, between two flushes of the log writer.
+const STEP_BYTES: u64 = 1 << 20;
+/// The first pieces of a small log, and up to where they double: so that a session that must wait
+/// for one waits for little, and a large log has few.
+const PIECE_BYTES_LEAST: u64 = 1 << 20;
+const PIECE_BYTES_DOUBLE_TO: u64 = 8 << 20;
+/// The log writer asks for more when a quarter of the log is free, at most this much. A checkpoint
+/// is due when 70 % are used, so slow work is helped by that and needs no growth.
+const AHEAD_BYTES_MAX: u64 = 16 << 20;
+/// After the disk refused to let the file grow ahead of need, it is not asked again for so long.
+const RETRY_NS: u64 = 1_000_000_000;
+
+/// How far the file is made ready.
+pub(crate) struct Growth {
+    /// End of the last VLF.
+    end: u64,
+    /// Up to here the file was zeroed, not necessarily durably.
+    zeroed: u64,
+    /// Length of the file.
+    allocated: u64,
+    /// When the disk may be asked again.
+    retry_ns: u64,
+}
+
+impl Growth {
+    pub(crate) fn new(end: u64, allocated: u64) -> Growth {
+        assert!(end <= allocated, "the last VLF ends within the file");
+        Growth { end, zeroed: end, allocated, retry_ns: 0 }
+    }
+
+    /// Bytes of the file that are no VLF yet, if they suffice for one.
+    fn room(&self) -> Option<u64> {
+        assert!(self.end <= self.zeroed && self.end <= self.allocated, "invariant 1");
+        let sector = LOG_SECTOR_BYTES as u64;
+        let room = (self.allocated - self.end) / sector * sector;
+        (room >= VLF_BYTES_MIN).then_some(room)
+    }
+
+    /// The size of the next VLF: `least`, if there is so much room; what would be too small for
+    /// another one belongs to it.
+    fn piece(&self, room: u64, least: u64) -> u64 {
+        let usual = self.end.clamp(PIECE_BYTES_LEAST, PIECE_BYTES_DOUBLE_TO).max(self.end / 8);
+        let sector = LOG_SECTOR_BYTES as u64;
+        let wanted = usual.max(least).min(VLF_BYTES_MAX).next_multiple_of(sector);
+        let fits = if wanted + VLF_BYTES_MIN > room { room } else { wanted };
+        let piece = fits.min(VLF_BYTES_MAX);
+        assert!((VLF_BYTES_MIN..=room).contains(&piece), "a VLF of {piece} in {room}");
+        piece
+    }
+
+    /// Below how much free space the log writer asks for more.
+    fn ahead(&self) -> u64 {
+        (self.end / 4).min(AHEAD_BYTES_MAX)
+    }
+}
+
+impl Log {
+    /// Makes log for a reservation of `bytes`, which would be refused otherwise.
+    ///
+    /// # Errors
+    /// [`WalError::Full`] when the file may not or cannot grow.
+    pub(crate) fn grow(&self, bytes: u64) -> Result<(), WalError> {
+        let mut growth = self.growth.lock();
+        let full = || WalError::Full { because: self.reuse_wait() };
+        loop {
+            // While this session waited, the log writer may have made enough.
+            let wanted = self.reserved.load(Relaxed).saturating_add(bytes);
+            if wanted.saturating_add(MARGIN_BYTES) <= self.free.load(Relaxed) {
+                return Ok(());
+            }
+            if bytes > self.options.max_bytes {
+                return Err(full());
+            }
+            let least = bytes + 2 * MARGIN_BYTES + VLF_HEADER_BYTES;
+            let room = match growth.room() {
+                Some(room) => room,
+                None => self.extend(&mut growth, least).map_err(|_| full())?,
+            };
+            let piece = growth.piece(room, least);
+            self.add_vlf(&mut growth, piece).map_err(|_| full())?;
+        }
+    }
+
+    /// One step of growing ahead of need; whether another one is to follow. The log writer calls
+    /// it between flushes, so that nobody waits long for either.
+    pub(crate) fn grow_ahead(&self) -> bool {
+        let mut growth = self.growth.lock();
+        if growth.retry_ns > os::clock::monotonic_ns() {
+            return false;
+        }
+        let step = match growth.room() {
+            Some(room) => {
+                let piece = growth.piece(room, 0);
+                let last = growth.zeroed + STEP_BYTES >= growth.end + piece;
+                match last {
+                    true => self.add_vlf(&mut growth, piece),
+                    false => self.zero(&mut growth, STEP_BYTES),
+                }
+            }
+            None if self.may_extend(&growth, 0) && self.unpromised() < growth.ahead() => {
+                self.extend(&mut growth, 0).map(|_| ())
+            }
+            None => return false,
+        };
+        if step.is_err() {
+            growth.retry_ns = os::clock::monotonic_ns() + RETRY_NS;
+        }
+        self.watch_free(&growth);
+        step.is_ok()
+    }
+
+    /// Wakes the log writer when so little is free that it should grow ahead.
+    pub(crate) fn wake_when_low(&self) {
+        if self.unpromised() < self.grow_below.load(Relaxed) {
+            self.wake_writer();
+        }
+    }
+
+    /// Says from which mark on the log writer is woken: never where growing is not possible.
+    pub(crate) fn watch_free(&self, growth: &Growth) {
+        let possible = growth.retry_ns <= os::clock::monotonic_ns();
+        let possible = possible && (growth.room().is_some() || self.may_extend(growth, 0));
+        self.grow_below.store(if possible { growth.ahead() } else { 0 }, Relaxed);
+    }
+
+    /// Free and promised to nobody.
+    fn unpromised(&self) -> u64 {
+        self.free.load(Relaxed).saturating_sub(self.reserved.load(Relaxed))
+    }
+
+    fn increment(&self, least: u64) -> u64 {
+        self.options.growth_bytes.max(least).next_multiple_of(8192)
+    }
+
+    fn may_extend(&self, growth: &Growth, least: u64) -> bool {
+        let to = growth.allocated.saturating_add(self.increment(least));
+        self.options.growth_bytes > 0 && to <= self.options.max_bytes
+    }
+
+    /// Makes the file longer by its growth increment, or by what is asked if that is more; says
+    /// what room there is.
+    fn extend(&self, growth: &mut Growth, least: u64) -> Result<u64, WalError> {
+        let full = || WalError::Full { because: self.reuse_wait() };
+        if !self.may_extend(growth, least) {
+            return Err(full());
+        }
+        let to = growth.allocated + self.increment(least);
+        self.file.set_len(to)?;
+        growth.allocated = to;
+        self.allocated.store(to, Relaxed);
+        growth.room().ok_or_else(full)
+    }
+
+    fn zero(&self, growth: &mut Growth, most: u64) -> Result<(), WalError> {
+        let n = most.min(STEP_BYTES).min(growth.allocated - growth.zeroed);
+        assert!(n > 0, "there is something to zero");
+        self.file.write_at(&vec![0; n as usize], growth.zeroed)?;
+        growth.zeroed += n;
+        Ok(())
+    }
+
+    /// Makes the next VLF, durably, and only then lets it be used (invariant 2). When it fails,
+    /// what is on disk by then is unused, and is written again by the next try.
+    fn add_vlf(&self, growth: &mut Growth, bytes: u64) -> Result<(), WalError> {
+        let (offset, end) = (growth.end, growth.end + bytes);
+        while growth.zeroed < end {
+            self.zero(growth, end - growth.zeroed)?;
+        }
+        let (create_lsn, status) = (self.next_lsn(), VlfStatus::Inactive);
+        let vlf = VlfState { offset, bytes, sequence: 0, parity: 0, create_lsn, status };
+        self.file.write_at(&vlf.header(), offset)?;
+        if let Err(e) = self.file.sync() {
+            os::stop::process(&format!("sync of the grown log failed: {e}"));
+        }
+        self.note_length(end)?;
+        growth.end = end;
+        let mut tail = self.tail.lock();
+        let before = tail.vlfs.last().map(|v| v.offset + v.bytes);
+        assert_eq!(before, Some(offset), "VLFs follow each other without a gap");
+        tail.vlfs.push(vlf);
+        self.publish_free(&tail);
+        drop(tail);
+        self.watch_free(growth);
+        Ok(())
+    }
+
+    /// Writes the pointer again with the end of the last VLF, so that a file that is shortened
+    /// later is noticed.
+    pub(crate) fn note_length(&self, bytes: u64) -> Result<(), WalError> {
+        let mut pointer = self.pointer.lock();
+        assert!(pointer.file_bytes < bytes, "the log only becomes longer");
+        let generation = pointer.generation + 1;
+        let next = CheckpointPointer { generation, file_bytes: bytes, ..*pointer };
+        file_header::write_pointer(&*self.file, &next)?;
+        *pointer = next;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pieces are small at first, few in the end, and leave nothing unusable behind.
+    #[test]
+    fn pieces_double_and_use_all_of_the_room() {
+        const MB: u64 = 1 << 20;
+        let mut growth = Growth::new(MB, 65 * MB);
+        let mut pieces = Vec::new();
+        while let Some(room) = growth.room() {
+            let piece = growth.piece(room, 0);
+            pieces.push(piece / MB);
+            growth.end += piece;
+            growth.zeroed = growth.end;
+        }
+        assert_eq!(growth.end, growth.allocated);
+        assert_eq!(pieces, [1, 2, 4, 8, 8, 8, 8, 8, 8, 8, 1]);
+        let large = Growth::new(4096 * MB, 5000 * MB);
+        assert_eq!(large.piece(904 * MB, 0), 512 * MB, "an eighth of a large log");
+        let asked = Growth::new(MB, 65 * MB);
+        assert_eq!(asked.piece(64 * MB, 20 * MB), 20 * MB, "what a session needs at once");
+        assert_eq!(Growth::new(MB, MB + VLF_BYTES_MIN - 1).room(), None);
+    }
+}
