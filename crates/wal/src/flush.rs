@@ -32,17 +32,20 @@ impl Log {
         assert!(lsn < self.durable_lsn(), "a flush covers what it was asked for");
     }
 
-    /// Puts everything appended so far on disk.
+    /// Puts everything appended so far on disk; a flush of others that has it in hand is waited
+    /// for.
     pub fn flush_all(&self) {
-        let last = {
+        let (open, last) = {
             let tail = self.tail.lock();
-            Lsn(tail.block.next_lsn().0 - 1)
+            (tail.block.lsn, Lsn(tail.block.next_lsn().0 - 1))
         };
         if last.slot() > 0 {
             self.flush_to(last);
-        } else {
-            self.flush_closed();
+        } else if open > self.durable_lsn() {
+            // All blocks are closed, and maybe none is left in the tail: somebody writes them now.
+            timed(WaitKind::WriteLog, || self.flush_until(Lsn(open.0 - 1), false));
         }
+        assert!(open <= self.durable_lsn(), "all blocks before the open one are durable");
     }
 
     /// Writes the closed blocks, leaving the open one.

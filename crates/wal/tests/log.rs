@@ -187,6 +187,32 @@ fn group_commit_shares_syncs_and_loses_nobody() {
     }
 }
 
+/// `flush_all` waits for a flush of others that is under way: what it found appended is durable
+/// when it returns, also where the open block was just taken.
+#[test]
+fn flush_all_waits_for_the_flush_of_others() {
+    for seed in 0..10 {
+        Simulation::run(seed, Options::default(), |_| {
+            let disk = Disk::new(DiskOptions::default());
+            let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+            let other = Arc::clone(&log);
+            let task = os::task::spawn("committer", move || {
+                for i in 0..20 {
+                    let at = note(&other, &mut TransactionChain::default(), &[&[i]]);
+                    other.flush_to(at.last);
+                }
+            });
+            for _ in 0..200 {
+                let last = log.last_lsn();
+                log.flush_all();
+                assert!(last < log.durable_lsn(), "{last} was appended before");
+                os::task::sleep_ns(10_000);
+            }
+            task.join().unwrap();
+        });
+    }
+}
+
 /// A full log refuses new promises with a reason, keeps the old ones, and is usable again once a
 /// checkpoint has freed it.
 #[test]
