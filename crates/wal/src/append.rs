@@ -12,7 +12,7 @@ use base::Lsn;
 use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Closed blocks beyond which an appender writes the log itself (wait LOGBUFFER).
 const CLOSED_BLOCKS_MAX: usize = 64;
@@ -49,8 +49,9 @@ impl Tail {
         next_block: Lsn,
         previous_checksum: u32,
     ) -> Tail {
-        assert_eq!(vlfs[current].sequence, next_block.vlf());
-        Tail {
+        assert_eq!(vlfs[current].sequence, next_block.vlf(), "the open block is in its VLF");
+        assert!(vlfs[current].first_block() <= next_block, "blocks come behind the VLF's header");
+        let tail = Tail {
             block: Block::open(next_block, Vec::with_capacity(LOG_BLOCK_BYTES_MAX)),
             closed: VecDeque::new(),
             recent: VecDeque::new(),
@@ -59,36 +60,64 @@ impl Tail {
             current,
             previous_checksum,
             spare: Vec::new(),
-        }
+        };
+        tail.check();
+        tail
+    }
+
+    /// What holds between any two transitions. Costs a look at each VLF: for rare ones.
+    pub(crate) fn check(&self) {
+        let current = self.current();
+        assert_eq!(current.status, VlfStatus::Active, "the open block's VLF is in use");
+        assert_eq!(current.sequence, self.block.lsn.vlf(), "the open block is in its VLF");
+        assert!(self.block.lsn.block() <= current.units(), "the open block begins within it");
+        let above = self.vlfs.iter().any(|v| v.sequence > current.sequence);
+        assert!(!above, "no VLF is newer than the one of the open block");
+        let gap = self.vlfs.windows(2).any(|v| v[0].offset + v[0].bytes != v[1].offset);
+        assert!(!gap, "VLFs follow each other without a gap");
+        let unused = self.vlfs.iter().any(|v| v.sequence == 0 && v.status == VlfStatus::Active);
+        assert!(!unused, "a VLF that was never entered holds nothing");
+        let closed = self.closed.back().is_none_or(|b| b.lsn < self.block.lsn);
+        assert!(closed, "closed blocks come before the open one");
+        let recent = self.recent.back().zip(self.closed.front());
+        assert!(recent.is_none_or(|(r, c)| r.lsn < c.lsn), "written before those to be written");
     }
 
     pub(crate) fn current(&self) -> &VlfState {
+        debug_assert!(self.current < self.vlfs.len(), "one of the file's VLFs");
         &self.vlfs[self.current]
     }
 
     /// Bytes from a block offset to the end of the current VLF.
     fn room_in_vlf(&self, from_unit: u32) -> usize {
+        debug_assert!(from_unit <= self.current().units(), "a place within the VLF");
         self.current().units().saturating_sub(from_unit) as usize * LOG_SECTOR_BYTES
     }
 
     fn open_block_has_room(&self, bytes: usize, records: usize) -> bool {
+        debug_assert!(bytes > 0 && records > 0, "it is asked for a group");
         self.block.has_room(bytes, records)
             && self.block.bytes.len() + bytes <= self.room_in_vlf(self.block.lsn.block())
     }
 
     fn buffer(&mut self) -> Vec<u8> {
+        debug_assert!(self.spare.len() <= RECENT_BLOCKS, "spare buffers are bounded");
         self.spare.pop().unwrap_or_else(|| Vec::with_capacity(LOG_BLOCK_BYTES_MAX))
     }
 
     /// Closes the open block, if it has records, and opens one with room for `bytes`.
     pub(crate) fn next_block(&mut self, bytes: usize) {
         let mut at = self.block.lsn;
+        assert!(bytes <= crate::group::GROUP_BYTES_MAX, "rule 1: a group fits a block");
         if !self.block.is_empty() {
             self.previous_checksum = self.block.close(self.previous_checksum);
             let unit = at.block() + (self.block.bytes.len() / LOG_SECTOR_BYTES) as u32;
             let buffer = self.buffer();
             let fresh = Block { lsn: at, bytes: buffer, count: 0 };
             let full = std::mem::replace(&mut self.block, fresh);
+            debug_assert!(unit > at.block() && unit <= self.current().units(), "inside the VLF");
+            let before = self.closed.back();
+            debug_assert!(before.is_none_or(|b| b.lsn < at), "rule 2: closed in order of LSN");
             self.closed.push_back(ClosedBlock { lsn: at, bytes: Arc::new(full.bytes) });
             at = Lsn::new(at.vlf(), unit, 0);
         }
@@ -99,6 +128,9 @@ impl Tail {
         }
         let buffer = std::mem::take(&mut self.block.bytes);
         self.block = Block::open(at, buffer);
+        debug_assert!(self.block.is_empty() && self.block.lsn.vlf() == self.current().sequence);
+        let room = self.room_in_vlf(at.block());
+        debug_assert!(bytes == 0 || bytes + BLOCK_HEADER_BYTES <= room, "there is room now");
     }
 
     fn enter_next_vlf(&mut self) {
@@ -111,10 +143,14 @@ impl Tail {
             // Reservations promise that this does not happen; without log nothing can go on.
             os::stop::process("the transaction log is full beyond its reserve");
         };
+        assert!(free != self.current, "the current VLF is not free");
+        assert!(self.vlfs[free].sequence < sequence, "sequence numbers only grow (rule 6)");
         let v = &mut self.vlfs[free];
         v.sequence = sequence;
         v.parity = if v.parity == 64 { 128 } else { 64 };
         v.status = VlfStatus::Active;
+        let before = self.headers.last();
+        assert!(before.is_none_or(|h| h.sequence < sequence), "headers are written in order");
         self.headers.push(*v);
         self.current = free;
     }
@@ -129,6 +165,7 @@ impl Tail {
                 self.spare.push(buffer);
             }
         }
+        debug_assert!(self.recent.len() <= RECENT_BLOCKS, "old blocks are given up");
     }
 }
 
@@ -139,6 +176,7 @@ impl Log {
     /// group (rule 3). Empties the group.
     pub fn append(&self, group: &mut Group, chain: &mut TransactionChain) -> Appended {
         assert!(!group.is_empty(), "an append logs something");
+        assert!(group.len() <= crate::group::GROUP_BYTES_MAX, "rule 1: a group fits a block");
         let (appended, waiting) = {
             let mut tail = self.tail.lock();
             if !tail.open_block_has_room(group.bytes.len(), group.count) {
@@ -146,13 +184,19 @@ impl Log {
                 self.publish_free(&tail);
             }
             let first = tail.block.next_lsn();
+            debug_assert!(first.0 >= self.next.load(Relaxed), "LSNs only grow");
             link(group, first, chain);
             tail.block.bytes.extend_from_slice(&group.bytes);
             tail.block.count += group.count as u16;
             let next = tail.block.next_lsn();
+            debug_assert!(tail.block.bytes.len() <= LOG_BLOCK_BYTES_MAX, "the block has room");
+            let room = tail.room_in_vlf(tail.block.lsn.block());
+            debug_assert!(tail.block.bytes.len() <= room, "the VLF has room");
+            debug_assert_eq!(next.0 - first.0, group.count as u64, "an LSN for each record");
             self.next.store(next.0, Release);
             (Appended { first, last: Lsn(next.0 - 1) }, tail.closed.len())
         };
+        debug_assert!(chain.id == 0 || chain.last <= appended.last, "the chain ends here");
         group.clear();
         if waiting >= CLOSED_BLOCKS_MAX {
             self.flush_closed();
@@ -168,13 +212,17 @@ impl Log {
     pub fn next_lsn(&self) -> Lsn {
         // Pairs with the release of an append: who sees its LSN here also sees that its pages were
         // marked dirty before it (rule 8).
-        Lsn(self.next.load(Acquire))
+        let next = Lsn(self.next.load(Acquire));
+        debug_assert!(next.slot() > 0, "a block's first record has slot 1");
+        next
     }
 
     /// The record that was appended last.
     #[inline]
     pub fn last_lsn(&self) -> Lsn {
-        Lsn(self.next_lsn().0 - 1)
+        let last = Lsn(self.next_lsn().0 - 1);
+        debug_assert!(last.slot() > 0, "the incarnation's record was appended before");
+        last
     }
 }
 
@@ -185,6 +233,9 @@ fn link(group: &mut Group, first: Lsn, chain: &mut TransactionChain) {
         let r = &mut group.bytes[at..];
         let n = usize::from(u16::from_le_bytes([r[0], r[1]]));
         let id = u32::from_le_bytes([r[4], r[5], r[6], r[7]]);
+        debug_assert!(n >= crate::record::HEADER_BYTES && n <= r.len(), "whole records");
+        let more = RecordFlags(r[3]).has(RecordFlags::MORE);
+        debug_assert_eq!(more, n < r.len(), "MORE is set on all but the last");
         if id != 0 {
             assert_eq!(id, chain.id, "a group logs for one transaction");
             if !RecordFlags(r[3]).has(RecordFlags::COMPENSATION) {
@@ -193,6 +244,7 @@ fn link(group: &mut Group, first: Lsn, chain: &mut TransactionChain) {
             if chain.first == Lsn::ZERO {
                 chain.first = lsn;
             }
+            debug_assert!(chain.last < lsn && chain.first <= lsn, "a chain goes forward");
             chain.last = lsn;
             chain.bytes += n as u64;
             chain.records += 1;

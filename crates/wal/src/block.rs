@@ -39,6 +39,7 @@ fn u32_at(b: &[u8], at: usize) -> u32 {
 }
 
 fn checksum(bytes: &[u8]) -> u32 {
+    assert!(bytes.len() >= BLOCK_HEADER_BYTES, "a checksum covers the header");
     let front = crc32c::crc32c(&bytes[..24]);
     crc32c::crc32c_append(crc32c::crc32c_append(front, &[0; 4]), &bytes[28..])
 }
@@ -47,33 +48,43 @@ impl Block {
     /// An empty block at a place.
     pub(crate) fn open(lsn: Lsn, mut buffer: Vec<u8>) -> Block {
         assert_eq!(lsn.slot(), 0, "a block starts at slot 0");
+        let header = crate::vlf::VLF_HEADER_BYTES / LOG_SECTOR_BYTES as u64;
+        assert!(u64::from(lsn.block()) >= header, "blocks come behind the VLF's header");
         buffer.clear();
         buffer.resize(BLOCK_HEADER_BYTES, 0);
         Block { lsn, bytes: buffer, count: 0 }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
+        let bare = self.bytes.len() == BLOCK_HEADER_BYTES;
+        debug_assert_eq!(self.count == 0, bare, "records have bytes");
         self.count == 0
     }
 
     /// Whether a group fits.
     pub(crate) fn has_room(&self, bytes: usize, records: usize) -> bool {
+        debug_assert!(self.bytes.len() >= BLOCK_HEADER_BYTES, "an open block has its header");
         self.bytes.len() + bytes <= LOG_BLOCK_BYTES_MAX
             && usize::from(self.count) + records <= RECORDS_MAX
     }
 
     /// The LSN that the next record gets.
     pub(crate) fn next_lsn(&self) -> Lsn {
+        debug_assert_eq!(self.lsn.slot(), 0, "a block starts at slot 0");
+        debug_assert!(usize::from(self.count) <= RECORDS_MAX, "the next LSN is of this block");
         Lsn(self.lsn.0 + u64::from(self.count) + 1)
     }
 
     /// Units the block takes on disk.
     pub(crate) fn units(&self) -> u32 {
+        debug_assert!(self.bytes.len() <= LOG_BLOCK_BYTES_MAX, "60 KB at most");
         self.bytes.len().div_ceil(LOG_SECTOR_BYTES) as u32
     }
 
     /// Fills the header and pads to whole units; returns the checksum for the next block.
     pub(crate) fn close(&mut self, previous_checksum: u32) -> u32 {
+        assert!(self.count > 0, "a block without records is not written");
+        assert!(self.bytes.len() <= LOG_BLOCK_BYTES_MAX, "60 KB at most");
         let (units, used) = (self.units(), self.bytes.len() as u32);
         let b = &mut self.bytes;
         b[..4].copy_from_slice(&MAGIC.to_le_bytes());
@@ -86,6 +97,9 @@ impl Block {
         let sum = checksum(b);
         b[24..28].copy_from_slice(&sum.to_le_bytes());
         b.resize(units as usize * LOG_SECTOR_BYTES, 0);
+        let read_back = BlockView::parse(b, self.lsn);
+        debug_assert!(read_back.is_some_and(|v| v.checksum() == sum), "it reads back");
+        debug_assert!(read_back.is_some_and(|v| v.previous_checksum() == previous_checksum));
         sum
     }
 }
@@ -99,6 +113,7 @@ pub(crate) struct BlockView<'a> {
 impl<'a> BlockView<'a> {
     /// Units that the block at the start of `sector` claims to take; 0 when it is none.
     pub(crate) fn claimed_units(sector: &[u8], at: Lsn) -> u32 {
+        debug_assert_eq!(at.slot(), 0, "a block starts at slot 0");
         if sector.len() < BLOCK_HEADER_BYTES
             || u32_at(sector, 0) != MAGIC
             || u32_at(sector, 4) != at.vlf()
@@ -120,20 +135,26 @@ impl<'a> BlockView<'a> {
     }
 
     pub(crate) fn previous_checksum(self) -> u32 {
+        debug_assert!(self.bytes.len() >= BLOCK_HEADER_BYTES, "a parsed block has its header");
         u32_at(self.bytes, 20)
     }
 
     pub(crate) fn checksum(self) -> u32 {
+        debug_assert!(self.bytes.len() >= BLOCK_HEADER_BYTES, "a parsed block has its header");
         u32_at(self.bytes, 24)
     }
 
     pub(crate) fn units(self) -> u32 {
-        u32::from(u16_at(self.bytes, 12))
+        let units = u32::from(u16_at(self.bytes, 12));
+        debug_assert!(units as usize * LOG_SECTOR_BYTES >= self.bytes.len(), "as it was parsed");
+        units
     }
 }
 
 /// The records of a block's used bytes, open or closed.
 pub(crate) fn records_of(block: Lsn, bytes: &[u8]) -> impl Iterator<Item = RecordView<'_>> {
+    assert_eq!(block.slot(), 0, "a block starts at slot 0");
+    assert!(bytes.len() >= BLOCK_HEADER_BYTES, "records follow the header");
     let mut at = BLOCK_HEADER_BYTES;
     let mut slot = 0;
     std::iter::from_fn(move || {

@@ -37,6 +37,7 @@ fn is_sound(b: &Sector) -> bool {
 }
 
 fn u64_at(b: &Sector, at: usize) -> u64 {
+    debug_assert!(at + 8 <= 508, "a field lies before the checksum");
     let mut v = [0; 8];
     v.copy_from_slice(&b[at..at + 8]);
     u64::from_le_bytes(v)
@@ -51,6 +52,7 @@ impl CheckpointPointer {
         b[24] = u8::from(self.clean);
         b[32..40].copy_from_slice(&self.file_bytes.to_le_bytes());
         sum_up(&mut b);
+        debug_assert_eq!(Self::parse(&b), Some(*self), "what is written reads back");
         b
     }
 
@@ -78,6 +80,7 @@ pub(crate) fn write_identity(file: &dyn File, family: &[u8; 16]) -> Result<(), W
     b[8..12].copy_from_slice(&VERSION.to_le_bytes());
     b[12..28].copy_from_slice(family);
     sum_up(&mut b);
+    debug_assert!(is_sound(&b), "what is written reads back");
     Ok(file.write_at(&b, 0)?)
 }
 
@@ -99,6 +102,8 @@ pub(crate) fn read_identity(file: &dyn File) -> Result<[u8; 16], WalError> {
 /// Writes a pointer into its sector and makes it durable.
 pub(crate) fn write_pointer(file: &dyn File, p: &CheckpointPointer) -> Result<(), WalError> {
     assert!(p.generation > 0, "generation 0 means none");
+    assert!(p.min_lsn <= p.checkpoint, "recovery reads from min_lsn through the checkpoint");
+    assert!(p.file_bytes > crate::vlf::FILE_HEADER_BYTES, "a log has a VLF");
     file.write_at(&p.sector(), p.offset())?;
     if let Err(e) = file.sync() {
         os::stop::process(&format!("sync of the log's checkpoint pointer failed: {e}"));

@@ -6,6 +6,7 @@
 
 use crate::log::Log;
 use base::Lsn;
+use base::limits::LOG_SECTOR_BYTES;
 use os::wait::{WaitKind, timed};
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -19,7 +20,9 @@ impl Log {
     /// Every record below this is on disk.
     #[inline]
     pub fn durable_lsn(&self) -> Lsn {
-        Lsn(self.durable.load(Acquire))
+        let durable = Lsn(self.durable.load(Acquire));
+        debug_assert_eq!(durable.slot(), 0, "blocks become durable, not records");
+        durable
     }
 
     /// Returns once the record is on disk (wait WRITELOG).
@@ -53,6 +56,7 @@ impl Log {
         let last = self.tail.lock().closed.back().map(|b| Lsn(b.lsn.0 + 1));
         if let Some(last) = last {
             timed(WaitKind::LogBuffer, || self.flush_until(last, false));
+            assert!(last < self.durable_lsn(), "the closed blocks are durable");
         }
     }
 
@@ -70,6 +74,7 @@ impl Log {
             drop(flushing);
             self.write_out(close_open_block);
             flushing = self.flushing.lock();
+            assert!(flushing.in_progress, "one flush at a time, ended by who began it");
             flushing.in_progress = false;
             self.flushed.notify_all();
         }
@@ -88,7 +93,13 @@ impl Log {
             while let Some(b) = tail.closed.pop_front() {
                 let v = tail.vlfs.iter().find(|v| v.sequence == b.lsn.vlf());
                 let v = v.expect("a block that is not yet durable has its VLF");
-                blocks.push((v.file_offset(b.lsn), std::sync::Arc::clone(&b.bytes)));
+                let (offset, end) = (v.file_offset(b.lsn), v.offset + v.bytes);
+                assert!(offset + b.bytes.len() as u64 <= end, "a block lies within its VLF");
+                assert_eq!(b.bytes.len() % LOG_SECTOR_BYTES, 0, "blocks are whole sectors");
+                assert!(b.lsn >= self.durable_lsn(), "what is durable is not written again");
+                let before = tail.recent.back().is_none_or(|r| r.lsn < b.lsn);
+                assert!(before, "rule 2: blocks are written in order of LSN");
+                blocks.push((offset, std::sync::Arc::clone(&b.bytes)));
                 tail.recent.push_back(b);
             }
             (headers, blocks, tail.block.lsn)
@@ -104,6 +115,7 @@ impl Log {
             self.written(self.file.sync());
         }
         self.tail.lock().retire();
+        assert!(self.durable_lsn() <= end, "what is durable stays so");
         self.durable.store(end.0, Release);
         self.wake_when_low();
     }

@@ -50,15 +50,19 @@ impl Group {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.count = 0;
+        self.last_start = 0;
+        debug_assert!(self.is_empty(), "nothing is left");
     }
 
     /// Whether it has no records.
     pub fn is_empty(&self) -> bool {
+        debug_assert_eq!(self.count == 0, self.bytes.is_empty(), "records have bytes");
         self.count == 0
     }
 
     /// Bytes so far.
     pub fn len(&self) -> usize {
+        debug_assert!(self.bytes.len() <= GROUP_BYTES_MAX, "invariant 1");
         self.bytes.len()
     }
 
@@ -67,6 +71,7 @@ impl Group {
     /// # Panics
     /// When there is none.
     pub fn last_payload(&self) -> &[u8] {
+        assert!(self.count > 0, "there is a last record");
         let record = RecordView::parse(Lsn::ZERO, &self.bytes[self.last_start..]);
         record.expect("what was pushed is a record").payload()
     }
@@ -94,6 +99,7 @@ impl Group {
         transaction: u32,
         undo_next: Lsn,
     ) -> Result<(), GroupOverflow> {
+        assert!(transaction != 0, "a transaction's change is compensated");
         let flags = RecordFlags(RecordFlags::COMPENSATION);
         self.push(crate::record::kinds::UNDONE, flags, transaction, undo_next, None, &[])
     }
@@ -127,6 +133,12 @@ impl Group {
         let payload_len: usize = payload.iter().map(|p| p.len()).sum();
         let page_len = if page.is_some() { PAGE_PART_BYTES } else { 0 };
         let n = HEADER_BYTES + page_len + payload_len;
+        let compensation = flags.has(RecordFlags::COMPENSATION);
+        debug_assert!(!flags.has(RecordFlags::MORE | RecordFlags::PAGE), "set here only");
+        debug_assert!(compensation || undo_next == Lsn::ZERO, "others are linked when appended");
+        debug_assert!(!compensation || transaction != 0, "a transaction's change is compensated");
+        let both = compensation && flags.has(RecordFlags::REDO_ONLY);
+        debug_assert!(!both, "a compensation is redo-only as it is");
         if self.bytes.len() + n > GROUP_BYTES_MAX || self.count + 1 > crate::block::RECORDS_MAX {
             return Err(GroupOverflow);
         }
@@ -149,6 +161,8 @@ impl Group {
         for part in payload {
             self.bytes.extend_from_slice(part);
         }
+        debug_assert_eq!(self.bytes.len(), self.last_start + n, "as long as its header says");
+        debug_assert!(self.bytes.len() <= GROUP_BYTES_MAX, "invariant 1");
         Ok(())
     }
 }

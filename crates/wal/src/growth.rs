@@ -100,6 +100,7 @@ impl Log {
                 None => self.extend(&mut growth, least).map_err(|_| full())?,
             };
             let piece = growth.piece(room, least);
+            assert!(piece >= least.min(room.min(VLF_BYTES_MAX)), "as much as there is of it");
             self.add_vlf(&mut growth, piece).map_err(|_| full())?;
         }
     }
@@ -156,6 +157,7 @@ impl Log {
     }
 
     fn may_extend(&self, growth: &Growth, least: u64) -> bool {
+        assert_eq!(growth.allocated, self.allocated.load(Relaxed), "both change here only");
         let to = growth.allocated.saturating_add(self.increment(least));
         self.options.growth_bytes > 0 && to <= self.options.max_bytes
     }
@@ -168,6 +170,8 @@ impl Log {
             return Err(full());
         }
         let to = growth.allocated + self.increment(least);
+        assert!(growth.room().is_none(), "room is used before more is asked for");
+        assert!(to <= self.options.max_bytes, "the file stays within its limit");
         self.file.set_len(to)?;
         growth.allocated = to;
         self.allocated.store(to, Relaxed);
@@ -177,6 +181,7 @@ impl Log {
     fn zero(&self, growth: &mut Growth, most: u64) -> Result<(), WalError> {
         let n = most.min(STEP_BYTES).min(growth.allocated - growth.zeroed);
         assert!(n > 0, "there is something to zero");
+        assert!(growth.zeroed >= growth.end, "what is in use is not zeroed");
         self.file.write_at(&vec![0; n as usize], growth.zeroed)?;
         growth.zeroed += n;
         Ok(())
@@ -186,6 +191,7 @@ impl Log {
     /// what is on disk by then is unused, and is written again by the next try.
     fn add_vlf(&self, growth: &mut Growth, bytes: u64) -> Result<(), WalError> {
         let (offset, end) = (growth.end, growth.end + bytes);
+        assert!(end <= growth.allocated, "a VLF lies within the file");
         while growth.zeroed < end {
             self.zero(growth, end - growth.zeroed)?;
         }
@@ -196,11 +202,13 @@ impl Log {
             os::stop::process(&format!("sync of the grown log failed: {e}"));
         }
         self.note_length(end)?;
+        assert!(end <= growth.zeroed, "invariant 2: it was zeroed");
         growth.end = end;
         let mut tail = self.tail.lock();
         let before = tail.vlfs.last().map(|v| v.offset + v.bytes);
         assert_eq!(before, Some(offset), "VLFs follow each other without a gap");
         tail.vlfs.push(vlf);
+        tail.check();
         self.publish_free(&tail);
         drop(tail);
         self.watch_free(growth);
@@ -214,6 +222,8 @@ impl Log {
         assert!(pointer.file_bytes < bytes, "the log only becomes longer");
         let generation = pointer.generation + 1;
         let next = CheckpointPointer { generation, file_bytes: bytes, ..*pointer };
+        let covered = self.allocated.load(Relaxed) >= bytes;
+        assert!(covered, "the pointer counts no more than the file has");
         file_header::write_pointer(&*self.file, &next)?;
         *pointer = next;
         Ok(())

@@ -108,7 +108,7 @@ impl Log {
         family: [u8; 16],
         options: LogOptions,
     ) -> Result<Arc<Log>, WalError> {
-        assert!(options.initial_bytes > FILE_HEADER_BYTES);
+        assert!(options.initial_bytes > FILE_HEADER_BYTES, "a log has a VLF");
         file.set_len(options.initial_bytes)?;
         file_header::write_identity(&*file, &family)?;
         let mut vlfs = new_vlfs(options.initial_bytes);
@@ -128,6 +128,8 @@ impl Log {
         let log = Self::start(file, family, options, tail, pointer)?;
         // The pointer comes last: a file without one is no log yet, one with it has a first block.
         log.flush_all();
+        assert!(log.durable_lsn() > first, "the checkpoint's record is durable before its pointer");
+        assert!(end <= options.initial_bytes, "the VLFs lie within the file");
         file_header::write_pointer(&*log.file, &pointer)?;
         Ok(log)
     }
@@ -159,6 +161,7 @@ impl Log {
             os::stop::process(&format!("sync of the log's headers failed: {e}"));
         }
         let current = current.ok_or(WalError::Missing(end.next_block))?;
+        assert!(end.next_block > pointer.checkpoint, "the chain began at the checkpoint's block");
         let tail = Tail::new(vlfs, current, end.next_block, end.checksum);
         let log = Self::start(file, family, options, tail, pointer)?;
         if pointer.file_bytes < end_of_vlfs {
@@ -169,6 +172,7 @@ impl Log {
         // ends: else the next crash could lose it, and a block that was found lost now would
         // follow again (rule 5).
         log.flush_all();
+        assert!(log.last_lsn() < log.durable_lsn(), "rule 5: the incarnation is durable");
         Ok(log)
     }
 
@@ -207,7 +211,9 @@ impl Log {
         let incarnation = os::entropy::random_u64().to_le_bytes();
         let pushed = group.push_plain(kinds::INCARNATION, 0, &incarnation);
         assert!(pushed.is_ok(), "an empty group has room for 24 bytes");
-        log.append(&mut group, &mut TransactionChain::default());
+        let first = log.append(&mut group, &mut TransactionChain::default()).first;
+        assert!(first.0 >= next && first.0 > durable, "it begins behind what was found");
+        assert_eq!(log.reserved.load(Relaxed), 0, "nobody has been promised anything");
         Ok(Arc::new(log))
     }
 
@@ -238,6 +244,8 @@ impl Log {
         let active: u64 = active.map(|v| v.bytes).sum();
         let unit = LOG_SECTOR_BYTES as u64;
         let unfilled = u64::from(tail.current().units() - tail.block.lsn.block()) * unit;
+        assert!(active >= unfilled, "the open block's VLF is active");
+        assert!(active <= self.allocated.load(Relaxed), "VLFs lie within the file");
         LogUsage {
             total_bytes: self.allocated.load(Relaxed),
             used_bytes: active - unfilled.saturating_sub(tail.block.bytes.len() as u64),

@@ -4,7 +4,7 @@
 //! checksum and as the successor of the one before (rule 4).
 
 use crate::WalError;
-use crate::block::{BLOCK_HEADER_BYTES, BlockView, records_of};
+use crate::block::{BLOCK_HEADER_BYTES, BlockView, RECORDS_MAX, records_of};
 use crate::log::Log;
 use crate::record::{RecordFlags, RecordView};
 use crate::vlf::VlfState;
@@ -29,6 +29,7 @@ fn read_block<'b>(
     at: Lsn,
     buf: &'b mut Vec<u8>,
 ) -> Option<BlockView<'b>> {
+    debug_assert_eq!(at.slot(), 0, "a block starts at slot 0");
     let vlf = vlf_of(vlfs, at.vlf())?;
     if at.block() >= vlf.units() {
         return None;
@@ -51,6 +52,8 @@ fn read_block<'b>(
 
 /// Where the block after one may be: right behind it, or first in the next VLF.
 fn successors(vlfs: &[VlfState], block: Lsn, units: u32) -> [Option<Lsn>; 2] {
+    assert_eq!(block.slot(), 0, "a block starts at slot 0");
+    assert!(units > 0, "a block that was read takes a sector");
     let unit = block.block() + units;
     let vlf = vlf_of(vlfs, block.vlf());
     let behind = vlf.filter(|v| unit < v.units()).map(|_| Lsn::new(block.vlf(), unit, 0));
@@ -71,8 +74,11 @@ pub(crate) fn find_end(file: &dyn File, vlfs: &[VlfState], from: Lsn) -> Result<
             (view.previous_checksum() == checksum).then(|| (lsn, view.units(), view.checksum()))
         });
         let Some((lsn, n, sum)) = next else { break };
+        assert!(lsn > at && n > 0, "the chain goes forward");
         (at, units, checksum) = (lsn, n, sum);
     }
+    let within = vlf_of(vlfs, at.vlf()).is_some_and(|v| at.block() + units <= v.units());
+    assert!(within, "the last block lies within its VLF");
     Ok(LogEnd { next_block: Lsn::new(at.vlf(), at.block() + units, 0), checksum })
 }
 
@@ -88,7 +94,11 @@ impl GroupView<'_> {
     /// # Panics
     /// Never: a group has a record.
     pub fn end(&self) -> Lsn {
-        self.records.last().expect("a group has a record").lsn
+        let last = self.records.last().expect("a group has a record");
+        debug_assert!(!last.flags().has(RecordFlags::MORE), "the group ends there");
+        let first = last.lsn.0 + 1 - self.records.len() as u64;
+        debug_assert_eq!(self.records[0].lsn.0, first, "its LSNs are without a gap");
+        last.lsn
     }
 }
 
@@ -135,6 +145,7 @@ impl<'l> LogReader<'l> {
             return Err(WalError::Missing(Lsn(at.0 + 1)).into());
         }
         self.block = log.successor_of(at, loaded);
+        assert!(self.block.is_none_or(|next| next > at), "the log is read forward");
         Ok(true)
     }
 }
@@ -176,7 +187,7 @@ impl<'l> RecordReader<'l> {
         self.block = None;
         self.offsets.clear();
         self.log.load_block(block, &mut self.buf)?;
-        let mut at = crate::block::BLOCK_HEADER_BYTES;
+        let mut at = BLOCK_HEADER_BYTES;
         for record in records_of(block, &self.buf) {
             self.offsets.push(at);
             at += record.bytes.len();
@@ -204,6 +215,7 @@ impl Log {
             if tail.block.lsn == at {
                 buf.clone_from(&tail.block.bytes);
                 let units = tail.block.units();
+                debug_assert!(units > 0 && usize::from(tail.block.count) <= RECORDS_MAX);
                 return Some(Loaded { units, previous: tail.previous_checksum, checksum: None });
             }
             let kept = tail.closed.iter().chain(&tail.recent).find(|b| b.lsn == at);
@@ -221,6 +233,7 @@ impl Log {
     /// (rule 4). A sound block of a future that a crash cut off may stand in the other.
     fn successor_of(&self, at: Lsn, block: Loaded) -> Option<Lsn> {
         let checksum = block.checksum?;
+        assert!(block.units > 0, "a closed block takes a sector");
         let vlfs = self.tail.lock().vlfs.clone();
         let mut buf = Vec::new();
         let follows = |&lsn: &Lsn| {
@@ -232,6 +245,7 @@ impl Log {
 
 fn used_part(raw: &[u8], at: Lsn, buf: &mut Vec<u8>) -> Option<Loaded> {
     let view = BlockView::parse(raw, at)?;
+    debug_assert!(view.bytes.len() <= raw.len(), "the used part is a part");
     buf.clear();
     buf.extend_from_slice(view.bytes);
     let (previous, checksum) = (view.previous_checksum(), Some(view.checksum()));

@@ -93,47 +93,61 @@ impl<'a> RecordView<'a> {
         (n >= least).then(|| bytes.get(..n)).flatten().map(|bytes| RecordView { lsn, bytes })
     }
 
+    fn is_whole(&self) -> bool {
+        debug_assert!(self.bytes.len() >= HEADER_BYTES, "a record has its header");
+        usize::from(u16_at(self.bytes, 0)) == self.bytes.len()
+    }
+
     /// Its kind.
     pub fn kind(&self) -> Kind {
+        debug_assert!(self.bytes.len() >= HEADER_BYTES, "a record has its header");
         Kind(self.bytes[2])
     }
 
     /// Its flags.
     pub fn flags(&self) -> RecordFlags {
+        debug_assert!(self.bytes.len() >= HEADER_BYTES, "a record has its header");
         RecordFlags(self.bytes[3])
     }
 
     /// Low 32 bits of its transaction's id; 0 for none.
     pub fn transaction(&self) -> u32 {
+        debug_assert!(self.bytes.len() >= HEADER_BYTES, "a record has its header");
         u32_at(self.bytes, 4)
     }
 
     /// The transaction's previous record, or what to undo next after a compensation.
     pub fn previous(&self) -> Lsn {
+        debug_assert!(self.bytes.len() >= HEADER_BYTES, "a record has its header");
         Lsn(u64::from(u32_at(self.bytes, 8)) | (u64::from(u32_at(self.bytes, 12)) << 32))
     }
 
     /// The page it changes.
     pub fn page(&self) -> Option<PageId> {
         let at = HEADER_BYTES;
+        debug_assert!(self.is_whole(), "a record is as long as it says");
         let page = || PageId::new(u16_at(self.bytes, at + 4), u32_at(self.bytes, at));
         self.flags().has(RecordFlags::PAGE).then(page)
     }
 
     /// The slot it changes; 0 without a page part.
     pub fn slot(&self) -> u16 {
+        debug_assert!(self.is_whole(), "a record is as long as it says");
         if self.flags().has(RecordFlags::PAGE) { u16_at(self.bytes, HEADER_BYTES + 6) } else { 0 }
     }
 
     /// The allocation unit of its page.
     pub fn alloc_unit(&self) -> AllocUnitId {
         let at = HEADER_BYTES + 8;
+        debug_assert!(self.is_whole(), "a record is as long as it says");
         AllocUnitId(if self.flags().has(RecordFlags::PAGE) { u32_at(self.bytes, at) } else { 0 })
     }
 
     /// What its handler wrote.
     pub fn payload(&self) -> &'a [u8] {
         let page = if self.flags().has(RecordFlags::PAGE) { PAGE_PART_BYTES } else { 0 };
+        debug_assert!(self.is_whole(), "a record is as long as it says");
+        debug_assert!(HEADER_BYTES + page <= self.bytes.len(), "its parts lie within it");
         &self.bytes[HEADER_BYTES + page..]
     }
 }

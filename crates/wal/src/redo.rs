@@ -74,6 +74,8 @@ impl RedoTable {
         kinds: std::ops::RangeInclusive<u8>,
         handler: &'static dyn RedoHandler,
     ) -> Self {
+        assert!(!kinds.is_empty(), "a handler owns something");
+        assert!(*kinds.start() > crate::kinds::UNDONE.0, "the log's own kinds have no page");
         for k in kinds {
             let place = &mut self.handlers[usize::from(k)];
             assert!(place.is_none(), "kind {k:#x} has one owner");
@@ -88,6 +90,7 @@ impl RedoTable {
     /// When nobody owns the kind, or record and page do not fit.
     #[inline]
     pub fn apply(&self, op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
+        debug_assert!(op.page.file.0 != 0, "file 0 has no pages");
         match self.handlers[usize::from(op.kind.0)] {
             Some(h) => h.apply(op, page),
             None => Err(ApplyError("no handler owns the record's kind")),

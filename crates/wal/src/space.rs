@@ -55,8 +55,11 @@ impl LogReservation {
     /// [`WalError::Full`]; what is held stays held.
     pub fn grow(&mut self, more: u64) -> Result<(), WalError> {
         let bytes = self.bytes.saturating_add(more);
-        self.log.reserve(charge(bytes) - charge(self.bytes))?;
+        let (before, after) = (charge(self.bytes), charge(bytes));
+        assert!(after >= before, "who asks for more is charged more");
+        self.log.reserve(after - before)?;
         self.bytes = bytes;
+        debug_assert!(self.log.reserved.load(Relaxed) >= after, "what is held is counted");
         Ok(())
     }
 
@@ -66,6 +69,8 @@ impl LogReservation {
     /// # Errors
     /// [`WalError::Full`]; what is held stays held.
     pub fn confirm(&mut self) -> Result<(), WalError> {
+        let all = self.log.reserved.load(Relaxed);
+        assert!(all >= charge(self.bytes), "what is held is counted");
         self.log.reserve(0)
     }
 
@@ -83,6 +88,7 @@ impl LogReservation {
 impl Drop for LogReservation {
     fn drop(&mut self) {
         self.shrink(self.bytes);
+        assert_eq!(self.bytes, 0, "all of it is given back");
     }
 }
 
@@ -107,12 +113,16 @@ impl Log {
     /// Recomputes what is free; the caller holds the tail.
     pub(crate) fn publish_free(&self, tail: &Tail) {
         let current = tail.current();
+        debug_assert!(tail.block.lsn.block() <= current.units(), "the open block is in its VLF");
+        debug_assert_eq!(current.status, VlfStatus::Active, "what is current is not free");
         let rest = u64::from(current.units().saturating_sub(tail.block.lsn.block()));
         let rest = rest * LOG_SECTOR_BYTES as u64;
         let inactive = tail.vlfs.iter().filter(|v| v.status == VlfStatus::Inactive);
         let usable = |v: &VlfState| v.bytes.saturating_sub(VLF_HEADER_BYTES + WASTE_BYTES);
         let rest = rest.saturating_sub(tail.block.bytes.len() as u64);
-        self.free.store(rest + inactive.map(usable).sum::<u64>(), Relaxed);
+        let free = rest + inactive.map(usable).sum::<u64>();
+        debug_assert!(free < self.allocated.load(Relaxed), "less is free than there is");
+        self.free.store(free, Relaxed);
     }
 
     /// Makes a checkpoint durable: from now on recovery begins there.
@@ -131,6 +141,8 @@ impl Log {
         assert!(min_lsn <= checkpoint, "recovery reads from min_lsn through the checkpoint");
         assert!(checkpoint < self.durable_lsn(), "the checkpoint is on disk");
         let mut pointer = self.pointer.lock();
+        assert!(pointer.checkpoint <= checkpoint, "a checkpoint never goes back");
+        assert!(pointer.min_lsn <= min_lsn, "min_lsn never goes back: it may be truncated");
         let generation = pointer.generation + 1;
         let file_bytes = pointer.file_bytes;
         let next = CheckpointPointer { generation, checkpoint, min_lsn, clean, file_bytes };
@@ -150,11 +162,13 @@ impl Log {
         let before = before.min(self.pointer.lock().min_lsn).min(self.durable_lsn());
         let mut tail = self.tail.lock();
         let current = tail.current;
+        assert!(before.vlf() <= tail.current().sequence, "rule 6: nothing ahead is freed");
         for (i, v) in tail.vlfs.iter_mut().enumerate() {
             if i != current && v.status == VlfStatus::Active && v.sequence < before.vlf() {
                 v.status = VlfStatus::Inactive;
             }
         }
+        tail.check();
         self.publish_free(&tail);
     }
 
@@ -165,6 +179,7 @@ impl Log {
 
     /// What holds the log from being reused, as log_reuse_wait_desc names it; 9002 says it.
     pub fn set_reuse_wait(&self, because: &'static str) {
+        assert!(!because.is_empty(), "9002 names a reason");
         *self.reuse_wait.lock() = because;
     }
 }
@@ -177,12 +192,17 @@ pub(crate) fn new_vlfs(file_bytes: u64) -> Vec<VlfState> {
         let (create_lsn, status) = (Lsn::ZERO, VlfStatus::Inactive);
         VlfState { offset: offset - bytes, bytes, sequence: 0, parity: 0, create_lsn, status }
     };
-    vlf_sizes_at_creation(file_bytes - FILE_HEADER_BYTES).into_iter().map(vlf).collect()
+    let sizes = vlf_sizes_at_creation(file_bytes - FILE_HEADER_BYTES);
+    let vlfs: Vec<VlfState> = sizes.into_iter().map(vlf).collect();
+    let end = vlfs.last().map_or(0, |v| v.offset + v.bytes);
+    assert!(end > FILE_HEADER_BYTES && end <= file_bytes, "there is one; all lie in the file");
+    vlfs
 }
 
 /// Zeroes new VLFs, so that a commit overwrites, and writes their headers, all durably.
 pub(crate) fn write_vlfs(file: &dyn os::disk::File, vlfs: &[VlfState]) -> Result<(), WalError> {
     let zeros = vec![0; 1 << 20];
+    assert!(vlfs.windows(2).all(|v| v[0].offset + v[0].bytes == v[1].offset), "without a gap");
     for v in vlfs {
         let mut at = v.offset;
         while at < v.offset + v.bytes {

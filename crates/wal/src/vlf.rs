@@ -46,17 +46,20 @@ pub struct VlfState {
 impl VlfState {
     /// The LSN of its first block.
     pub(crate) fn first_block(&self) -> Lsn {
+        assert!(self.sequence > 0, "a VLF that was never entered has no block");
         Lsn::new(self.sequence, (VLF_HEADER_BYTES / LOG_SECTOR_BYTES as u64) as u32, 0)
     }
 
     /// Units from its start to its end, as far as they can be used.
     pub(crate) fn units(&self) -> u32 {
+        debug_assert!(self.bytes > VLF_HEADER_BYTES && self.bytes <= VLF_BYTES_MAX, "its size");
         (self.bytes / LOG_SECTOR_BYTES as u64).min(u64::from(Lsn::BLOCK_MAX)) as u32
     }
 
     /// Where in the file a block of it begins.
     pub(crate) fn file_offset(&self, block: Lsn) -> u64 {
         assert_eq!(block.vlf(), self.sequence, "the block is of this VLF");
+        assert!(block.block() < self.units(), "the block begins within it");
         self.offset + u64::from(block.block()) * LOG_SECTOR_BYTES as u64
     }
 
@@ -69,10 +72,14 @@ impl VlfState {
         b[24] = self.parity;
         let sum = crc32c::crc32c(&b[..508]);
         b[508..].copy_from_slice(&sum.to_le_bytes());
+        let same = VlfState { status: VlfStatus::Inactive, ..*self };
+        debug_assert_eq!(Self::parse(&b, self.offset), Some(same), "what is written reads back");
+        assert!(self.offset >= FILE_HEADER_BYTES, "behind the file's header");
         b
     }
 
     pub(crate) fn parse(b: &[u8; LOG_SECTOR_BYTES], offset: u64) -> Option<VlfState> {
+        assert!(offset >= FILE_HEADER_BYTES, "VLFs begin behind the file's header");
         let u32_at = |at: usize| u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]]);
         let u64_at = |at: usize| u64::from(u32_at(at)) | (u64::from(u32_at(at + 4)) << 32);
         if u32_at(0) != MAGIC || u32_at(508) != crc32c::crc32c(&b[..508]) {
@@ -111,6 +118,8 @@ pub(crate) fn vlf_sizes_at_creation(space: u64) -> Vec<u64> {
     if let Some(last) = sizes.last_mut() {
         *last = (space - each * (count - 1)) / sector * sector;
     }
+    assert!(sizes.iter().sum::<u64>() <= space, "they fit");
+    assert!(sizes.iter().all(|&s| s <= VLF_BYTES_MAX), "an LSN addresses each block");
     sizes
 }
 

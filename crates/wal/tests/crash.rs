@@ -105,9 +105,11 @@ fn below(n: u64) -> u64 {
     os::entropy::random_u64() % n
 }
 
-fn append(log: &Arc<Log>, oracle: &Oracle) {
+fn append(log: &Arc<Log>, oracle: &Oracle, checkpointing: &os::sync::Mutex<()>) {
     let mut room = LogReservation::none(log);
     if room.grow(70_000).is_err() {
+        // One at a time, as a checkpoint never goes back.
+        let _one = checkpointing.lock();
         return checkpoint(log);
     }
     let tag = {
@@ -150,10 +152,13 @@ fn session(disk: &Disk, oracle: &Arc<Oracle>, steps: u64) {
     GROWN.fetch_add(u64::from(end > 600 << 10) & (1 - half), Relaxed);
     let min_lsn = log.checkpoint().min_lsn;
     oracle.settle(min_lsn, &read(&log));
+    let checkpointing = Arc::new(os::sync::Mutex::new(()));
     let tasks: Vec<_> = (0..3)
         .map(|_| {
             let (log, oracle) = (Arc::clone(&log), Arc::clone(oracle));
-            os::task::spawn("appender", move || (0..steps).for_each(|_| append(&log, &oracle)))
+            let one = Arc::clone(&checkpointing);
+            let steps = move || (0..steps).for_each(|_| append(&log, &oracle, &one));
+            os::task::spawn("appender", steps)
         })
         .collect();
     for _ in 0..steps / 5 {
