@@ -14,6 +14,7 @@
 
 use crate::guard::WriteGuard;
 use crate::pages::Pages;
+use crate::state;
 use base::{AllocUnitId, Lsn};
 use page::{PageMut, PageView};
 use wal::{Appended, Group, Kind, PageOp, RecordFlags, TransactionChain};
@@ -59,6 +60,7 @@ impl<'a> Change<'a> {
     /// An empty change. The group's buffer is reused from change to change.
     pub fn new(pages: &'a Pages, group: &'a mut Group) -> Self {
         group.clear();
+        assert!(group.is_empty(), "a change begins with nothing logged");
         let guards = [const { None }; PAGES_MAX];
         Change { pages, group, guards, count: 0, touched: 0, started: false }
     }
@@ -71,6 +73,8 @@ impl<'a> Change<'a> {
     /// Takes a latched page into the change, which keeps it until it is finished.
     pub fn add(&mut self, guard: WriteGuard<'a>) -> PageRef {
         assert!(self.count < PAGES_MAX, "a change holds a bounded number of pages");
+        debug_assert!(self.guards[self.count].is_none(), "places are taken in order");
+        debug_assert!(state::is_exclusive(guard.slot.state()), "a change holds its pages alone");
         self.guards[self.count] = Some(guard);
         self.count += 1;
         PageRef(self.count as u8 - 1)
@@ -78,11 +82,13 @@ impl<'a> Change<'a> {
 
     /// The page of that id, if the change holds it.
     pub fn find(&self, id: base::PageId) -> Option<PageRef> {
+        debug_assert!(self.count <= PAGES_MAX, "a bounded number of pages");
         let is = |g: &Option<WriteGuard<'a>>| g.as_ref().is_some_and(|g| g.id() == id);
         self.guards[..self.count].iter().position(is).map(|i| PageRef(i as u8))
     }
 
     fn guard(&self, page: PageRef) -> &WriteGuard<'a> {
+        debug_assert!(usize::from(page.0) < self.count, "a page reference is of this change");
         self.guards[usize::from(page.0)].as_ref().expect("a page reference is of this change")
     }
 
@@ -128,6 +134,8 @@ impl<'a> Change<'a> {
                 (RecordFlags::COMPENSATION, transaction, next)
             }
         };
+        let nobody = matches!(undo, Undo::Never);
+        debug_assert_eq!(nobody, transaction == 0, "a transaction's operation names it");
         let id = self.id(page);
         let flags = RecordFlags(flags);
         let pushed =
@@ -141,6 +149,7 @@ impl<'a> Change<'a> {
             // Forward, record and page come from the same caller: not fitting is our bug.
             os::stop::process(&format!("operation {kind:?} does not fit page {id}: {}", e.0));
         }
+        debug_assert_eq!(self.view(page).page_id(), id, "an operation leaves the page its name");
     }
 
     /// Appends the group, stamps the pages and releases them.
@@ -152,13 +161,20 @@ impl<'a> Change<'a> {
         let appended = log.append(self.group, chain);
         assert!(since <= appended.first, "invariant 3");
         let stamp = self.stamp(appended);
-        self.each_touched(|guard| PageMut(guard.bytes_mut()).set_lsn(stamp));
+        self.each_touched(|guard| {
+            assert!(guard.view().lsn() < stamp, "a page's LSN only grows");
+            debug_assert!(guard.dirty_since() <= appended.first, "invariant 3");
+            PageMut(guard.bytes_mut()).set_lsn(stamp);
+            debug_assert_eq!(guard.view().lsn(), stamp, "invariant 2");
+        });
         self.started = false;
         appended
     }
 
     /// The pages that have records in the group; others are only held.
     fn each_touched(&mut self, mut each: impl FnMut(&mut WriteGuard<'a>)) {
+        let beyond = self.touched.checked_shr(self.count as u32).unwrap_or(0);
+        debug_assert_eq!(beyond, 0, "only what it holds is altered");
         for (i, guard) in self.guards[..self.count].iter_mut().enumerate() {
             if self.touched & (1 << i) != 0 {
                 each(guard.as_mut().expect("a change keeps its pages"));
@@ -167,6 +183,7 @@ impl<'a> Change<'a> {
     }
 
     fn stamp(&self, appended: Appended) -> Lsn {
+        debug_assert!(appended.first <= appended.last, "a group has a record");
         if self.pages.writer.mutations.skip_group_end() { appended.first } else { appended.last }
     }
 }

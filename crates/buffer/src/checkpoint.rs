@@ -30,6 +30,7 @@ impl Pages {
                 pages += self.flush_one(&mut batch, file, page);
             }
             pages += self.write_batch(&mut batch);
+            assert_eq!(batch.len(), 0, "all that was collected is home");
         }
         FlushedTo { lsn: self.oldest_dirty(began), pages }
     }
@@ -39,6 +40,7 @@ impl Pages {
     /// Waits for the latch only with an empty batch: pages of a batch cannot be evicted, and the
     /// latch's holder may be waiting for a frame (rule 6).
     fn flush_one<'f>(&self, batch: &mut Batch<'f>, file: &'f PageFile, page: u32) -> u64 {
+        assert!(!batch.is_full(), "there is a place for the page");
         let word = file.state(page);
         if file.recovery_lsn(page).load(Relaxed) == 0 || word.load(Relaxed) & WRITING != 0 {
             return 0;
@@ -46,6 +48,7 @@ impl Pages {
         let mut written = 0;
         if !state::try_shared(word) {
             written = self.write_batch(batch);
+            assert_eq!(batch.len(), 0, "rule 6: no latch is waited for with a batch in hand");
             if let Latched::Absent = state::latch_shared(word) {
                 // Written and evicted since the list was made.
                 assert_eq!(file.recovery_lsn(page).load(Relaxed), 0, "a dirty page is in memory");
@@ -53,6 +56,7 @@ impl Pages {
                 return written;
             }
         }
+        debug_assert!(state::is_shared(word), "the page is read-latched");
         self.writer.collect(batch, file, page);
         if batch.is_full() {
             written += self.write_batch(batch);
@@ -65,6 +69,7 @@ impl Pages {
         if pages > 0 {
             self.writer.write(batch);
         }
+        debug_assert_eq!(batch.len(), 0, "a batch is written whole");
         pages as u64
     }
 }

@@ -35,18 +35,27 @@ impl Doublewrite {
 
     /// Makes a batch durable. `buffer` is a page for the header and then the sealed copies.
     pub(crate) fn write(&mut self, buffer: &mut [u8], ids: impl Iterator<Item = PageId>) {
+        assert_eq!(buffer.len() % PAGE_BYTES, 0, "whole pages");
         let (header, copies) = buffer.split_at_mut(PAGE_BYTES);
         let header: &mut PageBytes = header.try_into().expect("the header is a page");
         PageMut(header).format(PageKind::Boot, HEADER_ID, AllocUnitId(0), 0, 0);
         let n = copies.len() / PAGE_BYTES;
-        assert!(n > 0 && n < DOUBLEWRITE_PAGES as usize);
+        assert!(n > 0 && n < DOUBLEWRITE_PAGES as usize, "a batch fits the area");
+        let mut listed = 0;
         header[COUNT_AT..COUNT_AT + 4].copy_from_slice(&(n as u32).to_le_bytes());
         for (i, id) in ids.enumerate() {
+            let copy = copies[i * PAGE_BYTES..(i + 1) * PAGE_BYTES].first_chunk();
+            debug_assert!(copy.is_some_and(|c| page::verify(c, id)), "{id}: a copy is sealed");
+            assert!(id.file.0 != 0, "file 0 has no pages");
+            listed += 1;
             let at = IDS_AT + 8 * i;
             header[at..at + 4].copy_from_slice(&id.page.to_le_bytes());
             header[at + 4..at + 6].copy_from_slice(&id.file.0.to_le_bytes());
         }
+        assert_eq!(listed, n, "each copy is named");
         page::seal(header);
+        debug_assert!(page::verify(header, HEADER_ID), "restore will find the batch");
+        debug_assert_eq!(u32_at(header, COUNT_AT) as usize, n, "and all of its copies");
         if let Err(e) = self.file.write_at(buffer, OFFSET) {
             os::stop::process(&format!("write of the doublewrite area: {e}"));
         }
@@ -61,7 +70,9 @@ fn u32_at(b: &[u8], at: usize) -> u32 {
 }
 
 fn listed_id(header: &[u8], i: usize) -> PageId {
+    assert!(i + 1 < DOUBLEWRITE_PAGES as usize, "a batch fits the area");
     let at = IDS_AT + 8 * i;
+    debug_assert!(at + 6 <= header.len(), "the list lies within its page");
     PageId::new(u16::from_le_bytes([header[at + 4], header[at + 5]]), u32_at(header, at))
 }
 
@@ -111,6 +122,7 @@ pub fn restore(
         if read.is_err_and(|e| e.kind() == std::io::ErrorKind::UnexpectedEof) {
             file.set_len(offset + PAGE_BYTES as u64).map_err(|e| io(id, e))?;
         }
+        assert!(id != HEADER_ID, "the area has no copy of itself");
         file.write_at(copy, offset).map_err(|e| io(id, e))?;
         repaired.push(id);
     }

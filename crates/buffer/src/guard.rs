@@ -25,6 +25,8 @@ impl<'a> ReadGuard<'a> {
     /// The page.
     #[inline]
     pub fn view(&self) -> PageView<'_> {
+        debug_assert!(state::is_shared(self.slot.state()), "a read guard holds the shared latch");
+        debug_assert!(state::is_resident(self.slot.state()), "bytes are in memory");
         PageView(self.slot.address().bytes())
     }
 
@@ -33,10 +35,12 @@ impl<'a> ReadGuard<'a> {
     /// # Errors
     /// Itself, when others read too.
     pub fn try_upgrade(self) -> Result<WriteGuard<'a>, ReadGuard<'a>> {
+        debug_assert!(state::is_shared(self.slot.state()), "a read guard holds the shared latch");
         if !state::try_upgrade(self.slot.state()) {
             return Err(self);
         }
         let slot = self.slot;
+        debug_assert!(state::is_exclusive(slot.state()), "it became a write guard");
         std::mem::forget(self);
         Ok(WriteGuard { slot })
     }
@@ -45,6 +49,7 @@ impl<'a> ReadGuard<'a> {
 impl Drop for ReadGuard<'_> {
     #[inline]
     fn drop(&mut self) {
+        debug_assert!(state::is_shared(self.slot.state()), "a read guard holds the shared latch");
         state::unlatch_shared(self.slot.state());
     }
 }
@@ -59,13 +64,17 @@ impl<'a> WriteGuard<'a> {
     /// The page.
     #[inline]
     pub fn view(&self) -> PageView<'_> {
+        debug_assert!(state::is_exclusive(self.slot.state()), "a write guard holds it alone");
+        debug_assert!(state::is_resident(self.slot.state()), "bytes are in memory");
         PageView(self.slot.address().bytes())
     }
 
     /// Lets others read, too.
     pub fn downgrade(self) -> ReadGuard<'a> {
         let slot = self.slot;
+        debug_assert!(state::is_resident(slot.state()), "who reads on finds it in memory");
         state::downgrade(slot.state(), 0);
+        debug_assert!(state::is_shared(slot.state()), "it became a read guard");
         std::mem::forget(self);
         ReadGuard { slot }
     }
@@ -73,11 +82,15 @@ impl<'a> WriteGuard<'a> {
     /// The bytes to change: `Change`, redo and the writer of volatile pages only.
     #[inline]
     pub(crate) fn bytes_mut(&mut self) -> &mut PageBytes {
+        debug_assert!(state::is_exclusive(self.slot.state()), "bytes change under the latch");
+        debug_assert!(state::is_resident(self.slot.state()), "bytes are in memory");
         self.slot.address().bytes_mut()
     }
 
     /// Forgets that the page differs from the disk: its memory is not to be written.
     pub(crate) fn recovery_clear(&mut self) {
+        debug_assert!(state::is_exclusive(self.slot.state()), "it is this thread's page");
+        assert!(self.dirty_since().0 != 0, "it was marked dirty before it was altered");
         self.slot.recovery_lsn().store(0, std::sync::atomic::Ordering::Relaxed);
     }
 
@@ -86,9 +99,16 @@ impl<'a> WriteGuard<'a> {
         use std::sync::atomic::Ordering::Relaxed;
         assert!(since.0 != 0, "zero means clean");
         let recovery = self.slot.recovery_lsn();
+        debug_assert!(state::is_exclusive(self.slot.state()), "it is this thread's page");
         if recovery.load(Relaxed) == 0 {
             recovery.store(since.0, std::sync::atomic::Ordering::Release);
         }
+        debug_assert!(self.dirty_since() <= since, "an older mark stays (rule 3)");
+    }
+
+    /// The page's recovery LSN; zero when it does not differ from the disk.
+    pub(crate) fn dirty_since(&self) -> base::Lsn {
+        base::Lsn(self.slot.recovery_lsn().load(std::sync::atomic::Ordering::Relaxed))
     }
 }
 

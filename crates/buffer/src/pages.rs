@@ -70,11 +70,15 @@ impl PageFile {
     }
 
     pub(crate) fn release(&self, page: u32, pages: u32) {
+        let alone = (page..page + pages).all(|p| state::is_exclusive(self.state(p)));
+        debug_assert!(alone, "memory is given back under the exclusive latch (rule 5)");
         self.segment(page).release(page % SEGMENT_PAGES, pages);
     }
 
     /// Reads a run of pages, all within one segment and exclusively latched.
     fn read(&self, page: u32, pages: u32) -> Result<(), BufferError> {
+        let alone = (page..page + pages).all(|p| state::is_exclusive(self.state(p)));
+        debug_assert!(alone, "pages are read under the exclusive latch");
         let bytes = self.segment(page).run_mut(page % SEGMENT_PAGES, pages);
         let offset = u64::from(page) * PAGE_BYTES as u64;
         timed(WaitKind::PageIoLatchSh, || self.file.read_at(bytes, offset)).map_err(|e| {
@@ -140,7 +144,8 @@ impl Pages {
 
     /// Opens a data file. File 1 holds the doublewrite area.
     pub fn attach(&self, id: FileId, name: &str, file: Arc<dyn File>) {
-        assert!(id.0 != 0 && usize::from(id.0) < FILES_MAX);
+        assert!(id.0 != 0 && usize::from(id.0) < FILES_MAX, "a file id of a database");
+        assert!(self.file(id).is_none(), "a file is attached once");
         let page_file = self.pool.register(|number| {
             Arc::new(PageFile {
                 number,
@@ -183,6 +188,7 @@ impl Pages {
     fn slot(&self, id: PageId) -> Result<PageSlot<'_>, BufferError> {
         match self.files.get(usize::from(id.file.0)).and_then(OnceLock::get) {
             Some(file) if (id.page / SEGMENT_PAGES) < SEGMENTS_MAX as u32 => {
+                debug_assert_eq!(file.id, id.file, "a file has the place of its id");
                 Ok(PageSlot { file, id })
             }
             _ => Err(self.corrupt(id, "the page id names no file of the database")),
@@ -211,6 +217,8 @@ impl Pages {
             self.bring_in(slot, false)?;
             state::downgrade(slot.state(), RESIDENT);
         }
+        debug_assert!(state::is_shared(slot.state()), "nobody writes it");
+        debug_assert!(state::is_resident(slot.state()), "and it is in memory");
         Ok(ReadGuard { slot })
     }
 
@@ -225,6 +233,8 @@ impl Pages {
             self.bring_in(slot, false)?;
             slot.state().fetch_or(RESIDENT, Relaxed);
         }
+        debug_assert!(state::is_exclusive(slot.state()), "the page is this thread's");
+        debug_assert!(state::is_resident(slot.state()), "and in memory");
         Ok(WriteGuard { slot })
     }
 
@@ -232,7 +242,10 @@ impl Pages {
     pub fn try_write(&self, id: PageId) -> Option<WriteGuard<'_>> {
         let slot = self.slot(id).ok()?;
         match state::try_exclusive(slot.state())? {
-            Latched::Resident => Some(WriteGuard { slot }),
+            Latched::Resident => {
+                debug_assert!(state::is_resident(slot.state()), "only its holder evicts it");
+                Some(WriteGuard { slot })
+            }
             Latched::Absent => {
                 state::unlatch_exclusive(slot.state(), 0, 0);
                 None
@@ -251,6 +264,8 @@ impl Pages {
             slot.address().bytes_mut().fill(0);
             slot.state().fetch_or(RESIDENT, Relaxed);
         }
+        debug_assert!(state::is_exclusive(slot.state()), "the page is this thread's");
+        debug_assert!(state::is_resident(slot.state()), "and in memory");
         Ok(WriteGuard { slot })
     }
 
@@ -264,6 +279,8 @@ impl Pages {
             self.bring_in(slot, true)?;
             slot.state().fetch_or(RESIDENT, Relaxed);
         }
+        debug_assert!(state::is_exclusive(slot.state()), "the page is this thread's");
+        debug_assert!(state::is_resident(slot.state()), "and in memory");
         Ok(WriteGuard { slot })
     }
 
@@ -274,6 +291,8 @@ impl Pages {
     /// 823, 824 or 701; also when the page is from a future that the log does not have, or does
     /// not fit the records.
     pub fn redo_group(&self, id: PageId, group: &GroupView<'_>) -> Result<bool, BufferError> {
+        let names = |r: &wal::RecordView<'_>| r.page() == Some(id);
+        debug_assert!(group.records.iter().any(names), "the group changes the page");
         let mut guard = self.write_for_redo(id)?;
         let (end, on_page) = (group.end(), guard.view().lsn());
         if on_page >= self.log().next_lsn() {
@@ -283,6 +302,7 @@ impl Pages {
             return Ok(false);
         }
         let first = group.records.first().map_or(end, |r| r.lsn);
+        assert!(first <= end && end < self.log().next_lsn(), "the group is in the log");
         guard.mark_dirty(first);
         for r in group.records.iter().filter(|r| r.page() == Some(id)) {
             let (kind, slot, unit) = (r.kind(), r.slot(), r.alloc_unit());
@@ -294,6 +314,8 @@ impl Pages {
             }
         }
         PageMut(guard.bytes_mut()).set_lsn(end);
+        assert_eq!(guard.view().lsn(), end, "the page has the group now");
+        assert!(guard.dirty_since() <= first, "rule 3: redo would find it again");
         Ok(true)
     }
 
@@ -307,7 +329,9 @@ impl Pages {
     /// For a durable database, or with more bytes than a body has.
     pub fn overwrite_volatile(&self, id: PageId, body: &[u8]) -> Result<(), BufferError> {
         assert!(!self.options.durable, "pages that survive change through Change");
+        assert!(body.len() <= base::limits::PAGE_BODY_BYTES, "a body's bytes");
         let mut guard = self.write(id)?;
+        assert_eq!(guard.view().page_id(), id, "the page was formatted before");
         guard.mark_dirty(self.log().next_lsn());
         let from = base::limits::PAGE_HEADER_BYTES;
         guard.bytes_mut()[from..from + body.len()].copy_from_slice(body);
@@ -315,6 +339,10 @@ impl Pages {
     }
 
     fn frame_for(&self, slot: PageSlot<'_>) -> Result<(), BufferError> {
+        debug_assert!(state::is_exclusive(slot.state()), "who brings a page in holds it alone");
+        debug_assert!(!state::is_resident(slot.state()), "a page has one frame");
+        let clean = slot.recovery_lsn().load(Relaxed) == 0;
+        assert!(clean, "a page that differs from the disk is in memory");
         self.pool.take_frame(slot.file.number, slot.id.page).inspect_err(|_| {
             state::unlatch_exclusive(slot.state(), 0, 0);
         })
@@ -334,6 +362,7 @@ impl Pages {
     }
 
     fn read_and_check(&self, slot: PageSlot<'_>, for_redo: bool) -> Result<(), BufferError> {
+        debug_assert!(!state::is_resident(slot.state()), "nobody sees it before it is checked");
         let end = (u64::from(slot.id.page) + 1) * PAGE_BYTES as u64;
         let len = slot.file.file.len().unwrap_or(0);
         if end > len {
@@ -364,6 +393,9 @@ impl Pages {
         let len = file.file.len().unwrap_or(0) / PAGE_BYTES as u64;
         let end = (u64::from(first.page) + u64::from(pages)).min(len) as u32;
         let end = end.min((first.page / SEGMENT_PAGES + 1) * SEGMENT_PAGES);
+        let segment = |page: u32| page / SEGMENT_PAGES;
+        let inside = end <= first.page || segment(end - 1) == segment(first.page);
+        debug_assert!(inside, "a run lies within one segment");
         let mut at = first.page;
         while at < end {
             let mut n = 0;
@@ -384,6 +416,9 @@ impl Pages {
         }
         match state::try_exclusive(file.state(page)) {
             Some(Latched::Absent) => {
+                let writing = file.state(page).load(Relaxed) & state::WRITING != 0;
+                debug_assert!(!writing, "rule 4: a page on its way home stays in memory");
+                debug_assert_eq!(file.recovery_lsn(page).load(Relaxed), 0, "nor is it dirty");
                 self.pool.try_take_frame(file.number, page) || {
                     state::unlatch_exclusive(file.state(page), 0, 0);
                     false
@@ -398,10 +433,12 @@ impl Pages {
     }
 
     fn read_run(&self, file: &PageFile, first: u32, pages: u32) {
+        assert!(pages > 0, "there is something to read");
         let read = file.read(first, pages).is_ok();
         for page in first..first + pages {
             let id = PageId { file: file.id, page };
             if read && page::verify(file.address(page).bytes(), id) {
+                debug_assert!(!state::is_resident(file.state(page)), "it was claimed as absent");
                 state::unlatch_exclusive(file.state(page), RESIDENT, 0);
             } else {
                 file.release(page, 1);
@@ -415,6 +452,7 @@ impl Pages {
     pub fn close(&self) {
         for file in self.files.iter().filter_map(OnceLock::get) {
             self.pool.forget(file);
+            debug_assert!(self.pool.dirty_pages(file).is_empty(), "nothing of it is left");
         }
     }
 

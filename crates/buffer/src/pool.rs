@@ -34,6 +34,7 @@ pub struct Descriptor {
 
 /// What a frame holds: 1 << 63 | file number << 32 | page, or 0.
 fn frame_word(number: u16, page: u32) -> u64 {
+    debug_assert!(number < 1 << 15, "a file's number leaves the mark alone");
     (1 << 63) | (u64::from(number) << 32) | u64::from(page)
 }
 
@@ -71,7 +72,26 @@ impl Pool {
 
     /// Frames that hold nothing.
     pub fn free_count(&self) -> usize {
-        self.free.lock().len()
+        let free = self.free.lock().len();
+        debug_assert!(free <= self.frames.len(), "a frame is free once");
+        free
+    }
+
+    /// A frame that its caller has emptied can be taken again.
+    fn put_free(&self, frame: u32) {
+        let mut free = self.free.lock();
+        let word = self.frames[frame as usize].load(Relaxed);
+        assert_eq!(word, 0, "a free frame names no page (rule 5)");
+        assert!(free.len() < self.frames.len(), "a frame is free once");
+        free.push(frame);
+    }
+
+    /// A free frame, if there is one, for a page that its caller holds exclusively.
+    fn pop_free(&self, number: u16, page: u32) -> bool {
+        let Some(frame) = self.free.lock().pop() else { return false };
+        let before = self.frames[frame as usize].swap(frame_word(number, page), Relaxed);
+        assert_eq!(before, 0, "a free frame names no page (rule 5)");
+        true
     }
 
     pub(crate) fn register(&self, make: impl FnOnce(u16) -> Arc<PageFile>) -> Arc<PageFile> {
@@ -79,6 +99,7 @@ impl Pool {
         let number = files.iter().position(Option::is_none).unwrap_or(files.len());
         assert!(number < 1 << 15, "fewer than 32,768 files are open");
         let file = make(number as u16);
+        assert_eq!(usize::from(file.number), number, "a file knows its place");
         if number == files.len() {
             files.push(None);
         }
@@ -100,21 +121,23 @@ impl Pool {
                 state::unlatch_exclusive(file.state(page), 0, 0);
                 continue;
             }
+            assert!(state::is_resident(file.state(page)), "a frame names a page in memory");
             file.recovery_lsn(page).store(0, Relaxed);
             file.release(page, 1);
             frame.store(0, Relaxed);
             state::unlatch_exclusive(file.state(page), 0, RESIDENT | WRITING);
-            self.free.lock().push(i as u32);
+            self.put_free(i as u32);
         }
-        self.files.write()[usize::from(file.number)] = None;
+        let left = |f: &AtomicU64| f.load(Relaxed) >> 32 == frame_word(file.number, 0) >> 32;
+        assert!(!self.frames.iter().any(left), "no frame names a page of a closed file");
+        let was = self.files.write()[usize::from(file.number)].take();
+        assert!(was.is_some_and(|f| f.number == file.number), "a file is closed once");
     }
 
     /// A frame for a page that its caller holds exclusively.
     pub(crate) fn take_frame(&self, number: u16, page: u32) -> Result<(), BufferError> {
         for attempt in 0..200 {
-            let free = self.free.lock().pop();
-            if let Some(frame) = free {
-                self.frames[frame as usize].store(frame_word(number, page), Relaxed);
+            if self.pop_free(number, page) {
                 return Ok(());
             }
             if self.evict(EVICT_BATCH) == 0 && attempt > 2 {
@@ -126,9 +149,7 @@ impl Pool {
 
     /// A frame for a page that its caller holds exclusively, if there is one without waiting.
     pub(crate) fn try_take_frame(&self, number: u16, page: u32) -> bool {
-        let Some(frame) = self.free.lock().pop() else { return false };
-        self.frames[frame as usize].store(frame_word(number, page), Relaxed);
-        true
+        self.pop_free(number, page)
     }
 
     /// Gives a frame back that was taken for a page that could not be brought in.
@@ -137,13 +158,14 @@ impl Pool {
         let frame = self.frames.iter().position(|f| f.load(Relaxed) == word);
         let frame = frame.expect("the frame was taken for this page");
         self.frames[frame].store(0, Relaxed);
-        self.free.lock().push(frame as u32);
+        self.put_free(frame as u32);
     }
 
     /// Frees up to `wanted` frames, writing dirty pages when clean ones do not suffice.
     pub fn evict(&self, wanted: usize) -> usize {
         let mut dirty: Vec<(u16, u32)> = Vec::new();
         let freed = self.sweep(wanted, &mut dirty);
+        assert!(freed <= wanted, "no more leave than was asked");
         if freed >= wanted.min(8) || dirty.is_empty() {
             return freed;
         }
@@ -155,6 +177,7 @@ impl Pool {
     pub fn lazy_write(&self) -> usize {
         let low = (self.frames.len() / 32).clamp(8, 1024);
         let free = self.free.lock().len();
+        debug_assert!(free <= self.frames.len(), "a frame is free once");
         if free >= low { 0 } else { self.evict(low - free) }
     }
 
@@ -200,6 +223,7 @@ impl Pool {
                 }
             }
         }
+        debug_assert!(dirty.len() <= EVICT_BATCH, "one sweep's worth");
         self.release(&mut victims)
     }
 
@@ -216,15 +240,20 @@ impl Pool {
             {
                 n += 1;
             }
+            debug_assert!(from + n <= victims.len(), "a run of victims");
             file.release(*first, n as u32);
             from += n;
         }
         for (file, page, frame) in victims.iter() {
-            self.frames[*frame as usize].store(0, Relaxed);
+            let dirty = file.recovery_lsn(*page).load(Relaxed) != 0;
+            assert!(!dirty, "a page that differs from the disk stays in memory");
+            let word = self.frames[*frame as usize].swap(0, Relaxed);
+            assert_eq!(word, frame_word(file.number, *page), "the victim's own frame (rule 5)");
             state::unlatch_exclusive(file.state(*page), 0, RESIDENT | REFERENCED);
         }
         let mut free = self.free.lock();
         free.extend(victims.iter().map(|v| v.2));
+        assert!(free.len() <= self.frames.len(), "a frame is free once");
         victims.len()
     }
 
@@ -234,6 +263,7 @@ impl Pool {
         while from < dirty.len() {
             let number = dirty[from].0;
             let n = dirty[from..].iter().take_while(|d| d.0 == number).count();
+            debug_assert!(n <= EVICT_BATCH, "one sweep's worth");
             if let Some(file) = self.file(number) {
                 let pages: Vec<u32> = dirty[from..from + n].iter().map(|d| d.1).collect();
                 file.writer.write_some(&file, &pages);

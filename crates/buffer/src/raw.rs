@@ -32,7 +32,8 @@ impl Segment {
     }
 
     fn word(&self, index: u32, which: usize) -> &AtomicU64 {
-        assert!(index < SEGMENT_PAGES);
+        assert!(index < SEGMENT_PAGES, "a page of the segment");
+        assert!(which < 2, "a page has two words");
         // SAFETY: within the region, 8-byte aligned, zero-initialised, and only ever accessed as
         // an atomic; it lives as long as the segment.
         unsafe { &*self.words.base().add(index as usize * 16 + which * 8).cast::<AtomicU64>() }
@@ -53,13 +54,14 @@ impl Segment {
     /// Where a page's bytes are. Dereferenced by guards only.
     #[inline]
     pub(crate) fn address(&self, index: u32) -> PageAddress {
-        assert!(index < SEGMENT_PAGES);
+        assert!(index < SEGMENT_PAGES, "a page of the segment");
         PageAddress(self.pages.base().wrapping_add(index as usize * PAGE_BYTES).cast())
     }
 
     /// Gives the memory of a run of pages back; the caller holds them exclusively.
     pub(crate) fn release(&self, index: u32, pages: u32) {
-        assert!(index + pages <= SEGMENT_PAGES);
+        assert!(index + pages <= SEGMENT_PAGES, "a run of the segment");
+        assert!(pages > 0, "there is something to give back");
         // SAFETY: the caller holds the exclusive latch of each page, so invariant 1 says that no
         // reference into the range exists.
         unsafe {
@@ -70,7 +72,8 @@ impl Segment {
     /// The bytes of a run of pages to read into; the caller holds them exclusively.
     #[allow(clippy::mut_from_ref)]
     pub(crate) fn run_mut(&self, index: u32, pages: u32) -> &mut [u8] {
-        assert!(index + pages <= SEGMENT_PAGES);
+        assert!(index + pages <= SEGMENT_PAGES, "a run of the segment");
+        assert!(pages > 0, "there is something to read into");
         // SAFETY: within the region; the caller holds the exclusive latch of each page, so this
         // is the only reference (invariant 1).
         unsafe {

@@ -35,8 +35,32 @@ fn holders(s: u64) -> u64 {
     s & HOLDERS
 }
 
+/// Whether somebody holds the page alone: what its holder may assert.
+pub(crate) fn is_exclusive(word: &AtomicU64) -> bool {
+    holders(word.load(Relaxed)) == EXCLUSIVE
+}
+
+/// Whether readers hold the page.
+pub(crate) fn is_shared(word: &AtomicU64) -> bool {
+    (1..EXCLUSIVE).contains(&holders(word.load(Relaxed)))
+}
+
+/// Whether the page's bytes are in memory; true or false for good only to a holder.
+pub(crate) fn is_resident(word: &AtomicU64) -> bool {
+    word.load(Relaxed) & RESIDENT != 0
+}
+
+/// Bits that a release may set and clear: neither the latch nor who waits for it.
+fn assert_bits(set: u64, clear: u64) {
+    debug_assert_eq!(set & clear, 0, "a bit is set or cleared");
+    let own = HOLDERS | WAITERS;
+    debug_assert_eq!((set | clear) & own, 0, "the latch itself is not the caller's");
+    debug_assert!((set | clear) < VERSION_ONE, "nor is the version");
+}
+
 /// Parks until the word changes from busy; spurious returns are fine.
 fn wait(word: &AtomicU64, seen: u64, kind: WaitKind) {
+    debug_assert!(seen & (HOLDERS | WAITERS) != 0, "only a latch in use is waited for");
     if seen & WAITERS == 0 && word.compare_exchange(seen, seen | WAITERS, Relaxed, Relaxed).is_err()
     {
         return;
@@ -57,6 +81,7 @@ pub(crate) fn latch_shared(word: &AtomicU64) -> Latched {
         let s = word.load(Relaxed);
         if s & RESIDENT == 0 {
             if holders(s) == 0 {
+                debug_assert_eq!(s & WRITING, 0, "a page on its way home stays in memory");
                 if word.compare_exchange_weak(s, s | EXCLUSIVE, Acquire, Relaxed).is_ok() {
                     return Latched::Absent;
                 }
@@ -85,7 +110,9 @@ pub(crate) fn latch_exclusive(word: &AtomicU64) -> Latched {
             .compare_exchange_weak(s, s | EXCLUSIVE | REFERENCED, Acquire, Relaxed)
             .is_ok()
         {
-            return if s & RESIDENT == 0 { Latched::Absent } else { Latched::Resident };
+            let gone = s & RESIDENT == 0;
+            debug_assert!(!gone || s & WRITING == 0, "a page on its way home stays in memory");
+            return if gone { Latched::Absent } else { Latched::Resident };
         }
     }
 }
@@ -108,6 +135,8 @@ pub(crate) fn try_exclusive(word: &AtomicU64) -> Option<Latched> {
 /// Turns the only shared latch into the exclusive one, if it is the only one.
 pub(crate) fn try_upgrade(word: &AtomicU64) -> bool {
     let s = word.load(Relaxed);
+    debug_assert!((1..EXCLUSIVE).contains(&holders(s)), "the caller reads the page");
+    debug_assert!(s & RESIDENT != 0, "what is read is in memory");
     holders(s) == 1 && word.compare_exchange(s, s | EXCLUSIVE, Acquire, Relaxed).is_ok()
 }
 
@@ -116,6 +145,7 @@ pub(crate) fn try_upgrade(word: &AtomicU64) -> bool {
 pub(crate) fn unlatch_shared(word: &AtomicU64) {
     let before = word.fetch_sub(1, Release);
     assert!((1..EXCLUSIVE).contains(&holders(before)), "a shared latch is held");
+    debug_assert!(before & RESIDENT != 0, "nobody evicts what is read");
     if holders(before) == 1 && before & WAITERS != 0 {
         word.fetch_and(!WAITERS, Relaxed);
         wake(word);
@@ -125,10 +155,13 @@ pub(crate) fn unlatch_shared(word: &AtomicU64) {
 /// Releases the exclusive latch, setting and clearing bits on the way.
 #[inline]
 pub(crate) fn unlatch_exclusive(word: &AtomicU64, set: u64, clear: u64) {
+    assert_bits(set, clear);
     let mut s = word.load(Relaxed);
     loop {
         assert_eq!(holders(s), EXCLUSIVE, "the exclusive latch is held");
         let next = (((s & !HOLDERS & !WAITERS) | set) & !clear).wrapping_add(VERSION_ONE);
+        let lost = next & RESIDENT == 0 && next & WRITING != 0;
+        debug_assert!(!lost, "a page on its way home stays in memory (rule 4)");
         match word.compare_exchange_weak(s, next, Release, Relaxed) {
             Ok(_) => break,
             Err(now) => s = now,
@@ -141,10 +174,12 @@ pub(crate) fn unlatch_exclusive(word: &AtomicU64, set: u64, clear: u64) {
 
 /// Turns the exclusive latch into a shared one.
 pub(crate) fn downgrade(word: &AtomicU64, set: u64) {
+    assert_bits(set, 0);
     let mut s = word.load(Relaxed);
     loop {
         assert_eq!(holders(s), EXCLUSIVE, "the exclusive latch is held");
         let next = ((s & !HOLDERS & !WAITERS) | set | 1).wrapping_add(VERSION_ONE);
+        debug_assert!(next & RESIDENT != 0, "what is read is in memory");
         match word.compare_exchange_weak(s, next, AcqRel, Relaxed) {
             Ok(_) => break,
             Err(now) => s = now,

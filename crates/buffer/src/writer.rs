@@ -79,14 +79,17 @@ impl<'f> Batch<'f> {
     }
 
     pub(crate) fn is_full(&self) -> bool {
+        assert!(self.pages.len() <= BATCH_PAGES, "a batch and its header fit the area");
         self.pages.len() == BATCH_PAGES
     }
 
     pub(crate) fn len(&self) -> usize {
+        assert_eq!(self.pages.len(), self.recovery.len(), "a recovery LSN for each copy");
         self.pages.len()
     }
 
     fn copy_mut(&mut self, i: usize) -> &mut PageBytes {
+        assert!(i < BATCH_PAGES, "a copy of the batch");
         // The first page of the buffer is the doublewrite area's header.
         let from = (i + 1) * PAGE_BYTES;
         let copy = &mut self.buffer[from..from + PAGE_BYTES];
@@ -111,7 +114,9 @@ impl Writer {
 
     pub(crate) fn doublewrite_to(&self, file: &Arc<dyn File>, pages: u32) {
         assert!(pages as usize > BATCH_PAGES, "a batch and its header fit the area");
-        *self.area.lock() = Some(Doublewrite::new(Arc::clone(file)));
+        assert!(self.durable, "what does not survive needs no copies");
+        let before = self.area.lock().replace(Doublewrite::new(Arc::clone(file)));
+        assert!(before.is_none(), "a database has one area");
     }
 
     /// The oldest recovery LSN among copies on their way home.
@@ -121,8 +126,9 @@ impl Writer {
 
     /// Copies a page that this thread holds a shared latch of, and releases the latch.
     pub(crate) fn collect<'f>(&self, batch: &mut Batch<'f>, file: &'f PageFile, page: u32) {
-        assert!(!batch.is_full());
+        assert!(!batch.is_full(), "there is a place for the copy");
         let word = file.state(page);
+        debug_assert!(state::is_shared(word), "pages are copied under the shared latch");
         // In flight first, then out of the word: invariant 3.
         let recovery = file.recovery_lsn(page).load(Acquire);
         let taken = recovery != 0 && word.fetch_or(WRITING, Acquire) & WRITING == 0;
@@ -130,9 +136,14 @@ impl Writer {
             self.in_flight.lock().push(Lsn(recovery));
             file.recovery_lsn(page).store(0, Relaxed);
             let bytes = file.address(page).bytes();
+            let lsn = PageView(bytes).lsn();
+            let stamped = !self.durable || lsn >= Lsn(recovery);
+            assert!(stamped, "a change marks from before its group and stamps with its end");
+            let twice = batch.pages.iter().any(|(f, p)| f.number == file.number && *p == page);
+            debug_assert!(!twice, "rule 4: one copy of a page is on its way");
             let i = batch.pages.len();
             batch.copy_mut(i).copy_from_slice(bytes);
-            batch.newest = batch.newest.max(PageView(bytes).lsn());
+            batch.newest = batch.newest.max(lsn);
             batch.pages.push((file, page));
             batch.recovery.push(Lsn(recovery));
         }
@@ -153,10 +164,12 @@ impl Writer {
         if batch.len() > 0 {
             self.write(&mut batch);
         }
+        assert_eq!(batch.len(), 0, "a batch is written whole");
     }
 
     /// Writes a batch home and empties it.
     pub(crate) fn write(&self, batch: &mut Batch<'_>) {
+        assert!(batch.len() > 0, "there is something to write");
         if self.durable && !self.mutations.skip_write_ahead() {
             self.log.flush_to(batch.newest);
             assert!(batch.newest < self.log.durable_lsn(), "no page is ahead of the log");
@@ -167,6 +180,7 @@ impl Writer {
         let n = batch.pages.len();
         {
             let mut area = self.area.lock();
+            assert_eq!(area.is_some(), self.durable, "rule 2: homes that survive have copies");
             if let Some(area) = area.as_mut().filter(|_| !self.mutations.skip_doublewrite()) {
                 let ids = batch.pages.iter().map(|(f, page)| PageId { file: f.id, page: *page });
                 area.write(&mut batch.buffer[..(n + 1) * PAGE_BYTES], ids);
@@ -184,6 +198,11 @@ impl Writer {
             let from = (i + 1) * PAGE_BYTES;
             let bytes = &batch.buffer[from..from + PAGE_BYTES];
             let offset = u64::from(page) * PAGE_BYTES as u64;
+            let writing = file.state(page).load(Relaxed) & WRITING != 0;
+            assert!(writing, "the page stays in memory until its home is durable");
+            let sealed = bytes.first_chunk();
+            let id = PageId { file: file.id, page };
+            debug_assert!(sealed.is_some_and(|b| page::verify(b, id)), "{id}: sealed");
             if let Err(e) = file.file.write_at(bytes, offset) {
                 os::stop::process(&format!("write page ({}:{page}): {e}", file.id));
             }
@@ -204,14 +223,18 @@ impl Writer {
 
     /// The homes are durable: the pages are clean, unless changed again meanwhile.
     fn settle(&self, batch: &mut Batch<'_>) {
+        assert_eq!(batch.pages.len(), batch.recovery.len(), "a recovery LSN for each copy");
         let mut in_flight = self.in_flight.lock();
+        assert!(in_flight.len() >= batch.recovery.len(), "what was collected is in flight");
         for lsn in batch.recovery.drain(..) {
             let at = in_flight.iter().position(|&l| l == lsn);
             in_flight.swap_remove(at.expect("what was collected is in flight"));
         }
         drop(in_flight);
         for (file, page) in batch.pages.drain(..) {
-            file.state(page).fetch_and(!WRITING, Relaxed);
+            let before = file.state(page).fetch_and(!WRITING, Relaxed);
+            assert!(before & WRITING != 0, "it was on its way until now");
+            assert!(before & state::RESIDENT != 0, "and in memory (rule 4)");
         }
         batch.newest = Lsn::ZERO;
     }
