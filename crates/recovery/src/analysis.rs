@@ -26,10 +26,12 @@ impl Analysis {
             return;
         }
         let chain = self.open.entry(id).or_default();
+        debug_assert_eq!(chain.first == Lsn::ZERO, chain.records == 0, "a chain has records");
         if chain.first == Lsn::ZERO {
             (chain.id, chain.first) = (id, r.lsn);
         } else {
             assert!(chain.last < r.lsn, "the log is read in order");
+            assert_eq!(chain.id, id, "a chain is one transaction's");
             let linked = r.flags().has(RecordFlags::COMPENSATION) || r.previous() == chain.last;
             assert!(linked, "transaction {id} at {}: its previous record is another", r.lsn);
         }
@@ -47,6 +49,8 @@ impl Analysis {
 
     /// Transactions without end, oldest first.
     pub(crate) fn losers(self) -> Vec<TransactionChain> {
+        let whole = |t: &TransactionChain| t.records > 0 && t.first <= t.last;
+        assert!(self.open.values().all(whole), "who is open has logged something");
         let mut losers: Vec<TransactionChain> = self.open.into_values().collect();
         losers.sort_unstable_by_key(|t| t.first);
         losers

@@ -61,6 +61,7 @@ pub fn checkpoint(
     };
     let flushed = pages.flush_dirty();
     let oldest_active = oldest_active();
+    assert!(oldest_active > Lsn::ZERO, "a bound names a record, or none at all");
     // A bound may be older than the last checkpoint, when it was read before that and published
     // after; the record it stands for is newer.
     let min_lsn = flushed.lsn.min(oldest_active).max(log.checkpoint().min_lsn).min(begin);
@@ -74,9 +75,13 @@ pub fn checkpoint(
         true => append(log, kinds::CHECKPOINT_END, &payload),
         false => log.last_lsn(),
     };
+    assert!(begin <= end, "END comes after BEGIN");
     log.flush_to(end);
+    assert!(end < log.durable_lsn(), "rule 7: the pointer follows the log up to END");
     let clean = clean && min_lsn == begin;
     log.set_checkpoint(begin, min_lsn, clean)?;
+    let pointer = log.checkpoint();
+    assert_eq!((pointer.checkpoint, pointer.min_lsn), (begin, min_lsn), "one at a time");
     let because = match min_lsn {
         lsn if lsn == oldest_active => "ACTIVE_TRANSACTION",
         lsn if lsn < begin => "OLDEST_PAGE",

@@ -49,6 +49,7 @@ pub fn redo(
     from: Lsn,
     mut observer: impl FnMut(&RecordView<'_>),
 ) -> Result<Redone, RecoveryError> {
+    assert!(from < log.next_lsn(), "redo begins within the log");
     let began = os::clock::monotonic_ns();
     let mut done = Redone { start: from, ..Redone::default() };
     let mut analysis = Analysis::default();
@@ -64,6 +65,10 @@ pub fn redo(
     })? {}
     (done.committed, done.aborted) = (analysis.committed, analysis.aborted);
     done.losers = analysis.losers();
+    assert!(done.end < log.next_lsn(), "redo ends within the log");
+    assert!(done.groups == 0 || done.end >= from, "it read from where it was told");
+    let seen = |t: &TransactionChain| t.last <= done.end;
+    assert!(done.losers.iter().all(seen), "a loser's records were read");
     done.redo_ns = os::clock::monotonic_ns().saturating_sub(began);
     Ok(done)
 }
@@ -84,6 +89,7 @@ fn redo_group(
     for &page in touched.iter() {
         done.applied += u64::from(pages.redo_group(page, group)?);
     }
+    assert!(touched.len() <= group.records.len(), "a record changes one page");
     done.end = group.end();
     done.groups += 1;
     done.records += group.records.len() as u64;

@@ -55,6 +55,7 @@ impl Default for CommitTable {
 
 impl CommitTable {
     fn chunk(&self, number: u64) -> Chunk {
+        debug_assert!(number <= Xsn::MAX.0, "a sequence number has 48 bits");
         if let Some(c) = self.chunks.read().get(&(number / CHUNK)) {
             return Arc::clone(c);
         }
@@ -65,22 +66,29 @@ impl CommitTable {
 
     /// What became of a transaction.
     pub fn outcome(&self, xsn: Xsn) -> Outcome {
-        assert_ne!(xsn, Xsn::NONE);
+        assert_ne!(xsn, Xsn::NONE, "who wrote nothing has no outcome");
         if xsn.0 < self.low_water.load(Acquire) {
             return Outcome::Committed(CommitTime(0));
         }
         match self.chunk(xsn.0)[(xsn.0 % CHUNK) as usize].load(Acquire) {
             0 => Outcome::Active,
             ABORTED => Outcome::Aborted,
-            time => Outcome::Committed(CommitTime(time)),
+            time => {
+                let now = self.clock.load(SeqCst);
+                debug_assert!(time <= now + 1, "the clock follows within one stamp");
+                Outcome::Committed(CommitTime(time))
+            }
         }
     }
 
     /// Commits: from now on snapshots see it. The caller's log is durable (unless delayed).
     pub fn commit(&self, xsn: Xsn) -> CommitTime {
+        assert_ne!(xsn, Xsn::NONE, "who wrote nothing needs no stamp");
+        assert!(xsn.0 >= self.low_water.load(Acquire), "what goes on is not forgotten");
         let chunk = self.chunk(xsn.0);
         let _one = self.stamping.lock();
         let time = self.clock.load(Relaxed) + 1;
+        assert!(time < ABORTED, "a commit time is no mark");
         let before = chunk[(xsn.0 % CHUNK) as usize].swap(time, Release);
         assert_eq!(before, 0, "a transaction ends once");
         self.clock.store(time, SeqCst);
@@ -89,6 +97,8 @@ impl CommitTable {
 
     /// Aborts: its versions never happened.
     pub fn abort(&self, xsn: Xsn) {
+        assert_ne!(xsn, Xsn::NONE, "who wrote nothing needs no stamp");
+        assert!(xsn.0 >= self.low_water.load(Acquire), "what goes on is not forgotten");
         let before = self.chunk(xsn.0)[(xsn.0 % CHUNK) as usize].swap(ABORTED, Release);
         assert_eq!(before, 0, "a transaction ends once");
     }
@@ -100,6 +110,7 @@ impl CommitTable {
 
     /// Forgets everything below a number: all of it is committed and visible to everybody.
     pub fn forget_below(&self, xsn: Xsn) {
+        assert!(xsn.0 <= Xsn::MAX.0, "a sequence number has 48 bits");
         self.low_water.fetch_max(xsn.0, AcqRel);
         self.chunks.write().retain(|k, _| (k + 1) * CHUNK > xsn.0);
     }

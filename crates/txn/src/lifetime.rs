@@ -47,6 +47,9 @@ impl SnapshotRegistry {
         let at = table.clock();
         slots.next += 1;
         let ticket = slots.next;
+        let later = slots.registered.iter().any(|(_, s)| *s > at);
+        debug_assert!(!later, "the clock goes forward");
+        debug_assert!(slots.registered.iter().all(|(t, _)| *t < ticket), "tickets are used once");
         slots.registered.push((ticket, at));
         (ticket, at)
     }
@@ -55,12 +58,14 @@ impl SnapshotRegistry {
     pub fn release(&self, ticket: u64) {
         let mut slots = self.slots.lock();
         let at = slots.registered.iter().position(|(t, _)| *t == ticket);
+        assert!(ticket > 0 && ticket <= slots.next, "a ticket that was given");
         slots.registered.swap_remove(at.expect("a snapshot is released once"));
     }
 
     /// Whether anybody needs a lifetime. Ended snapshots are never counted; later ones begin
     /// after `e`, since `e` is committed.
     pub fn need(&self, lifetime: Lifetime) -> Need {
+        assert!(lifetime.b <= lifetime.e, "a version ends after it began");
         let slots = self.slots.lock();
         let sees = |s: &CommitTime| lifetime.b <= *s && *s < lifetime.e;
         match slots.registered.iter().map(|(_, s)| *s).filter(sees).max() {

@@ -24,6 +24,9 @@ impl<'a> Begin<'a> {
         b[..8].copy_from_slice(&self.id.0.to_le_bytes());
         b[8..10].copy_from_slice(&self.session.0.to_le_bytes());
         b[10..].copy_from_slice(&self.at.to_le_bytes());
+        assert!(self.id.0 as u32 != 0, "0 logs for nobody");
+        let same = Begin { name: "", ..self.clone() };
+        debug_assert_eq!(Begin::parse(&b), Some(same), "what is written reads back");
         b
     }
 

@@ -58,18 +58,23 @@ impl Transactions {
 
     /// Lists a transaction as active.
     pub fn enter(&self, active: Active) {
+        assert!(active.id.0 as u32 != 0, "0 logs for nobody");
+        assert!(active.id.0 <= self.last_id.load(Relaxed), "its number was drawn here");
         let fresh = self.active.lock().insert(active.id.0, active).is_none();
         assert!(fresh, "a transaction begins once");
     }
 
     /// Takes it off the list.
     pub fn leave(&self, id: TransactionId) {
+        assert!(id.0 <= self.last_id.load(Relaxed), "its number was drawn here");
         let was = self.active.lock().remove(&id.0).is_some();
         assert!(was, "a transaction ends once");
     }
 
     /// Who is active, oldest first.
     pub fn active(&self) -> Vec<Active> {
-        self.active.lock().values().cloned().collect()
+        let active = self.active.lock();
+        debug_assert!(active.iter().all(|(id, a)| *id == a.id.0), "listed by its own number");
+        active.values().cloned().collect()
     }
 }

@@ -88,6 +88,8 @@ impl UndoTable {
         kinds: std::ops::RangeInclusive<u8>,
         handler: &Arc<dyn UndoHandler>,
     ) -> Self {
+        assert!(!kinds.is_empty(), "a handler undoes something");
+        assert!(*kinds.start() > wal::kinds::UNDONE.0, "the log's own kinds are not undone");
         for k in kinds {
             let place = &mut self.handlers[usize::from(k)];
             assert!(place.is_none(), "kind {k:#x} has one undo handler");
@@ -112,6 +114,8 @@ pub fn roll_back(
 ) -> Result<(), UndoError> {
     assert_ne!(chain.id, 0, "records belong to a transaction");
     let log: &Arc<Log> = pages.log();
+    assert!(chain.first <= chain.last, "a chain goes forward");
+    assert!(chain.last < log.next_lsn(), "what is undone was logged");
     let mut records = RecordReader::new(log);
     let mut at = chain.last;
     while at > to {
@@ -129,8 +133,10 @@ pub fn roll_back(
             let handler = table.handlers[usize::from(view.kind().0)].as_ref();
             let handler = handler.ok_or(UndoError::Lost(at, "nobody undoes its kind"))?;
             let undo = Undo::Compensation { transaction: chain.id, next: previous };
+            let before = chain.last;
             let mut cx = UndoContext { pages, group, chain, undo, keeps_keys };
             handler.undo(&view, &mut cx)?;
+            assert!(chain.last > before, "rule 1: the undo is logged, or it would be done again");
         }
         at = previous;
     }
