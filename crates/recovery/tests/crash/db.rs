@@ -2,6 +2,7 @@
 
 use crate::handler::{TAG, TestRedo};
 use crate::model::{Model, Oracle};
+use crate::work::COVERED;
 use base::{AllocUnitId, DatabaseId, FileId, Lsn, PageId};
 use buffer::{Pages, PagesOptions, Pool};
 use os::disk::{Disk as _, File, OpenHow};
@@ -10,6 +11,7 @@ use page::PageKind;
 use space::{AllocUnit, FileFacts, GrowthOptions, Space, SpaceRedo, format_file};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use wal::{Log, LogOptions, LogReader, RedoTable, TransactionChain, WalError};
 
@@ -33,8 +35,8 @@ pub(crate) struct Db {
 }
 
 fn log_options() -> LogOptions {
-    let (initial_bytes, growth_bytes) = (600 << 10, 256 << 10);
-    LogOptions { initial_bytes, growth_bytes, max_bytes: 1200 << 10, durable: true }
+    let (initial_bytes, growth_bytes) = (600 << 10, 1400 << 10);
+    LogOptions { initial_bytes, growth_bytes, max_bytes: 2000 << 10, durable: true }
 }
 
 fn open_file(disk: &sim::Disk, path: &str, create: bool) -> std::io::Result<Arc<dyn File>> {
@@ -88,6 +90,10 @@ pub(crate) fn open(disk: &sim::Disk, oracle: &Oracle, fault: Fault) -> Db {
     buffer::restore_torn_pages(DATABASE, &files).unwrap_or_else(|e| panic!("restore: {e}"));
     let log = Log::open(file, log_options()).unwrap_or_else(|e| panic!("open the log: {e}"));
     assert_eq!(log.family(), FAMILY);
+    let end = log.vlfs().last().map_or(0, |v| v.offset + v.bytes);
+    let half = log.usage().total_bytes > end + (128 << 10);
+    COVERED.half_grown.fetch_add(u64::from(half), Relaxed);
+    COVERED.grown.fetch_add(u64::from(!half && end > 600 << 10), Relaxed);
     let min_lsn = log.checkpoint().min_lsn;
     let model = oracle.settle(min_lsn, &groups_in(&log, min_lsn));
 

@@ -69,6 +69,8 @@ fn random_page_groups_survive_nested_crashes() {
     println!("{:?}", work::COVERED);
     if std::env::var(sim::harness::REPLAY).is_err() {
         assert!(counts.crash_points() >= n * 20 && counts.crashes[2] > 0, "{counts:?}");
+        let half = work::COVERED.half_grown.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(half > n, "{half} crashes while the log grew");
     }
 }
 

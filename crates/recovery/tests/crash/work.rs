@@ -52,6 +52,10 @@ pub(crate) struct Covered {
     pub(crate) size: AtomicU64,
     pub(crate) refused: AtomicU64,
     pub(crate) reads: AtomicU64,
+    /// Starts that found a log whose file was longer than its VLFs: a crash came while it grew.
+    pub(crate) half_grown: AtomicU64,
+    /// Starts that found all of a longer log made into VLFs.
+    pub(crate) grown: AtomicU64,
 }
 
 pub(crate) static COVERED: Covered = Covered {
@@ -60,6 +64,8 @@ pub(crate) static COVERED: Covered = Covered {
     size: AtomicU64::new(0),
     refused: AtomicU64::new(0),
     reads: AtomicU64::new(0),
+    half_grown: AtomicU64::new(0),
+    grown: AtomicU64::new(0),
 };
 
 /// A refusal that a statement would end with.
