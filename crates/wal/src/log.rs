@@ -146,7 +146,7 @@ impl Log {
         let end = find_end(&*file, &vlfs, pointer.checkpoint)?;
         let (mut current, needed) = (None, pointer.min_lsn.vlf()..=end.next_block.vlf());
         for (i, v) in vlfs.iter_mut().enumerate() {
-            if needed.contains(&v.sequence) {
+            if v.sequence != 0 && needed.contains(&v.sequence) {
                 v.status = VlfStatus::Active;
             } else if v.sequence > end.next_block.vlf() {
                 // Entered before the crash by records that were lost: forget it (rule 5).
