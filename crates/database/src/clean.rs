@@ -35,10 +35,12 @@ impl GhostPages {
     /// Takes a record of the log into account.
     pub(crate) fn see(&mut self, record: &RecordView<'_>) {
         if let Some(carried) = recovery::carried_of(record) {
-            self.0.extend(carried.as_chunks().0.iter().map(page_of));
+            let pages = carried.as_chunks().0.iter().map(page_of);
+            self.0.extend(pages.filter(|page| !page.is_none()));
         }
         if let Some(page) = record.page()
             && rowstore::may_leave_ghost(record)
+            && !page.is_none()
         {
             self.0.insert(page);
         }

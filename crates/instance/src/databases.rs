@@ -138,14 +138,16 @@ impl Databases for Instance {
         database: DatabaseId,
         check: &Check,
     ) -> SqlResult<Vec<SqlError>> {
-        let database = self
-            .database(database)
-            .ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
-        let kept = KeptAway::lock(work, &database, check.table)?;
-        let options = CheckOptions { table: check.table, no_index: check.no_index };
-        let report = database.check_with(options);
-        kept.release(work);
-        Ok(checkdb::answer(&database, check, &report))
+        // It may be another than the session's own: nobody drops it meanwhile.
+        let database = self.hold_for_statement(work.owner(), work.timeout(), database)?;
+        let report = KeptAway::lock(work, &database, check.table).map(|kept| {
+            let options = CheckOptions { table: check.table, no_index: check.no_index };
+            let report = database.check_with(options);
+            kept.release(work);
+            report
+        });
+        self.let_go(work.owner(), database.id());
+        Ok(checkdb::answer(&database, check, &report?))
     }
 
     fn clear_statistics(&self, name: &str) -> bool {

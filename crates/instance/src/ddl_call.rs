@@ -6,7 +6,9 @@ use base::{DatabaseId, SqlResult};
 use catalog::view::Table;
 use catalog::{Delta, SystemHobts};
 use ddl::{DdlContext, DdlOutcome, Place, Places};
+use lock::{Owner, Timeout};
 use session::{DdlAnswer, DdlCall, Switches};
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -14,12 +16,29 @@ use std::sync::atomic::Ordering::Relaxed;
 struct SessionPlaces<'a> {
     instance: &'a Instance,
     current: DatabaseId,
+    owner: Arc<Owner>,
+    timeout: Timeout,
+    /// Other databases, locked S until the statement ends: what it logs there keeps them then.
+    held: RefCell<Vec<DatabaseId>>,
+}
+
+impl Drop for SessionPlaces<'_> {
+    fn drop(&mut self) {
+        for id in self.held.get_mut().drain(..) {
+            self.instance.let_go(&self.owner, id);
+        }
+    }
 }
 
 impl Places for SessionPlaces<'_> {
     fn open(&self, name: Option<&str>, deltas: &[(DatabaseId, Delta)]) -> Option<Place> {
         let database = match name {
-            Some(name) => self.instance.database_by_name(name)?,
+            Some(name) => {
+                let id = self.instance.database_by_name(name)?.id();
+                let found = self.instance.hold_for_statement(&self.owner, self.timeout, id).ok()?;
+                self.held.borrow_mut().push(id);
+                found
+            }
             None => self.instance.database(self.current)?,
         };
         let own = deltas.iter().filter(|(d, _)| *d == database.id());
@@ -61,7 +80,15 @@ impl ddl::TempTables for SessionTemp<'_> {
 
 impl Instance {
     pub(crate) fn run_ddl(&self, call: DdlCall<'_>) -> SqlResult<DdlAnswer> {
-        let places = SessionPlaces { instance: self, current: call.database };
+        let owner = Arc::clone(call.work.owner());
+        let timeout = call.work.timeout();
+        let places = SessionPlaces {
+            instance: self,
+            current: call.database,
+            owner,
+            timeout,
+            held: RefCell::default(),
+        };
         let mut temp = SessionTemp { temp: call.temp, instance: self };
         let mut deltas = self.definitions.deltas(call.session);
         let known = deltas.len();

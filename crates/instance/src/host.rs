@@ -91,10 +91,7 @@ impl Host for Instance {
         if !is_locked(database) {
             return Ok(());
         }
-        let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]);
-        let found = self.database(database).ok_or_else(unknown)?;
-        self.share_database(work.owner(), work.timeout(), database, Duration::Long)?;
-        if self.is_open(&found) { Ok(()) } else { Err(unknown()) }
+        self.hold_for_transaction(work.owner(), work.timeout(), database).map(drop)
     }
 
     fn home(&self, database: DatabaseId) -> Option<Arc<Home>> {
@@ -217,6 +214,43 @@ impl Instance {
             self.engine().locks.lock(owner, resource, Mode::S, duration, timeout, None)?;
         }
         Ok(())
+    }
+
+    /// S on a database to the end of the transaction that works in it.
+    pub(crate) fn hold_for_transaction(
+        &self,
+        owner: &Arc<Owner>,
+        timeout: Timeout,
+        id: DatabaseId,
+    ) -> SqlResult<Arc<Database>> {
+        let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&id]);
+        let found = self.database(id).ok_or_else(unknown)?;
+        self.share_database(owner, timeout, id, Duration::Long)?;
+        if self.is_open(&found) { Ok(found) } else { Err(unknown()) }
+    }
+
+    /// S on a database while a statement works in it, whatever the session's own is.
+    pub(crate) fn hold_for_statement(
+        &self,
+        owner: &Arc<Owner>,
+        timeout: Timeout,
+        id: DatabaseId,
+    ) -> SqlResult<Arc<Database>> {
+        let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&id]);
+        let found = self.database(id).ok_or_else(unknown)?;
+        self.share_database(owner, timeout, id, Duration::Short)?;
+        if self.is_open(&found) {
+            return Ok(found);
+        }
+        self.let_go(owner, id);
+        Err(unknown())
+    }
+
+    /// The end of [`Instance::hold_for_statement`].
+    pub(crate) fn let_go(&self, owner: &Owner, id: DatabaseId) {
+        if is_locked(id) {
+            self.engine().locks.release(owner, Resource::database(id));
+        }
     }
 
     fn is_open(&self, database: &Arc<Database>) -> bool {

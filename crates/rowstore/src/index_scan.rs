@@ -179,11 +179,16 @@ impl<'h> IndexCursor<'h> {
     fn beyond(&self) -> RowResult<Next<'h>> {
         let tree = self.hobt.tree();
         let Some(l) = &self.upper else {
-            // Behind everything: the end, which the last key leads to.
-            return Ok(match tree.seek(SearchKey { fields: &[], bias: Bias::LastAtMost })? {
+            // Behind everything: the end, which the last key leads to. Keys that have come behind it
+            // since are met when the scan begins.
+            let mut next = match tree.seek(SearchKey { fields: &[], bias: Bias::LastAtMost })? {
                 Some(last) => last.ahead()?,
                 None => tree.seek_next(SearchKey { fields: &[], bias: Bias::FirstAtLeast })?,
-            });
+            };
+            while let Next::Record(leaf) = next {
+                next = leaf.ahead()?;
+            }
+            return Ok(next);
         };
         let fields = l.key.fields();
         let bias = if l.inclusive { Bias::FirstAbove } else { Bias::FirstAtLeast };
@@ -266,6 +271,11 @@ impl<'h> IndexCursor<'h> {
     /// Locks the first key beyond the upper end before the scan begins there.
     fn guard_beyond(&mut self, work: &mut Work, next: Next<'h>) -> RowResult<Pass> {
         assert!(self.backward, "forwards the key beyond is met last");
+        if !self.ask.is_range() {
+            // The table lock, to which the transaction has escalated, covers it.
+            self.state = State::Before;
+            return Ok(Pass::Enough);
+        }
         let blocked = match next {
             Next::Record(leaf) => self.lock(work, &leaf, self.ask)?,
             Next::End(end) => return self.lock_end(work, &end, State::Before),

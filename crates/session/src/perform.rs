@@ -124,8 +124,9 @@ impl Session {
         self.begin_if_implicit();
         let own = self.begin_statement();
         if let Err(e) = self.hold_schema(act, place) {
-            if own {
-                self.roll_back_work()?;
+            match own {
+                true => self.roll_back_work()?,
+                false => self.work.locks().release_short(self.work.owner()),
             }
             return Err(e);
         }
