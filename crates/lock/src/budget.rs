@@ -34,18 +34,21 @@ impl Budget {
     /// A budget of that many locks, reserved from the memory authority if one is given.
     pub(crate) fn new(locks_max: u32, partitions: usize, memory: Option<&Arc<Memory>>) -> Self {
         assert!(locks_max > 0, "a lock table without locks serves nobody");
+        assert!(partitions > 0, "somebody draws");
         let memory = memory.map(|m| {
             let clerk = m.clerk(CLERK);
             Mutex::new(m.reserve(&clerk, 0).expect("nothing always fits"))
         });
         let share = locks_max as usize / partitions.max(1) / 8;
         let lot = share.clamp(1, LOT_MAX as usize) as u32;
+        assert!(lot <= locks_max, "a lot can be drawn at all");
         Budget { locks_max, lot, drawn: AtomicU32::new(0), memory }
     }
 
     /// Adds to an allowance: a lot, or one where a lot doesn't fit. False when nothing is left.
     #[cold]
     pub(crate) fn draw(&self, allowance: &mut u32) -> bool {
+        debug_assert!(*allowance <= self.locks_max, "invariant 1");
         for want in [self.lot, 1] {
             let fits = |n: u32| n.checked_add(want).filter(|&n| n <= self.locks_max);
             if self.drawn.fetch_update(Relaxed, Relaxed, fits).is_err() {
@@ -53,14 +56,17 @@ impl Budget {
             }
             if self.reserve(want) {
                 *allowance += want;
+                debug_assert!(*allowance <= self.locks_max, "invariant 1");
                 return true;
             }
-            self.drawn.fetch_sub(want, Relaxed);
+            let before = self.drawn.fetch_sub(want, Relaxed);
+            assert!(before >= want, "what goes back was drawn");
         }
         false
     }
 
     fn reserve(&self, locks: u32) -> bool {
+        assert!((1..=self.lot).contains(&locks), "a lot at most is drawn at once");
         match &self.memory {
             None => true,
             Some(m) => m.lock().grow(locks as usize * LOCK_BYTES).is_ok(),
@@ -74,6 +80,7 @@ impl Budget {
         *allowance -= self.lot;
         let before = self.drawn.fetch_sub(self.lot, Relaxed);
         assert!(before >= self.lot, "what is given back was drawn");
+        assert!(before <= self.locks_max, "invariant 1");
         if let Some(m) = &self.memory {
             m.lock().shrink(self.lot as usize * LOCK_BYTES);
         }
@@ -88,12 +95,16 @@ impl Budget {
 
     /// Whether so much is drawn that escalation should make room.
     pub(crate) fn is_tight(&self) -> bool {
-        u64::from(self.drawn.load(Relaxed)) * 5 >= u64::from(self.locks_max) * 2
+        let drawn = self.drawn.load(Relaxed);
+        debug_assert!(drawn <= self.locks_max, "invariant 1");
+        u64::from(drawn) * 5 >= u64::from(self.locks_max) * 2
     }
 
     /// Memory that the drawn locks are reckoned at.
     pub(crate) fn used_bytes(&self) -> usize {
-        self.drawn.load(Relaxed) as usize * LOCK_BYTES
+        let drawn = self.drawn.load(Relaxed);
+        debug_assert!(drawn <= self.locks_max, "invariant 1");
+        drawn as usize * LOCK_BYTES
     }
 }
 

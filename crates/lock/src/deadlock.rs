@@ -216,6 +216,8 @@ impl Table {
         if chosen.owner.is_rolling_back() {
             return None;
         }
+        assert_eq!(members[victim].owner, chosen.ask.owner, "the victim is one of them");
+        assert!(!shards.is_empty(), "the victim's partition is latched");
         chosen.condemn();
         Some(Deadlock { victim, members })
     }
@@ -233,6 +235,7 @@ impl Table {
 
 fn member(pending: &Pending, held: Mode, blockers: Vec<Blocker>) -> DeadlockMember {
     assert!(!blockers.is_empty(), "who waits, waits for somebody");
+    debug_assert!(!held.covers(pending.ask.mode), "who waits lacks something");
     DeadlockMember {
         owner: pending.ask.owner,
         session: pending.ask.session,
@@ -253,6 +256,7 @@ fn same_party(blocker: &Blocker, owner: OwnerId, session: SessionId) -> bool {
 
 /// Lowest priority, then least log, then youngest; nobody who is rolling back.
 fn choose(nodes: &[Node], circle: &[usize]) -> Option<usize> {
+    assert!(circle.iter().all(|&n| n < nodes.len()), "a circle is of waiters");
     let cost = |&i: &usize| {
         let p = &nodes[circle[i]].pending;
         let age = (Reverse(p.ask.owner.number()), Reverse(p.number));
@@ -312,6 +316,7 @@ impl Graph {
             OnPath,
             Done,
         }
+        assert_eq!(self.edges.len(), self.forgotten.len(), "each waiter has its edges");
         let mut marks = vec![Mark::New; self.edges.len()];
         for start in 0..self.edges.len() {
             if marks[start] != Mark::New || self.forgotten[start] {
@@ -334,7 +339,17 @@ impl Graph {
                     Mark::OnPath => {
                         let from = path.iter().position(|p| p.0 == to);
                         let from = from.expect("what is marked so is on the path");
-                        return Some(path[from..].iter().map(|p| p.0).collect());
+                        let circle: Vec<usize> = path[from..].iter().map(|p| p.0).collect();
+                        assert!(
+                            circle.iter().all(|&n| !self.forgotten[n]),
+                            "who is forgotten is passed"
+                        );
+                        let mut steps = circle.windows(2);
+                        debug_assert!(
+                            steps.all(|s| self.edges[s[0]].contains(&s[1])),
+                            "each waits"
+                        );
+                        return Some(circle);
                     }
                     Mark::New | Mark::Done => {}
                 }

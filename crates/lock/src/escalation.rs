@@ -24,6 +24,7 @@ pub enum EscalationPolicy {
 
 impl EscalationPolicy {
     pub(crate) const fn from_u8(n: u8) -> Self {
+        assert!(n <= EscalationPolicy::Never as u8, "a policy that there is");
         match n {
             0 => EscalationPolicy::CountAndMemory,
             1 => EscalationPolicy::MemoryOnly,

@@ -74,10 +74,12 @@ impl Ask {
     /// The mode that must be compatible: a test alone adds nothing to what is held.
     #[inline]
     pub(crate) fn target(&self, held: Mode) -> Mode {
-        match self.duration {
+        let target = match self.duration {
             Duration::Instant => self.mode,
             Duration::Short | Duration::Long => held.combine(self.mode),
-        }
+        };
+        debug_assert!(target.covers(self.mode), "rule 2: it has what is asked for");
+        target
     }
 
     fn holder(&self) -> Holder {
@@ -126,15 +128,19 @@ pub(crate) struct Pools {
 
 impl Pools {
     fn new_group(&mut self) -> u32 {
-        self.groups_free.pop().unwrap_or_else(|| {
+        debug_assert!(self.groups_free.len() <= self.groups.len(), "free groups are groups");
+        let at = self.groups_free.pop().unwrap_or_else(|| {
             assert!(self.groups.len() < NONE as usize, "fewer groups than entries");
             self.groups.push(Vec::new());
             (self.groups.len() - 1) as u32
-        })
+        });
+        assert!(self.groups[at as usize].is_empty(), "a pooled group is empty");
+        at
     }
 
     fn new_queue(&mut self, resource: Resource) -> u32 {
         let at = self.queues_free.pop().unwrap_or_else(|| {
+            assert!(self.queues.len() < NONE as usize, "fewer queues than entries");
             self.queues.push((None, Vec::new()));
             (self.queues.len() - 1) as u32
         });
@@ -152,7 +158,12 @@ impl Pools {
 
     /// The waiters of a queue, first served first.
     pub(crate) fn waiting(&self, queue: u32) -> &[Waiting] {
-        if queue == NONE { &[] } else { &self.queues[queue as usize].1 }
+        if queue == NONE {
+            return &[];
+        }
+        let (of, waiting) = &self.queues[queue as usize];
+        debug_assert!(of.is_some(), "a queue in use knows whose it is");
+        waiting
     }
 }
 
@@ -185,6 +196,7 @@ impl Head {
 
     fn holders_mut<'a>(&'a mut self, pools: &'a mut Pools) -> &'a mut [Holder] {
         if self.group != NONE {
+            debug_assert!(pools.groups[self.group as usize].len() > 1, "a group is several");
             &mut pools.groups[self.group as usize]
         } else if self.first.mode == Mode::NL {
             &mut []
@@ -196,17 +208,25 @@ impl Head {
     /// What that owner holds it in.
     #[inline]
     pub(crate) fn held_mode(&self, pools: &Pools, owner: OwnerId) -> Mode {
-        self.holders(pools).iter().find(|h| h.owner == owner).map_or(Mode::NL, |h| h.mode)
+        let mine = self.holders(pools).iter().find(|h| h.owner == owner);
+        let mode = mine.map_or(Mode::NL, |h| h.mode);
+        let granted = self.granted.meets(ModeSet::EMPTY.with(mode));
+        debug_assert!(granted == mine.is_some(), "invariant 2");
+        mode
     }
 
     /// The modes of everybody but that owner.
     pub(crate) fn others(&self, pools: &Pools, owner: OwnerId) -> ModeSet {
         let others = self.holders(pools).iter().filter(|h| h.owner != owner);
-        others.fold(ModeSet::EMPTY, |set, h| set.with(h.mode))
+        let others = others.fold(ModeSet::EMPTY, |set, h| set.with(h.mode));
+        debug_assert_eq!(others.or(self.granted), self.granted, "invariant 2");
+        others
     }
 
     /// Whether nobody holds it and nobody waits for it.
     pub(crate) fn is_idle(&self) -> bool {
+        let held = self.group != NONE || self.first.mode != Mode::NL;
+        debug_assert_eq!(held, self.granted != ModeSet::EMPTY, "invariant 2");
         self.first.mode == Mode::NL && self.group == NONE && self.queue == NONE
     }
 
@@ -215,6 +235,7 @@ impl Head {
     pub(crate) fn admits(&self, pools: &Pools, ask: &Ask, held: Mode) -> bool {
         let target = ask.target(held);
         debug_assert!(target != Mode::NL, "something is asked for");
+        debug_assert_eq!(ask.resource, self.resource, "what is asked for is this");
         if held == Mode::NL {
             if target.conflict_set().meets(self.granted) {
                 return false;
@@ -231,6 +252,7 @@ impl Head {
 
     /// Makes the asker a holder, or a stronger one. The caller has seen that it may be.
     pub(crate) fn enter(&mut self, pools: &mut Pools, ask: &Ask) -> Entered {
+        debug_assert_eq!(ask.resource, self.resource, "what is asked for is this");
         if ask.duration == Duration::Instant {
             return Entered::Same;
         }
@@ -253,6 +275,8 @@ impl Head {
             }
             Duration::Long | Duration::Instant => Entered::Same,
         };
+        debug_assert!(holder.refs > 0 || holder.long, "who holds has a reason");
+        debug_assert!(now.covers(was), "rule 2: a mode never gets weaker");
         if now != was {
             self.granted = self.others(pools, ask.owner);
             assert!(!now.conflict_set().meets(self.granted), "a conversion was checked");
@@ -270,6 +294,7 @@ impl Head {
             self.granted
         );
         self.granted = self.granted.with(holder.mode);
+        debug_assert!(holder.refs > 0 || holder.long, "who holds has a reason");
         if self.group == NONE && self.first.mode == Mode::NL {
             self.first = holder;
             return;
@@ -281,6 +306,8 @@ impl Head {
             group.push(self.first);
         }
         pools.groups[self.group as usize].push(holder);
+        let group = &pools.groups[self.group as usize];
+        debug_assert!(group.len() > 1, "a group is several");
         if self.queue != NONE {
             for w in &mut pools.queues[self.queue as usize].1 {
                 w.converts |= w.pending.ask.owner == holder.owner;
@@ -292,6 +319,7 @@ impl Head {
     pub(crate) fn drop_short(&mut self, pools: &mut Pools, owner: OwnerId) -> Option<bool> {
         let mine = self.holders_mut(pools).iter_mut().find(|h| h.owner == owner)?;
         assert!(mine.refs > 0 || mine.long, "who holds has a reason: {mine:?}");
+        debug_assert!(mine.mode != Mode::NL, "who holds has a mode");
         mine.refs = mine.refs.saturating_sub(1);
         if mine.refs > 0 || mine.long {
             return Some(false);
@@ -310,11 +338,13 @@ impl Head {
             return true;
         }
         let group = &mut pools.groups[self.group as usize];
+        assert!(group.len() > 1, "a group is several");
         let Some(at) = group.iter().position(|h| h.owner == owner) else { return false };
         group.swap_remove(at);
         debug_assert!(group.iter().all(|h| h.owner != owner), "an owner is one holder");
         self.granted = group.iter().fold(ModeSet::EMPTY, |set, h| set.with(h.mode));
         if let [last] = group[..] {
+            debug_assert!(last.mode != Mode::NL, "who is left holds it");
             self.first = last;
             group.clear();
             pools.groups_free.push(self.group);
@@ -337,6 +367,8 @@ impl Head {
     /// Queues a request: a conversion behind the conversions, others at the end.
     pub(crate) fn enqueue(&mut self, pools: &mut Pools, pending: Arc<Pending>) {
         let held = self.held_mode(pools, pending.ask.owner);
+        assert_eq!(pending.ask.resource, self.resource, "what is waited for is this");
+        debug_assert!(!self.admits(pools, &pending.ask, held), "who may have it does not wait");
         if self.queue == NONE {
             self.queue = pools.new_queue(self.resource);
         }
@@ -363,6 +395,7 @@ impl Head {
             return false;
         };
         assert_ne!(pending.state(), State::Granted, "a granted request has left the queue");
+        debug_assert!(queue[..at].iter().all(|w| w.converts) || !queue[at].converts, "invariant 4");
         queue.remove(at);
         self.close_empty_queue(pools);
         true
@@ -373,6 +406,7 @@ impl Head {
             let of = pools.queues[self.queue as usize].0.take();
             assert_eq!(of, Some(self.resource), "a queue knows whose it is");
             pools.queues_free.push(self.queue);
+            debug_assert!(pools.queues_free.len() <= pools.queues.len(), "a queue is free once");
             self.queue = NONE;
         }
     }
@@ -385,6 +419,7 @@ impl Head {
             return done;
         }
         let at = self.queue as usize;
+        let waiting = pools.queues[at].1.len();
         let mut ahead = ModeSet::EMPTY;
         let mut next = 0;
         while next < pools.queues[at].1.len() {
@@ -400,6 +435,8 @@ impl Head {
             granted.pending.grant(entered);
         }
         assert!(done.fresh <= done.left, "a new holder was a waiter");
+        let left = waiting - pools.queues[at].1.len();
+        assert_eq!(left, done.left as usize, "who left the queue was granted");
         self.close_empty_queue(pools);
         done
     }
@@ -412,6 +449,7 @@ impl Head {
         if w.pending.state() != State::Queued {
             return false;
         }
+        debug_assert_eq!(w.pending.ask.resource, self.resource, "what is waited for is this");
         if !w.converts {
             return !w.target.conflict_set().meets(self.granted.or(ahead));
         }
@@ -420,6 +458,7 @@ impl Head {
         let target = w.pending.ask.target(held);
         let blocked = target.conflict_set().meets(self.others(pools, owner))
             || queue[..place].iter().any(|a| stands_in_the_way(a, owner, target, held));
+        debug_assert!(held != Mode::NL, "who converts holds something");
         pools.queues[self.queue as usize].1[place].target = target;
         !blocked
     }
@@ -450,7 +489,11 @@ impl Head {
         let holders = self.holders(pools);
         let queue = pools.waiting(self.queue);
         assert!(!self.is_idle(), "an idle head is forgotten");
+        assert!(self.group == NONE || holders.len() > 1, "a group is several");
+        assert!(queue.is_sorted_by_key(|w| !w.converts), "invariant 4");
+        assert_eq!(queue.is_empty(), self.queue == NONE, "an empty queue is closed");
         for (i, a) in holders.iter().enumerate() {
+            assert!(a.refs > 0 || a.long, "who holds has a reason: {a:?}");
             for b in &holders[i + 1..] {
                 assert!(
                     a.owner != b.owner && !a.mode.conflicts(b.mode),
@@ -461,6 +504,9 @@ impl Head {
         let modes = holders.iter().fold(ModeSet::EMPTY, |set, h| set.with(h.mode));
         assert_eq!(modes, self.granted, "invariant 2");
         for w in queue {
+            assert_eq!(w.pending.ask.resource, self.resource, "what is waited for is this");
+            let held = self.held_mode(pools, w.pending.ask.owner);
+            assert_eq!(w.converts, held != Mode::NL, "who converts holds something");
             let waits_for = self.blockers(pools, &w.pending).expect("it stands in the queue");
             let queued = w.pending.state() == State::Queued;
             assert!(!queued || !waits_for.is_empty(), "invariant 3: {:?}", w.pending.ask);

@@ -143,6 +143,8 @@ const fn conflict_table() -> [ModeSet; MODES] {
             assert!(b >= a || (table[a].0 >> b & 1) == (table[b].0 >> a & 1), "invariant 2");
             b += 1;
         }
+        assert!(PARTS[a] & !ALL == 0, "components only");
+        assert!(table[a].0 >> MODES == 0, "it conflicts with modes that there are");
         a += 1;
     }
     table
@@ -159,6 +161,7 @@ const fn gap(parts: u16) -> u16 {
 
 /// The weakest mode without a gap that has all of these components.
 const fn on_resource(parts: u16) -> Mode {
+    assert!(parts & !ALL == 0, "components only");
     let p = parts & !(GAP_S | GAP_I | GAP_X);
     let stronger_than_schema = p & !SCH_S;
     if p & SCH_M != 0 {
@@ -194,6 +197,7 @@ const fn on_resource(parts: u16) -> Mode {
 const fn weakest(parts: u16) -> Mode {
     let on = on_resource(parts);
     let gap = gap(parts);
+    assert!(PARTS[on as usize] & (GAP_S | GAP_I | GAP_X) == 0, "no part of it guards a gap");
     if gap == 0 {
         return on;
     }
@@ -231,6 +235,10 @@ const fn combine_table() -> [[Mode; MODES]; MODES] {
             let both = weakest(PARTS[a] | PARTS[b]);
             let wide = CONFLICTS[both as usize].0;
             assert!(wide | CONFLICTS[a].0 | CONFLICTS[b].0 == wide, "invariant 3");
+            let gap = PARTS[both as usize] & (GAP_S | GAP_I | GAP_X) != 0;
+            let had = (PARTS[a] | PARTS[b]) & (GAP_S | GAP_I | GAP_X) != 0;
+            assert!(gap == had || matches!(both, Mode::SchM), "a guarded gap stays guarded");
+            assert!(a != b || both as usize == a, "a mode with itself is itself");
             table[a][b] = both;
             b += 1;
         }

@@ -63,6 +63,7 @@ impl OwnerId {
 
     /// What kind of owner.
     pub const fn kind(self) -> OwnerKind {
+        assert!(self.0 >> NUMBER_BITS >= 1 && self.0 >> NUMBER_BITS <= 5, "a kind that there is");
         match self.0 >> NUMBER_BITS {
             1 => OwnerKind::Transaction,
             2 => OwnerKind::Cursor,
@@ -92,6 +93,7 @@ impl HeldList {
             Some(at) => {
                 let removed = self.short.swap_remove(at);
                 debug_assert_eq!(removed, *resource);
+                debug_assert!(!self.short.contains(resource), "it stands there once");
                 true
             }
             None => false,
@@ -102,6 +104,7 @@ impl HeldList {
     pub(crate) fn lengthen(&mut self, resource: Resource) {
         let was_short = self.remove_short(&resource);
         assert!(was_short, "what becomes long was held short: {resource:?}");
+        debug_assert!(self.long.last() != Some(&resource), "it was not long");
         self.long.push(resource);
         debug_assert!(!self.short.contains(&resource), "invariant 1");
     }
@@ -138,6 +141,7 @@ impl Owner {
     /// When it still holds a lock.
     pub fn renew(&self, id: OwnerId) {
         assert_eq!(self.held_count(), 0, "an owner gives all locks back before it is renewed");
+        assert_eq!(id.kind(), self.id().kind(), "a transaction's owner is a transaction's again");
         self.id.store(id.0, Relaxed);
         self.log_bytes.store(0, Relaxed);
         self.rolling_back.store(false, Relaxed);
@@ -171,13 +175,16 @@ impl Owner {
 
     /// The deadlock priority.
     pub fn priority(&self) -> i8 {
-        self.priority.load(Relaxed)
+        let priority = self.priority.load(Relaxed);
+        debug_assert!((-10..=10).contains(&priority), "as it was set");
+        priority
     }
 
     /// Adds to the log it has used: what its rollback would cost.
     #[inline]
     pub fn add_log_bytes(&self, bytes: u64) {
-        self.log_bytes.fetch_add(bytes, Relaxed);
+        let before = self.log_bytes.fetch_add(bytes, Relaxed);
+        debug_assert!(before.checked_add(bytes).is_some(), "what a rollback costs is counted");
     }
 
     /// The log it has used.
@@ -198,6 +205,8 @@ impl Owner {
     /// How many resources it holds.
     pub fn held_count(&self) -> usize {
         let held = self.held.lock();
+        let both = held.short.last().is_some_and(|r| held.long.last() == Some(r));
+        debug_assert!(!both, "invariant 1");
         held.long.len() + held.short.len()
     }
 }

@@ -89,11 +89,13 @@ impl Resource {
 
     /// One partition of one index.
     pub const fn hobt(database: DatabaseId, hobt: HobtId) -> Self {
+        assert!(hobt.0 != 0, "a hobt has a number");
         Resource::new(Kind::Hobt, database, hobt.0 as u64, 0, 0)
     }
 
     /// The pages of one purpose of a hobt.
     pub const fn allocation_unit(database: DatabaseId, unit: AllocUnitId) -> Self {
+        assert!(unit.0 != 0, "a unit has a number");
         Resource::new(Kind::AllocationUnit, database, unit.0 as u64, 0, 0)
     }
 
@@ -106,17 +108,20 @@ impl Resource {
     /// A page of a hobt.
     pub const fn page(database: DatabaseId, hobt: HobtId, page: PageId) -> Self {
         assert!(!page.is_none(), "no page is no resource");
+        assert!(hobt.0 != 0, "a page that is locked is a hobt's");
         Resource::new(Kind::Page, database, hobt.0 as u64, pack(page.file, page.page), 0)
     }
 
     /// A row of an index, by a hash of its key columns; [`INFINITY`] is after the last row.
     pub const fn key(database: DatabaseId, hobt: HobtId, hash: u64) -> Self {
+        assert!(hobt.0 != 0, "a key is of a hobt");
         Resource::new(Kind::Key, database, hobt.0 as u64, hash, 0)
     }
 
     /// A row of a heap.
     pub const fn rid(database: DatabaseId, hobt: HobtId, page: PageId, slot: SlotNo) -> Self {
         assert!(!page.is_none(), "no page is no resource");
+        assert!(hobt.0 != 0, "a row that is locked is a hobt's");
         let low = pack(page.file, page.page);
         Resource::new(Kind::Rid, database, hobt.0 as u64, low, slot.0 as u32)
     }
@@ -156,6 +161,7 @@ impl Resource {
 
     /// The hobt of a hobt, page, key or row.
     pub const fn hobt_id(&self) -> Option<HobtId> {
+        assert!(!self.counts_toward_escalation() || self.entity as u32 != 0, "rows are of hobts");
         match self.kind {
             Kind::Hobt | Kind::Page | Kind::Key | Kind::Rid => Some(HobtId(self.entity as u32)),
             _ => None,
@@ -164,6 +170,7 @@ impl Resource {
 
     /// The object of an object lock.
     pub const fn object_id(&self) -> Option<ObjectId> {
+        debug_assert!(!matches!(self.kind, Kind::Object) || self.entity >> 32 == 0, "32 bits");
         match self.kind {
             Kind::Object => Some(ObjectId(self.entity as u32 as i32)),
             _ => None,
@@ -172,6 +179,8 @@ impl Resource {
 
     /// The file of a file lock.
     pub const fn file_id(&self) -> Option<FileId> {
+        let is_file = self.low != 0 && self.low >> 16 == 0;
+        debug_assert!(!matches!(self.kind, Kind::File) || is_file, "it was made of a file");
         match self.kind {
             Kind::File => Some(FileId(self.low as u16)),
             _ => None,
@@ -182,6 +191,9 @@ impl Resource {
     pub const fn page_id(&self) -> Option<PageId> {
         let file = (self.low >> 32) as u16;
         let page = self.low as u32;
+        let has_file = self.low >> 32 != 0 && self.low >> 48 == 0;
+        let has_page = matches!(self.kind, Kind::Page | Kind::Rid | Kind::Extent);
+        debug_assert!(!has_page || has_file, "a page is on a file");
         match self.kind {
             Kind::Page | Kind::Rid => Some(PageId::new(file, page)),
             Kind::Extent => Some(ExtentId { file: FileId(file), extent: page }.first_page()),
@@ -191,6 +203,7 @@ impl Resource {
 
     /// The slot of a row lock.
     pub const fn slot(&self) -> Option<SlotNo> {
+        debug_assert!(!matches!(self.kind, Kind::Rid) || self.high >> 16 == 0, "16 bits");
         match self.kind {
             Kind::Rid => Some(SlotNo(self.high as u16)),
             _ => None,
@@ -207,6 +220,8 @@ impl Resource {
 
     /// The transaction of an XACT lock.
     pub const fn xsn(&self) -> Option<Xsn> {
+        let is_xsn = self.low != 0 && self.low <= Xsn::MAX.0;
+        debug_assert!(!matches!(self.kind, Kind::Xact) || is_xsn, "it was made of an XSN");
         match self.kind {
             Kind::Xact => Some(Xsn(self.low)),
             _ => None,
@@ -215,6 +230,7 @@ impl Resource {
 
     /// Subkind, entity and identity of metadata, as the caller gave them.
     pub const fn metadata_parts(&self) -> Option<(u8, u64, u64)> {
+        debug_assert!(self.sub == 0 || matches!(self.kind, Kind::Metadata), "only these have one");
         match self.kind {
             Kind::Metadata => Some((self.sub, self.entity, self.low)),
             _ => None,
@@ -248,6 +264,7 @@ impl Resource {
 
     /// Whether escalation to the table makes this lock superfluous.
     pub const fn is_within_hobt(&self, hobt: HobtId) -> bool {
+        assert!(hobt.0 != 0, "a hobt has a number");
         self.counts_toward_escalation() && self.entity as u32 == hobt.0
     }
 
@@ -269,6 +286,7 @@ impl Resource {
 }
 
 const fn pack(file: FileId, page: u32) -> u64 {
+    assert!(file.0 != 0, "file 0 is no file");
     (file.0 as u64) << 32 | page as u64
 }
 

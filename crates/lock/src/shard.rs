@@ -55,6 +55,7 @@ impl Shard {
     #[inline]
     pub(crate) fn request(&mut self, ask: &Ask, hash: u64, budget: &Budget) -> Verdict {
         debug_assert_eq!(hash, ask.resource.hash(self.seed), "the hash is the resource's");
+        self.inspect();
         self.requests += 1;
         let seed = self.seed;
         let same = |h: &Head| h.resource == ask.resource;
@@ -67,6 +68,7 @@ impl Shard {
                     return Verdict::Full;
                 }
                 self.entries += 1;
+                debug_assert!(self.entries <= self.allowance, "invariant 2");
                 place.insert(Head::held_by(ask));
                 Verdict::Granted(Entered::Fresh)
             }
@@ -84,7 +86,10 @@ impl Shard {
                     return Verdict::Full;
                 }
                 self.entries += u32::from(is_new);
-                Verdict::Granted(head.enter(&mut self.pools, ask))
+                debug_assert!(self.entries <= self.allowance, "invariant 2");
+                let entered = head.enter(&mut self.pools, ask);
+                debug_assert_eq!(is_new, entered == Entered::Fresh, "a new holder is counted");
+                Verdict::Granted(entered)
             }
         }
     }
@@ -97,15 +102,18 @@ impl Shard {
         self.entries += 1;
         assert!(self.entries <= self.allowance, "invariant 2");
         assert_eq!(pending.state(), State::Queued, "a new request is queued");
+        debug_assert_eq!(pending.hash, pending.ask.resource.hash(self.seed), "its own hash");
         let same = |h: &Head| h.resource == pending.ask.resource;
         let head = self.heads.find_mut(pending.hash, same);
         let head = head.expect("what conflicts has a head");
+        debug_assert!(!head.is_idle(), "an idle head is forgotten");
         head.enqueue(&mut self.pools, Arc::clone(pending));
         true
     }
 
     /// The head of a resource, if it has one.
     pub(crate) fn head(&self, resource: &Resource, hash: u64) -> Option<&Head> {
+        debug_assert_eq!(hash, resource.hash(self.seed), "the hash is the resource's");
         self.heads.find(hash, |h| h.resource == *resource)
     }
 
@@ -174,6 +182,8 @@ impl Shard {
             };
             u32::from(gone)
         });
+        let fresh = pending.entered() == Entered::Fresh;
+        assert!(gone || !fresh, "what a grant alone holds goes with it");
         gone && pending.entered() != Entered::Fresh
     }
 
@@ -202,6 +212,7 @@ impl Shard {
             place.remove();
         }
         self.entries = self.entries.checked_sub(freed).expect("what is freed was counted");
+        self.inspect();
         if self.allowance - self.entries > budget.spare_max() {
             budget.give_back(&mut self.allowance);
             self.trim();
@@ -216,6 +227,18 @@ impl Shard {
             self.heads.shrink_to(2 * len, |h| h.resource.hash(seed));
             assert_eq!(self.heads.len(), len, "shrinking loses nothing");
         }
+    }
+
+    /// Asserts what counters say of each other.
+    #[inline]
+    fn inspect(&self) {
+        debug_assert!(self.entries <= self.allowance, "invariant 2");
+        debug_assert!(self.heads.len() <= self.entries as usize, "invariant 1: heads have entries");
+        debug_assert_eq!(
+            self.heads.is_empty(),
+            self.entries == 0,
+            "invariant 1: entries have heads"
+        );
     }
 
     /// Entries in use, for checks.

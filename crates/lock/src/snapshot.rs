@@ -3,13 +3,13 @@
 //! Each partition is consistent, the whole not. No partition is latched while memory is
 //! allocated: the room is made first, by the partition's count.
 
-use crate::head::{Blocker, Duration};
+use crate::head::{Blocker, Duration, NONE};
 use crate::mode::Mode;
 use crate::owner::{Owner, OwnerId};
 use crate::resource::Resource;
 use crate::shard::Shard;
 use crate::table::Table;
-use crate::ticket::Pending;
+use crate::ticket::{Pending, State};
 use base::SessionId;
 use std::sync::Arc;
 
@@ -75,6 +75,8 @@ pub struct WaitRow {
 
 fn waiting_row(pending: &Pending, converts: bool) -> LockRow {
     let ask = &pending.ask;
+    debug_assert_ne!(pending.state(), State::Granted, "who is granted has left the queue");
+    debug_assert_ne!(pending.state(), State::Victim, "a victim has left the queue");
     LockRow {
         resource: ask.resource,
         mode: ask.mode,
@@ -98,6 +100,7 @@ fn append(shard: &Shard, rows: &mut Vec<LockRow>) {
     for head in &shard.heads {
         debug_assert!(!head.is_idle(), "an idle head is forgotten");
         for h in head.holders(&shard.pools) {
+            debug_assert!(h.refs > 0 || h.long, "who holds has a reason");
             push(LockRow {
                 resource: head.resource,
                 mode: h.mode,
@@ -113,6 +116,7 @@ fn append(shard: &Shard, rows: &mut Vec<LockRow>) {
             push(waiting_row(&w.pending, w.converts));
         }
     }
+    debug_assert_eq!(rows.capacity(), room, "no memory is allocated under a latch");
 }
 
 impl Table {
@@ -143,10 +147,12 @@ impl Table {
                 let head = shard.head(&resource, self.hash(&resource));
                 let head = head.expect("what is waited for has a head");
                 let queue = shard.pools.waiting(head.queue);
+                debug_assert!(!queue.is_empty(), "an empty queue is closed");
                 waiting.extend(queue.iter().map(|w| Arc::clone(&w.pending)));
             }
         }
         waiting.sort_by_key(|p| p.number);
+        debug_assert!(waiting.is_sorted_by(|a, b| a.number < b.number), "a number is given once");
         waiting.iter().map(|p| self.wait_row(p)).collect()
     }
 
@@ -171,7 +177,9 @@ impl Table {
     /// Who blocks an owner: blocking_session_id of sys.dm_exec_requests.
     pub fn blocker_of(&self, owner: &Owner) -> Option<Blocker> {
         let id = owner.id();
-        self.waits().into_iter().find(|w| w.owner == id)?.blocker
+        let wait = self.waits().into_iter().find(|w| w.owner == id)?;
+        assert_eq!(wait.session, owner.session(), "an owner waits in its session");
+        wait.blocker
     }
 
     /// Checks every invariant of the table's structure; for tests and simulations.
@@ -182,6 +190,8 @@ impl Table {
         for no in 0..self.shard_count() {
             let shard = self.shard_at(no);
             let mut entries = 0;
+            let open = shard.heads.iter().filter(|h| h.queue != NONE).count();
+            assert_eq!(open, shard.pools.waited_for().count(), "a queue in use is a head's");
             for head in &shard.heads {
                 entries += head.verify(&shard.pools);
                 assert_eq!(self.shard_no(self.hash(&head.resource)), no, "a head is in its place");

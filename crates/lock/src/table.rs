@@ -127,6 +127,7 @@ impl Table {
     /// When the number of partitions is no power of two, or there may be no locks.
     pub fn new(options: &Options) -> Arc<Self> {
         assert!(options.partitions.is_power_of_two(), "partitions are chosen by bits of a hash");
+        assert!(options.partitions <= 1 << 24, "the hash has so many bits for them");
         let seed = os::entropy::random_u64();
         let shards = (0..options.partitions).map(|_| Partition(Mutex::new(Shard::new(seed))));
         Arc::new(Table {
@@ -246,6 +247,8 @@ impl Table {
     #[inline]
     fn ask(owner: &Owner, resource: Resource, mode: Mode, duration: Duration) -> Ask {
         assert!(mode != Mode::NL, "NL is asked for by nobody");
+        let fine = resource.counts_toward_escalation();
+        assert!(mode != Mode::BU || !fine, "rule 1: BU never meets a key");
         Ask { owner: owner.id(), session: owner.session(), resource, mode, duration }
     }
 
@@ -281,6 +284,10 @@ impl Table {
         counter: Option<&mut EscalationCounter>,
     ) -> bool {
         let long = ask.duration == Duration::Long;
+        debug_assert_eq!(owner.id(), ask.owner, "an owner's list has its own locks");
+        debug_assert!(entered != Entered::Lengthened || long, "only a long request lengthens");
+        let test = ask.duration == Duration::Instant;
+        debug_assert!(!test || entered == Entered::Same, "a test leaves nothing");
         match entered {
             Entered::Same => return false,
             Entered::Fresh if long => owner.held.lock().long.push(ask.resource),
@@ -305,6 +312,7 @@ impl Table {
     ) -> Result<Ticket, LockError> {
         let number = self.numbers.fetch_add(1, Relaxed);
         let pending = Pending::new(Arc::clone(owner), ask, hash, number);
+        assert_eq!(pending.state(), State::Queued, "a new request is queued");
         if !shard.enqueue(&pending, &self.budget) {
             return Err(LockError::OutOfLockMemory);
         }
@@ -330,6 +338,7 @@ impl Table {
         self.search.left();
         result?;
         assert_eq!(pending.state(), State::Granted, "a wait without an error has its lock");
+        assert_eq!(pending.owner.id(), pending.ask.owner, "an owner that waits is not renewed");
         let escalate = self.record(&pending.owner, &pending.ask, pending.entered(), counter);
         Ok(Granted { escalate })
     }
@@ -347,7 +356,10 @@ impl Table {
         let kind = pending.ask.mode.wait_kind();
         loop {
             match pending.owner.waiter().wait(kind, deadline) {
-                Wake::TimedOut => return self.leave(pending, timed_out()),
+                Wake::TimedOut => {
+                    assert!(deadline.is_some(), "who waits for ever does not time out");
+                    return self.leave(pending, timed_out());
+                }
                 Wake::Cancelled(why) => return self.leave(pending, LockError::Cancelled(why)),
                 Wake::Signalled => match pending.state() {
                     State::Granted => return Ok(()),
@@ -387,6 +399,7 @@ impl Table {
 
     fn as_victim(&self, pending: &Pending) -> LockError {
         assert_ne!(pending.state(), State::Granted, "a victim has no lock");
+        assert_ne!(pending.state(), State::Queued, "a victim was chosen");
         LockError::DeadlockVictim { session: pending.ask.session }
     }
 
@@ -407,6 +420,7 @@ impl Table {
                 }
             }
         }
+        assert!(!listed || pending.ask.duration != Duration::Instant, "a test lists nothing");
         if listed {
             let was_listed = pending.owner.held.lock().remove_short(&pending.ask.resource);
             assert!(was_listed, "an undone lock was on its owner's short list");
@@ -421,6 +435,8 @@ impl Table {
         let hash = self.hash(&resource);
         let id = owner.id();
         let released = self.shard_of(hash).release(id, &resource, hash, &self.budget);
+        let listed = || owner.held.lock().short.contains(&resource);
+        debug_assert!(released != Released::NotHeld || !listed(), "what is listed is held");
         if released == Released::Gone {
             let was_listed = owner.held.lock().remove_short(&resource);
             assert!(was_listed, "a released lock was on its owner's short list");
@@ -472,6 +488,8 @@ impl Table {
         hobts: &[HobtId],
     ) -> bool {
         assert!(!table.counts_toward_escalation(), "escalation is to a table or a hobt");
+        assert!(!hobts.is_empty(), "a table has a hobt");
+        assert!(mode.covers(Mode::IS), "the table's lock stands for its rows': {mode:?}");
         match self.try_lock_now(owner, table, mode, Duration::Long, None) {
             Ok(Some(_)) => {}
             Ok(None) | Err(_) => return false,
@@ -489,6 +507,7 @@ impl Table {
                 !superfluous
             });
         }
+        assert!(held.long.contains(&table), "the table is held to the end");
         self.tally.escalations.fetch_add(1, Relaxed);
         true
     }

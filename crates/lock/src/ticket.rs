@@ -47,6 +47,8 @@ pub(crate) struct Pending {
 impl Pending {
     pub(crate) fn new(owner: Arc<Owner>, ask: Ask, hash: u64, number: u64) -> Arc<Self> {
         assert_eq!(owner.id(), ask.owner, "a request waits in its owner's name");
+        assert_eq!(owner.session(), ask.session, "and in its session's");
+        debug_assert_eq!(ask.target(crate::Mode::NL), ask.mode, "who holds nothing asks for that");
         Arc::new(Pending {
             owner,
             ask,
@@ -59,7 +61,9 @@ impl Pending {
     }
 
     pub(crate) fn state(&self) -> State {
-        match self.state.load(Ordering::Acquire) {
+        let state = self.state.load(Ordering::Acquire);
+        debug_assert!(state <= State::Victim as u8, "a state that there is");
+        match state {
             0 => State::Queued,
             1 => State::Granted,
             2 => State::Condemned,
@@ -70,7 +74,9 @@ impl Pending {
     /// What the grant changed.
     pub(crate) fn entered(&self) -> Entered {
         debug_assert_eq!(self.state(), State::Granted, "only a grant changes holders");
-        match self.entered.load(Ordering::Relaxed) {
+        let entered = self.entered.load(Ordering::Relaxed);
+        debug_assert!(entered <= Entered::Same as u8, "an answer that there is");
+        match entered {
             0 => Entered::Fresh,
             1 => Entered::Lengthened,
             _ => Entered::Same,
@@ -84,6 +90,11 @@ impl Pending {
 
     /// It is its turn. Called under the partition's latch, as all of these.
     pub(crate) fn grant(&self, entered: Entered) {
+        let same = entered == Entered::Same;
+        debug_assert!(same || self.ask.duration != Duration::Instant, "a test leaves nothing");
+        let long = self.ask.duration == Duration::Long;
+        debug_assert!(entered != Entered::Lengthened || long, "only a long request lengthens");
+        debug_assert_eq!(self.owner.id(), self.ask.owner, "an owner that waits is not renewed");
         self.entered.store(entered as u8, Ordering::Relaxed);
         self.become_state(State::Queued, State::Granted);
         self.owner.waiter().signal();
@@ -91,11 +102,13 @@ impl Pending {
 
     /// The deadlock search has chosen it.
     pub(crate) fn condemn(&self) {
+        assert_eq!(self.owner.id(), self.ask.owner, "an owner that waits is not renewed");
         self.become_state(State::Queued, State::Condemned);
     }
 
     /// It is out of the queue.
     pub(crate) fn kill(&self) {
+        assert_eq!(self.owner.id(), self.ask.owner, "an owner that waits is not renewed");
         self.become_state(State::Condemned, State::Victim);
         self.owner.waiter().signal();
     }
@@ -111,7 +124,7 @@ pub struct Ticket {
 
 impl Ticket {
     pub(crate) fn new(table: Arc<Table>, pending: Arc<Pending>) -> Self {
-        debug_assert_ne!(pending.state(), State::Victim, "a new ticket has no answer yet");
+        debug_assert_eq!(pending.owner.id(), pending.ask.owner, "who asked has the ticket");
         Ticket { table, pending: Some(pending) }
     }
 
