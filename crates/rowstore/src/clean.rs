@@ -53,12 +53,15 @@ impl RowHobt {
         let table = self.object_resource();
         let mode = if self.has_shape_of_pieces() { Mode::S } else { Mode::IX };
         let (locks, owner) = (work.locks(), work.owner());
+        debug_assert_eq!(locks.held_mode(owner, table), Mode::NL, "the cleaner holds nothing");
         let held = locks.try_lock_now(owner, table, mode, Duration::Short, None);
         if !matches!(held, Ok(Some(_))) {
             return Ok(Cleaned::Busy);
         }
+        debug_assert!(locks.held_mode(owner, table).covers(mode), "the table is locked");
         let cleaned = self.clean_locked(work, page);
         locks.release(owner, table);
+        debug_assert_eq!(locks.held_mode(owner, table), Mode::NL, "and is given back");
         cleaned.map_err(|e| self.sql(e))
     }
 

@@ -5,7 +5,7 @@
 
 use crate::fingerprint::Hash;
 use crate::heap_write::rid_bytes;
-use crate::hobt::RowHobt;
+use crate::hobt::{HobtKind, RowHobt};
 use crate::verify::RowAt;
 use page::Field;
 
@@ -22,10 +22,14 @@ impl RowHobt {
     /// The hash of an entry with these columns; `None` when the record's bytes make no sense, or
     /// a value off it cannot be read.
     pub fn entry_hash(&self, row: RowAt<'_>, parts: &[EntryPart]) -> Option<u128> {
+        debug_assert!(!parts.is_empty(), "an entry has columns");
         let mut hash = Hash::new();
         for part in parts {
             match part {
-                EntryPart::Rid => inline(&mut hash, &rid_bytes(row.page, row.slot)),
+                EntryPart::Rid => {
+                    debug_assert_eq!(self.spec.kind, HobtKind::Heap, "a heap's rows have RIDs");
+                    inline(&mut hash, &rid_bytes(row.page, row.slot));
+                }
                 EntryPart::Column(column) => match self.layout.field(row.record, *column)? {
                     Field::Null => hash.number(u64::MAX),
                     Field::Inline(bytes) => inline(&mut hash, bytes),

@@ -33,6 +33,9 @@ pub(crate) enum RowLock {
 impl RowLock {
     /// The mode that is asked for.
     fn mode(self) -> Option<(Mode, Duration)> {
+        if let RowLock::Range(mode) = self {
+            debug_assert!(matches!(mode, Mode::S | Mode::U | Mode::X), "a row's mode: {mode:?}");
+        }
         Some(match self {
             RowLock::None => return None,
             RowLock::Test(mode) => (mode, Duration::Instant),
@@ -126,6 +129,7 @@ pub(crate) fn timeout_of(work: &Work, plan: &LockPlan) -> Timeout {
 
 /// The lock on the page of a row that is locked.
 fn intent(mode: Mode) -> Mode {
+    debug_assert!(mode != Mode::NL && mode != Mode::RangeIN, "a test asks for no page");
     match mode {
         Mode::S | Mode::RangeSS => Mode::IS,
         Mode::U | Mode::RangeSU => Mode::IU,
@@ -145,6 +149,7 @@ impl RowHobt {
         plan: &LockPlan,
         guard: Guard,
     ) -> RowResult<RowLock> {
+        assert_eq!(guard == Guard::Gaps, self.tree.is_some(), "rule 13: heaps have no gaps");
         let serializable = plan.isolation == Isolation::Serializable;
         let keep = plan.hold || serializable || plan.isolation == Isolation::RepeatableRead;
         let whole = plan.granule == Granule::Table || (serializable && guard == Guard::Table);
@@ -165,6 +170,9 @@ impl RowHobt {
             (Strength::Exclusive, false) if ranges => (Mode::IX, RowLock::Range(Mode::X)),
             (Strength::Exclusive, false) => (Mode::IX, RowLock::Long(Mode::X)),
         };
+        debug_assert!(row == RowLock::None || !covers_rows(table, row), "or rows need no lock");
+        let passing = matches!(row, RowLock::Test(_) | RowLock::Short(_));
+        assert!(!keep || !passing, "what is kept is locked to the end: {row:?}");
         let long = keep || plan.strength != Strength::Shared;
         let duration = if long { Duration::Long } else { Duration::Short };
         let resource = self.object_resource();
@@ -182,6 +190,7 @@ impl RowHobt {
     /// What rows need beside the table lock as it is now.
     pub(crate) fn still_needed(&self, work: &Work, row: RowLock) -> RowLock {
         let held = work.locks().held_mode(work.owner(), self.object_resource());
+        debug_assert!(held != Mode::NL, "a table whose rows are read is locked");
         if covers_rows(held, row) { RowLock::None } else { row }
     }
 
@@ -210,7 +219,11 @@ impl RowHobt {
                 }
                 Ok(Tried::Wait(ticket))
             }
-            Outcome::Granted { .. } | Outcome::AlreadyHeld => Ok(Tried::Granted),
+            Outcome::Granted { .. } | Outcome::AlreadyHeld => {
+                let kept = duration != Duration::Instant;
+                debug_assert!(!kept || self.holds(work, row, mode), "what was granted is held");
+                Ok(Tried::Granted)
+            }
         }
     }
 
@@ -220,7 +233,11 @@ impl RowHobt {
         let Some((mode, duration)) = ask.mode() else { return Ok(Tried::Granted) };
         match work.try_lock_row(&self.locked(), self.end_resource(), mode, duration)? {
             Outcome::Wait(ticket) => Ok(Tried::Wait(ticket)),
-            Outcome::Granted { .. } | Outcome::AlreadyHeld => Ok(Tried::Granted),
+            Outcome::Granted { .. } | Outcome::AlreadyHeld => {
+                let end = self.end_resource();
+                debug_assert!(self.holds(work, end, mode), "rule 9: the end is an anchor");
+                Ok(Tried::Granted)
+            }
         }
     }
 
@@ -228,6 +245,7 @@ impl RowHobt {
     pub(crate) fn wait(&self, work: &Work, ticket: Ticket, plan: &LockPlan) -> RowResult<()> {
         let of = ticket.resource().database_id();
         assert_eq!(of, self.home.database, "a row's lock is of its database");
+        assert!(ticket.resource().is_within_hobt(self.spec.hobt), "and of its hobt");
         work.locks().wait(ticket, timeout_of(work, plan), None)?;
         Ok(())
     }
@@ -250,7 +268,17 @@ impl RowHobt {
         let timeout = timeout_of(work, plan);
         work.locks().lock(&owner, resource, mode, Duration::Long, timeout, None)?;
         let held = work.locks().held_mode(&owner, resource);
+        assert!(held.covers(mode), "the table is locked as was asked: {held:?}, not {mode:?}");
+        assert!(work.is_active(), "a change belongs to a transaction");
         Ok(covers_rows(held, RowLock::Long(Mode::X)))
+    }
+
+    /// Whether a row is locked so, by itself or with its table: who changes it relies on that.
+    pub(crate) fn holds(&self, work: &Work, row: Resource, mode: Mode) -> bool {
+        assert!(row.is_within_hobt(self.spec.hobt), "a row of this hobt");
+        let (locks, owner) = (work.locks(), work.owner());
+        locks.held_mode(owner, row).covers(mode)
+            || covers_rows(locks.held_mode(owner, self.object_resource()), RowLock::Long(mode))
     }
 }
 

@@ -64,6 +64,7 @@ impl Default for Fingerprint {
 }
 
 fn bucket_of(hash: u128) -> usize {
+    const { assert!(BUCKETS.is_power_of_two(), "chosen by a hash's first bits") };
     (hash >> (128 - BUCKETS.trailing_zeros())) as usize
 }
 
@@ -95,6 +96,9 @@ impl Fingerprint {
                 batch.buckets[n] = true;
             }
         }
+        let put: usize = batches.iter().map(Batch::bucket_count).sum();
+        let differing = self.buckets.iter().zip(&other.buckets).filter(|(a, b)| a != b);
+        assert_eq!(put, differing.count(), "what differs is in one batch");
         batches
     }
 }
@@ -110,10 +114,17 @@ impl Batch {
     pub fn has(&self, hash: u128) -> bool {
         self.buckets[bucket_of(hash)]
     }
+
+    fn bucket_count(&self) -> usize {
+        let count = self.buckets.iter().filter(|b| **b).count();
+        assert!(count > 0, "a batch was begun for a bucket");
+        count
+    }
 }
 
 /// Elements of one side that the other lacks, each by its hash and something that names it.
 pub fn differences<T>(mut a: Vec<(u128, T)>, mut b: Vec<(u128, T)>) -> (Vec<T>, Vec<T>) {
+    let surplus = a.len() as i64 - b.len() as i64;
     a.sort_by_key(|e| e.0);
     b.sort_by_key(|e| e.0);
     let (mut only_a, mut only_b) = (Vec::new(), Vec::new());
@@ -123,7 +134,11 @@ pub fn differences<T>(mut a: Vec<(u128, T)>, mut b: Vec<(u128, T)>) -> (Vec<T>, 
             (Some(x), Some(y)) if x == y => drop((a.next(), b.next())),
             (Some(x), y) if y.is_none_or(|y| x < y) => only_a.extend(a.next().map(|e| e.1)),
             (_, Some(_)) => only_b.extend(b.next().map(|e| e.1)),
-            (_, None) => return (only_a, only_b),
+            (_, None) => {
+                let left = only_a.len() as i64 - only_b.len() as i64;
+                assert_eq!(left, surplus, "invariant 1: the rest went two by two");
+                return (only_a, only_b);
+            }
         }
     }
 }

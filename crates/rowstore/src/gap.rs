@@ -37,6 +37,7 @@ pub(crate) enum Gap {
 impl RowHobt {
     /// The gap behind the last key.
     pub(crate) fn end_resource(&self) -> Resource {
+        debug_assert!(self.tree.is_some(), "rule 13: heaps have no gaps");
         Resource::key(self.home.database, self.spec.hobt, INFINITY)
     }
 
@@ -44,6 +45,8 @@ impl RowHobt {
     pub(crate) fn record_resource(&self, record: &[u8]) -> Option<Resource> {
         let mut fields = KeyFields::default();
         self.tree().key_of(record, &mut fields)?;
+        let columns = self.tree().order().len();
+        debug_assert_eq!(fields.as_slice().len(), columns, "a record has its whole key");
         Some(self.key_resource(KeyBuf::of(fields.as_slice()).bytes()))
     }
 
@@ -55,6 +58,7 @@ impl RowHobt {
         slot: u16,
     ) -> RowResult<Gap> {
         let page = leaf.page_id();
+        debug_assert_eq!(leaf.view().alloc_unit(), self.spec.unit, "the leaf is this tree's");
         leaf.with_next(slot, |next| self.test_gap(work, page, next))?
     }
 
@@ -79,6 +83,7 @@ impl RowHobt {
         match self.try_row(work, page, anchor, RowLock::Test(Mode::RangeIN))? {
             Tried::Wait(ticket) => Ok(Gap::Wait(ticket)),
             Tried::Granted => {
+                debug_assert!(anchor.is_within_hobt(self.spec.hobt), "rule 9: an anchor is a key");
                 let own = work.has_locked_ranges()
                     && guards_gap(work.locks().held_mode(work.owner(), anchor));
                 let mode = Mode::X;
@@ -95,6 +100,7 @@ impl RowHobt {
         key: Resource,
     ) -> RowResult<Tried> {
         assert!(!leaf.is_exact(), "a key that is there divides nothing");
+        debug_assert_ne!(key, self.end_resource(), "rule 9: nothing is put at the end's anchor");
         match self.try_gap(work, leaf, leaf.slot())? {
             Gap::Wait(ticket) => Ok(Tried::Wait(ticket)),
             Gap::Open(ask) => self.try_row(work, leaf.page_id(), key, ask),

@@ -10,7 +10,7 @@
 //!
 //! Slots of a heap keep their numbers, because indexes name rows by page and slot.
 
-use page::{PageBytes, PageKind, PageMut, PageView, fits};
+use page::{PageBytes, PageKind, PageMut, PageView, RecordKind, fits};
 use wal::{ApplyError, Described, PageOp, RecordView, RedoHandler};
 
 /// Kinds of heap pages.
@@ -33,6 +33,20 @@ pub struct HeapRedo;
 
 const MISFIT: ApplyError = ApplyError("the record does not fit the heap page");
 
+/// What an operation leaves behind, whatever the page was like before.
+fn inspect(v: PageView<'_>, op: &PageOp<'_>) {
+    let record = v.record(op.slot);
+    let ghost = record.map(|r| RecordKind::of(r[0]).is_ghost());
+    match op.kind {
+        kinds::INSERT => debug_assert_eq!(record, Some(op.payload), "it reads as it was written"),
+        kinds::GHOST => debug_assert_eq!(ghost, Some(true), "the row is a ghost"),
+        kinds::UNGHOST => debug_assert_eq!(ghost, Some(false), "the row lives"),
+        kinds::CLEAR => debug_assert_eq!(v.slot_offset(op.slot), Some(0), "the slot is free"),
+        _ => debug_assert_eq!(record, old_and_new(op.payload).map(|p| p.1), "the new row"),
+    }
+    debug_assert_eq!(v.kind(), Some(PageKind::Data), "it is a heap's page still");
+}
+
 fn old_and_new(p: &[u8]) -> Option<(&[u8], &[u8])> {
     let n = usize::from(u16::from_le_bytes([*p.first()?, *p.get(1)?]));
     Some((p.get(2..2 + n)?, &p[2 + n..]))
@@ -50,6 +64,8 @@ impl RedoHandler for HeapRedo {
             let min_len = op.payload.get(..2).ok_or(MISFIT)?;
             let min_len = u16::from_le_bytes([min_len[0], min_len[1]]);
             p.format(PageKind::Data, op.page, op.unit, 0, min_len);
+            debug_assert_eq!(p.view().slot_count(), 0, "a new page has no rows");
+            debug_assert_eq!(p.view().alloc_unit(), op.unit, "a new page is its unit's");
             return Ok(());
         }
         if p.view().kind() != Some(PageKind::Data) {
@@ -69,6 +85,7 @@ impl RedoHandler for HeapRedo {
             kinds::REPLACE => p.replace(op.slot, old_and_new(op.payload).ok_or(MISFIT)?.1),
             _ => return Err(ApplyError("not a kind of heap pages")),
         }
+        inspect(p.view(), op);
         Ok(())
     }
 

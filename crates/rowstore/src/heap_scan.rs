@@ -6,7 +6,7 @@ use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
 use crate::heap_write::{rid_bytes, rid_of};
-use crate::hobt::RowHobt;
+use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use access::{LockPlan, PageHint, RowCursor, ScanRange};
 use base::{PageId, SqlResult};
@@ -46,6 +46,7 @@ impl<'h> HeapCursor<'h> {
         range: &ScanRange<'_>,
         plan: &LockPlan,
     ) -> RowResult<Self> {
+        assert_eq!(hobt.spec.kind, HobtKind::Heap, "a tree is read in key order");
         let mut cursor = HeapCursor {
             hobt,
             plan: *plan,
@@ -68,6 +69,7 @@ impl<'h> HeapCursor<'h> {
     }
 
     fn aim(&mut self, work: &mut Work, range: &ScanRange<'_>) -> RowResult<()> {
+        assert!(self.held.is_none(), "a row is given up before another scan begins");
         let rid = range.lower.and_then(|b| b.fields.first().and_then(|f| f.inline()));
         self.pages.clear();
         (self.page, self.slot, self.one_row, self.listed) = (0, 0, false, false);
@@ -78,6 +80,7 @@ impl<'h> HeapCursor<'h> {
         // Rows may come into any page, but only one to a place.
         let guard = if self.one_row { Guard::Nothing } else { Guard::Table };
         self.ask = self.hobt.lock_table(work, &self.plan, guard)?;
+        assert!(!self.ask.is_range(), "rule 13: heaps have no gaps");
         self.escalations = work.escalations();
         self.rows.clear();
         self.values.clear();
@@ -87,6 +90,7 @@ impl<'h> HeapCursor<'h> {
 
     fn give_up_row(&mut self, work: &Work) {
         if let Some((row, page)) = self.held.take() {
+            debug_assert_eq!(row.page_id(), page.page_id(), "a row is locked with its page");
             work.locks().release(work.owner(), row);
             work.locks().release(work.owner(), page);
         }
@@ -106,6 +110,7 @@ impl<'h> HeapCursor<'h> {
             self.pages = self.hobt.home.space.unit_pages(&self.hobt.unit)?.pages;
             self.listed = true;
         }
+        assert!(self.page <= self.pages.len(), "a page of the list, or behind the last");
         while self.rows.is_empty() {
             if let Err(c) = work.owner().waiter().check() {
                 return Err(lock::LockError::Cancelled(c).into());
@@ -122,17 +127,21 @@ impl<'h> HeapCursor<'h> {
                 let short = ticket.duration() == Duration::Short;
                 let resource = ticket.resource();
                 self.hobt.wait(work, ticket, &self.plan)?;
+                debug_assert!(self.waited.is_none(), "what was waited for is given back first");
                 self.waited = short.then_some(resource);
             }
         }
+        debug_assert!(self.values.last().is_none_or(|v| v.row < self.rows.len()), "of its rows");
         Ok(true)
     }
 
     fn read_ahead(&self, id: PageId) {
+        debug_assert_eq!(self.pages.get(self.page), Some(&id), "the page that is read now");
         if self.page.is_multiple_of(READ_AHEAD as usize / 2) {
             let run = self.pages[self.page..].iter().take(READ_AHEAD as usize).enumerate();
             let n = run.take_while(|(i, p)| p.file == id.file && p.page == id.page + *i as u32);
             let n = n.count() as u32;
+            debug_assert!((1..=READ_AHEAD).contains(&n), "the page itself, and what follows");
             if n > 1 {
                 self.hobt.home.pages.prefetch(id, n);
             }
@@ -141,6 +150,7 @@ impl<'h> HeapCursor<'h> {
 
     /// Copies rows of a page from the slot on; a ticket when a lock must be waited for first.
     fn pass(&mut self, work: &mut Work, id: PageId) -> RowResult<Option<Ticket>> {
+        debug_assert!(self.rows.is_empty(), "a batch is of one page");
         let guard = self.hobt.home.pages.read(id)?;
         let view = guard.view();
         let ours = view.alloc_unit() == self.hobt.spec.unit && view.kind() == Some(PageKind::Data);
@@ -178,12 +188,15 @@ impl<'h> HeapCursor<'h> {
                 let range = from..self.bytes.len();
                 let at = self.rows.len();
                 self.hobt.fetch((bytes, id), at, &mut self.bytes, &mut self.values)?;
+                debug_assert!(self.rows.last().is_none_or(|r| r.2 < slot), "in order of slots");
                 self.rows.push((range, id, slot));
                 if let RowLock::Short(_) = ask {
+                    debug_assert!(self.held.is_none(), "one row is held at a time");
                     self.held = Some((resource, self.hobt.page_resource(id)));
                 }
             }
             self.slot += 1;
+            debug_assert!(!single || self.rows.len() <= 1, "a locked row is a batch");
             let full = single || self.bytes.len() >= BATCH_BYTES_MAX;
             if full && !self.rows.is_empty() {
                 return Ok(None);
@@ -202,12 +215,14 @@ impl RowCursor for HeapCursor<'_> {
             self.at += 1;
             return Ok(true);
         }
+        debug_assert!(self.held.is_none() || self.rows.len() == 1, "a locked row is a batch");
         self.give_up_row(work);
         self.refill(work).map_err(|e| self.hobt.sql(e))
     }
 
     #[inline]
     fn field(&self, column: usize) -> SqlResult<Field<'_>> {
+        debug_assert!(column < self.hobt.layout.column_count(), "a column of the row");
         let (bytes, page, _) = &self.rows[self.at];
         let field = match self.hobt.layout.field(&self.bytes[bytes.clone()], column) {
             Some(Field::OffRow(_)) => fetched(&self.values, &self.bytes, self.at, column),
@@ -224,6 +239,7 @@ impl RowCursor for HeapCursor<'_> {
     }
 
     fn rid(&self) -> Option<[u8; 8]> {
+        debug_assert!(self.rows.is_empty() || self.at < self.rows.len(), "on a row, or on none");
         self.rows.get(self.at).map(|(_, page, slot)| rid_bytes(*page, *slot))
     }
 

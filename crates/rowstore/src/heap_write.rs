@@ -7,12 +7,12 @@
 use crate::entry_lock::Tried;
 use crate::error::RowResult;
 use crate::heap_redo::kinds;
-use crate::hobt::RowHobt;
+use crate::hobt::{HobtKind, RowHobt};
 use access::{Inserted, LockPlan, RowKey, WriteError};
 use base::limits::RECORD_BYTES_MAX;
 use base::{PageId, SlotNo};
 use buffer::{Change, PageRef, Undo, WriteGuard};
-use lock::Resource;
+use lock::{Mode, Resource};
 use page::{Field, PageView, RecordKind, slot_cost};
 use work::Work;
 
@@ -30,11 +30,14 @@ pub(crate) fn rid_of(bytes: &[u8]) -> Option<(PageId, u16)> {
 /// The 8 bytes of a RID: page 4, file 2, slot 2.
 pub(crate) fn rid_bytes(page: PageId, slot: u16) -> [u8; 8] {
     let (p, f, s) = (page.page.to_le_bytes(), page.file.0.to_le_bytes(), slot.to_le_bytes());
-    [p[0], p[1], p[2], p[3], f[0], f[1], s[0], s[1]]
+    let bytes = [p[0], p[1], p[2], p[3], f[0], f[1], s[0], s[1]];
+    debug_assert_eq!(rid_of(&bytes), Some((page, slot)), "it reads as it was written");
+    bytes
 }
 
 /// Slots for a new record: the empty ones, then the next.
 fn slots_for(view: PageView<'_>, bytes: usize) -> impl Iterator<Item = u16> {
+    debug_assert!(bytes > 0, "no record is empty");
     let free = usize::from(view.free_count());
     let count = view.slot_count();
     let fits = move |s: &u16| match *s < count {
@@ -46,12 +49,15 @@ fn slots_for(view: PageView<'_>, bytes: usize) -> impl Iterator<Item = u16> {
 
 impl RowHobt {
     pub(crate) fn rid_resource(&self, page: PageId, slot: u16) -> Resource {
+        debug_assert_eq!(self.spec.kind, HobtKind::Heap, "a tree's rows have keys");
         Resource::rid(self.home.database, self.spec.hobt, page, SlotNo(slot))
     }
 
     /// A page that has room again.
     pub(crate) fn remember_room(&self, page: PageId) {
+        assert!(!page.is_none(), "room is on a page");
         let mut hints = self.hints.lock();
+        debug_assert!(hints.pages.len() <= HINTS_MAX, "so many are remembered");
         if !hints.pages.contains(&page) && hints.pages.len() < HINTS_MAX {
             hints.pages.push(page);
         }
@@ -68,6 +74,7 @@ impl RowHobt {
         if record.len() > RECORD_BYTES_MAX {
             return Err(WriteError::RowTooLong { bytes: record.len() });
         }
+        debug_assert_eq!(row.len(), self.spec.widths.len(), "one field a column");
         // A row shorter than a RID could not be told from one, were it to move.
         let done = self.heap_put(work, &record, plan, None);
         let (page, slot) = done.map_err(|e| self.write_error(e))?;
@@ -83,6 +90,7 @@ impl RowHobt {
         plan: &LockPlan,
         moved_from: Option<(PageId, u16)>,
     ) -> RowResult<(PageId, u16)> {
+        assert!(record.len() <= RECORD_BYTES_MAX, "the row was made to fit");
         let covered = self.lock_for_change(work, plan)?;
         loop {
             work.part(&self.home).reserve(record.len() + 512)?;
@@ -101,6 +109,10 @@ impl RowHobt {
                     continue;
                 }
             };
+            debug_assert_ne!(moved_from, Some((id, slot)), "rule 5: its old place is a ghost's");
+            let locked = |(page, slot)| self.holds(work, self.rid_resource(page, slot), Mode::X);
+            debug_assert!(locked((id, slot)), "a new place is locked");
+            debug_assert!(moved_from.is_none_or(locked), "and the old one");
             self.log_put(work, guard, moved_from.map(|(_, slot)| (from, slot)), slot, record)?;
             return Ok((id, slot));
         }
@@ -124,7 +136,14 @@ impl RowHobt {
             }
             match self.try_exclusive(work, id, self.rid_resource(id, slot))? {
                 Tried::Granted => return Ok(Some(Ok(slot))),
-                Tried::Wait(ticket) => held = Some(Err(ticket)),
+                Tried::Wait(ticket) => {
+                    debug_assert_eq!(
+                        ticket.resource().page_id(),
+                        Some(id),
+                        "for a place on this page"
+                    );
+                    held = Some(Err(ticket));
+                }
             }
         }
         Ok(held)
@@ -136,6 +155,7 @@ impl RowHobt {
         id: PageId,
         other: Option<PageId>,
     ) -> RowResult<(WriteGuard<'_>, Option<WriteGuard<'_>>)> {
+        assert_ne!(other, Some(id), "a page is latched once");
         let pages = &self.home.pages;
         Ok(match other {
             Some(o) if o < id => {
@@ -155,8 +175,11 @@ impl RowHobt {
         slot: u16,
         record: &[u8],
     ) -> RowResult<()> {
+        debug_assert_eq!(guard.view().alloc_unit(), self.spec.unit, "the page is the heap's");
         self.heap_fits(&guard, kinds::INSERT, slot, record)?;
         if let Some((other, slot)) = &from {
+            let other_id = other.as_ref().map(WriteGuard::id);
+            assert_ne!(other_id, Some(guard.id()), "a page is latched once");
             self.heap_fits(other.as_ref().unwrap_or(&guard), kinds::GHOST, *slot, &[])?;
         }
         let session = work.session();
@@ -183,12 +206,15 @@ impl RowHobt {
         slot: u16,
         payload: &[u8],
     ) -> RowResult<()> {
+        debug_assert!(crate::HEAP_KINDS.contains(&kind.0), "a heap's kind: {kind:?}");
+        debug_assert_eq!(self.spec.kind, HobtKind::Heap, "trees have their own");
         let fits = crate::heap_redo::fits(guard.view(), kind, slot, payload);
         fits.map_err(|what| self.home.pages.corrupt(guard.id(), what).into())
     }
 
     /// A page that had room when last seen, or a new one (then `None`: look again).
     fn page_with_room(&self, work: &mut Work, bytes: usize) -> RowResult<Option<PageId>> {
+        assert!(bytes <= RECORD_BYTES_MAX, "a record that fits no page gets no room");
         let known = self.hints.lock().pages.last().copied();
         if known.is_some() {
             return Ok(known);
@@ -242,6 +268,8 @@ impl RowHobt {
             let view = guard.view();
             let live = view.alloc_unit() == self.spec.unit
                 && view.record(slot).is_some_and(|r| !RecordKind::of(r[0]).is_ghost());
+            let locked = || self.holds(work, self.rid_resource(id, slot), Mode::X);
+            debug_assert!(!live || locked(), "a row that changes is locked");
             return Ok(live.then_some((guard, slot)));
         }
     }
@@ -256,6 +284,7 @@ impl RowHobt {
             work.part(&self.home).reserve(256)?;
             let Some((guard, slot)) = self.heap_row(work, key, plan)? else { return Ok(false) };
             self.heap_fits(&guard, kinds::GHOST, slot, &[])?;
+            debug_assert_eq!(guard.view().alloc_unit(), self.spec.unit, "a row of the heap");
             let id = guard.id();
             let session = work.session();
             let part = work.part(&self.home);
@@ -321,6 +350,7 @@ impl RowHobt {
         if let Err(what) = page::fits::replace(view, slot, record) {
             return Err(self.home.pages.corrupt(id, what).into());
         }
+        debug_assert!(!RecordKind::of(record[0]).is_ghost(), "a row is replaced by a row");
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());

@@ -109,6 +109,15 @@ impl RowHobt {
         places: HobtPlaces,
         large: Option<Arc<RowHobt>>,
     ) -> Arc<RowHobt> {
+        assert_eq!(spec.kind == HobtKind::Heap, spec.key.is_empty(), "all but heaps have a key");
+        assert!(spec.kind != HobtKind::Heap || !spec.uniquifier, "a heap's rows have RIDs");
+        debug_assert!(spec.key.iter().all(|k| k.leaf_column < spec.widths.len()), "key columns");
+        if let Some(large) = &large {
+            assert_ne!(large.spec.unit, spec.unit, "values off the rows have their own unit");
+            assert_eq!(large.spec.hobt, spec.hobt, "and the hobt of their rows");
+            assert!(large.has_shape_of_pieces(), "and are held as pieces");
+            assert!(large.large.is_none(), "a piece has no pieces");
+        }
         let unit = Arc::new(AllocUnit::open(spec.unit, places.first_iam));
         let layout = layout_of(&spec);
         let tree = (spec.kind != HobtKind::Heap).then(|| {
@@ -160,6 +169,9 @@ impl RowHobt {
         let mut change = Change::new(&home.pages, &mut part.group);
         let root = home.space.allocate(&mut change, &unit, claim)?[0];
         let places = HobtPlaces { first_iam: unit.first_iam, root: change.id(root) };
+        assert_eq!(unit.id, spec.unit, "the unit that was asked for");
+        assert!(!places.root.is_none(), "a hobt has a page");
+        assert_ne!(places.root, places.first_iam, "its map is no page of its rows");
         let layout = layout_of(spec);
         match spec.kind {
             HobtKind::Heap => {
@@ -205,16 +217,17 @@ impl RowHobt {
         spec: HobtSpec,
         large: Option<Arc<RowHobt>>,
     ) -> base::SqlResult<Arc<RowHobt>> {
+        assert!(work.is_active(), "whoever makes a hobt can take it back");
         let session = work.session();
         let part = work.part(home);
         let made = Self::create_pages(home, part, session, &spec);
         let places = match made {
             Ok(places) => places,
             Err(e) => {
+                let as_heap =
+                    HobtSpec { kind: HobtKind::Heap, key: Vec::new(), uniquifier: false, ..spec };
                 let nowhere = HobtPlaces { first_iam: PageId::NONE, root: PageId::NONE };
-                return Err(
-                    Self::open(home, HobtSpec { kind: HobtKind::Heap, ..spec }, nowhere).sql(e)
-                );
+                return Err(Self::open(home, as_heap, nowhere).sql(e));
             }
         };
         let hobt = Self::open_with(home, spec, places, large);
@@ -276,7 +289,10 @@ impl RowHobt {
             HobtKind::Heap | HobtKind::Clustered => RecordKind::Primary,
         };
         out.clear();
+        debug_assert_eq!(row.len(), self.spec.widths.len(), "one field a column");
         self.layout.encode(kind, row, None, out);
+        let reckoned = self.layout.encoded_len(row, false);
+        debug_assert_eq!(out.len(), reckoned, "room was reckoned for that");
     }
 
     /// Changes the row count; what is uncommitted counts, as in sys.partitions.
@@ -294,13 +310,18 @@ pub(crate) fn leaf_kind(kind: HobtKind) -> PageKind {
 
 pub(crate) fn layout_of(spec: &HobtSpec) -> RowLayout {
     match spec.kind {
-        HobtKind::Nonclustered => RowLayout::of_entries(&spec.widths, spec.nullable, 0),
+        HobtKind::Nonclustered => {
+            assert!(spec.added.is_empty(), "entries are rebuilt when their columns change");
+            RowLayout::of_entries(&spec.widths, spec.nullable, 0)
+        }
         HobtKind::Heap | HobtKind::Clustered => {
+            assert!(spec.added.len() <= spec.widths.len(), "added columns are columns");
             let first = spec.widths.len() - spec.added.len();
             let mut layout = RowLayout::of_rows(&spec.widths[..first]);
             for (width, default) in spec.widths[first..].iter().zip(&spec.added) {
                 layout.add_column(*width, default.as_deref());
             }
+            debug_assert_eq!(layout.column_count(), spec.widths.len(), "each has its place");
             layout
         }
     }

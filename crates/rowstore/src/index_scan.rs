@@ -12,7 +12,7 @@
 use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
-use crate::hobt::RowHobt;
+use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use access::{LockPlan, PageHint, RowCursor, ScanRange};
 use base::{PageId, SqlResult};
@@ -94,6 +94,7 @@ impl<'h> IndexCursor<'h> {
         range: &ScanRange<'_>,
         plan: &LockPlan,
     ) -> RowResult<Self> {
+        assert!(hobt.spec.kind != HobtKind::Heap, "a heap has no key order");
         let mut cursor = IndexCursor {
             hobt,
             plan: *plan,
@@ -119,6 +120,10 @@ impl<'h> IndexCursor<'h> {
 
     /// Takes the table's lock and stands before the first row of a range.
     fn aim(&mut self, work: &mut Work, range: &ScanRange<'_>) -> RowResult<()> {
+        assert!(self.held.is_none(), "a row is given up before another scan begins");
+        let whole = self.hobt.tree().order().len();
+        let fits = |b: &Option<access::KeyBound<'_>>| b.is_none_or(|b| b.fields.len() <= whole);
+        assert!(fits(&range.lower) && fits(&range.upper), "an end is of the key's columns");
         self.ask = self.hobt.lock_table(work, &self.plan, Guard::Gaps)?;
         self.escalations = work.escalations();
         self.lower = limit(&range.lower);
@@ -146,6 +151,7 @@ impl<'h> IndexCursor<'h> {
     }
 
     fn first(&self) -> RowResult<Option<Next<'h>>> {
+        debug_assert_eq!(self.state, State::Before, "a scan begins once");
         let tree = self.hobt.tree();
         let (limit, inclusive, exclusive) = if self.backward {
             (&self.upper, Bias::LastAtMost, Bias::LastBelow)
@@ -166,6 +172,9 @@ impl<'h> IndexCursor<'h> {
     }
 
     fn resume(&self, again: bool) -> RowResult<Option<Next<'h>>> {
+        debug_assert!(!self.position.key().is_empty(), "the place was saved");
+        let state = if again { State::Again } else { State::After };
+        debug_assert_eq!(self.state, state, "at a row, dealt with or not");
         let tree = self.hobt.tree();
         Ok(match (self.backward, again) {
             (false, false) => Some(tree.resume_next(&self.position, Bias::FirstAbove)?),
@@ -177,6 +186,7 @@ impl<'h> IndexCursor<'h> {
 
     /// The first key beyond the upper end, latched, for a scan that comes from there.
     fn beyond(&self) -> RowResult<Next<'h>> {
+        debug_assert!(self.backward && self.ask.is_range(), "who comes from there guards it");
         let tree = self.hobt.tree();
         let Some(l) = &self.upper else {
             // Behind everything: the end, which the last key leads to. Keys that have come behind it
@@ -213,6 +223,7 @@ impl<'h> IndexCursor<'h> {
 
     fn give_up_row(&mut self, work: &Work) {
         if let Some((row, page)) = self.held.take() {
+            debug_assert_eq!(row.hobt_id(), page.hobt_id(), "a row is locked with its page");
             let owner = work.owner();
             work.locks().release(owner, row);
             work.locks().release(owner, page);
@@ -228,6 +239,10 @@ impl<'h> IndexCursor<'h> {
         if self.escalations != work.escalations() {
             self.escalations = work.escalations();
             self.ask = self.hobt.still_needed(work, self.ask);
+            if self.state == State::Beyond && !self.ask.is_range() {
+                // The table's lock guards its end, too.
+                self.state = State::Before;
+            }
         }
         loop {
             if let Err(c) = work.owner().waiter().check() {
@@ -254,6 +269,9 @@ impl<'h> IndexCursor<'h> {
             }
             match pass {
                 Pass::Enough if !self.rows.is_empty() => {
+                    debug_assert!(self.rows.len() <= self.batch, "a batch is bounded");
+                    let of_a_row = |v: &Fetched| v.row < self.rows.len();
+                    debug_assert!(self.values.last().is_none_or(of_a_row), "a value is of a row");
                     self.batch = (self.batch * 4).min(BATCH_ROWS_MAX);
                     return Ok(true);
                 }
@@ -262,6 +280,7 @@ impl<'h> IndexCursor<'h> {
                     let short = ticket.duration() == Duration::Short;
                     let resource = ticket.resource();
                     self.hobt.wait(work, ticket, &self.plan)?;
+                    debug_assert!(self.waited.is_none(), "it is given back first");
                     self.waited = short.then_some(resource);
                 }
             }
@@ -276,6 +295,7 @@ impl<'h> IndexCursor<'h> {
             self.state = State::Before;
             return Ok(Pass::Enough);
         }
+        assert!(self.rows.is_empty(), "no row was read yet");
         let blocked = match next {
             Next::Record(leaf) => self.lock(work, &leaf, self.ask)?,
             Next::End(end) => return self.lock_end(work, &end, State::Before),
@@ -291,6 +311,7 @@ impl<'h> IndexCursor<'h> {
 
     /// There are no more keys: the gap behind the last is guarded while its leaf is latched.
     fn reach_end(&mut self, work: &mut Work, end: LeafEnd<'h>) -> RowResult<Pass> {
+        assert!(!self.backward, "backwards a scan ends at the first key");
         if !self.ask.is_range() {
             self.state = State::Done;
             return Ok(Pass::Enough);
@@ -304,6 +325,8 @@ impl<'h> IndexCursor<'h> {
         _latched: &LeafEnd<'h>,
         then: State,
     ) -> RowResult<Pass> {
+        debug_assert!(matches!(then, State::Before | State::Done), "the end is met once");
+        debug_assert_ne!(self.state, then, "which leads on");
         Ok(match self.hobt.try_end(work, self.ask)? {
             Tried::Wait(ticket) => Pass::Blocked(ticket),
             Tried::Granted => {
@@ -315,6 +338,7 @@ impl<'h> IndexCursor<'h> {
 
     /// A record beyond the range: it is the last whose lock guards it.
     fn pass_end(&mut self, work: &mut Work, leaf: &LeafRead<'h>) -> RowResult<Pass> {
+        debug_assert!(self.is_past(leaf.record()), "the record is beyond the range");
         if self.ask.is_range()
             && !self.backward
             && let Some(ticket) = self.lock(work, leaf, self.ask)?
@@ -330,6 +354,8 @@ impl<'h> IndexCursor<'h> {
         let page = leaf.page_id();
         assert_eq!(leaf.view().level(), 0, "rows are on leaves");
         assert!(self.state != State::Beyond, "the key beyond is locked before rows are read");
+        debug_assert!(self.rows.is_empty(), "a batch is of one leaf");
+        debug_assert_eq!(leaf.view().alloc_unit(), self.hobt.spec.unit, "the leaf is this tree's");
         let single = !matches!(self.ask, RowLock::None | RowLock::Test(_));
         loop {
             if self.is_past(leaf.record()) {
@@ -339,6 +365,8 @@ impl<'h> IndexCursor<'h> {
             if let Some(ticket) = self.take(work, &leaf)? {
                 return self.blocked(&leaf, ticket);
             }
+            debug_assert!(self.rows.len() <= copied + 1, "a record is one row");
+            debug_assert!(!single || self.rows.len() <= 1, "a locked row is a batch");
             if self.point && self.rows.len() > copied {
                 self.state = State::Done;
                 return Ok(Pass::Enough);
@@ -389,6 +417,7 @@ impl<'h> IndexCursor<'h> {
         leaf: &LeafRead<'_>,
         ask: RowLock,
     ) -> RowResult<Option<Ticket>> {
+        debug_assert!(ask != RowLock::None, "who asks for nothing needs no lock");
         // What has no key is met again when its fields are read.
         let Some(resource) = self.hobt.record_resource(leaf.record()) else { return Ok(None) };
         Ok(match self.hobt.try_row(work, leaf.page_id(), resource, ask)? {
@@ -418,6 +447,7 @@ impl<'h> IndexCursor<'h> {
             if let (RowLock::Short(_), Current::Row(_)) = (ask, now)
                 && let Some(resource) = self.hobt.record_resource(record)
             {
+                debug_assert!(self.held.is_none(), "one row is held at a time");
                 self.held = Some((resource, self.hobt.page_resource(leaf.page_id())));
             }
         }
@@ -426,6 +456,9 @@ impl<'h> IndexCursor<'h> {
             self.bytes.extend_from_slice(bytes);
             let bytes = from..self.bytes.len();
             let row = (record, leaf.page_id());
+            debug_assert!(!self.point || self.rows.is_empty(), "a point has one row");
+            let follows = |r: &Copied| (r.slot < leaf.slot()) != self.backward;
+            debug_assert!(self.rows.last().is_none_or(follows), "in order of slots");
             self.hobt.fetch(row, self.rows.len(), &mut self.bytes, &mut self.values)?;
             self.rows.push(Copied { bytes, page: leaf.page_id(), slot: leaf.slot() });
         }
@@ -440,12 +473,14 @@ impl RowCursor for IndexCursor<'_> {
             self.at += 1;
             return Ok(true);
         }
+        debug_assert!(self.held.is_none() || self.rows.len() == 1, "a locked row is a batch");
         self.give_up_row(work);
         self.refill(work).map_err(|e| self.hobt.sql(e))
     }
 
     #[inline]
     fn field(&self, column: usize) -> SqlResult<Field<'_>> {
+        debug_assert!(column < self.hobt.layout.column_count(), "a column of the row");
         let row = &self.rows[self.at];
         let record = &self.bytes[row.bytes.clone()];
         let field = match self.hobt.layout.field(record, column) {
@@ -459,6 +494,7 @@ impl RowCursor for IndexCursor<'_> {
     }
 
     fn hint(&self) -> Option<PageHint> {
+        debug_assert!(self.rows.is_empty() || self.at < self.rows.len(), "on a row, or on none");
         self.rows.get(self.at).map(|r| PageHint { page: r.page, slot: r.slot })
     }
 

@@ -32,12 +32,15 @@ enum Put {
 
 impl RowHobt {
     pub(crate) fn key_resource(&self, spelled: &[u8]) -> Resource {
+        debug_assert!(btree::key_fields(spelled).is_some(), "a key is spelled by its columns");
         Resource::key(self.home.database, self.spec.hobt, key_hash(self.tree().order(), spelled))
     }
 
     fn key_of_record<'a>(&'a self, record: &'a [u8], fields: &mut KeyFields<'a>) {
         let found = self.tree().key_of(record, fields);
         found.expect("a record that was just built has its key");
+        let columns = self.tree().order().len();
+        debug_assert_eq!(fields.as_slice().len(), columns, "the whole key");
     }
 
     /// Reserves log for splits, makes room for a record, and leaves the search to the caller.
@@ -48,6 +51,8 @@ impl RowHobt {
         bytes: usize,
         policy: SplitPolicy,
     ) -> RowResult<()> {
+        assert!(bytes <= RECORD_BYTES_MAX, "a record that fits no page gets no room");
+        debug_assert_eq!(key.len(), self.tree().order().len(), "a place has a whole key");
         let part = work.part(&self.home);
         part.reserve(STRUCTURE_LOG_BYTES_MAX as usize)?;
         self.split(&mut part.group, key, bytes, policy)
@@ -61,6 +66,7 @@ impl RowHobt {
         bytes: usize,
         policy: SplitPolicy,
     ) -> RowResult<()> {
+        assert!(bytes > 0, "room is made for something");
         let ghosts = self.tree().seek_write(key)?.view().ghost_count() > 0;
         self.tree().make_room(group, key, bytes, policy)?;
         if ghosts {
@@ -80,6 +86,7 @@ impl RowHobt {
         if self.spec.uniquifier {
             return self.insert_with_uniquifier(work, row, plan);
         }
+        debug_assert_eq!(row.len(), self.spec.widths.len(), "one field a column");
         let mut record = Vec::new();
         self.encode(row, &mut record);
         self.check_length(&record)?;
@@ -105,6 +112,8 @@ impl RowHobt {
     ) -> Result<Inserted, WriteError> {
         assert!(self.spec.uniquifier, "only an index that is not unique tells its rows apart");
         let at = row.len() - 1;
+        let last = self.spec.key.last().map(|c| c.leaf_column);
+        assert_eq!(last, Some(at), "the uniquifier is the last column, of the key and of the row");
         let mut record = Vec::new();
         let mut next = self.next_uniquifier(row).map_err(|e| self.write_error(e))?;
         loop {
@@ -132,6 +141,9 @@ impl RowHobt {
     fn next_uniquifier(&self, row: &[Field<'_>]) -> RowResult<Option<u32>> {
         let tree = self.tree();
         let declared = &tree.order().columns()[..tree.order().len() - 1];
+        debug_assert_eq!(declared.len() + 1, self.spec.key.len(), "all but the uniquifier");
+        let last = row.len() - 1;
+        debug_assert!(declared.iter().all(|c| c.leaf_column < last), "which is the last column");
         let prefix: Vec<Field<'_>> = declared.iter().map(|c| row[c.leaf_column]).collect();
         let search = SearchKey { fields: &prefix, bias: Bias::LastAtMost };
         let Some(last) = tree.seek(search)? else { return Ok(None) };
@@ -149,6 +161,7 @@ impl RowHobt {
 
     /// Puts a record where its key belongs.
     fn put(&self, work: &mut Work, record: &[u8], plan: &LockPlan) -> RowResult<Put> {
+        assert!(record.len() <= RECORD_BYTES_MAX, "the row was made to fit");
         let covered = self.lock_for_change(work, plan)?;
         let tree = self.tree();
         let mut fields = KeyFields::default();
@@ -194,6 +207,7 @@ impl RowHobt {
                 self.wait(work, ticket, plan)?;
                 continue;
             }
+            debug_assert!(self.holds(work, resource, Mode::X), "what is put is locked");
             self.log_put_entry(work, leaf, record, ghost)?;
             return Ok(Put::Done);
         }
@@ -209,6 +223,14 @@ impl RowHobt {
     ) -> RowResult<()> {
         let tree = self.tree();
         assert_eq!(leaf.is_exact(), revives, "a key is put once, or its ghost is revived");
+        let room = if revives {
+            leaf.has_room_to_replace(record.len())
+        } else {
+            leaf.has_room(record.len())
+        };
+        assert!(room, "room was made");
+        let is_ghost = leaf.record().is_none_or(|r| current(r) == Current::Ghost);
+        debug_assert!(is_ghost, "rule 4: only a ghost is put over");
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
@@ -232,6 +254,7 @@ impl RowHobt {
         work: &mut Work,
         leaf: &LeafWrite<'_>,
     ) -> RowResult<Option<lock::Ticket>> {
+        debug_assert!(leaf.is_exact(), "somebody has the key");
         let Some(resource) = leaf.record().and_then(|r| self.record_resource(r)) else {
             return Ok(None);
         };
@@ -249,6 +272,7 @@ impl RowHobt {
         plan: &LockPlan,
     ) -> RowResult<Option<LeafWrite<'_>>> {
         let covered = self.lock_for_change(work, plan)?;
+        debug_assert_eq!(key.len(), self.spec.key.len(), "a row is named by its whole key");
         let tree = self.tree();
         loop {
             let leaf = tree.seek_write(key)?;
@@ -263,6 +287,11 @@ impl RowHobt {
                 }
             }
             let live = leaf.record().is_some_and(|r| !RecordKind::of(r[0]).is_ghost());
+            let locked = || {
+                let of = leaf.record().and_then(|r| self.record_resource(r));
+                of.is_none_or(|of| self.holds(work, of, Mode::X))
+            };
+            debug_assert!(!live || locked(), "rule 2: locked by the key that stands in the tree");
             return Ok(live.then_some(leaf));
         }
     }
@@ -299,6 +328,8 @@ impl RowHobt {
         let id = leaf.page_id();
         let live = leaf.record().is_some_and(|r| matches!(current(r), Current::Row(_)));
         assert!(live, "a live row becomes a ghost");
+        assert!(leaf.is_exact(), "the row is the key's");
+        debug_assert!(!spelled.is_empty(), "rule 3: its deleter finds it by its key");
         let (page, slot) = leaf.join(&mut change);
         self.tree().ghost(&mut change, page, slot, undo)?;
         change.finish(&mut part.chain);
@@ -320,6 +351,7 @@ impl RowHobt {
         self.check_length(&record)?;
         let mut fields = KeyFields::default();
         self.key_of_record(&record, &mut fields);
+        debug_assert_eq!(key.fields.len(), self.spec.key.len(), "a row is named by its whole key");
         let order = self.tree().order().compare_keys(key.fields, fields.as_slice());
         if order == Some(Ordering::Equal) {
             let done = self.replace_row(work, key.fields, &record, plan);
@@ -375,6 +407,8 @@ impl RowHobt {
                 self.room_for(work, key, record.len(), SplitPolicy::Half)?;
                 continue;
             }
+            let kept = self.tree().compare(record, key);
+            debug_assert_eq!(kept, Some(Ordering::Equal), "the row keeps its key");
             let session = work.session();
             let part = work.part(&self.home);
             let (begin, undo) = (part.begin(), part.undo());
@@ -383,6 +417,7 @@ impl RowHobt {
             let (page, slot) = leaf.join(&mut change);
             self.tree().replace(&mut change, page, slot, record, undo)?;
             let bytes = change.logged_bytes();
+            assert!(bytes > 0, "what was changed is logged");
             change.finish(&mut part.chain);
             part.logged(bytes);
             return Ok(true);
@@ -398,12 +433,14 @@ impl RowHobt {
         record: &[u8],
         plan: &LockPlan,
     ) -> RowResult<Option<Put>> {
+        assert!(!self.spec.uniquifier, "its new key may need another uniquifier");
         let covered = self.lock_for_change(work, plan)?;
         let mut fields = KeyFields::default();
         self.key_of_record(record, &mut fields);
         let new = fields.as_slice();
         let new_spelled = KeyBuf::of(new);
         let resources = [self.key_resource(old.bytes()), self.key_resource(new_spelled.bytes())];
+        debug_assert_ne!(*old, new_spelled, "the row gets another key");
         loop {
             work.part(&self.home).reserve(3 * record.len() + 512)?;
             let old_fields = old.fields();
@@ -436,6 +473,8 @@ impl RowHobt {
                 self.room_for(work, new, record.len(), SplitPolicy::Half)?;
                 continue;
             }
+            let mut locked = resources.iter();
+            debug_assert!(locked.all(|r| self.holds(work, *r, Mode::X)), "both keys are locked");
             let hint = pair.log(self, work, record, ghost)?;
             work.ghosted(&self.settler(), old.bytes(), hint);
             return Ok(Some(Put::Done));
@@ -452,6 +491,7 @@ impl RowHobt {
         record: &[u8],
         plan: &LockPlan,
     ) -> RowResult<Option<Put>> {
+        assert!(!old.is_empty(), "the row has a key");
         match self.ghost_entry(work, old.fields().as_slice(), plan)? {
             true => self.put(work, record, plan).map(Some),
             false => Ok(None),
@@ -478,7 +518,11 @@ impl<'t> Latched<'t> {
         let tree = hobt.tree();
         let old_is_first = tree.order().compare_keys(old, new) == Some(Ordering::Less);
         let (a, b) = if old_is_first { (old, new) } else { (new, old) };
-        Ok(Latched { pair: Some(tree.seek_write_pair(a, b)?), old_is_first })
+        let pair = tree.seek_write_pair(a, b)?;
+        if let LeafPair::Two(first, second) = &pair {
+            assert_ne!(first.page_id(), second.page_id(), "a leaf is latched once");
+        }
+        Ok(Latched { pair: Some(pair), old_is_first })
     }
 
     fn pair(&self) -> &LeafPair<'t> {
@@ -488,6 +532,9 @@ impl<'t> Latched<'t> {
     /// Leaf, slot and exactness of the old (`true`) or the new key.
     fn place(&self, old: bool) -> (&LeafWrite<'t>, u16, bool) {
         let first = old == self.old_is_first;
+        if let LeafPair::One(leaf, (second, _)) = self.pair() {
+            debug_assert!(leaf.slot() <= *second, "the lesser key comes first");
+        }
         match self.pair() {
             LeafPair::One(leaf, _) if first => (leaf, leaf.slot(), leaf.is_exact()),
             LeafPair::One(leaf, (slot, exact)) => (leaf, *slot, *exact),
@@ -498,6 +545,7 @@ impl<'t> Latched<'t> {
 
     fn record_at(&self, old: bool) -> Option<&[u8]> {
         let (leaf, slot, exact) = self.place(old);
+        debug_assert!(slot <= leaf.view().slot_count(), "a place of the leaf");
         if exact { leaf.view().record(slot) } else { None }
     }
 
@@ -510,6 +558,7 @@ impl<'t> Latched<'t> {
     }
 
     fn has_room(&self, bytes: usize, replaces: bool) -> bool {
+        debug_assert!(!replaces || self.new_record().is_some(), "what is replaced is there");
         let (leaf, _, _) = self.place(false);
         let free = usize::from(leaf.view().free_count());
         match self.new_record() {
@@ -552,6 +601,7 @@ impl<'t> Latched<'t> {
     /// Tests the gap of the new key. The latches of both leaves are held: where the gap reaches
     /// beyond the first of them, it must end on the second (btree rule 1), else `None`.
     fn try_gap(&self, hobt: &RowHobt, work: &mut Work) -> RowResult<Option<Gap>> {
+        debug_assert!(self.new_record().is_none(), "a key that is there divides nothing");
         let (leaf, slot, _) = self.place(false);
         if let LeafPair::Two(first, second) = self.pair()
             && !self.old_is_first
@@ -576,6 +626,11 @@ impl<'t> Latched<'t> {
     ) -> RowResult<(PageId, u16)> {
         assert!(self.old_record().is_some(), "what moves is there");
         assert_eq!(self.new_record().is_some(), revives, "its new place is free, or a ghost's");
+        assert!(self.has_room(record.len(), revives), "room was made");
+        let is_live = matches!(self.old_record().map(current), Some(Current::Row(_)));
+        debug_assert!(is_live, "a live row moves");
+        let is_ghost = self.new_record().is_none_or(|r| current(r) == Current::Ghost);
+        debug_assert!(is_ghost, "rule 4: only a ghost is put over");
         let (old_leaf, old_slot, _) = self.place(true);
         let old_page = old_leaf.page_id();
         let new_slot = self.place(false).1;

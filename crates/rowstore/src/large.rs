@@ -43,7 +43,7 @@ pub(crate) struct Pointer {
 
 /// A value that was fetched for a copied row.
 pub(crate) struct Fetched {
-    row: usize,
+    pub(crate) row: usize,
     column: usize,
     bytes: Range<usize>,
 }
@@ -56,6 +56,7 @@ pub(crate) fn fetched<'a>(
     column: usize,
 ) -> Option<Field<'a>> {
     let found = values.iter().find(|v| v.row == row && v.column == column)?;
+    debug_assert!(found.bytes.end <= bytes.len(), "a value is of its batch");
     Some(Field::Inline(&bytes[found.bytes.clone()]))
 }
 
@@ -64,6 +65,8 @@ impl Pointer {
         let mut bytes = [0; POINTER_BYTES];
         bytes[..8].copy_from_slice(&self.value.to_le_bytes());
         bytes[8..].copy_from_slice(&self.bytes.to_le_bytes());
+        debug_assert!(self.value != 0, "rule 4: values are numbered from 1");
+        debug_assert_eq!(Pointer::of(&bytes), Some(self), "it reads as it was written");
         bytes
     }
 
@@ -74,7 +77,8 @@ impl Pointer {
     }
 
     fn pieces(self) -> u32 {
-        self.bytes.div_ceil(PIECE_BYTES as u64) as u32
+        // What no value can be, a damaged pointer may say: its pieces are missed then.
+        u32::try_from(self.bytes.div_ceil(PIECE_BYTES as u64)).unwrap_or(u32::MAX)
     }
 }
 
@@ -93,6 +97,7 @@ fn key_of(value: u64, piece: u32) -> [u8; KEY_BYTES] {
 
 /// The tree of a hobt's pieces.
 pub(crate) fn pieces_spec(owner: &HobtSpec, unit: AllocUnitId) -> HobtSpec {
+    assert_ne!(owner.unit, unit, "values off the rows have a unit of their own");
     HobtSpec {
         hobt: owner.hobt,
         unit,
@@ -133,6 +138,7 @@ impl RowHobt {
         row: &[Field<'_>],
         write: impl FnOnce(&mut Work, &[Field<'_>]) -> Result<R, WriteError>,
     ) -> Result<R, WriteError> {
+        debug_assert_eq!(row.len(), self.spec.widths.len(), "one field a column");
         let bytes = self.layout.encoded_len(row, false);
         let Some(large) = &self.large else {
             if bytes > RECORD_BYTES_MAX {
@@ -145,6 +151,7 @@ impl RowHobt {
             return write(work, row);
         }
         let off = self.columns_off(row, RECORD_BYTES_MAX - joins)?;
+        assert!(!off.is_empty(), "a row that does not fit gives something up");
         let mut pointers = Vec::with_capacity(off.len());
         for &column in &off {
             let value = row[column].inline().unwrap_or_default();
@@ -155,6 +162,8 @@ impl RowHobt {
         for (&column, pointer) in off.iter().zip(&spelled) {
             stored[column] = Field::OffRow(pointer);
         }
+        let fits = self.layout.encoded_len(&stored, false) + joins <= RECORD_BYTES_MAX;
+        assert!(fits, "what is left in the row fits");
         let written = write(work, &stored);
         // These two end no statement, so nothing would take the values back.
         if let Err(WriteError::Duplicate | WriteError::Vanished) = written {
@@ -184,6 +193,8 @@ impl RowHobt {
             match longest.filter(|c| length(c) > POINTER_BYTES) {
                 Some(column) => {
                     stored[column] = Field::OffRow(&pointer);
+                    debug_assert!(!off.contains(&column), "a value goes once");
+                    debug_assert!(self.layout.encoded_len(&stored, false) < bytes, "and helps");
                     off.push(column);
                 }
                 None => return Err(WriteError::RowTooLong { bytes }),
@@ -233,7 +244,10 @@ impl RowHobt {
 
     /// Gives values up that no row points at any more.
     pub(crate) fn give_up(&self, work: &mut Work, values: &[Pointer]) -> Result<(), WriteError> {
-        let Some(large) = &self.large else { return Ok(()) };
+        let Some(large) = &self.large else {
+            assert!(values.is_empty(), "whoever has values off its rows has where they are");
+            return Ok(());
+        };
         for value in values {
             large.ghost_value(work, *value).map_err(|e| self.write_error(e))?;
         }
@@ -256,6 +270,10 @@ impl RowHobt {
                 let pointer = Pointer::of(pointer);
                 let pointer = pointer.ok_or_else(|| self.home.pages.corrupt(page, what))?;
                 large.read_value(pointer, bytes)?;
+                let came = (bytes.len() - from) as u64;
+                debug_assert_eq!(came, pointer.bytes, "the whole value came");
+                let after = |v: &Fetched| (v.row, v.column) < (row, column);
+                debug_assert!(values.last().is_none_or(after), "values in the order of rows");
                 values.push(Fetched { row, column, bytes: from..bytes.len() });
             }
         }
@@ -293,18 +311,26 @@ impl RowHobt {
     }
 
     fn next_value(&self) -> RowResult<u64> {
+        debug_assert!(self.has_shape_of_pieces(), "pieces have numbers");
         if self.next_value.load(Relaxed) == 0 {
             let last = self.tree().seek(SearchKey { fields: &[], bias: Bias::LastAtMost })?;
             let last = last.as_ref().and_then(|l| self.piece_of(l.record()));
-            let next = last.map_or(0, |(value, _)| value) + 1;
+            let last = last.map_or(0, |(value, _)| value);
+            let what = "a value off the row has the last number there is";
+            let next = last.checked_add(1);
+            let next = next.ok_or_else(|| self.home.pages.corrupt(self.tree().root(), what))?;
             self.next_value.fetch_max(next, Relaxed);
         }
-        Ok(self.next_value.fetch_add(1, Relaxed))
+        let value = self.next_value.fetch_add(1, Relaxed);
+        assert_ne!(value, 0, "rule 4: values are numbered from 1");
+        Ok(value)
     }
 
     fn put_value(&self, work: &mut Work, value: &[u8]) -> RowResult<Pointer> {
         assert!(value.len() > POINTER_BYTES, "a short value stays in its row");
         let pointer = Pointer { value: self.next_value()?, bytes: value.len() as u64 };
+        let pieces = value.chunks(PIECE_BYTES).len();
+        assert_eq!(pointer.pieces() as usize, pieces, "who reads looks for as many");
         for (n, piece) in value.chunks(PIECE_BYTES).enumerate() {
             self.put_piece(work, &key_of(pointer.value, n as u32), piece)?;
         }
@@ -312,8 +338,11 @@ impl RowHobt {
     }
 
     fn put_piece(&self, work: &mut Work, key: &[u8], piece: &[u8]) -> RowResult<()> {
+        assert_eq!(key.len(), KEY_BYTES, "a piece has a value and a number");
+        assert!((1..=PIECE_BYTES).contains(&piece.len()), "a piece is a page's at most");
         let mut record = Vec::with_capacity(piece.len() + 64);
         self.encode(&[Field::Inline(key), Field::Inline(piece)], &mut record);
+        debug_assert!(record.len() <= RECORD_BYTES_MAX, "a piece is a record");
         let key = [Field::Inline(key)];
         loop {
             work.part(&self.home).reserve(2 * record.len() + 256)?;
@@ -339,6 +368,7 @@ impl RowHobt {
     }
 
     fn ghost_value(&self, work: &mut Work, pointer: Pointer) -> RowResult<()> {
+        debug_assert!(self.has_shape_of_pieces(), "a value is in a tree of pieces");
         for piece in 0..pointer.pieces() {
             let key = key_of(pointer.value, piece);
             let fields = [Field::Inline(&key)];
@@ -357,6 +387,7 @@ impl RowHobt {
     }
 
     fn each_piece(&self, pointer: Pointer, each: &mut dyn FnMut(&[u8])) -> RowResult<()> {
+        debug_assert!(self.has_shape_of_pieces(), "a value is in a tree of pieces");
         let first = key_of(pointer.value, 0);
         let fields = [Field::Inline(&first)];
         let search = SearchKey { fields: &fields, bias: Bias::FirstAtLeast };
@@ -371,6 +402,7 @@ impl RowHobt {
                 Some(b) if key == Some(&key_of(pointer.value, piece)) => each(b),
                 _ => return Err(self.lost(leaf.page_id())),
             }
+            debug_assert!(wanted > 0, "each piece brings something");
             left -= wanted;
             at = if left > 0 { leaf.forward()? } else { None };
         }

@@ -129,6 +129,7 @@ impl Loader for TreeLoader<'_> {
         let part = work.part(&self.hobt.home);
         let load = self.load.take().expect("a load is finished once");
         let rows = load.finish(&mut part.group).map_err(|e| self.hobt.sql(e.into()))?;
+        assert_eq!(rows > 0, !self.last.is_empty(), "what was pushed is in the tree");
         self.hobt.count_rows(rows as i64);
         Ok(rows)
     }
@@ -140,6 +141,7 @@ impl TreeLoader<'_> {
         hobt.encode(row, &mut self.record);
         assert!(self.record.len() <= RECORD_BYTES_MAX, "the row was made to fit");
         if !self.last.is_empty() {
+            debug_assert!(self.last.len() <= RECORD_BYTES_MAX, "the row before fitted");
             let mut key = KeyFields::default();
             let parsed = hobt.tree().key_of(&self.last, &mut key);
             let order = parsed.and_then(|()| hobt.tree().compare(&self.record, key.as_slice()));
@@ -163,6 +165,7 @@ impl TreeLoader<'_> {
 
 impl Loader for HeapLoader<'_> {
     fn push(&mut self, work: &mut Work, row: &[Field<'_>]) -> Result<(), WriteError> {
+        debug_assert_eq!(self.hobt.spec.kind, HobtKind::Heap, "a tree is loaded in key order");
         let plan = LockPlan {
             granule: access::Granule::Table,
             ..LockPlan::change(access::Isolation::ReadCommitted)

@@ -57,6 +57,8 @@ impl LevelStats {
             self.fragments += 1;
             self.out_of_order += u64::from(previous.is_some());
         }
+        debug_assert_eq!(self.fragments, self.out_of_order + 1, "each but the first is one");
+        debug_assert!(self.fragments <= self.pages, "a fragment has a page");
         let used = 8094_i64 - i64::from(view.free_count());
         self.space_used_percent += 100.0 * used.max(0) as f64 / 8094.0;
         for slot in 0..view.slot_count() {
@@ -71,6 +73,9 @@ impl LevelStats {
             self.max_record_bytes = self.max_record_bytes.max(n);
             self.all_records += 1;
         }
+        debug_assert_eq!(self.records + self.ghosts, self.all_records, "a record is either");
+        debug_assert!(self.min_record_bytes <= self.max_record_bytes, "the shortest, the longest");
+        debug_assert!(self.max_record_bytes <= self.record_bytes, "one of them");
     }
 }
 
@@ -97,6 +102,8 @@ impl RowHobt {
         for l in &mut levels {
             l.space_used_percent /= l.pages.max(1) as f64;
         }
+        let percent = |l: &LevelStats| (0.0..=100.5).contains(&l.space_used_percent);
+        assert!(levels.iter().all(percent), "a page is full at most");
         Ok(levels)
     }
 
@@ -132,6 +139,8 @@ impl RowHobt {
             }
         }
         levels.reverse();
+        let below = |l: &[LevelStats]| l[0].level + 1 == l[1].level;
+        debug_assert!(levels.windows(2).all(below), "level by level");
         Ok((levels, true))
     }
 

@@ -16,6 +16,9 @@ use work::{Settled, Settler};
 
 impl Settler for RowHobt {
     fn settle(&self, group: &mut Group, key: &[u8], hint: (PageId, u16)) -> Settled {
+        let is_heap = self.spec.kind == HobtKind::Heap;
+        assert_eq!(key.is_empty(), is_heap, "rule 3: a tree's ghost is found by its key");
+        assert!(!hint.0.is_none(), "a ghost is on a page");
         let done = match self.spec.kind {
             HobtKind::Heap => self.settle_heap(group, hint, |_| true),
             HobtKind::Clustered | HobtKind::Nonclustered => self.settle_entry(group, key, |_| true),
@@ -50,6 +53,7 @@ impl RowHobt {
         if !self.record_resource(record).is_some_and(may) {
             return Ok(true);
         }
+        debug_assert!(leaf.is_exact(), "the ghost is the key's");
         let last = leaf.view().slot_count() == 1 && leaf.page_id() != tree.root();
         let mut change = Change::new(&self.home.pages, group);
         let (page, slot) = leaf.join(&mut change);

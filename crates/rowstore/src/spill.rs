@@ -56,6 +56,8 @@ impl Spill for TempSpill {
         let unit = made.apply(&mut change).map_err(|e| e.into_sql("a spill file", &name))?;
         change.finish(&mut TransactionChain::default());
         drop(log);
+        assert_eq!(unit.id, id, "the unit that was asked for");
+        assert!(!unit.first_iam.is_none(), "a unit has a map");
         Ok(Box::new(File {
             home: Arc::clone(&self.tempdb),
             unit,
@@ -71,10 +73,14 @@ impl Spill for TempSpill {
 impl File {
     /// Writes the full buffer to the next page.
     fn flush(&mut self) -> SqlResult<()> {
+        assert_eq!(self.buffer.len(), PAGE_BODY_BYTES, "whole pages are written");
+        let page = PAGE_BODY_BYTES as u64;
+        assert!(self.written.is_multiple_of(page), "what ended in a page is not added to");
         let at = self.written as usize / PAGE_BODY_BYTES;
         if at >= self.pages.len() {
             self.claim()?;
         }
+        assert!(at < self.pages.len(), "a claim brings a page");
         let home = Arc::clone(&self.home);
         let written = home.pages.overwrite_volatile(self.pages[at], &self.buffer);
         written.map_err(base::SqlError::from)?;
@@ -84,6 +90,7 @@ impl File {
     }
 
     fn claim(&mut self) -> SqlResult<()> {
+        let before = self.pages.len();
         let name = self.home.name();
         let sql = |e: space::SpaceError| e.into_sql("a spill file", &name);
         let mut log = LogReservation::none(self.home.log());
@@ -97,12 +104,14 @@ impl File {
             change.apply(page, self.unit.id, format, 0, &[&min_len], Undo::Never);
             self.pages.push(change.id(page));
         }
+        assert!(self.pages.len() > before, "a claim brings a page");
         change.finish(&mut TransactionChain::default());
         Ok(())
     }
 
     fn put(&mut self, mut bytes: &[u8]) -> SqlResult<()> {
         while !bytes.is_empty() {
+            debug_assert!(self.buffer.len() < PAGE_BODY_BYTES, "a full page was written");
             let room = PAGE_BODY_BYTES - self.buffer.len();
             let n = room.min(bytes.len());
             self.buffer.extend_from_slice(&bytes[..n]);
@@ -131,6 +140,7 @@ impl File {
 
 impl SpillFile for File {
     fn append(&mut self, bytes: &[u8]) -> SqlResult<()> {
+        assert_eq!(self.read_at, 0, "what is read is not added to");
         let n = u32::try_from(bytes.len()).expect("a spilled row is shorter than 4 GB");
         self.put(&n.to_le_bytes())?;
         self.put(bytes)
@@ -143,12 +153,14 @@ impl SpillFile for File {
             self.flush()?;
             self.written = written + partial as u64;
         }
+        assert!(self.buffer.is_empty(), "everything was written");
         self.read_at = 0;
         Ok(())
     }
 
     fn read(&mut self, out: &mut Vec<u8>) -> SqlResult<bool> {
         out.clear();
+        assert!(self.buffer.is_empty(), "writing has ended");
         if self.read_at >= self.written {
             return Ok(false);
         }
@@ -160,6 +172,8 @@ impl SpillFile for File {
     }
 
     fn bytes(&self) -> u64 {
+        let room = (self.pages.len() * PAGE_BODY_BYTES) as u64;
+        debug_assert!(self.written <= room, "what was written has its page");
         self.written + self.buffer.len() as u64
     }
 }

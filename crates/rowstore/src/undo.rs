@@ -63,6 +63,8 @@ impl RowUndo {
 
     /// Logs that a record is dealt with, where its undo changes no page by itself.
     fn note_undone(&self, cx: &mut UndoContext<'_>) {
+        let compensates = matches!(cx.undo, buffer::Undo::Compensation { .. });
+        assert!(compensates, "what undoes is not undone");
         let next = match cx.undo {
             buffer::Undo::Compensation { next, .. } => next,
             _ => base::Lsn::ZERO,
@@ -107,6 +109,8 @@ fn undo_error(record: &RecordView<'_>, e: RowError) -> UndoError {
 
 impl UndoHandler for RowUndo {
     fn undo(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> Result<(), UndoError> {
+        let undoes = record.flags().has(RecordFlags::COMPENSATION);
+        assert!(!undoes, "a compensation is not undone");
         let directory = self.directory(record)?;
         if space::kinds::RANGE.contains(&record.kind().0) {
             return match self.undo_create(&*directory, record, cx) {
@@ -122,6 +126,7 @@ impl UndoHandler for RowUndo {
             self.note_undone(cx);
             return Ok(());
         };
+        assert_eq!(hobt.spec.unit, record.alloc_unit(), "the directory finds a unit's own hobt");
         let done = if crate::HEAP_KINDS.contains(&record.kind().0) {
             hobt.undo_heap(record, cx)
         } else {

@@ -70,6 +70,7 @@ impl Assembly<'_> {
 impl RowHobt {
     /// Calls `each` with every value of a tree of pieces; what is wrong with the tree.
     fn each_value(&self, each: &mut dyn FnMut(Pointer, PageId, u16)) -> Vec<RowFinding> {
+        assert!(self.has_shape_of_pieces(), "values are in a tree of pieces");
         let mut assembly =
             Assembly { each, broken: Vec::new(), at: None, pieces: 0, last_was_whole: false };
         let report = self.verify_pages(&mut |row| assembly.piece(self, row));
@@ -82,6 +83,7 @@ impl RowHobt {
 
 impl ValueCheck {
     pub(crate) fn see_row(&mut self, hobt: &RowHobt, row: RowAt<'_>) {
+        debug_assert!(hobt.large.is_some(), "these rows may have values off them");
         hobt.each_pointer(row.record, &mut |p| self.expected.add(hash_of(p)));
     }
 
@@ -94,6 +96,7 @@ impl ValueCheck {
         rows_complete: bool,
     ) -> Vec<RowFinding> {
         assert!(large.large.is_none(), "a piece has no pieces");
+        assert_ne!(hobt.spec.unit, large.spec.unit, "values have a unit of their own");
         let mut held = Fingerprint::default();
         let mut findings = large.each_value(&mut |p, _, _| held.add(hash_of(p)));
         for batch in self.expected.differing(&held).iter().take(BATCHES_MAX) {

@@ -134,6 +134,7 @@ impl RowHobt {
 
 impl Walk<'_, '_> {
     fn tree_page(&mut self, id: PageId, view: PageView<'_>) {
+        debug_assert!(self.hobt.tree.is_some(), "a heap is known by its maps");
         self.reached.insert(id);
         self.pages.push(id);
         let hobt = self.hobt;
@@ -185,6 +186,7 @@ impl Walk<'_, '_> {
 
     fn heap(&mut self, survey: &UnitSurvey) {
         assert_eq!(self.hobt.spec.kind, HobtKind::Heap, "only a heap is known by its maps");
+        assert!(self.pages.is_empty(), "a heap's pages are known by its maps alone");
         for id in &survey.found.pages {
             self.reached.insert(*id);
             if let Some(finding) = self.heap_page(*id) {
@@ -241,6 +243,7 @@ impl Walk<'_, '_> {
             owned.insert(e.first_page());
         }
         for page in std::mem::take(&mut self.pages) {
+            debug_assert!(self.reached.contains(page), "what was seen is reached");
             if allocated.contains(page) {
                 continue;
             }
