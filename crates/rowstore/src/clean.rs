@@ -67,6 +67,7 @@ impl RowHobt {
 
     fn clean_locked(&self, work: &Work, page: PageId) -> RowResult<Cleaned> {
         assert!(!work.is_active(), "the cleaner holds nothing beyond a page");
+        assert!(!page.is_none(), "a note is of a page");
         let ghosts = self.ghosts_of(page)?;
         let may = |resource: Resource| {
             let (locks, owner) = (work.locks(), work.owner());

@@ -175,6 +175,7 @@ impl RowHobt {
         assert!(!keep || !passing, "what is kept is locked to the end: {row:?}");
         let long = keep || plan.strength != Strength::Shared;
         let duration = if long { Duration::Long } else { Duration::Short };
+        debug_assert!(!long || work.is_active(), "what is kept is a transaction's");
         let resource = self.object_resource();
         let owner = Arc::clone(work.owner());
         let timeout = timeout_of(work, plan);
@@ -246,7 +247,10 @@ impl RowHobt {
         let of = ticket.resource().database_id();
         assert_eq!(of, self.home.database, "a row's lock is of its database");
         assert!(ticket.resource().is_within_hobt(self.spec.hobt), "and of its hobt");
+        let (resource, mode, duration) = (ticket.resource(), ticket.mode(), ticket.duration());
         work.locks().wait(ticket, timeout_of(work, plan), None)?;
+        let held = duration == Duration::Instant || self.holds(work, resource, mode);
+        debug_assert!(held, "what was waited for is held");
         Ok(())
     }
 
@@ -257,6 +261,7 @@ impl RowHobt {
         page: PageId,
         row: Resource,
     ) -> RowResult<Tried> {
+        debug_assert!(work.is_active(), "a change belongs to a transaction");
         self.try_row(work, page, row, RowLock::Long(Mode::X))
     }
 

@@ -124,6 +124,7 @@ impl<'h> HeapCursor<'h> {
                 work.locks().release(work.owner(), resource);
             }
             if let Some(ticket) = blocked {
+                debug_assert!(self.rows.is_empty(), "rows are given before anything is waited for");
                 let short = ticket.duration() == Duration::Short;
                 let resource = ticket.resource();
                 self.hobt.wait(work, ticket, &self.plan)?;

@@ -185,6 +185,7 @@ impl RowHobt {
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
+        let before = part.chain.last;
         let mut change = Change::new(&self.home.pages, &mut part.group);
         begin.log(&mut change, session);
         let page = change.add(guard);
@@ -194,6 +195,7 @@ impl RowHobt {
         }
         change.apply(page, self.spec.unit, kinds::INSERT, slot, &[record], undo);
         change.finish(&mut part.chain);
+        debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(record.len() + 64);
         Ok(())
     }
@@ -252,6 +254,7 @@ impl RowHobt {
         key: &RowKey<'_>,
         plan: &LockPlan,
     ) -> RowResult<Option<(WriteGuard<'_>, u16)>> {
+        debug_assert_eq!(key.fields.len(), 1, "a heap's row is named by its RID");
         let rid = key.fields.first().and_then(|f| f.inline()).and_then(rid_of);
         let Some((id, slot)) = rid else { return Ok(None) };
         let covered = self.lock_for_change(work, plan)?;
@@ -289,11 +292,13 @@ impl RowHobt {
             let session = work.session();
             let part = work.part(&self.home);
             let (begin, undo) = (part.begin(), part.undo());
+            let before = part.chain.last;
             let mut change = Change::new(&self.home.pages, &mut part.group);
             begin.log(&mut change, session);
             let page = change.add(guard);
             change.apply(page, self.spec.unit, kinds::GHOST, slot, &[], undo);
             change.finish(&mut part.chain);
+            debug_assert!(part.chain.last > before, "the change is its transaction's");
             part.logged(64);
             work.ghosted(&self.settler(), &[], (id, slot));
             Ok(true)
@@ -354,6 +359,7 @@ impl RowHobt {
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
+        let before = part.chain.last;
         let mut change = Change::new(&self.home.pages, &mut part.group);
         begin.log(&mut change, session);
         let page = change.add(guard);
@@ -361,6 +367,7 @@ impl RowHobt {
         let payload: [&[u8]; 3] = [&old_len, &old, record];
         change.apply(page, self.spec.unit, kinds::REPLACE, slot, &payload, undo);
         change.finish(&mut part.chain);
+        debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(old.len() + record.len() + 64);
         Ok(Some((id, slot)))
     }

@@ -164,6 +164,7 @@ impl RowHobt {
         begin.log(&mut change, session);
         let unit = made.apply(&mut change)?;
         change.finish(&mut part.chain);
+        assert!(part.has_logged(), "what is made can be taken back");
         part.logged(256);
         let claim = home.space.claim(&unit, 1)?;
         let mut change = Change::new(&home.pages, &mut part.group);

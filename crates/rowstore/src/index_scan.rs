@@ -277,6 +277,7 @@ impl<'h> IndexCursor<'h> {
                 }
                 Pass::Enough => {}
                 Pass::Blocked(ticket) => {
+                    debug_assert!(self.rows.is_empty(), "rows are given before a wait");
                     let short = ticket.duration() == Duration::Short;
                     let resource = ticket.resource();
                     self.hobt.wait(work, ticket, &self.plan)?;

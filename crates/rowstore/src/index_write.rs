@@ -234,6 +234,7 @@ impl RowHobt {
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
+        let before = part.chain.last;
         let mut change = Change::new(&self.home.pages, &mut part.group);
         begin.log(&mut change, session);
         let (page, slot) = leaf.join(&mut change);
@@ -243,6 +244,7 @@ impl RowHobt {
             tree.insert(&mut change, page, slot, record, undo)?;
         }
         change.finish(&mut part.chain);
+        debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(2 * record.len());
         self.count_rows(1);
         Ok(())
@@ -323,6 +325,7 @@ impl RowHobt {
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
+        let before = part.chain.last;
         let mut change = Change::new(&self.home.pages, &mut part.group);
         begin.log(&mut change, session);
         let id = leaf.page_id();
@@ -333,6 +336,7 @@ impl RowHobt {
         let (page, slot) = leaf.join(&mut change);
         self.tree().ghost(&mut change, page, slot, undo)?;
         change.finish(&mut part.chain);
+        debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(64 + spelled.bytes().len());
         work.ghosted(&self.settler(), spelled.bytes(), (id, slot));
         self.count_rows(-1);
@@ -412,6 +416,7 @@ impl RowHobt {
             let session = work.session();
             let part = work.part(&self.home);
             let (begin, undo) = (part.begin(), part.undo());
+            let before = part.chain.last;
             let mut change = Change::new(&self.home.pages, &mut part.group);
             begin.log(&mut change, session);
             let (page, slot) = leaf.join(&mut change);
@@ -419,6 +424,7 @@ impl RowHobt {
             let bytes = change.logged_bytes();
             assert!(bytes > 0, "what was changed is logged");
             change.finish(&mut part.chain);
+            debug_assert!(part.chain.last > before, "the change is its transaction's");
             part.logged(bytes);
             return Ok(true);
         }
@@ -637,6 +643,7 @@ impl<'t> Latched<'t> {
         let session = work.session();
         let part = work.part(&hobt.home);
         let (begin, undo) = (part.begin(), part.undo());
+        let before = part.chain.last;
         let mut change = Change::new(&hobt.home.pages, &mut part.group);
         begin.log(&mut change, session);
         let (old_ref, new_ref) = self.join(&mut change);
@@ -652,6 +659,7 @@ impl<'t> Latched<'t> {
         }
         let bytes = change.logged_bytes();
         change.finish(&mut part.chain);
+        debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(bytes);
         Ok((old_page, old_slot))
     }

@@ -356,11 +356,13 @@ impl RowHobt {
             let session = work.session();
             let part = work.part(&self.home);
             let (begin, undo) = (part.begin(), part.undo());
+            let before = part.chain.last;
             let mut change = Change::new(&self.home.pages, &mut part.group);
             begin.log(&mut change, session);
             let (page, slot) = leaf.join(&mut change);
             self.tree().insert(&mut change, page, slot, &record, undo)?;
             change.finish(&mut part.chain);
+            debug_assert!(part.chain.last > before, "the change is its transaction's");
             part.logged(2 * record.len());
             self.count_rows(1);
             return Ok(());
@@ -406,6 +408,7 @@ impl RowHobt {
             left -= wanted;
             at = if left > 0 { leaf.forward()? } else { None };
         }
+        debug_assert_eq!(left, 0, "as many pieces as the value has");
         Ok(())
     }
 

@@ -60,6 +60,7 @@ impl TableSink for RowHobt {
         row: &[Field<'_>],
         locks: &LockPlan,
     ) -> Result<Inserted, WriteError> {
+        debug_assert!(!key.fields.is_empty(), "a row is named");
         let before = self.values_before(work, &key, locks)?;
         let updated = self.store(work, row, |work, row| match self.spec.kind {
             HobtKind::Heap => self.heap_update(work, &key, row, locks),
@@ -72,6 +73,7 @@ impl TableSink for RowHobt {
     }
 
     fn delete(&self, work: &mut Work, key: RowKey<'_>, locks: &LockPlan) -> Result<(), WriteError> {
+        debug_assert!(!key.fields.is_empty(), "a row is named");
         let before = self.values_before(work, &key, locks)?;
         match self.spec.kind {
             HobtKind::Heap => self.heap_delete(work, &key, locks)?,
@@ -99,6 +101,7 @@ struct HeapLoader<'h> {
 
 impl BulkLoad for RowHobt {
     fn load(&self, work: &mut Work, fill_percent: u8) -> SqlResult<Box<dyn Loader + '_>> {
+        assert!(work.is_active(), "a load belongs to a transaction");
         let part = work.part(&self.home);
         let reserved = part.reserve(2 * BULK_PAGE_LOG_BYTES as usize);
         reserved.map_err(|e| self.sql(e.into()))?;

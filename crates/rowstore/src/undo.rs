@@ -72,7 +72,9 @@ impl RowUndo {
         cx.group.clear();
         let pushed = cx.group.push_compensation(cx.chain.id, next);
         assert!(pushed.is_ok(), "an empty group has room");
+        let before = cx.chain.last;
         self.home().log().append(cx.group, cx.chain);
+        assert!(cx.chain.last > before, "the chain has its compensation");
     }
 
     /// Whether the transaction of a record made the record's unit before it: then the rows go with
@@ -182,6 +184,7 @@ impl RowHobt {
             return Ok(false);
         }
         let empties = leaf.view().slot_count() == 1 && leaf.page_id() != tree.root();
+        let before = cx.chain.last;
         let mut change = Change::new(cx.pages, cx.group);
         let (page, slot) = leaf.join(&mut change);
         if cx.keeps_keys {
@@ -189,12 +192,14 @@ impl RowHobt {
             let id = change.id(page);
             tree.ghost(&mut change, page, slot, cx.undo)?;
             change.finish(cx.chain);
+            debug_assert!(cx.chain.last > before, "the chain has its compensation");
             self.count_rows(-1);
             self.home.ghosts().note(id);
             return Ok(true);
         }
         tree.expunge(&mut change, page, slot, cx.undo)?;
         change.finish(cx.chain);
+        debug_assert!(cx.chain.last > before, "the chain has its compensation");
         self.count_rows(-1);
         if empties {
             // An empty leaf is sound; that it could not be freed now harms nobody.
@@ -214,6 +219,7 @@ impl RowHobt {
         if leaf.record().is_none_or(|r| RecordKind::of(r[0]).is_ghost() != revive) {
             return Ok(false);
         }
+        let before = cx.chain.last;
         let mut change = Change::new(cx.pages, cx.group);
         let (page, slot) = leaf.join(&mut change);
         if revive {
@@ -223,6 +229,7 @@ impl RowHobt {
             tree.ghost(&mut change, page, slot, cx.undo)?;
         }
         change.finish(cx.chain);
+        debug_assert!(cx.chain.last > before, "the chain has its compensation");
         self.count_rows(if revive { 1 } else { -1 });
         Ok(true)
     }
@@ -241,6 +248,7 @@ impl RowHobt {
             let Some(old) = former(now) else { return Ok(false) };
             if leaf.has_room_to_replace(old.len()) {
                 let is_ghost = RecordKind::of(old[0]).is_ghost();
+                let before = cx.chain.last;
                 let mut change = Change::new(cx.pages, cx.group);
                 let (page, slot) = leaf.join(&mut change);
                 if is_ghost {
@@ -248,6 +256,7 @@ impl RowHobt {
                 }
                 tree.replace(&mut change, page, slot, &old, cx.undo)?;
                 change.finish(cx.chain);
+                debug_assert!(cx.chain.last > before, "the chain has its compensation");
                 self.count_rows(i64::from(was_ghost) - i64::from(is_ghost));
                 return Ok(true);
             }
@@ -275,10 +284,12 @@ impl RowHobt {
             _ => return Ok(false),
         };
         self.heap_fits(&guard, op, slot, &payload)?;
+        let before = cx.chain.last;
         let mut change = Change::new(cx.pages, cx.group);
         let page = change.add(guard);
         change.apply(page, self.spec.unit, op, slot, &[&payload], cx.undo);
         change.finish(cx.chain);
+        debug_assert!(cx.chain.last > before, "the chain has its compensation");
         match record.kind() {
             kinds::INSERT => self.count_rows(-1),
             kinds::GHOST => self.count_rows(1),
