@@ -54,8 +54,10 @@ impl Work {
     /// Without a transaction, or with a doomed one.
     pub fn commit(&mut self, mode: CommitMode) -> Result<(), WorkError> {
         assert!(self.is_active() && !self.is_doomed(), "what is committed is open and sound");
+        assert!(!self.owner.is_rolling_back(), "what is undone is not committed");
         self.append_commits(mode);
         self.settle();
+        assert!(self.ghosts.list.is_empty(), "ghosts are settled before locks are released");
         let after = std::mem::take(&mut self.after);
         self.ended();
         after.into_iter().for_each(|then| then());
@@ -68,10 +70,14 @@ impl Work {
         let mut waits: [Option<(usize, Lsn)>; 4] = [None; 4];
         let mut count = 0;
         for (i, part) in self.parts.iter_mut().enumerate().filter(|(_, p)| p.has_logged()) {
+            let before = part.chain.last;
+            assert_ne!(part.chain.id, 0, "who has logged has a number");
             part.group.clear();
             let pushed = part.group.push_plain(kinds::COMMIT, part.chain.id, &ended);
             assert!(pushed.is_ok(), "an empty group has room for a commit");
             let appended = part.home.log().append(&mut part.group, &mut part.chain);
+            assert!(before < appended.first, "a commit record is behind what it commits");
+            assert_eq!(part.chain.last, appended.last, "a commit record is its transaction's last");
             if part.home.waits_for_disk(asks_delay) {
                 match waits.get_mut(count) {
                     Some(place) => *place = Some((i, appended.last)),
@@ -81,12 +87,20 @@ impl Work {
             }
         }
         for (i, lsn) in waits.into_iter().flatten() {
+            assert!(self.parts[i].home.survives(), "nobody waits for what no crash leaves");
             self.parts[i].home.log().flush_to(lsn);
+            assert!(
+                lsn < self.parts[i].home.log().durable_lsn(),
+                "rule 1: durable before it is seen"
+            );
         }
     }
 
     fn settle(&mut self) {
+        assert!(self.is_active(), "rule 2: ghosts go under their deleter's locks");
         let mut ghosts = std::mem::take(&mut self.ghosts);
+        let keys_end = ghosts.list.last().map_or(0, |g| g.key.end);
+        assert_eq!(keys_end, ghosts.keys.len(), "keys are of ghosts");
         for g in &ghosts.list {
             let key = &ghosts.keys[g.key.clone()];
             if g.settler.settle(&mut self.scratch, key, g.hint) == Settled::Later {
@@ -94,6 +108,7 @@ impl Work {
             }
         }
         ghosts.truncate(0);
+        assert!(self.ghosts.list.is_empty(), "settling makes no ghosts");
         self.ghosts = ghosts;
     }
 
@@ -103,6 +118,8 @@ impl Work {
     /// Damage; the transaction is then doomed.
     pub fn roll_back_to(&mut self, mark: &Mark) -> Result<(), WorkError> {
         assert!(self.is_active());
+        assert!(mark.ghosts() <= self.ghosts.list.len(), "a mark is of this transaction");
+        debug_assert!(!self.owner.is_rolling_back(), "a part of it is undone, not all");
         let mut group = Group::new();
         for i in (0..self.parts.len()).rev() {
             let to = Work::mark_of(mark, self.parts[i].home.database);
@@ -126,10 +143,17 @@ impl Work {
         if !part.has_logged() || part.chain.last <= to {
             return Ok(());
         }
+        let last = part.chain.last;
+        debug_assert!(
+            to == Lsn::ZERO || part.chain.first <= to,
+            "a mark is within its transaction"
+        );
         let keeps_keys = goes_on && self.counts.has_ranges();
         let home = std::sync::Arc::clone(&part.home);
         txn::roll_back(&home.pages, &home.undo(), group, &mut part.chain, to, keeps_keys)
-            .map_err(WorkError::Undo)
+            .map_err(WorkError::Undo)?;
+        assert!(part.chain.last >= last, "undo is logged, never cut off");
+        Ok(())
     }
 
     /// Rolls the open transaction back.
@@ -152,6 +176,7 @@ impl Work {
             }
         }
         self.owner().set_rolling_back(false);
+        debug_assert!(self.is_active(), "a transaction ends once, after all its parts");
         if result.is_err() {
             self.leave_behind();
         }
@@ -163,10 +188,13 @@ impl Work {
         let part = &mut self.parts[i];
         if part.has_logged() {
             group.clear();
+            let before = part.chain.last;
             let ended = Ended { at: os::clock::now().0 }.bytes();
             let pushed = group.push_plain(kinds::ABORT, part.chain.id, &ended);
             assert!(pushed.is_ok(), "an empty group has room for an abort");
-            part.home.log().append(group, &mut part.chain);
+            let appended = part.home.log().append(group, &mut part.chain);
+            assert!(before < appended.first, "an abort record is behind what it ends");
+            assert_eq!(part.chain.last, appended.last, "an abort record is its transaction's last");
         }
     }
 }

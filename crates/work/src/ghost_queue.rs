@@ -37,11 +37,13 @@ impl GhostQueue {
         if noted.pages.len() < PAGES_MAX {
             noted.pages.insert(page);
         }
+        debug_assert!(noted.pages.len() <= PAGES_MAX, "invariant 1");
     }
 
     /// Takes out the first pages behind one, at most so many, in the order of their places. Each
     /// is known until [`Self::dealt_with`].
     pub fn take_after(&self, last: Option<PageId>, count: usize) -> Vec<PageId> {
+        assert!(count > 0, "who takes nothing never comes to the end");
         let mut noted = self.noted.lock();
         let Noted { pages, taken: in_hand } = &mut *noted;
         let taken: Vec<PageId> = match last {
@@ -53,17 +55,22 @@ impl GhostQueue {
             assert!(was_there, "what is taken was noted");
             in_hand.insert(*page);
         }
+        debug_assert!(taken.first().is_none_or(|p| last.is_none_or(|last| last < *p)), "behind it");
+        debug_assert!(taken.iter().all(|p| in_hand.contains(p)), "invariant 2");
         taken
     }
 
     /// A page that was taken has been looked at.
     pub fn dealt_with(&self, page: PageId) {
-        self.noted.lock().taken.remove(&page);
+        assert!(!page.is_none(), "a page was taken");
+        let was_taken = self.noted.lock().taken.remove(&page);
+        assert!(was_taken, "{page} is dealt with once, after it was taken");
     }
 
     /// The first pages that are known, at most so many.
     pub fn known(&self, count: usize) -> Vec<PageId> {
         let noted = self.noted.lock();
+        debug_assert!(noted.pages.len() <= PAGES_MAX, "invariant 1");
         noted.taken.union(&noted.pages).take(count).copied().collect()
     }
 

@@ -22,6 +22,9 @@ pub enum DelayedDurability {
     Forced = 2,
 }
 
+/// More parts than sessions can have: whoever lists so many forgets to delist.
+const PARTS_MAX: usize = 1 << 20;
+
 /// A database as units of work see it.
 pub struct Home {
     /// The database.
@@ -42,6 +45,8 @@ pub struct Home {
 impl Home {
     /// A database; `survives` is false for tempdb, whose commits never wait for the disk.
     pub fn new(name: &str, pages: &Arc<Pages>, space: &Arc<Space>, survives: bool) -> Arc<Home> {
+        assert!(!name.is_empty(), "a database has a name");
+        assert!(Arc::ptr_eq(pages, space.pages()), "an allocator is of its database");
         Arc::new(Home {
             database: pages.database(),
             pages: Arc::clone(pages),
@@ -62,6 +67,7 @@ impl Home {
 
     /// The log.
     pub fn log(&self) -> &Arc<Log> {
+        debug_assert_eq!(self.pages.database(), self.database, "a home is of one database");
         self.pages.log()
     }
 
@@ -88,7 +94,10 @@ impl Home {
         match self.durability.load(Relaxed) {
             0 => DelayedDurability::Disabled,
             1 => DelayedDurability::Allowed,
-            _ => DelayedDurability::Forced,
+            setting => {
+                debug_assert_eq!(setting, DelayedDurability::Forced as u8, "one of three");
+                DelayedDurability::Forced
+            }
         }
     }
 
@@ -97,6 +106,10 @@ impl Home {
         self.durability.store(setting as u8, Relaxed);
     }
 
+    /// Whether what is committed here is there after a restart: not in tempdb.
+    pub(crate) const fn survives(&self) -> bool {
+        self.survives
+    }
     /// Whether a commit that asks (or does not ask) for delay waits for the disk.
     pub(crate) fn waits_for_disk(&self, asks_delay: bool) -> bool {
         self.survives
@@ -110,19 +123,24 @@ impl Home {
     /// A part's entry in the list of the active.
     pub(crate) fn enlist(&self) -> Arc<Entry> {
         let entry = Arc::new(Entry::default());
-        self.active.lock().push(Arc::clone(&entry));
+        let mut active = self.active.lock();
+        debug_assert!(active.len() < PARTS_MAX, "parts that are gone are delisted");
+        active.push(Arc::clone(&entry));
         entry
     }
 
     /// The part is gone.
     pub(crate) fn delist(&self, entry: &Arc<Entry>) {
+        assert_eq!(entry.0.load(Relaxed), Lsn::ZERO.0, "a part goes when its transaction is over");
         let mut active = self.active.lock();
         let at = active.iter().position(|e| Arc::ptr_eq(e, entry));
         active.swap_remove(at.expect("a part has an entry until it is gone"));
+        debug_assert!(active.iter().all(|e| !Arc::ptr_eq(e, entry)), "a part is listed once");
     }
 
     /// Notes that a part is about to log; its records are needed from now on.
     pub(crate) fn enter(&self, entry: &Entry) {
+        debug_assert_ne!(self.log().next_lsn(), Lsn::ZERO, "zero says that no record is needed");
         os::sched::switch_point();
         // A total order with the checkpoint: if it does not see this entry, it has read the log's
         // end before this transaction's first record was appended.
@@ -135,12 +153,18 @@ impl Home {
     pub(crate) fn leave(&self, entry: &Entry) {
         let before = entry.0.swap(Lsn::ZERO.0, Release);
         assert_ne!(before, Lsn::ZERO.0, "a part ends once");
+        assert!(before <= self.log().next_lsn().0, "rule 4: a bound at or below its first record");
     }
 
     /// A lower bound of the first record of any active transaction; [`Lsn::MAX`] without one.
     /// Whoever relies on it has read the log's end before.
     pub fn oldest_active(&self) -> Lsn {
-        self.entered().min().unwrap_or(Lsn::MAX)
+        let oldest = self.entered().min().unwrap_or(Lsn::MAX);
+        debug_assert!(
+            oldest == Lsn::MAX || oldest <= self.log().next_lsn(),
+            "a bound was the end of the log"
+        );
+        oldest
     }
 
     /// Active transactions with a part here.

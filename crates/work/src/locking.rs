@@ -58,6 +58,14 @@ impl LockCounts {
             });
         }
         assert!(self.list[self.last].of == *of, "what is counted is listed");
+        debug_assert!(
+            self.list
+                .iter()
+                .filter(|c| c.of.hobt == of.hobt && c.of.database == of.database)
+                .count()
+                == 1,
+            "a hobt is of one object, and listed once"
+        );
         &mut self.list[self.last].counter
     }
 
@@ -74,12 +82,15 @@ impl LockCounts {
     pub(crate) fn transaction_ends(&mut self) {
         self.list.clear();
         (self.last, self.has_ranges) = (0, false);
+        debug_assert!(self.list.is_empty() && !self.has_ranges, "nothing outlives a transaction");
     }
 }
 
 impl Work {
     /// A statement begins: what it locks is counted from nothing.
     pub fn statement_begins(&mut self) {
+        debug_assert!(self.is_active() || !self.counts.has_ranges(), "ranges are a transaction's");
+        debug_assert!(self.is_active() || self.counts.list.is_empty(), "invariant 1");
         self.counts.statement_begins();
     }
 
@@ -96,6 +107,9 @@ impl Work {
         duration: Duration,
     ) -> Result<Outcome, LockError> {
         assert!(resource.is_within_hobt(of.hobt), "{resource:?} is of another hobt");
+        debug_assert_eq!(resource.database_id(), of.database, "a hobt's rows are in its database");
+        debug_assert!(self.is_active() || duration != Duration::Long, "kept by a transaction");
+        debug_assert!(!self.owner.is_rolling_back(), "an undo needs no lock: it has them all");
         let counter = match duration {
             Duration::Long => Some(self.counts.counter(of)),
             Duration::Short | Duration::Instant => None,
@@ -119,6 +133,7 @@ impl Work {
     /// way. Whether it did.
     pub fn escalate(&mut self, of: &LockedHobt) -> bool {
         let table = of.table();
+        assert_eq!(table.database_id(), of.database, "a table is in the database of its rows");
         let locks = &self.engine.locks;
         let mode = match locks.held_mode(&self.owner, table) {
             Mode::IS | Mode::S | Mode::SchS => Mode::S,
@@ -127,7 +142,12 @@ impl Work {
         };
         let same = |c: &&Counted| c.of.database == of.database && c.of.object == of.object;
         let hobts: Vec<HobtId> = self.counts.list.iter().filter(same).map(|c| c.of.hobt).collect();
+        debug_assert!(mode == Mode::S || mode == Mode::X, "escalation ends at S or X");
         let done = locks.escalate(&self.owner, table, mode, &hobts);
+        assert!(
+            !done || locks.held_mode(&self.owner, table) != Mode::NL,
+            "row locks were exchanged for one on the table"
+        );
         self.counts.escalations += u64::from(done);
         done
     }
@@ -142,6 +162,7 @@ impl Work {
     /// Notes that the transaction has locked a range of keys.
     #[inline]
     pub fn locks_ranges(&mut self) {
+        debug_assert!(self.is_active(), "a range is locked for a transaction");
         self.counts.has_ranges = true;
     }
 

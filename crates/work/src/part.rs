@@ -35,6 +35,7 @@ pub struct Part {
 
 impl Part {
     pub(crate) fn new(home: &Arc<Home>, owner: &Arc<Owner>) -> Part {
+        debug_assert!(!owner.is_rolling_back(), "what is undone has its parts already");
         Part {
             home: Arc::clone(home),
             group: Group::new(),
@@ -52,6 +53,8 @@ impl Part {
     /// # Errors
     /// 9002.
     pub fn reserve(&mut self, change_bytes: usize) -> Result<(), WalError> {
+        debug_assert_eq!(self.has_logged(), self.chain.first != Lsn::ZERO, "a chain has two ends");
+        debug_assert!(self.entered || !self.has_logged(), "rule 4: known before the first record");
         if !self.entered {
             assert_ne!(self.chain.id, 0, "a part belongs to a transaction");
             self.home.enter(&self.entry);
@@ -59,7 +62,9 @@ impl Part {
         }
         let need = self.undo_bytes + 2 * change_bytes as u64 + FORWARD_SLACK;
         if need > self.reservation.bytes() {
-            return self.reservation.grow((need - self.reservation.bytes()).max(RESERVE_STEP));
+            self.reservation.grow((need - self.reservation.bytes()).max(RESERVE_STEP))?;
+            assert!(self.reservation.bytes() >= need, "rule 3: log for undo comes first");
+            return Ok(());
         }
         // What was logged since the last growth is gone from the log: what others and this one
         // were promised for their undo must still be there.
@@ -68,17 +73,23 @@ impl Part {
 
     /// Within the first change: the begin record, in the same group.
     pub fn begin(&mut self) -> BeginRecord {
+        debug_assert!(self.entered, "rule 4: a part is known before its begin record");
+        debug_assert_ne!(self.chain.id, 0, "a begin record is a transaction's");
         // A change that was given up before it logged anything leaves the begin to the next.
         BeginRecord { wanted: !self.has_logged(), id: self.chain.id }
     }
 
     /// How operations of this transaction are logged.
     pub fn undo(&self) -> Undo {
+        debug_assert_ne!(self.chain.id, 0, "operations belong to a transaction");
         Undo::By(self.chain.id)
     }
 
     /// After a change was finished: remembers what its undo may cost.
     pub fn logged(&mut self, change_bytes: usize) {
+        debug_assert!(self.entered && self.has_logged(), "a finished change is in the log");
+        debug_assert!(self.chain.first <= self.chain.last, "a chain goes forward");
+        debug_assert!(self.chain.records > 0, "a chain with ends has records");
         self.undo_bytes += change_bytes as u64 + 64;
         self.owner.add_log_bytes(change_bytes as u64 + 64);
     }
@@ -90,11 +101,14 @@ impl Part {
 
     pub(crate) fn start(&mut self, id: TransactionId) {
         assert!(!self.entered && !self.has_logged());
+        assert_ne!(id.0 as u32, 0, "0 logs for nobody");
+        assert_eq!(self.undo_bytes, 0, "what a transaction reserved for its undo ended with it");
         self.chain = TransactionChain { id: id.0 as u32, ..TransactionChain::default() };
     }
 
     /// From now on it tells another owner.
     pub(crate) fn belongs_to(&mut self, owner: &Arc<Owner>) {
+        assert!(!Arc::ptr_eq(&self.owner, owner), "the owner left behind keeps its locks");
         self.owner = Arc::clone(owner);
     }
 
@@ -102,6 +116,7 @@ impl Part {
     /// closed clean, so that the next start finds it without an end.
     pub(crate) fn stays(&mut self) {
         assert!(self.entered, "what could not be undone was logged");
+        assert!(self.has_logged(), "what could not be undone stands in the log");
         // The entry stays in the list as it is; what comes next has another.
         self.entry = self.home.enlist();
         self.entered = false;
@@ -109,24 +124,31 @@ impl Part {
 
     /// The transaction is over here; buffers stay for the next one.
     pub(crate) fn end(&mut self) {
+        debug_assert!(self.chain.first <= self.chain.last, "a chain goes forward");
+        debug_assert!(self.undo_bytes == 0 || self.has_logged(), "undo is of records");
         if std::mem::take(&mut self.entered) {
             self.home.leave(&self.entry);
         }
         self.undo_bytes = 0;
         self.chain = TransactionChain::default();
         self.reservation.shrink(self.reservation.bytes().saturating_sub(KEPT));
+        assert!(self.reservation.bytes() <= KEPT, "between transactions a part keeps little");
+        debug_assert!(!self.has_logged(), "nothing is logged for the next one yet");
     }
 
     /// The request is over: what idle sessions held would be log that nobody can use.
     pub(crate) fn rest(&mut self) {
         if !self.entered {
             self.reservation.shrink(self.reservation.bytes());
+            debug_assert!(!self.has_logged(), "only an entered part has logged");
+            assert_eq!(self.reservation.bytes(), 0, "an idle session holds no log");
         }
     }
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
+        debug_assert!(self.entered || !self.has_logged() || os::sched::crashed(), "rule 4");
         // Whoever goes without an end (a crash of the simulated machine) stays in the list.
         if !self.entered {
             self.home.delist(&self.entry);
@@ -145,6 +167,8 @@ impl BeginRecord {
     /// Logs the begin record, unless the part has one.
     pub fn log(self, change: &mut Change<'_>, session: SessionId) {
         if self.wanted {
+            assert_ne!(self.id, 0, "a begin record is a transaction's");
+            debug_assert_eq!(change.logged_bytes(), 0, "a transaction's first record is its begin");
             let at = os::clock::now().0;
             let id = TransactionId(u64::from(self.id));
             let begin = Begin { id, session, at, name: "" };

@@ -53,13 +53,18 @@ impl Ghosts {
             return false;
         }
         let from = self.keys.len();
+        let end = self.list.last().map_or(0, |g| g.key.end);
+        debug_assert_eq!(from, end, "keys stand one behind the other, without a gap");
+        debug_assert!(!hint.0.is_none(), "a ghost is on a page");
         self.keys.extend_from_slice(key);
         self.list.push(Ghost { settler, key: from..self.keys.len(), hint });
         true
     }
 
     pub(crate) fn truncate(&mut self, len: usize) {
+        assert!(len <= self.list.len(), "a mark is at or before the last ghost");
         self.list.truncate(len);
         self.keys.truncate(self.list.last().map_or(0, |g| g.key.end));
+        debug_assert!(len > 0 || self.keys.is_empty(), "no ghost, no key");
     }
 }

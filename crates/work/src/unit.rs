@@ -46,6 +46,12 @@ pub struct Work {
     generation: u64,
 }
 
+impl Mark {
+    /// Ghosts that were there when it was taken.
+    pub(crate) const fn ghosts(&self) -> usize {
+        self.ghosts
+    }
+}
 impl Work {
     /// A session's unit of work, without a transaction yet. It waits at `waiter`.
     pub fn new(engine: &Arc<Engine>, session: SessionId, waiter: Arc<Waiter>) -> Work {
@@ -130,8 +136,16 @@ impl Work {
     /// Begins a transaction: of the user, or for one statement.
     pub fn begin(&mut self, user: bool, name: &str) -> TransactionId {
         assert!(self.id.is_none(), "transactions do not nest here");
+        assert!(self.ghosts.list.is_empty() && self.after.is_empty(), "the last one left nothing");
+        assert!(!self.doomed && !self.user, "the last one ended");
         let id = self.engine.transactions.next_id();
+        debug_assert_ne!(id.0 as u32, 0, "0 logs for nobody");
         self.owner.renew(OwnerId::new(OwnerKind::Transaction, id.0));
+        debug_assert_eq!(
+            self.owner.id(),
+            OwnerId::new(OwnerKind::Transaction, id.0),
+            "locks by number"
+        );
         if user {
             let began_at = os::clock::now().0;
             let name = if name.is_empty() { "user_transaction" } else { name };
@@ -146,12 +160,17 @@ impl Work {
         for part in &mut self.parts {
             part.start(id);
         }
+        debug_assert!(
+            self.parts.iter().all(|p| !p.has_logged()),
+            "a begun transaction has logged nothing"
+        );
         id
     }
 
     /// A statement's transaction becomes the user's (implicit transactions).
     pub fn adopt(&mut self) {
         let id = self.id.expect("there is a transaction to adopt");
+        assert!(!self.doomed, "a doomed transaction is only rolled back");
         if !std::mem::replace(&mut self.user, true) {
             let began_at = os::clock::now().0;
             let name = "implicit_transaction".to_owned();
@@ -166,6 +185,7 @@ impl Work {
     /// Without a transaction.
     pub fn part(&mut self, home: &Arc<Home>) -> &mut Part {
         let id = self.id.expect("changes belong to a transaction");
+        debug_assert_eq!(home.database, home.pages.database(), "a home is of one database");
         let found = self.parts.iter().position(|p| p.home.database == home.database);
         let at = match found {
             Some(at) if Arc::ptr_eq(&self.parts[at].home, home) => at,
@@ -184,6 +204,8 @@ impl Work {
                 self.parts.len() - 1
             }
         };
+        debug_assert_eq!(self.parts[at].chain.id, id.0 as u32, "a part is in its transaction");
+        debug_assert!(Arc::ptr_eq(&self.parts[at].home, home), "the part of this database");
         &mut self.parts[at]
     }
 
@@ -196,6 +218,8 @@ impl Work {
     /// settler notes the page for the cleaner, which waits for the transaction's locks.
     pub fn ghosted(&mut self, settler: &Arc<dyn Settler>, key: &[u8], hint: (PageId, u16)) {
         assert!(self.id.is_some(), "ghosts belong to a transaction");
+        debug_assert!(!self.owner.is_rolling_back(), "an undo leaves its ghosts to the cleaner");
+        debug_assert!(!hint.0.is_none(), "a ghost is on a page");
         if !self.ghosts.push(Arc::clone(settler), key, hint) {
             settler.leave(hint.0);
         }
@@ -204,12 +228,20 @@ impl Work {
     /// Something to be done after the commit: freeing what was dropped. A crash may prevent it,
     /// so whoever asks for it has written down that it is due.
     pub fn after_commit(&mut self, then: impl FnOnce() + Send + 'static) {
-        assert!(self.is_active());
+        assert!(self.is_active() && !self.doomed, "there is a commit to come after");
         self.after.push(Box::new(then));
     }
 
     /// Where a rollback of what comes now would go back to.
     pub fn mark(&self) -> Mark {
+        debug_assert!(
+            self.is_active() || self.ghosts.list.is_empty(),
+            "ghosts are a transaction's"
+        );
+        debug_assert!(
+            self.is_active() || self.after.is_empty(),
+            "so is what comes after its commit"
+        );
         let parts = self.parts.iter().filter(|p| p.has_logged());
         Mark {
             parts: parts.map(|p| (p.home.database, p.chain.last)).collect(),
@@ -223,6 +255,7 @@ impl Work {
     }
 
     pub(crate) fn forget_ghosts_after(&mut self, mark: &Mark) {
+        assert!(mark.after <= self.after.len(), "a mark is at or before the last");
         self.ghosts.truncate(mark.ghosts);
         self.after.truncate(mark.after);
     }
@@ -230,10 +263,13 @@ impl Work {
     /// What cannot be rolled back keeps its locks until the next start: their owner is never
     /// dropped, and this unit of work goes on with another.
     pub(crate) fn leave_behind(&mut self) {
+        assert!(self.is_active(), "a transaction is left behind");
         let (session, waiter) = (self.owner.session(), Arc::clone(self.owner.waiter()));
         let id = OwnerId::new(OwnerKind::Transaction, self.engine.transactions.next_id().0);
         let old = std::mem::replace(&mut self.owner, Owner::new(id, session, waiter));
         self.parts.iter_mut().for_each(|p| p.belongs_to(&self.owner));
+        assert_ne!(old.id(), self.owner.id(), "locks stay with who cannot be undone");
+        assert_eq!(old.session(), self.owner.session(), "the session goes on");
         self.engine.locks.release_short(&old);
         std::mem::forget(old);
     }
@@ -241,7 +277,13 @@ impl Work {
     /// The transaction is over: locks go, parts are ready for the next.
     pub(crate) fn ended(&mut self) {
         let id = self.id.take().expect("a transaction ends once");
+        debug_assert!(
+            self.owner.id() == OwnerId::new(OwnerKind::Transaction, id.0)
+                || self.owner.held_count() == 0,
+            "only who is left behind leaves another owner, which holds nothing"
+        );
         self.engine.locks.release_all(&self.owner);
+        debug_assert_eq!(self.owner.held_count(), 0, "a transaction's locks end with it");
         self.counts.transaction_ends();
         for part in &mut self.parts {
             part.end();
@@ -253,5 +295,6 @@ impl Work {
         self.after.clear();
         self.doomed = false;
         self.generation += 1;
+        debug_assert!(!self.user && self.ghosts.keys.is_empty(), "nothing is left to the next");
     }
 }
