@@ -4,6 +4,7 @@
 //! new pages, which nobody else can want.
 
 use crate::claim::{Chosen, Claim};
+use crate::map::is_system_extent;
 use crate::redo::{bits_payload, format_iam_payload, kinds, pfs_payload};
 use crate::space::Space;
 use crate::{AllocUnit, SpaceError, gam_page, iam, pfs_page, sgam_page};
@@ -23,7 +24,10 @@ impl Space {
             return Ok(page);
         }
         let guard = self.pages.write(id)?;
-        Ok(change.add(guard))
+        debug_assert_eq!(guard.id(), id, "the page that was asked for");
+        let page = change.add(guard);
+        debug_assert_eq!(change.find(id), Some(page), "a page is once in a change");
+        Ok(page)
     }
 
     /// Gives claimed pages to a unit. They come back in the change: blank, latched, in the order
@@ -40,9 +44,12 @@ impl Space {
         claim: Claim<'_>,
     ) -> Result<Vec<PageRef>, SpaceError> {
         assert!(claim.chosen.iter().all(|c| !c.mixed), "mixed pages are for IAM pages");
+        assert!(std::ptr::eq(claim.space, self), "a promise is kept by whoever gave it");
+        assert!(!claim.is_empty(), "something was promised");
         let mut fresh: Vec<ExtentId> =
             claim.chosen.iter().filter(|c| c.new_extent).map(|c| c.page.extent()).collect();
         fresh.dedup();
+        debug_assert!((1..fresh.len()).all(|i| !fresh[..i].contains(&fresh[i])), "an extent once");
         let mut iams = Vec::with_capacity(fresh.len());
         for e in &fresh {
             iams.push(self.iam_covering(unit, *e)?);
@@ -76,6 +83,8 @@ impl Space {
         for (c, pfs) in claim.chosen.iter().zip(pfss) {
             self.set_pfs(change, pfs, c.page, Pfs(Pfs::ALLOCATED));
         }
+        debug_assert_eq!(made.len(), claim.len(), "every promise is kept");
+        debug_assert!(self.are_taken(change, (&gams, &iams), &fresh), "rule 3");
         let last = claim.chosen.last().map(|c| c.page.extent());
         let mut hints = unit.hints.lock();
         let before = std::mem::replace(&mut hints.extent, last);
@@ -87,6 +96,19 @@ impl Space {
         Ok(made)
     }
 
+    /// Whether extents are a unit's: its bit is set, and the GAM's is clear.
+    fn are_taken(
+        &self,
+        change: &Change<'_>,
+        (gams, iams): (&[PageRef], &[PageRef]),
+        extents: &[ExtentId],
+    ) -> bool {
+        assert!(gams.len() == extents.len() && iams.len() == extents.len(), "two maps an extent");
+        extents.iter().zip(gams).zip(iams).all(|((e, gam), iam)| {
+            ExtentBits::get(change.view(*iam), e.extent)
+                && !ExtentBits::get(change.view(*gam), e.extent)
+        })
+    }
     /// Latches pages in id order; returns references in the order asked.
     fn latch_all<'a>(
         &'a self,
@@ -96,6 +118,7 @@ impl Space {
         let mut order: Vec<PageId> = ids.to_vec();
         order.sort_unstable();
         order.dedup();
+        debug_assert!(order.is_sorted(), "rule 4: latches of maps are taken in order");
         for id in order {
             self.latch(change, id)?;
         }
@@ -112,6 +135,7 @@ impl Space {
         page: PageId,
         allocated: bool,
     ) -> Result<(), SpaceError> {
+        debug_assert_eq!(change.id(pfs), pfs_page(page), "the PFS page that covers the page");
         self.check_kind(change, pfs, PageKind::Pfs)?;
         if Pfs::get(change.view(pfs), page.page).is_allocated() == allocated {
             return Ok(());
@@ -141,6 +165,8 @@ impl Space {
         e: ExtentId,
     ) -> Result<(), SpaceError> {
         self.check_kind(change, gam, PageKind::Gam)?;
+        debug_assert_eq!(change.id(gam), gam_page(e.first_page()), "the GAM page that covers it");
+        debug_assert_ne!(change.id(iam), change.id(gam), "two maps");
         let free = ExtentBits::get(change.view(gam), e.extent);
         if free && !ExtentBits::get(change.view(iam), e.extent) {
             return Ok(());
@@ -152,9 +178,11 @@ impl Space {
 
     pub(crate) fn set_pfs(&self, change: &mut Change<'_>, pfs: PageRef, page: PageId, new: Pfs) {
         let old = Pfs::get(change.view(pfs), page.page);
+        debug_assert_eq!(change.id(pfs), pfs_page(page), "the PFS page that covers the page");
         assert!(old.is_allocated() != new.is_allocated(), "page {page}: {old:?} to {new:?}");
         let payload = pfs_payload(page.page, old, new);
         change.apply(pfs, NO_UNIT, kinds::SET_PFS, 0, &[&payload], Undo::Never);
+        debug_assert_eq!(Pfs::get(change.view(pfs), page.page), new, "rule 3");
     }
 
     /// Gives a page of a unit back within a change; the page stays latched in it.
@@ -171,10 +199,12 @@ impl Space {
     ) -> Result<(), SpaceError> {
         let id = change.id(page);
         assert_ne!(id, unit.first_iam, "a unit keeps the head of its chain");
+        debug_assert_eq!(change.find(id), Some(page), "a page is once in a change");
         let pfs = self.latch(change, pfs_page(id))?;
         self.check_pfs(change, pfs, id, true)?;
         self.set_pfs(change, pfs, id, Pfs(0));
         unit.hints.lock().free.push(id);
+        debug_assert!(!Pfs::get(change.view(pfs), id.page).is_allocated(), "rule 3");
         Ok(())
     }
 
@@ -214,6 +244,7 @@ impl Space {
 
     /// Sees to it that an IAM page covers an extent; a change of its own.
     pub(crate) fn cover(&self, unit: &AllocUnit, extent: ExtentId) -> Result<(), SpaceError> {
+        debug_assert!(!is_system_extent(extent.extent), "extents of maps are nobody's");
         loop {
             let (found, last) = self.find_iam(unit, extent)?;
             if found.is_some() {
@@ -229,8 +260,10 @@ impl Space {
             }
             let sequence = iam::sequence(change.view(tail)) + 1;
             let id = claim.chosen[0].page;
+            assert_ne!(id, last, "what is in use is not promised");
             let new = self.allocate_mixed(&mut change, claim)?;
             let start = extent.extent / EXTENTS_PER_INTERVAL * EXTENTS_PER_INTERVAL;
+            debug_assert!(start <= extent.extent && extent.extent - start < EXTENTS_PER_INTERVAL);
             let header =
                 format_iam_payload(sequence, extent.file, start, self.pages.log().next_lsn());
             change.apply(new, unit.id, kinds::FORMAT, 0, &[&header], Undo::Never);
@@ -238,6 +271,12 @@ impl Space {
             link[..4].copy_from_slice(&id.page.to_le_bytes());
             link[4..].copy_from_slice(&id.file.0.to_le_bytes());
             change.apply(tail, unit.id, kinds::LINK_IAM, 0, &[&link], Undo::Never);
+            debug_assert_eq!(change.view(tail).next_page(), id, "the chain goes on");
+            debug_assert_eq!(
+                iam::sequence(change.view(new)),
+                sequence,
+                "in the order of the chain"
+            );
             change.finish(&mut TransactionChain::default());
             return Ok(());
         }
@@ -246,6 +285,7 @@ impl Space {
     pub(crate) fn reserve_log(&self) -> Result<LogReservation, SpaceError> {
         let mut reservation = LogReservation::none(self.pages.log());
         reservation.grow(SYSTEM_CHANGE_BYTES)?;
+        assert!(reservation.bytes() >= SYSTEM_CHANGE_BYTES, "what was asked for is held");
         Ok(reservation)
     }
 
@@ -256,7 +296,8 @@ impl Space {
         claim: Claim<'_>,
     ) -> Result<PageRef, SpaceError> {
         let Chosen { page, new_extent, mixed } = claim.chosen[0];
-        assert!(mixed && claim.len() == 1);
+        assert!(mixed && claim.len() == 1, "an IAM page comes alone");
+        assert!(std::ptr::eq(claim.space, self), "a promise is kept by whoever gave it");
         let gam = match new_extent {
             true => Some(self.latch(change, gam_page(page))?),
             false => None,
@@ -283,6 +324,9 @@ impl Space {
             let off = bits_payload(extent.extent, 1, false);
             change.apply(sgam, NO_UNIT, kinds::SET_BITS, 0, &[&off], Undo::Never);
         }
+        let room = ExtentBits::get(change.view(sgam), extent.extent);
+        debug_assert!(!(all && room), "a full extent has no room");
+        debug_assert_eq!(change.id(new), page, "the page that was promised");
         Ok(new)
     }
 
@@ -294,6 +338,8 @@ impl Space {
     pub fn create_unit(&self, id: AllocUnitId, undo: Undo) -> Result<UnitChange<'_>, SpaceError> {
         let claim = self.claim_mixed()?;
         let first_iam = claim.chosen[0].page;
+        assert!(claim.len() == 1 && claim.chosen[0].mixed, "a head in a mixed extent");
+        debug_assert_ne!(id, NO_UNIT, "0 is the number of no unit");
         Ok(UnitChange {
             space: self,
             claim: Some(claim),
@@ -327,9 +373,12 @@ impl<'s> UnitChange<'s> {
     pub fn apply(mut self, change: &mut Change<'s>) -> Result<AllocUnit, SpaceError> {
         let claim = self.claim.take().expect("a unit is made once");
         let new = self.space.allocate_mixed(change, claim)?;
+        assert_eq!(change.id(new), self.unit.first_iam, "the head that was promised");
         let header =
             format_iam_payload(0, self.unit.first_iam.file, 0, self.space.pages.log().next_lsn());
         change.apply(new, self.unit.id, kinds::FORMAT, 0, &[&header], self.undo);
+        debug_assert_eq!(iam::sequence(change.view(new)), 0, "the head of its chain");
+        debug_assert!(change.view(new).next_page().is_none(), "and its end");
         Ok(self.unit)
     }
 }

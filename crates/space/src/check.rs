@@ -82,6 +82,7 @@ impl Space {
         };
         for unit in units {
             let UnitSurvey { found, findings: of_unit, .. } = self.survey(unit);
+            debug_assert!(found.extents.is_empty() || !found.iam_pages.is_empty(), "IAM pages own");
             findings.extend(of_unit);
             for e in found.extents {
                 if let Some(other) = owners.units.insert(e, unit.id) {
@@ -141,11 +142,13 @@ impl Walk<'_> {
         let before = self.findings.len();
         self.header(id, kind);
         let usable = !self.findings[before..].iter().any(|f| matches!(f, Finding::Unreadable(..)));
-        self.maps.insert(id, usable);
+        let known = self.maps.insert(id, usable);
+        debug_assert_eq!(known, None, "a map is looked at once");
         usable
     }
 
     fn bit(&mut self, id: PageId, kind: PageKind, e: ExtentId) -> Result<Option<bool>, SpaceError> {
+        debug_assert_eq!(id.file, e.file, "a map is in the file of its extents");
         if !self.map(id, kind) {
             return Ok(None);
         }
@@ -178,6 +181,7 @@ impl Walk<'_> {
     }
 
     fn pfs(&mut self, first: PageId) -> Result<Option<[u8; 8]>, SpaceError> {
+        debug_assert!(first.page.is_multiple_of(8), "the first page of an extent");
         let id = pfs_page(first);
         if !self.map(id, PageKind::Pfs) {
             return Ok(None);
@@ -191,6 +195,7 @@ impl Walk<'_> {
     }
 
     fn expect(&mut self, first: PageId, n: usize, found: u8, expected: u8) {
+        debug_assert!(n < 8 && first.page.is_multiple_of(8), "a page of an extent");
         let page = PageId { file: first.file, page: first.page + n as u32 };
         if found != expected {
             self.findings.push(Finding::Pfs(page, found, expected));
@@ -198,6 +203,7 @@ impl Walk<'_> {
     }
 
     fn of_maps(&mut self, e: ExtentId, (free, room): (bool, bool), bytes: &[u8; 8]) {
+        debug_assert!(is_system_extent(e.extent), "an extent of maps");
         for (given, map) in [(free, gam_page(e.first_page())), (room, sgam_page(e.first_page()))] {
             if given {
                 self.findings.push(Finding::NotToGive(e, map));
@@ -216,6 +222,8 @@ impl Walk<'_> {
         (free, room): (bool, bool),
         bytes: &[u8; 8],
     ) {
+        debug_assert_eq!(self.owners.units.get(&e), Some(&unit), "its owner");
+        debug_assert!(!is_system_extent(e.extent), "extents of maps are nobody's");
         if free {
             self.findings.push(Finding::OwnedButFree(e, unit));
         }
@@ -230,6 +238,8 @@ impl Walk<'_> {
     /// An extent that holds IAM pages of chains.
     fn mixed(&mut self, e: ExtentId, (free, room): (bool, bool), bytes: &[u8; 8]) {
         const OF_IAM: u8 = Pfs::ALLOCATED | Pfs::MIXED | Pfs::IAM;
+        debug_assert!(self.owners.mixed.contains(&e), "it holds IAM pages");
+        debug_assert!(!self.owners.units.contains_key(&e), "it is no unit's");
         let mut has_room = false;
         for (n, byte) in bytes.iter().enumerate() {
             let page = PageId { file: e.file, page: e.first_page().page + n as u32 };
@@ -252,6 +262,8 @@ impl Walk<'_> {
 
     /// An extent that is nobody's: free, or mixed without a page in use.
     fn unowned(&mut self, e: ExtentId, (free, room): (bool, bool), bytes: &[u8; 8]) {
+        debug_assert!(!self.owners.units.contains_key(&e), "it is no unit's");
+        debug_assert!(!self.owners.mixed.contains(&e), "it holds no IAM page");
         match (free, room) {
             (true, true) => self.findings.push(Finding::Mixed(e)),
             (false, false) => self.findings.push(Finding::Lost(e)),

@@ -66,6 +66,7 @@ impl Space {
     /// # Errors
     /// 1105, 9002, damaged maps. The caller holds no latch.
     pub fn claim(&self, unit: &AllocUnit, pages: usize) -> Result<Claim<'_>, SpaceError> {
+        assert!(pages > 0, "something is asked for");
         let mut claim = Claim { space: self, chosen: Vec::with_capacity(pages) };
         loop {
             {
@@ -73,11 +74,16 @@ impl Space {
                 self.choose_own(unit, &mut claim, pages)?;
                 self.choose_new(&mut claim, pages)?;
             }
+            assert!(claim.len() <= pages, "no more is promised than was asked for");
             if claim.len() == pages {
                 break;
             }
             self.grow()?;
         }
+        debug_assert!(
+            claim.chosen.iter().all(|c| !c.mixed),
+            "IAM pages alone are in mixed extents"
+        );
         for i in 0..claim.len() {
             if claim.chosen[i].new_extent {
                 self.cover(unit, claim.chosen[i].page.extent())?;
@@ -126,6 +132,7 @@ impl Space {
         let mut at = unit.hints.lock().free.len();
         while claim.len() < want && at > 0 {
             at -= 1;
+            debug_assert!(claim.len() < want, "nobody is promised more than he wants");
             let Some(page) = unit.hints.lock().free.get(at).copied() else { continue };
             if !self.choose_if_free(claim, page)? {
                 let mut hints = unit.hints.lock();
@@ -193,6 +200,8 @@ impl Space {
                     extents.push(ExtentId { file, extent: e });
                     from = e + 1;
                 }
+                debug_assert!(extents.iter().all(|e| range.contains(&e.extent)), "of the interval");
+                debug_assert!(extents.is_sorted(), "in order");
                 (guard.view().next_page(), extents)
             };
             for extent in extents {
@@ -262,6 +271,7 @@ impl Space {
                     let gam = gam_page(PageId { file, page: found * 8 });
                     return Err(self.pages.corrupt(gam, "an extent of maps is called free").into());
                 }
+                debug_assert!((from..end).contains(&found), "within what was searched");
                 first_free = first_free.or(Some(found));
                 let extent = ExtentId { file, extent: found };
                 if self.promise_extent(extent)? {
@@ -270,6 +280,10 @@ impl Space {
                 }
                 from = found + 1;
             }
+            debug_assert!(
+                first_free.is_none_or(|e| facts.first_maybe_free <= e),
+                "a hint is no later"
+            );
             self.remember_free(file, first_free.unwrap_or(end), facts.freed);
         }
         Ok(None)
@@ -282,6 +296,7 @@ impl Space {
             if promised.extents.contains(&extent) {
                 return Ok(false);
             }
+            debug_assert!(!is_system_extent(extent.extent), "extents of maps are nobody's");
             promised.extents.push(extent);
         }
         let looked = self.map(gam_page(extent.first_page()), PageKind::Gam);
@@ -306,6 +321,7 @@ impl Space {
         if let Some(f) = self.files.write().get_mut(&extent.file.0) {
             f.freed += 1;
             f.first_maybe_free = f.first_maybe_free.min(extent.extent);
+            debug_assert!(f.first_maybe_free <= extent.extent, "rule 6: the next search finds it");
         }
     }
 
@@ -316,6 +332,10 @@ impl Space {
             {
                 let _one = self.choosing.lock();
                 if self.choose_mixed(&mut claim)? {
+                    assert!(
+                        claim.len() == 1 && claim.chosen[0].mixed,
+                        "one page of a mixed extent"
+                    );
                     return Ok(claim);
                 }
             }
@@ -324,6 +344,7 @@ impl Space {
     }
 
     fn choose_mixed(&self, claim: &mut Claim<'_>) -> Result<bool, SpaceError> {
+        debug_assert!(claim.is_empty(), "one page is chosen");
         let files: Vec<_> = self.files.read().iter().map(|(id, f)| (FileId(*id), *f)).collect();
         for (file, facts) in files {
             // Mixed extents serve IAM and small system pages: they lie in the first interval.
@@ -333,6 +354,7 @@ impl Space {
                 let sgam = self.map(sgam_page(PageId { file, page: 0 }), PageKind::Sgam)?;
                 let Some(e) = ExtentBits::first_set(sgam.view(), from, end) else { break };
                 drop(sgam);
+                debug_assert!((from..end).contains(&e), "within what was searched");
                 for n in 0..8 {
                     self.choose_if_free(claim, PageId { file, page: e * 8 + n })?;
                     if let Some(c) = claim.chosen.first_mut() {

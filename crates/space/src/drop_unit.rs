@@ -38,6 +38,7 @@ impl Space {
         let mut log = LogReservation::none(self.pages.log());
         if reserves {
             log.grow(SYSTEM_CHANGE_BYTES + bytes)?;
+            assert!(log.bytes() >= SYSTEM_CHANGE_BYTES + bytes, "what was asked for is held");
         }
         Ok(log)
     }
@@ -71,6 +72,8 @@ impl Space {
             let maps = |e: &ExtentId| (gam_page(e.first_page()), pfs_page(e.first_page()));
             let n = rest.iter().take_while(|e| maps(e) == maps(first)).count();
             let (now, later) = rest.split_at(n);
+            assert!(n > 0, "each step frees something");
+            debug_assert!(now.len() <= STEP_EXTENTS, "a step has a bound");
             self.free_together(unit, now, reserves)?;
             rest = later;
         }
@@ -84,6 +87,14 @@ impl Space {
         reserves: bool,
     ) -> Result<(), SpaceError> {
         let first = extents[0].first_page();
+        debug_assert!(
+            extents.iter().all(|e| gam_page(e.first_page()) == gam_page(first)),
+            "one GAM"
+        );
+        debug_assert!(
+            extents.iter().all(|e| pfs_page(e.first_page()) == pfs_page(first)),
+            "one PFS"
+        );
         let iam_id = self.iam_covering(unit, extents[0])?;
         let _log = self.log_for_step(reserves, extents.len() as u64 * 500)?;
         let mut group = Group::new();
@@ -106,6 +117,11 @@ impl Space {
             change.apply(iam, unit.id, kinds::SET_BITS, 0, &[&off], Undo::Never);
             let on = bits_payload(e.extent, 1, true);
             change.apply(gam, no_unit, kinds::SET_BITS, 0, &[&on], Undo::Never);
+            debug_assert!(
+                !ExtentBits::get(change.view(iam), e.extent),
+                "rule 3: no longer the unit's"
+            );
+            debug_assert!(ExtentBits::get(change.view(gam), e.extent), "rule 3: and free");
             for n in 0..8 {
                 let page = PageId { file: e.file, page: e.first_page().page + n };
                 if Pfs::get(change.view(pfs), page.page).is_allocated() {
@@ -130,8 +146,10 @@ impl Space {
                 chain.push(at);
                 at = next;
             }
+            debug_assert!(chain.first().is_none_or(|head| *head == unit.first_iam), "head first");
             let last = chain.pop().unwrap_or(unit.first_iam);
             self.free_mixed(unit, last, chain.last().copied(), reserves)?;
+            assert!(last != unit.first_iam || chain.is_empty(), "rule 7: the head goes last");
             if chain.is_empty() {
                 return Ok(());
             }
@@ -145,6 +163,8 @@ impl Space {
         before: Option<PageId>,
         reserves: bool,
     ) -> Result<(), SpaceError> {
+        assert!(before.is_some() || page == unit.first_iam, "rule 7: only the head is first");
+        debug_assert_ne!(before, Some(page), "a chain is no ring");
         let _log = self.log_for_step(reserves, 0)?;
         let mut group = Group::new();
         let mut change = Change::new(&self.pages, &mut group);
@@ -159,10 +179,16 @@ impl Space {
         if let Some(before) = before {
             let none = [0; 6];
             change.apply(before, unit.id, kinds::LINK_IAM, 0, &[&none], Undo::Never);
+            debug_assert!(change.view(before).next_page().is_none(), "the chain ends before it");
         }
         self.set_pfs(&mut change, pfs, page, Pfs(0));
         let on = bits_payload(page.extent().extent, 1, true);
         change.apply(sgam, AllocUnitId(0), kinds::SET_BITS, 0, &[&on], Undo::Never);
+        debug_assert!(!Pfs::get(change.view(pfs), page.page).is_allocated(), "rule 3");
+        debug_assert!(
+            ExtentBits::get(change.view(sgam), page.extent().extent),
+            "there is room now"
+        );
         change.finish(&mut TransactionChain::default());
         Ok(())
     }

@@ -50,6 +50,7 @@ fn io(page: u32, e: &std::io::Error) -> SpaceError {
 pub fn format_file(file: &dyn File, facts: &FileFacts) -> Result<(), SpaceError> {
     assert!(facts.size_pages.is_multiple_of(8) && facts.size_pages > FIRST_FREE_EXTENT * 8);
     assert!(facts.size_pages <= 8088, "longer files are grown");
+    assert_ne!(facts.file.0, 0, "files count from 1");
     let bytes = u64::from(facts.size_pages) * PAGE_BYTES as u64;
     file.set_len(bytes).map_err(|_| SpaceError::Full)?;
     let mut buffer = AlignedBuffer::new(16 * PAGE_BYTES);
@@ -69,6 +70,7 @@ pub fn format_file(file: &dyn File, facts: &FileFacts) -> Result<(), SpaceError>
         PageMut(page).format(kind, id, AllocUnitId(0), 0, 0);
         fill(page, kind, facts);
         seal(page);
+        debug_assert!(verify(page, id), "sealed as it will be verified");
     }
     file.write_at(&buffer, 0).map_err(|e| io(0, &e))?;
     if let Err(e) = file.sync() {
@@ -78,22 +80,28 @@ pub fn format_file(file: &dyn File, facts: &FileFacts) -> Result<(), SpaceError>
 }
 
 fn fill(page: &mut PageBytes, kind: PageKind, facts: &FileFacts) {
+    debug_assert_eq!(PageView(page).kind(), Some(kind), "formatted before it is filled");
     match kind {
         PageKind::FileHeader => {
             page[FAMILY_AT..FAMILY_AT + 16].copy_from_slice(&facts.family);
             page[FILE_AT..FILE_AT + 2].copy_from_slice(&facts.file.0.to_le_bytes());
             page[SIZE_AT..SIZE_AT + 4].copy_from_slice(&facts.size_pages.to_le_bytes());
+            assert_eq!(facts_of(PageView(page)), *facts, "read as written");
         }
         PageKind::Pfs => {
             for n in 0..FIRST_FREE_EXTENT * 8 {
                 Pfs(Pfs::ALLOCATED).set(&mut PageMut(page), n);
             }
+            let next = Pfs::get(PageView(page), FIRST_FREE_EXTENT * 8);
+            assert!(!next.is_allocated(), "behind the fixed pages nothing is allocated");
         }
         PageKind::Gam => {
             let extents = facts.size_pages / 8;
             for extent in (FIRST_FREE_EXTENT..extents).filter(|&e| !is_system_extent(e)) {
                 ExtentBits::set(&mut PageMut(page), extent, true);
             }
+            let first = ExtentBits::first_set(PageView(page), 0, extents);
+            assert!(first.is_none_or(|e| e >= FIRST_FREE_EXTENT), "fixed pages are nobody's");
         }
         // No full backup yet: everything has changed since it.
         PageKind::DiffMap => {
@@ -110,6 +118,7 @@ fn fill(page: &mut PageBytes, kind: PageKind, facts: &FileFacts) {
 /// # Errors
 /// When it cannot be read or is no file header.
 pub fn read_file_facts(file: &dyn File, id: FileId) -> Result<FileFacts, SpaceError> {
+    assert_ne!(id.0, 0, "files count from 1");
     let mut buffer = AlignedBuffer::new(PAGE_BYTES);
     file.read_at(&mut buffer, 0).map_err(|e| io(0, &e))?;
     let page: &PageBytes = buffer[..PAGE_BYTES].try_into().expect("the buffer is a page");

@@ -8,7 +8,7 @@ use crate::{SpaceError, diff_page, gam_page, ml_page, pfs_page, sgam_page};
 use base::limits::PAGE_BYTES;
 use base::{AllocUnitId, FileId, PageId};
 use buffer::{Change, PageRef, Undo};
-use page::{PFS_INTERVAL, PageKind, Pfs};
+use page::{ExtentBits, PFS_INTERVAL, PageKind, Pfs};
 use wal::{Group, LogReservation, TransactionChain};
 
 /// How a data file grows.
@@ -41,9 +41,11 @@ impl Space {
         if self.total_pages() > before {
             return Ok(());
         }
+        debug_assert_eq!(self.total_pages(), before, "a file is never shorter");
         let files: Vec<u16> = self.files.read().keys().copied().collect();
         for id in files {
             if self.grow_file(FileId(id))? {
+                assert!(self.total_pages() > before, "a file that has grown is longer");
                 return Ok(());
             }
         }
@@ -74,19 +76,24 @@ impl Space {
             let end = at.saturating_add(STEP_PAGES).min(to);
             let next_interval = (at / INTERVAL_PAGES + 1).saturating_mul(INTERVAL_PAGES);
             let end = end.min(next_interval);
+            assert!(at < end && end <= to, "rule 5: only what is durable is covered");
             self.cover_pages(id, at, end)?;
             if let Some(f) = self.files.write().get_mut(&id.0) {
+                debug_assert_eq!(f.size_pages, at, "one grows at a time");
                 f.size_pages = end;
                 f.freed += 1;
                 f.first_maybe_free = f.first_maybe_free.min(at / 8);
             }
             at = end;
         }
+        debug_assert_eq!(self.size_pages(id), Some(to), "the maps cover the whole file");
         Ok(true)
     }
 
     /// Makes the maps cover pages `from..to`, which lie within one GAM interval.
     fn cover_pages(&self, file: FileId, from: u32, to: u32) -> Result<(), SpaceError> {
+        assert!(from < to && to - from <= STEP_PAGES, "a step has a bound");
+        assert_eq!(from / INTERVAL_PAGES, (to - 1) / INTERVAL_PAGES, "within one GAM interval");
         let mut log = LogReservation::none(self.pages.log());
         log.grow(4096)?;
         let mut group = Group::new();
@@ -145,18 +152,21 @@ impl Space {
         id: PageId,
         fresh: bool,
     ) -> Result<PageRef, SpaceError> {
+        debug_assert!(change.find(id).is_none(), "nobody waits for his own latch");
         let guard = if fresh { self.pages.write_new(id)? } else { self.pages.write(id)? };
         Ok(change.add(guard))
     }
 
     /// Marks extents free, but those that hold maps.
     fn free_range(&self, change: &mut Change<'_>, gam: PageRef, from: u32, to: u32) {
+        debug_assert!(from <= to, "a range of extents");
         let mut at = from;
         while at < to {
             let n = (at..to).take_while(|&e| !is_system_extent(e)).count() as u32;
             if n > 0 {
                 let payload = bits_payload(at, n, true);
                 change.apply(gam, NO_UNIT, kinds::SET_BITS, 0, &[&payload], Undo::Never);
+                debug_assert!(ExtentBits::get(change.view(gam), at + n - 1), "free to the last");
             }
             at += n + 1;
         }
@@ -177,6 +187,7 @@ impl Space {
                 let on = on.expect("the PFS page of every new page is in the change");
                 let payload = pfs_payload(n, Pfs(0), Pfs(Pfs::ALLOCATED));
                 change.apply(on, NO_UNIT, kinds::SET_PFS, 0, &[&payload], Undo::Never);
+                debug_assert!(Pfs::get(change.view(on), n).is_allocated(), "for good");
             }
         }
     }

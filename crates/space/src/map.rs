@@ -13,10 +13,13 @@ use page::{EXTENTS_PER_INTERVAL, PFS_INTERVAL};
 pub(crate) const INTERVAL_PAGES: u32 = EXTENTS_PER_INTERVAL * 8;
 
 fn in_interval(file: FileId, page: u32, first: u32, later: u32) -> PageId {
+    let of = page;
     let page = match page / INTERVAL_PAGES {
         0 => first,
         k => k * INTERVAL_PAGES + later,
     };
+    debug_assert!(page / INTERVAL_PAGES == of / INTERVAL_PAGES, "a map is in its interval");
+    debug_assert!(is_system_extent(page / 8), "a map is in an extent of maps");
     PageId { file, page }
 }
 
@@ -26,6 +29,7 @@ pub const fn pfs_page(of: PageId) -> PageId {
         0 => 1,
         k => k * PFS_INTERVAL,
     };
+    debug_assert!(page / PFS_INTERVAL == of.page / PFS_INTERVAL, "a map is in its interval");
     PageId { file: of.file, page }
 }
 

@@ -25,6 +25,7 @@ impl PageSet {
         let words = self.segments.entry(key).or_insert_with(fresh);
         let new = words[word] & bit == 0;
         words[word] |= bit;
+        debug_assert!(self.contains(page), "what was put in is in it");
         new
     }
 

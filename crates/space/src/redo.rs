@@ -45,6 +45,7 @@ const SHORT: ApplyError = ApplyError("the record is too short");
 const WRONG_PAGE: ApplyError = ApplyError("the record is for another kind of page");
 
 fn kind_is(page: &PageBytes, kinds: &[PageKind]) -> Result<(), ApplyError> {
+    debug_assert!(!kinds.is_empty(), "an operation is for some kind of page");
     let kind = PageView(page).kind();
     if kind.is_some_and(|k| kinds.contains(&k)) { Ok(()) } else { Err(WRONG_PAGE) }
 }
@@ -57,6 +58,11 @@ impl RedoHandler for SpaceRedo {
                 kind_is(page, &[PageKind::Pfs])?;
                 let byte = *p.get(5).ok_or(SHORT)?;
                 Pfs(byte).set(&mut PageMut(page), u32_at(p, 0)?);
+                debug_assert_eq!(
+                    Pfs::get(PageView(page), u32_at(p, 0)?),
+                    Pfs(byte),
+                    "read as written"
+                );
                 Ok(())
             }
             kinds::SET_BITS => set_bits(p, page),
@@ -73,7 +79,9 @@ impl RedoHandler for SpaceRedo {
             }
             kinds::LINK_IAM => {
                 kind_is(page, &[PageKind::Iam])?;
-                PageMut(page).set_next_page(PageId::new(u16_at(p, 4)?, u32_at(p, 0)?));
+                let next = PageId::new(u16_at(p, 4)?, u32_at(p, 0)?);
+                PageMut(page).set_next_page(next);
+                debug_assert_eq!(PageView(page).next_page(), next, "read as written");
                 Ok(())
             }
             kinds::SET_FACTS => {
@@ -90,6 +98,7 @@ impl RedoHandler for SpaceRedo {
     }
 
     fn describe(&self, record: &RecordView<'_>) -> Described {
+        debug_assert!(kinds::RANGE.contains(&record.kind().0), "a record of this crate");
         let (operation, context) = match record.kind() {
             kinds::SET_PFS => ("LOP_MODIFY_ROW", "LCX_PFS"),
             kinds::SET_BITS => ("LOP_SET_BITS", bits_context(record)),
@@ -124,6 +133,8 @@ fn set_bits(p: &[u8], page: &mut PageBytes) -> Result<(), ApplyError> {
     for extent in first..end {
         ExtentBits::set(&mut PageMut(page), extent, on);
     }
+    let is = |extent| ExtentBits::get(PageView(page), extent) == on;
+    debug_assert!(count == 0 || is(first) && is(end - 1), "all of the range is as it says");
     Ok(())
 }
 
@@ -132,10 +143,14 @@ fn format(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
     let kind = PageKind::from_byte(*p.first().ok_or(SHORT)?).ok_or(WRONG_PAGE)?;
     let fill = *p.get(1).ok_or(SHORT)? != 0;
     PageMut(page).format(kind, op.page, op.unit, 0, 0);
+    debug_assert_eq!(PageView(page).page_id(), op.page, "a page knows its place");
+    debug_assert_eq!(PageView(page).alloc_unit(), op.unit, "and its owner");
     if fill {
         for extent in 0..page::EXTENTS_PER_INTERVAL {
             ExtentBits::set(&mut PageMut(page), extent, true);
         }
+        let all = page::EXTENTS_PER_INTERVAL;
+        debug_assert!(ExtentBits::get(PageView(page), all - 1), "filled to the last bit");
     }
     if kind == PageKind::Iam {
         iam::put_header(page, u32_at(p, 2)?, FileId(u16_at(p, 10)?), u32_at(p, 6)?);
@@ -154,6 +169,9 @@ pub(crate) fn pfs_payload(page: u32, old: Pfs, new: Pfs) -> [u8; 6] {
 
 /// Payload of SET_BITS.
 pub(crate) fn bits_payload(first: u32, count: u32, on: bool) -> [u8; 9] {
+    assert!(count > 0, "some bit changes");
+    let interval = |extent| extent / page::EXTENTS_PER_INTERVAL;
+    debug_assert_eq!(interval(first), interval(first + count - 1), "bits of one map page");
     let mut b = [0; 9];
     b[..4].copy_from_slice(&first.to_le_bytes());
     b[4..8].copy_from_slice(&count.to_le_bytes());
@@ -163,11 +181,14 @@ pub(crate) fn bits_payload(first: u32, count: u32, on: bool) -> [u8; 9] {
 
 /// Payload of FORMAT for a page without a header of its own.
 pub(crate) fn format_payload(kind: PageKind, fill: bool) -> [u8; 2] {
+    assert_ne!(kind, PageKind::Iam, "an IAM page has a header of its own");
+    debug_assert!(!fill || kind == PageKind::DiffMap, "only the differential map begins full");
     [kind as u8, u8::from(fill)]
 }
 
 /// Payload of FORMAT for an IAM page.
 pub(crate) fn format_iam_payload(sequence: u32, file: FileId, start: u32, made: Lsn) -> [u8; 20] {
+    assert_ne!(file.0, 0, "files count from 1");
     let mut b = [0; 20];
     b[0] = PageKind::Iam as u8;
     b[2..6].copy_from_slice(&sequence.to_le_bytes());

@@ -49,6 +49,7 @@ impl Space {
             let size_pages = facts_of(header.view()).size_pages;
             files.insert(id.0, FileSpace { size_pages, growth, first_maybe_free: 0, freed: 0 });
         }
+        assert!(!files.is_empty(), "a database has a file");
         Ok(Arc::new(Space {
             pages: Arc::clone(pages),
             promised: Mutex::default(),
@@ -86,7 +87,10 @@ impl Space {
         id: PageId,
         kind: page::PageKind,
     ) -> Result<ReadGuard<'_>, SpaceError> {
+        use page::PageKind::{BulkMap, DiffMap, Gam, Iam, Pfs, Sgam};
+        debug_assert!(matches!(kind, Gam | Sgam | Pfs | Iam | DiffMap | BulkMap), "a kind of map");
         let guard = self.pages.read(id)?;
+        debug_assert_eq!(guard.id(), id, "the page that was asked for");
         if guard.view().kind() != Some(kind) {
             return Err(self.pages.corrupt(id, "an allocation map has another kind").into());
         }

@@ -62,6 +62,11 @@ impl Space {
             }
             Ok(())
         })?;
+        debug_assert!(found.pages.len() <= 8 * found.extents.len(), "eight pages an extent");
+        debug_assert!(
+            found.extents.is_empty() || !found.iam_pages.is_empty(),
+            "extents by IAM pages"
+        );
         Ok(found)
     }
 
@@ -73,6 +78,12 @@ impl Space {
         while !at.is_none() {
             at = self.survey_iam(unit.id, at, &mut intervals, &mut survey);
         }
+        let UnitPages { pages, iam_pages, extents } = &survey.found;
+        debug_assert!(
+            pages.len() + survey.unallocated.len() <= 8 * extents.len(),
+            "eight an extent"
+        );
+        debug_assert!(intervals.len() <= iam_pages.len(), "an IAM page covers one interval");
         survey
     }
 
@@ -84,6 +95,8 @@ impl Space {
         intervals: &mut BTreeMap<(FileId, u32), PageId>,
         survey: &mut UnitSurvey,
     ) -> PageId {
+        debug_assert!(!at.is_none(), "a chain goes on at a page");
+        debug_assert!(intervals.len() <= survey.found.iam_pages.len(), "invariant 2");
         let guard = match self.pages.read(at) {
             Ok(guard) => guard,
             Err(_) => {
@@ -102,6 +115,7 @@ impl Space {
             survey.findings.push(Finding::Unreadable(at, unit, "interval"));
             return PageId::NONE;
         }
+        debug_assert!(range.start.is_multiple_of(page::EXTENTS_PER_INTERVAL), "checked above");
         let expected = survey.found.iam_pages.len() as u32;
         if iam::sequence(v) != expected {
             let finding = Finding::Chain(unit, at, iam::sequence(v), expected);
@@ -124,6 +138,8 @@ impl Space {
             extents.push(ExtentId { file, extent: e });
             from = e + 1;
         }
+        debug_assert!(extents.is_sorted(), "extents are found in order");
+        debug_assert!(extents.iter().all(|e| range.contains(&e.extent)), "within the interval");
         drop(guard);
         for e in extents {
             self.survey_extent(unit, e, survey);
@@ -139,6 +155,7 @@ impl Space {
         survey.found.extents.push(e);
         // A PFS page that cannot be read is told by whoever looks at all extents.
         let Ok(pfs) = self.map(pfs_page(e.first_page()), PageKind::Pfs) else { return };
+        let before = survey.found.pages.len() + survey.unallocated.len();
         for n in e.first_page().page..e.first_page().page + 8 {
             let page = PageId { file: e.file, page: n };
             match Pfs::get(pfs.view(), n).is_allocated() {
@@ -146,6 +163,8 @@ impl Space {
                 false => survey.unallocated.push(page),
             }
         }
+        let after = survey.found.pages.len() + survey.unallocated.len();
+        debug_assert_eq!(after - before, 8, "each page is allocated or not");
     }
 }
 
