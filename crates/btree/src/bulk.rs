@@ -40,6 +40,7 @@ impl<'t> BulkLoad<'t> {
             1..=99 => usize::from(fill_factor),
             _ => 100,
         };
+        assert!(fill_factor <= 100, "a fill factor is in percent");
         BulkLoad {
             tree,
             fill: PAGE_BODY_BYTES * percent / 100,
@@ -77,13 +78,16 @@ impl<'t> BulkLoad<'t> {
         }
         push_record(&mut self.batch, record);
         self.batch_cost += cost;
+        debug_assert!(self.batch_cost <= PAGE_BODY_BYTES, "a batch fits a page");
         self.last.clear();
         self.last.extend_from_slice(record);
         self.records += 1;
+        debug_assert!(self.records > self.pages, "no page is written without a record");
         Ok(full)
     }
 
     fn order_against_last(&self, record: &[u8]) -> Option<Ordering> {
+        debug_assert!(!self.last.is_empty(), "there was one before");
         let mut key = KeyFields::default();
         self.tree.shape.key_of(Part::Leaf, &self.last, &mut key)?;
         self.tree.shape.compare(Part::Leaf, record, key.as_slice())
@@ -97,10 +101,13 @@ impl<'t> BulkLoad<'t> {
         if !self.batch.is_empty() {
             self.write_page(group)?;
         }
+        assert!(self.batch.is_empty() && self.batch_cost == 0, "every record is on a page");
+        assert_eq!(self.pages == 0, self.records == 0, "records are on pages");
         Ok(self.records)
     }
 
     fn write_page(&mut self, group: &mut Group) -> BtreeResult<()> {
+        assert!(!self.batch.is_empty() && !self.first.is_empty(), "a page has records");
         let tree = self.tree;
         if self.pages == 0 {
             self.fill_root(group)?;
@@ -126,6 +133,8 @@ impl<'t> BulkLoad<'t> {
         let root = change.add(root);
         let fill = kind(Operation::InsertMany, tree.context(0));
         change.apply(root, tree.unit.id, fill, 0, &[&self.batch], Undo::Never);
+        debug_assert!(change.view(root).slot_count() > 0, "the first records are in the root");
+        assert!(change.logged_bytes() as u64 <= BULK_PAGE_LOG_BYTES, "a page has its bound");
         change.finish(&mut TransactionChain::default());
         Ok(())
     }

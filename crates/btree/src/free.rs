@@ -74,9 +74,11 @@ impl Tree {
         assert_eq!(key.len(), self.shape.order.len(), "a leaf is named by a whole key");
         let (mut top, mut attempts) = (1, 0);
         loop {
+            debug_assert!(attempts < ATTEMPTS && top <= FREED_LEVELS_MAX, "rule 4: it ends");
             match self.find_doomed(key, top)? {
                 Found::Ready(above, slot, doomed) => {
                     let pages = doomed.len() as u8;
+                    assert_eq!(pages, top, "a page of each level below the one above all");
                     self.unlink(group, (above, slot), doomed)?;
                     return Ok(Freed::Pages(pages));
                 }
@@ -98,12 +100,14 @@ impl Tree {
     /// Latches what freeing the leaf takes when the page at level `top` keeps an entry.
     fn find_doomed(&self, key: &[Field<'_>], top: u8) -> BtreeResult<Found<'_>> {
         let Some(above) = self.write_at(key, top)? else { return Ok(Found::Kept) };
+        debug_assert_eq!(above.view().level(), top, "the level that was asked for");
         if above.view().slot_count() < 2 {
             let last = above.id() == self.root;
             return Ok(if last { Found::Kept } else { Found::Higher });
         }
         let place = (above.id(), above.view());
         let first_slot = self.child_slot(place, key, true)?;
+        debug_assert!(first_slot < above.view().slot_count(), "the slot of an entry");
         let mut doomed: Vec<Doomed<'_>> = Vec::with_capacity(usize::from(top));
         let mut slot = first_slot;
         for level in (0..top).rev() {
@@ -123,10 +127,19 @@ impl Tree {
                 // It got a second entry since this began so high; begin lower.
                 return Ok(Found::Busy(id));
             }
+            debug_assert!(
+                next.ids().all(|id| !held.contains(&id)),
+                "rule 11: a page is latched once"
+            );
             doomed.push(next);
             slot = 0;
         }
         self.inspect(above.id(), above.view())?;
+        debug_assert_eq!(doomed.len(), usize::from(top), "a page of each level");
+        debug_assert!(
+            doomed.iter().all(|d| d.page.id() != self.root),
+            "the root is fixed for life"
+        );
         Ok(Found::Ready(above, first_slot, doomed))
     }
 
@@ -138,6 +151,8 @@ impl Tree {
         (id, level): (PageId, u8),
         held: &[PageId],
     ) -> BtreeResult<Result<Doomed<'t>, Found<'t>>> {
+        debug_assert!(held.contains(&parent.id()), "the way down is held");
+        debug_assert!(slot < parent.view().slot_count(), "the slot of an entry");
         self.is_not_held(id, held)?;
         let (left, page) = if slot > 0 {
             let left = self.child(parent.id(), parent.view(), slot - 1)?;
@@ -180,6 +195,8 @@ impl Tree {
         let mut held = held.to_vec();
         held.extend(left.as_ref().map(WriteGuard::id));
         let right = self.right_neighbour(&page, level, &held)?;
+        debug_assert_eq!(left.is_none(), page.view().prev_page().is_none(), "both neighbours");
+        debug_assert_eq!(right.is_none(), page.view().next_page().is_none(), "are latched");
         Ok(Ok(Doomed { left, page, right }))
     }
 
@@ -211,6 +228,7 @@ impl Tree {
         }
         let expunge = kind(Operation::Expunge, self.context(top));
         change.apply(above, self.unit.id, expunge, slot, &[], Undo::Never);
+        debug_assert!(change.view(above).slot_count() > 0, "an interior page keeps an entry");
         for (i, &(left, page, right, (prev, next))) in latched.iter().enumerate() {
             let links = kind(Operation::Link, self.context(top - 1 - i as u8));
             let mut set = |page, side, id| {
@@ -224,6 +242,11 @@ impl Tree {
             }
             set(page, 0, PageId::NONE);
             set(page, 1, PageId::NONE);
+            let v = change.view(page);
+            debug_assert!(
+                v.prev_page().is_none() && v.next_page().is_none(),
+                "rule 7: no link stays"
+            );
         }
         assert!(change.logged_bytes() as u64 <= FREE_LOG_BYTES_MAX);
         change.finish(&mut TransactionChain::default());

@@ -27,15 +27,18 @@ impl SmallBytes {
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let mut all = Self::new();
         all.extend(bytes);
+        debug_assert_eq!(all.as_slice(), bytes, "read as written");
         all
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
+        debug_assert!(self.len <= INLINE_BYTES || self.long.len() == self.len, "all in one place");
         if self.len <= INLINE_BYTES { &self.inline[..self.len] } else { &self.long }
     }
 
     fn extend(&mut self, bytes: &[u8]) {
         let end = self.len + bytes.len();
+        debug_assert!(self.len <= INLINE_BYTES || self.long.len() == self.len, "all in one place");
         if end <= INLINE_BYTES {
             self.inline[self.len..end].copy_from_slice(bytes);
         } else {
@@ -46,6 +49,7 @@ impl SmallBytes {
             self.long.extend_from_slice(bytes);
         }
         self.len = end;
+        debug_assert_eq!(self.as_slice().len(), end, "every byte is kept");
     }
 }
 
@@ -72,6 +76,7 @@ impl KeyBuf {
     pub fn of(fields: &[Field<'_>]) -> KeyBuf {
         let mut key = KeyBuf::default();
         fields.iter().for_each(|f| key.push(*f));
+        debug_assert_eq!(key.fields().as_slice().len(), fields.len(), "read as written");
         key
     }
 
@@ -79,6 +84,7 @@ impl KeyBuf {
     pub fn clear(&mut self) {
         self.0.len = 0;
         self.0.long.clear();
+        debug_assert!(self.bytes().is_empty(), "nothing is left of the key before");
     }
 
     /// Whether there is no key.
@@ -96,6 +102,7 @@ impl KeyBuf {
     /// # Panics
     /// When it is off the row, which a key column never is.
     pub fn push(&mut self, field: Field<'_>) {
+        let before = self.0.len;
         let bytes = match field {
             Field::Null => return self.0.extend(&[NULL]),
             Field::Inline(b) => b,
@@ -109,11 +116,15 @@ impl KeyBuf {
             self.0.extend(&[LONG, low, high]);
         }
         self.0.extend(bytes);
+        debug_assert!(self.0.len > before + bytes.len(), "a column and its length");
+        debug_assert!(self.0.as_slice()[before] != 0xFF, "no column begins so");
     }
 
     /// The columns.
     pub fn fields(&self) -> KeyFields<'_> {
-        key_fields(self.bytes()).expect("a key buffer holds what was pushed")
+        let fields = key_fields(self.bytes()).expect("a key buffer holds what was pushed");
+        debug_assert_eq!(fields.as_slice().is_empty(), self.is_empty(), "a column has a byte");
+        fields
     }
 }
 
@@ -138,6 +149,7 @@ pub fn key_fields(mut bytes: &[u8]) -> Option<KeyFields<'_>> {
             n => (usize::from(n), rest),
         };
         out.push(Field::Inline(rest.get(..n)?));
+        debug_assert!(n <= rest.len() && rest.len() < bytes.len(), "each column takes bytes");
         bytes = &rest[n..];
     }
     Some(out)

@@ -85,17 +85,23 @@ pub const KINDS: std::ops::RangeInclusive<u8> =
 const _: () = assert!(*KINDS.end() < wal::kinds::FIRST_OF_HEAP);
 
 pub(crate) const fn kind(operation: Operation, context: Context) -> Kind {
-    Kind(*KINDS.start() + 3 * operation as u8 + context as u8)
+    let kind = *KINDS.start() + 3 * operation as u8 + context as u8;
+    debug_assert!(kind <= *KINDS.end(), "a kind of this crate");
+    Kind(kind)
 }
 
 pub(crate) fn parts(kind: Kind) -> Option<(Operation, Context)> {
     let n = usize::from(kind.0.checked_sub(*KINDS.start())?);
-    Some((*OPERATIONS.get(n / 3)?, CONTEXTS[n % 3]))
+    let (operation, context) = (*OPERATIONS.get(n / 3)?, CONTEXTS[n % 3]);
+    debug_assert_eq!(self::kind(operation, context), kind, "put together as it was taken apart");
+    Some((operation, context))
 }
 
 pub(crate) fn page_id_bytes(id: PageId) -> [u8; 6] {
     let (p, f) = (id.page.to_le_bytes(), id.file.0.to_le_bytes());
-    [p[0], p[1], p[2], p[3], f[0], f[1]]
+    let bytes = [p[0], p[1], p[2], p[3], f[0], f[1]];
+    debug_assert_eq!(page_id_of(&bytes), Some(id), "read as written");
+    bytes
 }
 
 pub(crate) fn page_id_of(b: &[u8]) -> Option<PageId> {
@@ -147,16 +153,27 @@ impl<'a> Difference<'a> {
         let most = a.len().min(b.len()) - front;
         let back = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a == b);
         let back = back.count();
-        Difference {
+        assert!(old.len().max(new.len()) <= crate::RECORD_MAX, "records of pages");
+        debug_assert!(front + back <= a.len().min(b.len()), "front and back do not overlap");
+        let between = Difference {
             status: (old[0], new[0]),
             from: front as u16 + 1,
             key,
             before: &a[front..a.len() - back],
             after: &b[front..b.len() - back],
-        }
+        };
+        debug_assert_eq!(
+            old.len() + between.after.len(),
+            new.len() + between.before.len(),
+            "what differs makes the difference of length"
+        );
+        between
     }
 
     pub(crate) fn front(&self) -> [u8; MODIFY_FRONT_BYTES] {
+        debug_assert!(self.from >= 1, "the status byte is told apart");
+        debug_assert!(self.before.len().max(self.after.len()) <= crate::RECORD_MAX, "of a record");
+        debug_assert!(self.key.len() <= usize::from(u16::MAX), "its length has two bytes");
         let f = self.from.to_le_bytes();
         let n = (self.before.len() as u16).to_le_bytes();
         let k = (self.key.len() as u16).to_le_bytes();
@@ -191,6 +208,16 @@ impl<'a> Difference<'a> {
             out.extend_from_slice(&record[1..from]);
             out.extend_from_slice(new.1);
             out.extend_from_slice(&record[from + old.1.len()..]);
+            debug_assert_eq!(
+                out.len() + old.1.len(),
+                record.len() + new.1.len(),
+                "the rest is kept"
+            );
+            debug_assert_eq!(
+                out.get(from..from + new.1.len()),
+                Some(new.1),
+                "the bytes are in place"
+            );
         }
         fits
     }

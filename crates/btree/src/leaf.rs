@@ -39,6 +39,8 @@ impl<'t> LeafRead<'t> {
             Some(order) => order == Ordering::Equal,
             None => return Err(tree.corrupt(guard.id(), fits::NO_KEY)),
         };
+        debug_assert!(slot < guard.view().slot_count(), "a slot that has a record");
+        debug_assert_eq!(guard.view().level(), 0, "records stand on leaves");
         Ok(LeafRead { tree, guard, slot, exact })
     }
 
@@ -49,6 +51,8 @@ impl<'t> LeafRead<'t> {
         slot: u16,
         key: &[Field<'_>],
     ) -> BtreeResult<Next<'t>> {
+        debug_assert!(slot <= guard.view().slot_count(), "a slot, or the one behind the last");
+        debug_assert_eq!(guard.view().level(), 0, "records stand on leaves");
         if slot < guard.view().slot_count() {
             return Self::at(tree, guard, slot, key).map(Next::Record);
         }
@@ -61,6 +65,7 @@ impl<'t> LeafRead<'t> {
     /// The record's bytes.
     #[inline]
     pub fn record(&self) -> &[u8] {
+        debug_assert!(self.slot < self.guard.view().slot_count(), "the slot of a record");
         self.guard.view().record(self.slot).expect("checked when the slot was reached")
     }
 
@@ -81,6 +86,7 @@ impl<'t> LeafRead<'t> {
 
     /// The leaf.
     pub fn view(&self) -> PageView<'_> {
+        debug_assert_eq!(self.guard.view().level(), 0, "records stand on leaves");
         self.guard.view()
     }
 
@@ -101,6 +107,7 @@ impl<'t> LeafRead<'t> {
     #[inline]
     pub fn ahead(mut self) -> BtreeResult<Next<'t>> {
         let next = self.slot + 1;
+        debug_assert!(next <= self.guard.view().slot_count(), "a slot, or the one behind the last");
         if next < self.guard.view().slot_count() {
             if self.guard.view().record(next).is_none() {
                 return Err(self.tree.corrupt(self.guard.id(), fits::NO_RECORD));
@@ -112,6 +119,7 @@ impl<'t> LeafRead<'t> {
     }
 
     fn cross_right(self) -> BtreeResult<Next<'t>> {
+        debug_assert_eq!(self.slot + 1, self.guard.view().slot_count(), "the leaf's last record");
         let tree = self.tree;
         let mut last = KeyBuf::default();
         let copied = tree.shape.copy_key(Part::Leaf, self.record(), &mut last);
@@ -121,6 +129,7 @@ impl<'t> LeafRead<'t> {
             Beside::End(last) => return Ok(Next::End(LeafEnd(last))),
         };
         let id = right.id();
+        debug_assert!(right.view().slot_count() > 0, "empty leaves were passed");
         let first = right.view().record(0);
         let first = first.ok_or_else(|| tree.corrupt(id, fits::NO_RECORD))?;
         let fields = last.fields();
@@ -136,6 +145,7 @@ impl<'t> LeafRead<'t> {
     /// # Errors
     /// 823, 824 or 701.
     pub fn back(mut self) -> BtreeResult<Option<LeafRead<'t>>> {
+        debug_assert!(self.slot < self.guard.view().slot_count(), "the slot of a record");
         if self.slot > 0 {
             if self.guard.view().record(self.slot - 1).is_none() {
                 return Err(self.tree.corrupt(self.guard.id(), fits::NO_RECORD));
@@ -147,6 +157,7 @@ impl<'t> LeafRead<'t> {
         let mut first = KeyBuf::default();
         let copied = tree.shape.copy_key(Part::Leaf, self.record(), &mut first);
         copied.ok_or_else(|| tree.corrupt(self.guard.id(), fits::NO_KEY))?;
+        debug_assert!(!first.is_empty(), "a key has a column");
         drop(self.guard);
         let fields = first.fields();
         tree.seek(SearchKey { fields: fields.as_slice(), bias: Bias::LastBelow })
@@ -158,7 +169,9 @@ impl<'t> LeafRead<'t> {
     /// 824.
     pub fn copy_key(&self, to: &mut KeyBuf) -> BtreeResult<()> {
         let copied = self.tree.shape.copy_key(Part::Leaf, self.record(), to);
-        copied.ok_or_else(|| self.tree.corrupt(self.guard.id(), fits::NO_KEY))
+        copied.ok_or_else(|| self.tree.corrupt(self.guard.id(), fits::NO_KEY))?;
+        debug_assert!(!to.is_empty(), "a key has a column");
+        Ok(())
     }
 
     /// Remembers where this is, so that the latch can be let go.
@@ -170,6 +183,7 @@ impl<'t> LeafRead<'t> {
         position.page = self.guard.id();
         position.slot = self.slot;
         position.lsn = self.guard.view().lsn();
+        debug_assert!(!position.page.is_none(), "a saved position has a page");
         Ok(())
     }
 }
@@ -214,12 +228,14 @@ enum Beside<'t> {
 fn right_of<'t>(tree: &'t Tree, mut leaf: ReadGuard<'t>) -> BtreeResult<Beside<'t>> {
     for _ in 0..EMPTY_LEAVES_MAX {
         let next = leaf.view().next_page();
+        debug_assert_eq!(leaf.view().level(), 0, "records stand on leaves");
         if next.is_none() {
             return Ok(Beside::End(leaf));
         }
         check_apart(tree, leaf.id(), next)?;
         let right = tree.pages.read(next)?;
         check_beside(tree, leaf.id(), (next, right.view()))?;
+        debug_assert_ne!(right.id(), leaf.id(), "rule 11: a page is latched once");
         if right.view().slot_count() > 0 {
             return Ok(Beside::Leaf(right));
         }
@@ -231,6 +247,7 @@ fn right_of<'t>(tree: &'t Tree, mut leaf: ReadGuard<'t>) -> BtreeResult<Beside<'
 const RING: &str = "the leaves' links are a ring";
 
 fn check_apart(tree: &Tree, leaf: PageId, next: PageId) -> BtreeResult<()> {
+    debug_assert!(!next.is_none(), "asked where the link leads somewhere");
     if next == leaf {
         return Err(tree.corrupt(next, "the page is its own neighbour"));
     }
@@ -239,6 +256,7 @@ fn check_apart(tree: &Tree, leaf: PageId, next: PageId) -> BtreeResult<()> {
 
 /// The left link is checked, so a wrong right link is damage and not another table's page.
 fn check_beside(tree: &Tree, leaf: PageId, right: (PageId, PageView<'_>)) -> BtreeResult<()> {
+    debug_assert_ne!(leaf, right.0, "rule 11: neighbours are two pages");
     tree.check_page(right.0, right.1, 0)?;
     if right.1.prev_page() != leaf {
         return Err(tree.corrupt(right.0, "the page does not know its left neighbour"));
@@ -304,6 +322,8 @@ impl Tree {
     /// another. Whatever is wrong with the page now, a seek will tell if it is still ours.
     fn unchanged(&self, position: &Position) -> Option<LeafRead<'_>> {
         let guard = self.pages.read(position.page).ok()?;
+        debug_assert_eq!(guard.id(), position.page, "the page that was saved");
+        debug_assert!(!position.key.is_empty(), "a saved position has a key");
         let same = guard.view().lsn() == position.lsn
             && self.page_fault(guard.view(), 0).is_none()
             && guard.view().record(position.slot).is_some();
@@ -326,6 +346,8 @@ impl<'t> LeafWrite<'t> {
         key: &[Field<'_>],
     ) -> BtreeResult<Self> {
         let (slot, exact) = Self::place(tree, &guard, key)?;
+        debug_assert_eq!(guard.view().level(), 0, "records stand on leaves");
+        debug_assert!(!exact || slot < guard.view().slot_count(), "what is there has a slot");
         Ok(LeafWrite { tree, guard, slot, exact })
     }
 
@@ -336,6 +358,7 @@ impl<'t> LeafWrite<'t> {
         key: &[Field<'_>],
     ) -> BtreeResult<(u16, bool)> {
         let v = guard.view();
+        debug_assert_eq!(key.len(), tree.shape.order.len(), "a record is changed by its whole key");
         let slot = tree.lower_bound((guard.id(), v), Part::Leaf, key, false, 0)?;
         let exact = match v.record(slot) {
             Some(record) => {
@@ -345,6 +368,7 @@ impl<'t> LeafWrite<'t> {
             None if slot < v.slot_count() => return Err(tree.corrupt(guard.id(), fits::NO_RECORD)),
             None => false,
         };
+        debug_assert!(slot <= v.slot_count(), "a slot, or the one behind the last");
         Ok((slot, exact))
     }
 
@@ -360,7 +384,9 @@ impl<'t> LeafWrite<'t> {
 
     /// The record with the key.
     pub fn record(&self) -> Option<&[u8]> {
-        if self.exact { self.guard.view().record(self.slot) } else { None }
+        let record = if self.exact { self.guard.view().record(self.slot) } else { None };
+        debug_assert_eq!(record.is_some(), self.exact, "what was found stays while it is latched");
+        record
     }
 
     /// The leaf's id.
@@ -375,11 +401,13 @@ impl<'t> LeafWrite<'t> {
 
     /// Whether one more record of that length fits.
     pub fn has_room(&self, record_bytes: usize) -> bool {
+        debug_assert!(record_bytes <= crate::RECORD_MAX, "a record fits an empty page");
         slot_cost(record_bytes) <= usize::from(self.guard.view().free_count())
     }
 
     /// Whether the record with the key may become that long.
     pub fn has_room_to_replace(&self, record_bytes: usize) -> bool {
+        debug_assert!(self.exact, "a record is replaced where it is");
         let old = self.record().map_or(0, <[u8]>::len);
         record_bytes <= old + usize::from(self.guard.view().free_count())
     }
@@ -401,6 +429,7 @@ impl<'t> LeafWrite<'t> {
     pub fn with_next<R>(&self, slot: u16, look: impl FnOnce(Option<&[u8]>) -> R) -> BtreeResult<R> {
         let here = self.guard.view();
         assert!(slot <= here.slot_count(), "a slot of this leaf, or the one behind its last");
+        debug_assert_eq!(here.level(), 0, "records stand on leaves");
         if slot < here.slot_count() {
             let record = here.record(slot);
             let no_record = || self.tree.corrupt(self.guard.id(), fits::NO_RECORD);
@@ -414,6 +443,7 @@ impl<'t> LeafWrite<'t> {
             }
             check_apart(self.tree, id, next)?;
             let right = self.tree.pages.write(next)?;
+            debug_assert!(held.as_ref().is_none_or(|h| h.id() != next), "rule 11: latched once");
             check_beside(self.tree, id, (next, right.view()))?;
             if let Some(record) = right.view().record(0) {
                 return Ok(look(Some(record)));
@@ -432,11 +462,14 @@ impl<'t> LeafWrite<'t> {
     /// Lets others read; the leaf stays as it is.
     pub fn downgrade(self) -> Option<LeafRead<'t>> {
         let LeafWrite { tree, guard, slot, exact } = self;
+        debug_assert!(!exact || slot < guard.view().slot_count(), "what is there has a slot");
         exact.then(|| LeafRead { tree, guard: guard.downgrade(), slot, exact })
     }
 
     /// Puts the leaf into a change.
     pub fn join(self, change: &mut Change<'t>) -> (PageRef, u16) {
+        debug_assert!(change.find(self.guard.id()).is_none(), "rule 11: a page is latched once");
+        debug_assert!(std::ptr::eq(change.pages(), &raw const *self.tree.pages), "one database");
         (change.add(self.guard), self.slot)
     }
 }

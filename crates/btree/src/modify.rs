@@ -15,22 +15,26 @@ use std::cmp::Ordering;
 
 /// Bytes of log that an insert takes at most, its record header included.
 pub const fn insert_log_bytes(record_bytes: usize) -> u64 {
+    debug_assert!(record_bytes <= crate::RECORD_MAX, "a record fits an empty page");
     28 + record_bytes as u64
 }
 
 /// Bytes of log that a ghost or its revival takes at most. `key_bytes` is the spelled key: a byte
 /// or three more than each column.
 pub const fn ghost_log_bytes(key_bytes: usize) -> u64 {
+    debug_assert!(key_bytes <= crate::RECORD_MAX + 3 * crate::ORDER_COLUMNS_MAX, "of a record");
     28 + key_bytes as u64
 }
 
 /// Bytes of log that a replacement or patch takes at most.
 pub const fn replace_log_bytes(key_bytes: usize, old_bytes: usize, new_bytes: usize) -> u64 {
+    debug_assert!(old_bytes <= crate::RECORD_MAX, "a record fits an empty page");
     (28 + MODIFY_FRONT_BYTES + key_bytes + old_bytes + new_bytes) as u64
 }
 
 /// Bytes of log that an expunge takes at most.
 pub const fn expunge_log_bytes(record_bytes: usize) -> u64 {
+    debug_assert!(record_bytes <= crate::RECORD_MAX, "a record fits an empty page");
     28 + record_bytes as u64
 }
 
@@ -52,6 +56,8 @@ impl Tree {
         undo: Undo,
     ) {
         debug_assert_eq!(change.view(page).level(), 0, "records stand on leaves");
+        debug_assert_eq!(change.view(page).alloc_unit(), self.unit.id, "a page of this tree");
+        debug_assert!(slot <= change.view(page).slot_count(), "a slot, or the one behind the last");
         let kind = kind(operation, self.context(0));
         change.apply(page, self.unit.id, kind, slot, payload, undo);
     }
@@ -72,7 +78,10 @@ impl Tree {
         undo: Undo,
     ) -> BtreeResult<()> {
         self.check_insert(change, page, slot, record)?;
+        let count = change.view(page).slot_count();
         self.log(change, (page, slot), Operation::Insert, &[record], undo);
+        debug_assert_eq!(change.view(page).slot_count(), count + 1, "one record more");
+        debug_assert_eq!(change.view(page).record(slot), Some(record), "at the slot of its key");
         Ok(())
     }
 
@@ -96,6 +105,7 @@ impl Tree {
 
     /// Whether a record would stand behind the one before the slot and before the one in it.
     fn is_between(&self, change: &Change<'_>, page: PageRef, slot: u16, record: &[u8]) -> bool {
+        debug_assert!(slot <= change.view(page).slot_count(), "a slot, or the one behind the last");
         let mut key = crate::KeyFields::default();
         if self.shape.key_of(Part::Leaf, record, &mut key).is_none() {
             return false;
@@ -121,7 +131,14 @@ impl Tree {
     ) -> BtreeResult<()> {
         self.fits(change, page, fits::ghost(change.view(page), slot))?;
         let key = self.undo_key(change, page, slot, undo)?;
+        debug_assert_eq!(
+            by_transaction(undo),
+            !key.is_empty(),
+            "rule 10: undo finds it by its key"
+        );
+        let ghosts = change.view(page).ghost_count();
         self.log(change, (page, slot), Operation::Ghost, &[key.bytes()], undo);
+        debug_assert_eq!(change.view(page).ghost_count(), ghosts + 1, "one ghost more");
         Ok(())
     }
 
@@ -138,7 +155,14 @@ impl Tree {
     ) -> BtreeResult<()> {
         self.fits(change, page, fits::unghost(change.view(page), slot))?;
         let key = self.undo_key(change, page, slot, undo)?;
+        debug_assert_eq!(
+            by_transaction(undo),
+            !key.is_empty(),
+            "rule 10: undo finds it by its key"
+        );
+        let ghosts = change.view(page).ghost_count();
         self.log(change, (page, slot), Operation::Unghost, &[key.bytes()], undo);
+        debug_assert_eq!(change.view(page).ghost_count() + 1, ghosts, "one ghost less");
         Ok(())
     }
 
@@ -153,6 +177,7 @@ impl Tree {
         slot: u16,
         undo: Undo,
     ) -> BtreeResult<()> {
+        let count = change.view(page).slot_count();
         let record = self.fits(change, page, fits::remove(change.view(page), slot))?;
         if by_transaction(undo) {
             let record = SmallBytes::of(record);
@@ -160,6 +185,7 @@ impl Tree {
         } else {
             self.log(change, (page, slot), Operation::Expunge, &[], undo);
         }
+        debug_assert_eq!(change.view(page).slot_count() + 1, count, "one record less");
         Ok(())
     }
 
@@ -183,12 +209,19 @@ impl Tree {
         let before = SmallBytes::of(between.before);
         let (front, from) = (between.front(), usize::from(between.from));
         let after = &record[from..from + between.after.len()];
+        debug_assert_eq!(
+            by_transaction(undo),
+            !key.is_empty(),
+            "rule 10: undo finds it by its key"
+        );
         let payload = [&front[..], key.bytes(), before.as_slice(), after];
         self.log(change, (page, slot), Operation::Modify, &payload, undo);
+        debug_assert_eq!(change.view(page).record(slot), Some(record), "as it was asked for");
         Ok(())
     }
 
     fn keeps_key(&self, change: &Change<'_>, page: PageRef, slot: u16, record: &[u8]) -> bool {
+        debug_assert!(slot < change.view(page).slot_count(), "the slot of a record");
         let mut key = crate::KeyFields::default();
         let old = change.view(page).record(slot);
         self.shape.key_of(Part::Leaf, record, &mut key).is_some()
@@ -226,8 +259,17 @@ impl Tree {
         };
         let before = SmallBytes::of(between.before);
         let front = between.front();
+        debug_assert_eq!(
+            by_transaction(undo),
+            !key.is_empty(),
+            "rule 10: undo finds it by its key"
+        );
+        let (length, end) = (old.len(), within + bytes.len());
         let payload = [&front[..], key.bytes(), before.as_slice(), bytes];
         self.log(change, (page, slot), Operation::Modify, &payload, undo);
+        let now = change.view(page).record(slot);
+        debug_assert!(now.is_none_or(|now| now.len() == length), "a patch keeps the length");
+        debug_assert!(now.is_none_or(|now| now[within..end] == *bytes), "the bytes are in place");
         Ok(())
     }
 

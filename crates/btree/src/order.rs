@@ -50,6 +50,11 @@ impl KeyOrder {
     /// Without a column, or with more than [`ORDER_COLUMNS_MAX`].
     pub fn new(columns: Vec<KeyColumn>) -> Self {
         assert!(!columns.is_empty() && columns.len() <= ORDER_COLUMNS_MAX);
+        debug_assert!(
+            (1..columns.len())
+                .all(|i| columns[..i].iter().all(|c| c.leaf_column != columns[i].leaf_column)),
+            "a column is once in a key"
+        );
         KeyOrder { columns: columns.into_boxed_slice() }
     }
 
@@ -60,6 +65,7 @@ impl KeyOrder {
 
     /// Number of columns of a whole key.
     pub fn len(&self) -> usize {
+        debug_assert!(!self.columns.is_empty(), "a key has a column");
         self.columns.len()
     }
 
@@ -70,6 +76,7 @@ impl KeyOrder {
 
     #[inline]
     pub(crate) fn column_of(&self, part: Part, key_column: usize) -> usize {
+        debug_assert!(key_column < self.columns.len(), "a column of the key");
         match part {
             Part::Leaf => self.columns[key_column].leaf_column,
             Part::Interior => key_column,
@@ -86,7 +93,7 @@ impl KeyOrder {
         record: &[u8],
         key: &[Field<'_>],
     ) -> Option<Ordering> {
-        debug_assert!(key.len() <= self.columns.len());
+        debug_assert!(key.len() <= self.columns.len(), "a key or the beginning of one");
         for (i, (column, sought)) in self.columns.iter().zip(key).enumerate() {
             let stored = layout.field(record, self.column_of(part, i))?;
             let order = compare_fields(column, stored, *sought)?;
@@ -99,6 +106,8 @@ impl KeyOrder {
 
     /// Two whole keys.
     pub fn compare_keys(&self, a: &[Field<'_>], b: &[Field<'_>]) -> Option<Ordering> {
+        debug_assert_eq!(a.len(), b.len(), "keys of one length compare");
+        debug_assert!(a.len() <= self.columns.len(), "a key or the beginning of one");
         for ((column, a), b) in self.columns.iter().zip(a).zip(b) {
             let order = compare_fields(column, *a, *b)?;
             if order != Ordering::Equal {
@@ -116,7 +125,9 @@ impl KeyOrder {
             Place::Variable { .. } => None,
         };
         let widths: Vec<Option<u16>> = self.columns.iter().map(width).collect();
-        RowLayout::of_entries(&widths, nullable, CHILD_BYTES)
+        let interior = RowLayout::of_entries(&widths, nullable, CHILD_BYTES);
+        assert_eq!(interior.column_count(), self.columns.len(), "an entry has the key's columns");
+        interior
     }
 }
 
@@ -165,6 +176,7 @@ impl Shape {
         record: &'a [u8],
         fields: &mut KeyFields<'a>,
     ) -> Option<()> {
+        debug_assert_eq!(self.interior.column_count(), self.order.len(), "an entry is a key");
         fields.count = 0;
         for i in 0..self.order.len() {
             let field = self.layout(part).field(record, self.order.column_of(part, i))?;
@@ -173,12 +185,14 @@ impl Shape {
             }
             fields.push(field);
         }
+        debug_assert_eq!(fields.as_slice().len(), self.order.len(), "a whole key");
         Some(())
     }
 
     /// Copies a record's key.
     pub(crate) fn copy_key(&self, part: Part, record: &[u8], to: &mut KeyBuf) -> Option<()> {
         to.clear();
+        debug_assert!(to.is_empty(), "the former key is gone");
         for i in 0..self.order.len() {
             let field = self.layout(part).field(record, self.order.column_of(part, i))?;
             if matches!(field, Field::OffRow(_)) {
@@ -186,6 +200,7 @@ impl Shape {
             }
             to.push(field);
         }
+        debug_assert!(to.bytes().len() >= self.order.len(), "a byte at least for each column");
         Some(())
     }
 
@@ -195,18 +210,26 @@ impl Shape {
         let start = out.len();
         self.interior.encode(RecordKind::Index, key, None, out);
         self.put_child(&mut out[start..], child);
+        debug_assert_eq!(self.child_of(&out[start..]), Some(child), "read as written");
+        debug_assert_eq!(out.len() - start, self.entry_len(key), "as long as it was said");
     }
 
     /// Length of the interior entry of a key.
     pub(crate) fn entry_len(&self, key: &[Field<'_>]) -> usize {
+        debug_assert_eq!(key.len(), self.order.len(), "a separator is a whole key");
         self.interior.encoded_len(key, false)
     }
 
     /// Lets an interior entry point to another child.
     pub(crate) fn put_child(&self, entry: &mut [u8], child: base::PageId) {
+        debug_assert!(
+            entry.len() >= usize::from(self.interior.min_len()),
+            "an entry has its fixed part"
+        );
         let at = self.interior.tail_offset(CHILD_BYTES);
         entry[at..at + 4].copy_from_slice(&child.page.to_le_bytes());
         entry[at + 4..at + 6].copy_from_slice(&child.file.0.to_le_bytes());
+        debug_assert_eq!(self.child_of(entry), Some(child), "read as written");
     }
 
     /// The child that an interior entry points to.
@@ -233,6 +256,7 @@ impl Default for KeyFields<'_> {
 
 impl<'a> KeyFields<'a> {
     pub(crate) fn push(&mut self, field: Field<'a>) {
+        debug_assert!(!matches!(field, Field::OffRow(_)), "a key column is in the row");
         assert!(self.count < ORDER_COLUMNS_MAX, "a key has a bounded number of columns");
         self.fields[self.count] = field;
         self.count += 1;
@@ -240,6 +264,7 @@ impl<'a> KeyFields<'a> {
 
     /// The fields, most significant first.
     pub fn as_slice(&self) -> &[Field<'a>] {
+        debug_assert!(self.count <= ORDER_COLUMNS_MAX, "a bounded number of columns");
         &self.fields[..self.count]
     }
 }

@@ -16,6 +16,7 @@ const SHORT: ApplyError = ApplyError("the log record is too short");
 impl RedoHandler for BtreeRedo {
     fn apply(&self, op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
         let (operation, _) = parts(op.kind).ok_or(ApplyError("no kind of a tree"))?;
+        let before = (PageView(page).slot_count(), PageView(page).ghost_count());
         if operation != Operation::Format && PageView(page).alloc_unit() != op.unit {
             return Err(ApplyError("the page belongs to another unit"));
         }
@@ -26,16 +27,19 @@ impl RedoHandler for BtreeRedo {
             Operation::Ghost => {
                 let kind = fits::ghost(PageView(page), op.slot).map_err(ApplyError)?;
                 PageMut(page).set_record_kind(op.slot, kind);
+                debug_assert_eq!(PageView(page).ghost_count(), before.1 + 1, "one ghost more");
                 Ok(())
             }
             Operation::Unghost => {
                 let kind = fits::unghost(PageView(page), op.slot).map_err(ApplyError)?;
                 PageMut(page).set_record_kind(op.slot, kind);
+                debug_assert_eq!(PageView(page).ghost_count() + 1, before.1, "one ghost less");
                 Ok(())
             }
             Operation::Expunge => {
                 fits::remove(PageView(page), op.slot).map_err(ApplyError)?;
                 PageMut(page).remove(op.slot);
+                debug_assert_eq!(PageView(page).slot_count() + 1, before.0, "one record less");
                 Ok(())
             }
             Operation::Modify => modify(op, page),
@@ -59,12 +63,19 @@ fn format(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
     page.format(kind, op.page, op.unit, p[1], u16_of(p, 2).ok_or(SHORT)?);
     page.set_prev_page(page_id_of(&p[4..]).ok_or(SHORT)?);
     page.set_next_page(page_id_of(&p[10..]).ok_or(SHORT)?);
+    debug_assert_eq!(page.view().slot_count(), 0, "a page begins empty");
+    debug_assert_eq!((page.view().page_id(), page.view().alloc_unit()), (op.page, op.unit));
     Ok(())
 }
 
 fn insert(page: &mut PageBytes, slot: u16, record: &[u8]) -> Result<(), ApplyError> {
     fits::insert(PageView(page), slot, record).map_err(ApplyError)?;
+    let (count, free) = (PageView(page).slot_count(), PageView(page).free_count());
     PageMut(page).insert(slot, record);
+    debug_assert_eq!(PageView(page).slot_count(), count + 1, "one record more");
+    debug_assert_eq!(PageView(page).record(slot), Some(record), "read as written");
+    let taken = usize::from(free - PageView(page).free_count());
+    debug_assert_eq!(taken, page::slot_cost(record.len()), "free space is counted");
     Ok(())
 }
 
@@ -82,11 +93,12 @@ pub(crate) fn batch_records(payload: &[u8]) -> impl Iterator<Item = Option<&[u8]
 }
 
 fn insert_many(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
-    let mut slot = op.slot;
+    let (mut slot, before) = (op.slot, PageView(page).slot_count());
     for record in batch_records(op.payload) {
         insert(page, slot, record.ok_or(SHORT)?)?;
         slot = slot.checked_add(1).ok_or(SHORT)?;
     }
+    debug_assert_eq!(PageView(page).slot_count() - before, slot - op.slot, "as many as came");
     Ok(())
 }
 
@@ -105,6 +117,9 @@ fn modify(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
         let mut page = PageMut(page);
         page.patch(op.slot, from, d.after);
         page.patch(op.slot, 0, &[d.status.1]);
+        let now = page.view().record(op.slot);
+        let there = now.and_then(|now| now.get(from..from + d.after.len()));
+        debug_assert!(now.is_none() || there == Some(d.after), "read as written");
         return Ok(());
     }
     let mut new = Vec::with_capacity(old.len() + d.after.len());
@@ -112,7 +127,10 @@ fn modify(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
         return Err(other);
     }
     fits::replace(PageView(page), op.slot, &new).map_err(ApplyError)?;
+    let count = PageView(page).slot_count();
     PageMut(page).replace(op.slot, &new);
+    debug_assert_eq!(PageView(page).slot_count(), count, "slots stay where they are");
+    debug_assert_eq!(PageView(page).record(op.slot), Some(&new[..]), "read as written");
     Ok(())
 }
 
@@ -121,7 +139,9 @@ fn truncate(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
         let last = PageView(page).slot_count() - 1;
         fits::remove(PageView(page), last).map_err(ApplyError)?;
         PageMut(page).remove(last);
+        debug_assert_eq!(PageView(page).slot_count(), last, "each turn takes one");
     }
+    debug_assert!(PageView(page).slot_count() <= op.slot, "nothing stays behind the cut");
     Ok(())
 }
 
@@ -133,6 +153,8 @@ fn link(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
         1 => PageMut(page).set_next_page(id),
         _ => return Err(ApplyError("a page has two neighbours")),
     }
+    let v = PageView(page);
+    debug_assert_eq!(if side == 0 { v.prev_page() } else { v.next_page() }, id, "read as written");
     Ok(())
 }
 

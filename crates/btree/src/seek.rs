@@ -70,7 +70,9 @@ impl Tree {
     /// # Errors
     /// A damaged root.
     pub fn level_count(&self) -> BtreeResult<u8> {
-        Ok(self.read_root()?.1 + 1)
+        let levels = self.read_root()?.1 + 1;
+        debug_assert!(levels <= LEVELS_MAX, "the height of a tree is bounded");
+        Ok(levels)
     }
 
     /// The page at a level that a key leads to, under its shared latch. `fence` becomes the
@@ -82,6 +84,7 @@ impl Tree {
         mut fence: Option<&mut KeyBuf>,
     ) -> BtreeResult<ReadGuard<'_>> {
         let (mut at, mut level) = self.read_root()?;
+        debug_assert!(key.len() <= self.shape.order.len(), "a key or the beginning of one");
         while level > 0 {
             let slot = self.child_slot((at.id(), at.view()), key, after)?;
             if slot > 0
@@ -93,12 +96,16 @@ impl Tree {
             let next = self.pages.read(child)?;
             level -= 1;
             self.check_page(child, next.view(), level)?;
+            debug_assert_eq!(next.view().level(), level, "each step goes down by one");
             at = next;
         }
+        debug_assert_eq!(at.view().level(), 0, "the way ends at a leaf");
         Ok(at)
     }
 
     fn copy_fence(&self, at: &ReadGuard<'_>, slot: u16, fence: &mut KeyBuf) -> BtreeResult<()> {
+        debug_assert!(slot > 0, "the leftmost entry's key is never compared");
+        debug_assert!(at.view().level() > 0, "separators are above the leaves");
         let copied = at.view().record(slot);
         let copied = copied.and_then(|entry| self.shape.copy_key(Part::Interior, entry, fence));
         copied.ok_or_else(|| self.corrupt(at.id(), page::fits::NO_KEY))
@@ -125,6 +132,7 @@ impl Tree {
         let whole = key.fields.len() == self.shape.order.len();
         let after = key.bias.after_equal();
         let leaf = self.descend(key.fields, after || whole, None)?;
+        debug_assert!(key.fields.len() <= self.shape.order.len(), "a key or the beginning of one");
         let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, key.fields, after, 0)?;
         LeafRead::at_or_right(self, leaf, slot, key.fields)
     }
@@ -136,6 +144,7 @@ impl Tree {
         let leaf = self.descend(key.fields, after, Some(&mut fence))?;
         let slot = self.lower_bound((leaf.id(), leaf.view()), Part::Leaf, key.fields, after, 0)?;
         if slot > 0 {
+            debug_assert!(slot <= leaf.view().slot_count(), "a slot, or the one behind the last");
             return LeafRead::at(self, leaf, slot - 1, key.fields).map(Some);
         }
         drop(leaf);
@@ -150,6 +159,11 @@ impl Tree {
             let found = {
                 let fields = fence.fields();
                 let leaf = self.descend(fields.as_slice(), false, Some(&mut further))?;
+                debug_assert_eq!(
+                    fields.as_slice().len(),
+                    self.shape.order.len(),
+                    "a whole separator"
+                );
                 let place = (leaf.id(), leaf.view());
                 let slot = self.lower_bound(place, Part::Leaf, fields.as_slice(), false, 0)?;
                 match slot {
@@ -181,6 +195,8 @@ impl Tree {
         key: &[Field<'_>],
         level: u8,
     ) -> BtreeResult<Option<WriteGuard<'_>>> {
+        assert!(level < LEVELS_MAX, "the height of a tree is bounded");
+        debug_assert_eq!(key.len(), self.shape.order.len(), "a page is changed for a whole key");
         loop {
             let (mut at, mut here) = self.read_root()?;
             if here < level {
@@ -196,6 +212,7 @@ impl Tree {
                 return Ok(Some(root));
             }
             loop {
+                debug_assert!(here > level, "what is sought is further down");
                 let slot = self.child_slot((at.id(), at.view()), key, true)?;
                 let child = self.child(at.id(), at.view(), slot)?;
                 here -= 1;
@@ -219,6 +236,7 @@ impl Tree {
     pub fn seek_write(&self, key: &[Field<'_>]) -> BtreeResult<LeafWrite<'_>> {
         assert_eq!(key.len(), self.shape.order.len(), "a record is changed by its whole key");
         let leaf = self.write_at(key, 0)?.expect("every tree has level 0");
+        debug_assert_eq!(leaf.view().level(), 0, "records stand on leaves");
         LeafWrite::at(self, leaf, key)
     }
 
@@ -236,6 +254,8 @@ impl Tree {
         second: &[Field<'_>],
     ) -> BtreeResult<LeafPair<'_>> {
         let order = self.shape.order.compare_keys(first, second);
+        assert_eq!(first.len(), self.shape.order.len(), "records are changed by whole keys");
+        assert_eq!(second.len(), self.shape.order.len(), "records are changed by whole keys");
         assert_eq!(order, Some(std::cmp::Ordering::Less), "latches are taken left to right");
         loop {
             let (root, level) = self.read_root()?;
@@ -249,6 +269,7 @@ impl Tree {
                 return self.one_leaf(leaf, first, second);
             }
             let (parent, right) = self.descend_pair(root, level, first, second)?;
+            debug_assert_eq!(parent.view().level(), 1, "the parents of the leaves");
             let children = self.children_of_pair(&parent, right.as_ref(), first, second)?;
             let held = [parent.id(), right.as_ref().map_or(parent.id(), ReadGuard::id)];
             self.is_not_held(children.0, &held)?;
@@ -265,6 +286,7 @@ impl Tree {
             self.inspect(children.0, left.view())?;
             self.inspect(children.1, other.view())?;
             let left = LeafWrite::at(self, left, first)?;
+            assert_ne!(left.page_id(), other.id(), "one page is latched once");
             return Ok(LeafPair::Two(left, LeafWrite::at(self, other, second)?));
         }
     }
@@ -277,6 +299,7 @@ impl Tree {
     ) -> BtreeResult<LeafPair<'t>> {
         self.inspect(leaf.id(), leaf.view())?;
         let other = LeafWrite::place(self, &leaf, second)?;
+        debug_assert!(other.0 <= leaf.view().slot_count(), "a slot, or the one behind the last");
         Ok(LeafPair::One(LeafWrite::at(self, leaf, first)?, other))
     }
 
@@ -289,6 +312,7 @@ impl Tree {
         second: &[Field<'_>],
     ) -> BtreeResult<(ReadGuard<'t>, Option<ReadGuard<'t>>)> {
         let (mut left, mut right): (_, Option<ReadGuard<'t>>) = (root, None);
+        debug_assert!(level >= 1, "the root is above the leaves");
         while level > 1 {
             let (a, b) = self.children_of_pair(&left, right.as_ref(), first, second)?;
             let held = [left.id(), right.as_ref().map_or(left.id(), ReadGuard::id)];
@@ -302,7 +326,9 @@ impl Tree {
                 self.check_page(b, page.view(), level)?;
             }
             (left, right) = (next_left, next_right);
+            debug_assert!(right.as_ref().is_none_or(|r| r.id() != left.id()), "latched once");
         }
+        debug_assert!(right.as_ref().is_none_or(|r| r.view().level() == 1), "in step");
         Ok((left, right))
     }
 
@@ -313,6 +339,11 @@ impl Tree {
         first: &[Field<'_>],
         second: &[Field<'_>],
     ) -> BtreeResult<(PageId, PageId)> {
+        debug_assert!(left.view().level() > 0, "leaves have no children");
+        debug_assert!(
+            right.is_none_or(|r| r.view().level() == left.view().level()),
+            "two ways down in step"
+        );
         let child = |page: &ReadGuard<'_>, key: &[Field<'_>]| {
             let slot = self.child_slot((page.id(), page.view()), key, true)?;
             self.child(page.id(), page.view(), slot)

@@ -68,11 +68,15 @@ struct Wish<'k> {
 
 /// A page's records, in order, as an INSERT_MANY payload.
 pub(crate) fn push_record(batch: &mut Vec<u8>, record: &[u8]) {
+    assert!(record.len() <= RECORD_MAX, "its length has two bytes");
+    let before = batch.len();
     batch.extend_from_slice(&(record.len() as u16).to_le_bytes());
     batch.extend_from_slice(record);
+    debug_assert_eq!(batch.len() - before, 2 + record.len(), "a length and a record");
 }
 
 fn batch_of(v: PageView<'_>, slots: std::ops::Range<u16>) -> Vec<u8> {
+    debug_assert!(slots.start <= slots.end && slots.end <= v.slot_count(), "slots of the page");
     let mut batch = Vec::with_capacity(8192);
     for slot in slots {
         push_record(&mut batch, v.record(slot).expect("the page was inspected"));
@@ -109,12 +113,15 @@ impl Tree {
         batch: &[u8],
     ) -> BtreeResult<()> {
         assert!(!batch.is_empty(), "a page is appended for its records");
+        assert_eq!(key.len(), self.shape.order.len(), "a page begins with a whole key");
         self.make(group, Wish { key, level: 0, bytes: 0, policy: SplitPolicy::Append, batch })
     }
 
     fn make(&self, group: &mut Group, wish: Wish<'_>) -> BtreeResult<()> {
         let (mut now, mut pages) = (wish, 1);
         for _ in 0..ATTEMPTS_MAX {
+            debug_assert!(now.level == wish.level || now.batch.is_empty(), "records go to leaves");
+            debug_assert!(pages == 1 || pages == 2, "a split takes a page, the root two");
             match self.try_split(group, now, pages)? {
                 Attempt::Done if now.level == 0 => return Ok(()),
                 // Somewhere above there is room now: once more from the leaf.
@@ -132,6 +139,7 @@ impl Tree {
 
     fn try_split(&self, group: &mut Group, wish: Wish<'_>, pages: usize) -> BtreeResult<Attempt> {
         let claim = self.space.claim(&self.unit, pages)?;
+        debug_assert_eq!(claim.len(), pages, "all that was asked for");
         let Some(parent) = self.write_at(wish.key, wish.level + 1)? else {
             return self.grow_root(group, wish, claim);
         };
@@ -140,6 +148,7 @@ impl Tree {
         }
         let place = (parent.id(), parent.view());
         let slot = self.child_slot(place, wish.key, true)?;
+        debug_assert_eq!(parent.view().level(), wish.level + 1, "the level above");
         let id = self.child(parent.id(), parent.view(), slot)?;
         let page = self.pages.write(id)?;
         self.check_page(id, page.view(), wish.level)?;
@@ -149,6 +158,7 @@ impl Tree {
         self.inspect(parent.id(), parent.view())?;
         self.inspect(id, page.view())?;
         let division = self.divide(&page, wish)?;
+        debug_assert!(division.at <= page.view().slot_count(), "a division is within its page");
         if slot_cost(division.separator.len()) > usize::from(parent.view().free_count()) {
             return Ok(Attempt::ParentFull(division.separator.len()));
         }
@@ -165,6 +175,8 @@ impl Tree {
         level: u8,
         held: &[PageId],
     ) -> BtreeResult<Option<WriteGuard<'t>>> {
+        debug_assert_eq!(page.view().level(), level, "a page of the level");
+        debug_assert!(!held.contains(&page.id()), "rule 11: a page is latched once");
         let next = page.view().next_page();
         if next.is_none() {
             return Ok(None);
@@ -178,10 +190,12 @@ impl Tree {
         if guard.view().prev_page() != page.id() {
             return Err(self.corrupt(next, "the page does not know its left neighbour"));
         }
+        debug_assert_ne!(guard.id(), page.id(), "neighbours are two pages");
         Ok(Some(guard))
     }
 
     fn has_room_for(&self, page: &WriteGuard<'_>, wish: Wish<'_>) -> BtreeResult<bool> {
+        debug_assert_eq!(page.view().level(), wish.level, "the page that the wish is for");
         if !wish.batch.is_empty() {
             return Ok(false);
         }
@@ -199,6 +213,8 @@ impl Tree {
         let (v, part) = (page.view(), Self::part(wish.level));
         let interior = wish.level > 0;
         let slot = self.lower_bound((page.id(), v), part, wish.key, interior, 0)?;
+        debug_assert!(slot <= v.slot_count(), "a slot, or the one behind the last");
+        debug_assert_eq!(wish.key.len(), self.shape.order.len(), "a wish has a whole key");
         let Some(record) = v.record(slot).filter(|_| !interior) else { return Ok((slot, None)) };
         let order = self.shape.compare(part, record, wish.key);
         let order = order.ok_or_else(|| self.corrupt(page.id(), fits::NO_KEY))?;
@@ -210,6 +226,7 @@ impl Tree {
         let v = page.view();
         let count = v.slot_count();
         let (place, old) = self.place_on(page, wish)?;
+        debug_assert!(place <= count, "a slot, or the one behind the last");
         let append = wish.policy == SplitPolicy::Append
             && v.next_page().is_none()
             && place == count
@@ -227,6 +244,11 @@ impl Tree {
             return Ok(self.division_at_key(count, wish.key));
         }
         let (at, new_is_first) = middle(v, place, old, wish.bytes);
+        debug_assert!(at <= count, "a division is within its page");
+        debug_assert!(
+            !new_is_first || (at == place && old.is_none()),
+            "rule 6: it comes before at"
+        );
         if new_is_first {
             return Ok(self.division_at_key(at, wish.key));
         }
@@ -236,6 +258,7 @@ impl Tree {
     fn division_at_key(&self, at: u16, key: &[Field<'_>]) -> Division {
         let mut separator = Vec::with_capacity(self.shape.entry_len(key));
         self.shape.encode_entry(key, PageId::NONE, &mut separator);
+        debug_assert!(separator.len() <= RECORD_MAX, "a separator fits a page");
         Division { at, separator }
     }
 
@@ -245,6 +268,8 @@ impl Tree {
         level: u8,
         at: u16,
     ) -> BtreeResult<Division> {
+        debug_assert!(at < page.view().slot_count(), "the record that becomes the separator");
+        debug_assert_eq!(page.view().level(), level, "a page of the level");
         let mut key = KeyFields::default();
         let record = page.view().record(at);
         let found = record.and_then(|r| self.shape.key_of(Self::part(level), r, &mut key));
@@ -278,6 +303,12 @@ impl Tree {
         let next = next.map(|n| change.add(n));
         let new = self.space.allocate(&mut change, &self.unit, claim)?[0];
         let new_id = change.id(new);
+        assert_ne!(new_id, page_id, "a new page");
+        debug_assert_eq!(
+            next.is_none(),
+            next_id.is_none(),
+            "rule 2: the right neighbour is latched"
+        );
         let level = wish.level;
         let op = |change: &mut Change<'_>, page, level, operation, slot, payload: &[u8]| {
             let kind = kind(operation, self.context(level));
@@ -297,6 +328,8 @@ impl Tree {
         }
         self.shape.put_child(&mut division.separator, new_id);
         op(&mut change, parent, level + 1, Operation::Insert, parent_slot, &division.separator);
+        debug_assert_eq!(change.view(page).next_page(), new_id, "linked both ways");
+        debug_assert_eq!(change.view(new).prev_page(), page_id, "linked both ways");
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
         change.finish(&mut TransactionChain::default());
         Ok(())
@@ -336,6 +369,7 @@ impl Tree {
         let new = self.space.allocate(&mut change, &self.unit, claim)?;
         assert_eq!(new.len(), 2, "a root has two children at first");
         let ids = (change.id(new[0]), change.id(new[1]));
+        assert!(ids.0 != ids.1 && ids.0 != self.root && ids.1 != self.root, "three pages");
         self.shape.put_child(&mut first, ids.0);
         self.shape.put_child(&mut division.separator, ids.1);
         let mut entries = Vec::with_capacity(first.len() + division.separator.len() + 4);
@@ -347,6 +381,7 @@ impl Tree {
         self.format_and_fill(&mut change, new[1], wish.level, &right, upper);
         let format = self.format_of(wish.level + 1, PageId::NONE, PageId::NONE);
         self.format_and_fill(&mut change, root, wish.level + 1, &format, &entries);
+        debug_assert_eq!(change.view(root).slot_count(), 2, "the root has two children at first");
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
         change.finish(&mut TransactionChain::default());
         Ok(Attempt::Done)
@@ -363,9 +398,11 @@ impl Tree {
         let context = self.context(level);
         let format_kind = kind(Operation::Format, context);
         change.apply(page, self.unit.id, format_kind, 0, &[format], Undo::Never);
+        debug_assert_eq!(change.view(page).level(), level, "formatted for its level");
         if !batch.is_empty() {
             let fill = kind(Operation::InsertMany, context);
             change.apply(page, self.unit.id, fill, 0, &[batch], Undo::Never);
+            debug_assert!(change.view(page).slot_count() > 0, "the records are there");
         }
     }
 }
@@ -374,6 +411,7 @@ impl Tree {
 pub(crate) fn link(side: u8, id: PageId) -> [u8; 7] {
     let mut p = [side; 7];
     p[1..].copy_from_slice(&page_id_bytes(id));
+    debug_assert!(side < 2 && p[0] == side, "a page has two neighbours");
     p
 }
 
@@ -384,6 +422,8 @@ fn middle(v: PageView<'_>, place: u16, old: Option<usize>, bytes: usize) -> (u16
     let length = |slot: u16| v.record(slot).map_or(0, <[u8]>::len);
     let inserted = old.is_none();
     let total = count + u16::from(inserted);
+    debug_assert!(total > 0 && place < total, "the new one has a place");
+    debug_assert!(inserted || old == Some(length(place)), "the one that is replaced");
     let weight = |i: u16| {
         slot_cost(match i.cmp(&place) {
             Ordering::Equal => bytes,

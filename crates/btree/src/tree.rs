@@ -52,6 +52,9 @@ impl Tree {
         let TreeOptions { pages, space, unit, root, order, leaf, nullable_key, leaf_kind } =
             options;
         assert!(matches!(leaf_kind, PageKind::Data | PageKind::Index), "a leaf's kind");
+        assert!(Arc::ptr_eq(&pages, space.pages()), "an allocator is of its database");
+        let last = order.columns().iter().map(|c| c.leaf_column).max();
+        assert!(last < Some(leaf.column_count()), "a key's columns are columns of the record");
         let interior = order.interior_layout(&leaf, nullable_key);
         Tree { pages, space, unit, root, shape: Shape { order, leaf, interior }, leaf_kind }
     }
@@ -66,10 +69,17 @@ impl Tree {
         leaf_kind: PageKind,
         leaf: &RowLayout,
     ) {
+        assert!(matches!(leaf_kind, PageKind::Data | PageKind::Index), "a leaf's kind");
         let context = Self::context_of(leaf_kind, 0);
         let payload = format_payload(leaf_kind, 0, leaf.min_len(), PageId::NONE, PageId::NONE);
         let format = kind(Operation::Format, context);
         change.apply(page, unit.id, format, 0, &[&payload], Undo::Never);
+        debug_assert_eq!(change.view(page).slot_count(), 0, "a tree begins empty");
+        debug_assert_eq!(
+            (change.view(page).level(), change.view(page).kind()),
+            (0, Some(leaf_kind))
+        );
+        debug_assert_eq!(change.view(page).alloc_unit(), unit.id, "a page knows its owner");
     }
 
     /// The root.
@@ -109,10 +119,12 @@ impl Tree {
 
     /// A leaf record against a key or the beginning of one.
     pub fn compare(&self, record: &[u8], key: &[Field<'_>]) -> Option<Ordering> {
+        debug_assert!(key.len() <= self.shape.order.len(), "a key or the beginning of one");
         self.shape.compare(Part::Leaf, record, key)
     }
 
     pub(crate) const fn context_of(leaf_kind: PageKind, level: u8) -> Context {
+        debug_assert!(level < LEVELS_MAX, "the height of a tree is bounded");
         match (level, leaf_kind) {
             (0, PageKind::Data) => Context::Clustered,
             (0, _) => Context::IndexLeaf,
@@ -125,15 +137,18 @@ impl Tree {
     }
 
     pub(crate) fn kind_at(&self, level: u8) -> PageKind {
+        debug_assert!(level < LEVELS_MAX, "the height of a tree is bounded");
         if level == 0 { self.leaf_kind } else { PageKind::Index }
     }
 
     pub(crate) fn part(level: u8) -> Part {
+        debug_assert!(level < LEVELS_MAX, "the height of a tree is bounded");
         if level == 0 { Part::Leaf } else { Part::Interior }
     }
 
     /// The FORMAT payload of a page of the tree.
     pub(crate) fn format_of(&self, level: u8, prev: PageId, next: PageId) -> [u8; 16] {
+        debug_assert!(prev.is_none() || prev != next, "neighbours are two pages");
         let min_len = self.shape.layout(Self::part(level)).min_len();
         format_payload(self.kind_at(level), level, min_len, prev, next)
     }
@@ -188,8 +203,11 @@ impl Tree {
         from: u16,
     ) -> BtreeResult<u16> {
         let (mut low, mut high) = (from, v.slot_count());
+        debug_assert!(key.len() <= self.shape.order.len(), "a key or the beginning of one");
+        let count = high;
         while low < high {
             let middle = low + (high - low) / 2;
+            debug_assert!(low <= middle && middle < high, "each turn looks at a slot between");
             let bytes = fits::bytes_from(v, middle);
             let bytes = bytes.ok_or_else(|| self.corrupt(id, fits::NO_RECORD))?;
             let order = self.shape.compare(part, bytes, key);
@@ -200,6 +218,7 @@ impl Tree {
                 high = middle;
             }
         }
+        debug_assert!(low == from || low <= count, "a slot, or the one behind the last");
         Ok(low)
     }
 
@@ -212,7 +231,10 @@ impl Tree {
         key: &[Field<'_>],
         after: bool,
     ) -> BtreeResult<u16> {
-        Ok(self.lower_bound(page, Part::Interior, key, after, 1)? - 1)
+        debug_assert!(page.1.slot_count() > 0, "an interior page was checked");
+        let behind = self.lower_bound(page, Part::Interior, key, after, 1)?;
+        debug_assert!(behind >= 1 && behind <= page.1.slot_count(), "a child leads to every key");
+        Ok(behind - 1)
     }
 
     /// The leftmost page below an interior one: for walks that go level by level.
@@ -223,6 +245,7 @@ impl Tree {
     /// The child of an interior page's slot.
     #[inline]
     pub(crate) fn child(&self, id: PageId, v: PageView<'_>, slot: u16) -> BtreeResult<PageId> {
+        debug_assert!(v.level() > 0, "leaves have no children");
         let child = fits::bytes_from(v, slot).and_then(|entry| self.shape.child_of(entry));
         match child {
             // Its latch is held: waiting for it would be for ever.
@@ -235,6 +258,7 @@ impl Tree {
     /// Before a page is latched while others are held: damaged links may lead back to one of them,
     /// and waiting for that would be for ever (rule 11).
     pub(crate) fn is_not_held(&self, id: PageId, held: &[PageId]) -> BtreeResult<()> {
+        debug_assert!(!held.is_empty(), "asked while something is held");
         if held.contains(&id) {
             return Err(self.corrupt(id, "links lead in a circle"));
         }
@@ -249,10 +273,13 @@ pub(crate) fn format_payload(
     prev: PageId,
     next: PageId,
 ) -> [u8; 16] {
+    debug_assert!(level == 0 || kind == PageKind::Index, "interior pages are of one kind");
     let mut p = [0; 16];
     (p[0], p[1]) = (kind as u8, level);
     p[2..4].copy_from_slice(&min_len.to_le_bytes());
     p[4..10].copy_from_slice(&page_id_bytes(prev));
     p[10..].copy_from_slice(&page_id_bytes(next));
+    debug_assert_eq!(crate::kinds::page_id_of(&p[4..]), Some(prev), "read as written");
+    debug_assert_eq!(crate::kinds::page_id_of(&p[10..]), Some(next), "read as written");
     p
 }

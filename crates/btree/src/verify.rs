@@ -127,6 +127,7 @@ impl Finding {
     /// The same about a slot.
     #[must_use]
     pub fn at(mut self, slot: u16) -> Finding {
+        debug_assert_eq!(self.slot, 0, "a finding is about one slot");
         self.slot = slot;
         self
     }
@@ -134,6 +135,7 @@ impl Finding {
     /// The same with the other page it is about.
     #[must_use]
     pub fn with(mut self, (page, slot): (PageId, u16)) -> Finding {
+        debug_assert!(self.other.is_none(), "a finding has one other page");
         (self.other, self.other_slot) = (page, slot);
         self
     }
@@ -184,6 +186,7 @@ impl Tree {
             last: vec![None; usize::from(LEVELS_MAX)],
         };
         v.run();
+        debug_assert!(v.last.len() == usize::from(LEVELS_MAX), "a place for each level");
         v.findings
     }
 }
@@ -212,6 +215,7 @@ impl Verification<'_, '_> {
         }];
         // Children are pushed right to left, so that pages come in key order.
         while let Some(page) = open.pop() {
+            debug_assert!(page.level <= level, "children are below the root");
             self.page(&page, &mut open);
         }
         let ends: Vec<(PageId, PageId)> = self.last.iter().flatten().copied().collect();
@@ -226,6 +230,7 @@ impl Verification<'_, '_> {
     fn page(&mut self, expected: &Expected, open: &mut Vec<Expected>) {
         let tree = self.tree;
         let id = expected.id;
+        debug_assert!(usize::from(expected.level) < self.last.len(), "a place for each level");
         if !self.seen.insert(id) {
             let finding = Finding::new(id, Fault::Twice, "the page is reached twice");
             return self.findings.push(finding.with(expected.parent));
@@ -242,6 +247,7 @@ impl Verification<'_, '_> {
             return self.findings.push(finding.with(expected.parent));
         }
         (self.visit)(id, v);
+        debug_assert_eq!(v.page_id(), id, "invariant 1: its header was looked at");
         for damage in page::damages(v.0) {
             self.findings.push(Finding::damage(id, damage));
         }
@@ -293,8 +299,10 @@ impl Verification<'_, '_> {
 
     fn links(&mut self, id: PageId, v: PageView<'_>, expected: &Expected) {
         let place = usize::from(expected.level);
+        debug_assert_eq!(v.level(), expected.level, "invariant 1: its header was looked at");
         let last = self.last[place].replace((id, v.next_page()));
         let prev = last.map_or(PageId::NONE, |(prev, _)| prev);
+        debug_assert_ne!(prev, id, "invariant 4: a page is reached once");
         if v.prev_page() != prev {
             let text = format!("its left link is {}, the page there {prev}", v.prev_page());
             let parent = expected.parent;
@@ -311,6 +319,7 @@ impl Verification<'_, '_> {
     /// Kinds, order and bounds of the records.
     fn records(&mut self, id: PageId, v: PageView<'_>, expected: &Expected) {
         let (tree, part) = (self.tree, Tree::part(expected.level));
+        debug_assert!(self.seen.contains(id), "a page is looked at once it is seen");
         let mut before = KeyBuf::default();
         let (mut lows, mut highs) = (0, 0);
         for slot in 0..v.slot_count() {
@@ -356,6 +365,7 @@ impl Verification<'_, '_> {
     }
 
     fn kind(&mut self, id: PageId, slot: u16, record: &[u8], level: u8) {
+        debug_assert!(!record.is_empty(), "a record has a status byte");
         let kind = RecordKind::of(record[0]);
         let fits = match (level, self.tree.leaf_kind) {
             (0, page::PageKind::Data) => {
@@ -372,6 +382,7 @@ impl Verification<'_, '_> {
 
     fn less(&self, a: &KeyBuf, b: &KeyBuf, or_equal: bool) -> bool {
         let (a, b) = (a.fields(), b.fields());
+        debug_assert_eq!(a.as_slice().len(), b.as_slice().len(), "whole keys");
         match self.tree.shape.order.compare_keys(a.as_slice(), b.as_slice()) {
             Some(Ordering::Less) => true,
             Some(Ordering::Equal) => or_equal,
@@ -388,6 +399,7 @@ impl Verification<'_, '_> {
     ) {
         let tree = self.tree;
         let mut high = expected.high.clone();
+        debug_assert!(expected.level > 0 && v.level() == expected.level, "an interior page");
         for slot in (0..v.slot_count()).rev() {
             let entry = v.record(slot);
             let child = entry.and_then(|entry| tree.shape.child_of(entry));
@@ -404,6 +416,7 @@ impl Verification<'_, '_> {
                 _ => known.then(|| KeyBuf::of(key.as_slice())),
             };
             let level = expected.level - 1;
+            debug_assert!(!child.is_none(), "a child that can be visited");
             open.push(Expected { id: child, parent: (id, slot), level, low: low.clone(), high });
             high = low;
         }
