@@ -84,7 +84,6 @@ impl KeyBuf {
     pub fn clear(&mut self) {
         self.0.len = 0;
         self.0.long.clear();
-        debug_assert!(self.bytes().is_empty(), "nothing is left of the key before");
     }
 
     /// Whether there is no key.
@@ -117,7 +116,6 @@ impl KeyBuf {
         }
         self.0.extend(bytes);
         debug_assert!(self.0.len > before + bytes.len(), "a column and its length");
-        debug_assert!(self.0.as_slice()[before] != 0xFF, "no column begins so");
     }
 
     /// The columns.
@@ -149,7 +147,6 @@ pub fn key_fields(mut bytes: &[u8]) -> Option<KeyFields<'_>> {
             n => (usize::from(n), rest),
         };
         out.push(Field::Inline(rest.get(..n)?));
-        debug_assert!(n <= rest.len() && rest.len() < bytes.len(), "each column takes bytes");
         bytes = &rest[n..];
     }
     Some(out)

@@ -24,7 +24,6 @@ impl Space {
             return Ok(page);
         }
         let guard = self.pages.write(id)?;
-        debug_assert_eq!(guard.id(), id, "the page that was asked for");
         let page = change.add(guard);
         debug_assert_eq!(change.find(id), Some(page), "a page is once in a change");
         Ok(page)
