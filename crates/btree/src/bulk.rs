@@ -40,7 +40,6 @@ impl<'t> BulkLoad<'t> {
             1..=99 => usize::from(fill_factor),
             _ => 100,
         };
-        assert!(fill_factor <= 100, "a fill factor is in percent");
         BulkLoad {
             tree,
             fill: PAGE_BODY_BYTES * percent / 100,

@@ -50,11 +50,6 @@ impl KeyOrder {
     /// Without a column, or with more than [`ORDER_COLUMNS_MAX`].
     pub fn new(columns: Vec<KeyColumn>) -> Self {
         assert!(!columns.is_empty() && columns.len() <= ORDER_COLUMNS_MAX);
-        debug_assert!(
-            (1..columns.len())
-                .all(|i| columns[..i].iter().all(|c| c.leaf_column != columns[i].leaf_column)),
-            "a column is once in a key"
-        );
         KeyOrder { columns: columns.into_boxed_slice() }
     }
 

@@ -53,8 +53,6 @@ impl Tree {
             options;
         assert!(matches!(leaf_kind, PageKind::Data | PageKind::Index), "a leaf's kind");
         assert!(Arc::ptr_eq(&pages, space.pages()), "an allocator is of its database");
-        let last = order.columns().iter().map(|c| c.leaf_column).max();
-        assert!(last < Some(leaf.column_count()), "a key's columns are columns of the record");
         let interior = order.interior_layout(&leaf, nullable_key);
         Tree { pages, space, unit, root, shape: Shape { order, leaf, interior }, leaf_kind }
     }
