@@ -8,7 +8,7 @@
 
 use base::Lsn;
 use std::collections::BTreeMap;
-use wal::{RecordFlags, RecordView, TransactionChain, kinds};
+use wal::{RecordFlags, RecordView, TransactionChain, WalError, kinds};
 
 /// Transactions met so far.
 #[derive(Default)]
@@ -20,10 +20,13 @@ pub(crate) struct Analysis {
 
 impl Analysis {
     /// Takes the next record of the log into account.
-    pub(crate) fn record(&mut self, r: &RecordView<'_>) {
+    ///
+    /// # Errors
+    /// The record is not linked to its transaction's last: no log of ours says that.
+    pub(crate) fn record(&mut self, r: &RecordView<'_>) -> Result<(), WalError> {
         let id = r.transaction();
         if id == 0 {
-            return;
+            return Ok(());
         }
         let chain = self.open.entry(id).or_default();
         debug_assert_eq!(chain.first == Lsn::ZERO, chain.records == 0, "a chain has records");
@@ -33,7 +36,9 @@ impl Analysis {
             assert!(chain.last < r.lsn, "the log is read in order");
             assert_eq!(chain.id, id, "a chain is one transaction's");
             let linked = r.flags().has(RecordFlags::COMPENSATION) || r.previous() == chain.last;
-            assert!(linked, "transaction {id} at {}: its previous record is another", r.lsn);
+            if !linked {
+                return Err(WalError::NotALog("a record is not linked to its transaction's last"));
+            }
         }
         chain.last = r.lsn;
         chain.records += 1;
@@ -41,10 +46,11 @@ impl Analysis {
         let ended = match r.kind() {
             kinds::COMMIT => &mut self.committed,
             kinds::ABORT => &mut self.aborted,
-            _ => return,
+            _ => return Ok(()),
         };
         *ended += 1;
         self.open.remove(&id);
+        Ok(())
     }
 
     /// Transactions without end, oldest first.

@@ -58,7 +58,7 @@ pub fn redo(
     while reader.next_block(|group: &GroupView<'_>| {
         redo_group(pages, group, &mut touched, &mut done)?;
         for record in group.records {
-            analysis.record(record);
+            analysis.record(record)?;
             observer(record);
         }
         Ok::<(), RecoveryError>(())

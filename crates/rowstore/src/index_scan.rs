@@ -189,8 +189,8 @@ impl<'h> IndexCursor<'h> {
         debug_assert!(self.backward && self.ask.is_range(), "who comes from there guards it");
         let tree = self.hobt.tree();
         let Some(l) = &self.upper else {
-            // Behind everything: the end, which the last key leads to. Keys that have come behind it
-            // since are met when the scan begins.
+            // Behind everything: the end, which the last key leads to. Keys that have come behind
+            // it since are met when the scan begins.
             let mut next = match tree.seek(SearchKey { fields: &[], bias: Bias::LastAtMost })? {
                 Some(last) => last.ahead()?,
                 None => tree.seek_next(SearchKey { fields: &[], bias: Bias::FirstAtLeast })?,

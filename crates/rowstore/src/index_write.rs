@@ -127,7 +127,7 @@ impl RowHobt {
                 // Somebody was faster with the same key.
                 Put::Duplicate => next = Some(next.map_or(1, |n| n + 1)),
             }
-            if next == Some(u32::MAX >> 1) {
+            if next.is_some_and(|n| n >= u32::MAX >> 1) {
                 let partition = self.spec.hobt;
                 return Err(WriteError::Sql(base::SqlError::new(
                     base::messages::UNIQUIFIER_OVERFLOW,
@@ -153,7 +153,7 @@ impl RowHobt {
         let field = self.layout.field(last.record(), row.len() - 1);
         Ok(Some(match field {
             Some(Field::Inline(b)) if b.len() == 4 => {
-                u32::from_le_bytes([b[0], b[1], b[2], b[3]]) + 1
+                u32::from_le_bytes([b[0], b[1], b[2], b[3]]).saturating_add(1)
             }
             _ => 1,
         }))
