@@ -44,6 +44,7 @@ pub(crate) fn measure(server: &mut Serving) -> Part {
     let silent = answer_again(&mut idle);
     let total = asked(&mut first, "SELECT SUM(v) FROM dbo.Shared")?.rows;
     let lost = total.first().and_then(|row| row.first()).map(|n| batches.updates - *n);
+    let told = lost.map_or_else(|| "unknown".to_owned(), |n| n.to_string());
     Ok(vec![
         Figure {
             what: format!("resident memory of a client, {IDLE} idle and encrypted"),
@@ -54,7 +55,7 @@ pub(crate) fn measure(server: &mut Serving) -> Part {
         Figure {
             what: format!("{ACTIVE} active clients beside them, {} s", WORK.as_secs()),
             figure: format!(
-                "{} transactions, {} failures{}, {lost:?} shared updates lost",
+                "{} transactions, {} failures{}, {told} shared updates lost",
                 batches.transactions,
                 failures.len(),
                 failures.first().map(|f| format!(" (first: {f})")).unwrap_or_default(),
