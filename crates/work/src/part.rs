@@ -57,8 +57,9 @@ impl Part {
         debug_assert!(self.entered || !self.has_logged(), "rule 4: known before the first record");
         if !self.entered {
             assert_ne!(self.chain.id, 0, "a part belongs to a transaction");
-            self.home.enter(&self.entry);
+            // First: whoever is stopped on the way leaves the entry in the list.
             self.entered = true;
+            self.home.enter(&self.entry);
         }
         let need = self.undo_bytes + 2 * change_bytes as u64 + FORWARD_SLACK;
         if need > self.reservation.bytes() {
@@ -150,7 +151,7 @@ impl Drop for Part {
     fn drop(&mut self) {
         debug_assert!(self.entered || !self.has_logged() || os::sched::crashed(), "rule 4");
         // Whoever goes without an end (a crash of the simulated machine) stays in the list.
-        if !self.entered {
+        if !self.entered && !os::sched::crashed() {
             self.home.delist(&self.entry);
         }
     }
