@@ -5,13 +5,10 @@ use crate::spec::row_spec;
 use access::Hobt;
 use base::{PageId, SqlError, SqlResult, messages};
 use catalog::view::IndexKind;
-use catalog::{
-    Builder, Changes, DroppedUnit, HobtPlaces, HobtSpec, SystemHobts, UnitKind, UnitPlaces,
-};
+use catalog::{Builder, DroppedUnit, HobtPlaces, HobtSpec, UnitKind, UnitPlaces};
 use rowstore::RowHobt;
-use space::AllocUnit;
 use std::sync::{Arc, Weak};
-use work::{CommitMode, Work};
+use work::Work;
 
 /// A database's builder; it keeps the database open.
 pub(crate) struct DatabaseBuilder(pub(crate) Arc<Database>);
@@ -47,11 +44,18 @@ impl Builder for DatabaseBuilder {
 
     fn drop_hobt_after_commit(&self, work: &mut Work, dropped: &[DroppedUnit]) -> SqlResult<()> {
         let (database, dropped) = (Arc::downgrade(&self.0), dropped.to_vec());
-        work.after_commit(move || {
-            if let Some(database) = Weak::upgrade(&database) {
-                database.free_dropped(&dropped);
+        let (entering, entered) = (Weak::clone(&database), dropped.clone());
+        let under_locks = move || {
+            if let Some(database) = Weak::upgrade(&entering) {
+                database.enter_drops(&entered);
             }
-        });
+        };
+        let then = move || {
+            if let Some(database) = Weak::upgrade(&database) {
+                database.free_drops(|d| dropped.contains(d));
+            }
+        };
+        work.after_commit(under_locks, then);
         Ok(())
     }
 
@@ -67,49 +71,5 @@ impl Database {
     /// Who makes and drops its hobts.
     pub fn builder(self: &Arc<Self>) -> Arc<dyn Builder> {
         Arc::new(DatabaseBuilder(Arc::clone(self)))
-    }
-
-    /// Units that a crash left to be freed.
-    pub(crate) fn remember_drops(&self, dropped: Vec<DroppedUnit>) {
-        let pending = self.hobts.pending();
-        pending.lock().extend(dropped);
-    }
-
-    /// Frees them.
-    pub(crate) fn finish_drops(&self) {
-        let dropped = std::mem::take(&mut *self.hobts.pending().lock());
-        self.free_dropped(&dropped);
-    }
-
-    /// Frees units whose owners' drop has committed, and strikes them from the list. What cannot
-    /// be freed now stays on the list for the next start.
-    pub(crate) fn free_dropped(&self, dropped: &[DroppedUnit]) {
-        for d in dropped {
-            self.hobts.forget(d.hobt);
-            let unit = AllocUnit::open(d.places.unit, d.places.first_iam);
-            let freed = match self.space.unit_exists(&unit) {
-                Ok(true) => self.space.drop_unit(&unit),
-                Ok(false) => Ok(()),
-                Err(e) => Err(e),
-            };
-            if freed.is_ok() {
-                // Not striking it only repeats the question at the next start.
-                let _ = self.strike(d);
-            }
-        }
-    }
-
-    fn strike(&self, dropped: &DroppedUnit) -> SqlResult<()> {
-        let mut work = self.system_work();
-        work.begin(false, "DeferredAllocUnitDrop");
-        let system: &dyn SystemHobts = &*self.hobts;
-        let struck = Changes::new(system).finish_drop(&mut work, dropped.places.unit);
-        match struck {
-            Ok(()) => work.commit(CommitMode::Delayed).map_err(|e| e.into_sql(&self.home.name())),
-            Err(e) => {
-                work.roll_back().map_err(|e| e.into_sql(&self.home.name()))?;
-                Err(e)
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! `Database`: an open database and everything wired to it.
 
+use crate::drops::Drops;
 use crate::hobts::OpenHobts;
 use base::{DatabaseId, SessionId};
 use buffer::{Pages, Pool};
@@ -74,6 +75,7 @@ pub struct Database {
     pub(crate) space: Arc<Space>,
     pub(crate) log: Arc<Log>,
     pub(crate) hobts: Arc<OpenHobts>,
+    pub(crate) drops: Drops,
     pub(crate) publisher: Publisher,
     pub(crate) ids: Arc<Ids>,
     pub(crate) identities: Arc<Identities>,

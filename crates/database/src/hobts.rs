@@ -6,8 +6,8 @@
 use crate::spec::row_spec;
 use base::{AllocUnitId, DatabaseId, HobtId};
 use catalog::view::{Object, SystemObjects, Table};
-use catalog::{DroppedUnit, HobtSpec, Loaded, SYSTEM_TABLES, SystemHobts, SystemTableId, UnitKind};
-use os::sync::{Mutex, RwLock};
+use catalog::{HobtSpec, Loaded, SYSTEM_TABLES, SystemHobts, SystemTableId, UnitKind};
+use os::sync::RwLock;
 use rowstore::{HobtDirectory, HobtPlaces, RowHobt};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,15 +26,9 @@ pub struct OpenHobts {
     engine: Arc<Engine>,
     system: Arc<SystemObjects>,
     open: RwLock<Open>,
-    pending: Mutex<Vec<DroppedUnit>>,
 }
 
 impl OpenHobts {
-    /// Units that a crash left to be freed.
-    pub(crate) fn pending(&self) -> &Mutex<Vec<DroppedUnit>> {
-        &self.pending
-    }
-
     pub(crate) fn new(
         home: &Arc<Home>,
         engine: &Arc<Engine>,
@@ -45,7 +39,6 @@ impl OpenHobts {
             engine: Arc::clone(engine),
             system: Arc::clone(system),
             open: RwLock::default(),
-            pending: Mutex::default(),
         })
     }
 
@@ -58,10 +51,11 @@ impl OpenHobts {
         open.by_hobt.insert(hobt.spec().hobt, hobt);
     }
 
-    /// Forgets a dropped hobt.
+    /// Forgets a dropped hobt. The caller holds the locks of its drop.
     pub(crate) fn forget(&self, hobt: HobtId) {
         let mut open = self.open.write();
         if let Some(gone) = open.by_hobt.remove(&hobt) {
+            gone.mark_dropped();
             for tree in [Some(&gone), gone.large()].into_iter().flatten() {
                 open.by_unit.remove(&tree.spec().unit);
             }
@@ -147,6 +141,7 @@ impl HobtDirectory for OpenHobts {
     fn undone(&self, unit: AllocUnitId) {
         let mut open = self.open.write();
         if let Some(gone) = open.by_unit.remove(&unit) {
+            gone.mark_dropped();
             open.by_hobt.remove(&gone.spec().hobt);
         }
     }

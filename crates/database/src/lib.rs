@@ -12,6 +12,7 @@ mod check;
 mod clean;
 mod create;
 mod database;
+mod drops;
 mod hobts;
 mod identity;
 mod maintain;

@@ -65,6 +65,8 @@ impl Database {
             if let Wake::Cancelled(_) = wake {
                 return;
             }
+            // What a full log left of a drop.
+            self.free_drops(|_| true);
             let usage = self.log.usage();
             let pressed = usage.used_bytes * 10 > usage.total_bytes * 7;
             // Where nothing was logged since, another checkpoint would only fill the log.

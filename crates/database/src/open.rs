@@ -4,6 +4,7 @@ use crate::boot;
 use crate::clean::GhostPages;
 use crate::create::Sizing;
 use crate::database::{Database, Environment, Files};
+use crate::drops::Drops;
 use crate::hobts::OpenHobts;
 use crate::redo_table::redo_table;
 use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
@@ -130,7 +131,7 @@ impl Database {
         if report.redone.applied > 0 || report.undone > 0 {
             database.checkpoint(false)?;
         }
-        database.finish_drops();
+        database.free_drops(|_| true);
         Ok(database)
     }
 }
@@ -173,6 +174,7 @@ impl Opened {
             space: self.space,
             log,
             hobts: self.hobts,
+            drops: Drops::default(),
             publisher: Publisher::new(loaded.view),
             ids: Arc::new(loaded.ids),
             identities: Arc::new(Identities::new(&loaded.identities)),
@@ -181,7 +183,7 @@ impl Opened {
             survives: self.survives,
             stopping: Arc::new(Waiter::new()),
         });
-        database.remember_drops(loaded.dropped);
+        database.drops.enter(&loaded.dropped);
         Ok(database)
     }
 }

@@ -189,3 +189,48 @@ fn a_rollback_that_fails_is_made_good_by_the_next_start() {
     db.close(Vec::new()).unwrap();
     std::fs::remove_dir_all(&p.dir).unwrap();
 }
+
+/// A drop is committed whether or not there is log to free its pages with: the checkpointer does it
+/// when there is, and meanwhile the pages are known to be its own.
+#[test]
+fn pages_of_a_drop_are_freed_when_the_log_has_room_again() {
+    let mut p = place("drop");
+    let system = Arc::clone(p.db.hobts());
+    let changes = catalog::Changes::new(&*system);
+    p.work.begin(true, "");
+    for hobt in [300, 301] {
+        let spec = spec(hobt, IndexKind::Clustered);
+        let places = p.db.builder().create_hobt(&mut p.work, &spec).unwrap();
+        changes.put_places(&mut p.work, spec.hobt, &places).unwrap();
+    }
+    p.work.commit(CommitMode::Full).unwrap();
+    p.work.begin(true, "");
+    let dropped = changes.drop_hobt(&mut p.work, HobtId(300)).unwrap();
+    p.db.builder().drop_hobt_after_commit(&mut p.work, &dropped).unwrap();
+    let mut other = Work::new(&p.env.engine, SessionId(52), Arc::default());
+    other.begin(true, "");
+    let hobt = p.db.hobts().get(HobtId(301)).unwrap();
+    let filler = [b'x'; 3000];
+    let mut insert = |i: i32| hobt.insert(&mut other, &fields(&i.to_le_bytes(), &filler), &PLAN);
+    let refused = (0..10_000).find_map(|i| insert(i).err()).expect("one megabyte is soon full");
+    assert!(is_full(&refused), "{refused:?}");
+    p.work.commit(CommitMode::Full).unwrap();
+    let unit = space::AllocUnit::open(dropped[0].places.unit, dropped[0].places.first_iam);
+    assert!(p.db.hobts().get(HobtId(300)).is_none(), "it is dropped");
+    assert!(p.db.space().unit_exists(&unit).unwrap(), "no log, no freeing");
+    let report = p.db.check();
+    assert!(report.is_clean(), "{report:?}");
+    other.roll_back().unwrap();
+    let workers = p.db.start_workers();
+    for _ in 0..1_000 {
+        if !p.db.space().unit_exists(&unit).unwrap() {
+            break;
+        }
+        os::task::sleep_ns(10_000_000);
+    }
+    assert!(!p.db.space().unit_exists(&unit).unwrap(), "freed in the background");
+    let report = p.db.check();
+    assert!(report.is_clean(), "{report:?}");
+    p.db.close(workers).unwrap();
+    std::fs::remove_dir_all(&p.dir).unwrap();
+}

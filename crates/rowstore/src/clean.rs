@@ -8,7 +8,8 @@
 //!
 //! 1. Nothing is removed that anybody holds.
 //! 2. A step is idempotent: done twice, or interrupted, it has removed some committed ghosts.
-//! 3. Whoever may not clean leaves the page noted. A split that moves ghosts notes the pages that
+//! 3. What is dropped is not touched: its pages may be another's by now.
+//! 4. Whoever may not clean leaves the page noted. A split that moves ghosts notes the pages that
 //!    they may be on then.
 
 use crate::current::{Current, current};
@@ -68,6 +69,9 @@ impl RowHobt {
     fn clean_locked(&self, work: &Work, page: PageId) -> RowResult<Cleaned> {
         assert!(!work.is_active(), "the cleaner holds nothing beyond a page");
         assert!(!page.is_none(), "a note is of a page");
+        if self.is_dropped() {
+            return Ok(Cleaned::Done);
+        }
         let ghosts = self.ghosts_of(page)?;
         let may = |resource: Resource| {
             let (locks, owner) = (work.locks(), work.owner());

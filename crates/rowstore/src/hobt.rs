@@ -12,7 +12,7 @@ use lock::Resource;
 use os::sync::Mutex;
 use page::{Field, PageKind, RecordKind, RowLayout};
 use space::AllocUnit;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::*};
 use std::sync::{Arc, Weak};
 use work::{Home, Part};
 
@@ -83,6 +83,8 @@ pub struct RowHobt {
     pub(crate) large: Option<Arc<RowHobt>>,
     /// In a tree of pieces the number of the next value, 0 while unknown.
     pub(crate) next_value: AtomicU64,
+    /// Its pages go, or are gone.
+    dropped: AtomicBool,
     pub(crate) me: Weak<RowHobt>,
 }
 
@@ -144,6 +146,7 @@ impl RowHobt {
             rows_known: AtomicU64::new(0),
             large,
             next_value: AtomicU64::new(0),
+            dropped: AtomicBool::new(false),
             me: Weak::clone(me),
         })
     }
@@ -249,6 +252,19 @@ impl RowHobt {
     /// Where it is.
     pub fn places(&self) -> HobtPlaces {
         self.places
+    }
+
+    /// Its drop, or the rollback of who made it, is certain: its pages are freed from now on. The
+    /// caller holds the table's Sch-M.
+    pub fn mark_dropped(&self) {
+        for tree in [Some(self), self.large.as_deref()].into_iter().flatten() {
+            tree.dropped.store(true, Release);
+        }
+    }
+
+    /// Whether nobody may use it any more; asked with a lock on the table.
+    pub(crate) fn is_dropped(&self) -> bool {
+        self.dropped.load(Acquire)
     }
 
     /// Its in-row pages.

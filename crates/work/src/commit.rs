@@ -3,8 +3,9 @@
 //! 1. append the commit record to each part's log
 //! 2. wait until they are durable, unless delayed
 //! 3. settle the ghosts, under the locks of their deleter
-//! 4. release locks
-//! 5. what was asked to be done after the commit
+//! 4. what was asked to be done before others get at what it holds
+//! 5. release locks
+//! 6. what was asked to be done after the commit
 //!
 //! Nobody sees a fully durable commit before it is durable: locks are held until then.
 
@@ -58,7 +59,13 @@ impl Work {
         self.append_commits(mode);
         self.settle();
         assert!(self.ghosts.list.is_empty(), "ghosts are settled before locks are released");
-        let after = std::mem::take(&mut self.after);
+        let after: Vec<_> = std::mem::take(&mut self.after)
+            .into_iter()
+            .map(|a| {
+                (a.under_locks)();
+                a.then
+            })
+            .collect();
         self.ended();
         after.into_iter().for_each(|then| then());
         Ok(())

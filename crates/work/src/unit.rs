@@ -27,8 +27,11 @@ pub struct Mark {
     after: usize,
 }
 
-/// What is to be done once a transaction has committed and given its locks back.
-pub(crate) type AfterCommit = Box<dyn FnOnce() + Send>;
+/// What is to be done once a transaction has committed.
+pub(crate) struct AfterCommit {
+    pub(crate) under_locks: Box<dyn FnOnce() + Send>,
+    pub(crate) then: Box<dyn FnOnce() + Send>,
+}
 
 /// A session's unit of work. It lives as long as the session; transactions come and go in it.
 pub struct Work {
@@ -225,11 +228,16 @@ impl Work {
         }
     }
 
-    /// Something to be done after the commit: freeing what was dropped. A crash may prevent it,
-    /// so whoever asks for it has written down that it is due.
-    pub fn after_commit(&mut self, then: impl FnOnce() + Send + 'static) {
+    /// Something to be done after the commit: first what must be so before others get at what the
+    /// transaction holds, then, without its locks, the rest, as freeing what was dropped. A crash
+    /// may prevent both, so whoever asks for it has written down that it is due.
+    pub fn after_commit(
+        &mut self,
+        under_locks: impl FnOnce() + Send + 'static,
+        then: impl FnOnce() + Send + 'static,
+    ) {
         assert!(self.is_active() && !self.doomed, "there is a commit to come after");
-        self.after.push(Box::new(then));
+        self.after.push(AfterCommit { under_locks: Box::new(under_locks), then: Box::new(then) });
     }
 
     /// Where a rollback of what comes now would go back to.

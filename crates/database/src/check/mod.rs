@@ -212,9 +212,11 @@ impl Database {
             let hobts = self.hobts.all();
             let both = |h: &Arc<RowHobt>| [Some(Arc::clone(h)), h.large().cloned()];
             let trees: Vec<_> = hobts.iter().flat_map(both).flatten().collect();
-            let pending = self.hobts.pending().lock().clone();
-            let dropped: Vec<_> = pending
-                .iter()
+            let dropped: Vec<_> = self
+                .drops
+                .units()
+                .into_iter()
+                .filter(|d| trees.iter().all(|h| h.unit().id != d.places.unit))
                 .map(|d| space::AllocUnit::open(d.places.unit, d.places.first_iam))
                 .filter(|u| self.space.unit_exists(u).unwrap_or(true))
                 .collect();

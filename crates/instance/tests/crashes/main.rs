@@ -134,7 +134,8 @@ fn sessions_survive_crashes() {
     let cases = if std::env::var_os("GHOSTLIGHT_LONG").is_some() { 2000 } else { 40 };
     let counts = run(0..cases / 10, None).unwrap_or_else(|e| panic!("{e}"));
     println!("{} crash points, {counts:?}", counts.crash_points());
-    assert!(counts.crash_points() >= cases, "{counts:?}");
+    let one_case = std::env::var_os("GHOSTLIGHT_SIM").is_some();
+    assert!(one_case || counts.crash_points() >= cases, "{counts:?}");
 }
 
 /// Each planted fault is caught, and within this many crash points.
