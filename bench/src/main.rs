@@ -58,6 +58,12 @@ enum Choice {
         seconds: u64,
         #[arg(long, default_value_t = 3)]
         repetitions: usize,
+        /// This engine alone
+        #[arg(long)]
+        engine: Option<String>,
+        /// Only cases whose line begins so, as in "delayed, clients, 8"
+        #[arg(long, default_value = "")]
+        only: String,
     },
     /// Two sessions that update different tables in memory, against one
     Pair {
@@ -75,7 +81,10 @@ fn main() -> ExitCode {
         Choice::W1 { transactions, repetitions } => {
             w1::run(binary, folder, transactions, repetitions)
         }
-        Choice::W9 { seconds, repetitions } => w9::run(binary, folder, seconds, repetitions),
+        Choice::W9 { seconds, repetitions, engine, only } => {
+            let choice = w9::Choice { engine, only };
+            w9::run(binary, folder, (seconds, repetitions), &choice)
+        }
         Choice::Pair { updates, repetitions } => pair::run(binary, folder, updates, repetitions),
     };
     match outcome {

@@ -16,5 +16,6 @@ pub mod sched;
 pub mod stop;
 pub mod sync;
 pub mod task;
+pub mod turn;
 pub mod vm;
 pub mod wait;

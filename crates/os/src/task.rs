@@ -2,6 +2,7 @@
 
 use crate::sched;
 use crate::sync::{Condvar, Mutex};
+use crate::turn;
 use std::sync::Arc;
 
 /// Stack of a task; parser, binder and evaluation have depth limits that fit it.
@@ -87,7 +88,7 @@ pub fn sleep_ns(ns: u64) {
             let nobody_wakes = 0_u8;
             s.block(std::ptr::from_ref(&nobody_wakes) as usize, Some(at));
         }
-        None => std::thread::sleep(std::time::Duration::from_nanos(ns)),
+        None => turn::aside(|| std::thread::sleep(std::time::Duration::from_nanos(ns))),
     }
 }
 

@@ -9,7 +9,8 @@
 //!  3. Once cancelled, a waiter ends every wait at once until it is reset.
 
 use crate::clock;
-use crate::sync::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex, MutexGuard};
+use crate::turn::{self, Resting};
 use base::{SqlError, messages};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
 
@@ -59,6 +60,7 @@ wait_kinds! {
     PreemptiveOsFlushFileBuffers = "PREEMPTIVE_OS_FLUSHFILEBUFFERS",
     PreemptiveOsWriteFileGather = "PREEMPTIVE_OS_WRITEFILEGATHER",
     Threadpool = "THREADPOOL",
+    SosSchedulerYield = "SOS_SCHEDULER_YIELD",
     LckSchS = "LCK_M_SCH_S",
     LckSchM = "LCK_M_SCH_M",
     LckIs = "LCK_M_IS",
@@ -156,7 +158,7 @@ fn ended(kind: WaitKind, time_ns: u64, signal_ns: u64) {
 pub fn timed<R>(kind: WaitKind, blocking: impl FnOnce() -> R) -> R {
     started(kind);
     let from = clock::monotonic_ns();
-    let r = blocking();
+    let r = turn::aside(blocking);
     ended(kind, clock::monotonic_ns().saturating_sub(from), 0);
     r
 }
@@ -165,6 +167,13 @@ pub fn timed<R>(kind: WaitKind, blocking: impl FnOnce() -> R) -> R {
 pub fn record(kind: WaitKind, since_ns: u64) {
     started(kind);
     ended(kind, clock::monotonic_ns().saturating_sub(since_ns), 0);
+}
+
+/// Counts a wait for a turn alone: all of it is signal time.
+pub(crate) fn record_signal(kind: WaitKind, since_ns: u64) {
+    started(kind);
+    let time_ns = clock::monotonic_ns().saturating_sub(since_ns);
+    ended(kind, time_ns, time_ns);
 }
 
 /// Why a request is to end.
@@ -208,6 +217,8 @@ pub enum Wake {
 struct Signal {
     raised: bool,
     at_ns: u64,
+    /// The thread that waits, where it needs a turn to go on.
+    resting: Option<Resting>,
 }
 
 /// Where one request waits: for locks, for grants, for time. At most one task waits at a time.
@@ -234,7 +245,10 @@ impl Waiter {
         let from = clock::monotonic_ns();
         self.since_ns.store(from, Relaxed);
         self.waiting.store(kind as u16 + 1, Relaxed);
-        let (wake, signalled_at) = self.wait_for_signal(deadline_ns);
+        let (wake, signalled_at) = match turn::resting() {
+            Some(resting) => self.rest(&resting, deadline_ns),
+            None => self.wait_for_signal(deadline_ns),
+        };
         self.waiting.store(0, Relaxed);
         self.last.store(kind as u16 + 1, Relaxed);
         let now = clock::monotonic_ns();
@@ -243,15 +257,40 @@ impl Waiter {
         wake
     }
 
+    /// The same by a thread that computes in turns: whoever signals it gives it one.
+    fn rest(&self, resting: &Resting, deadline_ns: Option<u64>) -> (Wake, u64) {
+        loop {
+            let mut signal = self.signal.lock();
+            if let Some(ended) = self.ended(&mut signal) {
+                return ended;
+            }
+            signal.resting = Some(resting.clone());
+            drop(signal);
+            if !resting.rest(deadline_ns) {
+                let timed_out = self.signal.lock().resting.take().is_some();
+                match timed_out {
+                    true => resting.give_up(),
+                    false => resting.wait(),
+                }
+                let ended = self.ended(&mut self.signal.lock());
+                return ended.unwrap_or((Wake::TimedOut, 0));
+            }
+        }
+    }
+
+    /// Whether a wait has its end: how, and when it was signalled.
+    fn ended(&self, signal: &mut Signal) -> Option<(Wake, u64)> {
+        if std::mem::take(&mut signal.raised) {
+            return Some((Wake::Signalled, signal.at_ns));
+        }
+        self.cancellation().map(|why| (Wake::Cancelled(why), 0))
+    }
+
     fn wait_for_signal(&self, deadline_ns: Option<u64>) -> (Wake, u64) {
         let mut signal = self.signal.lock();
         loop {
-            if signal.raised {
-                signal.raised = false;
-                return (Wake::Signalled, signal.at_ns);
-            }
-            if let Some(c) = self.cancellation() {
-                return (Wake::Cancelled(c), 0);
+            if let Some(ended) = self.ended(&mut signal) {
+                return ended;
             }
             if !self.changed.wait_until(&mut signal, deadline_ns) && !signal.raised {
                 let cancelled = self.cancellation().map(Wake::Cancelled);
@@ -265,7 +304,7 @@ impl Waiter {
         let mut signal = self.signal.lock();
         signal.raised = true;
         signal.at_ns = clock::monotonic_ns();
-        self.changed.notify_one();
+        self.wake(signal);
     }
 
     /// Forgets a signal that nobody waited for.
@@ -276,11 +315,20 @@ impl Waiter {
     /// Asks the request to end: ends its wait, and [`Waiter::check`] fails from now on. A kill
     /// is not overwritten by a lesser reason.
     pub fn cancel(&self, why: Cancelled) {
-        let _guard = self.signal.lock();
+        let signal = self.signal.lock();
         if self.cancelled.load(Relaxed) != Cancelled::Kill as u8 {
             self.cancelled.store(why as u8, Relaxed);
         }
+        self.wake(signal);
+    }
+
+    fn wake(&self, mut signal: MutexGuard<'_, Signal>) {
+        let resting = signal.resting.take();
         self.changed.notify_one();
+        drop(signal);
+        if let Some(resting) = resting {
+            resting.end();
+        }
     }
 
     /// Takes the cancellation back: the request has ended, another may begin.
@@ -307,12 +355,13 @@ impl Waiter {
         }
     }
 
-    /// What long computations call every few hundred rows.
+    /// What long computations call every few hundred rows; it also gives others their turn.
     ///
     /// # Errors
     /// The cancellation, if one came.
     #[inline]
     pub fn check(&self) -> Result<(), Cancelled> {
+        turn::look(true);
         match self.cancellation() {
             None => Ok(()),
             Some(c) => Err(c),

@@ -1,12 +1,20 @@
 //! The threads that run requests: bounded, started when needed, ended when idle for long.
 //!
-//! A request that finds all threads busy waits in a queue, which is counted as THREADPOOL.
+//! A request needs a turn to compute (`os::turn`) and a thread. It asks for the turn first: while
+//! all are taken no thread is woken, and who ends a request goes on with the next. One that has its
+//! turn and finds all threads waiting for something stays in the queue, counted as THREADPOOL.
+//!
+//! Invariants
+//!  1. Each request in the queue has somebody who comes for it: a turn that is asked for, one that
+//!     is on its way to a thread, or, when there are no more threads, whichever ends first.
+//!  2. The mutex of the queue is not held while a turn is given back, since that may call for it.
 
-use os::sync::{Condvar, Mutex};
+use os::sync::{Condvar, Mutex, MutexGuard};
+use os::turn;
 use os::wait::{WaitKind, record};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -16,13 +24,17 @@ const IDLE_MIN: usize = 2;
 
 struct Queued {
     work: Work,
-    /// Set when no thread was free for it.
+    /// Set when there was a turn and no thread for it.
     waits_since_ns: Option<u64>,
 }
 
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Queued>,
+    /// Turns that are asked for.
+    asked: usize,
+    /// Turns on their way to threads.
+    given: usize,
     threads: usize,
     idle: usize,
     closed: bool,
@@ -34,74 +46,126 @@ pub(crate) struct Workers {
     work_came: Condvar,
     thread_went: Condvar,
     threads_max: usize,
+    me: Weak<Workers>,
 }
 
 impl Workers {
     /// A pool of at most so many threads; none yet.
     pub(crate) fn new(threads_max: usize) -> Arc<Workers> {
-        Arc::new(Workers {
+        Arc::new_cyclic(|me| Workers {
             queue: Mutex::new(Queue::default()),
             work_came: Condvar::new(),
             thread_went: Condvar::new(),
             threads_max: threads_max.max(1),
+            me: Weak::clone(me),
         })
     }
 
-    /// Runs some work on a thread, now or when one is free.
-    pub(crate) fn submit(self: &Arc<Self>, work: impl FnOnce() + Send + 'static) {
+    /// Runs some work on a thread, now or when there is a turn for it.
+    pub(crate) fn submit(&self, work: impl FnOnce() + Send + 'static) {
         let mut queue = self.queue.lock();
-        if queue.waiting.len() < queue.idle {
-            queue.waiting.push_back(Queued { work: Box::new(work), waits_since_ns: None });
-            self.work_came.notify_one();
+        queue.waiting.push_back(Queued { work: Box::new(work), waits_since_ns: None });
+        self.ask(queue);
+    }
+
+    /// Asks for a turn where the queue needs one more.
+    fn ask(&self, mut queue: MutexGuard<'_, Queue>) {
+        if queue.asked + queue.given >= queue.waiting.len() {
             return;
         }
-        let grows = queue.threads < self.threads_max;
-        let waits_since_ns = (!grows).then(os::clock::monotonic_ns);
-        queue.waiting.push_back(Queued { work: Box::new(work), waits_since_ns });
-        if grows {
-            queue.threads += 1;
-            drop(queue);
-            self.start();
+        let me = Weak::clone(&self.me);
+        let start = || -> turn::Start { Arc::new(move || me.upgrade().is_some_and(|p| p.start())) };
+        if !turn::ask(start) {
+            queue.asked += 1;
+        } else if !self.give(queue) {
+            turn::give_back();
         }
     }
 
+    /// There is a turn that was asked for; false when nothing needs it any more.
+    fn start(&self) -> bool {
+        let mut queue = self.queue.lock();
+        queue.asked -= 1;
+        !queue.waiting.is_empty() && self.give(queue)
+    }
+
+    /// Gives a turn to a thread; false when all threads are at work.
+    fn give(&self, mut queue: MutexGuard<'_, Queue>) -> bool {
+        if queue.idle > queue.given {
+            queue.given += 1;
+            self.work_came.notify_one();
+            return true;
+        }
+        if queue.threads == self.threads_max {
+            let waits = queue.waiting.iter_mut().find(|w| w.waits_since_ns.is_none());
+            if let Some(waits) = waits {
+                waits.waits_since_ns = Some(os::clock::monotonic_ns());
+            }
+            return false;
+        }
+        queue.threads += 1;
+        queue.given += 1;
+        drop(queue);
+        self.start_thread()
+    }
+
     /// A thread more. When the system refuses one, those that run will come to the work.
-    fn start(self: &Arc<Self>) {
-        let pool = Arc::clone(self);
+    fn start_thread(&self) -> bool {
+        let Some(pool) = Weak::upgrade(&self.me) else { return false };
         let started =
             catch_unwind(AssertUnwindSafe(|| os::task::spawn("worker", move || pool.work())));
         if started.is_err() {
-            self.queue.lock().threads -= 1;
+            let mut queue = self.queue.lock();
+            queue.threads -= 1;
+            queue.given -= 1;
         }
+        started.is_ok()
     }
 
     fn work(&self) {
         let mut queue = self.queue.lock();
         loop {
-            if let Some(next) = queue.waiting.pop_front() {
+            if queue.given > 0 {
+                queue.given -= 1;
                 drop(queue);
-                if let Some(since_ns) = next.waits_since_ns {
-                    record(WaitKind::Threadpool, since_ns);
-                }
-                // Work answers for its own panics; one that comes here costs nothing but itself.
-                let _ = catch_unwind(AssertUnwindSafe(next.work));
+                turn::adopt();
+                self.requests();
+                turn::release();
                 queue = self.queue.lock();
                 continue;
             }
-            if queue.closed {
+            if queue.closed && queue.waiting.is_empty() {
+                self.work_came.notify_all();
                 break;
             }
             queue.idle += 1;
             let until = os::clock::monotonic_ns() + IDLE_NS;
             let woken = self.work_came.wait_until(&mut queue, Some(until));
             queue.idle -= 1;
-            if !woken && queue.waiting.is_empty() && queue.threads > IDLE_MIN {
+            if !woken && queue.given == 0 && queue.threads > IDLE_MIN {
                 break;
             }
         }
         queue.threads -= 1;
         drop(queue);
         self.thread_went.notify_all();
+    }
+
+    /// One request after the other, until there is none or others are to have the turn.
+    fn requests(&self) {
+        loop {
+            let mut queue = self.queue.lock();
+            let Some(next) = queue.waiting.pop_front() else { return };
+            drop(queue);
+            if let Some(since_ns) = next.waits_since_ns {
+                record(WaitKind::Threadpool, since_ns);
+            }
+            // Work answers for its own panics; one that comes here costs nothing but itself.
+            let _ = catch_unwind(AssertUnwindSafe(next.work));
+            if !turn::renew() {
+                return self.ask(self.queue.lock());
+            }
+        }
     }
 
     /// Takes no more threads, and waits until all have ended or the time has come.

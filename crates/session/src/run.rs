@@ -45,6 +45,7 @@ impl Session {
         let base = self.state.caught.len();
         let mut at = 0;
         while let Some(step) = program.steps.get(at) {
+            os::turn::look(self.work.is_active());
             let flow = match self.work.owner().waiter().check() {
                 Ok(()) => self.step(at, step, act, out, scope),
                 Err(why) => Err(Failure::from(SqlError::from(why))),

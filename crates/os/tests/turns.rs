@@ -1,0 +1,148 @@
+//! Turns of threads that compute, rest, sleep, and of one that never looks up.
+
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+use os::clock::monotonic_ns;
+use os::task::{JoinHandle, spawn};
+use os::turn;
+use os::wait::{Cancelled, WaitKind, Waiter, Wake, timed};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::channel;
+
+const LIMIT: usize = 2;
+
+/// A thread that waits for a turn and then runs `body` with it.
+fn request<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    spawn("request", || {
+        let (given, gives) = channel();
+        let start: turn::Start = Arc::new(move || given.send(()).is_ok());
+        if !turn::ask(|| start) {
+            gives.recv().unwrap();
+        }
+        turn::adopt();
+        let result = body();
+        turn::release();
+        result
+    })
+}
+
+fn compute(us: u64) {
+    let until = monotonic_ns() + us * 1_000;
+    while monotonic_ns() < until {
+        std::hint::spin_loop();
+    }
+}
+
+/// One test, since all threads of the process share the turns.
+#[test]
+fn as_many_compute_as_may_and_nobody_is_forgotten() {
+    turn::limit(LIMIT);
+    only_so_many_compute();
+    a_signal_gives_a_turn_and_a_deadline_asks_for_one();
+    ones_that_never_look_stop_nobody();
+    ones_that_look_let_others_go_first();
+    who_goes_aside_leaves_its_turn();
+}
+
+fn only_so_many_compute() {
+    let (now, over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let requests = (0..16).map(|_| {
+        let (now, over) = (Arc::clone(&now), Arc::clone(&over));
+        request(move || {
+            for _ in 0..50 {
+                let many = now.fetch_add(1, SeqCst) + 1 > LIMIT;
+                over.fetch_add(usize::from(many), SeqCst);
+                compute(20);
+                now.fetch_sub(1, SeqCst);
+                let until = monotonic_ns() + 50_000;
+                assert_eq!(Waiter::new().wait(WaitKind::WaitFor, Some(until)), Wake::TimedOut);
+            }
+        })
+    });
+    requests.collect::<Vec<_>>().into_iter().for_each(|r| r.join().unwrap());
+    // Where the machine keeps threads from their processors, the monitor gives a turn more.
+    assert!(over.load(SeqCst) < 80, "{over:?} of 800 times more than {LIMIT} computed");
+}
+
+/// Pairs pass a signal to and fro, some of them beside a deadline, and end by a cancellation.
+fn a_signal_gives_a_turn_and_a_deadline_asks_for_one() {
+    let pairs = (0..6).map(|pair| {
+        let (ping, pong) = (Arc::new(Waiter::new()), Arc::new(Waiter::new()));
+        let (theirs, ours) = (Arc::clone(&ping), Arc::clone(&pong));
+        let answers = request(move || {
+            for _ in 0..300 {
+                assert_eq!(theirs.wait(WaitKind::LckX, None), Wake::Signalled);
+                ours.signal();
+            }
+            theirs.wait(WaitKind::LckX, None)
+        });
+        let asks = request(move || {
+            for turn in 0..300 {
+                ping.signal();
+                let until = monotonic_ns() + 1_000 * (turn % 3);
+                let deadline = (pair % 2 == 0).then_some(until);
+                while pong.wait(WaitKind::LckX, deadline) == Wake::TimedOut {
+                    os::task::sleep_ns(1_000);
+                }
+            }
+            ping.cancel(Cancelled::Kill);
+        });
+        (answers, asks)
+    });
+    for (answers, asks) in pairs.collect::<Vec<_>>() {
+        asks.join().unwrap();
+        assert_eq!(answers.join().unwrap(), Wake::Cancelled(Cancelled::Kill));
+    }
+}
+
+fn ones_that_never_look_stop_nobody() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let deaf = || {
+        let stop = Arc::clone(&stop);
+        request(move || while !stop.load(SeqCst) {})
+    };
+    let deaf: Vec<_> = (0..LIMIT).map(|_| deaf()).collect();
+    let others: Vec<_> = (0..3).map(|_| request(|| compute(10))).collect();
+    others.into_iter().for_each(|r| r.join().unwrap());
+    stop.store(true, SeqCst);
+    deaf.into_iter().for_each(|r| r.join().unwrap());
+}
+
+fn ones_that_look_let_others_go_first() {
+    let yields = || os::wait::totals()[WaitKind::SosSchedulerYield as usize].count;
+    let before = yields();
+    let stop = Arc::new(AtomicBool::new(false));
+    let busy = || {
+        let stop = Arc::clone(&stop);
+        request(move || {
+            while !stop.load(SeqCst) {
+                compute(10);
+                turn::look(false);
+            }
+        })
+    };
+    let busy: Vec<_> = (0..=LIMIT).map(|_| busy()).collect();
+    while yields() < before + 10 {
+        os::task::sleep_ns(1_000_000);
+    }
+    stop.store(true, SeqCst);
+    busy.into_iter().for_each(|r| r.join().unwrap());
+}
+
+/// All turns are with threads that wait for the disk; another computes meanwhile.
+fn who_goes_aside_leaves_its_turn() {
+    let (computed, seen) = channel();
+    let (written, gate) = channel::<()>();
+    let gate = Arc::new(os::sync::Mutex::new(gate));
+    let aside = || {
+        let gate = Arc::clone(&gate);
+        request(move || timed(WaitKind::WriteLog, || gate.lock().recv().unwrap()))
+    };
+    let aside: Vec<_> = (0..LIMIT).map(|_| aside()).collect();
+    let other = request(move || computed.send(()).unwrap());
+    seen.recv().unwrap();
+    (0..LIMIT).for_each(|_| written.send(()).unwrap());
+    aside.into_iter().for_each(|r| r.join().unwrap());
+    other.join().unwrap();
+}
