@@ -3,7 +3,8 @@
 //!
 //! Invariants
 //!  1. Every table that is checked is locked S, system tables too: who defines something waits.
-//!  2. Locks that were taken here are given back here, also within a transaction of the user.
+//!  2. Locks that were taken here are given back here, also within a transaction of the user: what
+//!     that held before, it holds as before.
 
 use base::{ObjectId, SqlError, SqlResult, messages};
 use database::{CheckFinding, CheckReport, Database, Looked};
@@ -14,9 +15,9 @@ use std::fmt::Display;
 use std::sync::Arc;
 use work::Work;
 
-/// Tables under S locks.
+/// Tables under S locks, and the modes in which the transaction held them before.
 pub(crate) struct KeptAway {
-    locked: Vec<Resource>,
+    locked: Vec<(Resource, Mode)>,
 }
 
 impl KeptAway {
@@ -39,13 +40,14 @@ impl KeptAway {
                 let resource = Resource::object(database.id(), object);
                 let owner = Arc::clone(work.owner());
                 let timeout = work.timeout();
+                let before = work.locks().held_mode(&owner, resource);
                 let asked =
                     work.locks().lock(&owner, resource, Mode::S, Duration::Short, timeout, None);
                 if let Err(e) = asked {
                     kept.release(work);
                     return Err(e.into());
                 }
-                kept.locked.push(resource);
+                kept.locked.push((resource, before));
                 known.insert(object);
             }
         }
@@ -53,8 +55,11 @@ impl KeptAway {
 
     /// Lets others change them again.
     pub(crate) fn release(self, work: &Work) {
-        for resource in self.locked {
-            work.locks().release(work.owner(), resource);
+        for (resource, before) in self.locked {
+            match before {
+                Mode::NL => work.locks().release(work.owner(), resource),
+                _ => work.locks().release_to(work.owner(), resource, before),
+            };
         }
     }
 }

@@ -327,6 +327,17 @@ impl Head {
         Some(self.remove(pools, owner))
     }
 
+    /// What an owner still holds is held in a weaker mode from now on.
+    pub(crate) fn weaken(&mut self, pools: &mut Pools, owner: OwnerId, to: Mode) {
+        let mine = self.holders_mut(pools).iter_mut().find(|h| h.owner == owner);
+        let mine = mine.expect("who weakens a lock holds it");
+        assert!(to != Mode::NL && mine.mode.covers(to), "{:?} has no {to:?} in it", mine.mode);
+        mine.mode = to;
+        self.granted = self.others(pools, owner).with(to);
+        let asks = |w: &Waiting| w.pending.ask.owner == owner;
+        debug_assert!(!pools.waiting(self.queue).iter().any(asks), "rule 2: it waits for nothing");
+    }
+
     /// The owner holds it no longer.
     pub(crate) fn remove(&mut self, pools: &mut Pools, owner: OwnerId) -> bool {
         if self.group == NONE {

@@ -117,13 +117,14 @@ impl Shard {
         self.heads.find(hash, |h| h.resource == *resource)
     }
 
-    /// Drops one short reference of an owner.
+    /// Drops one short reference of an owner; what it still holds then, it holds `then`.
     #[inline]
     pub(crate) fn release(
         &mut self,
         owner: OwnerId,
         resource: &Resource,
         hash: u64,
+        then: Option<Mode>,
         budget: &Budget,
     ) -> Released {
         let mut released = Released::NotHeld;
@@ -131,6 +132,9 @@ impl Shard {
             None => 0,
             Some(false) => {
                 released = Released::Kept;
+                if let Some(mode) = then {
+                    head.weaken(pools, owner, mode);
+                }
                 0
             }
             Some(true) => {

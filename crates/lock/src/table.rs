@@ -432,9 +432,23 @@ impl Table {
     /// mode; one that escalation took away is no error. Whether the owner holds it no longer.
     #[inline]
     pub fn release(&self, owner: &Owner, resource: Resource) -> bool {
+        self.drop_short(owner, resource, None)
+    }
+
+    /// The same, and where the owner holds the lock still it holds it in this mode again, as
+    /// before the request that it gives back. Whether it holds it no longer.
+    ///
+    /// # Panics
+    /// When what it holds has no such mode in it.
+    pub fn release_to(&self, owner: &Owner, resource: Resource, before: Mode) -> bool {
+        self.drop_short(owner, resource, Some(before))
+    }
+
+    #[inline]
+    fn drop_short(&self, owner: &Owner, resource: Resource, then: Option<Mode>) -> bool {
         let hash = self.hash(&resource);
         let id = owner.id();
-        let released = self.shard_of(hash).release(id, &resource, hash, &self.budget);
+        let released = self.shard_of(hash).release(id, &resource, hash, then, &self.budget);
         let listed = || owner.held.lock().short.contains(&resource);
         debug_assert!(released != Released::NotHeld || !listed(), "what is listed is held");
         if released == Released::Gone {

@@ -224,6 +224,25 @@ impl World {
         self.serve(place);
     }
 
+    /// Gives a short reference back; what is left is held in some mode that it has in it.
+    fn release_to(&mut self, o: usize, place: usize, mode: Mode) {
+        let held = self.places[place].held(o);
+        if held == Mode::NL || !held.covers(mode) {
+            return;
+        }
+        let gone = self.table.release_to(&self.owners[o], resource(place), mode);
+        let p = &mut self.places[place];
+        let at = p.holds.iter().position(|h| h.owner == o).expect("it is held");
+        let h = &mut p.holds[at];
+        h.refs = h.refs.saturating_sub(1);
+        h.mode = mode;
+        assert_eq!(gone, h.refs == 0 && !h.long);
+        if gone {
+            p.holds.remove(at);
+        }
+        self.serve(place);
+    }
+
     fn release_many(&mut self, o: usize, only_short: bool) {
         if only_short {
             self.table.release_short(&self.owners[o]);
@@ -281,11 +300,12 @@ fn history(seed: u64) {
         let duration = [Duration::Instant, Duration::Short, Duration::Long][random.below(3)];
         let modes = if place == 0 { TABLE_MODES } else { KEY_MODES };
         let mode = modes[random.below(modes.len())];
-        match (random.below(10), world.tickets[o].is_some()) {
+        match (random.below(11), world.tickets[o].is_some()) {
             (0..=6, false) => world.ask(o, place, mode, duration),
             (7, false) => world.release(o, place),
             (8, false) => world.release_many(o, true),
             (9, false) => world.release_many(o, false),
+            (10, false) => world.release_to(o, place, mode),
             // One who waits does nothing else, until it is served or gives up.
             (what, true) => {
                 let served = world.tickets[o].as_ref().is_some_and(|t| t.3);
@@ -293,7 +313,7 @@ fn history(seed: u64) {
                     world.end_wait(o, what == 0);
                 }
             }
-            (_, false) => unreachable!("ten kinds of steps"),
+            (_, false) => unreachable!("eleven kinds of steps"),
         }
         world.check();
     }
