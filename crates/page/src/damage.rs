@@ -9,7 +9,7 @@ use crate::record::RecordKind;
 use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES, PAGE_HEADER_BYTES};
 
 /// What is wrong with a page's bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Damage {
     /// The slot array does not fit the page.
     SlotCount(u16),

@@ -11,6 +11,7 @@
 //! | mixed | 0 | a page is free | an IAM page of a chain: allocated, mixed, IAM; else 0 |
 //! | behind the file's end | 0 | 0 | 0 |
 
+use crate::finding::{Finding, Findings};
 use crate::map::{INTERVAL_PAGES, is_system_extent};
 use crate::space::Space;
 use crate::survey::UnitSurvey;
@@ -18,41 +19,8 @@ use crate::{
     AllocUnit, PageSet, SpaceError, diff_page, gam_page, map_fault, ml_page, pfs_page, sgam_page,
 };
 use base::{AllocUnitId, ExtentId, FileId, PageId};
-use page::{Damage, EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, PageKind, Pfs};
+use page::{EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, PageKind, Pfs};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What is wrong with the maps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
-    /// Two units own an extent: 8904.
-    OwnedTwice(ExtentId, AllocUnitId, AllocUnitId),
-    /// A unit owns an extent that the GAM says is free: 8904.
-    OwnedButFree(ExtentId, AllocUnitId),
-    /// The GAM says taken, and nobody owns it: 8905.
-    Lost(ExtentId),
-    /// The GAM says that an extent is free, and it is mixed: 8903.
-    MixedButFree(ExtentId),
-    /// The GAM or SGAM gives away an extent that holds maps, or lies behind the file's end.
-    NotToGive(ExtentId, PageId),
-    /// The SGAM says what is not so of a mixed extent, or calls one mixed that is not: 8904.
-    Mixed(ExtentId),
-    /// The byte of a page: found, expected: 8948.
-    Pfs(PageId, u8, u8),
-    /// A page is allocated as an IAM page and is in no chain: 8906.
-    NoChain(PageId, u8),
-    /// A unit owns an extent that holds maps, or lies behind the end of its file: 2579.
-    Stray(ExtentId, AllocUnitId),
-    /// The DIFF or ML page says of an extent what is not so: 2515.
-    Changed(ExtentId, PageId),
-    /// A page of the maps cannot be used: 8946.
-    Unreadable(PageId, AllocUnitId, &'static str),
-    /// A field in the header of a page of the maps: 8939.
-    Header(PageId, AllocUnitId, Damage),
-    /// Two IAM pages of a chain cover one interval: 8947.
-    IntervalTwice(AllocUnitId, PageId, PageId),
-    /// An IAM page is not the one that its predecessor leads to: 2577.
-    Chain(AllocUnitId, PageId, u32, u32),
-}
 
 /// What is known of the owners when extents are looked at.
 struct Owners {
@@ -65,7 +33,7 @@ struct Owners {
 struct Walk<'s> {
     space: &'s Space,
     owners: Owners,
-    findings: Vec<Finding>,
+    findings: Findings,
     /// Pages of the maps that were looked at, and whether they can be used.
     maps: BTreeMap<PageId, bool>,
 }
@@ -73,8 +41,8 @@ struct Walk<'s> {
 impl Space {
     /// Compares the maps with the chains of all units of the database. Nobody changes it
     /// meanwhile, or the caller looks twice.
-    pub fn check(&self, units: &[&AllocUnit]) -> Vec<Finding> {
-        let mut findings = Vec::new();
+    pub fn check(&self, units: &[&AllocUnit]) -> Findings {
+        let mut findings = Findings::default();
         let mut owners = Owners {
             units: BTreeMap::new(),
             iam_pages: PageSet::default(),
@@ -83,7 +51,7 @@ impl Space {
         for unit in units {
             let UnitSurvey { found, findings: of_unit, .. } = self.survey(unit);
             debug_assert!(found.extents.is_empty() || !found.iam_pages.is_empty(), "IAM pages own");
-            findings.extend(of_unit);
+            findings.append(of_unit);
             for e in found.extents {
                 if let Some(other) = owners.units.insert(e, unit.id) {
                     findings.push(Finding::OwnedTwice(e, other, unit.id));
@@ -119,17 +87,21 @@ impl Walk<'_> {
         self.behind_the_end(file, size);
     }
 
-    fn header(&mut self, id: PageId, kind: PageKind) {
+    /// Looks at a page of the maps. Whether it can be used.
+    fn header(&mut self, id: PageId, kind: PageKind) -> bool {
         let checked = self.space.pages.read(id).map_err(|_| "the page cannot be read");
         let fault =
             checked.map(|g| (map_fault(g.view(), id, kind), page::header_damages(g.view().0)));
         match fault {
             Ok((None, damages)) => {
-                let header = |d| Finding::Header(id, AllocUnitId(0), d);
-                self.findings.extend(damages.into_iter().map(header));
+                for damage in damages {
+                    self.findings.push(Finding::Header(id, AllocUnitId(0), damage));
+                }
+                true
             }
             Ok((Some(what), _)) | Err(what) => {
                 self.findings.push(Finding::Unreadable(id, AllocUnitId(0), what));
+                false
             }
         }
     }
@@ -139,9 +111,7 @@ impl Walk<'_> {
         if let Some(&known) = self.maps.get(&id) {
             return known;
         }
-        let before = self.findings.len();
-        self.header(id, kind);
-        let usable = !self.findings[before..].iter().any(|f| matches!(f, Finding::Unreadable(..)));
+        let usable = self.header(id, kind);
         let known = self.maps.insert(id, usable);
         debug_assert_eq!(known, None, "a map is looked at once");
         usable

@@ -12,6 +12,7 @@ mod check;
 mod claim;
 mod drop_unit;
 mod error;
+mod finding;
 mod format;
 mod grow;
 mod iam;
@@ -26,9 +27,9 @@ mod tests;
 mod unit;
 
 pub use allocate::UnitChange;
-pub use check::Finding;
 pub use claim::Claim;
 pub use error::SpaceError;
+pub use finding::{FINDINGS_MAX, Finding, Findings};
 pub use format::{FIRST_FREE_EXTENT, FileFacts, format_file, read_file_facts};
 pub use grow::GrowthOptions;
 pub use map::{boot_page, diff_page, gam_page, ml_page, pfs_page, sgam_page};

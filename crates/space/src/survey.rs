@@ -6,13 +6,13 @@
 //!     says what it could not follow.
 //!  2. A chain ends: each IAM page has the sequence number after its predecessor's.
 
-use crate::check::Finding;
 use crate::claim::interval_fault;
+use crate::finding::{Finding, Findings};
 use crate::map::is_system_extent;
 use crate::space::Space;
 use crate::{AllocUnit, SpaceError, iam, pfs_page};
 use base::{AllocUnitId, ExtentId, FileId, Lsn, PageId};
-use page::{Damage, ExtentBits, PageKind, PageView, Pfs};
+use page::{ExtentBits, PageKind, PageView, Pfs};
 use std::collections::BTreeMap;
 
 /// The pages of one unit.
@@ -34,7 +34,7 @@ pub struct UnitSurvey {
     /// Pages of its extents that are not allocated.
     pub unallocated: Vec<PageId>,
     /// What is wrong with its chain.
-    pub findings: Vec<Finding>,
+    pub findings: Findings,
     /// No page of the unit is older; none where that is not known.
     pub made: Option<Lsn>,
 }
@@ -125,9 +125,9 @@ impl Space {
         if expected == 0 {
             survey.made = Some(iam::made(v)).filter(|lsn| *lsn != Lsn::ZERO);
         }
-        let damages = page::header_damages(v.0);
-        let header = |d: Damage| Finding::Header(at, unit, d);
-        survey.findings.extend(damages.into_iter().map(header));
+        for damage in page::header_damages(v.0) {
+            survey.findings.push(Finding::Header(at, unit, damage));
+        }
         survey.found.iam_pages.push(at);
         if let Some(other) = intervals.insert((file, range.start), at) {
             survey.findings.push(Finding::IntervalTwice(unit, other, at));

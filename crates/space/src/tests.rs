@@ -4,14 +4,14 @@
 
 use crate::redo::{bits_payload, kinds, pfs_payload};
 use crate::{
-    AllocUnit, Claim, FileFacts, Finding, GrowthOptions, Space, SpaceError, SpaceRedo, format_file,
-    gam_page, pfs_page, sgam_page,
+    AllocUnit, Claim, FINDINGS_MAX, FileFacts, Finding, GrowthOptions, Space, SpaceError,
+    SpaceRedo, format_file, gam_page, pfs_page, sgam_page,
 };
 use base::{AllocUnitId, DatabaseId, ExtentId, FileId, Lsn, PageId};
 use buffer::{Change, Pages, PagesOptions, Pool, Undo};
 use os::disk::{Disk as _, File, OpenHow};
 use os::memory::Memory;
-use page::{PageBytes, PageKind, PageMut, Pfs};
+use page::{EXTENTS_PER_INTERVAL, PageBytes, PageKind, PageMut, Pfs};
 use sim::{Disk, DiskOptions, Options, Simulation};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -138,7 +138,7 @@ fn many_claim(tasks: u64, rounds: u64) {
     }
     let all: BTreeSet<&PageId> = held.iter().flatten().collect();
     assert_eq!(all.len(), held.iter().map(Vec::len).sum::<usize>(), "a page has one owner");
-    assert_eq!(s.check(&[&units[0], &units[1]]), vec![]);
+    assert_eq!(s.check(&[&units[0], &units[1]]).kept, vec![]);
     let promised = s.promised.lock();
     assert!(promised.pages.is_empty() && promised.extents.is_empty());
 }
@@ -173,7 +173,7 @@ fn free_pages_are_used_before_new_extents() {
     free(&s, &u, first[2]);
     let reopened = AllocUnit::open(u.id, u.first_iam);
     assert_eq!(allocate(&s, &reopened, 1), vec![first[2]]);
-    assert_eq!(s.check(&[&u]), vec![]);
+    assert_eq!(s.check(&[&u]).kept, vec![]);
 }
 
 /// A file that may not grow refuses with 1105 and keeps what it has; the claim is forgotten.
@@ -189,7 +189,7 @@ fn a_full_file_is_1105_until_something_is_freed() {
     s.set_growth(FileId(1), GrowthOptions { pages: 1000, max_pages: 128 });
     assert_eq!(allocate(&s, &u, 8).len(), 8);
     assert_eq!(s.size_pages(FileId(1)), Some(128), "to the limit, not beyond");
-    assert_eq!(s.check(&[&u]), vec![]);
+    assert_eq!(s.check(&[&u]).kept, vec![]);
 }
 
 /// Tells the search that nothing is free before an extent.
@@ -207,12 +207,12 @@ fn growth_crosses_a_pfs_interval() {
     let pages = allocate(&s, &u, 24);
     let extents: BTreeSet<u32> = pages.iter().map(|p| p.page / 8).collect();
     assert_eq!(extents, BTreeSet::from([1009, 1010, 1012]), "extent 1011 holds the map");
-    assert_eq!(s.check(&[&u]), vec![]);
+    assert_eq!(s.check(&[&u]).kept, vec![]);
     free(&s, &u, pages[0]);
     free(&s, &u, pages[23]);
     assert_eq!(pages_of(&s, &u).len(), 22);
     s.drop_unit(&u).unwrap();
-    assert_eq!(s.check(&[]), vec![]);
+    assert_eq!(s.check(&[]).kept, vec![]);
 }
 
 /// GAM, SGAM, DIFF and ML pages again at page 511,232; a unit there has a second IAM page.
@@ -230,9 +230,9 @@ fn growth_crosses_a_gam_interval() {
     let beyond = PageId::new(1, 511_232);
     assert_eq!(s.pages().read(beyond).unwrap().view().kind(), Some(PageKind::Gam));
     assert_eq!((gam_page(pages[15]), pfs_page(pages[15]).page), (beyond, 509_544));
-    assert_eq!(s.check(&[&u]), vec![]);
+    assert_eq!(s.check(&[&u]).kept, vec![]);
     s.drop_unit(&u).unwrap();
-    assert_eq!(s.check(&[]), vec![]);
+    assert_eq!(s.check(&[]).kept, vec![]);
 }
 
 /// IAM pages share mixed extents, eight in each; dropped ones make room for others.
@@ -242,7 +242,7 @@ fn mixed_extents_fill_up_and_are_used_again() {
     let units: Vec<AllocUnit> = (1..=20).map(|id| unit(&s, id)).collect();
     let mixed: BTreeSet<ExtentId> = units.iter().map(|u| u.first_iam.extent()).collect();
     assert_eq!(mixed.len(), 3);
-    assert_eq!(s.check(&units.iter().collect::<Vec<_>>()), vec![]);
+    assert_eq!(s.check(&units.iter().collect::<Vec<_>>()).kept, vec![]);
     for u in &units {
         allocate(&s, u, 9);
     }
@@ -254,7 +254,7 @@ fn mixed_extents_fill_up_and_are_used_again() {
     assert!(later.iter().all(|u| mixed.contains(&u.first_iam.extent())), "room was made");
     assert!(!s.unit_exists(&units[0]).unwrap(), "its head is another unit's now");
     let all: Vec<&AllocUnit> = units[10..].iter().chain(&later).collect();
-    assert_eq!(s.check(&all), vec![]);
+    assert_eq!(s.check(&all).kept, vec![]);
     assert_eq!(pages_of(&s, &units[15]).len(), 9);
 }
 
@@ -298,18 +298,35 @@ fn the_checker_sees_planted_damage() {
     ];
     for (map, kind, lie, truth, finding) in cases {
         plant(&s, map, kind, &lie);
-        let found = s.check(&[&a, &b]);
+        let found = s.check(&[&a, &b]).kept;
         assert!(found.contains(&finding), "{finding:?}, not {found:?}");
         plant(&s, map, kind, &truth);
-        assert_eq!(s.check(&[&a, &b]), vec![]);
+        assert_eq!(s.check(&[&a, &b]).kept, vec![]);
     }
     // An IAM page that the PFS calls free, and a chain whose head is another unit's.
     let head = a.first_iam;
     plant(&s, pfs_page(head), byte, &pfs(head, 0));
-    assert!(s.check(&[&a, &b]).contains(&Finding::Pfs(head, 0, 0x70)));
+    assert!(s.check(&[&a, &b]).kept.contains(&Finding::Pfs(head, 0, 0x70)));
     let wrong = AllocUnit::open(AllocUnitId(9), a.first_iam);
     let unit = Finding::Unreadable(head, AllocUnitId(9), "alloc unit ID");
-    assert!(s.check(&[&wrong]).contains(&unit));
+    assert!(s.check(&[&wrong]).kept.contains(&unit));
+}
+
+/// A spoilt map may lie about every extent: so much is kept, the rest is counted.
+#[test]
+fn what_a_spoilt_map_says_has_a_bound() {
+    let s = space(960, growing(0));
+    let (a, behind) = (unit(&s, 1), EXTENTS_PER_INTERVAL - 960 / 8);
+    let map = gam_page(PageId { file: FileId(1), page: 0 });
+    plant(&s, map, kinds::SET_BITS, &bits_payload(960 / 8, behind, true));
+    let found = s.check(&[&a]);
+    assert_eq!(found.kept.len(), FINDINGS_MAX);
+    assert_eq!(found.kept.len() as u64 + found.more, u64::from(behind));
+    // A second look that has seen the first extent free no longer, and one more lie.
+    plant(&s, map, kinds::SET_BITS, &bits_payload(960 / 8, 1, false));
+    let sure = found.clone().seen_twice(&s.check(&[&a]));
+    assert_eq!(sure.kept, found.kept[1..]);
+    assert_eq!(sure.more, found.more - 1);
 }
 
 /// A chain of IAM pages that comes back to itself, and a page that covers no interval, are damage
@@ -324,7 +341,7 @@ fn an_iam_chain_that_makes_no_sense_is_an_error() {
     plant(&s, head, kinds::LINK_IAM, &[p0, p1, p2, p3, 1, 0]);
     assert!(s.unit_pages(&a).is_err(), "the chain comes back to its head");
     let found = s.check(&[&a]);
-    assert!(found.contains(&Finding::Chain(a.id, head, 0, 1)), "{found:?}");
+    assert!(found.kept.contains(&Finding::Chain(a.id, head, 0, 1)), "{found:?}");
     plant(&s, head, kinds::LINK_IAM, &[0; 6]);
     assert!(s.unit_pages(&a).is_ok());
     for start in [5, u32::MAX / 63_904 * 63_904] {

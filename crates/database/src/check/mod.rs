@@ -22,11 +22,12 @@ use base::{HobtId, ObjectId, PageId, SqlError};
 use catalog::view::{DatabaseView, Object, PhysicalColumn, Table};
 use owner::Owner;
 use rowstore::{RowAt, RowHobt};
+use space::Findings;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Findings that are kept; the rest is counted.
-pub(crate) const FINDINGS_MAX: usize = 20_000;
+pub(crate) const FINDINGS_MAX: usize = space::FINDINGS_MAX;
 /// How often the maps are looked at before a finding counts: others may be allocating.
 const LOOKS: usize = 4;
 const PAUSE_NS: u64 = 20_000_000;
@@ -78,6 +79,15 @@ impl CheckReport {
         } else {
             self.dropped += 1;
         }
+    }
+
+    /// Findings about maps and chains.
+    fn allocate(&mut self, db: &Database, owners: &BTreeMap<u32, Owner>, found: &Findings) {
+        let room = FINDINGS_MAX.saturating_sub(self.allocation.len());
+        let kept = found.kept.iter().take(room);
+        self.allocation.extend(kept.map(|f| describe::map_finding(db, owners, f)));
+        self.dropped += found.more + found.kept.len().saturating_sub(room) as u64;
+        debug_assert!(self.allocation.len() <= FINDINGS_MAX, "invariant 2");
     }
 }
 
@@ -199,15 +209,14 @@ impl Database {
             for one in [Some(hobt), hobt.large()].into_iter().flatten() {
                 let findings = self.space.survey(one.unit()).findings;
                 let owners = owners_of(&self.view(), &self.hobts.all());
-                let found = findings.iter().map(|f| describe::map_finding(self, &owners, f));
-                report.allocation.extend(found);
+                report.allocate(self, &owners, &findings);
             }
         }
     }
 
     /// The maps against all units. What is found only once was somebody at work.
     fn check_maps(&self, report: &mut CheckReport) {
-        let mut sure: Option<Vec<space::Finding>> = None;
+        let mut sure: Option<Findings> = None;
         for look in 0..LOOKS {
             let hobts = self.hobts.all();
             let both = |h: &Arc<RowHobt>| [Some(Arc::clone(h)), h.large().cloned()];
@@ -224,7 +233,7 @@ impl Database {
                 trees.iter().map(|h| &**h.unit()).chain(&dropped).collect();
             let mut found = self.space.check(&units);
             if let Some(before) = &sure {
-                found.retain(|f| before.contains(f));
+                found = found.seen_twice(before);
             }
             let clean = found.is_empty();
             sure = Some(found);
@@ -236,10 +245,7 @@ impl Database {
             }
         }
         let owners = owners_of(&self.view(), &self.hobts.all());
-        let found = sure.unwrap_or_default();
-        let kept = found.iter().take(FINDINGS_MAX);
-        report.allocation.extend(kept.map(|f| describe::map_finding(self, &owners, f)));
-        report.dropped += found.len().saturating_sub(FINDINGS_MAX) as u64;
+        report.allocate(self, &owners, &sure.unwrap_or_default());
     }
 }
 
