@@ -100,6 +100,11 @@ impl Instance {
         &self.env.disk
     }
 
+    /// The memory that everything here takes its share of.
+    pub fn memory(&self) -> &Arc<Memory> {
+        &self.memory
+    }
+
     pub(crate) fn arc(&self) -> Arc<Instance> {
         self.me.upgrade().expect("an instance in use is alive")
     }

@@ -1,5 +1,6 @@
 //! A connection's task: reads messages, gives requests to workers, minds attentions.
 
+use crate::account::{Account, Asked};
 use crate::link::{Channel, Left, Link, Speech};
 use crate::listener::House;
 use crate::login::admit;
@@ -12,12 +13,12 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tds::{Done, DoneKind, DoneStatus, Message, PacketAssembler, PacketStatus, PacketType};
+use tds::{Done, DoneKind, DoneStatus, PacketAssembler, PacketStatus, PacketType};
 use tokio::net::TcpStream;
 
 /// Requests that may wait for the one that runs. As long as there are fewer, the socket is read:
 /// an attention or the client's end is noticed.
-const QUEUED_MAX: usize = 4;
+const QUEUED_MAX: usize = 2;
 /// How long a client may take to read the last words.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// The same when the server stops and many are to be told.
@@ -61,7 +62,8 @@ struct Attendant<'a> {
     channel: Option<Box<Channel>>,
     input: PacketAssembler,
     /// Requests that came while another runs.
-    next: VecDeque<Message>,
+    next: VecDeque<Asked>,
+    account: Account,
 }
 
 impl<'a> Attendant<'a> {
@@ -73,6 +75,7 @@ impl<'a> Attendant<'a> {
             channel: Some(channel),
             input: PacketAssembler::new(house.options.request_bytes_max),
             next: VecDeque::new(),
+            account: Account::new(house.lender.clone()),
         }
     }
 
@@ -141,7 +144,7 @@ impl<'a> Attendant<'a> {
         loop {
             if let Some(channel) = self.channel.take() {
                 match self.next.pop_front() {
-                    Some(message) => self.take_up(channel, message)?,
+                    Some(asked) => self.take_up(channel, asked)?,
                     None => self.channel = Some(channel),
                 }
             }
@@ -155,27 +158,31 @@ impl<'a> Attendant<'a> {
                 Ok(Some(message)) if message.kind == PacketType::Attention => {
                     // It is for all that was asked before it.
                     self.next.clear();
+                    self.account.give_up();
                     self.link.attention(self.speech)?;
                 }
-                Ok(Some(message)) => self.next.push_back(message),
-                Ok(None) => return Ok(()),
+                Ok(Some(message)) => self.next.push_back(self.account.close(message)),
+                Ok(None) => {
+                    self.account.watch(&mut self.input);
+                    return Ok(());
+                }
                 Err(e) => return self.lost(e),
             }
         }
     }
 
-    fn take_up(&mut self, channel: Box<Channel>, message: Message) -> io::Result<()> {
-        if message.status.has(PacketStatus::IGNORE) {
+    fn take_up(&mut self, channel: Box<Channel>, asked: Asked) -> io::Result<()> {
+        if asked.message.status.has(PacketStatus::IGNORE) {
             // Given up half sent: not run, but answered.
             self.channel = Some(channel);
             let done = Done::new(DoneKind::Done, DoneStatus::ERROR);
             return self.link.wire.send(&last_words(self.speech, done)).map(|_| ());
         }
-        self.dispatch(channel, message);
+        self.dispatch(channel, asked);
         Ok(())
     }
 
-    fn dispatch(&self, channel: Box<Channel>, message: Message) {
+    fn dispatch(&self, channel: Box<Channel>, asked: Asked) {
         channel.waiter.reset_unless_killed();
         self.link.begin(&channel.waiter);
         if self.link.is_ended() {
@@ -185,7 +192,7 @@ impl<'a> Attendant<'a> {
         self.house.workers.submit(move || {
             let most = house.options.output_bytes_max;
             let engine = house.engine.as_ref();
-            let given_back = request::answer(engine, &link, channel, &message, most);
+            let given_back = request::answer(engine, &link, channel, asked, most);
             link.give_back(given_back);
         });
     }

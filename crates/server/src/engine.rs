@@ -1,7 +1,9 @@
 //! What the door asks of whatever is behind it.
 
 use base::SqlResult;
+use os::memory::Memory;
 use session::{Connection, Login};
+use std::sync::Arc;
 
 /// The engine behind the door: `instance` through an adapter, or a test's fake.
 ///
@@ -19,6 +21,11 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// 4060 when the database cannot be opened, 17809 when there are too many.
     fn connect(&self, login: Login) -> SqlResult<Box<dyn Connection>>;
+
+    /// What long requests are charged to; none where nobody counts. Asked once, at the start.
+    fn memory(&self) -> Option<Arc<Memory>> {
+        None
+    }
 
     /// `@@SERVERNAME`: stands in every message.
     fn server_name(&self) -> &str;

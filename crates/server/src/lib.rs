@@ -20,12 +20,13 @@
 //!     for the one message and then for the other.
 //!  4. No more than [`Options::output_bytes_max`] and one flush wait for a client that does not
 //!     read; the request waits under ASYNC_NETWORK_IO.
-//!  5. An idle connection holds no buffers.
+//!  5. An idle connection holds no buffers; long requests are charged to the engine's memory.
 //!
 //! Not here: what a request means; passwords of whom (the engine asks [`password`]).
 
 #![forbid(unsafe_code)]
 
+mod account;
 mod certificate;
 mod connection;
 mod engine;

@@ -1,5 +1,6 @@
 //! The listener and the list of connections: start, accept, stop.
 
+use crate::account::Lender;
 use crate::certificate::Certificate;
 use crate::connection::serve;
 use crate::engine::Engine;
@@ -36,6 +37,8 @@ pub(crate) struct House {
     pub(crate) certificate: Certificate,
     pub(crate) workers: Arc<Workers>,
     pub(crate) throttle: Throttle,
+    /// What long requests are charged to.
+    pub(crate) lender: Option<Lender>,
     links: Mutex<Links>,
     emptied: Condvar,
     stopping: watch::Sender<bool>,
@@ -129,6 +132,7 @@ impl Server {
         };
         let address = listener.local_addr()?;
         let house = Arc::new(House {
+            lender: engine.memory().map(Lender::new),
             engine,
             workers: Workers::new(options.workers_max),
             options,

@@ -1,5 +1,6 @@
 //! A request on its worker: decoded, run, answered; a panic ends it and its connection alone.
 
+use crate::account::Asked;
 use crate::engine::Engine;
 use crate::link::{Channel, Link};
 use crate::response::Response;
@@ -10,7 +11,7 @@ use session::{
     TransactionRequest,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tds::{Isolation, Message, PacketStatus, RpcBatch, RpcCall, TdsError, TransactionCommand};
+use tds::{Isolation, PacketStatus, RpcBatch, RpcCall, TdsError, TransactionCommand};
 use types::{Bytes, SqlType, Value};
 
 /// Answers a message. Returns the session, or none when the connection ends.
@@ -18,13 +19,13 @@ pub(crate) fn answer(
     engine: &dyn Engine,
     link: &Link,
     mut channel: Box<Channel>,
-    message: &Message,
+    asked: Asked,
     output_bytes_max: usize,
 ) -> Option<Box<Channel>> {
     let waiter = std::sync::Arc::clone(&channel.waiter);
     let name = engine.server_name();
     let mut response = Response::new(link, &waiter, name, channel.speech, output_bytes_max);
-    let run = AssertUnwindSafe(|| run(&mut channel, message, &mut response));
+    let run = AssertUnwindSafe(|| run(&mut channel, &asked, &mut response));
     let goes_on = match catch_unwind(run) {
         Ok(goes_on) => goes_on,
         Err(panic) => {
@@ -34,6 +35,8 @@ pub(crate) fn answer(
             false
         }
     };
+    // The client may ask for as much again.
+    drop(asked);
     // The response's end must be on its way before the task may take up the next request.
     response.finish();
     if !goes_on {
@@ -58,7 +61,8 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// Runs a message; false when the connection ends.
-fn run(channel: &mut Channel, message: &Message, response: &mut Response<'_>) -> bool {
+fn run(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> bool {
+    let message = &asked.message;
     match channel.waiter.cancellation() {
         Some(Cancelled::Kill) => {
             response.message(&SqlError::new(messages::SESSION_KILLED, &[]));
@@ -71,6 +75,10 @@ fn run(channel: &mut Channel, message: &Message, response: &mut Response<'_>) ->
         channel.connection.reset(false, response);
     } else if message.status.has(PacketStatus::RESET_CONNECTION_SKIP_TRAN) {
         channel.connection.reset(true, response);
+    }
+    if asked.refused {
+        let error = SqlError::new(messages::OUT_OF_MEMORY, &[&"default"]);
+        return fail(&error, DoneScope::Statement, response);
     }
     match tds::decode_request(message) {
         Ok(tds::Request::Batch { text, .. }) => {
@@ -113,7 +121,12 @@ fn run_calls(channel: &mut Channel, mut calls: RpcBatch<'_>, response: &mut Resp
 /// Tells what is wrong with a request; false when the stream cannot be trusted any more.
 fn refuse(e: TdsError, scope: DoneScope, response: &mut Response<'_>) -> bool {
     let goes_on = !e.is_fatal();
-    response.message(&SqlError::from(e));
+    fail(&SqlError::from(e), scope, response) && goes_on
+}
+
+/// Tells why a request does not run.
+fn fail(error: &SqlError, scope: DoneScope, response: &mut Response<'_>) -> bool {
+    response.message(error);
     response.done(Done {
         scope,
         command: session::Command::Other,
@@ -122,7 +135,7 @@ fn refuse(e: TdsError, scope: DoneScope, response: &mut Response<'_>) -> bool {
         error: true,
         in_transaction: false,
     });
-    goes_on
+    true
 }
 
 fn convert_call(call: RpcCall) -> (Procedure, Vec<Parameter>) {

@@ -31,6 +31,10 @@ impl server::Engine for Door {
         Ok(Box::new(self.instance.connect(login)?))
     }
 
+    fn memory(&self) -> Option<Arc<os::memory::Memory>> {
+        Some(Arc::clone(self.instance.memory()))
+    }
+
     fn server_name(&self) -> &str {
         self.instance.server_name()
     }

@@ -17,6 +17,9 @@ const IDLE_BYTES_MAX: usize = 8 * 1024;
 /// The largest packet size a client may ask for.
 pub const PACKET_SIZE_MAX: u16 = 32767;
 
+/// By how much the buffer of a long message grows.
+const STEP_BYTES: usize = 1 << 20;
+
 /// What a message is, from the first byte of its packets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
@@ -159,13 +162,22 @@ pub struct PacketAssembler {
     /// Bytes of `input` already consumed.
     at: usize,
     partial: Option<Message>,
+    /// The rest of the partial message is read and not kept.
+    forgets: bool,
     spare: Vec<u8>,
 }
 
 impl PacketAssembler {
     /// An assembler that refuses messages of more than `limit` bytes of payload.
     pub fn new(limit: usize) -> Self {
-        PacketAssembler { limit, input: Vec::new(), at: 0, partial: None, spare: Vec::new() }
+        PacketAssembler {
+            limit,
+            input: Vec::new(),
+            at: 0,
+            partial: None,
+            forgets: false,
+            spare: Vec::new(),
+        }
     }
 
     /// Another limit from the next packet on: small until login, larger after.
@@ -241,17 +253,22 @@ impl PacketAssembler {
         let mut message = match self.partial.take() {
             Some(m) if m.kind == header.kind => m,
             Some(_) => return Err(TdsError::PacketType { found: header.kind as u8 }),
-            None => Message {
-                kind: header.kind,
-                status: PacketStatus::default(),
-                spid: header.spid,
-                payload: std::mem::take(&mut self.spare),
-            },
+            None => {
+                self.forgets = false;
+                Message {
+                    kind: header.kind,
+                    status: PacketStatus::default(),
+                    spid: header.spid,
+                    payload: std::mem::take(&mut self.spare),
+                }
+            }
         };
         if message.payload.len() + body.len() > self.limit {
             return Err(TdsError::MessageTooLong { limit: self.limit });
         }
-        message.payload.extend_from_slice(&self.input[body]);
+        if !self.forgets {
+            append(&mut message.payload, &self.input[body]);
+        }
         message.status = message.status.and(header.status);
         if header.status.has(PacketStatus::EOM) || header.kind == PacketType::Attention {
             return Ok(Some(message));
@@ -273,6 +290,19 @@ impl PacketAssembler {
         }
     }
 
+    /// What is kept of a message whose end has not come.
+    pub fn partial_bytes(&self) -> usize {
+        self.partial.as_ref().map_or(0, |m| m.payload.capacity())
+    }
+
+    /// Keeps nothing of that message: it comes without payload when its end does.
+    pub fn forget_partial(&mut self) {
+        if let Some(message) = &mut self.partial {
+            message.payload = Vec::new();
+            self.forgets = true;
+        }
+    }
+
     /// Whether part of a message or of a packet has arrived.
     pub fn is_midway(&self) -> bool {
         self.partial.is_some() || self.at < self.input.len()
@@ -286,6 +316,15 @@ impl PacketAssembler {
         self.at = 0;
         rest
     }
+}
+
+/// Appends; a long payload's buffer grows by steps, not by itself.
+fn append(payload: &mut Vec<u8>, bytes: &[u8]) {
+    let grows = payload.capacity() - payload.len() < bytes.len();
+    if grows && payload.len() > STEP_BYTES {
+        payload.reserve_exact(STEP_BYTES.max(bytes.len()));
+    }
+    payload.extend_from_slice(bytes);
 }
 
 /// Cuts messages into packets. Tokens are appended to [`PacketWriter::payload`], whole packets

@@ -11,6 +11,7 @@ mod run;
 mod tables;
 
 use base::{SessionId, SqlError, SqlResult, messages};
+use os::memory::Memory;
 use os::sync::Mutex;
 use os::wait::Waiter;
 use server::Engine;
@@ -77,6 +78,8 @@ pub(crate) struct Fake {
     next_spid: AtomicI16,
     lie: Lie,
     verbose: bool,
+    /// What the door charges long requests to.
+    pub(crate) memory: Mutex<Option<Arc<Memory>>>,
     pub(crate) lines: Mutex<Vec<String>>,
     /// Of every session: what a KILL cancels.
     pub(crate) waiters: Mutex<Vec<Arc<Waiter>>>,
@@ -90,6 +93,7 @@ impl Fake {
             next_spid: AtomicI16::new(51),
             lie,
             verbose,
+            memory: Mutex::default(),
             lines: Mutex::default(),
             waiters: Mutex::default(),
         })
@@ -124,6 +128,10 @@ impl Engine for Fake {
             next_handle: 1,
             outputs: Vec::new(),
         }))
+    }
+
+    fn memory(&self) -> Option<Arc<Memory>> {
+        self.memory.lock().clone()
     }
 
     fn server_name(&self) -> &str {

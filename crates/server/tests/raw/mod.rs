@@ -3,6 +3,7 @@
 #![allow(dead_code, missing_docs, clippy::unwrap_used, reason = "each test uses a part of it")]
 
 use crate::fake::{Fake, Lie, PASSWORD, USER};
+use os::memory::Memory;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme};
@@ -29,6 +30,11 @@ fn certificate() -> Certificate {
 }
 
 pub(crate) fn house_with(change: impl FnOnce(&mut Options)) -> House {
+    house_of(None, change)
+}
+
+/// With an account for long requests.
+pub(crate) fn house_of(memory: Option<Arc<Memory>>, change: impl FnOnce(&mut Options)) -> House {
     let mut options = Options {
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
         workers_max: 16,
@@ -36,6 +42,7 @@ pub(crate) fn house_with(change: impl FnOnce(&mut Options)) -> House {
     };
     change(&mut options);
     let engine = Fake::new(PASSWORD, Lie::None, false);
+    *engine.memory.lock() = memory;
     let server = Server::start(Arc::clone(&engine) as _, options, certificate()).unwrap();
     House { server, engine }
 }
