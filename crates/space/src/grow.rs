@@ -100,8 +100,12 @@ impl Space {
         let mut change = Change::new(&self.pages, &mut group);
         let page = |page| PageId { file, page };
         let header = change.add(self.pages.write(page(0))?);
+        self.check_kind(&change, header, PageKind::FileHeader)?;
         let fresh_interval = from > 0 && from.is_multiple_of(INTERVAL_PAGES);
         let gam = self.map_page(&mut change, gam_page(page(from)), fresh_interval)?;
+        if !fresh_interval {
+            self.check_kind(&change, gam, PageKind::Gam)?;
+        }
         let mut maps = Vec::new();
         if fresh_interval {
             for (id, kind) in [
@@ -119,6 +123,9 @@ impl Space {
             true => None,
             false => Some(change.add(self.pages.write(old_pfs)?)),
         };
+        if let Some(pfs) = old_pfs {
+            self.check_kind(&change, pfs, PageKind::Pfs)?;
+        }
         let new_pfs = match new_pfs {
             Some(id) => Some(change.add(self.pages.write_new(id)?)),
             None => None,

@@ -267,6 +267,19 @@ fn plant(s: &Space, map: PageId, kind: Kind, payload: &[u8]) {
     change.finish(&mut TransactionChain::default());
 }
 
+/// A file whose header or maps are something else does not grow: that is 824, not a change.
+#[test]
+fn growth_looks_at_the_maps_that_it_changes() {
+    for page in [0, 1, 2] {
+        let s = space(96, growing(8192));
+        let id = PageId { file: FileId(1), page };
+        plant(&s, id, FORMAT, &[]);
+        let grown = s.grow();
+        assert_eq!(grown.err().map(|e| e.into_sql("t", "db").number()), Some(824), "page {page}");
+        assert_eq!(s.pages().read(id).unwrap().view().kind(), Some(PageKind::Data), "untouched");
+    }
+}
+
 /// Every lie of a map is found where it is told.
 #[test]
 fn the_checker_sees_planted_damage() {
