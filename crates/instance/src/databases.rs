@@ -1,7 +1,7 @@
 //! Databases as a whole: CREATE, DROP, options, CHECKPOINT, CHECKDB.
 
 use crate::checkdb::{self, KeptAway};
-use crate::host::is_system;
+use crate::host::{Seized, is_system};
 use crate::instance::{Instance, Open, same_name};
 use crate::list;
 use crate::start::make;
@@ -37,9 +37,23 @@ impl Instance {
     }
 }
 
+impl Instance {
+    /// Closes a database that the list does not name any more and removes its files.
+    fn end_dropped(&self, open: Open, seized: Seized<'_>) -> SqlResult<()> {
+        let Files { data, log } = open.database.files().clone();
+        open.database.close(open.workers)?;
+        drop((open.database, seized));
+        for path in [data, log] {
+            // What stays is only space.
+            let _ = self.env.disk.remove(&path);
+        }
+        Ok(())
+    }
+}
+
 impl Databases for Instance {
     fn create(&self, new: &NewDatabase) -> SqlResult<()> {
-        let _one = self.creating.lock();
+        let dropping = self.creating.lock();
         let name = &*new.name;
         if new.data.as_ref().is_some_and(|f| f.path.is_some()) {
             return Err(unsupported("CREATE DATABASE ... FILENAME"));
@@ -48,10 +62,12 @@ impl Databases for Instance {
         // A database that could not be opened still has its name and number.
         let listed = list::read(&*self.env.disk, &self.dir).map_err(|e| list_error(&e))?;
         names.extend(listed);
-        if names.values().any(|n| same_name(n, name)) {
+        if names.values().chain(dropping.values()).any(|n| same_name(n, name)) {
             return Err(SqlError::new(messages::DATABASE_EXISTS, &[&name]).with_state(3));
         }
-        let id = (5..u16::MAX).map(DatabaseId).find(|id| !names.contains_key(id));
+        let id = (5..u16::MAX)
+            .map(DatabaseId)
+            .find(|id| !names.contains_key(id) && !dropping.contains_key(id));
         let id = id.ok_or_else(|| SqlError::new(messages::CREATE_DATABASE_FAILED, &[]))?;
         let database = make(&self.env, &self.dir, id, name, &self.options, true)?;
         names.insert(id, name.to_owned());
@@ -68,7 +84,7 @@ impl Databases for Instance {
     }
 
     fn drop(&self, name: &str) -> SqlResult<()> {
-        let _one = self.creating.lock();
+        let mut dropping = self.creating.lock();
         if is_system(name) {
             let kind = "database";
             return Err(SqlError::new(messages::DROP_DATABASE_SYSTEM, &[&"drop", &kind, &name]));
@@ -76,27 +92,28 @@ impl Databases for Instance {
         let database = self.database_by_name(name).ok_or_else(|| not_there(name))?;
         let id = database.id();
         let in_use = || SqlError::new(messages::DROP_DATABASE_IN_USE, &[&name]).with_state(4);
-        let _cleaner = self.cleaning.lock();
-        {
-            let _seized = self.seize_database(id)?.ok_or_else(in_use)?;
-            if database.home().active_count() > 0 {
-                // A transaction that has only defined something there holds no lock on it.
-                return Err(in_use());
-            }
-            // Where it cannot be read it is not replaced: it may name some that are not open.
-            let mut list = list::read(&*self.env.disk, &self.dir).map_err(|e| list_error(&e))?;
-            list.remove(&id);
-            self.write_list(&list)?;
-            let open = self.databases.write().remove(&id);
-            if let Some(open) = open {
-                open.database.close(open.workers)?;
-            }
+        let seized = self.seize_database(id)?.ok_or_else(in_use)?;
+        if database.home().active_count() > 0 {
+            // A transaction that has only defined something there holds no lock on it.
+            return Err(in_use());
         }
-        let Files { data, log } = database.files().clone();
-        for path in [data, log] {
-            // The list does not name them any more; what stays is only space.
-            let _ = self.env.disk.remove(&path);
-        }
+        // Where it cannot be read it is not replaced: it may name some that are not open.
+        let mut list = list::read(&*self.env.disk, &self.dir).map_err(|e| list_error(&e))?;
+        list.remove(&id);
+        self.write_list(&list)?;
+        let open = {
+            let _cleaner = self.cleaning.lock();
+            self.databases.write().remove(&id)
+        };
+        // Only the end of the instance takes them away without the lock.
+        let open = open.ok_or_else(|| not_there(name))?;
+        // Nobody comes to it any more: others go on while it is closed.
+        let before = dropping.insert(id, name.to_owned());
+        assert!(before.is_none(), "a database is dropped once");
+        drop(dropping);
+        let ended = self.end_dropped(open, seized);
+        self.creating.lock().remove(&id);
+        ended?;
         self.definitions.moved();
         self.write_log("spid", &format!("Database '{name}' was dropped."));
         Ok(())

@@ -1,9 +1,9 @@
 //! From ids in plans to heaps, indexes and views.
 
 use crate::instance::Instance;
+use crate::visit::Visit;
 use access::{Hobt, Hobts, TableSource};
 use base::{DatabaseId, HobtId, ObjectId, SqlError, SqlResult, messages};
-use database::Database;
 use std::sync::Arc;
 use types::Value;
 
@@ -27,21 +27,11 @@ impl Hobts for Instance {
         arguments: &[Value],
     ) -> SqlResult<Arc<dyn TableSource>> {
         let system = sysviews::System {
-            databases: self,
+            databases: &Visit::new(self),
             sessions: &self.registry,
             engine: self.engine(),
             current: database,
         };
         sysviews::open(&system, object, arguments)
-    }
-}
-
-impl sysviews::Databases for Instance {
-    fn all(&self) -> Vec<Arc<Database>> {
-        self.databases.read().values().map(|o| Arc::clone(&o.database)).collect()
-    }
-
-    fn get(&self, id: DatabaseId) -> Option<Arc<Database>> {
-        self.database(id)
     }
 }

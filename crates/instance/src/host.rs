@@ -197,7 +197,7 @@ impl Host for Instance {
 }
 
 /// Nobody can take master or tempdb away, so nobody locks them: SQL Server does not either.
-fn is_locked(database: DatabaseId) -> bool {
+pub(crate) fn is_locked(database: DatabaseId) -> bool {
     database != crate::start::MASTER && database != crate::start::TEMPDB
 }
 
@@ -253,7 +253,7 @@ impl Instance {
         }
     }
 
-    fn is_open(&self, database: &Arc<Database>) -> bool {
+    pub(crate) fn is_open(&self, database: &Arc<Database>) -> bool {
         self.database(database.id()).is_some_and(|now| Arc::ptr_eq(&now, database))
     }
 

@@ -56,8 +56,11 @@ pub struct Instance {
     pub(crate) databases: RwLock<BTreeMap<DatabaseId, Open>>,
     /// A database is not dropped while the ghost cleaner is in one.
     pub(crate) cleaning: Mutex<()>,
-    /// One CREATE or DROP DATABASE at a time.
-    pub(crate) creating: Mutex<()>,
+    /// One CREATE or DROP DATABASE decides at a time. Number and name of what is being closed then
+    /// are still taken.
+    pub(crate) creating: Mutex<BTreeMap<DatabaseId, String>>,
+    /// Numbers the owners of locks that views take.
+    pub(crate) visits: std::sync::atomic::AtomicU64,
     pub(crate) registry: Arc<Registry>,
     pub(crate) programs: Cache<Program>,
     pub(crate) spill: Arc<TempSpill>,

@@ -18,6 +18,10 @@ mod host;
 mod instance;
 mod list;
 mod start;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests;
+mod visit;
 mod workers;
 
 pub use instance::{Instance, InstanceOptions};

@@ -24,9 +24,9 @@ pub(crate) struct PageCounts {
     pub(crate) reserved: u64,
 }
 
-/// Every partition of the database, those of system tables first.
+/// Every partition of the database, those of system tables first; the database is held.
 pub(crate) fn partitions(system: &System<'_>) -> SqlResult<Vec<Partition>> {
-    let database = system.here()?;
+    let database = system.hold()?;
     let mut found = Vec::new();
     for table in tables::all(system)? {
         for index in &table.indexes {

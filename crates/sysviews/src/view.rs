@@ -18,6 +18,12 @@ pub trait Databases: Send + Sync {
     fn all(&self) -> Vec<Arc<Database>>;
     /// One of them.
     fn get(&self, id: DatabaseId) -> Option<Arc<Database>>;
+    /// The same for whoever reads its pages: nobody drops it before the view has answered. None
+    /// where it is being dropped.
+    ///
+    /// # Errors
+    /// No memory for a lock.
+    fn hold(&self, id: DatabaseId) -> SqlResult<Option<Arc<Database>>>;
 }
 
 /// What the views look at.
@@ -38,6 +44,12 @@ impl System<'_> {
         self.databases
             .get(self.current)
             .ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&self.current]))
+    }
+
+    /// The same, held: the view reads its pages.
+    pub(crate) fn hold(&self) -> SqlResult<Arc<Database>> {
+        let held = self.databases.hold(self.current)?;
+        held.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&self.current]))
     }
 
     /// Its definitions.

@@ -100,6 +100,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
         if database.is_some_and(|n| n != i64::from(db.id().0)) {
             continue;
         }
+        let Some(db) = system.databases.hold(db.id())? else { continue };
         for found in db.view().objects() {
             let Object::Table(table) = found else { continue };
             if object.is_some_and(|n| ObjectId(n as i32) != table.object_id) {
