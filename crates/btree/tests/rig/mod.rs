@@ -260,7 +260,7 @@ impl Rig {
             .iter()
             .map(|f| format!("{f:?}"))
             .collect();
-        findings.extend(self.space.check(&[&self.unit]).iter().map(|f| format!("{f:?}")));
+        findings.extend(self.space.check(&[&self.unit]).kept.iter().map(|f| format!("{f:?}")));
         let owned: BTreeSet<PageId> =
             self.space.unit_pages(&self.unit).unwrap().pages.into_iter().collect();
         for page in owned.symmetric_difference(&reached) {
