@@ -2,6 +2,7 @@
 
 use crate::{BulkLoad, TableSink, TableSource};
 use base::{DatabaseId, HobtId, ObjectId, SqlResult};
+use os::wait::Waiter;
 use std::sync::Arc;
 use types::Value;
 
@@ -24,14 +25,16 @@ pub trait Hobts: Send + Sync {
         None
     }
 
-    /// A system view or table-valued system function with its arguments.
+    /// A system view or table-valued system function with its arguments. Some read many pages to
+    /// have their rows, for somebody who may be told to end meanwhile.
     ///
     /// # Errors
-    /// Arguments that the function refuses.
+    /// Arguments that the function refuses; the waiter's cancellation.
     fn system_view(
         &self,
         database: DatabaseId,
         object: ObjectId,
         arguments: &[Value],
+        waiter: &Waiter,
     ) -> SqlResult<Arc<dyn TableSource>>;
 }

@@ -235,9 +235,13 @@ impl Tree {
         Ok(behind - 1)
     }
 
-    /// The leftmost page below an interior one: for walks that go level by level.
-    pub fn leftmost_child(&self, v: PageView<'_>) -> Option<PageId> {
-        if v.level() == 0 { None } else { self.child(v.page_id(), v, 0).ok() }
+    /// The pages below an interior one, in key order: for walks that go level by level.
+    ///
+    /// # Errors
+    /// An entry that leads nowhere.
+    pub fn children(&self, v: PageView<'_>) -> BtreeResult<Vec<PageId>> {
+        assert!(v.level() > 0, "leaves have no children");
+        (0..v.slot_count()).map(|slot| self.child(v.page_id(), v, slot)).collect()
     }
 
     /// The child of an interior page's slot.

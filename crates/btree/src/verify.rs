@@ -15,6 +15,7 @@ use crate::key::KeyBuf;
 use crate::order::KeyFields;
 use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
+use os::wait::{Cancelled, Waiter};
 use page::{Damage, PageView, RecordKind};
 use space::PageSet;
 use std::cmp::Ordering;
@@ -167,6 +168,7 @@ struct Expected {
 
 struct Verification<'t, 'v> {
     tree: &'t Tree,
+    waiter: &'v Waiter,
     visit: &'v mut dyn FnMut(PageId, PageView<'_>),
     findings: Vec<Finding>,
     seen: PageSet,
@@ -177,16 +179,24 @@ struct Verification<'t, 'v> {
 impl Tree {
     /// Visits every page in key order, and says what is wrong. Nobody changes the tree meanwhile;
     /// one page is latched at a time. `visit` sees each page that could be read.
-    pub fn verify(&self, visit: &mut dyn FnMut(PageId, PageView<'_>)) -> Vec<Finding> {
+    ///
+    /// # Errors
+    /// The waiter's cancellation, which is looked for at each page.
+    pub fn verify(
+        &self,
+        waiter: &Waiter,
+        visit: &mut dyn FnMut(PageId, PageView<'_>),
+    ) -> Result<Vec<Finding>, Cancelled> {
         let mut v = Verification {
             tree: self,
+            waiter,
             visit,
             findings: Vec::new(),
             seen: PageSet::default(),
             last: vec![None; usize::from(LEVELS_MAX)],
         };
-        v.run();
-        v.findings
+        v.run()?;
+        Ok(v.findings)
     }
 }
 
@@ -195,15 +205,19 @@ impl Verification<'_, '_> {
         self.findings.push(Finding::new(page, fault, text));
     }
 
-    fn run(&mut self) {
+    fn run(&mut self) -> Result<(), Cancelled> {
         let tree = self.tree;
         let level = match tree.pages.read(tree.root) {
             Ok(root) => root.view().level(),
-            Err(e) => return self.found(tree.root, Fault::Unreadable, e.to_string()),
+            Err(e) => {
+                self.found(tree.root, Fault::Unreadable, e.to_string());
+                return Ok(());
+            }
         };
         if level >= LEVELS_MAX {
             let finding = Finding::new(tree.root, Fault::Level, "the tree is too high");
-            return self.findings.push(finding.of(level.into(), LEVELS_MAX.into()));
+            self.findings.push(finding.of(level.into(), LEVELS_MAX.into()));
+            return Ok(());
         }
         let mut open = vec![Expected {
             id: tree.root,
@@ -214,6 +228,7 @@ impl Verification<'_, '_> {
         }];
         // Children are pushed right to left, so that pages come in key order.
         while let Some(page) = open.pop() {
+            self.waiter.check()?;
             debug_assert!(page.level <= level, "children are below the root");
             self.page(&page, &mut open);
         }
@@ -224,6 +239,7 @@ impl Verification<'_, '_> {
                 self.findings.push(Finding::new(id, Fault::Last, text).with((next, 0)));
             }
         }
+        Ok(())
     }
 
     fn page(&mut self, expected: &Expected, open: &mut Vec<Expected>) {

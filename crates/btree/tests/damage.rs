@@ -6,8 +6,9 @@ mod rig;
 use base::{PageId, limits::PAGE_BYTES};
 use btree::{Bias, BtreeError, Fault, KeyBuf, SearchKey, SplitPolicy, Tree};
 use buffer::{BufferError, Change, Undo};
+use os::wait::{Cancelled, Waiter};
 use page::{PageBytes, PageMut, PageView, RecordKind, at};
-use rig::{Made, Op, Rig, Schema, fields_of, key_bytes, perform, read_page, write_pages};
+use rig::{Made, Op, Rig, Schema, fields_of, key_bytes, perform, read_page, verified, write_pages};
 use sim::{Disk, DiskOptions, Options, Random, Simulation};
 use std::collections::BTreeMap;
 use wal::{Group, TransactionChain};
@@ -29,8 +30,29 @@ fn build(disk: &Disk, schema: Schema) -> (Made, Vec<(PageId, u8)>) {
     }
     rig.checkpoint();
     let mut pages = Vec::new();
-    assert_eq!(tree.verify(&mut |id, v| pages.push((id, v.level()))), Vec::new());
+    assert_eq!(verified(&tree, &mut |id, v| pages.push((id, v.level()))), Vec::new());
     (rig.made(), pages)
+}
+
+/// Somebody who is told to end part-way sees no page more, and half a walk gives no findings.
+#[test]
+fn a_verification_that_is_cancelled_ends_at_once() {
+    Simulation::run(7, Options::default(), |_| {
+        let disk = Disk::new(DiskOptions { latency: false, ..DiskOptions::default() });
+        let (made, pages) = build(&disk, Schema::Rows);
+        let tree = Rig::recover(&disk, made, 512).0.tree(Schema::Rows);
+        for cut in [1, 2, pages.len() / 2, pages.len() - 1] {
+            let (waiter, mut visited) = (Waiter::new(), 0);
+            let ended = tree.verify(&waiter, &mut |_, _| {
+                visited += 1;
+                if visited == cut {
+                    waiter.cancel(Cancelled::Kill);
+                }
+            });
+            assert_eq!((ended, visited), (Err(Cancelled::Kill), cut));
+        }
+        assert_eq!(verified(&tree, &mut |_, _| {}), Vec::new());
+    });
 }
 
 /// Changes a page on disk and makes its checksum right again.
@@ -132,7 +154,7 @@ fn each_sort_of_damage_is_found_by_its_name() {
             let id = on_level[on_level.len() / 2];
             damage(disk, id, plant);
             let (rig, _) = Rig::recover(disk, made, 64);
-            let findings = rig.tree(Schema::Rows).verify(&mut |_, _| {});
+            let findings = verified(&rig.tree(Schema::Rows), &mut |_, _| {});
             assert!(findings.iter().any(|f| f.fault == fault), "{name}: {findings:?}");
         });
     }
@@ -223,9 +245,9 @@ fn no_operation_dies_of_any_damage() {
             }
             let (rig, _) = Rig::recover(disk, made, 128);
             let tree = rig.tree(schema);
-            let findings = tree.verify(&mut |_, _| {}).len() as u32;
+            let findings = verified(&tree, &mut |_, _| {}).len() as u32;
             let errors = try_everything(&tree, schema, &mut random);
-            let again = tree.verify(&mut |_, _| {}).len() as u32;
+            let again = verified(&tree, &mut |_, _| {}).len() as u32;
             counts.store(
                 u32::from(findings > 0) + u32::from(errors > 0) + u32::from(again > 0),
                 std::sync::atomic::Ordering::Relaxed,

@@ -6,7 +6,9 @@ mod rig;
 use btree::{Bias, BulkLoad, Freed, LeafPair, Logged, Position, SearchKey, SplitPolicy, Tree};
 use buffer::{Change, Undo};
 use page::Field;
-use rig::{ModelKey, Op, Rig, Row, Schema, contents, expected, fields_of, key_bytes, perform};
+use rig::{
+    ModelKey, Op, Rig, Row, Schema, contents, expected, fields_of, key_bytes, perform, verified,
+};
 use sim::{Disk, DiskOptions, Options, Random, Simulation};
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -182,7 +184,7 @@ fn half_splits_leave_the_pages_of_the_published_figures() {
             perform(&tree, schema, &mut group, &op, SplitPolicy::Half, Undo::Never, &mut || {});
         }
         let mut levels = [0; 4];
-        let findings = tree.verify(&mut |_, v| levels[usize::from(v.level())] += 1);
+        let findings = verified(&tree, &mut |_, v| levels[usize::from(v.level())] += 1);
         assert_eq!((findings.len(), levels), (0, [823, 2, 1, 0]));
     });
 }
@@ -225,7 +227,7 @@ fn a_record_moves_to_another_key_in_one_group() {
             change.finish(&mut TransactionChain { id: 4, ..Default::default() });
         }
         assert!(two >= 2);
-        assert_eq!(tree.verify(&mut |_, _| {}), Vec::new());
+        assert_eq!(verified(&tree, &mut |_, _| {}), Vec::new());
     });
 }
 
@@ -318,7 +320,7 @@ fn a_tree_emptied_in_any_order_keeps_one_leaf() {
             }
             assert_eq!(rig.findings(&tree), Vec::<String>::new());
             let mut leaves = 0;
-            tree.verify(&mut |_, v| leaves += u32::from(v.level() == 0));
+            verified(&tree, &mut |_, v| leaves += u32::from(v.level() == 0));
             assert_eq!((leaves, contents(&tree).len()), (1, 0), "seed {seed}");
         });
     }
@@ -342,7 +344,10 @@ fn a_sorted_load_fills_pages_as_it_is_told() {
             }
             assert_eq!(load.finish(&mut group).unwrap(), 8000);
             let mut leaves = 0;
-            assert_eq!(tree.verify(&mut |_, v| leaves += u32::from(v.level() == 0)), Vec::new());
+            assert_eq!(
+                verified(&tree, &mut |_, v| leaves += u32::from(v.level() == 0)),
+                Vec::new()
+            );
             assert!((least..=most).contains(&leaves), "{leaves} leaves at {fill_factor} %");
             assert_eq!(contents(&tree), expected(schema, &model));
             assert_eq!(rig.findings(&tree), Vec::<String>::new());

@@ -19,6 +19,8 @@ use lock::Timeout;
 use os::disk::Disk;
 use os::memory::Memory;
 use os::sync::Mutex;
+use os::wait::Waiter;
+use rowstore::ScanMode;
 use sim::DiskOptions;
 use sim::harness::{Plan, crash_runs};
 use std::collections::{BTreeMap, BTreeSet};
@@ -390,7 +392,10 @@ fn recovered(db: &Database) -> BTreeMap<u64, u64> {
 
 fn ghosts(db: &Database) -> u64 {
     let hobt = db.hobts().get(HOBT).expect("the table is known after recovery");
-    let leaf = |h: &rowstore::RowHobt| h.physical_stats().unwrap()[0].ghosts;
+    let leaf = |h: &rowstore::RowHobt| {
+        let levels = h.physical_stats(ScanMode::Detailed, &Waiter::new()).unwrap();
+        levels[0].contents.as_ref().expect("the leaves were read").ghosts
+    };
     leaf(&hobt) + hobt.large().map_or(0, |large| leaf(large))
 }
 

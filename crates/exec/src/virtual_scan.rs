@@ -30,7 +30,8 @@ impl Operator for VirtualScan {
         self.rows.clear(run);
         let evaluated = self.arguments.iter().map(|x| x.eval(run));
         let arguments = evaluated.collect::<SqlResult<Vec<Value>>>()?;
-        let source = run.resolver.system_view(self.database, self.object, &arguments)?;
+        let waiter = run.work.owner().waiter();
+        let source = run.resolver.system_view(self.database, self.object, &arguments, waiter)?;
         let locks = LockPlan::read(access::Isolation::ReadUncommitted);
         let mut cursor = source.scan(run.work, &ScanRange::default(), &locks)?;
         while cursor.next(run.work)? {

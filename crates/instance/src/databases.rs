@@ -159,12 +159,13 @@ impl Databases for Instance {
         let database = self.hold_for_statement(work.owner(), work.timeout(), database)?;
         let report = KeptAway::lock(work, &database, check.table).map(|kept| {
             let options = CheckOptions { table: check.table, no_index: check.no_index };
-            let report = database.check_with(options);
+            let report = database.check_with(options, work.owner().waiter());
+            // Stopped or not.
             kept.release(work);
             report
         });
         self.let_go(work.owner(), database.id());
-        Ok(checkdb::answer(&database, check, &report?))
+        Ok(checkdb::answer(&database, check, &report??))
     }
 
     fn clear_statistics(&self, name: &str) -> bool {

@@ -4,6 +4,7 @@ use crate::instance::Instance;
 use crate::visit::Visit;
 use access::{Hobt, Hobts, TableSource};
 use base::{DatabaseId, HobtId, ObjectId, SqlError, SqlResult, messages};
+use os::wait::Waiter;
 use std::sync::Arc;
 use types::Value;
 
@@ -25,12 +26,14 @@ impl Hobts for Instance {
         database: DatabaseId,
         object: ObjectId,
         arguments: &[Value],
+        waiter: &Waiter,
     ) -> SqlResult<Arc<dyn TableSource>> {
         let system = sysviews::System {
             databases: &Visit::new(self),
             sessions: &self.registry,
             engine: self.engine(),
             current: database,
+            waiter,
         };
         sysviews::open(&system, object, arguments)
     }

@@ -172,11 +172,12 @@ fn a_view_holds_the_database_that_it_reads() {
             sessions: &s.instance.registry,
             engine: s.instance.engine(),
             current: id,
+            waiter: &os::wait::Waiter::new(),
         };
         sysviews::open(&system, view.object_id, arguments).unwrap();
         assert_eq!(databases.refused.load(Relaxed), 1, "{name}");
         drop(databases);
-        s.instance.system_view(id, view.object_id, arguments).unwrap();
+        s.instance.system_view(id, view.object_id, arguments, &os::wait::Waiter::new()).unwrap();
     }
     drop_it(&s.instance, "d").unwrap();
 }

@@ -2,26 +2,29 @@
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
+use os::wait::Waiter;
 use page::RecordKind;
 
 impl RowHobt {
     /// Counts the live rows, for sys.partitions after a start.
     ///
     /// # Errors
-    /// Pages that cannot be read.
-    pub(crate) fn count_all(&self) -> RowResult<u64> {
+    /// Pages that cannot be read; the waiter's cancellation.
+    pub(crate) fn count_all(&self, waiter: &Waiter) -> RowResult<u64> {
         let mut rows = 0;
         match &self.tree {
             Some(tree) => {
                 let mut at =
                     tree.seek(btree::SearchKey { fields: &[], bias: btree::Bias::FirstAtLeast })?;
                 while let Some(leaf) = at {
+                    waiter.check()?;
                     rows += u64::from(!RecordKind::of(leaf.record()[0]).is_ghost());
                     at = leaf.forward()?;
                 }
             }
             None => {
-                for id in self.home.space.unit_pages(&self.unit)?.pages {
+                for id in self.home.space.unit_pages(&self.unit, waiter)?.pages {
+                    waiter.check()?;
                     let guard = self.home.pages.read(id)?;
                     let view = guard.view();
                     let live =
@@ -37,11 +40,11 @@ impl RowHobt {
     /// question after a start.
     ///
     /// # Errors
-    /// Pages that cannot be read.
-    pub fn row_count(&self) -> base::SqlResult<u64> {
+    /// Pages that cannot be read; the waiter's cancellation, and then nothing is known yet.
+    pub fn row_count(&self, waiter: &Waiter) -> base::SqlResult<u64> {
         use std::sync::atomic::Ordering::Relaxed;
         if self.rows_known.load(Relaxed) == 0 {
-            let counted = self.count_all().map_err(|e| self.sql(e))?;
+            let counted = self.count_all(waiter).map_err(|e| self.sql(e))?;
             self.rows.store(counted as i64, Relaxed);
             self.rows_known.store(1, Relaxed);
         }

@@ -5,6 +5,7 @@ use access::WriteError;
 use base::SqlError;
 use btree::BtreeError;
 use buffer::BufferError;
+use os::wait::Cancelled;
 use space::SpaceError;
 use wal::WalError;
 
@@ -16,6 +17,7 @@ pub(crate) enum RowError {
     Space(SpaceError),
     Log(WalError),
     Lock(lock::LockError),
+    Cancelled(Cancelled),
 }
 
 macro_rules! from {
@@ -32,7 +34,8 @@ from!(
     BufferError => Buffer,
     SpaceError => Space,
     WalError => Log,
-    lock::LockError => Lock
+    lock::LockError => Lock,
+    Cancelled => Cancelled
 );
 
 pub(crate) type RowResult<T> = Result<T, RowError>;
@@ -48,6 +51,7 @@ impl RowHobt {
             RowError::Space(e) => e.into_sql(&object, &name),
             RowError::Log(e) => e.into_sql(&name),
             RowError::Lock(e) => e.into(),
+            RowError::Cancelled(why) => why.into(),
         }
     }
 

@@ -107,7 +107,8 @@ impl<'h> HeapCursor<'h> {
             self.ask = self.hobt.still_needed(work, self.ask);
         }
         if !self.listed {
-            self.pages = self.hobt.home.space.unit_pages(&self.hobt.unit)?.pages;
+            self.pages =
+                self.hobt.home.space.unit_pages(&self.hobt.unit, work.owner().waiter())?.pages;
             self.listed = true;
         }
         assert!(self.page <= self.pages.len(), "a page of the list, or behind the last");

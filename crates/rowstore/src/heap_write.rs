@@ -221,7 +221,7 @@ impl RowHobt {
         if known.is_some() {
             return Ok(known);
         }
-        if let Some(page) = self.find_room(bytes)? {
+        if let Some(page) = self.find_room(work, bytes)? {
             self.remember_room(page);
             return Ok(Some(page));
         }
@@ -238,8 +238,8 @@ impl RowHobt {
     }
 
     /// After a start nothing is remembered: the last page of the heap is tried.
-    fn find_room(&self, bytes: usize) -> RowResult<Option<PageId>> {
-        let pages = self.home.space.unit_pages(&self.unit)?;
+    fn find_room(&self, work: &Work, bytes: usize) -> RowResult<Option<PageId>> {
+        let pages = self.home.space.unit_pages(&self.unit, work.owner().waiter())?;
         let Some(&last) = pages.pages.last() else { return Ok(None) };
         let guard = self.home.pages.read(last)?;
         let fits = guard.view().alloc_unit() == self.spec.unit

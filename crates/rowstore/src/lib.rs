@@ -37,7 +37,7 @@ pub use entry_hash::EntryPart;
 pub use fingerprint::{Batch, Fingerprint, differences};
 pub use heap_redo::{HEAP_KINDS, HeapRedo};
 pub use hobt::{HobtKind, HobtPlaces, HobtSpec, RowHobt};
-pub use physical_stats::{LevelStats, ScanMode};
+pub use physical_stats::{Contents, LevelStats, ScanMode};
 pub use spill::TempSpill;
 pub use undo::RowUndo;
 pub use verify::{RowAt, RowFinding, RowReport};

@@ -1,18 +1,31 @@
-//! What sys.dm_db_index_physical_stats shows: one reading of each level.
+//! What sys.dm_db_index_physical_stats shows: one reading of each level, or of those above the
+//! leaves, which say how many leaves there are and where.
+//!
+//! ```text
+//! mode       B-tree                                    heap
+//! Limited    pages above the leaves; their entries     its maps
+//!            are the leaves in key order
+//! Detailed   every page                                every page
+//! ```
 //!
 //! avg_page_space_used_in_percent is 100 x the mean over pages of
 //! (8094 - free bytes) / 8094, a page without records counting 0; it and the record sizes
 //! include ghosts, record_count does not.
+//!
+//! Invariants
+//!  1. While nobody changes the hobt, both modes find the same pages in the same order.
+//!  2. Whoever asks is heard at each page: a cancellation ends the reading, and nothing is told.
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use base::PageId;
+use os::wait::Waiter;
 use page::{PageView, RecordKind};
 
 /// How much is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ScanMode {
-    /// The level above the leaves (or the maps of a heap): no record figures.
+    /// The levels above the leaves (or the maps of a heap): nothing of what is on a leaf.
     Limited,
     /// Every page.
     Detailed,
@@ -29,6 +42,13 @@ pub struct LevelStats {
     pub fragments: u64,
     /// Pages whose successor is not the next page of the file.
     pub out_of_order: u64,
+    /// What is on the pages, where they were read.
+    pub contents: Option<Contents>,
+}
+
+/// What the pages of a level hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Contents {
     /// Mean over pages of the space in use, in percent.
     pub space_used_percent: f64,
     /// Records that are not ghosts.
@@ -49,16 +69,27 @@ pub struct LevelStats {
 const ATTEMPTS_MAX: u32 = 100;
 
 impl LevelStats {
-    fn add(&mut self, view: PageView<'_>, previous: Option<PageId>) {
+    /// A page at its place, not read.
+    fn place(&mut self, id: PageId, previous: Option<PageId>) {
         self.pages += 1;
-        let follows = previous
-            .is_some_and(|p| p.file == view.page_id().file && p.page + 1 == view.page_id().page);
+        let follows = previous.is_some_and(|p| p.file == id.file && p.page + 1 == id.page);
         if !follows {
             self.fragments += 1;
             self.out_of_order += u64::from(previous.is_some());
         }
         debug_assert_eq!(self.fragments, self.out_of_order + 1, "each but the first is one");
         debug_assert!(self.fragments <= self.pages, "a fragment has a page");
+    }
+
+    fn add(&mut self, view: PageView<'_>, previous: Option<PageId>) {
+        self.place(view.page_id(), previous);
+        self.contents.get_or_insert_default().add(view);
+    }
+}
+
+impl Contents {
+    /// The space in use is a sum until every page was seen.
+    fn add(&mut self, view: PageView<'_>) {
         let used = 8094_i64 - i64::from(view.free_count());
         self.space_used_percent += 100.0 * used.max(0) as f64 / 8094.0;
         for slot in 0..view.slot_count() {
@@ -79,40 +110,87 @@ impl LevelStats {
     }
 }
 
+/// A walk over the levels of a hobt, for somebody who may be told to end.
+struct Walk<'h> {
+    hobt: &'h RowHobt,
+    mode: ScanMode,
+    waiter: &'h Waiter,
+}
+
+/// A level of a tree, and what is below it.
+struct Level {
+    stats: LevelStats,
+    /// Its leftmost child; none below a leaf.
+    below: Option<PageId>,
+    /// The leaves, told by the level above them where they are not read.
+    leaves: Option<LevelStats>,
+}
+
 impl RowHobt {
-    /// Reads every level, the root's last. One page is latched at a time: each page is true at
-    /// its moment, the whole is not.
+    /// The levels, the root's last. One page is latched at a time: each page is true at its
+    /// moment, the whole is not.
     ///
     /// # Errors
-    /// Pages that cannot be read.
-    pub fn physical_stats(&self) -> base::SqlResult<Vec<LevelStats>> {
-        let mut levels = if self.tree.is_some() {
-            let mut attempts = 1;
-            loop {
-                match self.tree_stats().map_err(|e| self.sql(e))? {
-                    (levels, true) => break levels,
-                    // A page was given back under our feet: from the root once more.
-                    (_, false) if attempts < ATTEMPTS_MAX => attempts += 1,
-                    (levels, false) => break levels,
-                }
-            }
-        } else {
-            self.heap_stats().map_err(|e| self.sql(e))?
-        };
+    /// Pages that cannot be read; the waiter's cancellation.
+    pub fn physical_stats(
+        &self,
+        mode: ScanMode,
+        waiter: &Waiter,
+    ) -> base::SqlResult<Vec<LevelStats>> {
+        let walk = Walk { hobt: self, mode, waiter };
+        let mut levels = walk.levels().map_err(|e| self.sql(e))?;
         for l in &mut levels {
-            l.space_used_percent /= l.pages.max(1) as f64;
+            let pages = l.pages.max(1) as f64;
+            let Some(contents) = &mut l.contents else { continue };
+            contents.space_used_percent /= pages;
+            let percent = contents.space_used_percent;
+            assert!((0.0..=100.5).contains(&percent), "a page is full at most: {percent}");
         }
-        let percent = |l: &LevelStats| (0.0..=100.5).contains(&l.space_used_percent);
-        assert!(levels.iter().all(percent), "a page is full at most");
         Ok(levels)
     }
 
-    fn heap_stats(&self) -> RowResult<Vec<LevelStats>> {
-        let mut stats = LevelStats::default();
+    /// How many pages of the hobt are above its leaves. No leaf is read.
+    ///
+    /// # Errors
+    /// Pages that cannot be read; the waiter's cancellation.
+    pub fn pages_above_leaves(&self, waiter: &Waiter) -> base::SqlResult<u64> {
+        if self.tree.is_none() {
+            return Ok(0);
+        }
+        let levels = self.physical_stats(ScanMode::Limited, waiter)?;
+        Ok(levels.iter().filter(|l| l.level > 0).map(|l| l.pages).sum())
+    }
+}
+
+impl Walk<'_> {
+    fn levels(&self) -> RowResult<Vec<LevelStats>> {
+        if self.hobt.tree.is_none() {
+            return self.heap();
+        }
+        let mut attempts = 1;
+        loop {
+            match self.tree()? {
+                // A page was given back under our feet: from the root once more.
+                (_, false) if attempts < ATTEMPTS_MAX => attempts += 1,
+                (levels, _) => return Ok(levels),
+            }
+        }
+    }
+
+    fn heap(&self) -> RowResult<Vec<LevelStats>> {
+        let (home, spec) = (&self.hobt.home, &self.hobt.spec);
+        let contents = (self.mode == ScanMode::Detailed).then(Contents::default);
+        let mut stats = LevelStats { contents, ..LevelStats::default() };
         let mut previous = None;
-        for id in self.home.space.unit_pages(&self.unit)?.pages {
-            let guard = self.home.pages.read(id)?;
-            if guard.view().alloc_unit() == self.spec.unit {
+        for id in home.space.unit_pages(&self.hobt.unit, self.waiter)?.pages {
+            self.waiter.check()?;
+            if self.mode == ScanMode::Limited {
+                stats.place(id, previous);
+                previous = Some(id);
+                continue;
+            }
+            let guard = home.pages.read(id)?;
+            if guard.view().alloc_unit() == spec.unit {
                 stats.add(guard.view(), previous);
                 previous = Some(id);
             }
@@ -121,57 +199,82 @@ impl RowHobt {
     }
 
     /// By level; whether every page that a link led to was one of the tree's.
-    fn tree_stats(&self) -> RowResult<(Vec<LevelStats>, bool)> {
-        let tree = self.tree();
-        let mut first = tree.root();
-        let mut levels = Vec::new();
-        loop {
-            let above = levels.last().map(|l: &LevelStats| l.level);
-            let Some((stats, below)) = self.level_stats(first, above)? else {
-                levels.reverse();
-                return Ok((levels, false));
-            };
-            let level = stats.level;
-            levels.push(stats);
-            match below {
-                Some(child) if level > 0 => first = child,
-                _ => break,
+    fn tree(&self) -> RowResult<(Vec<LevelStats>, bool)> {
+        let mut first = self.hobt.tree().root();
+        let mut levels: Vec<LevelStats> = Vec::new();
+        let whole = loop {
+            let above = levels.last().map(|l| l.level);
+            let Some(level) = self.level(first, above)? else { break false };
+            levels.push(level.stats);
+            match (level.leaves, level.below) {
+                (Some(leaves), _) => {
+                    levels.push(leaves);
+                    break true;
+                }
+                (None, Some(child)) => first = child,
+                (None, None) => break true,
             }
-        }
+        };
         levels.reverse();
         let below = |l: &[LevelStats]| l[0].level + 1 == l[1].level;
         debug_assert!(levels.windows(2).all(below), "level by level");
-        Ok((levels, true))
+        debug_assert!(!whole || levels[0].level == 0, "down to the leaves");
+        Ok((levels, whole))
     }
 
-    /// One level from its leftmost page on, and the leftmost page below it; `None` when a link
-    /// leads to a page that is no page of the level.
-    fn level_stats(
-        &self,
-        first: PageId,
-        above: Option<u8>,
-    ) -> RowResult<Option<(LevelStats, Option<PageId>)>> {
-        let mut stats = LevelStats::default();
-        let (mut at, mut previous, mut below) = (first, None, None);
+    /// One level from its leftmost page on; `None` when a link leads to a page that is no page of
+    /// the level.
+    fn level(&self, first: PageId, above: Option<u8>) -> RowResult<Option<Level>> {
+        let mut found = Level { stats: LevelStats::default(), below: None, leaves: None };
+        let (mut at, mut previous, mut leaf) = (first, None, None);
         while !at.is_none() {
-            let guard = self.home.pages.read(at)?;
+            self.waiter.check()?;
+            let guard = self.hobt.home.pages.read(at)?;
             let view = guard.view();
             let level = match previous {
                 None => above.map_or(view.level(), |above| above.wrapping_sub(1)),
-                Some(_) => stats.level,
+                Some(_) => found.stats.level,
             };
             let follows = previous.is_none_or(|p| view.prev_page() == p);
-            if view.alloc_unit() != self.spec.unit || view.level() != level || !follows {
+            if view.alloc_unit() != self.hobt.spec.unit || view.level() != level || !follows {
                 return Ok(None);
             }
-            if previous.is_none() {
-                stats.level = level;
-                below = self.tree().leftmost_child(view);
-            }
-            stats.add(view, previous);
+            found.stats.level = level;
+            self.page(view, previous, &mut found, &mut leaf)?;
             previous = Some(at);
             at = view.next_page();
         }
-        Ok(Some((stats, below)))
+        Ok(Some(found))
+    }
+
+    /// A page of a level, and the leaves that it leads to.
+    fn page(
+        &self,
+        view: PageView<'_>,
+        previous: Option<PageId>,
+        found: &mut Level,
+        leaf: &mut Option<PageId>,
+    ) -> RowResult<()> {
+        let limited = self.mode == ScanMode::Limited;
+        if limited {
+            found.stats.place(view.page_id(), previous);
+        } else {
+            found.stats.add(view, previous);
+        }
+        let lists_leaves = limited && view.level() == 1;
+        if view.level() == 0 || (previous.is_some() && !lists_leaves) {
+            return Ok(());
+        }
+        let children = self.hobt.tree().children(view)?;
+        if previous.is_none() {
+            found.below = children.first().copied();
+        }
+        if lists_leaves {
+            let leaves = found.leaves.get_or_insert_default();
+            for child in children {
+                leaves.place(child, leaf.replace(child));
+            }
+        }
+        Ok(())
     }
 }

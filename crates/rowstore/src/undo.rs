@@ -106,6 +106,7 @@ fn undo_error(record: &RecordView<'_>, e: RowError) -> UndoError {
         RowError::Btree(_) => UndoError::Lost(record.lsn, "the tree is damaged or full"),
         RowError::Space(_) => UndoError::Lost(record.lsn, "no space for its undo"),
         RowError::Lock(_) => UndoError::Lost(record.lsn, "undo takes no locks"),
+        RowError::Cancelled(_) => UndoError::Lost(record.lsn, "undo is not cancelled"),
     }
 }
 

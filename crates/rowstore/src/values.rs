@@ -8,6 +8,7 @@ use crate::hobt::RowHobt;
 use crate::large::Pointer;
 use crate::verify::{RowAt, RowFinding};
 use base::PageId;
+use os::wait::{Cancelled, Waiter};
 
 /// Batches that are compared one by one before the check gives up on naming values.
 const BATCHES_MAX: usize = 16;
@@ -69,15 +70,19 @@ impl Assembly<'_> {
 
 impl RowHobt {
     /// Calls `each` with every value of a tree of pieces; what is wrong with the tree.
-    fn each_value(&self, each: &mut dyn FnMut(Pointer, PageId, u16)) -> Vec<RowFinding> {
+    fn each_value(
+        &self,
+        waiter: &Waiter,
+        each: &mut dyn FnMut(Pointer, PageId, u16),
+    ) -> Result<Vec<RowFinding>, Cancelled> {
         assert!(self.has_shape_of_pieces(), "values are in a tree of pieces");
         let mut assembly =
             Assembly { each, broken: Vec::new(), at: None, pieces: 0, last_was_whole: false };
-        let report = self.verify_pages(&mut |row| assembly.piece(self, row));
+        let report = self.verify_pages(waiter, &mut |row| assembly.piece(self, row))?;
         assembly.end();
         let mut findings = report.findings;
         findings.append(&mut assembly.broken);
-        findings
+        Ok(findings)
     }
 }
 
@@ -94,13 +99,14 @@ impl ValueCheck {
         hobt: &RowHobt,
         large: &RowHobt,
         rows_complete: bool,
-    ) -> Vec<RowFinding> {
+        waiter: &Waiter,
+    ) -> Result<Vec<RowFinding>, Cancelled> {
         assert!(large.large.is_none(), "a piece has no pieces");
         assert_ne!(hobt.spec.unit, large.spec.unit, "values have a unit of their own");
         let mut held = Fingerprint::default();
-        let mut findings = large.each_value(&mut |p, _, _| held.add(hash_of(p)));
+        let mut findings = large.each_value(waiter, &mut |p, _, _| held.add(hash_of(p)))?;
         for batch in self.expected.differing(&held).iter().take(BATCHES_MAX) {
-            let (missing, unknown) = collect(hobt, large, batch);
+            let (missing, unknown) = collect(hobt, large, batch, waiter)?;
             if rows_complete {
                 let unknown = unknown.into_iter();
                 findings.extend(unknown.map(|(p, s, v)| RowFinding::ValueUnreferenced(p, s, v)));
@@ -110,7 +116,7 @@ impl ValueCheck {
             let missing = missing.into_iter();
             findings.extend(missing.map(|(p, s, v)| RowFinding::ValueMissing(p, s, v)));
         }
-        findings
+        Ok(findings)
     }
 }
 
@@ -120,21 +126,22 @@ fn collect(
     hobt: &RowHobt,
     large: &RowHobt,
     batch: &Batch,
-) -> (Vec<(PageId, u16, u64)>, Vec<(PageId, u16, u64)>) {
+    waiter: &Waiter,
+) -> Result<(Vec<(PageId, u16, u64)>, Vec<(PageId, u16, u64)>), Cancelled> {
     let (mut rows, mut values): (Vec<Placed>, Vec<Placed>) = (Vec::new(), Vec::new());
-    hobt.verify_pages(&mut |row| {
+    hobt.verify_pages(waiter, &mut |row| {
         hobt.each_pointer(row.record, &mut |p| {
             let hash = hash_of(p);
             if batch.has(hash) {
                 rows.push((hash, (row.page, row.slot, p.value)));
             }
         });
-    });
-    large.each_value(&mut |p, page, slot| {
+    })?;
+    large.each_value(waiter, &mut |p, page, slot| {
         let hash = hash_of(p);
         if batch.has(hash) {
             values.push((hash, (page, slot, p.value)));
         }
-    });
-    differences(rows, values)
+    })?;
+    Ok(differences(rows, values))
 }

@@ -10,6 +10,7 @@ use crate::hobt::{HobtKind, RowHobt};
 use crate::values::ValueCheck;
 use base::{Lsn, PageId};
 use btree::{Fault, Finding};
+use os::wait::{Cancelled, Waiter};
 use page::{Damage, PageKind, PageView, RecordKind, RowFault, RowLayout};
 use space::{PageSet, UnitSurvey};
 
@@ -63,6 +64,7 @@ pub struct RowReport {
 /// A walk over the pages of one hobt.
 struct Walk<'h, 'r> {
     hobt: &'h RowHobt,
+    waiter: &'r Waiter,
     row: &'r mut dyn FnMut(RowAt<'_>),
     newest: Lsn,
     reached: PageSet,
@@ -74,22 +76,34 @@ struct Walk<'h, 'r> {
 impl RowHobt {
     /// Checks everything about the hobt's pages. Nobody changes it meanwhile. `row` sees every
     /// live record that has the form of its layout, its page latched.
-    pub fn verify(&self, row: &mut dyn FnMut(RowAt<'_>)) -> RowReport {
-        let Some(large) = &self.large else { return self.verify_pages(row) };
+    ///
+    /// # Errors
+    /// The waiter's cancellation, which is looked for at each page: half a report is none.
+    pub fn verify(
+        &self,
+        waiter: &Waiter,
+        row: &mut dyn FnMut(RowAt<'_>),
+    ) -> Result<RowReport, Cancelled> {
+        let Some(large) = &self.large else { return self.verify_pages(waiter, row) };
         assert_ne!(large.spec.unit, self.spec.unit, "values off the rows have a unit of their own");
         let mut values = ValueCheck::default();
-        let mut report = self.verify_pages(&mut |r| {
+        let mut report = self.verify_pages(waiter, &mut |r| {
             values.see_row(self, r);
             row(r);
-        });
-        report.large = values.compare(self, large, report.complete);
-        report
+        })?;
+        report.large = values.compare(self, large, report.complete, waiter)?;
+        Ok(report)
     }
 
-    pub(crate) fn verify_pages(&self, row: &mut dyn FnMut(RowAt<'_>)) -> RowReport {
-        let survey = self.home.space.survey(&self.unit);
+    pub(crate) fn verify_pages(
+        &self,
+        waiter: &Waiter,
+        row: &mut dyn FnMut(RowAt<'_>),
+    ) -> Result<RowReport, Cancelled> {
+        let survey = self.home.space.survey(&self.unit, waiter)?;
         let mut walk = Walk {
             hobt: self,
+            waiter,
             row,
             newest: self.home.log().next_lsn(),
             reached: PageSet::default(),
@@ -99,15 +113,15 @@ impl RowHobt {
         };
         match &self.tree {
             Some(tree) => {
-                let found = tree.verify(&mut |id, view| walk.tree_page(id, view));
+                let found = tree.verify(waiter, &mut |id, view| walk.tree_page(id, view))?;
                 for finding in &found {
                     walk.reached.insert(finding.page);
                 }
                 walk.found.extend(found.into_iter().map(RowFinding::Page));
             }
-            None => walk.heap(&survey),
+            None => walk.heap(&survey)?,
         }
-        walk.allocation(&survey);
+        walk.allocation(&survey)?;
         let hides = |f: &RowFinding| match f {
             RowFinding::Page(f) => hides_records(f),
             RowFinding::Record(..) => true,
@@ -116,13 +130,13 @@ impl RowHobt {
             _ => false,
         };
         let followed = self.tree.is_some() || survey.findings.is_empty();
-        RowReport {
+        Ok(RowReport {
             complete: followed && !walk.found.iter().any(hides),
             rows: walk.rows,
             pages: survey.found.pages.len() as u64,
             findings: walk.found,
             large: Vec::new(),
-        }
+        })
     }
 
     /// A copy of a record, to tell what is in it.
@@ -184,18 +198,20 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn heap(&mut self, survey: &UnitSurvey) {
+    fn heap(&mut self, survey: &UnitSurvey) -> Result<(), Cancelled> {
         assert_eq!(self.hobt.spec.kind, HobtKind::Heap, "only a heap is known by its maps");
         assert!(self.pages.is_empty(), "a heap's pages are known by its maps alone");
         for id in &survey.found.pages {
+            self.waiter.check()?;
             self.reached.insert(*id);
             if let Some(finding) = self.heap_page(*id) {
                 self.found.push(RowFinding::Page(finding));
             }
         }
         // A heap keeps its pages, so one that was written since the heap was made is allocated.
-        let Some(made) = survey.made else { return };
+        let Some(made) = survey.made else { return Ok(()) };
         for id in &survey.unallocated {
+            self.waiter.check()?;
             let Ok(guard) = self.hobt.home.pages.read(*id) else { continue };
             let v = guard.view();
             let ours = v.alloc_unit() == self.hobt.spec.unit && v.kind() == Some(PageKind::Data);
@@ -207,6 +223,7 @@ impl Walk<'_, '_> {
         if !survey.found.extents.contains(&root.extent()) {
             self.found.push(RowFinding::NotInIam(root));
         }
+        Ok(())
     }
 
     fn heap_page(&mut self, id: PageId) -> Option<Finding> {
@@ -230,9 +247,10 @@ impl Walk<'_, '_> {
     }
 
     /// Allocation against reachability.
-    fn allocation(&mut self, survey: &UnitSurvey) {
+    fn allocation(&mut self, survey: &UnitSurvey) -> Result<(), Cancelled> {
         let mut allocated = PageSet::default();
         for page in &survey.found.pages {
+            self.waiter.check()?;
             allocated.insert(*page);
             if !self.reached.contains(*page) {
                 self.found.push(RowFinding::Unreachable(*page));
@@ -243,6 +261,7 @@ impl Walk<'_, '_> {
             owned.insert(e.first_page());
         }
         for page in std::mem::take(&mut self.pages) {
+            self.waiter.check()?;
             debug_assert!(self.reached.contains(page), "what was seen is reached");
             if allocated.contains(page) {
                 continue;
@@ -252,6 +271,7 @@ impl Walk<'_, '_> {
                 false => RowFinding::NotInIam(page),
             });
         }
+        Ok(())
     }
 }
 

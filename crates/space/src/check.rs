@@ -19,6 +19,7 @@ use crate::{
     AllocUnit, PageSet, SpaceError, diff_page, gam_page, map_fault, ml_page, pfs_page, sgam_page,
 };
 use base::{AllocUnitId, ExtentId, FileId, PageId};
+use os::wait::{Cancelled, Waiter};
 use page::{EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, PageKind, Pfs};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,6 +33,7 @@ struct Owners {
 /// A walk over the extents of all files.
 struct Walk<'s> {
     space: &'s Space,
+    waiter: &'s Waiter,
     owners: Owners,
     findings: Findings,
     /// Pages of the maps that were looked at, and whether they can be used.
@@ -41,7 +43,10 @@ struct Walk<'s> {
 impl Space {
     /// Compares the maps with the chains of all units of the database. Nobody changes it
     /// meanwhile, or the caller looks twice.
-    pub fn check(&self, units: &[&AllocUnit]) -> Findings {
+    ///
+    /// # Errors
+    /// The waiter's cancellation.
+    pub fn check(&self, units: &[&AllocUnit], waiter: &Waiter) -> Result<Findings, Cancelled> {
         let mut findings = Findings::default();
         let mut owners = Owners {
             units: BTreeMap::new(),
@@ -49,10 +54,11 @@ impl Space {
             mixed: BTreeSet::new(),
         };
         for unit in units {
-            let UnitSurvey { found, findings: of_unit, .. } = self.survey(unit);
+            let UnitSurvey { found, findings: of_unit, .. } = self.survey(unit, waiter)?;
             debug_assert!(found.extents.is_empty() || !found.iam_pages.is_empty(), "IAM pages own");
             findings.append(of_unit);
             for e in found.extents {
+                waiter.check()?;
                 if let Some(other) = owners.units.insert(e, unit.id) {
                     findings.push(Finding::OwnedTwice(e, other, unit.id));
                 }
@@ -62,29 +68,31 @@ impl Space {
                 owners.mixed.insert(page.extent());
             }
         }
-        let mut walk = Walk { space: self, owners, findings, maps: BTreeMap::new() };
+        let mut walk = Walk { space: self, waiter, owners, findings, maps: BTreeMap::new() };
         let files: Vec<(u16, u32)> =
             self.files.read().iter().map(|(id, f)| (*id, f.size_pages)).collect();
         for (file, size) in files {
-            walk.file(FileId(file), size);
+            walk.file(FileId(file), size)?;
         }
-        walk.findings
+        Ok(walk.findings)
     }
 }
 
 impl Walk<'_> {
-    fn file(&mut self, file: FileId, size: u32) {
+    fn file(&mut self, file: FileId, size: u32) -> Result<(), Cancelled> {
         self.header(PageId { file, page: 0 }, PageKind::FileHeader);
         if file.0 == 1 {
             self.header(crate::boot_page(), PageKind::Boot);
         }
         for extent in 0..size / 8 {
+            self.waiter.check()?;
             let e = ExtentId { file, extent };
             if let Err(SpaceError::Buffer(_)) = self.extent(e) {
                 // The map that could not be read has said so.
             }
         }
         self.behind_the_end(file, size);
+        Ok(())
     }
 
     /// Looks at a page of the maps. Whether it can be used.

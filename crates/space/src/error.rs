@@ -2,6 +2,7 @@
 
 use base::{SqlError, messages};
 use buffer::BufferError;
+use os::wait::Cancelled;
 use wal::WalError;
 
 /// Why space could not be had.
@@ -13,6 +14,8 @@ pub enum SpaceError {
     Buffer(BufferError),
     /// The log has no room for the change of the maps.
     Log(WalError),
+    /// Whoever reads the maps is to end.
+    Cancelled(Cancelled),
 }
 
 impl SpaceError {
@@ -25,6 +28,7 @@ impl SpaceError {
             }
             SpaceError::Buffer(e) => e.into(),
             SpaceError::Log(e) => e.into_sql(database),
+            SpaceError::Cancelled(why) => why.into(),
         }
     }
 }
@@ -41,12 +45,19 @@ impl From<WalError> for SpaceError {
     }
 }
 
+impl From<Cancelled> for SpaceError {
+    fn from(why: Cancelled) -> Self {
+        SpaceError::Cancelled(why)
+    }
+}
+
 impl std::fmt::Display for SpaceError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             SpaceError::Full => write!(f, "the data files are full"),
             SpaceError::Buffer(e) => write!(f, "{e}"),
             SpaceError::Log(e) => write!(f, "{e}"),
+            SpaceError::Cancelled(why) => write!(f, "cancelled: {why:?}"),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::map::is_system_extent;
 use crate::space::Space;
 use crate::{AllocUnit, SpaceError, iam, pfs_page};
 use base::{AllocUnitId, ExtentId, FileId, Lsn, PageId};
+use os::wait::{Cancelled, Waiter};
 use page::{ExtentBits, PageKind, PageView, Pfs};
 use std::collections::BTreeMap;
 
@@ -43,16 +44,18 @@ impl Space {
     /// The pages of a unit, by its IAM chain and the PFS.
     ///
     /// # Errors
-    /// Damaged maps.
-    pub fn unit_pages(&self, unit: &AllocUnit) -> Result<UnitPages, SpaceError> {
+    /// Damaged maps; the waiter's cancellation.
+    pub fn unit_pages(&self, unit: &AllocUnit, waiter: &Waiter) -> Result<UnitPages, SpaceError> {
         let mut found = UnitPages::default();
         let mut at = unit.first_iam;
         while !at.is_none() {
+            waiter.check()?;
             let guard = self.iam(unit, at, found.iam_pages.len())?;
             found.iam_pages.push(at);
             at = guard.view().next_page();
         }
         self.each_extent(unit, &mut |space, e| {
+            waiter.check()?;
             found.extents.push(e);
             let pfs = space.map(pfs_page(e.first_page()), PageKind::Pfs)?;
             for n in e.first_page().page..e.first_page().page + 8 {
@@ -71,12 +74,20 @@ impl Space {
     }
 
     /// The same as far as the maps can be followed, and what is wrong with the unit's chain.
-    pub fn survey(&self, unit: &AllocUnit) -> UnitSurvey {
+    ///
+    /// # Errors
+    /// The waiter's cancellation.
+    pub fn survey(&self, unit: &AllocUnit, waiter: &Waiter) -> Result<UnitSurvey, Cancelled> {
         let mut survey = UnitSurvey::default();
         let mut intervals: BTreeMap<(FileId, u32), PageId> = BTreeMap::new();
         let mut at = unit.first_iam;
         while !at.is_none() {
-            at = self.survey_iam(unit.id, at, &mut intervals, &mut survey);
+            let (next, extents) = self.survey_iam(unit.id, at, &mut intervals, &mut survey);
+            for e in extents {
+                waiter.check()?;
+                self.survey_extent(unit.id, e, &mut survey);
+            }
+            at = next;
         }
         let UnitPages { pages, iam_pages, extents } = &survey.found;
         debug_assert!(
@@ -84,17 +95,19 @@ impl Space {
             "eight an extent"
         );
         debug_assert!(intervals.len() <= iam_pages.len(), "an IAM page covers one interval");
-        survey
+        Ok(survey)
     }
 
-    /// Looks at one IAM page; the next, none where the chain cannot be followed.
+    /// Looks at one IAM page: the next, none where the chain cannot be followed, and the extents
+    /// that it says the unit has.
     fn survey_iam(
         &self,
         unit: AllocUnitId,
         at: PageId,
         intervals: &mut BTreeMap<(FileId, u32), PageId>,
         survey: &mut UnitSurvey,
-    ) -> PageId {
+    ) -> (PageId, Vec<ExtentId>) {
+        const END: (PageId, Vec<ExtentId>) = (PageId::NONE, Vec::new());
         debug_assert!(!at.is_none(), "a chain goes on at a page");
         debug_assert!(intervals.len() <= survey.found.iam_pages.len(), "invariant 2");
         let guard = match self.pages.read(at) {
@@ -102,25 +115,25 @@ impl Space {
             Err(_) => {
                 let what = "the page cannot be read";
                 survey.findings.push(Finding::Unreadable(at, unit, what));
-                return PageId::NONE;
+                return END;
             }
         };
         let v = guard.view();
         if let Some(what) = iam_fault(v, at, unit) {
             survey.findings.push(Finding::Unreadable(at, unit, what));
-            return PageId::NONE;
+            return END;
         }
         let (file, range) = iam::interval(v);
         if self.size_pages(file).is_none_or(|size| range.start >= size / 8) {
             survey.findings.push(Finding::Unreadable(at, unit, "interval"));
-            return PageId::NONE;
+            return END;
         }
         debug_assert!(range.start.is_multiple_of(page::EXTENTS_PER_INTERVAL), "checked above");
         let expected = survey.found.iam_pages.len() as u32;
         if iam::sequence(v) != expected {
             let finding = Finding::Chain(unit, at, iam::sequence(v), expected);
             survey.findings.push(finding);
-            return PageId::NONE;
+            return END;
         }
         if expected == 0 {
             survey.made = Some(iam::made(v)).filter(|lsn| *lsn != Lsn::ZERO);
@@ -140,11 +153,7 @@ impl Space {
         }
         debug_assert!(extents.is_sorted(), "extents are found in order");
         debug_assert!(extents.iter().all(|e| range.contains(&e.extent)), "within the interval");
-        drop(guard);
-        for e in extents {
-            self.survey_extent(unit, e, survey);
-        }
-        next
+        (next, extents)
     }
 
     fn survey_extent(&self, unit: AllocUnitId, e: ExtentId, survey: &mut UnitSurvey) {

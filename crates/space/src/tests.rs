@@ -11,6 +11,7 @@ use base::{AllocUnitId, DatabaseId, ExtentId, FileId, Lsn, PageId};
 use buffer::{Change, Pages, PagesOptions, Pool, Undo};
 use os::disk::{Disk as _, File, OpenHow};
 use os::memory::Memory;
+use os::wait::{Cancelled, Waiter};
 use page::{EXTENTS_PER_INTERVAL, PageBytes, PageKind, PageMut, Pfs};
 use sim::{Disk, DiskOptions, Options, Simulation};
 use std::collections::BTreeSet;
@@ -34,6 +35,11 @@ impl RedoHandler for Formats {
     fn describe(&self, _: &RecordView<'_>) -> Described {
         Described::default()
     }
+}
+
+/// What nobody cancels.
+fn check(space: &Space, units: &[&AllocUnit]) -> Vec<Finding> {
+    space.check(units, &Waiter::new()).unwrap().kept
 }
 
 fn open(disk: &Disk, path: &str) -> Arc<dyn File> {
@@ -97,7 +103,7 @@ fn free(space: &Space, unit: &AllocUnit, page: PageId) {
 }
 
 fn pages_of(space: &Space, unit: &AllocUnit) -> Vec<PageId> {
-    let mut pages = space.unit_pages(unit).unwrap().pages;
+    let mut pages = space.unit_pages(unit, &Waiter::new()).unwrap().pages;
     pages.sort_unstable();
     pages
 }
@@ -138,7 +144,7 @@ fn many_claim(tasks: u64, rounds: u64) {
     }
     let all: BTreeSet<&PageId> = held.iter().flatten().collect();
     assert_eq!(all.len(), held.iter().map(Vec::len).sum::<usize>(), "a page has one owner");
-    assert_eq!(s.check(&[&units[0], &units[1]]).kept, vec![]);
+    assert_eq!(check(&s, &[&units[0], &units[1]]), vec![]);
     let promised = s.promised.lock();
     assert!(promised.pages.is_empty() && promised.extents.is_empty());
 }
@@ -164,7 +170,7 @@ fn free_pages_are_used_before_new_extents() {
     assert!(first.iter().all(|p| p.extent() == first[0].extent()));
     drop(s.claim(&u, 12).unwrap());
     let more = allocate(&s, &u, 13);
-    assert_eq!(s.unit_pages(&u).unwrap().extents.len(), 2);
+    assert_eq!(s.unit_pages(&u, &Waiter::new()).unwrap().extents.len(), 2);
     free(&s, &u, first[1]);
     free(&s, &u, more[12]);
     let again: BTreeSet<PageId> = allocate(&s, &u, 2).into_iter().collect();
@@ -173,7 +179,7 @@ fn free_pages_are_used_before_new_extents() {
     free(&s, &u, first[2]);
     let reopened = AllocUnit::open(u.id, u.first_iam);
     assert_eq!(allocate(&s, &reopened, 1), vec![first[2]]);
-    assert_eq!(s.check(&[&u]).kept, vec![]);
+    assert_eq!(check(&s, &[&u]), vec![]);
 }
 
 /// A file that may not grow refuses with 1105 and keeps what it has; the claim is forgotten.
@@ -189,7 +195,7 @@ fn a_full_file_is_1105_until_something_is_freed() {
     s.set_growth(FileId(1), GrowthOptions { pages: 1000, max_pages: 128 });
     assert_eq!(allocate(&s, &u, 8).len(), 8);
     assert_eq!(s.size_pages(FileId(1)), Some(128), "to the limit, not beyond");
-    assert_eq!(s.check(&[&u]).kept, vec![]);
+    assert_eq!(check(&s, &[&u]), vec![]);
 }
 
 /// Tells the search that nothing is free before an extent.
@@ -207,12 +213,28 @@ fn growth_crosses_a_pfs_interval() {
     let pages = allocate(&s, &u, 24);
     let extents: BTreeSet<u32> = pages.iter().map(|p| p.page / 8).collect();
     assert_eq!(extents, BTreeSet::from([1009, 1010, 1012]), "extent 1011 holds the map");
-    assert_eq!(s.check(&[&u]).kept, vec![]);
+    assert_eq!(check(&s, &[&u]), vec![]);
     free(&s, &u, pages[0]);
     free(&s, &u, pages[23]);
     assert_eq!(pages_of(&s, &u).len(), 22);
     s.drop_unit(&u).unwrap();
-    assert_eq!(s.check(&[]).kept, vec![]);
+    assert_eq!(check(&s, &[]), vec![]);
+}
+
+/// Who was told to end gets neither a list nor findings, and nobody else is the worse for it.
+#[test]
+fn a_reading_of_the_maps_that_is_cancelled_tells_nothing() {
+    let s = space(96, growing(512));
+    let u = unit(&s, 1);
+    allocate(&s, &u, 16);
+    let told = Waiter::new();
+    told.cancel(Cancelled::Attention);
+    let ended = s.unit_pages(&u, &told).map(|found| found.pages);
+    assert!(matches!(ended, Err(SpaceError::Cancelled(Cancelled::Attention))), "{ended:?}");
+    assert_eq!(s.survey(&u, &told).err(), Some(Cancelled::Attention));
+    assert_eq!(s.check(&[], &told), Err(Cancelled::Attention));
+    assert_eq!(s.unit_pages(&u, &Waiter::new()).unwrap().pages.len(), 16);
+    assert_eq!(check(&s, &[&u]), vec![]);
 }
 
 /// GAM, SGAM, DIFF and ML pages again at page 511,232; a unit there has a second IAM page.
@@ -225,14 +247,14 @@ fn growth_crosses_a_gam_interval() {
     let pages = allocate(&s, &u, 16);
     let extents: BTreeSet<u32> = pages.iter().map(|p| p.page / 8).collect();
     assert_eq!(extents, BTreeSet::from([63_903, 63_905]));
-    let found = s.unit_pages(&u).unwrap();
+    let found = s.unit_pages(&u, &Waiter::new()).unwrap();
     assert_eq!((found.pages.len(), found.iam_pages.len()), (16, 2));
     let beyond = PageId::new(1, 511_232);
     assert_eq!(s.pages().read(beyond).unwrap().view().kind(), Some(PageKind::Gam));
     assert_eq!((gam_page(pages[15]), pfs_page(pages[15]).page), (beyond, 509_544));
-    assert_eq!(s.check(&[&u]).kept, vec![]);
+    assert_eq!(check(&s, &[&u]), vec![]);
     s.drop_unit(&u).unwrap();
-    assert_eq!(s.check(&[]).kept, vec![]);
+    assert_eq!(check(&s, &[]), vec![]);
 }
 
 /// IAM pages share mixed extents, eight in each; dropped ones make room for others.
@@ -242,7 +264,7 @@ fn mixed_extents_fill_up_and_are_used_again() {
     let units: Vec<AllocUnit> = (1..=20).map(|id| unit(&s, id)).collect();
     let mixed: BTreeSet<ExtentId> = units.iter().map(|u| u.first_iam.extent()).collect();
     assert_eq!(mixed.len(), 3);
-    assert_eq!(s.check(&units.iter().collect::<Vec<_>>()).kept, vec![]);
+    assert_eq!(check(&s, &units.iter().collect::<Vec<_>>()), vec![]);
     for u in &units {
         allocate(&s, u, 9);
     }
@@ -254,7 +276,7 @@ fn mixed_extents_fill_up_and_are_used_again() {
     assert!(later.iter().all(|u| mixed.contains(&u.first_iam.extent())), "room was made");
     assert!(!s.unit_exists(&units[0]).unwrap(), "its head is another unit's now");
     let all: Vec<&AllocUnit> = units[10..].iter().chain(&later).collect();
-    assert_eq!(s.check(&all).kept, vec![]);
+    assert_eq!(check(&s, &all), vec![]);
     assert_eq!(pages_of(&s, &units[15]).len(), 9);
 }
 
@@ -311,18 +333,18 @@ fn the_checker_sees_planted_damage() {
     ];
     for (map, kind, lie, truth, finding) in cases {
         plant(&s, map, kind, &lie);
-        let found = s.check(&[&a, &b]).kept;
+        let found = check(&s, &[&a, &b]);
         assert!(found.contains(&finding), "{finding:?}, not {found:?}");
         plant(&s, map, kind, &truth);
-        assert_eq!(s.check(&[&a, &b]).kept, vec![]);
+        assert_eq!(check(&s, &[&a, &b]), vec![]);
     }
     // An IAM page that the PFS calls free, and a chain whose head is another unit's.
     let head = a.first_iam;
     plant(&s, pfs_page(head), byte, &pfs(head, 0));
-    assert!(s.check(&[&a, &b]).kept.contains(&Finding::Pfs(head, 0, 0x70)));
+    assert!(check(&s, &[&a, &b]).contains(&Finding::Pfs(head, 0, 0x70)));
     let wrong = AllocUnit::open(AllocUnitId(9), a.first_iam);
     let unit = Finding::Unreadable(head, AllocUnitId(9), "alloc unit ID");
-    assert!(s.check(&[&wrong]).kept.contains(&unit));
+    assert!(check(&s, &[&wrong]).contains(&unit));
 }
 
 /// A spoilt map may lie about every extent: so much is kept, the rest is counted.
@@ -332,12 +354,12 @@ fn what_a_spoilt_map_says_has_a_bound() {
     let (a, behind) = (unit(&s, 1), EXTENTS_PER_INTERVAL - 960 / 8);
     let map = gam_page(PageId { file: FileId(1), page: 0 });
     plant(&s, map, kinds::SET_BITS, &bits_payload(960 / 8, behind, true));
-    let found = s.check(&[&a]);
+    let found = s.check(&[&a], &Waiter::new()).unwrap();
     assert_eq!(found.kept.len(), FINDINGS_MAX);
     assert_eq!(found.kept.len() as u64 + found.more, u64::from(behind));
     // A second look that has seen the first extent free no longer, and one more lie.
     plant(&s, map, kinds::SET_BITS, &bits_payload(960 / 8, 1, false));
-    let sure = found.clone().seen_twice(&s.check(&[&a]));
+    let sure = found.clone().seen_twice(&s.check(&[&a], &Waiter::new()).unwrap());
     assert_eq!(sure.kept, found.kept[1..]);
     assert_eq!(sure.more, found.more - 1);
 }
@@ -352,11 +374,11 @@ fn an_iam_chain_that_makes_no_sense_is_an_error() {
     let head = a.first_iam;
     let [p0, p1, p2, p3] = head.page.to_le_bytes();
     plant(&s, head, kinds::LINK_IAM, &[p0, p1, p2, p3, 1, 0]);
-    assert!(s.unit_pages(&a).is_err(), "the chain comes back to its head");
-    let found = s.check(&[&a]);
-    assert!(found.kept.contains(&Finding::Chain(a.id, head, 0, 1)), "{found:?}");
+    assert!(s.unit_pages(&a, &Waiter::new()).is_err(), "the chain comes back to its head");
+    let found = check(&s, &[&a]);
+    assert!(found.contains(&Finding::Chain(a.id, head, 0, 1)), "{found:?}");
     plant(&s, head, kinds::LINK_IAM, &[0; 6]);
-    assert!(s.unit_pages(&a).is_ok());
+    assert!(s.unit_pages(&a, &Waiter::new()).is_ok());
     for start in [5, u32::MAX / 63_904 * 63_904] {
         let mut group = Group::new();
         let mut change = Change::new(s.pages(), &mut group);
@@ -364,7 +386,7 @@ fn an_iam_chain_that_makes_no_sense_is_an_error() {
         let header = crate::redo::format_iam_payload(0, FileId(1), start, Lsn::ZERO);
         change.apply(page, a.id, kinds::FORMAT, 0, &[&header], Undo::Never);
         change.finish(&mut TransactionChain::default());
-        assert!(s.unit_pages(&a).is_err(), "no interval begins at {start}");
+        assert!(s.unit_pages(&a, &Waiter::new()).is_err(), "no interval begins at {start}");
     }
 }
 

@@ -40,18 +40,17 @@ pub(crate) fn partitions(system: &System<'_>) -> SqlResult<Vec<Partition>> {
 }
 
 impl Partition {
-    /// Counts its pages: maps, and the levels of a tree.
+    /// Counts its pages by the maps and the levels of a tree above its leaves, which are not read.
     ///
     /// # Errors
-    /// Damaged maps or pages.
+    /// Damaged maps or pages; the waiter's cancellation.
     pub(crate) fn pages(&self, system: &System<'_>) -> SqlResult<PageCounts> {
         let database = system.here()?;
-        let pages = database.space().unit_pages(self.hobt.unit());
+        let pages = database.space().unit_pages(self.hobt.unit(), system.waiter);
         let pages = pages.map_err(|e| e.into_sql(&self.table.name, &database.home().name()))?;
         let allocated = pages.pages.len() as u64;
         let maps = pages.iam_pages.len() as u64;
-        let levels = self.hobt.physical_stats()?;
-        let above: u64 = levels.iter().filter(|l| l.level > 0).map(|l| l.pages).sum();
+        let above = self.hobt.pages_above_leaves(system.waiter)?;
         Ok(PageCounts {
             data: allocated.saturating_sub(above),
             used: allocated + maps,

@@ -8,6 +8,7 @@ use catalog::view::{
     DatabaseView, SchemaId, SystemObjects, VirtualColumn, VirtualParameter, VirtualTable,
 };
 use database::Database;
+use os::wait::Waiter;
 use session::Registry;
 use std::sync::Arc;
 use types::{SqlType, Value};
@@ -36,6 +37,8 @@ pub struct System<'a> {
     pub engine: &'a Arc<work::Engine>,
     /// In whose context the view answers.
     pub current: DatabaseId,
+    /// Of whoever asks: what reads pages looks at it.
+    pub waiter: &'a Waiter,
 }
 
 impl System<'_> {
@@ -134,7 +137,7 @@ pub fn all() -> SystemObjects {
 /// Opens a view with its arguments: its rows as they are now.
 ///
 /// # Errors
-/// An unknown id, arguments that the function refuses, damaged pages.
+/// An unknown id, arguments that the function refuses, damaged pages, the waiter's cancellation.
 pub fn open(
     system: &System<'_>,
     object: ObjectId,

@@ -2,10 +2,11 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use base::{AllocUnitId, DatabaseId, FileId, Lsn, PageId};
-use btree::{BtreeRedo, KeyBuf, KeyColumn, KeyOrder, SplitPolicy, Tree, TreeOptions};
+use btree::{BtreeRedo, Finding, KeyBuf, KeyColumn, KeyOrder, SplitPolicy, Tree, TreeOptions};
 use buffer::{Change, Pages, PagesOptions, Pool, Undo};
 use os::disk::{Disk, File, OpenHow};
 use os::vm::AlignedBuffer;
+use os::wait::Waiter;
 use page::{Field, PageBytes, PageKind, PageView, RecordKind, RowLayout};
 use space::{AllocUnit, FileFacts, GrowthOptions, Space, SpaceRedo, format_file};
 use std::cmp::{Ordering, Reverse};
@@ -253,21 +254,24 @@ impl Rig {
     /// What verification finds in tree and maps.
     pub fn findings(&self, tree: &Tree) -> Vec<String> {
         let mut reached = BTreeSet::new();
-        let mut findings: Vec<String> = tree
-            .verify(&mut |id, _| {
-                reached.insert(id);
-            })
-            .iter()
-            .map(|f| format!("{f:?}"))
-            .collect();
-        findings.extend(self.space.check(&[&self.unit]).kept.iter().map(|f| format!("{f:?}")));
+        let found = verified(tree, &mut |id, _| {
+            reached.insert(id);
+        });
+        let mut findings: Vec<String> = found.iter().map(|f| format!("{f:?}")).collect();
+        let maps = self.space.check(&[&self.unit], &Waiter::new()).unwrap();
+        findings.extend(maps.kept.iter().map(|f| format!("{f:?}")));
         let owned: BTreeSet<PageId> =
-            self.space.unit_pages(&self.unit).unwrap().pages.into_iter().collect();
+            self.space.unit_pages(&self.unit, &Waiter::new()).unwrap().pages.into_iter().collect();
         for page in owned.symmetric_difference(&reached) {
             findings.push(format!("page {page} is owned and not reached, or the reverse"));
         }
         findings
     }
+}
+
+/// What verification finds when nobody cancels it.
+pub fn verified(tree: &Tree, visit: &mut dyn FnMut(PageId, PageView<'_>)) -> Vec<Finding> {
+    tree.verify(&Waiter::new(), visit).unwrap()
 }
 
 /// Where a tree begins.

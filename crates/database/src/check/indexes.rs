@@ -14,6 +14,7 @@ use super::{CheckFinding, CheckReport, FINDINGS_MAX, Looked};
 use crate::database::Database;
 use base::{PageId, SqlError, messages};
 use catalog::view::{Index, PhysicalColumn, Table};
+use os::wait::{Cancelled, Waiter};
 use page::Field;
 use rowstore::{Batch, EntryPart, Fingerprint, RowAt, RowHobt, differences};
 use std::sync::Arc;
@@ -84,15 +85,16 @@ pub(super) fn check(
     base: &Arc<RowHobt>,
     indexes: &[(&Index, Arc<RowHobt>)],
     report: &mut CheckReport,
-) {
+    waiter: &Waiter,
+) -> Result<(), Cancelled> {
     let mut pairs: Vec<Pair<'_>> =
         indexes.iter().map(|(index, hobt)| Pair::new(table, index, hobt)).collect();
     let owner = Owner::of(base, Some(table));
     let mut nulls = Vec::new();
-    let found = base.verify(&mut |row| {
+    let found = base.verify(waiter, &mut |row| {
         Database::check_nulls(table, base, &owner, row, &mut nulls);
         pairs.iter_mut().for_each(|pair| pair.see_row(base, row));
-    });
+    })?;
     database.take_in(base, &owner, &found, report);
     nulls.into_iter().for_each(|finding| report.push(finding));
     let looked = Looked { rows: found.rows, pages: found.pages };
@@ -100,43 +102,58 @@ pub(super) fn check(
     for mut pair in pairs {
         pair.rows_complete &= found.complete;
         let hobt = pair.hobt;
-        let entries = hobt.verify(&mut |row| pair.see_entry(row));
+        let entries = hobt.verify(waiter, &mut |row| pair.see_entry(row))?;
         pair.entries_complete &= entries.complete;
         database.take_in(hobt, &pair.owner, &entries, report);
-        compare(table, base, &pair, report);
+        compare(table, base, &pair, report, waiter)?;
     }
+    Ok(())
 }
 
-fn compare(table: &Table, base: &RowHobt, pair: &Pair<'_>, report: &mut CheckReport) {
+fn compare(
+    table: &Table,
+    base: &RowHobt,
+    pair: &Pair<'_>,
+    report: &mut CheckReport,
+    waiter: &Waiter,
+) -> Result<(), Cancelled> {
     let batches = pair.expected.differing(&pair.found);
     for batch in batches.iter().take(BATCHES_MAX) {
-        let (missing, extra) = collect(base, pair, batch);
+        let (missing, extra) = collect(base, pair, batch, waiter)?;
         for at in missing.into_iter().filter(|_| pair.entries_complete) {
+            waiter.check()?;
             report.push(missing_row(table, base, pair, at));
         }
         for at in extra.into_iter().filter(|_| pair.rows_complete) {
+            waiter.check()?;
             report.push(extra_row(table, pair, at));
         }
         if report.consistency.len() >= FINDINGS_MAX {
-            return;
+            return Ok(());
         }
     }
+    Ok(())
 }
 
 /// Rows without an entry and entries without a row, of some buckets.
-fn collect(base: &RowHobt, pair: &Pair<'_>, batch: &Batch) -> (Vec<At>, Vec<At>) {
+fn collect(
+    base: &RowHobt,
+    pair: &Pair<'_>,
+    batch: &Batch,
+    waiter: &Waiter,
+) -> Result<(Vec<At>, Vec<At>), Cancelled> {
     let (mut rows, mut entries) = (Vec::new(), Vec::new());
-    base.verify(&mut |row| {
+    base.verify(waiter, &mut |row| {
         if let Some(hash) = base.entry_hash(row, &pair.wanted).filter(|h| batch.has(*h)) {
             rows.push((hash, (row.page, row.slot)));
         }
-    });
-    pair.hobt.verify(&mut |row| {
+    })?;
+    pair.hobt.verify(waiter, &mut |row| {
         if let Some(hash) = pair.hobt.entry_hash(row, &pair.stored).filter(|h| batch.has(*h)) {
             entries.push((hash, (row.page, row.slot)));
         }
-    });
-    differences(rows, entries)
+    })?;
+    Ok(differences(rows, entries))
 }
 
 fn missing_row(table: &Table, base: &RowHobt, pair: &Pair<'_>, (page, slot): At) -> CheckFinding {

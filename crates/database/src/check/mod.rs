@@ -12,6 +12,8 @@
 //!     from damage by looking again.
 //!  2. Every damage is told, up to [`FINDINGS_MAX`]; damage of one page does not hide another's.
 //!  3. Memory does not grow with the rows: sets of rows are fingerprints, sets of pages bits.
+//!  4. Whoever asks is heard at each page. A check that is stopped tells nothing: half a reading
+//!     says of sound pages that nothing leads to them.
 
 mod describe;
 mod indexes;
@@ -20,6 +22,7 @@ mod owner;
 use crate::database::Database;
 use base::{HobtId, ObjectId, PageId, SqlError};
 use catalog::view::{DatabaseView, Object, PhysicalColumn, Table};
+use os::wait::{Cancelled, Waiter};
 use owner::Owner;
 use rowstore::{RowAt, RowHobt};
 use space::Findings;
@@ -103,11 +106,19 @@ pub struct CheckOptions {
 impl Database {
     /// Checks the whole database. The caller keeps changes away.
     pub fn check(&self) -> CheckReport {
-        self.check_with(CheckOptions::default())
+        let checked = self.check_with(CheckOptions::default(), &Waiter::new());
+        checked.expect("nobody knows the waiter")
     }
 
     /// Checks the database or a table of it. The caller keeps changes away from what is checked.
-    pub fn check_with(&self, options: CheckOptions) -> CheckReport {
+    ///
+    /// # Errors
+    /// The waiter's cancellation.
+    pub fn check_with(
+        &self,
+        options: CheckOptions,
+        waiter: &Waiter,
+    ) -> Result<CheckReport, Cancelled> {
         let mut report = CheckReport::default();
         let view = self.view();
         let mut hobts: BTreeMap<HobtId, Arc<RowHobt>> =
@@ -119,20 +130,20 @@ impl Database {
             if let Object::Table(table) = object
                 && options.table.is_none_or(|one| one == table.object_id)
             {
-                self.check_table(table, &mut hobts, options.no_index, &mut report);
+                self.check_table(table, &mut hobts, options.no_index, &mut report, waiter)?;
             }
         }
         // System tables, and what is not committed yet.
         for hobt in hobts.values().filter(|_| options.table.is_none() || !options.no_index) {
-            self.check_alone(hobt, &mut report);
+            self.check_alone(hobt, &mut report, waiter)?;
         }
         match options.table {
-            Some(table) => self.check_chains(table, &mut report),
+            Some(table) => self.check_chains(table, &mut report, waiter)?,
             // What spills to tempdb is in no catalog.
-            None if self.survives => self.check_maps(&mut report),
+            None if self.survives => self.check_maps(&mut report, waiter)?,
             None => {}
         }
-        report
+        Ok(report)
     }
 
     /// A table with its indexes, which are taken out of the list.
@@ -142,8 +153,9 @@ impl Database {
         hobts: &mut BTreeMap<HobtId, Arc<RowHobt>>,
         no_index: bool,
         report: &mut CheckReport,
-    ) {
-        let Some(base) = hobts.remove(&table.base().hobt) else { return };
+        waiter: &Waiter,
+    ) -> Result<(), Cancelled> {
+        let Some(base) = hobts.remove(&table.base().hobt) else { return Ok(()) };
         let mut indexes = Vec::new();
         for index in table.indexes.iter().skip(1) {
             let hobt = hobts.remove(&index.hobt);
@@ -151,15 +163,21 @@ impl Database {
                 indexes.push((index, hobt));
             }
         }
-        indexes::check(self, table, &base, &indexes, report);
+        indexes::check(self, table, &base, &indexes, report, waiter)
     }
 
-    fn check_alone(&self, hobt: &Arc<RowHobt>, report: &mut CheckReport) {
-        let found = hobt.verify(&mut |_| {});
+    fn check_alone(
+        &self,
+        hobt: &Arc<RowHobt>,
+        report: &mut CheckReport,
+        waiter: &Waiter,
+    ) -> Result<(), Cancelled> {
+        let found = hobt.verify(waiter, &mut |_| {})?;
         let owner = Owner::of(hobt, None);
         self.take_in(hobt, &owner, &found, report);
         let looked = report.objects.entry(hobt.spec().object.0).or_default();
         *looked = Looked { rows: looked.rows.max(found.rows), pages: looked.pages + found.pages };
+        Ok(())
     }
 
     /// Adds what the verifier of a hobt found.
@@ -204,18 +222,24 @@ impl Database {
     }
 
     /// The chains of the units of one table.
-    fn check_chains(&self, table: ObjectId, report: &mut CheckReport) {
+    fn check_chains(
+        &self,
+        table: ObjectId,
+        report: &mut CheckReport,
+        waiter: &Waiter,
+    ) -> Result<(), Cancelled> {
         for hobt in self.hobts.all().iter().filter(|h| h.spec().object == table) {
             for one in [Some(hobt), hobt.large()].into_iter().flatten() {
-                let findings = self.space.survey(one.unit()).findings;
+                let findings = self.space.survey(one.unit(), waiter)?.findings;
                 let owners = owners_of(&self.view(), &self.hobts.all());
                 report.allocate(self, &owners, &findings);
             }
         }
+        Ok(())
     }
 
     /// The maps against all units. What is found only once was somebody at work.
-    fn check_maps(&self, report: &mut CheckReport) {
+    fn check_maps(&self, report: &mut CheckReport, waiter: &Waiter) -> Result<(), Cancelled> {
         let mut sure: Option<Findings> = None;
         for look in 0..LOOKS {
             let hobts = self.hobts.all();
@@ -231,7 +255,7 @@ impl Database {
                 .collect();
             let units: Vec<&space::AllocUnit> =
                 trees.iter().map(|h| &**h.unit()).chain(&dropped).collect();
-            let mut found = self.space.check(&units);
+            let mut found = self.space.check(&units, waiter)?;
             if let Some(before) = &sure {
                 found = found.seen_twice(before);
             }
@@ -246,6 +270,7 @@ impl Database {
         }
         let owners = owners_of(&self.view(), &self.hobts.all());
         report.allocate(self, &owners, &sure.unwrap_or_default());
+        Ok(())
     }
 }
 

@@ -108,6 +108,7 @@ impl Hobts for Only {
         _: DatabaseId,
         _: ObjectId,
         _: &[Value],
+        _: &os::wait::Waiter,
     ) -> SqlResult<Arc<dyn TableSource>> {
         Ok(Arc::clone(&self.0) as Arc<dyn TableSource>)
     }

@@ -7,6 +7,7 @@ use base::{AllocUnitId, DatabaseId, FileId, Lsn, PageId};
 use buffer::{Pages, PagesOptions, Pool};
 use os::disk::{Disk as _, File, OpenHow};
 use os::memory::Memory;
+use os::wait::Waiter;
 use page::PageKind;
 use space::{AllocUnit, FileFacts, GrowthOptions, Space, SpaceRedo, format_file};
 use std::collections::BTreeMap;
@@ -149,10 +150,11 @@ impl Db {
                 all.push(unit);
             }
         }
-        let findings = self.space.check(&all.iter().collect::<Vec<_>>());
+        let findings = self.space.check(&all.iter().collect::<Vec<_>>(), &Waiter::new()).unwrap();
         assert!(findings.is_empty(), "{findings:?}");
         for unit in &units {
-            let mut found = self.space.unit_pages(unit).unwrap_or_else(|e| panic!("{e}")).pages;
+            let found = self.space.unit_pages(unit, &Waiter::new());
+            let mut found = found.unwrap_or_else(|e| panic!("{e}")).pages;
             found.sort_unstable();
             let expected = model.pages.iter().filter(|(_, p)| p.0 == unit.id.0).map(|p| *p.0);
             assert_eq!(found, expected.collect::<Vec<_>>(), "pages of unit {}", unit.id.0);

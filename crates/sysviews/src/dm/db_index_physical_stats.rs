@@ -1,15 +1,16 @@
 //! `sys.dm_db_index_physical_stats(database, object, index, partition, mode)`: one row a level.
 //!
 //! NULL and 0 (-1 for the index) are wildcards. Without row versions the version columns are 0.
+//! LIMITED reads no leaf, so columns about records are NULL; SAMPLED reads every page.
 
-use crate::cell::{int_argument, text};
+use crate::cell::{big, int_argument, text};
 use crate::column::{Column, col, maybe, number, word, zero};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Object, SchemaId, Table};
 use database::Database;
-use rowstore::LevelStats;
+use rowstore::{Contents, LevelStats, ScanMode};
 use std::sync::Arc;
 use types::{SqlType, Value};
 
@@ -108,7 +109,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
             }
             for i in table.indexes.iter() {
                 if index.is_none_or(|n| n == i64::from(i.index_id.0)) {
-                    index_rows(&db, table, i, mode, &mut rows)?;
+                    index_rows((system, &db), table, i, mode, &mut rows)?;
                 }
             }
         }
@@ -117,17 +118,18 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
 }
 
 fn index_rows(
-    db: &Arc<Database>,
+    (system, db): (&System<'_>, &Arc<Database>),
     table: &Table,
     index: &Index,
     mode: Mode,
     rows: &mut Vec<Vec<Value>>,
 ) -> SqlResult<()> {
     let Some(hobt) = db.hobts().get(index.hobt) else { return Ok(()) };
-    let levels = hobt.physical_stats()?;
+    let read = if mode == Mode::Limited { ScanMode::Limited } else { ScanMode::Detailed };
+    let levels = hobt.physical_stats(read, system.waiter)?;
     let depth = levels.len() as u8;
     for level in levels.iter().filter(|l| mode == Mode::Detailed || l.level == 0) {
-        rows.push(level_row(db, table, index, depth, level, mode));
+        rows.push(level_row(db, table, index, depth, level));
     }
     Ok(())
 }
@@ -138,18 +140,15 @@ fn level_row(
     index: &Index,
     depth: u8,
     l: &LevelStats,
-    mode: Mode,
 ) -> Vec<Value> {
     let kind = match index.kind {
         IndexKind::Heap => "HEAP",
         IndexKind::Clustered => "CLUSTERED INDEX",
         IndexKind::Nonclustered => "NONCLUSTERED INDEX",
     };
-    let big = |n: u64| Value::BigInt(n as i64);
-    let read = |v: Value| if mode == Mode::Limited { Value::Null } else { v };
+    let read = |of: fn(&Contents) -> Value| l.contents.as_ref().map_or(Value::Null, of);
     let fragmentation = 100.0 * l.out_of_order as f64 / l.pages.max(1) as f64;
-    let average = l.record_bytes as f64 / l.all_records.max(1) as f64;
-    let heap = index.kind == IndexKind::Heap;
+    let forwarded = l.contents.is_some() && index.kind == IndexKind::Heap;
     vec![
         Value::SmallInt(db.id().0 as i16),
         Value::Int(table.object_id.0),
@@ -161,14 +160,14 @@ fn level_row(
         big(l.fragments),
         Value::Float(l.pages as f64 / l.fragments.max(1) as f64),
         big(l.pages),
-        read(Value::Float(l.space_used_percent)),
-        read(big(l.records)),
-        read(big(l.ghosts)),
-        read(big(0)),
-        read(Value::Int(l.min_record_bytes as i32)),
-        read(Value::Int(l.max_record_bytes as i32)),
-        read(Value::Float(average)),
-        read(if heap { big(0) } else { Value::Null }),
+        read(|c| Value::Float(c.space_used_percent)),
+        read(|c| big(c.records)),
+        read(|c| big(c.ghosts)),
+        read(|_| big(0)),
+        read(|c| Value::Int(c.min_record_bytes as i32)),
+        read(|c| Value::Int(c.max_record_bytes as i32)),
+        read(|c| Value::Float(c.record_bytes as f64 / c.all_records.max(1) as f64)),
+        if forwarded { big(0) } else { Value::Null },
         Value::BigInt(index.hobt.as_bigint()),
     ]
 }

@@ -48,7 +48,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             big(pages.reserved),
             big(pages.used),
             big(pages.reserved),
-            big(p.hobt.row_count()?),
+            big(p.hobt.row_count(system.waiter)?),
         ]);
     }
     Ok(rows)

@@ -34,7 +34,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             int(p.table.object_id.0),
             int(p.index.index_id.0),
             id,
-            big(p.hobt.row_count()?),
+            big(p.hobt.row_count(system.waiter)?),
         ]);
     }
     Ok(rows)
