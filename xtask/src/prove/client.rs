@@ -38,6 +38,17 @@ pub(crate) struct Answer {
     pub(crate) outputs: Vec<i64>,
 }
 
+/// A call that a stop and continuation of the process has ended is made again: who shares the
+/// machine may stop others while he measures.
+fn unbroken<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
 impl Client {
     /// Connects and logs in, without encryption.
     pub(crate) fn login(port: u16, user: &str, password: &str) -> io::Result<Client> {
@@ -198,7 +209,7 @@ impl Client {
 
     /// Waits until the first bytes of an answer have come, without taking them.
     pub(crate) fn answer_begins(&self) -> io::Result<()> {
-        match self.socket.peek(&mut [0])? {
+        match unbroken(|| self.socket.peek(&mut [0]))? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             _ => Ok(()),
         }
@@ -210,7 +221,7 @@ impl Client {
         self.socket.set_read_timeout(Some(at_most))?;
         let mut buffer = [0; 4096];
         loop {
-            match self.socket.read(&mut buffer) {
+            match unbroken(|| self.socket.read(&mut buffer)) {
                 Ok(0) => return Ok(from.elapsed()),
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::ConnectionReset => return Ok(from.elapsed()),
@@ -228,7 +239,7 @@ impl Client {
         let from = Instant::now();
         self.socket.set_read_timeout(Some(every))?;
         while from.elapsed() < at_most {
-            match self.socket.read(&mut [0; 64]) {
+            match unbroken(|| self.socket.read(&mut [0; 64])) {
                 Ok(0) => return Ok(from.elapsed()),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
                 Err(e) if e.kind() == io::ErrorKind::ConnectionReset => return Ok(from.elapsed()),
@@ -261,7 +272,7 @@ impl Client {
             let taken = tls.writer().write(rest)?;
             rest = &rest[taken..];
             while tls.wants_write() {
-                tls.write_tls(&mut self.socket)?;
+                unbroken(|| tls.write_tls(&mut self.socket))?;
             }
         }
         Ok(())
@@ -270,7 +281,7 @@ impl Client {
     /// Reads once; an error at the end of the stream.
     fn receive(&mut self) -> io::Result<()> {
         let mut buffer = [0; 16 * 1024];
-        let n = self.socket.read(&mut buffer)?;
+        let n = unbroken(|| self.socket.read(&mut buffer))?;
         if n == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
