@@ -82,6 +82,7 @@ impl Space {
         let mut intervals: BTreeMap<(FileId, u32), PageId> = BTreeMap::new();
         let mut at = unit.first_iam;
         while !at.is_none() {
+            waiter.check()?;
             let (next, extents) = self.survey_iam(unit.id, at, &mut intervals, &mut survey);
             for e in extents {
                 waiter.check()?;
