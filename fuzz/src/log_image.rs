@@ -69,8 +69,12 @@ pub(crate) fn seal_chain(image: &mut [u8], places: &[usize]) {
     }
 }
 
-/// Offsets of the records of a block, as far as their lengths make sense.
+/// Offsets of the records of a block, as far as their lengths make sense: none where the file has
+/// been made too short for it.
 pub(crate) fn records(image: &[u8], block: usize) -> Vec<usize> {
+    if block + BLOCK_HEADER > image.len() {
+        return Vec::new();
+    }
     let end = (block + u32_at(image, block + 16)).min(image.len());
     let (mut at, mut found) = (block + BLOCK_HEADER, Vec::new());
     while at + 16 <= end {

@@ -7,7 +7,8 @@
 //!  1. Every reader ends without panic on any bytes.
 //!  2. On a page that [`page::check_slots`] calls sound, every writer works whose conditions hold,
 //!     and leaves a sound page.
-//!  3. What was encoded is read back; a sealed page verifies, and with one bit changed it does not.
+//!  3. What [`page::fits`] allows on any bytes, a writer does; on a sound page it leaves a sound one.
+//!  4. What was encoded is read back; a sealed page verifies, and with one bit changed it does not.
 
 use crate::Input;
 use crate::input::put_piece;
@@ -15,7 +16,7 @@ use base::limits::PAGE_BYTES;
 use base::{AllocUnitId, Lsn, PageId, SlotNo, Xsn};
 use page::{
     EXTENTS_PER_INTERVAL, ExtentBits, Field, PageBytes, PageKind, PageMut, PageView, Pfs, Place,
-    RecordKind, RowLayout, VersionTag, check_slots, record_length, seal, slot_cost, verify,
+    RecordKind, RowLayout, VersionTag, check_slots, fits, record_length, seal, slot_cost, verify,
 };
 
 const STEPS_MAX: usize = 400;
@@ -74,6 +75,7 @@ fn step(bytes: &mut PageBytes, input: &mut Input<'_>, widths: &[Option<u16>], la
         4 => bits(bytes, input),
         5 => read_all(bytes, layout),
         6 => tag(input),
+        7 => redo(bytes, input, widths, layout),
         _ if check_slots(bytes).is_ok() => {
             write(bytes, input, widths, layout);
             assert_eq!(check_slots(bytes), Ok(()), "a writer leaves a sound page");
@@ -155,6 +157,9 @@ fn read_all(bytes: &PageBytes, layout: &RowLayout) {
     let facts = (v.kind(), v.kind_byte(), v.is_blank(), v.level(), v.flags(), v.alloc_unit());
     let _ = (facts, v.page_id(), v.free_count(), v.free_data(), v.ghost_count());
     let sound = check_slots(bytes).is_ok();
+    let damages = page::damages(bytes);
+    assert!(!sound || damages.is_empty(), "{damages:?}");
+    let _ = page::header_damages(bytes);
     for slot in 0..v.slot_count().saturating_add(2) {
         let Some(record) = v.record(slot) else {
             assert!(!sound || v.slot_offset(slot).is_none_or(|at| at == 0));
@@ -165,7 +170,7 @@ fn read_all(bytes: &PageBytes, layout: &RowLayout) {
         if let Some(ghost) = kind.ghosted() {
             assert!(ghost.is_ghost() && ghost.unghosted() == Some(kind));
         }
-        let _ = VersionTag::of(record);
+        let _ = (VersionTag::of(record), layout.check(record));
         for column in 0..layout.column_count() + 1 {
             if let Some(Field::Inline(field) | Field::OffRow(field)) = layout.field(record, column)
             {
@@ -292,6 +297,28 @@ fn write(bytes: &mut PageBytes, input: &mut Input<'_>, widths: &[Option<u16>], l
         }
         (8, Some(_)) => patch(&mut page, here, input, layout),
         _ => slots(&mut page, input),
+    }
+}
+
+/// A writer as redo calls it: on what a disk had, asked for first.
+fn redo(bytes: &mut PageBytes, input: &mut Input<'_>, widths: &[Option<u16>], layout: &RowLayout) {
+    let (choice, slot) = (input.byte() % 6, u16::from(input.byte()));
+    let sound = check_slots(bytes).is_ok();
+    let new = if choice < 3 { record(input, widths, layout) } else { None };
+    let new = new.unwrap_or_default();
+    let mut page = PageMut(bytes);
+    let v = page.view();
+    let _ = (fits::header(v), fits::bytes_from(v, slot));
+    let done = match choice {
+        0 => fits::insert(v, slot, &new).map(|()| page.insert(slot, &new)),
+        1 => fits::fill(v, slot, &new).map(|()| page.fill_slot(slot, &new)),
+        2 => fits::replace(v, slot, &new).map(|()| page.replace(slot, &new)),
+        3 => fits::remove(v, slot).map(|_| ()).map(|()| page.remove(slot)),
+        4 => fits::ghost(v, slot).map(|kind| page.set_record_kind(slot, kind)),
+        _ => fits::unghost(v, slot).map(|kind| page.set_record_kind(slot, kind)),
+    };
+    if done.is_ok() {
+        assert!(!sound || check_slots(bytes).is_ok(), "a writer leaves a sound page");
     }
 }
 

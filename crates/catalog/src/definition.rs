@@ -213,8 +213,9 @@ impl DefinitionRows {
             indexes.push(self.index_of(index, &columns)?);
         }
         indexes.sort_by_key(|i: &Index| i.index_id);
-        if indexes.first().is_none_or(|i| i.kind == IndexKind::Nonclustered) {
-            let what = format!("table {} has neither heap nor clustered index", row.id);
+        let bases = indexes.iter().filter(|i| i.kind != IndexKind::Nonclustered).count();
+        if bases != 1 || indexes[0].kind == IndexKind::Nonclustered {
+            let what = format!("table {} has not one heap or clustered index", row.id);
             return Err(CatalogError::corrupt("sysidxstats", what));
         }
         let checks = self.objects.iter().filter(|o| o.kind.trim_end() == "C");
@@ -299,14 +300,19 @@ impl DefinitionRows {
             }
         }
         let has = |bit| row.status & bit != 0;
+        let kind = match row.kind {
+            0 => IndexKind::Heap,
+            1 => IndexKind::Clustered,
+            _ => IndexKind::Nonclustered,
+        };
+        if key.is_empty() != (kind == IndexKind::Heap) {
+            let what = format!("index {} of object {} has a wrong key", row.index, row.object);
+            return Err(CatalogError::corrupt("sysiscols", what));
+        }
         Ok(Index {
             index_id: IndexId(row.index),
             name: row.name.clone(),
-            kind: match row.kind {
-                0 => IndexKind::Heap,
-                1 => IndexKind::Clustered,
-                _ => IndexKind::Nonclustered,
-            },
+            kind,
             unique: has(index_status::UNIQUE),
             primary_key: has(index_status::PRIMARY_KEY),
             unique_constraint: has(index_status::UNIQUE_CONSTRAINT),

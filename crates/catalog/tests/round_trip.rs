@@ -222,7 +222,9 @@ fn rows_that_make_no_sense_are_an_error_and_no_panic() {
     table.schema_id = SchemaId::DBO;
     Changes::new(&database).put_table(work, None, &table).expect("written");
     // One after the other, a system table loses its rows.
-    for lost in ["syscolpars", "sysidxstats", "sysrowsets", "sysobjvalues", "sysschobjs"] {
+    for lost in
+        ["syscolpars", "sysidxstats", "sysiscols", "sysrowsets", "sysobjvalues", "sysschobjs"]
+    {
         let damaged = FakeDatabase::new(ID.0);
         let changes = Changes::new(&damaged);
         changes.put_table(work, None, &table).expect("written");

@@ -15,6 +15,8 @@ use crate::workspace::Outcome;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Wall time, so that a machine that does other things too does not make findings.
@@ -51,11 +53,12 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let places = build(ground)?;
     let mut figures = Vec::new();
     let mut profiles: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    for target in targets(&places)? {
-        figures.push(fuzz(&places, &target, seconds)?);
-        let profile = replay(&places, &target, &tools)?;
-        for name in target.crates {
-            profiles.entry(name).or_default().push(profile.clone());
+    let targets = targets(&places)?;
+    for (target, done) in targets.iter().zip(fuzz_all(&places, &targets, seconds, &tools)) {
+        let (figure, profile) = done?;
+        figures.push(figure);
+        for name in &target.crates {
+            profiles.entry(name.clone()).or_default().push(profile.clone());
         }
     }
     for (name, profiles) in profiles {
@@ -121,13 +124,35 @@ fn written(places: &Places, arguments: &[&str]) -> Outcome<()> {
     if process::succeeds(command)? { Ok(()) } else { Err(format!("{arguments:?} failed")) }
 }
 
+type Fuzzed = Outcome<(Figure, PathBuf)>;
+
+/// All targets, as many at a time as there are processors; in their order.
+fn fuzz_all(places: &Places, targets: &[Target], seconds: u64, tools: &Tools) -> Vec<Fuzzed> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let work = || {
+        while let Some((at, target)) =
+            Some(next.fetch_add(1, Relaxed)).and_then(|at| Some((at, targets.get(at)?)))
+        {
+            let fuzzed = fuzz(places, target, seconds)
+                .and_then(|figure| Ok((figure, replay(places, target, tools)?)));
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.insert(at, fuzzed);
+        }
+    };
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        (0..processors).for_each(|_| drop(scope.spawn(work)));
+    });
+    done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+}
+
 /// One target from its seeds for so many seconds.
 fn fuzz(places: &Places, target: &Target, seconds: u64) -> Outcome<Figure> {
     let (corpus, seeds) = (folder(places, target, "corpus"), folder(places, target, "seeds"));
     let findings = folder(places, target, "findings");
     empty(&corpus)?;
     empty(&findings)?;
-    let words = places.work.join("words");
+    let words = places.work.join(format!("{}.words", target.name));
     written(places, &["seeds", &target.name, &seeds.to_string_lossy()])?;
     written(places, &["words", &words.to_string_lossy()])?;
     let mut command = Command::new(places.drivers.join(&target.name));
