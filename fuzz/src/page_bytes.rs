@@ -7,7 +7,7 @@
 //!  1. Every reader ends without panic on any bytes.
 //!  2. On a page that [`page::check_slots`] calls sound, every writer works whose conditions hold,
 //!     and leaves a sound page.
-//!  3. What [`page::fits`] allows on any bytes, a writer does; on a sound page it leaves a sound one.
+//!  3. What [`page::fits`] allows on any bytes, a writer does; a sound page is left sound.
 //!  4. What was encoded is read back; a sealed page verifies, and with one bit changed it does not.
 
 use crate::Input;
