@@ -2,9 +2,9 @@
 
 use crate::{BulkLoad, TableSink, TableSource};
 use base::{DatabaseId, HobtId, ObjectId, SqlResult};
-use os::wait::Waiter;
 use std::sync::Arc;
 use types::Value;
+use work::Work;
 
 /// A heap or an index: read, written, loaded.
 pub trait Hobt: TableSource + TableSink + BulkLoad {}
@@ -25,16 +25,16 @@ pub trait Hobts: Send + Sync {
         None
     }
 
-    /// A system view or table-valued system function with its arguments. Some read many pages to
-    /// have their rows, for somebody who may be told to end meanwhile.
+    /// A system view or table-valued system function with its arguments, as the session of `work`
+    /// sees it. Some read many pages to have their rows, and look whether they are to end.
     ///
     /// # Errors
-    /// Arguments that the function refuses; the waiter's cancellation.
+    /// Arguments that the function refuses; a cancellation.
     fn system_view(
         &self,
         database: DatabaseId,
         object: ObjectId,
         arguments: &[Value],
-        waiter: &Waiter,
+        work: &Work,
     ) -> SqlResult<Arc<dyn TableSource>>;
 }

@@ -30,8 +30,7 @@ impl Operator for VirtualScan {
         self.rows.clear(run);
         let evaluated = self.arguments.iter().map(|x| x.eval(run));
         let arguments = evaluated.collect::<SqlResult<Vec<Value>>>()?;
-        let waiter = run.work.owner().waiter();
-        let source = run.resolver.system_view(self.database, self.object, &arguments, waiter)?;
+        let source = run.resolver.system_view(self.database, self.object, &arguments, run.work)?;
         let locks = LockPlan::read(access::Isolation::ReadUncommitted);
         let mut cursor = source.scan(run.work, &ScanRange::default(), &locks)?;
         while cursor.next(run.work)? {

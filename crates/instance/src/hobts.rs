@@ -4,9 +4,9 @@ use crate::instance::Instance;
 use crate::visit::Visit;
 use access::{Hobt, Hobts, TableSource};
 use base::{DatabaseId, HobtId, ObjectId, SqlError, SqlResult, messages};
-use os::wait::Waiter;
 use std::sync::Arc;
 use types::Value;
+use work::Work;
 
 impl Hobts for Instance {
     fn hobt(&self, database: DatabaseId, hobt: HobtId) -> SqlResult<Arc<dyn Hobt>> {
@@ -26,14 +26,14 @@ impl Hobts for Instance {
         database: DatabaseId,
         object: ObjectId,
         arguments: &[Value],
-        waiter: &Waiter,
+        work: &Work,
     ) -> SqlResult<Arc<dyn TableSource>> {
         let system = sysviews::System {
-            databases: &Visit::new(self),
+            databases: &Visit::new(self, work.session()),
             sessions: &self.registry,
             engine: self.engine(),
             current: database,
-            waiter,
+            waiter: work.owner().waiter(),
         };
         sysviews::open(&system, object, arguments)
     }

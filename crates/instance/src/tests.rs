@@ -3,8 +3,8 @@
 use crate::visit::Visit;
 use crate::{Instance, InstanceOptions};
 use access::Hobts as _;
-use base::{DatabaseId, SqlResult};
-use catalog::view::SchemaId;
+use base::{DatabaseId, SessionId, SqlResult};
+use catalog::view::{DatabaseView, SchemaId};
 use database::Database;
 use ddl::{Databases as _, NewDatabase};
 use os::disk::{Disk, File, OpenHow, RealDisk};
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use types::Value;
+use work::Work;
 
 /// Files whose removal waits: the end of a slow DROP DATABASE.
 #[derive(Default)]
@@ -135,6 +136,10 @@ impl sysviews::Databases for Dropping<'_> {
         self.visit.get(id)
     }
 
+    fn view(&self, id: DatabaseId) -> Option<Arc<DatabaseView>> {
+        self.visit.view(id)
+    }
+
     fn hold(&self, id: DatabaseId) -> SqlResult<Option<Arc<Database>>> {
         let held = self.visit.hold(id)?;
         if held.as_ref().is_some_and(|d| d.home().name() == "d") {
@@ -153,6 +158,7 @@ fn a_view_holds_the_database_that_it_reads() {
     create(&s.instance, "d").unwrap();
     let id = s.instance.database_by_name("d").unwrap().id();
     let objects = sysviews::all();
+    let work = Work::new(s.instance.engine(), SessionId(51), Arc::default());
     let everywhere = [Value::SmallInt(id.0 as i16), Value::Null, Value::Null, Value::Null];
     let views: [(&str, &[Value]); 4] = [
         ("dm_db_index_physical_stats", &everywhere),
@@ -163,7 +169,7 @@ fn a_view_holds_the_database_that_it_reads() {
     for (name, arguments) in views {
         let view = objects.find(SchemaId::SYS, name).unwrap();
         let databases = Dropping {
-            visit: Visit::new(&s.instance),
+            visit: Visit::new(&s.instance, SessionId(51)),
             instance: &s.instance,
             refused: AtomicU32::new(0),
         };
@@ -177,7 +183,7 @@ fn a_view_holds_the_database_that_it_reads() {
         sysviews::open(&system, view.object_id, arguments).unwrap();
         assert_eq!(databases.refused.load(Relaxed), 1, "{name}");
         drop(databases);
-        s.instance.system_view(id, view.object_id, arguments, &os::wait::Waiter::new()).unwrap();
+        s.instance.system_view(id, view.object_id, arguments, &work).unwrap();
     }
     drop_it(&s.instance, "d").unwrap();
 }

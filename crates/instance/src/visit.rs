@@ -7,8 +7,10 @@
 use crate::host::is_locked;
 use crate::instance::Instance;
 use base::{DatabaseId, SessionId, SqlResult};
+use catalog::view::DatabaseView;
 use database::Database;
 use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource};
+use session::Host;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
@@ -18,13 +20,15 @@ const FIRST_NUMBER: u64 = 1 << 32;
 /// A view's visit to the databases.
 pub(crate) struct Visit<'i> {
     instance: &'i Instance,
+    /// Who asks.
+    session: SessionId,
     /// Who holds, once something is held.
     owner: OnceLock<Arc<Owner>>,
 }
 
 impl<'i> Visit<'i> {
-    pub(crate) fn new(instance: &'i Instance) -> Visit<'i> {
-        Visit { instance, owner: OnceLock::new() }
+    pub(crate) fn new(instance: &'i Instance, session: SessionId) -> Visit<'i> {
+        Visit { instance, session, owner: OnceLock::new() }
     }
 
     fn owner(&self) -> &Arc<Owner> {
@@ -43,6 +47,10 @@ impl sysviews::Databases for Visit<'_> {
 
     fn get(&self, id: DatabaseId) -> Option<Arc<Database>> {
         self.instance.database(id)
+    }
+
+    fn view(&self, id: DatabaseId) -> Option<Arc<DatabaseView>> {
+        Host::view(self.instance, self.session, id)
     }
 
     fn hold(&self, id: DatabaseId) -> SqlResult<Option<Arc<Database>>> {

@@ -25,6 +25,8 @@ pub trait Databases: Send + Sync {
     /// # Errors
     /// No memory for a lock.
     fn hold(&self, id: DatabaseId) -> SqlResult<Option<Arc<Database>>>;
+    /// The definitions of a database as whoever asks sees them: with those of its transaction.
+    fn view(&self, id: DatabaseId) -> Option<Arc<DatabaseView>>;
 }
 
 /// What the views look at.
@@ -57,7 +59,8 @@ impl System<'_> {
 
     /// Its definitions.
     pub(crate) fn view(&self) -> SqlResult<Arc<DatabaseView>> {
-        Ok(self.here()?.view())
+        let view = self.databases.view(self.current);
+        view.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&self.current]))
     }
 
     /// The databases that an argument names: NULL and 0 name all of them.

@@ -108,7 +108,7 @@ impl Hobts for Only {
         _: DatabaseId,
         _: ObjectId,
         _: &[Value],
-        _: &os::wait::Waiter,
+        _: &work::Work,
     ) -> SqlResult<Arc<dyn TableSource>> {
         Ok(Arc::clone(&self.0) as Arc<dyn TableSource>)
     }

@@ -448,7 +448,7 @@ impl Hobts for Tables<'_> {
         _: DatabaseId,
         object: ObjectId,
         arguments: &[Value],
-        _: &os::wait::Waiter,
+        _: &work::Work,
     ) -> SqlResult<Arc<dyn TableSource>> {
         let _ = arguments;
         let table = &self.0[&object.0.unsigned_abs()];

@@ -348,7 +348,7 @@ impl Hobts for FakeHobts {
         _: DatabaseId,
         object: ObjectId,
         _: &[Value],
-        _: &os::wait::Waiter,
+        _: &work::Work,
     ) -> SqlResult<Arc<dyn TableSource>> {
         Err(SqlError::new(messages::INVALID_OBJECT, &[&object]))
     }

@@ -102,7 +102,8 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
             continue;
         }
         let Some(db) = system.databases.hold(db.id())? else { continue };
-        for found in db.view().objects() {
+        let Some(view) = system.databases.view(db.id()) else { continue };
+        for found in view.objects() {
             let Object::Table(table) = found else { continue };
             if object.is_some_and(|n| ObjectId(n as i32) != table.object_id) {
                 continue;

@@ -165,7 +165,7 @@ pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<Listed>> {
     let dates = object_dates(&**database.hobts(), &mut work)?.into_iter();
     let dates = dates.map(|d| (d.object, (d.created_ns, d.modified_ns))).collect();
     let mut collector = Collector { dates, listed: Vec::new() };
-    for object in database.view().objects() {
+    for object in system.view()?.objects() {
         match object {
             Object::Table(t) => collector.table(t),
             Object::Module(m) => {
