@@ -278,3 +278,25 @@ fn any_bytes_decode_or_fail() {
         }
     }
 }
+
+/// What two varchars begin with alike decides nothing, however long it is and wherever they end.
+#[test]
+fn a_common_beginning_decides_nothing() {
+    let sql = [DEFAULT, Collation::SqlLatin1CsAs, Collation::SqlLatin1CiAi, Collation::Latin1Bin2];
+    let ends =
+        ["", " ", "a", "A", "é", "b", "a  ", "ab", "Éa", "zebra crossing", "-", "eA", "Éa  b"];
+    for c in sql {
+        for a in ends {
+            for b in ends {
+                for n in [1, 7, 8, 9, 16, 1000] {
+                    let (x, y) = ("Xé".repeat(n) + a, "Xé".repeat(n) + b);
+                    assert_eq!(
+                        order(c, false, &x, &y),
+                        order(c, false, a, b),
+                        "{c:?} {a:?} {b:?} {n}"
+                    );
+                }
+            }
+        }
+    }
+}

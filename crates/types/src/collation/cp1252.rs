@@ -4,7 +4,7 @@
 //! ligatures. Two passes: base letters decide first, accents (and case, where it counts) only
 //! between strings whose bases agree. No expansions: `ß` is not `ss`, unlike nvarchar.
 
-use super::pad_compare;
+use super::{from_difference, pad_compare};
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
@@ -84,14 +84,17 @@ const fn weights() -> Weights {
 }
 
 pub(super) fn compare_ci_as(a: &[u8], b: &[u8]) -> Ordering {
+    let (a, b) = from_difference(a, b);
     by(&WEIGHTS.base, a, b).then_with(|| by(&WEIGHTS.accent, a, b))
 }
 
 pub(super) fn compare_cs_as(a: &[u8], b: &[u8]) -> Ordering {
+    let (a, b) = from_difference(a, b);
     compare_ci_as(a, b).then_with(|| by(&WEIGHTS.case, a, b))
 }
 
 pub(super) fn compare_ci_ai(a: &[u8], b: &[u8]) -> Ordering {
+    let (a, b) = from_difference(a, b);
     by(&WEIGHTS.base, a, b)
 }
 
