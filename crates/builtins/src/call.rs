@@ -4,6 +4,7 @@
 //!  1. A `Strict` function never sees NULL: `Function::call` answers NULL before it.
 //!  2. A value that a function answers has the kind of `Call::result`, or is NULL.
 
+use crate::rand::Rand;
 use base::{SqlError, SqlResult, messages};
 use types::datetime::{DatePart, Moment};
 use types::{Collation, Family, SqlType, Value, convert};
@@ -136,6 +137,12 @@ pub trait SessionFacts {
 
     /// 64 random bits.
     fn random(&self) -> u64;
+
+    /// The next number of the session's generator, which a seed sets first. Here of one that is
+    /// not kept.
+    fn rand(&self, seed: Option<i64>) -> f64 {
+        seed.map_or_else(|| Rand::drawn(self.random()), Rand::seeded).next()
+    }
 }
 
 /// One run of a function.

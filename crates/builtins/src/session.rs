@@ -111,20 +111,13 @@ fn new_id(call: &mut Call<'_>, _: &[Value]) -> SqlResult<Value> {
     Ok(Value::Guid(guid))
 }
 
-/// A seed fixes the answer: SQL Server's generator is a combined multiplicative one
-/// (L'Ecuyer 1988), of which a seed sets the first half.
 fn rand(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
-    const SCALE: f64 = 4.656613e-10;
-    const FIRST: i64 = 2_147_483_563;
-    const SECOND_STEP: i64 = 1_532_387_081;
-    let Some(seed) = args.first().filter(|v| !v.is_null()) else {
-        let bits = call.facts.random() >> 11;
-        return Ok(Value::Float(bits as f64 / (1_u64 << 53) as f64));
+    let seed = match args.first().filter(|v| !v.is_null()) {
+        None => None,
+        Some(seed) => Some(match seed.as_i64() {
+            Some(n) => n,
+            None => call.int(args, 0)?,
+        }),
     };
-    let seed = match seed.as_i64() {
-        Some(n) => n,
-        None => call.int(args, 0)?,
-    };
-    let z = (seed.rem_euclid(FIRST) * 40_014 % FIRST + SECOND_STEP) % (FIRST - 1);
-    Ok(Value::Float(z as f64 * SCALE))
+    Ok(Value::Float(call.facts.rand(seed)))
 }

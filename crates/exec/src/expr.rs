@@ -50,6 +50,8 @@ pub(crate) struct FunctionCall {
     arg_types: Box<[SqlType]>,
     result: SqlType,
     collation: Collation,
+    /// One answer for all rows of a run.
+    once: bool,
 }
 
 /// 191: nested too deeply.
@@ -109,6 +111,7 @@ impl Expr {
                     arg_types: arg_types.clone(),
                     result,
                     collation: text.map_or(scalar.ty.collation, |a| a.ty.collation),
+                    once: is_once(function, args),
                 }))
             }
             ScalarKind::Subquery(id) => Expr::Subquery(id.0 as usize),
@@ -216,8 +219,27 @@ impl Cast {
     }
 }
 
+/// RAND has one answer in a statement for each place where it stands; NEWID one for each row.
+fn is_once(function: &Function, args: &[Scalar]) -> bool {
+    let fixed = |x: &Scalar| matches!(x.kind, ScalarKind::Constant(_));
+    function.name == "RAND" && args.iter().all(fixed)
+}
+
 impl FunctionCall {
     fn eval(&self, run: &mut Run<'_>) -> SqlResult<Value> {
+        if !self.once {
+            return self.eval_now(run);
+        }
+        let place = std::ptr::from_ref(self) as usize;
+        if let Some((_, value)) = run.once.iter().find(|(p, _)| *p == place) {
+            return Ok(value.clone());
+        }
+        let value = self.eval_now(run)?;
+        run.once.push((place, value.clone()));
+        Ok(value)
+    }
+
+    fn eval_now(&self, run: &mut Run<'_>) -> SqlResult<Value> {
         let mut few = [const { Value::Null }; ARGUMENTS_INLINE];
         let mut more;
         let args = if self.args.len() <= ARGUMENTS_INLINE {

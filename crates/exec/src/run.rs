@@ -39,6 +39,8 @@ pub(crate) struct Run<'r> {
     pub(crate) subplans: &'r mut [Option<Box<Subplan>>],
     pub(crate) counts: &'r mut [OperatorCount],
     pub(crate) outcome: Outcome,
+    /// Answers of functions that have one for the whole run, by the address of their call.
+    pub(crate) once: Vec<(usize, Value)>,
     isolation: Isolation,
     grant: Grant<'r>,
     ticks: u32,
@@ -69,6 +71,7 @@ impl<'r> Run<'r> {
             subplans: lent.subplans,
             counts: lent.counts,
             outcome: Outcome::default(),
+            once: Vec::new(),
             isolation: context.isolation,
             grant: Grant::new(context.grant, lent.grant),
             ticks: 0,

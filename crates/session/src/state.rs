@@ -5,7 +5,7 @@ use crate::registry::SessionEntry;
 use crate::settings::{Settings, Switches};
 use crate::temp::TempTables;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
-use builtins::{Fact, Question, SessionFacts};
+use builtins::{Fact, Question, Rand, SessionFacts};
 use catalog::view::{Catalogs, DatabaseView, Table};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -44,6 +44,8 @@ pub(crate) struct State {
     pub(crate) names_version: u64,
     /// The time of the statement, once somebody has asked.
     pub(crate) now: Cell<Option<Moment>>,
+    /// Of RAND, once it was called.
+    pub(crate) rand: Cell<Option<Rand>>,
 }
 
 /// The table of SET IDENTITY_INSERT ON.
@@ -83,6 +85,7 @@ impl State {
             identity_insert: None,
             names_version: 0,
             now: Cell::new(None),
+            rand: Cell::new(None),
         }
     }
 
@@ -214,6 +217,14 @@ impl SessionFacts for State {
 
     fn random(&self) -> u64 {
         os::entropy::random_u64()
+    }
+
+    fn rand(&self, seed: Option<i64>) -> f64 {
+        let kept = || self.rand.get().unwrap_or_else(|| Rand::drawn(self.random()));
+        let mut rand = seed.map_or_else(kept, Rand::seeded);
+        let number = rand.next();
+        self.rand.set(Some(rand));
+        number
     }
 }
 
