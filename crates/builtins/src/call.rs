@@ -141,7 +141,7 @@ pub trait SessionFacts {
     /// The next number of the session's generator, which a seed sets first. Here of one that is
     /// not kept.
     fn rand(&self, seed: Option<i64>) -> f64 {
-        seed.map_or_else(|| Rand::drawn(self.random()), Rand::seeded).next()
+        seed.map_or_else(|| Rand::drawn(self.random()), Rand::seeded).draw()
     }
 }
 

@@ -35,7 +35,7 @@ impl Rand {
     }
 
     /// The next number, between 0 and 1.
-    pub fn next(&mut self) -> f64 {
+    pub fn draw(&mut self) -> f64 {
         self.first = self.first * 40_014 % FIRST_MODULUS;
         self.second = self.second * 40_692 % SECOND_MODULUS;
         let z = self.first - self.second;
@@ -53,10 +53,10 @@ mod tests {
         let mut rand = Rand::seeded(100);
         let documented = [0.715436657367485, 0.28463380767982, 0.0131039082850364];
         for expected in documented {
-            assert!((rand.next() - expected).abs() < 1e-15);
+            assert!((rand.draw() - expected).abs() < 1e-15);
         }
-        assert!((Rand::seeded(0).next() - 0.943597390424144).abs() < 1e-15);
+        assert!((Rand::seeded(0).draw() - 0.943597390424144).abs() < 1e-15);
         let mut drawn = Rand::drawn(u64::MAX);
-        assert!((0..1000).all(|_| (0.0..1.0).contains(&drawn.next())));
+        assert!((0..1000).all(|_| (0.0..1.0).contains(&drawn.draw())));
     }
 }

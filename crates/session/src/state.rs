@@ -222,7 +222,7 @@ impl SessionFacts for State {
     fn rand(&self, seed: Option<i64>) -> f64 {
         let kept = || self.rand.get().unwrap_or_else(|| Rand::drawn(self.random()));
         let mut rand = seed.map_or_else(kept, Rand::seeded);
-        let number = rand.next();
+        let number = rand.draw();
         self.rand.set(Some(rand));
         number
     }
