@@ -70,7 +70,7 @@ pub(crate) fn run(
 ) -> Outcome<Vec<Figure>> {
     let mut cases = Vec::new();
     for durability in Durability::BOTH {
-        let chosen = choice.cases(durability);
+        let mut chosen = choice.cases(durability);
         if chosen.is_empty() {
             continue;
         }
@@ -88,9 +88,10 @@ pub(crate) fn run(
             engine.run(&engine.script("w9")?)?;
             engine.run(&loops(&**engine, WARM_UP))?;
         }
-        for case in chosen {
-            cases.push(measure(case, &mut engines, seconds, repetitions)?);
+        for group in chosen.chunk_by_mut(|a, b| a.way == b.way) {
+            measure(group, &mut engines, seconds, repetitions)?;
         }
+        cases.extend(chosen);
         for engine in engines.iter_mut().flatten() {
             balances(&mut **engine)?;
         }
@@ -98,29 +99,32 @@ pub(crate) fn run(
     Ok(judge(&cases))
 }
 
+/// The cases of one way in turns, so that what is compared is measured in the same minutes.
 fn measure(
-    mut case: Case,
+    cases: &mut [Case],
     engines: &mut [Option<Box<dyn Engine>>],
     seconds: u64,
     repetitions: usize,
-) -> Outcome<Case> {
-    let mut rates = vec![Vec::new(); engines.len()];
+) -> Outcome<()> {
+    let mut rates = vec![vec![Vec::new(); engines.len()]; cases.len()];
     for _ in 0..repetitions {
-        for (at, engine) in engines.iter_mut().enumerate() {
-            let Some(engine) = engine else { continue };
-            if let Some(rate) = once(&case, &mut **engine, seconds)? {
-                rates[at].push(rate);
+        for (case, rates) in cases.iter().zip(&mut rates) {
+            for (engine, rates) in engines.iter_mut().zip(rates) {
+                let Some(engine) = engine else { continue };
+                rates.extend(once(case, &mut **engine, seconds)?);
             }
         }
     }
-    let title = case.title();
-    for ((name, _), rates) in SERVERS.iter().zip(&rates) {
-        let all: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
-        println!("W9 {title}: {name} {}", all.join(" "));
+    for (case, rates) in cases.iter_mut().zip(rates) {
+        let title = case.title();
+        for ((name, _), rates) in SERVERS.iter().zip(&rates).filter(|(_, r)| !r.is_empty()) {
+            let all: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
+            println!("W9 {title}: {name} {}", all.join(" "));
+        }
+        let middle = |rates: Vec<f64>| (!rates.is_empty()).then(|| median(rates));
+        case.rates = rates.into_iter().map(middle).collect();
     }
-    let middle = |rates: Vec<f64>| (!rates.is_empty()).then(|| median(rates));
-    case.rates = rates.into_iter().map(middle).collect();
-    Ok(case)
+    Ok(())
 }
 
 /// One run; `None` where it was not durable although it should be.
