@@ -52,7 +52,7 @@ impl Builder for DatabaseBuilder {
         };
         let then = move || {
             if let Some(database) = Weak::upgrade(&database) {
-                database.free_drops(|d| dropped.contains(d));
+                database.free_entered(|d| dropped.contains(d));
             }
         };
         work.after_commit(under_locks, then);

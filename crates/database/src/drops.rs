@@ -2,71 +2,111 @@
 //!
 //! The transaction that drops a hobt moves its units to `sysdrops`. When it has committed, and
 //! still under its locks, they are entered here; then their pages are freed, step by step, by who
-//! committed. What a full log or a crash prevents, the checkpointer and the next start repeat.
+//! committed. What a full log, a lock on `sysdrops` or a crash prevents, the checkpointer and the
+//! next start repeat.
 //!
 //! Invariants
 //!  1. A unit is in the list of open hobts, or here, or free: CHECKDB, which asks in this order,
 //!     knows the owner of every page also while a drop is under way.
-//!  2. One task at a time frees a unit.
+//!  2. One task at a time frees a unit: who committed its drop, and the checkpointer only what that
+//!     one gave back. Neither waits for a lock, so CHECKDB stops none of them.
 //!  3. A hobt is marked as dropped under the locks of its drop: the ghost cleaner, which holds IX
 //!     while it works, does not touch what is being freed.
+//!  4. A database that is closed is not freed in: who frees stops at its next step, and closing
+//!     waits for that.
 
 use crate::database::Database;
 use base::{AllocUnitId, SqlResult};
 use catalog::{Changes, DroppedUnit, SystemHobts};
-use os::sync::Mutex;
+use lock::Timeout;
+use os::sync::{Condvar, Mutex};
 use space::AllocUnit;
 use work::CommitMode;
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Who committed is about to free it.
+    Entered,
+    /// Somebody frees it.
+    Taken,
+    /// It could not be freed yet.
+    Left,
+}
+
 struct Drop {
     unit: DroppedUnit,
-    /// Somebody is freeing it.
-    taken: bool,
+    stage: Stage,
 }
 
 /// The dropped units of a database.
 #[derive(Default)]
-pub(crate) struct Drops(Mutex<Vec<Drop>>);
+pub(crate) struct Drops {
+    list: Mutex<Vec<Drop>>,
+    given_back: Condvar,
+}
 
 impl Drops {
     pub(crate) fn enter(&self, dropped: &[DroppedUnit]) {
-        let mut drops = self.0.lock();
+        let mut list = self.list.lock();
         for unit in dropped {
             let id = unit.places.unit;
-            debug_assert!(drops.iter().all(|d| d.unit.places.unit != id), "{id:?} is dropped once");
-            drops.push(Drop { unit: *unit, taken: false });
+            debug_assert!(list.iter().all(|d| d.unit.places.unit != id), "{id:?} is dropped once");
+            list.push(Drop { unit: *unit, stage: Stage::Entered });
         }
     }
 
     /// As CHECKDB needs them: who else owns pages.
     pub(crate) fn units(&self) -> Vec<DroppedUnit> {
-        self.0.lock().iter().map(|d| d.unit).collect()
+        self.list.lock().iter().map(|d| d.unit).collect()
     }
 
-    /// Those that nobody is freeing: the caller does now.
-    fn take(&self, which: impl Fn(&DroppedUnit) -> bool) -> Vec<DroppedUnit> {
-        let mut drops = self.0.lock();
-        let free = drops.iter_mut().filter(|d| !d.taken && which(&d.unit));
+    /// Those of a stage that the caller frees now.
+    fn take(&self, stage: Stage, which: impl Fn(&DroppedUnit) -> bool) -> Vec<DroppedUnit> {
+        assert!(stage != Stage::Taken, "invariant 2");
+        let mut list = self.list.lock();
+        let free = list.iter_mut().filter(|d| d.stage == stage && which(&d.unit));
         free.map(|d| {
-            d.taken = true;
+            d.stage = Stage::Taken;
             d.unit
         })
         .collect()
     }
 
-    fn give_back(&self, unit: AllocUnitId) {
-        let mut drops = self.0.lock();
-        let given = drops.iter_mut().find(|d| d.unit.places.unit == unit);
-        let given = given.expect("invariant 2: who took it gives it back");
-        assert!(given.taken, "invariant 2: it was taken");
-        given.taken = false;
+    /// Freed and struck off, or to be tried again.
+    fn give_back(&self, unit: AllocUnitId, freed: bool) {
+        let mut list = self.list.lock();
+        let at = list.iter().position(|d| d.unit.places.unit == unit);
+        let at = at.expect("invariant 2: who took it gives it back");
+        assert!(list[at].stage == Stage::Taken, "invariant 2: it was taken");
+        match freed {
+            true => drop(list.swap_remove(at)),
+            false => list[at].stage = Stage::Left,
+        }
+        drop(list);
+        self.given_back.notify_all();
     }
 
-    fn done(&self, unit: AllocUnitId) {
-        let mut drops = self.0.lock();
-        let before = drops.len();
-        drops.retain(|d| d.unit.places.unit != unit);
-        assert_eq!(drops.len() + 1, before, "invariant 2: who took it is done once");
+    /// Until nobody frees anything.
+    fn rest(&self) {
+        let mut list = self.list.lock();
+        while list.iter().any(|d| d.stage == Stage::Taken) {
+            self.given_back.wait(&mut list);
+        }
+    }
+}
+
+/// A unit that a task frees.
+struct Taken<'d> {
+    drops: &'d Drops,
+    unit: AllocUnitId,
+    freed: bool,
+}
+
+impl std::ops::Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if !os::sched::crashed() {
+            self.drops.give_back(self.unit, self.freed);
+        }
     }
 }
 
@@ -77,23 +117,36 @@ impl Database {
         dropped.iter().for_each(|d| self.hobts.forget(d.hobt));
     }
 
-    /// Frees the units of the list that are among `which`.
-    pub(crate) fn free_drops(&self, which: impl Fn(&DroppedUnit) -> bool) {
-        for dropped in self.drops.take(which) {
-            let unit = dropped.places.unit;
-            match self.free_drop(&dropped) {
-                Ok(()) => self.drops.done(unit),
-                // It stays on the list, and in `sysdrops`.
-                Err(_) => self.drops.give_back(unit),
-            }
-        }
+    /// Frees those that were just entered and are among `which`.
+    pub(crate) fn free_entered(&self, which: impl Fn(&DroppedUnit) -> bool) {
+        let taken = self.drops.take(Stage::Entered, which);
+        taken.iter().for_each(|dropped| self.free_taken(dropped));
+    }
+
+    /// Tries those again that could not be freed.
+    pub(crate) fn free_left(&self) {
+        let taken = self.drops.take(Stage::Left, |_| true);
+        taken.iter().for_each(|dropped| self.free_taken(dropped));
+    }
+
+    /// The database is being closed: waits until nobody frees in it.
+    pub(crate) fn end_freeing(&self) {
+        assert!(self.stopping.check().is_err(), "invariant 4: who frees is told to stop first");
+        self.drops.rest();
+    }
+
+    fn free_taken(&self, dropped: &DroppedUnit) {
+        // What is not freed stays on the list, and in `sysdrops`; also after a panic.
+        let mut taken = Taken { drops: &self.drops, unit: dropped.places.unit, freed: false };
+        taken.freed = self.free_drop(dropped).is_ok();
     }
 
     fn free_drop(&self, dropped: &DroppedUnit) -> SqlResult<()> {
+        self.stopping.check()?;
         let unit = AllocUnit::open(dropped.places.unit, dropped.places.first_iam);
         let told = |e: space::SpaceError| e.into_sql("", &self.home.name());
         if self.space.unit_exists(&unit).map_err(told)? {
-            self.space.drop_unit(&unit).map_err(told)?;
+            self.space.drop_unit(&unit, &self.stopping).map_err(told)?;
         }
         self.strike(dropped)
     }
@@ -101,6 +154,7 @@ impl Database {
     /// Takes it off `sysdrops`.
     fn strike(&self, dropped: &DroppedUnit) -> SqlResult<()> {
         let mut work = self.system_work();
+        work.set_timeout(Timeout::NO_WAIT);
         work.begin(false, "DeferredAllocUnitDrop");
         let system: &dyn SystemHobts = &*self.hobts;
         let struck = Changes::new(system).finish_drop(&mut work, dropped.places.unit);

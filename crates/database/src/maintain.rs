@@ -65,8 +65,6 @@ impl Database {
             if let Wake::Cancelled(_) = wake {
                 return;
             }
-            // What a full log left of a drop.
-            self.free_drops(|_| true);
             let usage = self.log.usage();
             let pressed = usage.used_bytes * 10 > usage.total_bytes * 7;
             // Where nothing was logged since, another checkpoint would only fill the log.
@@ -77,6 +75,7 @@ impl Database {
                 let _ = self.checkpoint(false);
                 (last, last_lsn) = (monotonic_ns(), self.log.next_lsn());
             }
+            self.free_left();
         }
     }
 
@@ -117,6 +116,7 @@ impl Database {
             // A worker that panicked has said so; closing goes on.
             let _ = task.join();
         }
+        self.end_freeing();
         self.clean_before_closing();
         let closed = if self.survives {
             // Values that could not be given back are a gap, no reason to leave it open.

@@ -131,7 +131,7 @@ impl Database {
         if report.redone.applied > 0 || report.undone > 0 {
             database.checkpoint(false)?;
         }
-        database.free_drops(|_| true);
+        database.free_entered(|_| true);
         Ok(database)
     }
 }

@@ -51,6 +51,19 @@ impl Instance {
     }
 }
 
+/// The name and number of a database that is being dropped are taken until its end, however that
+/// comes.
+struct Ending<'i> {
+    instance: &'i Instance,
+    id: DatabaseId,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.instance.creating.lock().remove(&self.id);
+    }
+}
+
 impl Databases for Instance {
     fn create(&self, new: &NewDatabase) -> SqlResult<()> {
         let dropping = self.creating.lock();
@@ -111,9 +124,9 @@ impl Databases for Instance {
         let before = dropping.insert(id, name.to_owned());
         assert!(before.is_none(), "a database is dropped once");
         drop(dropping);
-        let ended = self.end_dropped(open, seized);
-        self.creating.lock().remove(&id);
-        ended?;
+        let ending = Ending { instance: self, id };
+        self.end_dropped(open, seized)?;
+        drop(ending);
         self.definitions.moved();
         self.write_log("spid", &format!("Database '{name}' was dropped."));
         Ok(())

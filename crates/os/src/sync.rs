@@ -5,7 +5,12 @@
 //! guards as it is, so a guarded structure must be consistent at each call that can panic.
 
 use crate::sched;
+use crate::turn;
 use std::ops::{Deref, DerefMut};
+use std::time::Duration;
+
+/// A mutex that is not free for so long is held by somebody who does not compute.
+const SHORT: Duration = Duration::from_micros(100);
 
 /// Mutual exclusion for short critical sections that do no I/O.
 #[derive(Default, Debug)]
@@ -39,7 +44,7 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock(&self) -> MutexGuard<'_, T> {
         let key = self.key();
         match sched::current() {
-            None => MutexGuard { inner: Some(self.0.lock()), key },
+            None => MutexGuard { inner: Some(self.taken()), key },
             Some(s) => {
                 s.switch();
                 loop {
@@ -49,6 +54,23 @@ impl<T: ?Sized> Mutex<T> {
                     s.block(key, None);
                 }
             }
+        }
+    }
+
+    #[inline]
+    fn taken(&self) -> parking_lot::MutexGuard<'_, T> {
+        match self.0.try_lock() {
+            Some(guard) => guard,
+            None => self.waited_for(),
+        }
+    }
+
+    /// Who holds it for long waits for the disk; others compute meanwhile.
+    #[cold]
+    fn waited_for(&self) -> parking_lot::MutexGuard<'_, T> {
+        match self.0.try_lock_for(SHORT) {
+            Some(guard) => guard,
+            None => turn::aside(|| self.0.lock()),
         }
     }
 

@@ -11,8 +11,8 @@
 //!                 │  ^ │  ^
 //!                 │  │ │  └─ rest           a lock, a grant, time: until there is a turn again,
 //!                 │  └─┘                    before others, since it may hold locks
-//!                 └─ aside                  a latch, the disk, the log: back at once, beyond the
-//!                                           limit if need be
+//!                 └─ aside                  a latch, the disk, a mutex that is held for long: back
+//!                                           at once, beyond the limit if need be
 //! look: between statements, one that others wait for goes behind them
 //! ```
 //!
@@ -43,6 +43,8 @@ const QUANTUM_NS: u64 = 2_000_000;
 const LONG_QUANTUM_NS: u64 = 4_000_000;
 /// How long a turn is waited for when none changes hands.
 const PATIENCE_NS: u64 = 4_000_000;
+/// So often who came later goes before who was woken.
+const AGING: u64 = 16;
 /// After so many looks at nothing the monitor sleeps until it is needed.
 const IDLE_LOOKS: u32 = 250;
 
@@ -69,6 +71,8 @@ struct State {
     later: VecDeque<Wanting>,
     /// Threads among `later`.
     yielded: usize,
+    /// Turns that somebody had waited for.
+    handed: u64,
     /// Changes whenever a turn is taken or given back.
     moves: u64,
     monitor: Monitor,
@@ -87,6 +91,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     woken: VecDeque::new(),
     later: VecDeque::new(),
     yielded: 0,
+    handed: 0,
     moves: 0,
     monitor: Monitor::None,
 });
@@ -128,11 +133,15 @@ impl State {
 
     /// Whose turn it is next, counted.
     fn next(&mut self) -> Option<Wanting> {
-        let next = self.woken.pop_front().or_else(|| {
+        self.handed = self.handed.wrapping_add(1);
+        let ages = self.handed.is_multiple_of(AGING) && !self.later.is_empty();
+        let woken = if ages { None } else { self.woken.pop_front() };
+        let next = woken.or_else(|| {
             let next = self.later.pop_front();
             self.yielded -= usize::from(matches!(next, Some(Wanting::Thread(_))));
             next
-        })?;
+        });
+        let next = next.or_else(|| self.woken.pop_front())?;
         self.show();
         self.begin();
         Some(next)
@@ -379,5 +388,7 @@ fn monitor() {
             state = started(state, next);
         }
         seen = state.moves;
+        // Whoever it was for may not have needed it, and others gave back meanwhile.
+        hand_on(state);
     }
 }

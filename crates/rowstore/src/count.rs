@@ -17,7 +17,8 @@ impl RowHobt {
                 let mut at =
                     tree.seek(btree::SearchKey { fields: &[], bias: btree::Bias::FirstAtLeast })?;
                 while let Some(leaf) = at {
-                    waiter.check()?;
+                    // Not `check`, which may give others their turn: the leaf is latched.
+                    waiter.cancellation().map_or(Ok(()), Err)?;
                     rows += u64::from(!RecordKind::of(leaf.record()[0]).is_ghost());
                     at = leaf.forward()?;
                 }

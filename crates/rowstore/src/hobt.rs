@@ -262,8 +262,9 @@ impl RowHobt {
         }
     }
 
-    /// Whether nobody may use it any more; asked with a lock on the table.
-    pub(crate) fn is_dropped(&self) -> bool {
+    /// Whether nobody may use it any more: certain with a lock on the table. Who reads its pages
+    /// without one and meets what makes no sense asks whether they are another's by now.
+    pub fn is_dropped(&self) -> bool {
         self.dropped.load(Acquire)
     }
 

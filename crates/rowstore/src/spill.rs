@@ -182,7 +182,7 @@ impl Drop for File {
     fn drop(&mut self) {
         if !os::sched::crashed() {
             // What cannot be freed now is gone with tempdb at the next start.
-            let _ = self.home.space.drop_unit(&self.unit);
+            let _ = self.home.space.drop_unit(&self.unit, &os::wait::Waiter::new());
         }
     }
 }

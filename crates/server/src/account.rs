@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tds::{Message, PacketAssembler};
 
 /// Requests up to here cost nothing.
-const FREE_BYTES: usize = 128 << 10;
+const FREE_BYTES: usize = 16 << 10;
 /// The charge grows by this much at a time.
 const STEP_BYTES: usize = 256 << 10;
 

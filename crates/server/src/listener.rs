@@ -243,6 +243,7 @@ async fn make_rounds(house: Weak<House>) {
     loop {
         tokio::time::sleep(ROUND).await;
         let Some(house) = house.upgrade() else { return };
+        house.workers.look_after();
         house.each_link(Link::wake_if_killed);
     }
 }

@@ -109,17 +109,21 @@ impl Workers {
         self.start_thread()
     }
 
-    /// A thread more. When the system refuses one, those that run will come to the work.
+    /// A thread more, for a turn that is given already. When the system refuses one, those that
+    /// run will come to the work, or [`Workers::look_after`].
     fn start_thread(&self) -> bool {
         let Some(pool) = Weak::upgrade(&self.me) else { return false };
         let started =
             catch_unwind(AssertUnwindSafe(|| os::task::spawn("worker", move || pool.work())));
-        if started.is_err() {
-            let mut queue = self.queue.lock();
-            queue.threads -= 1;
-            queue.given -= 1;
+        if started.is_ok() {
+            return true;
         }
-        started.is_ok()
+        let mut queue = self.queue.lock();
+        queue.threads -= 1;
+        // Another thread may have come by and taken the turn.
+        let is_left = queue.given > 0;
+        queue.given -= usize::from(is_left);
+        !is_left
     }
 
     fn work(&self) {
@@ -138,17 +142,39 @@ impl Workers {
                 self.work_came.notify_all();
                 break;
             }
-            queue.idle += 1;
-            let until = os::clock::monotonic_ns() + IDLE_NS;
-            let woken = self.work_came.wait_until(&mut queue, Some(until));
-            queue.idle -= 1;
-            if !woken && queue.given == 0 && queue.threads > IDLE_MIN {
+            let lasts;
+            (queue, lasts) = self.idle(queue);
+            if !lasts {
                 break;
             }
         }
         queue.threads -= 1;
         drop(queue);
         self.thread_went.notify_all();
+    }
+
+    /// Waits for a turn; false when it has waited for long. A request that all threads were too
+    /// busy for when its turn came is asked for again now: here is one.
+    fn idle<'q>(&'q self, mut queue: MutexGuard<'q, Queue>) -> (MutexGuard<'q, Queue>, bool) {
+        queue.idle += 1;
+        if queue.asked + queue.given < queue.waiting.len() {
+            self.ask(queue);
+            queue = self.queue.lock();
+        }
+        let mut woken = true;
+        if queue.given == 0 {
+            let until = os::clock::monotonic_ns() + IDLE_NS;
+            woken = self.work_came.wait_until(&mut queue, Some(until));
+        }
+        queue.idle -= 1;
+        let is_needed = woken || queue.given > 0 || !queue.waiting.is_empty();
+        let lasts = is_needed || queue.threads <= IDLE_MIN;
+        (queue, lasts)
+    }
+
+    /// Asks again for what no thread could be started for. Called from time to time.
+    pub(crate) fn look_after(&self) {
+        self.ask(self.queue.lock());
     }
 
     /// One request after the other, until there is none or others are to have the turn.
@@ -190,7 +216,6 @@ mod tests {
         os::wait::totals()[WaitKind::Threadpool as usize].count
     }
 
-    #[test]
     fn work_beyond_the_threads_waits_and_all_of_it_is_done() {
         let pool = Workers::new(2);
         let (running, most, done) = Default::default();
@@ -210,6 +235,34 @@ mod tests {
         pool.close(os::clock::monotonic_ns() + 10_000_000_000);
         assert_eq!((done.load(SeqCst), most.load(SeqCst)), (20, 2));
         assert!(threadpool_waits() >= before + 10);
+        assert_eq!(pool.queue.lock().threads, 0);
+    }
+
+    /// All threads of the process share the turns, so one comes after the other.
+    #[test]
+    fn all_requests_are_run() {
+        work_beyond_the_threads_waits_and_all_of_it_is_done();
+        a_request_whose_turn_found_all_threads_busy_is_not_forgotten();
+    }
+
+    /// The turn for a request comes when its thread is still at work, and has nobody to go to.
+    fn a_request_whose_turn_found_all_threads_busy_is_not_forgotten() {
+        turn::limit(1);
+        let pool = Workers::new(1);
+        for _ in 0..20 {
+            let (done, waits) = std::sync::mpsc::channel();
+            pool.submit(|| {
+                let until = os::clock::monotonic_ns() + 5_000_000;
+                while os::clock::monotonic_ns() < until {
+                    std::hint::spin_loop();
+                }
+            });
+            os::task::sleep_ns(1_000_000);
+            pool.submit(move || done.send(()).expect("somebody waits"));
+            let ran = waits.recv_timeout(std::time::Duration::from_secs(10));
+            assert!(ran.is_ok(), "a request waits for ever");
+        }
+        pool.close(os::clock::monotonic_ns() + 10_000_000_000);
         assert_eq!(pool.queue.lock().threads, 0);
     }
 }

@@ -10,6 +10,7 @@ use crate::space::Space;
 use crate::{AllocUnit, SpaceError, gam_page, iam, pfs_page, sgam_page};
 use base::{AllocUnitId, ExtentId, PageId};
 use buffer::{Change, Undo};
+use os::wait::Waiter;
 use page::{ExtentBits, PageKind, Pfs};
 use wal::{Group, LogReservation, TransactionChain};
 
@@ -19,9 +20,10 @@ impl Space {
     /// Gives every page of a unit back. Nobody reads or changes it any more.
     ///
     /// # Errors
-    /// Damaged maps, a full log; what was freed stays freed, and it can be called again.
-    pub fn drop_unit(&self, unit: &AllocUnit) -> Result<(), SpaceError> {
-        self.give_back(unit, true)
+    /// Damaged maps, a full log, the cancellation of `stop`; what was freed stays freed, and it can
+    /// be called again.
+    pub fn drop_unit(&self, unit: &AllocUnit, stop: &Waiter) -> Result<(), SpaceError> {
+        self.give_back(unit, Some(stop))
     }
 
     /// The same in the undo of the transaction that made it: a full log is no hindrance, because
@@ -30,7 +32,7 @@ impl Space {
     /// # Errors
     /// Damaged maps.
     pub fn undo_unit(&self, unit: &AllocUnit) -> Result<(), SpaceError> {
-        self.give_back(unit, false)
+        self.give_back(unit, None)
     }
 
     /// Log for one step, unless the caller holds it already.
@@ -43,7 +45,8 @@ impl Space {
         Ok(log)
     }
 
-    fn give_back(&self, unit: &AllocUnit, reserves: bool) -> Result<(), SpaceError> {
+    fn give_back(&self, unit: &AllocUnit, stop: Option<&Waiter>) -> Result<(), SpaceError> {
+        let reserves = stop.is_some();
         loop {
             let mut extents = Vec::new();
             self.each_extent(unit, &mut |_, e| {
@@ -54,6 +57,7 @@ impl Space {
                 break;
             }
             for step in extents.chunks(STEP_EXTENTS) {
+                stop.map_or(Ok(()), Waiter::check)?;
                 self.free_extents(unit, step, reserves)?;
             }
         }

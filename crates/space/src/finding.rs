@@ -55,7 +55,6 @@ pub struct Findings {
 impl Findings {
     /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
-        debug_assert!(self.more == 0 || self.kept.len() == FINDINGS_MAX, "invariant 1");
         self.kept.is_empty() && self.more == 0
     }
 

@@ -217,7 +217,7 @@ fn growth_crosses_a_pfs_interval() {
     free(&s, &u, pages[0]);
     free(&s, &u, pages[23]);
     assert_eq!(pages_of(&s, &u).len(), 22);
-    s.drop_unit(&u).unwrap();
+    s.drop_unit(&u, &Waiter::new()).unwrap();
     assert_eq!(check(&s, &[]), vec![]);
 }
 
@@ -253,7 +253,7 @@ fn growth_crosses_a_gam_interval() {
     assert_eq!(s.pages().read(beyond).unwrap().view().kind(), Some(PageKind::Gam));
     assert_eq!((gam_page(pages[15]), pfs_page(pages[15]).page), (beyond, 509_544));
     assert_eq!(check(&s, &[&u]), vec![]);
-    s.drop_unit(&u).unwrap();
+    s.drop_unit(&u, &Waiter::new()).unwrap();
     assert_eq!(check(&s, &[]), vec![]);
 }
 
@@ -269,7 +269,7 @@ fn mixed_extents_fill_up_and_are_used_again() {
         allocate(&s, u, 9);
     }
     for u in &units[..10] {
-        s.drop_unit(u).unwrap();
+        s.drop_unit(u, &Waiter::new()).unwrap();
         assert!(!s.unit_exists(u).unwrap());
     }
     let later: Vec<AllocUnit> = (31..=40).map(|id| unit(&s, id)).collect();

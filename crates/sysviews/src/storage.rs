@@ -39,12 +39,31 @@ pub(crate) fn partitions(system: &System<'_>) -> SqlResult<Vec<Partition>> {
     Ok(found)
 }
 
+/// What was read of a hobt without a lock on its table; none when it was dropped meanwhile, and
+/// its pages may be another's.
+pub(crate) fn unless_dropped<T>(hobt: &RowHobt, read: SqlResult<T>) -> SqlResult<Option<T>> {
+    match read {
+        Ok(_) | Err(_) if hobt.is_dropped() => Ok(None),
+        read => read.map(Some),
+    }
+}
+
 impl Partition {
-    /// Counts its pages by the maps and the levels of a tree above its leaves, which are not read.
+    /// Counts its pages by the maps and the levels of a tree above its leaves, which are not read;
+    /// none when it was dropped meanwhile.
     ///
     /// # Errors
     /// Damaged maps or pages; the waiter's cancellation.
-    pub(crate) fn pages(&self, system: &System<'_>) -> SqlResult<PageCounts> {
+    pub(crate) fn pages(&self, system: &System<'_>) -> SqlResult<Option<PageCounts>> {
+        unless_dropped(&self.hobt, self.count_pages(system))
+    }
+
+    /// Its rows; none when it was dropped meanwhile.
+    pub(crate) fn rows(&self, system: &System<'_>) -> SqlResult<Option<u64>> {
+        unless_dropped(&self.hobt, self.hobt.row_count(system.waiter))
+    }
+
+    fn count_pages(&self, system: &System<'_>) -> SqlResult<PageCounts> {
         let database = system.here()?;
         let pages = database.space().unit_pages(self.hobt.unit(), system.waiter);
         let pages = pages.map_err(|e| e.into_sql(&self.table.name, &database.home().name()))?;

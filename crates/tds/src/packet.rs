@@ -162,8 +162,8 @@ pub struct PacketAssembler {
     /// Bytes of `input` already consumed.
     at: usize,
     partial: Option<Message>,
-    /// The rest of the partial message is read and not kept.
-    forgets: bool,
+    /// The rest of the partial message is read and not kept; so much of it was not.
+    forgotten: Option<usize>,
     spare: Vec<u8>,
 }
 
@@ -175,7 +175,7 @@ impl PacketAssembler {
             input: Vec::new(),
             at: 0,
             partial: None,
-            forgets: false,
+            forgotten: None,
             spare: Vec::new(),
         }
     }
@@ -254,7 +254,7 @@ impl PacketAssembler {
             Some(m) if m.kind == header.kind => m,
             Some(_) => return Err(TdsError::PacketType { found: header.kind as u8 }),
             None => {
-                self.forgets = false;
+                self.forgotten = None;
                 Message {
                     kind: header.kind,
                     status: PacketStatus::default(),
@@ -263,11 +263,13 @@ impl PacketAssembler {
                 }
             }
         };
-        if message.payload.len() + body.len() > self.limit {
+        let before = self.forgotten.unwrap_or(0) + message.payload.len();
+        if before + body.len() > self.limit {
             return Err(TdsError::MessageTooLong { limit: self.limit });
         }
-        if !self.forgets {
-            append(&mut message.payload, &self.input[body]);
+        match &mut self.forgotten {
+            Some(bytes) => *bytes += body.len(),
+            None => append(&mut message.payload, &self.input[body]),
         }
         message.status = message.status.and(header.status);
         if header.status.has(PacketStatus::EOM) || header.kind == PacketType::Attention {
@@ -298,8 +300,8 @@ impl PacketAssembler {
     /// Keeps nothing of that message: it comes without payload when its end does.
     pub fn forget_partial(&mut self) {
         if let Some(message) = &mut self.partial {
-            message.payload = Vec::new();
-            self.forgets = true;
+            let payload = std::mem::take(&mut message.payload);
+            self.forgotten = Some(self.forgotten.unwrap_or(0) + payload.len());
         }
     }
 
@@ -318,11 +320,12 @@ impl PacketAssembler {
     }
 }
 
-/// Appends; a long payload's buffer grows by steps, not by itself.
+/// Appends; a long payload's buffer grows by a quarter at least, so that it is copied a few times
+/// only, and not by doubling.
 fn append(payload: &mut Vec<u8>, bytes: &[u8]) {
     let grows = payload.capacity() - payload.len() < bytes.len();
     if grows && payload.len() > STEP_BYTES {
-        payload.reserve_exact(STEP_BYTES.max(bytes.len()));
+        payload.reserve_exact(STEP_BYTES.max(bytes.len()).max(payload.len() / 4));
     }
     payload.extend_from_slice(bytes);
 }

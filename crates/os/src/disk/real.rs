@@ -2,6 +2,7 @@
 
 use super::{Disk, File, FileStats, OpenHow};
 use crate::clock;
+use crate::turn;
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -62,7 +63,7 @@ impl Disk for RealDisk {
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         let fd = rustix::fs::open(dir, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
-        Ok(rustix::fs::fsync(fd)?)
+        Ok(turn::aside(|| rustix::fs::fsync(fd))?)
     }
 }
 
@@ -86,7 +87,8 @@ impl File for RealFile {
         let from = clock::monotonic_ns();
         let mut done = 0;
         while done < buf.len() {
-            match rustix::io::pwrite(&self.fd, &buf[done..], offset + done as u64) {
+            let rest = &buf[done..];
+            match turn::aside(|| rustix::io::pwrite(&self.fd, rest, offset + done as u64)) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(n) => done += n,
                 Err(rustix::io::Errno::INTR) => {}
@@ -99,7 +101,7 @@ impl File for RealFile {
 
     fn sync(&self) -> io::Result<()> {
         let from = clock::monotonic_ns();
-        rustix::fs::fdatasync(&self.fd)?;
+        turn::aside(|| rustix::fs::fdatasync(&self.fd))?;
         self.stats.synced(clock::monotonic_ns() - from);
         Ok(())
     }
@@ -113,7 +115,8 @@ impl File for RealFile {
         if bytes <= old {
             return Ok(rustix::fs::ftruncate(&self.fd, bytes)?);
         }
-        match rustix::fs::fallocate(&self.fd, FallocateFlags::empty(), old, bytes - old) {
+        let more = bytes - old;
+        match turn::aside(|| rustix::fs::fallocate(&self.fd, FallocateFlags::empty(), old, more)) {
             Ok(()) => Ok(()),
             Err(rustix::io::Errno::OPNOTSUPP) => Ok(rustix::fs::ftruncate(&self.fd, bytes)?),
             Err(e) => {

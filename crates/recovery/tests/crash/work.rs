@@ -116,7 +116,14 @@ impl Work {
         for (unit, head) in &self.db.model.dropped {
             let alloc = AllocUnit::open(AllocUnitId(*unit), *head);
             let exists = self.db.space.unit_exists(&alloc).unwrap_or_else(|e| panic!("{e}"));
-            if exists && self.db.space.drop_unit(&alloc).map_err(Refused::from).is_err() {
+            if exists
+                && self
+                    .db
+                    .space
+                    .drop_unit(&alloc, &os::wait::Waiter::new())
+                    .map_err(Refused::from)
+                    .is_err()
+            {
                 continue;
             }
             // Its last step must not be lost before the oracle forgets it.
@@ -253,7 +260,7 @@ impl Work {
         let ops = vec![Op::Drop { unit: unit.alloc.id.0 }];
         let end = self.finish(change, ops, &mut TransactionChain::default());
         self.db.log.flush_to(end);
-        self.db.space.drop_unit(&unit.alloc)?;
+        self.db.space.drop_unit(&unit.alloc, &os::wait::Waiter::new())?;
         Ok(())
     }
 

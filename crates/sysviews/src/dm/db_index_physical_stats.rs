@@ -6,6 +6,7 @@
 use crate::cell::{big, int_argument, text};
 use crate::column::{Column, col, maybe, number, word, zero};
 use crate::reason::*;
+use crate::storage::unless_dropped;
 use crate::view::{Rows, System, View};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Object, SchemaId, Table};
@@ -127,7 +128,8 @@ fn index_rows(
 ) -> SqlResult<()> {
     let Some(hobt) = db.hobts().get(index.hobt) else { return Ok(()) };
     let read = if mode == Mode::Limited { ScanMode::Limited } else { ScanMode::Detailed };
-    let levels = hobt.physical_stats(read, system.waiter)?;
+    let levels = hobt.physical_stats(read, system.waiter);
+    let Some(levels) = unless_dropped(&hobt, levels)? else { return Ok(()) };
     let depth = levels.len() as u8;
     for level in levels.iter().filter(|l| mode == Mode::Detailed || l.level == 0) {
         rows.push(level_row(db, table, index, depth, level));

@@ -38,7 +38,8 @@ pub(crate) const VIEW: View = View {
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
     for p in storage::partitions(system)? {
-        let pages = p.pages(system)?;
+        let Some(pages) = p.pages(system)? else { continue };
+        let Some(row_count) = p.rows(system)? else { continue };
         rows.push(vec![
             Value::BigInt(p.index.hobt.as_bigint()),
             int(p.table.object_id.0),
@@ -48,7 +49,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             big(pages.reserved),
             big(pages.used),
             big(pages.reserved),
-            big(p.hobt.row_count(system.waiter)?),
+            big(row_count),
         ]);
     }
     Ok(rows)

@@ -30,7 +30,7 @@ pub(crate) const VIEW: View = View {
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
     for p in storage::partitions(system)? {
-        let pages = p.pages(system)?;
+        let Some(pages) = p.pages(system)? else { continue };
         rows.push(vec![
             Value::BigInt(p.hobt.spec().unit.as_bigint()),
             Value::BigInt(p.index.hobt.as_bigint()),

@@ -28,13 +28,14 @@ pub(crate) const VIEW: View =
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
     for p in storage::partitions(system)? {
+        let Some(row_count) = p.rows(system)? else { continue };
         let id = Value::BigInt(p.index.hobt.as_bigint());
         rows.push(vec![
             id.clone(),
             int(p.table.object_id.0),
             int(p.index.index_id.0),
             id,
-            big(p.hobt.row_count(system.waiter)?),
+            big(row_count),
         ]);
     }
     Ok(rows)
