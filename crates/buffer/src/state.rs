@@ -12,7 +12,7 @@
 //! A newcomer that finds WAITERS set waits too, so that writers are not starved.
 
 use os::park;
-use os::wait::{WaitKind, timed};
+use os::wait::{WaitKind, timed, timed_briefly};
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
 pub(crate) const HOLDERS: u64 = 0xFF;
@@ -66,7 +66,11 @@ fn wait(word: &AtomicU64, seen: u64, kind: WaitKind) {
         return;
     }
     let address = std::ptr::from_ref(word) as usize;
-    timed(kind, || park::wait(address, || word.load(Relaxed) & WAITERS != 0));
+    let parked = || park::wait(address, || word.load(Relaxed) & WAITERS != 0);
+    match kind {
+        WaitKind::PageLatchSh | WaitKind::PageLatchEx => timed_briefly(kind, parked),
+        _ => timed(kind, parked),
+    }
 }
 
 fn wake(word: &AtomicU64) {

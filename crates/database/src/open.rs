@@ -110,16 +110,19 @@ impl Database {
     ) -> SqlResult<Arc<Database>> {
         let log = Arc::clone(pages.log());
         let transactions = &env.engine.transactions;
-        let mut ghosts = GhostPages::default();
+        let (mut ghosts, mut sound) = (GhostPages::default(), true);
         let redone = recovery::redo(&log, pages, log.checkpoint().min_lsn, |record| {
             ghosts.see(record);
             if record.kind() == kinds::BEGIN
                 && let Some(begin) = Begin::parse(record.payload())
             {
-                transactions.raise_id(begin.id.0);
+                sound &= transactions.raise_id(begin.id.0);
             }
         });
         report.redone = redone.map_err(|e| e.into_sql(name))?;
+        if !sound {
+            return Err(SqlError::new(messages::LOG_CORRUPT, &[&name]));
+        }
         let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
         ghosts.hand_to(&opened.home);
         opened.hobts.enter_system(&boot::read_tables(pages)?);

@@ -11,7 +11,7 @@
 //!                 │  ^ │  ^
 //!                 │  │ │  └─ rest           a lock, a grant, time: until there is a turn again,
 //!                 │  └─┘                    before others, since it may hold locks
-//!                 └─ aside                  a latch, the disk, a mutex that is held for long: back
+//!                 └─ aside                  the disk, the log, a mutex that is held for long: back
 //!                                           at once, beyond the limit if need be
 //! look: between statements, one that others wait for goes behind them
 //! ```

@@ -154,11 +154,17 @@ fn ended(kind: WaitKind, time_ns: u64, signal_ns: u64) {
     t.signal_ns.fetch_add(signal_ns, Relaxed);
 }
 
-/// Times a blocking call that is not a [`Waiter`]'s: a latch, a disk transfer, a send.
+/// Times a blocking call that is not a [`Waiter`]'s: a disk transfer, a send. Others compute
+/// meanwhile.
 pub fn timed<R>(kind: WaitKind, blocking: impl FnOnce() -> R) -> R {
+    timed_briefly(kind, || turn::aside(blocking))
+}
+
+/// The same for what is over sooner than another thread is woken: a latch on a page in memory.
+pub fn timed_briefly<R>(kind: WaitKind, blocking: impl FnOnce() -> R) -> R {
     started(kind);
     let from = clock::monotonic_ns();
-    let r = turn::aside(blocking);
+    let r = blocking();
     ended(kind, clock::monotonic_ns().saturating_sub(from), 0);
     r
 }

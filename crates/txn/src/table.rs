@@ -6,6 +6,10 @@ use os::sync::{Mutex, Padded};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// The largest number that a log is believed. Owners of locks have numbers of 56 bits; so many
+/// transactions take a thousand years at a million a second.
+const FOUND_ID_MAX: u64 = 1 << 55;
+
 /// An active transaction, as sys.dm_tran_active_transactions shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Active {
@@ -51,9 +55,14 @@ impl Transactions {
         Xsn(n)
     }
 
-    /// Sees to it that later ids are above one found in a log.
-    pub fn raise_id(&self, above: u64) {
-        self.last_id.fetch_max(above, Relaxed);
+    /// Sees to it that later ids are above one found in a log; false when no transaction can have
+    /// had that one.
+    pub fn raise_id(&self, above: u64) -> bool {
+        let sound = above <= FOUND_ID_MAX;
+        if sound {
+            self.last_id.fetch_max(above, Relaxed);
+        }
+        sound
     }
 
     /// Lists a transaction as active.
@@ -76,5 +85,18 @@ impl Transactions {
         let active = self.active.lock();
         debug_assert!(active.iter().all(|(id, a)| *id == a.id.0), "listed by its own number");
         active.values().cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_no_transaction_can_have_had_is_not_believed() {
+        let transactions = Transactions::default();
+        assert!(transactions.raise_id(70) && transactions.next_id().0 == 71);
+        assert!(!transactions.raise_id(FOUND_ID_MAX + 1) && !transactions.raise_id(u64::MAX));
+        assert_eq!(transactions.next_id().0, 72);
     }
 }
