@@ -9,6 +9,7 @@ use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::DatabaseOption;
 use database::{CheckOptions, Files};
 use ddl::{Check, Databases, FileChange, NewDatabase, Waiting};
+use lock::Duration;
 use work::{CommitMode, Work};
 
 fn unsupported(feature: &str) -> SqlError {
@@ -169,7 +170,7 @@ impl Databases for Instance {
         check: &Check,
     ) -> SqlResult<Vec<SqlError>> {
         // It may be another than the session's own: nobody drops it meanwhile.
-        let database = self.hold_for_statement(work.owner(), work.timeout(), database)?;
+        let database = self.hold(work.owner(), work.timeout(), database, Duration::Short)?;
         let report = KeptAway::lock(work, &database, check.table).map(|kept| {
             let options = CheckOptions { table: check.table, no_index: check.no_index };
             let report = database.check_with(options, work.owner().waiter());

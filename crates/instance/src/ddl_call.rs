@@ -6,7 +6,7 @@ use base::{DatabaseId, SqlResult};
 use catalog::view::Table;
 use catalog::{Delta, SystemHobts};
 use ddl::{DdlContext, DdlOutcome, Place, Places};
-use lock::{Owner, Timeout};
+use lock::{Duration, Owner, Timeout};
 use session::{DdlAnswer, DdlCall, Switches};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -35,7 +35,8 @@ impl Places for SessionPlaces<'_> {
         let database = match name {
             Some(name) => {
                 let id = self.instance.database_by_name(name)?.id();
-                let found = self.instance.hold_for_statement(&self.owner, self.timeout, id).ok()?;
+                let found =
+                    self.instance.hold(&self.owner, self.timeout, id, Duration::Short).ok()?;
                 self.held.borrow_mut().push(id);
                 found
             }

@@ -68,30 +68,24 @@ impl Host for Instance {
     ) -> SqlResult<DatabaseId> {
         let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&name]);
         let found = self.database_by_name(name).ok_or_else(unknown)?;
-        let id = found.id();
-        self.share_database(workspace, timeout, id, Duration::Short)?;
-        if !self.is_open(&found) {
-            // It was dropped while its lock was waited for.
-            self.leave_database(workspace, id);
+        if !self.share_database(workspace, timeout, &found, Duration::Short)? {
             return Err(unknown());
         }
         if let Some(old) = leaves {
             self.leave_database(workspace, old);
         }
-        Ok(id)
+        Ok(found.id())
     }
 
     fn leave_database(&self, workspace: &Owner, database: DatabaseId) {
-        if is_locked(database) {
-            self.engine().locks.release(workspace, Resource::database(database));
-        }
+        self.let_go(workspace, database);
     }
 
     fn hold_database(&self, work: &Work, database: DatabaseId) -> SqlResult<()> {
         if !is_locked(database) {
             return Ok(());
         }
-        self.hold_for_transaction(work.owner(), work.timeout(), database).map(drop)
+        self.hold(work.owner(), work.timeout(), database, Duration::Long).map(drop)
     }
 
     fn home(&self, database: DatabaseId) -> Option<Arc<Home>> {
@@ -202,51 +196,44 @@ pub(crate) fn is_locked(database: DatabaseId) -> bool {
 }
 
 impl Instance {
+    /// S on a database; false when it was dropped while that was waited for.
     fn share_database(
+        &self,
+        owner: &Arc<Owner>,
+        timeout: Timeout,
+        database: &Arc<Database>,
+        duration: Duration,
+    ) -> SqlResult<bool> {
+        let id = database.id();
+        if is_locked(id) {
+            let resource = Resource::database(id);
+            self.engine().locks.lock(owner, resource, Mode::S, duration, timeout, None)?;
+        }
+        let open = self.is_open(database);
+        if !open && duration == Duration::Short {
+            self.let_go(owner, id);
+        }
+        Ok(open)
+    }
+
+    /// S on a database: to the end of the transaction that works in it, or for a statement,
+    /// whatever the session's own database is, until [`Instance::let_go`].
+    pub(crate) fn hold(
         &self,
         owner: &Arc<Owner>,
         timeout: Timeout,
         id: DatabaseId,
         duration: Duration,
-    ) -> SqlResult<()> {
-        if is_locked(id) {
-            let resource = Resource::database(id);
-            self.engine().locks.lock(owner, resource, Mode::S, duration, timeout, None)?;
-        }
-        Ok(())
-    }
-
-    /// S on a database to the end of the transaction that works in it.
-    pub(crate) fn hold_for_transaction(
-        &self,
-        owner: &Arc<Owner>,
-        timeout: Timeout,
-        id: DatabaseId,
     ) -> SqlResult<Arc<Database>> {
         let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&id]);
         let found = self.database(id).ok_or_else(unknown)?;
-        self.share_database(owner, timeout, id, Duration::Long)?;
-        if self.is_open(&found) { Ok(found) } else { Err(unknown()) }
-    }
-
-    /// S on a database while a statement works in it, whatever the session's own is.
-    pub(crate) fn hold_for_statement(
-        &self,
-        owner: &Arc<Owner>,
-        timeout: Timeout,
-        id: DatabaseId,
-    ) -> SqlResult<Arc<Database>> {
-        let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&id]);
-        let found = self.database(id).ok_or_else(unknown)?;
-        self.share_database(owner, timeout, id, Duration::Short)?;
-        if self.is_open(&found) {
-            return Ok(found);
+        match self.share_database(owner, timeout, &found, duration)? {
+            true => Ok(found),
+            false => Err(unknown()),
         }
-        self.let_go(owner, id);
-        Err(unknown())
     }
 
-    /// The end of [`Instance::hold_for_statement`].
+    /// The end of a statement's [`Instance::hold`].
     pub(crate) fn let_go(&self, owner: &Owner, id: DatabaseId) {
         if is_locked(id) {
             self.engine().locks.release(owner, Resource::database(id));

@@ -35,7 +35,7 @@ impl<'i> Visit<'i> {
         self.owner.get_or_init(|| {
             let number = FIRST_NUMBER + self.instance.visits.fetch_add(1, Relaxed);
             let id = OwnerId::new(OwnerKind::SharedTransactionWorkspace, number);
-            Owner::new(id, SessionId(0), Arc::default())
+            Owner::new(id, self.session, Arc::default())
         })
     }
 }

@@ -4,17 +4,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod heard;
+
 use base::SqlError;
+use heard::Heard;
 use instance::{Instance, InstanceOptions};
 use os::wait::Cancelled;
-use session::{
-    Connection, Done, EnvironmentChange, Login, Request, ResultColumn, ResultSink, Session,
-    SinkClosed,
-};
+use session::{Connection as _, Login, Session};
 use sim::{Disk, DiskOptions, Options, Random, Simulation};
 use std::path::Path;
 use std::sync::Arc;
-use types::{SqlType, Value};
+use types::Value;
 
 const SCHEMA: [&str; 5] = [
     "CREATE TABLE dbo.T (k int NOT NULL CONSTRAINT PK_T PRIMARY KEY CLUSTERED, v bigint NOT NULL, \
@@ -40,40 +40,10 @@ const MOMENTS: u64 = 8;
 /// Virtual time from being told to having ended: a few reads.
 const PROMPT_NS: u64 = 100_000_000;
 
-#[derive(Default)]
-struct Heard {
-    rows: Vec<Vec<Value>>,
-    messages: Vec<SqlError>,
-    goes_on: bool,
-}
-
-impl ResultSink for Heard {
-    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), SinkClosed> {
-        Ok(())
-    }
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
-        self.rows.push(values.to_vec());
-        Ok(())
-    }
-    fn message(&mut self, message: &SqlError) {
-        self.messages.push(message.clone());
-    }
-    fn done(&mut self, _: Done) {}
-    fn return_status(&mut self, _: i32) {}
-    fn return_value(&mut self, _: &str, _: SqlType, _: &Value) {}
-    fn environment(&mut self, _: &EnvironmentChange) {}
-}
-
-fn ask(session: &mut Session, text: &str) -> Heard {
-    let mut heard = Heard::default();
-    heard.goes_on = session.run(Request::Batch(text.to_owned()), &mut heard);
-    heard
-}
-
 /// Without an error.
 fn run(session: &mut Session, text: &str) -> Heard {
-    let heard = ask(session, text);
-    let error = heard.messages.iter().find(|m| m.severity() > 10);
+    let heard = Heard::ask(session, text);
+    let error = heard.error();
     assert!(error.is_none() && heard.goes_on, "{text}: {error:?}");
     heard
 }
@@ -123,7 +93,7 @@ fn cut(instance: &Arc<Instance>, text: &str, why: Cancelled, after_ns: u64) -> O
         waiter.cancel(why);
         now
     });
-    let heard = ask(&mut session, text);
+    let heard = Heard::ask(&mut session, text);
     let ended = os::clock::monotonic_ns();
     let told = told.join().expect("who cuts ends");
     if ended < told {

@@ -67,7 +67,7 @@ struct State {
     limit: usize,
     computing: usize,
     /// Of those that want a turn, the ones that were under way, and may hold locks.
-    woken: VecDeque<Wanting>,
+    woken: VecDeque<Arc<Seat>>,
     later: VecDeque<Wanting>,
     /// Threads among `later`.
     yielded: usize,
@@ -136,12 +136,14 @@ impl State {
         self.handed = self.handed.wrapping_add(1);
         let ages = self.handed.is_multiple_of(AGING) && !self.later.is_empty();
         let woken = if ages { None } else { self.woken.pop_front() };
-        let next = woken.or_else(|| {
-            let next = self.later.pop_front();
-            self.yielded -= usize::from(matches!(next, Some(Wanting::Thread(_))));
-            next
-        });
-        let next = next.or_else(|| self.woken.pop_front())?;
+        let next = match woken {
+            Some(seat) => Wanting::Thread(seat),
+            None => {
+                let next = self.later.pop_front()?;
+                self.yielded -= usize::from(matches!(next, Wanting::Thread(_)));
+                next
+            }
+        };
         self.show();
         self.begin();
         Some(next)
@@ -277,7 +279,7 @@ impl Resting {
             drop(state);
             self.0.give();
         } else {
-            state.woken.push_back(Wanting::Thread(self.0));
+            state.woken.push_back(self.0);
             state.show();
         }
     }
@@ -331,6 +333,8 @@ fn look_closely(quantum_ns: u64) {
         state.yielded += 1;
         state.end();
         state.show();
+        // From here on it has none: whoever is started here may have to wait for a mutex.
+        SINCE_NS.set(None);
         hand_on(state);
         seat.wait_until(None);
         record_signal(WaitKind::SosSchedulerYield, now);

@@ -5,6 +5,7 @@
 //! row reaches the sink within the transaction, so keys enter the history in the order of locks.
 
 use crate::Random;
+use crate::heard::Heard;
 use crate::promised::{Existence, Place, Promised};
 use crate::story::{self, Effect, Step};
 use base::SqlError;
@@ -320,47 +321,13 @@ impl Driver {
     }
 }
 
-/// Rows of a place are read by their number of columns.
-pub(crate) struct Reader {
-    pub(crate) rows: Vec<Vec<Value>>,
-    pub(crate) messages: Vec<SqlError>,
-}
-
-impl Reader {
-    pub(crate) fn ask(session: &mut Session, text: &str) -> Reader {
-        let mut reader = Reader { rows: Vec::new(), messages: Vec::new() };
-        session.run(Request::Batch(text.to_owned()), &mut reader);
-        reader
-    }
-
-    /// The first error.
-    pub(crate) fn error(&self) -> Option<&SqlError> {
-        self.messages.iter().find(|m| m.severity() > NOTICE_MAX)
-    }
-
+impl Heard {
     /// Rows of whole numbers; an error is a failure.
     pub(crate) fn numbers(session: &mut Session, text: &str) -> Vec<Vec<i64>> {
-        let reader = Reader::ask(session, text);
-        assert!(reader.error().is_none(), "{text}: {:?}", reader.messages);
-        reader.rows.iter().map(|row| row.iter().map(whole).collect()).collect()
+        let heard = Heard::ask(session, text);
+        assert!(heard.error().is_none(), "{text}: {:?}", heard.messages);
+        heard.rows.iter().map(|row| row.iter().map(whole).collect()).collect()
     }
-}
-
-impl ResultSink for Reader {
-    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), SinkClosed> {
-        Ok(())
-    }
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
-        self.rows.push(values.to_vec());
-        Ok(())
-    }
-    fn message(&mut self, message: &SqlError) {
-        self.messages.push(message.clone());
-    }
-    fn done(&mut self, _: Done) {}
-    fn return_status(&mut self, _: i32) {}
-    fn return_value(&mut self, _: &str, _: SqlType, _: &Value) {}
-    fn environment(&mut self, _: &EnvironmentChange) {}
 }
 
 /// A place's name.

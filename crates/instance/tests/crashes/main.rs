@@ -7,11 +7,14 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod driver;
+#[path = "../heard/mod.rs"]
+mod heard;
 mod promised;
 mod story;
 mod verify;
 
-use driver::{Driver, Reader, login};
+use driver::{Driver, login};
+use heard::Heard;
 use instance::{Instance, InstanceOptions};
 use promised::Promised;
 use sim::DiskOptions;
@@ -84,7 +87,7 @@ fn make(instance: &Instance, p: &Promised) {
             session = instance.connect(login("crash")).unwrap();
         }
         let refused = (0..ATTEMPTS).take_while(|_| {
-            let answer = Reader::ask(&mut session, text);
+            let answer = Heard::ask(&mut session, text);
             let error = answer.error();
             assert!(error.is_none_or(verify::wants_space), "{text}: {error:?}");
             error.is_some()

@@ -1,6 +1,7 @@
 //! What a reopened instance says, in T-SQL, against what was promised.
 
-use crate::driver::{Reader, login, place_of};
+use crate::driver::{login, place_of};
+use crate::heard::Heard;
 use crate::promised::{Existence, Place, Promised, Rows};
 use crate::story::PASSING_ROWS;
 use crate::{ATTEMPTS, DATA, SCHEMA, options};
@@ -57,7 +58,7 @@ fn half_made(instance: &Instance, schema: usize) {
     let mut session = instance.connect(login("crash")).expect("a session");
     for (at, table) in [(2, "L"), (3, "N"), (5, "T"), (7, "H"), (8, "U")] {
         if schema > at {
-            Reader::numbers(&mut session, &format!("SELECT COUNT(*) FROM dbo.{table}"));
+            Heard::numbers(&mut session, &format!("SELECT COUNT(*) FROM dbo.{table}"));
         }
     }
 }
@@ -80,7 +81,7 @@ fn databases(instance: &Instance, p: &Promised) {
 fn check(session: &mut Session, database: &str) {
     let clean =
         format!("found 0 allocation errors and 0 consistency errors in database '{database}'");
-    let said = Reader::ask(session, "DBCC CHECKDB");
+    let said = Heard::ask(session, "DBCC CHECKDB");
     assert!(said.messages.iter().any(|m| m.text().contains(&clean)), "{:?}", said.messages);
 }
 
@@ -101,7 +102,7 @@ pub(crate) fn look(instance: &Instance, p: &Promised) {
 fn rows(session: &mut Session, table: &str, found: &mut Rows) {
     let place = place_of(table);
     let text = format!("SELECT k, v, n, filler FROM dbo.{table}");
-    let answer = Reader::ask(session, &text);
+    let answer = Heard::ask(session, &text);
     assert!(answer.error().is_none(), "{text}: {:?}", answer.messages);
     let mut by_value = Vec::new();
     for row in &answer.rows {
@@ -119,14 +120,14 @@ fn rows(session: &mut Session, table: &str, found: &mut Rows) {
     if place == Place::Tree {
         by_value.sort_unstable();
         let text = "SELECT v FROM dbo.T WITH (INDEX(IX_T)) WHERE v >= 0 ORDER BY v";
-        let index: Vec<i64> = Reader::numbers(session, text).into_iter().flatten().collect();
+        let index: Vec<i64> = Heard::numbers(session, text).into_iter().flatten().collect();
         assert_eq!(index, by_value, "the index on v is the table");
     }
 }
 
 fn names(session: &mut Session, text: &str) -> Vec<(String, String)> {
     let word = |value: &Value| value.to_string();
-    let answer = Reader::ask(session, text);
+    let answer = Heard::ask(session, text);
     assert!(answer.error().is_none(), "{text}: {:?}", answer.messages);
     answer.rows.iter().map(|row| (word(&row[0]), word(&row[1]))).collect()
 }
@@ -137,7 +138,7 @@ fn passing(session: &mut Session, found: &mut Rows) {
     for (name, _) in tables {
         let Some(number) = name.strip_prefix('P').and_then(|n| n.parse().ok()) else { continue };
         let text = format!("SELECT v / 26, k, n, DATALENGTH(filler) FROM dbo.{name}");
-        let rows = Reader::numbers(session, &text);
+        let rows = Heard::numbers(session, &text);
         let value = rows.first().map_or(0, |row| row[0]);
         let keys: BTreeSet<i64> = rows.iter().map(|row| row[1]).collect();
         let whole = rows.is_empty() || keys == (0..PASSING_ROWS).collect();
@@ -156,7 +157,7 @@ fn indexes(session: &mut Session, found: &mut Rows) {
         let text = format!(
             "SELECT COUNT(*), (SELECT COUNT(*) FROM dbo.{table} WITH (INDEX({name}))) FROM dbo.{table}"
         );
-        let counts = Reader::numbers(session, &text);
+        let counts = Heard::numbers(session, &text);
         assert_eq!(counts[0][0], counts[0][1], "rows of {table} in {name}");
         if let Some(number) = number {
             found.insert((Place::Index, number), number);
@@ -166,8 +167,8 @@ fn indexes(session: &mut Session, found: &mut Rows) {
 
 /// The ledger; its tickets are those that were given, none twice and none left out.
 fn ledger(session: &mut Session) -> BTreeMap<i64, Option<i64>> {
-    let ids = Reader::numbers(session, "SELECT id, ISNULL(ticket, 0) FROM dbo.L");
-    let last = Reader::numbers(session, "SELECT n FROM dbo.N")[0][0];
+    let ids = Heard::numbers(session, "SELECT id, ISNULL(ticket, 0) FROM dbo.L");
+    let last = Heard::numbers(session, "SELECT n FROM dbo.N")[0][0];
     let mut tickets: Vec<i64> = ids.iter().map(|row| row[1]).filter(|t| *t > 0).collect();
     tickets.sort_unstable();
     assert_eq!(tickets, (1..=last).collect::<Vec<_>>(), "tickets up to the last given are there");
@@ -178,9 +179,9 @@ fn ledger(session: &mut Session) -> BTreeMap<i64, Option<i64>> {
 fn still_works(session: &mut Session) {
     let text = "BEGIN TRANSACTION; INSERT dbo.H (k, v, n, filler) VALUES (9999, 26, 1, 'A'); \
                 UPDATE dbo.T SET v = v; DELETE dbo.U; ROLLBACK TRANSACTION";
-    let answer = Reader::ask(session, text);
+    let answer = Heard::ask(session, text);
     assert!(answer.error().is_none_or(wants_space), "{:?}", answer.messages);
     if answer.error().is_some() {
-        Reader::ask(session, "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION");
+        Heard::ask(session, "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION");
     }
 }

@@ -7,20 +7,24 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+#[path = "../heard/mod.rs"]
+mod heard;
 mod image;
 mod plant;
 mod populate;
 mod server;
 
+use heard::Heard;
 use image::{Image, Unit, Units, unit_of_bigint};
 use plant::{KINDS, Kind, Planted};
-use server::{Answer, DATABASE, Server};
+use server::{DATABASE, Server};
 use sim::Random;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
+use types::Value;
 
 /// How long one damaged database may keep anybody busy.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -67,12 +71,12 @@ fn units_of(server: &mut Server) -> Units {
                 where o.type = 'U'";
     let mut units = Units::new();
     for row in server.must(DATABASE, text).rows {
-        let cells: Vec<&str> = row.split('|').collect();
+        let cells: Vec<String> = row.iter().map(Value::to_string).collect();
         let unit = Unit {
             object: cells[0].parse().unwrap(),
-            table: cells[1].to_owned(),
+            table: cells[1].clone(),
             index: cells[2].parse().unwrap(),
-            index_name: cells[3].to_owned(),
+            index_name: cells[3].clone(),
             large: false,
         };
         units.insert(unit_of_bigint(cells[4].parse().unwrap()), unit);
@@ -90,7 +94,7 @@ struct Sound {
     data: Image,
     log: Vec<u8>,
     units: Units,
-    answers: Vec<Vec<String>>,
+    answers: Vec<Vec<Vec<Value>>>,
 }
 
 fn clean(server: &mut Server, when: &str) {
@@ -120,7 +124,7 @@ fn restore(dir: &Path, sound: &Sound, data: &Image) {
 }
 
 /// Whether the check named object and page.
-fn reported(planted: &Planted, answer: &Answer) -> bool {
+fn reported(planted: &Planted, answer: &Heard) -> bool {
     let object = planted.object;
     let names_object = |text: &str| {
         text.contains(&format!("bject ID {object},"))
@@ -144,7 +148,7 @@ fn try_one(
     dir: PathBuf,
     kind: &'static Kind,
     planted: Planted,
-    answers: Vec<Vec<String>>,
+    answers: Vec<Vec<Vec<Value>>>,
 ) -> Outcome {
     let mut server = Server::open(&dir);
     let checked = server.ask(DATABASE, "dbcc checkdb with no_infomsgs");
@@ -152,7 +156,7 @@ fn try_one(
     let mut wrong_rows = None;
     for (question, expected) in populate::QUESTIONS.iter().zip(&answers) {
         let answer = server.ask(DATABASE, question);
-        let failed = answer.errors().next().is_some();
+        let failed = answer.error().is_some();
         if kind.read_notices && !failed && answer.rows != *expected {
             wrong_rows = Some((*question).to_owned());
         }

@@ -1,56 +1,15 @@
 //! An instance on a folder, and what it says to batches.
 
+use crate::heard::Heard;
 use base::SqlError;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
-use session::{
-    Connection, Done, EnvironmentChange, Login, Request, ResultColumn, ResultSink, SinkClosed,
-};
+use session::Login;
 use std::path::Path;
 use std::sync::Arc;
-use types::{SqlType, Value};
 
 /// The database that is damaged.
 pub(crate) const DATABASE: &str = "damaged";
-
-/// What a batch was answered.
-#[derive(Default)]
-pub(crate) struct Answer {
-    /// Rows as text.
-    pub(crate) rows: Vec<String>,
-    pub(crate) messages: Vec<SqlError>,
-    pub(crate) goes_on: bool,
-}
-
-impl Answer {
-    pub(crate) fn errors(&self) -> impl Iterator<Item = &SqlError> {
-        self.messages.iter().filter(|m| m.severity() > 10)
-    }
-}
-
-impl ResultSink for Answer {
-    fn columns(&mut self, _: &[ResultColumn]) -> Result<(), SinkClosed> {
-        Ok(())
-    }
-
-    fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
-        let cells: Vec<String> = values.iter().map(Value::to_string).collect();
-        self.rows.push(cells.join("|"));
-        Ok(())
-    }
-
-    fn message(&mut self, message: &SqlError) {
-        self.messages.push(message.clone());
-    }
-
-    fn done(&mut self, _: Done) {}
-
-    fn return_status(&mut self, _: i32) {}
-
-    fn return_value(&mut self, _: &str, _: SqlType, _: &Value) {}
-
-    fn environment(&mut self, _: &EnvironmentChange) {}
-}
 
 /// A running instance and one session of it.
 pub(crate) struct Server {
@@ -78,19 +37,15 @@ impl Server {
     }
 
     /// Runs a batch; in a new session where the last one was ended by an error.
-    pub(crate) fn ask(&mut self, database: &str, batch: &str) -> Answer {
-        let mut answer = Answer::default();
+    pub(crate) fn ask(&mut self, database: &str, batch: &str) -> Heard {
         if self.session.is_none() {
             match self.connect(database) {
                 Ok(session) => self.session = Some(session),
-                Err(e) => {
-                    answer.messages.push(e);
-                    return answer;
-                }
+                Err(e) => return Heard { messages: vec![e], ..Heard::default() },
             }
         }
         let session = self.session.as_mut().unwrap();
-        answer.goes_on = session.run(Request::Batch(batch.to_owned()), &mut answer);
+        let answer = Heard::ask(session, batch);
         if !answer.goes_on {
             self.session = None;
         }
@@ -103,7 +58,7 @@ impl Server {
     }
 
     /// What must succeed.
-    pub(crate) fn must(&mut self, database: &str, batch: &str) -> Answer {
+    pub(crate) fn must(&mut self, database: &str, batch: &str) -> Heard {
         let answer = self.ask(database, batch);
         let errors: Vec<&SqlError> = answer.errors().collect();
         assert!(errors.is_empty(), "{batch}: {errors:?}");
