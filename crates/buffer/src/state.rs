@@ -73,6 +73,15 @@ fn wait(word: &AtomicU64, seen: u64, kind: WaitKind) {
     }
 }
 
+/// Looks at the latch of a page in memory until fewer hold it, or it is held for long.
+#[cold]
+fn spin(word: &AtomicU64, fewer_than: u64) -> bool {
+    park::spin(|| {
+        let s = word.load(Relaxed);
+        holders(s) < fewer_than && s & WAITERS == 0
+    })
+}
+
 fn wake(word: &AtomicU64) {
     park::wake_all(std::ptr::from_ref(word) as usize);
 }
@@ -81,6 +90,7 @@ fn wake(word: &AtomicU64) {
 #[inline]
 pub(crate) fn latch_shared(word: &AtomicU64) -> Latched {
     os::sched::switch_point();
+    let mut spins = true;
     loop {
         let s = word.load(Relaxed);
         if s & RESIDENT == 0 {
@@ -93,7 +103,9 @@ pub(crate) fn latch_shared(word: &AtomicU64) -> Latched {
                 wait(word, s, WaitKind::PageIoLatchSh);
             }
         } else if holders(s) >= EXCLUSIVE - 1 || s & WAITERS != 0 {
-            wait(word, s, WaitKind::PageLatchSh);
+            if !std::mem::take(&mut spins) || !spin(word, EXCLUSIVE - 1) {
+                wait(word, s, WaitKind::PageLatchSh);
+            }
         } else if word.compare_exchange_weak(s, (s + 1) | REFERENCED, Acquire, Relaxed).is_ok() {
             return Latched::Resident;
         }
@@ -104,9 +116,13 @@ pub(crate) fn latch_shared(word: &AtomicU64) -> Latched {
 #[inline]
 pub(crate) fn latch_exclusive(word: &AtomicU64) -> Latched {
     os::sched::switch_point();
+    let mut spins = true;
     loop {
         let s = word.load(Relaxed);
         if holders(s) != 0 {
+            if s & RESIDENT != 0 && std::mem::take(&mut spins) && spin(word, 1) {
+                continue;
+            }
             let kind =
                 if s & RESIDENT == 0 { WaitKind::PageIoLatchEx } else { WaitKind::PageLatchEx };
             wait(word, s, kind);

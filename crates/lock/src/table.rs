@@ -352,6 +352,8 @@ impl Table {
         if timeout == Timeout::NO_WAIT {
             return self.leave(pending, timed_out());
         }
+        // Mostly it is held for a few microseconds more, by somebody who computes.
+        os::park::spin(|| pending.state() != State::Queued);
         self.search.waits();
         let kind = pending.ask.mode.wait_kind();
         loop {

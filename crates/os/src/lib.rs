@@ -12,6 +12,7 @@ pub mod disk;
 pub mod entropy;
 pub mod memory;
 pub mod park;
+mod processor;
 pub mod sched;
 pub mod stop;
 pub mod sync;

@@ -59,6 +59,7 @@ pub fn spawn<T: Send + 'static>(
     let outcome = Arc::new(Outcome { result: Mutex::new(None), done: Condvar::new() });
     let theirs = Arc::clone(&outcome);
     let run = move || {
+        crate::processor::unbind_started();
         let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
         *theirs.result.lock() = Some(r);
         theirs.done.notify_all();

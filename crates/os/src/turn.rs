@@ -1,10 +1,12 @@
 //! Turns to compute: of the threads that run requests, only about as many compute at a time as
-//! there are processors. SQL Server's schedulers do this; what gives its turn up there yields.
+//! there are processors, each on one of its own. SQL Server's schedulers do this; what gives its
+//! turn up there yields.
 //!
 //! A thread that the kernel takes off its processor while it holds a row's lock makes everybody who
 //! wants that row wait, each with two switches of threads. Here a request runs until it waits or
 //! ends. Who ends a wait does not wake the thread, but has it woken when there is a turn for it:
-//! a thread that is woken goes on at once.
+//! a thread that is woken goes on at once, on the processor of the one that gave its turn up. Left
+//! to itself the system would have two of them on one processor while another is idle.
 //!
 //! ```text
 //! ask, adopt ──> computes ──> release       a request begins and ends
@@ -13,7 +15,8 @@
 //!                 │  └─┘                    before others, since it may hold locks
 //!                 └─ aside                  the disk, the log, a mutex that is held for long: back
 //!                                           at once, beyond the limit if need be
-//! look: between statements, one that others wait for goes behind them
+//! look: between statements, one that others wait for lets them go first; one whose quantum is
+//!       not used up is the next after them: what it works with is still in its processor's cache
 //! ```
 //!
 //! Invariants
@@ -24,11 +27,17 @@
 //!  3. When no turn has changed hands for [`PATIENCE_NS`] while one is wanted, one more is given: a
 //!     thread that never looks, or blocks where nobody counts it, delays others and stops nobody.
 //!  4. Threads that never took a turn are not counted, nor are simulated ones.
+//!  5. A processor is at most one turn's. A thread is bound to the processor of the turn it is
+//!     given; one that took its turn itself, or has one beyond the number, is bound to none.
+//!  6. Where the process may use less of its processors' time than all of it (a quota), nobody is
+//!     bound: others with such a quota would be bound to the same ones.
 //!
-//! Cost: an uncontended mutex for each taking and giving back, a clock reading for each taking; of
-//! `look`, one relaxed load while nobody wants a turn.
+//! Cost: an uncontended mutex for each taking and giving back, a clock reading for each taking, a
+//! system call where a turn is given to a thread bound to another processor (half of the times,
+//! with two); of `look`, one relaxed load while nobody wants a turn.
 
 use crate::clock::monotonic_ns;
+use crate::processor::{self, Bound};
 use crate::wait::{WaitKind, record_signal};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cell::{Cell, OnceCell};
@@ -56,15 +65,27 @@ enum Wanting {
     Start(Start),
 }
 
+/// What a thread has while it computes.
+#[derive(Clone, Copy)]
+struct Turn {
+    since_ns: u64,
+    on: Processor,
+}
+
+/// The number of a turn's own one, if it has any.
+type Processor = Option<usize>;
+
 /// Where a thread waits for a turn.
-#[derive(Default)]
 struct Seat {
-    given: Mutex<bool>,
+    given: Mutex<Option<Turn>>,
     came: Condvar,
+    bound: Bound,
 }
 
 struct State {
     limit: usize,
+    /// Processors that are no turn's.
+    free: Vec<usize>,
     computing: usize,
     /// Of those that want a turn, the ones that were under way, and may hold locks.
     woken: VecDeque<Arc<Seat>>,
@@ -87,6 +108,7 @@ enum Monitor {
 
 static STATE: Mutex<State> = Mutex::new(State {
     limit: usize::MAX,
+    free: Vec::new(),
     computing: 0,
     woken: VecDeque::new(),
     later: VecDeque::new(),
@@ -102,8 +124,7 @@ static WANTING_THREADS: AtomicUsize = AtomicUsize::new(0);
 static WOKEN: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Whether this thread has a turn, and since when.
-    static SINCE_NS: Cell<Option<u64>> = const { Cell::new(None) };
+    static TURN: Cell<Option<Turn>> = const { Cell::new(None) };
     static SEAT: OnceCell<Arc<Seat>> = const { OnceCell::new() };
 }
 
@@ -125,10 +146,19 @@ impl State {
         }
     }
 
-    fn end(&mut self) {
+    fn end(&mut self, on: Processor) {
         assert!(self.computing > 0, "whoever gives a turn back has one");
+        debug_assert!(on.is_none_or(|on| !self.free.contains(&on)), "rule 5: it was one turn's");
         self.computing -= 1;
         self.moves += 1;
+        self.free.extend(on);
+    }
+
+    /// A processor for a turn: the preferred one if that is free, else the one freed last.
+    fn processor(&mut self, preferred: Processor) -> Processor {
+        let at = preferred.and_then(|p| self.free.iter().position(|free| *free == p));
+        let last = || self.free.len().checked_sub(1);
+        at.or_else(last).map(|at| self.free.swap_remove(at))
     }
 
     /// Whose turn it is next, counted.
@@ -165,26 +195,34 @@ fn hand_on(mut state: MutexGuard<'static, State>) {
 }
 
 /// Has somebody go on with a turn that is counted for it already.
-fn started(state: MutexGuard<'static, State>, next: Wanting) -> MutexGuard<'static, State> {
-    drop(state);
+fn started(mut state: MutexGuard<'static, State>, next: Wanting) -> MutexGuard<'static, State> {
     let goes = match next {
         Wanting::Thread(seat) => {
-            seat.give();
+            let on = state.processor(None);
+            drop(state);
+            seat.give(on);
             true
         }
-        Wanting::Start(start) => start(),
+        Wanting::Start(start) => {
+            drop(state);
+            start()
+        }
     };
     let mut state = STATE.lock();
     if !goes {
-        state.end();
+        state.end(None);
     }
     state
 }
 
 /// From now on at most so many compute at a time.
 pub fn limit(turns: usize) {
+    let processors = processor::numbers();
     let mut state = STATE.lock();
     state.limit = turns.max(1);
+    if state.computing == 0 {
+        state.free = if processors.len() > state.limit { Vec::new() } else { processors };
+    }
     if state.monitor == Monitor::None {
         state.monitor = Monitor::Looks;
         crate::task::spawn("scheduler monitor", monitor);
@@ -207,33 +245,41 @@ pub fn ask(start: impl FnOnce() -> Start) -> bool {
 
 /// Gives back a turn that no thread has adopted.
 pub fn give_back() {
+    ended(None);
+}
+
+/// Others may have a turn that has ended, and its processor.
+fn ended(on: Processor) {
     let mut state = STATE.lock();
-    state.end();
+    state.end(on);
     hand_on(state);
 }
 
 /// This thread computes with a turn that was asked for.
 pub fn adopt() {
-    let had = SINCE_NS.replace(Some(monotonic_ns()));
+    let (here, since_ns) = (processor::here(), monotonic_ns());
+    let on = STATE.lock().processor(Some(here));
+    let had = TURN.replace(Some(Turn { since_ns, on }));
     assert!(had.is_none(), "a thread has one turn");
 }
 
 /// This thread is done: others may have its turn.
 pub fn release() {
-    let had = SINCE_NS.take();
-    assert!(had.is_some(), "whoever gives a turn back has one");
-    give_back();
+    let turn = TURN.take().expect("whoever gives a turn back has one");
+    ended(turn.on);
+    // Whatever it is woken for next, it need not be there.
+    stay_on(None);
 }
 
 /// Goes on with this thread's turn for another request; false when others are to have it.
 pub fn renew() -> bool {
     let now = monotonic_ns();
-    let since = SINCE_NS.get().expect("whoever renews a turn has one");
-    let wanted = WANTING.load(Relaxed) > 0 && now - since > QUANTUM_NS;
+    let turn = TURN.get().expect("whoever renews a turn has one");
+    let wanted = WANTING.load(Relaxed) > 0 && now - turn.since_ns > QUANTUM_NS;
     if wanted || WANTING_THREADS.load(Relaxed) > 0 {
         return false;
     }
-    SINCE_NS.set(Some(now));
+    TURN.set(Some(Turn { since_ns: now, ..turn }));
     true
 }
 
@@ -243,26 +289,22 @@ pub(crate) struct Resting(Arc<Seat>);
 
 /// Where this thread would wait for what ends its rest; none when it has no turn.
 pub(crate) fn resting() -> Option<Resting> {
-    SINCE_NS.get().map(|_| Resting(seat()))
+    TURN.get().map(|_| Resting(seat()))
 }
 
 impl Resting {
     /// Gives the turn up and waits until [`Resting::end`] has given another, or the time has come:
     /// then it is false and the thread has none. The caller holds no latch and no mutex.
     pub(crate) fn rest(&self, deadline_ns: Option<u64>) -> bool {
-        SINCE_NS.set(None);
-        give_back();
-        let given = self.0.wait_until(deadline_ns);
-        if given {
-            SINCE_NS.set(Some(monotonic_ns()));
-        }
-        given
+        let turn = TURN.take().expect("who rests had a turn");
+        let used_ns = monotonic_ns() - turn.since_ns;
+        ended(turn.on);
+        self.0.wait_until(used_ns, deadline_ns)
     }
 
     /// Its end was on its way when the time had come.
     pub(crate) fn wait(&self) {
-        self.0.wait_until(None);
-        SINCE_NS.set(Some(monotonic_ns()));
+        self.0.wait_until(0, None);
     }
 
     /// Nobody will end it: this thread asks for a turn itself.
@@ -276,8 +318,9 @@ impl Resting {
         let mut state = STATE.lock();
         if state.is_free() {
             state.begin();
+            let on = state.processor(self.0.bound.to());
             drop(state);
-            self.0.give();
+            self.0.give(on);
         } else {
             state.woken.push_back(self.0);
             state.show();
@@ -288,20 +331,24 @@ impl Resting {
 /// Gives the turn up for what a thread may wait for while it holds latches, and takes it back at
 /// once.
 pub(crate) fn aside<R>(blocking: impl FnOnce() -> R) -> R {
-    let Some(since_ns) = SINCE_NS.take() else { return blocking() };
-    give_back();
-    let _back = Back { since_ns };
+    let Some(turn) = TURN.take() else { return blocking() };
+    ended(turn.on);
+    let _back = Back(turn);
     blocking()
 }
 
-struct Back {
-    since_ns: u64,
-}
+struct Back(Turn);
 
 impl Drop for Back {
     fn drop(&mut self) {
-        STATE.lock().begin();
-        SINCE_NS.set(Some(self.since_ns));
+        let on = {
+            let mut state = STATE.lock();
+            state.begin();
+            state.processor(self.0.on)
+        };
+        // Its processor may be another's now, and this one's turn beyond the number.
+        stay_on(on);
+        TURN.set(Some(Turn { on, ..self.0 }));
     }
 }
 
@@ -321,43 +368,68 @@ pub fn look(holds_locks: bool) {
 
 #[cold]
 fn look_closely(quantum_ns: u64) {
-    let Some(since_ns) = SINCE_NS.get() else { return };
+    let Some(turn) = TURN.get() else { return };
     let now = monotonic_ns();
-    if now - since_ns < quantum_ns {
+    if now - turn.since_ns < quantum_ns {
         return;
     }
+    // What is left of its quantum stays its own.
+    let used_ns = Some(now - turn.since_ns).filter(|used| *used < QUANTUM_NS);
     let mut state = STATE.lock();
     if state.is_wanted() {
         let seat = seat();
-        state.later.push_back(Wanting::Thread(Arc::clone(&seat)));
+        let yields = Wanting::Thread(Arc::clone(&seat));
+        match used_ns {
+            Some(_) => state.later.push_front(yields),
+            None => state.later.push_back(yields),
+        }
         state.yielded += 1;
-        state.end();
+        state.end(turn.on);
         state.show();
         // From here on it has none: whoever is started here may have to wait for a mutex.
-        SINCE_NS.set(None);
+        TURN.set(None);
         hand_on(state);
-        seat.wait_until(None);
+        seat.wait_until(used_ns.unwrap_or(0), None);
         record_signal(WaitKind::SosSchedulerYield, now);
+    } else {
+        TURN.set(Some(Turn { since_ns: now, ..turn }));
     }
-    SINCE_NS.set(Some(monotonic_ns()));
+}
+
+/// A thread that is bound to another processor than that of its turn is bound to none.
+fn stay_on(on: Processor) {
+    SEAT.with(|seat| {
+        if let Some(seat) = seat.get()
+            && seat.bound.to() != on
+        {
+            seat.bound.bind(None);
+        }
+    });
 }
 
 fn seat() -> Arc<Seat> {
-    SEAT.with(|seat| Arc::clone(seat.get_or_init(Arc::default)))
+    let new = || {
+        let (given, came) = Default::default();
+        Arc::new(Seat { given, came, bound: Bound::none() })
+    };
+    SEAT.with(|seat| Arc::clone(seat.get_or_init(new)))
 }
 
 impl Seat {
-    fn give(&self) {
+    fn give(&self, on: Processor) {
+        self.bound.bind(on);
         let mut given = self.given.lock();
-        assert!(!*given, "a thread is given one turn");
-        *given = true;
+        assert!(given.is_none(), "a thread is given one turn");
+        *given = Some(Turn { since_ns: 0, on });
         drop(given);
         self.came.notify_one();
     }
 
-    fn wait_until(&self, deadline_ns: Option<u64>) -> bool {
+    /// Waits until this thread has been given a turn; false when the time has come before. Of its
+    /// quantum so much is used already.
+    fn wait_until(&self, used_ns: u64, deadline_ns: Option<u64>) -> bool {
         let mut given = self.given.lock();
-        while !*given {
+        while given.is_none() {
             let Some(deadline_ns) = deadline_ns else {
                 self.came.wait(&mut given);
                 continue;
@@ -368,7 +440,9 @@ impl Seat {
             }
             self.came.wait_for(&mut given, Duration::from_nanos(left));
         }
-        std::mem::take(&mut *given)
+        let turn = given.take().map(|turn| Turn { since_ns: monotonic_ns() - used_ns, ..turn });
+        TURN.set(turn);
+        true
     }
 }
 

@@ -6,6 +6,7 @@ use os::clock::monotonic_ns;
 use os::task::{JoinHandle, spawn};
 use os::turn;
 use os::wait::{Cancelled, WaitKind, Waiter, Wake, timed};
+use rustix::thread::sched_getaffinity;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
@@ -14,7 +15,8 @@ const LIMIT: usize = 2;
 
 /// A thread that waits for a turn and then runs `body` with it.
 fn request<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
-    spawn("request", || {
+    let all = may_run_on();
+    spawn("request", move || {
         let (given, gives) = channel();
         let start: turn::Start = Arc::new(move || given.send(()).is_ok());
         if !turn::ask(|| start) {
@@ -23,6 +25,7 @@ fn request<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> Join
         turn::adopt();
         let result = body();
         turn::release();
+        assert_eq!(may_run_on(), all, "who has no turn runs anywhere");
         result
     })
 }
@@ -43,6 +46,39 @@ fn as_many_compute_as_may_and_nobody_is_forgotten() {
     ones_that_never_look_stop_nobody();
     ones_that_look_let_others_go_first();
     who_goes_aside_leaves_its_turn();
+    turn::limit(os::task::processors());
+    who_is_given_a_turn_is_on_its_processor();
+}
+
+/// How many processors this thread may run on.
+fn may_run_on() -> u32 {
+    sched_getaffinity(None).unwrap().count()
+}
+
+/// Three threads for each processor: those that are handed a turn are bound to one; who has none
+/// is not, nor is a thread that is started meanwhile.
+fn who_is_given_a_turn_is_on_its_processor() {
+    let all = may_run_on();
+    let bound = Arc::new(AtomicUsize::new(0));
+    let busy = || {
+        let bound = Arc::clone(&bound);
+        spawn("thread", move || {
+            let busy = request(move || {
+                let until = monotonic_ns() + 30_000_000;
+                while monotonic_ns() < until {
+                    compute(100);
+                    turn::look(false);
+                    bound.fetch_add(usize::from(may_run_on() == 1), SeqCst);
+                }
+                spawn("started", may_run_on).join().unwrap()
+            });
+            busy.join().unwrap()
+        })
+    };
+    let threads: Vec<_> = (0..3 * os::task::processors()).map(|_| busy()).collect();
+    threads.into_iter().for_each(|t| assert_eq!(t.join().unwrap(), all, "started by a bound one"));
+    let quota = os::task::processors() < all as usize;
+    assert_eq!(bound.load(SeqCst) > 0, !quota && all > 1, "given a turn on one processor");
 }
 
 fn only_so_many_compute() {

@@ -217,13 +217,20 @@ impl RowHobt {
     /// A page that had room when last seen, or a new one (then `None`: look again).
     fn page_with_room(&self, work: &mut Work, bytes: usize) -> RowResult<Option<PageId>> {
         assert!(bytes <= RECORD_BYTES_MAX, "a record that fits no page gets no room");
-        let known = self.hints.lock().pages.last().copied();
+        let (known, sought) = {
+            let hints = self.hints.lock();
+            (hints.pages.last().copied(), hints.sought)
+        };
         if known.is_some() {
             return Ok(known);
         }
-        if let Some(page) = self.find_room(work, bytes)? {
-            self.remember_room(page);
-            return Ok(Some(page));
+        if !sought {
+            let found = self.find_room(work, bytes)?;
+            self.hints.lock().sought = true;
+            if let Some(page) = found {
+                self.remember_room(page);
+                return Ok(Some(page));
+            }
         }
         let claim = self.home.space.claim(&self.unit, 1)?;
         let part = work.part(&self.home);
@@ -237,7 +244,8 @@ impl RowHobt {
         Ok(Some(id))
     }
 
-    /// After a start nothing is remembered: the last page of the heap is tried.
+    /// After a start nothing is remembered: the last page of the heap is tried, once, since the
+    /// pages of a heap are not counted for nothing.
     fn find_room(&self, work: &Work, bytes: usize) -> RowResult<Option<PageId>> {
         let pages = self.home.space.unit_pages(&self.unit, work.owner().waiter())?;
         let Some(&last) = pages.pages.last() else { return Ok(None) };

@@ -66,6 +66,8 @@ pub struct HobtPlaces {
 pub(crate) struct HeapHints {
     /// Where the next row is tried first.
     pub(crate) pages: Vec<PageId>,
+    /// Whether the heap's last page was looked at since it was opened.
+    pub(crate) sought: bool,
 }
 
 /// An open heap or B-tree of rows.

@@ -117,8 +117,7 @@ impl Server {
         options: Options,
         certificate: Certificate,
     ) -> io::Result<Server> {
-        // One more than there are processors: while a request is about to wait, another computes.
-        os::turn::limit(os::task::processors() + 1);
+        os::turn::limit(os::task::processors());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(options.network_threads.max(1))
             .max_blocking_threads(1)

@@ -33,4 +33,4 @@ pub(crate) const OF_THIS_VIEW: &str = "What this view selects.";
 pub(crate) const EMPTY: &str = "The view has no rows.";
 pub(crate) const NOT_PUBLISHED: &str = "Sessions do not publish it yet.";
 pub(crate) const NO_HANDLES: &str = "Plans and texts have no handles yet.";
-pub(crate) const NO_SCHEDULERS: &str = "Threads are the operating system's; turns to compute (`os/src/turn.rs`) belong to no processor.";
+pub(crate) const NO_SCHEDULERS: &str = "Threads are the operating system's; a turn to compute (`os/src/turn.rs`) has a processor, a task may have each turn on another.";

@@ -1,0 +1,78 @@
+//! Processors: which ones this process may use, and threads that are bound to one.
+//!
+//! Invariants
+//!  1. Only a thread's [`Bound`] says which processor it is bound to, and only its methods change
+//!     that: by the thread itself, or by who is about to wake it.
+//!  2. A thread that is started by a bound one is not bound.
+
+use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_getcpu, sched_setaffinity};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+static ALL: OnceLock<CpuSet> = OnceLock::new();
+
+/// Those the process may use, as its first caller was allowed.
+fn all() -> Option<&'static CpuSet> {
+    if let Some(all) = ALL.get() {
+        return Some(all);
+    }
+    let own = sched_getaffinity(None).ok()?;
+    Some(ALL.get_or_init(|| own))
+}
+
+/// Their numbers; none where the system doesn't say. To be called before any thread is bound.
+pub(crate) fn numbers() -> Vec<usize> {
+    let Some(all) = all() else { return Vec::new() };
+    (0..CpuSet::MAX_CPU).filter(|number| all.is_set(*number)).collect()
+}
+
+/// The one that this thread runs on at this moment.
+pub(crate) fn here() -> usize {
+    sched_getcpu()
+}
+
+/// A thread, and the processor it is bound to.
+pub(crate) struct Bound {
+    thread: Pid,
+    /// The number + 1, or 0.
+    to: AtomicUsize,
+}
+
+impl Bound {
+    /// This thread, which is bound to none.
+    pub(crate) fn none() -> Self {
+        Bound { thread: rustix::thread::gettid(), to: AtomicUsize::new(0) }
+    }
+
+    /// The processor.
+    pub(crate) fn to(&self) -> Option<usize> {
+        self.to.load(Relaxed).checked_sub(1)
+    }
+
+    /// From now on it runs there alone, or wherever the system puts it. What the system refuses
+    /// leaves it where it may run: that costs time at most.
+    pub(crate) fn bind(&self, to: Option<usize>) {
+        if self.to() == to {
+            return;
+        }
+        let set = match (to, all()) {
+            (Some(number), _) => {
+                let mut one = CpuSet::new();
+                one.set(number);
+                one
+            }
+            (None, Some(all)) => *all,
+            (None, None) => return,
+        };
+        if sched_setaffinity(Some(self.thread), &set).is_ok() {
+            self.to.store(to.map_or(0, |number| number + 1), Relaxed);
+        }
+    }
+}
+
+/// Takes back what this thread has from the one that started it.
+pub(crate) fn unbind_started() {
+    if let Some(all) = ALL.get() {
+        let _ = sched_setaffinity(None, all);
+    }
+}
