@@ -23,6 +23,8 @@ pub(crate) const WAITERS: u64 = 1 << 10;
 pub(crate) const WRITING: u64 = 1 << 11;
 const VERSION_ONE: u64 = 1 << 16;
 
+static SPIN: park::Spin = park::Spin::new();
+
 /// What a latch attempt found.
 pub(crate) enum Latched {
     /// The latch is held and the page is in memory.
@@ -76,7 +78,7 @@ fn wait(word: &AtomicU64, seen: u64, kind: WaitKind) {
 /// Looks at the latch of a page in memory until fewer hold it, or it is held for long.
 #[cold]
 fn spin(word: &AtomicU64, fewer_than: u64) -> bool {
-    park::spin(|| {
+    SPIN.look(|| {
         let s = word.load(Relaxed);
         holders(s) < fewer_than && s & WAITERS == 0
     })

@@ -116,6 +116,7 @@ pub struct Table {
     budget: Budget,
     policy: AtomicU8,
     numbers: AtomicU64,
+    spin: os::park::Spin,
     pub(crate) tally: Tally,
     pub(crate) search: Search,
 }
@@ -136,6 +137,7 @@ impl Table {
             budget: Budget::new(options.locks_max, options.partitions, options.memory.as_ref()),
             policy: AtomicU8::new(0),
             numbers: AtomicU64::new(0),
+            spin: os::park::Spin::new(),
             tally: Tally::default(),
             search: Search::default(),
         })
@@ -353,7 +355,7 @@ impl Table {
             return self.leave(pending, timed_out());
         }
         // Mostly it is held for a few microseconds more, by somebody who computes.
-        os::park::spin(|| pending.state() != State::Queued);
+        self.spin.look(|| pending.state() != State::Queued);
         self.search.waits();
         let kind = pending.ask.mode.wait_kind();
         loop {

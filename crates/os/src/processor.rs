@@ -49,6 +49,13 @@ impl Bound {
         self.to.load(Relaxed).checked_sub(1)
     }
 
+    /// It may go on there, bound or not; it is bound to no other.
+    pub(crate) fn stay(&self, on: Option<usize>) {
+        if self.to() != on {
+            self.bind(None);
+        }
+    }
+
     /// From now on it runs there alone, or wherever the system puts it. What the system refuses
     /// leaves it where it may run: that costs time at most.
     pub(crate) fn bind(&self, to: Option<usize>) {

@@ -27,8 +27,9 @@
 //!  3. When no turn has changed hands for [`PATIENCE_NS`] while one is wanted, one more is given: a
 //!     thread that never looks, or blocks where nobody counts it, delays others and stops nobody.
 //!  4. Threads that never took a turn are not counted, nor are simulated ones.
-//!  5. A processor is at most one turn's. A thread is bound to the processor of the turn it is
-//!     given; one that took its turn itself, or has one beyond the number, is bound to none.
+//!  5. A processor is at most one turn's. A thread is bound to that of the turn it is handed, or
+//!     to none: where a turn was free, or is beyond the number, or was given up for a system call,
+//!     the system puts its thread.
 //!  6. Where the process may use less of its processors' time than all of it (a quota), nobody is
 //!     bound: others with such a quota would be bound to the same ones.
 //!
@@ -186,20 +187,37 @@ impl State {
     }
 }
 
+/// What becomes of the processor of one who gives his turn up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// He sleeps at once: who has the turn next is bound to it.
+    Sleeps,
+    /// He may need it for a system call: the system finds one for the next.
+    Works,
+}
+
 /// Gives what is free to those who want it.
-fn hand_on(mut state: MutexGuard<'static, State>) {
+fn hand_on(mut state: MutexGuard<'static, State>, then: Then) {
     while state.computing < state.limit {
         let Some(next) = state.next() else { return };
-        state = started(state, next);
+        state = started(state, next, then);
     }
 }
 
 /// Has somebody go on with a turn that is counted for it already.
-fn started(mut state: MutexGuard<'static, State>, next: Wanting) -> MutexGuard<'static, State> {
+fn started(
+    mut state: MutexGuard<'static, State>,
+    next: Wanting,
+    then: Then,
+) -> MutexGuard<'static, State> {
     let goes = match next {
         Wanting::Thread(seat) => {
             let on = state.processor(None);
             drop(state);
+            match then {
+                Then::Sleeps => seat.bound.bind(on),
+                Then::Works => seat.bound.stay(on),
+            }
             seat.give(on);
             true
         }
@@ -227,7 +245,7 @@ pub fn limit(turns: usize) {
         state.monitor = Monitor::Looks;
         crate::task::spawn("scheduler monitor", monitor);
     }
-    hand_on(state);
+    hand_on(state, Then::Works);
 }
 
 /// Asks for a turn: true when it is there at once (to be [`adopt`]ed or given back), else `start`
@@ -245,14 +263,14 @@ pub fn ask(start: impl FnOnce() -> Start) -> bool {
 
 /// Gives back a turn that no thread has adopted.
 pub fn give_back() {
-    ended(None);
+    ended(None, Then::Works);
 }
 
 /// Others may have a turn that has ended, and its processor.
-fn ended(on: Processor) {
+fn ended(on: Processor, then: Then) {
     let mut state = STATE.lock();
     state.end(on);
-    hand_on(state);
+    hand_on(state, then);
 }
 
 /// This thread computes with a turn that was asked for.
@@ -266,7 +284,7 @@ pub fn adopt() {
 /// This thread is done: others may have its turn.
 pub fn release() {
     let turn = TURN.take().expect("whoever gives a turn back has one");
-    ended(turn.on);
+    ended(turn.on, Then::Works);
     // Whatever it is woken for next, it need not be there.
     stay_on(None);
 }
@@ -298,7 +316,7 @@ impl Resting {
     pub(crate) fn rest(&self, deadline_ns: Option<u64>) -> bool {
         let turn = TURN.take().expect("who rests had a turn");
         let used_ns = monotonic_ns() - turn.since_ns;
-        ended(turn.on);
+        ended(turn.on, Then::Sleeps);
         self.0.wait_until(used_ns, deadline_ns)
     }
 
@@ -320,6 +338,7 @@ impl Resting {
             state.begin();
             let on = state.processor(self.0.bound.to());
             drop(state);
+            self.0.bound.stay(on);
             self.0.give(on);
         } else {
             state.woken.push_back(self.0);
@@ -332,7 +351,9 @@ impl Resting {
 /// once.
 pub(crate) fn aside<R>(blocking: impl FnOnce() -> R) -> R {
     let Some(turn) = TURN.take() else { return blocking() };
-    ended(turn.on);
+    ended(turn.on, Then::Works);
+    // It comes back wherever there is room.
+    stay_on(None);
     let _back = Back(turn);
     blocking()
 }
@@ -341,13 +362,12 @@ struct Back(Turn);
 
 impl Drop for Back {
     fn drop(&mut self) {
+        let here = processor::here();
         let on = {
             let mut state = STATE.lock();
             state.begin();
-            state.processor(self.0.on)
+            state.processor(Some(here))
         };
-        // Its processor may be another's now, and this one's turn beyond the number.
-        stay_on(on);
         TURN.set(Some(Turn { on, ..self.0 }));
     }
 }
@@ -388,7 +408,7 @@ fn look_closely(quantum_ns: u64) {
         state.show();
         // From here on it has none: whoever is started here may have to wait for a mutex.
         TURN.set(None);
-        hand_on(state);
+        hand_on(state, Then::Sleeps);
         seat.wait_until(used_ns.unwrap_or(0), None);
         record_signal(WaitKind::SosSchedulerYield, now);
     } else {
@@ -399,10 +419,8 @@ fn look_closely(quantum_ns: u64) {
 /// A thread that is bound to another processor than that of its turn is bound to none.
 fn stay_on(on: Processor) {
     SEAT.with(|seat| {
-        if let Some(seat) = seat.get()
-            && seat.bound.to() != on
-        {
-            seat.bound.bind(None);
+        if let Some(seat) = seat.get() {
+            seat.bound.stay(on);
         }
     });
 }
@@ -417,7 +435,6 @@ fn seat() -> Arc<Seat> {
 
 impl Seat {
     fn give(&self, on: Processor) {
-        self.bound.bind(on);
         let mut given = self.given.lock();
         assert!(given.is_none(), "a thread is given one turn");
         *given = Some(Turn { since_ns: 0, on });
@@ -463,10 +480,10 @@ fn monitor() {
         if state.moves == seen
             && let Some(next) = state.next()
         {
-            state = started(state, next);
+            state = started(state, next, Then::Works);
         }
         seen = state.moves;
         // Whoever it was for may not have needed it, and others gave back meanwhile.
-        hand_on(state);
+        hand_on(state, Then::Works);
     }
 }
