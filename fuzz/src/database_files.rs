@@ -162,6 +162,9 @@ fn page(data: &mut [u8], input: &mut Input<'_>, sealed: bool) {
     let used: Vec<usize> = (0..data.len() / PAGE_BYTES)
         .filter(|n| data[n * PAGE_BYTES..][..96].iter().any(|&b| b != 0))
         .collect();
+    if used.is_empty() {
+        return;
+    }
     let at = used[usize::from(input.word()) % used.len()] * PAGE_BYTES;
     let Ok(bytes) = <&mut PageBytes>::try_from(&mut data[at..at + PAGE_BYTES]) else { return };
     let how = input.byte();

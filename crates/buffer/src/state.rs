@@ -68,10 +68,12 @@ fn wait(word: &AtomicU64, seen: u64, kind: WaitKind) {
         return;
     }
     let address = std::ptr::from_ref(word) as usize;
-    let parked = || park::wait(address, || word.load(Relaxed) & WAITERS != 0);
+    let waits = || word.load(Relaxed) & WAITERS != 0;
     match kind {
-        WaitKind::PageLatchSh | WaitKind::PageLatchEx => timed_briefly(kind, parked),
-        _ => timed(kind, parked),
+        WaitKind::PageLatchSh | WaitKind::PageLatchEx => {
+            timed_briefly(kind, || park::wait_briefly(address, waits))
+        }
+        _ => timed(kind, || park::wait(address, waits)),
     }
 }
 

@@ -4,6 +4,7 @@
 //!  1. Only a thread's [`Bound`] says which processor it is bound to, and only its methods change
 //!     that: by the thread itself, or by who is about to wake it.
 //!  2. A thread that is started by a bound one is not bound.
+//!  3. What the process may use is asked once, at its start.
 
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use std::sync::OnceLock;
@@ -56,24 +57,25 @@ impl Bound {
         }
     }
 
-    /// From now on it runs there alone, or wherever the system puts it. What the system refuses
-    /// leaves it where it may run: that costs time at most.
+    /// From now on it runs there alone, or wherever the system puts it. Where the system has taken
+    /// that processor from the process, it is bound to none.
     pub(crate) fn bind(&self, to: Option<usize>) {
         if self.to() == to {
             return;
         }
-        let set = match (to, all()) {
-            (Some(number), _) => {
-                let mut one = CpuSet::new();
-                one.set(number);
-                one
-            }
-            (None, Some(all)) => *all,
-            (None, None) => return,
-        };
-        if sched_setaffinity(Some(self.thread), &set).is_ok() {
-            self.to.store(to.map_or(0, |number| number + 1), Relaxed);
+        let bound = to.filter(|number| {
+            let mut one = CpuSet::new();
+            one.set(*number);
+            sched_setaffinity(Some(self.thread), &one).is_ok()
+        });
+        if bound.is_none()
+            && self.to().is_some()
+            && let Some(all) = all()
+        {
+            // Refused, it is allowed less than at the start, and the system has unbound it.
+            let _ = sched_setaffinity(Some(self.thread), all);
         }
+        self.to.store(bound.map_or(0, |number| number + 1), Relaxed);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::sched;
 use crate::sync::{Condvar, Mutex};
 use crate::turn;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Stack of a task; parser, binder and evaluation have depth limits that fit it.
 const STACK_BYTES: usize = 8 << 20;
@@ -58,8 +58,11 @@ pub fn spawn<T: Send + 'static>(
 ) -> JoinHandle<T> {
     let outcome = Arc::new(Outcome { result: Mutex::new(None), done: Condvar::new() });
     let theirs = Arc::clone(&outcome);
+    let by_bound = turn::is_bound();
     let run = move || {
-        crate::processor::unbind_started();
+        if by_bound {
+            crate::processor::unbind_started();
+        }
         let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
         *theirs.result.lock() = Some(r);
         theirs.done.notify_all();
@@ -93,7 +96,10 @@ pub fn sleep_ns(ns: u64) {
     }
 }
 
-/// Processors this process may use.
+/// Processors this process may use, by what its first caller was told: a thread that is bound
+/// to one would be told of no more.
 pub fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    static PROCESSORS: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+    *PROCESSORS
 }

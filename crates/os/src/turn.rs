@@ -27,15 +27,15 @@
 //!  3. When no turn has changed hands for [`PATIENCE_NS`] while one is wanted, one more is given: a
 //!     thread that never looks, or blocks where nobody counts it, delays others and stops nobody.
 //!  4. Threads that never took a turn are not counted, nor are simulated ones.
-//!  5. A processor is at most one turn's. A thread is bound to that of the turn it is handed, or
-//!     to none: where a turn was free, or is beyond the number, or was given up for a system call,
-//!     the system puts its thread.
+//!  5. A processor is at most one turn's. A thread with a turn is bound to the turn's, or to none:
+//!     where a turn is beyond the number, or was given up for a system call, or was free, the
+//!     system puts its thread. One that rests may still be bound to the one before.
 //!  6. Where the process may use less of its processors' time than all of it (a quota), nobody is
 //!     bound: others with such a quota would be bound to the same ones.
 //!
 //! Cost: an uncontended mutex for each taking and giving back, a clock reading for each taking, a
-//! system call where a turn is given to a thread bound to another processor (half of the times,
-//! with two); of `look`, one relaxed load while nobody wants a turn.
+//! system call where a turn is handed to a thread that is not bound to its processor, and where a
+//! bound one is done or goes aside; of `look`, one relaxed load while nobody wants a turn.
 
 use crate::clock::monotonic_ns;
 use crate::processor::{self, Bound};
@@ -90,6 +90,8 @@ struct State {
     computing: usize,
     /// Of those that want a turn, the ones that were under way, and may hold locks.
     woken: VecDeque<Arc<Seat>>,
+    /// Those who let these go first, with a part of their quantum left.
+    paused: VecDeque<Arc<Seat>>,
     later: VecDeque<Wanting>,
     /// Threads among `later`.
     yielded: usize,
@@ -112,6 +114,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     free: Vec::new(),
     computing: 0,
     woken: VecDeque::new(),
+    paused: VecDeque::new(),
     later: VecDeque::new(),
     yielded: 0,
     handed: 0,
@@ -131,7 +134,7 @@ thread_local! {
 
 impl State {
     fn is_wanted(&self) -> bool {
-        !self.woken.is_empty() || !self.later.is_empty()
+        !self.woken.is_empty() || !self.paused.is_empty() || !self.later.is_empty()
     }
 
     fn is_free(&self) -> bool {
@@ -166,8 +169,8 @@ impl State {
     fn next(&mut self) -> Option<Wanting> {
         self.handed = self.handed.wrapping_add(1);
         let ages = self.handed.is_multiple_of(AGING) && !self.later.is_empty();
-        let woken = if ages { None } else { self.woken.pop_front() };
-        let next = match woken {
+        let under_way = || self.woken.pop_front().or_else(|| self.paused.pop_front());
+        let next = match (!ages).then(under_way).flatten() {
             Some(seat) => Wanting::Thread(seat),
             None => {
                 let next = self.later.pop_front()?;
@@ -181,19 +184,31 @@ impl State {
     }
 
     fn show(&self) {
-        WANTING.store(self.woken.len() + self.later.len(), Relaxed);
+        let under_way = self.woken.len() + self.paused.len();
+        WANTING.store(under_way + self.later.len(), Relaxed);
         WOKEN.store(self.woken.len(), Relaxed);
-        WANTING_THREADS.store(self.woken.len() + self.yielded, Relaxed);
+        WANTING_THREADS.store(under_way + self.yielded, Relaxed);
     }
 }
 
 /// What becomes of the processor of one who gives his turn up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// He sleeps at once: who has the turn next is bound to it.
+    /// He sleeps at once, there: who has the turn next is bound to it.
     Sleeps,
     /// He may need it for a system call: the system finds one for the next.
     Works,
+}
+
+impl Turn {
+    /// Its thread goes to sleep where it may be by now.
+    fn sleeps(self) -> Then {
+        if self.on == Some(processor::here()) { Then::Sleeps } else { Then::Works }
+    }
+
+    fn used_ns(self) -> u64 {
+        monotonic_ns() - self.since_ns
+    }
 }
 
 /// Gives what is free to those who want it.
@@ -216,7 +231,7 @@ fn started(
             drop(state);
             match then {
                 Then::Sleeps => seat.bound.bind(on),
-                Then::Works => seat.bound.stay(on),
+                Then::Works => seat.bound.bind(None),
             }
             seat.give(on);
             true
@@ -303,11 +318,16 @@ pub fn renew() -> bool {
 
 /// A thread without its turn, which is given one by whoever ends its wait.
 #[derive(Clone)]
-pub(crate) struct Resting(Arc<Seat>);
+pub(crate) struct Resting {
+    seat: Arc<Seat>,
+    /// What it has used of its quantum.
+    used_ns: u64,
+}
 
 /// Where this thread would wait for what ends its rest; none when it has no turn.
 pub(crate) fn resting() -> Option<Resting> {
-    TURN.get().map(|_| Resting(seat()))
+    let resting = |turn: Turn| Resting { seat: seat(), used_ns: turn.used_ns().min(QUANTUM_NS) };
+    TURN.get().map(resting)
 }
 
 impl Resting {
@@ -315,14 +335,13 @@ impl Resting {
     /// then it is false and the thread has none. The caller holds no latch and no mutex.
     pub(crate) fn rest(&self, deadline_ns: Option<u64>) -> bool {
         let turn = TURN.take().expect("who rests had a turn");
-        let used_ns = monotonic_ns() - turn.since_ns;
-        ended(turn.on, Then::Sleeps);
-        self.0.wait_until(used_ns, deadline_ns)
+        ended(turn.on, turn.sleeps());
+        self.seat.wait_until(self.used_ns, deadline_ns)
     }
 
     /// Its end was on its way when the time had come.
     pub(crate) fn wait(&self) {
-        self.0.wait_until(0, None);
+        self.seat.wait_until(self.used_ns, None);
     }
 
     /// Nobody will end it: this thread asks for a turn itself.
@@ -336,12 +355,12 @@ impl Resting {
         let mut state = STATE.lock();
         if state.is_free() {
             state.begin();
-            let on = state.processor(self.0.bound.to());
+            let on = state.processor(self.seat.bound.to());
             drop(state);
-            self.0.bound.stay(on);
-            self.0.give(on);
+            self.seat.bound.stay(on);
+            self.seat.give(on);
         } else {
-            state.woken.push_back(self.0);
+            state.woken.push_back(self.seat);
             state.show();
         }
     }
@@ -351,14 +370,17 @@ impl Resting {
 /// once.
 pub(crate) fn aside<R>(blocking: impl FnOnce() -> R) -> R {
     let Some(turn) = TURN.take() else { return blocking() };
+    let used_ns = turn.used_ns();
     ended(turn.on, Then::Works);
     // It comes back wherever there is room.
     stay_on(None);
-    let _back = Back(turn);
+    let _back = Back { used_ns };
     blocking()
 }
 
-struct Back(Turn);
+struct Back {
+    used_ns: u64,
+}
 
 impl Drop for Back {
     fn drop(&mut self) {
@@ -368,7 +390,7 @@ impl Drop for Back {
             state.begin();
             state.processor(Some(here))
         };
-        TURN.set(Some(Turn { on, ..self.0 }));
+        TURN.set(Some(Turn { since_ns: monotonic_ns() - self.used_ns, on }));
     }
 }
 
@@ -396,19 +418,22 @@ fn look_closely(quantum_ns: u64) {
     // What is left of its quantum stays its own.
     let used_ns = Some(now - turn.since_ns).filter(|used| *used < QUANTUM_NS);
     let mut state = STATE.lock();
+    if used_ns.is_some() && state.woken.is_empty() {
+        return;
+    }
     if state.is_wanted() {
         let seat = seat();
-        let yields = Wanting::Thread(Arc::clone(&seat));
-        match used_ns {
-            Some(_) => state.later.push_front(yields),
-            None => state.later.push_back(yields),
+        if used_ns.is_some() {
+            state.paused.push_back(Arc::clone(&seat));
+        } else {
+            state.later.push_back(Wanting::Thread(Arc::clone(&seat)));
+            state.yielded += 1;
         }
-        state.yielded += 1;
         state.end(turn.on);
         state.show();
         // From here on it has none: whoever is started here may have to wait for a mutex.
         TURN.set(None);
-        hand_on(state, Then::Sleeps);
+        hand_on(state, turn.sleeps());
         seat.wait_until(used_ns.unwrap_or(0), None);
         record_signal(WaitKind::SosSchedulerYield, now);
     } else {
@@ -423,6 +448,11 @@ fn stay_on(on: Processor) {
             seat.bound.stay(on);
         }
     });
+}
+
+/// Whether this thread is bound to a processor.
+pub(crate) fn is_bound() -> bool {
+    SEAT.with(|seat| seat.get().is_some_and(|seat| seat.bound.to().is_some()))
 }
 
 fn seat() -> Arc<Seat> {

@@ -45,6 +45,7 @@ fn as_many_compute_as_may_and_nobody_is_forgotten() {
     a_signal_gives_a_turn_and_a_deadline_asks_for_one();
     ones_that_never_look_stop_nobody();
     ones_that_look_let_others_go_first();
+    a_new_request_comes_between_those_that_yield();
     who_goes_aside_leaves_its_turn();
     turn::limit(os::task::processors());
     who_is_given_a_turn_is_on_its_processor();
@@ -55,10 +56,13 @@ fn may_run_on() -> u32 {
     sched_getaffinity(None).unwrap().count()
 }
 
-/// Three threads for each processor: those that are handed a turn are bound to one; who has none
-/// is not, nor is a thread that is started meanwhile.
+/// Three threads for each processor: those that are handed a turn are bound to one; who is done is
+/// not, nor is a thread that is started meanwhile.
 fn who_is_given_a_turn_is_on_its_processor() {
     let all = may_run_on();
+    if all == 1 {
+        return;
+    }
     let bound = Arc::new(AtomicUsize::new(0));
     let busy = || {
         let bound = Arc::clone(&bound);
@@ -78,7 +82,7 @@ fn who_is_given_a_turn_is_on_its_processor() {
     let threads: Vec<_> = (0..3 * os::task::processors()).map(|_| busy()).collect();
     threads.into_iter().for_each(|t| assert_eq!(t.join().unwrap(), all, "started by a bound one"));
     let quota = os::task::processors() < all as usize;
-    assert_eq!(bound.load(SeqCst) > 0, !quota && all > 1, "given a turn on one processor");
+    assert_eq!(bound.load(SeqCst) > 0, !quota, "given a turn on one processor");
 }
 
 fn only_so_many_compute() {
@@ -164,6 +168,34 @@ fn ones_that_look_let_others_go_first() {
     }
     stop.store(true, SeqCst);
     busy.into_iter().for_each(|r| r.join().unwrap());
+}
+
+/// Sessions that wait for each other and yield to those they woke keep nobody out.
+fn a_new_request_comes_between_those_that_yield() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let rallies = (0..2 * LIMIT).map(|_| {
+        let (ping, pong) = (Arc::new(Waiter::new()), Arc::new(Waiter::new()));
+        let side = |mine: Arc<Waiter>, other: Arc<Waiter>| {
+            let stop = Arc::clone(&stop);
+            request(move || {
+                while !stop.load(SeqCst) {
+                    other.signal();
+                    compute(50);
+                    turn::look(false);
+                    let until = monotonic_ns() + 1_000_000;
+                    mine.wait(WaitKind::LckX, Some(until));
+                }
+            })
+        };
+        (side(Arc::clone(&ping), Arc::clone(&pong)), side(pong, ping))
+    });
+    let rallies: Vec<_> = rallies.collect();
+    (0..50).for_each(|_| request(|| compute(10)).join().unwrap());
+    stop.store(true, SeqCst);
+    for (one, other) in rallies {
+        one.join().unwrap();
+        other.join().unwrap();
+    }
 }
 
 /// All turns are with threads that wait for the disk; another computes meanwhile.

@@ -7,7 +7,7 @@
 use crate::entry_lock::Tried;
 use crate::error::RowResult;
 use crate::heap_redo::kinds;
-use crate::hobt::{HobtKind, RowHobt};
+use crate::hobt::{HeapHints, HobtKind, RowHobt};
 use access::{Inserted, LockPlan, RowKey, WriteError};
 use base::limits::RECORD_BYTES_MAX;
 use base::{PageId, SlotNo};
@@ -47,6 +47,15 @@ fn slots_for(view: PageView<'_>, bytes: usize) -> impl Iterator<Item = u16> {
     (0..=count).filter(fits)
 }
 
+impl HeapHints {
+    fn remember(&mut self, page: PageId) {
+        debug_assert!(self.pages.len() <= HINTS_MAX, "so many are remembered");
+        if !self.pages.contains(&page) && self.pages.len() < HINTS_MAX {
+            self.pages.push(page);
+        }
+    }
+}
+
 impl RowHobt {
     pub(crate) fn rid_resource(&self, page: PageId, slot: u16) -> Resource {
         debug_assert_eq!(self.spec.kind, HobtKind::Heap, "a tree's rows have keys");
@@ -56,11 +65,7 @@ impl RowHobt {
     /// A page that has room again.
     pub(crate) fn remember_room(&self, page: PageId) {
         assert!(!page.is_none(), "room is on a page");
-        let mut hints = self.hints.lock();
-        debug_assert!(hints.pages.len() <= HINTS_MAX, "so many are remembered");
-        if !hints.pages.contains(&page) && hints.pages.len() < HINTS_MAX {
-            hints.pages.push(page);
-        }
+        self.hints.lock().remember(page);
     }
 
     pub(crate) fn heap_insert(
@@ -226,12 +231,22 @@ impl RowHobt {
         }
         if !sought {
             let found = self.find_room(work, bytes)?;
-            self.hints.lock().sought = true;
+            let mut hints = self.hints.lock();
+            hints.sought = true;
             if let Some(page) = found {
-                self.remember_room(page);
+                hints.remember(page);
                 return Ok(Some(page));
             }
         }
+        let made = self.new_page(work);
+        if made.is_err() {
+            // The last page may have room for a shorter row: it is looked at again.
+            self.hints.lock().sought = false;
+        }
+        made.map(Some)
+    }
+
+    fn new_page(&self, work: &mut Work) -> RowResult<PageId> {
         let claim = self.home.space.claim(&self.unit, 1)?;
         let part = work.part(&self.home);
         let mut change = Change::new(&self.home.pages, &mut part.group);
@@ -241,11 +256,11 @@ impl RowHobt {
         change.apply(page, self.spec.unit, kinds::FORMAT, 0, &[&min_len], Undo::Never);
         change.finish(&mut wal::TransactionChain::default());
         self.remember_room(id);
-        Ok(Some(id))
+        Ok(id)
     }
 
-    /// After a start nothing is remembered: the last page of the heap is tried, once, since the
-    /// pages of a heap are not counted for nothing.
+    /// After a start nothing is remembered: the last page of the heap is tried, once, since all
+    /// pages of the heap are listed for that.
     fn find_room(&self, work: &Work, bytes: usize) -> RowResult<Option<PageId>> {
         let pages = self.home.space.unit_pages(&self.unit, work.owner().waiter())?;
         let Some(&last) = pages.pages.last() else { return Ok(None) };
