@@ -66,7 +66,7 @@ pub struct HobtPlaces {
 pub(crate) struct HeapHints {
     /// Where the next row is tried first.
     pub(crate) pages: Vec<PageId>,
-    /// Whether the heap's last page was looked at since it was opened.
+    /// Whether the heap's last page was looked at since it was opened, or a page more was refused.
     pub(crate) sought: bool,
 }
 
