@@ -5,7 +5,8 @@
 //! ```
 
 use base::{SqlError, SqlResult, messages};
-use types::{Bytes, DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime, Value};
+use std::cmp::Ordering;
+use types::{Bytes, Collation, DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime, Value};
 
 /// Appends a value.
 pub(crate) fn encode(value: &Value, out: &mut Vec<u8>) {
@@ -65,10 +66,38 @@ fn string(kind: u8, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
+/// The bytes from the value of that number on.
+///
+/// # Panics
+/// When there are fewer: the bytes are not what was written.
+pub(crate) fn nth(bytes: &[u8], number: usize) -> &[u8] {
+    let mut decoder = Decoder(bytes);
+    for _ in 0..number {
+        decoder.skip().expect("as many values as were written");
+    }
+    decoder.0
+}
+
+/// How the first values of two byte strings order; strings are compared where they lie.
+///
+/// # Panics
+/// When the bytes are not what was written.
+pub(crate) fn compare(a: &[u8], b: &[u8], collation: Collation) -> Ordering {
+    let text = |bytes: &[u8]| bytes.first().is_some_and(|kind| (17..=18).contains(kind));
+    if text(a) && text(b) {
+        let (x, y) = (Decoder(&a[1..]).slice(), Decoder(&b[1..]).slice());
+        let (x, y) = (x.expect("a whole string"), y.expect("a whole string"));
+        let order = if a[0] == 17 { Collation::compare_char } else { Collation::compare_nchar };
+        return order(collation, x, y);
+    }
+    let value = |bytes| Decoder(bytes).parse().expect("a whole value");
+    types::compare(&value(a), &value(b), collation)
+}
+
 /// Reads values off the front of bytes.
 pub(crate) struct Decoder<'a>(pub(crate) &'a [u8]);
 
-impl Decoder<'_> {
+impl<'a> Decoder<'a> {
     /// The next value.
     ///
     /// # Errors
@@ -130,10 +159,35 @@ impl Decoder<'_> {
     }
 
     fn string(&mut self) -> Option<Bytes> {
+        self.slice().map(Bytes::new)
+    }
+
+    fn slice(&mut self) -> Option<&'a [u8]> {
         let length = u32::from_le_bytes(self.take()?) as usize;
         let (front, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
-        Some(Bytes::new(front))
+        Some(front)
+    }
+
+    /// Leaves a value behind.
+    fn skip(&mut self) -> Option<()> {
+        let [kind] = self.take()?;
+        let bytes = match kind {
+            0..=2 => 0,
+            3 => 1,
+            4 => 2,
+            5 | 9 | 11 => 4,
+            6 | 8 | 10 | 12 | 13 => 8,
+            14 => 4,
+            15 => 12,
+            16 => 14,
+            7 => 17,
+            17..=19 => return self.slice().map(drop),
+            20 => 16,
+            _ => return None,
+        };
+        self.0 = self.0.get(bytes..)?;
+        Some(())
     }
 }
 
@@ -180,6 +234,10 @@ mod tests {
             assert_eq!(decoder.value().as_ref(), Ok(v));
         }
         assert!(decoder.0.is_empty());
+        for (i, v) in values.iter().enumerate() {
+            assert_eq!(Decoder(nth(&bytes, i)).value().as_ref(), Ok(v), "value {i}");
+            assert!(compare(nth(&bytes, i), nth(&bytes, i), Collation::default()).is_eq());
+        }
         assert!(decoder.value().is_err());
         for end in 0..bytes.len() {
             let mut decoder = Decoder(&bytes[..end]);

@@ -17,6 +17,7 @@ mod convert;
 pub mod datetime;
 mod decimal;
 mod declare;
+mod sort_key;
 mod sql_type;
 mod storage;
 mod storage_hash;
@@ -36,6 +37,7 @@ pub use convert::{
 };
 pub use decimal::{Decimal, PRECISION_MAX};
 pub use declare::{TypeSize, declare};
+pub use sort_key::append_sort_key;
 pub use sql_type::{ALL_TYPES, Family, Length, SqlType};
 pub use storage::{
     CorruptValue, StorageOrder, compare_storage, decode_storage, encode_storage, fixed_width,

@@ -348,9 +348,13 @@ pub(crate) fn compare_binary(a: &[u8], b: &[u8]) -> Ordering {
 
 /// SQL Server looks at the last six bytes first.
 pub(crate) fn compare_guids(a: &[u8], b: &[u8]) -> Ordering {
+    guid_in_order(a).cmp(&guid_in_order(b))
+}
+
+/// The bytes of a uniqueidentifier, those that count most first.
+pub(crate) fn guid_in_order(bytes: &[u8]) -> [u8; 16] {
     const ORDER: [usize; 16] = [10, 11, 12, 13, 14, 15, 8, 9, 6, 7, 4, 5, 0, 1, 2, 3];
-    let key = |x: &[u8]| ORDER.map(|i| x.get(i).copied().unwrap_or(0));
-    key(a).cmp(&key(b))
+    ORDER.map(|i| bytes.get(i).copied().unwrap_or(0))
 }
 
 /// Bytes that a value takes in a row: DATALENGTH.

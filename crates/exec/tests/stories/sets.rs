@@ -78,6 +78,40 @@ fn a_sort_orders_as_the_model_and_is_stable_in_memory_and_on_disk() {
     }
 }
 
+/// Keys that are cut because they are long are told apart by the values.
+#[test]
+fn a_sort_by_long_strings_orders_as_the_model() {
+    let mut dice = Dice(21);
+    let mut rows = random_rows(&mut dice, 9000, 60);
+    for r in &mut rows {
+        let prefix = ["à la carte ".repeat(20), "A la carte ".repeat(20)];
+        if let Some(word) = r[1].as_text() {
+            r[1] = Value::varchar(&(prefix[dice.roll(2) as usize].clone() + &word));
+        }
+    }
+    for descending in [false, true] {
+        let mut expected = rows.clone();
+        expected.sort_by(|x, y| {
+            let words = compare(&x[1], &y[1], C);
+            let words = if descending { words.reverse() } else { words };
+            words.then(compare(&x[0], &y[0], C))
+        });
+        for (grant, carried) in GRANTS.into_iter().zip([vec![0, 1, 2], vec![2]]) {
+            let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
+            table(&mut bench, 1, &rows);
+            let sort = Physical::Sort {
+                input: Box::new(access(scan_of(1, 0, &TYPES))),
+                keys: vec![key(1, descending), key(0, false)],
+                carried: slots(&carried),
+                distinct: false,
+            };
+            let got = bench.rows(&query(sort, &[2], 3));
+            let numbers = expected.iter().map(|r| vec![r[2].clone()]).collect();
+            assert_same(&got, &numbers, "long keys");
+        }
+    }
+}
+
 #[test]
 fn a_sort_for_top_keeps_the_least_and_a_distinct_one_repeats_nothing() {
     let mut dice = Dice(12);

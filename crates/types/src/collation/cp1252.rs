@@ -4,6 +4,7 @@
 //! ligatures. Two passes: base letters decide first, accents (and case, where it counts) only
 //! between strings whose bases agree. No expansions: `ß` is not `ss`, unlike nvarchar.
 
+use super::key::{Code, append_first, append_further};
 use super::{from_difference, pad_compare};
 use std::cmp::Ordering;
 use std::hash::Hasher;
@@ -96,6 +97,50 @@ pub(super) fn compare_cs_as(a: &[u8], b: &[u8]) -> Ordering {
 pub(super) fn compare_ci_ai(a: &[u8], b: &[u8]) -> Ordering {
     let (a, b) = from_difference(a, b);
     by(&WEIGHTS.base, a, b)
+}
+
+/// What each byte adds to the first level of a sort key; the blank's entry is not used.
+static CODES: [u8; 256] = codes();
+
+const fn codes() -> [u8; 256] {
+    let pad = WEIGHTS.base[b' ' as usize];
+    let mut codes = [0; 256];
+    // By base, so that equal bases have equal codes: after those below the blank come its three.
+    let mut next = 1;
+    let mut base = 0;
+    while base < 256 {
+        let mut found = false;
+        let mut b = 0;
+        while b < 256 {
+            if WEIGHTS.base[b] as usize == base {
+                codes[b] = next;
+                found = true;
+            }
+            b += 1;
+        }
+        if found {
+            next += if base == pad as usize { 3 } else { 1 };
+        }
+        base += 1;
+    }
+    codes
+}
+
+/// Appends the levels of a string as a sort key, until `out` has more than `limit` bytes.
+pub(super) fn append_key(case: bool, accent: bool, a: &[u8], limit: usize, out: &mut Vec<u8>) {
+    let pad = CODES[b' ' as usize];
+    let first = a.iter().map(|&b| (b != b' ').then_some(Code::one(CODES[b as usize])));
+    if !append_first(first, pad, limit, out) {
+        return;
+    }
+    // Equal bases make every further level as long as the first but for blanks, which add nothing.
+    let above = |w: &[u8; 256], base: &[u8; 256], b: u8| w[b as usize] - base[b as usize];
+    if accent {
+        append_further(a.iter().map(|&b| above(&WEIGHTS.accent, &WEIGHTS.base, b)), false, out);
+    }
+    if case {
+        append_further(a.iter().map(|&b| above(&WEIGHTS.case, &WEIGHTS.accent, b)), false, out);
+    }
 }
 
 fn by(weights: &[u8; 256], a: &[u8], b: &[u8]) -> Ordering {

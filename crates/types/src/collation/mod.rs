@@ -4,6 +4,7 @@
 //! `compare_nchar` for UTF-16LE. Trailing blanks never count, in any of them.
 
 mod cp1252;
+mod key;
 mod latin;
 mod unicode;
 
@@ -100,6 +101,16 @@ const CS_AS: Levels = Levels { accent: true, case: true };
 const CI_AI: Levels = Levels { accent: false, case: false };
 
 impl Collation {
+    /// The levels at which strings are compared; of a binary collation nobody asks.
+    fn levels(self) -> Levels {
+        match self {
+            Collation::SqlLatin1CiAs | Collation::Latin1CiAs => CI_AS,
+            Collation::SqlLatin1CsAs | Collation::Latin1CsAs => CS_AS,
+            Collation::SqlLatin1CiAi | Collation::Latin1CiAi => CI_AI,
+            Collation::Latin1Bin | Collation::Latin1Bin2 => CS_AS,
+        }
+    }
+
     /// How two strings of code page 1252 order.
     #[inline]
     pub fn compare_char(self, a: &[u8], b: &[u8]) -> Ordering {

@@ -12,9 +12,11 @@
 //! code point of their lower case. The tables are ours and frozen: an index on disk depends on
 //! them, so they must not follow somebody else's data version.
 
+use super::key::{Code, append_first, append_further};
 use super::latin::{ADDITIONAL, ADDITIONAL_MARK, ADDITIONAL_MARK_2};
 use super::latin::{LATIN, LATIN_MARK, LATIN_MARK_2};
 use super::pad_compare;
+use crate::sort_key::append_whole;
 use crate::text::{lower_unit, units};
 use std::cmp::Ordering;
 use std::hash::Hasher;
@@ -27,6 +29,7 @@ const SYMBOL: u32 = 0x0100_0000;
 const DIGIT: u32 = 0x0200_0000;
 const LETTER: u32 = 0x0300_0000;
 const OTHER: u32 = 0x0400_0000;
+const BLANK: u32 = SYMBOL + ASCII[b' ' as usize] as u32;
 
 /// What a unit adds to the levels.
 #[derive(Clone, Copy)]
@@ -158,8 +161,8 @@ pub(super) fn trimmed(bytes: &[u8]) -> &[u8] {
     pairs.as_flattened()
 }
 
-fn primaries(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
-    units(bytes).flat_map(|unit| {
+fn primaries(units: impl Iterator<Item = u16>) -> impl Iterator<Item = u32> {
+    units.flat_map(|unit| {
         let (first, second) = match element(unit) {
             Element::Base(base, ..) => (Some(base), None),
             Element::Pair(one, two) => (Some(one), Some(two)),
@@ -170,8 +173,8 @@ fn primaries(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
 }
 
 /// 0 for each base, followed by one more than each of its accents.
-fn accents(bytes: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    units(bytes).flat_map(|unit| {
+fn accents(units: impl Iterator<Item = u16>) -> impl Iterator<Item = u8> {
+    units.flat_map(|unit| {
         let list: [Option<u8>; 3] = match element(unit) {
             Element::Base(_, mark, mark_2) => {
                 [Some(0), (mark > 0 || accented(unit)).then_some(mark + 1), after(mark_2)]
@@ -197,17 +200,17 @@ fn accented(unit: u16) -> bool {
     }
 }
 
-fn cases(bytes: &[u8]) -> impl Iterator<Item = bool> + '_ {
+fn cases(units: impl Iterator<Item = u16>) -> impl Iterator<Item = bool> {
     // Lower case comes before upper.
-    units(bytes)
+    units
         .filter(|&u| !matches!(element(u), Element::Special | Element::Mark(_)))
         .map(|unit| lower_unit(unit) != unit)
 }
 
 /// Places and codes of hyphens and apostrophes.
-fn specials(bytes: &[u8]) -> impl Iterator<Item = (usize, u16)> + '_ {
+fn specials(units: impl Iterator<Item = u16>) -> impl Iterator<Item = (usize, u16)> {
     let mut place = 0;
-    units(bytes).filter_map(move |unit| match element(unit) {
+    units.filter_map(move |unit| match element(unit) {
         Element::Special => Some((place, unit)),
         Element::Mark(_) => None,
         Element::Base(..) | Element::Pair(..) => {
@@ -260,20 +263,67 @@ fn compare_ascii(a: &[u8], b: &[u8]) -> Option<Ordering> {
 }
 
 fn compare_slowly(levels: Levels, a: &[u8], b: &[u8]) -> Ordering {
-    const BLANK: u32 = SYMBOL + ASCII[b' ' as usize] as u32;
-    let mut order = pad_compare(primaries(a), primaries(b), BLANK);
+    let (a, b) = (|| units(a), || units(b));
+    let mut order = pad_compare(primaries(a()), primaries(b()), BLANK);
     if levels.accent {
-        order = order.then_with(|| accents(a).cmp(accents(b)));
+        order = order.then_with(|| accents(a()).cmp(accents(b())));
     }
     if levels.case {
-        order = order.then_with(|| cases(a).cmp(cases(b)));
+        order = order.then_with(|| cases(a()).cmp(cases(b())));
     }
-    order.then_with(|| specials(a).cmp(specials(b)))
+    order.then_with(|| specials(a()).cmp(specials(b())))
+}
+
+/// Appends the levels of a string as a sort key; it may stop beyond `limit` bytes.
+pub(super) fn append_key<I: DoubleEndedIterator<Item = u16> + ExactSizeIterator>(
+    levels: Levels,
+    units: impl Fn() -> I,
+    limit: usize,
+    out: &mut Vec<u8>,
+) {
+    let blanks = units().rev().take_while(|&u| matches!(u, 0x20 | 0x3000)).count();
+    let trimmed = || units().take(units().len() - blanks);
+    if !append_first(primaries(trimmed()).map(code), BLANK_CODE, limit, out) {
+        return;
+    }
+    if levels.accent {
+        append_further(accents(trimmed()), true, out);
+    }
+    if levels.case {
+        append_further(cases(trimmed()).map(u8::from), true, out);
+    }
+    for (place, unit) in specials(trimmed()) {
+        out.push(1);
+        append_whole(place as i64, out);
+        out.extend_from_slice(&unit.to_be_bytes());
+    }
+    out.push(0);
+}
+
+/// The first of the blank's three codes in sort keys.
+const BLANK_CODE: u8 = 0x23;
+
+/// What a primary weight adds to a sort key: frequent ones a byte, in the order of the weights.
+fn code(primary: u32) -> Option<Code> {
+    let weight = primary & 0x00FF_FFFF;
+    let low = weight as u8;
+    Some(match primary - weight {
+        CONTROL if weight < 0x80 => Code::one(1 + low),
+        CONTROL => Code::two(0x22, low),
+        SYMBOL if primary == BLANK => return None,
+        SYMBOL if weight < 0x80 => Code::one(low + 4),
+        SYMBOL => Code::three(0x44, (weight - 0x1000) as u16),
+        DIGIT if weight < 0x80 => Code::one(low + 5),
+        DIGIT => Code::three(0x4F, (weight - 0x1000) as u16),
+        LETTER if low.is_ascii_lowercase() => Code::one(0x50 + (low - b'a')),
+        LETTER => Code::two(0x6A, low),
+        _ => Code::four(0x6B, weight),
+    })
 }
 
 /// Feeds a hasher with level 1, which equal strings share.
 pub(super) fn hash(bytes: &[u8], state: &mut impl Hasher) {
-    for primary in primaries(trimmed(bytes)) {
+    for primary in primaries(units(trimmed(bytes))) {
         state.write_u32(primary);
     }
 }

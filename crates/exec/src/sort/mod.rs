@@ -1,0 +1,296 @@
+//! Sort: all rows in order, in memory or by merging sorted runs; the least `n` of them.
+//!
+//! Rows become bytes that begin with their sort key (`row.rs`). They are gathered in chunks, each
+//! sorted as soon as it is full, so that no single sort is long and an attention is seen in time
+//! (`store.rs`). When the grant is exceeded the chunks are merged into a run on disk. What is left
+//! is merged while it is read (`merge.rs`). Where only the first few rows are wanted, rows beyond
+//! the worst of those seen so far are dropped as they come.
+//!
+//! Equal keys keep the order in which their rows came.
+
+mod merge;
+mod row;
+mod store;
+
+use crate::expr::Expr;
+use crate::operator::{Node, Operator};
+use crate::run::Run;
+use crate::top::row_count;
+use base::SqlResult;
+use merge::{Inputs, Merge, Source};
+use plan::{Slot, SortKey};
+use row::{Row, Shape};
+use store::Store;
+
+/// The most rows for which rows beyond are dropped early.
+const LIMIT_ROWS_MAX: u64 = 8 * 1024;
+/// Runs merged at once.
+const MERGE_WAYS: usize = 64;
+
+/// Sorts its input.
+pub(crate) struct Sort {
+    id: usize,
+    input: Node,
+    distinct: bool,
+    /// Count and offset of the TOP above.
+    limit: Option<(Expr, Option<Expr>)>,
+    /// Rows wanted, when few.
+    wanted: Option<usize>,
+    shape: Shape,
+    store: Store,
+    /// Where the wanted rows are copied to.
+    spare: Store,
+    memory_bytes: usize,
+    sources: Vec<Source>,
+    merge: Merge,
+    filled: bool,
+    /// The row before, for DISTINCT.
+    last: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl Sort {
+    pub(crate) fn new(
+        id: usize,
+        input: Node,
+        keys: &[SortKey],
+        carried: &[Slot],
+        distinct: bool,
+    ) -> Sort {
+        Sort {
+            id,
+            input,
+            distinct,
+            limit: None,
+            wanted: None,
+            shape: Shape::new(keys, carried),
+            store: Store::default(),
+            spare: Store::default(),
+            memory_bytes: 0,
+            sources: Vec::new(),
+            merge: Merge::default(),
+            filled: false,
+            last: Vec::new(),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// The same of which only the first rows are read.
+    #[must_use]
+    pub(crate) fn limited(mut self, count: Expr, offset: Option<Expr>) -> Sort {
+        self.limit = Some((count, offset));
+        self
+    }
+
+    fn evaluate_limit(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.wanted = None;
+        if let Some((count, offset)) = &self.limit {
+            let count = row_count(count, run)?;
+            let offset = offset.as_ref().map_or(Ok(0), |x| row_count(x, run))?;
+            let rows = count.saturating_add(offset);
+            self.wanted = (rows <= LIMIT_ROWS_MAX).then_some(rows as usize);
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        while self.input.next(run)? {
+            run.tick()?;
+            self.shape.encode(run, &mut self.bytes);
+            let prefix = Row(&self.bytes).prefix();
+            if self.is_beyond(prefix) {
+                continue;
+            }
+            self.make_room(run)?;
+            self.store.push(prefix, &self.bytes);
+            match self.wanted {
+                Some(n) if self.store.len() >= 2 * n + 64 => self.keep_wanted(n, run),
+                Some(_) => {}
+                None => self.store.end_chunk(&self.shape),
+            }
+        }
+        self.finish(run)
+    }
+
+    /// Memory for the row at hand; what is there goes to disk when there is none.
+    fn make_room(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        let mut bytes = self.store.missing_bytes(self.bytes.len());
+        if bytes == 0 {
+            return Ok(());
+        }
+        if !run.take_memory(bytes, self.memory_bytes) {
+            self.spill(run)?;
+            bytes = self.store.missing_bytes(self.bytes.len());
+            if bytes > 0 && !run.take_memory(bytes, 0) {
+                run.overdraw_memory(bytes);
+            }
+        }
+        self.memory_bytes += bytes;
+        Ok(())
+    }
+
+    /// Whether enough rows are before the one at hand. The wanted ones stand first after each
+    /// `keep_wanted`.
+    fn is_beyond(&self, prefix: u64) -> bool {
+        let Some(n) = self.wanted else { return false };
+        let sorted = self.store.chunk_ends().last().copied().unwrap_or(0);
+        if n == 0 || sorted < n {
+            return n == 0;
+        }
+        let worst = self.store.prefix(n - 1);
+        prefix > worst
+            || prefix == worst
+                && self.shape.compare(Row(&self.bytes), self.store.row(n - 1)).is_ge()
+    }
+
+    fn keep_wanted(&mut self, n: usize, run: &mut Run<'_>) {
+        self.store.keep_first(n, &self.shape, &mut self.spare);
+        self.charge(run);
+    }
+
+    /// Has the memory of both stores charged, as it is.
+    fn charge(&mut self, run: &mut Run<'_>) {
+        let bytes = self.store.memory_bytes() + self.spare.memory_bytes();
+        if bytes > self.memory_bytes {
+            run.overdraw_memory(bytes - self.memory_bytes);
+        } else {
+            run.give_memory(self.memory_bytes - bytes);
+        }
+        self.memory_bytes = bytes;
+    }
+
+    /// The sorted chunks in memory as sources.
+    fn close_store(&mut self) {
+        if let Some(n) = self.wanted {
+            self.store.keep_first(n, &self.shape, &mut self.spare);
+        }
+        self.store.close_chunk(&self.shape);
+        let mut from = 0;
+        for &end in self.store.chunk_ends() {
+            self.sources.push(Source::Memory { from, at: from, end });
+            from = end;
+        }
+    }
+
+    /// Writes the rows in memory as a run; their memory is used again.
+    fn spill(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        let first = self.sources.len();
+        self.close_store();
+        if first < self.sources.len() {
+            self.merge_into_run(first, self.sources.len(), run)?;
+        }
+        self.store.clear();
+        Ok(())
+    }
+
+    /// Replaces some sources by one file of their rows.
+    fn merge_into_run(&mut self, from: usize, to: usize, run: &mut Run<'_>) -> SqlResult<()> {
+        let mut file = run.spill.create()?;
+        let Sort { sources, store, shape, merge, distinct, last, .. } = self;
+        let mut inputs = Inputs { sources: &mut sources[from..to], store, shape };
+        last.clear();
+        merge.start(&mut inputs)?;
+        while let Some(source) = merge.least() {
+            run.tick()?;
+            let row = inputs.sources[source].row(store);
+            if !*distinct || !is_repeated(shape, last, row) {
+                file.append(row.0)?;
+            }
+            merge.pop(&mut inputs)?;
+        }
+        run.counts[self.id].spilled_bytes += file.bytes();
+        file.rewind()?;
+        self.sources.drain(from + 1..to);
+        self.sources[from] = Source::File { file, head: Vec::new() };
+        Ok(())
+    }
+
+    /// Ends filling: what is in memory stays there, and few enough files are left.
+    fn finish(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        debug_assert!(self.sources.iter().all(Source::is_file), "rows in memory are not closed");
+        let mut at = 0;
+        while self.sources.len() > MERGE_WAYS {
+            // Neighbours are merged, so equal keys keep their order; no more of them than needed.
+            let excess = self.sources.len() - MERGE_WAYS + 1;
+            let end = (at + excess.min(MERGE_WAYS)).min(self.sources.len());
+            if end - at > 1 {
+                self.merge_into_run(at, end, run)?;
+            }
+            at = if at + 2 < self.sources.len() { at + 1 } else { 0 };
+        }
+        self.close_store();
+        self.filled = true;
+        self.begin_reading()
+    }
+
+    fn begin_reading(&mut self) -> SqlResult<()> {
+        self.last.clear();
+        let Sort { sources, store, shape, merge, .. } = self;
+        merge.start(&mut Inputs { sources, store, shape })
+    }
+
+    fn pop(&mut self) -> SqlResult<()> {
+        let Sort { sources, store, shape, merge, .. } = self;
+        merge.pop(&mut Inputs { sources, store, shape })
+    }
+
+    fn reset(&mut self) {
+        self.sources.clear();
+        self.merge.clear();
+        self.store.clear();
+        self.filled = false;
+        self.last.clear();
+    }
+}
+
+/// Whether a row equals the one before it; remembers it otherwise.
+fn is_repeated(shape: &Shape, last: &mut Vec<u8>, row: Row<'_>) -> bool {
+    if !last.is_empty() && shape.compare(Row(last), row).is_eq() {
+        return true;
+    }
+    last.clear();
+    last.extend_from_slice(row.0);
+    false
+}
+
+impl Operator for Sort {
+    fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.reset();
+        self.charge(run);
+        self.evaluate_limit(run)?;
+        self.input.open(run)?;
+        self.fill(run)
+    }
+
+    fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        while let Some(source) = self.merge.least() {
+            let row = self.sources[source].row(&self.store);
+            if self.distinct && is_repeated(&self.shape, &mut self.last, row) {
+                run.tick()?;
+                self.pop()?;
+                continue;
+            }
+            self.shape.load(run, row)?;
+            self.pop()?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        if self.filled { self.begin_reading() } else { self.open(run) }
+    }
+
+    fn close(&mut self) {
+        self.reset();
+        self.store.close();
+        self.spare.close();
+        self.memory_bytes = 0;
+        self.input.close();
+    }
+
+    fn known_rows(&self) -> Option<u64> {
+        let known = !self.distinct && !self.sources.iter().any(Source::is_file);
+        known.then_some(self.store.len() as u64)
+    }
+}
