@@ -1,8 +1,8 @@
 //! The aggregates of a group, shared by both ways of grouping.
 
+use crate::distinct::DistinctSet;
 use crate::expr::Expr;
 use crate::run::Run;
-use crate::value_set::ValueSet;
 use base::SqlResult;
 use builtins::{Aggregate, State};
 use plan::{AggregateCall, Slot};
@@ -26,11 +26,8 @@ struct CallPlan {
     output: Slot,
 }
 
-/// The state of one call in one group.
-pub(crate) struct CallState {
-    state: State,
-    seen: Option<Box<ValueSet>>,
-}
+/// What the DISTINCT calls of an operator have taken in, by call.
+pub(crate) struct Distincts(Vec<Option<Box<DistinctSet>>>);
 
 impl Calls {
     pub(crate) fn new(calls: &[AggregateCall]) -> SqlResult<Calls> {
@@ -59,32 +56,37 @@ impl Calls {
         self.calls.len()
     }
 
+    /// Nothing taken in yet.
+    pub(crate) fn distincts(&self) -> Distincts {
+        let set = |c: &CallPlan| c.distinct.then(|| Box::new(DistinctSet::new(c.collation)));
+        Distincts(self.calls.iter().map(set).collect())
+    }
+
     /// Appends the states of a new group.
-    pub(crate) fn start(&self, run: &mut Run<'_>, out: &mut Vec<CallState>) -> SqlResult<()> {
+    pub(crate) fn start(&self, run: &mut Run<'_>, out: &mut Vec<State>) -> SqlResult<()> {
         for c in &self.calls {
             let separator = c.separator.as_ref().map_or(Ok(Value::Null), |x| x.eval(run))?;
-            out.push(CallState {
-                state: c.function.start(c.argument_type, c.collation, separator),
-                seen: c.distinct.then(Box::default),
-            });
+            out.push(c.function.start(c.argument_type, c.collation, separator));
         }
         Ok(())
     }
 
-    /// Takes the row in the frame into a group.
-    pub(crate) fn step(&self, run: &mut Run<'_>, group: &mut [CallState]) -> SqlResult<()> {
-        for (c, s) in self.calls.iter().zip(group) {
-            match &c.argument {
-                None => s.state.step(&Value::Int(1))?,
-                Some(x) if s.seen.is_none() => x.with(run, |v| s.state.step(v))??,
-                Some(x) => {
+    /// Takes the row in the frame into the group of that number.
+    pub(crate) fn step(
+        &self,
+        run: &mut Run<'_>,
+        distincts: &mut Distincts,
+        group: u32,
+        states: &mut [State],
+    ) -> SqlResult<()> {
+        for ((c, state), seen) in self.calls.iter().zip(states).zip(&mut distincts.0) {
+            match (&c.argument, seen) {
+                (None, _) => state.step(&Value::Int(1))?,
+                (Some(x), None) => x.with(run, |v| state.step(v))??,
+                (Some(x), Some(seen)) => {
                     let v = x.eval(run)?;
-                    let new = v.is_null()
-                        || s.seen.as_mut().is_none_or(|seen| seen.insert(&v, c.collation));
-                    if new {
-                        // A set of distinct values is not spilled.
-                        run.overdraw_memory(crate::rows::value_bytes(&v));
-                        s.state.step(&v)?;
+                    if v.is_null() || seen.insert(run, group, &v)? {
+                        state.step(&v)?;
                     }
                 }
             }
@@ -92,13 +94,42 @@ impl Calls {
         Ok(())
     }
 
+    /// All rows of the groups have been taken in: so are now the values that DISTINCT calls had
+    /// put aside. `states` are those of all groups, one after the other.
+    pub(crate) fn settle(
+        &self,
+        run: &mut Run<'_>,
+        distincts: &mut Distincts,
+        states: &mut [State],
+        spilled: &mut u64,
+    ) -> SqlResult<()> {
+        let count = self.calls.len();
+        for (at, seen) in distincts.0.iter_mut().enumerate() {
+            let Some(seen) = seen else { continue };
+            seen.settle(run, spilled, |group, v| states[group as usize * count + at].step(v))?;
+        }
+        Ok(())
+    }
+
     /// Puts the results of a group into their slots.
-    pub(crate) fn finish(&self, run: &mut Run<'_>, group: &[CallState]) -> SqlResult<()> {
-        for (c, s) in self.calls.iter().zip(group) {
-            run.outcome.nulls_eliminated |= s.state.saw_null();
-            let value = s.state.finish()?;
+    pub(crate) fn finish(&self, run: &mut Run<'_>, group: &[State]) -> SqlResult<()> {
+        for (c, state) in self.calls.iter().zip(group) {
+            run.outcome.nulls_eliminated |= state.saw_null();
+            let value = state.finish()?;
             run.set(c.output, value);
         }
         Ok(())
+    }
+}
+
+impl Distincts {
+    /// Forgets all values.
+    pub(crate) fn clear(&mut self, run: &mut Run<'_>) {
+        self.0.iter_mut().flatten().for_each(|seen| seen.clear(run));
+    }
+
+    /// Forgets all values; the grant is over.
+    pub(crate) fn drop_keys(&mut self) {
+        self.0.iter_mut().flatten().for_each(|seen| seen.drop_keys());
     }
 }

@@ -257,7 +257,7 @@ impl Builder {
             Physical::HashAggregate { input, keys, calls }
             | Physical::StreamAggregate { input, keys, calls } => {
                 let input = self.node(input)?;
-                Box::new(StreamAggregate::new(input, keys.clone(), Calls::new(calls)?))
+                Box::new(StreamAggregate::new(id, input, keys.clone(), Calls::new(calls)?))
             }
             Physical::Window { input, partition, order, calls, carried } => {
                 let input = self.node(input)?;

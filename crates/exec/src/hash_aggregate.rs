@@ -4,13 +4,14 @@
 //! taken in, others go to partitions on disk, which are grouped one after the other when the
 //! groups in memory have been given out.
 
-use crate::aggregate::{CallState, Calls};
+use crate::aggregate::{Calls, Distincts};
 use crate::operator::{Node, Operator};
 use crate::partitions::{LEVEL_MAX, Partitions, hash_row};
 use crate::rows::{read_slots, value_bytes};
 use crate::run::Run;
 use access::SpillFile;
 use base::SqlResult;
+use builtins::State;
 use hashbrown::HashTable;
 use plan::Slot;
 use types::{Collation, Value, compare};
@@ -21,6 +22,7 @@ pub(crate) struct HashAggregate {
     input: Node,
     keys: Vec<(Slot, Collation)>,
     calls: Calls,
+    distincts: Distincts,
     /// What a spilled row keeps.
     row_slots: Vec<Slot>,
     groups: Groups,
@@ -37,7 +39,7 @@ struct Groups {
     places: HashTable<u32>,
     hashes: Vec<u64>,
     keys: Vec<Value>,
-    states: Vec<CallState>,
+    states: Vec<State>,
 }
 
 impl HashAggregate {
@@ -50,6 +52,7 @@ impl HashAggregate {
             id,
             input,
             keys,
+            distincts: calls.distincts(),
             calls,
             row_slots,
             groups: Groups::default(),
@@ -90,8 +93,11 @@ impl HashAggregate {
             };
             let count = self.calls.count();
             let states = &mut self.groups.states[group * count..(group + 1) * count];
-            self.calls.step(run, states)?;
+            self.calls.step(run, &mut self.distincts, group as u32, states)?;
         }
+        let mut spilled = 0;
+        self.calls.settle(run, &mut self.distincts, &mut self.groups.states, &mut spilled)?;
+        run.counts[self.id].spilled_bytes += spilled;
         if let Some(partitions) = overflow {
             let files = partitions.finish(run, self.id)?;
             self.waiting.extend(files.into_iter().flatten().map(|f| (level + 1, f)));
@@ -121,7 +127,7 @@ impl HashAggregate {
     /// rows may be on disk already.
     fn admit(&mut self, run: &mut Run<'_>, full: bool, level: u32) -> bool {
         let keys: usize = self.keys.iter().map(|k| value_bytes(run.slot(k.0))).sum();
-        let bytes = keys + self.calls.count() * size_of::<CallState>() + 16;
+        let bytes = keys + self.calls.count() * size_of::<State>() + 16;
         if full || !run.take_memory(bytes, self.memory_bytes) {
             if full || level < LEVEL_MAX {
                 return false;
@@ -144,6 +150,7 @@ impl HashAggregate {
 
     fn forget(&mut self, run: &mut Run<'_>) {
         run.give_memory(std::mem::take(&mut self.memory_bytes));
+        self.distincts.clear(run);
         self.clear();
     }
 
@@ -181,6 +188,7 @@ impl Operator for HashAggregate {
 
     fn close(&mut self) {
         self.groups = Groups::default();
+        self.distincts.drop_keys();
         self.waiting.clear();
         self.at = 0;
         self.memory_bytes = 0;

@@ -17,6 +17,7 @@ mod concatenation;
 mod cond;
 mod constants;
 mod context;
+mod distinct;
 mod executor;
 mod expr;
 mod filter;

@@ -14,10 +14,13 @@ pub(crate) const FANOUT: usize = 16;
 /// Beyond this level rows are kept in memory whatever it takes: their hashes do not differ.
 pub(crate) const LEVEL_MAX: u32 = 8;
 
+/// The files of a level; those that nothing was written to are not made.
+pub(crate) type Files = [Option<Box<dyn SpillFile>>; FANOUT];
+
 /// A set of files.
 pub(crate) struct Partitions {
     level: u32,
-    files: [Option<Box<dyn SpillFile>>; FANOUT],
+    files: Files,
     bytes: Vec<u8>,
 }
 
@@ -58,11 +61,7 @@ impl Partitions {
     }
 
     /// Ends writing: the files, each ready to be read.
-    pub(crate) fn finish(
-        self,
-        run: &mut Run<'_>,
-        id: usize,
-    ) -> SqlResult<[Option<Box<dyn SpillFile>>; FANOUT]> {
+    pub(crate) fn finish(self, run: &mut Run<'_>, id: usize) -> SqlResult<Files> {
         let mut files = self.files;
         for file in files.iter_mut().flatten() {
             run.counts[id].spilled_bytes += file.bytes();

@@ -1,23 +1,26 @@
 //! Stream aggregate: groups of neighbours. Without keys it gives one row, also of no rows.
 
-use crate::aggregate::{CallState, Calls};
+use crate::aggregate::{Calls, Distincts};
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use base::SqlResult;
+use builtins::State;
 use plan::Slot;
 use types::{Collation, Value, compare};
 
 /// Groups an input that is ordered by the keys.
 pub(crate) struct StreamAggregate {
+    id: usize,
     input: Node,
     keys: Vec<(Slot, Collation)>,
+    distincts: Distincts,
     calls: Calls,
     /// Slots of a row that begins the next group while this one is given out.
     saved_slots: Vec<Slot>,
     saved: Vec<Value>,
     /// Keys of the group at hand.
     group: Vec<Value>,
-    states: Vec<CallState>,
+    states: Vec<State>,
     phase: Phase,
 }
 
@@ -31,13 +34,15 @@ enum Phase {
 }
 
 impl StreamAggregate {
-    pub(crate) fn new(input: Node, keys: Vec<(Slot, Collation)>, calls: Calls) -> Self {
+    pub(crate) fn new(id: usize, input: Node, keys: Vec<(Slot, Collation)>, calls: Calls) -> Self {
         let mut saved_slots: Vec<Slot> =
             keys.iter().map(|k| k.0).chain(calls.reads.iter().copied()).collect();
         saved_slots.sort_unstable();
         saved_slots.dedup();
         StreamAggregate {
+            id,
             input,
+            distincts: calls.distincts(),
             keys,
             calls,
             saved_slots,
@@ -69,7 +74,7 @@ impl StreamAggregate {
         self.states.clear();
         self.calls.start(run, &mut self.states)?;
         if there {
-            self.calls.step(run, &mut self.states)?;
+            self.calls.step(run, &mut self.distincts, 0, &mut self.states)?;
         } else {
             self.phase = Phase::Done;
         }
@@ -93,7 +98,7 @@ impl StreamAggregate {
                 self.phase = Phase::Ahead;
                 return Ok(());
             }
-            self.calls.step(run, &mut self.states)?;
+            self.calls.step(run, &mut self.distincts, 0, &mut self.states)?;
         }
         self.phase = Phase::Done;
         Ok(())
@@ -103,6 +108,7 @@ impl StreamAggregate {
 impl Operator for StreamAggregate {
     fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         self.phase = Phase::Fresh;
+        self.distincts.clear(run);
         self.input.open(run)
     }
 
@@ -114,6 +120,9 @@ impl Operator for StreamAggregate {
         if self.phase != Phase::Done {
             self.take_group(run)?;
         }
+        let mut spilled = 0;
+        self.calls.settle(run, &mut self.distincts, &mut self.states, &mut spilled)?;
+        run.counts[self.id].spilled_bytes += spilled;
         for ((slot, _), value) in self.keys.iter().zip(&self.group) {
             run.set(*slot, value.clone());
         }
@@ -123,6 +132,7 @@ impl Operator for StreamAggregate {
 
     fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         self.phase = Phase::Fresh;
+        self.distincts.clear(run);
         self.input.rewind(run)
     }
 
@@ -130,6 +140,7 @@ impl Operator for StreamAggregate {
         self.states.clear();
         self.group.clear();
         self.saved.clear();
+        self.distincts.drop_keys();
         self.input.close();
     }
 }

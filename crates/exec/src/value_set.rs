@@ -1,4 +1,4 @@
-//! A set of values under a collation: DISTINCT of aggregates, IN over a subquery.
+//! A set of values under a collation: IN over a subquery.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;

@@ -315,6 +315,47 @@ fn both_ways_of_grouping_agree_with_the_model() {
     }
 }
 
+/// Many more values than fit in memory, short ones and long ones, each counted once.
+#[test]
+fn distinct_values_beyond_the_grant_are_each_taken_in_once() {
+    use builtins::Aggregate::{Count, Max, Sum};
+    let mut rows = random_rows(&mut Dice(22), 30_000, 9_000);
+    for r in rows.iter_mut().skip(15_000) {
+        r[1] = r[1].as_text().map_or(Value::Null, |word| Value::varchar(&word.repeat(9)));
+    }
+    let distinct = |column: usize| {
+        let mut values: Vec<Value> = rows.iter().map(|r| r[column].clone()).collect();
+        values.retain(|v| !v.is_null());
+        values.sort_by(|a, b| compare(a, b, C));
+        values.dedup_by(|a, b| compare(a, b, C).is_eq());
+        values
+    };
+    let (numbers, words) = (distinct(0), distinct(1));
+    let sum: i64 = numbers.iter().filter_map(Value::as_i64).sum();
+    let most = words.last().unwrap().clone();
+    let expected = vec![vec![
+        Value::Int(numbers.len() as i32),
+        Value::Int(sum as i32),
+        Value::Int(words.len() as i32),
+        most,
+    ]];
+    let calls = vec![
+        call(Count, true, Some(0), 3),
+        call(Sum, true, Some(0), 4),
+        AggregateCall { argument: Some(col_of(1, TYPES[1])), ..call(Count, true, Some(1), 5) },
+        AggregateCall { argument: Some(col_of(1, TYPES[1])), ..call(Max, true, Some(1), 6) },
+    ];
+    for grant in [1 << 28, 1 << 18, 0] {
+        let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
+        table(&mut bench, 1, &rows);
+        let input = Box::new(access(scan_of(1, 0, &TYPES)));
+        let tree = Physical::StreamAggregate { input, keys: Vec::new(), calls: calls.clone() };
+        let got = bench.rows(&query(tree, &[3, 4, 5, 6], 7));
+        assert_same(&got, &expected, "distinct");
+        assert_eq!(bench.spills.made.load(Relaxed) > 0, grant < 1 << 20);
+    }
+}
+
 #[test]
 fn without_keys_there_is_one_group_also_of_no_rows() {
     use builtins::Aggregate::{Count, Sum};
