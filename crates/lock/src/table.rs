@@ -538,6 +538,18 @@ impl Table {
         head.map_or(Mode::NL, |h| h.held_mode(&shard.pools, owner.id()))
     }
 
+    /// Whether a resource would be granted now: an instant request that queues nobody.
+    pub fn would_grant(&self, owner: &Owner, resource: Resource, mode: Mode) -> bool {
+        let ask = Table::ask(owner, resource, mode, Duration::Instant);
+        let hash = self.hash(&resource);
+        let mut shard = self.shard_of(hash);
+        shard.requests += 1;
+        let Some(head) = shard.head(&resource, hash) else { return true };
+        debug_assert!(!head.is_idle(), "an idle head is forgotten");
+        let held = head.held_mode(&shard.pools, owner.id());
+        head.admits(&shard.pools, &ask, held)
+    }
+
     /// Whether anybody else holds a resource or waits for it.
     pub fn has_other(&self, owner: &Owner, resource: Resource) -> bool {
         let hash = self.hash(&resource);

@@ -195,6 +195,15 @@ impl RowHobt {
         if covers_rows(held, row) { RowLock::None } else { row }
     }
 
+    /// Whether rows of the page that is latched need not be asked about one by one: where S on the
+    /// table would be granted, nobody else has an intent to write, so nobody has a row exclusively;
+    /// and who gets one from now on waits for the latch before a row changes. One look a page
+    /// stands for a look at each of its rows.
+    pub(crate) fn nobody_writes(&self, work: &Work, ask: RowLock) -> bool {
+        let RowLock::Test(mode) = ask else { return false };
+        mode == Mode::S && work.locks().would_grant(work.owner(), self.object_resource(), Mode::S)
+    }
+
     /// Asks for a row's lock while its page is latched.
     pub(crate) fn try_row(
         &self,

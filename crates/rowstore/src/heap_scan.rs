@@ -162,6 +162,7 @@ impl<'h> HeapCursor<'h> {
             let what = "a page of the heap is another's";
             return Err(self.hobt.home.pages.corrupt(id, what).into());
         }
+        let quiet = !self.one_row && self.hobt.nobody_writes(work, self.ask);
         while ours && self.slot < end {
             let slot = self.slot;
             let Some(record) = view.record(slot) else {
@@ -175,6 +176,7 @@ impl<'h> HeapCursor<'h> {
             let now = current(record);
             let resource = self.hobt.rid_resource(id, slot);
             let ask = match (now, self.ask) {
+                _ if quiet => RowLock::None,
                 (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
                 (_, ask) => ask,
             };

@@ -1,7 +1,8 @@
 //! Scanning B-trees of rows: a batch of rows is copied under one latch as far as locks allow.
 //!
 //! Between calls no latch is held; the position is a key. Where each row is locked for the
-//! statement or the transaction, a batch is one row.
+//! statement or the transaction, a batch is one row. Where rows are only asked about and nobody
+//! else writes the table, the leaf is asked for as a whole.
 //!
 //! A serializable scan locks each key with the gap below it, and the first key beyond its range or
 //! the end of the index: forwards when it comes there, backwards before it begins. What blocks it
@@ -73,6 +74,8 @@ pub(crate) struct IndexCursor<'h> {
     waited: Option<Resource>,
     /// How many escalations the transaction had when `ask` was found.
     escalations: u64,
+    /// Nobody else writes the table while the leaf at hand is latched.
+    quiet: bool,
 }
 
 /// What a pass over a leaf came to.
@@ -113,6 +116,7 @@ impl<'h> IndexCursor<'h> {
             held: None,
             waited: None,
             escalations: 0,
+            quiet: false,
         };
         cursor.aim(work, range)?;
         Ok(cursor)
@@ -358,6 +362,8 @@ impl<'h> IndexCursor<'h> {
         debug_assert!(self.rows.is_empty(), "a batch is of one leaf");
         debug_assert_eq!(leaf.view().alloc_unit(), self.hobt.spec.unit, "the leaf is this tree's");
         let single = !matches!(self.ask, RowLock::None | RowLock::Test(_));
+        // One key is as quickly asked about as the table, and others do not ask for it.
+        self.quiet = !self.point && self.hobt.nobody_writes(work, self.ask);
         loop {
             if self.is_past(leaf.record()) {
                 return self.pass_end(work, &leaf);
@@ -381,7 +387,8 @@ impl<'h> IndexCursor<'h> {
                 leaf.slot() + 1 >= leaf.view().slot_count()
             };
             // Saved before moving on, so that a blocked row behind resumes after this one.
-            if enough || edge || self.rows.len() > copied {
+            let may_block = self.ask != RowLock::None && !self.quiet;
+            if enough || edge || (may_block && self.rows.len() > copied) {
                 leaf.save(&mut self.position)?;
                 self.state = State::After;
             }
@@ -439,7 +446,9 @@ impl<'h> IndexCursor<'h> {
                 (Current::Row(_), ask) if self.point => ask.of_the_row(),
                 (_, ask) => ask,
             };
-            if let Some(ticket) = self.lock(work, leaf, ask)? {
+            if !self.quiet
+                && let Some(ticket) = self.lock(work, leaf, ask)?
+            {
                 return Ok((!self.plan.read_past).then_some(ticket));
             }
             if now == Current::Ghost {
