@@ -44,8 +44,14 @@ pub(crate) trait Engine {
     /// Syncs of its log so far.
     fn syncs(&mut self) -> Outcome<u64>;
 
+    /// Runs a query to its end and forgets its rows.
+    fn read(&mut self, sql: &str) -> Outcome<()>;
+
     /// CPU seconds of all its processes so far.
     fn cpu_seconds(&self) -> f64;
+
+    /// The most memory its process has had, in KB.
+    fn peak_kb(&self) -> u64;
 
     /// The dialect's script of that name, from sql/.
     fn script(&self, name: &str) -> Outcome<String>;
@@ -58,6 +64,8 @@ pub(crate) struct Start<'a> {
     /// Where its files go; emptied.
     pub(crate) folder: &'a Path,
     pub(crate) durability: Durability,
+    /// Memory for pages and queries together; `None` for plenty.
+    pub(crate) memory_mb: Option<u32>,
 }
 
 /// Starts an engine: `None` where it is not installed.

@@ -22,6 +22,9 @@ pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
     let mut command = Command::new(start.binary);
     command.arg("serve").arg("--data").arg(folder.join("data"));
     command.args(["--listen", &format!("127.0.0.1:{port}")]);
+    if let Some(mb) = start.memory_mb {
+        command.args(["--max-memory", &format!("{mb}MB")]);
+    }
     command.env("GHOSTLIGHT_SA_PASSWORD", PASSWORD);
     let mut server = Server::start(command, &folder)?;
     let mut session = server.ready(|| login(port, "master"))?;
@@ -92,8 +95,16 @@ impl Engine for Ghostlight {
         self.number(sql).map(i64::unsigned_abs)
     }
 
+    fn read(&mut self, sql: &str) -> Outcome<()> {
+        self.session.discard(sql).map_err(|e| format!("{sql}: {e}"))
+    }
+
     fn cpu_seconds(&self) -> f64 {
         self.server.cpu_seconds()
+    }
+
+    fn peak_kb(&self) -> u64 {
+        self.server.peak_kb()
     }
 
     fn script(&self, name: &str) -> Outcome<String> {

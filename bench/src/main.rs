@@ -1,7 +1,7 @@
 //! `bench`: Ghostlight and its peers on the same workloads, one after the other in one run.
 //!
 //! Every engine that is installed takes part; one that is absent is named as absent. What is
-//! measured stands in README.md; the scripts are in sql/. `cargo xtask prove` runs `w1` and `w9`.
+//! measured stands in README.md; the scripts are in sql/. `cargo xtask prove` runs them.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -18,6 +18,7 @@ mod pair;
 mod postgresql;
 mod process;
 mod python;
+mod sets;
 mod w1;
 mod w9;
 mod wire;
@@ -65,6 +66,11 @@ enum Choice {
         #[arg(long, default_value = "")]
         only: String,
     },
+    /// A join, sorts and a count of distinct values beyond the memory that there is
+    Sets {
+        #[arg(long, default_value_t = 3)]
+        repetitions: usize,
+    },
     /// Two sessions that update different tables in memory, against one
     Pair {
         #[arg(long, default_value_t = 500_000)]
@@ -85,6 +91,7 @@ fn main() -> ExitCode {
             let choice = w9::Choice { engine, only };
             w9::run(binary, folder, (seconds, repetitions), &choice)
         }
+        Choice::Sets { repetitions } => sets::run(binary, folder, repetitions),
         Choice::Pair { updates, repetitions } => pair::run(binary, folder, updates, repetitions),
     };
     match outcome {

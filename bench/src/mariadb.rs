@@ -115,8 +115,16 @@ impl Engine for MariaDb {
         number.ok_or_else(|| format!("{sql}: {said}"))
     }
 
+    fn read(&mut self, sql: &str) -> Outcome<()> {
+        output(client(&self.socket, "test", sql)).map(drop)
+    }
+
     fn cpu_seconds(&self) -> f64 {
         self.server.cpu_seconds()
+    }
+
+    fn peak_kb(&self) -> u64 {
+        self.server.peak_kb()
     }
 
     fn script(&self, name: &str) -> Outcome<String> {

@@ -13,7 +13,7 @@ pub(crate) fn run(
     updates: u64,
     repetitions: usize,
 ) -> Outcome<Vec<Figure>> {
-    let start = Start { binary, folder, durability: Durability::Delayed };
+    let start = Start { binary, folder, durability: Durability::Delayed, memory_mb: None };
     let Some(mut engine) = ghostlight::start(&start)? else {
         return Err("Ghostlight is not there".to_owned());
     };

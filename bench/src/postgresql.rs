@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const USER: &str = "postgres";
-const SETTINGS: &str = "listen_addresses='127.0.0.1'\nshared_buffers='4GB'\nwork_mem='64MB'\n\
-    max_wal_size='16GB'\ncheckpoint_timeout='30min'\nwal_buffers='64MB'\nmax_connections=200\njit=off\n";
+const SETTINGS: &str = "listen_addresses='127.0.0.1'\nmax_wal_size='16GB'\n\
+    checkpoint_timeout='30min'\nwal_buffers='64MB'\nmax_connections=200\njit=off\n";
+/// Pages get the one half of little memory, queries the other.
+const PLENTY: (u32, u32) = (4096, 64);
 
 struct PostgreSql {
     server: Server,
@@ -38,8 +40,10 @@ pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
         Durability::Full => "on",
         Durability::Delayed => "off",
     };
+    let (pages, queries) = start.memory_mb.map_or(PLENTY, |mb| (mb / 2, mb / 2));
     let own = format!(
-        "{SETTINGS}port={port}\nsynchronous_commit={commit}\nunix_socket_directories='{}'\n",
+        "{SETTINGS}shared_buffers='{pages}MB'\nwork_mem='{queries}MB'\nport={port}\n\
+         synchronous_commit={commit}\nunix_socket_directories='{}'\n",
         folder.display()
     );
     fs::write(data.join("postgresql.auto.conf"), own)
@@ -108,8 +112,18 @@ impl Engine for PostgreSql {
             .map(i64::unsigned_abs)
     }
 
+    fn read(&mut self, sql: &str) -> Outcome<()> {
+        let mut command = psql(self.port, sql);
+        command.args(["-o", "/dev/null"]);
+        output(command).map(drop)
+    }
+
     fn cpu_seconds(&self) -> f64 {
         self.server.cpu_seconds()
+    }
+
+    fn peak_kb(&self) -> u64 {
+        self.server.peak_kb()
     }
 
     fn script(&self, name: &str) -> Outcome<String> {

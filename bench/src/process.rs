@@ -49,6 +49,14 @@ impl Server {
         }
     }
 
+    /// The most memory that the process itself has had in use, in KB.
+    pub(crate) fn peak_kb(&self) -> u64 {
+        let status = format!("/proc/{}/status", self.child.id());
+        let status = fs::read_to_string(status).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    }
+
     /// User and system time of it and all its descendants, those that have ended included.
     pub(crate) fn cpu_seconds(&self) -> f64 {
         let mut processes = Vec::new();

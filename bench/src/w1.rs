@@ -17,7 +17,7 @@ pub(crate) fn run(
     for (name, start) in SERVERS {
         // Each in its better way: found by a scan, or by its key.
         for way in ["w1_scan", "w1_seek"] {
-            let with = Start { binary, folder, durability: Durability::Delayed };
+            let with = Start { binary, folder, durability: Durability::Delayed, memory_mb: None };
             let cost = repeat(repetitions, || server(&with, start, way, transactions))?;
             note(&mut costs, name, way, cost);
         }

@@ -77,7 +77,7 @@ pub(crate) fn run(
         let mut engines = Vec::new();
         for (name, start) in SERVERS {
             let folder = folder.join(name);
-            let start_of = Start { binary, folder: &folder, durability };
+            let start_of = Start { binary, folder: &folder, durability, memory_mb: None };
             let engine = if choice.has_engine(name) { start(&start_of)? } else { None };
             if engine.is_none() {
                 println!("{name}: does not take part");

@@ -77,6 +77,43 @@ impl Session {
         Ok(numbers)
     }
 
+    /// Runs a batch to its end and forgets its rows; its first error.
+    pub(crate) fn discard(&mut self, text: &str) -> io::Result<()> {
+        let mut payload = Vec::new();
+        tds::encode_batch(&Headers::new(0), text, &mut payload);
+        self.send(PacketType::Batch, payload)?;
+        // The last bytes hold the end of the response: a whole message would be all of the rows.
+        let (mut buffer, mut header, mut left) = (vec![0; 64 * 1024], Vec::new(), 0_usize);
+        let mut last = false;
+        loop {
+            let n = self.socket.read(&mut buffer)?;
+            if n == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let mut bytes = &buffer[..n];
+            while !bytes.is_empty() {
+                let now = left.min(bytes.len());
+                (left, bytes) = (left - now, &bytes[now..]);
+                if left > 0 || bytes.is_empty() {
+                    break;
+                }
+                let missing = (8 - header.len()).min(bytes.len());
+                header.extend_from_slice(&bytes[..missing]);
+                bytes = &bytes[missing..];
+                if let [_, status, high, low, ..] = header[..]
+                    && header.len() == 8
+                {
+                    last = status & 1 != 0;
+                    left = usize::from(u16::from_be_bytes([high, low])).saturating_sub(8);
+                    header.clear();
+                }
+            }
+            if last && left == 0 && header.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
     fn send(&mut self, kind: PacketType, payload: Vec<u8>) -> io::Result<()> {
         self.socket.write_all(&packets(kind, payload))
     }

@@ -58,7 +58,10 @@ impl Calls {
 
     /// Nothing taken in yet.
     pub(crate) fn distincts(&self) -> Distincts {
-        let set = |c: &CallPlan| c.distinct.then(|| Box::new(DistinctSet::new(c.collation)));
+        let set = |c: &CallPlan| {
+            let counts = matches!(c.function, Aggregate::Count | Aggregate::CountBig);
+            c.distinct.then(|| Box::new(DistinctSet::new(c.collation, !counts)))
+        };
         Distincts(self.calls.iter().map(set).collect())
     }
 
