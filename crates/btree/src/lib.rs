@@ -10,6 +10,7 @@
 mod bulk;
 mod error;
 mod free;
+mod guess;
 mod key;
 mod kinds;
 mod leaf;

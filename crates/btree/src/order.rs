@@ -24,6 +24,9 @@ pub struct KeyColumn {
     pub hash: Option<Hash>,
     /// The order of its type and collation, ascending.
     pub compare: Compare,
+    /// Its bytes are a signed little-endian number that `compare` orders as such: searches guess
+    /// at its place.
+    pub number: bool,
     /// Whether the index has it in descending order.
     pub descending: bool,
     /// Its physical column in the leaf layout.

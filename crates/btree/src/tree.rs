@@ -1,6 +1,7 @@
 //! `Tree`: what is fixed for the life of a B-tree, and how its pages are checked and searched.
 
 use crate::error::{BtreeError, BtreeResult};
+use crate::guess::Search;
 use crate::kinds::{Context, Operation, kind, page_id_bytes};
 use crate::order::{KeyFields, KeyOrder, Part, Shape};
 use base::PageId;
@@ -203,18 +204,21 @@ impl Tree {
         let (mut low, mut high) = (from, v.slot_count());
         debug_assert!(key.len() <= self.shape.order.len(), "a key or the beginning of one");
         let count = high;
+        let mut search = Search::start(&self.shape, (v, part), key, (low, high.max(low)));
         while low < high {
-            let middle = low + (high - low) / 2;
+            let middle = search.next(low, high);
             debug_assert!(low <= middle && middle < high, "each turn looks at a slot between");
             let bytes = fits::bytes_from(v, middle);
             let bytes = bytes.ok_or_else(|| self.corrupt(id, fits::NO_RECORD))?;
             let order = self.shape.compare(part, bytes, key);
             let order = order.ok_or_else(|| self.corrupt(id, fits::NO_KEY))?;
-            if order == Ordering::Less || (after && order == Ordering::Equal) {
+            let behind = order == Ordering::Less || (after && order == Ordering::Equal);
+            if behind {
                 low = middle + 1;
             } else {
                 high = middle;
             }
+            search.learn(middle, behind);
         }
         debug_assert!(low == from || low <= count, "a slot, or the one behind the last");
         Ok(low)

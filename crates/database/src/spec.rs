@@ -39,7 +39,9 @@ pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::Ho
                 (types::compare_storage(sql_type, collation), hash)
             }
         };
-        KeyColumn { hash, compare, descending: k.descending, leaf_column: k.field }
+        let number = !(uniquifier && k.field == last)
+            && matches!(sql_type, SqlType::SmallInt | SqlType::Int | SqlType::BigInt);
+        KeyColumn { hash, compare, number, descending: k.descending, leaf_column: k.field }
     };
     rowstore::HobtSpec {
         hobt: spec.hobt,

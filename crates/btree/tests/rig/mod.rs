@@ -71,12 +71,14 @@ impl Schema {
         let int = |leaf_column, descending| KeyColumn {
             hash: None,
             compare: compare_ints,
+            number: true,
             descending,
             leaf_column,
         };
         let text = |leaf_column| KeyColumn {
             hash: None,
             compare: compare_bytes,
+            number: false,
             descending: false,
             leaf_column,
         };
