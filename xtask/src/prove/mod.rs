@@ -22,6 +22,7 @@ mod path_7;
 mod path_8;
 mod path_9;
 mod program;
+mod query_1;
 mod tls;
 pub(crate) mod trace;
 mod vanish;
@@ -65,6 +66,10 @@ const fn built(number: u32, title: &'static str, run: Measure) -> Proof {
     Proof { issue: "path", number, title, run }
 }
 
+const fn query(number: u32, title: &'static str, run: Measure) -> Proof {
+    Proof { issue: "query", number, title, run }
+}
+
 /// Every proof that an issue asks for.
 const PROOFS: &[Proof] = &[
     built(
@@ -85,6 +90,7 @@ const PROOFS: &[Proof] = &[
     built(8, "start-up times and the size of the binary", path_8::run),
     built(9, "durable and delayed transactions beside the peers", path_9::run),
     built(10, "the house: layers, tidy, sizes, assertions, READMEs", path_10::run),
+    query(1, "joins, sorts and distinct values beyond 128 MB, beside PostgreSQL", query_1::run),
 ];
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
@@ -111,7 +117,9 @@ fn select(name: &str) -> Outcome<Vec<&'static Proof>> {
         |proof: &&Proof| name == proof.issue || name == format!("{}.{}", proof.issue, proof.number);
     let chosen: Vec<&Proof> = PROOFS.iter().filter(matches).collect();
     if chosen.is_empty() {
-        return Err(format!("there is no proof {name}: try path, or path.1 to path.10"));
+        let known: Vec<String> =
+            PROOFS.iter().map(|proof| format!("{}.{}", proof.issue, proof.number)).collect();
+        return Err(format!("there is no proof {name}; there are {}", known.join(", ")));
     }
     Ok(chosen)
 }
