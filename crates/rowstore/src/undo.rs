@@ -160,7 +160,7 @@ impl RowHobt {
             Logged::Modify(d) => btree::key_fields(d.key).map(|k| key = k),
             Logged::Structure => None,
         };
-        if parsed.is_none() {
+        if parsed.is_none() || key.as_slice().len() != self.tree().order().len() {
             return Ok(false);
         }
         match logged {
