@@ -113,6 +113,30 @@ fn counters_add_up_under_eviction_in_every_order() {
     }
 }
 
+/// Where everything is dirty, a sweep writes a batch, and what it has written leaves: what was met,
+/// not what there is. A page that somebody holds stays.
+#[test]
+fn what_eviction_has_written_leaves() {
+    let r = Rig::new(256);
+    let held = r.pages.read(id(0)).unwrap();
+    for n in 1..PAGES {
+        r.set(n, 7);
+    }
+    let dirty = || r.pool.descriptors(0, 256).iter().filter(|d| d.dirty).count();
+    let writes = || r.pages.file(base::FileId(1)).unwrap().stats().snapshot().writes;
+    let (all, before) = (PAGES as usize - 1, writes());
+    assert_eq!((dirty(), r.pool.free_count()), (all, 256 - 200));
+    for batch in 1..=3 {
+        assert_eq!(r.pool.evict(8), 62, "two batches of the writer");
+        assert_eq!((dirty(), r.pool.free_count()), (all - batch * 62, 256 - 200 + batch * 62));
+    }
+    assert_eq!(r.pool.evict(8), all - 3 * 62, "the rest");
+    // A write of each page, and one of each batch's copies.
+    assert_eq!((dirty(), writes() - before), (0, all as u64 + 7));
+    assert_eq!((r.pool.evict(8), r.pool.free_count()), (0, 255));
+    assert_eq!((value(held.view()), r.get(1), r.get(199)), (0, 7, 7));
+}
+
 /// A damaged page is error 824 for whoever reads it and nothing for the rest; its frame is free
 /// again, and the page is there again when its bytes are.
 #[test]
