@@ -76,7 +76,7 @@ impl PageFile {
     }
 
     /// Reads a run of pages, all within one segment and exclusively latched.
-    fn read(&self, page: u32, pages: u32) -> Result<(), BufferError> {
+    pub(crate) fn read(&self, page: u32, pages: u32) -> Result<(), BufferError> {
         let alone = (page..page + pages).all(|p| state::is_exclusive(self.state(p)));
         debug_assert!(alone, "pages are read under the exclusive latch");
         let bytes = self.segment(page).run_mut(page % SEGMENT_PAGES, pages);
@@ -185,7 +185,7 @@ impl Pages {
     }
 
     #[inline]
-    fn slot(&self, id: PageId) -> Result<PageSlot<'_>, BufferError> {
+    pub(crate) fn slot(&self, id: PageId) -> Result<PageSlot<'_>, BufferError> {
         match self.files.get(usize::from(id.file.0)).and_then(OnceLock::get) {
             Some(file) if (id.page / SEGMENT_PAGES) < SEGMENTS_MAX as u32 => {
                 debug_assert_eq!(file.id, id.file, "a file has the place of its id");
@@ -379,73 +379,6 @@ impl Pages {
             return Err(self.corrupt(slot.id, "incorrect checksum"));
         }
         Ok(())
-    }
-
-    /// Brings a run of pages in with one read, as far as they are absent and frames can be had
-    /// without waiting; scans call it ahead of themselves. Damage is left for readers.
-    pub fn prefetch(&self, first: PageId, pages: u32) {
-        let Ok(slot) = self.slot(first) else { return };
-        let pages = pages.min(self.pool.frame_count() as u32 / 4);
-        if self.pool.free_count() < pages as usize {
-            self.pool.evict(pages as usize);
-        }
-        let file = slot.file;
-        let len = file.file.len().unwrap_or(0) / PAGE_BYTES as u64;
-        let end = (u64::from(first.page) + u64::from(pages)).min(len) as u32;
-        let end = end.min((first.page / SEGMENT_PAGES + 1) * SEGMENT_PAGES);
-        let segment = |page: u32| page / SEGMENT_PAGES;
-        let inside = end <= first.page || segment(end - 1) == segment(first.page);
-        debug_assert!(inside, "a run lies within one segment");
-        let mut at = first.page;
-        while at < end {
-            let mut n = 0;
-            while at + n < end && self.claim(file, at + n) {
-                n += 1;
-            }
-            if n > 0 {
-                self.read_run(file, at, n);
-            }
-            at += n.max(1);
-        }
-    }
-
-    /// Latches an absent page exclusively and gets it a frame, without waiting.
-    fn claim(&self, file: &PageFile, page: u32) -> bool {
-        if file.state(page).load(Relaxed) & RESIDENT != 0 {
-            return false;
-        }
-        match state::try_exclusive(file.state(page)) {
-            Some(Latched::Absent) => {
-                let writing = file.state(page).load(Relaxed) & state::WRITING != 0;
-                debug_assert!(!writing, "rule 4: a page on its way home stays in memory");
-                debug_assert_eq!(file.recovery_lsn(page).load(Relaxed), 0, "nor is it dirty");
-                self.pool.try_take_frame(file.number, page) || {
-                    state::unlatch_exclusive(file.state(page), 0, 0);
-                    false
-                }
-            }
-            Some(Latched::Resident) => {
-                state::unlatch_exclusive(file.state(page), 0, 0);
-                false
-            }
-            None => false,
-        }
-    }
-
-    fn read_run(&self, file: &PageFile, first: u32, pages: u32) {
-        assert!(pages > 0, "there is something to read");
-        let read = file.read(first, pages).is_ok();
-        for page in first..first + pages {
-            let id = PageId { file: file.id, page };
-            if read && page::verify(file.address(page).bytes(), id) {
-                debug_assert!(!state::is_resident(file.state(page)), "it was claimed as absent");
-                state::unlatch_exclusive(file.state(page), RESIDENT, 0);
-            } else {
-                file.release(page, 1);
-                self.pool.return_frame(file.number, page);
-                state::unlatch_exclusive(file.state(page), 0, 0);
-            }
-        }
     }
 
     /// Takes all pages out of memory, dirty or not, and closes the files. Nobody uses them.
