@@ -14,6 +14,7 @@ mod doublewrite;
 mod error;
 mod guard;
 mod pages;
+mod past_pool;
 mod pool;
 #[allow(unsafe_code)]
 mod raw;

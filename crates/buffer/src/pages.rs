@@ -81,14 +81,24 @@ impl PageFile {
         debug_assert!(alone, "pages are read under the exclusive latch");
         let bytes = self.segment(page).run_mut(page % SEGMENT_PAGES, pages);
         let offset = u64::from(page) * PAGE_BYTES as u64;
-        timed(WaitKind::PageIoLatchSh, || self.file.read_at(bytes, offset)).map_err(|e| {
-            BufferError::Io {
-                page: PageId { file: self.id, page },
-                database: self.database,
-                file: self.name.clone(),
-                error: e.to_string(),
-            }
-        })
+        timed(WaitKind::PageIoLatchSh, || self.file.read_at(bytes, offset))
+            .map_err(|e| self.io_error("read", page, &e))
+    }
+
+    /// The error for a transfer that the operating system refused.
+    pub(crate) fn io_error(
+        &self,
+        doing: &'static str,
+        page: u32,
+        error: &std::io::Error,
+    ) -> BufferError {
+        BufferError::Io {
+            doing,
+            page: PageId { file: self.id, page },
+            database: self.database,
+            file: self.name.clone(),
+            error: error.to_string(),
+        }
     }
 }
 
@@ -167,6 +177,11 @@ impl Pages {
     /// The database.
     pub fn database(&self) -> DatabaseId {
         self.options.database
+    }
+
+    /// Whether its pages survive.
+    pub(crate) fn is_durable(&self) -> bool {
+        self.options.durable
     }
 
     /// The log that protects these pages.
@@ -317,25 +332,6 @@ impl Pages {
         assert_eq!(guard.view().lsn(), end, "the page has the group now");
         assert!(guard.dirty_since() <= first, "rule 3: redo would find it again");
         Ok(true)
-    }
-
-    /// Puts bytes into the body of a page of a database that does not survive, without logging:
-    /// sort runs and the like. The page was formatted before.
-    ///
-    /// # Errors
-    /// 823, 824 or 701.
-    ///
-    /// # Panics
-    /// For a durable database, or with more bytes than a body has.
-    pub fn overwrite_volatile(&self, id: PageId, body: &[u8]) -> Result<(), BufferError> {
-        assert!(!self.options.durable, "pages that survive change through Change");
-        assert!(body.len() <= base::limits::PAGE_BODY_BYTES, "a body's bytes");
-        let mut guard = self.write(id)?;
-        assert_eq!(guard.view().page_id(), id, "the page was formatted before");
-        guard.mark_dirty(self.log().next_lsn());
-        let from = base::limits::PAGE_HEADER_BYTES;
-        guard.bytes_mut()[from..from + body.len()].copy_from_slice(body);
-        Ok(())
     }
 
     fn frame_for(&self, slot: PageSlot<'_>) -> Result<(), BufferError> {

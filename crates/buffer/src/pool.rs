@@ -191,6 +191,19 @@ impl Pool {
         self.put_free(frame as u32);
     }
 
+    /// Takes a page out of memory that its caller holds exclusively, whether it differs from the
+    /// disk or not. It stays latched, now absent.
+    pub(crate) fn discard(&self, file: &PageFile, page: u32) {
+        let word = file.state(page);
+        assert!(state::is_exclusive(word), "memory is given back under the exclusive latch");
+        let s = word.load(Relaxed);
+        assert!(s & RESIDENT != 0 && s & WRITING == 0, "no copy is on its way home (rule 4)");
+        file.recovery_lsn(page).store(0, Relaxed);
+        file.release(page, 1);
+        word.fetch_and(!(RESIDENT | REFERENCED), Relaxed);
+        self.return_frame(file.number, page);
+    }
+
     /// Frees about `wanted` frames, writing dirty pages when clean ones are few. What is written
     /// leaves too, though it may be more than was asked for.
     pub fn evict(&self, wanted: usize) -> usize {

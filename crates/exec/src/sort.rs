@@ -44,7 +44,6 @@ pub(crate) struct Sort {
     filled: bool,
     /// Keys of the row before, for DISTINCT.
     last: Option<Vec<Value>>,
-    bytes: Vec<u8>,
 }
 
 /// Rows in memory and how they order.
@@ -154,7 +153,7 @@ impl Source {
     }
 
     /// Moves to the next row; false after the last.
-    fn advance(&mut self, width: usize, bytes: &mut Vec<u8>) -> SqlResult<bool> {
+    fn advance(&mut self, width: usize) -> SqlResult<bool> {
         match self {
             Source::Memory { at, end, .. } => {
                 *at += 1;
@@ -162,9 +161,7 @@ impl Source {
             }
             Source::File { file, head } => {
                 head.clear();
-                if !file.read(bytes)? {
-                    return Ok(false);
-                }
+                let Some(bytes) = file.next()? else { return Ok(false) };
                 let mut decoder = Decoder(bytes);
                 for _ in 0..width {
                     head.push(decoder.value()?);
@@ -175,7 +172,7 @@ impl Source {
     }
 
     /// Stands on the first row; false when there is none.
-    fn rewind(&mut self, width: usize, bytes: &mut Vec<u8>) -> SqlResult<bool> {
+    fn rewind(&mut self, width: usize) -> SqlResult<bool> {
         match self {
             Source::Memory { from, at, end } => {
                 *at = *from;
@@ -183,7 +180,7 @@ impl Source {
             }
             Source::File { file, .. } => {
                 file.rewind()?;
-                self.advance(width, bytes)
+                self.advance(width)
             }
         }
     }
@@ -210,7 +207,6 @@ impl Sort {
             heap: Vec::new(),
             filled: false,
             last: None,
-            bytes: Vec::new(),
         }
     }
 
@@ -346,7 +342,9 @@ impl Sort {
         let mut at = 0;
         while spilled && self.sources.len() > MERGE_WAYS {
             // Neighbours are merged, so equal keys keep their order.
-            let end = (at + MERGE_WAYS).min(self.sources.len());
+            // No more of them than must be, so that few rows are written once more.
+            let excess = self.sources.len() - MERGE_WAYS + 1;
+            let end = (at + excess.min(MERGE_WAYS)).min(self.sources.len());
             self.merge_into_run(at, end, run)?;
             at = if at + 2 < self.sources.len() { at + 1 } else { 0 };
         }
@@ -363,7 +361,7 @@ impl Sort {
         self.heap.clear();
         let width = self.store.slots.len();
         for i in from..to {
-            if self.sources[i].rewind(width, &mut self.bytes)? {
+            if self.sources[i].rewind(width)? {
                 self.heap.push(i);
             }
         }
@@ -398,7 +396,7 @@ impl Sort {
     fn pop(&mut self) -> SqlResult<()> {
         let Some(&source) = self.heap.first() else { return Ok(()) };
         let width = self.store.slots.len();
-        if !self.sources[source].advance(width, &mut self.bytes)? {
+        if !self.sources[source].advance(width)? {
             self.heap.swap_remove(0);
         }
         if self.heap.len() > 1 {
