@@ -22,14 +22,25 @@ pub trait SpillFile: Send {
     /// Ends writing; reading begins at the first.
     ///
     /// # Errors
-    /// The disk's.
+    /// The disk's (823), or no space in tempdb (1105).
     fn rewind(&mut self) -> SqlResult<()>;
+
+    /// The next one, valid until the next call; none after the last.
+    ///
+    /// # Errors
+    /// The disk's (823), or damage (824).
+    fn next(&mut self) -> SqlResult<Option<&[u8]>>;
 
     /// Puts the next one into `out` (cleared first); false after the last.
     ///
     /// # Errors
-    /// The disk's, or damage (824).
-    fn read(&mut self, out: &mut Vec<u8>) -> SqlResult<bool>;
+    /// As [`SpillFile::next`].
+    fn read(&mut self, out: &mut Vec<u8>) -> SqlResult<bool> {
+        out.clear();
+        let next = self.next()?;
+        out.extend_from_slice(next.unwrap_or_default());
+        Ok(next.is_some())
+    }
 
     /// Bytes written so far.
     fn bytes(&self) -> u64;

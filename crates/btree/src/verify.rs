@@ -15,6 +15,7 @@ use crate::key::KeyBuf;
 use crate::order::KeyFields;
 use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
+use buffer::ReadAhead;
 use os::wait::{Cancelled, Waiter};
 use page::{Damage, PageView, RecordKind};
 use space::PageSet;
@@ -227,10 +228,14 @@ impl Verification<'_, '_> {
             high: None,
         }];
         // Children are pushed right to left, so that pages come in key order.
+        let mut ahead = ReadAhead::new();
         while let Some(page) = open.pop() {
             self.waiter.check()?;
             debug_assert!(page.level <= level, "children are below the root");
             self.page(&page, &mut open);
+            if let Some(next) = open.last() {
+                ahead.step(&tree.pages, page.id, next.id);
+            }
         }
         let ends: Vec<(PageId, PageId)> = self.last.iter().flatten().copied().collect();
         for (id, next) in ends {

@@ -88,6 +88,7 @@ pub fn restore(
 ) -> Result<Vec<PageId>, BufferError> {
     let Some(first) = files.get(&1) else { return Ok(Vec::new()) };
     let io = |page: PageId, e: std::io::Error| BufferError::Io {
+        doing: "read",
         page,
         database,
         file: String::new(),

@@ -5,8 +5,10 @@ use base::{DatabaseId, PageId, SqlError, messages};
 /// Why a page could not be had.
 #[derive(Clone, Debug)]
 pub enum BufferError {
-    /// The operating system failed the read: error 823.
+    /// The operating system failed a transfer: error 823.
     Io {
+        /// What was done: "read" or "write".
+        doing: &'static str,
         /// The page.
         page: PageId,
         /// Its database.
@@ -34,9 +36,9 @@ pub enum BufferError {
 impl From<BufferError> for SqlError {
     fn from(e: BufferError) -> Self {
         match e {
-            BufferError::Io { page, file, error, .. } => {
+            BufferError::Io { doing, page, file, error, .. } => {
                 let offset = format!("{:#018x}", u64::from(page.page) * 8192);
-                SqlError::new(messages::PAGE_READ_IO, &[&error, &"read", &offset, &file])
+                SqlError::new(messages::PAGE_READ_IO, &[&error, &doing, &offset, &file])
             }
             BufferError::Corrupt { page, database, file, what } => {
                 let offset = format!("{:#018x}", u64::from(page.page) * 8192);
@@ -54,8 +56,8 @@ impl From<BufferError> for SqlError {
 impl std::fmt::Display for BufferError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            BufferError::Io { page, file, error, .. } => {
-                write!(f, "read {page} of {file}: {error}")
+            BufferError::Io { doing, page, file, error, .. } => {
+                write!(f, "{doing} {page} of {file}: {error}")
             }
             BufferError::Corrupt { page, file, what, .. } => write!(f, "{page} of {file}: {what}"),
             BufferError::NoFrames => write!(f, "no buffer frame can be freed"),

@@ -14,9 +14,11 @@ mod doublewrite;
 mod error;
 mod guard;
 mod pages;
+mod past_pool;
 mod pool;
 #[allow(unsafe_code)]
 mod raw;
+mod read_ahead;
 mod state;
 mod writer;
 
@@ -27,3 +29,4 @@ pub use error::BufferError;
 pub use guard::{ReadGuard, WriteGuard};
 pub use pages::{Pages, PagesOptions};
 pub use pool::{Descriptor, Pool};
+pub use read_ahead::ReadAhead;

@@ -76,19 +76,29 @@ impl PageFile {
     }
 
     /// Reads a run of pages, all within one segment and exclusively latched.
-    fn read(&self, page: u32, pages: u32) -> Result<(), BufferError> {
+    pub(crate) fn read(&self, page: u32, pages: u32) -> Result<(), BufferError> {
         let alone = (page..page + pages).all(|p| state::is_exclusive(self.state(p)));
         debug_assert!(alone, "pages are read under the exclusive latch");
         let bytes = self.segment(page).run_mut(page % SEGMENT_PAGES, pages);
         let offset = u64::from(page) * PAGE_BYTES as u64;
-        timed(WaitKind::PageIoLatchSh, || self.file.read_at(bytes, offset)).map_err(|e| {
-            BufferError::Io {
-                page: PageId { file: self.id, page },
-                database: self.database,
-                file: self.name.clone(),
-                error: e.to_string(),
-            }
-        })
+        timed(WaitKind::PageIoLatchSh, || self.file.read_at(bytes, offset))
+            .map_err(|e| self.io_error("read", page, &e))
+    }
+
+    /// The error for a transfer that the operating system refused.
+    pub(crate) fn io_error(
+        &self,
+        doing: &'static str,
+        page: u32,
+        error: &std::io::Error,
+    ) -> BufferError {
+        BufferError::Io {
+            doing,
+            page: PageId { file: self.id, page },
+            database: self.database,
+            file: self.name.clone(),
+            error: error.to_string(),
+        }
     }
 }
 
@@ -169,6 +179,11 @@ impl Pages {
         self.options.database
     }
 
+    /// Whether its pages survive.
+    pub(crate) fn is_durable(&self) -> bool {
+        self.options.durable
+    }
+
     /// The log that protects these pages.
     pub fn log(&self) -> &Arc<Log> {
         self.writer.log()
@@ -185,7 +200,7 @@ impl Pages {
     }
 
     #[inline]
-    fn slot(&self, id: PageId) -> Result<PageSlot<'_>, BufferError> {
+    pub(crate) fn slot(&self, id: PageId) -> Result<PageSlot<'_>, BufferError> {
         match self.files.get(usize::from(id.file.0)).and_then(OnceLock::get) {
             Some(file) if (id.page / SEGMENT_PAGES) < SEGMENTS_MAX as u32 => {
                 debug_assert_eq!(file.id, id.file, "a file has the place of its id");
@@ -319,25 +334,6 @@ impl Pages {
         Ok(true)
     }
 
-    /// Puts bytes into the body of a page of a database that does not survive, without logging:
-    /// sort runs and the like. The page was formatted before.
-    ///
-    /// # Errors
-    /// 823, 824 or 701.
-    ///
-    /// # Panics
-    /// For a durable database, or with more bytes than a body has.
-    pub fn overwrite_volatile(&self, id: PageId, body: &[u8]) -> Result<(), BufferError> {
-        assert!(!self.options.durable, "pages that survive change through Change");
-        assert!(body.len() <= base::limits::PAGE_BODY_BYTES, "a body's bytes");
-        let mut guard = self.write(id)?;
-        assert_eq!(guard.view().page_id(), id, "the page was formatted before");
-        guard.mark_dirty(self.log().next_lsn());
-        let from = base::limits::PAGE_HEADER_BYTES;
-        guard.bytes_mut()[from..from + body.len()].copy_from_slice(body);
-        Ok(())
-    }
-
     fn frame_for(&self, slot: PageSlot<'_>) -> Result<(), BufferError> {
         debug_assert!(state::is_exclusive(slot.state()), "who brings a page in holds it alone");
         debug_assert!(!state::is_resident(slot.state()), "a page has one frame");
@@ -379,73 +375,6 @@ impl Pages {
             return Err(self.corrupt(slot.id, "incorrect checksum"));
         }
         Ok(())
-    }
-
-    /// Brings a run of pages in with one read, as far as they are absent and frames can be had
-    /// without waiting; scans call it ahead of themselves. Damage is left for readers.
-    pub fn prefetch(&self, first: PageId, pages: u32) {
-        let Ok(slot) = self.slot(first) else { return };
-        let pages = pages.min(self.pool.frame_count() as u32 / 4);
-        if self.pool.free_count() < pages as usize {
-            self.pool.evict(pages as usize);
-        }
-        let file = slot.file;
-        let len = file.file.len().unwrap_or(0) / PAGE_BYTES as u64;
-        let end = (u64::from(first.page) + u64::from(pages)).min(len) as u32;
-        let end = end.min((first.page / SEGMENT_PAGES + 1) * SEGMENT_PAGES);
-        let segment = |page: u32| page / SEGMENT_PAGES;
-        let inside = end <= first.page || segment(end - 1) == segment(first.page);
-        debug_assert!(inside, "a run lies within one segment");
-        let mut at = first.page;
-        while at < end {
-            let mut n = 0;
-            while at + n < end && self.claim(file, at + n) {
-                n += 1;
-            }
-            if n > 0 {
-                self.read_run(file, at, n);
-            }
-            at += n.max(1);
-        }
-    }
-
-    /// Latches an absent page exclusively and gets it a frame, without waiting.
-    fn claim(&self, file: &PageFile, page: u32) -> bool {
-        if file.state(page).load(Relaxed) & RESIDENT != 0 {
-            return false;
-        }
-        match state::try_exclusive(file.state(page)) {
-            Some(Latched::Absent) => {
-                let writing = file.state(page).load(Relaxed) & state::WRITING != 0;
-                debug_assert!(!writing, "rule 4: a page on its way home stays in memory");
-                debug_assert_eq!(file.recovery_lsn(page).load(Relaxed), 0, "nor is it dirty");
-                self.pool.try_take_frame(file.number, page) || {
-                    state::unlatch_exclusive(file.state(page), 0, 0);
-                    false
-                }
-            }
-            Some(Latched::Resident) => {
-                state::unlatch_exclusive(file.state(page), 0, 0);
-                false
-            }
-            None => false,
-        }
-    }
-
-    fn read_run(&self, file: &PageFile, first: u32, pages: u32) {
-        assert!(pages > 0, "there is something to read");
-        let read = file.read(first, pages).is_ok();
-        for page in first..first + pages {
-            let id = PageId { file: file.id, page };
-            if read && page::verify(file.address(page).bytes(), id) {
-                debug_assert!(!state::is_resident(file.state(page)), "it was claimed as absent");
-                state::unlatch_exclusive(file.state(page), RESIDENT, 0);
-            } else {
-                file.release(page, 1);
-                self.pool.return_frame(file.number, page);
-                state::unlatch_exclusive(file.state(page), 0, 0);
-            }
-        }
     }
 
     /// Takes all pages out of memory, dirty or not, and closes the files. Nobody uses them.

@@ -2,15 +2,19 @@
 //!
 //! A frame is the right to have one page in memory. The clock hand goes over the frames; a page
 //! used since its last visit gets a second chance, a dirty one is collected for writing, a
-//! latched one is left alone.
+//! latched one is left alone. A sweep ends with as many clean pages as were wanted, or with a
+//! batch of dirty ones; these are written and leave themselves, not what the hand would meet next.
+//! So what a frame costs does not depend on how many there are.
 //!
 //! Invariants
 //!  1. Pages in memory <= frames, always.
 //!  2. A frame names a page exactly while that page is RESIDENT or being brought in.
+//!  3. Nothing is written, and no page is waited for, while the list of files is held.
 
 use crate::BufferError;
 use crate::pages::PageFile;
 use crate::state::{self, Latched, REFERENCED, RESIDENT, WRITING};
+use crate::writer::BATCH_PAGES;
 use base::limits::PAGE_BYTES;
 use base::{DatabaseId, PageId};
 use os::memory::{Memory, Reservation};
@@ -20,6 +24,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Frames that one sweep tries to free.
 const EVICT_BATCH: usize = 64;
+/// Dirty pages that end a sweep: two batches of the writer, so that each sync is worth its while.
+const DIRTY_BATCH: usize = 2 * BATCH_PAGES;
 
 /// A page in memory, as sys.dm_os_buffer_descriptors shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,12 +44,36 @@ fn frame_word(number: u16, page: u32) -> u64 {
     (1 << 63) | (u64::from(number) << 32) | u64::from(page)
 }
 
+type Files = Vec<Option<Arc<PageFile>>>;
+
+/// A dirty page that a sweep has met.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Dirty {
+    file: u16,
+    page: u32,
+    frame: u32,
+}
+
+/// A page that leaves: exclusively latched until its memory is given back.
+struct Victim<'f> {
+    file: &'f PageFile,
+    page: u32,
+    frame: u32,
+}
+
+/// The page that a frame's word names, if its file is open.
+fn named(files: &Files, word: u64) -> Option<(&PageFile, u32)> {
+    let number = (word >> 32) as u16 & 0x7FFF;
+    let file = files.get(usize::from(number)).and_then(Option::as_deref);
+    file.filter(|_| word != 0).map(|file| (file, word as u32))
+}
+
 /// All frames of the instance.
 pub struct Pool {
     frames: Box<[AtomicU64]>,
     free: Mutex<Vec<u32>>,
     hand: AtomicUsize,
-    files: RwLock<Vec<Option<Arc<PageFile>>>>,
+    files: RwLock<Files>,
     _memory: Reservation,
 }
 
@@ -161,16 +191,32 @@ impl Pool {
         self.put_free(frame as u32);
     }
 
-    /// Frees up to `wanted` frames, writing dirty pages when clean ones do not suffice.
+    /// Takes a page out of memory that its caller holds exclusively, whether it differs from the
+    /// disk or not. It stays latched, now absent.
+    pub(crate) fn discard(&self, file: &PageFile, page: u32) {
+        let word = file.state(page);
+        assert!(state::is_exclusive(word), "memory is given back under the exclusive latch");
+        let s = word.load(Relaxed);
+        assert!(s & RESIDENT != 0 && s & WRITING == 0, "no copy is on its way home (rule 4)");
+        file.recovery_lsn(page).store(0, Relaxed);
+        file.release(page, 1);
+        word.fetch_and(!(RESIDENT | REFERENCED), Relaxed);
+        self.return_frame(file.number, page);
+    }
+
+    /// Frees about `wanted` frames, writing dirty pages when clean ones are few. What is written
+    /// leaves too, though it may be more than was asked for.
     pub fn evict(&self, wanted: usize) -> usize {
-        let mut dirty: Vec<(u16, u32)> = Vec::new();
+        let mut dirty: Vec<Dirty> = Vec::new();
         let freed = self.sweep(wanted, &mut dirty);
         assert!(freed <= wanted, "no more leave than was asked");
         if freed >= wanted.min(8) || dirty.is_empty() {
             return freed;
         }
         self.write_dirty(&mut dirty);
-        freed + self.sweep(wanted, &mut dirty)
+        let written = self.evict_written(&dirty);
+        assert!(written <= DIRTY_BATCH, "what a sweep has met");
+        freed + written
     }
 
     /// Keeps some frames free, so that readers rarely have to: the lazy writer's step.
@@ -185,21 +231,20 @@ impl Pool {
         self.files.read().get(usize::from(number)).cloned().flatten()
     }
 
-    fn sweep(&self, wanted: usize, dirty: &mut Vec<(u16, u32)>) -> usize {
+    /// Evicts clean pages that nobody used lately, until there are enough or a batch of dirty ones
+    /// was met.
+    fn sweep(&self, wanted: usize, dirty: &mut Vec<Dirty>) -> usize {
+        let files = self.files.read();
         // Victims stay latched until their memory is released together.
-        let mut victims: Vec<(Arc<PageFile>, u32, u32)> = Vec::with_capacity(wanted);
+        let mut victims: Vec<Victim<'_>> = Vec::with_capacity(wanted);
         dirty.clear();
         for _ in 0..2 * self.frames.len() {
-            if victims.len() >= wanted {
+            if victims.len() >= wanted || dirty.len() >= DIRTY_BATCH {
                 break;
             }
-            let at = self.hand.fetch_add(1, Relaxed) % self.frames.len();
-            let word = self.frames[at].load(Relaxed);
-            if word == 0 {
-                continue;
-            }
-            let (number, page) = ((word >> 32) as u16 & 0x7FFF, word as u32);
-            let Some(file) = self.file(number) else { continue };
+            let frame = self.hand.fetch_add(1, Relaxed) % self.frames.len();
+            let word = self.frames[frame].load(Relaxed);
+            let Some((file, page)) = named(&files, word) else { continue };
             let s = file.state(page).load(Relaxed);
             if s & (state::HOLDERS | WRITING) != 0 || s & RESIDENT == 0 {
                 continue;
@@ -207,65 +252,87 @@ impl Pool {
             if s & REFERENCED != 0 {
                 file.state(page).fetch_and(!REFERENCED, Relaxed);
             } else if file.recovery_lsn(page).load(Relaxed) != 0 {
-                if dirty.len() < EVICT_BATCH {
-                    dirty.push((number, page));
-                }
-            } else if let Some(latched) = state::try_exclusive(file.state(page)) {
-                // Dirtied, or evicted and its frame reused, in between?
-                let still = matches!(latched, Latched::Resident)
-                    && self.frames[at].load(Relaxed) == word
-                    && file.recovery_lsn(page).load(Relaxed) == 0
-                    && file.state(page).load(Relaxed) & WRITING == 0;
-                if still {
-                    victims.push((file, page, at as u32));
-                } else {
-                    state::unlatch_exclusive(file.state(page), 0, 0);
-                }
+                dirty.push(Dirty { file: file.number, page, frame: frame as u32 });
+            } else {
+                victims.extend(self.latch_clean(file, page, frame as u32));
             }
         }
-        debug_assert!(dirty.len() <= EVICT_BATCH, "one sweep's worth");
+        debug_assert!(dirty.len() <= DIRTY_BATCH, "one sweep's worth");
         self.release(&mut victims)
     }
 
-    fn release(&self, victims: &mut [(Arc<PageFile>, u32, u32)]) -> usize {
-        victims.sort_unstable_by_key(|(file, page, _)| (file.number, *page));
+    /// Evicts the pages of a list that are clean now and were not used meanwhile.
+    fn evict_written(&self, written: &[Dirty]) -> usize {
+        let files = self.files.read();
+        let mut victims: Vec<Victim<'_>> = Vec::with_capacity(written.len());
+        for d in written {
+            let word = self.frames[d.frame as usize].load(Relaxed);
+            let Some((file, page)) = named(&files, word) else { continue };
+            let s = file.state(page).load(Relaxed);
+            let unused = s & (state::HOLDERS | WRITING | REFERENCED) == 0 && s & RESIDENT != 0;
+            if unused && (file.number, page) == (d.file, d.page) {
+                victims.extend(self.latch_clean(file, page, d.frame));
+            }
+        }
+        self.release(&mut victims)
+    }
+
+    /// A page that a frame named a moment ago, latched to leave, if it still can.
+    fn latch_clean<'f>(&self, file: &'f PageFile, page: u32, frame: u32) -> Option<Victim<'f>> {
+        let word = file.state(page);
+        let latched = state::try_exclusive(word)?;
+        // Dirtied, or evicted and its frame reused, in between?
+        let still = matches!(latched, Latched::Resident)
+            && self.frames[frame as usize].load(Relaxed) == frame_word(file.number, page)
+            && file.recovery_lsn(page).load(Relaxed) == 0
+            && word.load(Relaxed) & WRITING == 0;
+        if !still {
+            state::unlatch_exclusive(word, 0, 0);
+            return None;
+        }
+        debug_assert!(state::is_exclusive(word), "a victim is nobody else's");
+        Some(Victim { file, page, frame })
+    }
+
+    fn release(&self, victims: &mut [Victim<'_>]) -> usize {
+        victims.sort_unstable_by_key(|v| (v.file.number, v.page));
         let mut from = 0;
         while from < victims.len() {
-            let (file, first, _) = &victims[from];
+            let first = &victims[from];
             let mut n = 1;
-            while let Some((next, page, _)) = victims.get(from + n)
-                && next.number == file.number
-                && *page == first + n as u32
-                && page % crate::raw::SEGMENT_PAGES != 0
+            while let Some(next) = victims.get(from + n)
+                && next.file.number == first.file.number
+                && next.page == first.page + n as u32
+                && !next.page.is_multiple_of(crate::raw::SEGMENT_PAGES)
             {
                 n += 1;
             }
             debug_assert!(from + n <= victims.len(), "a run of victims");
-            file.release(*first, n as u32);
+            first.file.release(first.page, n as u32);
             from += n;
         }
-        for (file, page, frame) in victims.iter() {
-            let dirty = file.recovery_lsn(*page).load(Relaxed) != 0;
+        for v in victims.iter() {
+            let dirty = v.file.recovery_lsn(v.page).load(Relaxed) != 0;
             assert!(!dirty, "a page that differs from the disk stays in memory");
-            let word = self.frames[*frame as usize].swap(0, Relaxed);
-            assert_eq!(word, frame_word(file.number, *page), "the victim's own frame (rule 5)");
-            state::unlatch_exclusive(file.state(*page), 0, RESIDENT | REFERENCED);
+            let word = self.frames[v.frame as usize].swap(0, Relaxed);
+            assert_eq!(word, frame_word(v.file.number, v.page), "the victim's own frame (rule 5)");
+            state::unlatch_exclusive(v.file.state(v.page), 0, RESIDENT | REFERENCED);
         }
         let mut free = self.free.lock();
-        free.extend(victims.iter().map(|v| v.2));
+        free.extend(victims.iter().map(|v| v.frame));
         assert!(free.len() <= self.frames.len(), "a frame is free once");
         victims.len()
     }
 
-    fn write_dirty(&self, dirty: &mut [(u16, u32)]) {
+    fn write_dirty(&self, dirty: &mut [Dirty]) {
         dirty.sort_unstable();
         let mut from = 0;
         while from < dirty.len() {
-            let number = dirty[from].0;
-            let n = dirty[from..].iter().take_while(|d| d.0 == number).count();
-            debug_assert!(n <= EVICT_BATCH, "one sweep's worth");
+            let number = dirty[from].file;
+            let n = dirty[from..].iter().take_while(|d| d.file == number).count();
+            debug_assert!(n <= DIRTY_BATCH, "one sweep's worth");
             if let Some(file) = self.file(number) {
-                let pages: Vec<u32> = dirty[from..from + n].iter().map(|d| d.1).collect();
+                let pages: Vec<u32> = dirty[from..from + n].iter().map(|d| d.page).collect();
                 file.writer.write_some(&file, &pages);
             }
             from += n;
@@ -291,13 +358,9 @@ impl Pool {
     /// What is in memory, from a frame number on. Each row is true at its moment.
     pub fn descriptors(&self, after: usize, limit: usize) -> Vec<Descriptor> {
         let mut rows = Vec::new();
+        let files = self.files.read();
         for frame in self.frames.iter().skip(after).take(limit) {
-            let word = frame.load(Relaxed);
-            if word == 0 {
-                continue;
-            }
-            let page = word as u32;
-            if let Some(file) = self.file((word >> 32) as u16 & 0x7FFF) {
+            if let Some((file, page)) = named(&files, frame.load(Relaxed)) {
                 rows.push(Descriptor {
                     database: file.database,
                     page: PageId::new(file.id.0, page),

@@ -301,12 +301,9 @@ mod tests {
             Ok(())
         }
 
-        fn read(&mut self, out: &mut Vec<u8>) -> SqlResult<bool> {
-            let Some(row) = self.0.get(self.1) else { return Ok(false) };
+        fn next(&mut self) -> SqlResult<Option<&[u8]>> {
             self.1 += 1;
-            out.clear();
-            out.extend_from_slice(row);
-            Ok(true)
+            Ok(self.0.get(self.1 - 1).map(Vec::as_slice))
         }
 
         fn bytes(&self) -> u64 {

@@ -31,7 +31,6 @@ pub(crate) struct HashAggregate {
     waiting: Vec<(u32, Box<dyn SpillFile>)>,
     /// The next group to give out.
     at: usize,
-    bytes: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -59,7 +58,6 @@ impl HashAggregate {
             memory_bytes: 0,
             waiting: Vec::new(),
             at: 0,
-            bytes: Vec::new(),
         }
     }
 
@@ -75,7 +73,7 @@ impl HashAggregate {
         loop {
             let more = match &mut file {
                 None => self.input.next(run)?,
-                Some(f) => read_slots(run, &self.row_slots, &mut self.bytes, f.as_mut())?,
+                Some(f) => read_slots(run, &self.row_slots, f.as_mut())?,
             };
             if !more {
                 break;

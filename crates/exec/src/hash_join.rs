@@ -32,7 +32,6 @@ pub(crate) struct HashJoin {
     probe_file: Option<Box<dyn SpillFile>>,
     partitioned: bool,
     phase: Phase,
-    bytes: Vec<u8>,
 }
 
 /// Two files of rows that can only match each other.
@@ -99,7 +98,6 @@ impl HashJoin {
             probe_file: None,
             partitioned: false,
             phase: Phase::Done,
-            bytes: Vec::new(),
         })
     }
 
@@ -132,7 +130,7 @@ impl HashJoin {
         loop {
             let more = match &mut file {
                 None => self.build.next(run)?,
-                Some(f) => read_slots(run, &self.build_slots, &mut self.bytes, f.as_mut())?,
+                Some(f) => read_slots(run, &self.build_slots, f.as_mut())?,
             };
             if !more {
                 break;
@@ -185,7 +183,7 @@ impl HashJoin {
         loop {
             let more = match &mut file {
                 None => self.probe.next(run)?,
-                Some(f) => read_slots(run, &self.probe_saved, &mut self.bytes, f.as_mut())?,
+                Some(f) => read_slots(run, &self.probe_saved, f.as_mut())?,
             };
             if !more {
                 break;
@@ -240,7 +238,7 @@ impl HashJoin {
 
     fn next_probe(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         match &mut self.probe_file {
-            Some(f) => read_slots(run, &self.probe_saved, &mut self.bytes, f.as_mut()),
+            Some(f) => read_slots(run, &self.probe_saved, f.as_mut()),
             None if self.partitioned => Ok(false),
             None => self.probe.next(run),
         }

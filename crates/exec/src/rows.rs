@@ -36,12 +36,9 @@ pub(crate) fn spill_slots(
 pub(crate) fn read_slots(
     run: &mut Run<'_>,
     slots: &[Slot],
-    bytes: &mut Vec<u8>,
     file: &mut dyn SpillFile,
 ) -> SqlResult<bool> {
-    if !file.read(bytes)? {
-        return Ok(false);
-    }
+    let Some(bytes) = file.next()? else { return Ok(false) };
     let mut decoder = Decoder(bytes);
     for &slot in slots {
         let value = decoder.value()?;
@@ -116,7 +113,7 @@ impl RowBuffer {
             return Ok(true);
         }
         match &mut self.file {
-            Some(file) => read_slots(run, &self.slots, &mut self.bytes, file.as_mut()),
+            Some(file) => read_slots(run, &self.slots, file.as_mut()),
             None => Ok(false),
         }
     }

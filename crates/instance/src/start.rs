@@ -56,7 +56,7 @@ impl Instance {
             return Err(e);
         }
         let tempdb = open.get(&TEMPDB).expect("tempdb was just made");
-        let spill = TempSpill::new(tempdb.database.home());
+        let spill = TempSpill::new(tempdb.database.home(), &env.1);
         let (env, memory) = env;
         let grants = memory.clerk("MEMORYCLERK_SQLQERESERVATIONS");
         let instance = Arc::new_cyclic(|me| Instance {

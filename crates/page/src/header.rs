@@ -242,7 +242,20 @@ impl PageMut<'_> {
         level: u8,
         min_len: u16,
     ) {
-        self.0.fill(0);
+        self.0[PAGE_HEADER_BYTES..].fill(0);
+        self.format_header(kind, id, unit, level, min_len);
+    }
+
+    /// The same, but the body stays: for a page without slots.
+    pub fn format_header(
+        &mut self,
+        kind: PageKind,
+        id: PageId,
+        unit: AllocUnitId,
+        level: u8,
+        min_len: u16,
+    ) {
+        self.0[..PAGE_HEADER_BYTES].fill(0);
         self.0[at::HEADER_VERSION] = 1;
         self.0[at::KIND] = kind as u8;
         self.0[at::LEVEL] = level;

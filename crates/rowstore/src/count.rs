@@ -2,6 +2,8 @@
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
+use base::PageId;
+use buffer::ReadAhead;
 use os::wait::Waiter;
 use page::RecordKind;
 
@@ -14,18 +16,25 @@ impl RowHobt {
         let mut rows = 0;
         match &self.tree {
             Some(tree) => {
+                let mut ahead = ReadAhead::new();
                 let mut at =
                     tree.seek(btree::SearchKey { fields: &[], bias: btree::Bias::FirstAtLeast })?;
                 while let Some(leaf) = at {
                     // Not `check`, which may give others their turn: the leaf is latched.
                     waiter.cancellation().map_or(Ok(()), Err)?;
                     rows += u64::from(!RecordKind::of(leaf.record()[0]).is_ghost());
+                    if leaf.slot() + 1 == leaf.view().slot_count() {
+                        ahead.step(&self.home.pages, leaf.page_id(), leaf.view().next_page());
+                    }
                     at = leaf.forward()?;
                 }
             }
             None => {
+                let (mut ahead, mut before) = (ReadAhead::whole(), PageId::NONE);
                 for id in self.home.space.unit_pages(&self.unit, waiter)?.pages {
                     waiter.check()?;
+                    ahead.step(&self.home.pages, before, id);
+                    before = id;
                     let guard = self.home.pages.read(id)?;
                     let view = guard.view();
                     let live =

@@ -10,12 +10,10 @@ use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use access::{LockPlan, PageHint, RowCursor, ScanRange};
 use base::{PageId, SqlResult};
+use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
 use page::{Field, PageKind};
 use work::Work;
-
-/// Pages read ahead of the scan at a time.
-const READ_AHEAD: u32 = 64;
 
 /// A scan of a heap.
 pub(crate) struct HeapCursor<'h> {
@@ -28,6 +26,7 @@ pub(crate) struct HeapCursor<'h> {
     slot: u16,
     one_row: bool,
     listed: bool,
+    ahead: ReadAhead,
     bytes: Vec<u8>,
     rows: Vec<(std::ops::Range<usize>, PageId, u16)>,
     values: Vec<Fetched>,
@@ -56,6 +55,7 @@ impl<'h> HeapCursor<'h> {
             slot: 0,
             one_row: false,
             listed: false,
+            ahead: ReadAhead::whole(),
             bytes: Vec::new(),
             rows: Vec::new(),
             values: Vec::new(),
@@ -73,6 +73,7 @@ impl<'h> HeapCursor<'h> {
         let rid = range.lower.and_then(|b| b.fields.first().and_then(|f| f.inline()));
         self.pages.clear();
         (self.page, self.slot, self.one_row, self.listed) = (0, 0, false, false);
+        self.ahead = ReadAhead::whole();
         if let Some((page, slot)) = rid.and_then(rid_of) {
             self.pages.push(page);
             (self.slot, self.one_row, self.listed) = (slot, true, true);
@@ -137,17 +138,10 @@ impl<'h> HeapCursor<'h> {
         Ok(true)
     }
 
-    fn read_ahead(&self, id: PageId) {
+    fn read_ahead(&mut self, id: PageId) {
         debug_assert_eq!(self.pages.get(self.page), Some(&id), "the page that is read now");
-        if self.page.is_multiple_of(READ_AHEAD as usize / 2) {
-            let run = self.pages[self.page..].iter().take(READ_AHEAD as usize).enumerate();
-            let n = run.take_while(|(i, p)| p.file == id.file && p.page == id.page + *i as u32);
-            let n = n.count() as u32;
-            debug_assert!((1..=READ_AHEAD).contains(&n), "the page itself, and what follows");
-            if n > 1 {
-                self.hobt.home.pages.prefetch(id, n);
-            }
-        }
+        let before = self.page.checked_sub(1).map_or(PageId::NONE, |p| self.pages[p]);
+        self.ahead.step(&self.hobt.home.pages, before, id);
     }
 
     /// Copies rows of a page from the slot on; a ticket when a lock must be waited for first.

@@ -18,6 +18,7 @@ use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use access::{LockPlan, PageHint, RowCursor, ScanRange};
 use base::{PageId, SqlResult};
 use btree::{Bias, KeyBuf, LeafEnd, LeafRead, Next, Position, SearchKey};
+use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
 use page::Field;
 use std::cmp::Ordering;
@@ -64,6 +65,9 @@ pub(crate) struct IndexCursor<'h> {
     point: bool,
     state: State,
     position: Position,
+    ahead: ReadAhead,
+    /// From the leaf whose last record was dealt with to the one at its right.
+    onward: Option<(PageId, PageId)>,
     bytes: Vec<u8>,
     rows: Vec<Copied>,
     values: Vec<Fetched>,
@@ -108,6 +112,8 @@ impl<'h> IndexCursor<'h> {
             point: false,
             state: State::Done,
             position: Position::default(),
+            ahead: ReadAhead::new(),
+            onward: None,
             bytes: Vec::new(),
             rows: Vec::new(),
             values: Vec::new(),
@@ -138,6 +144,7 @@ impl<'h> IndexCursor<'h> {
             true => State::Beyond,
             false => State::Before,
         };
+        (self.ahead, self.onward) = (ReadAhead::new(), None);
         self.rows.clear();
         self.values.clear();
         self.at = 0;
@@ -251,6 +258,10 @@ impl<'h> IndexCursor<'h> {
         loop {
             if let Err(c) = work.owner().waiter().check() {
                 return Err(lock::LockError::Cancelled(c).into());
+            }
+            if let Some((leaf, right)) = self.onward.take() {
+                debug_assert_eq!(self.state, State::After, "the leaf's last record is behind");
+                self.ahead.step(&self.hobt.home.pages, leaf, right);
             }
             let next = match self.state {
                 State::Done => return Ok(false),
@@ -391,6 +402,9 @@ impl<'h> IndexCursor<'h> {
             if enough || edge || (may_block && self.rows.len() > copied) {
                 leaf.save(&mut self.position)?;
                 self.state = State::After;
+            }
+            if edge && !self.backward {
+                self.onward = Some((page, leaf.view().next_page()));
             }
             if enough || edge {
                 return Ok(Pass::Enough);

@@ -27,6 +27,7 @@ mod load;
 mod physical_stats;
 mod settle;
 mod spill;
+mod spill_block;
 mod undo;
 mod values;
 mod verify;

@@ -19,6 +19,7 @@
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use base::PageId;
+use buffer::ReadAhead;
 use os::wait::Waiter;
 use page::{PageView, RecordKind};
 
@@ -182,6 +183,7 @@ impl Walk<'_> {
         let contents = (self.mode == ScanMode::Detailed).then(Contents::default);
         let mut stats = LevelStats { contents, ..LevelStats::default() };
         let mut previous = None;
+        let mut ahead = ReadAhead::whole();
         for id in home.space.unit_pages(&self.hobt.unit, self.waiter)?.pages {
             self.waiter.check()?;
             if self.mode == ScanMode::Limited {
@@ -189,6 +191,7 @@ impl Walk<'_> {
                 previous = Some(id);
                 continue;
             }
+            ahead.step(&home.pages, previous.unwrap_or(PageId::NONE), id);
             let guard = home.pages.read(id)?;
             if guard.view().alloc_unit() == spec.unit {
                 stats.add(guard.view(), previous);
@@ -226,6 +229,7 @@ impl Walk<'_> {
     /// the level.
     fn level(&self, first: PageId, above: Option<u8>) -> RowResult<Option<Level>> {
         let mut found = Level { stats: LevelStats::default(), below: None, leaves: None };
+        let mut ahead = ReadAhead::new();
         let (mut at, mut previous, mut leaf) = (first, None, None);
         while !at.is_none() {
             self.waiter.check()?;
@@ -242,7 +246,10 @@ impl Walk<'_> {
             found.stats.level = level;
             self.page(view, previous, &mut found, &mut leaf)?;
             previous = Some(at);
-            at = view.next_page();
+            let next = view.next_page();
+            drop(guard);
+            ahead.step(&self.hobt.home.pages, at, next);
+            at = next;
         }
         Ok(Some(found))
     }

@@ -10,6 +10,7 @@ use crate::hobt::{HobtKind, RowHobt};
 use crate::values::ValueCheck;
 use base::{Lsn, PageId};
 use btree::{Fault, Finding};
+use buffer::ReadAhead;
 use os::wait::{Cancelled, Waiter};
 use page::{Damage, PageKind, PageView, RecordKind, RowFault, RowLayout};
 use space::{PageSet, UnitSurvey};
@@ -201,9 +202,12 @@ impl Walk<'_, '_> {
     fn heap(&mut self, survey: &UnitSurvey) -> Result<(), Cancelled> {
         assert_eq!(self.hobt.spec.kind, HobtKind::Heap, "only a heap is known by its maps");
         assert!(self.pages.is_empty(), "a heap's pages are known by its maps alone");
+        let (mut ahead, mut before) = (ReadAhead::whole(), PageId::NONE);
         for id in &survey.found.pages {
             self.waiter.check()?;
             self.reached.insert(*id);
+            ahead.step(&self.hobt.home.pages, before, *id);
+            before = *id;
             if let Some(finding) = self.heap_page(*id) {
                 self.found.push(RowFinding::Page(finding));
             }

@@ -17,6 +17,16 @@ const NO_UNIT: AllocUnitId = AllocUnitId(0);
 /// Log bytes that a system change of the maps may write.
 pub(crate) const SYSTEM_CHANGE_BYTES: u64 = 2048;
 
+/// The maps of a claim's pages, latched in a change.
+struct Maps {
+    /// Extents that become the unit's, and the two maps of each.
+    fresh: Vec<ExtentId>,
+    iams: Vec<PageRef>,
+    gams: Vec<PageRef>,
+    /// The PFS page of each page.
+    pfss: Vec<PageRef>,
+}
+
 impl Space {
     /// The page of the change with that id, latched now if it is not in it yet.
     fn latch<'a>(&'a self, change: &mut Change<'a>, id: PageId) -> Result<PageRef, SpaceError> {
@@ -42,6 +52,41 @@ impl Space {
         unit: &AllocUnit,
         claim: Claim<'_>,
     ) -> Result<Vec<PageRef>, SpaceError> {
+        let maps = self.latch_maps(change, unit, &claim)?;
+        let mut made = Vec::with_capacity(claim.len());
+        for c in &claim.chosen {
+            made.push(change.add(self.pages.write_new(c.page)?));
+        }
+        debug_assert_eq!(made.len(), claim.len(), "every promise is kept");
+        self.take(change, unit, &claim, &maps);
+        Ok(made)
+    }
+
+    /// The same for pages that their owner writes past the pool: only the maps are changed. The
+    /// pages' ids come back in the order of the claim.
+    ///
+    /// # Errors
+    /// Damaged maps; nothing is logged then.
+    pub fn allocate_past_pool<'a>(
+        &'a self,
+        change: &mut Change<'a>,
+        unit: &AllocUnit,
+        claim: Claim<'_>,
+    ) -> Result<Vec<PageId>, SpaceError> {
+        let maps = self.latch_maps(change, unit, &claim)?;
+        self.take(change, unit, &claim, &maps);
+        let made: Vec<PageId> = claim.chosen.iter().map(|c| c.page).collect();
+        debug_assert!(made.iter().all(|id| change.find(*id).is_none()), "no page is in the change");
+        Ok(made)
+    }
+
+    /// Latches the maps that a claim changes, and checks that they say what was promised.
+    fn latch_maps<'a>(
+        &'a self,
+        change: &mut Change<'a>,
+        unit: &AllocUnit,
+        claim: &Claim<'_>,
+    ) -> Result<Maps, SpaceError> {
         assert!(claim.chosen.iter().all(|c| !c.mixed), "mixed pages are for IAM pages");
         assert!(std::ptr::eq(claim.space, self), "a promise is kept by whoever gave it");
         assert!(!claim.is_empty(), "something was promised");
@@ -69,10 +114,12 @@ impl Space {
         for (i, e) in fresh.iter().enumerate() {
             self.check_taken(change, (gams[i], iams[i]), *e)?;
         }
-        let mut made = Vec::with_capacity(claim.len());
-        for c in &claim.chosen {
-            made.push(change.add(self.pages.write_new(c.page)?));
-        }
+        Ok(Maps { fresh, iams, gams, pfss })
+    }
+
+    /// Logs that the claimed pages are the unit's.
+    fn take(&self, change: &mut Change<'_>, unit: &AllocUnit, claim: &Claim<'_>, maps: &Maps) {
+        let Maps { fresh, iams, gams, pfss } = maps;
         for (i, e) in fresh.iter().enumerate() {
             let on = bits_payload(e.extent, 1, true);
             change.apply(iams[i], unit.id, kinds::SET_BITS, 0, &[&on], Undo::Never);
@@ -80,10 +127,9 @@ impl Space {
             change.apply(gams[i], NO_UNIT, kinds::SET_BITS, 0, &[&off], Undo::Never);
         }
         for (c, pfs) in claim.chosen.iter().zip(pfss) {
-            self.set_pfs(change, pfs, c.page, Pfs(Pfs::ALLOCATED));
+            self.set_pfs(change, *pfs, c.page, Pfs(Pfs::ALLOCATED));
         }
-        debug_assert_eq!(made.len(), claim.len(), "every promise is kept");
-        debug_assert!(self.are_taken(change, (&gams, &iams), &fresh), "rule 3");
+        debug_assert!(self.are_taken(change, (gams, iams), fresh), "rule 3");
         let last = claim.chosen.last().map(|c| c.page.extent());
         let mut hints = unit.hints.lock();
         let before = std::mem::replace(&mut hints.extent, last);
@@ -91,8 +137,6 @@ impl Space {
         let left = fresh.iter().copied().chain(before).filter(|e| Some(*e) != last);
         let left: Vec<PageId> = left.flat_map(pages_of).collect();
         hints.free.extend(left.into_iter().filter(|p| !claim.has(*p)).rev());
-        drop(hints);
-        Ok(made)
     }
 
     /// Whether extents are a unit's: its bit is set, and the GAM's is clear.

@@ -33,6 +33,7 @@ const FILE_AT: usize = at::BODY + 16;
 
 fn io(page: u32, e: &std::io::Error) -> SpaceError {
     SpaceError::Buffer(BufferError::Io {
+        doing: "write",
         page: PageId::new(1, page),
         database: Default::default(),
         file: String::new(),

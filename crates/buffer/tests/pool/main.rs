@@ -5,7 +5,7 @@ mod rig;
 
 use crate::rig::{FIRST, PAGES, Rig, SET, attach, id, lsn_of, number, open, value};
 use base::{AllocUnitId, Lsn};
-use buffer::{BufferError, Change, Undo};
+use buffer::{BufferError, Change, ReadAhead, Undo};
 use sim::{Options, Simulation};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,7 +50,18 @@ fn add_up(r: &Arc<Rig>, tasks: u32, rounds: u64) {
             }
         })
     };
-    let services = [service(true), service(false)];
+    let ahead = {
+        let (r, stop) = (Arc::clone(r), Arc::clone(&stop));
+        os::task::spawn("read ahead", move || {
+            let mut first = 0;
+            while !stop.load(Relaxed) {
+                first = (first + 37) % PAGES;
+                r.pages.read_ahead(id(first), 20);
+                os::task::sleep_ns(100_000);
+            }
+        })
+    };
+    let services = [service(true), service(false), ahead];
     let work: Vec<_> = (0..tasks)
         .map(|t| {
             let (r, added) = (Arc::clone(r), Arc::clone(&added));
@@ -113,6 +124,30 @@ fn counters_add_up_under_eviction_in_every_order() {
     }
 }
 
+/// Where everything is dirty, a sweep writes a batch, and what it has written leaves: what was met,
+/// not what there is. A page that somebody holds stays.
+#[test]
+fn what_eviction_has_written_leaves() {
+    let r = Rig::new(256);
+    let held = r.pages.read(id(0)).unwrap();
+    for n in 1..PAGES {
+        r.set(n, 7);
+    }
+    let dirty = || r.pool.descriptors(0, 256).iter().filter(|d| d.dirty).count();
+    let writes = || r.pages.file(base::FileId(1)).unwrap().stats().snapshot().writes;
+    let (all, before) = (PAGES as usize - 1, writes());
+    assert_eq!((dirty(), r.pool.free_count()), (all, 256 - 200));
+    for batch in 1..=3 {
+        assert_eq!(r.pool.evict(8), 62, "two batches of the writer");
+        assert_eq!((dirty(), r.pool.free_count()), (all - batch * 62, 256 - 200 + batch * 62));
+    }
+    assert_eq!(r.pool.evict(8), all - 3 * 62, "the rest");
+    // A write of each page, and one of each batch's copies.
+    assert_eq!((dirty(), writes() - before), (0, all as u64 + 7));
+    assert_eq!((r.pool.evict(8), r.pool.free_count()), (0, 255));
+    assert_eq!((value(held.view()), r.get(1), r.get(199)), (0, 7, 7));
+}
+
 /// A damaged page is error 824 for whoever reads it and nothing for the rest; its frame is free
 /// again, and the page is there again when its bytes are.
 #[test]
@@ -140,21 +175,66 @@ fn a_damaged_page_is_824_and_spares_the_rest() {
 
 /// One read brings a run in; what is damaged, resident or has no frame is left alone.
 #[test]
-fn prefetch_reads_runs_and_leaves_damage_to_readers() {
+fn read_ahead_reads_runs_and_leaves_damage_to_readers() {
     let r = Rig::new(64);
+    let old = r.on_disk(9);
     r.set(3, 5);
+    r.set(9, 6);
     r.empty();
     r.damage(6, 100);
+    // Torn: the first sector is new, the rest is as it was.
+    let mut torn = r.on_disk(9);
+    torn[512..].copy_from_slice(&old[512..]);
+    r.disk.damage(Path::new("a.mdf"), u64::from(FIRST + 9) * 8192, &torn);
     let before = r.pages.file(base::FileId(1)).unwrap().stats().snapshot().reads;
-    r.pages.prefetch(id(0), 12);
+    r.pages.read_ahead(id(0), 12);
     let reads = || r.pages.file(base::FileId(1)).unwrap().stats().snapshot().reads - before;
-    assert_eq!((reads(), r.pool.free_count()), (1, 64 - 11));
+    assert_eq!((reads(), r.pool.free_count()), (1, 64 - 10));
     assert_eq!((r.get(3), r.get(11), reads()), (5, 0, 1));
-    assert_eq!(r.pages.read(id(6)).err().map(number), Some(824));
+    for n in [6, 9] {
+        assert_eq!(r.pages.read(id(n)).err().map(number), Some(824));
+    }
+    // Around one that is in memory two reads, behind the end of the file none.
+    let held = r.pages.read(id(24)).unwrap();
+    let so_far = reads();
+    r.pages.read_ahead(id(20), 8);
+    assert_eq!((reads() - so_far, held.id()), (2, id(24)));
+    drop(held);
+    r.pages.read_ahead(id(PAGES - 2), 8);
+    r.pages.read_ahead(id(PAGES), 8);
+    r.pages.read_ahead(base::PageId::new(9, 1), 8);
+    assert_eq!((reads() - so_far, r.pool.free_count()), (3, 64 - 20));
     // More than the pool can spare: it takes a part, and waits for nobody.
     let held: Vec<_> = (20..72).map(|n| r.pages.read(id(n)).unwrap()).collect();
-    r.pages.prefetch(id(100), 60);
+    r.pages.read_ahead(id(100), 60);
     assert!(r.pool.free_count() < 16 && held.len() == 52);
+}
+
+/// A walk reads its first pages one by one, then extents, then 32 pages at a time; a jump begins
+/// anew, and what is in memory is not read again.
+#[test]
+fn a_walk_reads_the_further_ahead_the_longer_it_is() {
+    let r = Rig::new(256);
+    let file = || r.pages.file(base::FileId(1)).unwrap().stats().snapshot();
+    let walk = |ahead: &mut ReadAhead, pages: std::ops::Range<u32>| {
+        let before = file();
+        let mut last = base::PageId::NONE;
+        for n in pages {
+            ahead.step(&r.pages, last, id(n));
+            last = id(n);
+            assert_eq!(r.get(n), 0);
+        }
+        (file().reads - before.reads, (file().read_bytes - before.read_bytes) / 8192)
+    };
+    assert_eq!(walk(&mut ReadAhead::new(), 0..1), (1, 1));
+    assert_eq!(walk(&mut ReadAhead::new(), 1..3), (2, 2));
+    assert_eq!(walk(&mut ReadAhead::new(), 0..8), (1, 5), "the rest of the extent");
+    r.empty();
+    let mut ahead = ReadAhead::new();
+    assert_eq!(walk(&mut ahead, 0..72), (5, 72), "1, 1, 6, 32, 32");
+    assert_eq!(walk(&mut ahead, 90..93), (3, 6), "a jump, one step, and the rest of the extent");
+    assert_eq!(walk(&mut ReadAhead::whole(), 104..128), (2, 40), "an extent, then 32");
+    assert_eq!(walk(&mut ReadAhead::new(), 0..72), (0, 0));
 }
 
 /// With every frame latched there is no memory: 701, and all is well when they are let go.

@@ -200,11 +200,9 @@ impl SpillFile for SpillMemory {
         Ok(())
     }
 
-    fn read(&mut self, out: &mut Vec<u8>) -> SqlResult<bool> {
-        let Some(row) = self.0.get(self.1) else { return Ok(false) };
+    fn next(&mut self) -> SqlResult<Option<&[u8]>> {
         self.1 += 1;
-        out.clone_from(row);
-        Ok(true)
+        Ok(self.0.get(self.1 - 1).map(Vec::as_slice))
     }
 
     fn bytes(&self) -> u64 {

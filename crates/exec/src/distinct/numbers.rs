@@ -248,8 +248,7 @@ impl Partition {
         if let Some(mut file) = self.file.take() {
             *spilled += file.bytes();
             file.rewind()?;
-            let mut bytes = Vec::new();
-            while file.read(&mut bytes)? {
+            while let Some(bytes) = file.next()? {
                 for number in bytes.as_chunks::<8>().0 {
                     run.tick()?;
                     f(run, u64::from_le_bytes(*number))?;

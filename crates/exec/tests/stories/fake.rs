@@ -342,12 +342,9 @@ impl SpillFile for SpillInMemory {
         Ok(())
     }
 
-    fn read(&mut self, out: &mut Vec<u8>) -> SqlResult<bool> {
-        out.clear();
-        let Some(row) = self.rows.get(self.at) else { return Ok(false) };
-        out.extend_from_slice(row);
+    fn next(&mut self) -> SqlResult<Option<&[u8]>> {
         self.at += 1;
-        Ok(true)
+        Ok(self.rows.get(self.at - 1).map(Vec::as_slice))
     }
 
     fn bytes(&self) -> u64 {

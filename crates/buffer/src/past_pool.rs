@@ -1,0 +1,121 @@
+//! Past the pool: runs of pages straight to a file and back, for what is written and read once.
+//!
+//! Spill files are larger than the memory that they relieve; in the pool they would drive out what
+//! is used again. Their pages are sealed and checked like all others, but nothing of it is logged,
+//! copied or synced: only a database that does not survive has such pages.
+//!
+//! Invariants
+//!  1. A page is written under its exclusive latch, and the pool has nothing of it then. So no
+//!     bytes of an owner before go over what is written, and nobody can read those any more: from
+//!     there on the pool reads what was written here.
+//!  2. The first latch of a run is waited for with nothing in hand, the others are tried (rule 6).
+//!  3. What its owner reads comes from the file alone. The pool may have a clean copy, even one
+//!     from before it was written (read by a guess, or by an old idea of the page); it is nobody's,
+//!     and never written.
+
+use crate::BufferError;
+use crate::pages::{PageFile, PageSlot, Pages};
+use crate::state::{self, Latched, REFERENCED, WRITING};
+use base::PageId;
+use base::limits::PAGE_BYTES;
+use os::wait::{WaitKind, timed};
+use page::PageView;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// How often it is looked whether a page's last copy has come home.
+const HOME_POLL_NS: u64 = 50_000;
+
+impl Pages {
+    /// Seals a run of formatted pages and writes it, by one call unless one of them is in use.
+    ///
+    /// # Errors
+    /// 823.
+    ///
+    /// # Panics
+    /// For a durable database.
+    pub fn write_past_pool(&self, first: PageId, pages: &mut [u8]) -> Result<(), BufferError> {
+        assert!(!self.is_durable(), "pages that survive change through Change");
+        let slot = self.past_pool_slot(first, pages.len())?;
+        for (n, bytes) in pages.chunks_exact_mut(PAGE_BYTES).enumerate() {
+            let bytes = bytes.first_chunk_mut().expect("a chunk has the size of a page");
+            let id = PageId { file: first.file, page: first.page + n as u32 };
+            assert_eq!(PageView(bytes).page_id(), id, "a page goes to its own place");
+            page::seal(bytes);
+        }
+        let (mut from, count) = (0, (pages.len() / PAGE_BYTES) as u32);
+        while from < count {
+            let page = first.page + from;
+            let n = self.latch_absent(slot.file, page, count - from);
+            assert!((1..=count - from).contains(&n), "each turn goes on");
+            let bytes = from as usize * PAGE_BYTES..(from + n) as usize * PAGE_BYTES;
+            let offset = u64::from(page) * PAGE_BYTES as u64;
+            let write = || slot.file.file.write_at(&pages[bytes], offset);
+            let written = timed(WaitKind::IoCompletion, write);
+            for page in page..page + n {
+                debug_assert!(!state::is_resident(slot.file.state(page)), "invariant 1");
+                state::unlatch_exclusive(slot.file.state(page), 0, REFERENCED);
+            }
+            written.map_err(|e| slot.file.io_error("write", page, &e))?;
+            from += n;
+        }
+        Ok(())
+    }
+
+    /// Reads a run of pages with one call, and checks them.
+    ///
+    /// # Errors
+    /// 823, or 824 for the first damaged page.
+    pub fn read_past_pool(&self, first: PageId, pages: &mut [u8]) -> Result<(), BufferError> {
+        let slot = self.past_pool_slot(first, pages.len())?;
+        let offset = u64::from(first.page) * PAGE_BYTES as u64;
+        let read = timed(WaitKind::IoCompletion, || slot.file.file.read_at(pages, offset));
+        read.map_err(|e| slot.file.io_error("read", first.page, &e))?;
+        for (n, bytes) in pages.chunks_exact(PAGE_BYTES).enumerate() {
+            let id = PageId { file: first.file, page: first.page + n as u32 };
+            let sound = bytes.first_chunk().is_some_and(|bytes| page::verify(bytes, id));
+            if !sound {
+                return Err(self.corrupt(id, "incorrect checksum"));
+            }
+        }
+        Ok(())
+    }
+
+    fn past_pool_slot(&self, first: PageId, bytes: usize) -> Result<PageSlot<'_>, BufferError> {
+        assert!(bytes > 0 && bytes.is_multiple_of(PAGE_BYTES), "whole pages go past the pool");
+        self.slot(first)
+    }
+
+    /// Latches pages of a run and forgets what the pool has of them: the first in any case, those
+    /// behind it as far as that needs no waiting. Says how many are latched.
+    fn latch_absent(&self, file: &PageFile, first: u32, most: u32) -> u32 {
+        loop {
+            let latched = state::latch_exclusive(file.state(first));
+            if self.forget_latched(file, first, &latched) {
+                break;
+            }
+            timed(WaitKind::IoCompletion, || os::task::sleep_ns(HOME_POLL_NS));
+        }
+        let tried = (first + 1..first + most).take_while(|&page| {
+            let latched = state::try_exclusive(file.state(page));
+            latched.is_some_and(|latched| self.forget_latched(file, page, &latched))
+        });
+        1 + tried.count() as u32
+    }
+
+    /// Forgets what the pool has of a latched page; lets it go when a copy is on its way home.
+    fn forget_latched(&self, file: &PageFile, page: u32, latched: &Latched) -> bool {
+        let word = file.state(page);
+        debug_assert!(state::is_exclusive(word), "whoever forgets a page holds it alone");
+        match latched {
+            Latched::Absent => true,
+            Latched::Resident if word.load(Relaxed) & WRITING != 0 => {
+                state::unlatch_exclusive(word, 0, 0);
+                false
+            }
+            Latched::Resident => {
+                self.pool.discard(file, page);
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Read-ahead: pages that a walk will probably come to, brought in by one read for many.
+//!
+//! Pages of a file that follow each other do so in memory, too, so one read brings in a run. What
+//! is read ahead is a guess. Nothing is waited for, nobody hears of an error: a page that cannot be
+//! had, or is damaged, stays absent, and whoever comes to it reads it himself (and gets 823 or
+//! 824).
+//!
+//! A walk says at each step where it goes. The further it has gone from page to following page, the
+//! more is read: nothing at its first step, then the rest of the extent, then 32 pages. A jump
+//! begins anew, so what is read in vain is bounded by what was read with gain.
+//!
+//! Invariants
+//!  1. Latches of a run are tried, never waited for: a page in use is not read.
+//!  2. Frames are found before the first latch is taken; under latches only free ones are taken.
+
+use crate::pages::{PageFile, Pages};
+use crate::state::{self, Latched, RESIDENT, WRITING};
+use base::PageId;
+use base::limits::PAGE_BYTES;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Pages read at a time by a walk that goes on and on.
+const WINDOW: u32 = 32;
+/// Steps after which a walk is one.
+const STEPS_LONG: u32 = EXTENT_PAGES;
+const EXTENT_PAGES: u32 = 8;
+
+/// How far a walk along pages has come, and how far it was read ahead of.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ReadAhead {
+    /// Steps in a row that each led to the following page.
+    steps: u32,
+    /// Everything before this page of the file was asked for; it means nothing when `steps` is 0.
+    until: u32,
+    /// The walk goes to the end, so each extent is read whole.
+    whole: bool,
+}
+
+impl ReadAhead {
+    /// A walk that may end soon.
+    pub fn new() -> ReadAhead {
+        ReadAhead::default()
+    }
+
+    /// A walk over all pages of an owner of extents.
+    pub fn whole() -> ReadAhead {
+        ReadAhead { whole: true, ..ReadAhead::default() }
+    }
+
+    /// The walk goes from a page to another, before it reads that. It holds no latch that others
+    /// are waiting for: this may read.
+    pub fn step(&mut self, pages: &Pages, from: PageId, to: PageId) {
+        let follows = from.file == to.file && from.page.checked_add(1) == Some(to.page);
+        self.steps = if follows { self.steps + 1 } else { 0 };
+        if self.steps > 0 && to.page < self.until {
+            return;
+        }
+        let window = self.window(to);
+        self.until = to.page.saturating_add(window);
+        assert!((1..=WINDOW).contains(&window), "the page itself, and a bounded number behind it");
+        // One page the walk reads itself.
+        if window > 1 {
+            pages.read_ahead(to, window);
+        }
+    }
+
+    fn window(&self, to: PageId) -> u32 {
+        let of_extent = EXTENT_PAGES - to.page % EXTENT_PAGES;
+        debug_assert!((1..=EXTENT_PAGES).contains(&of_extent), "a page is of its extent");
+        match self.steps {
+            0 | 1 if !self.whole => 1,
+            n if n < STEPS_LONG => of_extent,
+            _ => WINDOW,
+        }
+    }
+}
+
+impl Pages {
+    /// Brings a run of pages in with one read, as far as they are absent, within the file, and
+    /// frames can be had without waiting for anybody. Damage is left for readers.
+    pub fn read_ahead(&self, first: PageId, pages: u32) {
+        let Ok(slot) = self.slot(first) else { return };
+        let file = slot.file;
+        let pages = pages.min(self.pool.frame_count() as u32 / 4);
+        let len = file.file.len().unwrap_or(0) / PAGE_BYTES as u64;
+        let end = (u64::from(first.page) + u64::from(pages)).min(len) as u32;
+        let absent = |page: &u32| !state::is_resident(file.state(*page));
+        let wanted = (first.page..end).filter(absent).count();
+        if wanted > self.pool.free_count() {
+            self.pool.evict(wanted);
+        }
+        let mut at = first.page;
+        while wanted > 0 && at < end {
+            // Memory is contiguous within a segment.
+            let edge = end.min((at / crate::raw::SEGMENT_PAGES + 1) * crate::raw::SEGMENT_PAGES);
+            assert!(at < edge, "each turn goes on");
+            let n = (at..edge).take_while(|&page| self.claim(file, page)).count() as u32;
+            if n > 0 {
+                self.read_run(file, at, n);
+            }
+            at += n.max(1);
+        }
+    }
+
+    /// Latches an absent page exclusively and gets it a frame, without waiting.
+    fn claim(&self, file: &PageFile, page: u32) -> bool {
+        if file.state(page).load(Relaxed) & RESIDENT != 0 {
+            return false;
+        }
+        match state::try_exclusive(file.state(page)) {
+            Some(Latched::Absent) => {
+                let writing = file.state(page).load(Relaxed) & WRITING != 0;
+                debug_assert!(!writing, "rule 4: a page on its way home stays in memory");
+                debug_assert_eq!(file.recovery_lsn(page).load(Relaxed), 0, "nor is it dirty");
+                self.pool.try_take_frame(file.number, page) || {
+                    state::unlatch_exclusive(file.state(page), 0, 0);
+                    false
+                }
+            }
+            Some(Latched::Resident) => {
+                state::unlatch_exclusive(file.state(page), 0, 0);
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Reads a run of claimed pages and lets them go: sound ones in memory, the others absent.
+    fn read_run(&self, file: &PageFile, first: u32, pages: u32) {
+        assert!(pages > 0, "there is something to read");
+        let read = file.read(first, pages).is_ok();
+        for page in first..first + pages {
+            let id = PageId { file: file.id, page };
+            if read && page::verify(file.address(page).bytes(), id) {
+                debug_assert!(!state::is_resident(file.state(page)), "it was claimed as absent");
+                state::unlatch_exclusive(file.state(page), RESIDENT, 0);
+            } else {
+                file.release(page, 1);
+                self.pool.return_frame(file.number, page);
+                state::unlatch_exclusive(file.state(page), 0, 0);
+            }
+        }
+    }
+}
