@@ -20,6 +20,7 @@ mod context;
 mod executor;
 mod expr;
 mod filter;
+mod grant;
 mod hash_aggregate;
 mod hash_join;
 mod insert;
@@ -33,6 +34,7 @@ mod rows;
 mod run;
 mod scan;
 mod seek;
+mod semaphore;
 mod sort;
 mod spool;
 mod stored;
@@ -49,3 +51,6 @@ pub use context::{
     ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowSink,
 };
 pub use executor::{Executor, run};
+pub use semaphore::{
+    GrantRow, GrantWait, QUERY_WAIT_S, ResourceSemaphores, SemaphoreRow, Workspace,
+};

@@ -59,12 +59,17 @@ impl Instance {
         self.engine().locks.on_deadlock_search_wanted(Box::new(move || ring.signal()));
         workers.push(os::task::spawn("deadlock monitor", move || {
             let locks = Arc::clone(&instance.engine().locks);
-            let witness = Witness(instance);
+            let witness = Witness(Arc::clone(&instance));
             let mut next_ms = 100;
             while stopping.check().is_ok() {
                 let until = monotonic_ns() + next_ms.min(100) * 1_000_000;
                 let _ = wanted.wait(WaitKind::RequestForDeadlockSearch, Some(until));
                 next_ms = locks.deadlock_step(&witness).next_in_ms;
+                // Whoever waits for locks may hold the memory that others wait for.
+                instance.semaphores.relieve(|| {
+                    let blockers = locks.waits().into_iter().filter_map(|w| w.blocker);
+                    blockers.map(|b| b.session).collect()
+                });
             }
         }));
     }
