@@ -1,10 +1,11 @@
 //! A run's memory: what its plan needs, what it was granted, what it uses.
 //!
 //! A plan without sorts, hashes, spools and the like asks nobody for anything. Where a row source
-//! may or may not need memory (rows of a view, TOP PERCENT) it is asked for with the first need,
-//! and not waited for.
+//! may or may not need memory (rows of a view, TOP PERCENT) it is asked for when it does, and not
+//! waited for.
 
 use crate::context::GrantTerms;
+use crate::run::WORKSPACE_BYTES;
 use crate::semaphore::{Kind, MemoryGrant, Request, Workspace};
 use base::SqlResult;
 use plan::{GrantHints, Physical, PhysicalPlan, Statement};
@@ -144,6 +145,10 @@ impl<'r> Grant<'r> {
 
     #[cold]
     fn grow_to(&mut self, wanted: usize, work: &Work) -> bool {
+        if self.held.is_none() && wanted <= WORKSPACE_BYTES {
+            // An operator may have that in any case: a row or a few need no grant.
+            return true;
+        }
         let semaphores = self.terms.semaphores;
         if self.held.is_none() && self.needs.operators == 0 {
             // Whatever else it reads, it is a small one: it waits for nobody.

@@ -508,3 +508,6 @@ impl ResourceSemaphores {
         (0..).zip(&state.semaphores).map(row).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

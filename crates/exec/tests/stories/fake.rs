@@ -496,8 +496,19 @@ impl Bench {
 
     /// Runs something with a context.
     pub(crate) fn with<R>(&mut self, f: impl FnOnce(&mut ExecContext<'_>) -> R) -> R {
-        let tables = Tables(&self.tables);
         let semaphores = self.semaphores();
+        let result = self.within(&semaphores, f);
+        assert_eq!(self.memory.reserved_bytes(), 0, "a run gives its memory back");
+        result
+    }
+
+    /// The same with memory that others may want, too.
+    pub(crate) fn within<R>(
+        &mut self,
+        semaphores: &ResourceSemaphores,
+        f: impl FnOnce(&mut ExecContext<'_>) -> R,
+    ) -> R {
+        let tables = Tables(&self.tables);
         if !self.work.is_active() {
             self.work.begin(false, "");
         }
@@ -508,12 +519,10 @@ impl Bench {
             variables: &mut self.variables,
             facts: &Facts,
             identity: &self.identities,
-            grant: GrantTerms { semaphores: &semaphores },
+            grant: GrantTerms { semaphores },
             isolation: Isolation::ReadCommitted,
         };
-        let result = f(&mut context);
-        assert_eq!(self.memory.reserved_bytes(), 0, "a run gives its memory back");
-        result
+        f(&mut context)
     }
 
     /// Runs a plan: its rows and outcome.
