@@ -19,8 +19,8 @@
 //!     grows. Forced grants are the exception.
 //!  3. A session that holds a grant never waits for another: it would wait for itself. It is
 //!     forced: it gets at once what is free of what it requires, or nothing.
-//!  4. Who waits here while others wait for his locks is forced, too ([`ResourceSemaphores::
-//!     relieve`]): they may hold the memory. So no circle of waits goes through a semaphore.
+//!  4. Who waits here while a grantee waits for his locks is forced, too, after a second
+//!     ([`ResourceSemaphores::relieve`]). So no circle of waits through a semaphore stays.
 //!  5. A [`MemoryGrant`] that is dropped leaves no trace, granted or queued: errors and panics
 //!     give everything back.
 //!
@@ -31,7 +31,7 @@ use os::clock::{self, monotonic_ns};
 use os::memory::{Clerk, Memory, Reservation};
 use os::sync::Mutex;
 use os::wait::{WaitKind, Waiter, Wake};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::Relaxed};
 use work::Work;
@@ -41,7 +41,7 @@ const STEP_BYTES_MIN: usize = 64 * 1024;
 const STEP_BYTES_MAX: usize = 1024 * 1024;
 /// So much of a target is not grown into: what those who come require.
 const KEPT_PART: usize = 8;
-/// Who keeps others waiting by locks waits here no longer than this.
+/// Who keeps a grantee waiting by locks waits here no longer than this.
 const RELIEF_NS: u64 = 1_000_000_000;
 
 /// How long a statement waits for memory: what `query wait (s)` would set.
@@ -108,7 +108,6 @@ struct Asker {
     session: SessionId,
     waiter: Arc<Waiter>,
     request: Request,
-    in_transaction: bool,
     asked_at: i64,
     asked_ns: u64,
     /// From here on changed under the mutex only.
@@ -158,6 +157,18 @@ impl State {
     fn is_grantee(&self, session: SessionId) -> bool {
         let grantees = self.semaphores.iter().flat_map(|s| s.grantees.values());
         grantees.into_iter().any(|a| a.session == session)
+    }
+
+    /// Whose locks grantees wait for, and those for whom these wait.
+    fn waited_for(&self, waits: &BTreeMap<SessionId, SessionId>) -> BTreeSet<SessionId> {
+        let mut found = BTreeSet::new();
+        for grantee in self.semaphores.iter().flat_map(|s| s.grantees.values()) {
+            let mut at = grantee.session;
+            while let Some(&next) = waits.get(&at).filter(|next| found.insert(**next)) {
+                at = next;
+            }
+        }
+        found
     }
 
     /// Memory within the target and the limit of all memory (invariant 1).
@@ -281,7 +292,6 @@ impl ResourceSemaphores {
             session: work.session(),
             waiter: Arc::clone(work.owner().waiter()),
             request,
-            in_transaction: work.is_user_transaction(),
             asked_at: clock::now().0,
             asked_ns: monotonic_ns(),
             granted: AtomicBool::new(false),
@@ -321,20 +331,22 @@ impl ResourceSemaphores {
         }
     }
 
-    /// Forces grants for those who have waited for a while in a transaction that others wait for
-    /// (invariant 4). `blockers` says who is waited for; it is asked only when that matters.
-    pub fn relieve(&self, blockers: impl FnOnce() -> Vec<SessionId>) {
+    /// Ends circles of waits (invariant 4). `waits` tells who waits for a lock, and for whom; it
+    /// is asked only when somebody has waited here for a while.
+    pub fn relieve(&self, waits: impl FnOnce() -> Vec<(SessionId, SessionId)>) {
         let now = monotonic_ns();
-        let long = |a: &Arc<Asker>| a.in_transaction && now.saturating_sub(a.asked_ns) >= RELIEF_NS;
-        if !self.state.lock().semaphores.iter().any(|s| s.queue.iter().any(long)) {
+        let long = |a: &Asker| now.saturating_sub(a.asked_ns) >= RELIEF_NS;
+        let any = |state: &State| state.semaphores.iter().any(|s| s.queue.iter().any(|a| long(a)));
+        if !any(&self.state.lock()) {
             return;
         }
-        let blockers = blockers();
+        let waits: BTreeMap<SessionId, SessionId> = waits().into_iter().collect();
         let mut state = self.state.lock();
+        let waited_for = state.waited_for(&waits);
         for kind in [Kind::Regular, Kind::Small] {
             let queue = std::mem::take(&mut state.of(kind).queue);
             for asker in queue {
-                if long(&asker) && blockers.contains(&asker.session) {
+                if long(&asker) && waited_for.contains(&asker.session) {
                     state.force(&asker);
                     asker.waiter.signal();
                 } else {

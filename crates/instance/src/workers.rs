@@ -65,10 +65,10 @@ impl Instance {
                 let until = monotonic_ns() + next_ms.min(100) * 1_000_000;
                 let _ = wanted.wait(WaitKind::RequestForDeadlockSearch, Some(until));
                 next_ms = locks.deadlock_step(&witness).next_in_ms;
-                // Whoever waits for locks may hold the memory that others wait for.
+                // A circle may go through the memory of queries.
                 instance.semaphores.relieve(|| {
-                    let blockers = locks.waits().into_iter().filter_map(|w| w.blocker);
-                    blockers.map(|b| b.session).collect()
+                    let waits = locks.waits().into_iter();
+                    waits.filter_map(|w| Some((w.session, w.blocker?.session))).collect()
                 });
             }
         }));

@@ -217,33 +217,30 @@ fn a_session_that_holds_a_grant_gets_another_at_once() {
 }
 
 #[test]
-fn who_is_waited_for_in_a_transaction_is_forced_and_others_are_not() {
+fn who_is_waited_for_by_a_grantee_is_forced_and_others_are_not() {
     simulate(10, || {
         let scene = Scene::new(2000, 60_000);
-        let (one, mut two, mut three) = (scene.session(1), scene.session(2), scene.session(3));
+        let one = scene.session(1);
         let held = scene.semaphores.ask(&one, wants(800)).unwrap();
-        two.begin(true, "");
-        three.begin(true, "");
         let mut tasks = Vec::new();
-        for mut work in [two, three] {
+        for id in [2, 3, 4] {
             let theirs = Arc::clone(&scene);
             tasks.push(task::spawn("waits", move || {
-                let grant = theirs.semaphores.ask(&work, wants(800)).unwrap();
-                let bytes = grant.bytes();
-                drop(grant);
-                work.roll_back().unwrap();
-                bytes
+                let work = theirs.session(id);
+                theirs.semaphores.ask(&work, wants(800)).unwrap().bytes()
             }));
             scene.wait_for_queue(tasks.len());
         }
         scene.semaphores.relieve(|| panic!("nobody has waited for long"));
         task::sleep_ns(2 * RELIEF_NS);
-        scene.semaphores.relieve(|| vec![SessionId(1), SessionId(3)]);
-        scene.wait_for_queue(1);
+        // A grantee waits for 3 by way of 7; nobody who holds memory waits for 2.
+        let waits = [(1, 7), (7, 3), (3, 7), (8, 2)].map(|(a, b)| (SessionId(a), SessionId(b)));
+        scene.semaphores.relieve(|| waits.to_vec());
+        scene.wait_for_queue(2);
         assert_eq!(scene.semaphores.semaphores()[0].forced_grant_count, 1);
         drop(held);
         let bytes: Vec<usize> = tasks.into_iter().map(|t| t.join().unwrap()).collect();
-        assert_eq!(bytes, [800 * KB, 0]);
+        assert_eq!(bytes, [800 * KB, 0, 800 * KB]);
         scene.check_idle();
     });
 }
