@@ -6,13 +6,11 @@
 
 use crate::context::GrantTerms;
 use crate::run::WORKSPACE_BYTES;
-use crate::semaphore::{Kind, MemoryGrant, Request, Workspace};
+use crate::semaphore::{Kind, MemoryGrant, OPERATOR_BYTES, Request, Workspace};
 use base::SqlResult;
 use plan::{GrantHints, Physical, PhysicalPlan, Statement};
 use work::Work;
 
-/// What an operator requires: enough not to spill rows a few at a time.
-const OPERATOR_BYTES: usize = 512 * 1024;
 /// A plan of many operators requires no more; they seldom all work at a time.
 const REQUIRED_BYTES_MAX: usize = 4 * OPERATOR_BYTES;
 

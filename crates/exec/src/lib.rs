@@ -52,5 +52,5 @@ pub use context::{
 };
 pub use executor::{Executor, run};
 pub use semaphore::{
-    GrantRow, GrantWait, QUERY_WAIT_S, ResourceSemaphores, SemaphoreRow, Workspace,
+    BuildGrant, GrantRow, GrantWait, QUERY_WAIT_S, ResourceSemaphores, SemaphoreRow, Workspace,
 };

@@ -39,6 +39,8 @@ use work::Work;
 /// Least growth of a grant, and the most that it grows by at once without need.
 const STEP_BYTES_MIN: usize = 64 * 1024;
 const STEP_BYTES_MAX: usize = 1024 * 1024;
+/// What an operator requires: enough not to spill rows a few at a time.
+pub(crate) const OPERATOR_BYTES: usize = 512 * 1024;
 /// So much of a target is not grown into: what those who come require.
 const KEPT_PART: usize = 8;
 /// Who keeps a grantee waiting by locks waits here no longer than this.
@@ -285,6 +287,28 @@ impl ResourceSemaphores {
         grant
     }
 
+    /// Memory of an index build that sorts: waits for what a sort requires, then takes more up to
+    /// `bytes_max` where there is room.
+    ///
+    /// # Errors
+    /// 8645 when it waited too long; the cancellation of the request.
+    pub fn ask_for_build(&self, work: &Work, bytes_max: usize) -> SqlResult<BuildGrant<'_>> {
+        let ideal_bytes = bytes_max.min(self.workspace.query_bytes_max);
+        let request = Request {
+            kind: Kind::Regular,
+            required_bytes: OPERATOR_BYTES.min(ideal_bytes),
+            bytes_max: ideal_bytes,
+            ideal_bytes,
+        };
+        let grant = self.ask(work, request)?;
+        let mut wanted = ideal_bytes;
+        while wanted > grant.bytes() && grant.grow_to(wanted) < wanted {
+            wanted /= 2;
+        }
+        grant.note_used(grant.bytes());
+        Ok(BuildGrant(grant))
+    }
+
     fn asker(&self, state: &mut State, work: &Work, request: Request) -> MemoryGrant<'_> {
         state.tickets += 1;
         let asker = Arc::new(Asker {
@@ -420,6 +444,16 @@ impl MemoryGrant<'_> {
 impl Drop for MemoryGrant<'_> {
     fn drop(&mut self) {
         self.semaphores.state.lock().leave(&self.asker);
+    }
+}
+
+/// Memory of an index build, given back when dropped.
+pub struct BuildGrant<'s>(MemoryGrant<'s>);
+
+impl BuildGrant<'_> {
+    /// How much it is; 0 where it was forced and nothing was free.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
     }
 }
 
