@@ -296,6 +296,7 @@ messages! {
     PARAMETERIZED_NOT_SUPPLIED = 8178, 16, "The parameterized query '{0}' expects the parameter '{1}', which was not supplied.";
     PREPARED_HANDLE_UNKNOWN = 8179, 16, "Could not find prepared statement with handle {0}.";
     HINTS_NO_PLAN = 8622, 16, "Query processor could not produce a query plan because of the hints defined in this query. Resubmit the query without specifying any hints and without using SET FORCEPLAN.";
+    QUERY_MEMORY_TIMEOUT = 8645, 17, "A timeout occurred while waiting for memory resources to execute the query in resource pool '{0}' ({1}). Rerun the query.";
     INDEX_ENTRY_MISSING = 8646, 21, "Unable to find index entry in index ID {0}, of table {1}, in database '{2}'. The indicated index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB or DBCC CHECKTABLE.";
     CHECKDB_GAM_AND_SGAM = 8903, 16, "Extent {0} in database ID {1} is allocated in both GAM {2} and SGAM {3}.";
     CHECKDB_ALLOCATED_TWICE = 8904, 16, "Extent {0} in database ID {1} is allocated by more than one allocation object.";

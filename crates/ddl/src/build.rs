@@ -1,10 +1,11 @@
 //! Rows of one hobt put into an empty other: index builds, and copies of a table.
 
-use crate::sort::{ROWS_PER_CHECK, RowOrder, Sorter};
+use crate::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorter};
 use access::{Field, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, Spill, WriteError};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
 use catalog::view::{Index, IndexKind, KeyField, PhysicalColumn, Table};
+use exec::ResourceSemaphores;
 use std::sync::Arc;
 use types::{SqlType, StorageOrder, Value, compare_storage, convert, decode_storage};
 use work::Work;
@@ -65,6 +66,7 @@ impl From<SqlError> for BuildError {
 pub(crate) fn build(
     work: &mut Work,
     spill: &dyn Spill,
+    semaphores: &ResourceSemaphores,
     build: &Build<'_>,
 ) -> Result<u64, BuildError> {
     let percent = match build.spec.fill_factor {
@@ -82,7 +84,9 @@ pub(crate) fn build(
         return Ok(loader.finish(work)?);
     }
     let waiter = Arc::clone(work.owner().waiter());
+    let grant = semaphores.ask_for_build(work, BUFFER_BYTES_MAX)?;
     let mut sorter = Sorter::new(RowOrder::of(build.spec), spill, &waiter);
+    sorter.buffer_max = grant.bytes().max(BUFFER_BYTES_MIN);
     while cursor.next(work)? {
         let row = row_of(&*cursor, build.origins)?;
         sorter.push(&row.fields())?;

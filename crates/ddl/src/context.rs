@@ -5,6 +5,7 @@ use access::Spill;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Object, Table};
 use catalog::{Builder, Changes, Delta, Identities, Ids, SystemHobts};
+use exec::ResourceSemaphores;
 use std::sync::Arc;
 use types::{SqlType, Value};
 use work::Work;
@@ -113,6 +114,8 @@ pub struct DdlContext<'a> {
     pub databases: &'a dyn Databases,
     /// Where sorts spill.
     pub spill: &'a dyn Spill,
+    /// Who grants them memory.
+    pub semaphores: &'a ResourceSemaphores,
     /// The session's temporary tables.
     pub temp: &'a mut dyn TempTables,
     /// Defaults and checks.

@@ -115,7 +115,7 @@ fn copy_rows(
     let target = place.builder.open(&spec)?;
     let sort = !same_order(before, after);
     let moved = Build { source: &*source, target: &*target, spec: &spec, origins: &origins, sort };
-    let done = build(cx.work, cx.spill, &moved);
+    let done = build(cx.work, cx.spill, cx.semaphores, &moved);
     done.map(drop).map_err(|e| failed(after, after.base(), e))
 }
 
@@ -131,7 +131,7 @@ fn fill_index(
     let origins = entry_origins(table, index);
     let moved =
         Build { source: &*source, target: &*target, spec: &spec, origins: &origins, sort: true };
-    build(cx.work, cx.spill, &moved).map(drop).map_err(|e| failed(table, index, e))
+    build(cx.work, cx.spill, cx.semaphores, &moved).map(drop).map_err(|e| failed(table, index, e))
 }
 
 fn failed(table: &Table, index: &Index, e: BuildError) -> SqlError {

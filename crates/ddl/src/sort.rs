@@ -17,8 +17,9 @@ use os::wait::Waiter;
 use std::cmp::Ordering;
 use types::{StorageOrder, compare_storage};
 
-/// Bytes of rows before a run is written.
-const BUFFER_BYTES: usize = 8 << 20;
+/// Bytes of rows before a run is written: as many as are granted, within these.
+pub(crate) const BUFFER_BYTES_MAX: usize = 8 << 20;
+pub(crate) const BUFFER_BYTES_MIN: usize = 256 << 10;
 /// Runs before they are merged into one.
 const RUNS_MAX: usize = 96;
 /// Rows between two looks at whether the statement is cancelled.
@@ -114,13 +115,13 @@ pub(crate) struct Sorter<'a> {
     buffer: Vec<u8>,
     rows: Vec<(u32, u32)>,
     runs: Vec<Box<dyn SpillFile>>,
-    buffer_max: usize,
+    pub(crate) buffer_max: usize,
 }
 
 impl<'a> Sorter<'a> {
     pub(crate) fn new(order: RowOrder, spill: &'a dyn Spill, waiter: &'a Waiter) -> Sorter<'a> {
         let (buffer, rows, runs) = (Vec::new(), Vec::new(), Vec::new());
-        Sorter { order, spill, waiter, buffer, rows, runs, buffer_max: BUFFER_BYTES }
+        Sorter { order, spill, waiter, buffer, rows, runs, buffer_max: BUFFER_BYTES_MAX }
     }
 
     /// Adds a row of all physical columns.

@@ -361,7 +361,7 @@ pub(crate) fn make_top(id: usize, input: Node, top: &plan::Top, rows: Vec<Slot>)
 }
 
 /// Whether a source gives one row at most, as far as its form tells.
-fn gives_one_row(tree: &Physical) -> bool {
+pub(crate) fn gives_one_row(tree: &Physical) -> bool {
     match tree {
         Physical::Access(a) => a.seek.as_ref().is_some_and(|s| s.unique),
         Physical::Lookup(l) => gives_one_row(&l.input),

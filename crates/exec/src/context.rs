@@ -2,12 +2,11 @@
 //!
 //! Everything comes in by argument; nothing here is kept beyond one run.
 
+use crate::semaphore::ResourceSemaphores;
 use access::{Hobts, Isolation, Spill};
 use base::{DatabaseId, ObjectId, SqlResult};
 use builtins::SessionFacts;
-use os::memory::{Clerk, Memory};
 use plan::IdentityColumn;
-use std::sync::Arc;
 use types::Value;
 use work::Work;
 
@@ -57,15 +56,11 @@ pub trait IdentitySource {
     ) -> SqlResult<()>;
 }
 
-/// How much memory a statement may reserve, and from whom.
+/// Who grants a statement its memory.
 #[derive(Clone, Copy)]
 pub struct GrantTerms<'a> {
-    /// The authority.
-    pub memory: &'a Arc<Memory>,
-    /// On whose account.
-    pub clerk: &'a Arc<Clerk>,
-    /// No more than this; operators spill beyond.
-    pub limit_bytes: usize,
+    /// The semaphores of the instance.
+    pub semaphores: &'a ResourceSemaphores,
 }
 
 /// What a statement runs with.

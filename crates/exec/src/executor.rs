@@ -8,6 +8,7 @@ use crate::build::{Builder, WITHIN};
 use crate::cond::Cond;
 use crate::context::{ExecContext, OperatorCount, Outcome, RowSink};
 use crate::expr::Expr;
+use crate::grant::{Grant, Needs};
 use crate::insert::Insert;
 use crate::operator::Node;
 use crate::run::{Lent, Run};
@@ -32,6 +33,7 @@ pub struct Executor {
     known: Vec<Weak<dyn Hobt>>,
     known_at: Option<u64>,
     cursors: usize,
+    needs: Needs,
     grant: GrantHints,
 }
 
@@ -64,6 +66,7 @@ impl Executor {
         let mut builder = Builder::new(plan);
         let body = builder.body(plan)?;
         let subplans = builder.subplans(plan)?;
+        let gathers = matches!(&body, Body::Update(update) if update.gathers);
         Ok(Executor {
             body,
             subplans,
@@ -74,6 +77,7 @@ impl Executor {
             known: Vec::new(),
             known_at: None,
             cursors: builder.cursors,
+            needs: Needs::of(plan, gathers),
             grant: plan.header.grant,
         })
     }
@@ -128,6 +132,8 @@ impl Executor {
     ) -> SqlResult<R> {
         assert!(self.hobts.is_empty(), "an executor serves one run at a time");
         self.counts.fill(OperatorCount::default());
+        // Before anything is held that others may want.
+        let grant = Grant::ask(context.grant, self.needs, self.grant, context.work)?;
         let result = self.find_hobts(context).and_then(|()| {
             let lent = Lent {
                 hobts: &self.hobts,
@@ -135,7 +141,7 @@ impl Executor {
                 subplans: &mut self.subplans,
                 counts: &mut self.counts,
                 cursors: self.cursors,
-                grant: self.grant,
+                grant,
             };
             f(&mut self.body, &mut Run::new(context, lent))
         });

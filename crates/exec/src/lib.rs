@@ -21,6 +21,7 @@ mod distinct;
 mod executor;
 mod expr;
 mod filter;
+mod grant;
 mod hash_aggregate;
 mod hash_join;
 mod insert;
@@ -34,6 +35,7 @@ mod rows;
 mod run;
 mod scan;
 mod seek;
+mod semaphore;
 mod sort;
 mod spool;
 mod stored;
@@ -50,3 +52,6 @@ pub use context::{
     ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowSink,
 };
 pub use executor::{Executor, run};
+pub use semaphore::{
+    BuildGrant, GrantRow, GrantWait, QUERY_WAIT_S, ResourceSemaphores, SemaphoreRow, Workspace,
+};

@@ -5,15 +5,15 @@
 //!
 //! Invariants
 //!  1. A subplan is absent from `subplans` exactly while it runs; no plan refers to itself.
-//!  2. `reservation` covers `used_bytes`, except what `overdraw` was asked for.
+//!  2. The grant covers what operators hold, except what `overdraw_memory` was asked for.
 
-use crate::context::{ExecContext, GrantTerms, IdentitySource, OperatorCount, Outcome};
+use crate::context::{ExecContext, IdentitySource, OperatorCount, Outcome};
+use crate::grant::Grant;
 use crate::subplan::Subplan;
 use access::{Hobt, Hobts, Isolation, LockPlan, RowCursor, Spill};
 use base::SqlResult;
 use builtins::SessionFacts;
-use os::memory::Reservation;
-use plan::{GrantHints, Granule, Level, LockHints, Slot, Strength};
+use plan::{Granule, Level, LockHints, Slot, Strength};
 use std::sync::Arc;
 use types::Value;
 use work::Work;
@@ -22,8 +22,6 @@ use work::Work;
 const ROWS_PER_CHECK: u32 = 256;
 /// What an operator may hold whatever the grant says: else it would spill row by row.
 pub(crate) const WORKSPACE_BYTES: usize = 16 * 1024;
-/// Least growth of a reservation.
-const GRANT_STEP_BYTES: usize = 64 * 1024;
 
 /// One run of a statement.
 pub(crate) struct Run<'r> {
@@ -53,7 +51,7 @@ pub(crate) struct Lent<'r> {
     pub(crate) subplans: &'r mut [Option<Box<Subplan>>],
     pub(crate) counts: &'r mut [OperatorCount],
     pub(crate) cursors: usize,
-    pub(crate) grant: GrantHints,
+    pub(crate) grant: Grant<'r>,
 }
 
 impl<'r> Run<'r> {
@@ -73,7 +71,7 @@ impl<'r> Run<'r> {
             outcome: Outcome::default(),
             once: Vec::new(),
             isolation: context.isolation,
-            grant: Grant::new(context.grant, lent.grant),
+            grant: lent.grant,
             ticks: 0,
         }
     }
@@ -104,7 +102,7 @@ impl<'r> Run<'r> {
 
     /// Asks for memory beyond what the operator holds: false when it is to spill.
     pub(crate) fn take_memory(&mut self, bytes: usize, held_bytes: usize) -> bool {
-        if self.grant.take(bytes) {
+        if self.grant.take(bytes, self.work) {
             return true;
         }
         let within = held_bytes + bytes <= WORKSPACE_BYTES;
@@ -116,12 +114,12 @@ impl<'r> Run<'r> {
 
     /// Takes memory that cannot be done without.
     pub(crate) fn overdraw_memory(&mut self, bytes: usize) {
-        self.grant.used_bytes += bytes;
+        self.grant.overdraw(bytes);
     }
 
     /// Gives memory back.
     pub(crate) fn give_memory(&mut self, bytes: usize) {
-        self.grant.used_bytes = self.grant.used_bytes.saturating_sub(bytes);
+        self.grant.give(bytes);
     }
 
     /// The locks of a reference at the session's level.
@@ -149,49 +147,6 @@ impl<'r> Run<'r> {
             hold: hints.hold,
             read_past: hints.read_past,
             no_wait: hints.no_wait,
-        }
-    }
-}
-
-struct Grant<'r> {
-    terms: GrantTerms<'r>,
-    /// What the first reservation is at least.
-    first_bytes: usize,
-    used_bytes: usize,
-    reservation: Option<Reservation>,
-}
-
-impl<'r> Grant<'r> {
-    fn new(mut terms: GrantTerms<'r>, hints: GrantHints) -> Grant<'r> {
-        let whole = terms.limit_bytes;
-        let part = |percent: f64| (whole as f64 * percent / 100.0) as usize;
-        terms.limit_bytes = hints.max_percent.map_or(whole, part);
-        let least = hints.min_percent.map_or(0, part).min(terms.limit_bytes);
-        let first_bytes = least.max(GRANT_STEP_BYTES);
-        Grant { terms, first_bytes, used_bytes: 0, reservation: None }
-    }
-
-    fn take(&mut self, bytes: usize) -> bool {
-        let wanted = self.used_bytes + bytes;
-        if wanted > self.terms.limit_bytes {
-            return false;
-        }
-        let held = self.reservation.as_ref().map_or(0, Reservation::bytes);
-        if wanted > held && !self.grow((wanted - held).max(GRANT_STEP_BYTES)) {
-            return false;
-        }
-        self.used_bytes = wanted;
-        true
-    }
-
-    fn grow(&mut self, bytes: usize) -> bool {
-        match &mut self.reservation {
-            Some(held) => held.grow(bytes).is_ok(),
-            none => {
-                let bytes = bytes.max(self.first_bytes);
-                *none = self.terms.memory.reserve(self.terms.clerk, bytes).ok();
-                none.is_some()
-            }
         }
     }
 }

@@ -100,6 +100,7 @@ impl Instance {
             places: &places,
             databases: self,
             spill: &*self.spill,
+            semaphores: &self.semaphores,
             temp: &mut temp,
             expressions: &SessionExpressions { instance: self },
             settings: ddl::Settings {

@@ -31,6 +31,7 @@ impl Hobts for Instance {
         let system = sysviews::System {
             databases: &Visit::new(self, work.session()),
             sessions: &self.registry,
+            semaphores: &self.semaphores,
             engine: self.engine(),
             current: database,
             waiter: work.owner().waiter(),

@@ -34,8 +34,7 @@ impl Host for Instance {
     }
 
     fn grant(&self) -> GrantTerms<'_> {
-        let limit_bytes = self.options.max_memory_bytes / 8;
-        GrantTerms { memory: &self.memory, clerk: &self.grants, limit_bytes }
+        GrantTerms { semaphores: &self.semaphores }
     }
 
     fn registry(&self) -> &Arc<Registry> {

@@ -4,7 +4,8 @@ use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
 use base::{DatabaseId, SqlResult};
 use database::{Database, Environment, Sizing};
-use os::memory::{Clerk, Memory};
+use exec::ResourceSemaphores;
+use os::memory::Memory;
 use os::sync::{Mutex, RwLock};
 use os::task::JoinHandle;
 use os::wait::Waiter;
@@ -52,7 +53,7 @@ pub struct Instance {
     pub(crate) dir: PathBuf,
     pub(crate) env: Environment,
     pub(crate) memory: Arc<Memory>,
-    pub(crate) grants: Arc<Clerk>,
+    pub(crate) semaphores: ResourceSemaphores,
     pub(crate) databases: RwLock<BTreeMap<DatabaseId, Open>>,
     /// A database is not dropped while the ghost cleaner is in one.
     pub(crate) cleaning: Mutex<()>,

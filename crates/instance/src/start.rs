@@ -9,6 +9,7 @@ use base::{DatabaseId, SqlError, SqlResult, messages};
 use buffer::Pool;
 use catalog::{DatabaseOption, DatabaseOptions, RecoveryModel};
 use database::{Database, Environment, Files, RecoveryReport, Sizing};
+use exec::{ResourceSemaphores, Workspace};
 use os::disk::Disk;
 use os::memory::Memory;
 use os::sync::{Mutex, RwLock};
@@ -59,9 +60,11 @@ impl Instance {
         let spill = TempSpill::new(tempdb.database.home(), &env.1);
         let (env, memory) = env;
         let grants = memory.clerk("MEMORYCLERK_SQLQERESERVATIONS");
+        let workspace = Workspace::of_limit(options.max_memory_bytes);
+        let semaphores = ResourceSemaphores::new(&memory, &grants, workspace);
         let instance = Arc::new_cyclic(|me| Instance {
             dir: dir.to_owned(),
-            grants,
+            semaphores,
             memory,
             databases: RwLock::new(open),
             cleaning: Mutex::new(()),
@@ -109,7 +112,8 @@ fn environment(
 ) -> SqlResult<(Environment, Arc<Memory>)> {
     let memory = Memory::new(options.max_memory_bytes);
     let short = |_| SqlError::new(messages::OUT_OF_MEMORY, &[&"default"]);
-    // Half for pages; sorts, plans and locks share the rest.
+    // Half for pages, three eighths for sorts and hashes (`exec::Workspace`), the rest for plans,
+    // locks and what sessions receive.
     let frames = (options.max_memory_bytes / 2 / 8224).max(64);
     let pool = Pool::new(&memory, frames).map_err(short)?;
     let locks_max =

@@ -176,6 +176,7 @@ fn a_view_holds_the_database_that_it_reads() {
         let system = sysviews::System {
             databases: &databases,
             sessions: &s.instance.registry,
+            semaphores: &s.instance.semaphores,
             engine: s.instance.engine(),
             current: id,
             waiter: &os::wait::Waiter::new(),

@@ -59,12 +59,17 @@ impl Instance {
         self.engine().locks.on_deadlock_search_wanted(Box::new(move || ring.signal()));
         workers.push(os::task::spawn("deadlock monitor", move || {
             let locks = Arc::clone(&instance.engine().locks);
-            let witness = Witness(instance);
+            let witness = Witness(Arc::clone(&instance));
             let mut next_ms = 100;
             while stopping.check().is_ok() {
                 let until = monotonic_ns() + next_ms.min(100) * 1_000_000;
                 let _ = wanted.wait(WaitKind::RequestForDeadlockSearch, Some(until));
                 next_ms = locks.deadlock_step(&witness).next_in_ms;
+                // A circle may go through the memory of queries.
+                instance.semaphores.relieve(|| {
+                    let waits = locks.waits().into_iter();
+                    waits.filter_map(|w| Some((w.session, w.blocker?.session))).collect()
+                });
             }
         }));
     }

@@ -37,7 +37,7 @@ pub struct Header {
 /// OPTION (MIN_GRANT_PERCENT, MAX_GRANT_PERCENT): of what a statement may be granted at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GrantHints {
-    /// With its first memory it reserves that much, so that it need not ask again.
+    /// It does not begin with less, once it needs memory at all.
     pub min_percent: Option<f64>,
     /// It spills beyond; a statement always has a small workspace.
     pub max_percent: Option<f64>,

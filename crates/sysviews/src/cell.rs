@@ -44,6 +44,11 @@ pub(crate) fn big_ms(ns: u64) -> Value {
     big(ns / 1_000_000)
 }
 
+/// Whole kilobytes as a bigint, a begun one with them.
+pub(crate) fn big_kb(bytes: usize) -> Value {
+    big(bytes.div_ceil(1024) as u64)
+}
+
 /// A datetime of a wall time in nanoseconds since 1970; NULL for 0.
 pub(crate) fn datetime(ns: i64) -> Value {
     if ns == 0 {

@@ -32,6 +32,8 @@ view over a populated instance and fails when a column that is not listed here n
   other handle.
 * `sys.databases` and `sys.master_files` list open databases only.
 * Definitions are shown as they were committed: a session does not see its own uncommitted ones here.
+* A memory grant grows while its statement runs: `requested_memory_kb` is what it may become,
+  `granted_memory_kb` what it is, `ideal_memory_kb` what it might become without a hint.
 * Datetimes are UTC.
 
 ";

@@ -8,6 +8,7 @@ use catalog::view::{
     DatabaseView, SchemaId, SystemObjects, VirtualColumn, VirtualParameter, VirtualTable,
 };
 use database::Database;
+use exec::ResourceSemaphores;
 use os::wait::Waiter;
 use session::Registry;
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub struct System<'a> {
     pub databases: &'a dyn Databases,
     /// The sessions.
     pub sessions: &'a Arc<Registry>,
+    /// Memory of queries.
+    pub semaphores: &'a ResourceSemaphores,
     /// Locks and transactions.
     pub engine: &'a Arc<work::Engine>,
     /// In whose context the view answers.

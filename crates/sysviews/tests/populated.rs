@@ -309,6 +309,26 @@ fn blocked(instance: &Arc<Instance>) -> [JoinHandle<()>; 2] {
     [locked, timed]
 }
 
+/// Sessions that sort: one holds most of the memory and waits for a row, one waits for memory, one
+/// needs little and waits for the row as well.
+fn sorting(instance: &Arc<Instance>, first: &mut dyn Connection) -> Vec<JoinHandle<()>> {
+    let mut tasks = Vec::new();
+    let most = "min_grant_percent = 100";
+    for (n, hint, place) in [
+        (5, most, "granted_memory_kb > 20000"),
+        (6, most, "wait_order = 0"),
+        (7, "max_grant_percent = 5", "is_small = 1"),
+    ] {
+        let mut session = connect(instance, login(n));
+        let sort = format!("select k from dbo.filled order by t, w option ({hint})");
+        tasks.push(os::task::spawn("sorting", move || run(&mut *session, &sort)));
+        let there = format!("select count(*) from sys.dm_exec_query_memory_grants where {place}");
+        let soon = std::iter::repeat_with(|| cell(first, &there)).take(20_000);
+        assert!(soon.into_iter().any(|n| n == "1"), "nobody has {place}");
+    }
+    tasks
+}
+
 fn populate(instance: &Arc<Instance>) -> Box<dyn Connection> {
     let mut first = connect(instance, Login { database: "master".to_owned(), ..login(1) });
     run(&mut *first, "create database populated");
@@ -348,10 +368,12 @@ fn every_column_is_written_or_called_constant() {
     let mut holder = connect(&instance, login(2));
     run(&mut *holder, "begin tran; update sales.orders set amount = 3 where id = 10");
     run(&mut *holder, "begin tran; create table dbo.pending (a int); create table #t (a int)");
+    run(&mut *holder, "update dbo.filled set w = 1 where k = 2047");
     run(&mut *first, "checkpoint; waitfor delay '00:00:00.050'");
-    let waiting = blocked(&instance);
+    let mut waiting = Vec::from(blocked(&instance));
     wait_until_blocked(&mut *first);
     check_blocking(&mut *first);
+    waiting.extend(sorting(&instance, &mut *first));
     run(&mut *first, "set ansi_null_dflt_on off; set quoted_identifier off");
     ask(&mut *first, "select 1 / 0");
     held.look(&mut *first);

@@ -14,6 +14,8 @@ use ddl::{
     Databases, DdlContext, Expressions, FileChange, NewDatabase, Place, Places, Setting, Settings,
     TempTables, Waiting, execute, setting_of,
 };
+use exec::{ResourceSemaphores, Workspace};
+use os::memory::Memory;
 use os::sync::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -354,11 +356,16 @@ impl Session {
             }
             let server = Arc::clone(&self.server);
             let before: Vec<_> = server.sites.values().map(|s| s.storage.snapshot()).collect();
+            let memory = Memory::new(64 << 20);
+            let clerk = memory.clerk("MEMORYCLERK_SQLQERESERVATIONS");
+            let workspace = Workspace::of_limit(memory.limit_bytes());
+            let semaphores = ResourceSemaphores::new(&memory, &clerk, workspace);
             let mut cx = DdlContext {
                 work: &mut self.work,
                 places: &*server,
                 databases: &*server,
                 spill: &*server,
+                semaphores: &semaphores,
                 temp: &mut self.temp,
                 expressions: &*server,
                 settings: self.settings,
@@ -366,6 +373,7 @@ impl Session {
                 messages: &mut told,
             };
             let result = execute(statement, text, &mut cx);
+            assert_eq!(memory.reserved_bytes(), 0, "a build gives its memory back");
             if result.is_err() {
                 let sites = server.sites.values().zip(before);
                 sites.for_each(|(site, then)| site.storage.restore(then));

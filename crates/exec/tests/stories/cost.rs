@@ -138,6 +138,7 @@ fn the_hot_row() {
     let mut bench = Bench { variables: vec![Value::Int(0)], ..Bench::default() };
     bench.work.begin(false, "");
     let only = Only(Arc::default());
+    let semaphores = bench.semaphores();
     let from = os::clock::monotonic_ns();
     for _ in 0..RUNS {
         let mut context = ExecContext {
@@ -147,7 +148,7 @@ fn the_hot_row() {
             variables: &mut bench.variables,
             facts: &crate::fake::Facts,
             identity: &bench.identities,
-            grant: GrantTerms { memory: &bench.memory, clerk: &bench.clerk, limit_bytes: 0 },
+            grant: GrantTerms { semaphores: &semaphores },
             isolation: Isolation::ReadCommitted,
         };
         executor.run(&mut context, &mut NoRows).unwrap();

@@ -6,7 +6,10 @@ use access::{
 };
 use base::{DatabaseId, HobtId, ObjectId, PageId, SessionId, SqlError, SqlResult, messages};
 use builtins::{Fact, Question, SessionFacts};
-use exec::{ExecContext, Executor, GrantTerms, IdentitySource, Outcome, RowSink};
+use exec::{
+    ExecContext, Executor, GrantTerms, IdentitySource, Outcome, ResourceSemaphores, RowSink,
+    Workspace,
+};
 use os::memory::{Clerk, Memory};
 use os::sync::Mutex;
 use os::wait::Waiter;
@@ -476,11 +479,33 @@ impl Default for Bench {
 }
 
 impl Bench {
+    /// Semaphores that grant a statement `limit_bytes` at most.
+    pub(crate) fn semaphores(&self) -> ResourceSemaphores {
+        let workspace = Workspace {
+            regular_bytes: 2 * self.limit_bytes,
+            small_bytes: 2 * self.limit_bytes,
+            query_bytes_max: self.limit_bytes,
+            small_query_bytes_max: self.limit_bytes,
+            timeout_ms: 1_000,
+        };
+        ResourceSemaphores::new(&self.memory, &self.clerk, workspace)
+    }
+
     /// Runs something with a context.
     pub(crate) fn with<R>(&mut self, f: impl FnOnce(&mut ExecContext<'_>) -> R) -> R {
+        let semaphores = self.semaphores();
+        let result = self.within(&semaphores, f);
+        assert_eq!(self.memory.reserved_bytes(), 0, "a run gives its memory back");
+        result
+    }
+
+    /// The same with memory that others may want, too.
+    pub(crate) fn within<R>(
+        &mut self,
+        semaphores: &ResourceSemaphores,
+        f: impl FnOnce(&mut ExecContext<'_>) -> R,
+    ) -> R {
         let tables = Tables(&self.tables);
-        let grant =
-            GrantTerms { memory: &self.memory, clerk: &self.clerk, limit_bytes: self.limit_bytes };
         if !self.work.is_active() {
             self.work.begin(false, "");
         }
@@ -491,12 +516,10 @@ impl Bench {
             variables: &mut self.variables,
             facts: &Facts,
             identity: &self.identities,
-            grant,
+            grant: GrantTerms { semaphores },
             isolation: Isolation::ReadCommitted,
         };
-        let result = f(&mut context);
-        assert_eq!(self.memory.reserved_bytes(), 0, "a run gives its memory back");
-        result
+        f(&mut context)
     }
 
     /// Runs a plan: its rows and outcome.

@@ -7,5 +7,6 @@ mod changes;
 mod cost;
 mod expressions;
 mod fake;
+mod grants;
 mod operators;
 mod sets;

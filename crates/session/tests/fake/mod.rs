@@ -10,8 +10,8 @@ use catalog::view::{
     Column, DatabaseView, Identity, Index, IndexKind, Module, ModuleKind, Object, SchemaId,
     SystemObjects, Table,
 };
-use exec::{GrantTerms, IdentitySource};
-use os::memory::{Clerk, Memory};
+use exec::{GrantTerms, IdentitySource, ResourceSemaphores, Workspace};
+use os::memory::Memory;
 use os::sync::{Mutex, RwLock};
 use plan::IdentityColumn;
 use plancache::Cache;
@@ -44,8 +44,7 @@ pub(crate) struct Fake {
     next_object: AtomicI32,
     hobts: FakeHobts,
     identity: FakeIdentity,
-    memory: Arc<Memory>,
-    clerk: Arc<Clerk>,
+    semaphores: ResourceSemaphores,
     pub(crate) lines: Mutex<Vec<String>>,
     /// Calls of definitions_committing and _undone, in order.
     pub(crate) told: Mutex<Vec<String>>,
@@ -75,8 +74,7 @@ impl Fake {
             next_object: AtomicI32::new(100),
             hobts: FakeHobts::default(),
             identity: FakeIdentity::default(),
-            memory,
-            clerk,
+            semaphores: ResourceSemaphores::new(&memory, &clerk, Workspace::of_limit(64 << 20)),
             lines: Mutex::new(Vec::new()),
             told: Mutex::new(Vec::new()),
         })
@@ -181,7 +179,7 @@ impl Host for Fake {
         &self.identity
     }
     fn grant(&self) -> GrantTerms<'_> {
-        GrantTerms { memory: &self.memory, clerk: &self.clerk, limit_bytes: 1 << 20 }
+        GrantTerms { semaphores: &self.semaphores }
     }
     fn registry(&self) -> &Arc<Registry> {
         &self.registry

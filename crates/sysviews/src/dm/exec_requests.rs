@@ -6,6 +6,7 @@ use crate::cell::{big, datetime, int, int_ms, text, text_or_null};
 use crate::column::{Column, col, join, maybe, null, number, zero};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
+use base::limits::PAGE_BYTES;
 use catalog::view::SchemaId;
 use lock::WaitRow;
 use session::SessionRow;
@@ -56,7 +57,7 @@ const BACK: [Column; 17] = [
     col("row_count", BIG),
     col("prev_error", INT),
     null("nest_level", INT, NOT_PUBLISHED),
-    null("granted_query_memory", INT, NOT_PUBLISHED),
+    col("granted_query_memory", INT),
     zero("executing_managed_code", SqlType::Bit, NO_CLR),
     number("group_id", INT, 2, NO_GOVERNOR),
     null("query_hash", SqlType::Binary(8), NO_HANDLES),
@@ -85,15 +86,18 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let waits = system.engine.locks.waits();
+    let grants = system.semaphores.grants();
     let running = system.sessions.list().into_iter().filter(|s| s.running);
     let row = |s: SessionRow| {
         let wait = waits.iter().find(|w| w.session == s.session_id);
-        row(&s, wait)
+        let grants = grants.iter().filter(|g| g.session_id == s.session_id);
+        let granted_bytes: usize = grants.filter_map(|g| g.granted_bytes).sum();
+        row(&s, wait, granted_bytes)
     };
     Ok(running.map(row).collect())
 }
 
-fn row(s: &SessionRow, lock: Option<&WaitRow>) -> Vec<Value> {
+fn row(s: &SessionRow, lock: Option<&WaitRow>, granted_bytes: usize) -> Vec<Value> {
     let (kind, waited) = s.wait.map_or(("", 0), |(kind, ns)| (kind.name(), ns));
     let last = if kind.is_empty() { s.last_wait.map_or("", |w| w.name()) } else { kind };
     let blocker = lock.and_then(|w| w.blocker).map_or(0, |b| b.session.0);
@@ -118,6 +122,7 @@ fn row(s: &SessionRow, lock: Option<&WaitRow>) -> Vec<Value> {
         int_ms(s.request_elapsed_ns),
     ];
     cells.extend(session_list::options(s));
-    cells.extend([big(s.row_count), int(s.last_error)]);
+    let pages = granted_bytes.div_ceil(PAGE_BYTES);
+    cells.extend([big(s.row_count), int(s.last_error), int(pages)]);
     cells
 }

@@ -6,6 +6,8 @@ mod db_log_space_usage;
 mod db_partition_stats;
 mod exec_connections;
 mod exec_input_buffer;
+mod exec_query_memory_grants;
+mod exec_query_resource_semaphores;
 mod exec_requests;
 mod exec_sessions;
 mod exec_sql_text;
@@ -37,4 +39,6 @@ pub(crate) const VIEWS: &[&View] = &[
     &db_log_space_usage::VIEW,
     &db_log_info::VIEW,
     &os_waiting_tasks::VIEW,
+    &exec_query_memory_grants::VIEW,
+    &exec_query_resource_semaphores::VIEW,
 ];

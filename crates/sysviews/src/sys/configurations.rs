@@ -38,7 +38,7 @@ struct Setting {
     advanced: bool,
 }
 
-const SETTINGS: [Setting; 7] = [
+const SETTINGS: [Setting; 8] = [
     Setting {
         id: 103,
         name: "user connections",
@@ -81,6 +81,15 @@ const SETTINGS: [Setting; 7] = [
         holds: 1,
         range: (0, 32_767),
         description: "maximum degree of parallelism",
+        dynamic: true,
+        advanced: true,
+    },
+    Setting {
+        id: 1541,
+        name: "query wait (s)",
+        holds: exec::QUERY_WAIT_S as i32,
+        range: (-1, i32::MAX),
+        description: "maximum time to wait for query memory (s)",
         dynamic: true,
         advanced: true,
     },

@@ -1,0 +1,182 @@
+//! A run's memory: what its plan needs, what it was granted, what it uses.
+//!
+//! A plan without sorts, hashes, spools and the like asks nobody for anything. Where a row source
+//! may or may not need memory (rows of a view, TOP PERCENT) it is asked for when it does, and not
+//! waited for.
+
+use crate::context::GrantTerms;
+use crate::run::WORKSPACE_BYTES;
+use crate::semaphore::{Kind, MemoryGrant, OPERATOR_BYTES, Request, Workspace};
+use base::SqlResult;
+use plan::{GrantHints, Physical, PhysicalPlan, Statement};
+use work::Work;
+
+/// A plan of many operators requires no more; they seldom all work at a time.
+const REQUIRED_BYTES_MAX: usize = 4 * OPERATOR_BYTES;
+
+/// What a plan needs memory for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Needs {
+    /// Operators that keep rows.
+    pub(crate) operators: usize,
+    /// It reads views and nothing else: that is a small grant.
+    pub(crate) views_only: bool,
+}
+
+impl Needs {
+    /// Of a plan; `gathers` where its UPDATE keeps the rows it is going to change.
+    pub(crate) fn of(plan: &PhysicalPlan, gathers: bool) -> Needs {
+        let source = match &plan.statement {
+            Statement::Query(q) => Some(&q.source),
+            Statement::Assign(a) => Some(&a.source),
+            Statement::Insert(i) => Some(&i.source),
+            Statement::Update(u) => Some(&u.source),
+            Statement::Delete(d) => Some(&d.source),
+            Statement::Scalar(_) | Statement::Condition(_) => None,
+        };
+        let mut needs = Needs { operators: usize::from(gathers), views_only: true };
+        for tree in source.into_iter().chain(plan.subqueries.iter().map(|s| &s.source)) {
+            tree.for_each(&mut |node| {
+                needs.operators += usize::from(keeps_rows(node));
+                needs.views_only &= !matches!(node, Physical::Access(_) | Physical::Lookup(_));
+            });
+        }
+        needs
+    }
+}
+
+/// Whether an operator keeps rows that may be many.
+fn keeps_rows(node: &Physical) -> bool {
+    use crate::build::gives_one_row;
+    match node {
+        Physical::Sort { input, .. }
+        | Physical::TopSort { input, .. }
+        | Physical::Window { input, .. }
+        | Physical::Spool { input, .. } => !gives_one_row(input),
+        Physical::HashAggregate { input, keys, calls } => {
+            let groups = !keys.is_empty() || calls.iter().any(|c| c.distinct);
+            groups && !gives_one_row(input)
+        }
+        Physical::StreamAggregate { input, calls, .. } => {
+            calls.iter().any(|c| c.distinct) && !gives_one_row(input)
+        }
+        Physical::HashJoin(_) => true,
+        Physical::Access(_)
+        | Physical::Lookup(_)
+        | Physical::Virtual(_)
+        | Physical::Constants { .. }
+        | Physical::Filter { .. }
+        | Physical::StartupFilter { .. }
+        | Physical::Compute { .. }
+        | Physical::NestedLoops(_)
+        | Physical::Top { .. }
+        | Physical::Concatenation { .. } => false,
+    }
+}
+
+/// What a statement with these needs and hints asks for; none where a hint leaves it nothing.
+fn request(workspace: &Workspace, needs: Needs, hints: GrantHints) -> Option<Request> {
+    let part = |whole: usize, percent: f64| (whole as f64 * percent / 100.0) as usize;
+    let hinted = |whole| hints.max_percent.map_or(whole, |percent| part(whole, percent));
+    let whole = workspace.query_bytes_max.min(workspace.regular_bytes);
+    let small = needs.views_only || hinted(whole) <= workspace.small_query_bytes_max;
+    let (kind, ideal_bytes) = match small {
+        true => (Kind::Small, workspace.small_query_bytes_max.min(workspace.small_bytes)),
+        false => (Kind::Regular, whole),
+    };
+    let bytes_max = hinted(whole).min(ideal_bytes);
+    let least = hints.min_percent.map_or(0, |percent| part(whole, percent));
+    let usual = needs.operators.saturating_mul(OPERATOR_BYTES).min(REQUIRED_BYTES_MAX);
+    let required_bytes = usual.max(least).min(bytes_max);
+    (bytes_max > 0).then_some(Request { kind, required_bytes, bytes_max, ideal_bytes })
+}
+
+/// The memory of one run.
+pub(crate) struct Grant<'r> {
+    terms: GrantTerms<'r>,
+    needs: Needs,
+    hints: GrantHints,
+    used_bytes: usize,
+    granted_bytes: usize,
+    held: Option<MemoryGrant<'r>>,
+}
+
+impl<'r> Grant<'r> {
+    /// Of a run that is about to begin: waits for what its plan requires.
+    ///
+    /// # Errors
+    /// 8645 when it waited too long; the cancellation of the request.
+    #[inline]
+    pub(crate) fn ask(
+        terms: GrantTerms<'r>,
+        needs: Needs,
+        hints: GrantHints,
+        work: &Work,
+    ) -> SqlResult<Grant<'r>> {
+        let mut grant = Grant { terms, needs, hints, used_bytes: 0, granted_bytes: 0, held: None };
+        if needs.operators > 0 {
+            grant.begin(work)?;
+        }
+        Ok(grant)
+    }
+
+    #[cold]
+    fn begin(&mut self, work: &Work) -> SqlResult<()> {
+        let semaphores = self.terms.semaphores;
+        if let Some(request) = request(semaphores.workspace(), self.needs, self.hints) {
+            let held = semaphores.ask(work, request)?;
+            self.granted_bytes = held.bytes();
+            self.held = Some(held);
+        }
+        Ok(())
+    }
+
+    /// Memory within the grant; false when there is no more.
+    pub(crate) fn take(&mut self, bytes: usize, work: &Work) -> bool {
+        let wanted = self.used_bytes + bytes;
+        let taken = wanted <= self.granted_bytes || self.grow_to(wanted, work);
+        if taken {
+            self.set_used(wanted);
+        }
+        taken
+    }
+
+    #[cold]
+    fn grow_to(&mut self, wanted: usize, work: &Work) -> bool {
+        if self.held.is_none() && wanted <= WORKSPACE_BYTES {
+            // An operator may have that in any case: a row or a few need no grant.
+            return true;
+        }
+        let semaphores = self.terms.semaphores;
+        if self.held.is_none() && self.needs.operators == 0 {
+            // Whatever else it reads, it is a small one: it waits for nobody.
+            let needs = Needs { views_only: true, ..self.needs };
+            let request = request(semaphores.workspace(), needs, self.hints);
+            self.held = request.map(|request| semaphores.begin_empty(work, request));
+        }
+        let Some(held) = &self.held else { return false };
+        if wanted > held.bytes_max() {
+            return false;
+        }
+        self.granted_bytes = held.grow_to(wanted);
+        wanted <= self.granted_bytes
+    }
+
+    /// Memory that cannot be done without.
+    pub(crate) fn overdraw(&mut self, bytes: usize) {
+        self.set_used(self.used_bytes + bytes);
+    }
+
+    /// Gives memory back, to be taken again by this run.
+    pub(crate) fn give(&mut self, bytes: usize) {
+        self.set_used(self.used_bytes.saturating_sub(bytes));
+    }
+
+    #[inline]
+    fn set_used(&mut self, bytes: usize) {
+        self.used_bytes = bytes;
+        if let Some(held) = &self.held {
+            held.note_used(bytes);
+        }
+    }
+}
