@@ -131,14 +131,27 @@ impl<'r> Grant<'r> {
         Ok(())
     }
 
-    /// Memory within the grant; false when there is no more.
-    pub(crate) fn take(&mut self, bytes: usize, work: &Work) -> bool {
+    /// Memory within the grant for an operator that holds `held_bytes`; false when there is no
+    /// more, or the rest is for the plan's other operators.
+    pub(crate) fn take(&mut self, bytes: usize, held_bytes: usize, work: &Work) -> bool {
         let wanted = self.used_bytes + bytes;
-        let taken = wanted <= self.granted_bytes || self.grow_to(wanted, work);
+        let taken = held_bytes + bytes <= self.share_bytes()
+            && (wanted <= self.granted_bytes || self.grow_to(wanted, work));
         if taken {
             self.set_used(wanted);
         }
         taken
+    }
+
+    /// What one operator may hold: half an equal share is left to each of the others, so that
+    /// the last one to begin doesn't work row by row.
+    #[inline]
+    fn share_bytes(&self) -> usize {
+        let most = self.held.as_ref().map_or(usize::MAX, MemoryGrant::bytes_max);
+        match self.needs.operators {
+            0 | 1 => most,
+            n => most - (n - 1) * (most / (2 * n)),
+        }
     }
 
     #[cold]

@@ -102,7 +102,7 @@ impl<'r> Run<'r> {
 
     /// Asks for memory beyond what the operator holds: false when it is to spill.
     pub(crate) fn take_memory(&mut self, bytes: usize, held_bytes: usize) -> bool {
-        if self.grant.take(bytes, self.work) {
+        if self.grant.take(bytes, held_bytes, self.work) {
             return true;
         }
         let within = held_bytes + bytes <= WORKSPACE_BYTES;

@@ -23,6 +23,8 @@ const PARTITION_BITS: u32 = PARTITIONS.trailing_zeros();
 const LEVEL_MAX: u32 = 8;
 /// Numbers that a partition first has room for.
 const FIRST_NUMBERS: usize = 256;
+/// A set of that size is made for a partition whatever the grant says: it is gone before the next.
+const SETTLE_BYTES: usize = 1 << 20;
 /// Numbers written at once.
 const BLOCK_NUMBERS: usize = 4096;
 
@@ -222,13 +224,16 @@ impl Partition {
         let count = self.written + self.numbers.len();
         let bytes = table_bytes(count);
         let fits = run.take_memory(bytes, 0);
-        if fits || level >= LEVEL_MAX {
+        if !fits && (bytes <= SETTLE_BYTES || level >= LEVEL_MAX) {
+            run.overdraw_memory(bytes);
+        }
+        if fits || bytes <= SETTLE_BYTES || level >= LEVEL_MAX {
             let mut set = HashTable::with_capacity(count);
             self.each(run, spilled, &mut |_, number| match add(&mut set, hash(number), number) {
                 true => take(number),
                 false => Ok(()),
             })?;
-            run.give_memory(if fits { bytes } else { 0 });
+            run.give_memory(bytes);
             return Ok(());
         }
         let mut below = Numbers::new(level + 1);
