@@ -8,6 +8,8 @@ use crate::backend::Cancel;
 use os::sync::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The exit code of an interrupted script: 128 + SIGINT.
 pub(crate) const EXIT_CODE: i32 = 130;
@@ -23,20 +25,23 @@ struct State {
 }
 
 impl Interrupt {
-    /// Listens to SIGINT from now on.
+    /// Listens to SIGINT: it does so when this returns.
     pub(crate) fn listen() -> Interrupt {
         let interrupt = Interrupt::default();
         let theirs = interrupt.clone();
-        os::task::spawn("interrupts", move || theirs.await_signals());
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else {
+            // Without it SIGINT ends the process, as it does by itself.
+            return interrupt;
+        };
+        let signals = runtime.block_on(async { signal(SignalKind::interrupt()) });
+        if let Ok(signals) = signals {
+            os::task::spawn("interrupts", move || theirs.await_signals(&runtime, signals));
+        }
         interrupt
     }
 
-    fn await_signals(&self) {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else {
-            // Without it SIGINT ends the process, as it does by itself.
-            return;
-        };
-        while runtime.block_on(tokio::signal::ctrl_c()).is_ok() {
+    fn await_signals(&self, runtime: &Runtime, mut signals: Signal) {
+        while runtime.block_on(signals.recv()).is_some() {
             self.press();
         }
     }
