@@ -3,7 +3,7 @@
 use crate::LockPlan;
 use base::{PageId, SqlResult};
 use page::Field;
-use work::Work;
+use work::{PageReads, Work};
 
 /// One end of a range: values for the first key columns.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +51,39 @@ pub struct PageHint {
     pub slot: u16,
 }
 
+/// What was read of a table: STATISTICS IO.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TableReads {
+    /// Scans and seeks that were begun, but for searches of one whole unique key.
+    pub scans: u64,
+    /// Pages of rows, of the index above them included.
+    pub pages: PageReads,
+    /// Pages of values off the rows.
+    pub lob: PageReads,
+}
+
+impl TableReads {
+    /// Adds what a cursor has just read, of which that beyond `lob` is counted already as of values
+    /// off the rows.
+    pub fn note(&mut self, all: PageReads, lob: PageReads) {
+        let off_rows = self.lob.since(lob);
+        add(&mut self.pages, &all.since(off_rows));
+    }
+
+    /// Adds what another cursor has read.
+    pub fn add(&mut self, more: &TableReads) {
+        self.scans += more.scans;
+        add(&mut self.pages, &more.pages);
+        add(&mut self.lob, &more.lob);
+    }
+}
+
+fn add(to: &mut PageReads, more: &PageReads) {
+    to.logical += more.logical;
+    to.physical += more.physical;
+    to.read_ahead += more.read_ahead;
+}
+
 /// Rows that can be read: a heap, an index, a system view.
 pub trait TableSource: Send + Sync {
     /// Begins a scan. The cursor stands before its first row.
@@ -96,4 +129,9 @@ pub trait RowCursor: Send {
     /// # Errors
     /// As [`TableSource::scan`].
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()>;
+
+    /// What it has read since it was made; nothing where no pages are.
+    fn reads(&self) -> TableReads {
+        TableReads::default()
+    }
 }

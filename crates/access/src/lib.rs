@@ -16,7 +16,7 @@ mod sink;
 mod spill;
 
 pub use bulk::{BulkLoad, Loader};
-pub use cursor::{KeyBound, PageHint, RowCursor, ScanRange, SourceSize, TableSource};
+pub use cursor::{KeyBound, PageHint, RowCursor, ScanRange, SourceSize, TableReads, TableSource};
 pub use locks::{Granule, Isolation, LockPlan, Strength};
 pub use page::Field;
 pub use resolve::{Hobt, Hobts};

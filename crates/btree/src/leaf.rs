@@ -321,7 +321,7 @@ impl Tree {
     /// the latch are what they were then; a page freed since, or given to somebody else, has
     /// another. Whatever is wrong with the page now, a seek will tell if it is still ours.
     fn unchanged(&self, position: &Position) -> Option<LeafRead<'_>> {
-        let guard = self.pages.read(position.page).ok()?;
+        let guard = self.pages.read_again(position.page).ok()?;
         debug_assert_eq!(guard.id(), position.page, "the page that was saved");
         debug_assert!(!position.key.is_empty(), "a saved position has a key");
         let same = guard.view().lsn() == position.lsn

@@ -19,6 +19,7 @@ mod pool;
 #[allow(unsafe_code)]
 mod raw;
 mod read_ahead;
+mod reads;
 mod state;
 mod writer;
 
@@ -30,3 +31,4 @@ pub use guard::{ReadGuard, WriteGuard};
 pub use pages::{Pages, PagesOptions};
 pub use pool::{Descriptor, Pool};
 pub use read_ahead::ReadAhead;
+pub use reads::{PageReads, page_reads};

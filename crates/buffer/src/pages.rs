@@ -5,6 +5,7 @@ use crate::doublewrite::DOUBLEWRITE_PAGES;
 use crate::guard::{ReadGuard, WriteGuard};
 use crate::pool::Pool;
 use crate::raw::{PageAddress, SEGMENT_PAGES, Segment};
+use crate::reads;
 use crate::state::{self, Latched, RESIDENT};
 use crate::writer::Writer;
 use base::limits::PAGE_BYTES;
@@ -227,6 +228,16 @@ impl Pages {
     /// 823, 824 or 701.
     #[inline]
     pub fn read(&self, id: PageId) -> Result<ReadGuard<'_>, BufferError> {
+        reads::count_logical();
+        self.read_again(id)
+    }
+
+    /// The same for a scan that goes on where it let the page go: it counts as read once.
+    ///
+    /// # Errors
+    /// 823, 824 or 701.
+    #[inline]
+    pub fn read_again(&self, id: PageId) -> Result<ReadGuard<'_>, BufferError> {
         let slot = self.slot(id)?;
         if let Latched::Absent = state::latch_shared(slot.state()) {
             self.bring_in(slot, false)?;
@@ -244,6 +255,7 @@ impl Pages {
     #[inline]
     pub fn write(&self, id: PageId) -> Result<WriteGuard<'_>, BufferError> {
         let slot = self.slot(id)?;
+        reads::count_logical();
         if let Latched::Absent = state::latch_exclusive(slot.state()) {
             self.bring_in(slot, false)?;
             slot.state().fetch_or(RESIDENT, Relaxed);
@@ -258,6 +270,7 @@ impl Pages {
         let slot = self.slot(id).ok()?;
         match state::try_exclusive(slot.state())? {
             Latched::Resident => {
+                reads::count_logical();
                 debug_assert!(state::is_resident(slot.state()), "only its holder evicts it");
                 Some(WriteGuard { slot })
             }
@@ -274,6 +287,7 @@ impl Pages {
     /// 701.
     pub fn write_new(&self, id: PageId) -> Result<WriteGuard<'_>, BufferError> {
         let slot = self.slot(id)?;
+        reads::count_logical();
         if let Latched::Absent = state::latch_exclusive(slot.state()) {
             self.frame_for(slot)?;
             slot.address().bytes_mut().fill(0);
@@ -347,6 +361,7 @@ impl Pages {
     /// Reads a page that this thread holds exclusively; releases it when that fails.
     #[cold]
     fn bring_in(&self, slot: PageSlot<'_>, for_redo: bool) -> Result<(), BufferError> {
+        reads::count_physical();
         self.frame_for(slot)?;
         let done = self.read_and_check(slot, for_redo);
         if done.is_err() {

@@ -14,6 +14,7 @@
 //!  2. Frames are found before the first latch is taken; under latches only free ones are taken.
 
 use crate::pages::{PageFile, Pages};
+use crate::reads;
 use crate::state::{self, Latched, RESIDENT, WRITING};
 use base::PageId;
 use base::limits::PAGE_BYTES;
@@ -134,6 +135,7 @@ impl Pages {
             if read && page::verify(file.address(page).bytes(), id) {
                 debug_assert!(!state::is_resident(file.state(page)), "it was claimed as absent");
                 state::unlatch_exclusive(file.state(page), RESIDENT, 0);
+                reads::count_read_ahead();
             } else {
                 file.release(page, 1);
                 self.pool.return_frame(file.number, page);

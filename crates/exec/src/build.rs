@@ -37,7 +37,10 @@ use plan::{ColumnSource, JoinKind, Physical, PhysicalPlan, Scalar, Slot, SortKey
 /// Makes operators of a plan.
 pub(crate) struct Builder {
     pub(crate) hobts: Vec<(DatabaseId, HobtId)>,
-    pub(crate) cursors: usize,
+    /// The hobt that each cursor reads.
+    pub(crate) cursors: Vec<usize>,
+    /// The heap or clustered index that the statement changes.
+    pub(crate) changed: Option<usize>,
     pub(crate) nodes: usize,
     /// The statement assigns variables while it runs.
     assigns: bool,
@@ -60,7 +63,14 @@ impl Builder {
             Statement::Update(u) => u.assignments.iter().any(|a| a.variable.is_some()),
             _ => false,
         };
-        Builder { hobts: Vec::new(), cursors: 0, nodes: WITHIN + 1, assigns, depth: 0 }
+        Builder {
+            hobts: Vec::new(),
+            cursors: Vec::new(),
+            changed: None,
+            nodes: WITHIN + 1,
+            assigns,
+            depth: 0,
+        }
     }
 
     /// The statement.
@@ -113,7 +123,9 @@ impl Builder {
     }
 
     fn target(&mut self, target: &plan::Target, verb: &'static str) -> SqlResult<Target> {
-        let hobts = target.indexes.iter().map(|i| self.hobt(target.database, i.hobt)).collect();
+        let hobts: Vec<usize> =
+            target.indexes.iter().map(|i| self.hobt(target.database, i.hobt)).collect();
+        self.changed = hobts.first().copied();
         Target::new(target, hobts, verb)
     }
 
@@ -168,9 +180,10 @@ impl Builder {
         })
     }
 
-    fn cursor(&mut self) -> usize {
-        self.cursors += 1;
-        self.cursors - 1
+    /// A cursor of a hobt.
+    fn cursor(&mut self, hobt: usize) -> usize {
+        self.cursors.push(hobt);
+        self.cursors.len() - 1
     }
 
     /// An operator with its inputs.
@@ -270,9 +283,10 @@ impl Builder {
 
     fn access(&mut self, a: &plan::Access) -> Built {
         let seeks = a.seek.as_ref().map(|s| Seeks::new(s, a.backward)).transpose()?;
+        let hobt = self.hobt(a.source.database, a.source.hobt);
         Ok(Box::new(Scan {
-            hobt: self.hobt(a.source.database, a.source.hobt),
-            cursor: self.cursor(),
+            hobt,
+            cursor: self.cursor(hobt),
             reader: Reader::new(&a.columns, a.rid, a.hint, a.residual.as_ref())?,
             seeks,
             backward: a.backward,
@@ -283,10 +297,12 @@ impl Builder {
     }
 
     fn lookup(&mut self, l: &plan::KeyLookup) -> Built {
+        let input = self.node(&l.input)?;
+        let hobt = self.hobt(l.source.database, l.source.hobt);
         Ok(Box::new(Lookup {
-            input: self.node(&l.input)?,
-            hobt: self.hobt(l.source.database, l.source.hobt),
-            cursor: self.cursor(),
+            input,
+            hobt,
+            cursor: self.cursor(hobt),
             locator: l.locator.iter().copied().zip(l.types.iter().copied()).collect(),
             reader: Reader::new(&l.columns, l.rid, l.hint, l.residual.as_ref())?,
             locks: l.locks,

@@ -14,11 +14,12 @@ use crate::operator::Node;
 use crate::run::{Lent, Run};
 use crate::subplan::Subplan;
 use crate::update::{Delete, Update};
-use access::Hobt;
+use access::{Hobt, TableReads};
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
 use plan::{GrantHints, PhysicalPlan, Slot};
 use std::sync::{Arc, Weak};
 use types::Value;
+use work::PageReads;
 
 /// A plan ready to run.
 pub struct Executor {
@@ -32,7 +33,12 @@ pub struct Executor {
     /// Those of an earlier run, found again without asking while definitions have not moved.
     known: Vec<Weak<dyn Hobt>>,
     known_at: Option<u64>,
-    cursors: usize,
+    /// The hobt of each cursor.
+    cursors: Vec<usize>,
+    /// The hobt to which reads belong that no cursor made.
+    changed: Option<usize>,
+    /// What the last run has read of each hobt.
+    reads: Vec<TableReads>,
     needs: Needs,
     grant: GrantHints,
 }
@@ -72,11 +78,13 @@ impl Executor {
             subplans,
             frame: vec![Value::Null; plan.slots as usize],
             counts: vec![OperatorCount::default(); builder.nodes],
+            reads: vec![TableReads::default(); builder.hobts.len()],
             hobt_ids: builder.hobts,
             hobts: Vec::new(),
             known: Vec::new(),
             known_at: None,
             cursors: builder.cursors,
+            changed: builder.changed,
             needs: Needs::of(plan, gathers),
             grant: plan.header.grant,
         })
@@ -125,6 +133,11 @@ impl Executor {
         &self.counts[WITHIN + 1..]
     }
 
+    /// What the last run has read, by heap or index; STATISTICS IO.
+    pub fn reads(&self) -> impl Iterator<Item = (DatabaseId, HobtId, &TableReads)> {
+        self.hobt_ids.iter().zip(&self.reads).map(|(&(d, h), reads)| (d, h, reads))
+    }
+
     fn with_run<R>(
         &mut self,
         context: &mut ExecContext<'_>,
@@ -132,6 +145,7 @@ impl Executor {
     ) -> SqlResult<R> {
         assert!(self.hobts.is_empty(), "an executor serves one run at a time");
         self.counts.fill(OperatorCount::default());
+        self.reads.fill(TableReads::default());
         // Before anything is held that others may want.
         let grant = Grant::ask(context.grant, self.needs, self.grant, context.work)?;
         let result = self.find_hobts(context).and_then(|()| {
@@ -140,10 +154,21 @@ impl Executor {
                 frame: &mut self.frame,
                 subplans: &mut self.subplans,
                 counts: &mut self.counts,
-                cursors: self.cursors,
+                cursors: self.cursors.len(),
                 grant,
             };
-            f(&mut self.body, &mut Run::new(context, lent))
+            let before = work::page_reads();
+            let mut run = Run::new(context, lent);
+            let result = f(&mut self.body, &mut run);
+            let cursors = self.cursors.iter().enumerate();
+            note_reads(
+                &mut run,
+                cursors,
+                work::page_reads().since(before),
+                &mut self.reads,
+                self.changed,
+            );
+            result
         });
         self.body.close();
         self.subplans.iter_mut().flatten().for_each(|s| s.reset());
@@ -169,6 +194,25 @@ impl Executor {
         self.known.extend(self.hobts.iter().map(Arc::downgrade));
         self.known_at = epoch;
         Ok(())
+    }
+}
+
+/// Adds what each cursor has read to its hobt, and the rest to the one that was changed.
+fn note_reads<'c>(
+    run: &mut Run<'_>,
+    cursors: impl Iterator<Item = (usize, &'c usize)>,
+    mut rest: PageReads,
+    to: &mut [TableReads],
+    changed: Option<usize>,
+) {
+    for (at, &hobt) in cursors {
+        let Some(cursor) = run.cursors.at(at) else { continue };
+        let reads = cursor.reads();
+        rest = rest.since(reads.pages).since(reads.lob);
+        to[hobt].add(&reads);
+    }
+    if let Some(hobt) = changed {
+        to[hobt].add(&TableReads { pages: rest, ..TableReads::default() });
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::RowResult;
 use crate::heap_write::{rid_bytes, rid_of};
 use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
-use access::{LockPlan, PageHint, RowCursor, ScanRange};
+use access::{LockPlan, PageHint, RowCursor, ScanRange, TableReads};
 use base::{PageId, SqlResult};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
@@ -36,6 +36,7 @@ pub(crate) struct HeapCursor<'h> {
     waited: Option<Resource>,
     /// How many escalations the transaction had when `ask` was found.
     escalations: u64,
+    reads: TableReads,
 }
 
 impl<'h> HeapCursor<'h> {
@@ -63,6 +64,7 @@ impl<'h> HeapCursor<'h> {
             held: None,
             waited: None,
             escalations: 0,
+            reads: TableReads::default(),
         };
         cursor.aim(work, range)?;
         Ok(cursor)
@@ -78,6 +80,7 @@ impl<'h> HeapCursor<'h> {
             self.pages.push(page);
             (self.slot, self.one_row, self.listed) = (slot, true, true);
         }
+        self.reads.scans += u64::from(!self.one_row);
         // Rows may come into any page, but only one to a place.
         let guard = if self.one_row { Guard::Nothing } else { Guard::Table };
         self.ask = self.hobt.lock_table(work, &self.plan, guard)?;
@@ -185,7 +188,13 @@ impl<'h> HeapCursor<'h> {
                 self.bytes.extend_from_slice(bytes);
                 let range = from..self.bytes.len();
                 let at = self.rows.len();
-                self.hobt.fetch((bytes, id), at, &mut self.bytes, &mut self.values)?;
+                self.hobt.fetch(
+                    (bytes, id),
+                    at,
+                    &mut self.bytes,
+                    &mut self.values,
+                    &mut self.reads,
+                )?;
                 debug_assert!(self.rows.last().is_none_or(|r| r.2 < slot), "in order of slots");
                 self.rows.push((range, id, slot));
                 if let RowLock::Short(_) = ask {
@@ -215,7 +224,10 @@ impl RowCursor for HeapCursor<'_> {
         }
         debug_assert!(self.held.is_none() || self.rows.len() == 1, "a locked row is a batch");
         self.give_up_row(work);
-        self.refill(work).map_err(|e| self.hobt.sql(e))
+        let (before, lob) = (work::page_reads(), self.reads.lob);
+        let more = self.refill(work);
+        self.reads.note(work::page_reads().since(before), lob);
+        more.map_err(|e| self.hobt.sql(e))
     }
 
     #[inline]
@@ -248,5 +260,9 @@ impl RowCursor for HeapCursor<'_> {
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
         self.give_up_row(work);
         self.aim(work, range).map_err(|e| self.hobt.sql(e))
+    }
+
+    fn reads(&self) -> TableReads {
+        self.reads
     }
 }

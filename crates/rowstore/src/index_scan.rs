@@ -15,7 +15,7 @@ use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
-use access::{LockPlan, PageHint, RowCursor, ScanRange};
+use access::{LockPlan, PageHint, RowCursor, ScanRange, TableReads};
 use base::{PageId, SqlResult};
 use btree::{Bias, KeyBuf, LeafEnd, LeafRead, Next, Position, SearchKey};
 use buffer::ReadAhead;
@@ -78,6 +78,7 @@ pub(crate) struct IndexCursor<'h> {
     waited: Option<Resource>,
     /// How many escalations the transaction had when `ask` was found.
     escalations: u64,
+    reads: TableReads,
     /// Nobody else writes the table while the leaf at hand is latched.
     quiet: bool,
 }
@@ -122,6 +123,7 @@ impl<'h> IndexCursor<'h> {
             held: None,
             waited: None,
             escalations: 0,
+            reads: TableReads::default(),
             quiet: false,
         };
         cursor.aim(work, range)?;
@@ -139,6 +141,7 @@ impl<'h> IndexCursor<'h> {
         self.lower = limit(&range.lower);
         self.upper = limit(&range.upper);
         self.point = self.is_point();
+        self.reads.scans += u64::from(!self.point);
         self.backward = range.backward && !self.point;
         self.state = match self.backward && self.ask.is_range() {
             true => State::Beyond,
@@ -483,7 +486,13 @@ impl<'h> IndexCursor<'h> {
             debug_assert!(!self.point || self.rows.is_empty(), "a point has one row");
             let follows = |r: &Copied| (r.slot < leaf.slot()) != self.backward;
             debug_assert!(self.rows.last().is_none_or(follows), "in order of slots");
-            self.hobt.fetch(row, self.rows.len(), &mut self.bytes, &mut self.values)?;
+            self.hobt.fetch(
+                row,
+                self.rows.len(),
+                &mut self.bytes,
+                &mut self.values,
+                &mut self.reads,
+            )?;
             self.rows.push(Copied { bytes, page: leaf.page_id(), slot: leaf.slot() });
         }
         Ok(None)
@@ -499,7 +508,10 @@ impl RowCursor for IndexCursor<'_> {
         }
         debug_assert!(self.held.is_none() || self.rows.len() == 1, "a locked row is a batch");
         self.give_up_row(work);
-        self.refill(work).map_err(|e| self.hobt.sql(e))
+        let (before, lob) = (work::page_reads(), self.reads.lob);
+        let more = self.refill(work);
+        self.reads.note(work::page_reads().since(before), lob);
+        more.map_err(|e| self.hobt.sql(e))
     }
 
     #[inline]
@@ -533,5 +545,9 @@ impl RowCursor for IndexCursor<'_> {
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
         self.give_up_row(work);
         self.aim(work, range).map_err(|e| self.hobt.sql(e))
+    }
+
+    fn reads(&self) -> TableReads {
+        self.reads
     }
 }

@@ -14,7 +14,7 @@
 
 use crate::error::{RowError, RowResult};
 use crate::hobt::{HobtKind, HobtSpec, RowHobt};
-use access::{LockPlan, RowKey, WriteError};
+use access::{LockPlan, RowKey, TableReads, WriteError};
 use base::limits::RECORD_BYTES_MAX;
 use base::{AllocUnitId, PageId};
 use btree::{Bias, KeyColumn, SearchKey, SplitPolicy};
@@ -262,8 +262,10 @@ impl RowHobt {
         row: usize,
         bytes: &mut Vec<u8>,
         values: &mut Vec<Fetched>,
+        reads: &mut TableReads,
     ) -> RowResult<()> {
         let Some(large) = &self.large else { return Ok(()) };
+        let before = work::page_reads();
         for column in 0..self.spec.widths.len() {
             if let Some(Field::OffRow(pointer)) = self.layout.field(record, column) {
                 let from = bytes.len();
@@ -278,6 +280,8 @@ impl RowHobt {
                 values.push(Fetched { row, column, bytes: from..bytes.len() });
             }
         }
+        let pages = work::page_reads().since(before);
+        reads.add(&TableReads { lob: pages, ..TableReads::default() });
         Ok(())
     }
 }

@@ -27,6 +27,7 @@ mod session;
 mod settings;
 mod sink;
 mod state;
+mod statistics;
 mod steps;
 mod temp;
 mod text_size;

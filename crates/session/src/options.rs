@@ -98,6 +98,8 @@ impl Session {
             }
             "NO_BROWSETABLE" | "FORCEPLAN" | "REMOTE_PROC_TRANSACTIONS" if !on => {}
             "NO_BROWSETABLE" => {}
+            "STATISTICS IO" => settings.statistics_io = on,
+            "STATISTICS TIME" => settings.statistics_time = on,
             _ if name.starts_with("STATISTICS ") || name.starts_with("SHOWPLAN_") => {
                 if on {
                     return Err(unsupported());

@@ -258,6 +258,7 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
+        let began = self.began();
         let outcome = self.run_statement(act, place, out)?;
         let ready = act.ready[place].as_ref().expect("it has just run");
         let command = match &ready.plan.statement {
@@ -273,6 +274,8 @@ impl Session {
         self.state.entry.row_count.store(outcome.rows_affected, Relaxed);
         self.request_rows += outcome.rows_affected;
         self.finish_statement(outcome, command, assigns, out, scope);
+        let ready = act.ready[place].as_ref().expect("it has just run");
+        self.tell_statistics(ready, began, out);
         Ok(())
     }
 

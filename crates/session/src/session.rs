@@ -117,10 +117,12 @@ impl Session {
     fn batch(&mut self, text: &str, out: &mut Output<'_>) -> Result<(), Failure> {
         let text: Arc<str> = text.into();
         self.state.entry.set_text(Some(Arc::clone(&text)));
+        let began = self.began();
         let entry = match self.batch_program(&text) {
             Ok(entry) => entry,
             Err(errors) => return Err(self.tell_all(errors, DoneScope::Statement, out)),
         };
+        self.tell_compile_time(began, out);
         let mut act = self.idle.take(&entry);
         let result = self.run_program(&mut act, out, DoneScope::Statement);
         self.idle.give_back(act);

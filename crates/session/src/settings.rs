@@ -75,6 +75,10 @@ pub struct Settings {
     pub no_exec: bool,
     /// SET PARSEONLY
     pub parse_only: bool,
+    /// SET STATISTICS IO
+    pub statistics_io: bool,
+    /// SET STATISTICS TIME
+    pub statistics_time: bool,
     /// SET FMTONLY
     pub format_only: bool,
 }
@@ -126,6 +130,8 @@ impl Default for Settings {
             row_count: 0,
             no_exec: false,
             parse_only: false,
+            statistics_io: false,
+            statistics_time: false,
             format_only: false,
         }
     }

@@ -39,9 +39,9 @@ const FRONT: [Column; 24] = [
     col("endpoint_id", INT),
     col("last_request_start_time", SqlType::DateTime),
     maybe("last_request_end_time", SqlType::DateTime),
-    null("reads", BIG, NOT_PUBLISHED),
+    col("reads", BIG),
     null("writes", BIG, NOT_PUBLISHED),
-    null("logical_reads", BIG, NOT_PUBLISHED),
+    col("logical_reads", BIG),
     number("is_user_process", SqlType::Bit, 1, ONLY_USERS),
 ];
 
@@ -93,6 +93,8 @@ fn row(s: &SessionRow) -> Vec<Value> {
         int(session_list::endpoint(s)),
         datetime(s.request_start_time),
         datetime(s.request_end_time),
+        big(s.reads),
+        big(s.logical_reads),
     ];
     cells.extend(session_list::options(s));
     cells.extend([

@@ -1,0 +1,136 @@
+//! SET STATISTICS IO and TIME: what a statement has read and how long it took, as messages behind
+//! its rows.
+
+use crate::activation::Ready;
+use crate::output::Output;
+use crate::session::Session;
+use access::TableReads;
+use base::{DatabaseId, HobtId, SqlError, messages};
+use plan::{Physical, PhysicalPlan, Statement};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// When something began: the clock, and the thread's own time.
+#[derive(Clone, Copy)]
+pub(crate) struct Began {
+    clock_ns: u64,
+    cpu_ns: u64,
+}
+
+impl Began {
+    pub(crate) fn now() -> Began {
+        Began { clock_ns: os::clock::monotonic_ns(), cpu_ns: os::clock::thread_cpu_ns() }
+    }
+
+    /// Milliseconds since then: of the thread, and on the clock.
+    fn passed_ms(self) -> (u128, u128) {
+        let now = Began::now();
+        let ms = |from, to: u64| Duration::from_nanos(to.saturating_sub(from)).as_millis();
+        (ms(self.cpu_ns, now.cpu_ns), ms(self.clock_ns, now.clock_ns))
+    }
+}
+
+impl Session {
+    /// The moment, if anybody wants to know how long what follows takes.
+    pub(crate) fn began(&self) -> Option<Began> {
+        self.state.settings.statistics_time.then(Began::now)
+    }
+
+    /// Tells how long text took to become a program.
+    pub(crate) fn tell_compile_time(&self, began: Option<Began>, out: &mut Output<'_>) {
+        if let Some(began) = began {
+            let (cpu, elapsed) = began.passed_ms();
+            out.message(&SqlError::new(messages::STATISTICS_COMPILE, &[&cpu, &elapsed]));
+        }
+    }
+
+    /// Counts what a statement has read, and tells what the session's settings ask for.
+    pub(crate) fn tell_statistics(
+        &self,
+        ready: &Ready,
+        began: Option<Began>,
+        out: &mut Output<'_>,
+    ) {
+        let from_disk = |p: &work::PageReads| p.physical + p.read_ahead;
+        let (mut disk, mut logical) = (0, 0);
+        for (_, _, reads) in ready.executor.reads() {
+            disk += from_disk(&reads.pages) + from_disk(&reads.lob);
+            logical += reads.pages.logical + reads.lob.logical;
+        }
+        // Nobody else writes them: no locked addition for each statement.
+        let entry = &self.state.entry;
+        entry.reads.store(entry.reads.load(Relaxed) + disk, Relaxed);
+        entry.logical_reads.store(entry.logical_reads.load(Relaxed) + logical, Relaxed);
+        if self.state.settings.statistics_io {
+            for (table, reads) in by_table(ready) {
+                out.message(&io_message(&table, &reads));
+            }
+        }
+        if let Some(began) = began {
+            let (cpu, elapsed) = began.passed_ms();
+            out.message(&SqlError::new(messages::STATISTICS_TIME, &[&cpu, &elapsed]));
+        }
+    }
+}
+
+fn io_message(table: &str, reads: &TableReads) -> SqlError {
+    let (pages, lob) = (&reads.pages, &reads.lob);
+    SqlError::new(
+        messages::STATISTICS_IO,
+        &[
+            &table,
+            &reads.scans,
+            &pages.logical,
+            &pages.physical,
+            &pages.read_ahead,
+            &lob.logical,
+            &lob.physical,
+            &lob.read_ahead,
+        ],
+    )
+}
+
+/// What was read of each table, its indexes together, in the order of the plan.
+fn by_table(ready: &Ready) -> Vec<(String, TableReads)> {
+    let names = names(&ready.plan);
+    let mut tables: Vec<(String, TableReads)> = Vec::new();
+    for (database, hobt, reads) in ready.executor.reads() {
+        let Some((.., name)) = names.iter().find(|n| (n.0, n.1) == (database, hobt)) else {
+            continue;
+        };
+        match tables.iter_mut().find(|(table, _)| table == name) {
+            Some((_, sum)) => sum.add(reads),
+            None => tables.push((name.to_string(), *reads)),
+        }
+    }
+    tables
+}
+
+/// The table of each heap and index of a plan.
+fn names(plan: &PhysicalPlan) -> Vec<(DatabaseId, HobtId, &str)> {
+    let mut names = Vec::new();
+    let (source, target) = match &plan.statement {
+        Statement::Query(q) => (Some(&q.source), None),
+        Statement::Assign(a) => (Some(&a.source), None),
+        Statement::Insert(i) => (Some(&i.source), Some(&i.target)),
+        Statement::Update(u) => (Some(&u.source), Some(&u.target)),
+        Statement::Delete(d) => (Some(&d.source), Some(&d.target)),
+        Statement::Scalar(_) | Statement::Condition(_) => (None, None),
+    };
+    for tree in source.into_iter().chain(plan.subqueries.iter().map(|s| &s.source)) {
+        tree.for_each(&mut |node| {
+            let source = match node {
+                Physical::Access(a) => &a.source,
+                Physical::Lookup(l) => &l.source,
+                _ => return,
+            };
+            let table = source.table.split_once('.').map_or(&*source.table, |(_, table)| table);
+            names.push((source.database, source.hobt, table));
+        });
+    }
+    if let Some(target) = target {
+        let index = |i: &plan::IndexTarget| (target.database, i.hobt, &*target.table_name);
+        names.extend(target.indexes.iter().map(index));
+    }
+    names
+}
