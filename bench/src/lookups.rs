@@ -54,7 +54,7 @@ fn figure(what: &str, us: f64, limit: f64) -> Figure {
 /// What the session has read after many lookups, against the depth of the index.
 fn pages_of_a_lookup(server: &mut ghostlight::Ghostlight) -> Outcome<Figure> {
     let depth = server.number(
-        "select index_depth from sys.dm_db_index_physical_stats(db_id(), object_id('p'), 1, null, 'LIMITED')",
+        "select cast(index_depth as int) from sys.dm_db_index_physical_stats(db_id(), object_id('p'), 1, null, 'LIMITED')",
     )?;
     let reads = "select logical_reads from sys.dm_exec_sessions where session_id = @@spid";
     let before = server.number(reads)?;
