@@ -50,6 +50,7 @@ fn index(n: i32, name: &str, kind: IndexKind, key: &[usize]) -> Index {
         fill_factor: 80,
         ignore_dup_key: false,
         disabled: false,
+        gathered: Default::default(),
     }
 }
 
@@ -86,6 +87,7 @@ fn orders() -> Table {
         name: "Orders".into(),
         columns,
         indexes: vec![index(1, "PK_Orders", IndexKind::Clustered, &[1]), second],
+        statistics: Vec::new(),
         checks: vec![check(90_010, Some(7)), check(90_011, None)],
         is_temp: false,
     }

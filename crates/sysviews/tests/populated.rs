@@ -169,11 +169,21 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
         }
         "sys.dm_exec_sql_text" => &handles,
         "sys.dm_exec_input_buffer" => &["51, null", "52, null"],
+        "sys.dm_db_stats_properties" | "sys.dm_db_stats_histogram" => {
+            return statistics(name);
+        }
         "sys.dm_db_log_info" => &["1", "null"],
         "sys.dm_io_virtual_file_stats" => &["null, null"],
         other => panic!("{other} is a function without arguments here"),
     };
     arguments.iter().map(|a| format!("select * from {name}({a})")).collect()
+}
+
+/// Functions of statistics take no wildcards: they are asked for tables by name.
+fn statistics(function: &str) -> Vec<String> {
+    let asked = [("filled", 1), ("filled", 2), ("filled", 3), ("t", 1), ("heap", 2)];
+    let query = |(table, n)| format!("select * from {function}(object_id('dbo.{table}'), {n})");
+    asked.map(query).into()
 }
 
 /// What every column has held so far.
@@ -252,6 +262,10 @@ const DEFINITIONS: &[&str] = &[
     "insert dbo.filled (k, v) select number, number % 7 from master..spt_values
         where type = 'P'",
     "delete dbo.heap where a = 2",
+    "update dbo.filled set w = k / 3",
+    "create statistics st_filled on dbo.filled (w, v) with sample 50 percent, norecompute",
+    "update statistics dbo.filled (uq_filled, ix_filled)",
+    "update statistics dbo.heap",
 ];
 
 /// The same in another database.
