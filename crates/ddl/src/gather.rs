@@ -80,8 +80,12 @@ pub(crate) fn of_index(
     let source = place.builder.open(&HobtSpec::of(table, index))?;
     let mut picker = Picker::new(sample, source.size().rows);
     let mut collector = collector(table, &columns);
+    let waiter = Arc::clone(cx.work.owner().waiter());
     let mut cursor = source.scan(cx.work, &ScanRange::default(), &READ)?;
     while cursor.next(cx.work)? {
+        if picker.rows.is_multiple_of(ROWS_PER_CHECK) {
+            waiter.check().map_err(SqlError::from)?;
+        }
         if picker.takes_next() {
             let key = key_of(&*cursor, &fields)?;
             let key: Vec<Option<&[u8]>> = key.iter().map(|f| f.inline()).collect();
