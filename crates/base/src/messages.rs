@@ -354,10 +354,12 @@ messages! {
     MERGE_NEEDS_SEMICOLON = 10713, 15, "A MERGE statement must be terminated by a semi-colon (;).";
     FUNCTION_NOT_WINDOW = 10752, 15, "The function '{0}' may not have a window frame.";
     WINDOW_NEEDS_OVER = 10753, 15, "The function '{0}' must have an OVER clause.";
+    STATISTICS_UPDATED = 15005, 10, "Statistics for all tables have been updated.";
     HELP_NOT_FOUND = 15009, 16, "The object '{0}' does not exist in database '{1}' or is invalid for this operation.";
     COMPATIBILITY_LEVEL_INVALID = 15048, 16, "Valid values of the database compatibility level are {0}.";
     CANNOT_FIND_PRINCIPAL = 15151, 16, "Cannot {0} the {1} '{2}', because it does not exist or you do not have permission.";
     HELP_NO_INDEXES = 15472, 10, "The object '{0}' does not have any indexes, or you do not have permissions.";
+    STATISTICS_UPDATING = 15650, 10, "Updating {0}";
     SESSION_CONTEXT_READ_ONLY = 15664, 16, "Cannot set key '{0}' in the session context. The key has been set as read_only for this session.";
     CONNECTIONS_FULL = 17809, 20, "Could not connect because the maximum number of '{0}' user connections has already been reached. The system administrator can use sp_configure to increase the maximum value. The connection has been closed.";
     TDS_PRELOGIN = 17828, 20, "The prelogin packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";
