@@ -10,13 +10,18 @@ use std::time::Instant;
 
 const PASSWORD: &str = "Bench-engine-1";
 
-struct Ghostlight {
+/// A running server and a session of it.
+pub(crate) struct Ghostlight {
     server: Server,
     port: u16,
     session: Session,
 }
 
 pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
+    start_server(start).map(|server| Some(Box::new(server) as Box<dyn Engine>))
+}
+
+pub(crate) fn start_server(start: &Start<'_>) -> Outcome<Ghostlight> {
     let folder = empty(start.folder, None)?;
     let port = free_port()?;
     let mut command = Command::new(start.binary);
@@ -40,7 +45,7 @@ pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
     ] {
         session.batch(sql).map_err(|e| format!("{sql}: {e}"))?;
     }
-    Ok(Some(Box::new(Ghostlight { server, port, session })))
+    Ok(Ghostlight { server, port, session })
 }
 
 fn login(port: u16, database: &str) -> Outcome<Session> {
@@ -48,6 +53,11 @@ fn login(port: u16, database: &str) -> Outcome<Session> {
 }
 
 impl Ghostlight {
+    /// Another session in the database.
+    pub(crate) fn login(&self) -> Outcome<Session> {
+        login(self.port, "bench")
+    }
+
     fn sessions(&self, count: usize) -> Outcome<Vec<Session>> {
         (0..count).map(|_| login(self.port, "bench")).collect()
     }

@@ -13,6 +13,7 @@
 mod engine;
 mod ghostlight;
 mod load;
+mod lookups;
 mod mariadb;
 mod pair;
 mod postgresql;
@@ -71,6 +72,11 @@ enum Choice {
         #[arg(long, default_value_t = 3)]
         repetitions: usize,
     },
+    /// Point lookups in 10 million rows
+    Lookups {
+        #[arg(long, default_value_t = 3)]
+        repetitions: usize,
+    },
     /// Two sessions that update different tables in memory, against one
     Pair {
         #[arg(long, default_value_t = 500_000)]
@@ -92,6 +98,7 @@ fn main() -> ExitCode {
             w9::run(binary, folder, (seconds, repetitions), &choice)
         }
         Choice::Sets { repetitions } => sets::run(binary, folder, repetitions),
+        Choice::Lookups { repetitions } => lookups::run(binary, folder, repetitions),
         Choice::Pair { updates, repetitions } => pair::run(binary, folder, updates, repetitions),
     };
     match outcome {

@@ -4,7 +4,8 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use tds::{
     Encryption, Headers, Login7, Message, PacketAssembler, PacketStatus, PacketType, Prelogin,
-    ProductVersion, Protection, ResponseReader, Token, frame,
+    Procedure, ProductVersion, Protection, ResponseReader, RpcCall, RpcOptions, RpcParameter,
+    Token, frame,
 };
 use types::Value;
 
@@ -111,6 +112,23 @@ impl Session {
             if last && left == 0 && header.is_empty() {
                 return Ok(());
             }
+        }
+    }
+
+    /// Calls a procedure; the tokens of its answer, or its first error.
+    pub(crate) fn call(
+        &mut self,
+        procedure: Procedure,
+        parameters: Vec<RpcParameter>,
+    ) -> Result<Vec<Token>, String> {
+        let call = RpcCall { procedure, options: RpcOptions(0), parameters };
+        let mut payload = Vec::new();
+        tds::encode_rpc(&Headers::new(0), &[call], &mut payload).map_err(|e| e.to_string())?;
+        self.send(PacketType::Rpc, payload).map_err(|e| e.to_string())?;
+        let tokens = self.response().map_err(|e| e.to_string())?;
+        match tokens.iter().find_map(|t| if let Token::Error(e) = t { Some(e) } else { None }) {
+            Some(e) => Err(format!("{}: {}", e.number, e.text)),
+            None => Ok(tokens),
         }
     }
 

@@ -289,7 +289,7 @@ impl Pages {
         let slot = self.slot(id)?;
         reads::count_logical();
         if let Latched::Absent = state::latch_exclusive(slot.state()) {
-            self.frame_for(slot)?;
+            let _ = self.frame_for(slot)?;
             slot.address().bytes_mut().fill(0);
             slot.state().fetch_or(RESIDENT, Relaxed);
         }
@@ -348,7 +348,7 @@ impl Pages {
         Ok(true)
     }
 
-    fn frame_for(&self, slot: PageSlot<'_>) -> Result<(), BufferError> {
+    fn frame_for(&self, slot: PageSlot<'_>) -> Result<u32, BufferError> {
         debug_assert!(state::is_exclusive(slot.state()), "who brings a page in holds it alone");
         debug_assert!(!state::is_resident(slot.state()), "a page has one frame");
         let clean = slot.recovery_lsn().load(Relaxed) == 0;
@@ -362,11 +362,11 @@ impl Pages {
     #[cold]
     fn bring_in(&self, slot: PageSlot<'_>, for_redo: bool) -> Result<(), BufferError> {
         reads::count_physical();
-        self.frame_for(slot)?;
+        let frame = self.frame_for(slot)?;
         let done = self.read_and_check(slot, for_redo);
         if done.is_err() {
             slot.file.release(slot.id.page, 1);
-            self.pool.return_frame(slot.file.number, slot.id.page);
+            self.pool.return_frame(frame, slot.file.number, slot.id.page);
             state::unlatch_exclusive(slot.state(), 0, 0);
         }
         done

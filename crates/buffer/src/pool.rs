@@ -117,11 +117,11 @@ impl Pool {
     }
 
     /// A free frame, if there is one, for a page that its caller holds exclusively.
-    fn pop_free(&self, number: u16, page: u32) -> bool {
-        let Some(frame) = self.free.lock().pop() else { return false };
+    fn pop_free(&self, number: u16, page: u32) -> Option<u32> {
+        let frame = self.free.lock().pop()?;
         let before = self.frames[frame as usize].swap(frame_word(number, page), Relaxed);
         assert_eq!(before, 0, "a free frame names no page (rule 5)");
-        true
+        Some(frame)
     }
 
     pub(crate) fn register(&self, make: impl FnOnce(u16) -> Arc<PageFile>) -> Arc<PageFile> {
@@ -165,10 +165,10 @@ impl Pool {
     }
 
     /// A frame for a page that its caller holds exclusively.
-    pub(crate) fn take_frame(&self, number: u16, page: u32) -> Result<(), BufferError> {
+    pub(crate) fn take_frame(&self, number: u16, page: u32) -> Result<u32, BufferError> {
         for attempt in 0..200 {
-            if self.pop_free(number, page) {
-                return Ok(());
+            if let Some(frame) = self.pop_free(number, page) {
+                return Ok(frame);
             }
             if self.evict(EVICT_BATCH) == 0 && attempt > 2 {
                 os::task::sleep_ns(100_000 << attempt.min(6));
@@ -178,17 +178,15 @@ impl Pool {
     }
 
     /// A frame for a page that its caller holds exclusively, if there is one without waiting.
-    pub(crate) fn try_take_frame(&self, number: u16, page: u32) -> bool {
+    pub(crate) fn try_take_frame(&self, number: u16, page: u32) -> Option<u32> {
         self.pop_free(number, page)
     }
 
     /// Gives a frame back that was taken for a page that could not be brought in.
-    pub(crate) fn return_frame(&self, number: u16, page: u32) {
-        let word = frame_word(number, page);
-        let frame = self.frames.iter().position(|f| f.load(Relaxed) == word);
-        let frame = frame.expect("the frame was taken for this page");
-        self.frames[frame].store(0, Relaxed);
-        self.put_free(frame as u32);
+    pub(crate) fn return_frame(&self, frame: u32, number: u16, page: u32) {
+        let was = self.frames[frame as usize].swap(0, Relaxed);
+        assert_eq!(was, frame_word(number, page), "the frame was taken for this page");
+        self.put_free(frame);
     }
 
     /// Takes a page out of memory that its caller holds exclusively, whether it differs from the
@@ -201,7 +199,11 @@ impl Pool {
         file.recovery_lsn(page).store(0, Relaxed);
         file.release(page, 1);
         word.fetch_and(!(RESIDENT | REFERENCED), Relaxed);
-        self.return_frame(file.number, page);
+        // Rare: a page of a temporary table that is gone, now of a spill file.
+        let named = frame_word(file.number, page);
+        let frame = self.frames.iter().position(|f| f.load(Relaxed) == named);
+        let frame = frame.expect("a page in memory has a frame");
+        self.return_frame(frame as u32, file.number, page);
     }
 
     /// Frees about `wanted` frames, writing dirty pages when clean ones are few. What is written

@@ -56,6 +56,11 @@ impl ReadAhead {
         if self.steps > 0 && to.page < self.until {
             return;
         }
+        // Where the next page is in memory nothing is read: pages behind it that never were
+        // written would be read again and again.
+        if self.steps > 0 && pages.is_resident(to) {
+            return;
+        }
         let window = self.window(to);
         self.until = to.page.saturating_add(window);
         assert!((1..=WINDOW).contains(&window), "the page itself, and a bounded number behind it");
@@ -77,12 +82,17 @@ impl ReadAhead {
 }
 
 impl Pages {
+    /// Whether a page is in memory, at this moment.
+    fn is_resident(&self, id: PageId) -> bool {
+        self.slot(id).is_ok_and(|slot| state::is_resident(slot.state()))
+    }
+
     /// Brings a run of pages in with one read, as far as they are absent, within the file, and
     /// frames can be had without waiting for anybody. Damage is left for readers.
     pub fn read_ahead(&self, first: PageId, pages: u32) {
         let Ok(slot) = self.slot(first) else { return };
         let file = slot.file;
-        let pages = pages.min(self.pool.frame_count() as u32 / 4);
+        let pages = pages.min(WINDOW).min(self.pool.frame_count() as u32 / 4);
         let len = file.file.len().unwrap_or(0) / PAGE_BYTES as u64;
         let end = (u64::from(first.page) + u64::from(pages)).min(len) as u32;
         let absent = |page: &u32| !state::is_resident(file.state(*page));
@@ -95,42 +105,46 @@ impl Pages {
             // Memory is contiguous within a segment.
             let edge = end.min((at / crate::raw::SEGMENT_PAGES + 1) * crate::raw::SEGMENT_PAGES);
             assert!(at < edge, "each turn goes on");
-            let n = (at..edge).take_while(|&page| self.claim(file, page)).count() as u32;
+            let mut frames = [0; WINDOW as usize];
+            // A place first, then a claim: none is lost.
+            let places = frames.iter_mut().zip(at..edge);
+            let n = places.map_while(|(p, page)| self.claim(file, page).map(|f| *p = f)).count();
             if n > 0 {
-                self.read_run(file, at, n);
+                self.read_run(file, at, &frames[..n]);
             }
-            at += n.max(1);
+            at += (n as u32).max(1);
         }
     }
 
     /// Latches an absent page exclusively and gets it a frame, without waiting.
-    fn claim(&self, file: &PageFile, page: u32) -> bool {
+    fn claim(&self, file: &PageFile, page: u32) -> Option<u32> {
         if file.state(page).load(Relaxed) & RESIDENT != 0 {
-            return false;
+            return None;
         }
         match state::try_exclusive(file.state(page)) {
             Some(Latched::Absent) => {
                 let writing = file.state(page).load(Relaxed) & WRITING != 0;
                 debug_assert!(!writing, "rule 4: a page on its way home stays in memory");
                 debug_assert_eq!(file.recovery_lsn(page).load(Relaxed), 0, "nor is it dirty");
-                self.pool.try_take_frame(file.number, page) || {
+                let frame = self.pool.try_take_frame(file.number, page);
+                if frame.is_none() {
                     state::unlatch_exclusive(file.state(page), 0, 0);
-                    false
                 }
+                frame
             }
             Some(Latched::Resident) => {
                 state::unlatch_exclusive(file.state(page), 0, 0);
-                false
+                None
             }
-            None => false,
+            None => None,
         }
     }
 
     /// Reads a run of claimed pages and lets them go: sound ones in memory, the others absent.
-    fn read_run(&self, file: &PageFile, first: u32, pages: u32) {
-        assert!(pages > 0, "there is something to read");
-        let read = file.read(first, pages).is_ok();
-        for page in first..first + pages {
+    fn read_run(&self, file: &PageFile, first: u32, frames: &[u32]) {
+        assert!(!frames.is_empty(), "there is something to read");
+        let read = file.read(first, frames.len() as u32).is_ok();
+        for (page, &frame) in (first..).zip(frames) {
             let id = PageId { file: file.id, page };
             if read && page::verify(file.address(page).bytes(), id) {
                 debug_assert!(!state::is_resident(file.state(page)), "it was claimed as absent");
@@ -138,7 +152,7 @@ impl Pages {
                 reads::count_read_ahead();
             } else {
                 file.release(page, 1);
-                self.pool.return_frame(file.number, page);
+                self.pool.return_frame(frame, file.number, page);
                 state::unlatch_exclusive(file.state(page), 0, 0);
             }
         }

@@ -102,7 +102,7 @@ fn read(file: &mut dyn SpillFile, seed: u64, count: u64) {
 /// Rows come back in order and whole, again and again; long files go to the disk in long runs.
 #[test]
 fn what_was_written_is_read() {
-    let p = place(64, 1024, 1 << 20, 1 << 20);
+    let p = place(64, 1024, 1 << 20, 16 << 20);
     let mut empty = p.spill.create().unwrap();
     read(empty.as_mut(), 1, 0);
     let mut file = p.spill.create().unwrap();
@@ -129,7 +129,7 @@ fn what_was_written_is_read() {
 /// A file shorter than a block is nowhere but in memory.
 #[test]
 fn a_short_file_touches_no_disk() {
-    let p = place(64, 1024, 1 << 20, 1 << 20);
+    let p = place(64, 1024, 1 << 20, 16 << 20);
     let (before, log) = (p.stats(), p.db.log().next_lsn());
     let mut files: Vec<_> = (0..4).map(|_| p.spill.create().unwrap()).collect();
     for file in &mut files {
@@ -145,6 +145,26 @@ fn a_short_file_touches_no_disk() {
     }
     drop(files);
     assert_eq!((p.stats(), p.db.log().next_lsn()), (before, log));
+}
+
+/// Many short files have no more than their share of memory together: the others are on the disk.
+#[test]
+fn many_short_files_leave_memory_to_others() {
+    let p = place(64, 1024, 1 << 20, 1 << 20);
+    let share = p.memory.limit_bytes() / 16;
+    let mut files: Vec<_> = (0..60).map(|_| p.spill.create().unwrap()).collect();
+    for (n, file) in files.iter_mut().enumerate() {
+        (0..16).for_each(|_| file.append(&[n as u8; 1000]).unwrap());
+        file.rewind().unwrap();
+        let blocks = p.memory.reserved_bytes() - 64 * 8224;
+        assert!(blocks <= share, "{blocks} of {share} after {n} files");
+    }
+    for (n, file) in files.iter_mut().enumerate() {
+        for _ in 0..16 {
+            assert_eq!(file.next().unwrap(), Some(&[n as u8; 1000][..]));
+        }
+        assert_eq!(file.next().unwrap(), None);
+    }
 }
 
 /// Where no memory is left for blocks they are one page each, and nothing else is different.

@@ -161,17 +161,13 @@ impl Executor {
             let mut run = Run::new(context, lent);
             let result = f(&mut self.body, &mut run);
             let cursors = self.cursors.iter().enumerate();
-            note_reads(
-                &mut run,
-                cursors,
-                work::page_reads().since(before),
-                &mut self.reads,
-                self.changed,
-            );
+            let all = work::page_reads().since(before);
+            note_reads(&mut run, cursors, all, &mut self.reads, self.changed);
+            // Before the grant goes, to somebody who waits for the memory.
+            self.body.close();
+            run.subplans.iter_mut().flatten().for_each(|s| s.reset());
             result
         });
-        self.body.close();
-        self.subplans.iter_mut().flatten().for_each(|s| s.reset());
         self.frame.fill(Value::Null);
         self.hobts.clear();
         result

@@ -142,7 +142,11 @@ impl HashJoin {
             }
             if overflow.is_none() {
                 let bytes = slots_bytes(run, &self.build_slots) + JoinTable::ROW_BYTES;
-                if run.take_memory(bytes, self.table.memory_bytes()) || level >= LEVEL_MAX {
+                let fits = run.take_memory(bytes, self.table.memory_bytes());
+                if !fits && level >= LEVEL_MAX {
+                    run.overdraw_memory(bytes);
+                }
+                if fits || level >= LEVEL_MAX {
                     self.table.push(run, hash, bytes);
                     continue;
                 }

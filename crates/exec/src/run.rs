@@ -83,6 +83,14 @@ impl<'r> Run<'r> {
         if self.ticks.is_multiple_of(ROWS_PER_CHECK) { self.check() } else { Ok(()) }
     }
 
+    /// The same for something that takes as long as so many rows.
+    #[inline]
+    pub(crate) fn tick_by(&mut self, rows: u32) -> SqlResult<()> {
+        let before = self.ticks / ROWS_PER_CHECK;
+        self.ticks = self.ticks.wrapping_add(rows);
+        if self.ticks / ROWS_PER_CHECK == before { Ok(()) } else { self.check() }
+    }
+
     #[cold]
     fn check(&self) -> SqlResult<()> {
         Ok(self.work.owner().waiter().check()?)

@@ -217,7 +217,7 @@ impl State {
             let bytes = first.request.required_bytes;
             if self.take(kind, bytes, target_bytes) {
                 self.grant(&first, bytes);
-            } else if self.of(kind).grantees.is_empty() {
+            } else if self.of(kind).granted_bytes == 0 {
                 self.force(&first);
             } else {
                 return;
@@ -262,29 +262,34 @@ impl ResourceSemaphores {
     /// # Errors
     /// 8645 when it waited too long; the cancellation of the request.
     pub(crate) fn ask(&self, work: &Work, request: Request) -> SqlResult<MemoryGrant<'_>> {
-        let mut state = self.state.lock();
-        let grant = self.asker(&mut state, work, request);
-        let asker = &grant.asker;
-        if state.is_grantee(asker.session) {
-            state.force(asker);
-        } else if !state.take_first(request) {
-            state.of(request.kind).queue.push_back(Arc::clone(asker));
-            state.admit(request.kind);
-        } else {
-            state.grant(asker, request.required_bytes);
-        }
-        let granted = grant.is_granted();
-        drop(state);
-        if granted { Ok(grant) } else { self.wait(grant) }
+        let asker = {
+            let mut state = self.state.lock();
+            let asker = asker(&mut state, work, request);
+            if state.is_grantee(asker.session) {
+                state.force(&asker);
+            } else if !state.take_first(request) {
+                state.of(request.kind).queue.push_back(Arc::clone(&asker));
+                state.admit(request.kind);
+            } else {
+                state.grant(&asker, request.required_bytes);
+            }
+            asker
+        };
+        // Made when the state is free: dropping it takes the state's mutex.
+        let grant = MemoryGrant { semaphores: self, asker };
+        if grant.is_granted() { Ok(grant) } else { self.wait(grant) }
     }
 
     /// A grant that begins with nothing and waits for nobody: of a statement that may not need
     /// any.
     pub(crate) fn begin_empty(&self, work: &Work, request: Request) -> MemoryGrant<'_> {
-        let mut state = self.state.lock();
-        let grant = self.asker(&mut state, work, Request { required_bytes: 0, ..request });
-        state.grant(&grant.asker, 0);
-        grant
+        let asker = {
+            let mut state = self.state.lock();
+            let asker = asker(&mut state, work, Request { required_bytes: 0, ..request });
+            state.grant(&asker, 0);
+            asker
+        };
+        MemoryGrant { semaphores: self, asker }
     }
 
     /// Memory of an index build that sorts: waits for what a sort requires, then takes more up to
@@ -307,24 +312,6 @@ impl ResourceSemaphores {
         }
         grant.note_used(grant.bytes());
         Ok(BuildGrant(grant))
-    }
-
-    fn asker(&self, state: &mut State, work: &Work, request: Request) -> MemoryGrant<'_> {
-        state.tickets += 1;
-        let asker = Arc::new(Asker {
-            ticket: state.tickets,
-            session: work.session(),
-            waiter: Arc::clone(work.owner().waiter()),
-            request,
-            asked_at: clock::now().0,
-            asked_ns: monotonic_ns(),
-            granted: AtomicBool::new(false),
-            granted_at: AtomicI64::new(0),
-            granted_bytes: AtomicUsize::new(0),
-            used_bytes: AtomicUsize::new(0),
-            used_bytes_max: AtomicUsize::new(0),
-        });
-        MemoryGrant { semaphores: self, asker }
     }
 
     fn wait<'s>(&'s self, grant: MemoryGrant<'s>) -> SqlResult<MemoryGrant<'s>> {
@@ -553,6 +540,24 @@ impl ResourceSemaphores {
         };
         (0..).zip(&state.semaphores).map(row).collect()
     }
+}
+
+/// Somebody who asks, with the next ticket.
+fn asker(state: &mut State, work: &Work, request: Request) -> Arc<Asker> {
+    state.tickets += 1;
+    Arc::new(Asker {
+        ticket: state.tickets,
+        session: work.session(),
+        waiter: Arc::clone(work.owner().waiter()),
+        request,
+        asked_at: clock::now().0,
+        asked_ns: monotonic_ns(),
+        granted: AtomicBool::new(false),
+        granted_at: AtomicI64::new(0),
+        granted_bytes: AtomicUsize::new(0),
+        used_bytes: AtomicUsize::new(0),
+        used_bytes_max: AtomicUsize::new(0),
+    })
 }
 
 #[cfg(test)]

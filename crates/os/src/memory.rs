@@ -37,6 +37,13 @@ pub struct Reservation {
     bytes: usize,
 }
 
+impl Clerk {
+    /// What is reserved for it now.
+    pub fn used_bytes(&self) -> usize {
+        self.used_bytes.load(Relaxed)
+    }
+}
+
 impl Memory {
     /// An authority over this many bytes.
     pub fn new(limit_bytes: usize) -> Arc<Self> {

@@ -23,10 +23,11 @@ impl RowHobt {
                     // Not `check`, which may give others their turn: the leaf is latched.
                     waiter.cancellation().map_or(Ok(()), Err)?;
                     rows += u64::from(!RecordKind::of(leaf.record()[0]).is_ghost());
-                    if leaf.slot() + 1 == leaf.view().slot_count() {
-                        ahead.step(&self.home.pages, leaf.page_id(), leaf.view().next_page());
-                    }
-                    at = leaf.forward()?;
+                    let edge = leaf.slot() + 1 == leaf.view().slot_count();
+                    at = match edge {
+                        true => self.beyond_leaf(tree, leaf, &mut ahead)?,
+                        false => leaf.forward()?,
+                    };
                 }
             }
             None => {
@@ -44,6 +45,24 @@ impl RowHobt {
             }
         }
         Ok(rows)
+    }
+
+    /// The first record behind a leaf, which is let go while pages are read ahead.
+    fn beyond_leaf<'t>(
+        &self,
+        tree: &'t btree::Tree,
+        leaf: btree::LeafRead<'t>,
+        ahead: &mut ReadAhead,
+    ) -> RowResult<Option<btree::LeafRead<'t>>> {
+        let mut position = btree::Position::default();
+        leaf.save(&mut position)?;
+        let (from, to) = (leaf.page_id(), leaf.view().next_page());
+        drop(leaf);
+        ahead.step(&self.home.pages, from, to);
+        Ok(match tree.resume_next(&position, btree::Bias::FirstAbove)? {
+            btree::Next::Record(leaf) => Some(leaf),
+            btree::Next::End(_) => None,
+        })
     }
 
     /// Rows as sys.partitions shows them, uncommitted ones included; counted at the first

@@ -17,7 +17,7 @@
 use crate::spill_block::{Block, BlockMemory};
 use access::{Spill, SpillFile};
 use base::limits::{PAGE_BODY_BYTES, PAGE_BYTES};
-use base::{AllocUnitId, PageId, SqlError, SqlResult};
+use base::{AllocUnitId, PageId, SqlError, SqlResult, messages};
 use buffer::{Change, Undo};
 use os::memory::Memory;
 use page::PageView;
@@ -72,6 +72,9 @@ impl Spill for TempSpill {
         }))
     }
 }
+
+/// A row's buffer that is larger is not kept.
+const LONG_ROW_BYTES: usize = 64 << 10;
 
 struct File {
     home: Arc<Home>,
@@ -286,26 +289,40 @@ enum Piece {
 impl SpillFile for File {
     fn append(&mut self, bytes: &[u8]) -> SqlResult<()> {
         assert!(!self.reading, "what is read is not added to");
-        let n = u32::try_from(bytes.len()).expect("a spilled row is shorter than 4 GB");
+        let n = u32::try_from(bytes.len()).map_err(|_| {
+            SqlError::new(messages::INTERNAL, &[&"a row to be spilled is longer than 4 GB"])
+        })?;
         self.put(&n.to_le_bytes())?;
         self.put(bytes)
     }
 
     fn rewind(&mut self) -> SqlResult<()> {
-        if !self.reading && self.unit.is_some() && self.block.as_ref().is_some_and(|b| b.len() > 0)
-        {
+        let filled = self.block.as_ref().is_some_and(|b| b.len() > 0);
+        let stays = self.unit.is_none() && !self.memory.is_short();
+        if !self.reading && filled && !stays {
             self.flush()?;
         }
+        let first = !self.reading;
         self.reading = true;
         (self.loaded, self.at) = (0, 0);
         match &mut self.block {
             // Memory is for those who read.
             block if self.unit.is_some() => *block = None,
-            Some(block) => block.join(block.len()),
-            None => {}
+            Some(block) if first => *block = block.fitted(&self.memory),
+            _ => {}
         }
         assert_eq!(self.unit.is_some(), self.block.is_none() && self.written > 0, "in one place");
         Ok(())
+    }
+
+    fn read(&mut self, out: &mut Vec<u8>) -> SqlResult<bool> {
+        out.clear();
+        let found = self.next()?.map(|bytes| out.extend_from_slice(bytes)).is_some();
+        if self.row.capacity() > LONG_ROW_BYTES {
+            // Many files that are merged would each keep a long row twice.
+            self.row = Vec::new();
+        }
+        Ok(found)
     }
 
     fn next(&mut self) -> SqlResult<Option<&[u8]>> {

@@ -13,6 +13,9 @@ use page::{PageKind, PageMut};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Blocks have a sixteenth of all memory at most: locks, plans and sessions need theirs.
+const SHARE: usize = 16;
+
 /// Where blocks get their memory.
 pub(crate) struct BlockMemory {
     memory: Arc<Memory>,
@@ -24,10 +27,17 @@ impl BlockMemory {
         BlockMemory { memory: Arc::clone(memory), clerk: memory.clerk("MEMORYCLERK_SQLQUERYEXEC") }
     }
 
+    /// Whether files that are small enough to stay in memory go to the disk nevertheless.
+    pub(crate) fn is_short(&self) -> bool {
+        self.clerk.used_bytes() > self.memory.limit_bytes() / SHARE / 2
+    }
+
     /// Whether a block of so many pages may be made.
     fn reserve(&self, pages: usize) -> Option<Reservation> {
-        assert!(pages > 1, "one page may always be had");
-        self.memory.reserve(&self.clerk, pages * PAGE_BYTES).ok()
+        debug_assert!(pages > 1, "one page may always be had");
+        let bytes = pages * PAGE_BYTES;
+        let within = self.clerk.used_bytes() + bytes <= self.memory.limit_bytes() / SHARE;
+        if within { self.memory.reserve(&self.clerk, bytes).ok() } else { None }
     }
 }
 
@@ -59,6 +69,18 @@ impl Block {
         let buffer = AlignedBuffer::new(pages * PAGE_BYTES);
         assert!(buffer.len() >= pages * PAGE_BYTES, "a block holds its pages");
         Block { buffer, pages, filled: 0, joined: false, _memory: reserved }
+    }
+
+    /// What was written, to be read, in no more memory than it needs.
+    pub(crate) fn fitted(&mut self, memory: &BlockMemory) -> Block {
+        let filled = self.filled;
+        self.join(filled);
+        let pages = filled.div_ceil(PAGE_BODY_BYTES).max(1);
+        let reserved = if pages > 1 { memory.reserve(pages) } else { None };
+        let mut block = Block::of(pages, reserved);
+        block.buffer[..filled].copy_from_slice(&self.joined()[..filled]);
+        (block.filled, block.joined) = (filled, true);
+        block
     }
 
     /// Pages that fit.
@@ -180,7 +202,7 @@ mod tests {
     /// Where memory is short a block is one page, which needs no leave.
     #[test]
     fn a_block_is_one_page_where_memory_is_short() {
-        let memory = Memory::new(100_000);
+        let memory = Memory::new(100_000 * SHARE);
         let blocks = BlockMemory::new(&memory);
         let (large, small) = (Block::new(&blocks, 8), Block::new(&blocks, 8));
         assert_eq!((large.pages(), small.pages(), memory.reserved_bytes()), (8, 1, 65_536));

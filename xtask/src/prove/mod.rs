@@ -23,6 +23,7 @@ mod path_8;
 mod path_9;
 mod program;
 mod query_1;
+mod query_2;
 mod tls;
 pub(crate) mod trace;
 mod vanish;
@@ -91,6 +92,7 @@ const PROOFS: &[Proof] = &[
     built(9, "durable and delayed transactions beside the peers", path_9::run),
     built(10, "the house: layers, tidy, sizes, assertions, READMEs", path_10::run),
     query(1, "joins, sorts and distinct values beyond 128 MB, beside PostgreSQL", query_1::run),
+    query(2, "rows met once and found quickly", query_2::run),
 ];
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {

@@ -241,7 +241,9 @@ impl Partition {
             true => take(number),
             false => Ok(()),
         })?;
-        below.settle(run, spilled, take)
+        below.settle(run, spilled, take)?;
+        run.give_memory(below.memory_bytes);
+        Ok(())
     }
 
     fn each<'r>(

@@ -16,7 +16,7 @@ use crate::expr::Expr;
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use crate::top::row_count;
-use base::SqlResult;
+use base::{SqlError, SqlResult, messages};
 use merge::{Inputs, Merge, Source};
 use plan::{Slot, SortKey};
 use row::{Row, Shape};
@@ -26,6 +26,10 @@ use store::Store;
 const LIMIT_ROWS_MAX: u64 = 8 * 1024;
 /// Runs merged at once.
 const MERGE_WAYS: usize = 64;
+/// Fewer where the rows at hand would take more than this together.
+const HEADS_BYTES: usize = 16 << 20;
+/// What the row at hand may keep for the next run.
+const KEPT_BYTES: usize = 4 * 1024;
 
 /// Sorts its input.
 pub(crate) struct Sort {
@@ -47,6 +51,7 @@ pub(crate) struct Sort {
     /// The row before, for DISTINCT.
     last: Vec<u8>,
     bytes: Vec<u8>,
+    longest: usize,
 }
 
 impl Sort {
@@ -72,6 +77,7 @@ impl Sort {
             filled: false,
             last: Vec::new(),
             bytes: Vec::new(),
+            longest: 0,
         }
     }
 
@@ -97,6 +103,14 @@ impl Sort {
         while self.input.next(run)? {
             run.tick()?;
             self.shape.encode(run, &mut self.bytes);
+            self.longest = self.longest.max(self.bytes.len());
+            if self.bytes.len() >= ROW_BYTES_MAX {
+                return Err(too_long());
+            }
+            if Row(&self.bytes).is_cut() {
+                // What is dropped early is sorted at one go: too long for long keys.
+                self.wanted = self.wanted.filter(|&n| n == 0);
+            }
             let prefix = Row(&self.bytes).prefix();
             if self.is_beyond(prefix) {
                 continue;
@@ -121,7 +135,13 @@ impl Sort {
         if !run.take_memory(bytes, self.memory_bytes) {
             self.spill(run)?;
             bytes = self.store.missing_bytes(self.bytes.len());
-            if bytes > 0 && !run.take_memory(bytes, 0) {
+            if bytes > 0 {
+                // Blocks of rows that were shorter are of no use for this one.
+                self.store = Store::default();
+                self.charge(run);
+                bytes = self.store.missing_bytes(self.bytes.len());
+            }
+            if bytes > 0 && !run.take_memory(bytes, self.memory_bytes) {
                 run.overdraw_memory(bytes);
             }
         }
@@ -143,7 +163,14 @@ impl Sort {
                 && self.shape.compare(Row(&self.bytes), self.store.row(n - 1)).is_ge()
     }
 
+    /// Keeps the wanted rows alone; without memory for their copy they are sorted like all.
     fn keep_wanted(&mut self, n: usize, run: &mut Run<'_>) {
+        let bytes = self.store.bytes_of_first(n).saturating_sub(self.spare.memory_bytes());
+        if bytes > 0 && !run.take_memory(bytes, self.memory_bytes) {
+            self.wanted = None;
+            return;
+        }
+        self.memory_bytes += bytes;
         self.store.keep_first(n, &self.shape, &mut self.spare);
         self.charge(run);
     }
@@ -161,9 +188,6 @@ impl Sort {
 
     /// The sorted chunks in memory as sources.
     fn close_store(&mut self) {
-        if let Some(n) = self.wanted {
-            self.store.keep_first(n, &self.shape, &mut self.spare);
-        }
         self.store.close_chunk(&self.shape);
         let mut from = 0;
         for &end in self.store.chunk_ends() {
@@ -191,8 +215,8 @@ impl Sort {
         last.clear();
         merge.start(&mut inputs)?;
         while let Some(source) = merge.least() {
-            run.tick()?;
             let row = inputs.sources[source].row(store);
+            run.tick_by(row.weight())?;
             if !*distinct || !is_repeated(shape, last, row) {
                 file.append(row.0)?;
             }
@@ -209,10 +233,11 @@ impl Sort {
     fn finish(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         debug_assert!(self.sources.iter().all(Source::is_file), "rows in memory are not closed");
         let mut at = 0;
-        while self.sources.len() > MERGE_WAYS {
+        let ways = (HEADS_BYTES / self.longest.max(1)).clamp(2, MERGE_WAYS);
+        while self.sources.len() > ways {
             // Neighbours are merged, so equal keys keep their order; no more of them than needed.
-            let excess = self.sources.len() - MERGE_WAYS + 1;
-            let end = (at + excess.min(MERGE_WAYS)).min(self.sources.len());
+            let excess = self.sources.len() - ways + 1;
+            let end = (at + excess.min(ways)).min(self.sources.len());
             if end - at > 1 {
                 self.merge_into_run(at, end, run)?;
             }
@@ -240,7 +265,15 @@ impl Sort {
         self.store.clear();
         self.filled = false;
         self.last.clear();
+        self.longest = 0;
     }
+}
+
+/// A row has its length before it, in four bytes.
+const ROW_BYTES_MAX: usize = u32::MAX as usize - 8;
+
+fn too_long() -> SqlError {
+    SqlError::new(messages::INTERNAL, &[&"a row to be sorted is longer than 4 GB"])
 }
 
 /// Whether a row equals the one before it; remembers it otherwise.
@@ -265,8 +298,8 @@ impl Operator for Sort {
     fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         while let Some(source) = self.merge.least() {
             let row = self.sources[source].row(&self.store);
+            run.tick_by(row.weight())?;
             if self.distinct && is_repeated(&self.shape, &mut self.last, row) {
-                run.tick()?;
                 self.pop()?;
                 continue;
             }
@@ -285,6 +318,8 @@ impl Operator for Sort {
         self.reset();
         self.store.close();
         self.spare.close();
+        self.bytes.shrink_to(KEPT_BYTES);
+        self.last.shrink_to(KEPT_BYTES);
         self.memory_bytes = 0;
         self.input.close();
     }

@@ -47,6 +47,16 @@ impl<'a> Row<'a> {
         &self.0[2 + self.head().0..]
     }
 
+    /// Whether the values of the keys may have to be looked at.
+    pub(super) fn is_cut(self) -> bool {
+        self.head().1
+    }
+
+    /// Rows that a look at this one counts for, where it is watched how long things take.
+    pub(super) fn weight(self) -> u32 {
+        if self.is_cut() { 1 + (self.0.len() / 32).min(1 << 20) as u32 } else { 1 }
+    }
+
     /// Whether rows of an equal prefix have equal keys.
     pub(super) fn fits_prefix(self) -> bool {
         let (len, cut) = self.head();

@@ -19,6 +19,9 @@ const FIRST_BLOCK_BYTES: usize = 1024;
 const BLOCK_BYTES: usize = 256 * 1024;
 /// Rows of a chunk: sorted in about ten milliseconds, so that an attention is seen in time.
 const CHUNK_ROWS: usize = 128 * 1024;
+/// What sorting a chunk of cut keys may cost: bytes of its rows times comparisons of each, about
+/// 40 ms where strings are compared most slowly.
+const CUT_WORK_BYTES: usize = 4 << 20;
 /// What a store that is closed may keep for the next run.
 const KEPT_BYTES: usize = 4 * 1024;
 
@@ -43,6 +46,8 @@ pub(super) struct Store {
     ends: Vec<usize>,
     /// Some key does not fit the prefix.
     long_keys: bool,
+    /// Bytes of the rows with cut keys in the chunk that is not sorted yet.
+    cut_bytes: usize,
 }
 
 impl Store {
@@ -106,6 +111,7 @@ impl Store {
         block.extend_from_slice(&(row.len() as u32).to_le_bytes());
         block.extend_from_slice(row);
         self.long_keys |= !Row(row).fits_prefix();
+        self.cut_bytes += if Row(row).is_cut() { row.len() } else { 0 };
         if self.entries.len() == self.entries.capacity() {
             self.entries.reserve_exact(self.entries.len().max(16));
         }
@@ -114,7 +120,9 @@ impl Store {
 
     /// Sorts the last chunk when it is full.
     pub(super) fn end_chunk(&mut self, shape: &Shape) {
-        if self.entries.len() - self.chunk >= CHUNK_ROWS {
+        let rows = self.entries.len() - self.chunk;
+        let work = self.cut_bytes * (rows.max(1).ilog2() as usize + 1);
+        if rows >= CHUNK_ROWS || work >= CUT_WORK_BYTES {
             self.close_chunk(shape);
         }
     }
@@ -132,6 +140,7 @@ impl Store {
             rows.sort_unstable_by_key(|e| (e.prefix, e.place));
         }
         self.entries = entries;
+        self.cut_bytes = 0;
         if self.entries.len() > self.chunk {
             self.chunk = self.entries.len();
             self.ends.push(self.chunk);
@@ -161,13 +170,21 @@ impl Store {
         self.blocks.iter_mut().for_each(Vec::clear);
         self.entries.clear();
         self.ends.clear();
-        (self.current, self.chunk, self.long_keys) = (0, 0, false);
+        (self.current, self.chunk) = (0, 0);
+        (self.long_keys, self.cut_bytes) = (false, 0);
     }
 
     /// Memory of the blocks and entries.
     pub(super) fn memory_bytes(&self) -> usize {
         let blocks: usize = self.blocks.iter().map(Vec::capacity).sum();
         blocks + self.entries.capacity() * size_of::<Entry>()
+    }
+
+    /// What a copy of the first rows would need.
+    pub(super) fn bytes_of_first(&self, rows: usize) -> usize {
+        let blocks: usize = self.blocks.iter().map(Vec::len).sum();
+        let share = blocks / self.len().max(1) * rows.min(self.len());
+        2 * share + rows * size_of::<Entry>() + FIRST_BLOCK_BYTES
     }
 
     /// Forgets the rows and all memory but a little.

@@ -408,3 +408,44 @@ fn a_hint_bounds_the_memory_of_a_statement() {
     }
     assert!(answers.windows(2).all(|two| two[0] == two[1]));
 }
+
+/// Takes rows, and looks what the statement has used at most.
+struct Look<'a> {
+    semaphores: &'a exec::ResourceSemaphores,
+    rows: Rows,
+    used_bytes_max: usize,
+}
+
+impl exec::RowSink for Look<'_> {
+    fn row(&mut self, row: &[Value]) -> base::SqlResult<()> {
+        self.rows.push(row.to_vec());
+        let used = self.semaphores.grants().iter().map(|g| g.max_used_bytes).max();
+        self.used_bytes_max = self.used_bytes_max.max(used.unwrap_or(0));
+        Ok(())
+    }
+}
+
+/// Rows that get longer, each with a block of its own: blocks that none fits are given up.
+#[test]
+fn a_sort_of_ever_longer_rows_stays_within_its_grant() {
+    let row = |n: i32| {
+        let long = Value::varchar(&"x".repeat(300_000 + 7 * n as usize));
+        vec![int(60 - n), Scalar::constant(long, SqlType::VARCHAR_MAX)]
+    };
+    let mut bench = Bench { limit_bytes: 4 << 20, ..Bench::default() };
+    let columns = slots(&[0, 1]);
+    let sort = Physical::Sort {
+        input: Box::new(Physical::Constants { rows: (0..60).map(row).collect(), columns }),
+        keys: vec![key(0, false)],
+        carried: slots(&[0, 1]),
+        distinct: false,
+    };
+    let plan = query(sort, &[0], 3);
+    let semaphores = bench.semaphores();
+    let mut look = Look { semaphores: &semaphores, rows: Vec::new(), used_bytes_max: 0 };
+    let mut executor = exec::Executor::new(&plan).unwrap();
+    bench.within(&semaphores, |cx| executor.run(cx, &mut look)).unwrap();
+    let expected: Rows = (1..=60).map(|n| vec![Value::Int(n)]).collect();
+    assert_same(&look.rows, &expected, "long rows");
+    assert!(look.used_bytes_max <= 4 << 20, "used {}", look.used_bytes_max);
+}
