@@ -170,6 +170,7 @@ messages! {
     INDEX_EXISTS = 1913, 16, "The operation failed because an index or statistics with name '{0}' already exists on {1} '{2}'.";
     INDEX_COLUMN_TYPE = 1919, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as a key column in an index.";
     PLACEMENT_INVALID = 1921, 16, "Invalid {0} '{1}' specified.";
+    STATISTICS_EXIST = 1927, 16, "There are already statistics on table '{0}' named '{1}'.";
     INDEX_KEY_TOO_LONG = 1944, 16, "Index '{0}' was not created. This index has a key length of at least {1} bytes. The maximum permissible key length is {2} bytes.";
     KEY_TOO_LONG_WARNING = 1945, 10, "Warning! The maximum key length for a {0} index is {1} bytes. The index '{2}' has maximum length of {3} bytes. For some combination of large values, the insert/update operation will fail.";
     KEY_TOO_LONG = 1946, 16, "Operation failed. The index entry of length {0} bytes for the index '{1}' exceeds the maximum length of {2} bytes for {3} indexes.";
@@ -188,6 +189,7 @@ messages! {
     DUPLICATE_KEY_CONSTRAINT = 2627, 14, "Violation of {0} constraint '{1}'. Cannot insert duplicate key in object '{2}'. The duplicate key value is ({3}).";
     STRING_TRUNCATED = 2628, 16, "String or binary data would be truncated in table '{0}', column '{1}'. Truncated value: '{2}'.";
     COLUMN_NAME_TWICE_IN_TABLE = 2705, 16, "Column names in each table must be unique. Column name '{0}' in table '{1}' is specified more than once.";
+    TABLE_NOT_THERE = 2706, 11, "Table '{0}' does not exist.";
     OBJECT_EXISTS = 2714, 16, "There is already an object named '{0}' in the database.";
     DATA_TYPE_NOT_FOUND = 2715, 16, "Column, parameter, or variable #{0}: Cannot find data type {1}.";
     COLUMN_TYPE_NO_WIDTH = 2716, 16, "Column, parameter, or variable #{0}: Cannot specify a column width on data type {1}.";
@@ -202,6 +204,7 @@ messages! {
     RAISERROR_SEVERITY = 2754, 16, "Error severity levels greater than 18 can only be specified by members of the sysadmin role, using the WITH LOG option.";
     CREATE_SCHEMA_EXISTS = 2759, 16, "CREATE SCHEMA failed due to previous errors.";
     SCHEMA_NOT_FOUND = 2760, 16, "The specified schema name \"{0}\" either does not exist or you do not have permission to use it.";
+    STATISTICS_NOT_FOUND = 2767, 16, "Could not locate statistics '{0}' in the system catalogs.";
     RAISERROR_ARGUMENT = 2786, 16, "The data type of substitution parameter {0} does not match the expected type of the format specification.";
     RAISERROR_FORMAT = 2787, 16, "Invalid format specification: '{0}'.";
     EXECUTE_NOT_FOUND = 2812, 16, "Could not find stored procedure '{0}'.";
@@ -221,6 +224,7 @@ messages! {
     CONSTRAINT_NOT_DROPPED = 3727, 10, "Could not drop constraint. See previous errors.";
     NOT_A_CONSTRAINT = 3728, 16, "'{0}' is not a constraint.";
     DROP_SCHEMA_REFERENCED = 3729, 16, "Cannot {0} '{1}' because it is being referenced by object '{2}'.";
+    NOT_STATISTICS = 3739, 11, "Cannot {0} the index '{1}' because it is not a statistics collection.";
     COMMIT_NO_BEGIN = 3902, 16, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     CANNOT_ROLLBACK_NO_SAVEPOINT = 3903, 16, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     XACT_DOOMED_COMMIT = 3930, 16, "The current transaction cannot be committed and cannot support operations that write to the log file. Roll back the transaction.";
@@ -350,10 +354,12 @@ messages! {
     MERGE_NEEDS_SEMICOLON = 10713, 15, "A MERGE statement must be terminated by a semi-colon (;).";
     FUNCTION_NOT_WINDOW = 10752, 15, "The function '{0}' may not have a window frame.";
     WINDOW_NEEDS_OVER = 10753, 15, "The function '{0}' must have an OVER clause.";
+    STATISTICS_UPDATED = 15005, 10, "Statistics for all tables have been updated.";
     HELP_NOT_FOUND = 15009, 16, "The object '{0}' does not exist in database '{1}' or is invalid for this operation.";
     COMPATIBILITY_LEVEL_INVALID = 15048, 16, "Valid values of the database compatibility level are {0}.";
     CANNOT_FIND_PRINCIPAL = 15151, 16, "Cannot {0} the {1} '{2}', because it does not exist or you do not have permission.";
     HELP_NO_INDEXES = 15472, 10, "The object '{0}' does not have any indexes, or you do not have permissions.";
+    STATISTICS_UPDATING = 15650, 10, "Updating {0}";
     SESSION_CONTEXT_READ_ONLY = 15664, 16, "Cannot set key '{0}' in the session context. The key has been set as read_only for this session.";
     CONNECTIONS_FULL = 17809, 20, "Could not connect because the maximum number of '{0}' user connections has already been reached. The system administrator can use sp_configure to increase the maximum value. The connection has been closed.";
     TDS_PRELOGIN = 17828, 20, "The prelogin packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";

@@ -46,6 +46,19 @@ impl<'a> Changes<'a> {
         self.differ(work, &old, &DefinitionRows::of_table(after))
     }
 
+    /// Writes what differs between the statistics of a table before and after: its object is not
+    /// touched, so it has not been modified.
+    ///
+    /// # Errors
+    /// Locks, space, log.
+    pub fn put_statistics(&self, work: &mut Work, before: &Table, after: &Table) -> SqlResult<()> {
+        assert_eq!(before.object_id, after.object_id, "a table is compared with itself");
+        let (old, new) = (DefinitionRows::of_table(before), DefinitionRows::of_table(after));
+        self.differ_in(work, &old.texts, &new.texts)?;
+        self.differ_in(work, &old.index_columns, &new.index_columns)?;
+        self.differ_in(work, &old.indexes, &new.indexes)
+    }
+
     /// Removes a table's rows. Its hobts are dropped by [`Changes::drop_hobt`].
     ///
     /// # Errors

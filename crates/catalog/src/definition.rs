@@ -1,15 +1,18 @@
 //! A table as rows of the system tables, and back.
 
 use crate::error::CatalogError;
+use crate::statistics::Distribution;
 use crate::sysrows::{
-    ColumnRow, IndexColumnRow, IndexRow, ObjectRow, RowsetRow, TextRow, column_status,
-    index_column_status, index_status, join_texts, object_status, split_text, text_class,
+    ColumnRow, IndexColumnRow, IndexRow, ObjectRow, RowsetRow, STATISTICS_ALONE, TextRow,
+    column_status, index_column_status, index_status, join_texts, object_status, split_text,
+    text_class,
 };
 use crate::view::{
-    Check, Column, Computed, Default, Identity, Index, IndexColumn, IndexKind, Module, ModuleKind,
-    SchemaId, Table,
+    Check, Column, Computed, Default, Gathered, Identity, Index, IndexColumn, IndexKind, Module,
+    ModuleKind, SchemaId, Statistics, Table,
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
+use std::sync::Arc;
 use types::Collation;
 
 /// All rows that one definition has, without places of pages.
@@ -38,6 +41,9 @@ impl DefinitionRows {
         }
         for index in &table.indexes {
             rows.index(table, index);
+        }
+        for statistics in &table.statistics {
+            rows.statistics(table, statistics);
         }
         for check in &table.checks {
             let status = flag(check.system_named, object_status::SYSTEM_NAMED)
@@ -127,7 +133,8 @@ impl DefinitionRows {
             | flag(index.unique_constraint, index_status::UNIQUE_CONSTRAINT)
             | flag(index.system_named, index_status::SYSTEM_NAMED)
             | flag(index.ignore_dup_key, index_status::IGNORE_DUP_KEY)
-            | flag(index.disabled, index_status::DISABLED);
+            | flag(index.disabled, index_status::DISABLED)
+            | flag(index.gathered.no_recompute, index_status::NO_RECOMPUTE);
         let (object, number) = (table.object_id.0, index.index_id.0);
         self.indexes.push(IndexRow {
             object,
@@ -155,11 +162,77 @@ impl DefinitionRows {
             let row = IndexColumnRow { object, index: number, position, column, status };
             self.index_columns.push(row);
         }
+        self.distribution(object, number, &index.gathered);
         if let Some(id) = index.constraint_id {
             let kind = if index.primary_key { "PK" } else { "UQ" };
             let status = flag(index.system_named, object_status::SYSTEM_NAMED);
             self.object(id, table.schema_id, &index.name, kind, status, table.object_id);
         }
+    }
+
+    fn statistics(&mut self, table: &Table, s: &Statistics) {
+        let (object, index) = (table.object_id.0, s.stats_id.0);
+        self.indexes.push(IndexRow {
+            object,
+            index,
+            name: s.name.clone(),
+            status: flag(s.gathered.no_recompute, index_status::NO_RECOMPUTE),
+            kind: STATISTICS_ALONE,
+            fill_factor: 0,
+            constraint: 0,
+        });
+        for (n, &ordinal) in s.columns.iter().enumerate() {
+            let column = table.columns[ordinal].column_id;
+            let row = IndexColumnRow { object, index, position: n as i32 + 1, column, status: 0 };
+            self.index_columns.push(row);
+        }
+        self.distribution(object, index, &s.gathered);
+    }
+
+    fn distribution(&mut self, object: i32, number: i32, gathered: &Gathered) {
+        if let Some(d) = &gathered.distribution {
+            let pieces = split_text(object, text_class::DISTRIBUTION, number, &d.to_text());
+            self.texts.extend(pieces);
+        }
+    }
+
+    fn gathered(&self, row: &IndexRow) -> Result<Gathered, CatalogError> {
+        let mine = |t: &&TextRow| {
+            let of = (t.object, t.class, t.column);
+            of == (row.object, text_class::DISTRIBUTION, row.index)
+        };
+        let mut distribution = None;
+        if self.texts.iter().any(|t| mine(&t)) {
+            let text = join_texts(self.texts.iter().filter(mine));
+            let found = text.and_then(|t| Distribution::from_text(&t)).ok_or_else(|| {
+                let what = format!("statistics {} of object {}", row.index, row.object);
+                CatalogError::corrupt("sysobjvalues", what)
+            })?;
+            distribution = Some(Arc::new(found));
+        }
+        let no_recompute = row.status & index_status::NO_RECOMPUTE != 0;
+        Ok(Gathered { no_recompute, distribution })
+    }
+
+    fn statistics_of(
+        &self,
+        row: &IndexRow,
+        columns: &[Column],
+    ) -> Result<Statistics, CatalogError> {
+        let mine = self.index_columns.iter();
+        let mine = mine.filter(|c| (c.object, c.index) == (row.object, row.index));
+        let ordinals =
+            mine.map(|c| ordinal_of(columns, c.column)).collect::<Result<Vec<_>, _>>()?;
+        if ordinals.is_empty() {
+            let what = format!("statistics {} of object {}", row.index, row.object);
+            return Err(CatalogError::corrupt("sysiscols", what));
+        }
+        Ok(Statistics {
+            stats_id: IndexId(row.index),
+            name: row.name.clone(),
+            columns: ordinals,
+            gathered: self.gathered(row)?,
+        })
     }
 
     fn text(&self, object: i32, class: u8, column: i32) -> Result<Box<str>, CatalogError> {
@@ -209,9 +282,14 @@ impl DefinitionRows {
         let columns =
             ordered.into_iter().map(|c| self.column_of(c)).collect::<Result<Vec<_>, _>>()?;
         let mut indexes = Vec::with_capacity(self.indexes.len());
+        let mut statistics = Vec::new();
         for index in &self.indexes {
-            indexes.push(self.index_of(index, &columns)?);
+            match index.kind {
+                STATISTICS_ALONE => statistics.push(self.statistics_of(index, &columns)?),
+                _ => indexes.push(self.index_of(index, &columns)?),
+            }
         }
+        statistics.sort_by_key(|s: &Statistics| s.stats_id);
         indexes.sort_by_key(|i: &Index| i.index_id);
         let bases = indexes.iter().filter(|i| i.kind != IndexKind::Nonclustered).count();
         if bases != 1 || indexes[0].kind == IndexKind::Nonclustered {
@@ -228,6 +306,7 @@ impl DefinitionRows {
             name: row.name.clone(),
             columns,
             indexes,
+            statistics,
             checks,
             is_temp: row.status & object_status::TEMPORARY != 0,
         })
@@ -324,6 +403,7 @@ impl DefinitionRows {
             fill_factor: row.fill_factor,
             ignore_dup_key: has(index_status::IGNORE_DUP_KEY),
             disabled: has(index_status::DISABLED),
+            gathered: self.gathered(row)?,
         })
     }
 

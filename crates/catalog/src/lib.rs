@@ -7,6 +7,7 @@
 //!   definition's change makes, in the changer's transaction; a [`Delta`] is the same change to
 //!   a view, and the [`Publisher`] applies the deltas of a committed transaction to the view
 //!   that everybody sees.
+//! * [`statistics`]: what is known of the values of columns, as data.
 //! * [`Builder`]: heaps and trees made and dropped, which `database` implements.
 //! * [`Ids`], [`Identities`]: numbers that are given out once.
 //!
@@ -27,6 +28,7 @@ mod load;
 mod options;
 mod rows;
 mod spec;
+pub mod statistics;
 mod sysrows;
 pub mod view;
 

@@ -3,9 +3,11 @@
 mod fakes;
 
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
+use catalog::statistics::{Collector, Whole};
 use catalog::view::{
-    Check, Column, Computed, DatabaseView, Default as Preset, Identity, Index, IndexColumn,
-    IndexKind, Module, ModuleKind, Object, Schema, SchemaId, SystemObjects, Table,
+    Check, Column, Computed, DatabaseView, Default as Preset, Gathered, Identity, Index,
+    IndexColumn, IndexKind, Module, ModuleKind, Object, Schema, SchemaId, Statistics,
+    SystemObjects, Table,
 };
 use catalog::{
     Builder as _, Changes, DatabaseOption, Delta, HobtSpec, Loaded, RecoveryModel, apply, load,
@@ -50,6 +52,7 @@ fn index(n: i32, name: &str, kind: IndexKind, key: &[usize]) -> Index {
         fill_factor: 80,
         ignore_dup_key: false,
         disabled: false,
+        gathered: Gathered::default(),
     }
 }
 
@@ -86,9 +89,55 @@ fn orders() -> Table {
         name: "Orders".into(),
         columns,
         indexes: vec![index(1, "PK_Orders", IndexKind::Clustered, &[1]), second],
+        statistics: Vec::new(),
         checks: vec![check(90_010, Some(7)), check(90_011, None)],
         is_temp: false,
     }
+}
+
+/// What was found out about 5,000 values, long ones among them.
+fn gathered() -> Gathered {
+    let text = SqlType::varchar(500);
+    let mut collector = Collector::new(&[(text, Collation::Latin1Bin2)]);
+    collector.push(&[None]);
+    for n in 0..5_000 {
+        let value = format!("{n:0>300}");
+        collector.push(&[Some(value.as_bytes())]);
+    }
+    let whole = Whole { rows: 5_001, updated_ns: 12, columns: &[3] };
+    let distribution = collector.finish(&whole).map(Arc::new);
+    Gathered { no_recompute: true, distribution }
+}
+
+#[test]
+fn statistics_come_and_go_without_touching_their_table() {
+    let database = FakeDatabase::new(ID.0);
+    let work = &mut work();
+    let changes = Changes::new(&database);
+    let sales = Schema { id: SchemaId(5), name: "sales".into() };
+    changes.put_schema(work, &sales).expect("written");
+    let mut table = orders();
+    changes.put_table(work, None, &table).expect("written");
+    let dates = object_dates(&database, work).expect("dates");
+    let own = |stats_id, gathered| Statistics {
+        stats_id: IndexId(stats_id),
+        name: format!("s{stats_id}").into(),
+        columns: vec![2, 0],
+        gathered,
+    };
+    let mut with = table.clone();
+    with.indexes[1].gathered = gathered();
+    with.statistics = vec![own(3, gathered()), own(4, Gathered::default())];
+    let mut less = with.clone();
+    less.indexes[1].gathered.distribution = None;
+    less.statistics.remove(0);
+    for after in [with, less, table.clone()] {
+        changes.put_statistics(work, &table, &after).expect("written");
+        let view = read(&database, work).view;
+        assert_eq!(view.table(after.object_id).as_deref(), Some(&after));
+        table = after;
+    }
+    assert_eq!(object_dates(&database, work).expect("dates"), dates);
 }
 
 fn procedure(text: &str) -> Module {

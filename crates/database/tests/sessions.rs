@@ -98,7 +98,9 @@ fn table() -> Table {
             fill_factor: 0,
             ignore_dup_key: false,
             disabled: false,
+            gathered: Default::default(),
         }],
+        statistics: Vec::new(),
         checks: Vec::new(),
         is_temp: false,
     }

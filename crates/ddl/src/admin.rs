@@ -3,6 +3,7 @@
 use crate::context::{DdlContext, unsupported};
 use crate::databases::Check;
 use crate::locate::look_up;
+use crate::show_statistics;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
 use tsql::ast::{Dbcc, DbccArgument, Expr, ExprKind, Literal, Name, ObjectName, Span};
@@ -19,6 +20,7 @@ pub(crate) fn dbcc(s: &Dbcc, _text: &str, cx: &mut DdlContext<'_>) -> SqlResult<
     match &*s.name {
         "CHECKDB" => check_database(s, cx, quiet)?,
         "CHECKTABLE" => check_table(s, cx, quiet)?,
+        "SHOW_STATISTICS" => show_statistics::show(s, cx)?,
         "SQLPERF" => clear(s, cx)?,
         other => {
             let name = format!("DBCC {other}");
@@ -32,7 +34,7 @@ pub(crate) fn dbcc(s: &Dbcc, _text: &str, cx: &mut DdlContext<'_>) -> SqlResult<
 }
 
 /// The text of an argument, whatever its form.
-fn argument(a: &DbccArgument) -> Option<String> {
+pub(crate) fn argument(a: &DbccArgument) -> Option<String> {
     match a {
         DbccArgument::Name(name) => Some(name.to_string()),
         DbccArgument::Value(e) => match &e.kind {
@@ -90,13 +92,7 @@ fn check_table(s: &Dbcc, cx: &mut DdlContext<'_>, quiet: bool) -> SqlResult<()> 
             }
         }
     }
-    let name = match (first, argument(first)) {
-        (DbccArgument::Name(name), _) => name.clone(),
-        (DbccArgument::Value(e), Some(text)) => named_in(&text, e.span),
-        (DbccArgument::Value(_), None) => {
-            return Err(unsupported("variables as arguments of DBCC", 0));
-        }
-    };
+    let name = table_argument(first)?;
     let named = look_up(cx, &name)?;
     let Some(Object::Table(table)) = named.object else {
         return Err(SqlError::new(messages::DBCC_NO_TABLE, &[&name]).with_state(45));
@@ -105,6 +101,15 @@ fn check_table(s: &Dbcc, cx: &mut DdlContext<'_>, quiet: bool) -> SqlResult<()> 
     let found = cx.databases.check(cx.work, named.place.view.id(), &check)?;
     cx.messages.extend(found);
     Ok(())
+}
+
+/// The name of a table as an argument.
+pub(crate) fn table_argument(a: &DbccArgument) -> SqlResult<ObjectName> {
+    match (a, argument(a)) {
+        (DbccArgument::Name(name), _) => Ok(name.clone()),
+        (DbccArgument::Value(e), Some(text)) => Ok(named_in(&text, e.span)),
+        (DbccArgument::Value(_), None) => Err(unsupported("variables as arguments of DBCC", 0)),
+    }
 }
 
 /// A name of up to three parts, as a string spells it.

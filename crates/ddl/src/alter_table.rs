@@ -261,6 +261,7 @@ fn drop_column(
         index.key.iter_mut().for_each(|k| moved(&mut k.column));
         index.included.iter_mut().for_each(moved);
     }
+    without.statistics.iter_mut().flat_map(|s| &mut s.columns).for_each(moved);
     without.checks.iter_mut().filter_map(|c| c.column.as_mut()).for_each(moved);
     for (n, column) in without.columns.iter_mut().enumerate() {
         column.physical = u16::try_from(n).ok();
@@ -282,6 +283,9 @@ fn user_of(
             let kind = if i.constraint_id.is_some() { "object" } else { "index" };
             return Some((kind, i.name.clone()));
         }
+    }
+    if let Some(s) = table.statistics.iter().find(|s| s.columns.contains(&at)) {
+        return Some(("statistics", s.name.clone()));
     }
     if let Some(d) = &table.columns[at].default {
         return Some(("object", d.name.clone()));

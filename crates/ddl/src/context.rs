@@ -128,11 +128,30 @@ pub struct DdlContext<'a> {
     /// What the client is told before the statement's end or error: warnings, and errors that
     /// come before the last one (8111 before 1750).
     pub messages: &'a mut Vec<SqlError>,
+    /// The result sets of the statement, in order.
+    pub results: &'a mut Vec<ResultSet>,
+}
+
+/// Rows that a statement answers with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResultSet {
+    /// Name, type, nullable.
+    pub columns: Vec<(&'static str, SqlType, bool)>,
+    /// Values in order of the columns.
+    pub rows: Vec<Vec<Value>>,
 }
 
 /// How the statement changed a table's name in the session.
 pub(crate) enum Change<'t> {
-    Put { before: Option<&'t Table>, after: &'t Table },
+    Put {
+        before: Option<&'t Table>,
+        after: &'t Table,
+    },
+    /// Nothing but its statistics differs.
+    Statistics {
+        before: &'t Table,
+        after: &'t Table,
+    },
     Removed(&'t Table),
 }
 
@@ -161,11 +180,14 @@ impl DdlContext<'_> {
                 let long = self.long_form(place, before, after);
                 let stored = before.and_then(|b| place.view.table(b.object_id));
                 changes.put_table(self.work, stored.as_deref(), &long)?;
-                let object = Object::Table(Arc::new(long));
-                self.deltas.push((database, Delta::PutObject(object)));
-                if after.is_temp {
-                    self.temp.put(Arc::new(after.clone()));
-                }
+                self.note(database, long, after);
+            }
+            Change::Statistics { before, after } => {
+                let long = self.long_form(place, Some(before), after);
+                let stored = place.view.table(before.object_id);
+                let stored = stored.as_deref().unwrap_or(before);
+                changes.put_statistics(self.work, stored, &long)?;
+                self.note(database, long, after);
             }
             Change::Removed(table) => {
                 let stored = place.view.table(table.object_id);
@@ -177,6 +199,15 @@ impl DdlContext<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Remembers a table's new definition.
+    fn note(&mut self, database: DatabaseId, long: Table, after: &Table) {
+        let object = Object::Table(Arc::new(long));
+        self.deltas.push((database, Delta::PutObject(object)));
+        if after.is_temp {
+            self.temp.put(Arc::new(after.clone()));
+        }
     }
 
     fn long_form(&mut self, place: &Place, before: Option<&Table>, after: &Table) -> Table {

@@ -104,7 +104,8 @@ fn index_of(
     s: &Wanted<'_>,
 ) -> SqlResult<Index> {
     let kind = kind(s.kind, s.line)?;
-    if let Some(same) = table.indexes.iter().find(|i| same_name(place, &i.name, s.name)) {
+    let all = table.all_statistics();
+    if let Some(same) = all.iter().find(|a| same_name(place, a.name, s.name)) {
         let args: [&dyn std::fmt::Display; 3] = [&same.name, &"table", &table.two_part_name()];
         return Err(SqlError::new(messages::INDEX_EXISTS, &args).at_line(s.line));
     }

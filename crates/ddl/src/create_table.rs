@@ -78,6 +78,7 @@ fn empty(place: &Place, schema: &Schema, name: &str, is_temp: bool) -> Table {
         name: name.into(),
         columns: Vec::new(),
         indexes: vec![heap],
+        statistics: Vec::new(),
         checks: Vec::new(),
         is_temp,
     }

@@ -5,6 +5,7 @@ use crate::drop_constraint::without_index;
 use crate::index_option::options;
 use crate::locate::{Located, locked_object, locked_table, same_name};
 use crate::rebuild::{Content, drop_hobt, rebuild};
+use crate::statistics;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, Object, SchemaId, Table};
 use catalog::{Changes, Delta};
@@ -34,6 +35,7 @@ pub(crate) fn drop(s: &Drop, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     for item in &s.items {
         let there = match s.kind {
             DropKind::Index => drop_index(item, cx),
+            DropKind::Statistics => statistics::drop_one(item, cx),
             DropKind::Schema => drop_schema(item, cx),
             kind => drop_object(kind, &item.name, cx),
         };
@@ -65,7 +67,6 @@ pub(crate) fn drop(s: &Drop, cx: &mut DdlContext<'_>) -> SqlResult<()> {
 
 fn unsupported_kind(kind: DropKind) -> Option<&'static str> {
     Some(match kind {
-        DropKind::Statistics => "STATISTICS",
         DropKind::PartitionFunction => "PARTITION FUNCTION",
         DropKind::PartitionScheme => "PARTITION SCHEME",
         DropKind::User => "USER",
@@ -77,6 +78,7 @@ fn unsupported_kind(kind: DropKind) -> Option<&'static str> {
         | DropKind::Function
         | DropKind::Trigger
         | DropKind::Index
+        | DropKind::Statistics
         | DropKind::Database
         | DropKind::Schema
         | DropKind::Sequence

@@ -4,7 +4,7 @@ use crate::context::{DdlContext, Place};
 use crate::index_option::IndexOptions;
 use crate::locate::same_name;
 use base::{HobtId, IndexId, SqlError, SqlResult, messages};
-use catalog::view::{Index, IndexColumn, IndexKind, PhysicalColumn, Table};
+use catalog::view::{Gathered, Index, IndexColumn, IndexKind, PhysicalColumn, Table};
 use tsql::ast::{self, Name};
 use types::fixed_width;
 
@@ -35,6 +35,7 @@ pub(crate) fn blank(kind: IndexKind, name: &str, hobt: HobtId, options: IndexOpt
         fill_factor: options.fill_factor,
         ignore_dup_key: options.ignore_dup_key,
         disabled: false,
+        gathered: Gathered { no_recompute: options.no_recompute, distribution: None },
     }
 }
 
@@ -43,8 +44,7 @@ pub(crate) fn put(table: &mut Table, mut index: Index) {
     match index.kind {
         IndexKind::Heap | IndexKind::Clustered => table.indexes[0] = index,
         IndexKind::Nonclustered => {
-            let last = table.indexes.iter().map(|i| i.index_id.0).max().unwrap_or(0);
-            index.index_id = IndexId(last.max(1) + 1);
+            index.index_id = table.next_index_id();
             table.indexes.push(index);
         }
     }

@@ -10,6 +10,8 @@ pub(crate) struct IndexOptions {
     /// Percent; 0 when nothing is said.
     pub(crate) fill_factor: u8,
     pub(crate) ignore_dup_key: bool,
+    /// STATISTICS_NORECOMPUTE
+    pub(crate) no_recompute: bool,
 }
 
 /// The options; those that would change nothing here are checked for saying so.
@@ -20,8 +22,9 @@ pub(crate) fn options(settings: &[Setting]) -> SqlResult<IndexOptions> {
             "FILLFACTOR" => options.fill_factor = fill_factor(s)?,
             "IGNORE_DUP_KEY" => options.ignore_dup_key = on(s)?,
             "ALLOW_ROW_LOCKS" | "ALLOW_PAGE_LOCKS" => only(s, true)?,
-            // Sorts always spill to tempdb; there are no statistics to keep; builds are serial.
-            "SORT_IN_TEMPDB" | "STATISTICS_NORECOMPUTE" => drop(on(s)?),
+            "STATISTICS_NORECOMPUTE" => options.no_recompute = on(s)?,
+            // Sorts always spill to tempdb; builds are serial.
+            "SORT_IN_TEMPDB" => drop(on(s)?),
             "MAXDOP" => drop(number(s)?),
             "PAD_INDEX"
             | "DROP_EXISTING"

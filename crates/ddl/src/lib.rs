@@ -33,6 +33,7 @@ mod create_table;
 mod databases;
 mod drop;
 mod drop_constraint;
+mod gather;
 mod generated_name;
 mod index_definition;
 mod index_option;
@@ -40,12 +41,14 @@ mod locate;
 mod module;
 mod rebuild;
 mod schema;
+mod show_statistics;
 mod sort;
 mod statement;
+mod statistics;
 mod truncate;
 mod type_name;
 
-pub use context::{DdlContext, Expressions, Place, Places, Settings, TempTables};
+pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, TempTables};
 pub use databases::{
     Check, Databases, FileChange, FileSize, Growth, NewDatabase, NewFile, Waiting,
 };

@@ -8,12 +8,15 @@
 //! anything made anew            n       m     made, filled, the old one dropped after commit
 //! ```
 //!
+//! An index that is made anew gets statistics of all its rows; one without rows keeps what it had.
+//!
 //! Invariants
 //!  1. When the base's hobt is another, so is that of every nonclustered index: their entries
 //!     say where rows are.
 
 use crate::build::{Build, BuildError, Origin, build, entry_origins, same_order};
 use crate::context::{Change, DdlContext, Place};
+use crate::gather::{Sample, of_index};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, PhysicalColumn, Table};
 use catalog::{Changes, HobtSpec};
@@ -53,6 +56,7 @@ pub(crate) fn rebuild(
         "invariant 1: entries of table {} would say where rows were",
         after.name
     );
+    let mut known = after.clone();
     let changes = Changes::new(&*place.system);
     for index in after.indexes.iter().filter(|i| !kept(i)) {
         let spec = HobtSpec::of(after, index);
@@ -69,6 +73,13 @@ pub(crate) fn rebuild(
         for index in after.indexes.iter().skip(1).filter(|i| !kept(i)) {
             fill_index(cx, place, after, index)?;
         }
+        for at in (0..known.indexes.len()).filter(|&n| !kept(&after.indexes[n])) {
+            let index = &after.indexes[at];
+            if index.kind != IndexKind::Heap {
+                let found = of_index(cx, place, after, index, Sample::All)?;
+                known.indexes[at].gathered.distribution = found;
+            }
+        }
     }
     if let Some(before) = before {
         let gone =
@@ -77,7 +88,7 @@ pub(crate) fn rebuild(
             drop_hobt(cx, place, index)?;
         }
     }
-    cx.record(place, Change::Put { before, after })
+    cx.record(place, Change::Put { before, after: &known })
 }
 
 /// Drops an index's hobt when the transaction commits.

@@ -3,7 +3,7 @@
 use crate::context::DdlContext;
 use crate::{
     admin, alter_database, alter_index, alter_table, create_database, create_index, create_table,
-    drop, module, schema, truncate,
+    drop, module, schema, statistics, truncate,
 };
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{DropKind, Statement, StatementKind};
@@ -40,6 +40,8 @@ pub fn setting_of(kind: &StatementKind) -> Option<Setting> {
         | StatementKind::AlterTable(_)
         | StatementKind::CreateIndex(_)
         | StatementKind::AlterIndex(_)
+        | StatementKind::CreateStatistics(_)
+        | StatementKind::UpdateStatistics(_)
         | StatementKind::Procedure(_)
         | StatementKind::Drop(_) => Some(Setting::Transaction),
         kind if unsupported_name(kind).is_some() => Some(Setting::Alone),
@@ -50,8 +52,6 @@ pub fn setting_of(kind: &StatementKind) -> Option<Setting> {
 /// The name of a statement about definitions that is not supported.
 fn unsupported_name(kind: &StatementKind) -> Option<&str> {
     Some(match kind {
-        StatementKind::CreateStatistics(_) => "CREATE STATISTICS",
-        StatementKind::UpdateStatistics(_) => "UPDATE STATISTICS",
         StatementKind::CreatePartitionFunction(_) => "CREATE PARTITION FUNCTION",
         StatementKind::AlterPartitionFunction(_) => "ALTER PARTITION FUNCTION",
         StatementKind::CreatePartitionScheme(_) => "CREATE PARTITION SCHEME",
@@ -117,6 +117,8 @@ fn change(
         StatementKind::AlterTable(s) => alter_table::alter(s, text, cx),
         StatementKind::CreateIndex(s) => create_index::create(s, cx),
         StatementKind::AlterIndex(s) => alter_index::alter(s, cx),
+        StatementKind::CreateStatistics(s) => statistics::create(s, cx),
+        StatementKind::UpdateStatistics(s) => statistics::update(s, cx),
         StatementKind::Procedure(s) => module::procedure(s, statement.span.of(text), cx),
         StatementKind::Drop(s) => drop::drop(s, cx),
         other => {

@@ -148,8 +148,16 @@ const CASES: &[(&str, &[i32])] = &[
     // what is not there yet
     ("create view v as select 1 as a", &[40510]),
     ("create sequence s", &[40510]),
-    ("create statistics s on dbo.Heap (id)", &[40510]),
-    ("drop statistics dbo.Heap.s", &[40517]),
+    ("create statistics s on dbo.Heap (id) where id > 1", &[40517]),
+    ("create statistics s on dbo.Heap (id) with incremental = on", &[40517]),
+    ("create statistics s on dbo.Heap (id) with resample", &[40517]),
+    ("create statistics s on dbo.Heap (nowhere)", &[1911]),
+    ("create statistics s on dbo.Heap (id, id)", &[1909]),
+    ("create statistics s on dbo.nowhere (id)", &[1088]),
+    ("update statistics dbo.nowhere", &[2706]),
+    ("update statistics dbo.Heap nowhere", &[2767]),
+    ("update statistics dbo.Heap with persist_sample_percent = on", &[40517]),
+    ("drop statistics dbo.Heap.s", &[3701]),
 ];
 
 #[test]

@@ -5,12 +5,13 @@ use crate::instance::Instance;
 use base::{DatabaseId, SqlResult};
 use catalog::view::Table;
 use catalog::{Delta, SystemHobts};
-use ddl::{DdlContext, DdlOutcome, Place, Places};
+use ddl::{DdlContext, DdlOutcome, Place, Places, ResultSet};
 use lock::{Duration, Owner, Timeout};
-use session::{DdlAnswer, DdlCall, Switches};
+use session::{DdlAnswer, DdlCall, Rowset, Switches};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use types::SqlType;
 
 /// Databases as one session's statement finds them.
 struct SessionPlaces<'a> {
@@ -93,7 +94,7 @@ impl Instance {
         let mut temp = SessionTemp { temp: call.temp, instance: self };
         let mut deltas = self.definitions.deltas(call.session);
         let known = deltas.len();
-        let mut messages = Vec::new();
+        let (mut messages, mut results) = (Vec::new(), Vec::new());
         let s = call.settings;
         let mut cx = DdlContext {
             work: call.work,
@@ -110,6 +111,7 @@ impl Instance {
             },
             deltas: &mut deltas,
             messages: &mut messages,
+            results: &mut results,
         };
         let outcome = ddl::execute(call.statement, call.text, &mut cx);
         let outcome = match outcome {
@@ -125,8 +127,14 @@ impl Instance {
         }
         Ok(DdlAnswer {
             messages,
-            results: Vec::new(),
+            results: results.into_iter().map(rowset).collect(),
             changed_definitions: outcome == DdlOutcome::Changed,
         })
     }
+}
+
+fn rowset(set: ResultSet) -> Rowset {
+    let named =
+        |(name, sql_type, nullable): (&str, SqlType, bool)| (name.to_owned(), sql_type, nullable);
+    Rowset { columns: set.columns.into_iter().map(named).collect(), rows: set.rows }
 }

@@ -178,7 +178,7 @@ pub struct Rowset {
 /// What a statement of [`Host::ddl`] answers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DdlAnswer {
-    /// Messages of severity 10 and below, before the rows.
+    /// Messages of severity 10 and below, after the rows.
     pub messages: Vec<SqlError>,
     /// Result sets.
     pub results: Vec<Rowset>,

@@ -302,11 +302,11 @@ impl Session {
             true => result?,
             false => self.end_statement(own, result, point.as_ref())?,
         };
-        for message in &answer.messages {
-            out.message(&message.clone().at_line(statement.span.line));
-        }
         for rowset in &answer.results {
             self.send_rowset(rowset, out, scope)?;
+        }
+        for message in &answer.messages {
+            out.message(&message.clone().at_line(statement.span.line));
         }
         Ok(())
     }

@@ -34,3 +34,5 @@ pub(crate) const EMPTY: &str = "The view has no rows.";
 pub(crate) const NOT_PUBLISHED: &str = "Sessions do not publish it yet.";
 pub(crate) const NO_HANDLES: &str = "Plans and texts have no handles yet.";
 pub(crate) const NO_SCHEDULERS: &str = "Threads are the operating system's; a turn to compute (`os/src/turn.rs`) has a processor, a task may have each turn on another.";
+pub(crate) const NO_FILTERED_STATISTICS: &str = "There are no filtered statistics yet.";
+pub(crate) const NO_PERSISTED_SAMPLE: &str = "PERSIST_SAMPLE_PERCENT is refused yet.";

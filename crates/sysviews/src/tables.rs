@@ -68,6 +68,7 @@ fn described(database: DatabaseId, table: &SystemTable) -> Arc<Table> {
         fill_factor: 0,
         ignore_dup_key: false,
         disabled: false,
+        gathered: Default::default(),
     };
     Arc::new(Table {
         database,
@@ -77,6 +78,7 @@ fn described(database: DatabaseId, table: &SystemTable) -> Arc<Table> {
         name: table.name.into(),
         columns: columns.map(of).collect(),
         indexes: vec![index],
+        statistics: Vec::new(),
         checks: Vec::new(),
         is_temp: false,
     })

@@ -55,6 +55,7 @@ fn index(id: i32, name: &str, key: &[usize], unique: bool, hobt: u32) -> Index {
         fill_factor: 0,
         ignore_dup_key: false,
         disabled: false,
+        gathered: catalog::view::Gathered::default(),
     }
 }
 
@@ -67,6 +68,7 @@ fn table(id: i32, name: &str, columns: Vec<Column>, indexes: Vec<Index>) -> Tabl
         name: name.into(),
         columns,
         indexes,
+        statistics: Vec::new(),
         checks: Vec::new(),
         is_temp: false,
     }

@@ -11,9 +11,9 @@
 //!     7 sysallocunits  ownerid, type, auid         pages of a hobt: first IAM page, root
 //!    34 sysschobjs     id                          a table, module or constraint
 //!    41 syscolpars     id, colid                   a column
-//!    54 sysidxstats    id, indid                   a heap or index
-//!    55 sysiscols      idmajor, idminor, subid     a column of an index
-//!    60 sysobjvalues   objid, valclass, subid, n   a piece of a text
+//!    54 sysidxstats    id, indid                   a heap, index, or statistics of their own
+//!    55 sysiscols      idmajor, idminor, subid     a column of an index or statistics
+//!    60 sysobjvalues   objid, valclass, subid, n   a piece of a text or of a histogram
 //!    64 sysclsobjs     id                          a schema
 //!    90 sysidents      ownerid                     how far identity values may have been given
 //!    91 sysdrops       auid                        pages to free, their owner's drop committed
@@ -42,7 +42,7 @@ pub(crate) use syscolpars::{ColumnRow, column_status};
 pub(crate) use sysdrops::DropRow;
 pub(crate) use sysfacts::FactRow;
 pub(crate) use sysidents::IdentityRow;
-pub(crate) use sysidxstats::{IndexRow, index_status};
+pub(crate) use sysidxstats::{IndexRow, STATISTICS_ALONE, index_status};
 pub(crate) use sysiscols::{IndexColumnRow, index_column_status};
 pub(crate) use sysobjvalues::{TextRow, join_texts, split_text, text_class};
 pub(crate) use sysrowsets::RowsetRow;

@@ -1,10 +1,10 @@
-//! `sysidxstats`: heaps and indexes.
+//! `sysidxstats`: heaps, indexes, and statistics of their own.
 
 use super::row::system_row;
 use types::SqlType;
 
 system_row! {
-    /// A heap or an index.
+    /// A heap, an index, or statistics that no index has.
     IndexRow of Indexes, "sysidxstats", key 2 {
         object: i32 => "id" SqlType::Int,
         index: i32 => "indid" SqlType::Int,
@@ -12,13 +12,16 @@ system_row! {
         name: Box<str> => "name" SqlType::SYSNAME,
         /// See [`index_status`].
         status: i32 => "status" SqlType::Int,
-        /// 0 heap, 1 clustered, 2 nonclustered.
+        /// 0 heap, 1 clustered, 2 nonclustered, 3 statistics alone.
         kind: u8 => "type" SqlType::TinyInt,
         fill_factor: u8 => "fillfact" SqlType::TinyInt,
         /// The object of the constraint that it enforces; 0 without one.
         constraint: i32 => "cnstid" SqlType::Int,
     }
 }
+
+/// [`IndexRow::kind`] of statistics without an index: they have no hobt.
+pub(crate) const STATISTICS_ALONE: u8 = 3;
 
 /// Bits of [`IndexRow::status`].
 pub(crate) mod index_status {
@@ -28,4 +31,5 @@ pub(crate) mod index_status {
     pub(crate) const SYSTEM_NAMED: i32 = 8;
     pub(crate) const IGNORE_DUP_KEY: i32 = 16;
     pub(crate) const DISABLED: i32 = 32;
+    pub(crate) const NO_RECOMPUTE: i32 = 64;
 }

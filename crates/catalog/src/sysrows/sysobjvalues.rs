@@ -1,5 +1,5 @@
-//! `sysobjvalues`: texts of modules, defaults, checks and computed columns, in pieces that fit
-//! a row.
+//! `sysobjvalues`: texts of modules, defaults, checks and computed columns, and distributions of
+//! statistics, in pieces that fit a row.
 
 use super::row::system_row;
 use types::SqlType;
@@ -13,7 +13,7 @@ system_row! {
         object: i32 => "objid" SqlType::Int,
         /// See [`text_class`].
         class: u8 => "valclass" SqlType::TinyInt,
-        /// The column of a computed column's text; 0 else.
+        /// The column of a computed column's text, the number of statistics; 0 else.
         column: i32 => "subobjid" SqlType::Int,
         /// From 0.
         piece: i32 => "valnum" SqlType::Int,
@@ -27,6 +27,8 @@ pub(crate) mod text_class {
     pub(crate) const OBJECT: u8 = 1;
     /// A computed column.
     pub(crate) const COMPUTED: u8 = 2;
+    /// A distribution of statistics.
+    pub(crate) const DISTRIBUTION: u8 = 3;
 }
 
 /// The rows of a text; one row also for an empty one.

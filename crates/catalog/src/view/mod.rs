@@ -21,5 +21,8 @@ pub use database::{DatabaseView, Object, Schema, SchemaId};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
 pub use lookup::{Catalogs, Found, ObjectName, resolve};
 pub use module::{Module, ModuleKind};
-pub use table::{Check, Column, Computed, Default, Identity, Index, IndexColumn, IndexKind, Table};
+pub use table::{
+    AnyStatistics, Check, Column, Computed, Default, Gathered, Identity, Index, IndexColumn,
+    IndexKind, Statistics, Table,
+};
 pub use virtual_table::{SystemObjects, VirtualColumn, VirtualParameter, VirtualTable};

@@ -1,7 +1,9 @@
 //! Tables, their columns, indexes and constraints.
 
 use super::SchemaId;
+use crate::statistics::Distribution;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
+use std::sync::Arc;
 use types::{Collation, SqlType};
 
 /// A user table, or a temporary one.
@@ -21,6 +23,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The heap or clustered index first (every table has one of them), then the others by id.
     pub indexes: Vec<Index>,
+    /// Statistics of their own, by id; those of an index are its own.
+    pub statistics: Vec<Statistics>,
     /// CHECK constraints.
     pub checks: Vec<Check>,
     /// `#t` or a table variable: seen by one session.
@@ -143,6 +147,45 @@ pub struct Index {
     pub ignore_dup_key: bool,
     /// Neither read nor maintained.
     pub disabled: bool,
+    /// What is known of its key's values; of a heap nothing.
+    pub gathered: Gathered,
+}
+
+/// What statistics hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gathered {
+    /// NORECOMPUTE: only a statement updates them.
+    pub no_recompute: bool,
+    /// What was found; none when nobody looked, or there were no rows.
+    pub distribution: Option<Arc<Distribution>>,
+}
+
+/// Statistics that no index has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statistics {
+    /// Their number among the table's statistics and indexes.
+    pub stats_id: IndexId,
+    /// Their name, which no index of the table has.
+    pub name: Box<str>,
+    /// The columns: ordinals of the table's.
+    pub columns: Vec<usize>,
+    /// What they hold.
+    pub gathered: Gathered,
+}
+
+/// Statistics of either kind.
+#[derive(Clone, Debug)]
+pub struct AnyStatistics<'a> {
+    /// The index's number, where they are an index's.
+    pub stats_id: IndexId,
+    /// The name.
+    pub name: &'a str,
+    /// Ordinals of the declared columns.
+    pub columns: Vec<usize>,
+    /// What they hold.
+    pub gathered: &'a Gathered,
+    /// The index they belong to.
+    pub index: Option<&'a Index>,
 }
 
 /// A key column.
@@ -178,6 +221,35 @@ impl Table {
     /// The ordinal of the identity column.
     pub fn identity(&self) -> Option<usize> {
         self.columns.iter().position(|c| c.identity.is_some())
+    }
+
+    /// All statistics by their number: those of indexes and those of their own.
+    pub fn all_statistics(&self) -> Vec<AnyStatistics<'_>> {
+        let indexes = self.indexes.iter().filter(|i| i.kind != IndexKind::Heap);
+        let of_index = indexes.map(|i| AnyStatistics {
+            stats_id: i.index_id,
+            name: &i.name,
+            columns: i.key.iter().map(|k| k.column).collect(),
+            gathered: &i.gathered,
+            index: Some(i),
+        });
+        let own = self.statistics.iter().map(|s| AnyStatistics {
+            stats_id: s.stats_id,
+            name: &s.name,
+            columns: s.columns.clone(),
+            gathered: &s.gathered,
+            index: None,
+        });
+        let mut all: Vec<_> = of_index.chain(own).collect();
+        all.sort_by_key(|s| s.stats_id);
+        all
+    }
+
+    /// A number that none of its indexes and statistics has; 1 is a clustered index's.
+    pub fn next_index_id(&self) -> IndexId {
+        let indexes = self.indexes.iter().map(|i| i.index_id.0);
+        let used = indexes.chain(self.statistics.iter().map(|s| s.stats_id.0));
+        IndexId(used.max().unwrap_or(0).max(1) + 1)
     }
 
     /// `schema.table`, as most messages name it.

@@ -42,6 +42,7 @@ fn index(id: i32, kind: IndexKind, key: Option<usize>, unique: bool, hobt: HobtI
         fill_factor: 0,
         ignore_dup_key: false,
         disabled: false,
+        gathered: Default::default(),
     }
 }
 
@@ -58,6 +59,7 @@ fn table(object: i32, name: &str, indexes: Vec<Index>) -> Table {
             column(3, "filler", SqlType::varchar(8000)),
         ],
         indexes,
+        statistics: Vec::new(),
         checks: Vec::new(),
         is_temp: false,
     }

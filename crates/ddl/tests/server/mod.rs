@@ -371,6 +371,7 @@ impl Session {
                 settings: self.settings,
                 deltas: &mut self.deltas,
                 messages: &mut told,
+                results: &mut Vec::new(),
             };
             let result = execute(statement, text, &mut cx);
             assert_eq!(memory.reserved_bytes(), 0, "a build gives its memory back");

@@ -7,6 +7,7 @@ mod helpindex;
 mod prepare;
 mod session_context;
 mod tables;
+mod updatestats;
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -56,6 +57,7 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_datatype_info_100", datatype_info::run),
     ("sp_helpindex", helpindex::run),
     ("sp_flush_log", flush_log::run),
+    ("sp_updatestats", updatestats::run),
     ("sp_set_session_context", session_context::run),
     ("sp_reset_connection", |_, _, _| Ok(0)),
 ];

@@ -131,6 +131,7 @@ impl Fake {
             fill_factor: 0,
             ignore_dup_key: false,
             disabled: false,
+            gathered: Default::default(),
         };
         Ok(Table {
             database: DATABASE,
@@ -140,6 +141,7 @@ impl Fake {
             name: statement.name.object.text.clone(),
             columns,
             indexes: vec![heap],
+            statistics: Vec::new(),
             checks: Vec::new(),
             is_temp: temp,
         })

@@ -4,6 +4,8 @@ mod db_index_physical_stats;
 mod db_log_info;
 mod db_log_space_usage;
 mod db_partition_stats;
+mod db_stats_histogram;
+mod db_stats_properties;
 mod exec_connections;
 mod exec_input_buffer;
 mod exec_query_memory_grants;
@@ -41,4 +43,6 @@ pub(crate) const VIEWS: &[&View] = &[
     &os_waiting_tasks::VIEW,
     &exec_query_memory_grants::VIEW,
     &exec_query_resource_semaphores::VIEW,
+    &db_stats_properties::VIEW,
+    &db_stats_histogram::VIEW,
 ];

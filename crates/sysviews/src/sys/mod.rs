@@ -27,6 +27,8 @@ mod partitions;
 mod procedures;
 mod schemas;
 mod sql_modules;
+mod stats;
+mod stats_columns;
 mod system_objects;
 mod system_views;
 mod tables;
@@ -70,4 +72,6 @@ pub(crate) const VIEWS: &[&View] = &[
     &configurations::VIEW,
     &messages::VIEW,
     &filegroups::VIEW,
+    &stats::VIEW,
+    &stats_columns::VIEW,
 ];

@@ -1,0 +1,53 @@
+//! `sys.dm_db_stats_histogram(object, statistics)`: one row a step.
+//!
+//! A key is told as text, since there is no sql_variant yet.
+
+use super::db_stats_properties::{PARAMETERS, asked};
+use crate::cell::int;
+use crate::column::{Column, col, maybe};
+use crate::view::{Rows, System, View};
+use catalog::view::SchemaId;
+use types::{SqlType, Value, convert};
+
+/// As long as a key can be.
+const KEY: SqlType = SqlType::nvarchar(4000);
+
+const COLUMNS: [Column; 8] = [
+    col("object_id", SqlType::Int),
+    col("stats_id", SqlType::Int),
+    col("step_number", SqlType::Int),
+    maybe("range_high_key", KEY),
+    maybe("range_rows", SqlType::Real),
+    maybe("equal_rows", SqlType::Real),
+    maybe("distinct_range_rows", SqlType::BigInt),
+    maybe("average_range_rows", SqlType::Real),
+];
+
+pub(crate) const VIEW: View = View {
+    schema: SchemaId::SYS,
+    name: "dm_db_stats_histogram",
+    parameters: Some(PARAMETERS),
+    columns: &COLUMNS,
+    rows,
+};
+
+fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
+    let Some(asked) = asked(system, arguments)? else { return Ok(Vec::new()) };
+    let sql_type = asked.table.columns[asked.first].sql_type;
+    let steps = asked.found.as_deref().map_or(&[][..], |d| &d.steps);
+    let mut rows = Vec::with_capacity(steps.len());
+    for (n, step) in steps.iter().enumerate() {
+        let key = step.key_value(sql_type);
+        rows.push(vec![
+            int(asked.table.object_id.0),
+            int(asked.stats_id),
+            int(n + 1),
+            convert(&key, sql_type, KEY, 0).unwrap_or(Value::Null),
+            Value::Real(step.range_rows as f32),
+            Value::Real(step.equal_rows as f32),
+            Value::BigInt(step.distinct_range_rows.round() as i64),
+            Value::Real(step.average_range_rows() as f32),
+        ]);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,53 @@
+//! `sys.stats`: statistics of indexes, and those of their own.
+
+use crate::cell::{bit, int, text};
+use crate::column::{Column, col, maybe, null, word, zero};
+use crate::reason::*;
+use crate::tables;
+use crate::view::{Rows, System, View};
+use catalog::view::SchemaId;
+use types::{SqlType, Value};
+
+const BIT: SqlType = SqlType::Bit;
+const NO_AUTOMATION: &str = "Statistics are not created automatically yet.";
+const NO_REPLICAS: &str = "There are no replicas.";
+const BY_SORT: &str = "Statistics are made from sorted values.";
+
+const COLUMNS: [Column; 17] = [
+    col("object_id", SqlType::Int),
+    maybe("name", SqlType::SYSNAME),
+    col("stats_id", SqlType::Int),
+    zero("auto_created", BIT, NO_AUTOMATION),
+    maybe("user_created", BIT),
+    maybe("no_recompute", BIT),
+    zero("has_filter", BIT, NO_FILTERED_STATISTICS),
+    null("filter_definition", SqlType::NVARCHAR_MAX, NO_FILTERED_STATISTICS),
+    zero("is_temporary", BIT, NO_REPLICAS),
+    zero("is_incremental", BIT, NO_PARTITIONS),
+    zero("has_persisted_sample", BIT, NO_PERSISTED_SAMPLE),
+    zero("stats_generation_method", SqlType::Int, BY_SORT),
+    word("stats_generation_method_desc", SqlType::nvarchar(80), "Sort based statistics", BY_SORT),
+    zero("auto_drop", BIT, NO_AUTOMATION),
+    null("replica_role_id", SqlType::TinyInt, NO_REPLICAS),
+    null("replica_role_desc", SqlType::nvarchar(60), NO_REPLICAS),
+    null("replica_name", SqlType::SYSNAME, NO_REPLICAS),
+];
+
+pub(crate) const VIEW: View =
+    View { schema: SchemaId::SYS, name: "stats", parameters: None, columns: &COLUMNS, rows };
+
+fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    let mut rows = Vec::new();
+    for table in tables::all(system)? {
+        for s in table.all_statistics() {
+            rows.push(vec![
+                int(table.object_id.0),
+                text(s.name),
+                int(s.stats_id.0),
+                bit(s.index.is_none()),
+                bit(s.gathered.no_recompute),
+            ]);
+        }
+    }
+    Ok(rows)
+}
