@@ -83,6 +83,11 @@ impl Optimizer<'_> {
     /// The tree of a root, whose estimates are kept.
     fn finished(&mut self, root: Node) -> Physical {
         self.estimates = root.estimates();
+        debug_assert_eq!(
+            self.estimates.len(),
+            operators(&root.tree),
+            "each operator has its estimate"
+        );
         root.tree
     }
 
@@ -122,6 +127,13 @@ impl Optimizer<'_> {
         let Delete { target, old, distinct_rows, .. } = d;
         Ok(Delete { target, source, old, distinct_rows })
     }
+}
+
+/// How many operators a tree has.
+fn operators(tree: &Physical) -> usize {
+    let mut count = 0;
+    tree.for_each(&mut |_| count += 1);
+    count
 }
 
 /// The slots of an old row.
