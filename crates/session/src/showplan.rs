@@ -15,6 +15,7 @@ use crate::sink::DoneScope;
 use crate::state::State;
 use base::{DatabaseId, HobtId, ObjectId, SqlError, messages};
 use catalog::view::{IndexKind, PhysicalColumn, Table};
+use exec::Executor;
 use plan::{PhysicalPlan, VariableId};
 use showplan::{Branches, Count, Hobt, HobtKind, Memory, PageCounts, Ran, Reads, Row, Statement};
 use std::sync::Arc;
@@ -97,7 +98,10 @@ impl Session {
             let plan = |place: PlaceId| {
                 let held = &program.places[place];
                 let visible = Visible { program, count: held.visible };
-                let plan = self.bind(held, &visible, database);
+                let plan = self.bind(held, &visible, database).and_then(|plan| {
+                    // What could not be run is not shown either.
+                    Executor::new(&plan).map(|_| plan)
+                });
                 plan.map_err(|e| Failure::of_binding(e.at_line(held.line)))
             };
             plans.push(place.map(plan).transpose()?);
@@ -343,8 +347,35 @@ fn kind_of(program: &Program, step: &Step) -> &'static str {
         StepKind::Use(_) => "USE DATABASE",
         StepKind::Kill(_) => "KILL",
         StepKind::Shutdown { .. } => "SHUTDOWN",
-        StepKind::Definition(_) | StepKind::Unsupported(_) => "DDL",
+        StepKind::Definition(it) => definition(&it.kind),
+        StepKind::Unsupported(what) => what,
         StepKind::Jump { .. } | StepKind::LeaveCatch => "GOTO",
+    }
+}
+
+fn definition(kind: &tsql::ast::StatementKind) -> &'static str {
+    use tsql::ast::StatementKind as K;
+    match kind {
+        K::CreateDatabase(_) => "CREATE DATABASE",
+        K::AlterDatabase(_) => "ALTER DATABASE",
+        K::CreateSchema(_) => "CREATE SCHEMA",
+        K::CreateTable(_) => "CREATE TABLE",
+        K::AlterTable(_) => "ALTER TABLE",
+        K::CreateIndex(_) => "CREATE INDEX",
+        K::AlterIndex(_) => "ALTER INDEX",
+        K::CreateStatistics(_) => "CREATE STATISTICS",
+        K::UpdateStatistics(_) => "UPDATE STATISTICS",
+        K::Procedure(_) => "CREATE PROC",
+        K::View(_) => "CREATE VIEW",
+        K::Function(_) => "CREATE FUNCTION",
+        K::Trigger(_) => "CREATE TRIGGER",
+        K::Drop(_) => "DROP OBJECT",
+        K::Truncate(_) => "TRUNCATE TABLE",
+        K::Checkpoint(_) => "CHECKPOINT",
+        K::Dbcc(_) => "DBCC",
+        K::Reconfigure { .. } => "RECONFIGURE",
+        // Who reads the name reads the text beside it.
+        _ => "DDL",
     }
 }
 

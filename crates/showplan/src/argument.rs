@@ -66,6 +66,17 @@ impl Columns<'_> {
                 self.defining(String::new(), node)
             }
             Physical::StreamAggregate { keys, .. } => self.defining(self.groups(keys), node),
+            Physical::Window { partition, order, calls, .. }
+                if crate::tree::sums(calls) && !(partition.is_empty() && order.is_empty()) =>
+            {
+                let parts = [("PARTITION BY", partition), ("ORDER BY", order)];
+                let parts: Vec<String> = (parts.iter().filter(|(_, keys)| !keys.is_empty()))
+                    .map(|(word, keys)| {
+                        format!("{word}:({})", self.slots(keys.iter().map(|k| &k.0)))
+                    })
+                    .collect();
+                self.defining(parts.join(" "), node)
+            }
             Physical::Window { .. } | Physical::Compute { .. } => {
                 self.defining(String::new(), node)
             }

@@ -7,7 +7,8 @@ use crate::columns::Columns;
 use crate::names::HobtKind;
 use crate::statement::{Count, Ran};
 use plan::{
-    Access, JoinKind, KeyLookup, Physical, PhysicalPlan, Slot, Statement, Target, WindowFunction,
+    Access, JoinKind, KeyLookup, Physical, PhysicalPlan, Slot, Statement, Target, WindowCall,
+    WindowFunction,
 };
 
 /// What an operator is.
@@ -223,16 +224,18 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
         Physical::Top { .. } => ("Top", "Top"),
         Physical::HashAggregate { .. } => ("Hash Match", "Aggregate"),
         Physical::StreamAggregate { .. } => ("Stream Aggregate", "Aggregate"),
-        Physical::Window { calls, .. } => {
-            let sums = |f: &WindowFunction| matches!(f, WindowFunction::Aggregate { .. });
-            match calls.iter().any(|c| sums(&c.function)) {
-                true => ("Window Aggregate", "Window Aggregate"),
-                false => ("Sequence Project", "Compute Scalar"),
-            }
-        }
+        Physical::Window { calls, .. } => match sums(calls) {
+            true => ("Window Aggregate", "Window Aggregate"),
+            false => ("Sequence Project", "Compute Scalar"),
+        },
         Physical::Concatenation { .. } => ("Concatenation", "Concatenation"),
         Physical::Spool { .. } => ("Table Spool", "Eager Spool"),
     }
+}
+
+/// Whether window functions do more than number rows.
+pub(crate) fn sums(calls: &[WindowCall]) -> bool {
+    calls.iter().any(|c| matches!(c.function, WindowFunction::Aggregate { .. }))
 }
 
 fn access_name(a: &Access, columns: &Columns<'_>) -> (&'static str, &'static str) {
