@@ -8,9 +8,10 @@ mod heard;
 use heard::Heard;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
-use session::{Login, Session};
+use session::{Connection as _, Login, Parameter, Procedure, Request, Session};
 use std::path::PathBuf;
 use std::sync::Arc;
+use types::{SqlType, Value};
 
 const SCHEMA: [&str; 4] = [
     "CREATE TABLE dbo.T (k int NOT NULL CONSTRAINT PK_T PRIMARY KEY, v int NOT NULL, \
@@ -261,4 +262,38 @@ fn what_ran_is_told() {
     let spilled = root.named("SpillToTempDb");
     assert_eq!(spilled.len(), 1, "{root:?}");
     assert_eq!(root.named("MemoryGrantInfo").len(), 1);
+}
+
+/// What a driver sends: text with parameters, as a call.
+#[test]
+fn a_call_is_shown_instead_of_run() {
+    let (_served, mut session) = Served::open("showplan-call");
+    run(&mut session, "SET SHOWPLAN_XML ON");
+    let parameter = |name: &str, sql_type, value| Parameter {
+        name: name.to_owned(),
+        sql_type,
+        value,
+        output: false,
+        default: false,
+    };
+    let text = "DELETE dbo.T WHERE k = @k; IF @k > 1 DELETE dbo.H";
+    let request = Request::Call {
+        procedure: Procedure::Numbered(10),
+        parameters: vec![
+            parameter("", SqlType::NVARCHAR_MAX, Value::nvarchar(text)),
+            parameter("", SqlType::NVARCHAR_MAX, Value::nvarchar("@k int")),
+            parameter("@k", SqlType::Int, Value::Int(7)),
+        ],
+        more: false,
+    };
+    let mut heard = Heard::default();
+    assert!(session.run(request, &mut heard));
+    assert!(heard.error().is_none(), "{:?}", heard.error());
+    let root = parse(&heard.rows[0][0].as_text().unwrap());
+    let seek = root.named("RangeExpressions")[0];
+    assert_eq!(seek.named("ColumnReference")[0].get("Column"), Some("@k"));
+    assert_eq!(root.named("Update").len(), 2);
+    run(&mut session, "SET SHOWPLAN_XML OFF");
+    let count = run(&mut session, "SELECT COUNT(*) FROM dbo.T WHERE k = 7");
+    assert_eq!(count.rows[0][0].as_i64(), Some(1));
 }
