@@ -45,6 +45,61 @@ const PLANS: [(&str, &[&str]); 14] = [
     ("INSERT dbo.H (a) SELECT a FROM dbo.H", &["Table Insert", "Table Spool"]),
 ];
 
+/// What may stand in an element, in this order. Told from the
+/// public schema.
+const CONTENT: [(&str, &[&str]); 33] = [
+    ("ShowPlanXML", &["BatchSequence"]),
+    ("BatchSequence", &["Batch"]),
+    ("Batch", &["Statements"]),
+    ("Statements", &["StmtSimple|StmtCond|StmtUseDb"]),
+    ("StmtSimple", &["StatementSetOptions", "QueryPlan"]),
+    ("StmtCond", &["StatementSetOptions", "Condition", "Then", "Else"]),
+    ("QueryPlan", &["MemoryGrantInfo", "RelOp"]),
+    ("RelOp", &["OutputList", "Warnings", "RunTimeInformation", ANY_OPERATOR]),
+    ("Warnings", &["SpillToTempDb", "SortSpillDetails|HashSpillDetails"]),
+    ("RunTimeInformation", &["RunTimeCountersPerThread"]),
+    ("IndexScan", &["DefinedValues", "Object", "SeekPredicates", "Predicate"]),
+    ("TableScan", &["DefinedValues", "Object", "Predicate"]),
+    ("TableValuedFunction", &["DefinedValues", "Object", "Predicate", "ParameterList"]),
+    ("SeekPredicates", &["SeekPredicateNew"]),
+    ("SeekPredicateNew", &["SeekKeys"]),
+    ("SeekKeys", &["Prefix", "StartRange", "EndRange", "IsNotNull"]),
+    ("Prefix", &["RangeColumns", "RangeExpressions"]),
+    ("StartRange", &["RangeColumns", "RangeExpressions"]),
+    ("NestedLoops", &["Predicate", "OuterReferences", "RelOp"]),
+    ("Hash", &["DefinedValues", "HashKeysBuild", "HashKeysProbe", "ProbeResidual", "RelOp"]),
+    ("StreamAggregate", &["DefinedValues", "GroupBy", "RelOp"]),
+    ("ComputeScalar", &["DefinedValues", "RelOp"]),
+    ("SequenceProject", &["DefinedValues", "RelOp"]),
+    ("WindowAggregate", &["DefinedValues", "RelOp"]),
+    ("Segment", &["GroupBy", "SegmentColumn", "RelOp"]),
+    ("Sort", &["OrderBy", "RelOp"]),
+    ("TopSort", &["OrderBy", "RelOp"]),
+    ("Top", &["TieColumns", "OffsetExpression", "TopExpression", "RelOp"]),
+    ("Filter", &["RelOp", "Predicate"]),
+    ("Concat", &["DefinedValues", "RelOp"]),
+    ("Update", &["Object", "SetPredicate", "RelOp"]),
+    ("Subquery", &["ScalarOperator", "RelOp"]),
+    ("DefinedValue", &["ColumnReference", "ScalarOperator"]),
+];
+const ANY_OPERATOR: &str = "IndexScan|TableScan|TableValuedFunction|NestedLoops|Hash|Sort|TopSort|\
+    Top|StreamAggregate|ComputeScalar|SequenceProject|WindowAggregate|Segment|Filter|Concat|\
+    ConstantScan|Spool|Update";
+/// What the schema requires of every operator.
+const REQUIRED: [&str; 11] = [
+    "NodeId",
+    "PhysicalOp",
+    "LogicalOp",
+    "EstimateRows",
+    "EstimateIO",
+    "EstimateCPU",
+    "AvgRowSize",
+    "EstimatedTotalSubtreeCost",
+    "Parallel",
+    "EstimateRebinds",
+    "EstimateRewinds",
+];
+
 /// An element.
 #[derive(Debug)]
 struct Element {
@@ -174,9 +229,31 @@ fn document(session: &mut Session, text: &str) -> (Element, usize) {
     (parse(&last), heard.rows.len() - 1)
 }
 
+/// Every element's children are those the schema has there, in its order.
+fn check_content(element: &Element) {
+    if let Some((_, content)) = CONTENT.iter().find(|(name, _)| *name == element.name) {
+        let mut at = 0;
+        for child in &element.children {
+            let stands = |kinds: &&str| kinds.split('|').any(|kind| kind == child.name);
+            let found = content[at..].iter().position(stands);
+            at += found.unwrap_or_else(|| panic!("{} in {element:?}", child.name));
+        }
+    }
+    if element.name == "RelOp" {
+        for name in REQUIRED {
+            assert!(element.get(name).is_some(), "{name} of {element:?}");
+        }
+    }
+    if element.name == "ScalarOperator" {
+        assert_eq!(element.children.len(), 1, "{element:?}");
+    }
+    element.children.iter().for_each(check_content);
+}
+
 /// Numbers go up from 0 in the order of the document, but for subqueries, whose operators stand
 /// where they are run and count behind all others.
 fn check_numbers(root: &Element) {
+    check_content(root);
     let relops = root.named("RelOp");
     let mut ids: Vec<u64> = relops.iter().map(|r| r.number("NodeId")).collect();
     if root.named("Subquery").is_empty() {
