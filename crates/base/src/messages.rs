@@ -147,6 +147,7 @@ messages! {
     TOP_NOT_INTEGER = 1060, 15, "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     TIES_WITHOUT_ORDER = 1062, 15, "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
     NOLOCK_ON_TARGET = 1065, 15, "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
+    SHOWPLAN_NOT_ALONE = 1067, 15, "The SET SHOWPLAN statements must be the only statements in the batch.";
     INDEX_HINT_ON_TARGET = 1069, 16, "Index hints are only allowed in a FROM or OPTION clause.";
     TABLE_VARIABLE_UNDECLARED = 1087, 15, "Must declare the table variable \"{0}\".";
     OBJECT_NOT_FOUND = 1088, 16, "Cannot find the object \"{0}\" because it does not exist or you do not have permissions.";

@@ -183,6 +183,7 @@ impl<'a> Binder<'a> {
             subqueries: std::mem::take(&mut self.subqueries),
             slots: self.slots,
             header: std::mem::take(&mut self.header),
+            estimates: Vec::new(),
         };
         let used: Vec<Vec<GetColumn>> = self.references.iter().map(columns_of).collect();
         if let Some(source) = source_of(&mut plan.statement) {

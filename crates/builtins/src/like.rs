@@ -5,6 +5,7 @@
 //! nvarchar they do.
 
 use std::cmp::Ordering;
+use std::fmt::{self, Write};
 use types::{Collation, Value, text, trim_char};
 
 /// One place of a pattern.
@@ -26,6 +27,32 @@ pub struct LikePattern {
     pieces: Vec<Piece>,
     wide: bool,
     collation: Collation,
+}
+
+/// As it could be written: plans show it.
+impl fmt::Display for LikePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let character = |unit: u16| char::from_u32(unit.into()).unwrap_or('\u{FFFD}');
+        for piece in &self.pieces {
+            match piece {
+                Piece::Any => f.write_char('%')?,
+                Piece::One => f.write_char('_')?,
+                Piece::Exact(u @ (0x25 | 0x5B | 0x5F)) => write!(f, "[{}]", character(*u))?,
+                Piece::Exact(unit) => f.write_char(character(*unit))?,
+                Piece::Set { negated, ranges } => {
+                    f.write_str(if *negated { "[^" } else { "[" })?;
+                    for &(from, to) in ranges {
+                        f.write_char(character(from))?;
+                        if from != to {
+                            write!(f, "-{}", character(to))?;
+                        }
+                    }
+                    f.write_char(']')?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 impl LikePattern {

@@ -39,6 +39,8 @@ pub(crate) struct Builder {
     pub(crate) hobts: Vec<(DatabaseId, HobtId)>,
     /// The hobt that each cursor reads.
     pub(crate) cursors: Vec<usize>,
+    /// The operator that has it.
+    pub(crate) cursor_nodes: Vec<usize>,
     /// The heap or clustered index that the statement changes.
     pub(crate) changed: Option<usize>,
     pub(crate) nodes: usize,
@@ -66,6 +68,7 @@ impl Builder {
         Builder {
             hobts: Vec::new(),
             cursors: Vec::new(),
+            cursor_nodes: Vec::new(),
             changed: None,
             nodes: WITHIN + 1,
             assigns,
@@ -180,9 +183,10 @@ impl Builder {
         })
     }
 
-    /// A cursor of a hobt.
-    fn cursor(&mut self, hobt: usize) -> usize {
+    /// A cursor of a hobt, for an operator.
+    fn cursor(&mut self, hobt: usize, id: usize) -> usize {
         self.cursors.push(hobt);
+        self.cursor_nodes.push(id);
         self.cursors.len() - 1
     }
 
@@ -201,8 +205,8 @@ impl Builder {
 
     fn operator(&mut self, tree: &Physical, id: usize) -> Built {
         Ok(match tree {
-            Physical::Access(a) => self.access(a)?,
-            Physical::Lookup(l) => self.lookup(l)?,
+            Physical::Access(a) => self.access(a, id)?,
+            Physical::Lookup(l) => self.lookup(l, id)?,
             Physical::Virtual(v) => virtual_scan(v, id)?,
             Physical::Constants { rows, columns } => Box::new(Constants {
                 rows: rows.iter().map(|r| expressions(r)).collect::<SqlResult<_>>()?,
@@ -226,7 +230,7 @@ impl Builder {
             }
             Physical::NestedLoops(join) => self.loops(join)?,
             Physical::Top { input, top } => {
-                let rows = if top.percent { written(input) } else { Vec::new() };
+                let rows = if top.percent { input.written() } else { Vec::new() };
                 let input = self.node(input)?;
                 Box::new(make_top(id, input, top, rows)?)
             }
@@ -281,12 +285,12 @@ impl Builder {
         })
     }
 
-    fn access(&mut self, a: &plan::Access) -> Built {
+    fn access(&mut self, a: &plan::Access, id: usize) -> Built {
         let seeks = a.seek.as_ref().map(|s| Seeks::new(s, a.backward)).transpose()?;
         let hobt = self.hobt(a.source.database, a.source.hobt);
         Ok(Box::new(Scan {
             hobt,
-            cursor: self.cursor(hobt),
+            cursor: self.cursor(hobt, id),
             reader: Reader::new(&a.columns, a.rid, a.hint, a.residual.as_ref())?,
             seeks,
             backward: a.backward,
@@ -296,13 +300,13 @@ impl Builder {
         }))
     }
 
-    fn lookup(&mut self, l: &plan::KeyLookup) -> Built {
+    fn lookup(&mut self, l: &plan::KeyLookup, id: usize) -> Built {
         let input = self.node(&l.input)?;
         let hobt = self.hobt(l.source.database, l.source.hobt);
         Ok(Box::new(Lookup {
             input,
             hobt,
-            cursor: self.cursor(hobt),
+            cursor: self.cursor(hobt, id),
             locator: l.locator.iter().copied().zip(l.types.iter().copied()).collect(),
             reader: Reader::new(&l.columns, l.rid, l.hint, l.residual.as_ref())?,
             locks: l.locks,
@@ -401,51 +405,5 @@ pub(crate) fn gives_one_row(tree: &Physical) -> bool {
         | Physical::HashAggregate { .. }
         | Physical::Window { .. }
         | Physical::Concatenation { .. } => false,
-    }
-}
-
-/// The slots that a tree leaves its rows in.
-pub(crate) fn written(tree: &Physical) -> Vec<Slot> {
-    match tree {
-        Physical::Access(a) => {
-            a.columns.iter().map(|c| c.slot).chain(a.rid).chain(a.hint).collect()
-        }
-        Physical::Lookup(l) => {
-            let mut slots = written(&l.input);
-            slots.extend(l.columns.iter().map(|c| c.slot).chain(l.rid).chain(l.hint));
-            slots
-        }
-        Physical::Virtual(v) => v.columns.iter().map(|c| c.slot).collect(),
-        Physical::Constants { columns, .. } | Physical::Concatenation { columns, .. } => {
-            columns.clone()
-        }
-        Physical::Filter { input, .. }
-        | Physical::StartupFilter { input, .. }
-        | Physical::Top { input, .. } => written(input),
-        Physical::Compute { input, columns } => {
-            let mut slots = written(input);
-            slots.extend(columns.iter().map(|c| c.0));
-            slots
-        }
-        Physical::NestedLoops(join) => {
-            let mut slots = written(&join.outer);
-            slots.extend(&join.inner_slots);
-            slots
-        }
-        Physical::HashJoin(join) => {
-            join.build_slots.iter().chain(&join.probe_slots).copied().collect()
-        }
-        Physical::Sort { carried, .. }
-        | Physical::TopSort { carried, .. }
-        | Physical::Spool { carried, .. } => carried.clone(),
-        Physical::Window { input, calls, .. } => {
-            let mut slots = written(input);
-            slots.extend(calls.iter().map(|c| c.output));
-            slots
-        }
-        Physical::HashAggregate { keys, calls, .. }
-        | Physical::StreamAggregate { keys, calls, .. } => {
-            keys.iter().map(|k| k.0).chain(calls.iter().map(|c| c.output)).collect()
-        }
     }
 }

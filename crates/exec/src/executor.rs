@@ -12,6 +12,7 @@ use crate::grant::{Grant, Needs};
 use crate::insert::Insert;
 use crate::operator::Node;
 use crate::run::{Lent, Run};
+use crate::semaphore::GrantRow;
 use crate::subplan::Subplan;
 use crate::update::{Delete, Update};
 use access::{Hobt, TableReads};
@@ -35,12 +36,18 @@ pub struct Executor {
     known_at: Option<u64>,
     /// The hobt of each cursor.
     cursors: Vec<usize>,
+    /// The operator of each cursor.
+    cursor_nodes: Vec<usize>,
+    /// What each cursor has read in the last run.
+    cursor_reads: Vec<TableReads>,
     /// The hobt to which reads belong that no cursor made.
     changed: Option<usize>,
     /// What the last run has read of each hobt.
     reads: Vec<TableReads>,
     needs: Needs,
     grant: GrantHints,
+    /// The memory of the last run.
+    memory: Option<GrantRow>,
 }
 
 /// What is done.
@@ -83,10 +90,13 @@ impl Executor {
             hobts: Vec::new(),
             known: Vec::new(),
             known_at: None,
+            cursor_reads: vec![TableReads::default(); builder.cursors.len()],
+            cursor_nodes: builder.cursor_nodes,
             cursors: builder.cursors,
             changed: builder.changed,
             needs: Needs::of(plan, gathers),
             grant: plan.header.grant,
+            memory: None,
         })
     }
 
@@ -138,6 +148,18 @@ impl Executor {
         self.hobt_ids.iter().zip(&self.reads).map(|(&(d, h), reads)| (d, h, reads))
     }
 
+    /// What the operators that read pages have read in the last run, by their place among
+    /// [`Executor::counts`].
+    pub fn operator_reads(&self) -> impl Iterator<Item = (usize, &TableReads)> {
+        let places = self.cursor_nodes.iter().map(|node| node - WITHIN - 1);
+        places.zip(&self.cursor_reads)
+    }
+
+    /// The memory of the last run, as it was at its end; `None` when it needed none.
+    pub fn memory(&self) -> Option<&GrantRow> {
+        self.memory.as_ref()
+    }
+
     fn with_run<R>(
         &mut self,
         context: &mut ExecContext<'_>,
@@ -146,6 +168,8 @@ impl Executor {
         assert!(self.hobts.is_empty(), "an executor serves one run at a time");
         self.counts.fill(OperatorCount::default());
         self.reads.fill(TableReads::default());
+        self.cursor_reads.fill(TableReads::default());
+        self.memory = None;
         // Before anything is held that others may want.
         let grant = Grant::ask(context.grant, self.needs, self.grant, context.work)?;
         let result = self.find_hobts(context).and_then(|()| {
@@ -160,9 +184,10 @@ impl Executor {
             let before = work::page_reads();
             let mut run = Run::new(context, lent);
             let result = f(&mut self.body, &mut run);
-            let cursors = self.cursors.iter().enumerate();
-            let all = work::page_reads().since(before);
-            note_reads(&mut run, cursors, all, &mut self.reads, self.changed);
+            let rest = work::page_reads().since(before);
+            let each = self.cursors.iter().zip(&mut self.cursor_reads).enumerate();
+            note_reads(&mut run, each, rest, &mut self.reads, self.changed);
+            self.memory = run.memory();
             // Before the grant goes, to somebody who waits for the memory.
             self.body.close();
             run.subplans.iter_mut().flatten().for_each(|s| s.reset());
@@ -196,16 +221,17 @@ impl Executor {
 /// Adds what each cursor has read to its hobt, and the rest to the one that was changed.
 fn note_reads<'c>(
     run: &mut Run<'_>,
-    cursors: impl Iterator<Item = (usize, &'c usize)>,
+    cursors: impl Iterator<Item = (usize, (&'c usize, &'c mut TableReads))>,
     mut rest: PageReads,
     to: &mut [TableReads],
     changed: Option<usize>,
 ) {
-    for (at, &hobt) in cursors {
+    for (at, (&hobt, own)) in cursors {
         let Some(cursor) = run.cursors.at(at) else { continue };
         let reads = cursor.reads();
         rest = rest.since(reads.pages).since(reads.lob);
         to[hobt].add(&reads);
+        *own = reads;
     }
     if let Some(hobt) = changed {
         to[hobt].add(&TableReads { pages: rest, ..TableReads::default() });

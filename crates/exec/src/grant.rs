@@ -6,7 +6,7 @@
 
 use crate::context::GrantTerms;
 use crate::run::WORKSPACE_BYTES;
-use crate::semaphore::{Kind, MemoryGrant, OPERATOR_BYTES, Request, Workspace};
+use crate::semaphore::{GrantRow, Kind, MemoryGrant, OPERATOR_BYTES, Request, Workspace};
 use base::SqlResult;
 use plan::{GrantHints, Physical, PhysicalPlan, Statement};
 use work::Work;
@@ -173,6 +173,11 @@ impl<'r> Grant<'r> {
         }
         self.granted_bytes = held.grow_to(wanted);
         wanted <= self.granted_bytes
+    }
+
+    /// What was asked, granted and used, where anything was.
+    pub(crate) fn row(&self) -> Option<GrantRow> {
+        self.held.as_ref().map(MemoryGrant::row)
     }
 
     /// Memory that cannot be done without.

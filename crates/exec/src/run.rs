@@ -9,6 +9,7 @@
 
 use crate::context::{ExecContext, IdentitySource, OperatorCount, Outcome};
 use crate::grant::Grant;
+use crate::semaphore::GrantRow;
 use crate::subplan::Subplan;
 use access::{Hobt, Hobts, Isolation, LockPlan, RowCursor, Spill};
 use base::SqlResult;
@@ -123,6 +124,11 @@ impl<'r> Run<'r> {
     /// Takes memory that cannot be done without.
     pub(crate) fn overdraw_memory(&mut self, bytes: usize) {
         self.grant.overdraw(bytes);
+    }
+
+    /// The run's memory as it is now.
+    pub(crate) fn memory(&self) -> Option<GrantRow> {
+        self.grant.row()
     }
 
     /// Gives memory back.

@@ -418,6 +418,11 @@ impl MemoryGrant<'_> {
         held
     }
 
+    /// As the view shows it.
+    pub(crate) fn row(&self) -> GrantRow {
+        self.asker.row(None)
+    }
+
     /// Notes for the views what the statement uses; that may be more than is granted.
     #[inline]
     pub(crate) fn note_used(&self, bytes: usize) {

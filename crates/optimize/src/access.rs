@@ -122,10 +122,11 @@ impl Optimizer<'_> {
         let (rows, fixed) = (path.rows, path.fixed.clone());
         if !lookup {
             let tree = Physical::Access(Box::new(access));
-            return Node { tree, order, fixed, rows, single };
+            return Node { tree, order, fixed, rows, below: Vec::new(), single };
         }
         let tree = self.lookup(r, &path.layout, access, late);
-        Node { tree, order, fixed, rows, single }
+        // Of the index's rows nothing else is guessed than what is left of them.
+        Node { tree, order, fixed, rows, below: vec![rows], single }
     }
 
     /// The row of the base for each row of an index.

@@ -16,6 +16,8 @@ pub(crate) struct Optimizer<'a> {
     pub(crate) slots: Cell<u32>,
     /// Subqueries that became joins: no expression runs them.
     pub(crate) joined: BTreeSet<SubqueryId>,
+    /// Of the tree that was finished last.
+    pub(crate) estimates: Vec<f64>,
 }
 
 impl<'a> Optimizer<'a> {
@@ -152,18 +154,19 @@ impl<'a> Optimizer<'a> {
             filters.into_iter().partition(|p| !p.reads().subqueries.is_empty());
         let kept: Vec<usize> = (0..columns.len()).filter(|&n| read.contains(&columns[n])).collect();
         let mut parts = Vec::with_capacity(inputs.len());
-        let mut rows = 0.0;
+        let (mut rows, mut below) = (0.0, Vec::new());
         for (input, slots) in inputs {
             let own: Vec<Predicate> = down.iter().map(|p| substituted(p, columns, slots)).collect();
             let slots: Vec<Slot> = kept.iter().map(|&n| slots[n]).collect();
             let wanted_slots = slots.iter().copied().collect();
             let node = self.convert_filtered(input, own, &wanted_slots)?;
             rows += node.rows;
+            below.extend(node.estimates());
             parts.push((node.tree, slots));
         }
         let columns = kept.iter().map(|&n| columns[n]).collect();
         let tree = Physical::Concatenation { inputs: parts, columns };
-        Ok(with_filter(Node::unordered(tree, rows), above))
+        Ok(with_filter(Node::unordered(tree, rows).above(below), above))
     }
 
     /// Converts with conditions as if they stood right above the tree.
@@ -205,7 +208,7 @@ pub(crate) fn sorted(node: Node, keys: &[SortKey], needed: &Slots, own: &Slots) 
         return node;
     }
     let carried = carried(needed, own, keys.iter().map(|k| k.slot));
-    let rows = node.rows;
+    let (rows, below) = (node.rows, node.estimates());
     debug_assert!(estimate::sort(rows) >= 0.0);
     let tree = Physical::Sort {
         input: Box::new(node.tree),
@@ -213,7 +216,7 @@ pub(crate) fn sorted(node: Node, keys: &[SortKey], needed: &Slots, own: &Slots) 
         carried,
         distinct: false,
     };
-    Node { order: keys.to_vec(), fixed: node.fixed, ..Node::unordered(tree, rows) }
+    Node { order: keys.to_vec(), fixed: node.fixed, below, ..Node::unordered(tree, rows) }
 }
 
 /// The slots an operator remembers: of its input's those that are needed, and some of its own use.

@@ -161,6 +161,7 @@ impl Optimizer<'_> {
         let one_side = matches!(p.kind, JoinKind::Semi | JoinKind::Anti);
         let rows = if one_side { p.left.rows * 0.5 } else { p.left.rows * inner.rows.max(1.0) };
         let single = p.left.single && (one_side || inner.single);
+        let below = [p.left.estimates(), inner.estimates()].concat();
         let join = NestedLoops {
             kind: p.kind,
             outer: p.left.tree,
@@ -174,6 +175,7 @@ impl Optimizer<'_> {
             order: p.left.order,
             fixed: p.left.fixed,
             rows,
+            below,
             single,
         }
     }
@@ -218,6 +220,7 @@ impl Optimizer<'_> {
         let keys: Vec<(Slot, Slot, Collation)> =
             slots.into_iter().map(|(l, r, c)| if flip { (l, r, c) } else { (r, l, c) }).collect();
         let own: Slots = build_slots.clone();
+        let below = [build.estimates(), probe.estimates()].concat();
         let join = HashJoin {
             kind: p.kind,
             build: build.tree,
@@ -227,7 +230,7 @@ impl Optimizer<'_> {
             keys,
             residual: Predicate::all(rest),
         };
-        Ok(Node::unordered(Physical::HashJoin(Box::new(join)), rows))
+        Ok(Node::unordered(Physical::HashJoin(Box::new(join)), rows).above(below))
     }
 
     fn key_slot(&self, x: Scalar, columns: &mut Vec<(Slot, Scalar)>) -> Slot {
@@ -337,8 +340,9 @@ impl Optimizer<'_> {
         let both = writes(left).union(&writes(right)).copied().collect();
         let columns: Vec<Slot> = needed.intersection(&both).copied().collect();
         let rows = first.rows + second.rows;
+        let below = [first.estimates(), second.estimates()].concat();
         let inputs = vec![(first.tree, columns.clone()), (second.tree, columns.clone())];
-        Ok(Node::unordered(Physical::Concatenation { inputs, columns }, rows))
+        Ok(Node::unordered(Physical::Concatenation { inputs, columns }, rows).above(below))
     }
 }
 

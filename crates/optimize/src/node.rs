@@ -15,6 +15,8 @@ pub(crate) struct Node {
     pub(crate) fixed: Slots,
     /// A guess.
     pub(crate) rows: f64,
+    /// The guesses for the operators below the topmost, in preorder.
+    pub(crate) below: Vec<f64>,
     /// It gives no more than one row.
     pub(crate) single: bool,
 }
@@ -22,12 +24,24 @@ pub(crate) struct Node {
 impl Node {
     /// A part without known order.
     pub(crate) fn unordered(tree: Physical, rows: f64) -> Node {
-        Node { tree, order: Vec::new(), fixed: Slots::new(), rows, single: false }
+        let (order, below) = (Vec::new(), Vec::new());
+        Node { tree, order, fixed: Slots::new(), rows, below, single: false }
     }
 
     /// The same rows in the same order under another operator.
     pub(crate) fn over(self, wrap: impl FnOnce(Physical) -> Physical) -> Node {
-        Node { tree: wrap(self.tree), ..self }
+        let below = self.estimates();
+        Node { tree: wrap(self.tree), below, ..self }
+    }
+
+    /// The guesses for all its operators, in preorder.
+    pub(crate) fn estimates(&self) -> Vec<f64> {
+        std::iter::once(self.rows).chain(self.below.iter().copied()).collect()
+    }
+
+    /// The same, as of an operator with these operators below.
+    pub(crate) fn above(self, below: Vec<f64>) -> Node {
+        Node { below, ..self }
     }
 
     /// Whether rows come in an order.

@@ -49,14 +49,14 @@ impl Optimizer<'_> {
                 let node = self.convert(input, Vec::new(), &inner, keys)?;
                 if !node.ordered_by(keys) && sorts_one_by_one(top) {
                     let carried = carried(&below, &writes(input), keys.iter().map(|k| k.slot));
-                    let rows = limit(top, node.rows);
+                    let (rows, below) = (limit(top, node.rows), node.estimates());
                     let tree = Physical::TopSort {
                         input: Box::new(node.tree),
                         top: top.clone(),
                         keys: keys.clone(),
                         carried,
                     };
-                    let node = Node::unordered(tree, rows);
+                    let node = Node::unordered(tree, rows).above(below);
                     let node = Node { order: keys.clone(), single: is_one(top), ..node };
                     return Ok(with_filter(node, filters));
                 }
@@ -164,19 +164,20 @@ impl Optimizer<'_> {
 fn grouped(node: Node, keys: &[(Slot, Collation)], calls: Vec<plan::AggregateCall>) -> Node {
     let order = ascending(keys);
     let keys = keys.to_vec();
+    let below = node.estimates();
     if keys.is_empty() {
         let tree = Physical::StreamAggregate { input: Box::new(node.tree), keys, calls };
-        return Node { single: true, ..Node::unordered(tree, 1.0) };
+        return Node { single: true, below, ..Node::unordered(tree, 1.0) };
     }
     let rows = (node.rows * 0.1).max(1.0);
     if node.ordered_by(&order) {
         let single = node.single;
         let fixed = node.fixed;
         let tree = Physical::StreamAggregate { input: Box::new(node.tree), keys, calls };
-        return Node { order, fixed, rows, single, tree };
+        return Node { order, fixed, rows, below, single, tree };
     }
     let tree = Physical::HashAggregate { input: Box::new(node.tree), keys, calls };
-    Node::unordered(tree, rows)
+    Node::unordered(tree, rows).above(below)
 }
 
 fn constant_count(top: &Top) -> Option<i64> {

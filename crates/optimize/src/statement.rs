@@ -16,23 +16,28 @@ use std::collections::BTreeSet;
 /// # Errors
 /// 8622 when hints leave no plan.
 pub fn optimize(plan: LogicalPlan, references: &[Object]) -> SqlResult<PhysicalPlan> {
-    let Plan { statement, subqueries, slots, header } = plan;
+    let Plan { statement, subqueries, slots, header, .. } = plan;
     let mut optimizer = Optimizer {
         references,
         subqueries: &subqueries,
         slots: Cell::new(slots),
         joined: BTreeSet::new(),
+        estimates: Vec::new(),
     };
     // Joins of the statement take subqueries out of its expressions, and so do joins in subqueries,
     // which contain only lower numbers.
     let statement = optimizer.statement(statement)?;
+    let mut estimates = vec![std::mem::take(&mut optimizer.estimates)];
     let mut converted = Vec::with_capacity(subqueries.len());
     for (n, subquery) in subqueries.iter().enumerate().rev() {
         converted.push(optimizer.subquery(SubqueryId(n as u32), subquery)?);
+        estimates.push(std::mem::take(&mut optimizer.estimates));
     }
     converted.reverse();
+    estimates[1..].reverse();
+    let estimates = estimates.concat();
     let slots = optimizer.slots.get();
-    Ok(Plan { statement, subqueries: converted, slots, header })
+    Ok(Plan { statement, subqueries: converted, slots, header, estimates })
 }
 
 impl Optimizer<'_> {
@@ -40,13 +45,15 @@ impl Optimizer<'_> {
         Ok(match statement {
             Statement::Query(q) => {
                 let needed = q.columns.iter().map(|c| c.slot).collect();
-                let source = self.convert(&q.source, Vec::new(), &needed, &[])?.tree;
+                let source = self.convert(&q.source, Vec::new(), &needed, &[])?;
+                let source = self.finished(source);
                 Statement::Query(Query { source, columns: q.columns })
             }
             Statement::Assign(a) => {
                 let mut needed = Slots::new();
                 a.assignments.iter().for_each(|(_, x)| needed.extend(self.reader().scalar(x)));
-                let source = self.convert(&a.source, Vec::new(), &needed, &[])?.tree;
+                let source = self.convert(&a.source, Vec::new(), &needed, &[])?;
+                let source = self.finished(source);
                 Statement::Assign(SelectAssign { source, assignments: a.assignments })
             }
             Statement::Insert(i) => Statement::Insert(Box::new(self.insert(*i)?)),
@@ -63,13 +70,25 @@ impl Optimizer<'_> {
         subquery: &Subquery<Logical>,
     ) -> SqlResult<Subquery<Physical>> {
         let source = if self.joined.contains(&id) {
-            Physical::Constants { rows: Vec::new(), columns: Vec::new() }
+            self.finished(crate::convert::nothing())
         } else {
             let needed = subquery.columns.iter().copied().collect();
-            self.convert(&subquery.source, Vec::new(), &needed, &[])?.tree
+            let source = self.convert(&subquery.source, Vec::new(), &needed, &[])?;
+            self.finished(source)
         };
         let (columns, outer) = (subquery.columns.clone(), subquery.outer.clone());
         Ok(Subquery { source, columns, ty: subquery.ty, outer })
+    }
+
+    /// The tree of a root, whose estimates are kept.
+    fn finished(&mut self, root: Node) -> Physical {
+        self.estimates = root.estimates();
+        debug_assert_eq!(
+            self.estimates.len(),
+            operators(&root.tree),
+            "each operator has its estimate"
+        );
+        root.tree
     }
 
     fn source(&mut self, source: &Logical, needed: &Slots) -> SqlResult<Node> {
@@ -84,7 +103,8 @@ impl Optimizer<'_> {
             }
         }
         let node = self.source(&i.source, &needed)?;
-        let source = self.protect_insert(&mut i, node, &needed).tree;
+        let node = self.protect_insert(&mut i, node, &needed);
+        let source = self.finished(node);
         let Insert { target, columns, identity, .. } = i;
         Ok(Insert { target, source, columns, identity })
     }
@@ -93,7 +113,8 @@ impl Optimizer<'_> {
         let mut needed = locator(&u.old);
         u.assignments.iter().for_each(|a| needed.extend(self.reader().scalar(&a.value)));
         let node = self.source(&u.source, &needed)?;
-        let source = self.protect_update(&mut u, node, &needed).tree;
+        let node = self.protect_update(&mut u, node, &needed);
+        let source = self.finished(node);
         let Update { target, old, new, assignments, distinct_rows, .. } = u;
         Ok(Update { target, source, old, new, assignments, distinct_rows })
     }
@@ -101,10 +122,18 @@ impl Optimizer<'_> {
     fn delete(&mut self, d: Delete<Logical>) -> SqlResult<Delete<Physical>> {
         let needed = locator(&d.old);
         let node = self.source(&d.source, &needed)?;
-        let source = self.protect_delete(&d, node, &needed).tree;
+        let node = self.protect_delete(&d, node, &needed);
+        let source = self.finished(node);
         let Delete { target, old, distinct_rows, .. } = d;
         Ok(Delete { target, source, old, distinct_rows })
     }
+}
+
+/// How many operators a tree has.
+fn operators(tree: &Physical) -> usize {
+    let mut count = 0;
+    tree.for_each(&mut |_| count += 1);
+    count
 }
 
 /// The slots of an old row.

@@ -17,6 +17,9 @@ pub struct Plan<S> {
     pub slots: u32,
     /// What it depends on.
     pub header: Header,
+    /// How many rows each operator was expected to give when the plan was chosen, in preorder: the
+    /// statement's tree, then those of its subqueries. Empty until then.
+    pub estimates: Vec<f64>,
 }
 
 /// What a plan depends on: it is stale when a database has another schema version.

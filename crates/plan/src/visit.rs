@@ -352,6 +352,52 @@ impl Physical {
         }
     }
 
+    /// The slots that the tree leaves its rows in.
+    pub fn written(&self) -> Vec<Slot> {
+        match self {
+            Physical::Access(a) => {
+                a.columns.iter().map(|c| c.slot).chain(a.rid).chain(a.hint).collect()
+            }
+            Physical::Lookup(l) => {
+                let mut slots = l.input.written();
+                slots.extend(l.columns.iter().map(|c| c.slot).chain(l.rid).chain(l.hint));
+                slots
+            }
+            Physical::Virtual(v) => v.columns.iter().map(|c| c.slot).collect(),
+            Physical::Constants { columns, .. } | Physical::Concatenation { columns, .. } => {
+                columns.clone()
+            }
+            Physical::Filter { input, .. }
+            | Physical::StartupFilter { input, .. }
+            | Physical::Top { input, .. } => input.written(),
+            Physical::Compute { input, columns } => {
+                let mut slots = input.written();
+                slots.extend(columns.iter().map(|c| c.0));
+                slots
+            }
+            Physical::NestedLoops(join) => {
+                let mut slots = join.outer.written();
+                slots.extend(&join.inner_slots);
+                slots
+            }
+            Physical::HashJoin(join) => {
+                join.build_slots.iter().chain(&join.probe_slots).copied().collect()
+            }
+            Physical::Sort { carried, .. }
+            | Physical::TopSort { carried, .. }
+            | Physical::Spool { carried, .. } => carried.clone(),
+            Physical::Window { input, calls, .. } => {
+                let mut slots = input.written();
+                slots.extend(calls.iter().map(|c| c.output));
+                slots
+            }
+            Physical::HashAggregate { keys, calls, .. }
+            | Physical::StreamAggregate { keys, calls, .. } => {
+                keys.iter().map(|k| k.0).chain(calls.iter().map(|c| c.output)).collect()
+            }
+        }
+    }
+
     /// Every operator of the tree, from the top.
     pub fn for_each<'p>(&'p self, visit: &mut dyn FnMut(&'p Physical)) {
         visit(self);

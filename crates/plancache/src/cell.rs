@@ -40,6 +40,7 @@ mod tests {
             subqueries: Vec::new(),
             slots: 0,
             header,
+            estimates: Vec::new(),
         })
     }
 

@@ -92,6 +92,7 @@ pub(crate) fn compile(unit: Unit<'_>) -> Result<Program, Vec<SqlError>> {
     }
     compiler.statements(unit.statements);
     compiler.resolve_gotos();
+    compiler.errors.extend(crate::showplan::not_alone(&compiler.program));
     if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(compiler.errors) }
 }
 

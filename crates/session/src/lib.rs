@@ -25,6 +25,7 @@ mod request;
 mod run;
 mod session;
 mod settings;
+mod showplan;
 mod sink;
 mod state;
 mod statistics;
@@ -40,6 +41,6 @@ pub use request::{
     Connection, Login, Parameter, Procedure, Request, TransactionIsolation, TransactionRequest,
 };
 pub use session::Session;
-pub use settings::{Language, Settings, Switches};
+pub use settings::{Language, PlanForm, Settings, Switches};
 pub use sink::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
 pub use temp::TempTables;

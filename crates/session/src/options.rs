@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::plans::PlaceId;
 use crate::session::Session;
-use crate::settings::{Language, Switches};
+use crate::settings::{Language, PlanForm, Switches};
 use crate::sink::EnvironmentChange;
 use access::Isolation;
 use base::{SqlError, messages};
@@ -100,11 +100,11 @@ impl Session {
             "NO_BROWSETABLE" => {}
             "STATISTICS IO" => settings.statistics_io = on,
             "STATISTICS TIME" => settings.statistics_time = on,
-            _ if name.starts_with("STATISTICS ") || name.starts_with("SHOWPLAN_") => {
-                if on {
-                    return Err(unsupported());
-                }
-            }
+            "STATISTICS XML" => settings.statistics_xml = on,
+            "STATISTICS PROFILE" => settings.statistics_profile = on,
+            "SHOWPLAN_TEXT" => set_showplan(&mut settings.showplan, PlanForm::Text, on),
+            "SHOWPLAN_ALL" => set_showplan(&mut settings.showplan, PlanForm::All, on),
+            "SHOWPLAN_XML" => set_showplan(&mut settings.showplan, PlanForm::Xml, on),
             _ if name.starts_with("OFFSETS ") && !on => {}
             "NUMERIC_ROUNDABORT" | "DISABLE_DEF_CNST_CHK" if on => return Err(unsupported()),
             _ => match Switches::by_name(name) {
@@ -204,5 +204,14 @@ impl Session {
         out.environment(&EnvironmentChange::Language { new, old });
         out.message(&e.at_line(1));
         Ok(())
+    }
+}
+
+/// OFF of one form leaves another on.
+fn set_showplan(now: &mut Option<PlanForm>, form: PlanForm, on: bool) {
+    if on {
+        *now = Some(form);
+    } else if *now == Some(form) {
+        *now = None;
     }
 }

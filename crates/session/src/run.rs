@@ -42,6 +42,11 @@ impl Session {
     ) -> Result<i32, Failure> {
         let entry = Arc::clone(&act.program);
         let program = &entry.value;
+        if let Some(form) = self.state.settings.showplan
+            && !crate::showplan::sets_showplan(program)
+        {
+            return self.show_program(form, program, out, scope);
+        }
         let base = self.state.caught.len();
         let mut at = 0;
         while let Some(step) = program.steps.get(at) {
@@ -203,17 +208,19 @@ impl Session {
         let flow = match &step.kind {
             StepKind::Run(place) => {
                 self.note(step, doing_of(act, *place));
-                return self.run_step(*place, act, out, scope).map(|()| Flow::Next);
+                self.run_step(*place, act, out, scope)?;
+                return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
             }
             StepKind::Assign { variable, place } => {
                 let value = self.value(act, *place)?;
                 act.variables[variable.0 as usize] = value;
                 self.state.rows = 1;
                 self.state.error = 0;
-                return Ok(Flow::Next);
+                return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
             }
             StepKind::Branch { place, otherwise } => {
                 let goes_on = self.is_true(act, *place)?;
+                self.show_what_ran(*place, step, act, out, scope)?;
                 if goes_on { Flow::Next } else { Flow::To(*otherwise) }
             }
             StepKind::Jump { to, depth } => return Ok(Flow::Leave(*to, *depth)),

@@ -79,8 +79,25 @@ pub struct Settings {
     pub statistics_io: bool,
     /// SET STATISTICS TIME
     pub statistics_time: bool,
+    /// SET SHOWPLAN_TEXT, SHOWPLAN_ALL, SHOWPLAN_XML: statements are shown, not run.
+    pub showplan: Option<PlanForm>,
+    /// SET STATISTICS XML
+    pub statistics_xml: bool,
+    /// SET STATISTICS PROFILE
+    pub statistics_profile: bool,
     /// SET FMTONLY
     pub format_only: bool,
+}
+
+/// How a plan is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlanForm {
+    /// A line an operator.
+    Text,
+    /// A row an operator, with all that is known of it.
+    All,
+    /// A document a batch.
+    Xml,
 }
 
 /// A language that sessions speak.
@@ -132,6 +149,9 @@ impl Default for Settings {
             parse_only: false,
             statistics_io: false,
             statistics_time: false,
+            showplan: None,
+            statistics_xml: false,
+            statistics_profile: false,
             format_only: false,
         }
     }
@@ -142,6 +162,12 @@ impl Settings {
     #[inline]
     pub fn is_on(&self, switch: Switches) -> bool {
         self.switches.0 & switch.0 != 0
+    }
+
+    /// Whether plans of statements that ran are shown.
+    #[inline]
+    pub(crate) fn shows_what_ran(&self) -> bool {
+        self.statistics_xml | self.statistics_profile
     }
 
     /// Turns a switch.

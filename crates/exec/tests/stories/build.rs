@@ -53,7 +53,8 @@ pub(crate) fn eq(left: Scalar, right: Scalar) -> Predicate {
 }
 
 pub(crate) fn plan(statement: Statement<Physical>, slots: u32) -> PhysicalPlan {
-    Plan { statement, subqueries: Vec::new(), slots, header: Header::default() }
+    let (header, estimates) = (Header::default(), Vec::new());
+    Plan { statement, subqueries: Vec::new(), slots, header, estimates }
 }
 
 pub(crate) fn query(source: Physical, columns: &[u32], slots: u32) -> PhysicalPlan {

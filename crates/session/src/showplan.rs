@@ -1,0 +1,525 @@
+//! SET SHOWPLAN_TEXT, _ALL and _XML: statements are compiled and shown, and nothing is run. SET
+//! STATISTICS PROFILE and XML: what ran is shown behind its rows.
+//!
+//! Plans are made as for running, one by one in the order of the text; the first error ends the
+//! batch. IF and WHILE are found again in the jumps that they became (see `compile`).
+
+use crate::activation::{Activation, Ready};
+use crate::failure::Failure;
+use crate::host::Rowset;
+use crate::output::Output;
+use crate::plans::{At, Executed, PlaceId, Program, Source, Step, StepKind, Visible};
+use crate::session::Session;
+use crate::settings::{PlanForm, Settings, Switches};
+use crate::sink::DoneScope;
+use crate::state::State;
+use base::{DatabaseId, HobtId, ObjectId, SqlError, messages};
+use catalog::view::{IndexKind, PhysicalColumn, Table};
+use exec::Executor;
+use plan::{PhysicalPlan, VariableId};
+use showplan::{Branches, Count, Hobt, HobtKind, Memory, PageCounts, Ran, Reads, Row, Statement};
+use std::sync::Arc;
+use types::{SqlType, Value};
+
+/// The name of the one column of a document: clients know it by that.
+const DOCUMENT: &str = "Microsoft SQL Server 2005 XML Showplan";
+
+/// Whether a program is nothing but SET SHOWPLAN: it runs while everything else is shown.
+pub(crate) fn sets_showplan(program: &Program) -> bool {
+    !program.steps.is_empty() && program.steps.iter().all(is_set_showplan)
+}
+
+fn is_set_showplan(step: &Step) -> bool {
+    match &step.kind {
+        StepKind::SetOption(it, _) => it.names.iter().any(|n| n.starts_with("SHOWPLAN_")),
+        _ => false,
+    }
+}
+
+/// 1067 where SET SHOWPLAN is not alone in its batch.
+pub(crate) fn not_alone(program: &Program) -> Option<SqlError> {
+    let step = program.steps.iter().find(|s| is_set_showplan(s))?;
+    let alone =
+        program.steps.len() == 1 && program.variables.is_empty() && program.procedure.is_none();
+    let e = || SqlError::new(messages::SHOWPLAN_NOT_ALONE, &[]).at_line(step.span.line);
+    (!alone).then(e)
+}
+
+impl Session {
+    /// Shows a program instead of running it.
+    pub(crate) fn show_program(
+        &mut self,
+        form: PlanForm,
+        program: &Program,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<i32, Failure> {
+        let plans = self.plans_of(program)?;
+        let mut described = Described { program, plans: &plans, last: 0 };
+        let statements = described.block(0, program.steps.len());
+        let sets = {
+            let names = PlanNames { state: &self.state, program };
+            match form {
+                PlanForm::Xml => vec![self.document(&statements, &names)],
+                PlanForm::Text => {
+                    flat(&statements).into_iter().flat_map(|s| lines_of(s, &names)).collect()
+                }
+                PlanForm::All => {
+                    let rows = |s: &Statement<'_>| all_rows(&showplan::rows(s, &names), false);
+                    flat(&statements).into_iter().map(rows).collect()
+                }
+            }
+        };
+        for set in &sets {
+            self.send_rowset(set, out, scope)?;
+        }
+        (self.state.rows, self.state.error) = (0, 0);
+        Ok(0)
+    }
+
+    /// The plan of each step that has one.
+    fn plans_of(&self, program: &Program) -> Result<Vec<Option<Arc<PhysicalPlan>>>, Failure> {
+        let mut database = match program.procedure.is_some() {
+            true => program.database,
+            false => self.state.database,
+        };
+        let mut plans = Vec::with_capacity(program.steps.len());
+        for step in &program.steps {
+            let place = match &step.kind {
+                StepKind::Run(place) | StepKind::Assign { place, .. } => Some(*place),
+                StepKind::Branch { place, .. } => Some(*place),
+                StepKind::Use(name) => {
+                    let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[name]);
+                    database = self.host.database_id(name).ok_or_else(unknown)?;
+                    None
+                }
+                _ => None,
+            };
+            let plan = |place: PlaceId| {
+                let held = &program.places[place];
+                let visible = Visible { program, count: held.visible };
+                let plan = self.bind(held, &visible, database).and_then(|plan| {
+                    // What could not be run is not shown either.
+                    Executor::new(&plan).map(|_| plan)
+                });
+                plan.map_err(|e| Failure::of_binding(e.at_line(held.line)))
+            };
+            plans.push(place.map(plan).transpose()?);
+        }
+        Ok(plans)
+    }
+
+    fn document(&self, statements: &[Statement<'_>], names: &PlanNames<'_>) -> Rowset {
+        let build = self.host.server_property("PRODUCTVERSION").as_text().unwrap_or_default();
+        let options = set_options(&self.state.settings);
+        let text = showplan::xml(statements, names, &build, &options);
+        Rowset {
+            columns: vec![(DOCUMENT.to_owned(), SqlType::NVARCHAR_MAX, true)],
+            rows: vec![vec![Value::nvarchar(&text)]],
+        }
+    }
+
+    /// Behind a statement's rows: what it did, when the session asks for that.
+    #[inline]
+    pub(crate) fn show_what_ran(
+        &mut self,
+        place: PlaceId,
+        step: &Step,
+        act: &Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        match self.state.settings.shows_what_ran() {
+            true => self.show_ready(place, step, act, out, scope),
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn show_ready(
+        &mut self,
+        place: PlaceId,
+        step: &Step,
+        act: &Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let Some(ready) = act.ready[place].as_deref() else { return Ok(()) };
+        if !has_operators(&ready.plan) {
+            return Ok(());
+        }
+        let program = &act.program.value;
+        let rows = self.state.rows;
+        let statement = Statement {
+            id: 1,
+            text: text_of(program, step),
+            kind: kind_of(program, step),
+            plan: Some(&ready.plan),
+            ran: Some(ran(ready, rows)),
+            branches: matches!(step.kind, StepKind::Branch { .. }).then(Branches::default),
+            ..Statement::default()
+        };
+        let (xml, profile) =
+            (self.state.settings.statistics_xml, self.state.settings.statistics_profile);
+        let mut sets = Vec::new();
+        {
+            let names = PlanNames { state: &self.state, program };
+            if profile {
+                sets.push(all_rows(&showplan::rows(&statement, &names), true));
+            }
+            if xml {
+                sets.push(self.document(std::slice::from_ref(&statement), &names));
+            }
+        }
+        for set in &sets {
+            self.send_rowset(set, out, scope)?;
+        }
+        self.state.rows = rows;
+        Ok(())
+    }
+}
+
+/// Whether there is anything to be shown: `SET @v = 1` has no operators.
+fn has_operators(plan: &PhysicalPlan) -> bool {
+    use plan::Statement as S;
+    !matches!(plan.statement, S::Scalar(_) | S::Condition(_)) || !plan.subqueries.is_empty()
+}
+
+/// What the last run of an executor did.
+fn ran(ready: &Ready, rows_affected: u64) -> Ran {
+    let executor = &ready.executor;
+    let count = |c: &exec::OperatorCount| Count {
+        rows: c.rows,
+        executions: c.executions,
+        spilled_bytes: c.spilled_bytes,
+        reads: None,
+    };
+    let mut counts: Vec<Count> = executor.counts().iter().map(count).collect();
+    for (place, reads) in executor.operator_reads() {
+        let pages = |p: &work::PageReads| PageCounts {
+            logical: p.logical,
+            physical: p.physical,
+            read_ahead: p.read_ahead,
+        };
+        if let Some(count) = counts.get_mut(place) {
+            let (rows, lob) = (pages(&reads.pages), pages(&reads.lob));
+            count.reads = Some(Reads { scans: reads.scans, rows, lob });
+        }
+    }
+    let memory = executor.memory().map(|m| Memory {
+        required: m.required_bytes,
+        desired: m.ideal_bytes,
+        requested: m.requested_bytes,
+        granted: m.granted_bytes.unwrap_or(0),
+        used_max: m.max_used_bytes,
+    });
+    Ran { counts, memory, rows_affected }
+}
+
+fn set_options(settings: &Settings) -> Vec<(&'static str, bool)> {
+    let all = [
+        ("ANSI_NULLS", Switches::ANSI_NULLS),
+        ("ANSI_PADDING", Switches::ANSI_PADDING),
+        ("ANSI_WARNINGS", Switches::ANSI_WARNINGS),
+        ("ARITHABORT", Switches::ARITHABORT),
+        ("CONCAT_NULL_YIELDS_NULL", Switches::CONCAT_NULL_YIELDS_NULL),
+        ("NUMERIC_ROUNDABORT", Switches::NUMERIC_ROUNDABORT),
+        ("QUOTED_IDENTIFIER", Switches::QUOTED_IDENTIFIER),
+    ];
+    all.map(|(name, switch)| (name, settings.is_on(switch))).to_vec()
+}
+
+/// A program's statements as they were nested in its text.
+struct Described<'p> {
+    program: &'p Program,
+    plans: &'p [Option<Arc<PhysicalPlan>>],
+    last: u32,
+}
+
+impl<'p> Described<'p> {
+    fn block(&mut self, from: At, to: At) -> Vec<Statement<'p>> {
+        let mut statements = Vec::new();
+        let mut at = from;
+        while at < to {
+            let step = &self.program.steps[at];
+            match step.kind {
+                StepKind::Branch { otherwise, .. } => {
+                    let mut statement = self.simple(at);
+                    let (branches, next) = self.branches(at, otherwise.clamp(at + 1, to), to);
+                    statement.branches = Some(branches);
+                    statements.push(statement);
+                    at = next;
+                }
+                StepKind::Jump { .. } | StepKind::LeaveCatch => at += 1,
+                _ => {
+                    statements.push(self.simple(at));
+                    at += 1;
+                }
+            }
+        }
+        statements
+    }
+
+    /// What hangs on a branch, and where its statement ends.
+    fn branches(&mut self, at: At, otherwise: At, to: At) -> (Branches<'p>, At) {
+        let steps = &self.program.steps;
+        let jump = match &steps[otherwise - 1] {
+            // It has the place of the IF or WHILE; those of the body have their own.
+            Step { kind: StepKind::Jump { to, .. }, span }
+                if span.start == steps[at].span.start && otherwise - 1 > at =>
+            {
+                Some(*to)
+            }
+            _ => None,
+        };
+        let body_end = if jump.is_some() { otherwise - 1 } else { otherwise };
+        let then = self.block(at + 1, body_end);
+        match jump {
+            Some(end) if end >= otherwise && end <= to => {
+                let otherwise = self.block(otherwise, end);
+                (Branches { then, otherwise: Some(otherwise) }, end)
+            }
+            _ => (Branches { then, otherwise: None }, otherwise),
+        }
+    }
+
+    fn simple(&mut self, at: At) -> Statement<'p> {
+        self.last += 1;
+        let step = &self.program.steps[at];
+        let database = match &step.kind {
+            StepKind::Use(name) => Some(&**name),
+            _ => None,
+        };
+        Statement {
+            id: self.last,
+            text: text_of(self.program, step),
+            kind: kind_of(self.program, step),
+            plan: self.plans[at].as_deref().filter(|p| has_operators(p)),
+            ran: None,
+            database,
+            branches: None,
+        }
+    }
+}
+
+/// A statement's text; of IF and WHILE without what hangs on them.
+fn text_of<'p>(program: &'p Program, step: &Step) -> &'p str {
+    let text = step.span.of(&program.text);
+    let StepKind::Branch { place, .. } = step.kind else { return text.trim() };
+    let Source::Condition(condition) = &program.places[place].source else { return text };
+    let end = condition.span.end as usize;
+    program.text.get(step.span.start as usize..end).unwrap_or(text).trim()
+}
+
+/// What a statement is, as StatementType says it.
+fn kind_of(program: &Program, step: &Step) -> &'static str {
+    use tsql::ast::StatementKind as K;
+    match &step.kind {
+        StepKind::Run(place) => match &program.places[*place].source {
+            Source::Statement(s) => match s.kind {
+                K::Insert(_) => "INSERT",
+                K::Update(_) => "UPDATE",
+                K::Delete(_) => "DELETE",
+                _ => "SELECT",
+            },
+            _ => "SELECT",
+        },
+        StepKind::Assign { .. } => "ASSIGN",
+        StepKind::Branch { .. } => "COND",
+        StepKind::Return(_) => "RETURN NONE",
+        StepKind::Print(_) => "PRINT",
+        StepKind::Throw(_) | StepKind::Rethrow => "THROW",
+        StepKind::RaiseError(_) => "RAISERROR",
+        StepKind::Execute(it) => match it.what {
+            Executed::Text(_) => "EXECUTE STRING",
+            _ => "EXECUTE PROC",
+        },
+        StepKind::WaitFor { .. } => "WAITFOR",
+        StepKind::Transaction(it, _) => match it.verb {
+            tsql::ast::TransactionVerb::Commit => "COMMIT TRANSACTION",
+            tsql::ast::TransactionVerb::Rollback => "ROLLBACK TRANSACTION",
+            tsql::ast::TransactionVerb::Save => "SAVE TRANSACTION",
+            _ => "BEGIN TRANSACTION",
+        },
+        StepKind::SetOption(..) => "SET ON/OFF",
+        StepKind::SetIsolation(_) => "SET TRANSACTION ISOLATION LEVEL",
+        StepKind::SetIdentityInsert { .. } => "SET IDENTITY_INSERT",
+        StepKind::Use(_) => "USE DATABASE",
+        StepKind::Kill(_) => "KILL",
+        StepKind::Shutdown { .. } => "SHUTDOWN",
+        StepKind::Definition(it) => definition(&it.kind),
+        StepKind::Unsupported(what) => what,
+        StepKind::Jump { .. } | StepKind::LeaveCatch => "GOTO",
+    }
+}
+
+fn definition(kind: &tsql::ast::StatementKind) -> &'static str {
+    use tsql::ast::StatementKind as K;
+    match kind {
+        K::CreateDatabase(_) => "CREATE DATABASE",
+        K::AlterDatabase(_) => "ALTER DATABASE",
+        K::CreateSchema(_) => "CREATE SCHEMA",
+        K::CreateTable(_) => "CREATE TABLE",
+        K::AlterTable(_) => "ALTER TABLE",
+        K::CreateIndex(_) => "CREATE INDEX",
+        K::AlterIndex(_) => "ALTER INDEX",
+        K::CreateStatistics(_) => "CREATE STATISTICS",
+        K::UpdateStatistics(_) => "UPDATE STATISTICS",
+        K::Procedure(_) => "CREATE PROC",
+        K::View(_) => "CREATE VIEW",
+        K::Function(_) => "CREATE FUNCTION",
+        K::Trigger(_) => "CREATE TRIGGER",
+        K::Drop(_) => "DROP OBJECT",
+        K::Truncate(_) => "TRUNCATE TABLE",
+        K::Checkpoint(_) => "CHECKPOINT",
+        K::Dbcc(_) => "DBCC",
+        K::Reconfigure { .. } => "RECONFIGURE",
+        // Who reads the name reads the text beside it.
+        _ => "DDL",
+    }
+}
+
+/// Statements with those that hang on their conditions, in the order of the text.
+fn flat<'a, 's>(statements: &'a [Statement<'s>]) -> Vec<&'a Statement<'s>> {
+    let mut all = Vec::new();
+    for s in statements {
+        all.push(s);
+        if let Some(branches) = &s.branches {
+            all.extend(flat(&branches.then));
+            all.extend(branches.otherwise.iter().flat_map(|o| flat(o)));
+        }
+    }
+    all
+}
+
+/// The statement, then its tree.
+fn lines_of(statement: &Statement<'_>, names: &PlanNames<'_>) -> Vec<Rowset> {
+    let column = ("StmtText".to_owned(), SqlType::NVARCHAR_MAX, true);
+    let set = |rows: &[Row]| Rowset {
+        columns: vec![column.clone()],
+        rows: rows.iter().map(|r| vec![Value::nvarchar(&r.text)]).collect(),
+    };
+    let rows = showplan::rows(statement, names);
+    let (first, tree) = rows.split_at(1.min(rows.len()));
+    [first, tree].into_iter().filter(|part| !part.is_empty()).map(set).collect()
+}
+
+/// SHOWPLAN_ALL, and with `ran` STATISTICS PROFILE.
+fn all_rows(rows: &[Row], ran: bool) -> Rowset {
+    let text = SqlType::NVARCHAR_MAX;
+    let mut columns = Vec::new();
+    if ran {
+        columns.extend([("Rows", SqlType::BigInt), ("Executes", SqlType::BigInt)]);
+    }
+    columns.extend([
+        ("StmtText", text),
+        ("StmtId", SqlType::Int),
+        ("NodeId", SqlType::Int),
+        ("Parent", SqlType::Int),
+        ("PhysicalOp", SqlType::varchar(30)),
+        ("LogicalOp", SqlType::varchar(30)),
+        ("Argument", text),
+        ("DefinedValues", text),
+        ("EstimateRows", SqlType::Real),
+        ("EstimateIO", SqlType::Real),
+        ("EstimateCPU", SqlType::Real),
+        ("AvgRowSize", SqlType::Int),
+        ("TotalSubtreeCost", SqlType::Real),
+        ("OutputList", text),
+        ("Warnings", SqlType::varchar(100)),
+        ("Type", SqlType::nvarchar(64)),
+        ("Parallel", SqlType::Bit),
+        ("EstimateExecutions", SqlType::Real),
+    ]);
+    Rowset {
+        columns: columns.into_iter().map(|(n, t)| (n.to_owned(), t, true)).collect(),
+        rows: rows.iter().map(|r| values_of(r, ran)).collect(),
+    }
+}
+
+fn values_of(row: &Row, ran: bool) -> Vec<Value> {
+    let number = |n: u32| Value::Int(i32::try_from(n).unwrap_or(i32::MAX));
+    let wide = |n: Option<u64>| {
+        n.map_or(Value::Null, |n| Value::BigInt(i64::try_from(n).unwrap_or(i64::MAX)))
+    };
+    let wide_text = |t: &Option<String>| t.as_deref().map_or(Value::Null, Value::nvarchar);
+    let text = |t: Option<&str>| t.map_or(Value::Null, Value::varchar);
+    let mut values = Vec::new();
+    if ran {
+        values.push(wide(row.count.map(|c| c.rows)));
+        values.push(wide(row.count.map(|c| c.executions)));
+    }
+    values.extend([
+        Value::nvarchar(&row.text),
+        number(row.statement),
+        number(row.node),
+        number(row.parent),
+        text(row.physical),
+        text(row.logical),
+        wide_text(&row.argument),
+        wide_text(&row.defined),
+        row.estimate.map_or(Value::Null, |n| Value::Real(n as f32)),
+        // There is no model of costs.
+        Value::Null,
+        Value::Null,
+        Value::Null,
+        Value::Null,
+        wide_text(&row.output),
+        text(row.warnings.as_deref()),
+        Value::nvarchar(&row.kind),
+        Value::Bit(false),
+        Value::Null,
+    ]);
+    values
+}
+
+/// Names for what plans of a program hold by id.
+struct PlanNames<'s> {
+    state: &'s State,
+    program: &'s Program,
+}
+
+impl PlanNames<'_> {
+    fn table(&self, database: DatabaseId, table: ObjectId) -> Option<Arc<Table>> {
+        let is = |t: &&Arc<Table>| t.database == database && t.object_id == table;
+        let temporary = self.state.temp.iter().find(is).cloned();
+        temporary.or_else(|| self.state.view(database)?.table(table))
+    }
+}
+
+impl showplan::Names for PlanNames<'_> {
+    fn database(&self, id: DatabaseId) -> String {
+        self.state.view(id).map_or_else(String::new, |v| v.name().to_owned())
+    }
+
+    fn hobt(&self, database: DatabaseId, table: ObjectId, hobt: HobtId) -> Hobt {
+        let Some(table) = self.table(database, table) else { return Hobt::default() };
+        let Some(index) = table.indexes.iter().find(|i| i.hobt == hobt) else {
+            return Hobt::default();
+        };
+        let layout = table.hobt_layout(index);
+        let name = |c: &PhysicalColumn| match c {
+            PhysicalColumn::Column(n) => table.columns[*n].name.to_string(),
+            PhysicalColumn::Uniquifier | PhysicalColumn::Rid => String::new(),
+        };
+        Hobt {
+            kind: match index.kind {
+                IndexKind::Heap => HobtKind::Heap,
+                IndexKind::Clustered => HobtKind::Clustered,
+                IndexKind::Nonclustered => HobtKind::Nonclustered,
+            },
+            columns: layout.columns.iter().map(name).collect(),
+            key: layout.key.iter().map(|k| k.field).collect(),
+        }
+    }
+
+    fn view_columns(&self, database: DatabaseId, view: ObjectId) -> Vec<String> {
+        let Some(definitions) = self.state.view(database) else { return Vec::new() };
+        let Some(view) = definitions.system().by_id(view) else { return Vec::new() };
+        view.columns.iter().map(|c| c.name.to_string()).collect()
+    }
+
+    fn variable(&self, id: VariableId) -> String {
+        self.program.variables.get(id.0 as usize).map_or_else(String::new, |v| v.name.to_string())
+    }
+}

@@ -1,0 +1,326 @@
+//! What an operator is told, as the Argument column shows it, and the values it defines.
+
+use crate::columns::{Columns, quoted};
+use crate::names::HobtKind;
+use crate::tree::{Op, What};
+use plan::{
+    Access, Bound, ColumnSource, HashJoin, KeyLookup, NestedLoops, Physical, Predicate, Scalar,
+    SeekRange, Slot, Source, Statement, Target, Top,
+};
+use types::Collation;
+
+impl Columns<'_> {
+    /// The Argument column; empty for none.
+    pub(crate) fn argument(&self, op: &Op<'_>) -> String {
+        match op.what {
+            What::Operator(node) => self.operator_argument(node),
+            What::LookupJoin(l) => format!("OUTER REFERENCES:({})", self.slots(&l.locator)),
+            What::Lookup(l) => self.lookup_argument(l),
+            What::Segment(node) => match node {
+                Physical::Window { partition, .. } => self.groups(partition),
+                _ => String::new(),
+            },
+            What::Change(statement) => self.change_argument(statement),
+        }
+    }
+
+    fn operator_argument(&self, node: &Physical) -> String {
+        match node {
+            Physical::Access(a) => self.access_argument(a),
+            Physical::Virtual(v) => {
+                let name = self.object_name(&v.name, "", "", self.names.database(v.database));
+                let residual = self.where_clause(v.residual.as_ref());
+                format!("OBJECT:({name}){residual}")
+            }
+            Physical::Constants { rows, columns } if columns.is_empty() || rows.is_empty() => {
+                String::new()
+            }
+            Physical::Constants { rows, .. } => {
+                let row = |r: &Vec<Scalar>| {
+                    let values: Vec<String> = r.iter().map(|x| self.scalar(x)).collect();
+                    format!("({})", values.join(","))
+                };
+                format!("VALUES:({})", rows.iter().map(row).collect::<Vec<_>>().join(","))
+            }
+            Physical::Filter { predicate, .. } => format!("WHERE:({})", self.predicate(predicate)),
+            Physical::StartupFilter { predicate, .. } => {
+                format!("WHERE:(STARTUP EXPR({}))", self.predicate(predicate))
+            }
+            Physical::NestedLoops(j) => self.loop_argument(j),
+            Physical::HashJoin(j) => self.hash_argument(j),
+            Physical::Sort { keys, distinct, .. } => {
+                let distinct = if *distinct { "DISTINCT " } else { "" };
+                format!("{distinct}ORDER BY:({})", self.order(keys))
+            }
+            Physical::TopSort { top, keys, .. } => {
+                let count = top.count.as_ref().map_or(String::new(), |n| self.scalar(n));
+                let count = count.trim_matches(['(', ')']);
+                format!("TOP {count}, ORDER BY:({})", self.order(keys))
+            }
+            Physical::Top { top, .. } => self.top_argument(top),
+            Physical::HashAggregate { keys, .. } => {
+                let keys: Vec<Slot> = keys.iter().map(|k| k.0).collect();
+                self.defining(format!("HASH:({})", self.slots(&keys)), node)
+            }
+            Physical::StreamAggregate { keys, .. } if keys.is_empty() => {
+                self.defining(String::new(), node)
+            }
+            Physical::StreamAggregate { keys, .. } => self.defining(self.groups(keys), node),
+            Physical::Window { partition, order, calls, .. }
+                if crate::tree::sums(calls) && !(partition.is_empty() && order.is_empty()) =>
+            {
+                let parts = [("PARTITION BY", partition), ("ORDER BY", order)];
+                let parts: Vec<String> = (parts.iter().filter(|(_, keys)| !keys.is_empty()))
+                    .map(|(word, keys)| {
+                        format!("{word}:({})", self.slots(keys.iter().map(|k| &k.0)))
+                    })
+                    .collect();
+                self.defining(parts.join(" "), node)
+            }
+            Physical::Window { .. } | Physical::Compute { .. } => {
+                self.defining(String::new(), node)
+            }
+            Physical::Concatenation { .. } | Physical::Spool { .. } | Physical::Lookup(_) => {
+                String::new()
+            }
+        }
+    }
+
+    fn groups(&self, keys: &[(Slot, Collation)]) -> String {
+        let keys: Vec<Slot> = keys.iter().map(|k| k.0).collect();
+        format!("GROUP BY:({})", self.slots(&keys))
+    }
+
+    fn defining(&self, before: String, node: &Physical) -> String {
+        let defined = self.computed(node);
+        match (before.is_empty(), defined.is_empty()) {
+            (_, true) => before,
+            (true, false) => format!("DEFINE:({defined})"),
+            (false, false) => format!("{before} DEFINE:({defined})"),
+        }
+    }
+
+    /// `[Expr1003]=COUNT(*), …`
+    fn computed(&self, node: &Physical) -> String {
+        let one = |slot: Slot, text: String| format!("{}={text}", self.column(slot).full());
+        let all: Vec<String> = match node {
+            Physical::Compute { columns, .. } => {
+                columns.iter().map(|(slot, x)| one(*slot, self.scalar(x))).collect()
+            }
+            Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
+                calls.iter().map(|c| one(c.output, self.aggregate(c))).collect()
+            }
+            Physical::Window { calls, .. } => {
+                calls.iter().map(|c| one(c.output, self.window(c))).collect()
+            }
+            Physical::Concatenation { inputs, columns } => {
+                let from = |n: usize| -> String {
+                    let slots: Vec<Slot> =
+                        inputs.iter().filter_map(|(_, s)| s.get(n).copied()).collect();
+                    format!("({})", self.slots(&slots))
+                };
+                columns.iter().enumerate().map(|(n, slot)| one(*slot, from(n))).collect()
+            }
+            _ => Vec::new(),
+        };
+        all.join(", ")
+    }
+
+    /// The DefinedValues column.
+    pub(crate) fn defined(&self, op: &Op<'_>) -> String {
+        match op.what {
+            What::Operator(Physical::Access(a)) => {
+                let slots: Vec<Slot> = a.columns.iter().map(|c| c.slot).chain(a.rid).collect();
+                self.slots(&slots)
+            }
+            What::Operator(Physical::Virtual(v)) => {
+                let slots: Vec<Slot> = v.columns.iter().map(|c| c.slot).collect();
+                self.slots(&slots)
+            }
+            What::Operator(Physical::Constants { columns, .. }) => self.slots(columns),
+            What::Operator(node) => self.computed(node),
+            What::Lookup(l) => {
+                let slots: Vec<Slot> = l.columns.iter().map(|c| c.slot).collect();
+                self.slots(&slots)
+            }
+            What::LookupJoin(_) | What::Segment(_) | What::Change(_) => String::new(),
+        }
+    }
+
+    /// `[database].[schema].[table].[index] AS [alias]`
+    fn object_name(&self, table: &str, index: &str, alias: &str, database: String) -> String {
+        let (schema, name) = table.split_once('.').unwrap_or(("", table));
+        let mut text = [&*database, schema, name].map(quoted).join(".");
+        if !index.is_empty() {
+            text += &format!(".{}", quoted(index));
+        }
+        if !alias.is_empty() && alias != name {
+            text += &format!(" AS {}", quoted(alias));
+        }
+        text
+    }
+
+    fn source_name(&self, s: &Source) -> String {
+        self.object_name(&s.table, &s.index, &s.alias, self.names.database(s.database))
+    }
+
+    fn where_clause(&self, residual: Option<&Predicate>) -> String {
+        residual.map_or(String::new(), |p| format!(",  WHERE:({})", self.predicate(p)))
+    }
+
+    fn access_argument(&self, a: &Access) -> String {
+        let mut text = format!("OBJECT:({})", self.source_name(&a.source));
+        if let Some(seek) = &a.seek {
+            let range = |r: &SeekRange| self.range(&a.source, r, &seek.descending);
+            let ranges: Vec<String> = seek.ranges.iter().map(range).collect();
+            text += &format!(", SEEK:({})", ranges.join(" OR "));
+        }
+        text += &self.where_clause(a.residual.as_ref());
+        if self.kind(&a.source) != HobtKind::Heap && (a.seek.is_some() || a.ordered) {
+            text += if a.backward { " ORDERED BACKWARD" } else { " ORDERED FORWARD" };
+        }
+        text
+    }
+
+    fn range(&self, source: &Source, r: &SeekRange, descending: &[bool]) -> String {
+        let column = |n: usize| self.key_column(source, n).in_expression();
+        let mut parts = Vec::new();
+        for (n, x) in r.equal.iter().enumerate() {
+            let null = r.null_matches.get(n) == Some(&true);
+            let sign = if null { " IS " } else { "=" };
+            parts.push(format!("{}{sign}{}", column(n), self.scalar(x)));
+        }
+        let n = r.equal.len();
+        let falls = descending.get(n) == Some(&true);
+        for (bound, lower) in [(&r.lower, true), (&r.upper, false)] {
+            if let Some(b) = bound {
+                parts.push(self.bound(&column(n), b, lower != falls));
+            }
+        }
+        parts.join(" AND ")
+    }
+
+    /// `least`: values are not below it.
+    fn bound(&self, column: &str, b: &Bound, least: bool) -> String {
+        if b.after_null {
+            return format!("{column} IS NOT NULL");
+        }
+        let sign = match (least, b.inclusive) {
+            (true, true) => ">=",
+            (true, false) => ">",
+            (false, true) => "<=",
+            (false, false) => "<",
+        };
+        format!("{column} {sign} {}", self.scalar(&b.value))
+    }
+
+    fn lookup_argument(&self, l: &KeyLookup) -> String {
+        let object = self.source_name(&l.source);
+        let residual = self.where_clause(l.residual.as_ref());
+        if l.by_rid {
+            let rid = self.slots(&l.locator);
+            return format!(
+                "OBJECT:({object}), SEEK:({rid}={rid}){residual} LOOKUP ORDERED FORWARD"
+            );
+        }
+        let part = |(n, slot): (usize, &Slot)| {
+            let column = match self.key_column(&l.source, n) {
+                key if key.column.is_empty() => self.column(*slot),
+                key => key,
+            };
+            format!("{}={}", column.in_expression(), self.slot(*slot))
+        };
+        let parts: Vec<String> = l.locator.iter().enumerate().map(part).collect();
+        let seek = parts.join(" AND ");
+        format!("OBJECT:({object}), SEEK:({seek}){residual} LOOKUP ORDERED FORWARD")
+    }
+
+    fn loop_argument(&self, j: &NestedLoops) -> String {
+        let mut parts = Vec::new();
+        let outer = crate::relop::outer_references(j);
+        if !outer.is_empty() {
+            parts.push(format!("OUTER REFERENCES:({})", self.slots(&outer)));
+        }
+        if let Some(p) = &j.predicate {
+            parts.push(format!("WHERE:({})", self.predicate(p)));
+        }
+        parts.join(", ")
+    }
+
+    fn hash_argument(&self, j: &HashJoin) -> String {
+        let build: Vec<Slot> = j.keys.iter().map(|k| k.0).collect();
+        let probe: Vec<Slot> = j.keys.iter().map(|k| k.1).collect();
+        let mut text = format!("HASH:({})=({})", self.slots(&build), self.slots(&probe));
+        if let Some(p) = &j.residual {
+            text += &format!(", RESIDUAL:({})", self.predicate(p));
+        }
+        text
+    }
+
+    fn top_argument(&self, top: &Top) -> String {
+        let mut parts = Vec::new();
+        if let Some(offset) = &top.offset {
+            parts.push(format!("OFFSET EXPRESSION:({})", self.scalar(offset)));
+        }
+        if let Some(count) = &top.count {
+            let percent = if top.percent { " PERCENT" } else { "" };
+            parts.push(format!("TOP EXPRESSION:({}){percent}", self.scalar(count)));
+        }
+        if let Some(ties) = &top.ties {
+            let slots: Vec<Slot> = ties.iter().map(|k| k.slot).collect();
+            parts.push(format!("TIES:({})", self.slots(&slots)));
+        }
+        parts.join(", ")
+    }
+
+    /// The hobts that a change keeps in step, each as an object.
+    fn change_argument(&self, statement: &Statement<plan::Physical>) -> String {
+        let Some(target) = crate::tree::target(statement) else { return String::new() };
+        let objects: Vec<String> = (target.indexes.iter().filter(|i| i.affected))
+            .map(|i| format!("OBJECT:({})", self.target_name(target, &i.name)))
+            .collect();
+        let mut text = objects.join(", ");
+        let set = self.set_list(statement);
+        if !set.is_empty() {
+            text += &format!(", SET:({set})");
+        }
+        text
+    }
+
+    fn target_name(&self, target: &Target, index: &str) -> String {
+        let database = target.database_name.to_string();
+        self.object_name(&target.two_part_name(), index, "", database)
+    }
+
+    /// `[t].[a] = [Expr1003], …`
+    pub(crate) fn set_list(&self, statement: &Statement<plan::Physical>) -> String {
+        let column = |target: &Target, n: usize| {
+            let name = target.columns.get(n).map_or("", |c| &*c.name);
+            let parts = [&*target.database_name, &*target.schema_name, &*target.table_name, name];
+            parts.map(quoted).join(".")
+        };
+        let all: Vec<String> = match statement {
+            Statement::Insert(i) => {
+                let value = |source: &ColumnSource| match source {
+                    ColumnSource::Value(x) => self.scalar(x),
+                    ColumnSource::Identity => "IDENTITY".to_owned(),
+                };
+                let one = |(n, c): (usize, &plan::InsertColumn)| {
+                    format!("{} = {}", column(&i.target, n), value(&c.source))
+                };
+                i.columns.iter().enumerate().map(one).collect()
+            }
+            Statement::Update(u) => {
+                let one = |a: &plan::Assignment| {
+                    let variable = a.variable.map(|(v, _)| format!("[{}]", self.names.variable(v)));
+                    let column = a.column.map(|n| column(&u.target, n));
+                    let to: Vec<String> = variable.into_iter().chain(column).collect();
+                    format!("{} = {}", to.join(" = "), self.scalar(&a.value))
+                };
+                u.assignments.iter().map(one).collect()
+            }
+            _ => Vec::new(),
+        };
+        all.join(", ")
+    }
+}

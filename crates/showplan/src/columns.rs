@@ -1,0 +1,170 @@
+//! The slots of a plan by the names that a reader knows.
+//!
+//! A table's column keeps its name. What an operator computes is called as SQL Server calls it,
+//! `Expr`, `Union`, `Bmk` or `Uniq` with a number, which is that of the slot behind 1000.
+
+use crate::names::{Hobt, HobtKind, Names};
+use base::{DatabaseId, HobtId, ObjectId};
+use plan::{Physical, PhysicalPlan, ScanColumn, Slot, Source};
+use std::collections::BTreeMap;
+use types::SqlType;
+
+/// A column's full name. Parts that it has not are empty.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Column {
+    pub(crate) database: String,
+    pub(crate) schema: String,
+    pub(crate) table: String,
+    pub(crate) alias: String,
+    pub(crate) column: String,
+}
+
+impl Column {
+    fn computed(word: &str, slot: Slot) -> Column {
+        Column { column: format!("{word}{}", 1000 + slot.0), ..Column::default() }
+    }
+
+    /// `[database].[schema].[table].[column]`, as far as it has them.
+    pub(crate) fn full(&self) -> String {
+        if self.table.is_empty() {
+            return quoted(&self.column);
+        }
+        let parts = [&self.database, &self.schema, &self.table, &self.column];
+        parts.map(|p| quoted(p)).join(".")
+    }
+
+    /// How expressions name it: its full name, `as` its name in the query.
+    pub(crate) fn in_expression(&self) -> String {
+        match self.alias.is_empty() || self.table.is_empty() {
+            true => self.full(),
+            false => format!("{} as {}.{}", self.full(), quoted(&self.alias), quoted(&self.column)),
+        }
+    }
+}
+
+/// `[name]`
+pub(crate) fn quoted(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
+}
+
+/// The columns of a plan, and the hobts they come from.
+pub(crate) struct Columns<'n> {
+    pub(crate) names: &'n dyn Names,
+    by_slot: BTreeMap<Slot, Column>,
+    /// Hints of where a row lies: nobody is to see them.
+    hidden: Vec<Slot>,
+    hobts: BTreeMap<(DatabaseId, HobtId), Hobt>,
+}
+
+impl<'n> Columns<'n> {
+    pub(crate) fn of(plan: &PhysicalPlan, names: &'n dyn Names) -> Columns<'n> {
+        let mut columns =
+            Columns { names, by_slot: BTreeMap::new(), hidden: Vec::new(), hobts: BTreeMap::new() };
+        let root = crate::tree::source(&plan.statement);
+        for tree in root.into_iter().chain(plan.subqueries.iter().map(|s| &s.source)) {
+            tree.for_each(&mut |node| columns.note(node));
+        }
+        columns
+    }
+
+    fn note(&mut self, node: &Physical) {
+        match node {
+            Physical::Access(a) => {
+                self.stored(&a.source, &a.columns);
+                self.locator(a.rid, a.hint);
+            }
+            Physical::Lookup(l) => {
+                self.stored(&l.source, &l.columns);
+                self.locator(l.rid, l.hint);
+            }
+            Physical::Virtual(v) => {
+                let names = self.names.view_columns(v.database, v.object);
+                let (schema, table) = v.name.split_once('.').unwrap_or(("sys", &*v.name));
+                for c in &v.columns {
+                    let column = Column {
+                        schema: schema.to_owned(),
+                        table: table.to_owned(),
+                        column: names.get(c.field).cloned().unwrap_or_default(),
+                        ..Column::default()
+                    };
+                    let column = Column { database: self.names.database(v.database), ..column };
+                    self.by_slot.insert(c.slot, column);
+                }
+            }
+            Physical::Constants { columns, .. } | Physical::Concatenation { columns, .. } => {
+                for &slot in columns {
+                    self.by_slot.insert(slot, Column::computed("Union", slot));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn stored(&mut self, source: &Source, columns: &[ScanColumn]) {
+        let hobt = self.hobt(source.database, source.object, source.hobt).clone();
+        let (schema, table) = source.table.split_once('.').unwrap_or(("", &*source.table));
+        let alias = if *source.alias == *table { "" } else { &*source.alias };
+        let database = self.names.database(source.database);
+        for c in columns {
+            let name = hobt.columns.get(c.field).cloned().unwrap_or_default();
+            let column = match name.as_str() {
+                // What the index keeps to find the row.
+                "" if c.sql_type == SqlType::Binary(8) => Column::computed("Bmk", c.slot),
+                "" => Column::computed("Uniq", c.slot),
+                _ => Column {
+                    database: database.clone(),
+                    schema: schema.to_owned(),
+                    table: table.to_owned(),
+                    alias: alias.to_owned(),
+                    column: name,
+                },
+            };
+            self.by_slot.insert(c.slot, column);
+        }
+    }
+
+    fn locator(&mut self, rid: Option<Slot>, hint: Option<Slot>) {
+        if let Some(slot) = rid {
+            self.by_slot.insert(slot, Column::computed("Bmk", slot));
+        }
+        self.hidden.extend(hint);
+    }
+
+    /// A heap or index of the plan.
+    pub(crate) fn hobt(&mut self, database: DatabaseId, table: ObjectId, hobt: HobtId) -> &Hobt {
+        let names = self.names;
+        let entry = self.hobts.entry((database, hobt));
+        entry.or_insert_with(|| names.hobt(database, table, hobt))
+    }
+
+    /// How a source of the plan holds its rows.
+    pub(crate) fn kind(&self, source: &Source) -> HobtKind {
+        self.hobts.get(&(source.database, source.hobt)).map_or(HobtKind::Heap, |h| h.kind)
+    }
+
+    /// The column of a slot; one that an operator computes when nobody else wrote it.
+    pub(crate) fn column(&self, slot: Slot) -> Column {
+        self.by_slot.get(&slot).cloned().unwrap_or_else(|| Column::computed("Expr", slot))
+    }
+
+    /// The n-th key column of a source.
+    pub(crate) fn key_column(&self, source: &Source, n: usize) -> Column {
+        let hobt = self.hobts.get(&(source.database, source.hobt));
+        let name = hobt.and_then(|h| h.columns.get(*h.key.get(n)?)).cloned();
+        let (schema, table) = source.table.split_once('.').unwrap_or(("", &*source.table));
+        let alias = if *source.alias == *table { "" } else { &*source.alias };
+        Column {
+            database: self.names.database(source.database),
+            schema: schema.to_owned(),
+            table: table.to_owned(),
+            alias: alias.to_owned(),
+            column: name.unwrap_or_default(),
+        }
+    }
+
+    /// The columns of slots, without those that nobody is to see.
+    pub(crate) fn all<'s>(&self, slots: impl IntoIterator<Item = &'s Slot>) -> Vec<Column> {
+        let shown = slots.into_iter().filter(|s| !self.hidden.contains(s));
+        shown.map(|&s| self.column(s)).collect()
+    }
+}

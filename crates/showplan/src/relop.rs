@@ -1,0 +1,569 @@
+//! Operators as RelOp elements.
+
+use crate::columns::{Column, Columns, quoted};
+use crate::names::HobtKind;
+use crate::statement::Count;
+use crate::tree::{Op, Tree, What};
+use crate::writer::Writer;
+use plan::{
+    Access, HashJoin, KeyLookup, NestedLoops, Physical, Reads, Scalar, SeekRange, Slot, SortKey,
+    Source, Statement, Top,
+};
+use std::collections::BTreeSet;
+use types::Collation;
+
+/// Writes the operators of one plan.
+pub(crate) struct RelOps<'w> {
+    pub(crate) w: &'w mut Writer,
+    pub(crate) columns: &'w Columns<'w>,
+    pub(crate) tree: &'w Tree<'w>,
+    /// Subqueries that have been written: each stands where an expression first runs it.
+    pub(crate) written: BTreeSet<usize>,
+}
+
+/// The slots of its outer side that the inner side of a loop join reads.
+pub(crate) fn outer_references(j: &NestedLoops) -> Vec<Slot> {
+    if !j.correlated {
+        return Vec::new();
+    }
+    let mut reads = Reads::default();
+    j.inner.for_each(&mut |node| crate::relop::reads_of(node, &mut reads));
+    let outer = j.outer.written();
+    outer.into_iter().filter(|s| reads.slots.contains(s)).collect()
+}
+
+/// What the expressions of an operator read.
+fn reads_of(node: &Physical, out: &mut Reads) {
+    match node {
+        Physical::Access(a) => {
+            for r in a.seek.iter().flat_map(|s| &s.ranges) {
+                r.equal.iter().for_each(|x| x.read_into(out));
+                r.lower.iter().chain(&r.upper).for_each(|b| b.value.read_into(out));
+            }
+            a.residual.iter().for_each(|p| p.read_into(out));
+        }
+        Physical::Lookup(l) => l.residual.iter().for_each(|p| p.read_into(out)),
+        Physical::Virtual(v) => {
+            v.arguments.iter().for_each(|x| x.read_into(out));
+            v.residual.iter().for_each(|p| p.read_into(out));
+        }
+        Physical::Constants { rows, .. } => {
+            rows.iter().flatten().for_each(|x| x.read_into(out));
+        }
+        Physical::Filter { predicate, .. } | Physical::StartupFilter { predicate, .. } => {
+            predicate.read_into(out);
+        }
+        Physical::Compute { columns, .. } => columns.iter().for_each(|(_, x)| x.read_into(out)),
+        Physical::NestedLoops(j) => j.predicate.iter().for_each(|p| p.read_into(out)),
+        Physical::HashJoin(j) => j.residual.iter().for_each(|p| p.read_into(out)),
+        Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
+            let arguments = calls.iter().flat_map(|c| c.argument.iter().chain(&c.separator));
+            arguments.for_each(|x| x.read_into(out));
+        }
+        Physical::Window { calls, .. } => calls.iter().for_each(|c| c.function.read_into(out)),
+        Physical::Top { top, .. } | Physical::TopSort { top, .. } => top.read_into(out),
+        Physical::Sort { .. } | Physical::Concatenation { .. } | Physical::Spool { .. } => {}
+    }
+}
+
+impl<'w> RelOps<'w> {
+    pub(crate) fn new(w: &'w mut Writer, columns: &'w Columns<'w>, tree: &'w Tree<'w>) -> Self {
+        RelOps { w, columns, tree, written: BTreeSet::new() }
+    }
+
+    /// An operator with all that is below it.
+    pub(crate) fn relop(&mut self, op: &Op<'_>) {
+        self.w.begin("RelOp");
+        self.w.number("NodeId", op.id);
+        self.w.attribute("PhysicalOp", op.physical);
+        self.w.attribute("LogicalOp", op.logical);
+        self.w.number("EstimateRows", op.estimate);
+        // The schema asks for them; there is no model that knows them.
+        for name in ["EstimateIO", "EstimateCPU", "AvgRowSize", "EstimatedTotalSubtreeCost"] {
+            self.w.number(name, 0);
+        }
+        self.w.attribute("Parallel", "false");
+        self.w.number("EstimateRebinds", 0);
+        self.w.number("EstimateRewinds", 0);
+        self.w.attribute("EstimatedExecutionMode", "Row");
+        let output = self.columns.all(&op.output);
+        self.list("OutputList", &output);
+        if let Some(count) = op.count {
+            self.runtime(op, count);
+        }
+        match op.what {
+            What::Operator(node) => self.operator(node, op),
+            What::LookupJoin(l) => self.lookup_join(l, op),
+            What::Lookup(l) => self.lookup(l),
+            What::Segment(node) => self.segment(node, op),
+            What::Change(statement) => self.change(statement, op),
+        }
+        self.w.end();
+    }
+
+    fn runtime(&mut self, op: &Op<'_>, count: Count) {
+        if count.spilled_bytes > 0 {
+            self.w.begin("Warnings");
+            self.w.begin("SpillToTempDb");
+            self.w.number("SpilledThreadCount", 1);
+            self.w.end();
+            // In pages of 8 KB.
+            let details = match op.physical {
+                "Sort" => Some("SortSpillDetails"),
+                "Hash Match" => Some("HashSpillDetails"),
+                _ => None,
+            };
+            if let Some(details) = details {
+                self.w.begin(details);
+                self.w.number("WritesToTempDb", count.spilled_bytes.div_ceil(8192));
+                self.w.end();
+            }
+            self.w.end();
+        }
+        self.w.begin("RunTimeInformation");
+        self.w.begin("RunTimeCountersPerThread");
+        self.w.number("Thread", 0);
+        self.w.number("ActualRows", count.rows);
+        self.w.number("Batches", 0);
+        self.w.number("ActualEndOfScans", 0);
+        self.w.number("ActualExecutions", count.executions);
+        self.w.attribute("ActualExecutionMode", "Row");
+        if let Some(reads) = count.reads {
+            for (name, n) in [
+                ("ActualScans", reads.scans),
+                ("ActualLogicalReads", reads.rows.logical),
+                ("ActualPhysicalReads", reads.rows.physical),
+                ("ActualReadAheads", reads.rows.read_ahead),
+                ("ActualLobLogicalReads", reads.lob.logical),
+                ("ActualLobPhysicalReads", reads.lob.physical),
+                ("ActualLobReadAheads", reads.lob.read_ahead),
+            ] {
+                self.w.number(name, n);
+            }
+        }
+        self.w.end();
+        self.w.end();
+    }
+
+    fn inputs(&mut self, op: &Op<'_>) {
+        op.inputs.iter().for_each(|input| self.relop(input));
+    }
+
+    fn operator(&mut self, node: &Physical, op: &Op<'_>) {
+        match node {
+            Physical::Access(a) => self.access(a),
+            Physical::Virtual(v) => self.virtual_scan(v),
+            Physical::Constants { rows, columns } => self.constants(rows, columns),
+            Physical::Filter { predicate, .. } | Physical::StartupFilter { predicate, .. } => {
+                let startup = matches!(node, Physical::StartupFilter { .. });
+                self.w.begin("Filter");
+                self.w.number("StartupExpression", startup);
+                self.inputs(op);
+                self.condition("Predicate", predicate);
+                self.w.end();
+            }
+            Physical::Compute { columns, .. } => {
+                self.w.begin("ComputeScalar");
+                self.w.begin("DefinedValues");
+                columns.iter().for_each(|(slot, x)| self.defined(*slot, |r| r.scalar(x)));
+                self.w.end();
+                self.inputs(op);
+                self.w.end();
+            }
+            Physical::NestedLoops(j) => self.loops(j, op),
+            Physical::HashJoin(j) => self.hash_join(j, op),
+            Physical::Top { top, .. } => self.top(top, op),
+            Physical::Concatenation { inputs, columns } => self.concatenation(inputs, columns, op),
+            Physical::Spool { .. } => {
+                self.w.begin("Spool");
+                self.inputs(op);
+                self.w.end();
+            }
+            _ => self.ordering(node, op),
+        }
+    }
+
+    /// Operators that order and group.
+    fn ordering(&mut self, node: &Physical, op: &Op<'_>) {
+        match node {
+            Physical::Sort { keys, distinct, .. } => {
+                self.w.begin("Sort");
+                self.w.number("Distinct", distinct);
+                self.order(keys);
+            }
+            Physical::TopSort { top, keys, .. } => {
+                self.w.begin("TopSort");
+                self.w.number("Distinct", false);
+                let count = top.count.as_ref().and_then(Scalar::as_constant);
+                self.w.number("Rows", count.and_then(types::Value::as_i64).unwrap_or(0));
+                self.w.number("WithTies", top.ties.is_some());
+                self.order(keys);
+            }
+            Physical::HashAggregate { keys, calls, .. } => {
+                self.w.begin("Hash");
+                self.w.begin("DefinedValues");
+                calls.iter().for_each(|c| self.defined(c.output, |r| r.aggregate(c)));
+                self.w.end();
+                self.keys("HashKeysBuild", keys);
+            }
+            Physical::StreamAggregate { keys, calls, .. } => {
+                self.w.begin("StreamAggregate");
+                self.w.begin("DefinedValues");
+                calls.iter().for_each(|c| self.defined(c.output, |r| r.aggregate(c)));
+                self.w.end();
+                if !keys.is_empty() {
+                    self.keys("GroupBy", keys);
+                }
+            }
+            Physical::Window { calls, .. } => {
+                let ranks = op.physical == "Sequence Project";
+                self.w.begin(if ranks { "SequenceProject" } else { "WindowAggregate" });
+                self.w.begin("DefinedValues");
+                calls.iter().for_each(|c| self.defined(c.output, |r| r.window(c)));
+                self.w.end();
+            }
+            // All others are the caller's.
+            _ => return,
+        }
+        self.inputs(op);
+        self.w.end();
+    }
+
+    fn segment(&mut self, node: &Physical, op: &Op<'_>) {
+        let Physical::Window { partition, .. } = node else { return };
+        self.w.begin("Segment");
+        self.keys("GroupBy", partition);
+        self.w.begin("SegmentColumn");
+        let column = format!("Segment{}", 1000 + op.id);
+        self.column(&Column { column, ..Column::default() });
+        self.w.end();
+        self.inputs(op);
+        self.w.end();
+    }
+
+    fn concatenation(&mut self, inputs: &[(Physical, Vec<Slot>)], columns: &[Slot], op: &Op<'_>) {
+        self.w.begin("Concat");
+        self.w.begin("DefinedValues");
+        for (n, &slot) in columns.iter().enumerate() {
+            self.w.begin("DefinedValue");
+            self.column(&self.columns.column(slot));
+            for from in inputs.iter().filter_map(|(_, slots)| slots.get(n)) {
+                self.column(&self.columns.column(*from));
+            }
+            self.w.end();
+        }
+        self.w.end();
+        self.inputs(op);
+        self.w.end();
+    }
+
+    fn access(&mut self, a: &Access) {
+        let heap = self.columns.kind(&a.source) == HobtKind::Heap;
+        self.w.begin(if heap { "TableScan" } else { "IndexScan" });
+        self.w.number("Ordered", a.seek.is_some() || a.ordered);
+        if !heap {
+            self.w.attribute("ScanDirection", if a.backward { "BACKWARD" } else { "FORWARD" });
+        }
+        self.w.attribute("Storage", "RowStore");
+        let slots: Vec<Slot> = a.columns.iter().map(|c| c.slot).chain(a.rid).collect();
+        self.defined_columns(&slots);
+        self.source(&a.source);
+        if let Some(seek) = &a.seek {
+            self.w.begin("SeekPredicates");
+            for range in &seek.ranges {
+                self.w.begin("SeekPredicateNew");
+                self.seek_keys(&a.source, range, &seek.descending);
+                self.w.end();
+            }
+            self.w.end();
+        }
+        if let Some(p) = &a.residual {
+            self.condition("Predicate", p);
+        }
+        self.w.end();
+    }
+
+    fn seek_keys(&mut self, source: &Source, r: &SeekRange, descending: &[bool]) {
+        self.w.begin("SeekKeys");
+        if !r.equal.is_empty() {
+            let columns: Vec<Column> =
+                (0..r.equal.len()).map(|n| self.columns.key_column(source, n)).collect();
+            let values: Vec<&Scalar> = r.equal.iter().collect();
+            self.range("Prefix", "EQ", &columns, &values);
+        }
+        let n = r.equal.len();
+        let column = [self.columns.key_column(source, n)];
+        let falls = descending.get(n) == Some(&true);
+        let mut not_null = false;
+        for (name, bound, least) in
+            [("StartRange", &r.lower, !falls), ("EndRange", &r.upper, falls)]
+        {
+            let Some(b) = bound else { continue };
+            if b.after_null {
+                not_null = true;
+                continue;
+            }
+            let scan = match (least, b.inclusive) {
+                (true, true) => "GE",
+                (true, false) => "GT",
+                (false, true) => "LE",
+                (false, false) => "LT",
+            };
+            self.range(name, scan, &column, &[&b.value]);
+        }
+        if not_null {
+            self.w.begin("IsNotNull");
+            self.column(&column[0]);
+            self.w.end();
+        }
+        self.w.end();
+    }
+
+    fn range(&mut self, name: &'static str, scan: &str, columns: &[Column], values: &[&Scalar]) {
+        self.w.begin(name);
+        self.w.attribute("ScanType", scan);
+        self.list("RangeColumns", columns);
+        self.w.begin("RangeExpressions");
+        values.iter().for_each(|x| self.scalar(x));
+        self.w.end();
+        self.w.end();
+    }
+
+    fn lookup_join(&mut self, l: &KeyLookup, op: &Op<'_>) {
+        self.w.begin("NestedLoops");
+        self.w.attribute("Optimized", "false");
+        let locator = self.columns.all(&l.locator);
+        self.list("OuterReferences", &locator);
+        self.inputs(op);
+        self.w.end();
+    }
+
+    fn lookup(&mut self, l: &KeyLookup) {
+        self.w.begin("IndexScan");
+        self.w.attribute("Lookup", "true");
+        self.w.attribute("Ordered", "true");
+        self.w.attribute("ScanDirection", "FORWARD");
+        self.w.attribute("Storage", "RowStore");
+        let slots: Vec<Slot> = l.columns.iter().map(|c| c.slot).chain(l.rid).collect();
+        self.defined_columns(&slots);
+        self.source(&l.source);
+        self.w.begin("SeekPredicates");
+        self.w.begin("SeekPredicateNew");
+        self.w.begin("SeekKeys");
+        self.w.begin("Prefix");
+        self.w.attribute("ScanType", "EQ");
+        let columns: Vec<Column> = match l.by_rid {
+            true => self.columns.all(&l.locator),
+            false => (0..l.locator.len()).map(|n| self.columns.key_column(&l.source, n)).collect(),
+        };
+        self.list("RangeColumns", &columns);
+        self.w.begin("RangeExpressions");
+        l.locator.iter().for_each(|&slot| self.identifier(slot));
+        for _ in 0..5 {
+            self.w.end();
+        }
+        if let Some(p) = &l.residual {
+            self.condition("Predicate", p);
+        }
+        self.w.end();
+    }
+
+    fn virtual_scan(&mut self, v: &plan::VirtualScan) {
+        self.w.begin("TableValuedFunction");
+        let slots: Vec<Slot> = v.columns.iter().map(|c| c.slot).collect();
+        self.defined_columns(&slots);
+        let database = self.columns.names.database(v.database);
+        self.object(&database, &v.name, "", "", None);
+        if let Some(p) = &v.residual {
+            self.condition("Predicate", p);
+        }
+        if !v.arguments.is_empty() {
+            self.w.begin("ParameterList");
+            v.arguments.iter().for_each(|x| self.scalar(x));
+            self.w.end();
+        }
+        self.w.end();
+    }
+
+    fn constants(&mut self, rows: &[Vec<Scalar>], columns: &[Slot]) {
+        self.w.begin("ConstantScan");
+        if !columns.is_empty() {
+            self.defined_columns(columns);
+            self.w.begin("Values");
+            for row in rows {
+                self.w.begin("Row");
+                row.iter().for_each(|x| self.scalar(x));
+                self.w.end();
+            }
+            self.w.end();
+        }
+        self.w.end();
+    }
+
+    fn loops(&mut self, j: &NestedLoops, op: &Op<'_>) {
+        self.w.begin("NestedLoops");
+        self.w.attribute("Optimized", "false");
+        if let Some(p) = &j.predicate {
+            self.condition("Predicate", p);
+        }
+        let outer = outer_references(j);
+        if !outer.is_empty() {
+            let outer = self.columns.all(&outer);
+            self.list("OuterReferences", &outer);
+        }
+        self.inputs(op);
+        self.w.end();
+    }
+
+    fn hash_join(&mut self, j: &HashJoin, op: &Op<'_>) {
+        self.w.begin("Hash");
+        let build: Vec<Slot> = j.keys.iter().map(|k| k.0).collect();
+        let probe: Vec<Slot> = j.keys.iter().map(|k| k.1).collect();
+        let build = self.columns.all(&build);
+        self.list("HashKeysBuild", &build);
+        let probe = self.columns.all(&probe);
+        self.list("HashKeysProbe", &probe);
+        if let Some(p) = &j.residual {
+            self.condition("ProbeResidual", p);
+        }
+        self.inputs(op);
+        self.w.end();
+    }
+
+    fn top(&mut self, top: &Top, op: &Op<'_>) {
+        self.w.begin("Top");
+        self.w.number("IsPercent", top.percent);
+        self.w.number("WithTies", top.ties.is_some());
+        if let Some(ties) = &top.ties {
+            let slots: Vec<Slot> = ties.iter().map(|k| k.slot).collect();
+            let columns = self.columns.all(&slots);
+            self.list("TieColumns", &columns);
+        }
+        for (name, x) in [("OffsetExpression", &top.offset), ("TopExpression", &top.count)] {
+            if let Some(x) = x {
+                self.w.begin(name);
+                self.scalar(x);
+                self.w.end();
+            }
+        }
+        self.inputs(op);
+        self.w.end();
+    }
+
+    fn change(&mut self, statement: &Statement<Physical>, op: &Op<'_>) {
+        let Some(target) = crate::tree::target(statement) else { return };
+        self.w.begin("Update");
+        let database = target.database_name.to_string();
+        for index in target.indexes.iter().filter(|i| i.affected) {
+            let kind = match (index.index.0, index.key.is_empty()) {
+                (_, true) => HobtKind::Heap,
+                (1, _) => HobtKind::Clustered,
+                _ => HobtKind::Nonclustered,
+            };
+            self.object(&database, &target.two_part_name(), &index.name, "", Some(kind));
+        }
+        self.assignments(statement);
+        self.inputs(op);
+        self.w.end();
+    }
+
+    // Lists and names.
+
+    pub(crate) fn column(&mut self, c: &Column) {
+        self.w.begin("ColumnReference");
+        for (name, part) in [("Database", &c.database), ("Schema", &c.schema), ("Table", &c.table)]
+        {
+            if !part.is_empty() {
+                self.w.attribute(name, &quoted(part));
+            }
+        }
+        if !c.alias.is_empty() {
+            self.w.attribute("Alias", &quoted(&c.alias));
+        }
+        self.w.attribute("Column", &c.column);
+        self.w.end();
+    }
+
+    fn list(&mut self, name: &'static str, columns: &[Column]) {
+        self.w.begin(name);
+        columns.iter().for_each(|c| self.column(c));
+        self.w.end();
+    }
+
+    fn keys(&mut self, name: &'static str, keys: &[(Slot, Collation)]) {
+        let slots: Vec<Slot> = keys.iter().map(|k| k.0).collect();
+        let columns = self.columns.all(&slots);
+        self.list(name, &columns);
+    }
+
+    fn order(&mut self, keys: &[SortKey]) {
+        self.w.begin("OrderBy");
+        for key in keys {
+            self.w.begin("OrderByColumn");
+            self.w.number("Ascending", !key.descending);
+            self.column(&self.columns.column(key.slot));
+            self.w.end();
+        }
+        self.w.end();
+    }
+
+    fn defined(&mut self, slot: Slot, value: impl FnOnce(&mut Self)) {
+        self.w.begin("DefinedValue");
+        self.column(&self.columns.column(slot));
+        value(self);
+        self.w.end();
+    }
+
+    fn defined_columns(&mut self, slots: &[Slot]) {
+        self.w.begin("DefinedValues");
+        for column in self.columns.all(slots) {
+            self.w.begin("DefinedValue");
+            self.column(&column);
+            self.w.end();
+        }
+        self.w.end();
+    }
+
+    fn source(&mut self, s: &Source) {
+        let database = self.columns.names.database(s.database);
+        let (_, name) = s.table.split_once('.').unwrap_or(("", &*s.table));
+        let alias = if *s.alias == *name { "" } else { &*s.alias };
+        let kind = self.columns.kind(s);
+        self.object(&database, &s.table, &s.index, alias, Some(kind));
+    }
+
+    fn object(
+        &mut self,
+        database: &str,
+        table: &str,
+        index: &str,
+        alias: &str,
+        kind: Option<HobtKind>,
+    ) {
+        let (schema, table) = table.split_once('.').unwrap_or(("", table));
+        self.w.begin("Object");
+        for (name, part) in [
+            ("Database", database),
+            ("Schema", schema),
+            ("Table", table),
+            ("Index", index),
+            ("Alias", alias),
+        ] {
+            if !part.is_empty() {
+                self.w.attribute(name, &quoted(part));
+            }
+        }
+        if let Some(kind) = kind {
+            self.w.attribute(
+                "IndexKind",
+                match kind {
+                    HobtKind::Heap => "Heap",
+                    HobtKind::Clustered => "Clustered",
+                    HobtKind::Nonclustered => "NonClustered",
+                },
+            );
+            self.w.attribute("Storage", "RowStore");
+        }
+        self.w.end();
+    }
+}

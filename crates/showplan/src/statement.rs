@@ -1,0 +1,218 @@
+//! Statements of a batch, and the document that shows them.
+
+use crate::columns::Columns;
+use crate::names::Names;
+use crate::relop::RelOps;
+use crate::tree::Tree;
+use crate::writer::Writer;
+use plan::PhysicalPlan;
+
+/// The version of the public schema whose vocabulary is used.
+const VERSION: &str = "1.564";
+const NAMESPACE: &str = "http://schemas.microsoft.com/sqlserver/2004/07/showplan";
+
+/// A statement to be shown.
+#[derive(Debug, Default)]
+pub struct Statement<'s> {
+    /// Its place in the batch, from 1.
+    pub id: u32,
+    /// Its text.
+    pub text: &'s str,
+    /// `SELECT`, `INSERT`, `COND` and the like.
+    pub kind: &'s str,
+    /// Its plan, when it has one.
+    pub plan: Option<&'s PhysicalPlan>,
+    /// What it did, when it ran.
+    pub ran: Option<Ran>,
+    /// The database that USE goes to.
+    pub database: Option<&'s str>,
+    /// What hangs on its condition.
+    pub branches: Option<Branches<'s>>,
+}
+
+/// What an IF or WHILE decides about.
+#[derive(Debug, Default)]
+pub struct Branches<'s> {
+    /// When the condition is true.
+    pub then: Vec<Statement<'s>>,
+    /// ELSE
+    pub otherwise: Option<Vec<Statement<'s>>>,
+}
+
+/// What a statement did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ran {
+    /// Of each operator, in preorder: the statement's tree, then those of its subqueries.
+    pub counts: Vec<Count>,
+    /// Its memory, when it asked for some.
+    pub memory: Option<Memory>,
+    /// Rows sent, assigned or changed.
+    pub rows_affected: u64,
+}
+
+/// What an operator did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Rows it gave.
+    pub rows: u64,
+    /// Times it was opened or rewound.
+    pub executions: u64,
+    /// Bytes it spilled.
+    pub spilled_bytes: u64,
+    /// What it read, where it reads pages.
+    pub reads: Option<Reads>,
+}
+
+/// Pages that an operator read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Scans and seeks that were begun.
+    pub scans: u64,
+    /// Pages of rows.
+    pub rows: PageCounts,
+    /// Pages of values off the rows.
+    pub lob: PageCounts,
+}
+
+/// How many pages were asked for, and how many of them were not in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageCounts {
+    /// Asked for.
+    pub logical: u64,
+    /// Read when asked for.
+    pub physical: u64,
+    /// Read before that.
+    pub read_ahead: u64,
+}
+
+/// The memory of a statement, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// Without which it would not have begun.
+    pub required: usize,
+    /// What it would have liked.
+    pub desired: usize,
+    /// What it could have become.
+    pub requested: usize,
+    /// What it was granted in the end.
+    pub granted: usize,
+    /// The most it used.
+    pub used_max: usize,
+}
+
+/// The document that shows statements of a batch. `build` is the server's version,
+/// `set_options` are the settings under which text means what it means.
+pub fn xml(
+    statements: &[Statement<'_>],
+    names: &dyn Names,
+    build: &str,
+    set_options: &[(&str, bool)],
+) -> String {
+    let mut document = Document { w: Writer::default(), names, set_options };
+    document.w.begin("ShowPlanXML");
+    document.w.attribute("xmlns", NAMESPACE);
+    document.w.attribute("Version", VERSION);
+    document.w.attribute("Build", build);
+    document.w.begin("BatchSequence");
+    document.w.begin("Batch");
+    document.block(statements);
+    document.w.end();
+    document.w.end();
+    document.w.end();
+    document.w.finish()
+}
+
+struct Document<'d> {
+    w: Writer,
+    names: &'d dyn Names,
+    set_options: &'d [(&'d str, bool)],
+}
+
+impl Document<'_> {
+    fn block(&mut self, statements: &[Statement<'_>]) {
+        self.w.begin("Statements");
+        statements.iter().for_each(|s| self.statement(s));
+        self.w.end();
+    }
+
+    fn statement(&mut self, s: &Statement<'_>) {
+        self.w.begin(match (&s.branches, s.database) {
+            (Some(_), _) => "StmtCond",
+            (None, Some(_)) => "StmtUseDb",
+            (None, None) => "StmtSimple",
+        });
+        self.w.attribute("StatementText", s.text);
+        self.w.number("StatementId", s.id);
+        self.w.number("StatementCompId", s.id);
+        self.w.attribute("StatementType", s.kind);
+        if let Some(database) = s.database {
+            self.w.attribute("Database", &crate::columns::quoted(database));
+        }
+        if let Some(plan) = s.plan {
+            // Nobody has put a price on it.
+            self.w.number("StatementSubTreeCost", 0);
+            if crate::tree::source(&plan.statement).is_some()
+                && let Some(rows) = plan.estimates.first()
+            {
+                self.w.number("StatementEstRows", rows);
+            }
+            self.w.begin("StatementSetOptions");
+            for (name, on) in self.set_options {
+                self.w.number(name, on);
+            }
+            self.w.end();
+        }
+        match &s.branches {
+            None => self.plan(s),
+            Some(branches) => {
+                self.w.begin("Condition");
+                self.plan(s);
+                self.w.end();
+                self.w.begin("Then");
+                self.block(&branches.then);
+                self.w.end();
+                if let Some(otherwise) = &branches.otherwise {
+                    self.w.begin("Else");
+                    self.block(otherwise);
+                    self.w.end();
+                }
+            }
+        }
+        self.w.end();
+    }
+
+    fn plan(&mut self, s: &Statement<'_>) {
+        let Some(plan) = s.plan else { return };
+        let columns = Columns::of(plan, self.names);
+        let tree = Tree::of(plan, &columns, s.ran.as_ref());
+        // An expression alone has no operators, but may run subqueries: the first stands for it.
+        let root = tree.root.as_ref().or_else(|| tree.subqueries.iter().flatten().next());
+        let Some(root) = root else { return };
+        self.w.begin("QueryPlan");
+        if s.ran.is_some() {
+            self.w.number("DegreeOfParallelism", 1);
+        }
+        if let Some(memory) = s.ran.as_ref().and_then(|r| r.memory) {
+            self.w.number("MemoryGrant", memory.granted / 1024);
+            self.memory(memory);
+        }
+        RelOps::new(&mut self.w, &columns, &tree).relop(root);
+        self.w.end();
+    }
+
+    fn memory(&mut self, m: Memory) {
+        self.w.begin("MemoryGrantInfo");
+        for (name, bytes) in [
+            ("SerialRequiredMemory", m.required),
+            ("SerialDesiredMemory", m.desired),
+            ("RequiredMemory", m.required),
+            ("DesiredMemory", m.desired),
+            ("RequestedMemory", m.requested),
+            ("GrantedMemory", m.granted),
+            ("MaxUsedMemory", m.used_max),
+        ] {
+            self.w.number(name, bytes.div_ceil(1024));
+        }
+        self.w.end();
+    }
+}

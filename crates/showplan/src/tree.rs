@@ -1,0 +1,273 @@
+//! The operators of a plan as SQL Server counts them, numbered from the top.
+//!
+//! A lookup is two there: a loop join, and the search of the row on its inner side. A ranking is
+//! two: a segment, and the projection of its sequence. A change is the topmost operator.
+
+use crate::columns::Columns;
+use crate::names::HobtKind;
+use crate::statement::{Count, Ran};
+use plan::{
+    Access, JoinKind, KeyLookup, Physical, PhysicalPlan, Slot, Statement, Target, WindowCall,
+    WindowFunction,
+};
+
+/// What an operator is.
+#[derive(Clone, Copy)]
+pub(crate) enum What<'p> {
+    /// One of the plan.
+    Operator(&'p Physical),
+    /// The join that a lookup stands for.
+    LookupJoin(&'p KeyLookup),
+    /// The search in a lookup.
+    Lookup(&'p KeyLookup),
+    /// Where rankings begin anew.
+    Segment(&'p Physical),
+    /// The change that the statement makes.
+    Change(&'p Statement<Physical>),
+}
+
+/// An operator.
+pub(crate) struct Op<'p> {
+    pub(crate) what: What<'p>,
+    /// Its number, from 0.
+    pub(crate) id: u32,
+    pub(crate) physical: &'static str,
+    pub(crate) logical: &'static str,
+    pub(crate) estimate: f64,
+    /// What it did, where that is known.
+    pub(crate) count: Option<Count>,
+    pub(crate) output: Vec<Slot>,
+    pub(crate) inputs: Vec<Op<'p>>,
+}
+
+/// A plan's operators.
+pub(crate) struct Tree<'p> {
+    pub(crate) root: Option<Op<'p>>,
+    /// By number; none where a join took its place.
+    pub(crate) subqueries: Vec<Option<Op<'p>>>,
+}
+
+/// The rows of a statement.
+pub(crate) fn source(statement: &Statement<Physical>) -> Option<&Physical> {
+    match statement {
+        Statement::Query(q) => Some(&q.source),
+        Statement::Assign(a) => Some(&a.source),
+        Statement::Insert(i) => Some(&i.source),
+        Statement::Update(u) => Some(&u.source),
+        Statement::Delete(d) => Some(&d.source),
+        Statement::Scalar(_) | Statement::Condition(_) => None,
+    }
+}
+
+/// The table that a statement changes.
+pub(crate) fn target(statement: &Statement<Physical>) -> Option<&Target> {
+    match statement {
+        Statement::Insert(i) => Some(&i.target),
+        Statement::Update(u) => Some(&u.target),
+        Statement::Delete(d) => Some(&d.target),
+        _ => None,
+    }
+}
+
+/// Numbers operators, and finds what each was expected to do and did.
+struct Builder<'p, 'c> {
+    plan: &'p PhysicalPlan,
+    columns: &'c Columns<'c>,
+    ran: Option<&'c Ran>,
+    /// The place of the next operator among the plan's.
+    place: usize,
+    id: u32,
+}
+
+impl<'p> Tree<'p> {
+    pub(crate) fn of(plan: &'p PhysicalPlan, columns: &Columns<'_>, ran: Option<&Ran>) -> Tree<'p> {
+        let mut builder = Builder { plan, columns, ran, place: 0, id: 0 };
+        let root = source(&plan.statement).map(|source| match target(&plan.statement) {
+            None => builder.operator(source),
+            Some(target) => builder.change(target, source),
+        });
+        let subquery = |s: &'p plan::Subquery<Physical>| {
+            let nothing = plan::Show::is_nothing(&s.source);
+            let id = builder.id;
+            let op = builder.operator(&s.source);
+            if nothing {
+                builder.id = id;
+            }
+            (!nothing).then_some(op)
+        };
+        let subqueries = plan.subqueries.iter().map(subquery).collect();
+        Tree { root, subqueries }
+    }
+}
+
+impl<'p> Builder<'p, '_> {
+    fn next_id(&mut self) -> u32 {
+        self.id += 1;
+        self.id - 1
+    }
+
+    fn change(&mut self, target: &'p Target, source: &'p Physical) -> Op<'p> {
+        let statement = &self.plan.statement;
+        let clustered = !target.base().key.is_empty();
+        let (physical, logical) = match (statement, clustered) {
+            (Statement::Insert(_), true) => ("Clustered Index Insert", "Insert"),
+            (Statement::Insert(_), false) => ("Table Insert", "Insert"),
+            (Statement::Update(_), true) => ("Clustered Index Update", "Update"),
+            (Statement::Update(_), false) => ("Table Update", "Update"),
+            (_, true) => ("Clustered Index Delete", "Delete"),
+            (_, false) => ("Table Delete", "Delete"),
+        };
+        let id = self.next_id();
+        let input = self.operator(source);
+        let changed = self.ran.map(|r| r.rows_affected);
+        let count = changed.map(|rows| Count { rows, executions: 1, ..Count::default() });
+        Op {
+            what: What::Change(statement),
+            id,
+            physical,
+            logical,
+            estimate: input.estimate,
+            count,
+            output: Vec::new(),
+            inputs: vec![input],
+        }
+    }
+
+    fn operator(&mut self, node: &'p Physical) -> Op<'p> {
+        let id = self.next_id();
+        let place = self.place;
+        self.place += 1;
+        let estimate = self.plan.estimates.get(place).copied().unwrap_or(0.0);
+        let count = self.ran.and_then(|r| r.counts.get(place)).copied();
+        let (physical, logical) = name(node, self.columns);
+        let what = What::Operator(node);
+        let output = node.written();
+        let inputs = match node {
+            Physical::Lookup(l) => return self.lookup(l, id, estimate, count),
+            Physical::Window { input, .. } if physical == "Sequence Project" => {
+                vec![self.segment(node, input)]
+            }
+            _ => node.inputs().into_iter().map(|input| self.operator(input)).collect(),
+        };
+        Op { what, id, physical, logical, estimate, count, output, inputs }
+    }
+
+    /// Passes its input's rows on.
+    fn segment(&mut self, node: &'p Physical, input: &'p Physical) -> Op<'p> {
+        let id = self.next_id();
+        let input = self.operator(input);
+        let count = input.count.map(Count::without_work);
+        Op {
+            what: What::Segment(node),
+            id,
+            physical: "Segment",
+            logical: "Segment",
+            estimate: input.estimate,
+            count,
+            output: input.output.clone(),
+            inputs: vec![input],
+        }
+    }
+
+    /// A search for each row of the index.
+    fn lookup(&mut self, l: &'p KeyLookup, id: u32, estimate: f64, count: Option<Count>) -> Op<'p> {
+        let input = self.operator(&l.input);
+        let name = if l.by_rid { "RID Lookup" } else { "Key Lookup" };
+        let search = count.map(|c| Count { executions: input.count.map_or(0, |i| i.rows), ..c });
+        let output: Vec<Slot> = l.columns.iter().map(|c| c.slot).chain(l.rid).collect();
+        let all: Vec<Slot> = input.output.iter().chain(&output).copied().collect();
+        let inner = Op {
+            what: What::Lookup(l),
+            id: self.next_id(),
+            physical: name,
+            logical: name,
+            estimate,
+            count: search,
+            output,
+            inputs: Vec::new(),
+        };
+        Op {
+            what: What::LookupJoin(l),
+            id,
+            physical: "Nested Loops",
+            logical: "Inner Join",
+            estimate,
+            count: count.map(Count::without_work),
+            output: all,
+            inputs: vec![input, inner],
+        }
+    }
+}
+
+impl Count {
+    /// Rows and executions alone: pages and spills are another operator's.
+    fn without_work(self) -> Count {
+        Count { rows: self.rows, executions: self.executions, ..Count::default() }
+    }
+}
+
+/// What SQL Server calls an operator: its physical name, and its logical one.
+fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) {
+    match node {
+        Physical::Access(a) => access_name(a, columns),
+        // Named where it is taken apart.
+        Physical::Lookup(_) => ("Nested Loops", "Inner Join"),
+        Physical::Virtual(_) => ("Table-valued function", "Table-valued function"),
+        Physical::Constants { .. } => ("Constant Scan", "Constant Scan"),
+        Physical::Filter { .. } | Physical::StartupFilter { .. } => ("Filter", "Filter"),
+        Physical::Compute { .. } => ("Compute Scalar", "Compute Scalar"),
+        Physical::NestedLoops(j) => ("Nested Loops", loop_name(j.kind)),
+        Physical::HashJoin(j) => ("Hash Match", hash_name(j.kind)),
+        Physical::Sort { distinct: true, .. } => ("Sort", "Distinct Sort"),
+        Physical::Sort { .. } => ("Sort", "Sort"),
+        Physical::TopSort { .. } => ("Sort", "TopN Sort"),
+        Physical::Top { .. } => ("Top", "Top"),
+        Physical::HashAggregate { .. } => ("Hash Match", "Aggregate"),
+        Physical::StreamAggregate { .. } => ("Stream Aggregate", "Aggregate"),
+        Physical::Window { calls, .. } => match sums(calls) {
+            true => ("Window Aggregate", "Window Aggregate"),
+            false => ("Sequence Project", "Compute Scalar"),
+        },
+        Physical::Concatenation { .. } => ("Concatenation", "Concatenation"),
+        Physical::Spool { .. } => ("Table Spool", "Eager Spool"),
+    }
+}
+
+/// Whether window functions do more than number rows.
+pub(crate) fn sums(calls: &[WindowCall]) -> bool {
+    calls.iter().any(|c| matches!(c.function, WindowFunction::Aggregate { .. }))
+}
+
+fn access_name(a: &Access, columns: &Columns<'_>) -> (&'static str, &'static str) {
+    let name = match (columns.kind(&a.source), a.seek.is_some()) {
+        (HobtKind::Heap, _) => "Table Scan",
+        (HobtKind::Clustered, true) => "Clustered Index Seek",
+        (HobtKind::Clustered, false) => "Clustered Index Scan",
+        (HobtKind::Nonclustered, true) => "Index Seek",
+        (HobtKind::Nonclustered, false) => "Index Scan",
+    };
+    (name, name)
+}
+
+fn loop_name(kind: JoinKind) -> &'static str {
+    match kind {
+        JoinKind::Inner => "Inner Join",
+        JoinKind::Left => "Left Outer Join",
+        JoinKind::Right => "Right Outer Join",
+        JoinKind::Full => "Full Outer Join",
+        JoinKind::Semi => "Left Semi Join",
+        JoinKind::Anti => "Left Anti Semi Join",
+    }
+}
+
+/// The build side stands first, and is the left one there.
+fn hash_name(kind: JoinKind) -> &'static str {
+    match kind {
+        JoinKind::Inner => "Inner Join",
+        JoinKind::Left => "Right Outer Join",
+        JoinKind::Right => "Left Outer Join",
+        JoinKind::Full => "Full Outer Join",
+        JoinKind::Semi => "Right Semi Join",
+        JoinKind::Anti => "Right Anti Semi Join",
+    }
+}
