@@ -90,6 +90,7 @@ pub(crate) fn build(
     while cursor.next(work)? {
         let row = row_of(&*cursor, build.origins)?;
         sorter.push(&row.fields())?;
+        grant.note_used(sorter.held_bytes());
     }
     drop(cursor);
     let mut sorted = sorter.finish()?;

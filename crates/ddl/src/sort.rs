@@ -124,6 +124,11 @@ impl<'a> Sorter<'a> {
         Sorter { order, spill, waiter, buffer, rows, runs, buffer_max: BUFFER_BYTES_MAX }
     }
 
+    /// Memory of the rows at hand.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.buffer.capacity() + self.rows.capacity() * size_of::<(u32, u32)>()
+    }
+
     /// Adds a row of all physical columns.
     pub(crate) fn push(&mut self, row: &[Field<'_>]) -> SqlResult<()> {
         let start = self.buffer.len() as u32;

@@ -310,7 +310,6 @@ impl ResourceSemaphores {
         while wanted > grant.bytes() && grant.grow_to(wanted) < wanted {
             wanted /= 2;
         }
-        grant.note_used(grant.bytes());
         Ok(BuildGrant(grant))
     }
 
@@ -446,6 +445,11 @@ impl BuildGrant<'_> {
     /// How much it is; 0 where it was forced and nothing was free.
     pub fn bytes(&self) -> usize {
         self.0.bytes()
+    }
+
+    /// Tells how much of it the build uses now, for the views.
+    pub fn note_used(&self, bytes: usize) {
+        self.0.note_used(bytes);
     }
 }
 
