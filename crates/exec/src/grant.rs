@@ -8,7 +8,7 @@ use crate::context::GrantTerms;
 use crate::run::WORKSPACE_BYTES;
 use crate::semaphore::{GrantRow, Kind, MemoryGrant, OPERATOR_BYTES, Request, Workspace};
 use base::SqlResult;
-use plan::{GrantHints, Physical, PhysicalPlan, Statement};
+use plan::{GrantHints, Physical, PhysicalPlan};
 use work::Work;
 
 /// A plan of many operators requires no more; they seldom all work at a time.
@@ -26,14 +26,7 @@ pub(crate) struct Needs {
 impl Needs {
     /// Of a plan; `gathers` where its UPDATE keeps the rows it is going to change.
     pub(crate) fn of(plan: &PhysicalPlan, gathers: bool) -> Needs {
-        let source = match &plan.statement {
-            Statement::Query(q) => Some(&q.source),
-            Statement::Assign(a) => Some(&a.source),
-            Statement::Insert(i) => Some(&i.source),
-            Statement::Update(u) => Some(&u.source),
-            Statement::Delete(d) => Some(&d.source),
-            Statement::Scalar(_) | Statement::Condition(_) => None,
-        };
+        let source = plan.statement.source();
         let mut needs = Needs { operators: usize::from(gathers), views_only: true };
         for tree in source.into_iter().chain(plan.subqueries.iter().map(|s| &s.source)) {
             tree.for_each(&mut |node| {

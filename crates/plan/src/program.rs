@@ -1,7 +1,8 @@
 //! A whole statement as a plan.
 
 use crate::{
-    Delete, Insert, Logical, Physical, Predicate, Scalar, ScalarType, Slot, Update, VariableId,
+    Delete, Insert, Logical, Physical, Predicate, Scalar, ScalarType, Slot, Target, Update,
+    VariableId,
 };
 use base::{DatabaseId, ObjectId};
 use types::{Collation, SqlType};
@@ -86,6 +87,30 @@ pub enum Statement<S> {
     Scalar(Scalar),
     /// A condition alone: IF, WHILE.
     Condition(Predicate),
+}
+
+impl<S> Statement<S> {
+    /// Its rows; an expression or a condition alone has none.
+    pub fn source(&self) -> Option<&S> {
+        match self {
+            Statement::Query(q) => Some(&q.source),
+            Statement::Assign(a) => Some(&a.source),
+            Statement::Insert(i) => Some(&i.source),
+            Statement::Update(u) => Some(&u.source),
+            Statement::Delete(d) => Some(&d.source),
+            Statement::Scalar(_) | Statement::Condition(_) => None,
+        }
+    }
+
+    /// The table that it changes.
+    pub fn target(&self) -> Option<&Target> {
+        match self {
+            Statement::Insert(i) => Some(&i.target),
+            Statement::Update(u) => Some(&u.target),
+            Statement::Delete(d) => Some(&d.target),
+            _ => None,
+        }
+    }
 }
 
 /// A SELECT that gives rows.

@@ -6,7 +6,7 @@ use crate::output::Output;
 use crate::session::Session;
 use access::TableReads;
 use base::{DatabaseId, HobtId, SqlError, messages};
-use plan::{Physical, PhysicalPlan, Statement};
+use plan::{Physical, PhysicalPlan};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -109,15 +109,8 @@ fn by_table(ready: &Ready) -> Vec<(String, TableReads)> {
 /// The table of each heap and index of a plan.
 fn names(plan: &PhysicalPlan) -> Vec<(DatabaseId, HobtId, &str)> {
     let mut names = Vec::new();
-    let (source, target) = match &plan.statement {
-        Statement::Query(q) => (Some(&q.source), None),
-        Statement::Assign(a) => (Some(&a.source), None),
-        Statement::Insert(i) => (Some(&i.source), Some(&i.target)),
-        Statement::Update(u) => (Some(&u.source), Some(&u.target)),
-        Statement::Delete(d) => (Some(&d.source), Some(&d.target)),
-        Statement::Scalar(_) | Statement::Condition(_) => (None, None),
-    };
-    for tree in source.into_iter().chain(plan.subqueries.iter().map(|s| &s.source)) {
+    for tree in plan.statement.source().into_iter().chain(plan.subqueries.iter().map(|s| &s.source))
+    {
         tree.for_each(&mut |node| {
             let source = match node {
                 Physical::Access(a) => &a.source,
@@ -128,7 +121,7 @@ fn names(plan: &PhysicalPlan) -> Vec<(DatabaseId, HobtId, &str)> {
             names.push((source.database, source.hobt, table));
         });
     }
-    if let Some(target) = target {
+    if let Some(target) = plan.statement.target() {
         let index = |i: &plan::IndexTarget| (target.database, i.hobt, &*target.table_name);
         names.extend(target.indexes.iter().map(index));
     }

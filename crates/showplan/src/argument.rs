@@ -275,7 +275,7 @@ impl Columns<'_> {
 
     /// The hobts that a change keeps in step, each as an object.
     fn change_argument(&self, statement: &Statement<plan::Physical>) -> String {
-        let Some(target) = crate::tree::target(statement) else { return String::new() };
+        let Some(target) = statement.target() else { return String::new() };
         let objects: Vec<String> = (target.indexes.iter().filter(|i| i.affected))
             .map(|i| format!("OBJECT:({})", self.target_name(target, &i.name)))
             .collect();

@@ -60,7 +60,7 @@ impl<'n> Columns<'n> {
     pub(crate) fn of(plan: &PhysicalPlan, names: &'n dyn Names) -> Columns<'n> {
         let mut columns =
             Columns { names, by_slot: BTreeMap::new(), hidden: Vec::new(), hobts: BTreeMap::new() };
-        let root = crate::tree::source(&plan.statement);
+        let root = plan.statement.source();
         for tree in root.into_iter().chain(plan.subqueries.iter().map(|s| &s.source)) {
             tree.for_each(&mut |node| columns.note(node));
         }

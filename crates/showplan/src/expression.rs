@@ -8,20 +8,7 @@ use plan::{
     AggregateCall, CompareOp, LikeText, Predicate, Quantifier, Scalar, ScalarKind, Slot, SortKey,
     SubqueryId, WindowCall, WindowFunction,
 };
-use types::{BinaryOp, Value};
-
-pub(crate) fn sign(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Modulo => "%",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitOr => "|",
-        BinaryOp::BitXor => "^",
-    }
-}
+use types::Value;
 
 /// `(5)`, `'text'`, `N'text'`, NULL.
 pub(crate) fn constant(value: &Value) -> String {
@@ -67,7 +54,7 @@ impl Columns<'_> {
             K::Negate(x) => format!("-{}", self.operand(x)),
             K::BitNot(x) => format!("~{}", self.operand(x)),
             K::Binary { op, left, right } => {
-                format!("{}{}{}", self.operand(left), sign(*op), self.operand(right))
+                format!("{}{}{}", self.operand(left), op.sign(), self.operand(right))
             }
             K::Case { branches, otherwise } => {
                 let mut text = "CASE".to_owned();

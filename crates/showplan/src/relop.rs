@@ -451,7 +451,7 @@ impl<'w> RelOps<'w> {
     }
 
     fn change(&mut self, statement: &Statement<Physical>, op: &Op<'_>) {
-        let Some(target) = crate::tree::target(statement) else { return };
+        let Some(target) = statement.target() else { return };
         self.w.begin("Update");
         let database = target.database_name.to_string();
         for index in target.indexes.iter().filter(|i| i.affected) {

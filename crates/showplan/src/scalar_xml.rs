@@ -327,7 +327,7 @@ impl RelOps<'_> {
         self.w.begin("ScalarOperator");
         self.w.attribute("ScalarString", &self.columns.set_list(statement));
         self.w.begin("MultipleAssign");
-        let target = crate::tree::target(statement);
+        let target = statement.target();
         for (column, value) in all {
             let mut to = Column { column, ..Column::default() };
             if let Some(t) = target.filter(|_| !to.column.starts_with('@')) {

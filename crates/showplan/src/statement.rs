@@ -151,7 +151,7 @@ impl Document<'_> {
         if let Some(plan) = s.plan {
             // Nobody has put a price on it.
             self.w.number("StatementSubTreeCost", 0);
-            if crate::tree::source(&plan.statement).is_some()
+            if plan.statement.source().is_some()
                 && let Some(rows) = plan.estimates.first()
             {
                 self.w.number("StatementEstRows", rows);

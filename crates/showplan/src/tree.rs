@@ -47,28 +47,6 @@ pub(crate) struct Tree<'p> {
     pub(crate) subqueries: Vec<Option<Op<'p>>>,
 }
 
-/// The rows of a statement.
-pub(crate) fn source(statement: &Statement<Physical>) -> Option<&Physical> {
-    match statement {
-        Statement::Query(q) => Some(&q.source),
-        Statement::Assign(a) => Some(&a.source),
-        Statement::Insert(i) => Some(&i.source),
-        Statement::Update(u) => Some(&u.source),
-        Statement::Delete(d) => Some(&d.source),
-        Statement::Scalar(_) | Statement::Condition(_) => None,
-    }
-}
-
-/// The table that a statement changes.
-pub(crate) fn target(statement: &Statement<Physical>) -> Option<&Target> {
-    match statement {
-        Statement::Insert(i) => Some(&i.target),
-        Statement::Update(u) => Some(&u.target),
-        Statement::Delete(d) => Some(&d.target),
-        _ => None,
-    }
-}
-
 /// Numbers operators, and finds what each was expected to do and did.
 struct Builder<'p, 'c> {
     plan: &'p PhysicalPlan,
@@ -82,7 +60,7 @@ struct Builder<'p, 'c> {
 impl<'p> Tree<'p> {
     pub(crate) fn of(plan: &'p PhysicalPlan, columns: &Columns<'_>, ran: Option<&Ran>) -> Tree<'p> {
         let mut builder = Builder { plan, columns, ran, place: 0, id: 0 };
-        let root = source(&plan.statement).map(|source| match target(&plan.statement) {
+        let root = plan.statement.source().map(|source| match plan.statement.target() {
             None => builder.operator(source),
             Some(target) => builder.change(target, source),
         });

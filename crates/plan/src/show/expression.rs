@@ -3,20 +3,7 @@
 use super::list;
 use crate::{LikeText, LockHints, Predicate, Quantifier, Scalar, ScalarKind, SortKey, Top};
 use std::fmt;
-use types::{BinaryOp, Value};
-
-fn sign(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Modulo => "%",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitOr => "|",
-        BinaryOp::BitXor => "^",
-    }
-}
+use types::Value;
 
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -29,7 +16,7 @@ impl fmt::Display for Scalar {
             K::Global(fact) => write!(f, "@@{fact:?}"),
             K::Negate(x) => write!(f, "-{x}"),
             K::BitNot(x) => write!(f, "~{x}"),
-            K::Binary { op, left, right } => write!(f, "({left} {} {right})", sign(*op)),
+            K::Binary { op, left, right } => write!(f, "({left} {} {right})", op.sign()),
             K::Case { branches, otherwise } => {
                 f.write_str("CASE")?;
                 for (when, then) in branches {

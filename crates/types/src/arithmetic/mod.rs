@@ -33,6 +33,20 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// As it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Modulo => "%",
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitOr => "|",
+            BinaryOp::BitXor => "^",
+        }
+    }
+
     /// Its name in error texts.
     pub fn name(self) -> &'static str {
         match self {
