@@ -137,6 +137,19 @@ pub struct TransactionId(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ObjectId(pub i32);
 
+impl ObjectId {
+    /// What a plan calls the table variable of a number: each activation has its own table for it.
+    pub const fn of_table_variable(number: u16) -> ObjectId {
+        ObjectId(i32::MIN + number as i32)
+    }
+
+    /// The number of a table variable, if it is one.
+    pub const fn table_variable(self) -> Option<u16> {
+        let number = self.0.wrapping_sub(i32::MIN);
+        if number >= 0 && number <= u16::MAX as i32 { Some(number as u16) } else { None }
+    }
+}
+
 /// An index of a table: 0 heap, 1 clustered, 2 and up nonclustered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct IndexId(pub i32);
@@ -146,6 +159,23 @@ pub struct IndexId(pub i32);
 pub struct HobtId(pub u32);
 
 impl HobtId {
+    /// Where the hobts of table variables begin: 4,096 for each.
+    const TABLE_VARIABLES: u32 = 0xF000_0000;
+
+    /// What a plan calls the hobt of a table variable, by its position among the table's indexes.
+    pub const fn of_table_variable(number: u16, position: usize) -> HobtId {
+        assert!(position < 4096);
+        HobtId(Self::TABLE_VARIABLES | (number as u32) << 12 | position as u32)
+    }
+
+    /// The table variable's number and the position among its indexes, if it is one's.
+    pub const fn table_variable(self) -> Option<(u16, usize)> {
+        match self.0 >= Self::TABLE_VARIABLES {
+            true => Some(((self.0 >> 12) as u16, (self.0 & 0xFFF) as usize)),
+            false => None,
+        }
+    }
+
     /// The bigint that `sys.partitions` shows as hobt_id and partition_id.
     pub const fn as_bigint(self) -> i64 {
         (256_i64 << 48) | ((self.0 as i64) << 16)
@@ -224,6 +254,19 @@ mod tests {
             a < Lsn::new(31, 201, 0) && Lsn::new(31, Lsn::BLOCK_MAX, 4095) < Lsn::new(32, 0, 0)
         );
         assert_eq!(a.block_start().slot(), 0);
+    }
+
+    #[test]
+    fn hobts_of_table_variables_are_told_from_others() {
+        for (number, position) in [(0, 0), (1, 999), (u16::MAX, 4095)] {
+            let hobt = HobtId::of_table_variable(number, position);
+            assert_eq!(hobt.table_variable(), Some((number, position)));
+            let object = ObjectId::of_table_variable(number);
+            assert!(object.0 < 0 && object.table_variable() == Some(number));
+        }
+        assert_eq!(HobtId(0x0FFF_FFFF).table_variable(), None);
+        assert_eq!(ObjectId(-204).table_variable(), None);
+        assert_eq!(ObjectId(245_575_913).table_variable(), None);
     }
 
     #[test]

@@ -132,7 +132,8 @@ impl<'a> Binder<'a> {
         }
         let object = match &reference {
             Object::Table(t) => {
-                self.header.session_bound |= t.is_temp;
+                let private = t.object_id.table_variable().is_some();
+                self.header.session_bound |= t.is_temp && !private;
                 t.object_id
             }
             Object::Virtual(v) => v.object_id,

@@ -6,7 +6,7 @@ use crate::query::{Place, QueryResult};
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{self, Object, Table, VirtualTable, resolve};
-use plan::{Get, JoinHint, JoinKind, Logical, Predicate, Scalar, TableNo, VirtualGet};
+use plan::{Get, JoinHint, JoinKind, LockHints, Logical, Predicate, Scalar, TableNo, VirtualGet};
 use std::sync::Arc;
 use tsql::ast::{self, TableSourceKind};
 
@@ -199,7 +199,7 @@ impl Binder<'_> {
         let database = database.unwrap_or(&current);
         let reference = Object::Table(Arc::clone(&table));
         let no = self.refer(database, reference)?;
-        let variable = table.name.starts_with('@');
+        let variable = table.object_id.table_variable().is_some();
         let source = Source {
             name: alias.map_or_else(|| table.name.clone(), |a| a.text.clone()),
             schema: (alias.is_none() && !variable).then(|| table.schema_name.clone()),
@@ -212,7 +212,7 @@ impl Binder<'_> {
             table: no,
             alias: source.name.clone(),
             columns: Vec::new(),
-            locks: hints.locks,
+            locks: if variable { LockHints::private() } else { hints.locks },
             index: hints.index,
             force_seek: hints.force_seek,
             force_scan: hints.force_scan,

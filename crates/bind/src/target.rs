@@ -56,6 +56,7 @@ impl Binder<'_> {
     pub(crate) fn target(&self, target: &TargetTable, locks: LockHints) -> Target {
         let table = &target.table;
         let indexes = table.indexes.iter().filter(|i| !i.disabled);
+        let private = table.object_id.table_variable().is_some();
         let database_name = if table.is_temp { "tempdb" } else { target.database.name() };
         Target {
             database: table.database,
@@ -66,7 +67,7 @@ impl Binder<'_> {
             columns: table.columns.iter().map(target_column).collect(),
             indexes: indexes.map(|i| index_target(table, i)).collect(),
             checks: Vec::new(),
-            locks,
+            locks: if private { LockHints::private() } else { locks },
         }
     }
 

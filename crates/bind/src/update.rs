@@ -212,15 +212,20 @@ impl Binder<'_> {
             crate::hint::read(&written.hints, Some(&target.table), self.collation, Use::Change)?;
         let mut locks = hints.locks;
         let mut dirty = false;
+        let private = target.table.object_id.table_variable().is_some();
         from.tree.for_each_mut(&mut |node| {
             if let Logical::Get(get) = node
                 && get.table == no
             {
-                dirty = get.locks.level == Some(plan::Level::ReadUncommitted);
+                dirty = !private && get.locks.level == Some(plan::Level::ReadUncommitted);
                 if written.hints.is_empty() {
                     locks = get.locks;
                 }
-                locks.strength = locks.strength.max(Strength::Update);
+                if private {
+                    locks = LockHints::private();
+                } else {
+                    locks.strength = locks.strength.max(Strength::Update);
+                }
                 get.locks = locks;
             }
         });

@@ -68,7 +68,7 @@ fn refuse(s: &CreateTable) -> SqlResult<()> {
     Ok(())
 }
 
-fn empty(place: &Place, schema: &Schema, name: &str, is_temp: bool) -> Table {
+pub(crate) fn empty(place: &Place, schema: &Schema, name: &str, is_temp: bool) -> Table {
     let heap = blank(IndexKind::Heap, "", place.ids.hobt(), IndexOptions::default());
     Table {
         database: place.view.id(),
@@ -85,7 +85,7 @@ fn empty(place: &Place, schema: &Schema, name: &str, is_temp: bool) -> Table {
 }
 
 /// Adds the columns; gives what the text said about NULL for each.
-fn add_columns(
+pub(crate) fn add_columns(
     cx: &mut DdlContext<'_>,
     place: &Place,
     table: &mut Table,
@@ -107,7 +107,7 @@ fn add_columns(
 }
 
 /// Adds keys, indexes and checks.
-fn add_parts(
+pub(crate) fn add_parts(
     cx: &mut DdlContext<'_>,
     place: &Place,
     table: &mut Table,

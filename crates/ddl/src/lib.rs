@@ -31,6 +31,7 @@ mod create_database;
 mod create_index;
 mod create_table;
 mod databases;
+mod declare;
 mod drop;
 mod drop_constraint;
 mod gather;
@@ -52,4 +53,5 @@ pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, T
 pub use databases::{
     Check, Databases, FileChange, FileSize, Growth, NewDatabase, NewFile, Waiting,
 };
+pub use declare::declare;
 pub use statement::{DdlOutcome, Setting, execute, setting_of};

@@ -67,6 +67,8 @@ pub struct GrantTerms<'a> {
 pub struct ExecContext<'a> {
     /// The session's transaction: open, when the plan touches tables.
     pub work: &'a mut Work,
+    /// What writes table variables: open, when the plan changes one.
+    pub private: Option<&'a mut Work>,
     /// Finds heaps, indexes and system views.
     pub hobts: &'a dyn Hobts,
     /// Makes spill files.

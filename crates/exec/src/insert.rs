@@ -61,7 +61,9 @@ impl Insert {
             return Err(SqlError::new(messages::INTERNAL, &[&"the plan has no identity column"]));
         };
         let table = &self.target.table;
-        let n = run.identity.next(run.work, table.database, table.object, identity)?;
+        let identities = run.identity;
+        let work = run.writer(table.is_private());
+        let n = identities.next(work, table.database, table.object, identity)?;
         run.outcome.identity = Some(n);
         identity_value(n, table.columns[column].sql_type)
     }
@@ -77,7 +79,8 @@ impl Insert {
         let Some(n) = n else { return Ok(()) };
         run.outcome.identity = Some(n);
         let table = &self.target.table;
-        run.identity.given(run.work, table.database, table.object, identity, n)
+        let identities = run.identity;
+        identities.given(run.writer(table.is_private()), table.database, table.object, identity, n)
     }
 
     /// Base first: the other indexes hold what it answers.
@@ -95,11 +98,12 @@ impl Insert {
 
     /// The same where a duplicate in one index takes the row back from the others.
     fn write_or_take_back(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
-        let mark = run.work.mark();
+        let private = self.target.table.is_private();
+        let mark = run.writer(private).mark();
         let written = self.write(run, locks)?;
         if written != Written::Yes {
             let database = &self.target.table.database_name;
-            run.work.roll_back_to(&mark).map_err(|e| e.into_sql(database))?;
+            run.writer(private).roll_back_to(&mark).map_err(|e| e.into_sql(database))?;
         }
         Ok(written)
     }

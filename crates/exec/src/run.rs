@@ -27,6 +27,7 @@ pub(crate) const WORKSPACE_BYTES: usize = 16 * 1024;
 /// One run of a statement.
 pub(crate) struct Run<'r> {
     pub(crate) work: &'r mut Work,
+    private: Option<&'r mut Work>,
     pub(crate) resolver: &'r dyn Hobts,
     pub(crate) spill: &'r dyn Spill,
     pub(crate) variables: &'r mut [Value],
@@ -59,6 +60,7 @@ impl<'r> Run<'r> {
     pub(crate) fn new<'c: 'r>(context: &'r mut ExecContext<'c>, lent: Lent<'r>) -> Run<'r> {
         Run {
             work: context.work,
+            private: context.private.as_deref_mut(),
             resolver: context.hobts,
             spill: context.spill,
             variables: context.variables,
@@ -95,6 +97,17 @@ impl<'r> Run<'r> {
     #[cold]
     fn check(&self) -> SqlResult<()> {
         Ok(self.work.owner().waiter().check()?)
+    }
+
+    /// Who writes a target.
+    ///
+    /// # Panics
+    /// When the session opened no unit of work for its table variables.
+    pub(crate) fn writer(&mut self, private: bool) -> &mut Work {
+        match private {
+            true => self.private.as_mut().expect("the session opened it for this plan"),
+            false => self.work,
+        }
     }
 
     /// The value in a slot.

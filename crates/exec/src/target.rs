@@ -17,6 +17,8 @@ pub(crate) struct Target {
     pub(crate) table: plan::Target,
     /// The number of each index's hobt, in the order of `table.indexes`.
     hobts: Vec<usize>,
+    /// A table variable.
+    private: bool,
     /// The most bytes of a declared key, of indexes where a row could have more.
     key_limits: Vec<Option<usize>>,
     checks: Vec<Cond>,
@@ -79,6 +81,7 @@ impl Target {
         Ok(Target {
             table: table.clone(),
             hobts,
+            private: table.is_private(),
             key_limits: table.indexes.iter().map(|i| key_limit(table, i)).collect(),
             checks: table
                 .checks
@@ -158,7 +161,7 @@ impl Target {
         let t = &self.table;
         let check = &t.checks[check];
         let column = check.column.as_ref().map_or(String::new(), |c| format!(", column '{c}'"));
-        let table = t.two_part_name();
+        let table = if self.private { t.table_name.to_string() } else { t.two_part_name() };
         SqlError::new(
             messages::CONSTRAINT_CONFLICT,
             &[&self.verb, &"CHECK", &check.name, &t.database_name, &table, &column],
@@ -193,7 +196,8 @@ impl Target {
         let hobts = run.hobts;
         let sink = &hobts[self.hobts[index]];
         let fits = self.check_key(index);
-        match fits.and_then(|()| self.row.with_fields(|row| sink.insert(run.work, row, locks))) {
+        let work = run.writer(self.private);
+        match fits.and_then(|()| self.row.with_fields(|row| sink.insert(work, row, locks))) {
             Ok(inserted) => Ok(Ok(Locator::inserted(&inserted))),
             Err(WriteError::Duplicate) if self.table.indexes[index].ignore_duplicates => {
                 Ok(Err(Written::Duplicate))
@@ -214,9 +218,10 @@ impl Target {
         self.compose_row(run, index, change.new, change.new_locator);
         let hobts = run.hobts;
         let sink = &hobts[self.hobts[index]];
+        let work = run.writer(self.private);
         let update = |key: &[access::Field<'_>]| {
             let key = RowKey { fields: key, hint: change.hint.filter(|_| index == 0) };
-            self.row.with_fields(|row| sink.update(run.work, key, row, locks))
+            self.row.with_fields(|row| sink.update(work, key, row, locks))
         };
         let answer = self.check_key(index).and_then(|()| self.key.with_fields(update));
         match answer {
@@ -237,9 +242,10 @@ impl Target {
         self.compose_key(run, index, change.old, change.old_locator);
         let hobts = run.hobts;
         let sink = &hobts[self.hobts[index]];
+        let work = run.writer(self.private);
         let answer = self.key.with_fields(|key| {
             let key = RowKey { fields: key, hint: change.hint.filter(|_| index == 0) };
-            sink.delete(run.work, key, locks)
+            sink.delete(work, key, locks)
         });
         match answer {
             Ok(()) => Ok(Written::Yes),

@@ -12,15 +12,23 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use types::SqlType;
+use work::Work;
 
 /// Databases as one session's statement finds them.
-struct SessionPlaces<'a> {
+pub(crate) struct SessionPlaces<'a> {
     instance: &'a Instance,
     current: DatabaseId,
     owner: Arc<Owner>,
     timeout: Timeout,
     /// Other databases, locked S until the statement ends: what it logs there keeps them then.
     held: RefCell<Vec<DatabaseId>>,
+}
+
+impl<'a> SessionPlaces<'a> {
+    pub(crate) fn new(instance: &'a Instance, current: DatabaseId, work: &Work) -> Self {
+        let (owner, timeout) = (Arc::clone(work.owner()), work.timeout());
+        SessionPlaces { instance, current, owner, timeout, held: RefCell::default() }
+    }
 }
 
 impl Drop for SessionPlaces<'_> {
@@ -82,15 +90,7 @@ impl ddl::TempTables for SessionTemp<'_> {
 
 impl Instance {
     pub(crate) fn run_ddl(&self, call: DdlCall<'_>) -> SqlResult<DdlAnswer> {
-        let owner = Arc::clone(call.work.owner());
-        let timeout = call.work.timeout();
-        let places = SessionPlaces {
-            instance: self,
-            current: call.database,
-            owner,
-            timeout,
-            held: RefCell::default(),
-        };
+        let places = SessionPlaces::new(self, call.database, call.work);
         let mut temp = SessionTemp { temp: call.temp, instance: self };
         let mut deltas = self.definitions.deltas(call.session);
         let known = deltas.len();

@@ -91,6 +91,7 @@ impl SessionExpressions<'_> {
     ) -> SqlResult<R> {
         let mut context = ExecContext {
             work,
+            private: None,
             hobts: self.instance.hobts(),
             spill: Host::spill(self.instance),
             variables: &mut [],

@@ -11,7 +11,7 @@ use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource, Timeout};
 use os::wait::Cancelled;
 use plan::IdentityColumn;
 use plancache::Cache;
-use session::{DdlAnswer, DdlCall, Host, Program, Registry};
+use session::{DdlAnswer, DdlCall, DeclareCall, Host, Program, Registry};
 use std::sync::Arc;
 use types::Value;
 use work::{Engine, Home, Work};
@@ -130,6 +130,14 @@ impl Host for Instance {
 
     fn ddl(&self, call: DdlCall<'_>) -> SqlResult<DdlAnswer> {
         self.run_ddl(call)
+    }
+
+    fn declare_table(&self, call: DeclareCall<'_>) -> SqlResult<Table> {
+        self.run_declare(call)
+    }
+
+    fn make_table(&self, work: &mut Work, definition: &Table) -> SqlResult<Arc<Table>> {
+        self.make_private_table(work, definition)
     }
 
     fn drop_temp_tables(&self, work: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()> {

@@ -17,6 +17,7 @@ mod hobts;
 mod host;
 mod instance;
 mod list;
+mod private_tables;
 mod start;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]

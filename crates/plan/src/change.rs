@@ -35,8 +35,16 @@ pub struct Target {
 }
 
 impl Target {
+    /// A table variable: a rollback of the user's transaction leaves it alone.
+    pub fn is_private(&self) -> bool {
+        self.object.table_variable().is_some()
+    }
+
     /// `database.schema.table`: errors 515 and 2628.
     pub fn three_part_name(&self) -> String {
+        if self.is_private() {
+            return self.table_name.to_string();
+        }
         format!("{}.{}.{}", self.database_name, self.schema_name, self.table_name)
     }
 

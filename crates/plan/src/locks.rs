@@ -60,6 +60,18 @@ pub struct LockHints {
 }
 
 impl LockHints {
+    /// A table variable: nobody else has it, and its session waits for nothing in it.
+    pub const fn private() -> Self {
+        LockHints {
+            level: Some(Level::ReadUncommitted),
+            granule: Granule::Row,
+            strength: Strength::Shared,
+            hold: false,
+            read_past: false,
+            no_wait: false,
+        }
+    }
+
     /// The target of an UPDATE or DELETE without hints.
     pub const fn change() -> Self {
         LockHints {

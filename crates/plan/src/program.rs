@@ -23,6 +23,18 @@ pub struct Plan<S> {
     pub estimates: Vec<f64>,
 }
 
+impl<S> Plan<S> {
+    /// It changes a table variable.
+    pub fn writes_private(&self) -> bool {
+        self.statement.target().is_some_and(Target::is_private)
+    }
+
+    /// It changes something that a rollback of the user's transaction undoes.
+    pub fn writes_shared(&self) -> bool {
+        self.statement.target().is_some_and(|t| !t.is_private())
+    }
+}
+
 /// What a plan depends on: it is stale when a database has another schema version.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {

@@ -5,6 +5,7 @@
 
 use crate::plans::Program;
 use crate::sink::ResultColumn;
+use crate::table_variable::Made;
 use base::DatabaseId;
 use exec::Executor;
 use plan::PhysicalPlan;
@@ -25,6 +26,8 @@ pub(crate) struct Ready {
     pub(crate) names_version: u64,
     /// The database its names were resolved in.
     pub(crate) database: DatabaseId,
+    /// Numbers of the table variables that it names.
+    pub(crate) private: Vec<u16>,
     /// Of a query.
     pub(crate) columns: Vec<ResultColumn>,
 }
@@ -34,6 +37,8 @@ pub(crate) struct Activation {
     pub(crate) program: Arc<Entry<Program>>,
     pub(crate) variables: Vec<Value>,
     pub(crate) ready: Vec<Option<Box<Ready>>>,
+    /// Of table variables, by number, as far as they were touched.
+    pub(crate) tables: Vec<Option<Arc<Made>>>,
 }
 
 /// Idle activations, the last used last.
@@ -56,12 +61,14 @@ impl Activations {
                     program: Arc::clone(program),
                     variables: vec![Value::Null; program.value.variables.len()],
                     ready: std::iter::repeat_with(|| None).take(places).collect(),
+                    tables: Vec::new(),
                 }
             }
         }
     }
 
     pub(crate) fn give_back(&mut self, mut activation: Activation) {
+        debug_assert!(activation.tables.is_empty(), "what has ended has no tables");
         if activation.program.value.recompile {
             return;
         }

@@ -3,9 +3,10 @@
 //! Recursion follows the nesting of the text, which the parser bounds (error 191).
 
 use crate::plans::{
-    At, Place, PlaceId, Program, ProgramParameter, ProgramVariable, Source, Step, StepKind,
+    At, Holds, Place, PlaceId, Program, ProgramParameter, ProgramVariable, Source, Step, StepKind,
     TryBlock, find_variable, same_name,
 };
+use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use plan::VariableId;
 use plancache::PlanCell;
@@ -47,8 +48,9 @@ struct Goto {
 }
 
 /// A program in the making.
-pub(crate) struct Compiler {
+pub(crate) struct Compiler<'d, 's> {
     program: Program,
+    declarer: &'d mut Declarer<'s>,
     loops: Vec<Loop>,
     labels: Vec<Label>,
     gotos: Vec<Goto>,
@@ -63,7 +65,10 @@ pub(crate) struct Compiler {
 ///
 /// # Errors
 /// All that is wrong with variables and labels, each with its line.
-pub(crate) fn compile(unit: Unit<'_>) -> Result<Program, Vec<SqlError>> {
+pub(crate) fn compile(
+    unit: Unit<'_>,
+    declarer: &mut Declarer<'_>,
+) -> Result<Program, Vec<SqlError>> {
     let program = Program {
         text: Arc::clone(unit.text),
         procedure: unit.procedure.map(Into::into),
@@ -71,6 +76,7 @@ pub(crate) fn compile(unit: Unit<'_>) -> Result<Program, Vec<SqlError>> {
         database: unit.database,
         parameters: Vec::new(),
         variables: Vec::new(),
+        tables: Vec::new(),
         steps: Vec::new(),
         places: Vec::new(),
         handlers: Vec::new(),
@@ -79,6 +85,7 @@ pub(crate) fn compile(unit: Unit<'_>) -> Result<Program, Vec<SqlError>> {
     };
     let mut compiler = Compiler {
         program,
+        declarer,
         loops: Vec::new(),
         labels: Vec::new(),
         gotos: Vec::new(),
@@ -96,7 +103,7 @@ pub(crate) fn compile(unit: Unit<'_>) -> Result<Program, Vec<SqlError>> {
     if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(compiler.errors) }
 }
 
-impl Compiler {
+impl Compiler<'_, '_> {
     fn parameter(&mut self, parameter: ast::Parameter) {
         let ast::Parameter { name, type_name, default, output, read_only, varying, span, .. } =
             parameter;
@@ -117,15 +124,14 @@ impl Compiler {
     }
 
     fn declare(&mut self, name: &ast::Name, type_name: &ast::TypeName) -> Option<VariableId> {
-        if find_variable(&self.program.variables, name).is_some() {
-            let e = SqlError::new(messages::VARIABLE_DUPLICATE, &[name]);
-            self.errors.push(e.at_line(name.line));
+        if !self.is_free(name) {
             return None;
         }
         match bind::declared_type(type_name, 1) {
             Ok(sql_type) => {
                 let id = VariableId(self.program.variables.len() as u32);
-                self.program.variables.push(ProgramVariable { name: name.text.clone(), sql_type });
+                let (name, holds) = (name.text.clone(), Holds::Scalar);
+                self.program.variables.push(ProgramVariable { name, sql_type, holds });
                 Some(id)
             }
             Err(e) => {
@@ -139,6 +145,39 @@ impl Compiler {
                 self.errors.push(e.at_line(name.line));
                 None
             }
+        }
+    }
+
+    /// Whether no variable has the name: 134.
+    fn is_free(&mut self, name: &ast::Name) -> bool {
+        let free = !self.program.variables.iter().any(|v| same_name(&v.name, name));
+        if !free {
+            let e = SqlError::new(messages::VARIABLE_DUPLICATE, &[name]);
+            self.errors.push(e.at_line(name.line));
+        }
+        free
+    }
+
+    /// Declares a table variable: it is there from here on, with no step of its own.
+    fn declare_table(&mut self, name: &ast::Name, definition: &ast::TableDefinition) {
+        if !self.is_free(name) {
+            return;
+        }
+        let Ok(number) = u16::try_from(self.program.tables.len()) else {
+            let what = "more than 65,536 table variables";
+            self.errors.push(SqlError::new(messages::NOT_SUPPORTED, &[&what]).at_line(name.line));
+            return;
+        };
+        match self.declarer.table(name, number, definition) {
+            Ok(table) => {
+                self.program.tables.push(table);
+                self.program.variables.push(ProgramVariable {
+                    name: name.text.clone(),
+                    sql_type: SqlType::Int,
+                    holds: Holds::Table(number),
+                });
+            }
+            Err(e) => self.errors.push(e.at_line(name.line)),
         }
     }
 
@@ -338,9 +377,7 @@ impl Compiler {
                 }
                 self.step(StepKind::Assign { variable, place }, span);
             }
-            ast::DeclarationKind::Table(_) => {
-                self.step(StepKind::Unsupported("DECLARE @t TABLE"), span);
-            }
+            ast::DeclarationKind::Table(definition) => self.declare_table(&it.name, &definition),
             ast::DeclarationKind::Cursor => {
                 self.step(StepKind::Unsupported("DECLARE CURSOR"), span);
             }

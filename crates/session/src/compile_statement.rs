@@ -6,7 +6,7 @@ use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, ExprKind, Statement, StatementKind as K};
 use types::SqlType;
 
-impl Compiler {
+impl Compiler<'_, '_> {
     /// The step of a statement that has no statements within.
     pub(crate) fn simple(&mut self, statement: Statement) -> SqlResult<StepKind> {
         Ok(match statement.kind {

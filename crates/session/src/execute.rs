@@ -169,6 +169,7 @@ impl Session {
         };
         let mut act = self.idle.take(&entry);
         let result = self.run_with_arguments(&module.name, &mut act, call, out);
+        self.drop_tables(&mut act);
         self.idle.give_back(act);
         result
     }
@@ -197,6 +198,7 @@ impl Session {
     ) -> Result<i32, Failure> {
         let mut act = self.idle.take(entry);
         let result = self.run_with_arguments("", &mut act, call, out);
+        self.drop_tables(&mut act);
         self.idle.give_back(act);
         result
     }

@@ -104,6 +104,19 @@ pub trait Host: Send + Sync {
     /// Whatever is wrong; what was changed is then rolled back by the session.
     fn ddl(&self, call: DdlCall<'_>) -> SqlResult<DdlAnswer>;
 
+    /// The definition of a table variable.
+    ///
+    /// # Errors
+    /// Those of CREATE TABLE.
+    fn declare_table(&self, call: DeclareCall<'_>) -> SqlResult<Table>;
+
+    /// A table in tempdb by a definition of [`Host::declare_table`]. The transaction is open;
+    /// [`Host::drop_temp_tables`] drops it.
+    ///
+    /// # Errors
+    /// Space, the log's.
+    fn make_table(&self, work: &mut Work, definition: &Table) -> SqlResult<Arc<Table>>;
+
     /// The pages of temporary tables whose scope ended. The transaction is open.
     ///
     /// # Errors
@@ -164,6 +177,26 @@ pub struct DdlCall<'a> {
     pub settings: &'a Settings,
     /// Values of the variables that the statement names (DBCC, CHECKPOINT take some).
     pub variables: &'a dyn Fn(&str) -> Option<Value>,
+}
+
+/// A call of [`Host::declare_table`].
+pub struct DeclareCall<'a> {
+    /// The session.
+    pub session: SessionId,
+    /// Its current database.
+    pub database: DatabaseId,
+    /// Its unit of work; nothing is changed in it.
+    pub work: &'a mut Work,
+    /// The variable's name with `@`.
+    pub name: &'a str,
+    /// Its number among the table variables of its text.
+    pub number: u16,
+    /// What stands behind TABLE.
+    pub definition: &'a ast::TableDefinition,
+    /// The text that the definition's spans point into.
+    pub text: &'a str,
+    /// SET options.
+    pub settings: &'a Settings,
 }
 
 /// A result set of a statement that is no query.

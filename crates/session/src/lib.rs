@@ -30,11 +30,12 @@ mod sink;
 mod state;
 mod statistics;
 mod steps;
+mod table_variable;
 mod temp;
 mod text_size;
 mod transact;
 
-pub use host::{DdlAnswer, DdlCall, Host, Rowset, needs_no_transaction};
+pub use host::{DdlAnswer, DdlCall, DeclareCall, Host, Rowset, needs_no_transaction};
 pub use plans::Program;
 pub use registry::{Registry, SessionEntry, SessionRow};
 pub use request::{

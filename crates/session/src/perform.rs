@@ -14,6 +14,7 @@ use crate::plans::{Place, PlaceId, Source, Visible};
 use crate::session::Session;
 use crate::sink::ResultColumn;
 use crate::state::Names;
+use crate::table_variable::{PrivateTables, touched};
 use crate::text_size::TextSize;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use exec::{ExecContext, Executor, NoRows, Outcome};
@@ -100,17 +101,20 @@ impl Session {
         run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         let host = &*self.host;
+        let ready = act.ready[place].as_mut().expect("made ready by the caller");
+        let private = !ready.private.is_empty();
+        let tables = PrivateTables { host, made: &act.tables };
         let mut context = ExecContext {
             work: &mut self.work,
-            hobts: host.hobts(),
+            private: self.private.as_deref_mut(),
+            hobts: if private { &tables } else { host.hobts() },
             spill: host.spill(),
             variables: &mut act.variables,
             facts: &self.state,
-            identity: host.identity(),
+            identity: if private { &tables } else { host.identity() },
             grant: host.grant(),
             isolation: self.state.settings.isolation,
         };
-        let ready = act.ready[place].as_mut().expect("made ready by the caller");
         run(&mut ready.executor, &mut context)
     }
 
@@ -131,14 +135,23 @@ impl Session {
             return Err(e);
         }
         let ready = act.ready[place].as_ref().expect("made ready by the caller");
-        let changes = is_change(&ready.plan);
+        let changes = ready.plan.writes_shared();
         if changes && self.state.doomed {
             self.work.locks().release_short(self.work.owner());
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());
         }
         let point = (changes && !own).then(|| self.rollback_point());
+        let part = match self.begin_private(act, place) {
+            Ok(part) => part,
+            Err(failure) => {
+                self.end_statement(own, Ok(()), None)?;
+                return Err(failure);
+            }
+        };
         let result = self.with_context(act, place, run);
-        self.end_statement(own, result, point.as_ref())
+        let result = self.end_statement(own, result, point.as_ref());
+        self.end_private(&part, result.is_ok())?;
+        result
     }
 
     /// Ends a statement's own transaction, or undoes it alone within the user's.
@@ -290,7 +303,8 @@ impl Session {
         };
         let columns = result_columns(&plan);
         let executor = Executor::new(&plan)?;
-        let ready = Ready { plan, executor, epoch, names_version, database, columns };
+        let private = touched(&plan);
+        let ready = Ready { plan, executor, epoch, names_version, database, private, columns };
         act.ready[place] = Some(Box::new(ready));
         Ok(())
     }
@@ -305,7 +319,7 @@ impl Session {
         let Some(current) = self.state.view(database) else {
             return Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]));
         };
-        let names = Names { state: &self.state, current };
+        let names = Names { state: &self.state, current, variables: Some(variables) };
         let environment = bind::Environment {
             catalogs: &names,
             variables,
@@ -320,17 +334,6 @@ impl Session {
             return Err(SqlError::new(messages::NOT_SUPPORTED, &[&"SELECT INTO"]));
         }
         Ok(Arc::new(optimize::optimize(bound.plan, &bound.references)?))
-    }
-}
-
-/// Whether a plan changes rows.
-pub(crate) fn is_change(plan: &PhysicalPlan) -> bool {
-    match plan.statement {
-        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => true,
-        Statement::Query(_)
-        | Statement::Assign(_)
-        | Statement::Scalar(_)
-        | Statement::Condition(_) => false,
     }
 }
 

@@ -11,6 +11,7 @@
 use crate::settings::Settings;
 use base::{DatabaseId, ObjectId};
 use bind::Variables;
+use catalog::view::Table;
 use plan::VariableId;
 use plancache::PlanCell;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct Program {
     pub(crate) parameters: Vec<ProgramParameter>,
     /// Parameters first.
     pub(crate) variables: Vec<ProgramVariable>,
+    /// Definitions of table variables, by number.
+    pub(crate) tables: Vec<Arc<Table>>,
     pub(crate) steps: Vec<Step>,
     pub(crate) places: Vec<Place>,
     pub(crate) handlers: Vec<TryBlock>,
@@ -50,6 +53,15 @@ pub(crate) struct ProgramVariable {
     /// With its `@`.
     pub(crate) name: Box<str>,
     pub(crate) sql_type: SqlType,
+    pub(crate) holds: Holds,
+}
+
+/// What a variable holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Scalar,
+    /// Rows: the number in [`Program::tables`].
+    Table(u16),
 }
 
 /// A place in [`Program::places`].
@@ -210,6 +222,18 @@ pub(crate) struct Visible<'p> {
     pub(crate) count: usize,
 }
 
+impl Visible<'_> {
+    /// The definition of a table variable.
+    pub(crate) fn table(&self, name: &str) -> Option<Arc<Table>> {
+        let seen = &self.program.variables[..self.count];
+        let found = seen.iter().find(|v| same_name(&v.name, name))?;
+        match found.holds {
+            Holds::Table(number) => self.program.tables.get(usize::from(number)).map(Arc::clone),
+            Holds::Scalar => None,
+        }
+    }
+}
+
 impl Variables for Visible<'_> {
     fn variable(&self, name: &str) -> Option<(VariableId, SqlType)> {
         find_variable(&self.program.variables[..self.count], name)
@@ -221,6 +245,9 @@ pub(crate) fn find_variable(
     name: &str,
 ) -> Option<(VariableId, SqlType)> {
     let at = variables.iter().position(|v| same_name(&v.name, name))?;
+    if variables[at].holds != Holds::Scalar {
+        return None;
+    }
     Some((VariableId(at as u32), variables[at].sql_type))
 }
 

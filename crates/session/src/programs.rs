@@ -3,6 +3,7 @@
 use crate::compile::{Unit, compile};
 use crate::plans::{PlaceId, Program, Source, Visible};
 use crate::session::Session;
+use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SqlError, messages};
 use catalog::view::Module;
 use plancache::{Entry, Key, Kind};
@@ -24,7 +25,7 @@ impl Session {
         if !parsed.errors.is_empty() {
             return Err(parsed.errors);
         }
-        let program = compile(Unit {
+        let unit = Unit {
             text,
             database: self.state.database,
             object: ObjectId(0),
@@ -33,7 +34,8 @@ impl Session {
             parameters: Vec::new(),
             statements: parsed.batch.statements,
             recompile: false,
-        })?;
+        };
+        let program = compile(unit, &mut self.declarer(self.state.database, text))?;
         self.bind_ahead(&program)?;
         let bytes = program.bytes();
         Ok(self.host.programs().insert(&key, program, bytes))
@@ -55,8 +57,9 @@ impl Session {
         if !parsed.errors.is_empty() {
             return Err(parsed.errors);
         }
-        let program = compile(Unit {
-            text: &text.into(),
+        let text = text.into();
+        let unit = Unit {
+            text: &text,
             database: self.state.database,
             object: ObjectId(0),
             procedure: None,
@@ -64,7 +67,8 @@ impl Session {
             parameters: declared,
             statements: parsed.batch.statements,
             recompile: false,
-        })?;
+        };
+        let program = compile(unit, &mut self.declarer(self.state.database, &text))?;
         self.bind_ahead(&program)?;
         let bytes = program.bytes();
         Ok(self.host.programs().insert(&key, program, bytes))
@@ -98,8 +102,9 @@ impl Session {
             return Err(vec![SqlError::new(messages::INTERNAL, &[&what])]);
         };
         let recompile = procedure.options.iter().any(|o| &*o.name == "RECOMPILE");
-        let program = compile(Unit {
-            text: &(&*module.text).into(),
+        let text = (&*module.text).into();
+        let unit = Unit {
+            text: &text,
             database,
             object: module.object_id,
             procedure: Some(&module.name),
@@ -107,9 +112,22 @@ impl Session {
             parameters: procedure.parameters,
             statements: procedure.body,
             recompile,
-        })?;
+        };
+        let program = compile(unit, &mut self.declarer(database, &text))?;
         let bytes = program.bytes();
         Ok(self.host.programs().insert(&key, program, bytes))
+    }
+
+    /// Who makes definitions for text of a database.
+    fn declarer(&mut self, database: DatabaseId, text: &Arc<str>) -> Declarer<'_> {
+        Declarer {
+            host: Arc::clone(&self.host),
+            session: self.state.id(),
+            database,
+            work: &mut self.work,
+            settings: &self.state.settings,
+            text: Arc::clone(text),
+        }
     }
 
     fn key<'t>(&self, kind: Kind, parameters: &'t str, text: &'t str) -> Key<'t> {

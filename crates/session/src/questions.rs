@@ -53,7 +53,7 @@ impl Asked<'_> {
 
     fn find(&self, name: &str) -> Option<Found> {
         let name = tsql::parse_object_name(name).ok()?;
-        let names = Names { state: self.state, current: self.view()? };
+        let names = Names { state: self.state, current: self.view()?, variables: None };
         let database = name.database.as_ref().map(|n| &*n.text);
         let schema = name.schema.as_ref().map(|n| &*n.text);
         resolve(&names, ObjectName { database, schema, object: &name.object.text })

@@ -29,6 +29,8 @@ pub struct Session {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) state: State,
     pub(crate) work: Work,
+    /// Writes table variables.
+    pub(crate) private: Option<Box<Work>>,
     /// Holds S on the database that the session is in.
     workspace: Arc<Owner>,
     pub(crate) open: Open,
@@ -68,6 +70,7 @@ impl Session {
             host,
             state,
             work,
+            private: None,
             workspace,
             open: Open::default(),
             idle: Activations::default(),
@@ -125,6 +128,7 @@ impl Session {
         self.tell_compile_time(began, out);
         let mut act = self.idle.take(&entry);
         let result = self.run_program(&mut act, out, DoneScope::Statement);
+        self.drop_tables(&mut act);
         self.idle.give_back(act);
         result.map(|_| ())
     }
@@ -297,7 +301,7 @@ impl Session {
         self.host.log(&format!("session {}: a request panicked: {text}", self.state.id()));
         self.idle.clear();
         self.state.caught.clear();
-        let undone = catch_unwind(AssertUnwindSafe(|| self.roll_back_work()));
+        let undone = catch_unwind(AssertUnwindSafe(|| self.roll_back_all()));
         let message = messages::WORKER_PANIC;
         let e = SqlError::new(message, &[&text]);
         sink.message(&SqlError::raw(e.number(), 16, 1, e.text().to_owned()).at_line(1));
@@ -305,6 +309,14 @@ impl Session {
         self.tell_transaction(&mut out);
         out.finish(Done { error: true, ..plain_done(DoneScope::Statement) });
         matches!(undone, Ok(Ok(())))
+    }
+
+    /// Whatever is open, a statement's change of table variables included.
+    fn roll_back_all(&mut self) -> SqlResult<()> {
+        if let Some(work) = self.private.as_mut().filter(|w| w.is_active()) {
+            work.roll_back().map_err(|e| e.into_sql("tempdb"))?;
+        }
+        self.roll_back_work()
     }
 
     fn begin_request(&mut self) -> (u64, u64) {
@@ -320,6 +332,9 @@ impl Session {
 
     fn end_request(&mut self, (began, cpu): (u64, u64)) {
         self.work.rest();
+        if let Some(work) = &mut self.private {
+            work.rest();
+        }
         let entry = &self.state.entry;
         let run = Run {
             cpu_ns: os::clock::thread_cpu_ns().saturating_sub(cpu),
@@ -534,7 +549,7 @@ impl Drop for Session {
         }
         let id = self.state.id();
         let undone = catch_unwind(AssertUnwindSafe(|| {
-            let undone = self.roll_back_work();
+            let undone = self.roll_back_all();
             self.drop_all_temp_tables();
             undone
         }));

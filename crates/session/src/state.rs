@@ -1,6 +1,7 @@
 //! What functions and `@@` variables may ask of a session: everything but its transaction's work.
 
 use crate::host::Host;
+use crate::plans::Visible;
 use crate::registry::SessionEntry;
 use crate::settings::{Settings, Switches};
 use crate::temp::TempTables;
@@ -232,6 +233,8 @@ impl SessionFacts for State {
 pub(crate) struct Names<'s> {
     pub(crate) state: &'s State,
     pub(crate) current: Arc<DatabaseView>,
+    /// Of the text that is bound.
+    pub(crate) variables: Option<&'s Visible<'s>>,
 }
 
 impl Catalogs for Names<'_> {
@@ -247,8 +250,8 @@ impl Catalogs for Names<'_> {
         self.state.temp.find(name).map(Arc::clone)
     }
 
-    fn table_variable(&self, _: &str) -> Option<Arc<Table>> {
-        None
+    fn table_variable(&self, name: &str) -> Option<Arc<Table>> {
+        self.variables?.table(name)
     }
 }
 

@@ -245,7 +245,7 @@ impl Session {
         database: DatabaseId,
     ) -> Option<(DatabaseId, Object)> {
         let current = self.state.view(database)?;
-        let names = crate::state::Names { state: &self.state, current };
+        let names = crate::state::Names { state: &self.state, current, variables: None };
         let spelled = catalog::view::ObjectName {
             database: name.database.as_deref(),
             schema: name.schema.as_deref(),

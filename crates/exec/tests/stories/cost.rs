@@ -143,6 +143,7 @@ fn the_hot_row() {
     for _ in 0..RUNS {
         let mut context = ExecContext {
             work: &mut bench.work,
+            private: None,
             hobts: &only,
             spill: &bench.spills,
             variables: &mut bench.variables,

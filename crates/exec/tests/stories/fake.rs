@@ -511,6 +511,7 @@ impl Bench {
         }
         let mut context = ExecContext {
             work: &mut self.work,
+            private: None,
             hobts: &tables,
             spill: &self.spills,
             variables: &mut self.variables,

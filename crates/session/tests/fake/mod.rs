@@ -276,6 +276,12 @@ impl Host for Fake {
         }
         Ok(DdlAnswer { changed_definitions: true, ..DdlAnswer::default() })
     }
+    fn declare_table(&self, _: session::DeclareCall<'_>) -> SqlResult<Table> {
+        Err(SqlError::new(messages::NOT_SUPPORTED, &[&"DECLARE @t TABLE"]))
+    }
+    fn make_table(&self, _: &mut Work, _: &Table) -> SqlResult<Arc<Table>> {
+        Err(SqlError::new(messages::NOT_SUPPORTED, &[&"DECLARE @t TABLE"]))
+    }
     fn drop_temp_tables(&self, _: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()> {
         self.told.lock().push(format!("dropped {} temporary tables", tables.len()));
         Ok(())

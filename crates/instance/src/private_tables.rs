@@ -1,0 +1,103 @@
+//! Table variables as tables of tempdb: made, with numbers of their own, from a definition.
+
+use crate::ddl_call::SessionPlaces;
+use crate::expressions::SessionExpressions;
+use crate::instance::Instance;
+use base::{ObjectId, SqlError, SqlResult, messages};
+use catalog::view::{Object, Table};
+use catalog::{Builder, Changes, Delta, HobtSpec};
+use ddl::DdlContext;
+use session::{DeclareCall, Switches};
+use std::sync::Arc;
+use work::Work;
+
+/// No table variable's definition touches temporary tables.
+struct NoTemp;
+
+impl ddl::TempTables for NoTemp {
+    fn find(&self, _: &str) -> Option<Arc<Table>> {
+        None
+    }
+
+    fn put(&mut self, _: Arc<Table>) {}
+
+    fn remove(&mut self, _: &str) {}
+
+    fn next_suffix(&mut self) -> u64 {
+        0
+    }
+}
+
+impl Instance {
+    pub(crate) fn run_declare(&self, call: DeclareCall<'_>) -> SqlResult<Table> {
+        let places = SessionPlaces::new(self, call.database, call.work);
+        let s = call.settings;
+        let mut deltas = self.definitions.deltas(call.session);
+        let (mut messages, mut results) = (Vec::new(), Vec::new());
+        let mut cx = DdlContext {
+            work: call.work,
+            places: &places,
+            databases: self,
+            spill: &*self.spill,
+            semaphores: &self.semaphores,
+            temp: &mut NoTemp,
+            expressions: &SessionExpressions { instance: self },
+            settings: ddl::Settings {
+                quoted_identifier: s.is_on(Switches::QUOTED_IDENTIFIER),
+                ansi_nulls: s.is_on(Switches::ANSI_NULLS),
+                null_by_default: true,
+            },
+            deltas: &mut deltas,
+            messages: &mut messages,
+            results: &mut results,
+        };
+        let drafted = ddl::declare(call.name, call.number, call.definition, call.text, &mut cx);
+        drafted
+            .map_err(|last| messages.into_iter().find(|m| m.severity() > 10).unwrap_or(last))
+            .map(|table| Table { database: crate::start::TEMPDB, ..table })
+    }
+
+    /// A table of tempdb by a table variable's definition. It is seen at once: only its name tells
+    /// others of it.
+    pub(crate) fn make_private_table(
+        &self,
+        work: &mut Work,
+        definition: &Table,
+    ) -> SqlResult<Arc<Table>> {
+        let unknown = || SqlError::new(messages::DATABASE_NOT_FOUND, &[&"tempdb"]);
+        let tempdb = self.database(crate::start::TEMPDB).ok_or_else(unknown)?;
+        let ids = tempdb.ids();
+        let mut table = definition.clone();
+        table.object_id = ids.object();
+        table.name = generated_name(table.object_id);
+        for index in &mut table.indexes {
+            index.hobt = ids.hobt();
+            index.constraint_id = index.constraint_id.map(|_| ids.object());
+        }
+        for check in &mut table.checks {
+            check.object_id = ids.object();
+        }
+        for default in table.columns.iter_mut().filter_map(|c| c.default.as_mut()) {
+            default.object_id = ids.object();
+        }
+        let system = Arc::clone(tempdb.hobts());
+        let changes = Changes::new(&*system);
+        let builder: Arc<dyn Builder> = tempdb.builder();
+        for index in &table.indexes {
+            let spec = HobtSpec::of(&table, index);
+            let places = builder.create_hobt(work, &spec)?;
+            changes.put_places(work, spec.hobt, &places)?;
+        }
+        changes.put_table(work, None, &table)?;
+        let table = Arc::new(table);
+        let object = Object::Table(Arc::clone(&table));
+        tempdb.publisher().publish(&[Delta::PutObject(object)]);
+        self.definitions.moved();
+        Ok(table)
+    }
+}
+
+/// What tempdb calls a table variable's table.
+fn generated_name(id: ObjectId) -> Box<str> {
+    format!("#{:08X}", id.0).into()
+}

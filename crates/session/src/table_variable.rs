@@ -1,0 +1,251 @@
+//! Table variables: each activation has a table of tempdb for each, made when it is first touched.
+//!
+//! Plans know a table variable by its number in the program ([`ObjectId::table_variable`]), so
+//! all sessions share them; [`PrivateTables`] says which table it is in the activation that runs.
+//!
+//! Invariants
+//!  1. Its rows are written by a unit of work of the session's own, which ends with each
+//!     statement: a statement that fails leaves nothing, a rollback of the user's transaction
+//!     leaves everything.
+//!  2. It is read without locks: whoever reads it is the session that has it.
+//!  3. It is gone when its activation ends.
+
+use crate::activation::Activation;
+use crate::failure::Failure;
+use crate::host::{DeclareCall, Host};
+use crate::session::Session;
+use crate::settings::Settings;
+use access::{Hobt, Hobts, TableSource};
+use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
+use catalog::view::Table;
+use exec::IdentitySource;
+use plan::{IdentityColumn, PhysicalPlan};
+use std::sync::Arc;
+use tsql::ast;
+use types::Value;
+use work::{CommitMode, Mark, Work};
+
+/// The table that a table variable is in one activation.
+pub(crate) struct Made {
+    /// As tempdb knows it.
+    pub(crate) table: Arc<Table>,
+    /// Its heap and indexes, in the order of the definition's.
+    hobts: Vec<Arc<dyn Hobt>>,
+}
+
+/// What a plan that names table variables finds by id.
+pub(crate) struct PrivateTables<'a> {
+    pub(crate) host: &'a dyn Host,
+    pub(crate) made: &'a [Option<Arc<Made>>],
+}
+
+impl PrivateTables<'_> {
+    fn of(&self, number: u16) -> SqlResult<&Made> {
+        let made = self.made.get(usize::from(number)).and_then(Option::as_deref);
+        let what = "a table variable was not made";
+        made.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&what]))
+    }
+}
+
+impl Hobts for PrivateTables<'_> {
+    fn hobt(&self, database: DatabaseId, hobt: HobtId) -> SqlResult<Arc<dyn Hobt>> {
+        let Some((number, position)) = hobt.table_variable() else {
+            return self.host.hobts().hobt(database, hobt);
+        };
+        let found = self.of(number)?.hobts.get(position);
+        let what = "a table variable lacks an index";
+        found.cloned().ok_or_else(|| SqlError::new(messages::INTERNAL, &[&what]))
+    }
+
+    fn system_view(
+        &self,
+        database: DatabaseId,
+        object: ObjectId,
+        arguments: &[Value],
+        work: &Work,
+    ) -> SqlResult<Arc<dyn TableSource>> {
+        self.host.hobts().system_view(database, object, arguments, work)
+    }
+}
+
+impl IdentitySource for PrivateTables<'_> {
+    fn next(
+        &self,
+        work: &mut Work,
+        database: DatabaseId,
+        object: ObjectId,
+        column: &IdentityColumn,
+    ) -> SqlResult<i128> {
+        let object = match object.table_variable() {
+            Some(number) => self.of(number)?.table.object_id,
+            None => object,
+        };
+        self.host.identity().next(work, database, object, column)
+    }
+
+    fn given(
+        &self,
+        work: &mut Work,
+        database: DatabaseId,
+        object: ObjectId,
+        column: &IdentityColumn,
+        value: i128,
+    ) -> SqlResult<()> {
+        let object = match object.table_variable() {
+            Some(number) => self.of(number)?.table.object_id,
+            None => object,
+        };
+        self.host.identity().given(work, database, object, column, value)
+    }
+}
+
+/// The table variables that a plan names, by number.
+pub(crate) fn touched(plan: &PhysicalPlan) -> Vec<u16> {
+    plan.header.references.iter().filter_map(|r| r.object.table_variable()).collect()
+}
+
+/// What a statement does to its session's private unit of work.
+pub(crate) enum PrivatePart {
+    /// Nothing.
+    Reads,
+    /// It began it.
+    Begun,
+    /// It runs within a statement that did.
+    Within(Mark),
+}
+
+impl Session {
+    /// Makes the table variables that a place names, and opens what writes them where it does.
+    pub(crate) fn begin_private(
+        &mut self,
+        act: &mut Activation,
+        place: usize,
+    ) -> Result<PrivatePart, Failure> {
+        let ready = act.ready[place].as_ref().expect("made ready by the caller");
+        if ready.private.is_empty() {
+            return Ok(PrivatePart::Reads);
+        }
+        let plan = Arc::clone(&ready.plan);
+        for number in touched(&plan) {
+            self.make_table(act, number)?;
+        }
+        if !plan.writes_private() {
+            return Ok(PrivatePart::Reads);
+        }
+        let work = self.private_work();
+        if work.is_active() {
+            return Ok(PrivatePart::Within(work.mark()));
+        }
+        work.begin(false, "");
+        Ok(PrivatePart::Begun)
+    }
+
+    /// Ends a statement's part: invariant 1.
+    pub(crate) fn end_private(&mut self, part: &PrivatePart, succeeded: bool) -> SqlResult<()> {
+        if matches!(part, PrivatePart::Reads) {
+            return Ok(());
+        }
+        let work = self.private_work();
+        let result = match (part, succeeded) {
+            (PrivatePart::Reads, _) | (PrivatePart::Within(_), true) => Ok(()),
+            (PrivatePart::Begun, true) => work.commit(CommitMode::Full),
+            (PrivatePart::Begun, false) => work.roll_back(),
+            (PrivatePart::Within(mark), false) => work.roll_back_to(mark),
+        };
+        result.map_err(|e| e.into_sql("tempdb"))
+    }
+
+    /// What writes table variables; made when it is first wanted.
+    fn private_work(&mut self) -> &mut Work {
+        let (engine, id) = (self.host.engine(), self.state.id());
+        let waiter = self.work.owner().waiter();
+        self.private.get_or_insert_with(|| Box::new(Work::new(engine, id, Arc::clone(waiter))))
+    }
+
+    /// The table of a table variable, made unless the activation has it.
+    pub(crate) fn make_table(
+        &mut self,
+        act: &mut Activation,
+        number: u16,
+    ) -> Result<Arc<Made>, Failure> {
+        let at = usize::from(number);
+        if let Some(Some(made)) = act.tables.get(at) {
+            return Ok(Arc::clone(made));
+        }
+        let program = Arc::clone(&act.program);
+        let Some(definition) = program.value.tables.get(at) else {
+            let what = "a table variable has no definition";
+            return Err(SqlError::new(messages::INTERNAL, &[&what]).into());
+        };
+        let host = Arc::clone(&self.host);
+        let table = self.in_private(|work| host.make_table(work, definition))?;
+        let mut hobts = Vec::with_capacity(table.indexes.len());
+        for index in &table.indexes {
+            hobts.push(host.hobts().hobt(table.database, index.hobt)?);
+        }
+        let made = Arc::new(Made { table, hobts });
+        act.tables.resize(program.value.tables.len(), None);
+        act.tables[at] = Some(Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// Something done at once, in the private unit of work.
+    fn in_private<T>(&mut self, f: impl FnOnce(&mut Work) -> SqlResult<T>) -> SqlResult<T> {
+        let work = self.private_work();
+        let own = !work.is_active();
+        if own {
+            work.begin(false, "");
+        }
+        let result = f(work);
+        if own {
+            let part = PrivatePart::Begun;
+            self.end_private(&part, result.is_ok())?;
+        }
+        result
+    }
+
+    /// Drops the tables of an activation that has ended: invariant 3.
+    pub(crate) fn drop_tables(&mut self, act: &mut Activation) {
+        // A table that was handed in belongs to the caller, who still has it.
+        let ended = act.tables.drain(..).flatten().filter_map(Arc::into_inner);
+        let tables: Vec<Arc<Table>> = ended.map(|made| made.table).collect();
+        if tables.is_empty() {
+            return;
+        }
+        let host = Arc::clone(&self.host);
+        if let Err(e) = self.in_private(|work| host.drop_temp_tables(work, &tables)) {
+            self.host.log(&format!("table variables were not dropped: {e}"));
+        }
+    }
+}
+
+/// Makes definitions of table variables while text is compiled.
+pub(crate) struct Declarer<'s> {
+    pub(crate) host: Arc<dyn Host>,
+    pub(crate) session: SessionId,
+    pub(crate) database: DatabaseId,
+    pub(crate) work: &'s mut Work,
+    pub(crate) settings: &'s Settings,
+    pub(crate) text: Arc<str>,
+}
+
+impl Declarer<'_> {
+    pub(crate) fn table(
+        &mut self,
+        name: &ast::Name,
+        number: u16,
+        definition: &ast::TableDefinition,
+    ) -> SqlResult<Arc<Table>> {
+        let table = self.host.declare_table(DeclareCall {
+            session: self.session,
+            database: self.database,
+            work: self.work,
+            name,
+            number,
+            definition,
+            text: &self.text,
+            settings: self.settings,
+        })?;
+        Ok(Arc::new(table))
+    }
+}
