@@ -373,9 +373,7 @@ impl Binder<'_> {
             None => None,
             Some(ast::JoinHint::Loop) => Some(JoinHint::Loop),
             Some(ast::JoinHint::Hash) => Some(JoinHint::Hash),
-            Some(ast::JoinHint::Merge) => {
-                return Err(unsupported("MERGE JOIN", join.right.span.line));
-            }
+            Some(ast::JoinHint::Merge) => Some(JoinHint::Merge),
             Some(ast::JoinHint::Remote) => {
                 return Err(unsupported("REMOTE", join.right.span.line));
             }

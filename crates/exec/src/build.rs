@@ -16,6 +16,7 @@ use crate::hash_join::HashJoin;
 use crate::insert::Insert;
 use crate::lookup::Lookup;
 use crate::loops::Loops;
+use crate::merge_join::MergeJoin;
 use crate::operator::{Node, Operator};
 use crate::reader::Reader;
 use crate::rows::RowBuffer;
@@ -247,6 +248,11 @@ impl Builder {
                 rows: RowBuffer::new(carried.clone()),
                 filled: false,
             }),
+            Physical::MergeJoin(join) => {
+                let left = self.node(&join.left)?;
+                let right = self.node(&join.right)?;
+                Box::new(MergeJoin::new(id, join, left, right)?)
+            }
             Physical::HashJoin(join) => {
                 let build = self.node(&join.build)?;
                 let probe = self.node(&join.probe)?;
@@ -402,6 +408,7 @@ pub(crate) fn gives_one_row(tree: &Physical) -> bool {
         Physical::Virtual(_)
         | Physical::NestedLoops(_)
         | Physical::HashJoin(_)
+        | Physical::MergeJoin(_)
         | Physical::HashAggregate { .. }
         | Physical::Window { .. }
         | Physical::Concatenation { .. } => false,

@@ -54,6 +54,7 @@ fn keeps_rows(node: &Physical) -> bool {
             calls.iter().any(|c| c.distinct) && !gives_one_row(input)
         }
         Physical::HashJoin(_) => true,
+        Physical::MergeJoin(join) => join.many_to_many,
         Physical::Access(_)
         | Physical::Lookup(_)
         | Physical::Virtual(_)

@@ -28,6 +28,7 @@ mod insert;
 mod join_table;
 mod lookup;
 mod loops;
+mod merge_join;
 mod operator;
 mod partitions;
 mod reader;

@@ -24,11 +24,12 @@ const SCHEMA: [&str; 4] = [
 ];
 
 /// Statements with the operators that must be in their plans.
-const PLANS: [(&str, &[&str]); 14] = [
+const PLANS: [(&str, &[&str]); 15] = [
     ("SELECT k FROM dbo.T WHERE k = 7", &["Clustered Index Seek"]),
     ("SELECT pad FROM dbo.T WHERE v = 7", &["Nested Loops", "Index Seek", "Key Lookup"]),
     ("SELECT b FROM dbo.H WHERE b = 'b<\">&'", &["Table Scan"]),
     ("SELECT T.v FROM dbo.T JOIN dbo.H ON H.b = T.pad", &["Hash Match"]),
+    ("SELECT T.v FROM dbo.T INNER MERGE JOIN dbo.H ON H.b = T.pad", &["Merge Join", "Sort"]),
     ("SELECT v, COUNT(*) FROM dbo.T GROUP BY v", &["Stream Aggregate", "Index Scan"]),
     ("SELECT a FROM dbo.H ORDER BY b", &["Sort", "Table Scan"]),
     ("SELECT TOP 3 a FROM dbo.H ORDER BY b DESC", &["Sort"]),
@@ -47,7 +48,7 @@ const PLANS: [(&str, &[&str]); 14] = [
 
 /// What may stand in an element, in this order. Told from the
 /// public schema.
-const CONTENT: [(&str, &[&str]); 33] = [
+const CONTENT: [(&str, &[&str]); 34] = [
     ("ShowPlanXML", &["BatchSequence"]),
     ("BatchSequence", &["Batch"]),
     ("Batch", &["Statements"]),
@@ -68,6 +69,10 @@ const CONTENT: [(&str, &[&str]); 33] = [
     ("StartRange", &["RangeColumns", "RangeExpressions"]),
     ("NestedLoops", &["Predicate", "OuterReferences", "RelOp"]),
     ("Hash", &["DefinedValues", "HashKeysBuild", "HashKeysProbe", "ProbeResidual", "RelOp"]),
+    (
+        "Merge",
+        &["DefinedValues", "InnerSideJoinColumns", "OuterSideJoinColumns", "Residual", "RelOp"],
+    ),
     ("StreamAggregate", &["DefinedValues", "GroupBy", "RelOp"]),
     ("ComputeScalar", &["DefinedValues", "RelOp"]),
     ("SequenceProject", &["DefinedValues", "RelOp"]),
@@ -82,8 +87,8 @@ const CONTENT: [(&str, &[&str]); 33] = [
     ("Subquery", &["ScalarOperator", "RelOp"]),
     ("DefinedValue", &["ColumnReference", "ScalarOperator"]),
 ];
-const ANY_OPERATOR: &str = "IndexScan|TableScan|TableValuedFunction|NestedLoops|Hash|Sort|TopSort|\
-    Top|StreamAggregate|ComputeScalar|SequenceProject|WindowAggregate|Segment|Filter|Concat|\
+const ANY_OPERATOR: &str = "IndexScan|TableScan|TableValuedFunction|NestedLoops|Hash|Merge|Sort|\
+    TopSort|Top|StreamAggregate|ComputeScalar|SequenceProject|WindowAggregate|Segment|Filter|Concat|\
     ConstantScan|Spool|Update";
 /// What the schema requires of every operator.
 const REQUIRED: [&str; 11] = [

@@ -29,11 +29,24 @@ pub(crate) struct Pairing<'t> {
     pub(crate) hint: Option<JoinHint>,
 }
 
-/// An equality that a hash can use: of the left, of the right.
-struct Key {
+/// An equality that a hash or an order can use: of the left, of the right.
+pub(crate) struct Key {
     left: Scalar,
     right: Scalar,
     collation: Collation,
+}
+
+/// Two converted sides to be joined by equality.
+pub(crate) struct Keyed {
+    pub(crate) kind: JoinKind,
+    pub(crate) left: Node,
+    pub(crate) right: Node,
+    /// Slot of the left, slot of the right.
+    pub(crate) keys: Vec<(Slot, Slot, Collation)>,
+    /// What is read of the left above the sides.
+    pub(crate) left_needed: Slots,
+    /// And of the right.
+    pub(crate) right_needed: Slots,
 }
 
 /// Conditions by the side they speak of.
@@ -131,7 +144,12 @@ impl Optimizer<'_> {
             Some(JoinHint::Hash) if hashable => {
                 return self.hash(p, keys, rest, needed, right_needed);
             }
-            Some(JoinHint::Hash) => return Err(SqlError::new(messages::HINTS_NO_PLAN, &[])),
+            Some(JoinHint::Merge) if hashable => {
+                return self.merge(p, keys, rest, needed, right_needed);
+            }
+            Some(JoinHint::Hash | JoinHint::Merge) => {
+                return Err(SqlError::new(messages::HINTS_NO_PLAN, &[]));
+            }
             Some(JoinHint::Loop) | None => {}
         }
         let filters = p.right_filters.iter().chain(&p.pair).cloned().collect();
@@ -186,9 +204,43 @@ impl Optimizer<'_> {
         keys: Vec<Key>,
         rest: Vec<Predicate>,
         needed: &Slots,
-        mut right_needed: Slots,
+        right_needed: Slots,
     ) -> SqlResult<Node> {
-        for predicate in &rest {
+        let Keyed { kind, left, right, keys: slots, left_needed, right_needed } =
+            self.keyed(p, keys, &rest, needed, right_needed)?;
+        let rows = left.rows.max(right.rows);
+        // The smaller side is remembered; what an outer join keeps is probed with.
+        let flip = kind == JoinKind::Inner && left.rows < right.rows;
+        let (build, probe, build_slots, probe_slots) = match flip {
+            true => (left, right, left_needed, right_needed),
+            false => (right, left, right_needed, left_needed),
+        };
+        let keys: Vec<(Slot, Slot, Collation)> =
+            slots.into_iter().map(|(l, r, c)| if flip { (l, r, c) } else { (r, l, c) }).collect();
+        let own: Slots = build_slots.clone();
+        let below = [build.estimates(), probe.estimates()].concat();
+        let join = HashJoin {
+            kind,
+            build: build.tree,
+            probe: probe.tree,
+            build_slots: carried(&build_slots, &own, keys.iter().map(|k| k.0)),
+            probe_slots: probe_slots.into_iter().collect(),
+            keys,
+            residual: Predicate::all(rest),
+        };
+        Ok(Node::unordered(Physical::HashJoin(Box::new(join)), rows).above(below))
+    }
+
+    /// Both sides with their keys in slots.
+    pub(crate) fn keyed(
+        &mut self,
+        p: Pairing<'_>,
+        keys: Vec<Key>,
+        rest: &[Predicate],
+        needed: &Slots,
+        mut right_needed: Slots,
+    ) -> SqlResult<Keyed> {
+        for predicate in rest {
             let reads = self.reader().predicate(predicate);
             let right = writes(p.right);
             right_needed.extend(reads.intersection(&right));
@@ -206,31 +258,11 @@ impl Optimizer<'_> {
         let left = computed(p.left, of_left);
         let right = computed(right, of_right);
         let mut left_needed: Slots = needed.intersection(&p.left_slots).copied().collect();
-        for predicate in &rest {
+        for predicate in rest {
             let reads = self.reader().predicate(predicate);
             left_needed.extend(reads.intersection(&p.left_slots));
         }
-        let rows = left.rows.max(right.rows);
-        // The smaller side is remembered; what an outer join keeps is probed with.
-        let flip = p.kind == JoinKind::Inner && left.rows < right.rows;
-        let (build, probe, build_slots, probe_slots) = match flip {
-            true => (left, right, left_needed, right_needed),
-            false => (right, left, right_needed, left_needed),
-        };
-        let keys: Vec<(Slot, Slot, Collation)> =
-            slots.into_iter().map(|(l, r, c)| if flip { (l, r, c) } else { (r, l, c) }).collect();
-        let own: Slots = build_slots.clone();
-        let below = [build.estimates(), probe.estimates()].concat();
-        let join = HashJoin {
-            kind: p.kind,
-            build: build.tree,
-            probe: probe.tree,
-            build_slots: carried(&build_slots, &own, keys.iter().map(|k| k.0)),
-            probe_slots: probe_slots.into_iter().collect(),
-            keys,
-            residual: Predicate::all(rest),
-        };
-        Ok(Node::unordered(Physical::HashJoin(Box::new(join)), rows).above(below))
+        Ok(Keyed { kind: p.kind, left, right, keys: slots, left_needed, right_needed })
     }
 
     fn key_slot(&self, x: Scalar, columns: &mut Vec<(Slot, Scalar)>) -> Slot {
@@ -310,7 +342,12 @@ impl Optimizer<'_> {
             pair: Vec::new(),
             hint: *hint,
         };
-        let node = self.hash(pairing, keys, rest, &inner_needed, right_needed)?;
+        let node = match hint {
+            Some(JoinHint::Merge) => {
+                self.merge(pairing, keys, rest, &inner_needed, right_needed)?
+            }
+            _ => self.hash(pairing, keys, rest, &inner_needed, right_needed)?,
+        };
         Ok(with_filter(node, filters))
     }
 

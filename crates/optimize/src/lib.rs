@@ -20,6 +20,7 @@ mod convert;
 mod estimate;
 mod halloween;
 mod join;
+mod merge;
 mod node;
 mod ordering;
 mod path;

@@ -42,7 +42,7 @@ pub use logical::{
     VirtualGet, WindowCall, WindowFunction,
 };
 pub use physical::{
-    Access, Bound, HashJoin, KeyLookup, NestedLoops, Physical, ScanColumn, Seek, SeekRange, Source,
+    Access, Bound, HashJoin, KeyLookup, MergeJoin, MergeKey, NestedLoops, Physical, ScanColumn, Seek, SeekRange, Source,
     Top, VirtualScan,
 };
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};

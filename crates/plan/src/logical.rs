@@ -167,6 +167,8 @@ pub enum JoinHint {
     Loop,
     /// HASH
     Hash,
+    /// MERGE
+    Merge,
 }
 
 /// GROUP BY.

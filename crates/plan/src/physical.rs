@@ -49,6 +49,8 @@ pub enum Physical {
     NestedLoops(Box<NestedLoops>),
     /// A hash table of one side, probed with the other.
     HashJoin(Box<HashJoin>),
+    /// Two inputs in the order of their keys, read side by side.
+    MergeJoin(Box<MergeJoin>),
     /// All rows in order.
     Sort {
         /// Its rows.
@@ -314,4 +316,39 @@ pub struct HashJoin {
     pub build_slots: Vec<Slot>,
     /// Slots of the probe side, NULL where a right or full join has none.
     pub probe_slots: Vec<Slot>,
+}
+
+/// A merge join. Both inputs are ordered by their keys; it keeps the order of its left one, but a
+/// row that only the right one has stands among them with its left slots NULL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergeJoin {
+    /// What is kept; Semi and Anti keep rows of `left`.
+    pub kind: JoinKind,
+    /// The side whose rows are read once, one by one.
+    pub left: Physical,
+    /// The side of which equal rows are read again for each equal row of the left.
+    pub right: Physical,
+    /// Equal pairs, in the order of both inputs; of one family each, NULL matching nothing.
+    pub keys: Vec<MergeKey>,
+    /// Several left rows may have the same keys. Otherwise no right row is kept.
+    pub many_to_many: bool,
+    /// What else must be true of a pair.
+    pub residual: Option<Predicate>,
+    /// Slots of the left side that are read above; NULL where there is no left row.
+    pub left_slots: Vec<Slot>,
+    /// Slots of the right side that are read above; NULL where there is no right row.
+    pub right_slots: Vec<Slot>,
+}
+
+/// A pair of columns by which a merge join's inputs are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MergeKey {
+    /// Of the left input.
+    pub left: Slot,
+    /// Of the right input.
+    pub right: Slot,
+    /// How characters compare.
+    pub collation: Collation,
+    /// Both inputs descend by it.
+    pub descending: bool,
 }

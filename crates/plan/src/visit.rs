@@ -348,6 +348,7 @@ impl Physical {
             | Physical::Spool { input, .. } => vec![input],
             Physical::NestedLoops(j) => vec![&j.outer, &j.inner],
             Physical::HashJoin(j) => vec![&j.build, &j.probe],
+            Physical::MergeJoin(j) => vec![&j.left, &j.right],
             Physical::Concatenation { inputs, .. } => inputs.iter().map(|(i, _)| i).collect(),
         }
     }
@@ -382,6 +383,9 @@ impl Physical {
             }
             Physical::HashJoin(join) => {
                 join.build_slots.iter().chain(&join.probe_slots).copied().collect()
+            }
+            Physical::MergeJoin(join) => {
+                join.left_slots.iter().chain(&join.right_slots).copied().collect()
             }
             Physical::Sort { carried, .. }
             | Physical::TopSort { carried, .. }

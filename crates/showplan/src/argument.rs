@@ -4,7 +4,7 @@ use crate::columns::{Columns, quoted};
 use crate::names::HobtKind;
 use crate::tree::{Op, What};
 use plan::{
-    Access, Bound, ColumnSource, HashJoin, KeyLookup, NestedLoops, Physical, Predicate, Scalar,
+    Access, Bound, ColumnSource, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Predicate, Scalar,
     SeekRange, Slot, Source, Statement, Target, Top,
 };
 use types::Collation;
@@ -48,6 +48,7 @@ impl Columns<'_> {
             }
             Physical::NestedLoops(j) => self.loop_argument(j),
             Physical::HashJoin(j) => self.hash_argument(j),
+            Physical::MergeJoin(j) => self.merge_argument(j),
             Physical::Sort { keys, distinct, .. } => {
                 let distinct = if *distinct { "DISTINCT " } else { "" };
                 format!("{distinct}ORDER BY:({})", self.order(keys))
@@ -251,6 +252,17 @@ impl Columns<'_> {
         let build: Vec<Slot> = j.keys.iter().map(|k| k.0).collect();
         let probe: Vec<Slot> = j.keys.iter().map(|k| k.1).collect();
         let mut text = format!("HASH:({})=({})", self.slots(&build), self.slots(&probe));
+        if let Some(p) = &j.residual {
+            text += &format!(", RESIDUAL:({})", self.predicate(p));
+        }
+        text
+    }
+
+    fn merge_argument(&self, j: &MergeJoin) -> String {
+        let left: Vec<Slot> = j.keys.iter().map(|k| k.left).collect();
+        let right: Vec<Slot> = j.keys.iter().map(|k| k.right).collect();
+        let many = if j.many_to_many { "MANY-TO-MANY " } else { "" };
+        let mut text = format!("{many}MERGE:({})=({})", self.slots(&left), self.slots(&right));
         if let Some(p) = &j.residual {
             text += &format!(", RESIDUAL:({})", self.predicate(p));
         }

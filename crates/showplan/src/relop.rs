@@ -6,7 +6,7 @@ use crate::statement::Count;
 use crate::tree::{Op, Tree, What};
 use crate::writer::Writer;
 use plan::{
-    Access, HashJoin, KeyLookup, NestedLoops, Physical, Reads, Scalar, SeekRange, Slot, SortKey,
+    Access, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Reads, Scalar, SeekRange, Slot, SortKey,
     Source, Statement, Top,
 };
 use std::collections::BTreeSet;
@@ -56,6 +56,7 @@ fn reads_of(node: &Physical, out: &mut Reads) {
         Physical::Compute { columns, .. } => columns.iter().for_each(|(_, x)| x.read_into(out)),
         Physical::NestedLoops(j) => j.predicate.iter().for_each(|p| p.read_into(out)),
         Physical::HashJoin(j) => j.residual.iter().for_each(|p| p.read_into(out)),
+        Physical::MergeJoin(j) => j.residual.iter().for_each(|p| p.read_into(out)),
         Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
             let arguments = calls.iter().flat_map(|c| c.argument.iter().chain(&c.separator));
             arguments.for_each(|x| x.read_into(out));
@@ -172,6 +173,7 @@ impl<'w> RelOps<'w> {
             }
             Physical::NestedLoops(j) => self.loops(j, op),
             Physical::HashJoin(j) => self.hash_join(j, op),
+            Physical::MergeJoin(j) => self.merge_join(j, op),
             Physical::Top { top, .. } => self.top(top, op),
             Physical::Concatenation { inputs, columns } => self.concatenation(inputs, columns, op),
             Physical::Spool { .. } => {
@@ -425,6 +427,23 @@ impl<'w> RelOps<'w> {
         self.list("HashKeysProbe", &probe);
         if let Some(p) = &j.residual {
             self.condition("ProbeResidual", p);
+        }
+        self.inputs(op);
+        self.w.end();
+    }
+
+    fn merge_join(&mut self, j: &MergeJoin, op: &Op<'_>) {
+        self.w.begin("Merge");
+        self.w.number("ManyToMany", j.many_to_many);
+        // The inner side stands first, as in the schema.
+        let right: Vec<Slot> = j.keys.iter().map(|k| k.right).collect();
+        let right = self.columns.all(&right);
+        self.list("InnerSideJoinColumns", &right);
+        let left: Vec<Slot> = j.keys.iter().map(|k| k.left).collect();
+        let left = self.columns.all(&left);
+        self.list("OuterSideJoinColumns", &left);
+        if let Some(p) = &j.residual {
+            self.condition("Residual", p);
         }
         self.inputs(op);
         self.w.end();

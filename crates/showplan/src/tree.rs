@@ -196,6 +196,7 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
         Physical::Compute { .. } => ("Compute Scalar", "Compute Scalar"),
         Physical::NestedLoops(j) => ("Nested Loops", loop_name(j.kind)),
         Physical::HashJoin(j) => ("Hash Match", hash_name(j.kind)),
+        Physical::MergeJoin(j) => ("Merge Join", loop_name(j.kind)),
         Physical::Sort { distinct: true, .. } => ("Sort", "Distinct Sort"),
         Physical::Sort { .. } => ("Sort", "Sort"),
         Physical::TopSort { .. } => ("Sort", "TopN Sort"),

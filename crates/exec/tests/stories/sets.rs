@@ -229,6 +229,134 @@ fn a_hash_join_of_each_kind_joins_as_the_definition_says() {
     }
 }
 
+/// Rows of table `hobt` from slot `first` on, ordered by word and, if `two`, by number.
+fn by_word(hobt: u32, first: u32, descending: bool, two: bool) -> Physical {
+    let mut keys = vec![key(first + 1, descending)];
+    if two {
+        keys.push(key(first, false));
+    }
+    Physical::Sort {
+        input: Box::new(access(scan_of(hobt, first, &TYPES))),
+        keys,
+        carried: slots(&[first, first + 1, first + 2]),
+        distinct: false,
+    }
+}
+
+#[test]
+fn a_merge_join_of_each_kind_joins_as_the_definition_says() {
+    let kinds = [
+        JoinKind::Inner,
+        JoinKind::Left,
+        JoinKind::Right,
+        JoinKind::Full,
+        JoinKind::Semi,
+        JoinKind::Anti,
+    ];
+    let mut dice = Dice(17);
+    for (lefts, rights, spread, unique) in [
+        (0, 0, 5, false),
+        (0, 30, 5, false),
+        (30, 0, 5, false),
+        (40, 60, 20, false),
+        (40, 60, 20, true),
+        (300, 900, 400, true),
+        (60, 900, 2, false),
+        (500, 700, 400, false),
+    ] {
+        let mut left = random_rows(&mut dice, lefts, spread);
+        if unique {
+            let same = |a: &mut Vec<Value>, b: &mut Vec<Value>| {
+                !a[1].is_null() && compare(&a[1], &b[1], C).is_eq()
+            };
+            left.sort_by(|a, b| compare(&a[1], &b[1], C));
+            left.dedup_by(same);
+        }
+        let right = random_rows(&mut dice, rights, spread);
+        for (kind, least_sum) in kinds.into_iter().flat_map(|k| [(k, None), (k, Some(60))]) {
+            let expected = joined(kind, &right, &left, least_sum.unwrap_or(0));
+            for (grant, descending) in GRANTS.into_iter().zip([false, true]) {
+                let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
+                table(&mut bench, 1, &right);
+                table(&mut bench, 2, &left);
+                let sum = binary(types::BinaryOp::Add, col(2), col(5));
+                let join = Physical::MergeJoin(Box::new(MergeJoin {
+                    kind,
+                    left: by_word(2, 3, descending, false),
+                    right: by_word(1, 0, descending, false),
+                    keys: vec![MergeKey {
+                        left: Slot(4),
+                        right: Slot(1),
+                        collation: C,
+                        descending,
+                    }],
+                    many_to_many: !unique,
+                    residual: least_sum.map(|n| cmp(CompareOp::GreaterOrEqual, sum, int(n))),
+                    left_slots: slots(&[3, 4, 5]),
+                    right_slots: slots(&[0, 1, 2]),
+                }));
+                let narrow = matches!(kind, JoinKind::Semi | JoinKind::Anti);
+                let columns: &[u32] = if narrow { &[3, 4, 5] } else { &[0, 1, 2, 3, 4, 5] };
+                let plan = query(join, columns, 6);
+                let mut executor = exec::Executor::new(&plan).unwrap();
+                for _ in 0..2 {
+                    let mut got = crate::fake::Rows::default();
+                    bench.with(|cx| executor.run(cx, &mut got)).unwrap();
+                    let what = format!("{kind:?} of {lefts} and {rights}, grant {grant}");
+                    assert_same(&sorted(got.0), &expected, &what);
+                }
+                let gathers = !unique && (!narrow || least_sum.is_some());
+                let spills = grant == 0 && gathers && spread == 2;
+                assert_eq!(executor.counts()[0].spilled_bytes > 0, spills, "a group on disk");
+            }
+        }
+    }
+}
+
+/// Two columns, one descending: NULL in either matches nothing, wherever it sorts.
+#[test]
+fn a_merge_join_by_two_columns_joins_as_the_definition_says() {
+    let mut dice = Dice(18);
+    let (left, right) = (random_rows(&mut dice, 300, 12), random_rows(&mut dice, 400, 12));
+    let fits = |l: &[Value], r: &[Value]| {
+        !l[0].is_null()
+            && !l[1].is_null()
+            && compare(&l[0], &r[0], C).is_eq()
+            && compare(&l[1], &r[1], C).is_eq()
+    };
+    let mut expected = Rows::new();
+    for l in &left {
+        let partners: Vec<_> = right.iter().filter(|r| fits(l, r)).collect();
+        expected.extend(partners.iter().map(|r| [r.to_vec(), l.clone()].concat()));
+        if partners.is_empty() {
+            expected.push([vec![Value::Null; 3], l.clone()].concat());
+        }
+    }
+    let lonely = right.iter().filter(|r| !left.iter().any(|l| fits(l, r)));
+    expected.extend(lonely.map(|r| [r.clone(), vec![Value::Null; 3]].concat()));
+    let mut bench = Bench::default();
+    table(&mut bench, 1, &right);
+    table(&mut bench, 2, &left);
+    let pair = |left, right, descending| MergeKey {
+        left: Slot(left),
+        right: Slot(right),
+        collation: C,
+        descending,
+    };
+    let join = Physical::MergeJoin(Box::new(MergeJoin {
+        kind: JoinKind::Full,
+        left: by_word(2, 3, true, true),
+        right: by_word(1, 0, true, true),
+        keys: vec![pair(4, 1, true), pair(3, 0, false)],
+        many_to_many: true,
+        residual: None,
+        left_slots: slots(&[3, 4, 5]),
+        right_slots: slots(&[0, 1, 2]),
+    }));
+    let got = bench.rows(&query(join, &[0, 1, 2, 3, 4, 5], 6));
+    assert_same(&sorted(got), &sorted(expected), "two columns");
+}
+
 fn call(
     function: builtins::Aggregate,
     distinct: bool,

@@ -2,7 +2,7 @@
 
 use super::{Show, line, list};
 use crate::{
-    Access, AggregateCall, Bound, HashJoin, KeyLookup, NestedLoops, Physical, Scalar, ScanColumn,
+    Access, AggregateCall, Bound, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Scalar, ScanColumn,
     Seek, Slot, VirtualScan,
 };
 use std::fmt;
@@ -42,6 +42,7 @@ impl Show for Physical {
             }
             Physical::NestedLoops(join) => show_loops(f, join, depth),
             Physical::HashJoin(join) => show_hash_join(f, join, depth),
+            Physical::MergeJoin(join) => show_merge_join(f, join, depth),
             Physical::Concatenation { inputs, columns } => {
                 f.write_str("Concatenation ")?;
                 slots(f, columns)?;
@@ -235,4 +236,18 @@ fn show_hash_join(f: &mut fmt::Formatter<'_>, join: &HashJoin, depth: usize) -> 
     writeln!(f)?;
     join.build.show(f, depth + 1)?;
     join.probe.show(f, depth + 1)
+}
+
+fn show_merge_join(f: &mut fmt::Formatter<'_>, join: &MergeJoin, depth: usize) -> fmt::Result {
+    let many = if join.many_to_many { " many-to-many" } else { "" };
+    write!(f, "MergeJoin {:?}{many} ", join.kind)?;
+    list(f, &join.keys, |f, k| {
+        write!(f, "{} = {}{}", k.left, k.right, if k.descending { " desc" } else { "" })
+    })?;
+    if let Some(p) = &join.residual {
+        write!(f, " and {p}")?;
+    }
+    writeln!(f)?;
+    join.left.show(f, depth + 1)?;
+    join.right.show(f, depth + 1)
 }
