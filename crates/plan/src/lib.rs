@@ -42,8 +42,8 @@ pub use logical::{
     VirtualGet, WindowCall, WindowFunction,
 };
 pub use physical::{
-    Access, Bound, HashJoin, KeyLookup, MergeJoin, MergeKey, NestedLoops, Physical, ScanColumn, Seek, SeekRange, Source,
-    Top, VirtualScan,
+    Access, Bound, HashJoin, KeyLookup, MergeJoin, MergeKey, NestedLoops, Physical, ScanColumn,
+    Seek, SeekRange, Source, Top, VirtualScan,
 };
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
 pub use program::{

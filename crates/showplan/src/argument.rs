@@ -4,8 +4,8 @@ use crate::columns::{Columns, quoted};
 use crate::names::HobtKind;
 use crate::tree::{Op, What};
 use plan::{
-    Access, Bound, ColumnSource, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Predicate, Scalar,
-    SeekRange, Slot, Source, Statement, Target, Top,
+    Access, Bound, ColumnSource, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Predicate,
+    Scalar, SeekRange, Slot, Source, Statement, Target, Top,
 };
 use types::Collation;
 

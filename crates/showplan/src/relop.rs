@@ -6,8 +6,8 @@ use crate::statement::Count;
 use crate::tree::{Op, Tree, What};
 use crate::writer::Writer;
 use plan::{
-    Access, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Reads, Scalar, SeekRange, Slot, SortKey,
-    Source, Statement, Top,
+    Access, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Reads, Scalar, SeekRange, Slot,
+    SortKey, Source, Statement, Top,
 };
 use std::collections::BTreeSet;
 use types::Collation;

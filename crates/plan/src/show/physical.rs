@@ -2,8 +2,8 @@
 
 use super::{Show, line, list};
 use crate::{
-    Access, AggregateCall, Bound, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Scalar, ScanColumn,
-    Seek, Slot, VirtualScan,
+    Access, AggregateCall, Bound, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Scalar,
+    ScanColumn, Seek, Slot, VirtualScan,
 };
 use std::fmt;
 use types::Collation;
