@@ -22,17 +22,17 @@ impl Binder<'_> {
         if name.schema.is_some() || name.database.is_some() || name.server.is_some() {
             return Err(self.unknown_function(name));
         }
-        if !call.within_group.is_empty() {
-            return Err(unsupported("WITHIN GROUP", line));
+        if let Some(window) = self.ranking(call)? {
+            return Ok(window);
         }
         if call.ignore_nulls.is_some() {
-            return Err(unsupported("IGNORE NULLS", line));
+            return Err(unsupported("IGNORE NULLS with this function", line));
         }
         if let Some(aggregate) = Aggregate::by_name(&name.object) {
             return self.aggregate(aggregate, call);
         }
-        if let Some(window) = self.ranking(call)? {
-            return Ok(window);
+        if !call.within_group.is_empty() {
+            return Err(SqlError::new(messages::NO_WITHIN_GROUP, &[&name.object]));
         }
         if call.over.is_some() || call.distinct || call.star {
             return Err(SqlError::new(messages::SYNTAX_NEAR, &[&name.object]));

@@ -86,6 +86,8 @@ pub(crate) struct Scope {
     pub(crate) clause: Clause,
     pub(crate) calls: Vec<AggregateCall>,
     pub(crate) windows: Vec<WindowGroup>,
+    /// The WINDOW clause.
+    pub(crate) window_names: Vec<(tsql::ast::Name, tsql::ast::Over)>,
     /// Within the argument of an aggregate.
     pub(crate) in_aggregate: bool,
     /// Within a window function.
@@ -102,6 +104,7 @@ impl Scope {
             clause,
             calls: Vec::new(),
             windows: Vec::new(),
+            window_names: Vec::new(),
             in_aggregate: false,
             in_window: false,
             reads: Vec::new(),

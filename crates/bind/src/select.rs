@@ -86,6 +86,9 @@ impl Binder<'_> {
     }
 
     fn block(&mut self, s: &ast::Select, ordering: Ordering<'_>, exists: bool) -> SqlResult<Block> {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.window_names.clone_from(&s.windows);
+        }
         let filter = match &s.filter {
             Some(c) => self.condition(c)?,
             None => Predicate::TRUE,
@@ -438,11 +441,7 @@ fn regroup(shape: &Grouped<'_>, block: &mut Block, windows: &mut [WindowGroup]) 
         window.partition.iter_mut().try_for_each(|x| shape.scalar(x))?;
         window.order.iter_mut().try_for_each(|(x, _)| shape.scalar(x))?;
         for call in &mut window.calls {
-            match &mut call.function {
-                plan::WindowFunction::Aggregate { argument: Some(x), .. }
-                | plan::WindowFunction::Ntile(x) => shape.scalar(x)?,
-                _ => {}
-            }
+            call.function.arguments_mut().try_for_each(|x| shape.scalar(x))?;
         }
     }
     shape.nested_reads()

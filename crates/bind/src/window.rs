@@ -1,74 +1,203 @@
-//! Window functions: ROW_NUMBER and its kin, aggregates with OVER.
+//! Window functions: ranks, neighbours, percentiles, aggregates with OVER; named windows.
 
 use crate::binder::{Binder, unsupported};
 use crate::scope::{Clause, WindowGroup};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
-use plan::{Scalar, ScalarType, WindowCall, WindowFunction};
+use plan::{Frame, FrameEnd, Scalar, ScalarKind, ScalarType, WindowCall, WindowFunction};
 use tsql::ast::{self, ExprKind, FrameBound, FrameUnit, Literal};
-use types::SqlType;
-
-/// Window functions that parse and aren't executable yet.
-const LATER: [&str; 8] = [
-    "LAG",
-    "LEAD",
-    "FIRST_VALUE",
-    "LAST_VALUE",
-    "PERCENT_RANK",
-    "CUME_DIST",
-    "PERCENTILE_CONT",
-    "PERCENTILE_DISC",
-];
+use types::{SqlType, Value};
 
 /// What partitions, and what orders (true: descending).
 type Window = (Vec<Scalar>, Vec<(Scalar, bool)>);
 
-impl Binder<'_> {
-    /// A ranking function; None when it is none.
-    pub(crate) fn ranking(&mut self, call: &ast::FunctionCall) -> SqlResult<Option<Scalar>> {
-        let name = call.name.object.to_ascii_uppercase();
-        if LATER.contains(&name.as_str()) {
-            return Err(unsupported(&name, call.span.line));
+/// A function that needs OVER.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    RowNumber,
+    Rank,
+    DenseRank,
+    PercentRank,
+    CumeDist,
+    Ntile,
+    FirstValue,
+    LastValue,
+    Lag,
+    Lead,
+    PercentileCont,
+    PercentileDisc,
+}
+
+const KINDS: [(&str, Kind); 12] = [
+    ("ROW_NUMBER", Kind::RowNumber),
+    ("RANK", Kind::Rank),
+    ("DENSE_RANK", Kind::DenseRank),
+    ("PERCENT_RANK", Kind::PercentRank),
+    ("CUME_DIST", Kind::CumeDist),
+    ("NTILE", Kind::Ntile),
+    ("FIRST_VALUE", Kind::FirstValue),
+    ("LAST_VALUE", Kind::LastValue),
+    ("LAG", Kind::Lag),
+    ("LEAD", Kind::Lead),
+    ("PERCENTILE_CONT", Kind::PercentileCont),
+    ("PERCENTILE_DISC", Kind::PercentileDisc),
+];
+
+impl Kind {
+    /// Fewest and most arguments.
+    fn arguments(self) -> (usize, usize) {
+        match self {
+            Kind::RowNumber
+            | Kind::Rank
+            | Kind::DenseRank
+            | Kind::PercentRank
+            | Kind::CumeDist => (0, 0),
+            Kind::Ntile
+            | Kind::FirstValue
+            | Kind::LastValue
+            | Kind::PercentileCont
+            | Kind::PercentileDisc => (1, 1),
+            Kind::Lag | Kind::Lead => (1, 3),
         }
-        let function = match name.as_str() {
-            "ROW_NUMBER" => WindowFunction::RowNumber,
-            "RANK" => WindowFunction::Rank,
-            "DENSE_RANK" => WindowFunction::DenseRank,
-            "NTILE" => WindowFunction::Ntile(Scalar::null(SqlType::BigInt)),
-            _ => return Ok(None),
+    }
+
+    fn is_percentile(self) -> bool {
+        matches!(self, Kind::PercentileCont | Kind::PercentileDisc)
+    }
+
+    fn has_frame(self) -> bool {
+        matches!(self, Kind::FirstValue | Kind::LastValue)
+    }
+
+    fn treats_nulls(self) -> bool {
+        self.has_frame() || matches!(self, Kind::Lag | Kind::Lead)
+    }
+}
+
+impl Binder<'_> {
+    /// A function that exists only with OVER; None when it is none.
+    pub(crate) fn ranking(&mut self, call: &ast::FunctionCall) -> SqlResult<Option<Scalar>> {
+        let name = &call.name.object;
+        let Some(kind) = KINDS.iter().find(|k| k.0.eq_ignore_ascii_case(name)).map(|k| k.1) else {
+            return Ok(None);
         };
         let Some(over) = &call.over else {
-            return Err(SqlError::new(messages::WINDOW_NEEDS_OVER, &[&name]));
+            return Err(SqlError::new(messages::WINDOW_NEEDS_OVER, &[name]));
         };
-        if over.order_by.is_empty() {
-            return Err(SqlError::new(messages::WINDOW_NEEDS_ORDER, &[&name]));
-        }
-        if over.frame.is_some() {
-            return Err(SqlError::new(messages::FUNCTION_NOT_WINDOW, &[&name]));
-        }
+        let over = &*self.named_window(over)?;
         self.window_allowed()?;
-        let wanted = usize::from(matches!(function, WindowFunction::Ntile(_)));
-        if call.arguments.len() != wanted {
-            return Err(SqlError::new(messages::FUNCTION_ARGUMENT_COUNT, &[&name, &wanted]));
+        check_shape(kind, call, over)?;
+        let (fewest, most) = kind.arguments();
+        if !(fewest..=most).contains(&call.arguments.len()) {
+            let count: [&dyn std::fmt::Display; 2] = [name, &fewest];
+            return Err(SqlError::new(messages::WINDOW_ARGUMENT_COUNT, &count));
         }
-        let function = match call.arguments.first() {
-            Some(groups) => {
-                let groups = self.expr(groups)?;
-                WindowFunction::Ntile(self.implicit(groups, SqlType::BigInt)?)
+        if kind.is_percentile() {
+            return self.percentile(kind, call, over).map(Some);
+        }
+        let bigint = self.plain(SqlType::BigInt, true);
+        let float = self.plain(SqlType::Float, true);
+        let (function, ty) = match kind {
+            Kind::RowNumber => (WindowFunction::RowNumber, bigint),
+            Kind::Rank => (WindowFunction::Rank, bigint),
+            Kind::DenseRank => (WindowFunction::DenseRank, bigint),
+            Kind::PercentRank => (WindowFunction::PercentRank, float),
+            Kind::CumeDist => (WindowFunction::CumeDist, float),
+            Kind::Ntile => {
+                let groups = self.window_argument(&call.arguments[0])?;
+                (WindowFunction::Ntile(self.implicit(groups, SqlType::BigInt)?), bigint)
             }
-            None => function,
+            _ => self.neighbour(kind, call, over)?,
         };
-        let ty = self.plain(SqlType::BigInt, true);
         self.windowed(over, function, ty).map(Some)
     }
 
+    /// FIRST_VALUE, LAST_VALUE, LAG, LEAD.
+    fn neighbour(
+        &mut self,
+        kind: Kind,
+        call: &ast::FunctionCall,
+        over: &ast::Over,
+    ) -> SqlResult<(WindowFunction, ScalarType)> {
+        let argument = self.window_argument(&call.arguments[0])?;
+        let ty = ScalarType { nullable: true, ..argument.ty };
+        let ignore_nulls = call.ignore_nulls == Some(true);
+        if kind.has_frame() {
+            let frame = frame_of(over)?;
+            let last = kind == Kind::LastValue;
+            return Ok((WindowFunction::Edge { argument, last, frame, ignore_nulls }, ty));
+        }
+        let offset = match call.arguments.get(1) {
+            Some(e) => {
+                let offset = self.window_argument(e)?;
+                self.implicit(offset, SqlType::BigInt)?
+            }
+            None => self.constant(Value::BigInt(1), SqlType::BigInt),
+        };
+        let default = match call.arguments.get(2) {
+            Some(e) => {
+                let default = self.window_argument(e)?;
+                Some(self.implicit(default, ty.sql_type)?)
+            }
+            None => None,
+        };
+        let lead = kind == Kind::Lead;
+        Ok((WindowFunction::Shifted { argument, offset, default, lead, ignore_nulls }, ty))
+    }
+
+    /// PERCENTILE_CONT, PERCENTILE_DISC: WITHIN GROUP orders the partitions of OVER.
+    fn percentile(
+        &mut self,
+        kind: Kind,
+        call: &ast::FunctionCall,
+        over: &ast::Over,
+    ) -> SqlResult<Scalar> {
+        let [within] = call.within_group.as_slice() else {
+            return Err(SqlError::new(messages::WITHIN_GROUP_ONE, &[&call.name.object]));
+        };
+        let fraction = self.window_argument(&call.arguments[0])?;
+        let fraction = self.implicit(fraction, SqlType::Float)?;
+        let p = fraction.as_constant();
+        if p.is_some_and(|p| !matches!(p, Value::Float(p) if (0.0..=1.0).contains(p))) {
+            return Err(SqlError::new(messages::PERCENTILE_RANGE, &[]));
+        }
+        let argument = self.window_argument(&within.expr)?;
+        let continuous = kind == Kind::PercentileCont;
+        let family = argument.ty.sql_type.family();
+        use types::Family as F;
+        if continuous && !matches!(family, F::Integer | F::Decimal | F::Money | F::Float) {
+            let name = argument.ty.sql_type.error_name();
+            let facts: [&dyn std::fmt::Display; 2] = [&name, &call.name.object];
+            return Err(SqlError::new(messages::OPERAND_TYPE_INVALID, &facts));
+        }
+        let argument =
+            if continuous { self.implicit(argument, SqlType::Float)? } else { argument };
+        let ty = ScalarType { nullable: true, ..argument.ty };
+        let mut ordered = over.clone();
+        ordered.order_by = call.within_group.clone();
+        let function = WindowFunction::Percentile { argument, fraction, continuous };
+        self.windowed(&ordered, function, ty)
+    }
+
+    /// An argument, within which no other window function may stand.
+    fn window_argument(&mut self, e: &ast::Expr) -> SqlResult<Scalar> {
+        self.set_in_window(true);
+        let bound = self.expr(e);
+        self.set_in_window(false);
+        bound
+    }
+
     fn window_allowed(&self) -> SqlResult<()> {
-        let allowed = self.scopes.last().is_some_and(|s| {
-            matches!(s.clause, Clause::SelectList | Clause::OrderBy)
-                && !s.in_window
-                && !s.in_aggregate
-        });
-        if allowed { Ok(()) } else { Err(SqlError::new(messages::WINDOW_NOT_ALLOWED, &[])) }
+        let Some(scope) = self.scopes.last() else {
+            return Err(SqlError::new(messages::WINDOW_NOT_ALLOWED, &[]));
+        };
+        if scope.in_window || scope.in_aggregate {
+            return Err(SqlError::new(messages::WINDOW_NESTED, &[]));
+        }
+        if !matches!(scope.clause, Clause::SelectList | Clause::OrderBy) {
+            return Err(SqlError::new(messages::WINDOW_NOT_ALLOWED, &[]));
+        }
+        Ok(())
     }
 
     /// An aggregate with OVER.
@@ -78,21 +207,21 @@ impl Binder<'_> {
         call: &ast::FunctionCall,
         over: &ast::Over,
     ) -> SqlResult<Scalar> {
+        let over = &*self.named_window(over)?;
         self.window_allowed()?;
         if call.distinct {
-            return Err(unsupported("DISTINCT with OVER", call.span.line));
+            return Err(SqlError::new(messages::DISTINCT_WITH_OVER, &[]));
         }
         if aggregate == Aggregate::StringAgg {
-            return Err(unsupported("STRING_AGG with OVER", call.span.line));
+            return Err(SqlError::new(messages::NOT_WINDOW_FUNCTION, &[&call.name.object]));
         }
-        let running_rows = match (&over.frame, over.order_by.is_empty()) {
-            (None, true) => None,
-            (None, false) => Some(false),
-            (Some(frame), _) => running(frame, over.span.line)?,
-        };
-        let (argument, _) = self.aggregate_argument(aggregate, call, false)?;
+        let frame = frame_of(over)?;
+        self.set_in_window(true);
+        let argument = self.aggregate_argument(aggregate, call, false);
+        self.set_in_window(false);
+        let (argument, _) = argument?;
         let ty = self.aggregate_type(aggregate, argument.as_ref())?;
-        let function = WindowFunction::Aggregate { function: aggregate, argument, running_rows };
+        let function = WindowFunction::Aggregate { function: aggregate, argument, frame };
         self.windowed(over, function, ty)
     }
 
@@ -111,10 +240,15 @@ impl Binder<'_> {
         let call = WindowCall { function, output, ty };
         let scope = self.scopes.last_mut().expect("a window function stands within a query");
         let same = scope.windows.iter_mut().find(|w| w.partition == partition && w.order == order);
-        match same {
-            Some(group) => group.calls.push(call),
-            None => scope.windows.push(WindowGroup { partition, order, calls: vec![call] }),
+        let Some(group) = same else {
+            scope.windows.push(WindowGroup { partition, order, calls: vec![call] });
+            return Ok(Scalar::column(output, ty));
+        };
+        let known = group.calls.iter().find(|c| c.function == call.function && c.ty == ty);
+        if let Some(known) = known {
+            return Ok(Scalar::column(known.output, ty));
         }
+        group.calls.push(call);
         Ok(Scalar::column(output, ty))
     }
 
@@ -127,31 +261,155 @@ impl Binder<'_> {
     fn window(&mut self, over: &ast::Over) -> SqlResult<Window> {
         let mut partition = Vec::with_capacity(over.partition_by.len());
         for e in &over.partition_by {
-            partition.push(self.expr(e)?);
+            let key = self.expr(e)?;
+            if key.as_constant().is_none() {
+                partition.push(key);
+            }
         }
         let mut order = Vec::with_capacity(over.order_by.len());
         for item in &over.order_by {
-            if matches!(item.expr.kind, ExprKind::Literal(Literal::Integer(_))) {
-                let error = SqlError::new(messages::WINDOW_INTEGER_ORDER, &[]);
-                return Err(error.at_line(item.expr.span.line));
+            let message = match &item.expr.kind {
+                ExprKind::Literal(Literal::Integer(_)) => Some(messages::WINDOW_INTEGER_ORDER),
+                ExprKind::Literal(_) => Some(messages::WINDOW_CONSTANT_ORDER),
+                _ => None,
+            };
+            if let Some(message) = message {
+                return Err(SqlError::new(message, &[]).at_line(item.expr.span.line));
             }
             let key = self.expr(&item.expr)?;
             // What never changes orders nothing: OVER (ORDER BY (SELECT NULL)).
-            if key.as_constant().is_none() {
+            let fixed = matches!(key.kind, ScalarKind::Constant(_) | ScalarKind::Variable(_));
+            if !fixed {
                 order.push((key, item.descending));
             }
         }
         Ok((partition, order))
     }
+
+    /// A window with what the WINDOW clause says of the name in it.
+    fn named_window<'o>(
+        &self,
+        over: &'o ast::Over,
+    ) -> SqlResult<std::borrow::Cow<'o, ast::Over>> {
+        use std::borrow::Cow;
+        let Some(name) = &over.window else { return Ok(Cow::Borrowed(over)) };
+        let mut whole = over.clone();
+        let mut next = Some(name.clone());
+        let mut seen = 0;
+        while let Some(name) = next.take() {
+            let named = self.scopes.last().map_or(&[][..], |s| &s.window_names);
+            let unknown = || SqlError::new(messages::WINDOW_UNKNOWN, &[&name]).at_line(name.line);
+            let (_, base) =
+                named.iter().find(|(n, _)| self.same(n, &name)).ok_or_else(unknown)?;
+            seen += 1;
+            if seen > named.len() {
+                return Err(SqlError::new(messages::WINDOW_CYCLE, &[]).at_line(name.line));
+            }
+            // An element may be given once along the way.
+            let twice = (!whole.partition_by.is_empty() && !base.partition_by.is_empty())
+                || (!whole.order_by.is_empty() && !base.order_by.is_empty())
+                || (whole.frame.is_some() && base.frame.is_some());
+            if twice {
+                return Err(SqlError::new(messages::WINDOW_ELEMENT_TWICE, &[]).at_line(name.line));
+            }
+            if whole.partition_by.is_empty() {
+                whole.partition_by.clone_from(&base.partition_by);
+            }
+            if whole.order_by.is_empty() {
+                whole.order_by.clone_from(&base.order_by);
+            }
+            whole.frame = whole.frame.take().or_else(|| base.frame.clone());
+            next.clone_from(&base.window);
+        }
+        Ok(Cow::Owned(whole))
+    }
 }
 
-/// Frames from the first row to the current one, or the whole partition.
-fn running(frame: &ast::Frame, line: u32) -> SqlResult<Option<bool>> {
-    match (&frame.start, &frame.end) {
-        (FrameBound::UnboundedPreceding, FrameBound::CurrentRow) => {
-            Ok(Some(frame.unit == FrameUnit::Rows))
-        }
-        (FrameBound::UnboundedPreceding, FrameBound::UnboundedFollowing) => Ok(None),
-        _ => Err(unsupported("a window frame with these bounds", line)),
+/// What OVER and WITHIN GROUP may have of a function.
+fn check_shape(kind: Kind, call: &ast::FunctionCall, over: &ast::Over) -> SqlResult<()> {
+    let name = &call.name.object;
+    let message = if over.frame.is_some() && !kind.has_frame() {
+        messages::FUNCTION_NOT_WINDOW
+    } else if kind.is_percentile() && call.within_group.is_empty() {
+        messages::NEEDS_WITHIN_GROUP
+    } else if !kind.is_percentile() && !call.within_group.is_empty() {
+        messages::NO_WITHIN_GROUP
+    } else if kind.is_percentile() && !over.order_by.is_empty() {
+        messages::WINDOW_NO_ORDER
+    } else if !kind.is_percentile() && over.order_by.is_empty() {
+        messages::WINDOW_NEEDS_ORDER
+    } else if call.ignore_nulls.is_some() && !kind.treats_nulls() {
+        return Err(unsupported("IGNORE NULLS with this function", call.span.line));
+    } else {
+        return Ok(());
+    };
+    Err(SqlError::new(message, &[name]))
+}
+
+/// The frame of a window: as written, or the default.
+fn frame_of(over: &ast::Over) -> SqlResult<Frame> {
+    let Some(frame) = &over.frame else {
+        return Ok(if over.order_by.is_empty() { Frame::WHOLE } else { Frame::RANGE });
+    };
+    let rows = frame.unit == FrameUnit::Rows;
+    let bound = frame_bounds(frame).map_err(|e| e.at_line(over.span.line))?;
+    if over.order_by.is_empty() {
+        return Err(SqlError::new(messages::FRAME_NEEDS_ORDER, &[]).at_line(over.span.line));
     }
+    Ok(match bound {
+        (FrameEnd::First, FrameEnd::Last) => Frame::WHOLE,
+        (start, end) => Frame { rows, start, end },
+    })
+}
+
+fn frame_bounds(frame: &ast::Frame) -> SqlResult<(FrameEnd, FrameEnd)> {
+    let (start, end) = (frame_end(&frame.start)?, frame_end(&frame.end)?);
+    let counts = |e| matches!(e, FrameEnd::Preceding(_) | FrameEnd::Following(_));
+    if frame.unit == FrameUnit::Range && (counts(start) || counts(end)) {
+        return Err(SqlError::new(messages::FRAME_RANGE_BOUND, &[]));
+    }
+    // The kinds of ends stand in order; a frame may be empty, but not turned around.
+    let rank = |e| match e {
+        FrameEnd::First => 0,
+        FrameEnd::Preceding(_) => 1,
+        FrameEnd::Current => 2,
+        FrameEnd::Following(_) => 3,
+        FrameEnd::Last => 4,
+    };
+    let turned = rank(start) > rank(end) || start == FrameEnd::Last || end == FrameEnd::First;
+    if turned {
+        let spelled = format!("BETWEEN {} AND {}", Spelled(start), Spelled(end));
+        return Err(SqlError::new(messages::FRAME_INVALID, &[&spelled]));
+    }
+    Ok((start, end))
+}
+
+struct Spelled(FrameEnd);
+
+impl std::fmt::Display for Spelled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            FrameEnd::First => f.write_str("UNBOUNDED PRECEDING"),
+            FrameEnd::Preceding(_) => f.write_str("PRECEDING"),
+            FrameEnd::Current => f.write_str("CURRENT ROW"),
+            FrameEnd::Following(_) => f.write_str("FOLLOWING"),
+            FrameEnd::Last => f.write_str("UNBOUNDED FOLLOWING"),
+        }
+    }
+}
+
+fn frame_end(bound: &FrameBound) -> SqlResult<FrameEnd> {
+    let count = |e: &ast::Expr| match &e.kind {
+        ExprKind::Literal(Literal::Integer(n)) => {
+            n.parse::<u64>().map_err(|_| SqlError::new(messages::SYNTAX_NEAR, &[n]))
+        }
+        _ => Err(SqlError::new(messages::SYNTAX_NEAR, &[&"ROWS"])),
+    };
+    Ok(match bound {
+        FrameBound::UnboundedPreceding => FrameEnd::First,
+        FrameBound::Preceding(n) => FrameEnd::Preceding(count(n)?),
+        FrameBound::CurrentRow => FrameEnd::Current,
+        FrameBound::Following(n) => FrameEnd::Following(count(n)?),
+        FrameBound::UnboundedFollowing => FrameEnd::Last,
+    })
 }

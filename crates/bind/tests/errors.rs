@@ -82,7 +82,7 @@ const CASES: &[(&str, i32, u32)] = &[
     ("select row_number() over (partition by a) from Heap", 4112, 1),
     ("select a from Heap where row_number() over (order by a) = 1", 4108, 1),
     ("select row_number() over (order by 1) from Heap", 5308, 1),
-    ("select lag(a) over (order by a) from Heap", 40517, 1),
+    ("select lag(a) over (order by a rows 1 preceding) from Heap", 10752, 1),
     // hints
     ("select 1 from Heap with (rowlock, paglock)", 1047, 1),
     ("select 1 from Heap with (nolock, updlock)", 1047, 1),

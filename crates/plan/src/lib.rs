@@ -30,6 +30,7 @@ mod program;
 mod scalar;
 mod show;
 mod visit;
+mod window;
 
 pub use change::{
     Assignment, CheckConstraint, ColumnSource, Delete, EntryField, IdentityColumn, IndexTarget,
@@ -39,7 +40,7 @@ pub use ids::{Slot, SubqueryId, VariableId};
 pub use locks::{Granule, Level, LockHints, Strength};
 pub use logical::{
     AggregateCall, Get, GetColumn, Grouping, JoinHint, JoinKind, Logical, SortKey, TableNo,
-    VirtualGet, WindowCall, WindowFunction,
+    VirtualGet,
 };
 pub use physical::{
     Access, Bound, HashJoin, KeyLookup, MergeJoin, MergeKey, NestedLoops, Physical, ScanColumn,
@@ -53,3 +54,4 @@ pub use program::{
 pub use scalar::{Coercibility, Scalar, ScalarKind, ScalarType};
 pub use show::Show;
 pub use visit::Reads;
+pub use window::{Frame, FrameEnd, WindowCall, WindowFunction};

@@ -1,6 +1,6 @@
 //! The logical tree: what a query means, before anyone chose how.
 
-use crate::{LockHints, OldRow, Predicate, Scalar, ScalarType, Slot, Top};
+use crate::{LockHints, OldRow, Predicate, Scalar, ScalarType, Slot, Top, WindowCall};
 use base::{DatabaseId, ObjectId};
 use builtins::Aggregate;
 use types::Collation;
@@ -208,38 +208,4 @@ pub struct SortKey {
     pub collation: Collation,
     /// Greater first; NULL is the least.
     pub descending: bool,
-}
-
-/// One window function.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WindowCall {
-    /// Which.
-    pub function: WindowFunction,
-    /// Where the result goes.
-    pub output: Slot,
-    /// The result's type.
-    pub ty: ScalarType,
-}
-
-/// See [`WindowCall`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum WindowFunction {
-    /// 1, 2, 3 …
-    RowNumber,
-    /// Equal rows share a number, gaps follow.
-    Rank,
-    /// Equal rows share a number, without gaps.
-    DenseRank,
-    /// The number of one of so many groups.
-    Ntile(Scalar),
-    /// An aggregate of the partition (no ORDER BY), or of its rows so far.
-    Aggregate {
-        /// Which.
-        function: Aggregate,
-        /// Of what; `None` for `COUNT(*)`.
-        argument: Option<Scalar>,
-        /// `None`: the whole partition. Some(true): rows up to this one (ROWS UNBOUNDED
-        /// PRECEDING). Some(false): and its equals (RANGE, the default with ORDER BY).
-        running_rows: Option<bool>,
-    },
 }

@@ -308,15 +308,7 @@ impl Logical {
 impl WindowFunction {
     /// Adds what it reads.
     pub fn read_into(&self, out: &mut Reads) {
-        match self {
-            WindowFunction::Ntile(x) | WindowFunction::Aggregate { argument: Some(x), .. } => {
-                x.read_into(out);
-            }
-            WindowFunction::RowNumber
-            | WindowFunction::Rank
-            | WindowFunction::DenseRank
-            | WindowFunction::Aggregate { argument: None, .. } => {}
-        }
+        self.arguments().for_each(|x| x.read_into(out));
     }
 }
 

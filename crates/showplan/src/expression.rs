@@ -6,7 +6,7 @@ use crate::columns::Columns;
 use builtins::Fact;
 use plan::{
     AggregateCall, CompareOp, LikeText, Predicate, Quantifier, Scalar, ScalarKind, Slot, SortKey,
-    SubqueryId, WindowCall, WindowFunction,
+    SubqueryId, WindowCall,
 };
 use types::Value;
 
@@ -162,15 +162,12 @@ impl Columns<'_> {
     }
 
     pub(crate) fn window(&self, call: &WindowCall) -> String {
-        match &call.function {
-            WindowFunction::RowNumber => "row_number".to_owned(),
-            WindowFunction::Rank => "rank".to_owned(),
-            WindowFunction::DenseRank => "dense_rank".to_owned(),
-            WindowFunction::Ntile(n) => format!("ntile({})", self.scalar(n)),
-            WindowFunction::Aggregate { function, argument, .. } => {
-                let argument = argument.as_ref().map_or("*".to_owned(), |x| self.scalar(x));
-                format!("{}({argument})", function.name())
-            }
+        let mut arguments = call.function.arguments().map(|x| self.scalar(x)).peekable();
+        let name = call.function.name();
+        match (arguments.peek(), call.function.ranks()) {
+            (None, true) => name.to_owned(),
+            (None, false) => format!("{name}(*)"),
+            (Some(_), _) => format!("{name}({})", arguments.collect::<Vec<_>>().join(", ")),
         }
     }
 

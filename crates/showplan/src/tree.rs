@@ -8,7 +8,6 @@ use crate::names::HobtKind;
 use crate::statement::{Count, Ran};
 use plan::{
     Access, JoinKind, KeyLookup, Physical, PhysicalPlan, Slot, Statement, Target, WindowCall,
-    WindowFunction,
 };
 
 /// What an operator is.
@@ -214,7 +213,7 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
 
 /// Whether window functions do more than number rows.
 pub(crate) fn sums(calls: &[WindowCall]) -> bool {
-    calls.iter().any(|c| matches!(c.function, WindowFunction::Aggregate { .. }))
+    calls.iter().any(|c| !c.function.ranks())
 }
 
 fn access_name(a: &Access, columns: &Columns<'_>) -> (&'static str, &'static str) {

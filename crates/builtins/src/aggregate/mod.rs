@@ -185,12 +185,7 @@ impl State {
         self.rows += 1;
         match &mut self.core {
             Core::Count => {}
-            Core::Whole(sum) => {
-                *sum += match value {
-                    Value::Money(m) => *m as i128,
-                    other => other.as_i64().unwrap_or(0) as i128,
-                };
-            }
+            Core::Whole(sum) => *sum += whole_of(value),
             Core::Decimal(sum) => {
                 let Value::Decimal(d) = value else { return Ok(()) };
                 *sum = sum.checked_add(*d).ok_or_else(|| too_large(self.argument))?;
@@ -218,6 +213,45 @@ impl State {
                 }
                 text.extend_from_slice(one.as_bytes().unwrap_or(&[]));
             }
+        }
+        Ok(())
+    }
+
+    /// Whether `remove` undoes `step` exactly: counts, exact sums and checksums.
+    pub fn is_removable(&self) -> bool {
+        matches!(self.core, Core::Count | Core::Whole(_) | Core::Decimal(_) | Core::Checksum(_))
+    }
+
+    /// The order by which a value replaces the one before in MIN or MAX; `None` for all others.
+    pub fn replaces(&self) -> Option<Ordering> {
+        match self.core {
+            Core::Extreme(_, order) => Some(order),
+            _ => None,
+        }
+    }
+
+    /// Takes back one value that `step` has taken, where that can be done.
+    ///
+    /// # Errors
+    /// 8115 when a sum leaves 38 digits.
+    pub fn remove(&mut self, value: &Value) -> SqlResult<()> {
+        debug_assert!(self.is_removable(), "others are not undone");
+        if value.is_null() {
+            return Ok(());
+        }
+        self.rows -= 1;
+        match &mut self.core {
+            Core::Whole(sum) => *sum -= whole_of(value),
+            Core::Decimal(sum) => {
+                let Value::Decimal(d) = value else { return Ok(()) };
+                *sum = sum.checked_sub(*d).ok_or_else(|| too_large(self.argument))?;
+            }
+            Core::Checksum(sum) => *sum ^= value.as_i64().unwrap_or(0) as i32,
+            Core::Count
+            | Core::Float { .. }
+            | Core::Spread { .. }
+            | Core::Extreme(..)
+            | Core::Text(..) => {}
         }
         Ok(())
     }
@@ -340,6 +374,13 @@ impl State {
 
 fn too_large(_: SqlType) -> SqlError {
     SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&"expression", &"numeric"])
+}
+
+fn whole_of(value: &Value) -> i128 {
+    match value {
+        Value::Money(m) => *m as i128,
+        other => other.as_i64().unwrap_or(0) as i128,
+    }
 }
 
 fn float_of(value: &Value) -> f64 {

@@ -285,10 +285,31 @@ fn window_functions_count_within_partitions() {
         table.load(&pair(p, Some(o)));
     }
     bench.tables.insert(1, table);
-    let sum = |running_rows| WindowFunction::Aggregate {
+    use FrameEnd::{Current, Following, Last, Preceding};
+    const EDGES: [i64; 9] = [5, 5, 6, 7, 7, 1, 2, 2, 3];
+    let rows = |start, end| Frame { rows: true, start, end };
+    let most = |frame| WindowFunction::Aggregate {
+        function: builtins::Aggregate::Max,
+        argument: Some(col(1)),
+        frame,
+    };
+    let edge = |last, frame| WindowFunction::Edge {
+        argument: col(1),
+        last,
+        frame,
+        ignore_nulls: false,
+    };
+    let shifted = |lead| WindowFunction::Shifted {
+        argument: col(1),
+        offset: Scalar::constant(Value::BigInt(2), SqlType::BigInt),
+        default: Some(int(0)),
+        lead,
+        ignore_nulls: false,
+    };
+    let sum = |frame| WindowFunction::Aggregate {
         function: builtins::Aggregate::Sum,
         argument: Some(col(1)),
-        running_rows,
+        frame,
     };
     let cases: Vec<(WindowFunction, &[i64])> = vec![
         (WindowFunction::RowNumber, &[1, 2, 3, 4, 5, 1, 1, 2, 3]),
@@ -296,9 +317,17 @@ fn window_functions_count_within_partitions() {
         (WindowFunction::DenseRank, &[1, 1, 2, 3, 3, 1, 1, 1, 2]),
         (WindowFunction::Ntile(int(2)), &[1, 1, 1, 2, 2, 1, 1, 1, 2]),
         (WindowFunction::Ntile(int(4)), &[1, 1, 2, 3, 4, 1, 1, 2, 3]),
-        (sum(None), &[30, 30, 30, 30, 30, 1, 7, 7, 7]),
-        (sum(Some(true)), &[5, 10, 16, 23, 30, 1, 2, 4, 7]),
-        (sum(Some(false)), &[10, 10, 16, 30, 30, 1, 4, 4, 7]),
+        (sum(Frame::WHOLE), &[30, 30, 30, 30, 30, 1, 7, 7, 7]),
+        (sum(Frame::ROWS), &[5, 10, 16, 23, 30, 1, 2, 4, 7]),
+        (sum(Frame::RANGE), &[10, 10, 16, 30, 30, 1, 4, 4, 7]),
+        (sum(rows(Preceding(1), Following(1))), &[10, 16, 18, 20, 14, 1, 4, 7, 5]),
+        (sum(rows(Current, Last)), &[30, 25, 20, 14, 7, 1, 7, 5, 3]),
+        (most(rows(Preceding(2), Current)), &[5, 5, 6, 7, 7, 1, 2, 2, 3]),
+        (most(rows(Current, Following(1))), &[5, 6, 7, 7, 7, 1, 2, 3, 3]),
+        (edge(true, Frame { rows: false, ..rows(Current, Current) }), &EDGES),
+        (edge(false, rows(Preceding(1), Current)), &[5, 5, 5, 6, 7, 1, 2, 2, 2]),
+        (shifted(false), &[0, 0, 5, 5, 6, 0, 0, 0, 2]),
+        (shifted(true), &[6, 7, 7, 0, 0, 0, 3, 0, 0]),
     ];
     let window = |functions: Vec<WindowFunction>| {
         let call = |(i, function): (usize, WindowFunction)| WindowCall {

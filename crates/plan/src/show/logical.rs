@@ -1,7 +1,7 @@
 //! Logical trees as text.
 
 use super::{Show, line, list};
-use crate::{Get, Logical, VirtualGet, WindowCall, WindowFunction};
+use crate::{Frame, Get, Logical, VirtualGet, WindowCall};
 use std::fmt;
 
 impl Show for Logical {
@@ -87,22 +87,20 @@ pub(super) fn show_window_calls(f: &mut fmt::Formatter<'_>, calls: &[WindowCall]
     f.write_str(" compute ")?;
     list(f, calls, |f, c| {
         write!(f, "{} = ", c.output)?;
-        match &c.function {
-            WindowFunction::RowNumber => f.write_str("ROW_NUMBER()"),
-            WindowFunction::Rank => f.write_str("RANK()"),
-            WindowFunction::DenseRank => f.write_str("DENSE_RANK()"),
-            WindowFunction::Ntile(n) => write!(f, "NTILE({n})"),
-            WindowFunction::Aggregate { function, argument, running_rows } => {
-                write!(f, "{}(", function.name())?;
-                match argument {
-                    Some(x) => write!(f, "{x})")?,
-                    None => f.write_str("*)")?,
-                }
-                match running_rows {
-                    None => Ok(()),
-                    Some(true) => f.write_str(" running rows"),
-                    Some(false) => f.write_str(" running range"),
-                }
+        write!(f, "{}(", c.function.name().to_ascii_uppercase())?;
+        if c.function.arguments().next().is_none() && !c.function.ranks() {
+            f.write_str("*")?;
+        }
+        for (n, x) in c.function.arguments().enumerate() {
+            write!(f, "{}{x}", if n == 0 { "" } else { ", " })?;
+        }
+        f.write_str(")")?;
+        match c.function.frame() {
+            None | Some(Frame::WHOLE) => Ok(()),
+            Some(Frame::ROWS) => f.write_str(" running rows"),
+            Some(Frame::RANGE) => f.write_str(" running range"),
+            Some(Frame { rows, start, end }) => {
+                write!(f, " {} {start:?} to {end:?}", if rows { "rows" } else { "range" })
             }
         }
     })?;

@@ -221,6 +221,8 @@ pub struct IdentityColumn {
 /// The window of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Over {
+    /// `OVER w`, `OVER (w …)`: a window of the WINDOW clause.
+    pub window: Option<Name>,
     pub partition_by: Vec<Expr>,
     pub order_by: Vec<OrderItem>,
     pub frame: Option<Box<Frame>>,

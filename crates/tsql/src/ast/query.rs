@@ -2,8 +2,8 @@
 #![expect(missing_docs, reason = "fields are named as the grammar names them")]
 
 use super::{
-    AssignOp, ColumnName, Condition, Expr, FunctionCall, MethodCall, Name, ObjectName, Setting,
-    Span, Statement, TypeName,
+    AssignOp, ColumnName, Condition, Expr, FunctionCall, MethodCall, Name, ObjectName, Over,
+    Setting, Span, Statement, TypeName,
 };
 
 /// A SELECT as a statement (also a view's body): with CTEs before, OPTION behind.
@@ -84,6 +84,8 @@ pub struct Select {
     pub filter: Option<Condition>,
     pub group_by: Option<Box<GroupBy>>,
     pub having: Option<Condition>,
+    /// `WINDOW name AS (…), …`
+    pub windows: Vec<(Name, Over)>,
     pub span: Span,
 }
 

@@ -236,7 +236,25 @@ impl Parser<'_> {
             return Ok(None);
         }
         let first = self.advance();
+        if self.kind() != TokenKind::LeftParen {
+            let window = Some(self.name()?);
+            let span = self.span_from(first);
+            let (partition_by, order_by) = (Vec::new(), Vec::new());
+            return Ok(Some(Box::new(Over { window, partition_by, order_by, frame: None, span })));
+        }
+        self.window().map(|over| Some(Box::new(over)))
+    }
+
+    /// `([name] [PARTITION BY …] [ORDER BY …] [frame])`
+    #[inline(never)]
+    pub(super) fn window(&mut self) -> Parse<Over> {
+        let first = self.peek();
         self.expect(TokenKind::LeftParen)?;
+        let mut window = None;
+        let partitions = self.peek_at(1).keyword == Keyword::By;
+        if self.at_name() && !partitions && !self.at_frame() {
+            window = Some(self.name()?);
+        }
         let mut partition_by = Vec::new();
         if self.eat_word("PARTITION") {
             self.expect_keyword(Keyword::By)?;
@@ -246,7 +264,16 @@ impl Parser<'_> {
         let frame = self.frame()?;
         self.expect(TokenKind::RightParen)?;
         let span = self.span_from(first);
-        Ok(Some(Box::new(Over { partition_by, order_by, frame, span })))
+        Ok(Over { window, partition_by, order_by, frame, span })
+    }
+
+    /// ROWS or RANGE, and not a window of that name.
+    fn at_frame(&self) -> bool {
+        let token = self.peek();
+        let text = self.token_text(token);
+        token.kind == TokenKind::Word
+            && (text.eq_ignore_ascii_case("ROWS") || text.eq_ignore_ascii_case("RANGE"))
+            && self.peek_at(1).kind != TokenKind::RightParen
     }
 
     #[inline(never)]

@@ -4,8 +4,8 @@ use base::messages;
 
 use super::{Parse, Parser};
 use crate::ast::{
-    AssignOp, GroupBy, GroupElement, GroupWith, Name, Select, SelectInto, SelectItem, TableSource,
-    Top,
+    AssignOp, GroupBy, GroupElement, GroupWith, Name, Over, Select, SelectInto, SelectItem,
+    TableSource, Top,
 };
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
@@ -27,8 +27,32 @@ impl Parser<'_> {
             true => Some(self.condition()?),
             false => None,
         };
+        let windows = self.optional_windows()?;
         let span = self.span_from(first);
-        Ok(Select { distinct, top, items, into, from, filter, group_by, having, span })
+        Ok(Select { distinct, top, items, into, from, filter, group_by, having, windows, span })
+    }
+
+    /// `WINDOW name AS (…), …`
+    fn optional_windows(&mut self) -> Parse<Vec<(Name, Over)>> {
+        if !self.at_windows() {
+            return Ok(Vec::new());
+        }
+        self.advance();
+        self.comma_list(|p| {
+            let name = p.name()?;
+            p.expect_keyword(Keyword::As)?;
+            Ok((name, p.window()?))
+        })
+    }
+
+    /// A WINDOW clause follows, and no alias of that name.
+    pub(super) fn at_windows(&self) -> bool {
+        let token = self.peek();
+        token.kind == TokenKind::Word
+            && self.token_text(token).eq_ignore_ascii_case("WINDOW")
+            && Self::names(self.peek_at(1))
+            && self.peek_at(2).keyword == Keyword::As
+            && self.peek_at(3).kind == TokenKind::LeftParen
     }
 
     /// `TOP (expr)|constant [PERCENT] [WITH TIES]`

@@ -1,0 +1,177 @@
+//! An aggregate over a frame both of whose ends move forward.
+//!
+//! Each row enters once and leaves once:
+//!
+//! * counts, exact sums and checksums take a row back by subtracting it;
+//! * MIN and MAX keep a queue of the values that can still be the answer, best first: a value that
+//!   comes in drops those behind which it would never be seen again;
+//! * float sums and spreads cannot be subtracted without loss. They are two stacks: each entry of
+//!   the front one is the aggregate of its row and all behind it in that stack, the back one is
+//!   summed up; when the front is used up, the back becomes it.
+//!
+//! So a row costs O(1) amortised whatever the width of the frame. The first needs no memory but
+//! the lane, the others at most an entry for each row of the frame.
+
+use super::lane::Lane;
+use crate::run::Run;
+use base::SqlResult;
+use builtins::{Aggregate, State};
+use std::collections::VecDeque;
+use types::{Collation, SqlType, Value, compare};
+
+/// The reader of the lane for rows that enter.
+const ENTERING: usize = 0;
+/// The reader for rows that leave.
+const LEAVING: usize = 1;
+/// Readers that a lane for `Sliding` needs.
+pub(super) const READERS: usize = 2;
+
+/// What is computed, and of what.
+#[derive(Clone, Copy)]
+pub(super) struct Summed {
+    pub(super) function: Aggregate,
+    pub(super) argument: SqlType,
+    pub(super) collation: Collation,
+}
+
+impl Summed {
+    /// A state that has seen no row.
+    pub(super) fn start(self) -> State {
+        self.function.start(self.argument, self.collation, Value::Null)
+    }
+}
+
+/// See the top of the file.
+pub(super) struct Sliding {
+    summed: Summed,
+    kind: Kind,
+    /// Rows from here …
+    start: u64,
+    /// … to here are in it.
+    end: u64,
+    memory_bytes: usize,
+}
+
+enum Kind {
+    Subtracting(State),
+    Extreme(VecDeque<(u64, Value)>),
+    Stacks { front: Vec<State>, back: State, behind: Vec<Value> },
+}
+
+impl Sliding {
+    pub(super) fn new(summed: Summed) -> Sliding {
+        let state = summed.start();
+        let kind = if state.is_removable() {
+            Kind::Subtracting(state)
+        } else if state.replaces().is_some() {
+            Kind::Extreme(VecDeque::new())
+        } else {
+            Kind::Stacks { front: Vec::new(), back: state, behind: Vec::new() }
+        };
+        Sliding { summed, kind, start: 0, end: 0, memory_bytes: 0 }
+    }
+
+    /// Begins another partition.
+    pub(super) fn begin(&mut self, run: &mut Run<'_>) {
+        run.give_memory(self.memory_bytes);
+        *self = Sliding::new(self.summed);
+    }
+
+    /// The aggregate of the rows from `start` up to `end`, neither of which has been greater.
+    pub(super) fn over(
+        &mut self,
+        run: &mut Run<'_>,
+        lane: &mut Lane,
+        start: u64,
+        end: u64,
+    ) -> SqlResult<Value> {
+        debug_assert!(start >= self.start && end >= self.end, "frames move forward");
+        while self.end < end {
+            run.tick()?;
+            let value = lane.get(ENTERING, self.end)?;
+            self.enter(run, value)?;
+            self.end += 1;
+        }
+        while self.start < start {
+            run.tick()?;
+            self.leave(lane)?;
+            self.start += 1;
+        }
+        let (answer, saw_null) = self.answer()?;
+        run.outcome.nulls_eliminated |= saw_null;
+        Ok(answer)
+    }
+
+    fn enter(&mut self, run: &mut Run<'_>, value: Value) -> SqlResult<()> {
+        let bytes = match &mut self.kind {
+            Kind::Subtracting(state) => return state.step(&value),
+            Kind::Extreme(_) if value.is_null() => {
+                run.outcome.nulls_eliminated = true;
+                return Ok(());
+            }
+            Kind::Extreme(queue) => {
+                let replaces = self.summed.start().replaces();
+                let collation = self.summed.collation;
+                let beaten = |last: &(u64, Value)| {
+                    let order = compare(&value, &last.1, collation);
+                    order.is_eq() || Some(order) == replaces
+                };
+                while queue.back().is_some_and(beaten) {
+                    queue.pop_back();
+                }
+                let bytes = size_of::<(u64, Value)>() + value.heap_bytes();
+                queue.push_back((self.end, value));
+                bytes
+            }
+            Kind::Stacks { back, behind, .. } => {
+                back.step(&value)?;
+                behind.push(value);
+                size_of::<Value>() + size_of::<State>()
+            }
+        };
+        // What is dropped is not given back before the partition ends: a bound, not a balance.
+        run.overdraw_memory(bytes);
+        self.memory_bytes += bytes;
+        Ok(())
+    }
+
+    fn leave(&mut self, lane: &mut Lane) -> SqlResult<()> {
+        let summed = self.summed;
+        match &mut self.kind {
+            Kind::Subtracting(state) => state.remove(&lane.get(LEAVING, self.start)?)?,
+            Kind::Extreme(queue) => {
+                if queue.front().is_some_and(|(at, _)| *at <= self.start) {
+                    queue.pop_front();
+                }
+            }
+            Kind::Stacks { front, back, behind } => {
+                if front.is_empty() {
+                    let mut sum = summed.start();
+                    for value in behind.drain(..).rev() {
+                        sum.step(&value)?;
+                        front.push(sum.clone());
+                    }
+                    *back = summed.start();
+                }
+                front.pop();
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&self) -> SqlResult<(Value, bool)> {
+        match &self.kind {
+            Kind::Subtracting(state) => Ok((state.finish()?, state.saw_null())),
+            Kind::Extreme(queue) => {
+                Ok((queue.front().map_or(Value::Null, |(_, v)| v.clone()), false))
+            }
+            Kind::Stacks { front, back, .. } => {
+                let mut all = back.clone();
+                if let Some(rest) = front.last() {
+                    all.merge(rest)?;
+                }
+                Ok((all.finish()?, all.saw_null()))
+            }
+        }
+    }
+}
