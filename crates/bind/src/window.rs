@@ -47,11 +47,9 @@ impl Kind {
     /// Fewest and most arguments.
     fn arguments(self) -> (usize, usize) {
         match self {
-            Kind::RowNumber
-            | Kind::Rank
-            | Kind::DenseRank
-            | Kind::PercentRank
-            | Kind::CumeDist => (0, 0),
+            Kind::RowNumber | Kind::Rank | Kind::DenseRank | Kind::PercentRank | Kind::CumeDist => {
+                (0, 0)
+            }
             Kind::Ntile
             | Kind::FirstValue
             | Kind::LastValue
@@ -170,8 +168,7 @@ impl Binder<'_> {
             let facts: [&dyn std::fmt::Display; 2] = [&name, &call.name.object];
             return Err(SqlError::new(messages::OPERAND_TYPE_INVALID, &facts));
         }
-        let argument =
-            if continuous { self.implicit(argument, SqlType::Float)? } else { argument };
+        let argument = if continuous { self.implicit(argument, SqlType::Float)? } else { argument };
         let ty = ScalarType { nullable: true, ..argument.ty };
         let mut ordered = over.clone();
         ordered.order_by = call.within_group.clone();
@@ -287,10 +284,7 @@ impl Binder<'_> {
     }
 
     /// A window with what the WINDOW clause says of the name in it.
-    fn named_window<'o>(
-        &self,
-        over: &'o ast::Over,
-    ) -> SqlResult<std::borrow::Cow<'o, ast::Over>> {
+    fn named_window<'o>(&self, over: &'o ast::Over) -> SqlResult<std::borrow::Cow<'o, ast::Over>> {
         use std::borrow::Cow;
         let Some(name) = &over.window else { return Ok(Cow::Borrowed(over)) };
         let mut whole = over.clone();
@@ -299,8 +293,7 @@ impl Binder<'_> {
         while let Some(name) = next.take() {
             let named = self.scopes.last().map_or(&[][..], |s| &s.window_names);
             let unknown = || SqlError::new(messages::WINDOW_UNKNOWN, &[&name]).at_line(name.line);
-            let (_, base) =
-                named.iter().find(|(n, _)| self.same(n, &name)).ok_or_else(unknown)?;
+            let (_, base) = named.iter().find(|(n, _)| self.same(n, &name)).ok_or_else(unknown)?;
             seen += 1;
             if seen > named.len() {
                 return Err(SqlError::new(messages::WINDOW_CYCLE, &[]).at_line(name.line));

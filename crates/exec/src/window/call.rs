@@ -323,7 +323,8 @@ fn ntile(groups: Option<i64>, row: u64, total: u64) -> SqlResult<u64> {
     };
     let (size, larger) = (total / groups, total % groups);
     let in_larger = larger * (size + 1);
-    Ok(if row < in_larger { row / (size + 1) } else { larger + (row - in_larger) / size.max(1) } + 1)
+    Ok(if row < in_larger { row / (size + 1) } else { larger + (row - in_larger) / size.max(1) }
+        + 1)
 }
 
 /// The rows of a frame, from the first to the one after the last.

@@ -32,7 +32,6 @@ struct Reader {
     last: Option<Value>,
 }
 
-
 impl Lane {
     /// A lane for so many readers.
     pub(super) fn new(readers: usize) -> Lane {

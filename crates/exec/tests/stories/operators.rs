@@ -293,12 +293,8 @@ fn window_functions_count_within_partitions() {
         argument: Some(col(1)),
         frame,
     };
-    let edge = |last, frame| WindowFunction::Edge {
-        argument: col(1),
-        last,
-        frame,
-        ignore_nulls: false,
-    };
+    let edge =
+        |last, frame| WindowFunction::Edge { argument: col(1), last, frame, ignore_nulls: false };
     let shifted = |lead| WindowFunction::Shifted {
         argument: col(1),
         offset: Scalar::constant(Value::BigInt(2), SqlType::BigInt),

@@ -126,7 +126,11 @@ impl Parser<'_> {
         }
         // A name before a colon is a label: the next statement.
         let label = self.peek_at(1).kind == TokenKind::Colon;
-        if self.at_name() && !label && !self.at_windows() { self.name().map(Some) } else { Ok(None) }
+        if self.at_name() && !label && !self.at_windows() {
+            self.name().map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// A string constant's value.
