@@ -276,15 +276,8 @@ fn concatenation_startup_filters_and_select_assign() {
     assert_eq!((outcome.rows_affected, &bench.variables[0]), (10, &Value::Int(450)));
 }
 
-#[test]
-fn window_functions_count_within_partitions() {
-    let mut bench = Bench::default();
-    let table = Fake::heap();
-    // Partition, order: as a sort has left them.
-    for (p, o) in [(1, 5), (1, 5), (1, 6), (1, 7), (1, 7), (2, 1), (3, 2), (3, 2), (3, 3)] {
-        table.load(&pair(p, Some(o)));
-    }
-    bench.tables.insert(1, table);
+/// Functions of a window over (1: 5, 5, 6, 7, 7), (2: 1), (3: 2, 2, 3) with their answers.
+fn window_cases() -> Vec<(WindowFunction, &'static [i64])> {
     use FrameEnd::{Current, Following, Last, Preceding};
     const EDGES: [i64; 9] = [5, 5, 6, 7, 7, 1, 2, 2, 3];
     let rows = |start, end| Frame { rows: true, start, end };
@@ -307,7 +300,7 @@ fn window_functions_count_within_partitions() {
         argument: Some(col(1)),
         frame,
     };
-    let cases: Vec<(WindowFunction, &[i64])> = vec![
+    vec![
         (WindowFunction::RowNumber, &[1, 2, 3, 4, 5, 1, 1, 2, 3]),
         (WindowFunction::Rank, &[1, 1, 3, 4, 4, 1, 1, 1, 3]),
         (WindowFunction::DenseRank, &[1, 1, 2, 3, 3, 1, 1, 1, 2]),
@@ -324,7 +317,19 @@ fn window_functions_count_within_partitions() {
         (edge(false, rows(Preceding(1), Current)), &[5, 5, 5, 6, 7, 1, 2, 2, 2]),
         (shifted(false), &[0, 0, 5, 5, 6, 0, 0, 0, 2]),
         (shifted(true), &[6, 7, 7, 0, 0, 0, 3, 0, 0]),
-    ];
+    ]
+}
+
+#[test]
+fn window_functions_count_within_partitions() {
+    let mut bench = Bench::default();
+    let table = Fake::heap();
+    // Partition, order: as a sort has left them.
+    for (p, o) in [(1, 5), (1, 5), (1, 6), (1, 7), (1, 7), (2, 1), (3, 2), (3, 2), (3, 3)] {
+        table.load(&pair(p, Some(o)));
+    }
+    bench.tables.insert(1, table);
+    let cases = window_cases();
     let window = |functions: Vec<WindowFunction>| {
         let call = |(i, function): (usize, WindowFunction)| WindowCall {
             function,
