@@ -57,12 +57,14 @@ messages! {
     ORDER_BY_DUPLICATE = 169, 15, "A column has been specified more than once in the order by list. Columns in the order by list must be unique.";
     COLUMN_NEEDS_TYPE = 173, 15, "The definition for column '{0}' must include a data type.";
     FUNCTION_ARGUMENT_COUNT = 174, 15, "The {0} function requires {1} argument(s).";
+    IDENTITY_FUNCTION_NO_INTO = 177, 15, "The IDENTITY function can only be used when the SELECT statement has an INTO clause.";
     RETURN_VALUE_CONTEXT = 178, 15, "A RETURN statement with a return value cannot be used in this context.";
     OUTPUT_OF_CONSTANT = 179, 15, "Cannot use the OUTPUT option when passing a constant to a stored procedure.";
     TOO_MANY_PARAMETERS = 180, 15, "There are too many parameters in this {0} statement. The maximum number is {1}.";
     FUNCTION_ARGUMENT_RANGE = 189, 15, "The {0} function requires {1} to {2} arguments.";
     STATEMENT_NESTED_TOO_DEEPLY = 191, 15, "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.";
     NOT_RECOGNIZED = 195, 15, "'{0}' is not a recognized {1}.";
+    INTO_NOT_FIRST = 196, 15, "SELECT INTO must be the first query in a statement containing a UNION, INTERSECT or EXCEPT operator.";
     EXECUTE_ARGUMENT_COUNT = 201, 16, "Procedure or function '{0}' expects parameter '{1}', which was not supplied.";
     UNION_COUNT = 205, 16, "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal number of expressions in their target lists.";
     OPERAND_CLASH = 206, 16, "Operand type clash: {0} is incompatible with {1}";
@@ -283,6 +285,8 @@ messages! {
     UPDATE_IDENTITY = 8102, 16, "Cannot update identity column '{0}'.";
     IDENTITY_INSERT_NO_PROPERTY = 8106, 16, "Table '{0}' does not have the identity property. Cannot perform SET operation.";
     IDENTITY_INSERT_OTHER = 8107, 16, "IDENTITY_INSERT is already ON for table '{0}'. Cannot perform SET operation for table '{1}'.";
+    INTO_IDENTITY_INHERITED = 8108, 16, "Cannot add identity column, using the SELECT INTO statement, to table '{0}', which already has column '{1}' that inherits the identity property.";
+    INTO_IDENTITY_MULTIPLE = 8109, 16, "Attempting to add multiple identity columns to table '{0}' using the SELECT INTO statement.";
     TABLE_MULTIPLE_PRIMARY = 8110, 16, "Cannot add multiple PRIMARY KEY constraints to table '{0}'.";
     PRIMARY_NULLABLE = 8111, 16, "Cannot define PRIMARY KEY constraint on nullable column in table '{0}'.";
     CLUSTERED_MULTIPLE = 8112, 16, "Cannot add more than one clustered index for constraints on table '{0}'.";

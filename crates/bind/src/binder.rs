@@ -1,6 +1,7 @@
 //! The state of one binding: slots, references, subqueries, scopes, depth.
 
 use crate::environment::{Bound, Environment, IntoTable};
+use crate::into::IdentityFunction;
 use crate::scope::Scope;
 use base::limits::EXPRESSION_DEPTH_MAX;
 use base::{SqlError, SqlResult, messages};
@@ -40,6 +41,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) subqueries: Vec<Subquery<Logical>>,
     pub(crate) header: Header,
     pub(crate) into: Option<IntoTable>,
+    /// Items of the select list of an INTO.
+    pub(crate) identity_functions: Vec<IdentityFunction>,
     /// References on a side of an outer join that may be absent.
     pub(crate) nullable_references: BTreeSet<TableNo>,
     slots: u32,
@@ -66,6 +69,7 @@ impl<'a> Binder<'a> {
             subqueries: Vec::new(),
             header,
             into: None,
+            identity_functions: Vec::new(),
             nullable_references: BTreeSet::new(),
             slots: 0,
             depth: 0,

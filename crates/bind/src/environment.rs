@@ -3,7 +3,7 @@
 use base::ObjectId;
 use catalog::view::{Catalogs, Object};
 use plan::{LogicalPlan, VariableId};
-use types::SqlType;
+use types::{Collation, SqlType};
 
 /// The variables and parameters a statement sees. Implemented by `session`.
 pub trait Variables {
@@ -38,4 +38,23 @@ pub struct Bound {
 pub struct IntoTable {
     /// As written.
     pub name: tsql::ast::ObjectName,
+    /// Its columns.
+    pub columns: Vec<IntoColumn>,
+}
+
+/// A column of an [`IntoTable`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntoColumn {
+    /// Its name.
+    pub name: Box<str>,
+    /// Its type.
+    pub sql_type: SqlType,
+    /// As `sys.columns` has it; 0 when the type says all.
+    pub user_type_id: i32,
+    /// Whether NULL may be stored.
+    pub nullable: bool,
+    /// How its characters compare.
+    pub collation: Collation,
+    /// Seed and increment of an identity column.
+    pub identity: Option<(i128, i128)>,
 }

@@ -71,7 +71,9 @@ impl Binder<'_> {
             ExprKind::AtTimeZone { .. } => Err(unsupported("AT TIME ZONE", line)),
             ExprKind::Method(_) => Err(unsupported("methods of types", line)),
             ExprKind::NextValue(_) => Err(unsupported("NEXT VALUE FOR", line)),
-            ExprKind::Identity(_) => Err(unsupported("the IDENTITY function", line)),
+            ExprKind::Identity(_) => {
+                Err(SqlError::new(messages::IDENTITY_FUNCTION_NO_INTO, &[]).at_line(line))
+            }
         }
     }
 

@@ -32,6 +32,7 @@ mod expression;
 mod function;
 mod hint;
 mod insert;
+mod into;
 mod literal;
 mod order;
 mod query;
@@ -45,7 +46,8 @@ mod update;
 mod window;
 
 pub use convert::declared_type;
-pub use environment::{Bound, Environment, IntoTable, Variables};
+pub use environment::{Bound, Environment, IntoColumn, IntoTable, Variables};
+pub use into::into_of;
 
 use base::SqlResult;
 use binder::Binder;
@@ -63,6 +65,23 @@ pub fn bind_statement(
 ) -> SqlResult<Bound> {
     let mut binder = Binder::new(environment);
     let bound = binder.statement(&statement.kind).and_then(|s| binder.finish(s));
+    bound.map_err(|e| e.at_line(statement.span.line))
+}
+
+/// Binds a SELECT INTO whose table has been made, as the INSERT that fills it.
+///
+/// # Errors
+/// As [`bind_statement`]; 208 while the table is not there.
+pub fn bind_select_into(
+    environment: &Environment<'_>,
+    statement: &ast::Statement,
+) -> SqlResult<Bound> {
+    let mut binder = Binder::new(environment);
+    let bound = match binder.statement(&statement.kind) {
+        Ok(Statement::Query(query)) => binder.insert_into_made(query),
+        other => other,
+    };
+    let bound = bound.and_then(|s| binder.finish(s));
     bound.map_err(|e| e.at_line(statement.span.line))
 }
 

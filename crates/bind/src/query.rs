@@ -46,6 +46,8 @@ pub(crate) struct OutColumn {
     pub(crate) stored: bool,
     /// The word NULL.
     pub(crate) untyped_null: bool,
+    /// It is calculated: a column made of it may hold NULL, as an overflow might give it.
+    pub(crate) calculated: bool,
 }
 
 /// A query with its names resolved.
@@ -65,7 +67,9 @@ impl Binder<'_> {
         self.with_ctes(s.with.as_deref(), |b| match assigning(&s.query) {
             Some(select) => b.select_assign(select, &s.query),
             None => {
-                let result = b.query(&s.query, Place::Statement)?;
+                b.into = crate::into_of(s).map(crate::IntoTable::of);
+                let mut result = b.query(&s.query, Place::Statement)?;
+                b.note_into(&mut result.tree, &result.columns)?;
                 let columns = result.columns.iter().map(result_column).collect();
                 Ok(Statement::Query(Query { source: result.tree, columns }))
             }

@@ -12,7 +12,7 @@ use crate::order::{OrderBy, push_key};
 use crate::query::{Ordering, OutColumn, Place, QueryResult};
 use crate::scope::{Clause, Scope, WindowGroup};
 use base::{SqlError, SqlResult, messages};
-use plan::{Grouping, Logical, Predicate, Scalar, Slot, SortKey, VariableId};
+use plan::{Grouping, Logical, Predicate, Scalar, ScalarKind, Slot, SortKey, VariableId};
 use tsql::ast::{self, ExprKind, GroupElement, SelectItem};
 use types::Collation;
 
@@ -47,13 +47,16 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::SYNTAX_NEAR, &[&"="]));
         }
         if let Some(into) = &s.into {
-            if place != Place::Statement {
-                return Err(SqlError::new(messages::SYNTAX_NEAR_KEYWORD, &[&"INTO"]));
+            let first = self.into.as_ref().is_some_and(|i| i.name.span == into.table.span);
+            if !first {
+                return Err(match place {
+                    Place::Operand => SqlError::new(messages::INTO_NOT_FIRST, &[]),
+                    _ => SqlError::new(messages::SYNTAX_NEAR_KEYWORD, &[&"INTO"]),
+                });
             }
             if into.filegroup.is_some() {
                 return Err(unsupported("SELECT INTO … ON filegroup", s.span.line));
             }
-            self.into = Some(crate::IntoTable { name: into.table.clone() });
         }
         let exists = place == Place::Subquery { exists: true };
         let from = self.from(&s.from)?;
@@ -166,6 +169,12 @@ impl Binder<'_> {
                     ExprKind::Column(name) => Some(self.column(name)?),
                     _ => None,
                 };
+                if let ExprKind::Identity(f) = &expr.kind {
+                    let name = alias.as_ref().map(|a| a.text.clone());
+                    let value = self.identity_function(out.len(), f, expr.span.line)?;
+                    out.push(Item { name, ..expression_item(value, None) });
+                    return Ok(());
+                }
                 let bound = match own {
                     Some(c) => Item {
                         scalar: c.scalar,
@@ -342,6 +351,8 @@ impl Binder<'_> {
         let mut columns = Vec::with_capacity(block.items.len());
         for (item, untyped_null) in block.items.into_iter().zip(nulls) {
             let ty = item.scalar.ty;
+            let calculated =
+                matches!(item.scalar.kind, ScalarKind::Binary { .. } | ScalarKind::Negate(_));
             let (slot, _) = self.slot_of(item.scalar, &mut computed);
             columns.push(OutColumn {
                 name: item.name,
@@ -351,6 +362,7 @@ impl Binder<'_> {
                 identity: item.identity,
                 stored: item.stored,
                 untyped_null,
+                calculated,
             });
         }
         Ok(QueryResult { tree: computed_columns(tree, computed), columns, only_null })

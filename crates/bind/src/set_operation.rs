@@ -76,6 +76,7 @@ impl Binder<'_> {
                 identity: false,
                 stored: false,
                 untyped_null: scalars.iter().all(is_untyped_null),
+                calculated: false,
             });
         }
         Ok(columns)

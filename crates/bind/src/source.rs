@@ -458,6 +458,7 @@ impl Binder<'_> {
                 identity: false,
                 stored: false,
                 untyped_null,
+                calculated: false,
             });
         }
         let slots = columns.iter().map(|c| c.slot).collect();

@@ -9,7 +9,8 @@ use crate::index_option::{IndexOptions, placement};
 use crate::locate::{is_temporary, name_taken, same_name, schema_for};
 use crate::rebuild::{Content, rebuild};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{IndexKind, PhysicalColumn, Schema, Table};
+use bind::{IntoColumn, IntoTable};
+use catalog::view::{Column, Identity, IndexKind, PhysicalColumn, Schema, Table};
 use tsql::ast::{CreateTable, IndexKind as WrittenKind, Placements, TableDefinition};
 use types::fixed_width;
 
@@ -36,6 +37,58 @@ pub(crate) fn create(s: &CreateTable, text: &str, cx: &mut DdlContext<'_>) -> Sq
     check_row_size(&table)?;
     catalog::lock_object(cx.work, place.view.id(), table.object_id)?;
     rebuild(cx, &place, None, &table, Content::Empty)
+}
+
+/// The table of a SELECT INTO, without rows.
+///
+/// # Errors
+/// 2714 when it exists, 2760, and what columns of those types meet.
+pub fn create_into(into: &IntoTable, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    let line = into.name.span.line;
+    if into.name.object.starts_with("##") {
+        return Err(unsupported("global temporary tables", line));
+    }
+    let (place, schema) = schema_for(cx, &into.name)?;
+    let name = &into.name.object;
+    let temporary = is_temporary(&into.name);
+    let taken = match temporary {
+        true => cx.temp.find(name).is_some(),
+        false => name_taken(&place, schema.id, name),
+    };
+    if taken {
+        let e = SqlError::new(messages::OBJECT_EXISTS, &[name]).with_state(6);
+        return Err(e.at_line(line));
+    }
+    let mut table = empty(&place, &schema, name, temporary);
+    for (n, c) in into.columns.iter().enumerate() {
+        let args: [&dyn std::fmt::Display; 2] = [&c.name, &table.name];
+        if table.columns.iter().any(|other| same_name(&place, &other.name, &c.name)) {
+            return Err(SqlError::new(messages::COLUMN_NAME_TWICE_IN_TABLE, &args).at_line(line));
+        }
+        let of = into_column(n, c);
+        table.columns.push(of);
+    }
+    check_row_size(&table)?;
+    catalog::lock_object(cx.work, place.view.id(), table.object_id)?;
+    rebuild(cx, &place, None, &table, Content::Empty)
+}
+
+fn into_column(n: usize, c: &IntoColumn) -> Column {
+    Column {
+        column_id: n as i32 + 1,
+        name: c.name.clone(),
+        sql_type: c.sql_type,
+        user_type_id: match c.user_type_id {
+            0 => c.sql_type.user_type_id(),
+            known => known,
+        },
+        nullable: c.nullable,
+        collation: c.collation,
+        identity: c.identity.map(|(seed, increment)| Identity { seed, increment }),
+        default: None,
+        computed: None,
+        physical: u16::try_from(n).ok(),
+    }
 }
 
 fn refuse(s: &CreateTable) -> SqlResult<()> {

@@ -53,5 +53,6 @@ pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, T
 pub use databases::{
     Check, Databases, FileChange, FileSize, Growth, NewDatabase, NewFile, Waiting,
 };
+pub use create_table::create_into;
 pub use declare::declare;
 pub use statement::{DdlOutcome, Setting, execute, setting_of};

@@ -113,7 +113,10 @@ impl Instance {
             messages: &mut messages,
             results: &mut results,
         };
-        let outcome = ddl::execute(call.statement, call.text, &mut cx);
+        let outcome = match call.into {
+            Some(into) => ddl::create_into(into, &mut cx).map(|()| DdlOutcome::Changed),
+            None => ddl::execute(call.statement, call.text, &mut cx),
+        };
         let outcome = match outcome {
             Ok(outcome) => outcome,
             // An explanation says more than the error that ends the statement.

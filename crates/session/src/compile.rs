@@ -228,6 +228,12 @@ impl Compiler<'_, '_> {
     fn statement(&mut self, statement: Statement) -> SqlResult<()> {
         let span = statement.span;
         match statement.kind {
+            K::Select(s) if bind::into_of(&s).is_some() => {
+                let kind = K::Select(s);
+                let source = Source::Into(Statement { kind, ..statement });
+                let place = self.place(source, span.line);
+                self.step(StepKind::SelectInto(place), span);
+            }
             K::Select(_) | K::Insert(_) | K::Update(_) | K::Delete(_) => {
                 let place = self.place(Source::Statement(statement), span.line);
                 self.step(StepKind::Run(place), span);

@@ -167,6 +167,8 @@ pub struct DdlCall<'a> {
     pub database: DatabaseId,
     /// The statement.
     pub statement: &'a ast::Statement,
+    /// The table of a SELECT INTO: it alone is to be made.
+    pub into: Option<&'a bind::IntoTable>,
     /// The text that the statement's spans point into.
     pub text: &'a str,
     /// The session's transaction.

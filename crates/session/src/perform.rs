@@ -309,6 +309,43 @@ impl Session {
         Ok(())
     }
 
+    /// The table that a SELECT INTO is to make.
+    pub(crate) fn table_to_be(
+        &self,
+        act: &Activation,
+        place: PlaceId,
+    ) -> SqlResult<bind::IntoTable> {
+        let program = &act.program.value;
+        let held = &program.places[place];
+        let Source::Into(statement) = &held.source else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"the place has no INTO"]));
+        };
+        let visible = Visible { program, count: held.visible };
+        let bound = self.with_names(&visible, self.names_database(act), |environment| {
+            bind::bind_statement(environment, statement)
+        })?;
+        let missing = || SqlError::new(messages::INTERNAL, &[&"the SELECT has no INTO"]);
+        bound.into.ok_or_else(missing)
+    }
+
+    /// Binds something of a text in a database.
+    fn with_names<T>(
+        &self,
+        variables: &Visible<'_>,
+        database: DatabaseId,
+        bind: impl FnOnce(&bind::Environment<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let Some(current) = self.state.view(database) else {
+            return Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]));
+        };
+        let names = Names { state: &self.state, current, variables: Some(variables) };
+        bind(&bind::Environment {
+            catalogs: &names,
+            variables,
+            identity_insert: self.state.identity_insert.as_ref().map(|i| i.object),
+        })
+    }
+
     /// Binds and optimises a place.
     pub(crate) fn bind(
         &self,
@@ -316,23 +353,12 @@ impl Session {
         variables: &Visible<'_>,
         database: DatabaseId,
     ) -> SqlResult<Arc<PhysicalPlan>> {
-        let Some(current) = self.state.view(database) else {
-            return Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]));
-        };
-        let names = Names { state: &self.state, current, variables: Some(variables) };
-        let environment = bind::Environment {
-            catalogs: &names,
-            variables,
-            identity_insert: self.state.identity_insert.as_ref().map(|i| i.object),
-        };
-        let bound = match &place.source {
-            Source::Statement(s) => bind::bind_statement(&environment, s),
-            Source::Scalar(x, wanted) => bind::bind_scalar(&environment, x, *wanted),
-            Source::Condition(c) => bind::bind_condition(&environment, c),
-        }?;
-        if bound.into.is_some() {
-            return Err(SqlError::new(messages::NOT_SUPPORTED, &[&"SELECT INTO"]));
-        }
+        let bound = self.with_names(variables, database, |environment| match &place.source {
+            Source::Statement(s) => bind::bind_statement(environment, s),
+            Source::Into(s) => bind::bind_select_into(environment, s),
+            Source::Scalar(x, wanted) => bind::bind_scalar(environment, x, *wanted),
+            Source::Condition(c) => bind::bind_condition(environment, c),
+        })?;
         Ok(Arc::new(optimize::optimize(bound.plan, &bound.references)?))
     }
 }

@@ -83,6 +83,8 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) enum Source {
     Statement(ast::Statement),
+    /// SELECT … INTO, once its table has been made.
+    Into(ast::Statement),
     Scalar(ast::Expr, Option<SqlType>),
     Condition(ast::Condition),
 }
@@ -109,6 +111,8 @@ pub(crate) struct Step {
 pub(crate) enum StepKind {
     /// SELECT, INSERT, UPDATE, DELETE.
     Run(PlaceId),
+    /// SELECT … INTO.
+    SelectInto(PlaceId),
     /// SET @v, DECLARE @v = …
     Assign {
         variable: VariableId,

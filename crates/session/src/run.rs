@@ -8,7 +8,7 @@
 use crate::activation::Activation;
 use crate::failure::{Failure, Reach};
 use crate::output::{Output, plain_done};
-use crate::plans::{At, Program, Step, StepKind};
+use crate::plans::{At, Program, Source, Step, StepKind};
 use crate::registry::Doing;
 use crate::session::Session;
 use crate::settings::Switches;
@@ -211,6 +211,11 @@ impl Session {
                 self.run_step(*place, act, out, scope)?;
                 return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
             }
+            StepKind::SelectInto(place) => {
+                self.note(step, Doing::Select);
+                self.select_into(*place, act, out, scope)?;
+                return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
+            }
             StepKind::Assign { variable, place } => {
                 let value = self.value(act, *place)?;
                 act.variables[variable.0 as usize] = value;
@@ -256,6 +261,27 @@ impl Session {
         entry.set_doing(doing);
         entry.statement_start.store(step.span.start, Relaxed);
         entry.statement_end.store(step.span.end, Relaxed);
+    }
+
+    /// Makes the table, then fills it: two transactions, unless the user's is open. When rows
+    /// fail, the table stays, without any.
+    fn select_into(
+        &mut self,
+        place: usize,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let table = self.table_to_be(act, place).map_err(Failure::of_binding)?;
+        let program = Arc::clone(&act.program);
+        if let Source::Into(statement) = &program.value.places[place].source {
+            let made = self.define(statement, Some(&table), act, out, scope);
+            made.map_err(|mut failure| {
+                failure.of_binding = true;
+                failure
+            })?;
+        }
+        self.run_step(place, act, out, scope)
     }
 
     fn run_step(
@@ -315,7 +341,7 @@ impl Session {
 
 fn is_change_step(kind: &StepKind, program: &Program) -> bool {
     use tsql::ast::StatementKind as K;
-    let StepKind::Run(place) = kind else { return false };
+    let StepKind::Run(place) = kind else { return matches!(kind, StepKind::SelectInto(_)) };
     match &program.places[*place].source {
         crate::plans::Source::Statement(s) => {
             matches!(s.kind, K::Insert(_) | K::Update(_) | K::Delete(_))

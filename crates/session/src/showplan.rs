@@ -324,6 +324,7 @@ fn kind_of(program: &Program, step: &Step) -> &'static str {
             },
             _ => "SELECT",
         },
+        StepKind::SelectInto(_) => "SELECT INTO",
         StepKind::Assign { .. } => "ASSIGN",
         StepKind::Branch { .. } => "COND",
         StepKind::Return(_) => "RETURN NONE",

@@ -55,7 +55,7 @@ impl Session {
             StepKind::Shutdown { nowait } => self.host.shutdown(*nowait)?,
             StepKind::Definition(statement) => {
                 self.note(step, Doing::Definition);
-                self.define(statement, act, out, scope)?;
+                self.define(statement, None, act, out, scope)?;
             }
             StepKind::Unsupported(what) => {
                 let e = SqlError::new(messages::NOT_SUPPORTED, &[what]);
@@ -256,9 +256,10 @@ impl Session {
     }
 
     /// Runs a statement of the host: CREATE, ALTER, DROP, DBCC …
-    fn define(
+    pub(crate) fn define(
         &mut self,
         statement: &ast::Statement,
+        into: Option<&bind::IntoTable>,
         act: &mut Activation,
         out: &mut Output<'_>,
         scope: DoneScope,
@@ -289,6 +290,7 @@ impl Session {
             session: self.state.id(),
             database: self.state.database,
             statement,
+            into,
             text: &program.value.text,
             work: &mut self.work,
             temp: &mut self.state.temp,

@@ -1,0 +1,210 @@
+//! SELECT … INTO: the columns of the table that is to be, and the INSERT that fills it.
+//!
+//! A column takes name, type, collation and nullability of what the query gives. It inherits
+//! IDENTITY when it is an identity column of the only table that the query reads, and is listed
+//! once; joins, groups and set operations leave a plain column that is not null.
+
+use crate::binder::Binder;
+use crate::environment::{IntoColumn, IntoTable};
+use crate::query::OutColumn;
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Object, Table};
+use plan::{
+    ColumnSource, IdentityColumn, Insert, InsertColumn, LockHints, Logical, Query, Scalar, Slot,
+    Statement,
+};
+use std::sync::Arc;
+use tsql::ast::{self, QueryBody};
+use types::SqlType;
+
+/// A use of the IDENTITY function: the position in the select list, and what it says.
+#[derive(Clone, Copy)]
+pub(crate) struct IdentityFunction {
+    position: usize,
+    sql_type: SqlType,
+    seed: i128,
+    increment: i128,
+}
+
+/// The SELECT of a query that may have an INTO: the first.
+pub(crate) fn first_select(q: &ast::Query) -> Option<&ast::Select> {
+    fn of_body(body: &QueryBody) -> Option<&ast::Select> {
+        match body {
+            QueryBody::Select(s) => Some(s),
+            QueryBody::Parenthesized(q) => first_select(q),
+            QueryBody::SetOperation(s) => of_body(&s.first),
+        }
+    }
+    of_body(&q.body)
+}
+
+/// The INTO of a statement.
+pub fn into_of(s: &ast::SelectStatement) -> Option<&ast::SelectInto> {
+    first_select(&s.query)?.into.as_deref()
+}
+
+impl Binder<'_> {
+    /// Notes an item `IDENTITY(type, seed, increment)`; its value until then is NULL.
+    pub(crate) fn identity_function(
+        &mut self,
+        position: usize,
+        f: &ast::IdentityColumn,
+        line: u32,
+    ) -> SqlResult<Scalar> {
+        let Some(into) = &self.into else {
+            return Err(SqlError::new(messages::IDENTITY_FUNCTION_NO_INTO, &[]).at_line(line));
+        };
+        let name = into.name.object.text.clone();
+        let sql_type = crate::declared_type(&f.type_name, 1)?;
+        let allowed = match sql_type {
+            SqlType::TinyInt | SqlType::SmallInt | SqlType::Int | SqlType::BigInt => true,
+            SqlType::Decimal { scale, .. } => scale == 0,
+            _ => false,
+        };
+        if !allowed {
+            let e = SqlError::new(messages::IDENTITY_INVALID_TYPE, &[&name]);
+            return Err(e.at_line(line));
+        }
+        let (seed, increment) = match &f.seed_increment {
+            Some((seed, increment)) => (self.whole(seed)?, self.whole(increment)?),
+            None => (1, 1),
+        };
+        if increment == 0 {
+            let e = SqlError::new(messages::IDENTITY_INCREMENT_INVALID, &[&name]);
+            return Err(e.at_line(line));
+        }
+        if self.identity_functions.iter().any(|f| f.position != position) {
+            let e = SqlError::new(messages::INTO_IDENTITY_MULTIPLE, &[&name]);
+            return Err(e.at_line(line));
+        }
+        self.identity_functions.push(IdentityFunction { position, sql_type, seed, increment });
+        Ok(Scalar { ty: self.plain(sql_type, false), ..Scalar::null(sql_type) })
+    }
+
+    fn whole(&mut self, e: &ast::Expr) -> SqlResult<i128> {
+        let x = self.expr(e)?;
+        let x = self.implicit(x, SqlType::BigInt)?;
+        let n = x.as_constant().and_then(types::Value::as_i64).map(i128::from);
+        n.ok_or_else(|| SqlError::new(messages::SYNTAX_NEAR, &[&"IDENTITY"]).at_line(e.span.line))
+    }
+
+    /// The columns of the table that a query is to make.
+    pub(crate) fn note_into(
+        &mut self,
+        tree: &mut Logical,
+        columns: &[OutColumn],
+    ) -> SqlResult<()> {
+        if self.into.is_none() {
+            return Ok(());
+        }
+        let inherited = self.inherited(tree, columns);
+        let Some(into) = &mut self.into else { return Ok(()) };
+        let table = &into.name.object.text;
+        for (n, c) in columns.iter().enumerate() {
+            let Some(name) = c.name.clone().filter(|name| !name.is_empty()) else {
+                let e = SqlError::new(messages::NAME_EMPTY, &[]).with_state(5);
+                return Err(e.at_line(into.name.span.line));
+            };
+            let of_function = self.identity_functions.iter().find(|f| f.position == n);
+            let own = inherited.filter(|(at, ..)| *at == n);
+            let identity = match of_function {
+                Some(f) => Some((f.seed, f.increment)),
+                None => own.map(|(_, seed, increment)| (seed, increment)),
+            };
+            into.columns.push(IntoColumn {
+                name,
+                sql_type: of_function.map_or(c.ty.sql_type, |f| f.sql_type),
+                user_type_id: c.user_type_id,
+                nullable: identity.is_none() && (c.ty.nullable || c.untyped_null || c.calculated),
+                collation: c.ty.collation,
+                identity,
+            });
+        }
+        if let (Some((at, ..)), false) = (inherited, self.identity_functions.is_empty()) {
+            let args: [&dyn std::fmt::Display; 2] = [table, &into.columns[at].name];
+            let e = SqlError::new(messages::INTO_IDENTITY_INHERITED, &args);
+            return Err(e.at_line(into.name.span.line));
+        }
+        Ok(())
+    }
+
+    /// The column that inherits IDENTITY, with seed and increment.
+    fn inherited(&self, tree: &mut Logical, columns: &[OutColumn]) -> Option<(usize, i128, i128)> {
+        let mut plain = true;
+        tree.for_each_mut(&mut |node| {
+            plain &= !matches!(
+                node,
+                Logical::Join { .. } | Logical::Aggregate(_) | Logical::Concatenate { .. }
+            );
+        });
+        let mut tables = self.references.iter().filter_map(|r| match &r.reference {
+            Object::Table(t) => t.identity().and_then(|c| t.columns[c].identity),
+            Object::Virtual(_) | Object::Module(_) => None,
+        });
+        let (Some(own), None, true) = (tables.next(), tables.next(), plain) else { return None };
+        let mut listed = columns.iter().enumerate().filter(|(_, c)| c.identity);
+        match (listed.next(), listed.next()) {
+            (Some((at, _)), None) => Some((at, own.seed, own.increment)),
+            _ => None,
+        }
+    }
+
+    /// The query of a SELECT INTO as an INSERT into the table that has been made for it.
+    pub(crate) fn insert_into_made(
+        &mut self,
+        query: Query<Logical>,
+    ) -> SqlResult<Statement<Logical>> {
+        let Some(into) = self.into.clone() else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"the SELECT has no INTO"]));
+        };
+        let found = self.lookup(&into.name)?;
+        let Object::Table(table) = found.object else {
+            return Err(SqlError::new(messages::INVALID_OBJECT, &[&into.name]));
+        };
+        let same = table.columns.len() == into.columns.len()
+            && table.columns.iter().zip(&into.columns).all(|(c, i)| c.sql_type == i.sql_type);
+        if !same {
+            let args: [&dyn std::fmt::Display; 1] = [&into.name.object];
+            return Err(SqlError::new(messages::OBJECT_EXISTS, &args).with_state(6));
+        }
+        self.refer(&found.database, Object::Table(Arc::clone(&table)))?;
+        let columns = self.made_columns(&table, &query)?;
+        let identity = table.identity().and_then(|column| {
+            let own = table.columns[column].identity?;
+            let explicit = matches!(columns[column].source, ColumnSource::Value(_));
+            Some(IdentityColumn { column, seed: own.seed, increment: own.increment, explicit })
+        });
+        let target = crate::target::TargetTable { table, database: found.database };
+        let target = self.target(&target, LockHints::default());
+        let insert = Insert { target, source: query.source, columns, identity };
+        Ok(Statement::Insert(Box::new(insert)))
+    }
+
+    fn made_columns(
+        &mut self,
+        table: &Table,
+        query: &Query<Logical>,
+    ) -> SqlResult<Vec<InsertColumn>> {
+        let mut columns = Vec::with_capacity(query.columns.len());
+        for (n, c) in query.columns.iter().enumerate() {
+            let source = match self.identity_functions.iter().any(|f| f.position == n) {
+                true => ColumnSource::Identity,
+                false => {
+                    let ty = self.plain(c.sql_type, c.nullable);
+                    let value = Scalar::column(c.slot, ty);
+                    ColumnSource::Value(self.for_column(value, table, n)?)
+                }
+            };
+            let slot: Slot = self.new_slot();
+            columns.push(InsertColumn { slot, source });
+        }
+        Ok(columns)
+    }
+}
+
+impl IntoTable {
+    /// Of an INTO clause; its columns are known when the query is bound.
+    pub(crate) fn of(into: &ast::SelectInto) -> IntoTable {
+        IntoTable { name: into.table.clone(), columns: Vec::new() }
+    }
+}
