@@ -89,11 +89,7 @@ impl Binder<'_> {
     }
 
     /// The columns of the table that a query is to make.
-    pub(crate) fn note_into(
-        &mut self,
-        tree: &mut Logical,
-        columns: &[OutColumn],
-    ) -> SqlResult<()> {
+    pub(crate) fn note_into(&mut self, tree: &mut Logical, columns: &[OutColumn]) -> SqlResult<()> {
         if self.into.is_none() {
             return Ok(());
         }

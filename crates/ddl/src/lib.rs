@@ -50,9 +50,9 @@ mod truncate;
 mod type_name;
 
 pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, TempTables};
+pub use create_table::create_into;
 pub use databases::{
     Check, Databases, FileChange, FileSize, Growth, NewDatabase, NewFile, Waiting,
 };
-pub use create_table::create_into;
 pub use declare::declare;
 pub use statement::{DdlOutcome, Setting, execute, setting_of};
