@@ -7,8 +7,8 @@ use base::limits::EXPRESSION_DEPTH_MAX;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Object, Table, VirtualTable};
 use plan::{
-    Get, GetColumn, Header, Logical, LogicalPlan, Plan, Reads, Reference, Scalar, ScalarType, Slot,
-    Statement, Subquery, SubqueryId, TableNo, VirtualGet,
+    FollowUp, FollowUpId, Get, GetColumn, Header, Logical, LogicalPlan, Plan, Reads, Reference,
+    Scalar, ScalarType, Slot, Statement, Subquery, SubqueryId, TableNo, VirtualGet,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -45,6 +45,9 @@ pub(crate) struct Binder<'a> {
     pub(crate) identity_functions: Vec<IdentityFunction>,
     /// References on a side of an outer join that may be absent.
     pub(crate) nullable_references: BTreeSet<TableNo>,
+    /// How many targets keep their changed rows.
+    pub(crate) changed: u32,
+    follow_ups: Vec<Option<FollowUp<Logical>>>,
     slots: u32,
     depth: usize,
 }
@@ -71,6 +74,8 @@ impl<'a> Binder<'a> {
             into: None,
             identity_functions: Vec::new(),
             nullable_references: BTreeSet::new(),
+            changed: 0,
+            follow_ups: Vec::new(),
             slots: 0,
             depth: 0,
         }
@@ -181,11 +186,22 @@ impl<'a> Binder<'a> {
         SubqueryId(self.subqueries.len() as u32 - 1)
     }
 
+    /// A number for a follow-up, less than those of the follow-ups it leads to.
+    pub(crate) fn reserve_follow_up(&mut self) -> FollowUpId {
+        self.follow_ups.push(None);
+        FollowUpId(self.follow_ups.len() as u32 - 1)
+    }
+
+    pub(crate) fn set_follow_up(&mut self, id: FollowUpId, follow_up: FollowUp<Logical>) {
+        self.follow_ups[id.0 as usize] = Some(follow_up);
+    }
+
     /// The plan: columns that were mentioned are now known, so are reads of subqueries.
     pub(crate) fn finish(&mut self, statement: Statement<Logical>) -> SqlResult<Bound> {
         let mut plan: LogicalPlan = Plan {
             statement,
             subqueries: std::mem::take(&mut self.subqueries),
+            follow_ups: self.follow_ups.drain(..).flatten().collect(),
             slots: self.slots,
             header: std::mem::take(&mut self.header),
             estimates: Vec::new(),
@@ -196,6 +212,15 @@ impl<'a> Binder<'a> {
         }
         for subquery in &mut plan.subqueries {
             fill_columns(&mut subquery.source, &used);
+        }
+        for follow_up in &mut plan.follow_ups {
+            let source = match follow_up {
+                FollowUp::Refuse { source, .. } => Some(source),
+                FollowUp::Change(statement) => source_of(statement),
+            };
+            if let Some(source) = source {
+                fill_columns(source, &used);
+            }
         }
         outer_reads(&mut plan.subqueries);
         let references = self.references.drain(..).map(|r| r.reference).collect();

@@ -4,6 +4,7 @@ use crate::binder::{Binder, unsupported};
 use crate::convert::is_untyped_null;
 use crate::hint::{self, Use};
 use crate::query::{Place, QueryResult};
+use crate::referential::{Done, RowSlots};
 use crate::target::TargetTable;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Object, Table};
@@ -46,6 +47,8 @@ impl Binder<'_> {
             .collect();
         let mut target = self.target(&found, hints.locks);
         target.checks = self.checks(&table, &new, None)?;
+        let slots = RowSlots { old: &[], new: &new };
+        target.references = self.references(&found, Done::Insert, slots, None)?;
         let identity = table.identity().and_then(|column| {
             let own = table.columns[column].identity?;
             let explicit = listed.contains(&column);

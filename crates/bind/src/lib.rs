@@ -36,6 +36,7 @@ mod into;
 mod literal;
 mod order;
 mod query;
+mod referential;
 mod resolve;
 mod scope;
 mod select;

@@ -7,7 +7,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Index, IndexKind, Module, Object, PhysicalColumn, Table};
 use plan::{
     CheckConstraint, Coercibility, EntryField, IndexTarget, KeyPart, LockHints, Logical, OldRow,
-    Scalar, ScalarKind, ScalarType, Slot, TableNo, Target, TargetColumn, Unique,
+    References, Scalar, ScalarKind, ScalarType, Slot, TableNo, Target, TargetColumn, Unique,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -67,6 +67,7 @@ impl Binder<'_> {
             columns: table.columns.iter().map(target_column).collect(),
             indexes: indexes.map(|i| index_target(table, i)).collect(),
             checks: Vec::new(),
+            references: References::default(),
             locks: if private { LockHints::private() } else { locks },
         }
     }

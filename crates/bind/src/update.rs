@@ -3,12 +3,13 @@
 use crate::binder::{Binder, unsupported};
 use crate::expression::assigning_operator;
 use crate::hint::Use;
+use crate::referential::{Done, RowSlots};
 use crate::scope::{Clause, Columns, Scope, Source};
 use crate::select::filtered;
 use crate::source::From;
 use crate::target::{TargetTable, set_target};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{IndexKind, Table};
+use catalog::view::{ForeignKey, IndexKind, Table};
 use plan::{
     Assignment, JoinKind, LockHints, Logical, OldRow, Predicate, Scalar, ScalarKind, ScalarType,
     Slot, Statement, Strength, TableNo, Update, VariableId,
@@ -25,6 +26,16 @@ pub(crate) struct Changed {
     pub(crate) locks: LockHints,
     /// Other sources stand beside the target: a row may come several times.
     pub(crate) joined: bool,
+}
+
+/// What an UPDATE is made of.
+pub(crate) struct Parts {
+    pub(crate) source: Logical,
+    pub(crate) old: OldRow,
+    pub(crate) assignments: Vec<Assignment>,
+    /// The columns that SET names.
+    pub(crate) columns: BTreeSet<usize>,
+    pub(crate) locks: LockHints,
 }
 
 impl Binder<'_> {
@@ -52,19 +63,33 @@ impl Binder<'_> {
         let mut tree = filtered(changed.from.tree, filter);
         set_target(&mut tree, no, &old);
         let tree = self.dml_top(tree, s.top.as_deref())?;
+        let parts = Parts { source: tree, old, assignments, columns, locks };
+        let update = self.update_of(&changed.target, parts, None)?;
+        let update = Update { distinct_rows: changed.joined, ..update };
+        Ok(Statement::Update(Box::new(update)))
+    }
+
+    /// An UPDATE whose rows and values are known. `obeyed` is the foreign key that it obeys.
+    pub(crate) fn update_of(
+        &mut self,
+        updated: &TargetTable,
+        parts: Parts,
+        obeyed: Option<&ForeignKey>,
+    ) -> SqlResult<Update<Logical>> {
+        let Parts { source, old, assignments, columns, locks } = parts;
         let new: Vec<Option<Slot>> = old
             .columns
             .iter()
             .enumerate()
             .map(|(n, own)| if columns.contains(&n) { Some(self.new_slot()) } else { *own })
             .collect();
-        let mut target = self.target(&changed.target, locks);
+        let mut target = self.target(updated, locks);
         self.mark_affected(&mut target, &columns);
         let changed_slots: BTreeSet<Slot> = columns.iter().filter_map(|&n| new[n]).collect();
-        target.checks = self.checks(&table, &new, Some(&changed_slots))?;
-        let distinct_rows = changed.joined;
-        let update = Update { target, source: tree, old, new, assignments, distinct_rows };
-        Ok(Statement::Update(Box::new(update)))
+        target.checks = self.checks(&updated.table, &new, Some(&changed_slots))?;
+        let slots = RowSlots { old: &old.columns, new: &new };
+        target.references = self.references(updated, Done::Update(&columns), slots, obeyed)?;
+        Ok(Update { target, source, old, new, assignments, distinct_rows: false })
     }
 
     /// A target that an outer join may leave absent must be there to be changed.

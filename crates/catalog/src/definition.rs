@@ -8,8 +8,8 @@ use crate::sysrows::{
     text_class,
 };
 use crate::view::{
-    Check, Column, Computed, Default, Gathered, Identity, Index, IndexColumn, IndexKind, Module,
-    ModuleKind, SchemaId, Statistics, Table,
+    Check, Column, Computed, Default, ForeignKey, ForeignKeyColumn, Gathered, Identity, Index,
+    IndexColumn, IndexKind, Module, ModuleKind, SchemaId, Statistics, Table, Wording,
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
@@ -47,13 +47,17 @@ impl DefinitionRows {
         }
         for check in &table.checks {
             let status = flag(check.system_named, object_status::SYSTEM_NAMED)
-                | flag(check.disabled, object_status::DISABLED);
+                | flag(check.disabled, object_status::DISABLED)
+                | flag(check.not_trusted, object_status::NOT_TRUSTED);
             let id = check.object_id;
             rows.object(id, table.schema_id, &check.name, "C", status, table.object_id);
             if let (Some(row), Some(at)) = (rows.objects.last_mut(), check.column) {
                 row.column = table.columns[at].column_id;
             }
             rows.texts.extend(split_text(id.0, text_class::OBJECT, 0, &check.text));
+        }
+        for foreign in &table.foreign_keys {
+            rows.foreign_key(table, foreign);
         }
         rows
     }
@@ -168,6 +172,23 @@ impl DefinitionRows {
             let status = flag(index.system_named, object_status::SYSTEM_NAMED);
             self.object(id, table.schema_id, &index.name, kind, status, table.object_id);
         }
+    }
+
+    fn foreign_key(&mut self, table: &Table, foreign: &ForeignKey) {
+        let status = flag(foreign.system_named, object_status::SYSTEM_NAMED)
+            | flag(foreign.disabled, object_status::DISABLED)
+            | flag(foreign.not_trusted, object_status::NOT_TRUSTED);
+        let id = foreign.object_id;
+        self.object(id, table.schema_id, &foreign.name, "F", status, table.object_id);
+        let pair = |c: &ForeignKeyColumn| (table.columns[c.column].column_id, c.referenced);
+        let wording = Wording {
+            referenced: foreign.referenced,
+            key_index: foreign.key_index,
+            on_delete: foreign.on_delete,
+            on_update: foreign.on_update,
+            columns: foreign.columns.iter().map(pair).collect(),
+        };
+        self.texts.extend(split_text(id.0, text_class::OBJECT, 0, &wording.to_text()));
     }
 
     fn statistics(&mut self, table: &Table, s: &Statistics) {
@@ -298,6 +319,9 @@ impl DefinitionRows {
         }
         let checks = self.objects.iter().filter(|o| o.kind.trim_end() == "C");
         let checks = checks.map(|o| self.check_of(o, &columns)).collect::<Result<Vec<_>, _>>()?;
+        let foreign = self.objects.iter().filter(|o| o.kind.trim_end() == "F");
+        let foreign_keys =
+            foreign.map(|o| self.foreign_key_of(o, &columns)).collect::<Result<Vec<_>, _>>()?;
         Ok(Table {
             database,
             object_id: ObjectId(row.id),
@@ -308,6 +332,7 @@ impl DefinitionRows {
             indexes,
             statistics,
             checks,
+            foreign_keys,
             is_temp: row.status & object_status::TEMPORARY != 0,
         })
     }
@@ -419,6 +444,34 @@ impl DefinitionRows {
             text: self.text(row.id, text_class::OBJECT, 0)?,
             column,
             disabled: row.status & object_status::DISABLED != 0,
+            not_trusted: row.status & object_status::NOT_TRUSTED != 0,
+        })
+    }
+
+    fn foreign_key_of(
+        &self,
+        row: &ObjectRow,
+        columns: &[Column],
+    ) -> Result<ForeignKey, CatalogError> {
+        let text = self.text(row.id, text_class::OBJECT, 0)?;
+        let wording = Wording::from_text(&text).ok_or_else(|| {
+            CatalogError::corrupt("sysobjvalues", format!("foreign key {}: {text}", row.id))
+        })?;
+        let mut pairs = Vec::with_capacity(wording.columns.len());
+        for (column, referenced) in wording.columns {
+            pairs.push(ForeignKeyColumn { column: ordinal_of(columns, column)?, referenced });
+        }
+        Ok(ForeignKey {
+            object_id: ObjectId(row.id),
+            name: row.name.clone(),
+            system_named: row.status & object_status::SYSTEM_NAMED != 0,
+            referenced: wording.referenced,
+            key_index: wording.key_index,
+            columns: pairs,
+            on_delete: wording.on_delete,
+            on_update: wording.on_update,
+            disabled: row.status & object_status::DISABLED != 0,
+            not_trusted: row.status & object_status::NOT_TRUSTED != 0,
         })
     }
 }

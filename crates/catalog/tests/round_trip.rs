@@ -5,9 +5,9 @@ mod fakes;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use catalog::statistics::{Collector, Whole};
 use catalog::view::{
-    Check, Column, Computed, DatabaseView, Default as Preset, Gathered, Identity, Index,
-    IndexColumn, IndexKind, Module, ModuleKind, Object, Schema, SchemaId, Statistics,
-    SystemObjects, Table,
+    Check, Column, Computed, DatabaseView, Default as Preset, ForeignKey, ForeignKeyColumn,
+    Gathered, Identity, Index, IndexColumn, IndexKind, Module, ModuleKind, Object,
+    ReferentialAction, Schema, SchemaId, Statistics, SystemObjects, Table,
 };
 use catalog::{
     Builder as _, Changes, DatabaseOption, Delta, HobtSpec, Loaded, RecoveryModel, apply, load,
@@ -80,6 +80,7 @@ fn orders() -> Table {
         text: "c7 > 0 ".repeat(2000).into(),
         column,
         disabled: column.is_none(),
+        not_trusted: column.is_some(),
     };
     Table {
         database: ID,
@@ -91,6 +92,18 @@ fn orders() -> Table {
         indexes: vec![index(1, "PK_Orders", IndexKind::Clustered, &[1]), second],
         statistics: Vec::new(),
         checks: vec![check(90_010, Some(7)), check(90_011, None)],
+        foreign_keys: vec![ForeignKey {
+            object_id: ObjectId(90_020),
+            name: "FK_self".into(),
+            system_named: false,
+            referenced: ObjectId(90_000),
+            key_index: IndexId(1),
+            columns: vec![ForeignKeyColumn { column: 5, referenced: 2 }],
+            on_delete: ReferentialAction::NoAction,
+            on_update: ReferentialAction::SetDefault,
+            disabled: true,
+            not_trusted: true,
+        }],
         is_temp: false,
     }
 }

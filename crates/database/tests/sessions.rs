@@ -102,6 +102,7 @@ fn table() -> Table {
         }],
         statistics: Vec::new(),
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         is_temp: false,
     }
 }

@@ -8,12 +8,13 @@ use crate::context::{DdlContext, Place, unsupported};
 use crate::create_index::inline_index;
 use crate::create_table::check_row_size;
 use crate::drop_constraint::without_constraint;
+use crate::foreign_key;
 use crate::index_definition::column;
 use crate::locate::{Located, locked_table, same_name};
 use crate::rebuild::{Added, Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
-use catalog::view::{IndexKind, Table};
+use catalog::view::{Index, IndexKind, Table};
 use tsql::ast::{
     AlterTable, AlterTableAction, AlterTableDrop, AlterTableDropKind, ConstraintKind, Name,
     Setting, SettingValue, TableDefinition,
@@ -108,7 +109,8 @@ fn add(
         inline_index(cx, place, &mut after, index, at)?;
     }
     for w in &written {
-        add_check(cx, place, &mut after, *w, text)?;
+        add_check(cx, place, &mut after, *w, text, check)?;
+        foreign_key::add(cx, place, &mut after, *w, check)?;
     }
     if table.base().hobt != after.base().hobt || table.columns.len() != after.columns.len() {
         renew_all(place, &mut after);
@@ -118,7 +120,11 @@ fn add(
         if built { not_created(cx, e) } else { e }
     })?;
     match check {
-        true => verify(cx, place, &after, &after.checks[table.checks.len()..]),
+        true => {
+            verify(cx, place, &after, &after.checks[table.checks.len()..])?;
+            let added = &after.foreign_keys[table.foreign_keys.len()..];
+            foreign_key::verify(cx, place, &after, added)
+        }
         false => Ok(()),
     }
 }
@@ -209,7 +215,10 @@ fn drop_parts(
         let line = item.name.line;
         match item.kind {
             AlterTableDropKind::Constraint => match without_constraint(place, &after, &item.name) {
-                Some(without) => after = without,
+                Some(without) => {
+                    keeps_key(cx, place, table, &without, line)?;
+                    after = without;
+                }
                 None if item.if_exists => {}
                 None => {
                     let e = SqlError::new(messages::NOT_A_CONSTRAINT, &[&item.name]);
@@ -227,6 +236,28 @@ fn drop_parts(
         renew_all(place, &mut after);
     }
     rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
+}
+
+/// Whether a key is still there that foreign keys refer to: 3725.
+fn keeps_key(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    without: &Table,
+    line: u32,
+) -> SqlResult<()> {
+    let kept = |i: &Index| without.indexes.iter().any(|k| k.constraint_id == i.constraint_id);
+    let gone = table.indexes.iter().filter(|i| i.constraint_id.is_some() && !kept(i));
+    for index in gone {
+        if let Some((user, key)) = foreign_key::user_of_key(&place.view, table, index) {
+            let args: [&dyn std::fmt::Display; 3] = [&index.name, &user.name, &key];
+            let e = SqlError::new(messages::CONSTRAINT_REFERENCED, &args).with_state(0);
+            let last = SqlError::new(messages::CONSTRAINT_NOT_DROPPED, &[]);
+            cx.messages.push(last.at_line(line));
+            return Err(e.at_line(line));
+        }
+    }
+    Ok(())
 }
 
 fn drop_column(
@@ -263,6 +294,8 @@ fn drop_column(
     }
     without.statistics.iter_mut().flat_map(|s| &mut s.columns).for_each(moved);
     without.checks.iter_mut().filter_map(|c| c.column.as_mut()).for_each(moved);
+    let foreign = without.foreign_keys.iter_mut().flat_map(|k| &mut k.columns);
+    foreign.for_each(|c| moved(&mut c.column));
     for (n, column) in without.columns.iter_mut().enumerate() {
         column.physical = u16::try_from(n).ok();
     }
@@ -290,6 +323,10 @@ fn user_of(
     if let Some(d) = &table.columns[at].default {
         return Some(("object", d.name.clone()));
     }
+    let foreign = foreign_key::users_of_column(&place.view, table, at);
+    if let Some(name) = foreign.into_iter().next() {
+        return Some(("object", name));
+    }
     let quoted = cx.settings.quoted_identifier;
     let needs = |c: &&catalog::view::Check| {
         cx.expressions.check_condition(&place.view, without, &c.text, quoted).is_err()
@@ -307,20 +344,30 @@ fn switch(
 ) -> SqlResult<()> {
     let mut after = table.clone();
     for name in names {
-        if !after.checks.iter().any(|c| same_name(place, &c.name, name)) {
+        let is = |other: &str| same_name(place, other, name);
+        let check = after.checks.iter().any(|c| is(&c.name));
+        if !check && !after.foreign_keys.iter().any(|k| is(&k.name)) {
             let e = SqlError::new(messages::CONSTRAINT_NOT_FOUND, &[name]);
             return Err(e.at_line(name.line));
         }
     }
-    let mut switched = Vec::new();
-    for check in &mut after.checks {
-        if names.is_empty() || names.iter().any(|n| same_name(place, &check.name, n)) {
-            check.disabled = !enable;
-            switched.push(check.clone());
-        }
+    let named = |own: &str| names.is_empty() || names.iter().any(|n| same_name(place, own, n));
+    let verified = enable && with_check;
+    let (mut checks, mut foreign) = (Vec::new(), Vec::new());
+    for check in after.checks.iter_mut().filter(|c| named(&c.name)) {
+        check.disabled = !enable;
+        check.not_trusted = !verified && (!enable || check.not_trusted);
+        checks.push(check.clone());
     }
-    if enable && with_check {
-        verify(cx, place, table, &switched)?;
+    for key in after.foreign_keys.iter_mut().filter(|k| named(&k.name)) {
+        catalog::lock_object(cx.work, place.view.id(), key.referenced)?;
+        key.disabled = !enable;
+        key.not_trusted = !verified && (!enable || key.not_trusted);
+        foreign.push(key.clone());
+    }
+    if verified {
+        verify(cx, place, table, &checks)?;
+        foreign_key::verify(cx, place, table, &foreign)?;
     }
     rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
 }

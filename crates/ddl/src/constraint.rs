@@ -42,12 +42,12 @@ pub(crate) fn refuse(written: &[Written<'_>]) -> SqlResult<()> {
     for w in written {
         let line = w.constraint.span.line;
         match &w.constraint.kind {
-            ConstraintKind::ForeignKey(_) => return Err(unsupported("FOREIGN KEY", line)),
             ConstraintKind::Check { not_for_replication: true, .. } => {
                 return Err(unsupported("NOT FOR REPLICATION", line));
             }
             ConstraintKind::Check { .. }
             | ConstraintKind::Key(_)
+            | ConstraintKind::ForeignKey(_)
             | ConstraintKind::Default { .. } => {}
         }
     }
@@ -116,6 +116,7 @@ pub(crate) fn add_check(
     table: &mut Table,
     written: Written<'_>,
     text: &str,
+    verified: bool,
 ) -> SqlResult<()> {
     let ConstraintKind::Check { condition, .. } = &written.constraint.kind else {
         return Ok(());
@@ -144,6 +145,7 @@ pub(crate) fn add_check(
         text: stored,
         column,
         disabled: false,
+        not_trusted: !verified,
     });
     Ok(())
 }

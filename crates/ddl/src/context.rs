@@ -91,6 +91,12 @@ pub trait Expressions {
     /// # Errors
     /// Those of evaluation.
     fn holds(&self, work: &mut Work, table: &Table, text: &str) -> SqlResult<bool>;
+
+    /// Whether a query in a database, as the transaction sees it, has a row.
+    ///
+    /// # Errors
+    /// Those of evaluation.
+    fn any_row(&self, work: &mut Work, database: DatabaseId, query: &str) -> SqlResult<bool>;
 }
 
 /// SET options that definitions depend on.

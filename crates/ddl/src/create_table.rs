@@ -4,6 +4,7 @@ use crate::column::draft;
 use crate::constraint::{self, Written, add_check, add_key, key_columns, keys, not_created};
 use crate::context::{DdlContext, Place, unsupported};
 use crate::create_index::inline_index;
+use crate::foreign_key;
 use crate::index_definition::blank;
 use crate::index_option::{IndexOptions, placement};
 use crate::locate::{is_temporary, name_taken, same_name, schema_for};
@@ -133,6 +134,7 @@ pub(crate) fn empty(place: &Place, schema: &Schema, name: &str, is_temp: bool) -
         indexes: vec![heap],
         statistics: Vec::new(),
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         is_temp,
     }
 }
@@ -193,7 +195,8 @@ pub(crate) fn add_parts(
     for (index, column) in indexes {
         inline_index(cx, place, table, index, column)?;
     }
-    written.iter().try_for_each(|w| add_check(cx, place, table, *w, text))
+    written.iter().try_for_each(|w| add_check(cx, place, table, *w, text, true))?;
+    written.iter().try_for_each(|w| foreign_key::add(cx, place, table, *w, true))
 }
 
 /// Columns of the primary key that say nothing do not hold NULL; those that say NULL are 8111.

@@ -2,6 +2,7 @@
 
 use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::drop_constraint::without_index;
+use crate::foreign_key;
 use crate::index_option::options;
 use crate::locate::{Located, locked_object, locked_table, same_name};
 use crate::rebuild::{Content, drop_hobt, rebuild};
@@ -136,7 +137,7 @@ fn not_found(kind: DropKind, item: &DropItem) -> SqlError {
 fn drop_object(kind: DropKind, name: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let Some((place, object)) = locked_object(cx, name)? else { return Ok(false) };
     match (&object, kind) {
-        (Object::Table(table), DropKind::Table) => drop_table(cx, &place, table)?,
+        (Object::Table(table), DropKind::Table) => drop_table(cx, &place, table, name)?,
         (Object::Module(m), _) if module_kinds(kind).contains(&m.kind) => {
             drop_module(cx, &place, m)?;
         }
@@ -181,7 +182,16 @@ fn kind_of(object: &Object) -> &'static str {
 }
 
 /// Drops a table with all that is its own.
-fn drop_table(cx: &mut DdlContext<'_>, place: &Place, table: &Table) -> SqlResult<()> {
+fn drop_table(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    name: &ObjectName,
+) -> SqlResult<()> {
+    if foreign_key::referrer(&place.view, table).is_some() {
+        let e = SqlError::new(messages::DROP_REFERENCED, &[name]);
+        return Err(e.at_line(name.span.line));
+    }
     for index in &table.indexes {
         drop_hobt(cx, place, index)?;
     }
@@ -213,6 +223,11 @@ fn drop_index(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
         let named = format!("{}.{}", table.two_part_name(), index.name);
         let e = SqlError::new(messages::DROP_INDEX_CONSTRAINT, &[&named, &kind]).with_state(4);
         return Err(e.at_line(item.name.span.line));
+    }
+    if foreign_key::user_of_key(&place.view, &table, index).is_some() {
+        let named = format!("{}.{}", table.two_part_name(), index.name);
+        let e = SqlError::new(messages::DROP_INDEX_CONSTRAINT, &[&named, &"FOREIGN KEY"]);
+        return Err(e.with_state(6).at_line(item.name.span.line));
     }
     let after = without_index(&place, &table, at);
     rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))?;

@@ -33,6 +33,11 @@ pub(crate) fn without_constraint(place: &Place, table: &Table, name: &str) -> Op
         after.columns[at].default = None;
         return Some(after);
     }
+    if let Some(at) = table.foreign_keys.iter().position(|k| is(&k.name)) {
+        let mut after = table.clone();
+        after.foreign_keys.remove(at);
+        return Some(after);
+    }
     let key = |i: &catalog::view::Index| i.constraint_id.is_some() && is(&i.name);
     let at = table.indexes.iter().position(key)?;
     Some(without_index(place, table, at))

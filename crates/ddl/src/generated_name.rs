@@ -5,6 +5,7 @@
 //! DF__Orders__state__0E2A9F5C     default: table (9), column (5), object
 //! CK__Orders__state__0E2A9F5C     check behind a column
 //! CK__Orders__0E2A9F5C            check of a table
+//! FK__Orders__Customer__0E2A9F5C  foreign key: table (9), column (14 with the table), object
 //! ```
 
 use base::ObjectId;
@@ -35,6 +36,13 @@ pub(crate) fn of_column(prefix: &str, table: &str, column: Option<&str>, id: Obj
     .into()
 }
 
+/// Of a FOREIGN KEY constraint, by its first column.
+pub(crate) fn of_foreign_key(table: &str, column: &str, id: ObjectId) -> Box<str> {
+    let table = front(table, 9);
+    let column = front(column, 14 - table.chars().count());
+    format!("FK__{table}__{column}__{:08X}", id.0).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +54,8 @@ mod tests {
         assert!(key.starts_with("PK__OrderLin__") && key.ends_with("0EA330E9"), "{key}");
         assert_eq!(key.len(), "PK__OrderLin__3213E83F0EA330E9".len());
         assert_eq!(&*of_column("DF", "Test", Some("created"), id), "DF__Test__creat__0EA330E9");
+        assert_eq!(&*of_foreign_key("Orders", "CustomerNo", id), "FK__Orders__Customer__0EA330E9");
+        assert_eq!(&*of_foreign_key("titleauthor", "au_id", id), "FK__titleauth__au_id__0EA330E9");
         assert_eq!(&*of_column("CK", "Test", None, id), "CK__Test__0EA330E9");
     }
 }

@@ -34,6 +34,7 @@ mod databases;
 mod declare;
 mod drop;
 mod drop_constraint;
+mod foreign_key;
 mod gather;
 mod generated_name;
 mod index_definition;

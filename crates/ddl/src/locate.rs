@@ -131,7 +131,5 @@ pub(crate) fn same_name(place: &Place, a: &str, b: &str) -> bool {
 
 /// The names of a table's constraints.
 pub(crate) fn constraint_names(table: &Table) -> impl Iterator<Item = &str> {
-    let defaults = table.columns.iter().filter_map(|c| c.default.as_ref().map(|d| &*d.name));
-    let keys = table.indexes.iter().filter(|i| i.constraint_id.is_some()).map(|i| &*i.name);
-    defaults.chain(keys).chain(table.checks.iter().map(|c| &*c.name))
+    table.constraints().map(|c| c.name)
 }

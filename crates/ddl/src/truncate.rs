@@ -2,6 +2,7 @@
 //! identity counts from its seed again, because a count belongs to a hobt.
 
 use crate::context::{DdlContext, unsupported};
+use crate::foreign_key;
 use crate::locate::{Located, locked_table};
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
@@ -16,6 +17,10 @@ pub(crate) fn truncate(s: &Truncate, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         let e = SqlError::new(messages::TRUNCATE_NO_TABLE, &[&s.table.object]);
         return Err(e.at_line(s.table.span.line));
     };
+    if foreign_key::referrer(&place.view, &table).is_some() {
+        let e = SqlError::new(messages::TRUNCATE_REFERENCED, &[&s.table.object]);
+        return Err(e.at_line(s.table.span.line));
+    }
     let mut after = Table::clone(&table);
     renew_all(&place, &mut after);
     rebuild(cx, &place, Some(&table), &after, Content::Empty)

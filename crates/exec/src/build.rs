@@ -19,6 +19,7 @@ use crate::loops::Loops;
 use crate::merge_join::MergeJoin;
 use crate::operator::{Node, Operator};
 use crate::reader::Reader;
+use crate::referential::{self, Changed, FollowUp};
 use crate::rows::RowBuffer;
 use crate::scan::Scan;
 use crate::seek::Seeks;
@@ -45,6 +46,10 @@ pub(crate) struct Builder {
     /// The heap or clustered index that the statement changes.
     pub(crate) changed: Option<usize>,
     pub(crate) nodes: usize,
+    /// The buffers of changed rows, by number.
+    pub(crate) changed_rows: Vec<Option<Box<RowBuffer>>>,
+    /// What the statement is, as messages name it.
+    verb: Option<&'static str>,
     /// The statement assigns variables while it runs.
     assigns: bool,
     depth: usize,
@@ -72,14 +77,16 @@ impl Builder {
             cursor_nodes: Vec::new(),
             changed: None,
             nodes: WITHIN + 1,
+            changed_rows: Vec::new(),
+            verb: None,
             assigns,
             depth: 0,
         }
     }
 
     /// The statement.
-    pub(crate) fn body(&mut self, plan: &PhysicalPlan) -> SqlResult<Body> {
-        Ok(match &plan.statement {
+    pub(crate) fn body(&mut self, statement: &Statement<Physical>) -> SqlResult<Body> {
+        Ok(match statement {
             Statement::Query(q) => {
                 let columns: Vec<Slot> = q.columns.iter().map(|c| c.slot).collect();
                 let first = columns.first().map_or(0, |s| s.0);
@@ -126,10 +133,37 @@ impl Builder {
         plan.subqueries.iter().map(subplan).collect()
     }
 
+    /// What changes lead to, by number; the trees of their sources come after those of subqueries.
+    pub(crate) fn follow_ups(
+        &mut self,
+        plan: &PhysicalPlan,
+    ) -> SqlResult<Vec<Option<Box<FollowUp>>>> {
+        let database = plan.statement.target().map(|t| t.database_name.clone());
+        let one = |f: &plan::FollowUp<Physical>| {
+            let built = match f {
+                plan::FollowUp::Refuse { conflict, source } => FollowUp::Refuse {
+                    source: self.node(source)?,
+                    conflict: conflict.clone(),
+                    database: database.clone().unwrap_or_default(),
+                    verb: self.verb.unwrap_or_default(),
+                },
+                plan::FollowUp::Change(statement) => FollowUp::Change(self.body(statement)?),
+            };
+            Ok(Some(Box::new(built)))
+        };
+        plan.follow_ups.iter().map(one).collect()
+    }
+
     fn target(&mut self, target: &plan::Target, verb: &'static str) -> SqlResult<Target> {
         let hobts: Vec<usize> =
             target.indexes.iter().map(|i| self.hobt(target.database, i.hobt)).collect();
-        self.changed = hobts.first().copied();
+        self.changed = self.changed.or(hobts.first().copied());
+        if let Some(kept) = &target.references.kept {
+            let id = kept.id.0 as usize;
+            self.changed_rows.resize_with(self.changed_rows.len().max(id + 1), || None);
+            self.changed_rows[id] = referential::buffer(&kept.slots);
+        }
+        let verb = *self.verb.get_or_insert(verb);
         Target::new(target, hobts, verb)
     }
 
@@ -209,6 +243,7 @@ impl Builder {
             Physical::Access(a) => self.access(a, id)?,
             Physical::Lookup(l) => self.lookup(l, id)?,
             Physical::Virtual(v) => virtual_scan(v, id)?,
+            Physical::Changed { id, .. } => Box::new(Changed { id: id.0 as usize }),
             Physical::Constants { rows, columns } => Box::new(Constants {
                 rows: rows.iter().map(|r| expressions(r)).collect::<SqlResult<_>>()?,
                 columns: columns.clone(),
@@ -406,6 +441,7 @@ pub(crate) fn gives_one_row(tree: &Physical) -> bool {
         | Physical::Spool { input, .. } => gives_one_row(input),
         Physical::StreamAggregate { keys, .. } => keys.is_empty(),
         Physical::Virtual(_)
+        | Physical::Changed { .. }
         | Physical::NestedLoops(_)
         | Physical::HashJoin(_)
         | Physical::MergeJoin(_)

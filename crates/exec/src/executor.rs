@@ -11,6 +11,8 @@ use crate::expr::Expr;
 use crate::grant::{Grant, Needs};
 use crate::insert::Insert;
 use crate::operator::Node;
+use crate::referential::FollowUp;
+use crate::rows::RowBuffer;
 use crate::run::{Lent, Run};
 use crate::semaphore::GrantRow;
 use crate::subplan::Subplan;
@@ -26,6 +28,8 @@ use work::PageReads;
 pub struct Executor {
     body: Body,
     subplans: Vec<Option<Box<Subplan>>>,
+    follow_ups: Vec<Option<Box<FollowUp>>>,
+    changed_rows: Vec<Option<Box<RowBuffer>>>,
     frame: Vec<Value>,
     counts: Vec<OperatorCount>,
     hobt_ids: Vec<(DatabaseId, HobtId)>,
@@ -77,12 +81,15 @@ impl Executor {
     /// 191 when it nests too deeply; a feature that row mode does not have.
     pub fn new(plan: &PhysicalPlan) -> SqlResult<Executor> {
         let mut builder = Builder::new(plan);
-        let body = builder.body(plan)?;
+        let body = builder.body(&plan.statement)?;
         let subplans = builder.subplans(plan)?;
+        let follow_ups = builder.follow_ups(plan)?;
         let gathers = matches!(&body, Body::Update(update) if update.gathers);
         Ok(Executor {
             body,
             subplans,
+            follow_ups,
+            changed_rows: builder.changed_rows,
             frame: vec![Value::Null; plan.slots as usize],
             counts: vec![OperatorCount::default(); builder.nodes],
             reads: vec![TableReads::default(); builder.hobts.len()],
@@ -177,6 +184,8 @@ impl Executor {
                 hobts: &self.hobts,
                 frame: &mut self.frame,
                 subplans: &mut self.subplans,
+                follow_ups: &mut self.follow_ups,
+                changed: &mut self.changed_rows,
                 counts: &mut self.counts,
                 cursors: self.cursors.len(),
                 grant,
@@ -191,6 +200,8 @@ impl Executor {
             // Before the grant goes, to somebody who waits for the memory.
             self.body.close();
             run.subplans.iter_mut().flatten().for_each(|s| s.reset());
+            run.follow_ups.iter_mut().flatten().for_each(|f| f.close());
+            run.changed.iter_mut().flatten().for_each(|rows| rows.drop_rows());
             result
         });
         self.frame.fill(Value::Null);
@@ -243,16 +254,24 @@ impl Body {
         match self {
             Body::Query(rows) => rows.run(run, out),
             Body::Assign { source, assignments } => assign(source, assignments, run),
-            Body::Insert(insert) => insert.run(run),
-            Body::Update(update) => update.run(run),
-            Body::Delete(delete) => delete.run(run),
             Body::Scalar(_) | Body::Condition(_) => {
                 Err(SqlError::new(messages::INTERNAL, &[&"an expression gives no rows"]))
             }
+            Body::Insert(_) | Body::Update(_) | Body::Delete(_) => self.change(run),
         }
     }
 
-    fn close(&mut self) {
+    /// Runs a change of rows.
+    pub(crate) fn change(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        match self {
+            Body::Insert(insert) => insert.run(run),
+            Body::Update(update) => update.run(run),
+            Body::Delete(delete) => delete.run(run),
+            _ => Err(SqlError::new(messages::INTERNAL, &[&"a follow-up changes no rows"])),
+        }
+    }
+
+    pub(crate) fn close(&mut self) {
         match self {
             Body::Query(rows) => rows.source.close(),
             Body::Assign { source, .. } => source.close(),

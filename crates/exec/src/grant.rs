@@ -27,8 +27,13 @@ impl Needs {
     /// Of a plan; `gathers` where its UPDATE keeps the rows it is going to change.
     pub(crate) fn of(plan: &PhysicalPlan, gathers: bool) -> Needs {
         let source = plan.statement.source();
-        let mut needs = Needs { operators: usize::from(gathers), views_only: true };
-        for tree in source.into_iter().chain(plan.subqueries.iter().map(|s| &s.source)) {
+        let many = source.is_some_and(|s| !crate::build::gives_one_row(s));
+        let kept = plan.statement.target().is_some_and(|t| t.references.kept.is_some());
+        let operators = usize::from(gathers) + usize::from(kept && many);
+        let mut needs = Needs { operators, views_only: true };
+        let follow_ups = plan.follow_ups.iter().filter_map(|f| f.source());
+        let subqueries = plan.subqueries.iter().map(|s| &s.source);
+        for tree in source.into_iter().chain(subqueries).chain(follow_ups) {
             tree.for_each(&mut |node| {
                 needs.operators += usize::from(keeps_rows(node));
                 needs.views_only &= !matches!(node, Physical::Access(_) | Physical::Lookup(_));
@@ -58,6 +63,7 @@ fn keeps_rows(node: &Physical) -> bool {
         Physical::Access(_)
         | Physical::Lookup(_)
         | Physical::Virtual(_)
+        | Physical::Changed { .. }
         | Physical::Constants { .. }
         | Physical::Filter { .. }
         | Physical::StartupFilter { .. }

@@ -23,6 +23,7 @@ impl Insert {
     pub(crate) fn run(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         let locks = self.target.locks(run);
         let forgiving = self.target.ignores_duplicates();
+        self.target.begin(run)?;
         self.source.open(run)?;
         while self.source.next(run)? {
             run.tick()?;
@@ -34,11 +35,14 @@ impl Insert {
                 self.write(run, &locks)?
             };
             match written {
-                Written::Yes => run.outcome.rows_affected += 1,
+                Written::Yes => {
+                    run.outcome.rows_affected += 1;
+                    self.target.written(run)?;
+                }
                 Written::Duplicate | Written::Vanished => run.outcome.duplicates_ignored = true,
             }
         }
-        Ok(())
+        self.target.finish(run)
     }
 
     /// Computes the new row.

@@ -32,6 +32,7 @@ mod merge_join;
 mod operator;
 mod partitions;
 mod reader;
+mod referential;
 mod rows;
 mod run;
 mod scan;

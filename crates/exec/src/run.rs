@@ -9,6 +9,8 @@
 
 use crate::context::{ExecContext, IdentitySource, OperatorCount, Outcome};
 use crate::grant::Grant;
+use crate::referential::FollowUp;
+use crate::rows::RowBuffer;
 use crate::semaphore::GrantRow;
 use crate::subplan::Subplan;
 use access::{Hobt, Hobts, Isolation, LockPlan, RowCursor, Spill};
@@ -37,6 +39,9 @@ pub(crate) struct Run<'r> {
     pub(crate) cursors: Cursors<'r>,
     pub(crate) frame: &'r mut [Value],
     pub(crate) subplans: &'r mut [Option<Box<Subplan>>],
+    pub(crate) follow_ups: &'r mut [Option<Box<FollowUp>>],
+    /// The rows that targets keep, by number.
+    pub(crate) changed: &'r mut [Option<Box<RowBuffer>>],
     pub(crate) counts: &'r mut [OperatorCount],
     pub(crate) outcome: Outcome,
     /// Answers of functions that have one for the whole run, by the address of their call.
@@ -51,6 +56,8 @@ pub(crate) struct Lent<'r> {
     pub(crate) hobts: &'r [Arc<dyn Hobt>],
     pub(crate) frame: &'r mut [Value],
     pub(crate) subplans: &'r mut [Option<Box<Subplan>>],
+    pub(crate) follow_ups: &'r mut [Option<Box<FollowUp>>],
+    pub(crate) changed: &'r mut [Option<Box<RowBuffer>>],
     pub(crate) counts: &'r mut [OperatorCount],
     pub(crate) cursors: usize,
     pub(crate) grant: Grant<'r>,
@@ -70,6 +77,8 @@ impl<'r> Run<'r> {
             cursors: Cursors::new(lent.cursors),
             frame: lent.frame,
             subplans: lent.subplans,
+            follow_ups: lent.follow_ups,
+            changed: lent.changed,
             counts: lent.counts,
             outcome: Outcome::default(),
             once: Vec::new(),
@@ -158,6 +167,12 @@ impl<'r> Run<'r> {
             Some(Level::RepeatableRead) => Isolation::RepeatableRead,
             Some(Level::Serializable) => Isolation::Serializable,
             Some(Level::Snapshot) => Isolation::Snapshot,
+            Some(Level::Enforcing) => match self.isolation {
+                keeps @ (Isolation::RepeatableRead | Isolation::Serializable) => keeps,
+                Isolation::ReadUncommitted | Isolation::ReadCommitted | Isolation::Snapshot => {
+                    Isolation::ReadCommitted
+                }
+            },
         };
         LockPlan {
             isolation,

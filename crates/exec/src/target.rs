@@ -5,6 +5,7 @@
 
 use crate::cond::Cond;
 use crate::expr::Expr;
+use crate::referential::Referential;
 use crate::run::Run;
 use crate::stored::Stored;
 use access::{Inserted, LockPlan, PageHint, RowKey, WriteError};
@@ -22,6 +23,7 @@ pub(crate) struct Target {
     /// The most bytes of a declared key, of indexes where a row could have more.
     key_limits: Vec<Option<usize>>,
     checks: Vec<Cond>,
+    pub(crate) referential: Referential,
     /// INSERT, UPDATE or DELETE, as messages name it.
     verb: &'static str,
     row: Stored,
@@ -88,6 +90,7 @@ impl Target {
                 .iter()
                 .map(|c| Cond::new(&c.predicate))
                 .collect::<SqlResult<_>>()?,
+            referential: Referential::new(&table.references)?,
             verb,
             row: Stored::default(),
             key: Stored::default(),
@@ -120,6 +123,11 @@ impl Target {
             }
         }
         Ok(())
+    }
+
+    /// INSERT, UPDATE or DELETE: what the statement is, also where this is a follow-up of it.
+    pub(crate) fn verb(&self) -> &'static str {
+        self.verb
     }
 
     /// A value on its way into a column: converted, 2628 and 515 judged.

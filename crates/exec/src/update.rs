@@ -50,6 +50,7 @@ impl Update {
         let locks = self.target.locks(run);
         let mut seen = Seen::default();
         self.gathered.clear(run);
+        self.target.begin(run)?;
         self.source.open(run)?;
         while self.source.next(run)? {
             run.tick()?;
@@ -64,7 +65,10 @@ impl Update {
                 self.change(run, &locks)?;
             }
         }
-        if self.gathers { self.change_gathered(run, &locks) } else { Ok(()) }
+        if self.gathers {
+            self.change_gathered(run, &locks)?;
+        }
+        self.target.finish(run)
     }
 
     /// Evaluates SET in the order of the text.
@@ -119,7 +123,7 @@ impl Update {
             }
         }
         run.outcome.rows_affected += 1;
-        Ok(())
+        self.target.written(run)
     }
 
     fn change_gathered(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<()> {
@@ -149,6 +153,7 @@ impl Update {
                 let locator = moved.remove(&row).unwrap_or_else(|| Locator::of(run, &self.old));
                 self.give_back(run, locator, locks)?;
                 run.outcome.rows_affected += 1;
+                self.target.written(run)?;
             }
             row += 1;
         }
@@ -227,6 +232,7 @@ impl Delete {
     pub(crate) fn run(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         let locks = self.target.locks(run);
         let mut seen = Seen::default();
+        self.target.begin(run)?;
         self.source.open(run)?;
         while self.source.next(run)? {
             run.tick()?;
@@ -235,7 +241,7 @@ impl Delete {
             }
             self.remove(run, &locks)?;
         }
-        Ok(())
+        self.target.finish(run)
     }
 
     fn remove(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<()> {
@@ -253,7 +259,7 @@ impl Delete {
             }
         }
         run.outcome.rows_affected += 1;
-        Ok(())
+        self.target.written(run)
     }
 }
 

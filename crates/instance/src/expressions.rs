@@ -2,7 +2,7 @@
 
 use crate::instance::Instance;
 use access::Isolation;
-use base::{SqlError, SqlResult, messages};
+use base::{DatabaseId, SqlError, SqlResult, messages};
 use bind::{Environment, Variables};
 use builtins::{Fact, Question, SessionFacts};
 use catalog::view::{Catalogs, Check, DatabaseView, Table};
@@ -137,6 +137,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
             text: text.into(),
             column: None,
             disabled: false,
+            not_trusted: false,
         };
         table.checks = vec![check];
         bind::check_definition(&environment, &Arc::new(table))
@@ -159,14 +160,16 @@ impl ddl::Expressions for SessionExpressions<'_> {
     }
 
     fn holds(&self, work: &mut Work, table: &Table, text: &str) -> SqlResult<bool> {
-        let view = Host::view(self.instance, work.session(), table.database)
-            .ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&table.database]))?;
         let quote = |s: &str| format!("[{}]", s.replace(']', "]]"));
-        let query = format!(
-            "SELECT 1 WHERE EXISTS (SELECT 1 FROM {}.{} WHERE NOT ({text}))",
-            quote(&table.schema_name),
-            quote(&table.name)
-        );
+        let (schema, name) = (quote(&table.schema_name), quote(&table.name));
+        let query = format!("SELECT 1 FROM {schema}.{name} WHERE NOT ({text})");
+        Ok(!self.any_row(work, table.database, &query)?)
+    }
+
+    fn any_row(&self, work: &mut Work, database: DatabaseId, query: &str) -> SqlResult<bool> {
+        let view = Host::view(self.instance, work.session(), database)
+            .ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
+        let query = format!("SELECT 1 WHERE EXISTS ({query})");
         let parsed = tsql::parse(&query, ParseOptions { quoted_identifier: true });
         if let Some(e) = parsed.errors.into_iter().next() {
             return Err(e);
@@ -180,6 +183,6 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let bound = bind::bind_statement(&environment, statement)?;
         let mut executor = Executor::new(&optimize::optimize(bound.plan, &bound.references)?)?;
         let outcome = self.run(work, |context| executor.run(context, &mut NoRows))?;
-        Ok(outcome.rows_affected == 0)
+        Ok(outcome.rows_affected != 0)
     }
 }

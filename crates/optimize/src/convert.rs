@@ -5,9 +5,9 @@ use crate::estimate;
 use crate::node::{Node, Reader, Slots, writes};
 use base::SqlResult;
 use catalog::view::Object;
-use plan::{Logical, Physical, Predicate, Scalar, Slot, SortKey, Subquery, SubqueryId};
+use plan::{ChangedId, Logical, Physical, Predicate, Scalar, Slot, SortKey, Subquery, SubqueryId};
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the recursion knows beside the tree.
 pub(crate) struct Optimizer<'a> {
@@ -16,11 +16,31 @@ pub(crate) struct Optimizer<'a> {
     pub(crate) slots: Cell<u32>,
     /// Subqueries that became joins: no expression runs them.
     pub(crate) joined: BTreeSet<SubqueryId>,
+    /// Subqueries of foreign keys: they run when all that they are about is written.
+    pub(crate) enforcing: BTreeSet<SubqueryId>,
     /// Of the tree that was finished last.
     pub(crate) estimates: Vec<f64>,
+    /// How many rows each target changes, by the number under which they are kept.
+    pub(crate) changed: BTreeMap<ChangedId, Cardinality>,
+}
+
+/// How many rows there are.
+#[derive(Clone, Copy)]
+pub(crate) struct Cardinality {
+    pub(crate) rows: f64,
+    /// No more than one.
+    pub(crate) single: bool,
 }
 
 impl<'a> Optimizer<'a> {
+    /// What a target has kept.
+    fn changed_rows(&self, id: ChangedId, columns: &[Slot]) -> Node {
+        let many = Cardinality { rows: estimate::VIEW_ROWS, single: false };
+        let Cardinality { rows, single } = self.changed.get(&id).copied().unwrap_or(many);
+        let tree = Physical::Changed { id, columns: columns.to_vec() };
+        Node { single, ..Node::unordered(tree, rows) }
+    }
+
     pub(crate) fn new_slot(&self) -> Slot {
         let slot = Slot(self.slots.get());
         self.slots.set(slot.0 + 1);
@@ -47,6 +67,9 @@ impl<'a> Optimizer<'a> {
         match tree {
             Logical::Get(get) => self.get(get, filters, needed, wanted),
             Logical::Virtual(get) => self.virtual_scan(get, filters, needed),
+            Logical::Changed { id, columns } => {
+                Ok(with_filter(self.changed_rows(*id, columns), filters))
+            }
             Logical::Values { rows, columns } => {
                 let single = rows.len() <= 1;
                 let tree = Physical::Constants { rows: rows.clone(), columns: columns.clone() };

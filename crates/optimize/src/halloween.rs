@@ -47,7 +47,8 @@ impl Optimizer<'_> {
     /// Whether any subquery that expressions run reads a target.
     fn subqueries_read(&self, target: &Target) -> bool {
         let unjoined = (0u32..).zip(self.subqueries);
-        let mut left = unjoined.filter(|(n, _)| !self.joined.contains(&plan::SubqueryId(*n)));
+        let runs = |id| !self.joined.contains(&id) && !self.enforcing.contains(&id);
+        let mut left = unjoined.filter(|(n, _)| runs(plan::SubqueryId(*n)));
         left.any(|(_, s)| self.logical_reads(s, target))
     }
 

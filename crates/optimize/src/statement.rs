@@ -1,33 +1,42 @@
 //! Whole statements: what their roots need, protection of changes, subqueries.
 
-use crate::convert::Optimizer;
+use crate::convert::{Cardinality, Optimizer};
 use crate::node::{Node, Slots};
 use base::SqlResult;
 use catalog::view::Object;
 use plan::{
-    ColumnSource, Delete, Insert, Logical, LogicalPlan, OldRow, Physical, PhysicalPlan, Plan,
-    Query, SelectAssign, Statement, Subquery, SubqueryId, Update,
+    ColumnSource, Delete, FollowUp, Insert, Logical, LogicalPlan, OldRow, Physical, PhysicalPlan,
+    Plan, Query, SelectAssign, Statement, Subquery, SubqueryId, Target, Update,
 };
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Chooses how a bound statement is computed. `references` are what its table numbers count.
 ///
 /// # Errors
 /// 8622 when hints leave no plan.
 pub fn optimize(plan: LogicalPlan, references: &[Object]) -> SqlResult<PhysicalPlan> {
-    let Plan { statement, subqueries, slots, header, .. } = plan;
+    let Plan { statement, subqueries, follow_ups, slots, header, .. } = plan;
     let mut optimizer = Optimizer {
         references,
         subqueries: &subqueries,
         slots: Cell::new(slots),
         joined: BTreeSet::new(),
+        enforcing: enforcing(&statement, &follow_ups),
         estimates: Vec::new(),
+        changed: BTreeMap::new(),
     };
     // Joins of the statement take subqueries out of its expressions, and so do joins in subqueries,
     // which contain only lower numbers.
     let statement = optimizer.statement(statement)?;
     let mut estimates = vec![std::mem::take(&mut optimizer.estimates)];
+    let mut of_follow_ups = Vec::with_capacity(follow_ups.len());
+    let mut converted_follow_ups = Vec::with_capacity(follow_ups.len());
+    for follow_up in follow_ups {
+        converted_follow_ups.push(optimizer.follow_up(follow_up)?);
+        of_follow_ups.push(std::mem::take(&mut optimizer.estimates));
+    }
+    let follow_ups = converted_follow_ups;
     let mut converted = Vec::with_capacity(subqueries.len());
     for (n, subquery) in subqueries.iter().enumerate().rev() {
         converted.push(optimizer.subquery(SubqueryId(n as u32), subquery)?);
@@ -35,12 +44,34 @@ pub fn optimize(plan: LogicalPlan, references: &[Object]) -> SqlResult<PhysicalP
     }
     converted.reverse();
     estimates[1..].reverse();
+    estimates.extend(of_follow_ups);
     let estimates = estimates.concat();
     let slots = optimizer.slots.get();
-    Ok(Plan { statement, subqueries: converted, slots, header, estimates })
+    Ok(Plan { statement, subqueries: converted, follow_ups, slots, header, estimates })
 }
 
 impl Optimizer<'_> {
+    /// They come before those that they lead to: so how many rows a target changes is known
+    /// when they are read.
+    fn follow_up(&mut self, follow_up: FollowUp<Logical>) -> SqlResult<FollowUp<Physical>> {
+        Ok(match follow_up {
+            FollowUp::Refuse { conflict, source } => {
+                let source = self.source(&source, &Slots::new())?;
+                FollowUp::Refuse { conflict, source: self.finished(source) }
+            }
+            FollowUp::Change(statement) => FollowUp::Change(self.statement(statement)?),
+        })
+    }
+
+    /// The tree of a change, whose rows follow-ups read.
+    fn changing(&mut self, target: &Target, root: Node) -> Physical {
+        if let Some(kept) = &target.references.kept {
+            let of = Cardinality { rows: root.rows, single: root.single };
+            self.changed.insert(kept.id, of);
+        }
+        self.finished(root)
+    }
+
     fn statement(&mut self, statement: Statement<Logical>) -> SqlResult<Statement<Physical>> {
         Ok(match statement {
             Statement::Query(q) => {
@@ -104,7 +135,7 @@ impl Optimizer<'_> {
         }
         let node = self.source(&i.source, &needed)?;
         let node = self.protect_insert(&mut i, node, &needed);
-        let source = self.finished(node);
+        let source = self.changing(&i.target, node);
         let Insert { target, columns, identity, .. } = i;
         Ok(Insert { target, source, columns, identity })
     }
@@ -114,7 +145,7 @@ impl Optimizer<'_> {
         u.assignments.iter().for_each(|a| needed.extend(self.reader().scalar(&a.value)));
         let node = self.source(&u.source, &needed)?;
         let node = self.protect_update(&mut u, node, &needed);
-        let source = self.finished(node);
+        let source = self.changing(&u.target, node);
         let Update { target, old, new, assignments, distinct_rows, .. } = u;
         Ok(Update { target, source, old, new, assignments, distinct_rows })
     }
@@ -123,10 +154,24 @@ impl Optimizer<'_> {
         let needed = locator(&d.old);
         let node = self.source(&d.source, &needed)?;
         let node = self.protect_delete(&d, node, &needed);
-        let source = self.finished(node);
+        let source = self.changing(&d.target, node);
         let Delete { target, old, distinct_rows, .. } = d;
         Ok(Delete { target, source, old, distinct_rows })
     }
+}
+
+/// The subqueries by which foreign keys look for what rows refer to.
+fn enforcing(
+    statement: &Statement<Logical>,
+    follow_ups: &[FollowUp<Logical>],
+) -> BTreeSet<SubqueryId> {
+    let further = follow_ups.iter().filter_map(|f| match f {
+        FollowUp::Change(statement) => Some(statement),
+        FollowUp::Refuse { .. } => None,
+    });
+    let targets = std::iter::once(statement).chain(further).filter_map(Statement::target);
+    let checks = targets.flat_map(|t| &t.references.checks);
+    checks.flat_map(|c| c.predicate.reads().subqueries).collect()
 }
 
 /// How many operators a tree has.

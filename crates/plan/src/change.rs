@@ -5,9 +5,10 @@
 //! [`IndexTarget`] says for every physical column which of them it takes.
 //!
 //! The order of one row: new values computed and converted (2628, 515), CHECKs (547), the heap or
-//! clustered index, the others by index id. The first failure ends the statement.
+//! clustered index, the others by index id, foreign keys (547). The first failure ends the
+//! statement.
 
-use crate::{LockHints, Predicate, Scalar, ScalarType, Slot, VariableId};
+use crate::{LockHints, Predicate, References, Scalar, ScalarType, Slot, VariableId};
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use types::{Collation, SqlType};
 
@@ -30,6 +31,8 @@ pub struct Target {
     pub indexes: Vec<IndexTarget>,
     /// CHECK constraints to be tested, over the slots of new values.
     pub checks: Vec<CheckConstraint>,
+    /// What it owes to foreign keys.
+    pub references: References,
     /// Locks of the target.
     pub locks: LockHints,
 }

@@ -27,6 +27,7 @@ mod logical;
 mod physical;
 mod predicate;
 mod program;
+mod referential;
 mod scalar;
 mod show;
 mod visit;
@@ -50,6 +51,9 @@ pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
 pub use program::{
     GrantHints, Header, LogicalPlan, PhysicalPlan, Plan, Query, Reference, ResultColumn,
     SelectAssign, Statement, Subquery,
+};
+pub use referential::{
+    ChangedId, Conflict, FollowUp, FollowUpId, ForeignKeyCheck, Kept, References,
 };
 pub use scalar::{Coercibility, Scalar, ScalarKind, ScalarType};
 pub use show::Show;

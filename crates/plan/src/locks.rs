@@ -16,6 +16,9 @@ pub enum Level {
     Serializable,
     /// SNAPSHOT
     Snapshot,
+    /// Of a constraint's own reading: the session's level where that keeps locks, else
+    /// READCOMMITTEDLOCK, so that it sees what is there now.
+    Enforcing,
 }
 
 /// What is locked.
@@ -70,6 +73,11 @@ impl LockHints {
             read_past: false,
             no_wait: false,
         }
+    }
+
+    /// A read without hints.
+    pub const fn read() -> Self {
+        LockHints { strength: Strength::Shared, ..LockHints::change() }
     }
 
     /// The target of an UPDATE or DELETE without hints.

@@ -1,6 +1,8 @@
 //! The logical tree: what a query means, before anyone chose how.
 
-use crate::{LockHints, OldRow, Predicate, Scalar, ScalarType, Slot, Top, WindowCall};
+use crate::{
+    ChangedId, LockHints, OldRow, Predicate, Scalar, ScalarType, Slot, Top, WindowCall,
+};
 use base::{DatabaseId, ObjectId};
 use builtins::Aggregate;
 use types::Collation;
@@ -21,6 +23,13 @@ pub enum Logical {
         /// Each as long as `columns`.
         rows: Vec<Vec<Scalar>>,
         /// Where their values go.
+        columns: Vec<Slot>,
+    },
+    /// The rows that a target of the plan has changed.
+    Changed {
+        /// Which target's.
+        id: ChangedId,
+        /// What was kept of them, in the slots where it was.
         columns: Vec<Slot>,
     },
     /// Rows for which a predicate is true.

@@ -3,7 +3,9 @@
 //! Each operator names the slots it writes. `carried` of an operator that remembers rows lists
 //! the slots it saves with each and restores when it gives the row out again.
 
-use crate::{AggregateCall, JoinKind, LockHints, Predicate, Scalar, Slot, SortKey, WindowCall};
+use crate::{
+    AggregateCall, ChangedId, JoinKind, LockHints, Predicate, Scalar, Slot, SortKey, WindowCall,
+};
 use base::{DatabaseId, HobtId, ObjectId};
 use types::{Collation, SqlType};
 
@@ -21,6 +23,13 @@ pub enum Physical {
         /// Each as long as `columns`.
         rows: Vec<Vec<Scalar>>,
         /// Where their values go.
+        columns: Vec<Slot>,
+    },
+    /// The rows that a target of the plan has changed.
+    Changed {
+        /// Which target's.
+        id: ChangedId,
+        /// What was kept of them, in the slots where it was.
         columns: Vec<Slot>,
     },
     /// Rows for which a predicate is true.

@@ -1,8 +1,8 @@
 //! A whole statement as a plan.
 
 use crate::{
-    Delete, Insert, Logical, Physical, Predicate, Scalar, ScalarType, Slot, Target, Update,
-    VariableId,
+    Delete, FollowUp, Insert, Logical, Physical, Predicate, Scalar, ScalarType, Slot, Target,
+    Update, VariableId,
 };
 use base::{DatabaseId, ObjectId};
 use types::{Collation, SqlType};
@@ -14,12 +14,14 @@ pub struct Plan<S> {
     pub statement: Statement<S>,
     /// Subqueries that expressions refer to by number; those may refer to others.
     pub subqueries: Vec<Subquery<S>>,
+    /// What changes of the statement lead to: their targets refer to these by number.
+    pub follow_ups: Vec<FollowUp<S>>,
     /// How many slots the frame has.
     pub slots: u32,
     /// What it depends on.
     pub header: Header,
     /// How many rows each operator was expected to give when the plan was chosen, in preorder: the
-    /// statement's tree, then those of its subqueries. Empty until then.
+    /// statement's tree, then those of its subqueries, then of its follow-ups. Empty until then.
     pub estimates: Vec<f64>,
 }
 

@@ -204,7 +204,10 @@ impl Logical {
     pub fn for_each_mut(&mut self, visit: &mut dyn FnMut(&mut Logical)) {
         visit(self);
         match self {
-            Logical::Get(_) | Logical::Virtual(_) | Logical::Values { .. } => {}
+            Logical::Get(_)
+            | Logical::Virtual(_)
+            | Logical::Values { .. }
+            | Logical::Changed { .. } => {}
             Logical::Filter { input, .. }
             | Logical::Compute { input, .. }
             | Logical::Distinct { input, .. }
@@ -239,6 +242,7 @@ impl Logical {
                 rows.iter().flatten().for_each(|x| x.read_into(reads));
                 writes.extend(columns);
             }
+            Logical::Changed { columns, .. } => writes.extend(columns),
             Logical::Filter { input, predicate } => {
                 predicate.read_into(reads);
                 input.reads_and_writes(reads, writes);
@@ -326,7 +330,10 @@ impl Physical {
     /// The operators right below.
     pub fn inputs(&self) -> Vec<&Physical> {
         match self {
-            Physical::Access(_) | Physical::Virtual(_) | Physical::Constants { .. } => Vec::new(),
+            Physical::Access(_)
+            | Physical::Virtual(_)
+            | Physical::Constants { .. }
+            | Physical::Changed { .. } => Vec::new(),
             Physical::Lookup(l) => vec![&l.input],
             Physical::Filter { input, .. }
             | Physical::StartupFilter { input, .. }
@@ -357,9 +364,9 @@ impl Physical {
                 slots
             }
             Physical::Virtual(v) => v.columns.iter().map(|c| c.slot).collect(),
-            Physical::Constants { columns, .. } | Physical::Concatenation { columns, .. } => {
-                columns.clone()
-            }
+            Physical::Constants { columns, .. }
+            | Physical::Changed { columns, .. }
+            | Physical::Concatenation { columns, .. } => columns.clone(),
             Physical::Filter { input, .. }
             | Physical::StartupFilter { input, .. }
             | Physical::Top { input, .. } => input.written(),

@@ -38,6 +38,7 @@ mod tests {
         Arc::new(Plan {
             statement: Statement::Condition(Predicate::Constant(Some(true))),
             subqueries: Vec::new(),
+            follow_ups: Vec::new(),
             slots: 0,
             header,
             estimates: Vec::new(),

@@ -4,7 +4,7 @@ use crate::state::{Names, State};
 use base::{DatabaseId, IndexId, ObjectId, SqlResult};
 use builtins::Question;
 use catalog::view::{
-    DatabaseView, Found, ModuleKind, Object, ObjectName, SchemaId, Table, resolve,
+    Constraint, DatabaseView, Found, ModuleKind, Object, ObjectName, SchemaId, Table, resolve,
 };
 use std::sync::Arc;
 use types::{Decimal, SqlType, Value};
@@ -114,7 +114,9 @@ impl Asked<'_> {
     fn object(&self, question: Question) -> Option<Value> {
         match question {
             Question::ObjectId => {
-                let found = self.find(&self.text(0)?)?;
+                let Some(found) = self.find(&self.text(0)?) else {
+                    return self.constraint_id(&self.text(0)?, self.upper(1));
+                };
                 if let Some(wanted) = self.upper(1)
                     && wanted.trim() != type_code(&found.object)
                 {
@@ -125,7 +127,7 @@ impl Asked<'_> {
             Question::ObjectName => {
                 let temp = || self.table(0).map(|t| Value::nvarchar(&t.name));
                 let named = self.object_at(0, 1).map(|(_, o)| Value::nvarchar(o.name()));
-                named.or_else(temp)
+                named.or_else(temp).or_else(|| self.constraint_name())
             }
             Question::ObjectSchemaName => {
                 let (view, object) = self.object_at(0, 1)?;
@@ -136,6 +138,41 @@ impl Asked<'_> {
                 Object::Table(_) | Object::Virtual(_) => None,
             },
         }
+    }
+
+    /// OBJECT_ID of a constraint, of a kind where one is asked for.
+    fn constraint_id(&self, name: &str, kind: Option<String>) -> Option<Value> {
+        let name = tsql::parse_object_name(name).ok()?;
+        let view = match &name.database {
+            None => self.view()?,
+            Some(d) => self.state.view(self.state.host.database_id(d)?)?,
+        };
+        let schema = match &name.schema {
+            None => SchemaId::DBO,
+            Some(s) => view.schema(s)?.id,
+        };
+        let wanted = |c: &Constraint<'_>| {
+            c.name.eq_ignore_ascii_case(&name.object)
+                && kind.as_ref().is_none_or(|k| k.trim() == c.type_code)
+        };
+        view.objects().find_map(|o| match o {
+            Object::Table(t) if t.schema_id == schema => {
+                t.constraints().find(wanted).map(|c| Value::Int(c.object_id.0))
+            }
+            _ => None,
+        })
+    }
+
+    /// OBJECT_NAME of a constraint.
+    fn constraint_name(&self) -> Option<Value> {
+        let id = ObjectId(i32::try_from(self.number(0)?).ok()?);
+        self.view_at(1)?.objects().find_map(|o| match o {
+            Object::Table(t) => {
+                let found = t.constraints().find(|c| c.object_id == id)?;
+                Some(Value::nvarchar(found.name))
+            }
+            Object::Module(_) | Object::Virtual(_) => None,
+        })
     }
 
     fn object_property(&self) -> Option<Value> {

@@ -81,9 +81,10 @@ impl Columns<'_> {
             Physical::Window { .. } | Physical::Compute { .. } => {
                 self.defining(String::new(), node)
             }
-            Physical::Concatenation { .. } | Physical::Spool { .. } | Physical::Lookup(_) => {
-                String::new()
-            }
+            Physical::Concatenation { .. }
+            | Physical::Spool { .. }
+            | Physical::Changed { .. }
+            | Physical::Lookup(_) => String::new(),
         }
     }
 

@@ -63,7 +63,10 @@ fn reads_of(node: &Physical, out: &mut Reads) {
         }
         Physical::Window { calls, .. } => calls.iter().for_each(|c| c.function.read_into(out)),
         Physical::Top { top, .. } | Physical::TopSort { top, .. } => top.read_into(out),
-        Physical::Sort { .. } | Physical::Concatenation { .. } | Physical::Spool { .. } => {}
+        Physical::Sort { .. }
+        | Physical::Concatenation { .. }
+        | Physical::Changed { .. }
+        | Physical::Spool { .. } => {}
     }
 }
 
@@ -176,7 +179,7 @@ impl<'w> RelOps<'w> {
             Physical::MergeJoin(j) => self.merge_join(j, op),
             Physical::Top { top, .. } => self.top(top, op),
             Physical::Concatenation { inputs, columns } => self.concatenation(inputs, columns, op),
-            Physical::Spool { .. } => {
+            Physical::Spool { .. } | Physical::Changed { .. } => {
                 self.w.begin("Spool");
                 self.inputs(op);
                 self.w.end();

@@ -191,6 +191,7 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
         Physical::Lookup(_) => ("Nested Loops", "Inner Join"),
         Physical::Virtual(_) => ("Table-valued function", "Table-valued function"),
         Physical::Constants { .. } => ("Constant Scan", "Constant Scan"),
+        Physical::Changed { .. } => ("Table Spool", "Eager Spool"),
         Physical::Filter { .. } | Physical::StartupFilter { .. } => ("Filter", "Filter"),
         Physical::Compute { .. } => ("Compute Scalar", "Compute Scalar"),
         Physical::NestedLoops(j) => ("Nested Loops", loop_name(j.kind)),

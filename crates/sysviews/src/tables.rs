@@ -80,6 +80,7 @@ fn described(database: DatabaseId, table: &SystemTable) -> Arc<Table> {
         indexes: vec![index],
         statistics: Vec::new(),
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         is_temp: false,
     })
 }

@@ -70,6 +70,7 @@ fn table(id: i32, name: &str, columns: Vec<Column>, indexes: Vec<Index>) -> Tabl
         indexes,
         statistics: Vec::new(),
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         is_temp: false,
     }
 }
@@ -123,6 +124,7 @@ fn orders() -> Table {
         text: "([Status] in ('A','B'))".into(),
         column: Some(3),
         disabled: false,
+        not_trusted: false,
     });
     orders
 }

@@ -1,5 +1,5 @@
-//! `sysobjvalues`: texts of modules, defaults, checks and computed columns, and distributions of
-//! statistics, in pieces that fit a row.
+//! `sysobjvalues`: texts of modules, defaults, checks and computed columns, what foreign keys refer
+//! to, and distributions of statistics, in pieces that fit a row.
 
 use super::row::system_row;
 use types::SqlType;
@@ -23,7 +23,7 @@ system_row! {
 
 /// Values of [`TextRow::class`].
 pub(crate) mod text_class {
-    /// A module, a default, a check.
+    /// A module, a default, a check, a foreign key.
     pub(crate) const OBJECT: u8 = 1;
     /// A computed column.
     pub(crate) const COMPUTED: u8 = 2;

@@ -31,4 +31,5 @@ pub(crate) mod object_status {
     pub(crate) const QUOTED_IDENTIFIER: i32 = 4;
     pub(crate) const ANSI_NULLS: i32 = 8;
     pub(crate) const DISABLED: i32 = 16;
+    pub(crate) const NOT_TRUSTED: i32 = 32;
 }

@@ -3,7 +3,7 @@
 use super::lookup::folded;
 use super::{Module, SystemObjects, Table, VirtualTable};
 use base::{DatabaseId, ObjectId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use types::Collation;
 
@@ -81,6 +81,8 @@ pub struct DatabaseView {
     schemas: Vec<Schema>,
     by_name: BTreeMap<(SchemaId, Box<str>), Object>,
     by_id: BTreeMap<ObjectId, (SchemaId, Box<str>)>,
+    /// The tables whose foreign keys refer to a table.
+    referring: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
     system: Arc<SystemObjects>,
 }
 
@@ -106,6 +108,7 @@ impl DatabaseView {
             ],
             by_name: BTreeMap::new(),
             by_id: BTreeMap::new(),
+            referring: BTreeMap::new(),
             system,
         }
     }
@@ -169,6 +172,12 @@ impl DatabaseView {
         }
     }
 
+    /// The tables that refer to a table by foreign keys, itself perhaps, by their ids.
+    pub fn referring(&self, id: ObjectId) -> impl Iterator<Item = Arc<Table>> + '_ {
+        let tables = self.referring.get(&id).into_iter().flatten();
+        tables.filter_map(|&id| self.table(id))
+    }
+
     /// The database's own objects by schema and name; without system objects.
     pub fn objects(&self) -> impl Iterator<Item = &Object> {
         self.by_name.values()
@@ -214,6 +223,11 @@ impl DatabaseView {
     pub fn with_object(mut self, object: Object) -> Self {
         self = self.without_object(object.object_id());
         let key = (object.schema_id(), folded(object.name(), self.collation));
+        if let Object::Table(table) = &object {
+            for foreign in &table.foreign_keys {
+                self.referring.entry(foreign.referenced).or_default().insert(table.object_id);
+            }
+        }
         self.by_id.insert(object.object_id(), key.clone());
         self.by_name.insert(key, object);
         self
@@ -222,8 +236,16 @@ impl DatabaseView {
     /// The same without an object.
     #[must_use]
     pub fn without_object(mut self, id: ObjectId) -> Self {
-        if let Some(key) = self.by_id.remove(&id) {
-            self.by_name.remove(&key);
+        let key = self.by_id.remove(&id);
+        if let Some(Object::Table(table)) = key.and_then(|key| self.by_name.remove(&key)) {
+            for foreign in &table.foreign_keys {
+                if let Some(tables) = self.referring.get_mut(&foreign.referenced) {
+                    tables.remove(&id);
+                    if tables.is_empty() {
+                        self.referring.remove(&foreign.referenced);
+                    }
+                }
+            }
         }
         self
     }

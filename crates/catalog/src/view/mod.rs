@@ -11,6 +11,7 @@
 //!     [`Table::hobt_layout`] and nowhere else: rowstore's layouts, plans and verifiers ask it.
 
 mod database;
+mod foreign_key;
 mod layout;
 mod lookup;
 mod module;
@@ -18,11 +19,13 @@ mod table;
 mod virtual_table;
 
 pub use database::{DatabaseView, Object, Schema, SchemaId};
+pub(crate) use foreign_key::Wording;
+pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
 pub use lookup::{Catalogs, Found, ObjectName, resolve};
 pub use module::{Module, ModuleKind};
 pub use table::{
-    AnyStatistics, Check, Column, Computed, Default, Gathered, Identity, Index, IndexColumn,
-    IndexKind, Statistics, Table,
+    AnyStatistics, Check, Column, Computed, Constraint, Default, Gathered, Identity, Index,
+    IndexColumn, IndexKind, Statistics, Table,
 };
 pub use virtual_table::{SystemObjects, VirtualColumn, VirtualParameter, VirtualTable};

@@ -1,6 +1,6 @@
 //! Tables, their columns, indexes and constraints.
 
-use super::SchemaId;
+use super::{ForeignKey, SchemaId};
 use crate::statistics::Distribution;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
@@ -27,6 +27,8 @@ pub struct Table {
     pub statistics: Vec<Statistics>,
     /// CHECK constraints.
     pub checks: Vec<Check>,
+    /// FOREIGN KEY constraints.
+    pub foreign_keys: Vec<ForeignKey>,
     /// `#t` or a table variable: seen by one session.
     pub is_temp: bool,
 }
@@ -103,6 +105,19 @@ pub struct Check {
     pub column: Option<usize>,
     /// NOCHECK CONSTRAINT: not enforced.
     pub disabled: bool,
+    /// Rows may be there that were never checked.
+    pub not_trusted: bool,
+}
+
+/// What all constraints of a table have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constraint<'a> {
+    /// Its object.
+    pub object_id: ObjectId,
+    /// Its name.
+    pub name: &'a str,
+    /// `sys.objects.type`, without its trailing blank.
+    pub type_code: &'static str,
 }
 
 /// How an index holds its rows.
@@ -216,6 +231,29 @@ impl Table {
     pub fn index(&self, name: &str, names: Collation) -> Option<&Index> {
         let wanted = super::lookup::folded(name, names);
         self.indexes.iter().find(|i| super::lookup::folded(&i.name, names) == wanted)
+    }
+
+    /// Its constraints of all kinds.
+    pub fn constraints(&self) -> impl Iterator<Item = Constraint<'_>> {
+        let keys = self.indexes.iter().filter_map(|i| {
+            let type_code = if i.primary_key { "PK" } else { "UQ" };
+            Some(Constraint { object_id: i.constraint_id?, name: &i.name, type_code })
+        });
+        let checks = self.checks.iter().map(|c| (c.object_id, &c.name, "C"));
+        let foreign = self.foreign_keys.iter().map(|k| (k.object_id, &k.name, "F"));
+        let defaults = self.columns.iter().filter_map(|c| c.default.as_ref());
+        let defaults = defaults.map(|d| (d.object_id, &d.name, "D"));
+        let others = checks.chain(foreign).chain(defaults);
+        keys.chain(others.map(|(object_id, name, type_code)| Constraint {
+            object_id,
+            name,
+            type_code,
+        }))
+    }
+
+    /// The ordinal of the column of an id.
+    pub fn ordinal(&self, column_id: i32) -> Option<usize> {
+        self.columns.iter().position(|c| c.column_id == column_id)
     }
 
     /// The ordinal of the identity column.

@@ -61,6 +61,7 @@ fn table(object: i32, name: &str, indexes: Vec<Index>) -> Table {
         indexes,
         statistics: Vec::new(),
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         is_temp: false,
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn eq(left: Scalar, right: Scalar) -> Predicate {
 
 pub(crate) fn plan(statement: Statement<Physical>, slots: u32) -> PhysicalPlan {
     let (header, estimates) = (Header::default(), Vec::new());
-    Plan { statement, subqueries: Vec::new(), slots, header, estimates }
+    Plan { statement, subqueries: Vec::new(), follow_ups: Vec::new(), slots, header, estimates }
 }
 
 pub(crate) fn query(source: Physical, columns: &[u32], slots: u32) -> PhysicalPlan {
@@ -168,6 +168,7 @@ pub(crate) fn target(columns: Vec<TargetColumn>, indexes: Vec<IndexTarget>) -> T
         columns,
         indexes,
         checks: Vec::new(),
+        references: Default::default(),
         locks: LockHints::change(),
     }
 }

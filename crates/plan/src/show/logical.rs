@@ -14,6 +14,11 @@ impl Show for Logical {
                 write!(f, "Values {} rows", rows.len())?;
                 super::physical::show_rows(f, rows, columns)
             }
+            Logical::Changed { columns, .. } => {
+                f.write_str("Changed ")?;
+                super::physical::slots(f, columns)?;
+                writeln!(f)
+            }
             Logical::Filter { input, predicate } => {
                 writeln!(f, "Filter {predicate}")?;
                 input.show(f, depth + 1)

@@ -26,6 +26,11 @@ impl Show for Physical {
                 write!(f, "Constants {} rows", rows.len())?;
                 show_rows(f, rows, columns)
             }
+            Physical::Changed { columns, .. } => {
+                f.write_str("Changed ")?;
+                slots(f, columns)?;
+                writeln!(f)
+            }
             Physical::Filter { input, predicate } => {
                 writeln!(f, "Filter {predicate}")?;
                 input.show(f, depth + 1)
@@ -100,7 +105,7 @@ fn show_ordering(f: &mut fmt::Formatter<'_>, node: &Physical, depth: usize) -> f
     }
 }
 
-fn slots(f: &mut fmt::Formatter<'_>, slots: &[Slot]) -> fmt::Result {
+pub(super) fn slots(f: &mut fmt::Formatter<'_>, slots: &[Slot]) -> fmt::Result {
     list(f, slots, |f, s| write!(f, "{s}"))
 }
 

@@ -1,7 +1,9 @@
 //! Whole plans as text.
 
 use super::{Show, line, list};
-use crate::{ColumnSource, Delete, Insert, Logical, Physical, Plan, Statement, Target, Update};
+use crate::{
+    ColumnSource, Delete, FollowUp, Insert, Logical, Physical, Plan, Statement, Target, Update,
+};
 use std::fmt;
 
 impl fmt::Display for Logical {
@@ -34,9 +36,9 @@ impl<S: Show> fmt::Display for Plan<S> {
                 writeln!(f)?;
                 a.source.show(f, 1)?;
             }
-            Statement::Insert(i) => show_insert(f, i)?,
-            Statement::Update(u) => show_update(f, u)?,
-            Statement::Delete(d) => show_delete(f, d)?,
+            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
+                show_change(f, &self.statement)?;
+            }
             Statement::Scalar(x) => writeln!(f, "Scalar {x}")?,
             Statement::Condition(p) => writeln!(f, "Condition {p}")?,
         }
@@ -53,7 +55,28 @@ impl<S: Show> fmt::Display for Plan<S> {
             writeln!(f)?;
             s.source.show(f, 1)?;
         }
+        for (n, follow_up) in self.follow_ups.iter().enumerate() {
+            match follow_up {
+                FollowUp::Refuse { conflict, source } => {
+                    writeln!(f, "Follow-up {n} refuse {}", conflict.name)?;
+                    source.show(f, 1)?;
+                }
+                FollowUp::Change(statement) => {
+                    write!(f, "Follow-up {n} ")?;
+                    show_change(f, statement)?;
+                }
+            }
+        }
         Ok(())
+    }
+}
+
+fn show_change<S: Show>(f: &mut fmt::Formatter<'_>, statement: &Statement<S>) -> fmt::Result {
+    match statement {
+        Statement::Insert(i) => show_insert(f, i),
+        Statement::Update(u) => show_update(f, u),
+        Statement::Delete(d) => show_delete(f, d),
+        _ => Ok(()),
     }
 }
 
@@ -106,6 +129,15 @@ fn show_target(f: &mut fmt::Formatter<'_>, target: &Target) -> fmt::Result {
     for check in &target.checks {
         line(f, 1)?;
         writeln!(f, "check {}: {}", check.name, check.predicate)?;
+    }
+    for check in &target.references.checks {
+        line(f, 1)?;
+        let when = if check.deferred { "at the end " } else { "" };
+        writeln!(f, "foreign key {}: {when}{}", check.conflict.name, check.predicate)?;
+    }
+    for follow_up in &target.references.follow_ups {
+        line(f, 1)?;
+        writeln!(f, "then follow-up {}", follow_up.0)?;
     }
     Ok(())
 }

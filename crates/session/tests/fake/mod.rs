@@ -143,6 +143,7 @@ impl Fake {
             indexes: vec![heap],
             statistics: Vec::new(),
             checks: Vec::new(),
+            foreign_keys: Vec::new(),
             is_temp: temp,
         })
     }

@@ -4,7 +4,7 @@ use crate::cell::{int, text};
 use crate::column::{Column, col, maybe};
 use crate::tables;
 use crate::view::{Rows, System, View};
-use catalog::view::SchemaId;
+use catalog::view::{SchemaId, Table};
 use types::{SqlType, Value};
 
 const NAME: SqlType = SqlType::nvarchar(128);
@@ -28,21 +28,29 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
+/// The keys of a table: their names and the ordinals of their columns.
+pub(super) fn keys(table: &Table) -> impl Iterator<Item = (&str, Vec<usize>)> {
+    let indexes = table.indexes.iter().filter(|i| i.constraint_id.is_some());
+    let own = indexes.map(|i| (&*i.name, i.key.iter().map(|k| k.column).collect()));
+    let foreign = table.foreign_keys.iter();
+    own.chain(foreign.map(|k| (&*k.name, k.columns.iter().map(|c| c.column).collect())))
+}
+
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let catalog = text(system.view()?.name());
     let mut rows = Vec::new();
     for table in tables::own(system)? {
         let schema = text(&table.schema_name);
-        for index in table.indexes.iter().filter(|i| i.constraint_id.is_some()) {
-            for (n, part) in index.key.iter().enumerate() {
+        for (name, columns) in keys(&table) {
+            for (n, at) in columns.into_iter().enumerate() {
                 rows.push(vec![
                     catalog.clone(),
                     schema.clone(),
-                    text(&index.name),
+                    text(name),
                     catalog.clone(),
                     schema.clone(),
                     text(&table.name),
-                    text(&table.columns[part.column].name),
+                    text(&table.columns[at].name),
                     int(n + 1),
                 ]);
             }

@@ -1,7 +1,11 @@
 //! The views of INFORMATION_SCHEMA, one a file.
 
+mod check_constraints;
 mod columns;
+mod constraint_column_usage;
+mod constraint_table_usage;
 mod key_column_usage;
+mod referential_constraints;
 mod routines;
 mod schemata;
 mod table_constraints;
@@ -19,4 +23,8 @@ pub(crate) const VIEWS: &[&View] = &[
     &table_constraints::VIEW,
     &key_column_usage::VIEW,
     &views::VIEW,
+    &referential_constraints::VIEW,
+    &constraint_column_usage::VIEW,
+    &constraint_table_usage::VIEW,
+    &check_constraints::VIEW,
 ];

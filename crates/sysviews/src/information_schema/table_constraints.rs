@@ -1,4 +1,4 @@
-//! `INFORMATION_SCHEMA.TABLE_CONSTRAINTS`: keys and checks.
+//! `INFORMATION_SCHEMA.TABLE_CONSTRAINTS`: keys, foreign keys and checks.
 
 use crate::cell::{code, text};
 use crate::column::{Column, col, maybe, word};
@@ -44,6 +44,9 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         };
         for index in table.indexes.iter().filter(|i| i.constraint_id.is_some()) {
             add(&index.name, if index.primary_key { "PRIMARY KEY" } else { "UNIQUE" });
+        }
+        for key in &table.foreign_keys {
+            add(&key.name, "FOREIGN KEY");
         }
         for check in &table.checks {
             add(&check.name, "CHECK");

@@ -42,8 +42,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             let mut cells = found.constraint_cells();
             cells.extend([
                 bit(check.disabled),
-                // What was not enforced may not hold.
-                bit(check.disabled),
+                bit(check.not_trusted),
                 int(column),
                 text(&check.text),
                 bit(check.system_named),

@@ -1,18 +1,21 @@
-//! `sys.foreign_key_columns`: there are no foreign keys yet, so it has no rows.
+//! `sys.foreign_key_columns`.
 
-use crate::column::{Column, null};
-use crate::reason::EMPTY;
+use crate::cell::int;
+use crate::column::{Column, col};
+use crate::tables;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use types::{SqlType, Value};
 
+const INT: SqlType = SqlType::Int;
+
 const COLUMNS: [Column; 6] = [
-    null("constraint_object_id", SqlType::Int, EMPTY),
-    null("constraint_column_id", SqlType::Int, EMPTY),
-    null("parent_object_id", SqlType::Int, EMPTY),
-    null("parent_column_id", SqlType::Int, EMPTY),
-    null("referenced_object_id", SqlType::Int, EMPTY),
-    null("referenced_column_id", SqlType::Int, EMPTY),
+    col("constraint_object_id", INT),
+    col("constraint_column_id", INT),
+    col("parent_object_id", INT),
+    col("parent_column_id", INT),
+    col("referenced_object_id", INT),
+    col("referenced_column_id", INT),
 ];
 
 pub(crate) const VIEW: View = View {
@@ -23,6 +26,21 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
-fn rows(_: &System<'_>, _: &[Value]) -> Rows {
-    Ok(Vec::new())
+fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    let mut rows = Vec::new();
+    for table in tables::own(system)? {
+        for key in &table.foreign_keys {
+            for (n, c) in key.columns.iter().enumerate() {
+                rows.push(vec![
+                    int(key.object_id.0),
+                    int(n + 1),
+                    int(table.object_id.0),
+                    int(table.columns[c.column].column_id),
+                    int(key.referenced.0),
+                    int(c.referenced),
+                ]);
+            }
+        }
+    }
+    Ok(rows)
 }

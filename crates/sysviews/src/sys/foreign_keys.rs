@@ -1,7 +1,10 @@
-//! `sys.foreign_keys`: there are none yet, so it has no rows.
+//! `sys.foreign_keys`.
 
-use crate::column::{Column, null};
-use crate::reason::EMPTY;
+use super::object_list;
+use crate::cell::{bit, int, text};
+use crate::column::{Column, col, join, maybe, zero};
+use crate::reason::NO_REPLICATION;
+use crate::tables;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use types::{SqlType, Value};
@@ -10,34 +13,45 @@ const BIT: SqlType = SqlType::Bit;
 const INT: SqlType = SqlType::Int;
 const DESC: SqlType = SqlType::nvarchar(60);
 
-const COLUMNS: [Column; 22] = [
-    null("name", SqlType::SYSNAME, EMPTY),
-    null("object_id", INT, EMPTY),
-    null("principal_id", INT, EMPTY),
-    null("schema_id", INT, EMPTY),
-    null("parent_object_id", INT, EMPTY),
-    null("type", SqlType::Char(2), EMPTY),
-    null("type_desc", DESC, EMPTY),
-    null("create_date", SqlType::DateTime, EMPTY),
-    null("modify_date", SqlType::DateTime, EMPTY),
-    null("is_ms_shipped", BIT, EMPTY),
-    null("is_published", BIT, EMPTY),
-    null("is_schema_published", BIT, EMPTY),
-    null("referenced_object_id", INT, EMPTY),
-    null("key_index_id", INT, EMPTY),
-    null("is_disabled", BIT, EMPTY),
-    null("is_not_for_replication", BIT, EMPTY),
-    null("is_not_trusted", BIT, EMPTY),
-    null("delete_referential_action", SqlType::TinyInt, EMPTY),
-    null("delete_referential_action_desc", DESC, EMPTY),
-    null("update_referential_action", SqlType::TinyInt, EMPTY),
-    null("update_referential_action_desc", DESC, EMPTY),
-    null("is_system_named", BIT, EMPTY),
-];
+const COLUMNS: [Column; 22] = join(
+    object_list::of_constraint("F", "FOREIGN_KEY_CONSTRAINT"),
+    [
+        maybe("referenced_object_id", INT),
+        maybe("key_index_id", INT),
+        col("is_disabled", BIT),
+        zero("is_not_for_replication", BIT, NO_REPLICATION),
+        col("is_not_trusted", BIT),
+        maybe("delete_referential_action", SqlType::TinyInt),
+        maybe("delete_referential_action_desc", DESC),
+        maybe("update_referential_action", SqlType::TinyInt),
+        maybe("update_referential_action_desc", DESC),
+        col("is_system_named", BIT),
+    ],
+);
 
 pub(crate) const VIEW: View =
     View { schema: SchemaId::SYS, name: "foreign_keys", parameters: None, columns: &COLUMNS, rows };
 
-fn rows(_: &System<'_>, _: &[Value]) -> Rows {
-    Ok(Vec::new())
+fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    let listed = object_list::own(system)?;
+    let mut rows = Vec::new();
+    for table in tables::own(system)? {
+        for key in &table.foreign_keys {
+            let Some(found) = listed.iter().find(|l| l.id == key.object_id) else { continue };
+            let mut cells = found.constraint_cells();
+            cells.extend([
+                int(key.referenced.0),
+                int(key.key_index.0),
+                bit(key.disabled),
+                bit(key.not_trusted),
+                Value::TinyInt(key.on_delete as u8),
+                text(key.on_delete.name()),
+                Value::TinyInt(key.on_update as u8),
+                text(key.on_update.name()),
+                bit(key.system_named),
+            ]);
+            rows.push(cells);
+        }
+    }
+    Ok(rows)
 }

@@ -81,6 +81,7 @@ fn describe(kind: &str) -> &'static str {
         "UQ" => "UNIQUE_CONSTRAINT",
         "D" => "DEFAULT_CONSTRAINT",
         "C" => "CHECK_CONSTRAINT",
+        "F" => "FOREIGN_KEY_CONSTRAINT",
         _ => "SYSTEM_TABLE",
     }
 }
@@ -144,16 +145,8 @@ impl Collector {
     fn table(&mut self, t: &Table) {
         let (schema, parent) = (t.schema_id, t.object_id);
         self.add("U", t.object_id, &t.name, schema, ObjectId(0));
-        for i in &t.indexes {
-            if let Some(id) = i.constraint_id {
-                self.add(if i.primary_key { "PK" } else { "UQ" }, id, &i.name, schema, parent);
-            }
-        }
-        for c in &t.checks {
-            self.add("C", c.object_id, &c.name, schema, parent);
-        }
-        for d in t.columns.iter().filter_map(|c| c.default.as_ref()) {
-            self.add("D", d.object_id, &d.name, schema, parent);
+        for c in t.constraints() {
+            self.add(c.type_code, c.object_id, c.name, schema, parent);
         }
     }
 }

@@ -1,0 +1,201 @@
+//! What a change owes to foreign keys, as it runs: checks of new rows, and follow-ups.
+//!
+//! A row is checked after it was written (see `plan::References`). Where later rows of the
+//! statement count too, or rows that refer are to be found, slots of each changed row are kept;
+//! when all are changed they are read again, once for the checks and once for each follow-up.
+//!
+//! Invariants
+//!  1. A follow-up is absent from `Run::follow_ups`, and a buffer from `Run::changed`, exactly
+//!     while it works.
+
+use crate::cond::Cond;
+use crate::executor::Body;
+use crate::operator::{Node, Operator};
+use crate::rows::RowBuffer;
+use crate::run::Run;
+use crate::target::Target;
+use base::{SqlError, SqlResult, messages};
+use plan::{Conflict, Slot};
+
+/// The foreign keys of a target, ready to be enforced.
+pub(crate) struct Referential {
+    checks: Vec<Cond>,
+    /// The number of the buffer that keeps changed rows.
+    kept: Option<usize>,
+    deferred: bool,
+    follow_ups: Vec<usize>,
+}
+
+impl Referential {
+    pub(crate) fn new(references: &plan::References) -> SqlResult<Referential> {
+        let checks = references.checks.iter().map(|c| Cond::new(&c.predicate));
+        Ok(Referential {
+            checks: checks.collect::<SqlResult<_>>()?,
+            kept: references.kept.as_ref().map(|k| k.id.0 as usize),
+            deferred: references.has_deferred(),
+            follow_ups: references.follow_ups.iter().map(|f| f.0 as usize).collect(),
+        })
+    }
+}
+
+/// A follow-up ready to run.
+pub(crate) enum FollowUp {
+    /// Any row is error 547.
+    Refuse { source: Node, conflict: Conflict, database: Box<str>, verb: &'static str },
+    /// An UPDATE or DELETE.
+    Change(Body),
+}
+
+impl FollowUp {
+    fn run(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        match self {
+            FollowUp::Refuse { source, conflict, database, verb } => {
+                source.open(run)?;
+                match source.next(run)? {
+                    true => Err(conflict_error(verb, conflict, database)),
+                    false => Ok(()),
+                }
+            }
+            FollowUp::Change(body) => {
+                // Only rows that the statement names are counted.
+                let rows = run.outcome.rows_affected;
+                body.change(run)?;
+                run.outcome.rows_affected = rows;
+                Ok(())
+            }
+        }
+    }
+
+    /// The run is over.
+    pub(crate) fn close(&mut self) {
+        match self {
+            FollowUp::Refuse { source, .. } => source.close(),
+            FollowUp::Change(body) => body.close(),
+        }
+    }
+}
+
+/// 547 of a foreign key.
+#[cold]
+fn conflict_error(verb: &str, conflict: &Conflict, database: &str) -> SqlError {
+    let Conflict { kind, name, table, column } = conflict;
+    let column = column.as_ref().map_or(String::new(), |c| format!(", column '{c}'"));
+    SqlError::new(messages::CONSTRAINT_CONFLICT, &[&verb, kind, name, &database, table, &column])
+}
+
+impl Target {
+    /// Before the first row: what an earlier execution kept is forgotten.
+    pub(crate) fn begin(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        match self.referential.kept {
+            Some(id) => with_changed(run, id, |rows, run| {
+                rows.clear(run);
+                Ok(())
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// A row was written: its foreign keys that can be judged are, and it is kept for what cannot.
+    #[inline]
+    pub(crate) fn written(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        for n in 0..self.referential.checks.len() {
+            if !self.table.references.checks[n].deferred {
+                self.check_foreign(run, n)?;
+            }
+        }
+        match self.referential.kept {
+            Some(id) => with_changed(run, id, RowBuffer::push),
+            None => Ok(()),
+        }
+    }
+
+    fn check_foreign(&self, run: &mut Run<'_>, n: usize) -> SqlResult<()> {
+        if self.referential.checks[n].eval(run)? == Some(false) {
+            let conflict = &self.table.references.checks[n].conflict;
+            return Err(conflict_error(self.verb(), conflict, &self.table.database_name));
+        }
+        Ok(())
+    }
+
+    /// All rows are written: deferred checks, then follow-ups.
+    pub(crate) fn finish(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        let Some(id) = self.referential.kept else { return Ok(()) };
+        if self.referential.deferred {
+            let checks = &self.table.references.checks;
+            let deferred: Vec<usize> = (0..checks.len()).filter(|&n| checks[n].deferred).collect();
+            each_changed(run, id, |run| {
+                deferred.iter().try_for_each(|&n| self.check_foreign(run, n))
+            })?;
+        }
+        if with_changed(run, id, |rows, _| Ok(rows.total() == 0))? {
+            return Ok(());
+        }
+        for &number in &self.referential.follow_ups {
+            let taken = run.follow_ups.get_mut(number).and_then(Option::take);
+            let Some(mut follow_up) = taken else { return Err(missing()) };
+            let result = follow_up.run(run);
+            run.follow_ups[number] = Some(follow_up);
+            result?;
+        }
+        with_changed(run, id, |rows, run| {
+            rows.clear(run);
+            Ok(())
+        })
+    }
+}
+
+fn missing() -> SqlError {
+    SqlError::new(messages::INTERNAL, &[&"a follow-up refers to itself"])
+}
+
+/// Takes a buffer out while it is used.
+fn with_changed<R>(
+    run: &mut Run<'_>,
+    id: usize,
+    f: impl FnOnce(&mut RowBuffer, &mut Run<'_>) -> SqlResult<R>,
+) -> SqlResult<R> {
+    let Some(mut rows) = run.changed.get_mut(id).and_then(Option::take) else {
+        return Err(missing());
+    };
+    let result = f(&mut rows, run);
+    run.changed[id] = Some(rows);
+    result
+}
+
+/// Puts each kept row back into the frame.
+fn each_changed(
+    run: &mut Run<'_>,
+    id: usize,
+    mut f: impl FnMut(&mut Run<'_>) -> SqlResult<()>,
+) -> SqlResult<()> {
+    with_changed(run, id, |rows, run| {
+        rows.rewind()?;
+        while rows.next(run)? {
+            run.tick()?;
+            f(run)?;
+        }
+        Ok(())
+    })
+}
+
+/// The changed rows as a source of a follow-up.
+pub(crate) struct Changed {
+    pub(crate) id: usize,
+}
+
+impl Operator for Changed {
+    fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        with_changed(run, self.id, |rows, _| rows.rewind())
+    }
+
+    fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        with_changed(run, self.id, RowBuffer::next)
+    }
+
+    fn close(&mut self) {}
+}
+
+/// An empty buffer of a target's changed rows.
+pub(crate) fn buffer(slots: &[Slot]) -> Option<Box<RowBuffer>> {
+    Some(Box::new(RowBuffer::new(slots.to_vec())))
+}
