@@ -1,8 +1,6 @@
 //! The logical tree: what a query means, before anyone chose how.
 
-use crate::{
-    ChangedId, LockHints, OldRow, Predicate, Scalar, ScalarType, Slot, Top, WindowCall,
-};
+use crate::{ChangedId, LockHints, OldRow, Predicate, Scalar, ScalarType, Slot, Top, WindowCall};
 use base::{DatabaseId, ObjectId};
 use builtins::Aggregate;
 use types::Collation;
