@@ -25,6 +25,7 @@ mod w9;
 mod wire;
 
 use clap::{Parser, Subcommand};
+use engine::{Durability, Start};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -77,6 +78,11 @@ enum Choice {
         #[arg(long, default_value_t = 3)]
         repetitions: usize,
     },
+    /// Runs a command beside PostgreSQL, which its clients find by PGHOST and the like
+    Beside {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        command: Vec<String>,
+    },
     /// Two sessions that update different tables in memory, against one
     Pair {
         #[arg(long, default_value_t = 500_000)]
@@ -99,6 +105,11 @@ fn main() -> ExitCode {
         }
         Choice::Sets { repetitions } => sets::run(binary, folder, repetitions),
         Choice::Lookups { repetitions } => lookups::run(binary, folder, repetitions),
+        Choice::Beside { command } => {
+            let durability = Durability::Delayed;
+            let start = Start { binary, folder, durability, memory_mb: None };
+            postgresql::beside(&start, &command).map(|()| Vec::new())
+        }
         Choice::Pair { updates, repetitions } => pair::run(binary, folder, updates, repetitions),
     };
     match outcome {

@@ -20,7 +20,31 @@ struct PostgreSql {
 }
 
 pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
-    let beside = beside();
+    let started = server(start)?;
+    Ok(started.map(|server| Box::new(server) as Box<dyn Engine>))
+}
+
+/// Runs a command while a server is there, its clients told by PGHOST and the like where; what the
+/// command says goes where ours does.
+pub(crate) fn beside(start: &Start<'_>, command: &[String]) -> Outcome<()> {
+    let Some(own) = server(start)? else { return Err("PostgreSQL is not installed".to_owned()) };
+    let [program, arguments @ ..] = command else { return Err("no command".to_owned()) };
+    let status = Command::new(program)
+        .args(arguments)
+        .env("PGHOST", "127.0.0.1")
+        .env("PGPORT", own.port.to_string())
+        .env("PGUSER", USER)
+        .env("PGDATABASE", "postgres")
+        .status()
+        .map_err(|e| format!("start {program}: {e}"))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!("{program}: {status}")),
+    }
+}
+
+fn server(start: &Start<'_>) -> Outcome<Option<PostgreSql>> {
+    let beside = folders();
     let beside: Vec<&str> = beside.iter().map(String::as_str).collect();
     let (Some(initdb), Some(postgres), true) = (
         find("initdb", &beside),
@@ -52,11 +76,11 @@ pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
     command.arg("-D").arg(&data);
     let mut server = Server::start(command, &folder)?;
     server.ready(|| output(psql(port, "select 1")))?;
-    Ok(Some(Box::new(PostgreSql { server, folder, port })))
+    Ok(Some(PostgreSql { server, folder, port }))
 }
 
 /// Where Debian's packages put the programs, newest version first.
-fn beside() -> Vec<String> {
+fn folders() -> Vec<String> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders: Vec<String> =
         versions.map(|v| v.path().join("bin").display().to_string()).collect();

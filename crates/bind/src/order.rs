@@ -108,7 +108,7 @@ impl Binder<'_> {
                 }
             };
             let c = &result.columns[column];
-            push_key(&mut keys, c.slot, c.ty.collation, item)?;
+            push_key(&mut keys, c.slot, c.ty.collation, ordering.items, n)?;
         }
         let tree = match keys.is_empty() {
             true => result.tree,
@@ -173,16 +173,33 @@ fn order_position(digits: &str, columns: usize) -> SqlResult<OrderBy> {
     }
 }
 
-/// Adds a key; one that is there already is error 169.
+/// Adds the key of item `n`; one that is there already under the same name is error 169. Columns of
+/// a derived table may be one slot under several names: then the first suffices.
 pub(crate) fn push_key(
     keys: &mut Vec<SortKey>,
     slot: Slot,
     collation: types::Collation,
-    item: &ast::OrderItem,
+    items: &[ast::OrderItem],
+    n: usize,
 ) -> SqlResult<()> {
-    if keys.iter().any(|k| k.slot == slot) {
-        return Err(SqlError::new(messages::ORDER_BY_DUPLICATE, &[]).at_line(item.expr.span.line));
+    let item = &items[n];
+    if !keys.iter().any(|k| k.slot == slot) {
+        keys.push(SortKey { slot, collation, descending: item.descending });
+        return Ok(());
     }
-    keys.push(SortKey { slot, collation, descending: item.descending });
-    Ok(())
+    match items[..n].iter().any(|earlier| named_alike(&earlier.expr, &item.expr)) {
+        true => Err(SqlError::new(messages::ORDER_BY_DUPLICATE, &[]).at_line(item.expr.span.line)),
+        false => Ok(()),
+    }
+}
+
+/// Whether two items name a column or a position alike.
+fn named_alike(a: &ast::Expr, b: &ast::Expr) -> bool {
+    match (&a.kind, &b.kind) {
+        (ExprKind::Column(a), ExprKind::Column(b)) => {
+            a.name.text.eq_ignore_ascii_case(&b.name.text)
+        }
+        (ExprKind::Literal(a), ExprKind::Literal(b)) => a == b,
+        _ => false,
+    }
 }

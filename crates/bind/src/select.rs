@@ -104,7 +104,9 @@ impl Binder<'_> {
         self.clause(Clause::SelectList);
         let mut items = Vec::with_capacity(s.items.len());
         for item in &s.items {
-            if exists && matches!(item, SelectItem::Star(_) | SelectItem::QualifiedStar(_)) {
+            let star = matches!(item, SelectItem::Star(_) | SelectItem::QualifiedStar(_));
+            // What nobody reads need not be expanded; an order may name what a star gives.
+            if exists && star && ordering.items.is_empty() {
                 continue;
             }
             self.item(item, &mut items)?;
@@ -392,7 +394,7 @@ impl Binder<'_> {
     ) -> SqlResult<(Logical, Vec<SortKey>)> {
         let mut computed = Vec::new();
         let mut keys = Vec::new();
-        for (key, written) in std::mem::take(&mut block.order).into_iter().zip(ordering.items) {
+        for (at, key) in std::mem::take(&mut block.order).into_iter().enumerate() {
             let (slot, collation) = match key {
                 OrderBy::Nothing => continue,
                 OrderBy::Expression(x) => self.slot_of(x, &mut computed),
@@ -407,7 +409,7 @@ impl Binder<'_> {
                     place
                 }
             };
-            push_key(&mut keys, slot, collation, written)?;
+            push_key(&mut keys, slot, collation, ordering.items, at)?;
         }
         let tree = computed_columns(tree, computed);
         if keys.is_empty() {

@@ -197,7 +197,7 @@ impl Parser<'_> {
     }
 
     /// Whether a query begins `ahead` tokens further. `((SELECT 1) + 1)` has none behind its
-    /// first parenthesis, `((SELECT 1) UNION (SELECT 2))` has.
+    /// first parenthesis, nor has `(((SELECT 1) < 2))`; `((SELECT 1) UNION (SELECT 2))` has.
     pub(super) fn query_ahead(&self, ahead: usize) -> bool {
         let mut inner = ahead;
         while self.peek_at(inner).kind == TokenKind::LeftParen {
@@ -206,10 +206,34 @@ impl Parser<'_> {
         if self.peek_at(inner).keyword != Keyword::Select {
             return false;
         }
-        if inner == ahead {
-            return true;
+        self.query_closes(inner, inner - ahead)
+    }
+
+    /// Whether what stands behind each of `levels` parentheses around a SELECT leaves it a query.
+    fn query_closes(&self, select: usize, mut levels: usize) -> bool {
+        let (mut depth, mut at) = (levels, select);
+        while levels > 0 {
+            match self.peek_at(at).kind {
+                TokenKind::LeftParen => depth += 1,
+                TokenKind::RightParen => {
+                    if depth == levels {
+                        levels -= 1;
+                        if !self.follows_query(at + 1) {
+                            return false;
+                        }
+                    }
+                    depth -= 1;
+                }
+                TokenKind::End => return true,
+                _ => {}
+            }
+            at += 1;
         }
-        let next = self.after_paren(ahead);
+        true
+    }
+
+    fn follows_query(&self, at: usize) -> bool {
+        let next = self.peek_at(at);
         matches!(next.kind, TokenKind::RightParen | TokenKind::End)
             || matches!(
                 next.keyword,

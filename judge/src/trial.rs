@@ -1,0 +1,256 @@
+//! A trial: one data set, many statements, every way to compute each.
+//!
+//! Invariants
+//!  1. A seed tells the whole trial: a finding is found again by its seed and number.
+//!  2. A change is rolled back, and its tables are compared once more after that.
+
+use crate::answer::Answer;
+use crate::engine::Engine;
+use crate::generate::{Features, Generator};
+use crate::reduce;
+use crate::spell::{Dialect, Speller};
+use crate::tables::DataSet;
+use crate::tree::{Change, Query};
+use crate::variant::{KEYED, PLAIN, VARIANTS, Variant, hinted};
+use sim::Random;
+use std::collections::BTreeMap;
+
+/// One data set in so many has tables of thousands of rows.
+const LARGE_EVERY: u64 = 8;
+
+/// Two answers that disagree.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Of which trial.
+    pub seed: u64,
+    /// Which statement of it.
+    pub number: u64,
+    /// The statement, made as small as it could be, as the second way spells it.
+    pub statement: String,
+    /// What was expected.
+    pub expected: String,
+    /// What came.
+    pub came: String,
+}
+
+/// What trials came to.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Statements made up.
+    pub statements: u64,
+    /// Statements run, all ways counted.
+    pub runs: u64,
+    /// Statements whose answer was rows.
+    pub answered: u64,
+    /// Answers of at least one row.
+    pub with_rows: u64,
+    /// Runs that were ended since they took too long.
+    pub too_long: u64,
+    /// Partitions compared.
+    pub partitions: u64,
+    /// Changes compared.
+    pub changes: u64,
+    /// Forms refused by name, and how often.
+    pub refused: BTreeMap<String, u64>,
+    /// Answers that disagree.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Adds another's figures.
+    pub fn add(&mut self, other: Report) {
+        self.statements += other.statements;
+        self.runs += other.runs;
+        self.answered += other.answered;
+        self.with_rows += other.with_rows;
+        self.too_long += other.too_long;
+        self.partitions += other.partitions;
+        self.changes += other.changes;
+        for (what, n) in other.refused {
+            *self.refused.entry(what).or_insert(0) += n;
+        }
+        self.findings.extend(other.findings);
+    }
+}
+
+struct Trial {
+    seed: u64,
+    engine: Engine,
+    data: DataSet,
+    report: Report,
+}
+
+/// Runs a trial of so many statements.
+///
+/// # Errors
+/// The engine does not start, or refuses the data set.
+pub fn run(seed: u64, statements: u64) -> Result<Report, String> {
+    let mut random = Random::new(seed);
+    let large = random.one_in(LARGE_EVERY);
+    let data = DataSet::random(&mut random, large, false);
+    let mut trial = Trial { seed, engine: Engine::start()?, data, report: Report::default() };
+    trial.fill()?;
+    for number in 0..statements {
+        if number == statements / 2 {
+            trial.engine.restart()?;
+        }
+        let mut own = Random::new(seed ^ (number + 1).wrapping_mul(0x9e37_79b9));
+        trial.statement(number, &mut own)?;
+    }
+    Ok(trial.report)
+}
+
+impl Trial {
+    fn fill(&mut self) -> Result<(), String> {
+        for (schema, indexed) in [(KEYED, true), (PLAIN, false)] {
+            self.engine.must(&format!("create schema {schema}"))?;
+            for statement in self.data.script(schema, indexed) {
+                self.engine.must(&statement)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, number: u64, random: &mut Random) -> Result<(), String> {
+        self.report.statements += 1;
+        let data = self.data.clone();
+        let kind = random.below(10);
+        let mut generator = Generator::new(random, &data, Features { common: false });
+        match kind {
+            0 => {
+                let change = generator.change();
+                self.change(number, &change)
+            }
+            1 | 2 => {
+                let parts = generator.partition();
+                self.partition(number, &parts);
+                Ok(())
+            }
+            _ => {
+                let query = generator.query();
+                self.query(number, &query);
+                Ok(())
+            }
+        }
+    }
+
+    fn ask(&mut self, query: &Query, variant: &Variant) -> Answer {
+        self.report.runs += 1;
+        let answer = self.engine.ask(&hinted(&spell(query, variant.schema), variant));
+        self.report.too_long += u64::from(answer == Answer::TooLong);
+        answer
+    }
+
+    /// The same rows by every way.
+    fn query(&mut self, number: u64, query: &Query) {
+        let expected = self.ask(query, &VARIANTS[0]);
+        match &expected {
+            Answer::Rows(rows) => {
+                self.report.answered += 1;
+                self.report.with_rows += u64::from(!rows.is_empty());
+            }
+            Answer::Refused(what) => {
+                *self.report.refused.entry(what.clone()).or_insert(0) += 1;
+                return;
+            }
+            Answer::OfData(_) => {}
+            Answer::TooLong => return,
+            Answer::Failed(what) => {
+                let what = what.clone();
+                return self.failed(number, query, &what);
+            }
+        }
+        for variant in &VARIANTS[1..] {
+            if self.data.large && variant.quadratic {
+                continue;
+            }
+            let came = self.ask(query, variant);
+            if !expected.agrees(&came) {
+                return self.differs(number, query, variant);
+            }
+        }
+    }
+
+    fn failed(&mut self, number: u64, query: &Query, what: &str) {
+        let statement = reduce::smallest(query, &mut |q| {
+            let same = |a: Answer| matches!(&a, Answer::Failed(w) if w.get(..5) == what.get(..5));
+            same(self.ask(q, &VARIANTS[0]))
+        });
+        let statement = spell(&statement, PLAIN);
+        self.finding(number, statement, "an answer".to_owned(), what.to_owned());
+    }
+
+    fn differs(&mut self, number: u64, query: &Query, variant: &'static Variant) {
+        let query = reduce::smallest(query, &mut |q| {
+            let expected = self.ask(q, &VARIANTS[0]);
+            matches!(expected, Answer::Rows(_)) && !expected.agrees(&self.ask(q, variant))
+        });
+        let expected = self.ask(&query, &VARIANTS[0]).shown();
+        let came = self.ask(&query, variant).shown();
+        let statement = hinted(&spell(&query, variant.schema), variant);
+        self.finding(number, statement, expected, came);
+    }
+
+    fn finding(&mut self, number: u64, statement: String, expected: String, came: String) {
+        let seed = self.seed;
+        self.report.findings.push(Finding { seed, number, statement, expected, came });
+    }
+
+    /// Rows for which a condition is true, false and unknown are all rows.
+    fn partition(&mut self, number: u64, [yes, no, unknown, whole]: &[Query; 4]) {
+        self.report.partitions += 1;
+        for variant in &VARIANTS[..2] {
+            let parts = [self.ask(yes, variant), self.ask(no, variant), self.ask(unknown, variant)];
+            let all = self.ask(whole, variant);
+            let Some(sum) = Answer::together(&parts) else { continue };
+            if !all.agrees(&sum) {
+                let statement = spell(yes, variant.schema);
+                let came: Vec<String> = parts.iter().map(Answer::shown).collect();
+                return self.finding(number, statement, all.shown(), came.join("\n    "));
+            }
+        }
+    }
+
+    /// A change does the same to a table with indexes and to one without, and leaves nothing when
+    /// it is rolled back.
+    fn change(&mut self, number: u64, change: &Change) -> Result<(), String> {
+        self.report.changes += 1;
+        let table = match change {
+            Change::Update(t, ..) | Change::Delete(t, _) | Change::Insert(t, ..) => t.clone(),
+        };
+        let mut said = Vec::new();
+        for schema in [PLAIN, KEYED] {
+            let read = format!("select * from {schema}.{table}");
+            let before = self.engine.ask(&read);
+            self.engine.must("begin transaction")?;
+            let speller = Speller { dialect: Dialect::Transact, schema };
+            let answer = self.engine.ask(&speller.change(change));
+            let after = self.engine.ask(&read);
+            self.engine.ask("if @@trancount > 0 rollback");
+            self.report.runs += 1;
+            if self.engine.ask(&read) != before {
+                let expected = "the rows as before".to_owned();
+                let statement = format!("{}; rollback", speller.change(change));
+                let came = self.engine.ask(&read).shown();
+                self.finding(number, statement, expected, came);
+            }
+            said.push((speller.change(change), answer, after));
+        }
+        let [(_, count, rows), (statement, other_count, other_rows)] = &said[..] else {
+            return Ok(());
+        };
+        let of_data =
+            |a: &Answer| matches!(a, Answer::OfData(_) | Answer::Refused(_) | Answer::TooLong);
+        let agrees = count.agrees(other_count) && rows.agrees(other_rows);
+        if !agrees && !of_data(count) && !of_data(other_count) {
+            let expected = format!("{} then {}", count.shown(), rows.shown());
+            let came = format!("{} then {}", other_count.shown(), other_rows.shown());
+            self.finding(number, statement.clone(), expected, came);
+        }
+        Ok(())
+    }
+}
+
+fn spell(query: &Query, schema: &str) -> String {
+    Speller { dialect: Dialect::Transact, schema }.query(query)
+}
