@@ -147,6 +147,7 @@ fn conditions_bind_as_documented() {
         ("a NOT IN (1, 2)", "a NOT IN (1, 2)"),
         ("a IN (SELECT b FROM t)", "a IN (SELECT b FROM t)"),
         ("a IN ((SELECT 1), 2)", "a IN ((SELECT 1), 2)"),
+        ("(((SELECT 1) < 2))", "(SELECT 1) < 2"),
         ("a LIKE 'x%' ESCAPE '!'", "a LIKE 'x%' ESCAPE '!'"),
         ("a IS NOT NULL", "a IS NOT NULL"),
         ("a IS NOT DISTINCT FROM b", "a IS NOT DISTINCT b"),
