@@ -4,7 +4,7 @@ use session::{Done, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
 use types::datetime::print_style;
 use types::{SqlType, Value, text};
 
-/// Errors that depend on which rows a plan computes first, and on the data: neither answer is wrong.
+/// Errors that depend on the data, and on which rows a plan computes: no answer is wrong.
 const OF_DATA: [i32; 3] = [220, 8115, 8134];
 /// Forms that are refused by name, and hints that leave no plan.
 const REFUSALS: [i32; 3] = [8622, 40510, 40517];

@@ -1,4 +1,4 @@
-//! Ways to have one statement computed: with indexes or without, and with what its plan is forced to.
+//! Ways to have one statement computed: indexes or none, and what its plan is forced to.
 
 /// The schema with indexes, and its twin without.
 pub(crate) const KEYED: &str = "k";
