@@ -201,6 +201,7 @@ messages! {
     CHECKDB_NOT_SEEN = 2533, 16, "Table error: page {5} allocated to object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}) was not seen. The page may be invalid or may have an incorrect alloc unit ID in its header.";
     CHECKDB_OTHER_OWNER = 2535, 16, "Table error: Page {5} is allocated to object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}), not to alloc unit ID {6} found in the page header.";
     DBCC_RESULTS = 2536, 10, "DBCC results for '{0}'.";
+    DBCC_PARAMETER = 2560, 16, "Parameter {0} is incorrect for this DBCC statement.";
     CHECKDB_IAM_SEQUENCE = 2577, 16, "Chain sequence numbers are out of order in the Index Allocation Map (IAM) chain for object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}). Page {5} has sequence number {6}, {7} was expected.";
     CHECKDB_EXTENT_RANGE = 2579, 16, "Table error: Extent {5} object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}) is beyond the range of this database.";
     CHECKDB_ROWS = 2593, 10, "There are {0} rows in {1} pages for object \"{2}\".";
@@ -291,6 +292,7 @@ messages! {
     KILL_SELF = 6104, 16, "Cannot use KILL to kill your own process.";
     KILL_NOT_FOUND = 6106, 16, "Process ID {0} is not an active process ID.";
     ROLLBACK_NAME_UNKNOWN = 6401, 16, "Cannot roll back {0}. No transaction or savepoint of that name was found.";
+    SPID_INVALID = 7955, 16, "Invalid SPID {0} specified.";
     TDS_TOO_MANY_PARAMETERS = 8003, 16, "The incoming request has too many parameters. The server supports a maximum of {0} parameters. Reduce the number of parameters and resend the request.";
     TDS_RPC_NAME = 8004, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. The RPC name is invalid.";
     TDS_PARAMETER_NAME = 8005, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {0}: The parameter name is invalid.";
@@ -399,7 +401,9 @@ messages! {
     STATISTICS_UPDATED = 15005, 10, "Statistics for all tables have been updated.";
     HELP_NOT_FOUND = 15009, 16, "The object '{0}' does not exist in database '{1}' or is invalid for this operation.";
     COMPATIBILITY_LEVEL_INVALID = 15048, 16, "Valid values of the database compatibility level are {0}.";
+    MARKED_FOR_RECOMPILE = 15070, 10, "Object '{0}' was successfully marked for recompilation.";
     CANNOT_FIND_PRINCIPAL = 15151, 16, "Cannot {0} the {1} '{2}', because it does not exist or you do not have permission.";
+    OBJECT_NOT_FOUND_OR_DENIED = 15165, 16, "Could not find object '{0}' or you do not have permission.";
     HELP_NO_INDEXES = 15472, 10, "The object '{0}' does not have any indexes, or you do not have permissions.";
     STATISTICS_UPDATING = 15650, 10, "Updating {0}";
     SESSION_CONTEXT_READ_ONLY = 15664, 16, "Cannot set key '{0}' in the session context. The key has been set as read_only for this session.";

@@ -102,6 +102,7 @@ impl<'a> WriteGuard<'a> {
         debug_assert!(state::is_exclusive(self.slot.state()), "it is this thread's page");
         if recovery.load(Relaxed) == 0 {
             recovery.store(since.0, std::sync::atomic::Ordering::Release);
+            crate::reads::count_dirtied();
         }
         debug_assert!(self.dirty_since() <= since, "an older mark stays (rule 3)");
     }

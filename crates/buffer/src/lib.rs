@@ -31,4 +31,4 @@ pub use guard::{ReadGuard, WriteGuard};
 pub use pages::{Pages, PagesOptions};
 pub use pool::{Descriptor, Pool};
 pub use read_ahead::ReadAhead;
-pub use reads::{PageReads, page_reads};
+pub use reads::{PageReads, page_reads, pages_dirtied};

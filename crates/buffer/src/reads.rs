@@ -1,4 +1,5 @@
-//! How many pages a thread has asked for: what STATISTICS IO, sessions and plans show.
+//! How many pages a thread has asked for and made dirty: what STATISTICS IO, sessions and plans
+//! show.
 //!
 //! Counted by thread, since a statement is run by one thread from its begin to its end and nobody
 //! else needs the numbers meanwhile: an addition to a cell of the thread, no shared counter.
@@ -33,11 +34,22 @@ thread_local! {
     static LOGICAL: Cell<u64> = const { Cell::new(0) };
     static PHYSICAL: Cell<u64> = const { Cell::new(0) };
     static READ_AHEAD: Cell<u64> = const { Cell::new(0) };
+    static DIRTIED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Those of this thread.
 pub fn page_reads() -> PageReads {
     PageReads { logical: LOGICAL.get(), physical: PHYSICAL.get(), read_ahead: READ_AHEAD.get() }
+}
+
+/// Pages that this thread has made dirty: one that was dirty before counts for whoever was first.
+pub fn pages_dirtied() -> u64 {
+    DIRTIED.get()
+}
+
+#[inline]
+pub(crate) fn count_dirtied() {
+    DIRTIED.set(DIRTIED.get() + 1);
 }
 
 #[inline]

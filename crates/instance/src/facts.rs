@@ -5,7 +5,7 @@ use base::DatabaseId;
 use types::{Collation, Value};
 
 /// The version that drivers and tools read to know what a server can do.
-const PRODUCT_VERSION: &str = "16.0.1000.6";
+pub(crate) const PRODUCT_VERSION: &str = "16.0.1000.6";
 
 pub(crate) fn server_property(instance: &Instance, name: &str) -> Value {
     let text = |s: &str| Value::nvarchar(s);

@@ -28,6 +28,10 @@ pub(crate) const TEMPDB: DatabaseId = DatabaseId(2);
 pub(crate) const SYSTEM: [(DatabaseId, &str); 4] =
     [(MASTER, "master"), (TEMPDB, "tempdb"), (DatabaseId(3), "model"), (DatabaseId(4), "msdb")];
 
+/// Of `--max-memory`, what cached plans may take, and what they may take of a small one.
+const PLANS_SHARE: usize = 16;
+const PLANS_BYTES_MIN: usize = 8 << 20;
+
 fn folder_error(dir: &Path, e: &std::io::Error) -> SqlError {
     let what = format!("master' (folder '{}': {e}), '", dir.display());
     SqlError::new(messages::DATABASE_INACCESSIBLE, &[&what])
@@ -62,6 +66,8 @@ impl Instance {
         let grants = memory.clerk("MEMORYCLERK_SQLQERESERVATIONS");
         let workspace = Workspace::of_limit(options.max_memory_bytes);
         let semaphores = ResourceSemaphores::new(&memory, &grants, workspace);
+        let bytes_max = (options.max_memory_bytes / PLANS_SHARE).max(PLANS_BYTES_MIN);
+        let plans = plancache::Options { bytes_max, memory: Some(Arc::clone(&memory)) };
         let instance = Arc::new_cyclic(|me| Instance {
             dir: dir.to_owned(),
             semaphores,
@@ -71,7 +77,7 @@ impl Instance {
             creating: Mutex::default(),
             visits: std::sync::atomic::AtomicU64::new(0),
             registry: Registry::new(),
-            programs: Cache::new(plancache::Options::default()),
+            programs: Cache::new(&plans),
             spill,
             definitions: Definitions::default(),
             log,

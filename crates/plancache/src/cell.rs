@@ -1,5 +1,6 @@
-//! The newest plan of one statement, and whether a plan is still good.
+//! The newest plan of one statement, whether a plan is still good, and what its runs took.
 
+use crate::statistics::{Counted, Run, Statistics};
 use base::DatabaseId;
 use os::sync::RwLock;
 use plan::{Header, PhysicalPlan};
@@ -10,22 +11,83 @@ pub fn is_current(header: &Header, version: impl Fn(DatabaseId) -> Option<u64>) 
     header.databases.iter().all(|&(database, bound_in)| version(database) == Some(bound_in))
 }
 
-/// Where a statement keeps its newest plan for all sessions that run it.
+/// Where a statement keeps its newest plan for all sessions that run it, and what is counted of
+/// that plan's runs.
 #[derive(Debug, Default)]
-pub struct PlanCell(RwLock<Option<Arc<PhysicalPlan>>>);
+pub struct PlanCell {
+    kept: RwLock<Option<Kept>>,
+    statistics: Statistics,
+}
+
+#[derive(Debug)]
+struct Kept {
+    plan: Arc<PhysicalPlan>,
+    shared: bool,
+    made_at: i64,
+    generation: u64,
+}
+
+/// A statement's newest plan, as views show it.
+#[derive(Clone, Debug)]
+pub struct ShownPlan {
+    /// The plan; of a statement that is compiled for each session or run, the last one.
+    pub plan: Arc<PhysicalPlan>,
+    /// The wall time of its compilation.
+    pub made_at: i64,
+    /// How many plans the statement had, with this one.
+    pub generation: u64,
+    /// What was counted of it; `None` when it never ran to its end.
+    pub counted: Option<Counted>,
+}
 
 impl PlanCell {
-    /// The plan, when there is one and it is current.
+    /// The plan, when there is one that others may use and it is current.
     pub fn get(&self, version: impl Fn(DatabaseId) -> Option<u64>) -> Option<Arc<PhysicalPlan>> {
-        let held = self.0.read();
-        held.as_ref().filter(|p| is_current(&p.header, version)).cloned()
+        let held = self.kept.read();
+        let kept = held.as_ref().filter(|k| k.shared)?;
+        is_current(&kept.plan.header, version).then(|| Arc::clone(&kept.plan))
     }
 
-    /// Keeps a plan, unless it serves one session only or wants to be made each time.
-    pub fn keep(&self, plan: &Arc<PhysicalPlan>) {
-        if !plan.header.session_bound && !plan.header.recompile {
-            *self.0.write() = Some(Arc::clone(plan));
+    /// Keeps a plan, and says whether it does. One that is not for others, serves one session, or
+    /// wants to be made each time, is kept only to be shown, and not in the place of a better one.
+    pub fn keep(&self, plan: &Arc<PhysicalPlan>, shared: bool) -> bool {
+        let header = &plan.header;
+        let shared = shared && !header.session_bound && !header.recompile;
+        let mut held = self.kept.write();
+        let same = held.as_ref().is_some_and(|k| Arc::ptr_eq(&k.plan, plan));
+        if same || !shared && !header.recompile && held.as_ref().is_some_and(|k| k.shared) {
+            return false;
         }
+        // What each session makes for itself counts as one plan: its tables have other ids, its
+        // shape is the same.
+        let goes_on = !shared && !header.recompile;
+        let (generation, made_at) = match &*held {
+            Some(k) if goes_on => (k.generation, k.made_at),
+            Some(k) => (k.generation + 1, os::clock::now().0),
+            None => (1, os::clock::now().0),
+        };
+        if !goes_on {
+            self.statistics.forget();
+        }
+        *held = Some(Kept { plan: Arc::clone(plan), shared, made_at, generation });
+        true
+    }
+
+    /// Counts a run of the newest plan that began at a wall time.
+    pub fn count(&self, began_at: i64, run: &Run) {
+        self.statistics.add(began_at, run);
+    }
+
+    /// The newest plan as views show it.
+    pub fn shown(&self) -> Option<ShownPlan> {
+        let held = self.kept.read();
+        let k = held.as_ref()?;
+        Some(ShownPlan {
+            plan: Arc::clone(&k.plan),
+            made_at: k.made_at,
+            generation: k.generation,
+            counted: self.statistics.counted(),
+        })
     }
 }
 
@@ -49,7 +111,7 @@ mod tests {
     fn a_plan_is_good_until_one_of_its_databases_moves() {
         let databases = vec![(DatabaseId(5), 7), (DatabaseId(6), 1)];
         let cell = PlanCell::default();
-        cell.keep(&plan(Header { databases, ..Header::default() }));
+        cell.keep(&plan(Header { databases, ..Header::default() }), true);
         let version = |seven| move |d: DatabaseId| Some(if d.0 == 5 { seven } else { 1 });
         assert!(cell.get(version(7)).is_some());
         assert!(cell.get(version(8)).is_none());
@@ -57,10 +119,41 @@ mod tests {
     }
 
     #[test]
-    fn plans_of_one_session_and_plans_to_be_remade_are_not_shared() {
+    fn plans_of_one_session_and_plans_to_be_remade_are_shown_and_not_shared() {
         let cell = PlanCell::default();
-        cell.keep(&plan(Header { session_bound: true, ..Header::default() }));
-        cell.keep(&plan(Header { recompile: true, ..Header::default() }));
-        assert!(cell.get(|_| Some(0)).is_none());
+        for header in [
+            Header { session_bound: true, ..Header::default() },
+            Header { recompile: true, ..Header::default() },
+        ] {
+            cell.keep(&plan(header), true);
+            assert!(cell.get(|_| Some(0)).is_none());
+            assert!(cell.shown().is_some());
+        }
+    }
+
+    #[test]
+    fn another_plan_begins_to_count_anew() {
+        let cell = PlanCell::default();
+        let first = plan(Header::default());
+        assert!(cell.keep(&first, true));
+        cell.count(1, &Run::default());
+        assert!(!cell.keep(&first, true), "the same");
+        let shown = cell.shown().unwrap();
+        assert_eq!((shown.generation, shown.counted.unwrap().executions), (1, 1));
+        assert!(cell.keep(&plan(Header::default()), true));
+        let shown = cell.shown().unwrap();
+        assert_eq!((shown.generation, shown.counted), (2, None));
+        assert!(!cell.keep(&plan(Header::default()), false), "not instead of one for all");
+    }
+
+    #[test]
+    fn plans_that_each_session_makes_for_itself_count_as_one() {
+        let cell = PlanCell::default();
+        let own = Header { session_bound: true, ..Header::default() };
+        cell.keep(&plan(own.clone()), true);
+        cell.count(1, &Run::default());
+        cell.keep(&plan(own), true);
+        let shown = cell.shown().unwrap();
+        assert_eq!((shown.generation, shown.counted.unwrap().executions), (1, 1));
     }
 }

@@ -1,7 +1,10 @@
 //! An entry: a program under its key, with what is counted of its runs.
 
+use crate::handle::{Fingerprint, PlanHandle, TextHandle};
+use crate::statistics::Statistics;
 use base::{DatabaseId, ObjectId};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// What kind of program, as `sys.dm_exec_cached_plans.objtype` tells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -42,40 +45,6 @@ pub struct Key<'t> {
     pub text: &'t str,
 }
 
-/// One run of a program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Run {
-    /// CPU time.
-    pub cpu_ns: u64,
-    /// Time from begin to end.
-    pub elapsed_ns: u64,
-    /// Rows returned or affected.
-    pub rows: u64,
-}
-
-/// What was counted of an entry's runs. Each number is exact, the set is not.
-#[derive(Debug, Default)]
-pub struct Statistics {
-    executions: AtomicU64,
-    cpu_ns: AtomicU64,
-    elapsed_ns: AtomicU64,
-    elapsed_max_ns: AtomicU64,
-    rows: AtomicU64,
-    last_run: AtomicI64,
-}
-
-impl Statistics {
-    /// Adds a run that began at a wall time.
-    pub fn add(&self, began_at: i64, run: Run) {
-        self.executions.fetch_add(1, Relaxed);
-        self.cpu_ns.fetch_add(run.cpu_ns, Relaxed);
-        self.elapsed_ns.fetch_add(run.elapsed_ns, Relaxed);
-        self.elapsed_max_ns.fetch_max(run.elapsed_ns, Relaxed);
-        self.rows.fetch_add(run.rows, Relaxed);
-        self.last_run.fetch_max(began_at, Relaxed);
-    }
-}
-
 /// A program in the cache.
 #[derive(Debug)]
 pub struct Entry<T> {
@@ -83,34 +52,52 @@ pub struct Entry<T> {
     pub value: T,
     /// What was counted of its runs.
     pub statistics: Statistics,
+    pub(crate) id: u64,
+    pub(crate) fingerprint: Fingerprint,
     pub(crate) kind: Kind,
     pub(crate) database: DatabaseId,
     pub(crate) object: ObjectId,
     pub(crate) options: u64,
     pub(crate) parameters: Box<str>,
-    pub(crate) text: Box<str>,
-    pub(crate) bytes: usize,
+    pub(crate) text: Arc<str>,
+    /// With the plans of its statements, as they come.
+    pub(crate) bytes: AtomicUsize,
     pub(crate) created_at: i64,
     pub(crate) uses: AtomicU64,
     /// When it was found last, in finds of its shard.
     pub(crate) touched: AtomicU64,
+    pub(crate) gone: AtomicBool,
+}
+
+/// What a new entry is made of.
+pub struct New<T> {
+    /// The program.
+    pub value: T,
+    /// The text of its key.
+    pub text: Arc<str>,
+    /// What it takes, about.
+    pub bytes: usize,
 }
 
 impl<T> Entry<T> {
-    pub(crate) fn new(key: &Key<'_>, value: T, bytes: usize, touched: u64) -> Entry<T> {
+    pub(crate) fn new(key: &Key<'_>, new: New<T>, id: u64, fingerprint: Fingerprint) -> Entry<T> {
+        let own = new.text.len() + key.parameters.len() + size_of::<Entry<T>>();
         Entry {
-            value,
+            value: new.value,
             statistics: Statistics::default(),
+            id,
+            fingerprint,
             kind: key.kind,
             database: key.database,
             object: key.object,
             options: key.options,
             parameters: key.parameters.into(),
-            text: key.text.into(),
-            bytes: bytes + key.text.len() + key.parameters.len() + size_of::<Entry<T>>(),
+            text: new.text,
+            bytes: AtomicUsize::new(new.bytes + own),
             created_at: os::clock::now().0,
             uses: AtomicU64::new(1),
-            touched: AtomicU64::new(touched),
+            touched: AtomicU64::new(0),
+            gone: AtomicBool::new(false),
         }
     }
 
@@ -126,51 +113,44 @@ impl<T> Entry<T> {
         }
     }
 
-    pub(crate) fn snapshot(&self) -> EntrySnapshot {
-        let s = &self.statistics;
-        EntrySnapshot {
-            kind: self.kind,
+    /// The number that no other entry ever has.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// What its text is found by.
+    pub fn text_handle(&self) -> TextHandle {
+        let database = if self.object.0 == 0 { DatabaseId(0) } else { self.database };
+        TextHandle { fingerprint: self.fingerprint, database, object: self.object }
+    }
+
+    /// What its plans are found by.
+    pub fn plan_handle(&self) -> PlanHandle {
+        PlanHandle {
+            module: self.object.0 != 0,
             database: self.database,
-            object: self.object,
-            text: self.text.clone(),
-            bytes: self.bytes,
-            uses: self.uses.load(Relaxed),
-            created_at: self.created_at,
-            executions: s.executions.load(Relaxed),
-            last_run: s.last_run.load(Relaxed),
-            total: Run {
-                cpu_ns: s.cpu_ns.load(Relaxed),
-                elapsed_ns: s.elapsed_ns.load(Relaxed),
-                rows: s.rows.load(Relaxed),
-            },
-            elapsed_max_ns: s.elapsed_max_ns.load(Relaxed),
+            fingerprint: self.fingerprint,
+            entry: self.id,
         }
     }
-}
 
-/// An entry as `sys.dm_exec_cached_plans` and `sys.dm_exec_query_stats` show it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntrySnapshot {
-    /// What kind of program.
-    pub kind: Kind,
-    /// Its database.
-    pub database: DatabaseId,
-    /// The procedure; 0 for text.
-    pub object: ObjectId,
-    /// Its text.
-    pub text: Box<str>,
     /// What it is charged with.
-    pub bytes: usize,
-    /// How often it was found.
-    pub uses: u64,
-    /// Wall time of its compilation.
-    pub created_at: i64,
-    /// How often it ran.
-    pub executions: u64,
-    /// Wall time of its last run.
-    pub last_run: i64,
-    /// Sums over its runs.
-    pub total: Run,
-    /// Its longest run.
-    pub elapsed_max_ns: u64,
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Relaxed)
+    }
+
+    /// How often it was found, its making with it.
+    pub fn uses(&self) -> u64 {
+        self.uses.load(Relaxed)
+    }
+
+    /// The wall time of its compilation.
+    pub fn created_at(&self) -> i64 {
+        self.created_at
+    }
+
+    /// It was thrown out: whoever holds it shall look for another before the next run.
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Relaxed)
+    }
 }

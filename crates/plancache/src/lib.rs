@@ -7,15 +7,20 @@
 //!
 //! Invariants
 //!  1. Two keys that differ in any part never share an entry: a hash only chooses the bucket.
-//!  2. The bytes of a shard never exceed its share of the limit, except by its newest entry.
-//!  3. An entry that was evicted lives on for whoever runs it.
+//!  2. The bytes of a shard never exceed its share of the limit, except by its newest entry, and
+//!     they are reserved with `os::memory` (`CACHESTORE_SQLCP`).
+//!  3. An entry that was evicted lives on for whoever runs it, and says that it is gone.
 
 #![forbid(unsafe_code)]
 
 mod cache;
 mod cell;
 mod entry;
+mod handle;
+mod statistics;
 
 pub use cache::{Cache, Counters, Options};
-pub use cell::{PlanCell, is_current};
-pub use entry::{Entry, EntrySnapshot, Key, Kind, Run, Statistics};
+pub use cell::{PlanCell, ShownPlan, is_current};
+pub use entry::{Entry, Key, Kind, New};
+pub use handle::{Fingerprint, PlanHandle, TextHandle};
+pub use statistics::{Counted, Measure, Run, Statistics};

@@ -86,6 +86,7 @@ impl Compiler<'_, '_> {
         if it.result_sets.is_some() {
             return Ok(StepKind::Unsupported("EXECUTE WITH RESULT SETS"));
         }
+        let recompile = it.recompile;
         let result = match &it.result {
             Some(name) => Some(self.variable(name)?.0),
             None => None,
@@ -111,7 +112,7 @@ impl Compiler<'_, '_> {
             }
         };
         let arguments = self.arguments(arguments)?;
-        Ok(StepKind::Execute(Box::new(Execute { result, what, arguments })))
+        Ok(StepKind::Execute(Box::new(Execute { result, what, arguments, recompile })))
     }
 
     fn arguments(&mut self, arguments: Vec<ast::Argument>) -> SqlResult<Vec<Argument>> {

@@ -54,6 +54,7 @@ impl Session {
             }
         };
         let mut call = self.evaluate_arguments(it, act)?;
+        call.recompile = it.recompile;
         let result = self.call_procedure(&name, &mut call, out);
         let status = match &result {
             Ok(status) => *status,
@@ -163,7 +164,7 @@ impl Session {
         call: &mut Call,
         out: &mut Output<'_>,
     ) -> Result<i32, Failure> {
-        let entry = match self.procedure_program(database, module) {
+        let entry = match self.procedure_program(database, module, call.recompile) {
             Ok(entry) => entry,
             Err(errors) => return Err(self.tell_all(errors, DoneScope::InProcedure, out)),
         };

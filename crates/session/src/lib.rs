@@ -8,11 +8,14 @@
 #![forbid(unsafe_code)]
 
 mod activation;
+mod cached;
 mod compile;
 mod compile_statement;
+mod dbcc;
 mod execute;
 mod failure;
 mod host;
+mod meter;
 mod options;
 mod output;
 mod perform;
@@ -35,9 +38,12 @@ mod temp;
 mod text_size;
 mod transact;
 
+pub use cached::{
+    CachedStatement, Views, cached_statements, cached_text, plan_document, statement_at,
+};
 pub use host::{DdlAnswer, DdlCall, DeclareCall, Host, Rowset, needs_no_transaction};
 pub use plans::Program;
-pub use registry::{Registry, SessionEntry, SessionRow};
+pub use registry::{Input, Registry, SessionEntry, SessionRow};
 pub use request::{
     Connection, Login, Parameter, Procedure, Request, TransactionIsolation, TransactionRequest,
 };

@@ -9,8 +9,9 @@
 
 use crate::activation::{Activation, Ready};
 use crate::failure::Failure;
+use crate::meter::Meter;
 use crate::output::{Output, Rows};
-use crate::plans::{Place, PlaceId, Source, Visible};
+use crate::plans::{Place, PlaceId, Program, Source, Visible};
 use crate::session::Session;
 use crate::sink::ResultColumn;
 use crate::state::Names;
@@ -20,7 +21,7 @@ use base::{DatabaseId, SqlError, SqlResult, messages};
 use exec::{ExecContext, Executor, NoRows, Outcome};
 use lock::{Duration, Mode, Resource};
 use plan::{PhysicalPlan, Statement};
-use plancache::is_current;
+use plancache::{Entry, is_current};
 use std::sync::Arc;
 use types::Value;
 use work::CommitMode;
@@ -35,7 +36,10 @@ impl Session {
         if ready.plan.header.references.is_empty() {
             return Ok(self.with_context(act, place, |e, c| e.evaluate(c))?);
         }
-        self.within_transaction(act, place, |e, c| e.evaluate(c))
+        let meter = self.meter();
+        let value = self.within_transaction(act, place, |e, c| e.evaluate(c))?;
+        self.count_run(act, place, &meter, 1);
+        Ok(value)
     }
 
     /// Whether a condition's place is true.
@@ -48,17 +52,31 @@ impl Session {
         if ready.plan.header.references.is_empty() {
             return Ok(self.with_context(act, place, |e, c| Ok(e.decide(c)? == Some(true)))?);
         }
-        self.within_transaction(act, place, |e, c| Ok(e.decide(c)? == Some(true)))
+        let meter = self.meter();
+        let holds = self.within_transaction(act, place, |e, c| Ok(e.decide(c)? == Some(true)))?;
+        self.count_run(act, place, &meter, 1);
+        Ok(holds)
     }
 
-    /// Runs a SELECT, INSERT, UPDATE or DELETE.
+    /// Runs a SELECT, INSERT, UPDATE or DELETE. The meter began when it was ready.
     pub(crate) fn run_statement(
         &mut self,
         act: &mut Activation,
         place: PlaceId,
         out: &mut Output<'_>,
+    ) -> Result<(Outcome, Meter), Failure> {
+        self.ready(act, place)?;
+        let meter = self.meter();
+        Ok((self.run_ready(act, place, out)?, meter))
+    }
+
+    fn run_ready(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+        out: &mut Output<'_>,
     ) -> Result<Outcome, Failure> {
-        let ready = self.ready(act, place)?;
+        let ready = act.ready[place].as_ref().expect("made ready by the caller");
         let is_query = matches!(ready.plan.statement, Statement::Query(_));
         let touches = !ready.plan.header.references.is_empty();
         let limit = self.state.settings.row_count;
@@ -284,10 +302,7 @@ impl Session {
         }
         let entry = Arc::clone(&act.program);
         let held = &entry.value.places[place];
-        let shared = database == entry.value.database
-            && self.state.identity_insert.is_none()
-            && !self.open.definitions
-            && !entry.value.recompile;
+        let shared = self.plans_are_shared(&entry.value, database);
         let kept = if shared { held.cell.get(version) } else { None };
         let plan = match kept {
             Some(plan) => plan,
@@ -295,9 +310,7 @@ impl Session {
                 let visible = Visible { program: &entry.value, count: held.visible };
                 let bound = self.bind(held, &visible, database);
                 let plan = bound.map_err(|e| Failure::of_binding(e.at_line(held.line)))?;
-                if shared {
-                    held.cell.keep(&plan);
-                }
+                self.keep_plan(&entry, place, &plan, shared);
                 plan
             }
         };
@@ -307,6 +320,27 @@ impl Session {
         let ready = Ready { plan, executor, epoch, names_version, database, private, columns };
         act.ready[place] = Some(Box::new(ready));
         Ok(())
+    }
+
+    /// Whether plans made here and now mean the same to other sessions.
+    pub(crate) fn plans_are_shared(&self, program: &Program, database: DatabaseId) -> bool {
+        database == program.database
+            && self.state.identity_insert.is_none()
+            && !self.open.definitions
+            && !program.recompile
+    }
+
+    /// Keeps a place's plan for others, or to be shown, and charges it.
+    fn keep_plan(
+        &self,
+        entry: &Entry<Program>,
+        place: PlaceId,
+        plan: &Arc<PhysicalPlan>,
+        shared: bool,
+    ) {
+        if entry.value.places[place].cell.keep(plan, shared) {
+            self.host.programs().charge(entry, crate::plans::plan_bytes(plan));
+        }
     }
 
     /// The table that a SELECT INTO is to make.

@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use base::{DatabaseId, ObjectId};
 use bind::Variables;
 use catalog::view::Table;
-use plan::VariableId;
+use plan::{PhysicalPlan, VariableId};
 use plancache::PlanCell;
 use std::sync::Arc;
 use tsql::ast;
@@ -174,6 +174,8 @@ pub(crate) struct Execute {
     pub(crate) result: Option<VariableId>,
     pub(crate) what: Executed,
     pub(crate) arguments: Vec<Argument>,
+    /// WITH RECOMPILE
+    pub(crate) recompile: bool,
 }
 
 /// What is executed.
@@ -201,10 +203,11 @@ pub(crate) enum ArgumentValue {
 }
 
 impl Program {
-    /// Bytes it takes, roughly.
+    /// Bytes it takes without its plans, roughly: trees take several times their text.
     pub(crate) fn bytes(&self) -> usize {
-        // A plan of a statement takes a few kilobytes; trees take several times their text.
-        self.text.len() * 8 + self.places.len() * 2048 + self.steps.len() * 64
+        self.text.len() * 8
+            + self.places.len() * size_of::<Place>()
+            + self.steps.len() * size_of::<Step>()
     }
 
     /// The innermost TRY block around a step.
@@ -218,6 +221,18 @@ impl Program {
         let switch = crate::settings::Switches::QUOTED_IDENTIFIER;
         tsql::ParseOptions { quoted_identifier: settings.is_on(switch) }
     }
+}
+
+/// Bytes that a plan takes, roughly: `prove query.8` compares the sum with what the process takes.
+pub(crate) fn plan_bytes(plan: &PhysicalPlan) -> usize {
+    /// What hangs on a node: columns, expressions, names.
+    const NODE_BYTES: usize = 768;
+    let sources = plan.statement.source().into_iter();
+    let mut nodes = 1;
+    for tree in sources.chain(plan.subqueries.iter().map(|s| &s.source)) {
+        tree.for_each(&mut |_| nodes += 1);
+    }
+    size_of::<PhysicalPlan>() + nodes * (NODE_BYTES + size_of::<plan::Physical>())
 }
 
 /// The variables that a place sees.

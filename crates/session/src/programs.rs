@@ -1,12 +1,12 @@
 //! From text to a program in the cache: batches, prepared statements, procedures.
 
 use crate::compile::{Unit, compile};
-use crate::plans::{PlaceId, Program, Source, Visible};
+use crate::plans::{PlaceId, Program, Source, Visible, plan_bytes};
 use crate::session::Session;
 use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SqlError, messages};
 use catalog::view::Module;
-use plancache::{Entry, Key, Kind};
+use plancache::{Entry, Key, Kind, New};
 use std::sync::Arc;
 use tsql::ast::StatementKind;
 
@@ -37,8 +37,7 @@ impl Session {
         };
         let program = compile(unit, &mut self.declarer(self.state.database, text))?;
         self.bind_ahead(&program)?;
-        let bytes = program.bytes();
-        Ok(self.host.programs().insert(&key, program, bytes))
+        Ok(self.keep_program(&key, program))
     }
 
     /// The program of a text with declared parameters.
@@ -70,8 +69,7 @@ impl Session {
         };
         let program = compile(unit, &mut self.declarer(self.state.database, &text))?;
         self.bind_ahead(&program)?;
-        let bytes = program.bytes();
-        Ok(self.host.programs().insert(&key, program, bytes))
+        Ok(self.keep_program(&key, program))
     }
 
     /// The program of a procedure.
@@ -79,16 +77,17 @@ impl Session {
         &mut self,
         database: DatabaseId,
         module: &Module,
+        recompile: bool,
     ) -> Result<Arc<Entry<Program>>, Errors> {
         let key = Key {
             kind: Kind::Procedure,
             database,
             object: module.object_id,
-            options: u64::from(module.quoted_identifier),
+            options: self.state.settings.plan_key_of_module(module.quoted_identifier),
             parameters: "",
             text: &module.text,
         };
-        if let Some(entry) = self.host.programs().find(&key) {
+        if !recompile && let Some(entry) = self.host.programs().find(&key) {
             return Ok(entry);
         }
         let options = tsql::ParseOptions { quoted_identifier: module.quoted_identifier };
@@ -101,7 +100,7 @@ impl Session {
             let what = format!("{} is no procedure", module.name);
             return Err(vec![SqlError::new(messages::INTERNAL, &[&what])]);
         };
-        let recompile = procedure.options.iter().any(|o| &*o.name == "RECOMPILE");
+        let recompile = recompile || procedure.options.iter().any(|o| &*o.name == "RECOMPILE");
         let text = (&*module.text).into();
         let unit = Unit {
             text: &text,
@@ -114,8 +113,20 @@ impl Session {
             recompile,
         };
         let program = compile(unit, &mut self.declarer(database, &text))?;
-        let bytes = program.bytes();
-        Ok(self.host.programs().insert(&key, program, bytes))
+        Ok(self.keep_program(&key, program))
+    }
+
+    /// Puts a program into the cache with the plans that it has, unless it is for one run.
+    fn keep_program(&self, key: &Key<'_>, program: Program) -> Arc<Entry<Program>> {
+        let plans = program.places.iter().filter_map(|p| p.cell.shown());
+        let bytes = program.bytes() + plans.map(|s| plan_bytes(&s.plan)).sum::<usize>();
+        let text = Arc::clone(&program.text);
+        let recompile = program.recompile;
+        let new = New { value: program, text, bytes };
+        match recompile {
+            true => self.host.programs().apart(key, new),
+            false => self.host.programs().insert(key, new),
+        }
     }
 
     /// Who makes definitions for text of a database.
@@ -171,9 +182,7 @@ impl Session {
         }
         let visible = Visible { program, count: held.visible };
         let plan = self.bind(held, &visible, program.database).map_err(|e| e.at_line(held.line))?;
-        if self.state.identity_insert.is_none() && !self.open.definitions {
-            held.cell.keep(&plan);
-        }
+        held.cell.keep(&plan, self.plans_are_shared(program, program.database));
         Ok(())
     }
 }

@@ -3,10 +3,12 @@
 //! A session writes its facts into atomics as it goes; a reader copies them at any time. Each
 //! number is exact, a row may be of two moments.
 
+use crate::plans::Program;
 use crate::request::Login;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use os::sync::{Mutex, RwLock};
 use os::wait::{WaitKind, Waiter};
+use plancache::Entry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -80,7 +82,29 @@ pub struct SessionEntry {
     pub(crate) last_error: AtomicI32,
     pub(crate) statement_start: AtomicU32,
     pub(crate) statement_end: AtomicU32,
-    text: Mutex<Option<Arc<str>>>,
+    input: Mutex<Input>,
+    program: Mutex<Option<Arc<Entry<Program>>>>,
+}
+
+/// What the client asked for last.
+#[derive(Clone, Debug, Default)]
+pub struct Input {
+    /// A call, no batch.
+    pub is_call: bool,
+    /// How many parameters the call has.
+    pub parameters: usize,
+    /// The batch, the name of the procedure, or the text that a call prepares or runs.
+    pub text: Option<Arc<str>>,
+}
+
+impl Input {
+    pub(crate) fn batch(text: Arc<str>) -> Input {
+        Input { text: Some(text), ..Input::default() }
+    }
+
+    pub(crate) fn call(text: &str, parameters: usize) -> Input {
+        Input { is_call: true, parameters, text: Some(text.into()) }
+    }
 }
 
 /// A session as the views show it. Times are wall times in nanoseconds.
@@ -123,10 +147,12 @@ pub struct SessionRow {
     pub wait: Option<(WaitKind, u64)>,
     pub last_wait: Option<WaitKind>,
     /// Byte offsets of the statement in UTF-16, as statement_start_offset and _end_offset are.
-    pub statement_start_offset: u32,
-    pub statement_end_offset: u32,
-    /// The text that runs or ran last.
-    pub text: Option<Arc<str>>,
+    pub statement_start_offset: i32,
+    pub statement_end_offset: i32,
+    /// What the client asked for last.
+    pub input: Input,
+    /// The program that runs or ran last; `None` when nothing of the input did.
+    pub program: Option<Arc<Entry<Program>>>,
 }
 
 impl SessionEntry {
@@ -149,8 +175,21 @@ impl SessionEntry {
         &self.login
     }
 
-    pub(crate) fn set_text(&self, text: Option<Arc<str>>) {
-        *self.text.lock() = text;
+    pub(crate) fn input(&self) -> Input {
+        self.input.lock().clone()
+    }
+
+    pub(crate) fn set_input(&self, input: Input) {
+        *self.input.lock() = input;
+        *self.program.lock() = None;
+    }
+
+    /// A program begins, or goes on after one that it called; the one before is the answer.
+    pub(crate) fn enter_program(
+        &self,
+        program: Arc<Entry<Program>>,
+    ) -> Option<Arc<Entry<Program>>> {
+        self.program.lock().replace(program)
     }
 
     pub(crate) fn set_doing(&self, doing: Doing) {
@@ -161,15 +200,11 @@ impl SessionEntry {
         let now = os::clock::monotonic_ns();
         let running = self.running.load(Relaxed);
         let began = self.request_began_ns.load(Relaxed);
-        let text = self.text.lock().clone();
+        let program = self.program.lock().clone();
+        let (from, to) = (self.statement_start.load(Relaxed), self.statement_end.load(Relaxed));
         // Offsets stand as bytes of UTF-8 until somebody asks.
-        let offset = |at: u32| match &text {
-            Some(t) => {
-                let units = t.get(..at as usize).map(|s| s.encode_utf16().count());
-                units.unwrap_or(0) as u32 * 2
-            }
-            None => 0,
-        };
+        let offsets = program.as_ref().map(|p| crate::cached::offsets(p, from, to));
+        let (statement_start_offset, statement_end_offset) = offsets.unwrap_or_default();
         SessionRow {
             session_id: self.id,
             login: self.login.clone(),
@@ -198,9 +233,10 @@ impl SessionEntry {
             last_error: self.last_error.load(Relaxed),
             wait: self.waiter.current().map(|(kind, since)| (kind, now.saturating_sub(since))),
             last_wait: self.waiter.last(),
-            statement_start_offset: offset(self.statement_start.load(Relaxed)),
-            statement_end_offset: offset(self.statement_end.load(Relaxed)),
-            text,
+            statement_start_offset,
+            statement_end_offset,
+            input: self.input.lock().clone(),
+            program,
         }
     }
 }
@@ -264,7 +300,8 @@ impl Registry {
             last_error: AtomicI32::new(0),
             statement_start: AtomicU32::new(0),
             statement_end: AtomicU32::new(0),
-            text: Mutex::new(None),
+            input: Mutex::default(),
+            program: Mutex::default(),
         });
         sessions.insert(id, Arc::clone(&entry));
         self.logins.fetch_add(1, Relaxed);

@@ -41,7 +41,21 @@ impl Session {
         scope: DoneScope,
     ) -> Result<i32, Failure> {
         let entry = Arc::clone(&act.program);
-        let program = &entry.value;
+        let caller = self.state.entry.enter_program(Arc::clone(&entry));
+        let result = self.run_steps(&entry.value, act, out, scope);
+        if let Some(caller) = caller.filter(|_| self.state.nest_level > 0) {
+            self.state.entry.enter_program(caller);
+        }
+        result
+    }
+
+    fn run_steps(
+        &mut self,
+        program: &Program,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<i32, Failure> {
         if let Some(form) = self.state.settings.showplan
             && !crate::showplan::sets_showplan(program)
         {
@@ -292,7 +306,7 @@ impl Session {
         scope: DoneScope,
     ) -> Result<(), Failure> {
         let began = self.began();
-        let outcome = self.run_statement(act, place, out)?;
+        let (outcome, meter) = self.run_statement(act, place, out)?;
         let ready = act.ready[place].as_ref().expect("it has just run");
         let command = match &ready.plan.statement {
             Statement::Query(_) | Statement::Assign(_) => Command::Select,
@@ -305,7 +319,7 @@ impl Session {
         self.state.error = 0;
         self.state.rows = outcome.rows_affected;
         self.state.entry.row_count.store(outcome.rows_affected, Relaxed);
-        self.request_rows += outcome.rows_affected;
+        self.count_run(act, place, &meter, outcome.rows_affected);
         self.finish_statement(outcome, command, assigns, out, scope);
         let ready = act.ready[place].as_ref().expect("it has just run");
         self.tell_statistics(ready, began, out);

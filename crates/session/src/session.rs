@@ -3,9 +3,10 @@
 use crate::activation::{Activation, Activations};
 use crate::failure::{Failure, Reach};
 use crate::host::Host;
+use crate::meter::{ProcessorClock, Sums};
 use crate::output::{Output, plain_done};
 use crate::procedures::{Call, Prepared};
-use crate::registry::Doing;
+use crate::registry::{Doing, Input};
 use crate::request::TransactionRequest;
 use crate::request::{Connection, Login, Procedure, Request, TransactionIsolation};
 use crate::settings::{Settings, Switches};
@@ -16,7 +17,6 @@ use access::Isolation;
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::wait::Waiter;
-use plancache::Run;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -39,8 +39,9 @@ pub struct Session {
     pub(crate) last_handle: i32,
     /// TRY blocks around the program that runs, in its callers.
     pub(crate) tries: u32,
-    /// Rows of the request so far.
-    pub(crate) request_rows: u64,
+    /// What the statements of the request took so far.
+    pub(crate) request_run: Sums,
+    pub(crate) processor: ProcessorClock,
     /// The database of the login, for a reset.
     home_database: String,
 }
@@ -77,7 +78,8 @@ impl Session {
             prepared: BTreeMap::new(),
             last_handle: 0,
             tries: 0,
-            request_rows: 0,
+            request_run: Sums::default(),
+            processor: ProcessorClock::default(),
             home_database: wanted,
         };
         session.now_in_database(database);
@@ -119,7 +121,7 @@ impl Session {
 
     fn batch(&mut self, text: &str, out: &mut Output<'_>) -> Result<(), Failure> {
         let text: Arc<str> = text.into();
-        self.state.entry.set_text(Some(Arc::clone(&text)));
+        self.state.entry.set_input(Input::batch(Arc::clone(&text)));
         let began = self.began();
         let entry = match self.batch_program(&text) {
             Ok(entry) => entry,
@@ -166,11 +168,11 @@ impl Session {
         let mut call = Call::of_parameters(parameters);
         let result = match &procedure {
             Procedure::Named(name) => {
-                self.state.entry.set_text(Some(name.as_str().into()));
+                self.state.entry.set_input(Input::call(name, call.arguments.len()));
                 self.call_named_text(name, &mut call, out)
             }
             Procedure::Numbered(number) => {
-                self.state.entry.set_text(None);
+                self.state.entry.set_input(call.input_of(*number));
                 self.call_numbered(*number, &mut call, out)
             }
         };
@@ -248,7 +250,7 @@ impl Session {
             Request::Batch(_) | Request::Transaction(_) => (DoneScope::Statement, false),
             Request::Call { more, .. } => (DoneScope::Procedure, *more),
         };
-        self.request_rows = 0;
+        self.request_run = Sums::default();
         self.tries = 0;
         let result = match request {
             Request::Batch(text) => self.batch(&text, &mut out),
@@ -320,8 +322,9 @@ impl Session {
     }
 
     fn begin_request(&mut self) -> (u64, u64) {
-        let entry = &self.state.entry;
         let (began, cpu) = (os::clock::monotonic_ns(), os::clock::thread_cpu_ns());
+        self.processor.begin(began, cpu);
+        let entry = &self.state.entry;
         entry.request_began_at.store(os::clock::now().0, Relaxed);
         entry.request_began_ns.store(began, Relaxed);
         entry.requests.fetch_add(1, Relaxed);
@@ -336,13 +339,10 @@ impl Session {
             work.rest();
         }
         let entry = &self.state.entry;
-        let run = Run {
-            cpu_ns: os::clock::thread_cpu_ns().saturating_sub(cpu),
-            elapsed_ns: os::clock::monotonic_ns().saturating_sub(began),
-            rows: self.request_rows,
-        };
-        entry.cpu_ns.fetch_add(run.cpu_ns, Relaxed);
-        entry.elapsed_ns.fetch_add(run.elapsed_ns, Relaxed);
+        let cpu_ns = os::clock::thread_cpu_ns().saturating_sub(cpu);
+        let elapsed_ns = os::clock::monotonic_ns().saturating_sub(began);
+        entry.cpu_ns.fetch_add(cpu_ns, Relaxed);
+        entry.elapsed_ns.fetch_add(elapsed_ns, Relaxed);
         entry.request_ended_at.store(os::clock::now().0, Relaxed);
         entry.set_doing(Doing::Nothing);
         entry.running.store(false, Relaxed);
@@ -370,9 +370,11 @@ impl Session {
             let quoted = act.program.value.quoted_identifier;
             self.state.settings.set(Switches::QUOTED_IDENTIFIER, quoted);
         }
-        let began = (os::clock::now().0, os::clock::monotonic_ns(), os::clock::thread_cpu_ns());
+        let (meter, before) = (self.meter(), self.request_run);
         let result = self.run_program(act, out, scope);
-        act.program.statistics_of_run(began, self.request_rows);
+        if result.is_ok() {
+            self.count_program(act, &meter, &before);
+        }
         let dropped = self.end_temp_scope();
         self.state.nest_level -= 1;
         self.state.object = object;
@@ -437,22 +439,6 @@ impl Session {
 
 /// How deep procedures may call each other.
 pub(crate) const NEST_LEVEL_MAX: u32 = 32;
-
-/// Counts a run of a program in the cache.
-trait CountRun {
-    fn statistics_of_run(&self, began: (i64, u64, u64), rows: u64);
-}
-
-impl CountRun for plancache::Entry<crate::plans::Program> {
-    fn statistics_of_run(&self, (at, began, cpu): (i64, u64, u64), rows: u64) {
-        let run = Run {
-            cpu_ns: os::clock::thread_cpu_ns().saturating_sub(cpu),
-            elapsed_ns: os::clock::monotonic_ns().saturating_sub(began),
-            rows,
-        };
-        self.statistics.add(at, run);
-    }
-}
 
 impl Connection for Session {
     fn session_id(&self) -> SessionId {

@@ -192,8 +192,41 @@ impl Settings {
             | Switches::NUMERIC_ROUNDABORT.0;
         u64::from(self.switches.0 & MEANING)
             | u64::from(self.date_first) << 32
-            | u64::from(self.date_format.as_bytes()[0]) << 40
+            | u64::from(self.date_format_number()) << 40
             | (self.language.id as u64 & 0xFF) << 48
+    }
+
+    /// The same for a module, which has QUOTED_IDENTIFIER and ANSI_NULLS of its own.
+    pub(crate) fn plan_key_of_module(&self, quoted_identifier: bool) -> u64 {
+        let mut own = self.clone();
+        own.set(Switches::QUOTED_IDENTIFIER, quoted_identifier);
+        own.set(Switches::ANSI_NULLS, true);
+        own.plan_key()
+    }
+
+    /// The switches of a plan's key.
+    pub fn switches_of(plan_key: u64) -> u32 {
+        plan_key as u32
+    }
+
+    /// DATEFIRST of a plan's key.
+    pub fn date_first_of(plan_key: u64) -> u8 {
+        (plan_key >> 32) as u8
+    }
+
+    /// The language id of a plan's key.
+    pub fn language_of(plan_key: u64) -> u8 {
+        (plan_key >> 48) as u8
+    }
+
+    /// DATEFORMAT of a plan's key: 1 mdy, 2 dmy, 3 ymd, 4 ydm, 5 myd, 6 dym.
+    pub fn date_format_of(plan_key: u64) -> u8 {
+        (plan_key >> 40) as u8
+    }
+
+    fn date_format_number(&self) -> u8 {
+        let all = ["mdy", "dmy", "ymd", "ydm", "myd", "dym"];
+        all.iter().position(|f| *f == self.date_format).map_or(0, |at| at as u8 + 1)
     }
 
     /// As sys.dm_exec_sessions.transaction_isolation_level counts levels.

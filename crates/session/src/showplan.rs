@@ -5,14 +5,15 @@
 //! batch. IF and WHILE are found again in the jumps that they became (see `compile`).
 
 use crate::activation::{Activation, Ready};
+use crate::cached::Views;
 use crate::failure::Failure;
 use crate::host::Rowset;
 use crate::output::Output;
 use crate::plans::{At, Executed, PlaceId, Program, Source, Step, StepKind, Visible};
 use crate::session::Session;
-use crate::settings::{PlanForm, Settings, Switches};
+use crate::settings::{PlanForm, Switches};
 use crate::sink::DoneScope;
-use crate::state::State;
+use crate::temp::TempTables;
 use base::{DatabaseId, HobtId, ObjectId, SqlError, messages};
 use catalog::view::{IndexKind, PhysicalColumn, Table};
 use exec::Executor;
@@ -55,10 +56,10 @@ impl Session {
         scope: DoneScope,
     ) -> Result<i32, Failure> {
         let plans = self.plans_of(program)?;
-        let mut described = Described { program, plans: &plans, last: 0 };
+        let mut described = Described::new(program, &plans);
         let statements = described.block(0, program.steps.len());
         let sets = {
-            let names = PlanNames { state: &self.state, program };
+            let names = PlanNames { views: &self.state, temp: Some(&self.state.temp), program };
             match form {
                 PlanForm::Xml => vec![self.document(&statements, &names)],
                 PlanForm::Text => {
@@ -111,7 +112,7 @@ impl Session {
 
     fn document(&self, statements: &[Statement<'_>], names: &PlanNames<'_>) -> Rowset {
         let build = self.host.server_property("PRODUCTVERSION").as_text().unwrap_or_default();
-        let options = set_options(&self.state.settings);
+        let options = set_options(self.state.settings.bits());
         let text = showplan::xml(statements, names, &build, &options);
         Rowset {
             columns: vec![(DOCUMENT.to_owned(), SqlType::NVARCHAR_MAX, true)],
@@ -163,7 +164,7 @@ impl Session {
             (self.state.settings.statistics_xml, self.state.settings.statistics_profile);
         let mut sets = Vec::new();
         {
-            let names = PlanNames { state: &self.state, program };
+            let names = PlanNames { views: &self.state, temp: Some(&self.state.temp), program };
             if profile {
                 sets.push(all_rows(&showplan::rows(&statement, &names), true));
             }
@@ -180,7 +181,7 @@ impl Session {
 }
 
 /// Whether there is anything to be shown: `SET @v = 1` has no operators.
-fn has_operators(plan: &PhysicalPlan) -> bool {
+pub(crate) fn has_operators(plan: &PhysicalPlan) -> bool {
     use plan::Statement as S;
     !matches!(plan.statement, S::Scalar(_) | S::Condition(_)) || !plan.subqueries.is_empty()
 }
@@ -216,7 +217,7 @@ fn ran(ready: &Ready, rows_affected: u64) -> Ran {
     Ran { counts, memory, rows_affected }
 }
 
-fn set_options(settings: &Settings) -> Vec<(&'static str, bool)> {
+pub(crate) fn set_options(bits: u32) -> Vec<(&'static str, bool)> {
     let all = [
         ("ANSI_NULLS", Switches::ANSI_NULLS),
         ("ANSI_PADDING", Switches::ANSI_PADDING),
@@ -226,18 +227,23 @@ fn set_options(settings: &Settings) -> Vec<(&'static str, bool)> {
         ("NUMERIC_ROUNDABORT", Switches::NUMERIC_ROUNDABORT),
         ("QUOTED_IDENTIFIER", Switches::QUOTED_IDENTIFIER),
     ];
-    all.map(|(name, switch)| (name, settings.is_on(switch))).to_vec()
+    all.map(|(name, switch)| (name, bits & switch.bits() != 0)).to_vec()
 }
 
 /// A program's statements as they were nested in its text.
-struct Described<'p> {
+pub(crate) struct Described<'p> {
     program: &'p Program,
     plans: &'p [Option<Arc<PhysicalPlan>>],
     last: u32,
 }
 
 impl<'p> Described<'p> {
-    fn block(&mut self, from: At, to: At) -> Vec<Statement<'p>> {
+    /// With the plan of each step that has one.
+    pub(crate) fn new(program: &'p Program, plans: &'p [Option<Arc<PhysicalPlan>>]) -> Self {
+        Described { program, plans, last: 0 }
+    }
+
+    pub(crate) fn block(&mut self, from: At, to: At) -> Vec<Statement<'p>> {
         let mut statements = Vec::new();
         let mut at = from;
         while at < to {
@@ -283,7 +289,7 @@ impl<'p> Described<'p> {
         }
     }
 
-    fn simple(&mut self, at: At) -> Statement<'p> {
+    pub(crate) fn simple(&mut self, at: At) -> Statement<'p> {
         self.last += 1;
         let step = &self.program.steps[at];
         let database = match &step.kind {
@@ -303,7 +309,7 @@ impl<'p> Described<'p> {
 }
 
 /// A statement's text; of IF and WHILE without what hangs on them.
-fn text_of<'p>(program: &'p Program, step: &Step) -> &'p str {
+pub(crate) fn text_of<'p>(program: &'p Program, step: &Step) -> &'p str {
     let text = step.span.of(&program.text);
     let StepKind::Branch { place, .. } = step.kind else { return text.trim() };
     let Source::Condition(condition) = &program.places[place].source else { return text };
@@ -475,22 +481,23 @@ fn values_of(row: &Row, ran: bool) -> Vec<Value> {
 }
 
 /// Names for what plans of a program hold by id.
-struct PlanNames<'s> {
-    state: &'s State,
-    program: &'s Program,
+pub(crate) struct PlanNames<'s> {
+    pub(crate) views: &'s dyn Views,
+    pub(crate) temp: Option<&'s TempTables>,
+    pub(crate) program: &'s Program,
 }
 
 impl PlanNames<'_> {
     fn table(&self, database: DatabaseId, table: ObjectId) -> Option<Arc<Table>> {
         let is = |t: &&Arc<Table>| t.database == database && t.object_id == table;
-        let temporary = self.state.temp.iter().find(is).cloned();
-        temporary.or_else(|| self.state.view(database)?.table(table))
+        let temporary = self.temp.and_then(|t| t.iter().find(is).cloned());
+        temporary.or_else(|| self.views.view(database)?.table(table))
     }
 }
 
 impl showplan::Names for PlanNames<'_> {
     fn database(&self, id: DatabaseId) -> String {
-        self.state.view(id).map_or_else(String::new, |v| v.name().to_owned())
+        self.views.view(id).map_or_else(String::new, |v| v.name().to_owned())
     }
 
     fn hobt(&self, database: DatabaseId, table: ObjectId, hobt: HobtId) -> Hobt {
@@ -515,7 +522,7 @@ impl showplan::Names for PlanNames<'_> {
     }
 
     fn view_columns(&self, database: DatabaseId, view: ObjectId) -> Vec<String> {
-        let Some(definitions) = self.state.view(database) else { return Vec::new() };
+        let Some(definitions) = self.views.view(database) else { return Vec::new() };
         let Some(view) = definitions.system().by_id(view) else { return Vec::new() };
         view.columns.iter().map(|c| c.name.to_string()).collect()
     }

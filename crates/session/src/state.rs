@@ -229,6 +229,12 @@ impl SessionFacts for State {
     }
 }
 
+impl crate::cached::Views for State {
+    fn view(&self, database: DatabaseId) -> Option<Arc<DatabaseView>> {
+        State::view(self, database)
+    }
+}
+
 /// Names as a statement of a session finds them, in a database.
 pub(crate) struct Names<'s> {
     pub(crate) state: &'s State,

@@ -7,7 +7,6 @@ use crate::session::Session;
 use access::TableReads;
 use base::{DatabaseId, HobtId, SqlError, messages};
 use plan::{Physical, PhysicalPlan};
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// When something began: the clock, and the thread's own time.
@@ -44,23 +43,13 @@ impl Session {
         }
     }
 
-    /// Counts what a statement has read, and tells what the session's settings ask for.
+    /// Tells of a statement's run what the session's settings ask for.
     pub(crate) fn tell_statistics(
         &self,
         ready: &Ready,
         began: Option<Began>,
         out: &mut Output<'_>,
     ) {
-        let from_disk = |p: &work::PageReads| p.physical + p.read_ahead;
-        let (mut disk, mut logical) = (0, 0);
-        for (_, _, reads) in ready.executor.reads() {
-            disk += from_disk(&reads.pages) + from_disk(&reads.lob);
-            logical += reads.pages.logical + reads.lob.logical;
-        }
-        // Nobody else writes them: no locked addition for each statement.
-        let entry = &self.state.entry;
-        entry.reads.store(entry.reads.load(Relaxed) + disk, Relaxed);
-        entry.logical_reads.store(entry.logical_reads.load(Relaxed) + logical, Relaxed);
         if self.state.settings.statistics_io {
             for (table, reads) in by_table(ready) {
                 out.message(&io_message(&table, &reads));

@@ -264,6 +264,9 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
+        if let Some(answer) = self.own_dbcc(&statement.kind, act)? {
+            return self.send_answer(&answer, statement.span.line, out, scope);
+        }
         let alone = needs_no_transaction(statement);
         if alone && self.state.tran_count > 0 {
             refuse_within_transaction(statement)?;
@@ -304,11 +307,21 @@ impl Session {
             true => result?,
             false => self.end_statement(own, result, point.as_ref())?,
         };
+        self.send_answer(&answer, statement.span.line, out, scope)
+    }
+
+    fn send_answer(
+        &mut self,
+        answer: &crate::host::DdlAnswer,
+        line: u32,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
         for rowset in &answer.results {
             self.send_rowset(rowset, out, scope)?;
         }
         for message in &answer.messages {
-            out.message(&message.clone().at_line(statement.span.line));
+            out.message(&message.clone().at_line(line));
         }
         Ok(())
     }

@@ -28,8 +28,12 @@ view over a populated instance and fails when a column that is not listed here n
   number of rows that scripts expect.
 * `sys.objects`, `columns`, `indexes`, `index_columns`, `partitions` and `allocation_units` list our
   own system tables; some of them (`sysidents`, `sysdrops`, `sysfacts`) SQL Server does not have.
-* `sql_handle` names the text that a session runs or ran last, and `sys.dm_exec_sql_text` knows no
-  other handle.
+* `sys.dm_exec_query_plan` gives its document as text, since there is no xml; `value` of
+  `sys.dm_exec_plan_attributes` is text, since there is no sql_variant.
+* `query_hash` is of a statement's text without constants, comments, case and blanks, so statements
+  that name one table in two ways have two; `query_plan_hash` is of the plan's operators and their
+  arguments without constants.
+* `worker_time` of a run that takes less than a millisecond is the time that it took, waits included.
 * `sys.databases` and `sys.master_files` list open databases only.
 * Definitions are shown as they were committed: a session does not see its own uncommitted ones here.
 * A memory grant grows while its statement runs: `requested_memory_kb` is what it may become,

@@ -38,6 +38,12 @@ pub struct System<'a> {
     pub sessions: &'a Arc<Registry>,
     /// Memory of queries.
     pub semaphores: &'a ResourceSemaphores,
+    /// Compiled programs and their plans.
+    pub programs: &'a plancache::Cache<session::Program>,
+    /// Who has reserved how much memory.
+    pub memory: &'a os::memory::Memory,
+    /// Of the product, as plans as documents tell it.
+    pub version: &'a str,
     /// Locks and transactions.
     pub engine: &'a Arc<work::Engine>,
     /// In whose context the view answers.

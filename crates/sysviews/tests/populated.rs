@@ -5,7 +5,8 @@ use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
 use os::task::JoinHandle;
 use session::{
-    Connection, Done, EnvironmentChange, Login, Request, ResultColumn, ResultSink, SinkClosed,
+    Connection, Done, EnvironmentChange, Login, Parameter, Procedure, Request, ResultColumn,
+    ResultSink, SinkClosed,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -45,7 +46,15 @@ const STILL: &[(&str, &str, &str)] = &[
     ("INFORMATION_SCHEMA.ROUTINES", "ROUTINE_TYPE", NO_FUNCTIONS),
     ("INFORMATION_SCHEMA.ROUTINES", "SQL_DATA_ACCESS", NO_FUNCTIONS),
     ("INFORMATION_SCHEMA.ROUTINES", "MAX_DYNAMIC_RESULT_SETS", NO_FUNCTIONS),
-    ("sys.dm_exec_sessions", "reads", "all pages of this instance are in memory"),
+    ("sys.dm_exec_sessions", "reads", IN_MEMORY),
+    ("sys.dm_exec_query_stats", "total_physical_reads", IN_MEMORY),
+    ("sys.dm_exec_query_stats", "last_physical_reads", IN_MEMORY),
+    ("sys.dm_exec_query_stats", "min_physical_reads", IN_MEMORY),
+    ("sys.dm_exec_query_stats", "max_physical_reads", IN_MEMORY),
+    ("sys.dm_exec_procedure_stats", "total_physical_reads", IN_MEMORY),
+    ("sys.dm_exec_procedure_stats", "last_physical_reads", IN_MEMORY),
+    ("sys.dm_exec_procedure_stats", "min_physical_reads", IN_MEMORY),
+    ("sys.dm_exec_procedure_stats", "max_physical_reads", IN_MEMORY),
     ("sys.dm_exec_sessions", "ansi_nulls", ONLY_ON),
     ("sys.dm_exec_sessions", "ansi_padding", ONLY_ON),
     ("sys.dm_exec_sessions", "ansi_warnings", ONLY_ON),
@@ -58,6 +67,7 @@ const STILL: &[(&str, &str, &str)] = &[
 const NO_VIEWS: &str = "CREATE VIEW is refused yet";
 const NO_FUNCTIONS: &str = "CREATE FUNCTION is refused yet";
 const NO_COMPUTED: &str = "computed columns are refused yet";
+const IN_MEMORY: &str = "all pages of this instance are in memory";
 const ONLY_ON: &str = "SET refuses OFF";
 const NO_FILES: &str = "MODIFY FILE is refused yet";
 const ONE_VALUE: &str = "ALTER DATABASE refuses every other value";
@@ -168,7 +178,12 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
         "sys.dm_db_index_physical_stats" => {
             &["null, null, null, null, 'DETAILED'", "null, null, null, null, 'LIMITED'"]
         }
-        "sys.dm_exec_sql_text" => &handles,
+        "sys.dm_exec_sql_text" | "sys.dm_exec_query_plan" | "sys.dm_exec_plan_attributes" => {
+            &handles
+        }
+        "sys.dm_exec_text_query_plan" => {
+            return handles.iter().map(|h| format!("select * from {name}({h}, 0, -1)")).collect();
+        }
         "sys.dm_exec_input_buffer" => &["51, null", "52, null"],
         "sys.dm_db_stats_properties" | "sys.dm_db_stats_histogram" => {
             return statistics(name);
@@ -194,7 +209,9 @@ struct Held(BTreeMap<(String, String), BTreeSet<String>>);
 impl Held {
     /// Asks every view once.
     fn look(&mut self, session: &mut dyn Connection) {
-        let handles = ask(session, "select most_recent_sql_handle from sys.dm_exec_connections");
+        let handles = "select most_recent_sql_handle from sys.dm_exec_connections union all \
+                       select plan_handle from sys.dm_exec_cached_plans";
+        let handles = ask(session, handles);
         let handles: Vec<String> = handles.rows.iter().map(|r| r[0].clone()).collect();
         for view in documented() {
             for query in queries(&view.name, &handles) {
@@ -267,6 +284,18 @@ const DEFINITIONS: &[&str] = &[
     "create statistics st_filled on dbo.filled (w, v) with sample 50 percent, norecompute",
     "update statistics dbo.filled (uq_filled, ix_filled)",
     "update statistics dbo.heap",
+    "create procedure dbo.sorts as select a.k from dbo.filled a, dbo.filled b where b.k < 5
+        order by a.t, a.w option (max_grant_percent = 1)",
+    "create procedure dbo.writes as update dbo.filled set w = w + 1",
+    "exec dbo.sorts",
+    "checkpoint",
+    "exec dbo.writes",
+    "exec dbo.one 1; exec dbo.one 2",
+    "select a.k from dbo.filled a, dbo.filled b where b.k < 5
+        order by a.t, a.w option (max_grant_percent = 1)",
+    "checkpoint",
+    "update dbo.filled set w = w + 2",
+    "exec sp_executesql N'select @a', N'@a int', 1",
 ];
 
 /// The same in another database.
@@ -386,6 +415,18 @@ fn every_column_is_written_or_called_constant() {
     run(&mut *holder, "begin tran; update sales.orders set amount = 3 where id = 10");
     run(&mut *holder, "begin tran; create table dbo.pending (a int); create table #t (a int)");
     run(&mut *holder, "update dbo.filled set w = 1 where k = 2047");
+    let call = Request::Call {
+        procedure: Procedure::Named("dbo.one".to_owned()),
+        parameters: vec![Parameter {
+            name: "@x".to_owned(),
+            sql_type: SqlType::Int,
+            value: Value::Int(1),
+            output: false,
+            default: false,
+        }],
+        more: false,
+    };
+    holder.run(call, &mut Seen::default());
     run(&mut *first, "checkpoint; waitfor delay '00:00:00.050'");
     let mut waiting = Vec::from(blocked(&instance));
     wait_until_blocked(&mut *first);

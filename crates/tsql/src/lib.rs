@@ -16,10 +16,12 @@ pub mod ast;
 pub mod batches;
 mod keywords;
 mod lexer;
+mod normalize;
 mod parse;
 mod parser;
 mod token;
 
+pub use normalize::normalize;
 pub use parse::{
     ParseOptions, Parsed, parse, parse_condition, parse_expression, parse_object_name,
     parse_parameters, parse_type,

@@ -14,7 +14,7 @@ mod part;
 mod settle;
 mod unit;
 
-pub use buffer::{PageReads, page_reads};
+pub use buffer::{PageReads, page_reads, pages_dirtied};
 pub use commit::{CommitMode, WorkError};
 pub use ghost_queue::GhostQueue;
 pub use home::{DelayedDurability, Home};

@@ -5,13 +5,16 @@ mod executesql;
 mod flush_log;
 mod helpindex;
 mod prepare;
+mod recompile;
 mod session_context;
 mod tables;
 mod updatestats;
 
+use crate::cached::shown_text;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::plans::Program;
+use crate::registry::Input;
 use crate::request::Parameter;
 use crate::session::Session;
 use base::{SqlError, messages};
@@ -23,6 +26,8 @@ use types::{SqlType, Value};
 #[derive(Default)]
 pub(crate) struct Call {
     pub(crate) arguments: Vec<CallArgument>,
+    /// EXECUTE … WITH RECOMPILE: the plan is made for this call and not kept.
+    pub(crate) recompile: bool,
 }
 
 /// An argument of a [`Call`]. Of an output argument the value is replaced.
@@ -58,6 +63,7 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_helpindex", helpindex::run),
     ("sp_flush_log", flush_log::run),
     ("sp_updatestats", updatestats::run),
+    ("sp_recompile", recompile::run),
     ("sp_set_session_context", session_context::run),
     ("sp_reset_connection", |_, _, _| Ok(0)),
 ];
@@ -76,13 +82,26 @@ impl Call {
             output: p.output,
             default: p.default,
         };
-        Call { arguments: parameters.into_iter().map(argument).collect() }
+        Call { arguments: parameters.into_iter().map(argument).collect(), recompile: false }
+    }
+
+    /// What the views show of a call by number: the text that it runs or prepares.
+    pub(crate) fn input_of(&self, number: u16) -> Input {
+        let at = |n: usize| self.arguments.get(n)?.value.as_text().filter(|t| !t.is_empty());
+        let text = match number {
+            10 => at(0).map(|text| shown_text(&at(1).unwrap_or_default(), &text)),
+            11 | 13 => at(2).map(|text| shown_text(&at(1).unwrap_or_default(), &text)),
+            12 => Some("sp_execute".to_owned()),
+            15 => Some("sp_unprepare".to_owned()),
+            _ => None,
+        };
+        Input::call(&text.unwrap_or_default(), self.arguments.len())
     }
 
     /// Takes the first arguments away, those that are the system procedure's own.
     pub(crate) fn rest(&mut self, own: usize) -> Call {
         let at = own.min(self.arguments.len());
-        Call { arguments: self.arguments.split_off(at) }
+        Call { arguments: self.arguments.split_off(at), recompile: false }
     }
 }
 

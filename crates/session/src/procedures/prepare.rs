@@ -95,7 +95,7 @@ fn run(
         return Err(SqlError::new(messages::PREPARED_HANDLE_UNKNOWN, &[&handle]).into());
     };
     let current = session.state.database;
-    match prepared.entry.clone().filter(|e| e.value.database == current) {
+    match prepared.entry.clone().filter(|e| e.value.database == current && !e.is_gone()) {
         Some(entry) => session.run_prepared(&entry, values, out),
         None => {
             let (parameters, text) = (prepared.parameters.clone(), prepared.text.clone());

@@ -68,7 +68,7 @@ impl Fake {
                 locks: lock::Table::new(&lock::Options::default()),
             }),
             registry: Registry::new(),
-            programs: Cache::new(plancache::Options::default()),
+            programs: Cache::new(&plancache::Options::default()),
             view: RwLock::new(Arc::new(view)),
             epoch: AtomicU64::new(1),
             next_object: AtomicI32::new(100),

@@ -1,17 +1,15 @@
 //! `sys.dm_exec_input_buffer(session, request)`: what a session asked for last.
 
 use crate::cell::{int_argument, text};
-use crate::column::{Column, maybe, word, zero};
+use crate::column::{Column, col, maybe};
 use crate::view::{Rows, System, View};
 use base::SessionId;
 use catalog::view::SchemaId;
 use types::{SqlType, Value};
 
-const BATCH: &str = "Texts are those of batches.";
-
 const COLUMNS: [Column; 3] = [
-    word("event_type", SqlType::nvarchar(256), "Language Event", BATCH),
-    zero("parameters", SqlType::SmallInt, BATCH),
+    col("event_type", SqlType::nvarchar(256)),
+    col("parameters", SqlType::SmallInt),
     maybe("event_info", SqlType::NVARCHAR_MAX),
 ];
 
@@ -25,8 +23,19 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
     let wanted = int_argument(arguments.first()).and_then(|n| i16::try_from(n).ok());
+    // A session has one request at a time, number 0.
+    if int_argument(arguments.get(1)).is_some_and(|n| n != 0) {
+        return Ok(Vec::new());
+    }
     let sessions = system.sessions.list();
     let found = sessions.iter().find(|s| Some(s.session_id) == wanted.map(SessionId));
-    let row = |s: &session::SessionRow| vec![s.text.as_deref().map_or(Value::Null, text)];
+    let row = |s: &session::SessionRow| {
+        let input = &s.input;
+        vec![
+            text(if input.is_call { "RPC Event" } else { "Language Event" }),
+            Value::SmallInt(i16::try_from(input.parameters).unwrap_or(i16::MAX)),
+            input.text.as_deref().map_or(Value::Null, text),
+        ]
+    };
     Ok(found.map(row).into_iter().collect())
 }

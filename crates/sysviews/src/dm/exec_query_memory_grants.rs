@@ -7,6 +7,7 @@ use crate::reason::*;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use exec::GrantRow;
+use session::SessionRow;
 use types::{SqlType, Value};
 
 const INT: SqlType = SqlType::Int;
@@ -39,7 +40,7 @@ const COLUMNS: [Column; 28] = [
     maybe("wait_order", INT),
     maybe("is_next_candidate", SqlType::Bit),
     maybe("wait_time_ms", BIG),
-    null("plan_handle", HANDLE, NO_HANDLES),
+    maybe("plan_handle", HANDLE),
     maybe("sql_handle", HANDLE),
     number("group_id", INT, 2, NO_GOVERNOR),
     number("pool_id", INT, 2, NO_GOVERNOR),
@@ -63,12 +64,13 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let sessions = system.sessions.list();
     let row = |g: &GrantRow| {
         let session = sessions.iter().find(|s| s.session_id == g.session_id);
-        row(g, session.map_or(Value::Null, session_list::sql_handle))
+        let of = |handle: fn(&SessionRow) -> Value| session.map_or(Value::Null, handle);
+        row(g, of(session_list::plan_handle), of(session_list::sql_handle))
     };
     Ok(system.semaphores.grants().iter().map(row).collect())
 }
 
-fn row(g: &GrantRow, sql_handle: Value) -> Vec<Value> {
+fn row(g: &GrantRow, plan_handle: Value, sql_handle: Value) -> Vec<Value> {
     let waits = |value: fn(&exec::GrantWait) -> Value| g.wait.as_ref().map_or(Value::Null, value);
     vec![
         Value::SmallInt(g.session_id.0),
@@ -85,6 +87,7 @@ fn row(g: &GrantRow, sql_handle: Value) -> Vec<Value> {
         waits(|w| int(w.order)),
         waits(|w| bit(w.order == 0)),
         waits(|w| big_ms(w.waited_ns)),
+        plan_handle,
         sql_handle,
         bit(g.is_small),
         big_kb(g.ideal_bytes),

@@ -2,14 +2,14 @@
 
 use super::locks;
 use super::session_list::{self, OPTIONS};
-use crate::cell::{big, datetime, int, int_ms, text, text_or_null};
+use crate::cell::{big, datetime, eight_bytes, int, int_ms, text, text_or_null};
 use crate::column::{Column, col, join, maybe, null, number, zero};
 use crate::reason::*;
 use crate::view::{Rows, System, View};
 use base::limits::PAGE_BYTES;
 use catalog::view::SchemaId;
 use lock::WaitRow;
-use session::SessionRow;
+use session::{CachedStatement, SessionRow};
 use types::{SqlType, Value};
 
 const INT: SqlType = SqlType::Int;
@@ -29,7 +29,7 @@ const FRONT: [Column; 30] = [
     maybe("sql_handle", HANDLE),
     maybe("statement_start_offset", INT),
     maybe("statement_end_offset", INT),
-    null("plan_handle", HANDLE, NO_HANDLES),
+    maybe("plan_handle", HANDLE),
     col("database_id", SqlType::SmallInt),
     number("user_id", INT, 1, "Everybody is dbo yet."),
     maybe("connection_id", GUID),
@@ -60,10 +60,10 @@ const BACK: [Column; 17] = [
     col("granted_query_memory", INT),
     zero("executing_managed_code", SqlType::Bit, NO_CLR),
     number("group_id", INT, 2, NO_GOVERNOR),
-    null("query_hash", SqlType::Binary(8), NO_HANDLES),
-    null("query_plan_hash", SqlType::Binary(8), NO_HANDLES),
-    null("statement_sql_handle", HANDLE, "There is no Query Store yet."),
-    null("statement_context_id", BIG, "There is no Query Store yet."),
+    maybe("query_hash", SqlType::Binary(8)),
+    maybe("query_plan_hash", SqlType::Binary(8)),
+    null("statement_sql_handle", HANDLE, NO_QUERY_STORE),
+    null("statement_context_id", BIG, NO_QUERY_STORE),
     number("dop", INT, 1, SERIAL),
     null("parallel_worker_count", INT, SERIAL),
     null("external_script_request_id", GUID, "There are no external scripts."),
@@ -92,12 +92,17 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         let wait = waits.iter().find(|w| w.session == s.session_id);
         let grants = grants.iter().filter(|g| g.session_id == s.session_id);
         let granted_bytes: usize = grants.filter_map(|g| g.granted_bytes).sum();
-        row(&s, wait, granted_bytes)
+        row(system, &s, wait, granted_bytes)
     };
     Ok(running.map(row).collect())
 }
 
-fn row(s: &SessionRow, lock: Option<&WaitRow>, granted_bytes: usize) -> Vec<Value> {
+fn row(
+    system: &System<'_>,
+    s: &SessionRow,
+    lock: Option<&WaitRow>,
+    granted_bytes: usize,
+) -> Vec<Value> {
     let (kind, waited) = s.wait.map_or(("", 0), |(kind, ns)| (kind.name(), ns));
     let last = if kind.is_empty() { s.last_wait.map_or("", |w| w.name()) } else { kind };
     let blocker = lock.and_then(|w| w.blocker).map_or(0, |b| b.session.0);
@@ -108,8 +113,9 @@ fn row(s: &SessionRow, lock: Option<&WaitRow>, granted_bytes: usize) -> Vec<Valu
         text(if kind.is_empty() { "running" } else { "suspended" }),
         text(s.command),
         session_list::sql_handle(s),
-        int(s.statement_start_offset),
-        int(s.statement_end_offset),
+        Value::Int(s.statement_start_offset),
+        Value::Int(s.statement_end_offset),
+        session_list::plan_handle(s),
         Value::SmallInt(s.database.0 as i16),
         session_list::connection_id(s),
         Value::SmallInt(blocker),
@@ -123,6 +129,13 @@ fn row(s: &SessionRow, lock: Option<&WaitRow>, granted_bytes: usize) -> Vec<Valu
     ];
     cells.extend(session_list::options(s));
     let pages = granted_bytes.div_ceil(PAGE_BYTES);
+    let offsets = (s.statement_start_offset, s.statement_end_offset);
+    let program = s.program.as_deref();
+    let statement = program.and_then(|p| session::statement_at(p, offsets, system));
+    let hash = |of: fn(&CachedStatement) -> u64| {
+        statement.as_ref().map_or(Value::Null, |s| eight_bytes(of(s)))
+    };
     cells.extend([big(s.row_count), int(s.last_error), int(pages)]);
+    cells.extend([hash(|s| s.query_hash), hash(|s| s.plan_hash)]);
     cells
 }

@@ -1,18 +1,17 @@
-//! `sys.dm_exec_sql_text(handle)`: the text that a session runs or ran last.
+//! `sys.dm_exec_sql_text(handle)`: the text that a handle names, in front of a prepared one its
+//! parameters.
 
-use super::session_list;
-use crate::cell::text;
-use crate::column::{Column, maybe, null, zero};
+use super::plan_list::{self, HANDLE, Text};
+use crate::cell::{int, text};
+use crate::column::{Column, maybe, zero};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use types::{SqlType, Value};
 
-const BATCH: &str = "Texts are those of batches.";
-
 const COLUMNS: [Column; 5] = [
-    null("dbid", SqlType::SmallInt, BATCH),
-    null("objectid", SqlType::Int, BATCH),
-    null("number", SqlType::SmallInt, BATCH),
+    maybe("dbid", SqlType::SmallInt),
+    maybe("objectid", SqlType::Int),
+    maybe("number", SqlType::SmallInt),
     zero("encrypted", SqlType::Bit, "WITH ENCRYPTION does not exist."),
     maybe("text", SqlType::NVARCHAR_MAX),
 ];
@@ -20,15 +19,22 @@ const COLUMNS: [Column; 5] = [
 pub(crate) const VIEW: View = View {
     schema: SchemaId::SYS,
     name: "dm_exec_sql_text",
-    parameters: Some(&[("@handle", SqlType::varbinary(64))]),
+    parameters: Some(&[("@handle", HANDLE)]),
     columns: &COLUMNS,
     rows,
 };
 
 fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
-    let Some(wanted) = arguments.first().filter(|v| !v.is_null()) else { return Ok(Vec::new()) };
-    let sessions = system.sessions.list();
-    let found = sessions.iter().find(|s| session_list::sql_handle(s) == *wanted);
-    let text = found.and_then(|s| s.text.as_deref()).map(text);
-    Ok(text.map(|t| vec![t]).into_iter().collect())
+    let Some(found) = plan_list::by_text(system, arguments.first()) else { return Ok(Vec::new()) };
+    let (module, own) = match &found {
+        Text::Program(entry) => (plan_list::module(entry), session::cached_text(entry)),
+        Text::Batch(batch) => (None, batch.to_string()),
+    };
+    let of_module = |value: fn((base::DatabaseId, i32)) -> Value| module.map_or(Value::Null, value);
+    Ok(vec![vec![
+        of_module(|(database, _)| Value::SmallInt(database.0 as i16)),
+        of_module(|(_, object)| int(object)),
+        of_module(|_| Value::SmallInt(1)),
+        text(&own),
+    ]])
 }

@@ -6,17 +6,25 @@ mod db_log_space_usage;
 mod db_partition_stats;
 mod db_stats_histogram;
 mod db_stats_properties;
+mod exec_cached_plans;
 mod exec_connections;
 mod exec_input_buffer;
+mod exec_plan_attributes;
+mod exec_procedure_stats;
 mod exec_query_memory_grants;
+mod exec_query_plan;
 mod exec_query_resource_semaphores;
+mod exec_query_stats;
 mod exec_requests;
 mod exec_sessions;
 mod exec_sql_text;
+mod exec_text_query_plan;
 mod io_virtual_file_stats;
 mod locks;
+mod os_memory_clerks;
 mod os_wait_stats;
 mod os_waiting_tasks;
+mod plan_list;
 mod session_list;
 mod tran_active_transactions;
 mod tran_locks;
@@ -45,4 +53,11 @@ pub(crate) const VIEWS: &[&View] = &[
     &exec_query_resource_semaphores::VIEW,
     &db_stats_properties::VIEW,
     &db_stats_histogram::VIEW,
+    &exec_query_stats::VIEW,
+    &exec_procedure_stats::VIEW,
+    &exec_cached_plans::VIEW,
+    &exec_plan_attributes::VIEW,
+    &exec_query_plan::VIEW,
+    &exec_text_query_plan::VIEW,
+    &os_memory_clerks::VIEW,
 ];

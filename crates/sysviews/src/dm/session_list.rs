@@ -1,10 +1,12 @@
 //! What sessions, requests and connections share: options, handles, ids.
 
+use super::plan_list;
 use crate::cell::bit;
 use crate::column::{Column, col, null, word};
 use crate::reason::NOT_PUBLISHED;
+use plancache::TextHandle;
 use session::{SessionRow, Switches};
-use types::{Bytes, SqlType, Value};
+use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
 
@@ -65,14 +67,18 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// The handle of the text that a session runs or ran last: a batch's mark, the session, a hash.
+/// The handle of the text that a session runs or ran last.
 pub(crate) fn sql_handle(s: &SessionRow) -> Value {
-    let Some(text) = &s.text else { return Value::Null };
-    let mut bytes = vec![2, 0, 0, 0];
-    bytes.extend(s.session_id.0.to_le_bytes());
-    bytes.extend(hash(text.as_bytes()).to_le_bytes());
-    bytes.resize(20, 0);
-    Value::Binary(Bytes::from(bytes))
+    match (&s.program, &s.input.text) {
+        (Some(program), _) => plan_list::text_handle(program),
+        (None, Some(text)) => plan_list::binary(TextHandle::of_batch("", text).bytes()),
+        (None, None) => Value::Null,
+    }
+}
+
+/// The handle of the plans that a session runs.
+pub(crate) fn plan_handle(s: &SessionRow) -> Value {
+    s.program.as_deref().map_or(Value::Null, plan_list::plan_handle)
 }
 
 /// The id of a session's connection.

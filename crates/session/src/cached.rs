@@ -1,0 +1,161 @@
+//! Programs in the cache as views show them: texts, statements with their offsets, hashes, plans.
+//!
+//! Everything here is worked out when a view asks; running a statement costs nothing for it.
+//!
+//! Hashes: that of a query is of its text without constants (`tsql::normalize`), that of a plan of
+//! its operators and their arguments, without constants too. So statements that differ only in
+//! constants are alike, and those that name a thing differently are not.
+
+use crate::plans::{Program, Step, StepKind};
+use crate::settings::Settings;
+use crate::showplan::{Described, PlanNames, has_operators, set_options, text_of};
+use base::DatabaseId;
+use catalog::view::DatabaseView;
+use plancache::{Entry, Fingerprint, Kind, PlanCell, ShownPlan};
+use std::sync::Arc;
+use tsql::ParseOptions;
+
+/// Definitions of databases, for the names that plans hold as ids.
+pub trait Views {
+    /// Of one that is open.
+    fn view(&self, database: DatabaseId) -> Option<Arc<DatabaseView>>;
+}
+
+/// A statement of a program that has a plan.
+#[derive(Clone, Debug)]
+pub struct CachedStatement {
+    /// Where it begins in the text, in bytes of UTF-16.
+    pub start_offset: i32,
+    /// Where its last unit of UTF-16 begins.
+    pub end_offset: i32,
+    /// Its newest plan and what was counted.
+    pub shown: ShownPlan,
+    /// `query_hash`
+    pub query_hash: u64,
+    /// `query_plan_hash`
+    pub plan_hash: u64,
+}
+
+/// The text of a program: in front of a prepared one stand its parameters.
+pub fn cached_text(entry: &Entry<Program>) -> String {
+    let key = entry.key();
+    shown_text(key.parameters, key.text)
+}
+
+/// A text with its parameters in front.
+pub(crate) fn shown_text(parameters: &str, text: &str) -> String {
+    match parameters.is_empty() {
+        true => text.to_owned(),
+        false => format!("({parameters}){text}"),
+    }
+}
+
+/// The statements that have been compiled, in the order of the text.
+pub fn cached_statements(entry: &Entry<Program>, views: &dyn Views) -> Vec<CachedStatement> {
+    let program = &entry.value;
+    let names = PlanNames { views, temp: None, program };
+    let options = ParseOptions { quoted_identifier: program.quoted_identifier };
+    let statement = |(at, step): (usize, &Step)| {
+        let shown = cell_of(program, step)?.shown().filter(|s| has_operators(&s.plan))?;
+        let (start_offset, end_offset) = step_offsets(entry, step);
+        let query = tsql::normalize(text_of(program, step), options);
+        Some(CachedStatement {
+            start_offset,
+            end_offset,
+            query_hash: Fingerprint::of("", &query).half(),
+            plan_hash: plan_hash(program, at, &shown, &names),
+            shown,
+        })
+    };
+    program.steps.iter().enumerate().filter_map(statement).collect()
+}
+
+/// The hash of a query alone, by a statement's offsets as [`cached_statements`] gives them.
+pub fn statement_at(
+    entry: &Entry<Program>,
+    offsets: (i32, i32),
+    views: &dyn Views,
+) -> Option<CachedStatement> {
+    let all = cached_statements(entry, views);
+    all.into_iter().find(|s| (s.start_offset, s.end_offset) == offsets)
+}
+
+/// The plans of a program's statements as a document, or of the statement with these offsets
+/// alone; `None` when nothing of it has been compiled.
+pub fn plan_document(
+    entry: &Entry<Program>,
+    views: &dyn Views,
+    build: &str,
+    statement: Option<(i32, i32)>,
+) -> Option<String> {
+    let program = &entry.value;
+    let plan = |step: &Step| Some(cell_of(program, step)?.shown()?.plan);
+    let plans: Vec<_> = program.steps.iter().map(plan).collect();
+    let mut described = Described::new(program, &plans);
+    let statements = match statement {
+        None if plans.iter().flatten().next().is_none() => return None,
+        None => described.block(0, program.steps.len()),
+        Some(offsets) => {
+            let is = |s: &Step| step_offsets(entry, s) == offsets && cell_of(program, s).is_some();
+            let at = program.steps.iter().position(is)?;
+            plans.get(at)?.as_ref()?;
+            vec![described.simple(at)]
+        }
+    };
+    let names = PlanNames { views, temp: None, program };
+    let options = set_options(Settings::switches_of(entry.key().options));
+    Some(showplan::xml(&statements, &names, build, &options))
+}
+
+fn cell_of<'p>(program: &'p Program, step: &Step) -> Option<&'p PlanCell> {
+    let place = match step.kind {
+        StepKind::Run(place)
+        | StepKind::Assign { place, .. }
+        | StepKind::Branch { place, .. }
+        | StepKind::Return(Some(place)) => place,
+        _ => return None,
+    };
+    program.places.get(place).map(|p| &p.cell)
+}
+
+fn plan_hash(program: &Program, at: usize, shown: &ShownPlan, names: &PlanNames<'_>) -> u64 {
+    let mut plans = vec![None; program.steps.len()];
+    plans[at] = Some(Arc::clone(&shown.plan));
+    let statement = Described::new(program, &plans).simple(at);
+    let mut text = String::new();
+    for row in showplan::rows(&statement, names).iter().skip(1) {
+        let argument = row.argument.as_deref().unwrap_or_default();
+        text.push_str(&format!("{}{:?}", row.parent, (row.physical, row.logical)));
+        text.push_str(&tsql::normalize(argument, ParseOptions::default()));
+    }
+    Fingerprint::of("", &text).half()
+}
+
+/// Of a statement's place: to its end, of IF and WHILE without what hangs on them.
+fn step_offsets(entry: &Entry<Program>, step: &Step) -> (i32, i32) {
+    let length = text_of(&entry.value, step).len() as u32;
+    offsets(entry, step.span.start, step.span.start + length)
+}
+
+/// A range of a program's text, in bytes of UTF-8, as `statement_start_offset` and
+/// `statement_end_offset` tell it.
+pub(crate) fn offsets(entry: &Entry<Program>, from: u32, to: u32) -> (i32, i32) {
+    let text = &*entry.value.text;
+    let parameters = entry.key().parameters;
+    let before = match parameters.is_empty() || entry.key().kind == Kind::Procedure {
+        true => 0,
+        false => units(parameters) + 2,
+    };
+    let (from, to) = (from as usize, to as usize);
+    let own = text
+        .get(from..to)
+        .unwrap_or_default()
+        .trim_end_matches(|c: char| c.is_whitespace() || c == ';');
+    let blank = text.get(..from).map_or(0, |b| before + units(b));
+    (2 * blank, 2 * (blank + units(own).max(1) - 1))
+}
+
+fn units(text: &str) -> i32 {
+    let units = if text.is_ascii() { text.len() } else { text.encode_utf16().count() };
+    i32::try_from(units).unwrap_or(i32::MAX / 4)
+}

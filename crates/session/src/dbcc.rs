@@ -1,0 +1,116 @@
+//! DBCC FREEPROCCACHE and INPUTBUFFER: what looks at sessions and plans and at no database.
+
+use crate::activation::Activation;
+use crate::host::{DdlAnswer, Rowset};
+use crate::plans::find_variable;
+use crate::registry::Input;
+use crate::session::Session;
+use base::{SessionId, SqlError, SqlResult, messages};
+use plancache::{PlanHandle, TextHandle};
+use tsql::ast::{Dbcc, DbccArgument, Expr, ExprKind, Literal, StatementKind};
+use types::{SqlType, Value};
+
+impl Session {
+    /// Runs a statement that is for the session itself; `None` when it is for the host.
+    pub(crate) fn own_dbcc(
+        &self,
+        statement: &StatementKind,
+        act: &Activation,
+    ) -> SqlResult<Option<DdlAnswer>> {
+        let StatementKind::Dbcc(dbcc) = statement else { return Ok(None) };
+        if !matches!(&*dbcc.name, "FREEPROCCACHE" | "INPUTBUFFER") {
+            return Ok(None);
+        }
+        let mut quiet = false;
+        for option in &dbcc.options {
+            if &*option.name != "NO_INFOMSGS" {
+                let what = format!("DBCC {} WITH {}", dbcc.name, option.name);
+                let e = SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]);
+                return Err(e.at_line(option.span.line));
+            }
+            quiet = true;
+        }
+        let results = match &*dbcc.name {
+            "FREEPROCCACHE" => self.free_plans(dbcc, act)?,
+            _ => self.input_buffer(dbcc, act)?,
+        };
+        let completed = || SqlError::new(messages::DBCC_COMPLETED, &[]);
+        let messages = (!quiet).then(completed).into_iter().collect();
+        Ok(Some(DdlAnswer { messages, results, changed_definitions: false }))
+    }
+
+    /// `DBCC FREEPROCCACHE [(plan_handle | sql_handle | 'pool')]`
+    fn free_plans(&self, dbcc: &Dbcc, act: &Activation) -> SqlResult<Vec<Rowset>> {
+        let programs = self.host.programs();
+        let Some(argument) = dbcc.arguments.first() else {
+            programs.clear();
+            return Ok(Vec::new());
+        };
+        let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&1]);
+        let handle = match value_of(argument, act).ok_or_else(wrong)? {
+            // All plans are of one pool.
+            text if text.as_text().is_some() => {
+                let what = "DBCC FREEPROCCACHE (pool)";
+                return Err(SqlError::new(messages::NOT_SUPPORTED, &[&what]));
+            }
+            Value::Binary(bytes) => bytes,
+            _ => return Err(wrong()),
+        };
+        if let Some(plan) = PlanHandle::read(&handle) {
+            programs.remove_where(|e| e.plan_handle() == plan);
+        } else if let Some(text) = TextHandle::read(&handle) {
+            programs.remove_where(|e| e.text_handle() == text);
+        } else {
+            return Err(wrong());
+        }
+        Ok(Vec::new())
+    }
+
+    /// `DBCC INPUTBUFFER (session [, request])`
+    fn input_buffer(&self, dbcc: &Dbcc, act: &Activation) -> SqlResult<Vec<Rowset>> {
+        let wrong = |n: i32| SqlError::new(messages::DBCC_PARAMETER, &[&n]);
+        let number = |at: usize| Some(value_of(dbcc.arguments.get(at)?, act)?.as_i64());
+        let session = number(0).flatten().ok_or_else(|| wrong(1))?;
+        if number(1).flatten().is_some_and(|request| request != 0) {
+            return Err(wrong(2));
+        }
+        let unknown = || SqlError::new(messages::SPID_INVALID, &[&session]);
+        let id = i16::try_from(session).map_err(|_| unknown())?;
+        let entry = self.host.registry().find(SessionId(id)).ok_or_else(unknown)?;
+        Ok(vec![shown(&entry.input())])
+    }
+}
+
+fn shown(input: &Input) -> Rowset {
+    let column = |name: &str, sql_type| (name.to_owned(), sql_type, true);
+    let text: Option<String> = input.text.as_ref().map(|t| t.chars().take(4000).collect());
+    Rowset {
+        columns: vec![
+            column("EventType", SqlType::nvarchar(30)),
+            column("Parameters", SqlType::SmallInt),
+            column("EventInfo", SqlType::nvarchar(4000)),
+        ],
+        rows: vec![vec![
+            Value::nvarchar(if input.is_call { "RPC Event" } else { "Language Event" }),
+            Value::SmallInt(i16::try_from(input.parameters).unwrap_or(i16::MAX)),
+            text.as_deref().map_or(Value::Null, Value::nvarchar),
+        ]],
+    }
+}
+
+/// An argument that is a constant or a variable.
+fn value_of(argument: &DbccArgument, act: &Activation) -> Option<Value> {
+    let DbccArgument::Value(Expr { kind, .. }) = argument else { return None };
+    match kind {
+        ExprKind::Literal(Literal::Binary(bytes)) => Some(Value::varbinary(bytes)),
+        ExprKind::Literal(Literal::Integer(text)) => text.parse().ok().map(Value::BigInt),
+        ExprKind::Literal(Literal::String(text) | Literal::National(text)) => {
+            Some(Value::nvarchar(text))
+        }
+        ExprKind::Variable(name) => {
+            let (id, _) = find_variable(&act.program.value.variables, name)?;
+            act.variables.get(id.0 as usize).cloned()
+        }
+        _ => None,
+    }
+}

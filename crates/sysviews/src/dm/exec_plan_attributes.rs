@@ -1,0 +1,73 @@
+//! `sys.dm_exec_plan_attributes(plan)`: what a program was compiled with, and by what it is found.
+//!
+//! Values are told as text, since there is no sql_variant yet.
+
+use super::plan_list::{self, HANDLE};
+use crate::cell::{bit, code, text};
+use crate::column::{Column, col, maybe};
+use crate::view::{Rows, System, View};
+use catalog::view::SchemaId;
+use plancache::Entry;
+use session::{Program, Settings, Switches};
+use types::{SqlType, Value};
+
+const COLUMNS: [Column; 3] = [
+    col("attribute", SqlType::varchar(128)),
+    maybe("value", SqlType::nvarchar(4000)),
+    col("is_cache_key", SqlType::Bit),
+];
+
+pub(crate) const VIEW: View = View {
+    schema: SchemaId::SYS,
+    name: "dm_exec_plan_attributes",
+    parameters: Some(&[("@handle", HANDLE)]),
+    columns: &COLUMNS,
+    rows,
+};
+
+/// The bits of `set_options`, which are others than those of `@@OPTIONS`.
+const SET_OPTIONS: [(Switches, u32); 8] = [
+    (Switches::ANSI_PADDING, 1),
+    (Switches::CONCAT_NULL_YIELDS_NULL, 8),
+    (Switches::ANSI_WARNINGS, 16),
+    (Switches::ANSI_NULLS, 32),
+    (Switches::QUOTED_IDENTIFIER, 64),
+    (Switches::ANSI_NULL_DFLT_ON, 128),
+    (Switches::ARITHABORT, 4096),
+    (Switches::NUMERIC_ROUNDABORT, 8192),
+];
+
+fn set_options(key: u64) -> u32 {
+    let on = Settings::switches_of(key);
+    SET_OPTIONS.iter().filter(|(switch, _)| on & switch.bits() != 0).map(|(_, bit)| bit).sum()
+}
+
+fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
+    let found = plan_list::by_plan(system, arguments.first());
+    Ok(found.map(|entry| attributes(&entry)).unwrap_or_default())
+}
+
+fn attributes(entry: &Entry<Program>) -> Vec<Vec<Value>> {
+    let key = entry.key();
+    let object = match plan_list::module(entry) {
+        Some((_, object)) => object,
+        // SQL Server, too, shows a hash of the text.
+        None => entry.text_handle().fingerprint.half() as i32,
+    };
+    let row = |name: &str, value: String, is_key| vec![code(name), text(&value), bit(is_key)];
+    let hex: String =
+        entry.text_handle().bytes().iter().map(|byte| format!("{byte:02X}")).collect();
+    vec![
+        row("set_options", set_options(key.options).to_string(), true),
+        row("objectid", object.to_string(), true),
+        row("dbid", key.database.0.to_string(), true),
+        row("dbid_execute", "0".to_owned(), true),
+        // Names without schema mean dbo to everybody: plans are everybody's.
+        row("user_id", "-2".to_owned(), true),
+        row("language_id", Settings::language_of(key.options).to_string(), true),
+        row("date_format", Settings::date_format_of(key.options).to_string(), true),
+        row("date_first", Settings::date_first_of(key.options).to_string(), true),
+        row("hits_exec_context", entry.uses().saturating_sub(1).to_string(), false),
+        row("sql_handle", format!("0x{hex}"), false),
+    ]
+}
