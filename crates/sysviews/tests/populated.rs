@@ -302,6 +302,7 @@ const DEFINITIONS: &[&str] = &[
 const ELSEWHERE: &[&str] = &[
     "create table dbo.t (a int identity primary key, b int default 1 check (b > 0))",
     "create procedure dbo.p as select 1",
+    "exec dbo.p",
     "insert dbo.t (b) values (1)",
 ];
 
@@ -411,6 +412,7 @@ fn every_column_is_written_or_called_constant() {
     run(&mut *first, "alter database closed set read_only; alter database closed set single_user");
     run(&mut *first, "use populated");
     run(&mut *first, "alter table sales.orders nocheck constraint ck_amount");
+    run(&mut *first, "exec dbo.writes");
     let mut holder = connect(&instance, login(2));
     run(&mut *holder, "begin tran; update sales.orders set amount = 3 where id = 10");
     run(&mut *holder, "begin tran; create table dbo.pending (a int); create table #t (a int)");
