@@ -32,6 +32,8 @@ struct Facts {
     line: u32,
     procedure: Option<String>,
     text: String,
+    /// The error that explains this one: told before it.
+    explanation: Option<SqlError>,
 }
 
 impl SqlError {
@@ -43,7 +45,9 @@ impl SqlError {
 
     /// An error whose text is already whole: THROW, RAISERROR, or one relayed by a client.
     pub fn raw(number: i32, severity: u8, state: u8, text: String) -> Self {
-        SqlError(Box::new(Facts { number, severity, state, line: 0, procedure: None, text }))
+        let facts =
+            Facts { number, severity, state, line: 0, procedure: None, text, explanation: None };
+        SqlError(Box::new(facts))
     }
 
     /// The same with another state.
@@ -70,6 +74,28 @@ impl SqlError {
             self.0.procedure = Some(name.to_owned());
         }
         self
+    }
+
+    /// The same, told after another one that explains it.
+    #[must_use]
+    pub fn after(mut self, explanation: SqlError) -> Self {
+        self.0.explanation = Some(explanation);
+        self
+    }
+
+    /// The error that was told before this one because it explains it.
+    pub fn explained_by(&self) -> Option<&SqlError> {
+        self.0.explanation.as_ref()
+    }
+
+    /// The first of the errors that explain this one; itself when there is none.
+    #[must_use]
+    pub fn explanation(self) -> SqlError {
+        let mut error = self;
+        while let Some(first) = error.0.explanation.take() {
+            error = first;
+        }
+        error
     }
 
     /// The number that applications test.

@@ -61,6 +61,7 @@ messages! {
     RETURN_VALUE_CONTEXT = 178, 15, "A RETURN statement with a return value cannot be used in this context.";
     OUTPUT_OF_CONSTANT = 179, 15, "Cannot use the OUTPUT option when passing a constant to a stored procedure.";
     TOO_MANY_PARAMETERS = 180, 15, "There are too many parameters in this {0} statement. The maximum number is {1}.";
+    OUTPUT_IN_FUNCTION = 181, 15, "Cannot use the OUTPUT option in a DECLARE, CREATE AGGREGATE or CREATE FUNCTION statement.";
     FUNCTION_ARGUMENT_RANGE = 189, 15, "The {0} function requires {1} to {2} arguments.";
     STATEMENT_NESTED_TOO_DEEPLY = 191, 15, "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.";
     NOT_RECOGNIZED = 195, 15, "'{0}' is not a recognized {1}.";
@@ -106,8 +107,11 @@ messages! {
     OBJECT_TYPE_UNKNOWN = 343, 15, "Unknown object type '{0}' used in a CREATE, DROP, or ALTER statement.";
     TYPES_INCOMPATIBLE = 402, 16, "The data types {0} and {1} are incompatible in the {2} operator.";
     ORDER_BY_CONSTANT = 408, 16, "A constant expression was encountered in the ORDER BY list, position {0}.";
+    FUNCTION_SIDE_EFFECT = 443, 16, "Invalid use of a side-effecting operator '{0}' within a function.";
+    FUNCTION_RETURNS_DATA = 444, 16, "Select statements included within a function cannot return data to a client.";
     COLLATE_TYPE = 447, 16, "Expression type {0} is invalid for COLLATE clause.";
     COLLATION_INVALID = 448, 16, "Invalid collation '{0}'.";
+    FUNCTION_LAST_STATEMENT = 455, 16, "The last statement included within a function must be a return statement.";
     INCONSISTENT_COLLATION = 468, 16, "Cannot resolve the collation conflict between \"{0}\" and \"{1}\" in the {2} operation.";
     LIKE_ESCAPE = 506, 16, "The invalid escape character \"{0}\" was specified in a LIKE predicate.";
     ROW_TOO_LONG = 511, 16, "Cannot create a row of size {0} which is greater than the allowable maximum row size of {1}.";
@@ -121,6 +125,7 @@ messages! {
     IDENTITY_INSERT_OFF = 544, 16, "Cannot insert explicit value for identity column in table '{0}' when IDENTITY_INSERT is set to OFF.";
     IDENTITY_VALUE_REQUIRED = 545, 16, "Explicit value must be specified for identity column in table '{0}' either when IDENTITY_INSERT is set to ON or when a replication user is inserting into a NOT FOR REPLICATION identity column.";
     CONSTRAINT_CONFLICT = 547, 16, "The {0} statement conflicted with the {1} constraint \"{2}\". The conflict occurred in database \"{3}\", table \"{4}\"{5}.";
+    VIEW_CHECK_OPTION = 550, 16, "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under the CHECK OPTION constraint.";
     NOT_IN_TRANSACTION_PROC = 574, 16, "{0} statement cannot be used inside a user transaction.";
     SESSION_KILLED = 596, 21, "Cannot continue the execution because the session is in the kill state.";
     NOLOCK_SCAN_MOVED = 601, 12, "Could not continue scan with NOLOCK due to data movement.";
@@ -268,6 +273,20 @@ messages! {
     EXPRESSION_NOT_BOOLEAN = 4145, 15, "An expression of non-boolean type specified in a context where a condition is expected, near '{0}'.";
     FRAME_INVALID = 4193, 16, "'{0}' is not a valid window frame and cannot be used with the OVER clause.";
     FRAME_RANGE_BOUND = 4194, 16, "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame delimiters.";
+    VIEW_GROUPED = 4403, 16, "Cannot update the view or function '{0}' because it contains aggregates, or a DISTINCT or GROUP BY clause, or PIVOT or UNPIVOT operator.";
+    VIEW_SEVERAL_TABLES = 4405, 16, "View or function '{0}' is not updatable because the modification affects multiple base tables.";
+    VIEW_DERIVED_FIELD = 4406, 16, "Update or insert of view or function '{0}' failed because it contains a derived or constant field.";
+    VIEW_BINDING_ERRORS = 4413, 16, "Could not use view or function '{0}' because of binding errors.";
+    DERIVED_UNION = 4417, 16, "Derived table '{0}' is not updatable because the definition contains a UNION operator.";
+    DERIVED_GROUPED = 4418, 16, "Derived table '{0}' is not updatable because it contains aggregates, or a DISTINCT or GROUP BY clause, or PIVOT or UNPIVOT operator.";
+    DERIVED_SEVERAL_TABLES = 4420, 16, "Derived table '{0}' is not updatable because the modification affects multiple base tables.";
+    DERIVED_COLUMN_NOT_UPDATABLE = 4421, 16, "Derived table '{0}' is not updatable because a column of the derived table is derived or constant.";
+    VIEW_UNION = 4426, 16, "View '{0}' is not updatable because the definition contains a UNION operator.";
+    MODULE_SELF_REFERENCE = 4429, 16, "View or function '{0}' contains a self-reference. Views or functions cannot reference themselves directly or indirectly.";
+    VIEW_MORE_NAMES = 4502, 16, "View or function '{0}' has more column names specified than columns defined.";
+    VIEW_COLUMN_TWICE = 4506, 16, "Column names in each view or function must be unique. Column name '{0}' in view or function '{1}' is specified more than once.";
+    VIEW_ON_TEMPORARY = 4508, 16, "Views or functions are not allowed on temporary tables. Table names that begin with '#' denote temporary tables.";
+    VIEW_COLUMN_UNNAMED = 4511, 16, "Create View or Function failed because no column name was specified for column {0}.";
     TRUNCATE_NO_TABLE = 4701, 16, "Cannot find the object \"{0}\" because it does not exist or you do not have permissions.";
     TRUNCATE_REFERENCED = 4712, 16, "Cannot truncate table '{0}' because it is being referenced by a FOREIGN KEY constraint.";
     ADD_COLUMN_NEEDS_VALUE = 4901, 16, "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column '{0}' cannot be added to non-empty table '{1}' because it does not satisfy these conditions.";
@@ -404,6 +423,7 @@ messages! {
     MARKED_FOR_RECOMPILE = 15070, 10, "Object '{0}' was successfully marked for recompilation.";
     CANNOT_FIND_PRINCIPAL = 15151, 16, "Cannot {0} the {1} '{2}', because it does not exist or you do not have permission.";
     OBJECT_NOT_FOUND_OR_DENIED = 15165, 16, "Could not find object '{0}' or you do not have permission.";
+    HELP_NO_TEXT = 15197, 16, "There is no text for object '{0}'.";
     HELP_NO_INDEXES = 15472, 10, "The object '{0}' does not have any indexes, or you do not have permissions.";
     STATISTICS_UPDATING = 15650, 10, "Updating {0}";
     SESSION_CONTEXT_READ_ONLY = 15664, 16, "Cannot set key '{0}' in the session context. The key has been set as read_only for this session.";

@@ -2,6 +2,7 @@
 
 use crate::environment::{Bound, Environment, IntoTable};
 use crate::into::IdentityFunction;
+use crate::module::{CheckedView, Expansion};
 use crate::scope::Scope;
 use base::limits::EXPRESSION_DEPTH_MAX;
 use base::{SqlError, SqlResult, messages};
@@ -43,6 +44,9 @@ pub(crate) struct Binder<'a> {
     pub(crate) into: Option<IntoTable>,
     /// Items of the select list of an INTO.
     pub(crate) identity_functions: Vec<IdentityFunction>,
+    /// Views and functions that are being expanded, outermost first.
+    pub(crate) modules: Vec<Expansion>,
+    pub(crate) checked_views: Vec<CheckedView>,
     /// References on a side of an outer join that may be absent.
     pub(crate) nullable_references: BTreeSet<TableNo>,
     /// How many targets keep their changed rows.
@@ -73,6 +77,8 @@ impl<'a> Binder<'a> {
             header,
             into: None,
             identity_functions: Vec::new(),
+            modules: Vec::new(),
+            checked_views: Vec::new(),
             nullable_references: BTreeSet::new(),
             changed: 0,
             follow_ups: Vec::new(),

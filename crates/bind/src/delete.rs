@@ -20,7 +20,7 @@ impl Binder<'_> {
     }
 
     fn delete_rows(&mut self, s: &ast::Delete) -> SqlResult<Statement<Logical>> {
-        let changed = self.changed_rows(&s.target, &s.from)?;
+        let changed = self.changed_rows(&s.target, &s.from, None)?;
         let table = changed.target.table.clone();
         let scope = Scope::new(changed.from.sources, Clause::Where);
         let filter = self.within(scope, |b| b.dml_filter(s.filter.as_ref()))?;

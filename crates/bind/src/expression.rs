@@ -79,6 +79,9 @@ impl Binder<'_> {
 
     /// A variable or parameter.
     pub(crate) fn variable(&self, name: &ast::Name) -> SqlResult<Scalar> {
+        if let Some(parameter) = self.module_parameter(name) {
+            return parameter;
+        }
         let found = self.environment.variables.variable(name);
         let (id, sql_type) = found.ok_or_else(|| {
             SqlError::new(messages::VARIABLE_UNDECLARED, &[name]).at_line(name.line)

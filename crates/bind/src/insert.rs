@@ -6,9 +6,12 @@ use crate::hint::{self, Use};
 use crate::query::{Place, QueryResult};
 use crate::referential::{Done, RowSlots};
 use crate::target::TargetTable;
+use crate::through::Through;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Object, Table};
-use plan::{ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, Slot, Statement};
+use plan::{
+    ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, Slot, Statement, TableNo,
+};
 use tsql::ast::{self, ExprKind, InsertSource};
 
 /// What the source gives for each listed column.
@@ -27,12 +30,12 @@ impl Binder<'_> {
     }
 
     fn insert_into(&mut self, s: &ast::Insert) -> SqlResult<Statement<Logical>> {
-        let found = self.target_table(&s.target)?;
+        let (found, through) = self.insert_target(s)?;
         let table = found.table.clone();
         let hints = hint::read(&s.target.hints, Some(&table), self.collation, Use::Insert)?;
         self.refer(&found.database, Object::Table(table.clone()))?;
         let explicit = self.environment.identity_insert == Some(table.object_id);
-        let listed = self.listed_columns(s, &found, explicit)?;
+        let listed = self.listed_columns(s, &found, through.as_ref(), explicit)?;
         let mut given = self.given(s, &table, &listed)?;
         if let Some(top) = &s.top {
             let top = self.top(top, &[])?;
@@ -49,6 +52,9 @@ impl Binder<'_> {
         target.checks = self.checks(&table, &new, None)?;
         let slots = RowSlots { old: &[], new: &new };
         target.references = self.references(&found, Done::Insert, slots, None)?;
+        if let Some((no, _)) = &through {
+            target.checks.extend(self.view_checks(*no, &new, None));
+        }
         let identity = table.identity().and_then(|column| {
             let own = table.columns[column].identity?;
             let explicit = listed.contains(&column);
@@ -58,11 +64,27 @@ impl Binder<'_> {
         Ok(Statement::Insert(Box::new(insert)))
     }
 
+    /// The table, and the view or common table expression it is named through, if any.
+    fn insert_target(
+        &mut self,
+        s: &ast::Insert,
+    ) -> SqlResult<(TargetTable, Option<(TableNo, Through)>)> {
+        let Some(view) = self.derived_target(&s.target)? else {
+            return Ok((self.target_table(&s.target)?, None));
+        };
+        let source = view.sources.first().expect("a view is one source");
+        let names: Vec<&ast::Name> = s.columns.iter().map(|c| &c.name).collect();
+        let (no, through) = self.through(&view.tree, source, Some(&names))?;
+        let target = self.as_target(no, source, &s.target)?;
+        Ok((target, Some((no, through))))
+    }
+
     /// The ordinals of the columns that get values, in the statement's order.
     fn listed_columns(
         &self,
         s: &ast::Insert,
         target: &TargetTable,
+        through: Option<&(TableNo, Through)>,
         explicit: bool,
     ) -> SqlResult<Vec<usize>> {
         let table = &target.table;
@@ -71,9 +93,12 @@ impl Binder<'_> {
         let mut listed = Vec::new();
         for name in &s.columns {
             let line = name.name.line;
-            let column = table.column(&name.name, self.collation).ok_or_else(|| {
-                SqlError::new(messages::INVALID_COLUMN, &[&name.name]).at_line(line)
-            })?;
+            let column = match through {
+                Some((_, t)) => self.through_column(t, &name.name)?,
+                None => table.column(&name.name, self.collation).ok_or_else(|| {
+                    SqlError::new(messages::INVALID_COLUMN, &[&name.name]).at_line(line)
+                })?,
+            };
             if listed.contains(&column) {
                 let error = SqlError::new(messages::COLUMN_SPECIFIED_TWICE, &[&name.name]);
                 return Err(error.at_line(line));
@@ -93,7 +118,11 @@ impl Binder<'_> {
                 return Err(SqlError::new(messages::IDENTITY_VALUE_REQUIRED, &[&shown()]));
             }
         }
-        if s.columns.is_empty() && !matches!(s.source, InsertSource::DefaultValues) {
+        if let (true, Some((no, t))) = (s.columns.is_empty(), through)
+            && !matches!(s.source, InsertSource::DefaultValues)
+        {
+            listed = t.all(*no, table)?;
+        } else if s.columns.is_empty() && !matches!(s.source, InsertSource::DefaultValues) {
             let free = |(n, c): &(usize, &catalog::view::Column)| {
                 c.computed.is_none() && Some(*n) != identity
             };

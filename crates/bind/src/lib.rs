@@ -34,6 +34,7 @@ mod hint;
 mod insert;
 mod into;
 mod literal;
+mod module;
 mod order;
 mod query;
 mod referential;
@@ -43,6 +44,7 @@ mod select;
 mod set_operation;
 mod source;
 mod target;
+mod through;
 mod update;
 mod window;
 
@@ -116,6 +118,18 @@ pub fn bind_condition(
     let bound = binder.condition(condition);
     let bound = bound.and_then(|p| binder.finish(Statement::Condition(p)));
     bound.map_err(|e| e.at_line(condition.span.line))
+}
+
+/// The columns that a view or inline function offers: what CREATE stores of it.
+///
+/// # Errors
+/// The first thing in its text that has no meaning, as an error within the module.
+pub fn module_columns(
+    environment: &Environment<'_>,
+    module: &std::sync::Arc<catalog::view::Module>,
+) -> SqlResult<Vec<catalog::view::Column>> {
+    let database = environment.catalogs.current();
+    Binder::new(environment).module_columns(&database, module)
 }
 
 /// Whether a CHECK or DEFAULT has a meaning for a table: what DDL asks before it stores the text.

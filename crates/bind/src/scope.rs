@@ -1,6 +1,7 @@
 //! Scopes: what names a part of a statement may use.
 
 use plan::{AggregateCall, Scalar, ScalarType, Slot, TableNo, WindowCall};
+use std::ops::Range;
 
 /// Which clause is being bound: what it forbids, and what its errors say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +46,15 @@ pub(crate) enum Columns {
     Derived(Vec<DerivedColumn>),
 }
 
+/// What stands behind a derived source.
+#[derive(Clone, Debug)]
+pub(crate) struct Body {
+    /// The references of its tree.
+    pub(crate) tables: Range<u32>,
+    /// The name of a view or function.
+    pub(crate) view: Option<Box<str>>,
+}
+
 /// A source of a FROM clause.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
@@ -58,6 +68,8 @@ pub(crate) struct Source {
     /// An alias was given.
     pub(crate) aliased: bool,
     pub(crate) columns: Columns,
+    /// What a view, derived table or common table expression is made of.
+    pub(crate) body: Option<Body>,
 }
 
 /// A read of a scope's own column outside an aggregate.

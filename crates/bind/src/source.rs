@@ -3,7 +3,8 @@
 use crate::binder::{Binder, unsupported};
 use crate::hint::{self, Use};
 use crate::query::{Place, QueryResult};
-use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
+use crate::module::tables_of;
+use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{self, Object, Table, VirtualTable, resolve};
 use plan::{Get, JoinHint, JoinKind, LockHints, Logical, Predicate, Scalar, TableNo, VirtualGet};
@@ -109,7 +110,9 @@ impl Binder<'_> {
     }
 
     pub(crate) fn table_variable(&self, name: &ast::Name) -> SqlResult<Arc<Table>> {
-        self.environment.catalogs.table_variable(name).ok_or_else(|| {
+        // A module sees none of its caller's.
+        let around = self.modules.is_empty().then_some(self.environment.catalogs);
+        around.and_then(|c| c.table_variable(name)).ok_or_else(|| {
             SqlError::new(messages::TABLE_VARIABLE_UNDECLARED, &[name]).at_line(name.line)
         })
     }
@@ -124,11 +127,14 @@ impl Binder<'_> {
             schema: name.schema.as_deref(),
             object: &name.object,
         };
-        resolve(self.environment.catalogs, parts)
-            .ok_or_else(|| SqlError::new(messages::INVALID_OBJECT, &[name]))
+        let found = match parts.database {
+            None if !self.modules.is_empty() => self.find_within(parts)?,
+            _ => resolve(self.environment.catalogs, parts),
+        };
+        found.ok_or_else(|| SqlError::new(messages::INVALID_OBJECT, &[name]))
     }
 
-    fn named_table(&mut self, t: &ast::NamedTable) -> SqlResult<From> {
+    pub(crate) fn named_table(&mut self, t: &ast::NamedTable) -> SqlResult<From> {
         let line = t.name.span.line;
         if t.sample.is_some() {
             return Err(unsupported("TABLESAMPLE", line));
@@ -165,9 +171,16 @@ impl Binder<'_> {
                 hint::read(&t.hints, None, self.collation, Use::Read)?;
                 self.read_virtual(v, &found.database, &t.name, t.alias.as_ref(), Vec::new())
             }
-            Object::Module(m) => match m.kind {
-                view::ModuleKind::View => Err(unsupported("VIEW", line)),
-                _ => Err(SqlError::new(messages::INVALID_OBJECT, &[&t.name])),
+            Object::Module(ref m) => match m.kind {
+                view::ModuleKind::View => self.view(&found, &Arc::clone(m), t),
+                view::ModuleKind::InlineFunction | view::ModuleKind::TableFunction => {
+                    Err(SqlError::new(messages::PARAMETERS_NOT_SUPPLIED, &[&t.name]))
+                }
+                view::ModuleKind::Procedure
+                | view::ModuleKind::ScalarFunction
+                | view::ModuleKind::Trigger => {
+                    Err(SqlError::new(messages::INVALID_OBJECT, &[&t.name]))
+                }
             },
         }
     }
@@ -207,6 +220,7 @@ impl Binder<'_> {
             shown: alias.map_or_else(|| shown.to_string().into(), |a| a.text.clone()),
             aliased: alias.is_some(),
             columns: Columns::Reference(no),
+            body: None,
         };
         let get = Get {
             table: no,
@@ -237,6 +251,7 @@ impl Binder<'_> {
             shown: alias.map_or_else(|| name.to_string().into(), |a| a.text.clone()),
             aliased: alias.is_some(),
             columns: Columns::Reference(no),
+            body: None,
         };
         let get = VirtualGet {
             table: no,
@@ -255,11 +270,17 @@ impl Binder<'_> {
             return Err(unsupported("WITH columns of a function", f.call.span.line));
         }
         let found = self.lookup(name)?;
-        let Object::Virtual(view) = found.object else {
-            return Err(match found.object {
-                Object::Table(_) => SqlError::new(messages::PARAMETERS_SUPPLIED, &[name]),
-                _ => unsupported("table-valued functions", f.call.span.line),
-            });
+        let view = match &found.object {
+            Object::Virtual(view) => Arc::clone(view),
+            Object::Table(_) => {
+                return Err(SqlError::new(messages::PARAMETERS_SUPPLIED, &[name]));
+            }
+            Object::Module(m) => {
+                let m = Arc::clone(m);
+                let result = self.function_rows(&found, &m, f)?;
+                let renamed = !f.columns.is_empty();
+                return if renamed { self.renamed(result, &f.columns) } else { Ok(result) };
+            }
         };
         let Some(parameters) = &view.parameters else {
             return Err(SqlError::new(messages::PARAMETERS_SUPPLIED, &[name]));
@@ -346,6 +367,7 @@ impl Binder<'_> {
             database: None,
             aliased: true,
             columns: Columns::Derived(derived),
+            body: Some(Body { tables: tables_of(&result.tree), view: None }),
         };
         Ok(From { tree: result.tree, sources: vec![source] })
     }

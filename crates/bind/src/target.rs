@@ -4,7 +4,8 @@ use crate::binder::Binder;
 use crate::convert::is_untyped_null;
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, Index, IndexKind, Module, Object, PhysicalColumn, Table};
+use crate::source::From;
+use catalog::view::{DatabaseView, Index, IndexKind, ModuleKind, Object, PhysicalColumn, Table};
 use plan::{
     CheckConstraint, Coercibility, EntryField, IndexTarget, KeyPart, LockHints, Logical, OldRow,
     References, Scalar, ScalarKind, ScalarType, Slot, TableNo, Target, TargetColumn, Unique,
@@ -39,17 +40,33 @@ impl Binder<'_> {
                         let error = SqlError::new(messages::ADHOC_SYSTEM_UPDATE, &[]);
                         Err(error.at_line(target.span.line))
                     }
-                    Object::Module(m) => Err(self.module_target(&m, name, target.span.line)),
+                    Object::Module(_) => Err(SqlError::new(messages::INVALID_OBJECT, &[name])),
                 }
             }
         }
     }
 
-    fn module_target(&self, m: &Module, name: &ast::ObjectName, line: u32) -> SqlError {
-        match m.kind {
-            catalog::view::ModuleKind::View => crate::binder::unsupported("VIEW", line),
-            _ => SqlError::new(messages::INVALID_OBJECT, &[name]),
+    /// The rows of a target that is a view or a common table expression.
+    pub(crate) fn derived_target(&mut self, target: &ast::DmlTarget) -> SqlResult<Option<From>> {
+        let DmlTargetKind::Table(name) = &target.kind else { return Ok(None) };
+        let is_cte = name.schema.is_none()
+            && name.database.is_none()
+            && self.ctes.iter().any(|c| self.same(&c.name, &name.object));
+        if !is_cte {
+            let found = self.lookup(name)?;
+            let Object::Module(m) = &found.object else { return Ok(None) };
+            if m.kind != ModuleKind::View {
+                return Ok(None);
+            }
         }
+        let named = ast::NamedTable {
+            name: (**name).clone(),
+            alias: None,
+            hints: target.hints.clone(),
+            sample: None,
+            system_time: None,
+        };
+        self.named_table(&named).map(Some)
     }
 
     /// The plan's description of a target.
@@ -116,6 +133,7 @@ impl Binder<'_> {
                 name: check.name.clone(),
                 column: column.map(|c| c.name.clone()),
                 predicate,
+                of_view: false,
             });
         }
         Ok(out)
@@ -140,6 +158,7 @@ impl Binder<'_> {
             shown: table.name.clone(),
             aliased: false,
             columns: Columns::Derived(columns.collect()),
+            body: None,
         };
         let mut scope = Scope::barrier(Clause::Definition);
         scope.sources.push(source);

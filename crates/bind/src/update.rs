@@ -8,8 +8,9 @@ use crate::scope::{Clause, Columns, Scope, Source};
 use crate::select::filtered;
 use crate::source::From;
 use crate::target::{TargetTable, set_target};
+use crate::through::Through;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{ForeignKey, IndexKind, Table};
+use catalog::view::{ForeignKey, IndexKind, Object, Table};
 use plan::{
     Assignment, JoinKind, LockHints, Logical, OldRow, Predicate, Scalar, ScalarKind, ScalarType,
     Slot, Statement, Strength, TableNo, Update, VariableId,
@@ -26,6 +27,8 @@ pub(crate) struct Changed {
     pub(crate) locks: LockHints,
     /// Other sources stand beside the target: a row may come several times.
     pub(crate) joined: bool,
+    /// How the source's columns are the target's, where it is not the table itself.
+    pub(crate) through: Option<Through>,
 }
 
 /// What an UPDATE is made of.
@@ -48,14 +51,16 @@ impl Binder<'_> {
     }
 
     fn update_rows(&mut self, s: &ast::Update) -> SqlResult<Statement<Logical>> {
-        let changed = self.changed_rows(&s.target, &s.from)?;
+        let set: Vec<&ast::Name> = s.assignments.iter().filter_map(set_name).collect();
+        let changed = self.changed_rows(&s.target, &s.from, Some(&set))?;
         let table = changed.target.table.clone();
         let scope = Scope::new(changed.from.sources, Clause::Where);
         let (no, locks) = (changed.no, changed.locks);
+        let named = Named { source: &changed.source, through: changed.through.as_ref() };
         let (filter, assignments, columns) = self.within(scope, |b| {
             let filter = b.dml_filter(s.filter.as_ref())?;
             b.scopes.last_mut().expect("the scope was opened just now").clause = Clause::Set;
-            let (assignments, columns) = b.assignments(s, &table, &changed.source)?;
+            let (assignments, columns) = b.assignments(s, &table, &named)?;
             Ok((filter, assignments, columns))
         })?;
         let old = self.old_row(no, &table, |_| true);
@@ -64,7 +69,11 @@ impl Binder<'_> {
         set_target(&mut tree, no, &old);
         let tree = self.dml_top(tree, s.top.as_deref())?;
         let parts = Parts { source: tree, old, assignments, columns, locks };
-        let update = self.update_of(&changed.target, parts, None)?;
+        let mut update = self.update_of(&changed.target, parts, None)?;
+        let own: BTreeSet<Slot> = update.old.columns.iter().copied().flatten().collect();
+        let new = update.new.iter().copied().flatten();
+        let changed_slots: BTreeSet<Slot> = new.filter(|slot| !own.contains(slot)).collect();
+        update.target.checks.extend(self.view_checks(no, &update.new, Some(&changed_slots)));
         let update = Update { distinct_rows: changed.joined, ..update };
         Ok(Statement::Update(Box::new(update)))
     }
@@ -120,19 +129,18 @@ impl Binder<'_> {
         &mut self,
         target: &ast::DmlTarget,
         from: &[ast::TableSource],
+        set: Option<&[&ast::Name]>,
     ) -> SqlResult<Changed> {
         if from.is_empty() {
-            let found = self.target_table(target)?;
-            let read = self.read_target(&found, target)?;
-            return self.changed(found, read, 0, target);
+            let read = self.read_target(target)?;
+            return self.changed(read, 0, target, set);
         }
         let bound = self.from(from)?;
         match self.target_among(target, &bound.sources)? {
-            Some((position, found)) => self.changed(found, bound, position, target),
+            Some(position) => self.changed(bound, position, target, set),
             None => {
                 // A target that FROM doesn't name stands beside it, unrestricted.
-                let found = self.target_table(target)?;
-                let read = self.read_target(&found, target)?;
+                let read = self.read_target(target)?;
                 let sources = read.sources.into_iter().chain(bound.sources).collect();
                 let tree = Logical::Join {
                     kind: JoinKind::Inner,
@@ -142,12 +150,16 @@ impl Binder<'_> {
                     hint: None,
                     apply: false,
                 };
-                self.changed(found, From { tree, sources }, 0, target)
+                self.changed(From { tree, sources }, 0, target, set)
             }
         }
     }
 
-    fn read_target(&mut self, found: &TargetTable, target: &ast::DmlTarget) -> SqlResult<From> {
+    fn read_target(&mut self, target: &ast::DmlTarget) -> SqlResult<From> {
+        if let Some(view) = self.derived_target(target)? {
+            return Ok(view);
+        }
+        let found = self.target_table(target)?;
         let name = match &target.kind {
             DmlTargetKind::Table(name) => (**name).clone(),
             DmlTargetKind::Variable(v) => ast::ObjectName {
@@ -170,19 +182,15 @@ impl Binder<'_> {
         &self,
         target: &ast::DmlTarget,
         sources: &[Source],
-    ) -> SqlResult<Option<(usize, TargetTable)>> {
+    ) -> SqlResult<Option<usize>> {
         let DmlTargetKind::Table(name) = &target.kind else {
             let DmlTargetKind::Variable(v) = &target.kind else { return Ok(None) };
-            let by_name = sources.iter().position(|s| self.same(&s.name, v));
-            return Ok(by_name.and_then(|p| self.as_target(p, &sources[p])));
+            return Ok(sources.iter().position(|s| self.same(&s.name, v)));
         };
         if let Some(p) = sources.iter().position(|s| self.bears(s, name)) {
-            return match self.as_target(p, &sources[p]) {
-                Some(found) => Ok(Some(found)),
-                None => Err(unsupported("a derived table as a target", target.span.line)),
-            };
+            return Ok(Some(p));
         }
-        let wanted = self.target_table(target)?.table;
+        let Object::Table(wanted) = self.lookup(name)?.object else { return Ok(None) };
         let is_wanted = |s: &Source| match s.columns {
             Columns::Reference(no) => self
                 .table(no)
@@ -194,18 +202,25 @@ impl Binder<'_> {
             (Some(_), Some(_)) => {
                 Err(SqlError::new(messages::TARGET_AMBIGUOUS, &[&**name]).at_line(target.span.line))
             }
-            (Some(p), None) => Ok(self.as_target(p, &sources[p])),
-            (None, _) => Ok(None),
+            (position, _) => Ok(position),
         }
     }
 
-    fn as_target(&self, position: usize, source: &Source) -> Option<(usize, TargetTable)> {
-        let Columns::Reference(no) = source.columns else { return None };
-        let table = self.table(no)?;
+    /// The target that a reference of a source is.
+    pub(crate) fn as_target(
+        &self,
+        no: TableNo,
+        source: &Source,
+        written: &ast::DmlTarget,
+    ) -> SqlResult<TargetTable> {
+        let Some(table) = self.table(no) else {
+            let e = SqlError::new(messages::ADHOC_SYSTEM_UPDATE, &[]);
+            return Err(e.at_line(written.span.line));
+        };
         let catalogs = self.environment.catalogs;
         let database = source.database.as_deref().and_then(|d| catalogs.database(d));
         let database = database.unwrap_or_else(|| self.database_of(&table));
-        Some((position, TargetTable { table, database }))
+        Ok(TargetTable { table, database })
     }
 
     fn database_of(&self, table: &Table) -> std::sync::Arc<catalog::view::DatabaseView> {
@@ -224,15 +239,21 @@ impl Binder<'_> {
 
     fn changed(
         &mut self,
-        target: TargetTable,
         mut from: From,
         position: usize,
         written: &ast::DmlTarget,
+        set: Option<&[&ast::Name]>,
     ) -> SqlResult<Changed> {
         let source = from.sources[position].clone();
-        let Columns::Reference(no) = source.columns else {
-            return Err(unsupported("a derived table as a target", written.span.line));
+        let (no, through) = match source.columns {
+            Columns::Reference(no) => (no, None),
+            Columns::Derived(_) => {
+                let found = self.through(&from.tree, &source, set);
+                let (no, through) = found.map_err(|e| e.at_line(written.span.line))?;
+                (no, Some(through))
+            }
         };
+        let target = self.as_target(no, &source, written)?;
         let hints =
             crate::hint::read(&written.hints, Some(&target.table), self.collation, Use::Change)?;
         let mut locks = hints.locks;
@@ -258,8 +279,10 @@ impl Binder<'_> {
             let error = SqlError::new(messages::NOLOCK_ON_TARGET, &[]);
             return Err(error.at_line(written.span.line));
         }
-        let joined = from.sources.len() > 1;
-        Ok(Changed { target, no, source, from, locks, joined })
+        let mut tables = 0;
+        from.tree.for_each(&mut |node| tables += usize::from(matches!(node, Logical::Get(_))));
+        let joined = from.sources.len() > 1 || tables > 1;
+        Ok(Changed { target, no, source, from, locks, joined, through })
     }
 
     pub(crate) fn dml_filter(&mut self, filter: Option<&DmlFilter>) -> SqlResult<Predicate> {
@@ -284,12 +307,12 @@ impl Binder<'_> {
         &mut self,
         s: &ast::Update,
         table: &Table,
-        source: &Source,
+        named: &Named<'_>,
     ) -> SqlResult<(Vec<Assignment>, BTreeSet<usize>)> {
         let mut out = Vec::with_capacity(s.assignments.len());
         let mut columns = BTreeSet::new();
         for a in &s.assignments {
-            let bound = self.assignment(a, table, source);
+            let bound = self.assignment(a, table, named);
             let bound = bound.map_err(|e| e.at_line(a.span.line))?;
             if let Some(column) = bound.column
                 && !columns.insert(column)
@@ -307,7 +330,7 @@ impl Binder<'_> {
         &mut self,
         a: &ast::Assignment,
         table: &Table,
-        source: &Source,
+        named: &Named<'_>,
     ) -> SqlResult<Assignment> {
         match &a.kind {
             AssignmentKind::Variable { variable, op, value } => {
@@ -323,12 +346,12 @@ impl Binder<'_> {
                 Ok(Assignment { column: None, variable: Some((id, ty)), value })
             }
             AssignmentKind::Column { column, op, value } => {
-                let (column, value) = self.set_column(column, *op, value, table, source)?;
+                let (column, value) = self.set_column(column, *op, value, table, named)?;
                 Ok(Assignment { column: Some(column), variable: None, value })
             }
             AssignmentKind::VariableColumn { variable, column, op, value } => {
                 let target = self.variable(variable)?;
-                let (column, value) = self.set_column(column, *op, value, table, source)?;
+                let (column, value) = self.set_column(column, *op, value, table, named)?;
                 types::check_implicit(table.columns[column].sql_type, target.ty.sql_type)?;
                 let id = variable_id(&target)?;
                 Ok(Assignment { column: Some(column), variable: Some((id, target.ty)), value })
@@ -345,16 +368,24 @@ impl Binder<'_> {
         op: ast::AssignOp,
         value: &ast::Expr,
         table: &Table,
-        source: &Source,
+        named: &Named<'_>,
     ) -> SqlResult<(usize, Scalar)> {
         if let Some(q) = &name.qualifier
-            && !self.bears(source, q)
+            && !self.bears(named.source, q)
         {
             return Err(SqlError::new(messages::MULTIPART_UNBOUND, &[name]));
         }
-        let ordinal = table.column(&name.name, self.collation).ok_or_else(|| {
-            SqlError::new(messages::INVALID_COLUMN, &[&name.name]).at_line(name.name.line)
-        })?;
+        let (position, ordinal) = match named.through {
+            Some(t) => {
+                (self.through_position(t, &name.name)?, self.through_column(t, &name.name)?)
+            }
+            None => {
+                let found = table.column(&name.name, self.collation).ok_or_else(|| {
+                    SqlError::new(messages::INVALID_COLUMN, &[&name.name]).at_line(name.name.line)
+                })?;
+                (found, found)
+            }
+        };
         let c = &table.columns[ordinal];
         if c.identity.is_some() {
             return Err(SqlError::new(messages::UPDATE_IDENTITY, &[&c.name]));
@@ -366,12 +397,29 @@ impl Binder<'_> {
             (ExprKind::Default, _) => return Ok((ordinal, self.default_value(table, ordinal)?)),
             (_, None) => self.expr(value)?,
             (_, Some(op)) => {
-                let own = self.column_of(source, ordinal)?.scalar;
+                let own = self.column_of(named.source, position)?.scalar;
                 let value = self.expr(value)?;
                 self.binary(op, own, value)?
             }
         };
         Ok((ordinal, self.for_column(value, table, ordinal)?))
+    }
+}
+
+/// A target's names: its source, and how that is the table if it is not.
+#[derive(Clone, Copy)]
+struct Named<'c> {
+    source: &'c Source,
+    through: Option<&'c Through>,
+}
+
+/// The column that an item of SET changes.
+fn set_name(a: &ast::Assignment) -> Option<&ast::Name> {
+    match &a.kind {
+        AssignmentKind::Column { column, .. } | AssignmentKind::VariableColumn { column, .. } => {
+            Some(&column.name)
+        }
+        AssignmentKind::Variable { .. } | AssignmentKind::Method { .. } => None,
     }
 }
 

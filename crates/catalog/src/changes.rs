@@ -243,7 +243,7 @@ impl<'a> Changes<'a> {
                     insert(self.system, work, &row)?;
                 }
                 Some(same)
-                    if row.parent != 0 && same.name == row.name && same.status == row.status => {}
+                    if !row.is_whole() && same.name == row.name && same.status == row.status => {}
                 Some(_) => {
                     let stored = find::<ObjectRow>(self.system, work, &[Value::Int(row.id)])?;
                     row.created = stored.first().map_or(now, |s| s.created);

@@ -9,7 +9,7 @@ use crate::sysrows::{
 };
 use crate::view::{
     Check, Column, Computed, Default, ForeignKey, ForeignKeyColumn, Gathered, Identity, Index,
-    IndexColumn, IndexKind, Module, ModuleKind, SchemaId, Statistics, Table, Wording,
+    IndexColumn, IndexKind, SchemaId, Statistics, Table, Wording,
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct DefinitionRows {
     pub(crate) texts: Vec<TextRow>,
 }
 
-fn flag(on: bool, bit: i32) -> i32 {
+pub(crate) fn flag(on: bool, bit: i32) -> i32 {
     if on { bit } else { 0 }
 }
 
@@ -37,7 +37,7 @@ impl DefinitionRows {
         let status = flag(table.is_temp, object_status::TEMPORARY);
         rows.object(table.object_id, table.schema_id, &table.name, "U", status, ObjectId(0));
         for (ordinal, column) in table.columns.iter().enumerate() {
-            rows.column(table, ordinal, column);
+            rows.column(table.object_id, table.schema_id, ordinal, column);
         }
         for index in &table.indexes {
             rows.index(table, index);
@@ -63,18 +63,7 @@ impl DefinitionRows {
     }
 
     /// The rows of a module.
-    pub(crate) fn of_module(module: &Module) -> DefinitionRows {
-        let mut rows = DefinitionRows::default();
-        let status = flag(module.quoted_identifier, object_status::QUOTED_IDENTIFIER)
-            | flag(module.ansi_nulls, object_status::ANSI_NULLS);
-        let id = module.object_id;
-        let code = module.kind.type_code();
-        rows.object(id, module.schema_id, &module.name, code, status, ObjectId(0));
-        rows.texts = split_text(id.0, text_class::OBJECT, 0, &module.text);
-        rows
-    }
-
-    fn object(
+    pub(crate) fn object(
         &mut self,
         id: ObjectId,
         schema: SchemaId,
@@ -96,14 +85,20 @@ impl DefinitionRows {
         });
     }
 
-    fn column(&mut self, table: &Table, ordinal: usize, column: &Column) {
+    pub(crate) fn column(
+        &mut self,
+        object: ObjectId,
+        schema: SchemaId,
+        ordinal: usize,
+        column: &Column,
+    ) {
         let t = column.sql_type;
         let persisted = column.computed.as_ref().is_some_and(|c| c.persisted);
         let status = flag(column.nullable, column_status::NULLABLE)
             | flag(column.computed.is_some(), column_status::COMPUTED)
             | flag(persisted, column_status::PERSISTED);
         self.columns.push(ColumnRow {
-            object: table.object_id.0,
+            object: object.0,
             column: column.column_id,
             ordinal: ordinal as i32,
             name: column.name.clone(),
@@ -121,13 +116,12 @@ impl DefinitionRows {
         });
         if let Some(d) = &column.default {
             let status = flag(d.system_named, object_status::SYSTEM_NAMED);
-            let parent = table.object_id;
-            self.object(d.object_id, table.schema_id, &d.name, "D", status, parent);
+            self.object(d.object_id, schema, &d.name, "D", status, object);
             self.texts.extend(split_text(d.object_id.0, text_class::OBJECT, 0, &d.text));
         }
         if let Some(c) = &column.computed {
-            let (id, column) = (table.object_id.0, column.column_id);
-            self.texts.extend(split_text(id, text_class::COMPUTED, column, &c.text));
+            let column = column.column_id;
+            self.texts.extend(split_text(object.0, text_class::COMPUTED, column, &c.text));
         }
     }
 
@@ -256,7 +250,7 @@ impl DefinitionRows {
         })
     }
 
-    fn text(&self, object: i32, class: u8, column: i32) -> Result<Box<str>, CatalogError> {
+    pub(crate) fn text(&self, object: i32, class: u8, column: i32) -> Result<Box<str>, CatalogError> {
         let pieces = self
             .texts
             .iter()
@@ -272,25 +266,6 @@ impl DefinitionRows {
     }
 
     /// The module of these rows.
-    pub(crate) fn module(
-        &self,
-        kind: ModuleKind,
-        schema_name: &str,
-    ) -> Result<Module, CatalogError> {
-        let row = self.own()?;
-        let status = row.status;
-        Ok(Module {
-            object_id: ObjectId(row.id),
-            schema_id: SchemaId(row.schema),
-            schema_name: schema_name.into(),
-            name: row.name.clone(),
-            kind,
-            text: self.text(row.id, text_class::OBJECT, 0)?,
-            quoted_identifier: status & object_status::QUOTED_IDENTIFIER != 0,
-            ansi_nulls: status & object_status::ANSI_NULLS != 0,
-        })
-    }
-
     /// The table of these rows.
     pub(crate) fn table(
         &self,
@@ -337,14 +312,14 @@ impl DefinitionRows {
         })
     }
 
-    fn own(&self) -> Result<&ObjectRow, CatalogError> {
-        let own = self.objects.iter().find(|o| o.parent == 0);
+    pub(crate) fn own(&self) -> Result<&ObjectRow, CatalogError> {
+        let own = self.objects.iter().find(|o| o.is_whole());
         own.ok_or_else(|| {
             CatalogError::corrupt("sysschobjs", "rows of an object that is not there")
         })
     }
 
-    fn column_of(&self, row: &ColumnRow) -> Result<Column, CatalogError> {
+    pub(crate) fn column_of(&self, row: &ColumnRow) -> Result<Column, CatalogError> {
         let corrupt = |what: &str| {
             let what = format!("column {} of object {}: {what}", row.column, row.object);
             CatalogError::corrupt("syscolpars", what)

@@ -25,6 +25,7 @@ mod guard;
 mod identity;
 mod ids;
 mod load;
+mod module_rows;
 mod options;
 mod rows;
 mod spec;

@@ -129,7 +129,7 @@ fn definitions(
     let mut owners = BTreeMap::new();
     for row in scan::<ObjectRow>(system, work)? {
         ids.used_object(ObjectId(row.id));
-        let owner = if row.parent == 0 { row.id } else { row.parent };
+        let owner = if row.is_whole() { row.id } else { row.parent };
         owners.insert(row.id, owner);
         groups.entry(owner).or_default().objects.push(row);
     }
@@ -171,15 +171,10 @@ fn object_of(
     let schema = &schema.ok_or_else(|| bad::<ObjectRow>(&owner))?.name;
     let kind = match own.kind.trim_end() {
         "U" => return Ok(Object::Table(Arc::new(rows.table(database, schema)?))),
-        "P" => ModuleKind::Procedure,
-        "V" => ModuleKind::View,
-        "FN" => ModuleKind::ScalarFunction,
-        "TF" => ModuleKind::TableFunction,
-        "TR" => ModuleKind::Trigger,
-        other => {
+        other => ModuleKind::of_type_code(other).ok_or_else(|| {
             let what = format!("object {owner} is of type {other}");
-            return Err(CatalogError::corrupt("sysschobjs", what));
-        }
+            CatalogError::corrupt("sysschobjs", what)
+        })?,
     };
     Ok(Object::Module(Arc::new(rows.module(kind, schema)?)))
 }

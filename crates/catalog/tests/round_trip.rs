@@ -5,9 +5,9 @@ mod fakes;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use catalog::statistics::{Collector, Whole};
 use catalog::view::{
-    Check, Column, Computed, DatabaseView, Default as Preset, ForeignKey, ForeignKeyColumn,
-    Gathered, Identity, Index, IndexColumn, IndexKind, Module, ModuleKind, Object,
-    ReferentialAction, Schema, SchemaId, Statistics, SystemObjects, Table,
+    Check, Column, Computed, DatabaseView, Default as Preset, Events, ForeignKey, ForeignKeyColumn,
+    Gathered, Identity, Index, IndexColumn, IndexKind, Module, ModuleKind, ModuleOptions, Object,
+    Parameter, ReferentialAction, Schema, SchemaId, Statistics, SystemObjects, Table, Trigger,
 };
 use catalog::{
     Builder as _, Changes, DatabaseOption, Delta, HobtSpec, Loaded, RecoveryModel, apply, load,
@@ -163,7 +163,27 @@ fn procedure(text: &str) -> Module {
         text: text.into(),
         quoted_identifier: true,
         ansi_nulls: false,
+        options: ModuleOptions::default(),
+        columns: Vec::new(),
+        parameters: Vec::new(),
+        trigger: None,
     }
+}
+
+fn parameter(id: i32, name: &str) -> Parameter {
+    Parameter {
+        id,
+        name: name.into(),
+        sql_type: SqlType::decimal(9, 2),
+        user_type_id: 108,
+        output: id == 0,
+        has_default: id == 2,
+    }
+}
+
+/// A column as a view has it.
+fn bare(c: &Column) -> Column {
+    Column { default: None, identity: None, computed: None, physical: None, ..c.clone() }
 }
 
 fn read(database: &FakeDatabase, work: &mut Work) -> Loaded {
@@ -212,10 +232,41 @@ fn what_is_written_is_read_back_after_every_change() {
     changes.put_module(work, Some(&long), &short).expect("written");
     publish(&database, work, &[Delta::PutObject(Object::Module(Arc::new(short.clone())))]);
 
+    let function = Module {
+        object_id: ObjectId(90_501),
+        name: "f".into(),
+        kind: ModuleKind::InlineFunction,
+        columns: changed.columns.iter().take(1).map(bare).collect(),
+        parameters: vec![parameter(0, ""), parameter(1, "@a"), parameter(2, "@b")],
+        ..procedure("create function f")
+    };
+    let trigger = Module {
+        object_id: ObjectId(90_502),
+        name: "tr".into(),
+        kind: ModuleKind::Trigger,
+        trigger: Some(Trigger {
+            parent: changed.object_id,
+            events: Events::INSERT.with(Events::DELETE),
+            instead_of: true,
+            disabled: true,
+            not_for_replication: false,
+            first: Events::DELETE,
+            last: Events::INSERT,
+        }),
+        ..procedure("create trigger tr")
+    };
+    for module in [&function, &trigger] {
+        changes.put_module(work, None, module).expect("written");
+        publish(&database, work, &[Delta::PutObject(Object::Module(Arc::new(module.clone())))]);
+    }
+    changes.remove_module(work, &function).expect("removed");
+    changes.remove_module(work, &trigger).expect("removed");
     changes.remove_module(work, &short).expect("removed");
     changes.remove_table(work, &changed).expect("removed");
     changes.remove_schema(work, &sales).expect("removed");
     let gone = [
+        Delta::RemoveObject(function.object_id),
+        Delta::RemoveObject(trigger.object_id),
         Delta::RemoveObject(short.object_id),
         Delta::RemoveObject(changed.object_id),
         Delta::RemoveSchema(sales.id),

@@ -3,7 +3,7 @@
 use crate::databases::Databases;
 use access::Spill;
 use base::{DatabaseId, SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, Object, Table};
+use catalog::view::{Column, DatabaseView, Module, Object, Table};
 use catalog::{Builder, Changes, Delta, Identities, Ids, SystemHobts};
 use exec::ResourceSemaphores;
 use std::sync::Arc;
@@ -85,6 +85,12 @@ pub trait Expressions {
         text: &str,
         column: SqlType,
     ) -> SqlResult<Value>;
+
+    /// The columns that a view or inline function offers, in a database that does not have it yet.
+    ///
+    /// # Errors
+    /// What binding its query says, within the module.
+    fn module_columns(&self, view: &DatabaseView, module: &Arc<Module>) -> SqlResult<Vec<Column>>;
 
     /// Whether every row of the table, as the transaction sees it, satisfies a condition.
     ///

@@ -122,6 +122,7 @@ fn refuse(s: &CreateTable) -> SqlResult<()> {
     Ok(())
 }
 
+/// A table of no columns yet.
 pub(crate) fn empty(place: &Place, schema: &Schema, name: &str, is_temp: bool) -> Table {
     let heap = blank(IndexKind::Heap, "", place.ids.hobt(), IndexOptions::default());
     Table {

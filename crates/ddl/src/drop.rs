@@ -161,7 +161,11 @@ fn module_kinds(kind: DropKind) -> &'static [ModuleKind] {
     match kind {
         DropKind::Procedure => &[ModuleKind::Procedure],
         DropKind::View => &[ModuleKind::View],
-        DropKind::Function => &[ModuleKind::ScalarFunction, ModuleKind::TableFunction],
+        DropKind::Function => &[
+            ModuleKind::ScalarFunction,
+            ModuleKind::InlineFunction,
+            ModuleKind::TableFunction,
+        ],
         DropKind::Trigger => &[ModuleKind::Trigger],
         _ => &[],
     }
@@ -172,12 +176,7 @@ fn kind_of(object: &Object) -> &'static str {
     match object {
         Object::Table(_) => "table",
         Object::Virtual(_) => "view",
-        Object::Module(m) => match m.kind {
-            ModuleKind::Procedure => "procedure",
-            ModuleKind::View => "view",
-            ModuleKind::ScalarFunction | ModuleKind::TableFunction => "function",
-            ModuleKind::Trigger => "trigger",
-        },
+        Object::Module(m) => m.kind.word(),
     }
 }
 

@@ -35,6 +35,7 @@ mod declare;
 mod drop;
 mod drop_constraint;
 mod foreign_key;
+mod function;
 mod gather;
 mod generated_name;
 mod index_definition;
@@ -49,6 +50,7 @@ mod statement;
 mod statistics;
 mod truncate;
 mod type_name;
+mod view;
 
 pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, TempTables};
 pub use create_table::create_into;

@@ -1,69 +1,130 @@
-//! CREATE, ALTER and CREATE OR ALTER PROCEDURE. The body is checked when it is first executed:
-//! names in it are resolved late.
+//! CREATE, ALTER and CREATE OR ALTER of what is kept as text: how it is named, found and stored.
+//!
+//! Invariants
+//!  1. ALTER keeps the object's id, schema and name; it never makes one kind into another.
+//!  2. What a reader asks of a module without its text (columns, parameters) is what the text said
+//!     when it was stored.
 
-use crate::context::{DdlContext, unsupported};
+use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{is_temporary, locked_object, name_taken, schema_for};
 use crate::type_name::{Declaree, declared};
 use base::{ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{Module, ModuleKind, Object};
+use catalog::view::{Column, Module, ModuleKind, ModuleOptions, Object, Parameter, Schema, Trigger};
 use catalog::{Changes, Delta};
 use std::sync::Arc;
-use tsql::ast::{ModuleVerb, Parameter, Procedure};
+use tsql::ast::{self, ModuleVerb, ObjectName, Procedure};
+
+/// What a statement says of a module.
+pub(crate) struct Written<'s> {
+    pub(crate) kind: ModuleKind,
+    pub(crate) verb: ModuleVerb,
+    pub(crate) name: &'s ObjectName,
+    /// The statement's own text.
+    pub(crate) text: &'s str,
+    pub(crate) options: ModuleOptions,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) columns: Vec<Column>,
+}
+
+/// A name that a module is to bear, locked.
+pub(crate) struct Named {
+    pub(crate) place: Place,
+    pub(crate) schema: Schema,
+    /// What ALTER changes.
+    pub(crate) before: Option<Arc<Module>>,
+}
 
 pub(crate) fn procedure(s: &Procedure, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     refuse(s)?;
-    check_parameters(&s.parameters)?;
-    let line = s.name.span.line;
+    let parameters = parameters_of(&s.parameters, "procedures")?;
+    let recompile = s.options.iter().any(|o| &*o.name == "RECOMPILE");
+    let written = Written {
+        kind: ModuleKind::Procedure,
+        verb: s.verb,
+        name: &s.name,
+        text,
+        options: ModuleOptions { recompile, ..ModuleOptions::default() },
+        parameters,
+        columns: Vec::new(),
+    };
+    let named = locked_name(&written, cx)?;
+    let module = module_of(&written, &named, None, cx);
+    put(&named, module, cx)
+}
+
+/// Locks the name and finds what ALTER changes.
+pub(crate) fn locked_name(w: &Written<'_>, cx: &mut DdlContext<'_>) -> SqlResult<Named> {
+    let (s, line) = (w.name, w.name.span.line);
+    if s.database.is_some() {
+        let statement = format!("CREATE/ALTER {}", w.kind.word().to_uppercase());
+        let e = SqlError::new(messages::CREATE_PREFIX_DATABASE, &[&statement]);
+        return Err(e.at_line(line));
+    }
     // The name is locked before anybody can be found to bear it.
-    let (place, schema) = schema_for(cx, &s.name)?;
-    let before = match locked_object(cx, &s.name)? {
+    let (place, schema) = schema_for(cx, s)?;
+    let before = match locked_object(cx, s)? {
         Some((_, object)) if object.schema_id() == schema.id => Some(object),
         Some(_) | None => None,
     };
-    let object_id = match (&before, s.verb) {
+    let before = match (before, w.verb) {
         (None, ModuleVerb::Alter) => {
-            let e = SqlError::new(messages::INVALID_OBJECT, &[&s.name]).with_state(6);
-            return Err(e.at_line(line));
+            let e = SqlError::new(messages::INVALID_OBJECT, &[s]).with_state(6);
+            return Err(e.at_line(line).in_procedure(&s.object));
         }
         (None, ModuleVerb::Create | ModuleVerb::CreateOrAlter) => {
-            if name_taken(&place, schema.id, &s.name.object) {
+            if name_taken(&place, schema.id, &s.object) {
                 return Err(exists(s));
             }
-            place.ids.object()
+            None
         }
         (Some(_), ModuleVerb::Create) => return Err(exists(s)),
-        (Some(Object::Module(m)), _) if m.kind == ModuleKind::Procedure => m.object_id,
+        (Some(Object::Module(m)), _) if m.kind == w.kind => Some(m),
         (Some(_), _) => {
-            return Err(SqlError::new(messages::ALTER_WRONG_KIND, &[&s.name]).at_line(line));
+            return Err(SqlError::new(messages::ALTER_WRONG_KIND, &[s]).at_line(line));
         }
     };
-    let after = Module {
-        object_id,
-        schema_id: schema.id,
-        schema_name: schema.name,
-        name: match &before {
-            Some(object) => object.name().into(),
-            None => (*s.name.object).into(),
+    Ok(Named { place, schema, before })
+}
+
+/// The module that is to be stored.
+pub(crate) fn module_of(
+    w: &Written<'_>,
+    named: &Named,
+    trigger: Option<Trigger>,
+    cx: &DdlContext<'_>,
+) -> Module {
+    Module {
+        object_id: named.before.as_ref().map_or_else(|| named.place.ids.object(), |m| m.object_id),
+        schema_id: named.schema.id,
+        schema_name: named.schema.name.clone(),
+        name: match &named.before {
+            Some(m) => m.name.clone(),
+            None => (*w.name.object).into(),
         },
-        kind: ModuleKind::Procedure,
-        text: as_create(text, s.verb),
+        kind: w.kind,
+        text: as_create(w.text, w.verb),
         quoted_identifier: cx.settings.quoted_identifier,
         ansi_nulls: cx.settings.ansi_nulls,
-    };
-    let before = match before {
-        Some(Object::Module(m)) => Some(m),
-        Some(Object::Table(_) | Object::Virtual(_)) | None => None,
-    };
-    let database = place.view.id();
+        options: w.options,
+        columns: w.columns.clone(),
+        parameters: w.parameters.clone(),
+        trigger,
+    }
+}
+
+/// Stores a module.
+pub(crate) fn put(named: &Named, after: Module, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    let database = named.place.view.id();
     catalog::lock_object(cx.work, database, ObjectId(after.object_id.0))?;
-    Changes::new(&*place.system).put_module(cx.work, before.as_deref(), &after)?;
+    let changes = Changes::new(&*named.place.system);
+    changes.put_module(cx.work, named.before.as_deref(), &after)?;
     cx.deltas.push((database, Delta::PutObject(Object::Module(Arc::new(after)))));
     Ok(())
 }
 
-fn exists(s: &Procedure) -> SqlError {
-    let e = SqlError::new(messages::OBJECT_EXISTS, &[&s.name.object]).with_state(3);
-    e.at_line(s.name.span.line).in_procedure(&s.name.object)
+fn exists(name: &ObjectName) -> SqlError {
+    let e = SqlError::new(messages::OBJECT_EXISTS, &[&name.object]).with_state(3);
+    e.at_line(name.span.line).in_procedure(&name.object)
 }
 
 fn refuse(s: &Procedure) -> SqlResult<()> {
@@ -83,21 +144,32 @@ fn refuse(s: &Procedure) -> SqlResult<()> {
     }
 }
 
-fn check_parameters(parameters: &[Parameter]) -> SqlResult<()> {
-    for (n, p) in parameters.iter().enumerate() {
+/// Parameters as they are kept.
+pub(crate) fn parameters_of(written: &[ast::Parameter], of: &str) -> SqlResult<Vec<Parameter>> {
+    let mut parameters: Vec<Parameter> = Vec::with_capacity(written.len());
+    for (n, p) in written.iter().enumerate() {
         let line = p.span.line;
-        if parameters[..n].iter().any(|q| q.name.eq_ignore_ascii_case(&p.name)) {
+        if parameters.iter().any(|q| q.name.eq_ignore_ascii_case(&p.name)) {
             return Err(SqlError::new(messages::VARIABLE_DUPLICATE, &[&p.name]).at_line(line));
         }
         if p.read_only {
-            return Err(unsupported("table-valued parameters", line));
+            return Err(unsupported(&format!("table-valued parameters of {of}"), line));
         }
         if p.varying {
             return Err(unsupported("cursor parameters", line));
         }
-        declared(&p.type_name, Declaree { number: n + 1, kind: "parameter", name: &p.name })?;
+        let who = Declaree { number: n + 1, kind: "parameter", name: &p.name };
+        let of = declared(&p.type_name, who)?;
+        parameters.push(Parameter {
+            id: n as i32 + 1,
+            name: (*p.name).into(),
+            sql_type: of.sql_type,
+            user_type_id: of.user_type_id,
+            output: p.output,
+            has_default: p.default.is_some(),
+        });
     }
-    Ok(())
+    Ok(parameters)
 }
 
 /// The text as it is kept: with CREATE before it, whatever the statement was, and every other

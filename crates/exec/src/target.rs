@@ -158,7 +158,8 @@ impl Target {
     /// CHECK constraints over the new row: false is 547, unknown passes.
     pub(crate) fn check(&self, run: &mut Run<'_>) -> SqlResult<()> {
         for (i, check) in self.checks.iter().enumerate() {
-            if check.eval(run)? == Some(false) {
+            let truth = check.eval(run)?;
+            if truth == Some(false) || (truth.is_none() && self.table.checks[i].of_view) {
                 return Err(self.check_failed(i));
             }
         }
@@ -168,6 +169,9 @@ impl Target {
     fn check_failed(&self, check: usize) -> SqlError {
         let t = &self.table;
         let check = &t.checks[check];
+        if check.of_view {
+            return SqlError::new(messages::VIEW_CHECK_OPTION, &[]);
+        }
         let column = check.column.as_ref().map_or(String::new(), |c| format!(", column '{c}'"));
         let table = if self.private { t.table_name.to_string() } else { t.two_part_name() };
         SqlError::new(

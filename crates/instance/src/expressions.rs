@@ -5,7 +5,7 @@ use access::Isolation;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use bind::{Environment, Variables};
 use builtins::{Fact, Question, SessionFacts};
-use catalog::view::{Catalogs, Check, DatabaseView, Table};
+use catalog::view::{Catalogs, Check, Column, DatabaseView, Module, Table};
 use exec::{ExecContext, Executor, NoRows};
 use plan::VariableId;
 use session::Host;
@@ -157,6 +157,13 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let bound = bind::bind_scalar(&environment, &parsed, Some(column))?;
         let mut executor = Executor::new(&optimize::optimize(bound.plan, &bound.references)?)?;
         self.run(work, |context| executor.evaluate(context))
+    }
+
+    fn module_columns(&self, view: &DatabaseView, module: &Arc<Module>) -> SqlResult<Vec<Column>> {
+        let catalogs = self.catalogs(view);
+        let environment =
+            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        bind::module_columns(&environment, module)
     }
 
     fn holds(&self, work: &mut Work, table: &Table, text: &str) -> SqlResult<bool> {

@@ -159,6 +159,8 @@ pub struct CheckConstraint {
     pub column: Option<Box<str>>,
     /// Over the slots of new values.
     pub predicate: Predicate,
+    /// It is of a view WITH CHECK OPTION: a row is refused (550) unless the predicate is true.
+    pub of_view: bool,
 }
 
 /// Where the frame holds the old row of an UPDATE or DELETE.

@@ -200,6 +200,28 @@ impl Predicate {
 }
 
 impl Logical {
+    /// Visits every node, itself first.
+    pub fn for_each(&self, visit: &mut dyn FnMut(&Logical)) {
+        visit(self);
+        match self {
+            Logical::Get(_) | Logical::Virtual(_) | Logical::Values { .. } => {}
+            Logical::Filter { input, .. }
+            | Logical::Compute { input, .. }
+            | Logical::Distinct { input, .. }
+            | Logical::Window { input, .. }
+            | Logical::Sort { input, .. }
+            | Logical::Top { input, .. } => input.for_each(visit),
+            Logical::Aggregate(a) => a.input.for_each(visit),
+            Logical::Join { left, right, .. } => {
+                left.for_each(visit);
+                right.for_each(visit);
+            }
+            Logical::Concatenate { inputs, .. } => {
+                inputs.iter().for_each(|(input, _)| input.for_each(visit));
+            }
+        }
+    }
+
     /// Every node of the tree, from the top.
     pub fn for_each_mut(&mut self, visit: &mut dyn FnMut(&mut Logical)) {
         visit(self);

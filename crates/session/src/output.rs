@@ -55,6 +55,9 @@ impl<'s> Output<'s> {
     }
 
     pub(crate) fn message(&mut self, message: &SqlError) {
+        if let Some(first) = message.explained_by() {
+            self.message(first);
+        }
         self.release();
         self.sink.message(message);
     }

@@ -189,7 +189,10 @@ impl Asked<'_> {
             "ISPROCEDURE" => is(module(ModuleKind::Procedure)),
             "ISVIEW" => is(module(ModuleKind::View) || matches!(object, Object::Virtual(_))),
             "ISSCALARFUNCTION" => is(module(ModuleKind::ScalarFunction)),
-            "ISTABLEFUNCTION" => is(module(ModuleKind::TableFunction)),
+            "ISINLINEFUNCTION" => is(module(ModuleKind::InlineFunction)),
+            "ISTABLEFUNCTION" => is(
+                module(ModuleKind::InlineFunction) || module(ModuleKind::TableFunction)
+            ),
             "ISTRIGGER" => is(module(ModuleKind::Trigger)),
             "ISMSSHIPPED" | "ISSYSTEMTABLE" => is(object.object_id().0 < 0),
             "TABLEHASIDENTITY" => is(table?.identity().is_some()),

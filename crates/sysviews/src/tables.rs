@@ -2,7 +2,9 @@
 
 use crate::view::System;
 use base::{DatabaseId, IndexId, SqlResult};
-use catalog::view::{Column, Index, IndexColumn, IndexKind, Object, SchemaId, Table, VirtualTable};
+use catalog::view::{
+    Column, Index, IndexColumn, IndexKind, Module, Object, SchemaId, Table, VirtualTable,
+};
 use catalog::{SYSTEM_TABLES, SystemTable};
 use std::sync::Arc;
 use types::{Collation, SqlType};
@@ -15,6 +17,16 @@ pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<Arc<Table>>> {
         Object::Module(_) | Object::Virtual(_) => None,
     };
     Ok(view.objects().filter_map(table).collect())
+}
+
+/// The database's modules by schema and name.
+pub(crate) fn modules(system: &System<'_>) -> SqlResult<Vec<Arc<Module>>> {
+    let view = system.view()?;
+    let module = |o: &Object| match o {
+        Object::Module(m) => Some(Arc::clone(m)),
+        Object::Table(_) | Object::Virtual(_) => None,
+    };
+    Ok(view.objects().filter_map(module).collect())
 }
 
 /// The system tables, and then its own.

@@ -1,12 +1,13 @@
-//! `syscolpars`: the columns of tables.
+//! `syscolpars`: the columns of tables, views and table-valued functions, and parameters.
 
 use super::row::system_row;
 use types::{Length, SqlType};
 
 system_row! {
-    /// A column of a table.
+    /// A column, or a parameter.
     ColumnRow of Columns, "syscolpars", key 2 {
         object: i32 => "id" SqlType::Int,
+        /// Of the parameter n of a module: -(n + 1).
         column: i32 => "colid" SqlType::Int,
         /// Its place in definition order.
         ordinal: i32 => "ordinal" SqlType::Int,
@@ -33,6 +34,8 @@ pub(crate) mod column_status {
     pub(crate) const NULLABLE: i32 = 1;
     pub(crate) const COMPUTED: i32 = 2;
     pub(crate) const PERSISTED: i32 = 4;
+    pub(crate) const OUTPUT: i32 = 8;
+    pub(crate) const HAS_DEFAULT: i32 = 16;
 }
 
 impl ColumnRow {

@@ -11,7 +11,7 @@ system_row! {
         name: Box<str> => "name" SqlType::SYSNAME,
         /// `sys.objects.type`.
         kind: Box<str> => "type" SqlType::Char(2),
-        /// The table of a constraint; 0 else.
+        /// The table of a constraint or trigger; 0 else.
         parent: i32 => "pid" SqlType::Int,
         /// See [`object_status`].
         status: i32 => "status" SqlType::Int,
@@ -24,6 +24,13 @@ system_row! {
     }
 }
 
+impl ObjectRow {
+    /// Whether it is a definition of its own: a trigger is one, although it has a table.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.parent == 0 || self.kind.trim_end() == "TR"
+    }
+}
+
 /// Bits of [`ObjectRow::status`].
 pub(crate) mod object_status {
     pub(crate) const SYSTEM_NAMED: i32 = 1;
@@ -32,4 +39,13 @@ pub(crate) mod object_status {
     pub(crate) const ANSI_NULLS: i32 = 8;
     pub(crate) const DISABLED: i32 = 16;
     pub(crate) const NOT_TRUSTED: i32 = 32;
+    pub(crate) const CHECK_OPTION: i32 = 64;
+    pub(crate) const RECOMPILE: i32 = 128;
+    pub(crate) const NULL_ON_NULL_INPUT: i32 = 256;
+    pub(crate) const INSTEAD_OF: i32 = 512;
+    pub(crate) const NOT_FOR_REPLICATION: i32 = 1024;
+    /// Three bits each: what fires a trigger, for what it is the first, the last.
+    pub(crate) const EVENTS_SHIFT: u32 = 16;
+    pub(crate) const FIRST_SHIFT: u32 = 19;
+    pub(crate) const LAST_SHIFT: u32 = 22;
 }

@@ -61,6 +61,14 @@ impl Object {
         }
     }
 
+    /// The table or view of a trigger.
+    pub fn trigger_parent(&self) -> Option<ObjectId> {
+        match self {
+            Object::Module(m) => m.trigger.as_ref().map(|t| t.parent),
+            Object::Table(_) | Object::Virtual(_) => None,
+        }
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         match self {
@@ -83,6 +91,8 @@ pub struct DatabaseView {
     by_id: BTreeMap<ObjectId, (SchemaId, Box<str>)>,
     /// The tables whose foreign keys refer to a table.
     referring: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
+    /// Tables and views with their triggers.
+    triggers: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
     system: Arc<SystemObjects>,
 }
 
@@ -109,6 +119,7 @@ impl DatabaseView {
             by_name: BTreeMap::new(),
             by_id: BTreeMap::new(),
             referring: BTreeMap::new(),
+            triggers: BTreeMap::new(),
             system,
         }
     }
@@ -183,6 +194,15 @@ impl DatabaseView {
         self.by_name.values()
     }
 
+    /// The triggers of a table or view, by id.
+    pub fn triggers_of(&self, parent: ObjectId) -> impl Iterator<Item = Arc<Module>> + '_ {
+        let ids = self.triggers.get(&parent).into_iter().flatten();
+        ids.filter_map(|id| match self.by_id(*id) {
+            Some(Object::Module(m)) => Some(m),
+            Some(Object::Table(_) | Object::Virtual(_)) | None => None,
+        })
+    }
+
     /// The system views and functions.
     pub fn system(&self) -> &Arc<SystemObjects> {
         &self.system
@@ -229,6 +249,9 @@ impl DatabaseView {
             }
         }
         self.by_id.insert(object.object_id(), key.clone());
+        if let Some(parent) = object.trigger_parent() {
+            self.triggers.entry(parent).or_default().insert(object.object_id());
+        }
         self.by_name.insert(key, object);
         self
     }
@@ -236,17 +259,29 @@ impl DatabaseView {
     /// The same without an object.
     #[must_use]
     pub fn without_object(mut self, id: ObjectId) -> Self {
-        let key = self.by_id.remove(&id);
-        if let Some(Object::Table(table)) = key.and_then(|key| self.by_name.remove(&key)) {
+        let old = self.by_id.remove(&id).and_then(|key| self.by_name.remove(&key));
+        if let Some(parent) = old.as_ref().and_then(Object::trigger_parent) {
+            forget(&mut self.triggers, parent, id);
+        }
+        if let Some(Object::Table(table)) = old {
             for foreign in &table.foreign_keys {
-                if let Some(tables) = self.referring.get_mut(&foreign.referenced) {
-                    tables.remove(&id);
-                    if tables.is_empty() {
-                        self.referring.remove(&foreign.referenced);
-                    }
-                }
+                forget(&mut self.referring, foreign.referenced, id);
             }
         }
         self
+    }
+}
+
+/// Takes an object away from those that another one lists.
+fn forget(
+    lists: &mut BTreeMap<ObjectId, BTreeSet<ObjectId>>,
+    of: ObjectId,
+    object: ObjectId,
+) {
+    if let Some(list) = lists.get_mut(&of) {
+        list.remove(&object);
+        if list.is_empty() {
+            lists.remove(&of);
+        }
     }
 }

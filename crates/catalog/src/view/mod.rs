@@ -23,7 +23,7 @@ pub(crate) use foreign_key::Wording;
 pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
 pub use lookup::{Catalogs, Found, ObjectName, resolve};
-pub use module::{Module, ModuleKind};
+pub use module::{Events, Module, ModuleKind, ModuleOptions, Parameter, Trigger};
 pub use table::{
     AnyStatistics, Check, Column, Computed, Constraint, Default, Gathered, Identity, Index,
     IndexColumn, IndexKind, Statistics, Table,

@@ -1,20 +1,27 @@
 //! Procedures and other things kept as the text that made them.
+//!
+//! What a reader of the catalog asks of them without parsing stands beside the text: columns,
+//! parameters, what a trigger watches. It is what the text said when it was stored; columns of a
+//! view are those its tables had then.
 
-use super::SchemaId;
+use super::{Column, SchemaId};
 use base::ObjectId;
+use types::SqlType;
 
 /// What a [`Module`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModuleKind {
     /// A stored procedure.
     Procedure,
-    /// A view (stored; not yet readable).
+    /// A view.
     View,
-    /// A scalar function (stored; not yet callable).
+    /// A scalar function.
     ScalarFunction,
-    /// An inline or multi-statement table function (stored; not yet callable).
+    /// An inline table-valued function.
+    InlineFunction,
+    /// A multi-statement table-valued function.
     TableFunction,
-    /// A trigger (stored; not yet fired).
+    /// A trigger.
     Trigger,
 }
 
@@ -25,13 +32,47 @@ impl ModuleKind {
             ModuleKind::Procedure => "P",
             ModuleKind::View => "V",
             ModuleKind::ScalarFunction => "FN",
+            ModuleKind::InlineFunction => "IF",
             ModuleKind::TableFunction => "TF",
             ModuleKind::Trigger => "TR",
         }
     }
+
+    /// The kind of a type code without blanks.
+    pub fn of_type_code(code: &str) -> Option<ModuleKind> {
+        Some(match code {
+            "P" => ModuleKind::Procedure,
+            "V" => ModuleKind::View,
+            "FN" => ModuleKind::ScalarFunction,
+            "IF" => ModuleKind::InlineFunction,
+            "TF" => ModuleKind::TableFunction,
+            "TR" => ModuleKind::Trigger,
+            _ => return None,
+        })
+    }
+
+    /// What messages call it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            ModuleKind::Procedure => "procedure",
+            ModuleKind::View => "view",
+            ModuleKind::ScalarFunction
+            | ModuleKind::InlineFunction
+            | ModuleKind::TableFunction => "function",
+            ModuleKind::Trigger => "trigger",
+        }
+    }
+
+    /// Whether it is a function of any kind.
+    pub const fn is_function(self) -> bool {
+        matches!(
+            self,
+            ModuleKind::ScalarFunction | ModuleKind::InlineFunction | ModuleKind::TableFunction
+        )
+    }
 }
 
-/// A definition kept as text. Parameters are what its text says.
+/// A definition kept as text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Module {
     /// Its object id.
@@ -50,4 +91,117 @@ pub struct Module {
     pub quoted_identifier: bool,
     /// SET ANSI_NULLS when it was made.
     pub ansi_nulls: bool,
+    /// What its WITH clauses say.
+    pub options: ModuleOptions,
+    /// The columns of a view or table-valued function when it was made. They are computed by
+    /// nothing and stored nowhere.
+    pub columns: Vec<Column>,
+    /// Parameters in order; of a scalar function its result before them.
+    pub parameters: Vec<Parameter>,
+    /// What a trigger watches.
+    pub trigger: Option<Trigger>,
+}
+
+/// What WITH clauses of a module say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModuleOptions {
+    /// WITH CHECK OPTION of a view.
+    pub check_option: bool,
+    /// RECOMPILE of a procedure.
+    pub recompile: bool,
+    /// RETURNS NULL ON NULL INPUT of a scalar function.
+    pub null_on_null_input: bool,
+}
+
+/// A parameter of a procedure or function, or the result of a scalar function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// 0 is the result, parameters begin at 1.
+    pub id: i32,
+    /// With its `@`; empty for the result.
+    pub name: Box<str>,
+    /// Its type.
+    pub sql_type: SqlType,
+    /// `sys.parameters.user_type_id`.
+    pub user_type_id: i32,
+    /// OUTPUT, or the result.
+    pub output: bool,
+    /// Whether a call may leave it out.
+    pub has_default: bool,
+}
+
+/// What a trigger watches, and when it fires.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// The table or view.
+    pub parent: ObjectId,
+    /// The statements that fire it.
+    pub events: Events,
+    /// INSTEAD OF; else AFTER.
+    pub instead_of: bool,
+    /// DISABLE TRIGGER.
+    pub disabled: bool,
+    /// NOT FOR REPLICATION.
+    pub not_for_replication: bool,
+    /// The statements for which it fires before the others (sp_settriggerorder).
+    pub first: Events,
+    /// The statements for which it fires after the others.
+    pub last: Events,
+}
+
+/// A set of INSERT, UPDATE and DELETE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Events(u8);
+
+impl Events {
+    /// INSERT alone.
+    pub const INSERT: Events = Events(1);
+    /// UPDATE alone.
+    pub const UPDATE: Events = Events(2);
+    /// DELETE alone.
+    pub const DELETE: Events = Events(4);
+
+    /// The set of three bits.
+    pub const fn of_bits(bits: u8) -> Events {
+        Events(bits & 7)
+    }
+
+    /// Three bits: INSERT is the lowest, then UPDATE, DELETE.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether all of another set are in this one.
+    pub const fn has(self, other: Events) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets.
+    #[must_use]
+    pub const fn with(self, other: Events) -> Events {
+        Events(self.0 | other.0)
+    }
+
+    /// This one without another.
+    #[must_use]
+    pub const fn without(self, other: Events) -> Events {
+        Events(self.0 & !other.0)
+    }
+}
+
+impl Module {
+    /// The result of a scalar function.
+    pub fn result(&self) -> Option<&Parameter> {
+        self.parameters.iter().find(|p| p.id == 0)
+    }
+
+    /// Its parameters without the result.
+    pub fn arguments(&self) -> impl Iterator<Item = &Parameter> {
+        self.parameters.iter().filter(|p| p.id > 0)
+    }
+
+    /// `schema.module`
+    pub fn two_part_name(&self) -> String {
+        format!("{}.{}", self.schema_name, self.name)
+    }
 }

@@ -8,7 +8,7 @@ pub(crate) use fakes::FakeDatabase;
 
 use access::{Spill, SpillFile};
 use base::{DatabaseId, SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, SystemObjects, Table};
+use catalog::view::{Column, DatabaseView, Module, SystemObjects, Table};
 use catalog::{Changes, DatabaseOption, Delta, Identities, Ids, Publisher, load};
 use ddl::{
     Databases, DdlContext, Expressions, FileChange, NewDatabase, Place, Places, Setting, Settings,
@@ -248,6 +248,10 @@ impl Expressions for Server {
         let bare = text.trim_matches(['(', ')', '\'']);
         let from = SqlType::nvarchar(4000);
         types::convert(&Value::nvarchar(bare), from, to, 0)
+    }
+
+    fn module_columns(&self, _: &DatabaseView, _: &Arc<Module>) -> SqlResult<Vec<Column>> {
+        Ok(Vec::new())
     }
 
     fn holds(&self, _: &mut Work, _: &Table, text: &str) -> SqlResult<bool> {

@@ -131,6 +131,7 @@ fn a_check_refuses_what_is_false_and_passes_what_is_unknown() {
             name: "CK_n".into(),
             column: Some("n".into()),
             predicate: cmp(CompareOp::Greater, col(12), int(0)),
+            of_view: false,
         });
         insert(t, &[&[int(1), text("a"), n]])
     };

@@ -4,8 +4,10 @@ mod datatype_info;
 mod executesql;
 mod flush_log;
 mod helpindex;
+mod helptext;
 mod prepare;
 mod recompile;
+mod refreshmodule;
 mod session_context;
 mod tables;
 mod updatestats;
@@ -61,6 +63,9 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_datatype_info_90", datatype_info::run),
     ("sp_datatype_info_100", datatype_info::run),
     ("sp_helpindex", helpindex::run),
+    ("sp_helptext", helptext::run),
+    ("sp_refreshview", refreshmodule::view),
+    ("sp_refreshsqlmodule", refreshmodule::module),
     ("sp_flush_log", flush_log::run),
     ("sp_updatestats", updatestats::run),
     ("sp_recompile", recompile::run),

@@ -7,7 +7,7 @@ use access::{
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::{
-    Column, DatabaseView, Identity, Index, IndexKind, Module, ModuleKind, Object, SchemaId,
+    Column, DatabaseView, Identity, Index, IndexKind, Module, ModuleKind, ModuleOptions, Object, SchemaId,
     SystemObjects, Table,
 };
 use exec::{GrantTerms, IdentitySource, ResourceSemaphores, Workspace};
@@ -262,6 +262,10 @@ impl Host for Fake {
                     text: call.statement.span.of(call.text).into(),
                     quoted_identifier: true,
                     ansi_nulls: true,
+                    options: ModuleOptions::default(),
+                    columns: Vec::new(),
+                    parameters: Vec::new(),
+                    trigger: None,
                 };
                 self.change(|v| v.with_object(Object::Module(Arc::new(module))));
             }

@@ -1,10 +1,10 @@
-//! `INFORMATION_SCHEMA.COLUMNS`: the columns of tables.
+//! `INFORMATION_SCHEMA.COLUMNS`: the columns of tables and views.
 
 use crate::cell::{code, int, text};
 use crate::column::{Column, col, maybe, null};
 use crate::tables;
 use crate::view::{Rows, System, View};
-use catalog::view::{SchemaId, Table};
+use catalog::view::{ModuleKind, SchemaId};
 use types::{Family, SqlType, Value};
 
 const NAME: SqlType = SqlType::nvarchar(128);
@@ -51,20 +51,25 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
     for table in tables::own(system)? {
         for (at, column) in table.columns.iter().enumerate() {
-            rows.push(row(view.name(), &table, at, column));
+            rows.push(row([view.name(), &table.schema_name, &table.name], at, column));
+        }
+    }
+    for module in tables::modules(system)?.iter().filter(|m| m.kind == ModuleKind::View) {
+        for (at, column) in module.columns.iter().enumerate() {
+            rows.push(row([view.name(), &module.schema_name, &module.name], at, column));
         }
     }
     Ok(rows)
 }
 
-fn row(catalog: &str, table: &Table, at: usize, c: &catalog::view::Column) -> Vec<Value> {
+fn row(name: [&str; 3], at: usize, c: &catalog::view::Column) -> Vec<Value> {
     let t = c.sql_type;
     let numeric = c.user_type_id == 108;
     let default = c.default.as_ref().map_or(Value::Null, |d| text(&d.text));
     let mut cells = vec![
-        text(catalog),
-        text(&table.schema_name),
-        text(&table.name),
+        text(name[0]),
+        text(name[1]),
+        text(name[2]),
         text(&c.name),
         int(at + 1),
         default,
@@ -83,7 +88,7 @@ fn row(catalog: &str, table: &Table, at: usize, c: &catalog::view::Column) -> Ve
 }
 
 /// From CHARACTER_MAXIMUM_LENGTH to DATETIME_PRECISION.
-fn sizes(t: SqlType) -> [Value; 6] {
+pub(super) fn sizes(t: SqlType) -> [Value; 6] {
     let null = Value::Null;
     let bytes = i32::from(t.max_length());
     let characters = if bytes < 0 { bytes } else { bytes / 2 };

@@ -104,7 +104,9 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
 fn kind(m: &Module) -> Option<(&'static str, &'static str)> {
     match m.kind {
         ModuleKind::Procedure => Some(("PROCEDURE", "MODIFIES")),
-        ModuleKind::ScalarFunction | ModuleKind::TableFunction => Some(("FUNCTION", "READS")),
+        ModuleKind::ScalarFunction | ModuleKind::InlineFunction | ModuleKind::TableFunction => {
+            Some(("FUNCTION", "READS"))
+        }
         ModuleKind::View | ModuleKind::Trigger => None,
     }
 }

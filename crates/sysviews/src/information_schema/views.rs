@@ -1,6 +1,6 @@
 //! `INFORMATION_SCHEMA.VIEWS`: views that users made.
 
-use crate::cell::text;
+use crate::cell::{code, text};
 use crate::column::{Column, col, maybe, word};
 use crate::view::{Rows, System, View};
 use catalog::view::{ModuleKind, Object, SchemaId};
@@ -13,7 +13,7 @@ const COLUMNS: [Column; 6] = [
     maybe("TABLE_SCHEMA", NAME),
     col("TABLE_NAME", SqlType::SYSNAME),
     maybe("VIEW_DEFINITION", SqlType::nvarchar(4000)),
-    word("CHECK_OPTION", SqlType::varchar(7), "NONE", "WITH CHECK OPTION does not exist yet."),
+    maybe("CHECK_OPTION", SqlType::varchar(7)),
     word("IS_UPDATABLE", SqlType::varchar(2), "NO", "SQL Server says so of every view."),
 ];
 
@@ -36,7 +36,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         // A longer definition is NULL here, as in SQL Server.
         let short = m.text.encode_utf16().count() <= 4000;
         let definition = if short { text(&m.text) } else { Value::Null };
-        rows.push(vec![text(view.name()), text(&m.schema_name), text(&m.name), definition]);
+        let check = code(if m.options.check_option { "CASCADE" } else { "NONE" });
+        rows.push(vec![text(view.name()), text(&m.schema_name), text(&m.name), definition, check]);
     }
     Ok(rows)
 }

@@ -1,4 +1,5 @@
-//! `sys.columns`: the columns of the database's tables, system tables included.
+//! `sys.columns`: the columns of the database's tables, system tables included, of views and of
+//! table-valued functions.
 
 use super::column_list::{self, BACK, FRONT, MIDDLE};
 use crate::cell::bit;
@@ -28,6 +29,9 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
     for table in tables::all(system)? {
         rows.extend(table.columns.iter().map(|c| cells(table.object_id, c)));
+    }
+    for module in tables::modules(system)? {
+        rows.extend(module.columns.iter().map(|c| cells(module.object_id, c)));
     }
     Ok(rows)
 }

@@ -23,6 +23,7 @@ mod master_files;
 mod messages;
 mod object_list;
 mod objects;
+mod parameters;
 mod partitions;
 mod procedures;
 mod schemas;
@@ -32,6 +33,7 @@ mod stats_columns;
 mod system_objects;
 mod system_views;
 mod tables;
+mod trigger_events;
 mod triggers;
 mod types;
 mod views;
@@ -74,4 +76,6 @@ pub(crate) const VIEWS: &[&View] = &[
     &filegroups::VIEW,
     &stats::VIEW,
     &stats_columns::VIEW,
+    &parameters::VIEW,
+    &trigger_events::VIEW,
 ];

@@ -163,7 +163,8 @@ pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<Listed>> {
             Object::Table(t) => collector.table(t),
             Object::Module(m) => {
                 let (id, schema) = (m.object_id, m.schema_id);
-                collector.add(m.kind.type_code(), id, &m.name, schema, ObjectId(0));
+                let parent = m.trigger.as_ref().map_or(ObjectId(0), |t| t.parent);
+                collector.add(m.kind.type_code(), id, &m.name, schema, parent);
             }
             Object::Virtual(_) => {}
         }

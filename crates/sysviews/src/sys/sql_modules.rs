@@ -8,22 +8,21 @@ use catalog::view::{Object, SchemaId};
 use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
-const NOT_KEPT: &str = "Kept in the text of the module only.";
-const NO_FUNCTIONS: &str = "There are no callable functions of users yet.";
+const NOT_INLINED: &str = "Scalar functions are called, never inlined.";
 
 const COLUMNS: [Column; 12] = [
     col("object_id", SqlType::Int),
     maybe("definition", SqlType::NVARCHAR_MAX),
     maybe("uses_ansi_nulls", BIT),
     maybe("uses_quoted_identifier", BIT),
-    zero("is_schema_bound", BIT, "SCHEMABINDING does not exist yet."),
-    zero("uses_database_collation", BIT, "SCHEMABINDING does not exist yet."),
-    zero("is_recompiled", BIT, NOT_KEPT),
-    zero("null_on_null_input", BIT, NO_FUNCTIONS),
-    null("execute_as_principal_id", SqlType::Int, "EXECUTE AS does not exist yet."),
+    zero("is_schema_bound", BIT, "SCHEMABINDING is refused."),
+    zero("uses_database_collation", BIT, "SCHEMABINDING is refused."),
+    maybe("is_recompiled", BIT),
+    maybe("null_on_null_input", BIT),
+    null("execute_as_principal_id", SqlType::Int, "EXECUTE AS is refused."),
     zero("uses_native_compilation", BIT, NO_MEMORY_TABLES),
-    zero("is_inlineable", BIT, NO_FUNCTIONS),
-    zero("inline_type", BIT, NO_FUNCTIONS),
+    zero("is_inlineable", BIT, NOT_INLINED),
+    zero("inline_type", BIT, NOT_INLINED),
 ];
 
 pub(crate) const VIEW: View =
@@ -34,7 +33,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     for object in system.view()?.objects() {
         let Object::Module(m) = object else { continue };
         let (nulls, quoted) = (bit(m.ansi_nulls), bit(m.quoted_identifier));
-        rows.push(vec![int(m.object_id.0), text(&m.text), nulls, quoted]);
+        let (recompiled, on_null) = (bit(m.options.recompile), bit(m.options.null_on_null_input));
+        rows.push(vec![int(m.object_id.0), text(&m.text), nulls, quoted, recompiled, on_null]);
     }
     Ok(rows)
 }

@@ -1,8 +1,10 @@
-//! `sys.views`: views that users made. They are kept as text and cannot be read yet.
+//! `sys.views`: views that users made.
 
 use super::object_list;
-use crate::column::{Column, join, word, zero};
+use crate::cell::bit;
+use crate::column::{Column, col, join, word, zero};
 use crate::reason::*;
+use crate::tables;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use types::{SqlType, Value};
@@ -14,9 +16,9 @@ const COLUMNS: [Column; 23] = join(
     [
         zero("is_replicated", BIT, NO_REPLICATION),
         zero("has_replication_filter", BIT, NO_REPLICATION),
-        zero("has_opaque_metadata", BIT, "VIEW_METADATA cannot be set yet."),
+        zero("has_opaque_metadata", BIT, "WITH VIEW_METADATA is refused."),
         zero("has_unchecked_assembly_data", BIT, NO_CLR),
-        zero("with_check_option", BIT, "WITH CHECK OPTION does not exist yet."),
+        col("with_check_option", BIT),
         zero("is_date_correlation_view", BIT, "There are no date correlation statistics."),
         zero("is_tracked_by_cdc", BIT, NO_CDC),
         zero("has_snapshot", BIT, NO_VERSIONS),
@@ -30,5 +32,12 @@ pub(crate) const VIEW: View =
     View { schema: SchemaId::SYS, name: "views", parameters: None, columns: &COLUMNS, rows };
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    Ok(object_list::own_of(system, "V")?.iter().map(|l| l.kind_cells()).collect())
+    let modules = tables::modules(system)?;
+    let cells = |l: &object_list::Listed| {
+        let module = modules.iter().find(|m| m.object_id == l.id);
+        let mut cells = l.kind_cells();
+        cells.push(bit(module.is_some_and(|m| m.options.check_option)));
+        cells
+    };
+    Ok(object_list::own_of(system, "V")?.iter().map(cells).collect())
 }

@@ -1,0 +1,197 @@
+//! Changes through views, derived tables and common table expressions: which table is meant, and
+//! which of its columns.
+//!
+//! A column of such a source is one of a table when its slot is; operators that make new rows out
+//! of several (grouping, DISTINCT, UNION) stand in the way of any change.
+
+use crate::binder::Binder;
+use crate::module::BaseColumn;
+use crate::scope::{Body, Columns, Source};
+use base::{Message, SqlError, SqlResult, messages};
+use catalog::view::Table;
+use plan::{CheckConstraint, Logical, Scalar, Slot, TableNo};
+use std::collections::{BTreeMap, BTreeSet};
+use tsql::ast;
+
+/// The columns of a source that is changed through, by position.
+pub(crate) struct Through {
+    /// Names as the source gives them, and what they are.
+    columns: Vec<(Box<str>, BaseColumn)>,
+    name: Box<str>,
+    is_view: bool,
+}
+
+/// What stands between a change and its table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Obstacle {
+    Grouping,
+    Union,
+}
+
+impl Through {
+    /// 4406 or 4421: a column that no table has.
+    pub(crate) fn derived(&self) -> SqlError {
+        let message = match self.is_view {
+            true => messages::VIEW_DERIVED_FIELD,
+            false => messages::DERIVED_COLUMN_NOT_UPDATABLE,
+        };
+        SqlError::new(message, &[&self.name])
+    }
+
+    /// 4405 or 4420: several tables.
+    fn several(&self) -> SqlError {
+        let message = match self.is_view {
+            true => messages::VIEW_SEVERAL_TABLES,
+            false => messages::DERIVED_SEVERAL_TABLES,
+        };
+        SqlError::new(message, &[&self.name])
+    }
+
+    fn refused(&self, obstacle: Obstacle) -> SqlError {
+        let message: Message = match (obstacle, self.is_view) {
+            (Obstacle::Grouping, true) => messages::VIEW_GROUPED,
+            (Obstacle::Grouping, false) => messages::DERIVED_GROUPED,
+            (Obstacle::Union, true) => messages::VIEW_UNION,
+            (Obstacle::Union, false) => messages::DERIVED_UNION,
+        };
+        SqlError::new(message, &[&self.name])
+    }
+
+    /// The ordinals of all columns, those of the identity left out.
+    pub(crate) fn all(&self, no: TableNo, table: &Table) -> SqlResult<Vec<usize>> {
+        let mut listed = Vec::with_capacity(self.columns.len());
+        for (_, base) in &self.columns {
+            match base {
+                Some((of, _)) if *of != no => return Err(self.several()),
+                Some((_, column)) if table.columns[*column].identity.is_some() => {}
+                Some((_, column)) => listed.push(*column),
+                None => return Err(self.derived()),
+            }
+        }
+        Ok(listed)
+    }
+}
+
+impl Binder<'_> {
+    /// The position of a source's column by name: 207.
+    pub(crate) fn through_position(&self, t: &Through, name: &ast::Name) -> SqlResult<usize> {
+        let found = t.columns.iter().position(|(known, _)| self.same(known, name));
+        found.ok_or_else(|| {
+            SqlError::new(messages::INVALID_COLUMN, &[name]).at_line(name.line)
+        })
+    }
+
+    /// The ordinal in its table of a source's column.
+    pub(crate) fn through_column(&self, t: &Through, name: &ast::Name) -> SqlResult<usize> {
+        let base = t.columns[self.through_position(t, name)?].1;
+        base.map(|(_, column)| column).ok_or_else(|| t.derived())
+    }
+
+    /// The table that a change of some columns of a source concerns; all of them for a DELETE,
+    /// which needs a source of one table.
+    pub(crate) fn through(
+        &self,
+        tree: &Logical,
+        source: &Source,
+        changed: Option<&[&ast::Name]>,
+    ) -> SqlResult<(TableNo, Through)> {
+        let (Columns::Derived(columns), Some(body)) = (&source.columns, &source.body) else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"a table is changed directly"]));
+        };
+        let through = Through {
+            columns: columns.iter().map(|c| (c.name.clone(), self.base_column(c.slot))).collect(),
+            name: body.view.clone().unwrap_or_else(|| source.name.clone()),
+            is_view: body.view.is_some(),
+        };
+        if let Some(obstacle) = obstacle(tree, body, None) {
+            return Err(through.refused(obstacle));
+        }
+        let no = match changed {
+            Some(names) => self.one_table(&through, names)?,
+            None => {
+                let mut tables = BTreeSet::new();
+                tree.for_each(&mut |node| {
+                    tables.extend(table_of(node).filter(|no| body.tables.contains(&no.0)));
+                });
+                match (tables.len(), tables.first()) {
+                    (1, Some(no)) => *no,
+                    (0, _) => return Err(through.derived()),
+                    _ => return Err(through.several()),
+                }
+            }
+        };
+        Ok((no, through))
+    }
+
+    fn one_table(&self, through: &Through, names: &[&ast::Name]) -> SqlResult<TableNo> {
+        let mut tables = BTreeSet::new();
+        if names.is_empty() {
+            tables.extend(through.columns.iter().filter_map(|c| c.1).map(|(no, _)| no));
+        }
+        for name in names {
+            let base = through.columns[self.through_position(through, name)?].1;
+            tables.insert(base.ok_or_else(|| through.derived())?.0);
+        }
+        match (tables.len(), tables.first()) {
+            (1, Some(no)) => Ok(*no),
+            (0, _) => Err(through.derived()),
+            _ => Err(through.several()),
+        }
+    }
+
+    /// What views WITH CHECK OPTION ask of new rows; only conditions on one of `changed`, if given.
+    pub(crate) fn view_checks(
+        &self,
+        no: TableNo,
+        new: &[Option<Slot>],
+        changed: Option<&BTreeSet<Slot>>,
+    ) -> Vec<CheckConstraint> {
+        let used = &self.references[no.0 as usize].used;
+        let slots: BTreeMap<Slot, Slot> =
+            used.iter().filter_map(|(c, s)| Some((*s, new.get(*c).copied().flatten()?))).collect();
+        let mut out = Vec::new();
+        for view in self.checked_views.iter().filter(|v| v.tables.contains(&no.0)) {
+            for condition in &view.conditions {
+                let mut predicate = condition.clone();
+                predicate.rewrite(&mut |x| {
+                    if let Some(new) = x.as_column().and_then(|slot| slots.get(&slot)) {
+                        *x = Scalar::column(*new, x.ty);
+                    }
+                });
+                if changed.is_some_and(|c| c.is_disjoint(&predicate.reads().slots)) {
+                    continue;
+                }
+                let name = view.name.clone();
+                out.push(CheckConstraint { name, column: None, predicate, of_view: true });
+            }
+        }
+        out
+    }
+}
+
+fn table_of(node: &Logical) -> Option<TableNo> {
+    match node {
+        Logical::Get(get) => Some(get.table),
+        _ => None,
+    }
+}
+
+/// What stands above a table of the body.
+fn obstacle(tree: &Logical, body: &Body, above: Option<Obstacle>) -> Option<Obstacle> {
+    let within = |input: &Logical, above| obstacle(input, body, above);
+    match tree {
+        Logical::Get(get) => above.filter(|_| body.tables.contains(&get.table.0)),
+        Logical::Virtual(_) | Logical::Values { .. } => None,
+        Logical::Filter { input, .. }
+        | Logical::Compute { input, .. }
+        | Logical::Window { input, .. }
+        | Logical::Sort { input, .. }
+        | Logical::Top { input, .. } => within(input, above),
+        Logical::Distinct { input, .. } => within(input, above.or(Some(Obstacle::Grouping))),
+        Logical::Aggregate(a) => within(&a.input, above.or(Some(Obstacle::Grouping))),
+        Logical::Join { left, right, .. } => within(left, above).or_else(|| within(right, above)),
+        Logical::Concatenate { inputs, .. } => {
+            inputs.iter().find_map(|(input, _)| within(input, Some(Obstacle::Union)))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A module as rows of the system tables, and back.
+
+use crate::definition::{DefinitionRows, flag};
+use crate::error::CatalogError;
+use crate::sysrows::{ColumnRow, column_status, object_status, split_text, text_class};
+use crate::view::{Events, Module, ModuleKind, ModuleOptions, Parameter, SchemaId, Trigger};
+use base::ObjectId;
+
+impl DefinitionRows {
+    pub(crate) fn of_module(module: &Module) -> DefinitionRows {
+        let mut rows = DefinitionRows::default();
+        let id = module.object_id;
+        let code = module.kind.type_code();
+        let parent = module.trigger.as_ref().map_or(ObjectId(0), |t| t.parent);
+        rows.object(id, module.schema_id, &module.name, code, status_of(module), parent);
+        for (ordinal, column) in module.columns.iter().enumerate() {
+            rows.column(id, module.schema_id, ordinal, column);
+        }
+        rows.columns.extend(module.parameters.iter().map(|p| parameter_row(id, p)));
+        rows.texts = split_text(id.0, text_class::OBJECT, 0, &module.text);
+        rows
+    }
+
+    pub(crate) fn module(
+        &self,
+        kind: ModuleKind,
+        schema_name: &str,
+    ) -> Result<Module, CatalogError> {
+        let row = self.own()?;
+        let has = |bit| row.status & bit != 0;
+        let (mut columns, mut parameters): (Vec<&ColumnRow>, Vec<&ColumnRow>) =
+            self.columns.iter().partition(|c| c.column > 0);
+        columns.sort_by_key(|c| c.ordinal);
+        parameters.sort_by_key(|c| c.ordinal);
+        Ok(Module {
+            object_id: ObjectId(row.id),
+            schema_id: SchemaId(row.schema),
+            schema_name: schema_name.into(),
+            name: row.name.clone(),
+            kind,
+            text: self.text(row.id, text_class::OBJECT, 0)?,
+            quoted_identifier: has(object_status::QUOTED_IDENTIFIER),
+            ansi_nulls: has(object_status::ANSI_NULLS),
+            options: ModuleOptions {
+                check_option: has(object_status::CHECK_OPTION),
+                recompile: has(object_status::RECOMPILE),
+                null_on_null_input: has(object_status::NULL_ON_NULL_INPUT),
+            },
+            columns: columns.into_iter().map(|c| self.column_of(c)).collect::<Result<_, _>>()?,
+            parameters: parameters.into_iter().map(parameter_of).collect::<Result<_, _>>()?,
+            trigger: (kind == ModuleKind::Trigger)
+                .then(|| trigger_of(ObjectId(row.parent), row.status)),
+        })
+    }
+}
+
+fn status_of(module: &Module) -> i32 {
+    let own = flag(module.quoted_identifier, object_status::QUOTED_IDENTIFIER)
+        | flag(module.ansi_nulls, object_status::ANSI_NULLS)
+        | flag(module.options.check_option, object_status::CHECK_OPTION)
+        | flag(module.options.recompile, object_status::RECOMPILE)
+        | flag(module.options.null_on_null_input, object_status::NULL_ON_NULL_INPUT);
+    let Some(t) = &module.trigger else { return own };
+    let shifted = |events: Events, by: u32| i32::from(events.bits()) << by;
+    own | flag(t.instead_of, object_status::INSTEAD_OF)
+        | flag(t.disabled, object_status::DISABLED)
+        | flag(t.not_for_replication, object_status::NOT_FOR_REPLICATION)
+        | shifted(t.events, object_status::EVENTS_SHIFT)
+        | shifted(t.first, object_status::FIRST_SHIFT)
+        | shifted(t.last, object_status::LAST_SHIFT)
+}
+
+fn trigger_of(parent: ObjectId, status: i32) -> Trigger {
+    let has = |bit| status & bit != 0;
+    let events = |by: u32| Events::of_bits((status >> by) as u8);
+    Trigger {
+        parent,
+        events: events(object_status::EVENTS_SHIFT),
+        instead_of: has(object_status::INSTEAD_OF),
+        disabled: has(object_status::DISABLED),
+        not_for_replication: has(object_status::NOT_FOR_REPLICATION),
+        first: events(object_status::FIRST_SHIFT),
+        last: events(object_status::LAST_SHIFT),
+    }
+}
+
+fn parameter_row(object: ObjectId, p: &Parameter) -> ColumnRow {
+    ColumnRow {
+        object: object.0,
+        column: -(p.id + 1),
+        ordinal: p.id,
+        name: p.name.clone(),
+        system_type: p.sql_type.system_type_id(),
+        user_type: p.user_type_id,
+        length: p.sql_type.max_length(),
+        precision: p.sql_type.precision(),
+        scale: p.sql_type.scale(),
+        collation: 0,
+        status: flag(p.output, column_status::OUTPUT)
+            | flag(p.has_default, column_status::HAS_DEFAULT),
+        physical: None,
+        default: 0,
+        seed: None,
+        increment: None,
+    }
+}
+
+fn parameter_of(row: &ColumnRow) -> Result<Parameter, CatalogError> {
+    let sql_type = row.sql_type().ok_or_else(|| {
+        let what = format!("parameter {} of object {}: no such type", row.ordinal, row.object);
+        CatalogError::corrupt("syscolpars", what)
+    })?;
+    Ok(Parameter {
+        id: row.ordinal,
+        name: row.name.clone(),
+        sql_type,
+        user_type_id: row.user_type,
+        output: row.status & column_status::OUTPUT != 0,
+        has_default: row.status & column_status::HAS_DEFAULT != 0,
+    })
+}

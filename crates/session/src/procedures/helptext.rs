@@ -1,0 +1,63 @@
+//! `sp_helptext @objname`: the text of a module, a row for each of its lines.
+
+use super::Call;
+use crate::failure::Failure;
+use crate::host::Rowset;
+use crate::output::Output;
+use crate::session::Session;
+use crate::sink::DoneScope;
+use base::{SqlError, messages};
+use catalog::view::Object;
+use types::{SqlType, Value};
+
+/// Characters of a row: a longer line goes on in the next one.
+const WIDTH: usize = 255;
+
+pub(crate) fn run(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let name = call.text("@objname", 0).unwrap_or_default();
+    if call.get("@columnname", 1).is_some() {
+        return Err(super::unsupported("sp_helptext of a computed column"));
+    }
+    let parsed = tsql::parse_object_name(&name)?;
+    let module = match session.find_object(&parsed, session.state.database) {
+        Some((_, Object::Module(module))) => module,
+        Some(_) => return Err(SqlError::new(messages::HELP_NO_TEXT, &[&name]).into()),
+        None => {
+            let database = session.state.database_name.clone();
+            return Err(SqlError::new(messages::HELP_NOT_FOUND, &[&name, &database]).into());
+        }
+    };
+    let rowset = Rowset {
+        columns: vec![("Text".to_owned(), SqlType::nvarchar(255), true)],
+        rows: lines(&module.text).into_iter().map(|l| vec![Value::nvarchar(&l)]).collect(),
+    };
+    session.send_rowset(&rowset, out, DoneScope::InProcedure)?;
+    Ok(0)
+}
+
+/// The lines of a text with their ends, in pieces that fit.
+fn lines(text: &str) -> Vec<String> {
+    let mut rows = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let characters: Vec<char> = line.chars().collect();
+        rows.extend(characters.chunks(WIDTH).map(|piece| piece.iter().collect()));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_keep_their_ends_and_long_ones_go_on() {
+        let long = "x".repeat(300);
+        let text = format!("a\r\n\n{long}");
+        let pieces = ["a\r\n".to_owned(), "\n".to_owned(), "x".repeat(255), "x".repeat(45)];
+        assert_eq!(lines(&text), pieces);
+    }
+}

@@ -1,0 +1,61 @@
+//! `sp_refreshview @viewname` and `sp_refreshsqlmodule @name`: a module is made again from its own
+//! text, so that what is kept of it (a view's columns) is what its tables have now.
+
+use super::Call;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::session::Session;
+use crate::settings::Switches;
+use base::{SqlError, messages};
+use catalog::view::{Module, ModuleKind, Object};
+use std::sync::Arc;
+
+pub(crate) fn view(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let name = call.text("@viewname", 0).unwrap_or_default();
+    let module = found(session, &name)?;
+    if module.kind != ModuleKind::View {
+        return Err(not_found(session, &name));
+    }
+    refresh(session, &module, out)
+}
+
+pub(crate) fn module(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let name = call.text("@name", 0).unwrap_or_default();
+    let module = found(session, &name)?;
+    refresh(session, &module, out)
+}
+
+fn not_found(session: &Session, name: &str) -> Failure {
+    let database = session.state.database_name.clone();
+    SqlError::new(messages::HELP_NOT_FOUND, &[&name, &database]).into()
+}
+
+fn found(session: &Session, name: &str) -> Result<Arc<Module>, Failure> {
+    let parsed = tsql::parse_object_name(name)?;
+    match session.find_object(&parsed, session.state.database) {
+        Some((database, Object::Module(m))) if database == session.state.database => Ok(m),
+        _ => Err(not_found(session, name)),
+    }
+}
+
+/// Runs the text as ALTER, under the options that it was made with.
+fn refresh(session: &mut Session, module: &Module, out: &mut Output<'_>) -> Result<i32, Failure> {
+    let text = match module.text.get(..6) {
+        Some(word) if word.eq_ignore_ascii_case("CREATE") => format!("ALTER{}", &module.text[6..]),
+        _ => module.text.to_string(),
+    };
+    let kept = session.state.settings.clone();
+    session.state.settings.set(Switches::QUOTED_IDENTIFIER, module.quoted_identifier);
+    session.state.settings.set(Switches::ANSI_NULLS, module.ansi_nulls);
+    let result = session.execute_text("", &text, &mut Call::default(), out);
+    session.state.settings = kept;
+    result.map(|_| 0)
+}
