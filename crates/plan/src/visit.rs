@@ -204,7 +204,10 @@ impl Logical {
     pub fn for_each(&self, visit: &mut dyn FnMut(&Logical)) {
         visit(self);
         match self {
-            Logical::Get(_) | Logical::Virtual(_) | Logical::Values { .. } => {}
+            Logical::Get(_)
+            | Logical::Virtual(_)
+            | Logical::Values { .. }
+            | Logical::Changed { .. } => {}
             Logical::Filter { input, .. }
             | Logical::Compute { input, .. }
             | Logical::Distinct { input, .. }

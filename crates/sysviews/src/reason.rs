@@ -30,7 +30,6 @@ pub(crate) const NO_CONTAINMENT: &str = "There are no contained databases.";
 pub(crate) const NO_SYNAPSE: &str = "A feature of other products.";
 pub(crate) const ONE_FILEGROUP: &str = "The one filegroup is PRIMARY.";
 pub(crate) const OF_THIS_VIEW: &str = "What this view selects.";
-pub(crate) const EMPTY: &str = "The view has no rows.";
 pub(crate) const NOT_PUBLISHED: &str = "Sessions do not publish it yet.";
 pub(crate) const NO_QUERY_STORE: &str = "There is no Query Store yet.";
 pub(crate) const NO_SCHEDULERS: &str = "Threads are the operating system's; a turn to compute (`os/src/turn.rs`) has a processor, a task may have each turn on another.";
