@@ -15,7 +15,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::{
     Column, DatabaseView, Found, Module, ModuleKind, Object, ObjectName, Parameter, SchemaId,
 };
-use plan::{Granule, JoinKind, Logical, LockHints, Predicate, Scalar, ScalarKind, Slot};
+use plan::{Granule, JoinKind, LockHints, Logical, Predicate, Scalar, ScalarKind, Slot};
 use std::ops::Range;
 use std::sync::Arc;
 use tsql::ast::{self, FunctionBody, StatementKind};
@@ -305,11 +305,10 @@ impl Binder<'_> {
             database: bare.then(|| found.database.name().into()),
             shown: alias.map_or_else(|| name.to_string().into(), |a| a.text.clone()),
             aliased: !bare,
-            columns: Columns::Derived(module.columns.iter().zip(&result.columns).map(column).collect()),
-            body: Some(Body {
-                tables: tables_of(&result.tree),
-                view: Some(module.name.clone()),
-            }),
+            columns: Columns::Derived(
+                module.columns.iter().zip(&result.columns).map(column).collect(),
+            ),
+            body: Some(Body { tables: tables_of(&result.tree), view: Some(module.name.clone()) }),
         };
         Ok(From { tree: result.tree, sources: vec![source] })
     }

@@ -2,8 +2,8 @@
 
 use crate::binder::{Binder, unsupported};
 use crate::hint::{self, Use};
-use crate::query::{Place, QueryResult};
 use crate::module::tables_of;
+use crate::query::{Place, QueryResult};
 use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{self, Object, Table, VirtualTable, resolve};

@@ -3,8 +3,8 @@
 use crate::binder::Binder;
 use crate::convert::is_untyped_null;
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
-use base::{SqlError, SqlResult, messages};
 use crate::source::From;
+use base::{SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Index, IndexKind, ModuleKind, Object, PhysicalColumn, Table};
 use plan::{
     CheckConstraint, Coercibility, EntryField, IndexTarget, KeyPart, LockHints, Logical, OldRow,

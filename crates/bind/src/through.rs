@@ -76,9 +76,7 @@ impl Binder<'_> {
     /// The position of a source's column by name: 207.
     pub(crate) fn through_position(&self, t: &Through, name: &ast::Name) -> SqlResult<usize> {
         let found = t.columns.iter().position(|(known, _)| self.same(known, name));
-        found.ok_or_else(|| {
-            SqlError::new(messages::INVALID_COLUMN, &[name]).at_line(name.line)
-        })
+        found.ok_or_else(|| SqlError::new(messages::INVALID_COLUMN, &[name]).at_line(name.line))
     }
 
     /// The ordinal in its table of a source's column.

@@ -376,9 +376,7 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::MULTIPART_UNBOUND, &[name]));
         }
         let (position, ordinal) = match named.through {
-            Some(t) => {
-                (self.through_position(t, &name.name)?, self.through_column(t, &name.name)?)
-            }
+            Some(t) => (self.through_position(t, &name.name)?, self.through_column(t, &name.name)?),
             None => {
                 let found = table.column(&name.name, self.collation).ok_or_else(|| {
                     SqlError::new(messages::INVALID_COLUMN, &[&name.name]).at_line(name.name.line)

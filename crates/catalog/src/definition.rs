@@ -250,7 +250,12 @@ impl DefinitionRows {
         })
     }
 
-    pub(crate) fn text(&self, object: i32, class: u8, column: i32) -> Result<Box<str>, CatalogError> {
+    pub(crate) fn text(
+        &self,
+        object: i32,
+        class: u8,
+        column: i32,
+    ) -> Result<Box<str>, CatalogError> {
         let pieces = self
             .texts
             .iter()

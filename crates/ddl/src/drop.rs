@@ -161,11 +161,9 @@ fn module_kinds(kind: DropKind) -> &'static [ModuleKind] {
     match kind {
         DropKind::Procedure => &[ModuleKind::Procedure],
         DropKind::View => &[ModuleKind::View],
-        DropKind::Function => &[
-            ModuleKind::ScalarFunction,
-            ModuleKind::InlineFunction,
-            ModuleKind::TableFunction,
-        ],
+        DropKind::Function => {
+            &[ModuleKind::ScalarFunction, ModuleKind::InlineFunction, ModuleKind::TableFunction]
+        }
         DropKind::Trigger => &[ModuleKind::Trigger],
         _ => &[],
     }

@@ -12,8 +12,8 @@ use crate::view::with_columns;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, ModuleKind, ModuleOptions, Parameter};
 use tsql::ast::{
-    DmlTargetKind, ExecuteWhat, Function, FunctionBody, Query, QueryBody, SelectItem,
-    SettingValue, Statement, StatementKind as K, TableDefinition, TransactionVerb,
+    DmlTargetKind, ExecuteWhat, Function, FunctionBody, Query, QueryBody, SelectItem, SettingValue,
+    Statement, StatementKind as K, TableDefinition, TransactionVerb,
 };
 
 pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
@@ -83,10 +83,8 @@ fn check(s: &Function) -> SqlResult<()> {
     }
     let scalar = matches!(s.body, FunctionBody::Scalar { .. });
     for option in &s.options {
-        let of_nulls = matches!(
-            &*option.name,
-            "RETURNS NULL ON NULL INPUT" | "CALLED ON NULL INPUT"
-        );
+        let of_nulls =
+            matches!(&*option.name, "RETURNS NULL ON NULL INPUT" | "CALLED ON NULL INPUT");
         // EXECUTE AS CALLER is what is done without saying so.
         let caller = matches!(&option.value, SettingValue::Word(w) if &**w == "CALLER");
         if (of_nulls && scalar) || (&*option.name == "EXECUTE AS" && caller) {
@@ -181,9 +179,7 @@ fn changed(operator: &str, target: &DmlTargetKind) -> SqlResult<()> {
 /// Whether a SELECT sends rows to the client: all that assign nothing do.
 fn gives_rows(q: &Query) -> bool {
     match &q.body {
-        QueryBody::Select(s) => {
-            !s.items.iter().any(|i| matches!(i, SelectItem::Assign { .. }))
-        }
+        QueryBody::Select(s) => !s.items.iter().any(|i| matches!(i, SelectItem::Assign { .. })),
         QueryBody::Parenthesized(_) | QueryBody::SetOperation(_) => true,
     }
 }

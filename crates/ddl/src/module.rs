@@ -9,7 +9,9 @@ use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{is_temporary, locked_object, name_taken, schema_for};
 use crate::type_name::{Declaree, declared};
 use base::{ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{Column, Module, ModuleKind, ModuleOptions, Object, Parameter, Schema, Trigger};
+use catalog::view::{
+    Column, Module, ModuleKind, ModuleOptions, Object, Parameter, Schema, Trigger,
+};
 use catalog::{Changes, Delta};
 use std::sync::Arc;
 use tsql::ast::{self, ModuleVerb, ObjectName, Procedure};

@@ -190,9 +190,9 @@ impl Asked<'_> {
             "ISVIEW" => is(module(ModuleKind::View) || matches!(object, Object::Virtual(_))),
             "ISSCALARFUNCTION" => is(module(ModuleKind::ScalarFunction)),
             "ISINLINEFUNCTION" => is(module(ModuleKind::InlineFunction)),
-            "ISTABLEFUNCTION" => is(
-                module(ModuleKind::InlineFunction) || module(ModuleKind::TableFunction)
-            ),
+            "ISTABLEFUNCTION" => {
+                is(module(ModuleKind::InlineFunction) || module(ModuleKind::TableFunction))
+            }
             "ISTRIGGER" => is(module(ModuleKind::Trigger)),
             "ISMSSHIPPED" | "ISSYSTEMTABLE" => is(object.object_id().0 < 0),
             "TABLEHASIDENTITY" => is(table?.identity().is_some()),

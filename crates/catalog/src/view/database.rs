@@ -273,11 +273,7 @@ impl DatabaseView {
 }
 
 /// Takes an object away from those that another one lists.
-fn forget(
-    lists: &mut BTreeMap<ObjectId, BTreeSet<ObjectId>>,
-    of: ObjectId,
-    object: ObjectId,
-) {
+fn forget(lists: &mut BTreeMap<ObjectId, BTreeSet<ObjectId>>, of: ObjectId, object: ObjectId) {
     if let Some(list) = lists.get_mut(&of) {
         list.remove(&object);
         if list.is_empty() {

@@ -56,9 +56,9 @@ impl ModuleKind {
         match self {
             ModuleKind::Procedure => "procedure",
             ModuleKind::View => "view",
-            ModuleKind::ScalarFunction
-            | ModuleKind::InlineFunction
-            | ModuleKind::TableFunction => "function",
+            ModuleKind::ScalarFunction | ModuleKind::InlineFunction | ModuleKind::TableFunction => {
+                "function"
+            }
             ModuleKind::Trigger => "trigger",
         }
     }

@@ -7,8 +7,8 @@ use access::{
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::{
-    Column, DatabaseView, Identity, Index, IndexKind, Module, ModuleKind, ModuleOptions, Object, SchemaId,
-    SystemObjects, Table,
+    Column, DatabaseView, Identity, Index, IndexKind, Module, ModuleKind, ModuleOptions, Object,
+    SchemaId, SystemObjects, Table,
 };
 use exec::{GrantTerms, IdentitySource, ResourceSemaphores, Workspace};
 use os::memory::Memory;
