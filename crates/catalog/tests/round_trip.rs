@@ -232,11 +232,30 @@ fn what_is_written_is_read_back_after_every_change() {
     changes.put_module(work, Some(&long), &short).expect("written");
     publish(&database, work, &[Delta::PutObject(Object::Module(Arc::new(short.clone())))]);
 
+    changes.remove_module(work, &short).expect("removed");
+    changes.remove_table(work, &changed).expect("removed");
+    changes.remove_schema(work, &sales).expect("removed");
+    let gone = [
+        Delta::RemoveObject(short.object_id),
+        Delta::RemoveObject(changed.object_id),
+        Delta::RemoveSchema(sales.id),
+    ];
+    publish(&database, work, &gone);
+    for (name, rows) in database.system_rows() {
+        assert!(rows.is_empty(), "{name} keeps rows of what is gone: {rows:?}");
+    }
+}
+
+#[test]
+fn what_a_module_says_beside_its_text_is_read_back() {
+    let database = FakeDatabase::new(ID.0);
+    let work = &mut work();
+    let changes = Changes::new(&database);
     let function = Module {
         object_id: ObjectId(90_501),
         name: "f".into(),
         kind: ModuleKind::InlineFunction,
-        columns: changed.columns.iter().take(1).map(bare).collect(),
+        columns: orders().columns.iter().take(1).map(bare).collect(),
         parameters: vec![parameter(0, ""), parameter(1, "@a"), parameter(2, "@b")],
         ..procedure("create function f")
     };
@@ -245,7 +264,7 @@ fn what_is_written_is_read_back_after_every_change() {
         name: "tr".into(),
         kind: ModuleKind::Trigger,
         trigger: Some(Trigger {
-            parent: changed.object_id,
+            parent: orders().object_id,
             events: Events::INSERT.with(Events::DELETE),
             instead_of: true,
             disabled: true,
@@ -257,21 +276,17 @@ fn what_is_written_is_read_back_after_every_change() {
     };
     for module in [&function, &trigger] {
         changes.put_module(work, None, module).expect("written");
-        publish(&database, work, &[Delta::PutObject(Object::Module(Arc::new(module.clone())))]);
+        let view = read(&database, work).view;
+        let object = Object::Module(Arc::new(module.clone()));
+        assert_eq!(view.by_id(module.object_id), Some(object));
     }
+    let view = read(&database, work).view;
+    let of_orders: Vec<_> = view.triggers_of(orders().object_id).collect();
+    assert_eq!(of_orders, [Arc::new(trigger.clone())]);
+    let view = apply(&view, &[Delta::RemoveObject(trigger.object_id)]);
+    assert_eq!(view.triggers_of(orders().object_id).count(), 0);
     changes.remove_module(work, &function).expect("removed");
     changes.remove_module(work, &trigger).expect("removed");
-    changes.remove_module(work, &short).expect("removed");
-    changes.remove_table(work, &changed).expect("removed");
-    changes.remove_schema(work, &sales).expect("removed");
-    let gone = [
-        Delta::RemoveObject(function.object_id),
-        Delta::RemoveObject(trigger.object_id),
-        Delta::RemoveObject(short.object_id),
-        Delta::RemoveObject(changed.object_id),
-        Delta::RemoveSchema(sales.id),
-    ];
-    publish(&database, work, &gone);
     for (name, rows) in database.system_rows() {
         assert!(rows.is_empty(), "{name} keeps rows of what is gone: {rows:?}");
     }
