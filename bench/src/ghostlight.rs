@@ -1,5 +1,6 @@
 //! Ghostlight, as `serve` starts it for anybody.
 
+use crate::bulk_load::BulkLoad;
 use crate::engine::{Durability, Engine, Start, script};
 use crate::process::{Server, empty, free_port};
 use crate::wire::Session;
@@ -7,6 +8,7 @@ use crate::{Outcome, load};
 use std::process::Command;
 use std::thread;
 use std::time::Instant;
+use types::{SqlType, Value};
 
 const PASSWORD: &str = "Bench-engine-1";
 
@@ -56,6 +58,22 @@ impl Ghostlight {
     /// Another session in the database.
     pub(crate) fn login(&self) -> Outcome<Session> {
         login(self.port, "bench")
+    }
+
+    /// Rows of values as text.
+    pub(crate) fn texts(&mut self, sql: &str) -> Outcome<Vec<Vec<String>>> {
+        let rows = self.session.rows(sql).map_err(|e| e.to_string())?;
+        Ok(rows.iter().map(|row| row.iter().map(Value::to_string).collect()).collect())
+    }
+
+    /// Begins to fill a table, by bulk loads of so many rows each.
+    pub(crate) fn bulk_load<'s>(
+        &'s mut self,
+        table: &str,
+        columns: &'s [(&'static str, SqlType)],
+        rows: usize,
+    ) -> BulkLoad<'s> {
+        BulkLoad::new(&mut self.session, table, columns, rows)
     }
 
     fn sessions(&self, count: usize) -> Outcome<Vec<Session>> {

@@ -10,6 +10,7 @@
     reason = "bench is a tool beside the engine: no simulator schedules it or tears its files"
 )]
 
+mod bulk_load;
 mod engine;
 mod ghostlight;
 mod load;
@@ -20,7 +21,9 @@ mod postgresql;
 mod process;
 mod python;
 mod sets;
+mod tpch;
 mod w1;
+mod w8;
 mod w9;
 mod wire;
 
@@ -53,6 +56,17 @@ enum Choice {
         transactions: u64,
         #[arg(long, default_value_t = 3)]
         repetitions: usize,
+    },
+    /// Seven queries over tables like TPC-H's, beside PostgreSQL
+    W8 {
+        /// 1 is 6 million line items
+        #[arg(long, default_value_t = 1.0)]
+        scale: f64,
+        #[arg(long, default_value_t = 3)]
+        repetitions: usize,
+        /// One query alone, as in "q13"
+        #[arg(long)]
+        only: Option<String>,
     },
     /// TPC-B-like: 1, 8 and 32 sessions, durable and delayed, loops in the server and clients
     W9 {
@@ -98,6 +112,9 @@ fn main() -> ExitCode {
     let outcome = match line.choice {
         Choice::W1 { transactions, repetitions } => {
             w1::run(binary, folder, transactions, repetitions)
+        }
+        Choice::W8 { scale, repetitions, only } => {
+            w8::run(binary, folder, &w8::Choice { scale, repetitions, only })
         }
         Choice::W9 { seconds, repetitions, engine, only } => {
             let choice = w9::Choice { engine, only };

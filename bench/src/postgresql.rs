@@ -4,8 +4,10 @@ use crate::Outcome;
 use crate::engine::{Durability, Engine, Start, script};
 use crate::process::{Server, as_user, empty, find, free_port, output, together};
 use std::fs;
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use types::Value;
 
 const USER: &str = "postgres";
 const SETTINGS: &str = "listen_addresses='127.0.0.1'\nmax_wal_size='16GB'\n\
@@ -13,21 +15,24 @@ const SETTINGS: &str = "listen_addresses='127.0.0.1'\nmax_wal_size='16GB'\n\
 /// Pages get the one half of little memory, queries the other.
 const PLENTY: (u32, u32) = (4096, 64);
 
-struct PostgreSql {
+/// A running server.
+pub(crate) struct PostgreSql {
     server: Server,
     folder: PathBuf,
     port: u16,
 }
 
 pub(crate) fn start(start: &Start<'_>) -> Outcome<Option<Box<dyn Engine>>> {
-    let started = server(start)?;
+    let started = start_server(start)?;
     Ok(started.map(|server| Box::new(server) as Box<dyn Engine>))
 }
 
 /// Runs a command while a server is there, its clients told by PGHOST and the like where; what the
 /// command says goes where ours does.
 pub(crate) fn beside(start: &Start<'_>, command: &[String]) -> Outcome<()> {
-    let Some(own) = server(start)? else { return Err("PostgreSQL is not installed".to_owned()) };
+    let Some(own) = start_server(start)? else {
+        return Err("PostgreSQL is not installed".to_owned());
+    };
     let [program, arguments @ ..] = command else { return Err("no command".to_owned()) };
     let status = Command::new(program)
         .args(arguments)
@@ -43,7 +48,7 @@ pub(crate) fn beside(start: &Start<'_>, command: &[String]) -> Outcome<()> {
     }
 }
 
-fn server(start: &Start<'_>) -> Outcome<Option<PostgreSql>> {
+pub(crate) fn start_server(start: &Start<'_>) -> Outcome<Option<PostgreSql>> {
     let beside = folders();
     let beside: Vec<&str> = beside.iter().map(String::as_str).collect();
     let (Some(initdb), Some(postgres), true) = (
@@ -152,6 +157,52 @@ impl Engine for PostgreSql {
 
     fn script(&self, name: &str) -> Outcome<String> {
         script("postgresql", name)
+    }
+}
+
+/// COPY from the standard input of psql.
+pub(crate) struct Copy {
+    psql: Child,
+    input: BufWriter<ChildStdin>,
+    line: String,
+}
+
+impl PostgreSql {
+    /// Rows of values as text.
+    pub(crate) fn texts(&mut self, sql: &str) -> Outcome<Vec<Vec<String>>> {
+        let said = output(psql(self.port, sql))?;
+        let row = |line: &str| line.split('|').map(str::to_owned).collect();
+        Ok(said.lines().map(row).collect())
+    }
+
+    /// Begins to fill a table.
+    pub(crate) fn copy(&self, table: &str) -> Outcome<Copy> {
+        let mut command = psql(self.port, &format!("copy {table} from stdin"));
+        let mut psql =
+            command.stdin(Stdio::piped()).spawn().map_err(|e| format!("start psql: {e}"))?;
+        let input = psql.stdin.take().ok_or("psql has no input")?;
+        Ok(Copy { psql, input: BufWriter::with_capacity(1 << 20, input), line: String::new() })
+    }
+}
+
+impl Copy {
+    /// Adds a row; its texts hold no tabs.
+    pub(crate) fn push(&mut self, row: &[Value]) -> Outcome<()> {
+        use std::fmt::Write as _;
+        self.line.clear();
+        for (n, value) in row.iter().enumerate() {
+            let tab = if n > 0 { "\t" } else { "" };
+            write!(self.line, "{tab}{value}").map_err(|e| e.to_string())?;
+        }
+        self.line.push('\n');
+        self.input.write_all(self.line.as_bytes()).map_err(|e| format!("feed psql: {e}"))
+    }
+
+    pub(crate) fn finish(self) -> Outcome<()> {
+        let Copy { mut psql, input, .. } = self;
+        drop(input.into_inner().map_err(|e| format!("feed psql: {e}"))?);
+        let status = psql.wait().map_err(|e| format!("wait for psql: {e}"))?;
+        if status.success() { Ok(()) } else { Err(format!("COPY: {status}")) }
     }
 }
 

@@ -78,6 +78,27 @@ impl Session {
         Ok(numbers)
     }
 
+    /// Runs a batch to its end; its rows, or its first error.
+    pub(crate) fn rows(&mut self, text: &str) -> io::Result<Vec<Vec<Value>>> {
+        let mut payload = Vec::new();
+        tds::encode_batch(&Headers::new(0), text, &mut payload);
+        self.send(PacketType::Batch, payload)?;
+        let tokens = self.response()?;
+        first_error(&tokens)?;
+        let row = |token| if let Token::Row(row) = token { Some(row) } else { None };
+        Ok(tokens.into_iter().filter_map(row).collect())
+    }
+
+    /// Sends rows that an INSERT BULK announces; how many were loaded.
+    pub(crate) fn bulk(&mut self, statement: &str, rows: Vec<u8>) -> io::Result<u64> {
+        self.batch(statement)?;
+        self.send(PacketType::BulkLoad, rows)?;
+        let tokens = self.response()?;
+        first_error(&tokens)?;
+        let count = |token: &Token| if let Token::Done(d) = token { Some(d.count) } else { None };
+        Ok(tokens.iter().filter_map(count).sum())
+    }
+
     /// Runs a batch to its end and forgets its rows; its first error.
     pub(crate) fn discard(&mut self, text: &str) -> io::Result<()> {
         let mut payload = Vec::new();
@@ -178,6 +199,13 @@ pub(crate) fn packets(kind: PacketType, payload: Vec<u8>) -> Vec<u8> {
     let mut packets = Vec::new();
     frame(kind, PacketStatus::default(), PACKET_BYTES, payload, &mut packets);
     packets
+}
+
+fn first_error(tokens: &[Token]) -> io::Result<()> {
+    match tokens.iter().find_map(|t| if let Token::Error(e) = t { Some(e) } else { None }) {
+        Some(e) => Err(io::Error::other(format!("{}: {}", e.number, e.text))),
+        None => Ok(()),
+    }
 }
 
 fn whole(value: &Value) -> Option<i64> {

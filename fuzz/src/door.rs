@@ -130,6 +130,20 @@ impl Connection for EchoSession {
         true
     }
 
+    fn load(&mut self, rows: &mut dyn session::BulkRows, sink: &mut dyn ResultSink) -> bool {
+        let mut row = vec![types::Value::Null; rows.columns().len()];
+        loop {
+            match rows.next(&mut row) {
+                Ok(true) => {}
+                Ok(false) => return true,
+                Err(e) => {
+                    sink.message(&e);
+                    return true;
+                }
+            }
+        }
+    }
+
     fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {
         self.open &= keep_transaction;
         sink.environment(&EnvironmentChange::ResetDone);

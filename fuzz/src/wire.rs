@@ -205,7 +205,12 @@ fn request(message: &Message) {
             };
             assert_eq!(command, same);
         }
-        Ok(Request::Attention | Request::BulkLoad(_)) => {}
+        Ok(Request::BulkLoad(rows)) => {
+            let Ok(mut rows) = tds::BulkReader::new(rows) else { return };
+            let mut row = vec![types::Value::Null; rows.columns().len()];
+            while let Ok(true) = rows.next_row(&mut row) {}
+        }
+        Ok(Request::Attention) => {}
         Err(e) => refused(e),
     }
 }

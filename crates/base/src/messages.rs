@@ -289,6 +289,10 @@ messages! {
     VIEW_COLUMN_UNNAMED = 4511, 16, "Create View or Function failed because no column name was specified for column {0}.";
     TRUNCATE_NO_TABLE = 4701, 16, "Cannot find the object \"{0}\" because it does not exist or you do not have permissions.";
     TRUNCATE_REFERENCED = 4712, 16, "Cannot truncate table '{0}' because it is being referenced by a FOREIGN KEY constraint.";
+    BULK_PREMATURE_END = 4804, 16, "While reading current row from host, a premature end-of-message was encountered--an incoming data stream was interrupted when the server expected to see more data. The host program may have terminated. Ensure that you are using a supported client application programming interface (API).";
+    BULK_NOT_BEGUN = 4805, 16, "The front-end tool you are using does not support bulk load from host. Use the supported tools for this command.";
+    BULK_COLUMN_LENGTH = 4815, 16, "Received an invalid column length from the bcp client for colid {0}.";
+    BULK_COLUMN_TYPE = 4816, 16, "Invalid column type from bcp client for colid {0}.";
     ADD_COLUMN_NEEDS_VALUE = 4901, 16, "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column '{0}' cannot be added to non-empty table '{1}' because it does not satisfy these conditions.";
     ALTER_TABLE_NOT_FOUND = 4902, 16, "Cannot find the object \"{0}\" because it does not exist or you do not have permissions.";
     CONSTRAINT_NOT_FOUND = 4917, 16, "Constraint '{0}' does not exist.";

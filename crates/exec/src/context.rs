@@ -19,6 +19,15 @@ pub trait RowSink {
     fn row(&mut self, values: &[Value]) -> SqlResult<()>;
 }
 
+/// Gives the rows of a bulk load, as values of variables.
+pub trait RowFeed {
+    /// Sets the variables that the INSERT reads; false behind the last row.
+    ///
+    /// # Errors
+    /// The client's: bytes that are no row.
+    fn next(&mut self, variables: &mut [Value]) -> SqlResult<bool>;
+}
+
 /// Nobody reads rows of statements that give none.
 pub struct NoRows;
 

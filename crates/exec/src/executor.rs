@@ -6,7 +6,7 @@
 
 use crate::build::{Builder, WITHIN};
 use crate::cond::Cond;
-use crate::context::{ExecContext, OperatorCount, Outcome, RowSink};
+use crate::context::{ExecContext, OperatorCount, Outcome, RowFeed, RowSink};
 use crate::expr::Expr;
 use crate::grant::{Grant, Needs};
 use crate::insert::Insert;
@@ -119,6 +119,24 @@ impl Executor {
         self.with_run(context, |body, run| {
             body.run(run, out)?;
             Ok(run.outcome)
+        })
+    }
+
+    /// Runs an INSERT of variables again for each row of a bulk load, as one statement.
+    ///
+    /// # Errors
+    /// What the statement meets, or the client's.
+    pub fn load(
+        &mut self,
+        context: &mut ExecContext<'_>,
+        feed: &mut dyn RowFeed,
+    ) -> SqlResult<Outcome> {
+        self.with_run(context, |body, run| match body {
+            Body::Insert(insert) => {
+                insert.load(run, feed)?;
+                Ok(run.outcome)
+            }
+            _ => Err(SqlError::new(messages::INTERNAL, &[&"a bulk load runs an INSERT"])),
         })
     }
 

@@ -1,5 +1,6 @@
 //! INSERT.
 
+use crate::context::RowFeed;
 use crate::operator::Node;
 use crate::run::Run;
 use crate::target::{Locator, Target, Typed, Written};
@@ -22,6 +23,19 @@ pub(crate) struct Insert {
 impl Insert {
     pub(crate) fn run(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         let locks = self.target.locks(run);
+        self.insert_rows(run, &locks)
+    }
+
+    /// Runs once for each row that gives the variables their values.
+    pub(crate) fn load(&mut self, run: &mut Run<'_>, feed: &mut dyn RowFeed) -> SqlResult<()> {
+        let locks = self.target.locks(run);
+        while feed.next(run.variables)? {
+            self.insert_rows(run, &locks)?;
+        }
+        Ok(())
+    }
+
+    fn insert_rows(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<()> {
         let forgiving = self.target.ignores_duplicates();
         self.target.begin(run)?;
         self.source.open(run)?;
@@ -30,9 +44,9 @@ impl Insert {
             self.fill(run)?;
             self.target.check(run)?;
             let written = if forgiving {
-                self.write_or_take_back(run, &locks)?
+                self.write_or_take_back(run, locks)?
             } else {
-                self.write(run, &locks)?
+                self.write(run, locks)?
             };
             match written {
                 Written::Yes => {

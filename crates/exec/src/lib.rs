@@ -51,7 +51,7 @@ mod virtual_scan;
 mod window;
 
 pub use context::{
-    ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowSink,
+    ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowFeed, RowSink,
 };
 pub use executor::{Executor, run};
 pub use semaphore::{

@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod bulk;
 mod certificate;
 mod connection;
 mod engine;

@@ -1,6 +1,7 @@
 //! A request on its worker: decoded, run, answered; a panic ends it and its connection alone.
 
 use crate::account::Asked;
+use crate::bulk;
 use crate::engine::Engine;
 use crate::link::{Channel, Link};
 use crate::response::Response;
@@ -88,9 +89,10 @@ fn run(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> boo
         Ok(tds::Request::Transaction { command, .. }) => {
             channel.connection.run(Request::Transaction(transaction(command)), response)
         }
-        Ok(tds::Request::BulkLoad(_)) => {
-            refuse(TdsError::Unsupported { feature: "bulk load" }, DoneScope::Statement, response)
-        }
+        Ok(tds::Request::BulkLoad(payload)) => match bulk::Rows::new(payload) {
+            Ok(mut rows) => channel.connection.load(&mut rows, response),
+            Err(e) => fail(&e, DoneScope::Statement, response),
+        },
         // The task answers attentions itself; one that is here has nothing to interrupt.
         Ok(tds::Request::Attention) => true,
         Err(e) => refuse(e, DoneScope::Statement, response),

@@ -318,6 +318,7 @@ fn wire_done(done: Done) -> tds::Done {
         Command::Update => command::UPDATE,
         Command::Delete => command::DELETE,
         Command::Merge => command::MERGE,
+        Command::BulkInsert => command::BULK_INSERT,
         Command::Other => command::NONE,
     };
     match done.rows {

@@ -46,6 +46,7 @@ impl Compiler<'_, '_> {
             }
             K::SetIsolation(level) => StepKind::SetIsolation(level),
             K::SetIdentityInsert { table, on } => StepKind::SetIdentityInsert { table, on },
+            K::InsertBulk(it) => StepKind::AnnounceBulk(it),
             K::Use(name) => StepKind::Use(name.text),
             K::Kill(it) if it.status_only => StepKind::Unsupported("KILL WITH STATUSONLY"),
             K::Kill(it) => StepKind::Kill(self.scalar(it.target, None)),
@@ -150,7 +151,6 @@ fn unsupported(kind: &K) -> Option<&'static str> {
     Some(match kind {
         K::Merge(_) => "MERGE",
         K::BulkInsert(_) => "BULK INSERT",
-        K::InsertBulk(_) => "INSERT BULK",
         K::ExecuteAs(_) => "EXECUTE AS",
         K::Revert => "REVERT",
         K::DeclareCursor(_) => "DECLARE CURSOR",

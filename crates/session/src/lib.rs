@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod activation;
+mod bulk;
 mod cached;
 mod compile;
 mod compile_statement;
@@ -38,6 +39,7 @@ mod temp;
 mod text_size;
 mod transact;
 
+pub use bulk::BulkRows;
 pub use cached::{
     CachedStatement, Views, cached_statements, cached_text, plan_document, statement_at,
 };

@@ -91,7 +91,7 @@ impl Session {
             }
             "NOEXEC" => settings.no_exec = on,
             "PARSEONLY" => settings.parse_only = on,
-            "FMTONLY" if !on => settings.format_only = false,
+            "FMTONLY" => settings.format_only = on,
             // Their OFF is not implemented; it would change what comparisons and strings mean.
             "ANSI_NULLS" | "ANSI_PADDING" | "ANSI_WARNINGS" | "CONCAT_NULL_YIELDS_NULL" if !on => {
                 return Err(unsupported());

@@ -137,7 +137,7 @@ impl Session {
     }
 
     /// The same within the user's transaction or one of its own, undone when it fails.
-    fn within_transaction<T>(
+    pub(crate) fn within_transaction<T>(
         &mut self,
         act: &mut Activation,
         place: PlaceId,

@@ -139,6 +139,8 @@ pub(crate) enum StepKind {
         place: PlaceId,
         until: bool,
     },
+    /// INSERT BULK: rows will come.
+    AnnounceBulk(Box<ast::InsertBulk>),
     Transaction(Box<ast::Transaction>, Option<VariableId>),
     SetOption(Box<ast::SetOption>, Option<PlaceId>),
     SetIsolation(ast::IsolationLevel),

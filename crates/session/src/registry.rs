@@ -34,10 +34,11 @@ pub(crate) enum Doing {
     Begin,
     Commit,
     Rollback,
+    BulkInsert,
     Other,
 }
 
-const DOING: [&str; 12] = [
+const DOING: [&str; 13] = [
     "AWAITING COMMAND",
     "SELECT",
     "INSERT",
@@ -49,6 +50,7 @@ const DOING: [&str; 12] = [
     "BEGIN TRANSACTION",
     "COMMIT TRANSACTION",
     "ROLLBACK TRANSACTION",
+    "BULK INSERT",
     "COMMAND",
 ];
 

@@ -1,6 +1,7 @@
 //! What a client can ask for: text, procedures with parameters, transaction requests.
 
 use crate::ResultSink;
+use crate::bulk::BulkRows;
 use base::SessionId;
 use os::wait::Waiter;
 use std::sync::Arc;
@@ -138,6 +139,10 @@ pub trait Connection: Send {
     /// thing a [`crate::Done`] without MORE (unless the request said `more`). Returns false when
     /// the connection must be closed (severity 20 and up, KILL).
     fn run(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool;
+
+    /// Takes the rows that an INSERT BULK of the request before has announced; answers like
+    /// [`Connection::run`].
+    fn load(&mut self, rows: &mut dyn BulkRows, sink: &mut dyn ResultSink) -> bool;
 
     /// sp_reset_connection: back to the state after login; an open transaction is rolled back
     /// unless `keep_transaction`.

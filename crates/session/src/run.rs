@@ -173,7 +173,11 @@ impl Session {
     }
 
     /// What an error does to the open transaction: nothing, doom, or rollback.
-    fn settle_transaction(&mut self, failure: &mut Failure, caught: bool) -> Result<(), Failure> {
+    pub(crate) fn settle_transaction(
+        &mut self,
+        failure: &mut Failure,
+        caught: bool,
+    ) -> Result<(), Failure> {
         let abort = self.state.settings.is_on(Switches::XACT_ABORT);
         if abort && !failure.spares_transaction {
             failure.dooms = true;
@@ -218,6 +222,9 @@ impl Session {
                 StepKind::Branch { otherwise, .. } => Flow::To(otherwise),
                 _ => Flow::Next,
             });
+        }
+        if settings.format_only && !matches!(step.kind, StepKind::SetOption(..)) {
+            return self.show_format(step, act, out, scope).map(|()| Flow::Next);
         }
         let flow = match &step.kind {
             StepKind::Run(place) => {
@@ -267,6 +274,25 @@ impl Session {
         self.state.rows = 0;
         self.state.error = 0;
         Ok(flow)
+    }
+
+    /// FMTONLY: the columns of every query in the text, whatever its conditions are; nothing runs.
+    fn show_format(
+        &mut self,
+        step: &Step,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let StepKind::Run(place) = &step.kind else { return Ok(()) };
+        let ready = self.ready(act, *place)?;
+        if matches!(ready.plan.statement, Statement::Query(_)) {
+            out.columns(&ready.columns)?;
+            let counts = !self.state.settings.is_on(Switches::NOCOUNT);
+            let rows = counts.then_some(0);
+            out.done(Done { command: Command::Select, rows, ..self.done(scope) });
+        }
+        Ok(())
     }
 
     /// Notes for the views which statement runs.
@@ -326,7 +352,7 @@ impl Session {
         Ok(())
     }
 
-    fn finish_statement(
+    pub(crate) fn finish_statement(
         &mut self,
         outcome: Outcome,
         command: Command,

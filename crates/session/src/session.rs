@@ -1,6 +1,7 @@
 //! `Session`: one connection's state, and the requests it answers.
 
 use crate::activation::{Activation, Activations};
+use crate::bulk::{Bulk, BulkRows};
 use crate::failure::{Failure, Reach};
 use crate::host::Host;
 use crate::meter::{ProcessorClock, Sums};
@@ -37,6 +38,8 @@ pub struct Session {
     pub(crate) idle: Activations,
     pub(crate) prepared: BTreeMap<i32, Prepared>,
     pub(crate) last_handle: i32,
+    /// What the next request brings rows for.
+    pub(crate) bulk: Option<Bulk>,
     /// TRY blocks around the program that runs, in its callers.
     pub(crate) tries: u32,
     /// What the statements of the request took so far.
@@ -77,6 +80,7 @@ impl Session {
             idle: Activations::default(),
             prepared: BTreeMap::new(),
             last_handle: 0,
+            bulk: None,
             tries: 0,
             request_run: Sums::default(),
             processor: ProcessorClock::default(),
@@ -250,8 +254,8 @@ impl Session {
             Request::Batch(_) | Request::Transaction(_) => (DoneScope::Statement, false),
             Request::Call { more, .. } => (DoneScope::Procedure, *more),
         };
-        self.request_run = Sums::default();
-        self.tries = 0;
+        self.begin_answer();
+        self.bulk = None;
         let result = match request {
             Request::Batch(text) => self.batch(&text, &mut out),
             Request::Call { procedure, parameters, .. } => {
@@ -259,14 +263,29 @@ impl Session {
             }
             Request::Transaction(request) => self.transaction_request(request),
         };
-        let failure = result.err().map(|f| self.tell(f, scope, &mut out));
+        self.conclude(result, (scope, more), &mut out)
+    }
+
+    fn begin_answer(&mut self) {
+        self.request_run = Sums::default();
+        self.tries = 0;
+    }
+
+    /// Ends the answer of a request; false when the connection must be closed.
+    fn conclude(
+        &mut self,
+        result: Result<(), Failure>,
+        (scope, more): (DoneScope, bool),
+        out: &mut Output<'_>,
+    ) -> bool {
+        let failure = result.err().map(|f| self.tell(f, scope, out));
         let goes_on = match &failure {
-            Some(f) if f.reach == Reach::Request => self.end_cancelled(&mut out),
+            Some(f) if f.reach == Reach::Request => self.end_cancelled(out),
             Some(f) => f.reach != Reach::Connection,
             None => true,
         };
-        self.end_doomed(&mut out);
-        self.tell_transaction(&mut out);
+        self.end_doomed(out);
+        self.tell_transaction(out);
         let error = failure.is_some_and(|f| f.reach != Reach::Request);
         out.finish(Done { more, error, ..self.done(scope) });
         goes_on
@@ -319,6 +338,23 @@ impl Session {
             work.roll_back().map_err(|e| e.into_sql("tempdb"))?;
         }
         self.roll_back_work()
+    }
+
+    /// Runs a request in its frame: times, and what becomes of a bug.
+    fn answer(
+        &mut self,
+        sink: &mut dyn ResultSink,
+        run: impl FnOnce(&mut Session, &mut dyn ResultSink) -> bool,
+    ) -> bool {
+        let began = self.begin_request();
+        let result = catch_unwind(AssertUnwindSafe(|| run(self, sink)));
+        let goes_on = match result {
+            Ok(goes_on) => goes_on,
+            Err(panic) if os::sched::crashed() => resume_unwind(panic),
+            Err(panic) => self.after_panic(panic.as_ref(), sink),
+        };
+        self.end_request(began);
+        goes_on
     }
 
     fn begin_request(&mut self) -> (u64, u64) {
@@ -446,15 +482,18 @@ impl Connection for Session {
     }
 
     fn run(&mut self, request: Request, sink: &mut dyn ResultSink) -> bool {
-        let began = self.begin_request();
-        let result = catch_unwind(AssertUnwindSafe(|| self.request(request, sink)));
-        let goes_on = match result {
-            Ok(goes_on) => goes_on,
-            Err(panic) if os::sched::crashed() => resume_unwind(panic),
-            Err(panic) => self.after_panic(panic.as_ref(), sink),
-        };
-        self.end_request(began);
-        goes_on
+        self.answer(sink, |s, sink| s.request(request, sink))
+    }
+
+    fn load(&mut self, rows: &mut dyn BulkRows, sink: &mut dyn ResultSink) -> bool {
+        self.answer(sink, |s, sink| {
+            let mut out = Output::new(sink);
+            s.begin_answer();
+            s.state.entry.set_input(Input::batch("INSERT BULK".into()));
+            s.state.entry.set_doing(Doing::BulkInsert);
+            let result = s.load_rows(rows, &mut out);
+            s.conclude(result, (DoneScope::Statement, false), &mut out)
+        })
     }
 
     fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {

@@ -352,6 +352,7 @@ fn kind_of(program: &Program, step: &Step) -> &'static str {
         StepKind::SetIsolation(_) => "SET TRANSACTION ISOLATION LEVEL",
         StepKind::SetIdentityInsert { .. } => "SET IDENTITY_INSERT",
         StepKind::Use(_) => "USE DATABASE",
+        StepKind::AnnounceBulk(_) => "INSERT BULK",
         StepKind::Kill(_) => "KILL",
         StepKind::Shutdown { .. } => "SHUTDOWN",
         StepKind::Definition(it) => definition(&it.kind),

@@ -37,6 +37,8 @@ pub enum Command {
     Delete,
     /// MERGE.
     Merge,
+    /// The rows of INSERT BULK.
+    BulkInsert,
     /// Anything else.
     Other,
 }

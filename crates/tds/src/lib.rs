@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bulk;
 mod decode;
 mod encode;
 mod error;
@@ -31,6 +32,7 @@ mod typeinfo;
 mod version;
 mod writer;
 
+pub use bulk::BulkReader;
 pub use encode::encode_value;
 pub use error::{PARAMETERS_MAX, TdsError, TdsResult, ValueFault};
 pub use headers::Headers;

@@ -429,6 +429,60 @@ func manyRows(t *tally, db *sql.DB) {
 	})
 }
 
+func bulkCopy(t *tally, db *sql.DB) {
+	const columns = "id int NOT NULL PRIMARY KEY, t nvarchar(100) NULL, v varchar(20) NULL, d decimal(12,2) NULL, " +
+		"at datetime2(7) NULL, f float NULL, big bigint NULL, flag bit NULL, b varbinary(50) NULL, m nvarchar(max) NULL"
+	load := func(options mssql.BulkOptions, count int) (int64, error) {
+		txn, err := db.Begin()
+		if err != nil {
+			return 0, err
+		}
+		defer txn.Rollback()
+		s, err := txn.Prepare(mssql.CopyIn("dbo.go_bulk", options, "id", "t", "v", "d", "at", "f", "big", "flag", "b", "m"))
+		if err != nil {
+			return 0, err
+		}
+		at := time.Date(2001, 2, 3, 4, 5, 6, 700, time.UTC)
+		for i := range count {
+			var err error
+			if i%5 == 4 {
+				_, err = s.Exec(i, nil, nil, nil, nil, nil, nil, nil, nil, nil)
+			} else {
+				_, err = s.Exec(i, fmt.Sprint("é", i), fmt.Sprint("v", i), "12.50", at, float64(i)/4, int64(i)<<33,
+					i%2 == 0, []byte{byte(i), 0, 1}, strings.Repeat("long ", i%4000))
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
+		result, err := s.Exec()
+		if err != nil {
+			return 0, err
+		}
+		n, err := result.RowsAffected()
+		return n, errors.Join(err, s.Close(), txn.Commit())
+	}
+	t.run("bulk copy", func() error {
+		err := errors.Join(exec(db, "DROP TABLE IF EXISTS dbo.go_bulk"), exec(db, "CREATE TABLE dbo.go_bulk ("+columns+")"))
+		n, failed := load(mssql.BulkOptions{RowsPerBatch: 1000, Tablock: true}, 3000)
+		var rows, nulls, long, big int64
+		var text, money string
+		scan := db.QueryRow("SELECT COUNT(*), SUM(CASE WHEN t IS NULL AND m IS NULL THEN 1 ELSE 0 END), MAX(LEN(m + 'x')), " +
+			"MAX(big), MAX(CASE id WHEN 7 THEN t + v END), MAX(CASE id WHEN 7 THEN CONVERT(varchar(20), d) END) FROM dbo.go_bulk")
+		err = errors.Join(err, failed, scan.Scan(&rows, &nulls, &long, &big, &text, &money))
+		return errors.Join(err, same(n, int64(3000)), same(rows, int64(3000)), same(nulls, int64(600)),
+			same(long, int64(5*2998+1)), same(big, int64(2998)<<33), same(text, "é7v7"), same(money, "12.50"))
+	})
+	t.run("bulk copy of a key that is there", func() error {
+		_, err := load(mssql.BulkOptions{}, 10)
+		if found := (mssql.Error{}); !errors.As(err, &found) || found.Number != 2627 {
+			return fmt.Errorf("no error 2627: %v", err)
+		}
+		var n int
+		return errors.Join(db.QueryRow("SELECT COUNT(*) FROM dbo.go_bulk").Scan(&n), same(n, 3000), exec(db, "DROP TABLE dbo.go_bulk"))
+	})
+}
+
 func cancellation(t *tally, db *sql.DB) {
 	t.run("cancelled query", func() error {
 		conn, err := db.Conn(context.Background())
@@ -479,6 +533,7 @@ func main() {
 	failures(t, db)
 	resultSets(t, db)
 	manyRows(t, db)
+	bulkCopy(t, db)
 	cancellation(t, db)
 	t.run("clean up", func() error { return exec(db, "DROP TABLE dbo.go_account") })
 	db.Close()

@@ -274,6 +274,19 @@ def many_rows(tally, connection):
     tally.run("many rows in many packets", run)
 
 
+def bulk_copy(tally, connection):
+    def run():
+        execute(connection, "DROP TABLE IF EXISTS dbo.pymssql_bulk")
+        execute(connection, "CREATE TABLE dbo.pymssql_bulk (id int NOT NULL PRIMARY KEY, v varchar(100) NULL, n int NULL)")
+        rows = [(i, f"row {i}", None if i % 3 == 0 else i) for i in range(2000)]
+        connection.bulk_copy("dbo.pymssql_bulk", rows, batch_size=700)
+        connection.commit()
+        same(query(connection, "SELECT id, v, n FROM dbo.pymssql_bulk ORDER BY id"), rows)
+        execute(connection, "DROP TABLE dbo.pymssql_bulk")
+
+    tally.run("bulk copy", run)
+
+
 def time_out(tally):
     def run():
         connection = connect(timeout=1)
@@ -310,6 +323,7 @@ def main():
     errors(tally, connection)
     several_results(tally, connection)
     many_rows(tally, connection)
+    bulk_copy(tally, connection)
     time_out(tally)
     execute(connection, "DROP TABLE IF EXISTS dbo.pymssql_account")
     connection.close()

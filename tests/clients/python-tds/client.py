@@ -268,6 +268,28 @@ def many_rows(tally, connection):
     tally.run("many rows in many packets", run)
 
 
+def bulk_copy(tally, connection):
+    def run():
+        execute(connection, "DROP TABLE IF EXISTS dbo.pytds_bulk")
+        execute(connection, "CREATE TABLE dbo.pytds_bulk (id int NOT NULL PRIMARY KEY, t nvarchar(100) NULL, "
+                            "n int NULL CONSTRAINT pytds_bulk_n DEFAULT 5)")
+        columns = [pytds.Column("id", type=pytds.tds_types.IntType()),
+                   pytds.Column("t", type=pytds.tds_types.NVarCharType(size=100)),
+                   pytds.Column("n", type=pytds.tds_types.IntType())]
+        rows = [(i, f"row {i} " + "é" * 60, None if i % 3 == 0 else i) for i in range(2000)]
+        with connection.cursor() as cursor:
+            cursor.copy_to(data=rows, table_or_view="pytds_bulk", schema="dbo", columns=columns, tablock=True)
+        found = query(connection, "SELECT id, t, n FROM dbo.pytds_bulk ORDER BY id")
+        same(found, [(i, t, 5 if n is None else n) for i, t, n in rows])
+        execute(connection, "TRUNCATE TABLE dbo.pytds_bulk")
+        with connection.cursor() as cursor:
+            cursor.copy_to(data=rows, table_or_view="pytds_bulk", schema="dbo", columns=columns, keep_nulls=True)
+        same(query(connection, "SELECT id, t, n FROM dbo.pytds_bulk ORDER BY id"), rows)
+        execute(connection, "DROP TABLE dbo.pytds_bulk")
+
+    tally.run("bulk copy, NULL as the default and kept", run)
+
+
 def time_out(tally):
     def run():
         connection = connect(timeout=1)
@@ -302,6 +324,7 @@ def main():
     errors(tally, connection)
     several_results(tally, connection)
     many_rows(tally, connection)
+    bulk_copy(tally, connection)
     time_out(tally)
     execute(connection, "DROP TABLE IF EXISTS dbo.pytds_account")
     connection.close()

@@ -24,6 +24,7 @@ mod path_9;
 mod program;
 mod query_1;
 mod query_2;
+mod query_3;
 mod query_4;
 mod query_5;
 mod tls;
@@ -95,6 +96,7 @@ const PROOFS: &[Proof] = &[
     built(10, "the house: layers, tidy, sizes, assertions, READMEs", path_10::run),
     query(1, "joins, sorts and distinct values beyond 128 MB, beside PostgreSQL", query_1::run),
     query(2, "rows met once and found quickly", query_2::run),
+    query(3, "seven queries over tables like TPC-H's, beside PostgreSQL", query_3::run),
     query(4, "random queries: one answer by every plan", query_4::run),
     query(5, "random queries: PostgreSQL's answers", query_5::run),
 ];

@@ -190,6 +190,11 @@ impl Connection for FakeSession {
         true
     }
 
+    fn load(&mut self, _: &mut dyn session::BulkRows, sink: &mut dyn ResultSink) -> bool {
+        sink.message(&SqlError::new(messages::BULK_NOT_BEGUN, &[]));
+        true
+    }
+
     fn reset(&mut self, keep_transaction: bool, sink: &mut dyn ResultSink) {
         if !keep_transaction && self.count > 0 {
             self.rollback(sink);

@@ -1,0 +1,294 @@
+//! INSERT BULK: what a client announces, and the rows that it then sends.
+//!
+//! ```text
+//! batch        INSERT BULK t (a int, b varchar(20)) WITH (TABLOCK)
+//! is kept as   INSERT INTO t WITH (TABLOCK) (a, b) VALUES (@c1, @c2), @c1 int, @c2 varchar(20)
+//! bulk load    each row sets the variables, and the INSERT runs again, all in one statement
+//! ```
+//!
+//! So conversions, defaults, identity and messages are those of INSERT. A column that is listed
+//! takes what the client sends, an identity column too; NULL becomes the column's default unless
+//! KEEP_NULLS is given.
+//!
+//! Invariants
+//!  1. What was announced is for the next request alone.
+//!  2. A load that fails leaves no row of its own.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::plans::{Program, StepKind};
+use crate::session::Session;
+use crate::sink::{Command, DoneScope};
+use crate::state::IdentityInsert;
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Object, Table};
+use exec::RowFeed;
+use plancache::Entry;
+use std::sync::Arc;
+use tsql::ast::{self, SettingValue};
+use types::{Fit, SqlType, Value, coerce_for_column};
+
+/// The rows of a bulk load as they come.
+pub trait BulkRows {
+    /// The types that the client sends, one a column.
+    fn columns(&self) -> &[SqlType];
+
+    /// The next row; false behind the last.
+    ///
+    /// # Errors
+    /// Bytes that are no row.
+    fn next(&mut self, row: &mut [Value]) -> SqlResult<bool>;
+}
+
+/// What an INSERT BULK has announced.
+pub(crate) struct Bulk {
+    program: Arc<Entry<Program>>,
+    columns: usize,
+    /// The table, when its identity column is listed.
+    identity: Option<IdentityInsert>,
+}
+
+/// The options that are obeyed.
+#[derive(Default)]
+struct Options {
+    keep_nulls: bool,
+    table_lock: bool,
+    check: bool,
+}
+
+impl Session {
+    /// Runs INSERT BULK: everything but the rows.
+    pub(crate) fn announce_bulk(&mut self, it: &ast::InsertBulk) -> Result<(), Failure> {
+        let options = options(&it.options)?;
+        let found = self.find_object(&it.table, self.state.database);
+        let Some((database, Object::Table(table))) = found else {
+            let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&it.table]);
+            return Err(Failure::of_binding(e));
+        };
+        if !options.check && !table.checks.is_empty() {
+            let what = "INSERT BULK without CHECK_CONSTRAINTS into a table that has any";
+            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]).into());
+        }
+        let identity = table.identity().map(|c| &table.columns[c]);
+        let listed = identity.is_some_and(|i| it.columns.iter().any(|c| same(&c.name, &i.name)));
+        let identity = listed.then(|| IdentityInsert {
+            database,
+            object: table.object_id,
+            name: table.two_part_name(),
+        });
+        let (parameters, text) = insert_of(it, &table, &options)?;
+        let program = self.with_identity(identity.clone(), |s| {
+            let program = s.prepared_program(&parameters, &text);
+            program.map_err(|mut errors| errors.swap_remove(0))
+        });
+        let program = program.map_err(Failure::of_binding)?;
+        self.bulk = Some(Bulk { program, columns: it.columns.len(), identity });
+        Ok(())
+    }
+
+    /// Takes the rows that an INSERT BULK has announced.
+    pub(crate) fn load_rows(
+        &mut self,
+        rows: &mut dyn BulkRows,
+        out: &mut Output<'_>,
+    ) -> Result<(), Failure> {
+        let Some(bulk) = self.bulk.take() else {
+            return Err(SqlError::new(messages::BULK_NOT_BEGUN, &[]).into());
+        };
+        let declared: Vec<SqlType> =
+            bulk.program.value.variables.iter().map(|v| v.sql_type).collect();
+        check_columns(rows.columns(), &declared[..bulk.columns])?;
+        let mut feed = Feed { from: sent_types(rows.columns()), to: declared, rows };
+        let Bulk { program, identity, .. } = bulk;
+        let result = self.with_identity(identity, |s| s.run_load(&program, &mut feed));
+        match result {
+            Ok(outcome) => {
+                self.state.error = 0;
+                self.state.rows = outcome.rows_affected;
+                self.finish_statement(
+                    outcome,
+                    Command::BulkInsert,
+                    false,
+                    out,
+                    DoneScope::Statement,
+                );
+                Ok(())
+            }
+            Err(failure) => {
+                let mut failure = failure;
+                self.settle_transaction(&mut failure, false)?;
+                Err(failure)
+            }
+        }
+    }
+
+    fn run_load(
+        &mut self,
+        program: &Arc<Entry<Program>>,
+        feed: &mut Feed<'_>,
+    ) -> Result<exec::Outcome, Failure> {
+        let place = program.value.steps.iter().find_map(|step| match step.kind {
+            StepKind::Run(place) => Some(place),
+            _ => None,
+        });
+        let Some(place) = place else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"a bulk load has no INSERT"]).into());
+        };
+        let mut act = self.idle.take(program);
+        let meter = self.meter();
+        let result = self
+            .ready(&mut act, place)
+            .map(|_| ())
+            .and_then(|()| self.within_transaction(&mut act, place, |e, c| e.load(c, feed)));
+        if let Ok(outcome) = &result {
+            self.count_run(&act, place, &meter, outcome.rows_affected);
+        }
+        self.idle.give_back(act);
+        result
+    }
+
+    /// With the identity column of a table open to values, as IDENTITY_INSERT has it.
+    fn with_identity<T>(
+        &mut self,
+        table: Option<IdentityInsert>,
+        run: impl FnOnce(&mut Session) -> T,
+    ) -> T {
+        let Some(table) = table else { return run(self) };
+        let before = self.state.identity_insert.replace(table);
+        self.state.names_version += 1;
+        let result = run(self);
+        self.state.identity_insert = before;
+        self.state.names_version += 1;
+        result
+    }
+}
+
+fn same(a: &ast::Name, b: &str) -> bool {
+    a.text.to_lowercase() == b.to_lowercase()
+}
+
+fn options(list: &[ast::Setting]) -> SqlResult<Options> {
+    let mut options = Options::default();
+    for option in list {
+        let plain = matches!(option.value, SettingValue::None);
+        match &*option.name {
+            "KEEP_NULLS" if plain => options.keep_nulls = true,
+            "TABLOCK" if plain => options.table_lock = true,
+            "CHECK_CONSTRAINTS" if plain => options.check = true,
+            // What the client expects to send: nothing here depends on it.
+            "ROWS_PER_BATCH" | "KILOBYTES_PER_BATCH" => {}
+            name => {
+                let what = format!("INSERT BULK ... WITH ({name})");
+                return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what])
+                    .at_line(option.span.line));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// The parameters and the text of the INSERT.
+fn insert_of(
+    it: &ast::InsertBulk,
+    table: &Table,
+    options: &Options,
+) -> SqlResult<(String, String)> {
+    let (mut parameters, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for (n, column) in it.columns.iter().enumerate() {
+        let declared = bind::declared_type(&column.type_name, 1)?;
+        let number = n + 1;
+        parameters.push(format!("@c{number} {declared}"));
+        names.push(bracketed(&column.name.text));
+        let default = table.columns.iter().find(|c| same(&column.name, &c.name));
+        let default = default.and_then(|c| c.default.as_ref()).filter(|_| !options.keep_nulls);
+        values.push(match default {
+            None => format!("@c{number}"),
+            Some(d) => format!(
+                "CASE WHEN @c{number} IS NULL THEN CAST({} AS {declared}) ELSE @c{number} END",
+                d.text
+            ),
+        });
+    }
+    let hint = if options.table_lock { " WITH (TABLOCK)" } else { "" };
+    let target = match &it.table.schema {
+        _ if names.is_empty() => {
+            return Err(SqlError::new(messages::SYNTAX_NEAR, &[&it.table]));
+        }
+        schema => {
+            let parts = [it.table.database.as_deref(), schema.as_deref()];
+            // An absent schema between two names stands as nothing between two points.
+            let skip = parts.iter().take_while(|p| p.is_none()).count();
+            let parts = parts[skip..].iter().map(|p| p.map_or(String::new(), bracketed));
+            parts.chain([bracketed(&it.table.object)]).collect::<Vec<_>>().join(".")
+        }
+    };
+    let (names, values) = (names.join(", "), values.join(", "));
+    let text = format!("INSERT INTO {target}{hint} ({names}) VALUES ({values})");
+    Ok((parameters.join(", "), text))
+}
+
+fn bracketed(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
+}
+
+/// What arrives: a char of n that was sent shorter is made long enough like a varchar.
+fn sent_types(columns: &[SqlType]) -> Vec<SqlType> {
+    let sent = |&t: &SqlType| match t {
+        SqlType::Char(n) => SqlType::varchar(n),
+        SqlType::NChar(n) => SqlType::nvarchar(n),
+        SqlType::Binary(n) => SqlType::varbinary(n),
+        other => other,
+    };
+    columns.iter().map(sent).collect()
+}
+
+/// 4816 where a column is sent as another type than was announced; 4804 where some are missing.
+fn check_columns(sent: &[SqlType], declared: &[SqlType]) -> SqlResult<()> {
+    if sent.len() != declared.len() {
+        return Err(SqlError::new(messages::BULK_PREMATURE_END, &[]));
+    }
+    for (n, (sent, declared)) in sent.iter().zip(declared).enumerate() {
+        if sent.name() != declared.name() && kin(*sent) != kin(*declared) {
+            return Err(SqlError::new(messages::BULK_COLUMN_TYPE, &[&(n + 1)]));
+        }
+    }
+    Ok(())
+}
+
+/// Types that are sent alike: those of the same number of another kind are not.
+fn kin(sql_type: SqlType) -> &'static str {
+    match sql_type {
+        SqlType::Char(_) | SqlType::VarChar(_) => "varchar",
+        SqlType::NChar(_) | SqlType::NVarChar(_) => "nvarchar",
+        SqlType::Binary(_) | SqlType::VarBinary(_) => "varbinary",
+        other => other.name(),
+    }
+}
+
+/// Rows on their way into the variables of the INSERT.
+struct Feed<'r> {
+    from: Vec<SqlType>,
+    to: Vec<SqlType>,
+    rows: &'r mut dyn BulkRows,
+}
+
+impl RowFeed for Feed<'_> {
+    fn next(&mut self, variables: &mut [Value]) -> SqlResult<bool> {
+        if !self.rows.next(&mut variables[..self.from.len()])? {
+            return Ok(false);
+        }
+        for (n, (&from, &to)) in self.from.iter().zip(&self.to).enumerate() {
+            let value = &mut variables[n];
+            if from == to || value.is_null() {
+                continue;
+            }
+            match coerce_for_column(value, from, to)? {
+                Fit::Fits(fitting) => *value = fitting,
+                Fit::Truncated(_) => {
+                    return Err(SqlError::new(messages::BULK_COLUMN_LENGTH, &[&(n + 1)]));
+                }
+            }
+        }
+        Ok(true)
+    }
+}
