@@ -71,6 +71,10 @@ impl Connection for FakeConnection {
         !text.starts_with("fatal")
     }
 
+    fn load(&mut self, _: &mut dyn session::BulkRows, _: &mut dyn ResultSink) -> bool {
+        true
+    }
+
     fn reset(&mut self, _keep_transaction: bool, _sink: &mut dyn ResultSink) {}
 
     fn waiter(&self) -> Arc<Waiter> {
