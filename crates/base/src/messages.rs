@@ -51,6 +51,7 @@ messages! {
     OPTION_UNKNOWN = 155, 15, "'{0}' is not a recognized {1} option.";
     SYNTAX_NEAR_KEYWORD = 156, 15, "Incorrect syntax near the keyword '{0}'.";
     AGGREGATE_IN_SET = 157, 15, "An aggregate may not appear in the set list of an UPDATE statement.";
+    AGGREGATE_IN_OUTPUT = 158, 15, "An aggregate may not appear in the OUTPUT clause.";
     DROP_INDEX_NAME = 159, 15, "Must specify the table name and index name for the DROP INDEX statement.";
     GROUP_BY_OUTER_ONLY = 164, 15, "Each GROUP BY expression must contain at least one column that is not an outer reference.";
     CREATE_PREFIX_DATABASE = 166, 15, "'{0}' does not allow specifying the database name as a prefix to the object name.";
@@ -102,6 +103,8 @@ messages! {
     INVALID_PARAMETERS_TO_TVF = 313, 16, "An insufficient number of arguments were supplied for the procedure or function {0}.";
     SYNTAX_NEAR_WITH = 319, 15, "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
     HINT_UNKNOWN = 321, 15, "\"{0}\" is not a recognized {1} option. If it is intended as a parameter to a table-valued function or to the CHANGETABLE function, ensure that your database compatibility mode is set to 90.";
+    OUTPUT_INTO_REFERENCE = 332, 16, "The target table '{0}' of the OUTPUT INTO clause cannot be on either side of a (primary key, foreign key) relationship. Found reference constraint '{1}'.";
+    OUTPUT_INTO_CHECK = 333, 16, "The target table '{0}' of the OUTPUT INTO clause cannot have any enabled check constraints or any enabled rules. Found check constraint or rule '{1}'.";
     CTE_NEEDS_SEMICOLON = 336, 15, "Incorrect syntax near '{0}'. If this is intended to be a common table expression, you need to explicitly terminate the previous statement with a semi-colon.";
     IDENTITY_VALUE_DEFAULT = 339, 16, "DEFAULT or NULL are not allowed as explicit identity values.";
     OBJECT_TYPE_UNKNOWN = 343, 15, "Unknown object type '{0}' used in a CREATE, DROP, or ALTER statement.";
@@ -307,6 +310,7 @@ messages! {
     EXPAND_FILE_FAILED = 5149, 16, "MODIFY FILE encountered operating system error {0} while attempting to expand the physical file '{1}'.";
     WINDOW_INTEGER_ORDER = 5308, 16, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     WINDOW_CONSTANT_ORDER = 5309, 16, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
+    MERGE_CLAUSE_AFTER = 5324, 15, "In a MERGE statement, a '{0}' clause with a search condition cannot appear after a '{0}' clause with no search condition.";
     WINDOW_UNKNOWN = 5362, 15, "Window '{0}' is undefined.";
     WINDOW_CYCLE = 5365, 15, "Cyclic window references are not permitted.";
     LOGIN_DATABASE_CHANGED = 5701, 10, "Changed database context to '{0}'.";
@@ -364,6 +368,7 @@ messages! {
     HINTS_NO_PLAN = 8622, 16, "Query processor could not produce a query plan because of the hints defined in this query. Resubmit the query without specifying any hints and without using SET FORCEPLAN.";
     QUERY_MEMORY_TIMEOUT = 8645, 17, "A timeout occurred while waiting for memory resources to execute the query in resource pool '{0}' ({1}). Rerun the query.";
     INDEX_ENTRY_MISSING = 8646, 21, "Unable to find index entry in index ID {0}, of table {1}, in database '{2}'. The indicated index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB or DBCC CHECKTABLE.";
+    MERGE_ROW_TWICE = 8672, 16, "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
     LAG_OFFSET_NEGATIVE = 8730, 16, "Offset parameter for Lag and Lead functions cannot be a negative value.";
     CHECKDB_GAM_AND_SGAM = 8903, 16, "Extent {0} in database ID {1} is allocated in both GAM {2} and SGAM {3}.";
     CHECKDB_ALLOCATED_TWICE = 8904, 16, "Extent {0} in database ID {1} is allocated by more than one allocation object.";
@@ -410,8 +415,11 @@ messages! {
     TRANSLATE_LENGTHS = 9828, 16, "The second and third arguments of the {0} built-in function must contain an equal number of characters.";
     STRING_AGG_TOO_LONG = 9829, 16, "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
     THROW_ARGUMENT = 10704, 15, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
+    SUBQUERY_IN_OUTPUT = 10705, 15, "Subqueries are not allowed in the OUTPUT clause.";
     VALUES_COUNT = 10709, 16, "The number of columns for each row in a table value constructor must be the same.";
+    MERGE_ACTION_NOT_ALLOWED = 10710, 15, "An action of type '{0}' is not allowed in the '{1}' clause of a MERGE statement.";
     MERGE_NEEDS_SEMICOLON = 10713, 15, "A MERGE statement must be terminated by a semi-colon (;).";
+    MERGE_ACTION_TWICE = 10714, 15, "An action of type '{0}' cannot appear more than once in a '{1}' clause of a MERGE statement.";
     WITHIN_GROUP_ONE = 10751, 15, "The ORDER BY in WITHIN GROUP clause of '{0}' function must have exactly one expression.";
     FUNCTION_NOT_WINDOW = 10752, 15, "The function '{0}' may not have a window frame.";
     WINDOW_NEEDS_OVER = 10753, 15, "The function '{0}' must have an OVER clause.";

@@ -97,7 +97,7 @@ impl<'a> Binder<'a> {
             K::Insert(s) => self.insert(s),
             K::Update(s) => self.update(s),
             K::Delete(s) => self.delete(s),
-            K::Merge(_) => Err(unsupported_statement("MERGE")),
+            K::Merge(s) => self.merge(s),
             _ => Err(unsupported_statement("this statement as a plan")),
         }
     }
@@ -245,6 +245,7 @@ fn source_of(statement: &mut Statement<Logical>) -> Option<&mut Logical> {
         Statement::Insert(i) => Some(&mut i.source),
         Statement::Update(u) => Some(&mut u.source),
         Statement::Delete(d) => Some(&mut d.source),
+        Statement::Merge(m) => Some(&mut m.source),
         Statement::Scalar(_) | Statement::Condition(_) => None,
     }
 }

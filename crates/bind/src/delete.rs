@@ -1,6 +1,7 @@
 //! DELETE.
 
 use crate::binder::{Binder, unsupported};
+use crate::output::deleted;
 use crate::referential::{Done, RowSlots};
 use crate::scope::{Clause, Scope};
 use crate::select::filtered;
@@ -12,9 +13,6 @@ use tsql::ast;
 
 impl Binder<'_> {
     pub(crate) fn delete(&mut self, s: &ast::Delete) -> SqlResult<Statement<Logical>> {
-        if let Some(output) = &s.output {
-            return Err(unsupported("OUTPUT", output.span.line));
-        }
         self.options(&s.options)?;
         self.with_ctes(s.with.as_deref(), |b| b.delete_rows(s))
     }
@@ -22,18 +20,28 @@ impl Binder<'_> {
     fn delete_rows(&mut self, s: &ast::Delete) -> SqlResult<Statement<Logical>> {
         let changed = self.changed_rows(&s.target, &s.from, None)?;
         let table = changed.target.table.clone();
+        let no = changed.no;
+        let sources = [vec![deleted(no)], changed.beside()].concat();
         let scope = Scope::new(changed.from.sources, Clause::Where);
         let filter = self.within(scope, |b| b.dml_filter(s.filter.as_ref()))?;
         let mut target = self.target(&changed.target, changed.locks);
         let needed = self.needed_to_delete(&changed.target, &target);
-        let old = self.old_row(changed.no, &table, |n| needed.contains(&n));
-        let filter = self.present(filter, changed.no, &table, &old);
+        let output = match &s.output {
+            Some(o) if changed.through.is_some() => {
+                return Err(unsupported("OUTPUT of a view", o.span.line));
+            }
+            Some(o) => Some(Box::new(self.output(o, sources)?)),
+            None => None,
+        };
+        let old = self.old_row(no, &table, |n| needed.contains(&n));
+        let filter = self.present(filter, no, &table, &old);
         let mut tree = filtered(changed.from.tree, filter);
-        set_target(&mut tree, changed.no, &old);
+        set_target(&mut tree, no, &old);
         let tree = self.dml_top(tree, s.top.as_deref())?;
         let slots = RowSlots { old: &old.columns, new: &[] };
         target.references = self.references(&changed.target, Done::Delete, slots, None)?;
-        let delete = Delete { target, source: tree, old, distinct_rows: changed.joined };
+        let distinct_rows = changed.joined;
+        let delete = Delete { target, source: tree, old, distinct_rows, output };
         Ok(Statement::Delete(Box::new(delete)))
     }
 

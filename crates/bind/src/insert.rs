@@ -22,9 +22,6 @@ struct Given {
 
 impl Binder<'_> {
     pub(crate) fn insert(&mut self, s: &ast::Insert) -> SqlResult<Statement<Logical>> {
-        if let Some(output) = &s.output {
-            return Err(unsupported("OUTPUT", output.span.line));
-        }
         self.options(&s.options)?;
         self.with_ctes(s.with.as_deref(), |b| b.insert_into(s))
     }
@@ -35,7 +32,14 @@ impl Binder<'_> {
         let hints = hint::read(&s.target.hints, Some(&table), self.collation, Use::Insert)?;
         self.refer(&found.database, Object::Table(table.clone()))?;
         let explicit = self.environment.identity_insert == Some(table.object_id);
-        let listed = self.listed_columns(s, &found, through.as_ref(), explicit)?;
+        let seen = through.as_ref();
+        let mut listed = self.listed_columns(&s.columns, &found, seen, explicit)?;
+        if s.columns.is_empty() && !matches!(s.source, InsertSource::DefaultValues) {
+            listed = match seen {
+                Some((no, t)) => t.all(*no, &table)?,
+                None => free_columns(&table),
+            };
+        }
         let mut given = self.given(s, &table, &listed)?;
         if let Some(top) = &s.top {
             let top = self.top(top, &[])?;
@@ -55,12 +59,18 @@ impl Binder<'_> {
         if let Some((no, _)) = &through {
             target.checks.extend(self.view_checks(*no, &new, None));
         }
-        let identity = table.identity().and_then(|column| {
-            let own = table.columns[column].identity?;
-            let explicit = listed.contains(&column);
-            Some(IdentityColumn { column, seed: own.seed, increment: own.increment, explicit })
-        });
-        let insert = Insert { target, source: given.tree, columns, identity };
+        let identity = identity_column(&table, &listed);
+        let output = match &s.output {
+            Some(o) if through.is_some() => {
+                return Err(unsupported("OUTPUT of a view", o.span.line));
+            }
+            Some(o) => {
+                let inserted = self.made_row("inserted", &table, &new, false);
+                Some(Box::new(self.output(o, vec![inserted])?))
+            }
+            None => None,
+        };
+        let insert = Insert { target, source: given.tree, columns, identity, output };
         Ok(Statement::Insert(Box::new(insert)))
     }
 
@@ -80,9 +90,9 @@ impl Binder<'_> {
     }
 
     /// The ordinals of the columns that get values, in the statement's order.
-    fn listed_columns(
+    pub(crate) fn listed_columns(
         &self,
-        s: &ast::Insert,
+        columns: &[ast::ColumnName],
         target: &TargetTable,
         through: Option<&(TableNo, Through)>,
         explicit: bool,
@@ -91,7 +101,7 @@ impl Binder<'_> {
         let identity = table.identity();
         let shown = || table.name.clone();
         let mut listed = Vec::new();
-        for name in &s.columns {
+        for name in columns {
             let line = name.name.line;
             let column = match through {
                 Some((_, t)) => self.through_column(t, &name.name)?,
@@ -114,19 +124,9 @@ impl Binder<'_> {
             if given && !explicit {
                 return Err(SqlError::new(messages::IDENTITY_INSERT_OFF, &[&shown()]));
             }
-            if explicit && !s.columns.is_empty() && !given {
+            if explicit && !columns.is_empty() && !given {
                 return Err(SqlError::new(messages::IDENTITY_VALUE_REQUIRED, &[&shown()]));
             }
-        }
-        if let (true, Some((no, t))) = (s.columns.is_empty(), through)
-            && !matches!(s.source, InsertSource::DefaultValues)
-        {
-            listed = t.all(*no, table)?;
-        } else if s.columns.is_empty() && !matches!(s.source, InsertSource::DefaultValues) {
-            let free = |(n, c): &(usize, &catalog::view::Column)| {
-                c.computed.is_none() && Some(*n) != identity
-            };
-            listed = table.columns.iter().enumerate().filter(free).map(|(n, _)| n).collect();
         }
         Ok(listed)
     }
@@ -166,7 +166,7 @@ impl Binder<'_> {
         Given { values: result.columns.iter().map(value).collect(), tree: result.tree }
     }
 
-    fn value_row(
+    pub(crate) fn value_row(
         &mut self,
         row: &[ast::Expr],
         table: &Table,
@@ -193,7 +193,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    fn insert_columns(
+    pub(crate) fn insert_columns(
         &mut self,
         table: &Table,
         listed: &[usize],
@@ -214,6 +214,22 @@ impl Binder<'_> {
         }
         Ok(columns)
     }
+}
+
+/// The columns that get values when none are listed.
+pub(crate) fn free_columns(table: &Table) -> Vec<usize> {
+    let identity = table.identity();
+    let free =
+        |(n, c): &(usize, &catalog::view::Column)| c.computed.is_none() && Some(*n) != identity;
+    table.columns.iter().enumerate().filter(free).map(|(n, _)| n).collect()
+}
+
+/// The identity column of a target, and whether the statement gives its values.
+pub(crate) fn identity_column(table: &Table, listed: &[usize]) -> Option<IdentityColumn> {
+    let column = table.identity()?;
+    let own = table.columns[column].identity?;
+    let explicit = listed.contains(&column);
+    Some(IdentityColumn { column, seed: own.seed, increment: own.increment, explicit })
 }
 
 /// As many values as columns.

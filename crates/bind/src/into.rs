@@ -172,7 +172,8 @@ impl Binder<'_> {
         });
         let target = crate::target::TargetTable { table, database: found.database };
         let target = self.target(&target, LockHints::default());
-        let insert = Insert { target, source: query.source, columns, identity };
+        let source = query.source;
+        let insert = Insert { target, source, columns, identity, output: None };
         Ok(Statement::Insert(Box::new(insert)))
     }
 

@@ -284,7 +284,7 @@ impl Binder<'_> {
         set_target(&mut source, no, &old);
         let slots = RowSlots { old: &old.columns, new: &[] };
         of.references = self.references(&child, Done::Delete, slots, None)?;
-        let delete = Delete { target: of, source, old, distinct_rows: false };
+        let delete = Delete { target: of, source, old, distinct_rows: false, output: None };
         Ok(FollowUp::Change(Statement::Delete(Box::new(delete))))
     }
 

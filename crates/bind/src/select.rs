@@ -17,12 +17,12 @@ use tsql::ast::{self, ExprKind, GroupElement, SelectItem};
 use types::Collation;
 
 /// An item of the select list.
-struct Item {
-    scalar: Scalar,
-    name: Option<Box<str>>,
-    user_type_id: i32,
-    identity: bool,
-    stored: bool,
+pub(crate) struct Item {
+    pub(crate) scalar: Scalar,
+    pub(crate) name: Option<Box<str>>,
+    pub(crate) user_type_id: i32,
+    pub(crate) identity: bool,
+    pub(crate) stored: bool,
     variable: Option<VariableId>,
 }
 
@@ -162,7 +162,7 @@ impl Binder<'_> {
         Ok(keys)
     }
 
-    fn item(&mut self, item: &SelectItem, out: &mut Vec<Item>) -> SqlResult<()> {
+    pub(crate) fn item(&mut self, item: &SelectItem, out: &mut Vec<Item>) -> SqlResult<()> {
         match item {
             SelectItem::Star(span) => self.star(None, span.line, out),
             SelectItem::QualifiedStar(q) => self.star(Some(q), q.span.line, out),

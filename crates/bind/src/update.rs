@@ -3,6 +3,7 @@
 use crate::binder::{Binder, unsupported};
 use crate::expression::assigning_operator;
 use crate::hint::Use;
+use crate::output::deleted;
 use crate::referential::{Done, RowSlots};
 use crate::scope::{Clause, Columns, Scope, Source};
 use crate::select::filtered;
@@ -41,11 +42,16 @@ pub(crate) struct Parts {
     pub(crate) locks: LockHints,
 }
 
+impl Changed {
+    /// The sources beside the target: what an OUTPUT may name.
+    pub(crate) fn beside(&self) -> Vec<Source> {
+        let own = |s: &&Source| matches!(s.columns, Columns::Reference(no) if no == self.no);
+        self.from.sources.iter().filter(|s| !own(s)).cloned().collect()
+    }
+}
+
 impl Binder<'_> {
     pub(crate) fn update(&mut self, s: &ast::Update) -> SqlResult<Statement<Logical>> {
-        if let Some(output) = &s.output {
-            return Err(unsupported("OUTPUT", output.span.line));
-        }
         self.options(&s.options)?;
         self.with_ctes(s.with.as_deref(), |b| b.update_rows(s))
     }
@@ -54,13 +60,14 @@ impl Binder<'_> {
         let set: Vec<&ast::Name> = s.assignments.iter().filter_map(set_name).collect();
         let changed = self.changed_rows(&s.target, &s.from, Some(&set))?;
         let table = changed.target.table.clone();
+        let beside = changed.beside();
         let scope = Scope::new(changed.from.sources, Clause::Where);
         let (no, locks) = (changed.no, changed.locks);
         let named = Named { source: &changed.source, through: changed.through.as_ref() };
         let (filter, assignments, columns) = self.within(scope, |b| {
             let filter = b.dml_filter(s.filter.as_ref())?;
             b.scopes.last_mut().expect("the scope was opened just now").clause = Clause::Set;
-            let (assignments, columns) = b.assignments(s, &table, &named)?;
+            let (assignments, columns) = b.assignments(&s.assignments, &table, &named)?;
             Ok((filter, assignments, columns))
         })?;
         let old = self.old_row(no, &table, |_| true);
@@ -74,7 +81,18 @@ impl Binder<'_> {
         let new = update.new.iter().copied().flatten();
         let changed_slots: BTreeSet<Slot> = new.filter(|slot| !own.contains(slot)).collect();
         update.target.checks.extend(self.view_checks(no, &update.new, Some(&changed_slots)));
-        let update = Update { distinct_rows: changed.joined, ..update };
+        let output = match &s.output {
+            Some(o) if changed.through.is_some() => {
+                return Err(unsupported("OUTPUT of a view", o.span.line));
+            }
+            Some(o) => {
+                let inserted = self.made_row("inserted", &table, &update.new, false);
+                let sources = [vec![inserted, deleted(no)], beside].concat();
+                Some(Box::new(self.output(o, sources)?))
+            }
+            None => None,
+        };
+        let update = Update { distinct_rows: changed.joined, output, ..update };
         Ok(Statement::Update(Box::new(update)))
     }
 
@@ -98,7 +116,8 @@ impl Binder<'_> {
         target.checks = self.checks(&updated.table, &new, Some(&changed_slots))?;
         let slots = RowSlots { old: &old.columns, new: &new };
         target.references = self.references(updated, Done::Update(&columns), slots, obeyed)?;
-        Ok(Update { target, source, old, new, assignments, distinct_rows: false })
+        let distinct_rows = false;
+        Ok(Update { target, source, old, new, assignments, distinct_rows, output: None })
     }
 
     /// A target that an outer join may leave absent must be there to be changed.
@@ -132,7 +151,7 @@ impl Binder<'_> {
         set: Option<&[&ast::Name]>,
     ) -> SqlResult<Changed> {
         if from.is_empty() {
-            let read = self.read_target(target)?;
+            let read = self.read_target(target, None)?;
             return self.changed(read, 0, target, set);
         }
         let bound = self.from(from)?;
@@ -140,7 +159,7 @@ impl Binder<'_> {
             Some(position) => self.changed(bound, position, target, set),
             None => {
                 // A target that FROM doesn't name stands beside it, unrestricted.
-                let read = self.read_target(target)?;
+                let read = self.read_target(target, None)?;
                 let sources = read.sources.into_iter().chain(bound.sources).collect();
                 let tree = Logical::Join {
                     kind: JoinKind::Inner,
@@ -155,7 +174,11 @@ impl Binder<'_> {
         }
     }
 
-    fn read_target(&mut self, target: &ast::DmlTarget) -> SqlResult<From> {
+    pub(crate) fn read_target(
+        &mut self,
+        target: &ast::DmlTarget,
+        alias: Option<&ast::Name>,
+    ) -> SqlResult<From> {
         if let Some(view) = self.derived_target(target)? {
             return Ok(view);
         }
@@ -174,7 +197,7 @@ impl Binder<'_> {
             }
         };
         let table = found.table.clone();
-        self.read_found(table, &found.database, &name, None, &target.hints, Use::Change)
+        self.read_found(table, &found.database, &name, alias, &target.hints, Use::Change)
     }
 
     /// The source that a target names: by alias, or as the table it is.
@@ -237,7 +260,7 @@ impl Binder<'_> {
         }
     }
 
-    fn changed(
+    pub(crate) fn changed(
         &mut self,
         mut from: From,
         position: usize,
@@ -303,15 +326,15 @@ impl Binder<'_> {
         }
     }
 
-    fn assignments(
+    pub(crate) fn assignments(
         &mut self,
-        s: &ast::Update,
+        assignments: &[ast::Assignment],
         table: &Table,
         named: &Named<'_>,
     ) -> SqlResult<(Vec<Assignment>, BTreeSet<usize>)> {
-        let mut out = Vec::with_capacity(s.assignments.len());
+        let mut out = Vec::with_capacity(assignments.len());
         let mut columns = BTreeSet::new();
-        for a in &s.assignments {
+        for a in assignments {
             let bound = self.assignment(a, table, named);
             let bound = bound.map_err(|e| e.at_line(a.span.line))?;
             if let Some(column) = bound.column
@@ -406,9 +429,9 @@ impl Binder<'_> {
 
 /// A target's names: its source, and how that is the table if it is not.
 #[derive(Clone, Copy)]
-struct Named<'c> {
-    source: &'c Source,
-    through: Option<&'c Through>,
+pub(crate) struct Named<'c> {
+    pub(crate) source: &'c Source,
+    pub(crate) through: Option<&'c Through>,
 }
 
 /// The column that an item of SET changes.

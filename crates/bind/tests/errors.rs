@@ -106,7 +106,6 @@ const CASES: &[(&str, i32, u32)] = &[
     ("insert Customer values (1, 'a', 'b', 'c', 'd')", 8101, 1),
     ("insert Heap (a) values (getdate())", 257, 1),
     ("insert sys.waits values (1, 2)", 259, 1),
-    ("insert Heap output inserted.a values (1, 'x')", 40517, 1),
     // update, delete
     ("update Heap set nope = 1", 207, 1),
     ("update Heap set a = 1,\n a = 2", 264, 2),
@@ -117,7 +116,6 @@ const CASES: &[(&str, i32, u32)] = &[
     ("update Heap set a = 1 from Heap x join Heap y on x.a = y.a", 8154, 1),
     ("delete nothing", 208, 1),
     ("select @i = 1, a from Heap", 141, 1),
-    ("merge Heap using Dup on a = k when matched then delete;", 40510, 1),
     // limits
     ("with c as (select 1 a union all select a from c) select * from c", 40517, 1),
     ("select xact_state() from Heap pivot (max(a) for b in ([x])) p", 40517, 1),

@@ -13,11 +13,13 @@ use crate::expr::{DEPTH_MAX, Expr, too_deep};
 use crate::filter::{Filter, StartupFilter};
 use crate::hash_aggregate::HashAggregate;
 use crate::hash_join::HashJoin;
-use crate::insert::Insert;
+use crate::insert::{Insert, RowInsert};
 use crate::lookup::Lookup;
 use crate::loops::Loops;
+use crate::merge::{Action, Clause, Merge};
 use crate::merge_join::MergeJoin;
 use crate::operator::{Node, Operator};
+use crate::output::Output;
 use crate::reader::Reader;
 use crate::referential::{self, Changed, FollowUp};
 use crate::rows::RowBuffer;
@@ -34,7 +36,9 @@ use crate::update::{Assignment, Delete, Update, kept_slots};
 use crate::virtual_scan::VirtualScan;
 use crate::window::Window;
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
-use plan::{ColumnSource, JoinKind, Physical, PhysicalPlan, Scalar, Slot, SortKey, Statement};
+use plan::{
+    ColumnSource, JoinKind, MergeAction, Physical, PhysicalPlan, Scalar, Slot, SortKey, Statement,
+};
 
 /// Makes operators of a plan.
 pub(crate) struct Builder {
@@ -116,8 +120,10 @@ impl Builder {
                     target,
                     old: delete.old.clone(),
                     distinct_rows: delete.distinct_rows,
+                    output: self.output(delete.output.as_deref())?,
                 }))
             }
+            Statement::Merge(merge) => Body::Merge(Box::new(self.merge(merge)?)),
             Statement::Scalar(x) => Body::Scalar(Expr::new(x)?),
             Statement::Condition(p) => Body::Condition(Cond::new(p)?),
         })
@@ -163,11 +169,22 @@ impl Builder {
             self.changed_rows.resize_with(self.changed_rows.len().max(id + 1), || None);
             self.changed_rows[id] = referential::buffer(&kept.slots);
         }
-        let verb = *self.verb.get_or_insert(verb);
-        Target::new(target, hobts, verb)
+        let statement = *self.verb.get_or_insert(verb);
+        Target::new(target, hobts, verb, statement)
     }
 
     fn insert(&mut self, insert: &plan::Insert<Physical>) -> SqlResult<Insert> {
+        let into = self.row_insert(&insert.target, &insert.columns, insert.identity)?;
+        let output = self.output(insert.output.as_deref())?;
+        Ok(Insert { source: self.node(&insert.source)?, into, output })
+    }
+
+    fn row_insert(
+        &mut self,
+        target: &plan::Target,
+        columns: &[plan::InsertColumn],
+        identity: Option<plan::IdentityColumn>,
+    ) -> SqlResult<RowInsert> {
         let column = |c: &plan::InsertColumn| {
             let value = match &c.source {
                 ColumnSource::Value(x) => Some(Typed::new(x)?),
@@ -175,19 +192,27 @@ impl Builder {
             };
             Ok((c.slot, value))
         };
-        let slots: Vec<Option<Slot>> = insert.columns.iter().map(|c| Some(c.slot)).collect();
-        let target = self.target(&insert.target, "INSERT")?;
+        let slots: Vec<Option<Slot>> = columns.iter().map(|c| Some(c.slot)).collect();
+        let target = self.target(target, "INSERT")?;
         target.check_slots(None, Some(&slots))?;
-        Ok(Insert {
-            source: self.node(&insert.source)?,
-            target,
-            columns: insert.columns.iter().map(column).collect::<SqlResult<_>>()?,
-            slots,
-            identity: insert.identity,
-        })
+        let columns = columns.iter().map(column).collect::<SqlResult<_>>()?;
+        Ok(RowInsert { target, columns, slots, identity })
     }
 
-    fn update(&mut self, update: &plan::Update<Physical>) -> SqlResult<Update> {
+    fn output(&mut self, output: Option<&plan::Output>) -> SqlResult<Option<Output>> {
+        let Some(output) = output else { return Ok(None) };
+        let into = match &output.into {
+            Some(i) => Some(self.row_insert(&i.target, &i.columns, i.identity)?),
+            None => None,
+        };
+        let sent = match &output.sent {
+            Some(s) => Some(s.values.iter().map(Expr::new).collect::<SqlResult<_>>()?),
+            None => None,
+        };
+        Ok(Some(Output { sent, into, row: Vec::new() }))
+    }
+
+    fn assignments(assignments: &[plan::Assignment]) -> SqlResult<Vec<Assignment>> {
         let assignment = |a: &plan::Assignment| {
             Ok(Assignment {
                 column: a.column,
@@ -195,18 +220,72 @@ impl Builder {
                 value: Typed::new(&a.value)?,
             })
         };
+        assignments.iter().map(assignment).collect()
+    }
+
+    fn update(&mut self, update: &plan::Update<Physical>) -> SqlResult<Update> {
         let target = self.target(&update.target, "UPDATE")?;
         target.check_slots(Some(&update.old), Some(&update.new))?;
         let gathers = target.moves_unique_keys() && !gives_one_row(&update.source);
+        let output = update.output.as_deref();
         Ok(Update {
             source: self.node(&update.source)?,
             target,
             old: update.old.clone(),
             new: update.new.clone(),
-            assignments: update.assignments.iter().map(assignment).collect::<SqlResult<_>>()?,
+            assignments: Self::assignments(&update.assignments)?,
             distinct_rows: update.distinct_rows,
             gathers,
-            gathered: RowBuffer::new(kept_slots(&update.old, &update.new)),
+            gathered: RowBuffer::new(kept_slots(&update.old, &update.new, output)),
+            output: self.output(output)?,
+        })
+    }
+
+    fn merge(&mut self, merge: &plan::Merge<Physical>) -> SqlResult<Merge> {
+        self.verb = Some("MERGE");
+        let mut clauses = Vec::with_capacity(merge.clauses.len());
+        let mut insert = None;
+        let inserts = merge.inserts.as_ref().unwrap_or(&merge.target);
+        for clause in &merge.clauses {
+            let action = match &clause.action {
+                MergeAction::Update(set) => Action::Update(Self::assignments(set)?),
+                MergeAction::Delete => Action::Delete,
+                MergeAction::Insert(values) => {
+                    let column = |(slot, source): (&Option<Slot>, &ColumnSource)| {
+                        let slot = (*slot)?;
+                        Some(plan::InsertColumn { slot, source: source.clone() })
+                    };
+                    let columns: Vec<_> = merge.new.iter().zip(values).filter_map(column).collect();
+                    insert = Some(self.row_insert(inserts, &columns, merge.identity)?);
+                    Action::Insert
+                }
+            };
+            let condition = Cond::new(&clause.condition)?;
+            clauses.push(Clause { when: clause.when, condition, action });
+        }
+        let target = self.target(&merge.target, "UPDATE")?;
+        let deletes = match &merge.deletes {
+            Some(deletes) => Some(self.target(deletes, "DELETE")?),
+            None => None,
+        };
+        target.check_slots(Some(&merge.old), Some(&merge.new))?;
+        let mut kept = kept_slots(&merge.old, &merge.new, merge.output.as_deref());
+        kept.push(merge.clause);
+        Ok(Merge {
+            source: self.node(&merge.source)?,
+            target,
+            deletes,
+            old: merge.old.clone(),
+            new: merge.new.clone(),
+            has_target: merge.has_target,
+            has_source: merge.has_source,
+            clauses,
+            insert,
+            top: merge.top.as_ref().map(Typed::new).transpose()?,
+            clause: merge.clause,
+            action: merge.action,
+            output: self.output(merge.output.as_deref())?,
+            gathered: RowBuffer::new(kept),
         })
     }
 

@@ -92,6 +92,8 @@ pub struct ExecContext<'a> {
     pub grant: GrantTerms<'a>,
     /// The session's isolation level; hints go before it.
     pub isolation: Isolation,
+    /// SET ROWCOUNT: how many rows a change or an assignment takes at most.
+    pub row_limit: Option<u64>,
 }
 
 /// What a statement did.

@@ -10,6 +10,7 @@ use crate::context::{ExecContext, OperatorCount, Outcome, RowFeed, RowSink};
 use crate::expr::Expr;
 use crate::grant::{Grant, Needs};
 use crate::insert::Insert;
+use crate::merge::Merge;
 use crate::operator::Node;
 use crate::referential::FollowUp;
 use crate::rows::RowBuffer;
@@ -61,6 +62,7 @@ pub(crate) enum Body {
     Insert(Box<Insert>),
     Update(Box<Update>),
     Delete(Box<Delete>),
+    Merge(Box<Merge>),
     Scalar(Expr),
     Condition(Cond),
 }
@@ -84,7 +86,11 @@ impl Executor {
         let body = builder.body(&plan.statement)?;
         let subplans = builder.subplans(plan)?;
         let follow_ups = builder.follow_ups(plan)?;
-        let gathers = matches!(&body, Body::Update(update) if update.gathers);
+        let gathers = match &body {
+            Body::Update(update) => update.gathers,
+            Body::Merge(_) => true,
+            _ => false,
+        };
         Ok(Executor {
             body,
             subplans,
@@ -275,16 +281,19 @@ impl Body {
             Body::Scalar(_) | Body::Condition(_) => {
                 Err(SqlError::new(messages::INTERNAL, &[&"an expression gives no rows"]))
             }
-            Body::Insert(_) | Body::Update(_) | Body::Delete(_) => self.change(run),
+            Body::Insert(_) | Body::Update(_) | Body::Delete(_) | Body::Merge(_) => {
+                self.change(run, out)
+            }
         }
     }
 
     /// Runs a change of rows.
-    pub(crate) fn change(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+    pub(crate) fn change(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         match self {
-            Body::Insert(insert) => insert.run(run),
-            Body::Update(update) => update.run(run),
-            Body::Delete(delete) => delete.run(run),
+            Body::Insert(insert) => insert.run(run, out),
+            Body::Update(update) => update.run(run, out),
+            Body::Delete(delete) => delete.run(run, out),
+            Body::Merge(merge) => merge.run(run, out),
             _ => Err(SqlError::new(messages::INTERNAL, &[&"a follow-up changes no rows"])),
         }
     }
@@ -299,6 +308,10 @@ impl Body {
                 update.gathered.drop_rows();
             }
             Body::Delete(delete) => delete.source.close(),
+            Body::Merge(merge) => {
+                merge.source.close();
+                merge.gathered.drop_rows();
+            }
             Body::Scalar(_) | Body::Condition(_) => {}
         }
     }
@@ -307,7 +320,7 @@ impl Body {
 /// `SELECT @v = …`
 fn assign(source: &mut Node, assignments: &[(usize, Expr)], run: &mut Run<'_>) -> SqlResult<()> {
     source.open(run)?;
-    while source.next(run)? {
+    while run.takes_more(0) && source.next(run)? {
         run.tick()?;
         for (variable, x) in assignments {
             run.variables[*variable] = x.eval(run)?;

@@ -1,18 +1,19 @@
 //! INSERT.
 
-use crate::context::RowFeed;
+use crate::context::{NoRows, RowFeed, RowSink};
 use crate::operator::Node;
+use crate::output::Output;
 use crate::run::Run;
 use crate::target::{Locator, Target, Typed, Written};
+use crate::update::changed;
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
 use plan::{IdentityColumn, Slot};
 use types::{Decimal, SqlType, Value, convert, fit_number};
 
-/// An INSERT ready to run.
-pub(crate) struct Insert {
+/// Rows put into a table one by one.
+pub(crate) struct RowInsert {
     pub(crate) target: Target,
-    pub(crate) source: Node,
     /// By column: its slot, and its value; the identity's has none.
     pub(crate) columns: Vec<(Slot, Option<Typed>)>,
     /// The same slots, as the target wants them.
@@ -20,43 +21,61 @@ pub(crate) struct Insert {
     pub(crate) identity: Option<IdentityColumn>,
 }
 
+/// An INSERT ready to run.
+pub(crate) struct Insert {
+    pub(crate) into: RowInsert,
+    pub(crate) source: Node,
+    pub(crate) output: Option<Output>,
+}
+
 impl Insert {
-    pub(crate) fn run(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
-        let locks = self.target.locks(run);
-        self.insert_rows(run, &locks)
+    pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
+        let locks = self.into.target.locks(run);
+        self.insert_rows(run, &locks, out)
     }
 
     /// Runs once for each row that gives the variables their values.
     pub(crate) fn load(&mut self, run: &mut Run<'_>, feed: &mut dyn RowFeed) -> SqlResult<()> {
-        let locks = self.target.locks(run);
+        let locks = self.into.target.locks(run);
         while feed.next(run.variables)? {
-            self.insert_rows(run, &locks)?;
+            self.insert_rows(run, &locks, &mut NoRows)?;
         }
         Ok(())
     }
 
-    fn insert_rows(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<()> {
-        let forgiving = self.target.ignores_duplicates();
-        self.target.begin(run)?;
+    fn insert_rows(
+        &mut self,
+        run: &mut Run<'_>,
+        locks: &LockPlan,
+        out: &mut dyn RowSink,
+    ) -> SqlResult<()> {
+        self.into.target.begin(run)?;
         self.source.open(run)?;
-        while self.source.next(run)? {
+        while run.takes_more(0) && self.source.next(run)? {
             run.tick()?;
-            self.fill(run)?;
-            self.target.check(run)?;
-            let written = if forgiving {
-                self.write_or_take_back(run, locks)?
-            } else {
-                self.write(run, locks)?
-            };
-            match written {
-                Written::Yes => {
-                    run.outcome.rows_affected += 1;
-                    self.target.written(run)?;
-                }
+            self.into.compute(run)?;
+            match self.into.put(run, locks)? {
+                Written::Yes => changed(run, &self.into.target, &mut self.output, out)?,
                 Written::Duplicate | Written::Vanished => run.outcome.duplicates_ignored = true,
             }
         }
-        self.target.finish(run)
+        self.into.target.finish(run)
+    }
+}
+
+impl RowInsert {
+    /// Computes the new row and tests it.
+    pub(crate) fn compute(&self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.fill(run)?;
+        self.target.check(run)
+    }
+
+    /// Writes it.
+    pub(crate) fn put(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
+        match self.target.ignores_duplicates() {
+            true => self.write_or_take_back(run, locks),
+            false => self.write(run, locks),
+        }
     }
 
     /// Computes the new row.

@@ -9,6 +9,7 @@
 //!     while it works.
 
 use crate::cond::Cond;
+use crate::context::NoRows;
 use crate::executor::Body;
 use crate::operator::{Node, Operator};
 use crate::rows::RowBuffer;
@@ -59,7 +60,7 @@ impl FollowUp {
             FollowUp::Change(body) => {
                 // Only rows that the statement names are counted.
                 let rows = run.outcome.rows_affected;
-                body.change(run)?;
+                body.change(run, &mut NoRows)?;
                 run.outcome.rows_affected = rows;
                 Ok(())
             }
@@ -112,7 +113,7 @@ impl Target {
     fn check_foreign(&self, run: &mut Run<'_>, n: usize) -> SqlResult<()> {
         if self.referential.checks[n].eval(run)? == Some(false) {
             let conflict = &self.table.references.checks[n].conflict;
-            return Err(conflict_error(self.verb(), conflict, &self.table.database_name));
+            return Err(conflict_error(self.statement(), conflict, &self.table.database_name));
         }
         Ok(())
     }

@@ -47,6 +47,7 @@ pub(crate) struct Run<'r> {
     /// Answers of functions that have one for the whole run, by the address of their call.
     pub(crate) once: Vec<(usize, Value)>,
     isolation: Isolation,
+    row_limit: Option<u64>,
     grant: Grant<'r>,
     ticks: u32,
 }
@@ -83,6 +84,7 @@ impl<'r> Run<'r> {
             outcome: Outcome::default(),
             once: Vec::new(),
             isolation: context.isolation,
+            row_limit: context.row_limit,
             grant: lent.grant,
             ticks: 0,
         }
@@ -117,6 +119,12 @@ impl<'r> Run<'r> {
             true => self.private.as_mut().expect("the session opened it for this plan"),
             false => self.work,
         }
+    }
+
+    /// SET ROWCOUNT: whether another row is to be changed, with some gathered already.
+    #[inline]
+    pub(crate) fn takes_more(&self, gathered: u64) -> bool {
+        self.row_limit.is_none_or(|limit| self.outcome.rows_affected + gathered < limit)
     }
 
     /// The value in a slot.

@@ -24,8 +24,10 @@ pub(crate) struct Target {
     key_limits: Vec<Option<usize>>,
     checks: Vec<Cond>,
     pub(crate) referential: Referential,
-    /// INSERT, UPDATE or DELETE, as messages name it.
+    /// What is done to its rows: INSERT, UPDATE or DELETE.
     verb: &'static str,
+    /// The statement that does it, or that led to it.
+    statement: &'static str,
     row: Stored,
     key: Stored,
 }
@@ -78,6 +80,7 @@ impl Target {
         table: &plan::Target,
         hobts: Vec<usize>,
         verb: &'static str,
+        statement: &'static str,
     ) -> SqlResult<Target> {
         assert_eq!(hobts.len(), table.indexes.len(), "every index has its hobt");
         Ok(Target {
@@ -92,6 +95,7 @@ impl Target {
                 .collect::<SqlResult<_>>()?,
             referential: Referential::new(&table.references)?,
             verb,
+            statement,
             row: Stored::default(),
             key: Stored::default(),
         })
@@ -126,8 +130,8 @@ impl Target {
     }
 
     /// INSERT, UPDATE or DELETE: what the statement is, also where this is a follow-up of it.
-    pub(crate) fn verb(&self) -> &'static str {
-        self.verb
+    pub(crate) fn statement(&self) -> &'static str {
+        self.statement
     }
 
     /// A value on its way into a column: converted, 2628 and 515 judged.
@@ -176,7 +180,7 @@ impl Target {
         let table = if self.private { t.table_name.to_string() } else { t.two_part_name() };
         SqlError::new(
             messages::CONSTRAINT_CONFLICT,
-            &[&self.verb, &"CHECK", &check.name, &t.database_name, &table, &column],
+            &[&self.statement, &"CHECK", &check.name, &t.database_name, &table, &column],
         )
     }
 

@@ -4,11 +4,13 @@
 //! key they are gathered first: all old keys go, then all new ones come, so that
 //! `SET id = id + 1` meets no key that is about to move itself.
 
+use crate::context::RowSink;
 use crate::operator::Node;
-use crate::reader::hint_of;
+use crate::output::Output;
+use crate::row_change::RowSlots;
 use crate::rows::RowBuffer;
 use crate::run::Run;
-use crate::target::{Locator, RowChange, Target, Typed, Written};
+use crate::target::{Locator, Target, Typed};
 use access::LockPlan;
 use base::SqlResult;
 use foldhash::fast::FixedState;
@@ -17,7 +19,7 @@ use plan::{OldRow, Slot};
 use types::{SqlType, convert};
 
 /// Rows that a join has brought already, by the key of their base row.
-type Seen = HashSet<Box<[u8]>, FixedState>;
+pub(crate) type Seen = HashSet<Box<[u8]>, FixedState>;
 
 /// One item of SET.
 pub(crate) struct Assignment {
@@ -37,100 +39,107 @@ pub(crate) struct Update {
     /// Rows are gathered before any is changed.
     pub(crate) gathers: bool,
     pub(crate) gathered: RowBuffer,
+    pub(crate) output: Option<Output>,
+}
+
+/// A row more has been changed.
+pub(crate) fn changed(
+    run: &mut Run<'_>,
+    target: &Target,
+    output: &mut Option<Output>,
+    out: &mut dyn RowSink,
+) -> SqlResult<()> {
+    run.outcome.rows_affected += 1;
+    target.written(run)?;
+    match output {
+        Some(output) => output.row(run, out),
+        None => Ok(()),
+    }
 }
 
 /// Whether the row at hand comes for the first time.
-fn is_first(target: &mut Target, run: &Run<'_>, old: &OldRow, seen: &mut Seen) -> bool {
+pub(crate) fn is_first(target: &mut Target, run: &Run<'_>, old: &OldRow, seen: &mut Seen) -> bool {
     let locator = Locator::of(run, old);
     seen.insert(target.base_key(run, &old.columns, &locator))
 }
 
+/// Evaluates SET in the order of the text.
+pub(crate) fn assign(
+    run: &mut Run<'_>,
+    target: &Target,
+    new: &[Option<Slot>],
+    assignments: &[Assignment],
+) -> SqlResult<()> {
+    for a in assignments {
+        let mut value = a.value.expr.eval(run)?;
+        let mut of_type = a.value.sql_type;
+        if let Some(column) = a.column {
+            value = target.fit(value, of_type, column)?;
+            of_type = target.table.columns[column].sql_type;
+            if let Some(slot) = new[column] {
+                run.set(slot, value.clone());
+            }
+        }
+        if let Some((variable, to)) = a.variable {
+            run.variables[variable] = match of_type == to {
+                true => value,
+                false => convert(&value, of_type, to, 0)?,
+            };
+        }
+    }
+    Ok(())
+}
+
 impl Update {
-    pub(crate) fn run(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+    pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.target.locks(run);
         let mut seen = Seen::default();
         self.gathered.clear(run);
         self.target.begin(run)?;
         self.source.open(run)?;
-        while self.source.next(run)? {
+        while run.takes_more(self.gathered.total()) && self.source.next(run)? {
             run.tick()?;
             if self.distinct_rows && !is_first(&mut self.target, run, &self.old, &mut seen) {
                 continue;
             }
-            self.assign(run)?;
+            assign(run, &self.target, &self.new, &self.assignments)?;
             self.target.check(run)?;
             if self.gathers {
                 self.gathered.push(run)?;
             } else {
-                self.change(run, &locks)?;
+                self.change(run, &locks, out)?;
             }
         }
         if self.gathers {
-            self.change_gathered(run, &locks)?;
+            self.change_gathered(run, &locks, out)?;
         }
         self.target.finish(run)
     }
 
-    /// Evaluates SET in the order of the text.
-    fn assign(&self, run: &mut Run<'_>) -> SqlResult<()> {
-        for a in &self.assignments {
-            let mut value = a.value.expr.eval(run)?;
-            let mut of_type = a.value.sql_type;
-            if let Some(column) = a.column {
-                value = self.target.fit(value, of_type, column)?;
-                of_type = self.target.table.columns[column].sql_type;
-                if let Some(slot) = self.new[column] {
-                    run.set(slot, value.clone());
-                }
-            }
-            if let Some((variable, to)) = a.variable {
-                run.variables[variable] = match of_type == to {
-                    true => value,
-                    false => convert(&value, of_type, to, 0)?,
-                };
-            }
-        }
-        Ok(())
-    }
-
     /// Changes the row at hand.
-    fn change(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<()> {
-        let old = Locator::of(run, &self.old);
-        let hint = self.old.hint.and_then(|slot| hint_of(run.slot(slot)));
-        let mut new = old.clone();
-        for index in 0..self.target.index_count() {
-            let at = &self.target.table.indexes[index];
-            if !at.affected && index != 0 {
-                continue;
-            }
-            let moves = at.key_changes && index == 0;
-            if moves {
-                // The sink chooses the uniquifier of the new key.
-                new = Locator::NONE;
-            }
-            let change = RowChange {
-                old: &self.old.columns,
-                new: &self.new,
-                old_locator: &old,
-                new_locator: &new,
-                hint,
-            };
-            match self.target.update(run, index, &change, locks)? {
-                // A heap row may have got another place.
-                Ok(of_base) if moves || (index == 0 && of_base.has_rid()) => new = of_base,
-                Ok(_) => {}
-                Err(_) => return Ok(()),
-            }
+    fn change(
+        &mut self,
+        run: &mut Run<'_>,
+        locks: &LockPlan,
+        out: &mut dyn RowSink,
+    ) -> SqlResult<()> {
+        let slots = RowSlots { old: &self.old, new: &self.new };
+        match self.target.change_row(run, slots, locks)? {
+            true => changed(run, &self.target, &mut self.output, out),
+            false => Ok(()),
         }
-        run.outcome.rows_affected += 1;
-        self.target.written(run)
     }
 
-    fn change_gathered(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<()> {
+    fn change_gathered(
+        &mut self,
+        run: &mut Run<'_>,
+        locks: &LockPlan,
+        out: &mut dyn RowSink,
+    ) -> SqlResult<()> {
         self.gathered.rewind()?;
         if self.gathered.total() == 1 {
             self.gathered.next(run)?;
-            return self.change(run, locks);
+            return self.change(run, locks, out);
         }
         let mut vanished: HashSet<u64, FixedState> = HashSet::default();
         let mut moved: HashMap<u64, Locator, FixedState> = HashMap::default();
@@ -138,7 +147,8 @@ impl Update {
         while self.gathered.next(run)? {
             run.tick()?;
             let old = Locator::of(run, &self.old);
-            match self.take_away(run, &old, locks)? {
+            let slots = RowSlots { old: &self.old, new: &self.new };
+            match self.target.take_away(run, slots, locks)? {
                 None => drop(vanished.insert(row)),
                 Some(new) if new != old => drop(moved.insert(row, new)),
                 Some(_) => {}
@@ -151,71 +161,13 @@ impl Update {
             run.tick()?;
             if !vanished.contains(&row) {
                 let locator = moved.remove(&row).unwrap_or_else(|| Locator::of(run, &self.old));
-                self.give_back(run, locator, locks)?;
-                run.outcome.rows_affected += 1;
-                self.target.written(run)?;
+                let slots = RowSlots { old: &self.old, new: &self.new };
+                self.target.give_back(run, slots, locator, locks)?;
+                changed(run, &self.target, &mut self.output, out)?;
             }
             row += 1;
         }
         self.gathered.clear(run);
-        Ok(())
-    }
-
-    /// First pass: old keys that move are deleted, rows that stay are changed in place.
-    /// The base row's locator then, unless it had vanished.
-    fn take_away(
-        &mut self,
-        run: &mut Run<'_>,
-        old: &Locator,
-        locks: &LockPlan,
-    ) -> SqlResult<Option<Locator>> {
-        let mut new = old.clone();
-        let hint = self.old.hint.and_then(|slot| hint_of(run.slot(slot)));
-        for index in 0..self.target.index_count() {
-            let at = &self.target.table.indexes[index];
-            let (affected, moves) = (at.affected || index == 0, at.key_changes);
-            let change = RowChange {
-                old: &self.old.columns,
-                new: &self.new,
-                old_locator: old,
-                new_locator: &new,
-                hint,
-            };
-            if affected && moves {
-                if self.target.delete(run, index, &change, locks)? == Written::Vanished {
-                    return Ok(None);
-                }
-            } else if affected {
-                match self.target.update(run, index, &change, locks)? {
-                    Ok(of_base) if index == 0 && of_base.has_rid() => new = of_base,
-                    Ok(_) => {}
-                    Err(_) => return Ok(None),
-                }
-            }
-        }
-        Ok(Some(new))
-    }
-
-    /// Second pass: new keys are inserted.
-    fn give_back(
-        &mut self,
-        run: &mut Run<'_>,
-        mut locator: Locator,
-        locks: &LockPlan,
-    ) -> SqlResult<()> {
-        for index in 0..self.target.index_count() {
-            let at = &self.target.table.indexes[index];
-            if !(at.affected || index == 0) || !at.key_changes {
-                continue;
-            }
-            let known = if index == 0 { &Locator::NONE } else { &locator };
-            let inserted = self.target.insert(run, index, &self.new, known, locks)?;
-            if let Ok(of_base) = inserted
-                && index == 0
-            {
-                locator = of_base;
-            }
-        }
         Ok(())
     }
 }
@@ -226,48 +178,38 @@ pub(crate) struct Delete {
     pub(crate) source: Node,
     pub(crate) old: OldRow,
     pub(crate) distinct_rows: bool,
+    pub(crate) output: Option<Output>,
 }
 
 impl Delete {
-    pub(crate) fn run(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+    pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.target.locks(run);
         let mut seen = Seen::default();
         self.target.begin(run)?;
         self.source.open(run)?;
-        while self.source.next(run)? {
+        while run.takes_more(0) && self.source.next(run)? {
             run.tick()?;
             if self.distinct_rows && !is_first(&mut self.target, run, &self.old, &mut seen) {
                 continue;
             }
-            self.remove(run, &locks)?;
-        }
-        self.target.finish(run)
-    }
-
-    fn remove(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<()> {
-        let old = Locator::of(run, &self.old);
-        let change = RowChange {
-            old: &self.old.columns,
-            new: &[],
-            old_locator: &old,
-            new_locator: &old,
-            hint: self.old.hint.and_then(|slot| hint_of(run.slot(slot))),
-        };
-        for index in 0..self.target.index_count() {
-            if self.target.delete(run, index, &change, locks)? == Written::Vanished {
-                return Ok(());
+            if self.target.remove_row(run, &self.old, &locks)? {
+                changed(run, &self.target, &mut self.output, out)?;
             }
         }
-        run.outcome.rows_affected += 1;
-        self.target.written(run)
+        self.target.finish(run)
     }
 }
 
 /// The slots that a gathered row keeps.
-pub(crate) fn kept_slots(old: &OldRow, new: &[Option<Slot>]) -> Vec<Slot> {
+pub(crate) fn kept_slots(
+    old: &OldRow,
+    new: &[Option<Slot>],
+    output: Option<&plan::Output>,
+) -> Vec<Slot> {
     let locator = [old.uniquifier, old.rid, old.hint];
     let mut slots: Vec<Slot> =
         old.columns.iter().chain(new).chain(&locator).copied().flatten().collect();
+    slots.extend(output.into_iter().flat_map(plan::Output::reads));
     slots.sort_unstable();
     slots.dedup();
     slots

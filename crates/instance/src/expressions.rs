@@ -99,6 +99,7 @@ impl SessionExpressions<'_> {
             identity: self.instance.identity(),
             grant: self.instance.grant(),
             isolation: Isolation::ReadCommitted,
+            row_limit: None,
         };
         then(&mut context)
     }

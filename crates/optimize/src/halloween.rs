@@ -7,6 +7,7 @@
 //!  3. an UPDATE or DELETE reads its target a second time: by a join, or in a subquery;
 //!  4. an UPDATE gives a column of a heap a value of another length: the row may move ahead of
 //!     the scan, and its RID in the indexes with it.
+//!  5. OUTPUT INTO puts rows into a table that the source reads.
 //!
 //! It is not needed when the source gives one row at most, or has read everything already.
 //! Subqueries in the values of a change run above the source: where they read the target, their
@@ -66,6 +67,12 @@ impl Optimizer<'_> {
         found
     }
 
+    /// Rule 5.
+    fn feeds_itself(&self, tree: &Physical, output: Option<&plan::Output>) -> bool {
+        let into = output.and_then(|o| o.into.as_ref());
+        into.is_some_and(|i| self.reads_of(tree, &i.target) > 0 || self.subqueries_read(&i.target))
+    }
+
     pub(crate) fn protect_insert(
         &self,
         insert: &mut Insert<Logical>,
@@ -73,7 +80,8 @@ impl Optimizer<'_> {
         needed: &Slots,
     ) -> Node {
         let nested = self.subqueries_read(&insert.target);
-        let reads = self.reads_of(&source.tree, &insert.target) > 0 || nested;
+        let into = self.feeds_itself(&source.tree, insert.output.as_deref());
+        let reads = self.reads_of(&source.tree, &insert.target) > 0 || nested || into;
         if source.single || !reads {
             return source;
         }
@@ -92,7 +100,8 @@ impl Optimizer<'_> {
         source: Node,
         needed: &Slots,
     ) -> Node {
-        let again = self.reads_of(&source.tree, &update.target) > 1;
+        let again = self.reads_of(&source.tree, &update.target) > 1
+            || self.feeds_itself(&source.tree, update.output.as_deref());
         let nested = self.subqueries_read(&update.target);
         let moves = self.scans_changed_key(&source.tree, &update.target) || heap_rows_move(update);
         if source.single || !(again || nested || moves) {
@@ -113,7 +122,8 @@ impl Optimizer<'_> {
         source: Node,
         needed: &Slots,
     ) -> Node {
-        let again = self.reads_of(&source.tree, &delete.target) > 1;
+        let again = self.reads_of(&source.tree, &delete.target) > 1
+            || self.feeds_itself(&source.tree, delete.output.as_deref());
         if source.single || !(again || self.subqueries_read(&delete.target)) {
             return source;
         }

@@ -5,8 +5,9 @@ use crate::node::{Node, Slots};
 use base::SqlResult;
 use catalog::view::Object;
 use plan::{
-    ColumnSource, Delete, FollowUp, Insert, Logical, LogicalPlan, OldRow, Physical, PhysicalPlan,
-    Plan, Query, SelectAssign, Statement, Subquery, SubqueryId, Target, Update,
+    ColumnSource, Delete, FollowUp, Insert, Logical, LogicalPlan, Merge, MergeAction, OldRow,
+    Output, Physical, PhysicalPlan, Plan, Query, SelectAssign, Slot, Statement, Subquery,
+    SubqueryId, Target, Update,
 };
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,6 +91,7 @@ impl Optimizer<'_> {
             Statement::Insert(i) => Statement::Insert(Box::new(self.insert(*i)?)),
             Statement::Update(u) => Statement::Update(Box::new(self.update(*u)?)),
             Statement::Delete(d) => Statement::Delete(Box::new(self.delete(*d)?)),
+            Statement::Merge(m) => Statement::Merge(Box::new(self.merge_statement(*m)?)),
             Statement::Scalar(x) => Statement::Scalar(x),
             Statement::Condition(p) => Statement::Condition(p),
         })
@@ -136,28 +138,97 @@ impl Optimizer<'_> {
         let node = self.source(&i.source, &needed)?;
         let node = self.protect_insert(&mut i, node, &needed);
         let source = self.changing(&i.target, node);
-        let Insert { target, columns, identity, .. } = i;
-        Ok(Insert { target, source, columns, identity })
+        let Insert { target, columns, identity, output, .. } = i;
+        Ok(Insert { target, source, columns, identity, output })
     }
 
     fn update(&mut self, mut u: Update<Logical>) -> SqlResult<Update<Physical>> {
         let mut needed = locator(&u.old);
         u.assignments.iter().for_each(|a| needed.extend(self.reader().scalar(&a.value)));
+        output_reads(&mut needed, u.output.as_deref(), &u.old, &u.new);
         let node = self.source(&u.source, &needed)?;
         let node = self.protect_update(&mut u, node, &needed);
         let source = self.changing(&u.target, node);
-        let Update { target, old, new, assignments, distinct_rows, .. } = u;
-        Ok(Update { target, source, old, new, assignments, distinct_rows })
+        let Update { target, old, new, assignments, distinct_rows, output, .. } = u;
+        Ok(Update { target, source, old, new, assignments, distinct_rows, output })
     }
 
     fn delete(&mut self, d: Delete<Logical>) -> SqlResult<Delete<Physical>> {
-        let needed = locator(&d.old);
+        let mut needed = locator(&d.old);
+        output_reads(&mut needed, d.output.as_deref(), &d.old, &[]);
         let node = self.source(&d.source, &needed)?;
         let node = self.protect_delete(&d, node, &needed);
         let source = self.changing(&d.target, node);
-        let Delete { target, old, distinct_rows, .. } = d;
-        Ok(Delete { target, source, old, distinct_rows })
+        let Delete { target, old, distinct_rows, output, .. } = d;
+        Ok(Delete { target, source, old, distinct_rows, output })
     }
+
+    /// The operator reads all rows before it changes any: it needs no other protection.
+    fn merge_statement(&mut self, m: Merge<Logical>) -> SqlResult<Merge<Physical>> {
+        let mut needed = locator(&m.old);
+        needed.insert(m.has_target);
+        needed.extend(m.has_source);
+        output_reads(&mut needed, m.output.as_deref(), &m.old, &m.new);
+        needed.remove(&m.action);
+        for clause in &m.clauses {
+            needed.extend(self.reader().predicate(&clause.condition));
+            match &clause.action {
+                MergeAction::Update(set) => {
+                    set.iter().for_each(|a| needed.extend(self.reader().scalar(&a.value)));
+                }
+                MergeAction::Insert(values) => {
+                    for value in values {
+                        if let ColumnSource::Value(x) = value {
+                            needed.extend(self.reader().scalar(x));
+                        }
+                    }
+                }
+                MergeAction::Delete => {}
+            }
+        }
+        let node = self.source(&m.source, &needed)?;
+        let of = Cardinality { rows: node.rows, single: node.single };
+        for kept in m.targets().filter_map(|t| t.references.kept.as_ref()) {
+            self.changed.insert(kept.id, of);
+        }
+        let source = self.finished(node);
+        let Merge {
+            target,
+            inserts,
+            deletes,
+            old,
+            new,
+            has_target,
+            has_source,
+            clauses,
+            identity,
+            ..
+        } = m;
+        let Merge { top, clause, action, output, .. } = m;
+        Ok(Merge {
+            target,
+            inserts,
+            deletes,
+            source,
+            old,
+            new,
+            has_target,
+            has_source,
+            clauses,
+            identity,
+            top,
+            clause,
+            action,
+            output,
+        })
+    }
+}
+
+/// What an OUTPUT reads of the source of a change; new values are made by the change itself.
+fn output_reads(needed: &mut Slots, output: Option<&Output>, old: &OldRow, new: &[Option<Slot>]) {
+    let Some(output) = output else { return };
+    let made = |slot: &Slot| new.contains(&Some(*slot)) && !old.columns.contains(&Some(*slot));
+    needed.extend(output.reads().into_iter().filter(|slot| !made(slot)));
 }
 
 /// The subqueries by which foreign keys look for what rows refer to.

@@ -8,7 +8,7 @@
 //! clustered index, the others by index id, foreign keys (547). The first failure ends the
 //! statement.
 
-use crate::{LockHints, Predicate, References, Scalar, ScalarType, Slot, VariableId};
+use crate::{LockHints, Output, Predicate, References, Scalar, ScalarType, Slot, VariableId};
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use types::{Collation, SqlType};
 
@@ -187,6 +187,8 @@ pub struct Insert<S> {
     pub columns: Vec<InsertColumn>,
     /// The identity column, when there is one.
     pub identity: Option<IdentityColumn>,
+    /// OUTPUT
+    pub output: Option<Box<Output>>,
 }
 
 /// A column's value in a new row.
@@ -236,6 +238,8 @@ pub struct Update<S> {
     pub assignments: Vec<Assignment>,
     /// A join may bring a target row several times: only its first occurrence counts.
     pub distinct_rows: bool,
+    /// OUTPUT
+    pub output: Option<Box<Output>>,
 }
 
 /// One item of SET. `@v = column = value` sets both.
@@ -262,4 +266,6 @@ pub struct Delete<S> {
     pub old: OldRow,
     /// A join may bring a target row several times: only its first occurrence counts.
     pub distinct_rows: bool,
+    /// OUTPUT
+    pub output: Option<Box<Output>>,
 }

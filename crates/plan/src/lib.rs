@@ -24,6 +24,8 @@ mod change;
 mod ids;
 mod locks;
 mod logical;
+mod merge;
+mod output;
 mod physical;
 mod predicate;
 mod program;
@@ -43,6 +45,8 @@ pub use logical::{
     AggregateCall, Get, GetColumn, Grouping, JoinHint, JoinKind, Logical, SortKey, TableNo,
     VirtualGet,
 };
+pub use merge::{Merge, MergeAction, MergeClause, MergeWhen};
+pub use output::{Output, OutputInto, OutputSent};
 pub use physical::{
     Access, Bound, HashJoin, KeyLookup, MergeJoin, MergeKey, NestedLoops, Physical, ScanColumn,
     Seek, SeekRange, Source, Top, VirtualScan,

@@ -1,8 +1,8 @@
 //! A whole statement as a plan.
 
 use crate::{
-    Delete, FollowUp, Insert, Logical, Physical, Predicate, Scalar, ScalarType, Slot, Target,
-    Update, VariableId,
+    Delete, FollowUp, Insert, Logical, Merge, Output, Physical, Predicate, Scalar, ScalarType,
+    Slot, Target, Update, VariableId,
 };
 use base::{DatabaseId, ObjectId};
 use types::{Collation, SqlType};
@@ -28,12 +28,18 @@ pub struct Plan<S> {
 impl<S> Plan<S> {
     /// It changes a table variable.
     pub fn writes_private(&self) -> bool {
-        self.statement.target().is_some_and(Target::is_private)
+        self.changed().any(Target::is_private)
+    }
+
+    /// The tables that it changes.
+    fn changed(&self) -> impl Iterator<Item = &Target> {
+        let into = self.statement.output().and_then(|o| o.into.as_ref());
+        self.statement.target().into_iter().chain(into.map(|i| &i.target))
     }
 
     /// It changes something that a rollback of the user's transaction undoes.
     pub fn writes_shared(&self) -> bool {
-        self.statement.target().is_some_and(|t| !t.is_private())
+        self.changed().any(|t| !t.is_private())
     }
 }
 
@@ -97,6 +103,8 @@ pub enum Statement<S> {
     Update(Box<Update<S>>),
     /// DELETE
     Delete(Box<Delete<S>>),
+    /// MERGE
+    Merge(Box<Merge<S>>),
     /// An expression alone: SET, PRINT, RETURN, arguments.
     Scalar(Scalar),
     /// A condition alone: IF, WHILE.
@@ -112,6 +120,7 @@ impl<S> Statement<S> {
             Statement::Insert(i) => Some(&i.source),
             Statement::Update(u) => Some(&u.source),
             Statement::Delete(d) => Some(&d.source),
+            Statement::Merge(m) => Some(&m.source),
             Statement::Scalar(_) | Statement::Condition(_) => None,
         }
     }
@@ -122,7 +131,27 @@ impl<S> Statement<S> {
             Statement::Insert(i) => Some(&i.target),
             Statement::Update(u) => Some(&u.target),
             Statement::Delete(d) => Some(&d.target),
+            Statement::Merge(m) => Some(&m.target),
             _ => None,
+        }
+    }
+
+    /// Its OUTPUT.
+    pub fn output(&self) -> Option<&Output> {
+        match self {
+            Statement::Insert(i) => i.output.as_deref(),
+            Statement::Update(u) => u.output.as_deref(),
+            Statement::Delete(d) => d.output.as_deref(),
+            Statement::Merge(m) => m.output.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The columns of the rows that it sends.
+    pub fn result_columns(&self) -> Option<&[ResultColumn]> {
+        match self {
+            Statement::Query(q) => Some(&q.columns),
+            _ => self.output()?.sent.as_ref().map(|s| &*s.columns),
         }
     }
 }

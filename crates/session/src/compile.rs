@@ -234,7 +234,7 @@ impl Compiler<'_, '_> {
                 let place = self.place(source, span.line);
                 self.step(StepKind::SelectInto(place), span);
             }
-            K::Select(_) | K::Insert(_) | K::Update(_) | K::Delete(_) => {
+            K::Select(_) | K::Insert(_) | K::Update(_) | K::Delete(_) | K::Merge(_) => {
                 let place = self.place(Source::Statement(statement), span.line);
                 self.step(StepKind::Run(place), span);
             }

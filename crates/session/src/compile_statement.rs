@@ -149,7 +149,6 @@ impl Compiler<'_, '_> {
 /// The name of a statement that nobody runs yet.
 fn unsupported(kind: &K) -> Option<&'static str> {
     Some(match kind {
-        K::Merge(_) => "MERGE",
         K::BulkInsert(_) => "BULK INSERT",
         K::ExecuteAs(_) => "EXECUTE AS",
         K::Revert => "REVERT",

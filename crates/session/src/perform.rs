@@ -77,14 +77,11 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<Outcome, Failure> {
         let ready = act.ready[place].as_ref().expect("made ready by the caller");
+        let gives_rows = ready.plan.statement.result_columns().is_some();
         let is_query = matches!(ready.plan.statement, Statement::Query(_));
         let touches = !ready.plan.header.references.is_empty();
-        let limit = self.state.settings.row_count;
-        if limit != 0 && !is_query && touches {
-            let what = "SET ROWCOUNT with INSERT, UPDATE, DELETE";
-            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]).into());
-        }
-        if !is_query {
+        let limit = if is_query { self.state.settings.row_count } else { 0 };
+        if !gives_rows {
             if !touches {
                 let run = |executor: &mut Executor, context: &mut ExecContext<'_>| {
                     executor.run(context, &mut NoRows)
@@ -132,6 +129,7 @@ impl Session {
             identity: if private { &tables } else { host.identity() },
             grant: host.grant(),
             isolation: self.state.settings.isolation,
+            row_limit: Some(self.state.settings.row_count).filter(|&n| n != 0),
         };
         run(&mut ready.executor, &mut context)
     }
@@ -398,7 +396,7 @@ impl Session {
 }
 
 fn result_columns(plan: &PhysicalPlan) -> Vec<ResultColumn> {
-    let Statement::Query(query) = &plan.statement else { return Vec::new() };
+    let Some(columns) = plan.statement.result_columns() else { return Vec::new() };
     let column = |c: &plan::ResultColumn| ResultColumn {
         name: c.name.to_string(),
         sql_type: c.sql_type,
@@ -407,5 +405,5 @@ fn result_columns(plan: &PhysicalPlan) -> Vec<ResultColumn> {
         identity: c.identity,
         computed: !c.updatable,
     };
-    query.columns.iter().map(column).collect()
+    columns.iter().map(column).collect()
 }

@@ -339,6 +339,7 @@ impl Session {
             Statement::Insert(_) => Command::Insert,
             Statement::Update(_) => Command::Update,
             Statement::Delete(_) => Command::Delete,
+            Statement::Merge(_) => Command::Merge,
             Statement::Scalar(_) | Statement::Condition(_) => Command::Other,
         };
         let assigns = matches!(ready.plan.statement, Statement::Assign(_));
@@ -384,7 +385,7 @@ fn is_change_step(kind: &StepKind, program: &Program) -> bool {
     let StepKind::Run(place) = kind else { return matches!(kind, StepKind::SelectInto(_)) };
     match &program.places[*place].source {
         crate::plans::Source::Statement(s) => {
-            matches!(s.kind, K::Insert(_) | K::Update(_) | K::Delete(_))
+            matches!(s.kind, K::Insert(_) | K::Update(_) | K::Delete(_) | K::Merge(_))
         }
         _ => false,
     }

@@ -326,6 +326,7 @@ fn kind_of(program: &Program, step: &Step) -> &'static str {
                 K::Insert(_) => "INSERT",
                 K::Update(_) => "UPDATE",
                 K::Delete(_) => "DELETE",
+                K::Merge(_) => "MERGE",
                 _ => "SELECT",
             },
             _ => "SELECT",

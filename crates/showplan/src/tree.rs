@@ -91,6 +91,8 @@ impl<'p> Builder<'p, '_> {
             (Statement::Insert(_), false) => ("Table Insert", "Insert"),
             (Statement::Update(_), true) => ("Clustered Index Update", "Update"),
             (Statement::Update(_), false) => ("Table Update", "Update"),
+            (Statement::Merge(_), true) => ("Clustered Index Merge", "Merge"),
+            (Statement::Merge(_), false) => ("Table Merge", "Merge"),
             (_, true) => ("Clustered Index Delete", "Delete"),
             (_, false) => ("Table Delete", "Delete"),
         };

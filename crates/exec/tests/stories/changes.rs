@@ -40,7 +40,8 @@ fn insert(t: Target, rows: &[&[Scalar]]) -> PhysicalPlan {
         source: ColumnSource::Value(col_of(i as u32, t)),
     };
     let columns = types.iter().enumerate().map(value).collect();
-    let insert = Insert { target: t, source: values(rows, 0), columns, identity: None };
+    let insert =
+        Insert { target: t, source: values(rows, 0), columns, identity: None, output: None };
     plan(Statement::Insert(Box::new(insert)), 20)
 }
 
@@ -179,6 +180,7 @@ fn identity_values_follow_their_source_and_the_last_is_told() {
                 value(12, int(0)),
             ],
             identity: Some(IdentityColumn { explicit: explicit.is_some(), ..identity }),
+            output: None,
         };
         plan(Statement::Insert(Box::new(insert)), 20)
     };
@@ -212,6 +214,7 @@ fn update(t: Target, source: Physical, set: Vec<Assignment>) -> PhysicalPlan {
         new,
         assignments: set,
         distinct_rows: false,
+        output: None,
     };
     plan(Statement::Update(Box::new(update)), 20)
 }
@@ -314,6 +317,7 @@ fn a_delete_removes_every_entry_and_a_row_that_a_join_brings_twice_goes_once() {
         source: twice,
         old: OldRow { columns: (0..3).map(|c| Some(Slot(c))).collect(), ..OldRow::default() },
         distinct_rows: true,
+        output: None,
     };
     let plan = plan(Statement::Delete(Box::new(delete)), 8);
     assert_eq!(bench.run(&plan).unwrap().1.rows_affected, 2);
@@ -356,6 +360,7 @@ fn the_uniquifier_of_a_base_row_travels_into_other_indexes() {
             ..OldRow::default()
         },
         distinct_rows: false,
+        output: None,
     };
     let plan = plan(Statement::Delete(Box::new(delete)), 4);
     assert_eq!(bench.run(&plan).unwrap().1.rows_affected, 1);
@@ -395,6 +400,7 @@ fn rows_of_a_heap_are_changed_by_their_rid() {
         new: vec![Some(Slot(10))],
         assignments: vec![set(0, binary(BinaryOp::Mul, col(0), int(100)))],
         distinct_rows: false,
+        output: None,
     };
     let plan = plan(Statement::Update(Box::new(update)), 20);
     assert_eq!(bench.run(&plan).unwrap().1.rows_affected, 3);

@@ -133,6 +133,7 @@ fn the_hot_row() {
             value: binary(BinaryOp::Add, var(0), int(1)),
         }],
         distinct_rows: false,
+        output: None,
     };
     let mut executor = Executor::new(&plan(Statement::Update(Box::new(update)), 3)).unwrap();
     let mut bench = Bench { variables: vec![Value::Int(0)], ..Bench::default() };
@@ -151,6 +152,7 @@ fn the_hot_row() {
             identity: &bench.identities,
             grant: GrantTerms { semaphores: &semaphores },
             isolation: Isolation::ReadCommitted,
+            row_limit: None,
         };
         executor.run(&mut context, &mut NoRows).unwrap();
     }

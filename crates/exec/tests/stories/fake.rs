@@ -519,6 +519,7 @@ impl Bench {
             identity: &self.identities,
             grant: GrantTerms { semaphores },
             isolation: Isolation::ReadCommitted,
+            row_limit: None,
         };
         f(&mut context)
     }

@@ -2,7 +2,8 @@
 
 use super::{Show, line, list};
 use crate::{
-    ColumnSource, Delete, FollowUp, Insert, Logical, Physical, Plan, Statement, Target, Update,
+    ColumnSource, Delete, FollowUp, Insert, Logical, Merge, Output, Physical, Plan, Statement,
+    Target, Update,
 };
 use std::fmt;
 
@@ -36,9 +37,10 @@ impl<S: Show> fmt::Display for Plan<S> {
                 writeln!(f)?;
                 a.source.show(f, 1)?;
             }
-            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
-                show_change(f, &self.statement)?;
-            }
+            Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Merge(_) => show_change(f, &self.statement)?,
             Statement::Scalar(x) => writeln!(f, "Scalar {x}")?,
             Statement::Condition(p) => writeln!(f, "Condition {p}")?,
         }
@@ -76,6 +78,7 @@ fn show_change<S: Show>(f: &mut fmt::Formatter<'_>, statement: &Statement<S>) ->
         Statement::Insert(i) => show_insert(f, i),
         Statement::Update(u) => show_update(f, u),
         Statement::Delete(d) => show_delete(f, d),
+        Statement::Merge(m) => show_merge(f, m),
         _ => Ok(()),
     }
 }
@@ -88,6 +91,7 @@ fn show_insert<S: Show>(f: &mut fmt::Formatter<'_>, i: &Insert<S>) -> fmt::Resul
     })?;
     writeln!(f, "){}", i.target.locks)?;
     show_target(f, &i.target)?;
+    show_output(f, i.output.as_deref())?;
     i.source.show(f, 1)
 }
 
@@ -107,6 +111,7 @@ fn show_update<S: Show>(f: &mut fmt::Formatter<'_>, u: &Update<S>) -> fmt::Resul
     }
     writeln!(f, "{}", u.target.locks)?;
     show_target(f, &u.target)?;
+    show_output(f, u.output.as_deref())?;
     u.source.show(f, 1)
 }
 
@@ -117,7 +122,34 @@ fn show_delete<S: Show>(f: &mut fmt::Formatter<'_>, d: &Delete<S>) -> fmt::Resul
     }
     writeln!(f, "{}", d.target.locks)?;
     show_target(f, &d.target)?;
+    show_output(f, d.output.as_deref())?;
     d.source.show(f, 1)
+}
+
+fn show_merge<S: Show>(f: &mut fmt::Formatter<'_>, m: &Merge<S>) -> fmt::Result {
+    writeln!(f, "Merge {}{}", m.target.two_part_name(), m.target.locks)?;
+    for clause in &m.clauses {
+        line(f, 1)?;
+        writeln!(f, "{:?} and {}: {}", clause.when, clause.condition, clause.action.name())?;
+    }
+    show_target(f, &m.target)?;
+    show_output(f, m.output.as_deref())?;
+    m.source.show(f, 1)
+}
+
+fn show_output(f: &mut fmt::Formatter<'_>, output: Option<&Output>) -> fmt::Result {
+    let Some(output) = output else { return Ok(()) };
+    if let Some(into) = &output.into {
+        line(f, 1)?;
+        writeln!(f, "output into {}", into.target.two_part_name())?;
+    }
+    if let Some(sent) = &output.sent {
+        line(f, 1)?;
+        f.write_str("output ")?;
+        list(f, &sent.values, |f, x| write!(f, "{x}"))?;
+        writeln!(f)?;
+    }
+    Ok(())
 }
 
 /// Indexes that are touched beside the base, and checks.

@@ -1,0 +1,342 @@
+//! MERGE: a join of source and target, and the clauses over its rows.
+//!
+//! ```text
+//!   clauses                        join
+//!   MATCHED alone                  inner
+//!   + NOT MATCHED [BY TARGET]      keeps rows of the source
+//!   + NOT MATCHED BY SOURCE        keeps rows of the target
+//! ```
+//! A clause sees both sides, or the one that its rows have.
+
+use crate::binder::{Binder, unsupported};
+use crate::convert::is_untyped_null;
+use crate::insert::{free_columns, identity_column};
+use crate::output::{deleted, pseudo};
+use crate::referential::{Done, RowSlots};
+use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
+use crate::source::From;
+use crate::target::{TargetTable, set_target};
+use crate::update::{Changed, Named};
+use base::{SqlError, SqlResult, messages};
+use plan::{
+    ColumnSource, IdentityColumn, JoinKind, Logical, Merge, MergeAction, MergeClause, MergeWhen,
+    OldRow, Predicate, Scalar, ScalarType, Slot, Statement, Target,
+};
+use std::collections::BTreeSet;
+use tsql::ast;
+use types::{SqlType, Value};
+
+/// The clauses, bound, and what they do together.
+#[derive(Default)]
+struct Clauses {
+    clauses: Vec<MergeClause>,
+    changed: BTreeSet<usize>,
+    identity: Option<IdentityColumn>,
+}
+
+impl Binder<'_> {
+    pub(crate) fn merge(&mut self, s: &ast::Merge) -> SqlResult<Statement<Logical>> {
+        check_clauses(&s.clauses)?;
+        self.options(&s.options)?;
+        self.with_ctes(s.with.as_deref(), |b| b.merge_rows(s))
+    }
+
+    fn merge_rows(&mut self, s: &ast::Merge) -> SqlResult<Statement<Logical>> {
+        let mut changed = self.merge_sources(s)?;
+        let (no, table) = (changed.no, changed.target.table.clone());
+        let sources = changed.beside();
+        let has_source = self.source_flag(s, &mut changed.from.tree);
+        let bound = self.merge_clauses(s, &changed, &sources)?;
+        let mut tree = changed.from.tree;
+        let old = self.old_row(no, &table, |_| true);
+        let has_target = self.target_flag(&mut tree, &changed.target, &old, no);
+        set_target(&mut tree, no, &old);
+        let new: Vec<Option<Slot>> =
+            old.columns.iter().map(|own| own.map(|_| self.new_slot())).collect();
+        let slots = RowSlots { old: &old.columns, new: &new };
+        let mut target = self.target(&changed.target, changed.locks);
+        target.checks = self.checks(&table, &new, None)?;
+        let [inserts, deletes] = self.other_targets(&bound, &changed.target, &target, slots)?;
+        self.mark_affected(&mut target, &bound.changed);
+        if !bound.changed.is_empty() {
+            let done = Done::Update(&bound.changed);
+            target.references = self.references(&changed.target, done, slots, None)?;
+        }
+        let (clause, action) = (self.new_slot(), self.new_slot());
+        self.nullable_references.insert(no);
+        let output = match &s.output {
+            Some(o) => {
+                let inserted = self.made_row("inserted", &table, &new, true);
+                let own = vec![inserted, deleted(no), action_source(action)];
+                Some(Box::new(self.output(o, [own, sources].concat())?))
+            }
+            None => None,
+        };
+        let top = self.merge_top(s.top.as_deref())?;
+        Ok(Statement::Merge(Box::new(Merge {
+            target,
+            inserts,
+            deletes,
+            source: tree,
+            old,
+            new,
+            has_target,
+            has_source,
+            clauses: bound.clauses,
+            identity: bound.identity,
+            top,
+            clause,
+            action,
+            output,
+        })))
+    }
+
+    /// The target as INSERT and DELETE know it, where clauses do that.
+    fn other_targets(
+        &mut self,
+        bound: &Clauses,
+        changed: &TargetTable,
+        target: &Target,
+        slots: RowSlots<'_>,
+    ) -> SqlResult<[Option<Target>; 2]> {
+        let acts = |insert: bool| {
+            let wanted = |a: &MergeAction| match a {
+                MergeAction::Insert(_) => insert,
+                MergeAction::Delete => !insert,
+                MergeAction::Update(_) => false,
+            };
+            bound.clauses.iter().any(|c| wanted(&c.action))
+        };
+        let mut others = [None, None];
+        if acts(true) {
+            let slots = RowSlots { old: &[], new: slots.new };
+            let references = self.references(changed, Done::Insert, slots, None)?;
+            others[0] = Some(Target { references, ..target.clone() });
+        }
+        if acts(false) {
+            let slots = RowSlots { old: slots.old, new: &[] };
+            let references = self.references(changed, Done::Delete, slots, None)?;
+            others[1] = Some(Target { references, ..target.clone() });
+        }
+        Ok(others)
+    }
+
+    /// The join: its left side is the source.
+    fn merge_sources(&mut self, s: &ast::Merge) -> SqlResult<Changed> {
+        let target = self.read_target(&s.target, s.alias.as_ref())?;
+        let source = self.merge_source(&s.source)?;
+        let Some(own) = target.sources.first().cloned() else {
+            return Err(unsupported("this target of MERGE", s.target.span.line));
+        };
+        if let Some(same) = source.sources.iter().find(|x| self.same(&x.name, &own.name)) {
+            return Err(match own.aliased && same.aliased {
+                true => SqlError::new(messages::CORRELATION_DUPLICATE, &[&own.name]),
+                false => SqlError::new(messages::TABLE_NAME_DUPLICATE, &[&own.shown, &same.shown]),
+            });
+        }
+        let sources: Vec<Source> = [target.sources, source.sources].concat();
+        let scope = Scope::new(sources.clone(), Clause::On);
+        let on = self.within(scope, |b| b.condition(&s.on))?;
+        let has = |when: ast::MergeWhen| s.clauses.iter().any(|c| c.when == when);
+        let by_target = has(ast::MergeWhen::NotMatchedByTarget);
+        let by_source = has(ast::MergeWhen::NotMatchedBySource);
+        let kind = match (by_target, by_source) {
+            (true, true) => JoinKind::Full,
+            (true, false) => JoinKind::Left,
+            (false, true) => JoinKind::Right,
+            (false, false) => JoinKind::Inner,
+        };
+        let tree = Logical::Join {
+            kind,
+            left: Box::new(source.tree),
+            right: Box::new(target.tree),
+            on,
+            hint: None,
+            apply: false,
+        };
+        let changed = self.changed(From { tree, sources }, 0, &s.target, None)?;
+        match changed.through {
+            Some(_) => Err(unsupported("MERGE into a view", s.target.span.line)),
+            None => Ok(changed),
+        }
+    }
+
+    fn merge_source(&mut self, source: &ast::TableSource) -> SqlResult<From> {
+        self.from(std::slice::from_ref(source))
+    }
+
+    /// A slot that is not NULL where the row has one of the source; none where every row has.
+    fn source_flag(&mut self, s: &ast::Merge, tree: &mut Logical) -> Option<Slot> {
+        let by_source = |c: &ast::MergeClause| c.when == ast::MergeWhen::NotMatchedBySource;
+        if !s.clauses.iter().any(by_source) {
+            return None;
+        }
+        let Logical::Join { left, .. } = tree else { return None };
+        let slot = self.new_slot();
+        flag(left, slot);
+        Some(slot)
+    }
+
+    /// The same of the target: a column that is never NULL says it, or one made for it.
+    fn target_flag(
+        &mut self,
+        tree: &mut Logical,
+        target: &TargetTable,
+        old: &OldRow,
+        no: plan::TableNo,
+    ) -> Slot {
+        let columns = target.table.columns.iter().zip(&old.columns);
+        let certain = columns.filter(|(c, _)| !c.nullable).find_map(|(_, slot)| *slot);
+        if let Some(slot) = old.rid.or(certain) {
+            return slot;
+        }
+        debug_assert!(self.table(no).is_some(), "the target is a table");
+        let slot = self.new_slot();
+        if let Logical::Join { right, .. } = tree {
+            flag(right, slot);
+        }
+        slot
+    }
+
+    fn merge_clauses(
+        &mut self,
+        s: &ast::Merge,
+        changed: &Changed,
+        sources: &[Source],
+    ) -> SqlResult<Clauses> {
+        let mut out = Clauses::default();
+        for clause in &s.clauses {
+            let own = vec![changed.source.clone()];
+            let (when, seen) = match clause.when {
+                ast::MergeWhen::Matched => (MergeWhen::Matched, [own, sources.to_vec()].concat()),
+                ast::MergeWhen::NotMatchedByTarget => {
+                    (MergeWhen::NotMatchedByTarget, sources.to_vec())
+                }
+                ast::MergeWhen::NotMatchedBySource => (MergeWhen::NotMatchedBySource, own),
+            };
+            let scope = Scope::new(seen, Clause::Where);
+            let bound = self.within(scope, |b| b.merge_clause(clause, changed, &mut out));
+            let (condition, action) = bound.map_err(|e| e.at_line(clause.span.line))?;
+            out.clauses.push(MergeClause { when, condition, action });
+        }
+        Ok(out)
+    }
+
+    fn merge_clause(
+        &mut self,
+        clause: &ast::MergeClause,
+        changed: &Changed,
+        out: &mut Clauses,
+    ) -> SqlResult<(Predicate, MergeAction)> {
+        let condition = match &clause.condition {
+            Some(c) => self.condition(c)?,
+            None => Predicate::TRUE,
+        };
+        self.scopes.last_mut().expect("the clause's scope is open").clause = Clause::Set;
+        let action = match &clause.action {
+            ast::MergeAction::Delete => MergeAction::Delete,
+            ast::MergeAction::Update(set) => {
+                let table = changed.target.table.clone();
+                let named = Named { source: &changed.source, through: None };
+                let (assignments, columns) = self.assignments(set, &table, &named)?;
+                out.changed.extend(columns);
+                MergeAction::Update(assignments)
+            }
+            ast::MergeAction::Insert { columns, values } => {
+                let (sources, identity) = self.merge_insert(columns, values.as_deref(), changed)?;
+                out.identity = identity;
+                MergeAction::Insert(sources)
+            }
+        };
+        Ok((condition, action))
+    }
+
+    fn merge_insert(
+        &mut self,
+        columns: &[ast::ColumnName],
+        values: Option<&[ast::Expr]>,
+        changed: &Changed,
+    ) -> SqlResult<(Vec<ColumnSource>, Option<IdentityColumn>)> {
+        let table = changed.target.table.clone();
+        let explicit = self.environment.identity_insert == Some(table.object_id);
+        let mut listed = self.listed_columns(columns, &changed.target, None, explicit)?;
+        let values = match values {
+            None => Vec::new(),
+            Some(values) => {
+                if columns.is_empty() {
+                    listed = free_columns(&table);
+                }
+                if values.len() != listed.len() {
+                    return Err(match (columns.is_empty(), listed.len() > values.len()) {
+                        (true, _) => SqlError::new(messages::INSERT_COUNT, &[]),
+                        (false, true) => SqlError::new(messages::INSERT_MORE_COLUMNS, &[]),
+                        (false, false) => SqlError::new(messages::INSERT_FEWER_COLUMNS, &[]),
+                    });
+                }
+                self.value_row(values, &table, &listed)?
+            }
+        };
+        debug_assert!(values.iter().all(|v| !is_untyped_null(v) || v.ty.nullable), "NULL is NULL");
+        let made = self.insert_columns(&table, &listed, values)?;
+        let identity = identity_column(&table, &listed);
+        Ok((made.into_iter().map(|c| c.source).collect(), identity))
+    }
+
+    fn merge_top(&mut self, top: Option<&ast::Top>) -> SqlResult<Option<Scalar>> {
+        let Some(top) = top else { return Ok(None) };
+        if top.percent {
+            return Err(unsupported("MERGE TOP … PERCENT", top.count.span.line));
+        }
+        let count = self.expr(&top.count)?;
+        Ok(Some(self.implicit(count, SqlType::BigInt)?))
+    }
+}
+
+/// Puts a constant beside the rows of a side, which its absence makes NULL.
+fn flag(side: &mut Logical, slot: Slot) {
+    let nothing = Logical::Values { rows: Vec::new(), columns: Vec::new() };
+    let input = Box::new(std::mem::replace(side, nothing));
+    let one = Scalar::constant(Value::Int(1), SqlType::Int);
+    *side = Logical::Compute { input, columns: vec![(slot, one)] };
+}
+
+/// `$action`
+fn action_source(slot: Slot) -> Source {
+    let ty = ScalarType::new(SqlType::nvarchar(10), true);
+    let name = "$action".into();
+    let column = DerivedColumn { name, slot, ty, user_type_id: 0, identity: false };
+    pseudo("", Columns::Derived(vec![column]))
+}
+
+/// Which clauses may stand together: 10710, 10714, 5324.
+fn check_clauses(clauses: &[ast::MergeClause]) -> SqlResult<()> {
+    use ast::MergeWhen as W;
+    let mut seen: Vec<(W, &str, bool)> = Vec::new();
+    for clause in clauses {
+        let action = match clause.action {
+            ast::MergeAction::Update(_) => "UPDATE",
+            ast::MergeAction::Delete => "DELETE",
+            ast::MergeAction::Insert { .. } => "INSERT",
+        };
+        let when = match clause.when {
+            W::Matched => "WHEN MATCHED",
+            W::NotMatchedByTarget => "WHEN NOT MATCHED",
+            W::NotMatchedBySource => "WHEN NOT MATCHED BY SOURCE",
+        };
+        let inserts = action == "INSERT";
+        let fail = |message, args: &[&dyn std::fmt::Display]| {
+            Err(SqlError::new(message, args).at_line(clause.span.line))
+        };
+        if inserts != (clause.when == W::NotMatchedByTarget) {
+            return fail(messages::MERGE_ACTION_NOT_ALLOWED, &[&action, &when]);
+        }
+        if seen.iter().any(|(w, a, _)| *w == clause.when && *a == action) {
+            return fail(messages::MERGE_ACTION_TWICE, &[&action, &when]);
+        }
+        if seen.iter().any(|(w, _, open)| *w == clause.when && *open) {
+            return fail(messages::MERGE_CLAUSE_AFTER, &[&when]);
+        }
+        seen.push((clause.when, action, clause.condition.is_none()));
+    }
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! MERGE: what each row of a join of source and target asks for, then all of it.
+//!
+//! Rows are gathered first, with their new values, so that nothing that was changed is read again
+//! (a MERGE needs no spool) and rows may exchange keys: old ones go in a first pass, new ones come
+//! in a second.
+//!
+//! Invariants
+//!  1. A row of the target is acted upon once: 8672.
+
+use crate::cond::Cond;
+use crate::context::RowSink;
+use crate::insert::RowInsert;
+use crate::operator::Node;
+use crate::output::Output;
+use crate::row_change::RowSlots;
+use crate::rows::RowBuffer;
+use crate::run::Run;
+use crate::target::{Locator, Target, Typed, Written};
+use crate::update::{Assignment, Seen, assign, changed, is_first};
+use access::LockPlan;
+use base::{SqlError, SqlResult, messages};
+use foldhash::fast::FixedState;
+use hashbrown::{HashMap, HashSet};
+use plan::{MergeWhen, OldRow, Slot};
+use types::Value;
+
+/// A MERGE ready to run.
+pub(crate) struct Merge {
+    pub(crate) target: Target,
+    pub(crate) deletes: Option<Target>,
+    pub(crate) source: Node,
+    pub(crate) old: OldRow,
+    pub(crate) new: Vec<Option<Slot>>,
+    pub(crate) has_target: Slot,
+    pub(crate) has_source: Option<Slot>,
+    pub(crate) clauses: Vec<Clause>,
+    pub(crate) insert: Option<RowInsert>,
+    pub(crate) top: Option<Typed>,
+    pub(crate) clause: Slot,
+    pub(crate) action: Slot,
+    pub(crate) output: Option<Output>,
+    pub(crate) gathered: RowBuffer,
+}
+
+/// WHEN … THEN
+pub(crate) struct Clause {
+    pub(crate) when: MergeWhen,
+    pub(crate) condition: Cond,
+    pub(crate) action: Action,
+}
+
+/// What becomes of a row.
+pub(crate) enum Action {
+    Update(Vec<Assignment>),
+    Delete,
+    Insert,
+}
+
+/// What the first pass found.
+#[derive(Default)]
+struct FirstPass {
+    vanished: HashSet<u64, FixedState>,
+    moved: HashMap<u64, Locator, FixedState>,
+}
+
+impl Merge {
+    pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
+        let locks = self.target.locks(run);
+        for target in self.targets() {
+            target.begin(run)?;
+        }
+        self.gather(run)?;
+        self.gathered.rewind()?;
+        let first = self.take_away(run, &locks)?;
+        self.gathered.rewind()?;
+        self.give(run, first, &locks, out)?;
+        self.gathered.clear(run);
+        self.targets().try_for_each(|target| target.finish(run))
+    }
+
+    /// Those that go, those that change, those that come.
+    fn targets(&self) -> impl Iterator<Item = &Target> {
+        let inserts = self.insert.as_ref().map(|i| &i.target);
+        self.deletes.iter().chain([&self.target]).chain(inserts)
+    }
+
+    fn gather(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        let mut seen = Seen::default();
+        let mut left = self.limit(run)?;
+        self.gathered.clear(run);
+        self.source.open(run)?;
+        while left > 0 && run.takes_more(self.gathered.total()) && self.source.next(run)? {
+            run.tick()?;
+            let Some(n) = self.clause_of(run)? else { continue };
+            let touches = !matches!(self.clauses[n].action, Action::Insert);
+            if touches && !is_first(&mut self.target, run, &self.old, &mut seen) {
+                return Err(SqlError::new(messages::MERGE_ROW_TWICE, &[]));
+            }
+            self.prepare(run, n)?;
+            run.set(self.clause, Value::Int(n as i32));
+            self.gathered.push(run)?;
+            left -= 1;
+        }
+        Ok(())
+    }
+
+    /// TOP
+    fn limit(&self, run: &mut Run<'_>) -> SqlResult<u64> {
+        let Some(top) = &self.top else { return Ok(u64::MAX) };
+        let n = top.expr.eval(run)?.as_i64();
+        match n.map(u64::try_from) {
+            Some(Ok(n)) => Ok(n),
+            _ => Err(SqlError::new(messages::TOP_INVALID, &[])),
+        }
+    }
+
+    /// The clause that acts upon the row at hand.
+    fn clause_of(&self, run: &mut Run<'_>) -> SqlResult<Option<usize>> {
+        let target = !run.slot(self.has_target).is_null();
+        let source = self.has_source.is_none_or(|slot| !run.slot(slot).is_null());
+        let when = match (source, target) {
+            (true, true) => MergeWhen::Matched,
+            (true, false) => MergeWhen::NotMatchedByTarget,
+            (false, _) => MergeWhen::NotMatchedBySource,
+        };
+        for (n, clause) in self.clauses.iter().enumerate() {
+            if clause.when == when && clause.condition.eval(run)? == Some(true) {
+                return Ok(Some(n));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Computes the new row.
+    fn prepare(&mut self, run: &mut Run<'_>, clause: usize) -> SqlResult<()> {
+        match &self.clauses[clause].action {
+            Action::Insert => match &self.insert {
+                Some(insert) => insert.compute(run),
+                None => Ok(()),
+            },
+            Action::Delete => {
+                self.new.iter().flatten().for_each(|&slot| run.set(slot, Value::Null));
+                Ok(())
+            }
+            Action::Update(assignments) => {
+                for (old, new) in self.old.columns.iter().zip(&self.new) {
+                    if let (Some(old), Some(new)) = (old, new) {
+                        let value = run.slot(*old).clone();
+                        run.set(*new, value);
+                    }
+                }
+                assign(run, &self.target, &self.new, assignments)?;
+                self.target.check(run)
+            }
+        }
+    }
+
+    /// The clause of a gathered row.
+    fn gathered_clause(&self, run: &Run<'_>) -> SqlResult<usize> {
+        let n = run.slot(self.clause).as_i64().and_then(|n| usize::try_from(n).ok());
+        let lost = || SqlError::new(messages::INTERNAL, &[&"a gathered row has no clause"]);
+        n.filter(|&n| n < self.clauses.len()).ok_or_else(lost)
+    }
+
+    /// First pass: rows that go, and old keys that move.
+    fn take_away(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<FirstPass> {
+        let moves = self.target.moves_unique_keys();
+        let mut found = FirstPass::default();
+        let mut row = 0;
+        while self.gathered.next(run)? {
+            run.tick()?;
+            let n = self.gathered_clause(run)?;
+            let slots = RowSlots { old: &self.old, new: &self.new };
+            match &self.clauses[n].action {
+                Action::Insert => {}
+                Action::Delete => {
+                    let deletes = self.deletes.as_mut().unwrap_or(&mut self.target);
+                    if !deletes.remove_row(run, &self.old, locks)? {
+                        found.vanished.insert(row);
+                    }
+                }
+                Action::Update(_) if moves => match self.target.take_away(run, slots, locks)? {
+                    Some(locator) => drop(found.moved.insert(row, locator)),
+                    None => drop(found.vanished.insert(row)),
+                },
+                Action::Update(_) => {}
+            }
+            row += 1;
+        }
+        Ok(found)
+    }
+
+    /// Second pass: rows that come, and new keys.
+    fn give(
+        &mut self,
+        run: &mut Run<'_>,
+        mut first: FirstPass,
+        locks: &LockPlan,
+        out: &mut dyn RowSink,
+    ) -> SqlResult<()> {
+        let mut row = 0;
+        while self.gathered.next(run)? {
+            run.tick()?;
+            let at = row;
+            row += 1;
+            if first.vanished.contains(&at) {
+                continue;
+            }
+            let n = self.gathered_clause(run)?;
+            let slots = RowSlots { old: &self.old, new: &self.new };
+            let (name, target) = match (&self.clauses[n].action, &mut self.insert) {
+                (Action::Insert, Some(insert)) => {
+                    if insert.put(run, locks)? != Written::Yes {
+                        run.outcome.duplicates_ignored = true;
+                        continue;
+                    }
+                    ("INSERT", &insert.target)
+                }
+                (Action::Insert, None) => continue,
+                (Action::Delete, _) => ("DELETE", self.deletes.as_ref().unwrap_or(&self.target)),
+                (Action::Update(_), _) => {
+                    match first.moved.remove(&at) {
+                        Some(locator) => self.target.give_back(run, slots, locator, locks)?,
+                        None if self.target.change_row(run, slots, locks)? => {}
+                        None => continue,
+                    }
+                    ("UPDATE", &self.target)
+                }
+            };
+            run.set(self.action, Value::nvarchar(name));
+            changed(run, target, &mut self.output, out)?;
+        }
+        Ok(())
+    }
+}

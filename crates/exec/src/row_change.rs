@@ -1,0 +1,141 @@
+//! A row changed, moved or deleted in all hobts of a target.
+//!
+//! A row that keeps its keys is changed in place. Where rows exchange values of a unique key, each
+//! is taken away first and given back when all old keys are gone.
+
+use crate::reader::hint_of;
+use crate::run::Run;
+use crate::target::{Locator, RowChange, Target, Written};
+use access::LockPlan;
+use base::SqlResult;
+use plan::{OldRow, Slot};
+
+/// Where the frame holds a row before and after.
+#[derive(Clone, Copy)]
+pub(crate) struct RowSlots<'a> {
+    pub(crate) old: &'a OldRow,
+    /// By column.
+    pub(crate) new: &'a [Option<Slot>],
+}
+
+impl Target {
+    /// Changes the row at hand; false when it had vanished.
+    pub(crate) fn change_row(
+        &mut self,
+        run: &mut Run<'_>,
+        slots: RowSlots<'_>,
+        locks: &LockPlan,
+    ) -> SqlResult<bool> {
+        let old = Locator::of(run, slots.old);
+        let hint = slots.old.hint.and_then(|slot| hint_of(run.slot(slot)));
+        let mut new = old.clone();
+        for index in 0..self.index_count() {
+            let at = &self.table.indexes[index];
+            if !at.affected && index != 0 {
+                continue;
+            }
+            let moves = at.key_changes && index == 0;
+            if moves {
+                // The sink chooses the uniquifier of the new key.
+                new = Locator::NONE;
+            }
+            let change = RowChange {
+                old: &slots.old.columns,
+                new: slots.new,
+                old_locator: &old,
+                new_locator: &new,
+                hint,
+            };
+            match self.update(run, index, &change, locks)? {
+                // A heap row may have got another place.
+                Ok(of_base) if moves || (index == 0 && of_base.has_rid()) => new = of_base,
+                Ok(_) => {}
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// First pass: old keys that move are deleted, rows that stay are changed in place.
+    /// The base row's locator then, unless it had vanished.
+    pub(crate) fn take_away(
+        &mut self,
+        run: &mut Run<'_>,
+        slots: RowSlots<'_>,
+        locks: &LockPlan,
+    ) -> SqlResult<Option<Locator>> {
+        let old = Locator::of(run, slots.old);
+        let mut new = old.clone();
+        let hint = slots.old.hint.and_then(|slot| hint_of(run.slot(slot)));
+        for index in 0..self.index_count() {
+            let at = &self.table.indexes[index];
+            let (affected, moves) = (at.affected || index == 0, at.key_changes);
+            let change = RowChange {
+                old: &slots.old.columns,
+                new: slots.new,
+                old_locator: &old,
+                new_locator: &new,
+                hint,
+            };
+            if affected && moves {
+                if self.delete(run, index, &change, locks)? == Written::Vanished {
+                    return Ok(None);
+                }
+            } else if affected {
+                match self.update(run, index, &change, locks)? {
+                    Ok(of_base) if index == 0 && of_base.has_rid() => new = of_base,
+                    Ok(_) => {}
+                    Err(_) => return Ok(None),
+                }
+            }
+        }
+        Ok(Some(new))
+    }
+
+    /// Second pass: new keys are inserted.
+    pub(crate) fn give_back(
+        &mut self,
+        run: &mut Run<'_>,
+        slots: RowSlots<'_>,
+        mut locator: Locator,
+        locks: &LockPlan,
+    ) -> SqlResult<()> {
+        for index in 0..self.index_count() {
+            let at = &self.table.indexes[index];
+            if !(at.affected || index == 0) || !at.key_changes {
+                continue;
+            }
+            let known = if index == 0 { &Locator::NONE } else { &locator };
+            let inserted = self.insert(run, index, slots.new, known, locks)?;
+            if let Ok(of_base) = inserted
+                && index == 0
+            {
+                locator = of_base;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes the row at hand; false when it had vanished.
+    pub(crate) fn remove_row(
+        &mut self,
+        run: &mut Run<'_>,
+        old: &OldRow,
+        locks: &LockPlan,
+    ) -> SqlResult<bool> {
+        let locator = Locator::of(run, old);
+        let change = RowChange {
+            old: &old.columns,
+            new: &[],
+            old_locator: &locator,
+            new_locator: &locator,
+            hint: old.hint.and_then(|slot| hint_of(run.slot(slot))),
+        };
+        for index in 0..self.index_count() {
+            if self.delete(run, index, &change, locks)? == Written::Vanished {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
