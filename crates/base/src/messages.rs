@@ -173,9 +173,12 @@ messages! {
     DEFAULT_ON_IDENTITY = 1754, 16, "Defaults cannot be created on columns with an IDENTITY attribute. Table '{0}', column '{1}'.";
     FOREIGN_KEY_SKIPPED = 1756, 10, "Skipping FOREIGN KEY constraint '{0}' definition for temporary table. FOREIGN KEY constraints are not enforced on local or global temporary tables.";
     FOREIGN_KEY_COLLATION = 1757, 16, "Column '{0}.{1}' is not of same collation as referencing column '{2}.{3}' in foreign key '{4}'.";
+    COMPUTED_OF_COMPUTED = 1759, 16, "Computed column '{0}' in table '{1}' is not allowed to be used in another computed-column definition.";
     FOREIGN_KEY_SET_NULL = 1761, 16, "Cannot create the foreign key \"{0}\" with the SET NULL referential action, because one or more referencing columns are not nullable.";
     FOREIGN_KEY_SET_DEFAULT = 1762, 16, "Cannot create the foreign key \"{0}\" with the SET DEFAULT referential action, because one or more referencing not-nullable columns lack a default constraint.";
     FOREIGN_KEY_DATABASE = 1763, 16, "Cross-database foreign key references are not supported. Foreign key '{0}'.";
+    COMPUTED_NOT_PERSISTED = 1764, 16, "Computed Column '{0}' in table '{1}' is invalid for use in '{2}' because it is not persisted.";
+    FOREIGN_KEY_COMPUTED = 1765, 16, "Foreign key '{0}' creation failed. Only NO ACTION and CASCADE referential delete actions are allowed for referencing computed column '{1}'.";
     FOREIGN_KEY_TEMPORARY = 1766, 16, "Foreign key references to temporary tables are not supported. Foreign key '{0}'.";
     FOREIGN_KEY_NO_TABLE = 1767, 16, "Foreign key '{0}' references invalid table '{1}'.";
     FOREIGN_KEY_NOT_TABLE = 1768, 16, "Foreign key '{0}' references object '{1}' which is not a user table.";
@@ -302,6 +305,8 @@ messages! {
     ALTER_COLUMN_IN_USE = 4922, 16, "{0} {1} failed because one or more objects access this column.";
     DROP_ONLY_COLUMN = 4923, 16, "ALTER TABLE DROP COLUMN failed because '{0}' is the only data column in table '{1}'. A table must have at least one data column.";
     DROP_COLUMN_NOT_FOUND = 4924, 16, "{0} failed because column '{1}' does not exist in table '{2}'.";
+    ALTER_COLUMN_KIND = 4928, 16, "Cannot alter column '{0}' because it is '{1}'.";
+    COMPUTED_NOT_DETERMINISTIC = 4936, 16, "Computed column '{0}' in table '{1}' cannot be persisted because the column is non-deterministic.";
     CANNOT_ALTER_DATABASE = 5011, 14, "User does not have permission to alter database '{0}', the database does not exist, or the database is not in a state that allows access checks.";
     ALTER_DATABASE_FAILED = 5069, 16, "ALTER DATABASE statement failed.";
     ALTER_DATABASE_LOCK = 5070, 16, "Database state cannot be changed while other users are using the database '{0}'";
@@ -365,6 +370,7 @@ messages! {
     GUID_SHORT = 8170, 16, "Insufficient result space to convert uniqueidentifier value to char.";
     PARAMETERIZED_NOT_SUPPLIED = 8178, 16, "The parameterized query '{0}' expects the parameter '{1}', which was not supplied.";
     PREPARED_HANDLE_UNKNOWN = 8179, 16, "Could not find prepared statement with handle {0}.";
+    COMPUTED_NEEDS_PERSISTED = 8183, 16, "Only UNIQUE or PRIMARY KEY constraints can be created on computed columns, while CHECK, FOREIGN KEY, and NOT NULL constraints require that computed columns be persisted.";
     HINTS_NO_PLAN = 8622, 16, "Query processor could not produce a query plan because of the hints defined in this query. Resubmit the query without specifying any hints and without using SET FORCEPLAN.";
     QUERY_MEMORY_TIMEOUT = 8645, 17, "A timeout occurred while waiting for memory resources to execute the query in resource pool '{0}' ({1}). Rerun the query.";
     INDEX_ENTRY_MISSING = 8646, 21, "Unable to find index entry in index ID {0}, of table {1}, in database '{2}'. The indicated index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB or DBCC CHECKTABLE.";

@@ -212,6 +212,12 @@ impl Binder<'_> {
             };
             columns.push(InsertColumn { slot: self.new_slot(), source });
         }
+        let slots: Vec<Option<Slot>> = columns.iter().map(|c| Some(c.slot)).collect();
+        for (n, column) in columns.iter_mut().enumerate() {
+            if let Some(value) = self.computed_value(table, n, &slots)? {
+                column.source = ColumnSource::Computed(value);
+            }
+        }
         Ok(columns)
     }
 }

@@ -23,6 +23,7 @@
 mod aggregate;
 mod binder;
 mod collation;
+mod computed;
 mod condition;
 mod constant;
 mod convert;
@@ -50,6 +51,7 @@ mod through;
 mod update;
 mod window;
 
+pub use computed::{ComputedType, bind_computed};
 pub use convert::declared_type;
 pub use environment::{Bound, Environment, IntoColumn, IntoTable, Variables};
 pub use into::into_of;

@@ -19,8 +19,8 @@ use crate::target::{TargetTable, set_target};
 use crate::update::{Changed, Named};
 use base::{SqlError, SqlResult, messages};
 use plan::{
-    ColumnSource, IdentityColumn, JoinKind, Logical, Merge, MergeAction, MergeClause, MergeWhen,
-    OldRow, Predicate, Scalar, ScalarType, Slot, Statement, Target,
+    Assignment, ColumnSource, IdentityColumn, JoinKind, Logical, Merge, MergeAction, MergeClause,
+    MergeWhen, OldRow, Predicate, Scalar, ScalarType, Slot, Statement, Target,
 };
 use std::collections::BTreeSet;
 use tsql::ast;
@@ -46,13 +46,14 @@ impl Binder<'_> {
         let (no, table) = (changed.no, changed.target.table.clone());
         let sources = changed.beside();
         let has_source = self.source_flag(s, &mut changed.from.tree);
-        let bound = self.merge_clauses(s, &changed, &sources)?;
+        let mut bound = self.merge_clauses(s, &changed, &sources)?;
         let mut tree = changed.from.tree;
         let old = self.old_row(no, &table, |_| true);
         let has_target = self.target_flag(&mut tree, &changed.target, &old, no);
         set_target(&mut tree, no, &old);
         let new: Vec<Option<Slot>> =
             old.columns.iter().map(|own| own.map(|_| self.new_slot())).collect();
+        self.merge_computed(&table, &mut bound, &new)?;
         let slots = RowSlots { old: &old.columns, new: &new };
         let mut target = self.target(&changed.target, changed.locks);
         target.checks = self.checks(&table, &new, None)?;
@@ -89,6 +90,38 @@ impl Binder<'_> {
             action,
             output,
         })))
+    }
+
+    /// Stored computed columns, now that the slots of new rows are known.
+    fn merge_computed(
+        &mut self,
+        table: &catalog::view::Table,
+        bound: &mut Clauses,
+        new: &[Option<Slot>],
+    ) -> SqlResult<()> {
+        for clause in &mut bound.clauses {
+            match &mut clause.action {
+                MergeAction::Insert(sources) => {
+                    for (column, source) in sources.iter_mut().enumerate() {
+                        if let Some(value) = self.computed_value(table, column, new)? {
+                            *source = ColumnSource::Computed(value);
+                        }
+                    }
+                }
+                MergeAction::Update(assignments) => {
+                    let set = assignments.iter().filter_map(|a| a.column).collect();
+                    for column in self.dependents(table, &set)? {
+                        if let Some(value) = self.computed_value(table, column, new)? {
+                            let column = Some(column);
+                            assignments.push(Assignment { column, variable: None, value });
+                        }
+                        bound.changed.insert(column);
+                    }
+                }
+                MergeAction::Delete => {}
+            }
+        }
+        Ok(())
     }
 
     /// The target as INSERT and DELETE know it, where clauses do that.

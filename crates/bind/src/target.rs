@@ -140,7 +140,7 @@ impl Binder<'_> {
     }
 
     /// A scope in which a table's column names mean given slots.
-    fn new_row_scope(&self, table: &Table, new: &[Option<Slot>]) -> Scope {
+    pub(crate) fn new_row_scope(&self, table: &Table, new: &[Option<Slot>]) -> Scope {
         let columns = table.columns.iter().zip(new).filter_map(|(c, slot)| {
             let ty = ScalarType {
                 sql_type: c.sql_type,

@@ -103,13 +103,20 @@ impl Binder<'_> {
         parts: Parts,
         obeyed: Option<&ForeignKey>,
     ) -> SqlResult<Update<Logical>> {
-        let Parts { source, old, assignments, columns, locks } = parts;
+        let Parts { source, old, mut assignments, mut columns, locks } = parts;
+        let computed = self.dependents(&updated.table, &columns)?;
+        columns.extend(&computed);
         let new: Vec<Option<Slot>> = old
             .columns
             .iter()
             .enumerate()
             .map(|(n, own)| if columns.contains(&n) { Some(self.new_slot()) } else { *own })
             .collect();
+        for &column in &computed {
+            if let Some(value) = self.computed_value(&updated.table, column, &new)? {
+                assignments.push(Assignment { column: Some(column), variable: None, value });
+            }
+        }
         let mut target = self.target(updated, locks);
         self.mark_affected(&mut target, &columns);
         let changed_slots: BTreeSet<Slot> = columns.iter().filter_map(|&n| new[n]).collect();

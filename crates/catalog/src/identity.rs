@@ -126,6 +126,12 @@ impl Identities {
         }
     }
 
+    /// A table's base hobt is new, and its rows were given values up to this one.
+    pub fn begin_after(&self, hobt: HobtId, last: i128) {
+        let count = Count { last: Some(last), reserved: None };
+        self.counts.lock().insert(hobt, Arc::new(Mutex::new(count)));
+    }
+
     /// At a clean stop: reservations shrink to what was given out, so that no gap remains.
     ///
     /// # Errors

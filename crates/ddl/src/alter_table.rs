@@ -8,10 +8,10 @@ use crate::context::{DdlContext, Place, unsupported};
 use crate::create_index::inline_index;
 use crate::create_table::check_row_size;
 use crate::drop_constraint::without_constraint;
-use crate::foreign_key;
 use crate::index_definition::column;
-use crate::locate::{Located, locked_table, same_name};
-use crate::rebuild::{Added, Content, rebuild, renew_all};
+use crate::locate::{Located, locked_table, queried_name, same_name};
+use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
+use crate::{alter_column, computed, foreign_key};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
 use catalog::view::{Index, IndexKind, Table};
@@ -25,11 +25,11 @@ pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlR
     let line = s.name.span.line;
     let name = match &s.action {
         AlterTableAction::Add { .. }
+        | AlterTableAction::AlterColumn(_)
         | AlterTableAction::Drop(_)
         | AlterTableAction::CheckConstraint { .. } => None,
         AlterTableAction::Rebuild { partition: None, options } if options.is_empty() => None,
         AlterTableAction::Rebuild { .. } => Some("ALTER TABLE REBUILD with options"),
-        AlterTableAction::AlterColumn(_) => Some("ALTER TABLE ALTER COLUMN"),
         AlterTableAction::Trigger { .. } => Some("ALTER TABLE ENABLE TRIGGER"),
         AlterTableAction::Switch { .. } => Some("ALTER TABLE SWITCH"),
         AlterTableAction::Set(settings) if settings.iter().all(says_what_is) => None,
@@ -47,6 +47,7 @@ pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlR
         AlterTableAction::Add { check, definition } => {
             add(cx, &place, &table, definition, check.unwrap_or(true), text)
         }
+        AlterTableAction::AlterColumn(s) => alter_column::alter(cx, &place, &table, s),
         AlterTableAction::Drop(items) => drop_parts(cx, &place, &table, items),
         AlterTableAction::Set(_) => Ok(()),
         AlterTableAction::CheckConstraint { with_check, enable, names } => {
@@ -112,13 +113,15 @@ fn add(
         add_check(cx, place, &mut after, *w, text, check)?;
         foreign_key::add(cx, place, &mut after, *w, check)?;
     }
-    if table.base().hobt != after.base().hobt || table.columns.len() != after.columns.len() {
+    let stored = table.stored_columns().count() != after.stored_columns().count();
+    if stored && table.base().hobt == after.base().hobt {
         renew_all(place, &mut after);
     }
     rebuild(cx, place, Some(table), &after, Content::Keep(&added)).map_err(|e| {
         let built = e.number() == messages::CREATE_INDEX_DUPLICATE.number;
         if built { not_created(cx, e) } else { e }
     })?;
+    computed::fill(cx, place, &after, table.columns.len())?;
     match check {
         true => {
             verify(cx, place, &after, &after.checks[table.checks.len()..])?;
@@ -137,7 +140,10 @@ fn verify(
     checks: &[catalog::view::Check],
 ) -> SqlResult<()> {
     for check in checks {
-        if !cx.expressions.holds(cx.work, table, &check.text)? {
+        let current = cx.place(Some(place.view.name()))?;
+        let name = queried_name(&current, table);
+        let broken = format!("SELECT 1 FROM {name} WHERE NOT ({})", check.text);
+        if cx.expressions.any_row(cx.work, &current.view, &broken)? {
             let column = check.column.map(|at| format!(", column '{}'", table.columns[at].name));
             let args: [&dyn std::fmt::Display; 6] = [
                 &"ALTER TABLE",
@@ -173,8 +179,16 @@ fn add_columns(
         let drafted = draft(cx, place, after, written, text)?;
         let mut column = drafted.column;
         let line = written.span.line;
-        if column.identity.is_some() && !empty {
-            return Err(unsupported("adding an IDENTITY column to a table with rows", line));
+        if column.computed.is_some() {
+            added.push((column.column_id, Present::Same(None)));
+            after.columns.push(column);
+            continue;
+        }
+        if let Some(identity) = column.identity {
+            column.physical = u16::try_from(after.columns.len()).ok();
+            added.push((column.column_id, Present::Counted(identity, column.sql_type)));
+            after.columns.push(column);
+            continue;
         }
         let wants_value = written.default.as_ref().is_some_and(|d| d.with_values);
         let bytes = match &column.default {
@@ -195,8 +209,11 @@ fn add_columns(
             return Err(SqlError::new(messages::ADD_COLUMN_NEEDS_VALUE, &args).at_line(line));
         }
         column.physical = u16::try_from(after.columns.len()).ok();
-        added.push((column.column_id, bytes));
+        added.push((column.column_id, Present::Same(bytes)));
         after.columns.push(column);
+    }
+    for written in &definition.columns {
+        computed::settle(cx, place, after, written)?;
     }
     Ok(added)
 }
@@ -232,7 +249,8 @@ fn drop_parts(
             AlterTableDropKind::Period => return Err(unsupported("DROP PERIOD", line)),
         }
     }
-    if after.columns.len() != table.columns.len() {
+    let stored = table.stored_columns().count() != after.stored_columns().count();
+    if stored && table.base().hobt == after.base().hobt {
         renew_all(place, &mut after);
     }
     rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
@@ -297,7 +315,9 @@ fn drop_column(
     let foreign = without.foreign_keys.iter_mut().flat_map(|k| &mut k.columns);
     foreign.for_each(|c| moved(&mut c.column));
     for (n, column) in without.columns.iter_mut().enumerate() {
-        column.physical = u16::try_from(n).ok();
+        if column.physical.is_some() {
+            column.physical = u16::try_from(n).ok();
+        }
     }
     *table = without;
     Ok(())
@@ -326,6 +346,12 @@ fn user_of(
     let foreign = foreign_key::users_of_column(&place.view, table, at);
     if let Some(name) = foreign.into_iter().next() {
         return Some(("object", name));
+    }
+    for c in without.columns.iter() {
+        let Some(computed) = &c.computed else { continue };
+        if cx.expressions.computed_type(&place.view, without, &computed.text).is_err() {
+            return Some(("column", c.name.clone()));
+        }
     }
     let quoted = cx.settings.quoted_identifier;
     let needs = |c: &&catalog::view::Check| {

@@ -4,10 +4,13 @@ use crate::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, 
 use access::{Field, Hobt, Isolation, Loader, LockPlan, RowCursor, ScanRange, Spill, WriteError};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
-use catalog::view::{Index, IndexKind, KeyField, PhysicalColumn, Table};
+use catalog::view::{Identity, Index, IndexKind, KeyField, PhysicalColumn, Table};
 use exec::ResourceSemaphores;
 use std::sync::Arc;
-use types::{SqlType, StorageOrder, Value, compare_storage, convert, decode_storage};
+use types::{
+    Decimal, Fit, SqlType, StorageOrder, Value, coerce_for_column, compare_storage, convert,
+    decode_storage, encode_storage,
+};
 use work::Work;
 
 /// Sch-M keeps everybody else away.
@@ -22,6 +25,62 @@ pub(crate) enum Origin {
     Rid,
     /// The same bytes in every row; none is NULL. A uniquifier is NULL until it is loaded.
     Constant(Option<Box<[u8]>>),
+    /// A physical column of the source in another type.
+    Converted(Box<Conversion>),
+    /// The number of the row in this counting.
+    Counted(Identity, SqlType),
+}
+
+/// What is asked of a column's values on their way into another type, and what errors name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Conversion {
+    pub(crate) at: usize,
+    pub(crate) from: SqlType,
+    pub(crate) to: SqlType,
+    pub(crate) nullable: bool,
+    /// `database.schema.table`
+    pub(crate) table: Box<str>,
+    pub(crate) column: Box<str>,
+}
+
+impl Conversion {
+    /// The stored bytes of a value: 515, 2628, 8115 and what else conversion says.
+    fn of(&self, field: Field<'_>) -> SqlResult<Option<Vec<u8>>> {
+        let Some(bytes) = field.inline() else {
+            if self.nullable {
+                return Ok(None);
+            }
+            let args: [&dyn std::fmt::Display; 3] = [&self.column, &self.table, &"UPDATE"];
+            return Err(SqlError::new(messages::NULL_NOT_ALLOWED, &args).with_state(2));
+        };
+        let corrupt = || SqlError::new(messages::INTERNAL, &[&"a stored value has no meaning"]);
+        let value = decode_storage(bytes, self.from).map_err(|_| corrupt())?;
+        match coerce_for_column(&value, self.from, self.to)? {
+            Fit::Fits(value) => {
+                let mut out = Vec::new();
+                encode_storage(&value, self.to, &mut out);
+                Ok(Some(out))
+            }
+            Fit::Truncated(text) => {
+                let args: [&dyn std::fmt::Display; 3] = [&self.table, &self.column, &text];
+                Err(SqlError::new(messages::STRING_TRUNCATED, &args))
+            }
+        }
+    }
+}
+
+/// The stored bytes of a row's number in a counting; 8115 beyond its type.
+fn counted(identity: Identity, sql_type: SqlType, row: u64) -> SqlResult<Option<Vec<u8>>> {
+    let n = identity.seed + identity.increment * i128::from(row);
+    let overflow = || {
+        let to = sql_type.error_name();
+        SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&"IDENTITY", &to])
+    };
+    let wide = Decimal::new(n, 0).ok_or_else(overflow)?;
+    let value = convert(&Value::Decimal(wide), SqlType::decimal(38, 0), sql_type, 0);
+    let mut out = Vec::new();
+    encode_storage(&value.map_err(|_| overflow())?, sql_type, &mut out);
+    Ok(Some(out))
 }
 
 /// A build: which rows go where.
@@ -75,10 +134,12 @@ pub(crate) fn build(
     };
     let mut cursor = build.source.scan(work, &ScanRange::default(), &READ)?;
     let mut twins = Twins::of(build.spec);
+    let mut count = 0_u64;
     if !build.sort {
         let mut loader = build.target.load(work, percent)?;
         while cursor.next(work)? {
-            let row = row_of(&*cursor, build.origins)?;
+            let row = row_of(&*cursor, build.origins, count)?;
+            count += 1;
             push(work, &mut *loader, build.spec, &mut twins, &row.fields())?;
         }
         return Ok(loader.finish(work)?);
@@ -88,7 +149,8 @@ pub(crate) fn build(
     let mut sorter = Sorter::new(RowOrder::of(build.spec), spill, &waiter);
     sorter.buffer_max = grant.bytes().max(BUFFER_BYTES_MIN);
     while cursor.next(work)? {
-        let row = row_of(&*cursor, build.origins)?;
+        let row = row_of(&*cursor, build.origins, count)?;
+        count += 1;
         sorter.push(&row.fields())?;
         grant.note_used(sorter.held_bytes());
     }
@@ -112,6 +174,8 @@ pub(crate) fn build(
 /// A row of the target, borrowed from the source's.
 struct Row<'a> {
     fields: Vec<Field<'a>>,
+    /// Bytes that were made for it, with their positions.
+    made: Vec<(usize, Vec<u8>)>,
     /// The position of the address among them, and the address.
     rid: Option<(usize, [u8; 8])>,
 }
@@ -121,6 +185,9 @@ impl Row<'_> {
         let mut fields = self.fields.clone();
         if let Some((at, rid)) = &self.rid {
             fields[*at] = Field::Inline(rid);
+        }
+        for (at, bytes) in &self.made {
+            fields[*at] = Field::Inline(bytes);
         }
         fields
     }
@@ -168,11 +235,13 @@ impl Twins {
     }
 }
 
-fn row_of<'a>(cursor: &'a dyn RowCursor, origins: &'a [Origin]) -> SqlResult<Row<'a>> {
-    let mut row = Row { fields: Vec::with_capacity(origins.len()), rid: None };
+fn row_of<'a>(cursor: &'a dyn RowCursor, origins: &'a [Origin], number: u64) -> SqlResult<Row<'a>> {
+    let mut row = Row { fields: Vec::with_capacity(origins.len()), made: Vec::new(), rid: None };
     for origin in origins {
         let field = match origin {
             Origin::Column(at) => cursor.field(*at)?,
+            Origin::Converted(c) => cursor.field(c.at)?,
+            Origin::Counted(..) => Field::Null,
             Origin::Constant(bytes) => bytes.as_deref().map_or(Field::Null, Field::Inline),
             Origin::Rid => {
                 let rid = cursor.rid();
@@ -181,6 +250,18 @@ fn row_of<'a>(cursor: &'a dyn RowCursor, origins: &'a [Origin]) -> SqlResult<Row
                 Field::Null
             }
         };
+        let made = match origin {
+            Origin::Converted(c) if !matches!(field, Field::OffRow(_)) => c.of(field)?,
+            Origin::Counted(identity, sql_type) => counted(*identity, *sql_type, number)?,
+            _ => None,
+        };
+        let field = match (origin, field) {
+            (Origin::Converted(_), Field::Inline(_)) => Field::Null,
+            (_, field) => field,
+        };
+        if let Some(bytes) = made {
+            row.made.push((row.fields.len(), bytes));
+        }
         if let Field::OffRow(_) = field {
             let what = "copying values that are stored off their row";
             return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]));

@@ -1,9 +1,9 @@
 //! A column as it is declared.
 
 use crate::context::{DdlContext, Place, unsupported};
-use crate::generated_name;
 use crate::locate::{name_taken, same_name};
 use crate::type_name::{Declared, Declaree, declared};
+use crate::{computed, generated_name};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, Default as Preset, Identity, SchemaId, Table};
 use tsql::ast::{self, ColumnDefinition, ColumnKind, Expr, ExprKind, Literal, Name, UnaryOp};
@@ -34,7 +34,10 @@ pub(crate) fn draft(
     let number = table.columns.len() + 1;
     let of = match &definition.kind {
         ColumnKind::Typed(written) => declared(written, Declaree { number, kind: "column", name })?,
-        ColumnKind::Computed { .. } => return Err(unsupported("computed columns", line)),
+        ColumnKind::Computed { .. } => {
+            let column = computed::draft(place, table, definition, text);
+            return Ok(DraftColumn { column, said: definition.nullable });
+        }
         ColumnKind::Untyped => return Err(unsupported("data type timestamp", line)),
     };
     let identity = match &definition.identity {
@@ -50,7 +53,7 @@ pub(crate) fn draft(
         sql_type: of.sql_type,
         user_type_id: of.user_type_id,
         nullable: said.unwrap_or(cx.settings.null_by_default && identity.is_none()),
-        collation: collation_of(definition, place, of)?,
+        collation: collation_of(definition.collation.as_ref(), place, of)?,
         identity,
         default: None,
         computed: None,
@@ -80,12 +83,13 @@ fn refuse(definition: &ColumnDefinition) -> SqlResult<()> {
     }
 }
 
-fn collation_of(
-    definition: &ColumnDefinition,
+/// The collation that is written, or the database's.
+pub(crate) fn collation_of(
+    written: Option<&Name>,
     place: &Place,
     of: Declared,
 ) -> SqlResult<Collation> {
-    let Some(name) = &definition.collation else { return Ok(place.view.collation()) };
+    let Some(name) = written else { return Ok(place.view.collation()) };
     if !of.sql_type.is_character() {
         let e = SqlError::new(messages::COLLATE_TYPE, &[&of.sql_type.name()]);
         return Err(e.at_line(name.line));

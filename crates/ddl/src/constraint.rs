@@ -1,6 +1,7 @@
 //! PRIMARY KEY, UNIQUE and CHECK constraints put into a table that is being drafted.
 
 use crate::column::{free_name, stored_condition};
+use crate::computed;
 use crate::context::{DdlContext, Place, unsupported};
 use crate::index_definition::{blank, check_size, key, put};
 use crate::index_option::{options, placement};
@@ -125,11 +126,15 @@ pub(crate) fn add_check(
         Some(name) => Some(index_definition::column(place, table, name)?),
         None => None,
     };
+    if column.is_some_and(|at| table.columns[at].physical.is_none()) {
+        let line = written.constraint.span.line;
+        return Err(SqlError::new(messages::COMPUTED_NEEDS_PERSISTED, &[]).at_line(line));
+    }
     let stored = stored_condition(condition.span.of(text));
     let quoted = cx.settings.quoted_identifier;
     cx.expressions
         .check_condition(&place.view, table, &stored, quoted)
-        .map_err(|e| e.at_line(condition.span.line))?;
+        .map_err(|e| computed::of_check(table, e).at_line(condition.span.line))?;
     let object_id = place.ids.object();
     let name = match &written.constraint.name {
         Some(name) => free_name(cx, place, table, name)?,

@@ -74,6 +74,23 @@ pub trait Expressions {
         quoted_identifier: bool,
     ) -> SqlResult<()>;
 
+    /// The type of an expression over a table's columns.
+    ///
+    /// # Errors
+    /// What binding says: 207, 1046 …
+    fn computed_type(
+        &self,
+        view: &DatabaseView,
+        table: &Table,
+        text: &str,
+    ) -> SqlResult<bind::ComputedType>;
+
+    /// Runs a change of rows in a database.
+    ///
+    /// # Errors
+    /// Those of evaluation.
+    fn run(&self, work: &mut Work, view: &Arc<DatabaseView>, statement: &str) -> SqlResult<()>;
+
     /// The value of a default, converted to the column's type: for rows that are there already.
     ///
     /// # Errors
@@ -92,17 +109,11 @@ pub trait Expressions {
     /// What binding its query says, within the module.
     fn module_columns(&self, view: &DatabaseView, module: &Arc<Module>) -> SqlResult<Vec<Column>>;
 
-    /// Whether every row of the table, as the transaction sees it, satisfies a condition.
+    /// Whether a query in a database has a row. The view is what the statement made of it so far.
     ///
     /// # Errors
     /// Those of evaluation.
-    fn holds(&self, work: &mut Work, table: &Table, text: &str) -> SqlResult<bool>;
-
-    /// Whether a query in a database, as the transaction sees it, has a row.
-    ///
-    /// # Errors
-    /// Those of evaluation.
-    fn any_row(&self, work: &mut Work, database: DatabaseId, query: &str) -> SqlResult<bool>;
+    fn any_row(&self, work: &mut Work, view: &Arc<DatabaseView>, query: &str) -> SqlResult<bool>;
 }
 
 /// SET options that definitions depend on.

@@ -4,11 +4,11 @@ use crate::column::draft;
 use crate::constraint::{self, Written, add_check, add_key, key_columns, keys, not_created};
 use crate::context::{DdlContext, Place, unsupported};
 use crate::create_index::inline_index;
-use crate::foreign_key;
 use crate::index_definition::blank;
 use crate::index_option::{IndexOptions, placement};
 use crate::locate::{is_temporary, name_taken, same_name, schema_for};
 use crate::rebuild::{Content, rebuild};
+use crate::{computed, foreign_key};
 use base::{SqlError, SqlResult, messages};
 use bind::{IntoColumn, IntoTable};
 use catalog::view::{Column, Identity, IndexKind, PhysicalColumn, Schema, Table};
@@ -159,6 +159,12 @@ pub(crate) fn add_columns(
         table.columns.push(drafted.column);
         explicit.push(drafted.said);
     }
+    for column in &definition.columns {
+        computed::settle(cx, place, table, column)?;
+    }
+    if table.stored_columns().next().is_none() {
+        return Err(unsupported("a table of nothing but computed columns", 0));
+    }
     Ok(explicit)
 }
 
@@ -212,7 +218,8 @@ fn forbid_null(
         let at = table.columns.iter().position(|c| same_name(place, &c.name, &part.name));
         // A column that is not there is found when the key is made.
         let Some(at) = at else { continue };
-        if explicit[at] == Some(true) {
+        let computed = table.columns[at].computed.is_some();
+        if explicit[at] == Some(true) || (computed && table.columns[at].nullable) {
             let e = SqlError::new(messages::PRIMARY_NULLABLE, &[&table.name]);
             return Err(not_created(cx, e.at_line(written.constraint.span.line)));
         }

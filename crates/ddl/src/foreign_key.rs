@@ -9,8 +9,8 @@
 
 use crate::constraint::{Written, not_created};
 use crate::context::{DdlContext, Place, unsupported};
-use crate::locate::{locked_table, look_up, same_name};
-use crate::{column, generated_name};
+use crate::locate::{locked_table, look_up, quoted, same_name};
+use crate::{column, computed, generated_name};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
     DatabaseView, ForeignKey, ForeignKeyColumn, Index, Object, ReferentialAction, Table,
@@ -107,6 +107,14 @@ fn parts(
             return Err(SqlError::new(messages::FOREIGN_KEY_NO_COLUMN, &args));
         };
         own.push(at);
+    }
+    let of = draft.written;
+    let changes = matches!(
+        of.on_delete,
+        Some(ast::ReferentialAction::SetNull | ast::ReferentialAction::SetDefault)
+    ) || !matches!(of.on_update, None | Some(ast::ReferentialAction::NoAction));
+    for &at in &own {
+        computed::check_referring(table, &table.columns[at], &draft.name, changes)?;
     }
     let parent = parent(cx, place, table, draft)?;
     let parent: &Table = parent.as_deref().unwrap_or(table);
@@ -314,7 +322,7 @@ pub(crate) fn verify(
             quoted(&parent.name),
             equal.collect::<Vec<_>>().join(" AND "),
         );
-        if cx.expressions.any_row(cx.work, table.database, &orphans)? {
+        if cx.expressions.any_row(cx.work, &current.view, &orphans)? {
             let same = parent.object_id == table.object_id;
             let kind = if same { "FOREIGN KEY SAME TABLE" } else { "FOREIGN KEY" };
             let column = match &columns[..] {
@@ -333,10 +341,6 @@ pub(crate) fn verify(
         }
     }
     Ok(())
-}
-
-fn quoted(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }
 
 /// A foreign key of another table that refers to this one.

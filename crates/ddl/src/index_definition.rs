@@ -1,5 +1,6 @@
 //! An index as it is declared, checked against its table.
 
+use crate::computed;
 use crate::context::{DdlContext, Place};
 use crate::index_option::IndexOptions;
 use crate::locate::same_name;
@@ -72,7 +73,8 @@ pub(crate) fn key(
             return Err(SqlError::new(messages::INDEX_COLUMN_TWICE, &args).at_line(line));
         }
         let of = &table.columns[at];
-        if of.sql_type.is_max() || of.computed.is_some() {
+        computed::check_indexed(of, line)?;
+        if of.sql_type.is_max() {
             let args: [&dyn std::fmt::Display; 2] = [&of.name, &table.name];
             return Err(SqlError::new(messages::INDEX_COLUMN_TYPE, &args).at_line(line));
         }
@@ -95,6 +97,7 @@ pub(crate) fn included(
             let args: [&dyn std::fmt::Display; 2] = [&"index", name];
             return Err(SqlError::new(messages::INDEX_COLUMN_TWICE, &args).at_line(name.line));
         }
+        computed::check_indexed(&table.columns[at], name.line)?;
         included.push(at);
     }
     Ok(included)

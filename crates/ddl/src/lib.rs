@@ -20,11 +20,13 @@
 #![forbid(unsafe_code)]
 
 mod admin;
+mod alter_column;
 mod alter_database;
 mod alter_index;
 mod alter_table;
 mod build;
 mod column;
+mod computed;
 mod constraint;
 mod context;
 mod create_database;

@@ -129,6 +129,18 @@ pub(crate) fn same_name(place: &Place, a: &str, b: &str) -> bool {
     }
 }
 
+/// A name in brackets.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
+}
+
+/// What a query calls a table: a temporary one bears its long name in its database.
+pub(crate) fn queried_name(place: &Place, table: &Table) -> String {
+    let stored = place.view.table(table.object_id);
+    let name = stored.map_or_else(|| table.name.clone(), |t| t.name.clone());
+    format!("{}.{}", quoted(&table.schema_name), quoted(&name))
+}
+
 /// The names of a table's constraints.
 pub(crate) fn constraint_names(table: &Table) -> impl Iterator<Item = &str> {
     table.constraints().map(|c| c.name)

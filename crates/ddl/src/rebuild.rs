@@ -14,15 +14,25 @@
 //!  1. When the base's hobt is another, so is that of every nonclustered index: their entries
 //!     say where rows are.
 
-use crate::build::{Build, BuildError, Origin, build, entry_origins, same_order};
+use crate::build::{Build, BuildError, Conversion, Origin, build, entry_origins, same_order};
 use crate::context::{Change, DdlContext, Place};
 use crate::gather::{Sample, of_index};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Index, IndexKind, PhysicalColumn, Table};
+use catalog::view::{Column, Identity, Index, IndexKind, PhysicalColumn, Table};
 use catalog::{Changes, HobtSpec};
+use types::SqlType;
 
-/// A column that was not there before: its id, and the stored bytes (or NULL) of present rows.
-pub(crate) type Added = (i32, Option<Box<[u8]>>);
+/// What present rows get in a column that was not there before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Present {
+    /// The same stored bytes, or NULL.
+    Same(Option<Box<[u8]>>),
+    /// The values of an identity column, in the order in which rows are read.
+    Counted(Identity, SqlType),
+}
+
+/// A column that was not there before, by its id.
+pub(crate) type Added = (i32, Present);
 
 /// What becomes of the rows.
 #[derive(Clone, Copy)]
@@ -65,8 +75,9 @@ pub(crate) fn rebuild(
     }
     if let (Some(before), Content::Keep(added)) = (before, content) {
         if !base_kept {
-            copy_rows(cx, place, before, after, added)?;
-            if after.identity().is_some() {
+            let rows = copy_rows(cx, place, before, after, added)?;
+            count_rows(place, after, added, rows);
+            if before.identity().is_some() && after.identity().is_some() {
                 place.identities.inherit(before.base().hobt, after.base().hobt);
             }
         }
@@ -103,20 +114,26 @@ fn copy_rows(
     before: &Table,
     after: &Table,
     added: &[Added],
-) -> SqlResult<()> {
+) -> SqlResult<u64> {
     let source_layout = before.hobt_layout(before.base());
     let origin = |column: &PhysicalColumn| match *column {
         PhysicalColumn::Uniquifier | PhysicalColumn::Rid => Origin::Constant(None),
         PhysicalColumn::Column(n) => {
             let id = after.columns[n].column_id;
             let old = before.columns.iter().position(|c| c.column_id == id);
-            let at = old.and_then(|n| source_layout.position(PhysicalColumn::Column(n)));
-            match at {
-                Some(at) => Origin::Column(at),
-                None => {
-                    let bytes = added.iter().find(|(added, _)| *added == id);
-                    Origin::Constant(bytes.and_then(|(_, bytes)| bytes.clone()))
-                }
+            let found = old.and_then(|n| {
+                let at = source_layout.position(PhysicalColumn::Column(n))?;
+                Some((at, &before.columns[n]))
+            });
+            match found {
+                Some((at, old)) => origin_of(place, after, (at, old), n),
+                None => match added.iter().find(|(added, _)| *added == id) {
+                    Some((_, Present::Counted(identity, sql_type))) => {
+                        Origin::Counted(*identity, *sql_type)
+                    }
+                    Some((_, Present::Same(bytes))) => Origin::Constant(bytes.clone()),
+                    None => Origin::Constant(None),
+                },
             }
         }
     };
@@ -127,7 +144,35 @@ fn copy_rows(
     let sort = !same_order(before, after);
     let moved = Build { source: &*source, target: &*target, spec: &spec, origins: &origins, sort };
     let done = build(cx.work, cx.spill, cx.semaphores, &moved);
-    done.map(drop).map_err(|e| failed(after, after.base(), e))
+    done.map_err(|e| failed(after, after.base(), e))
+}
+
+/// A column that was there before, perhaps of another type.
+fn origin_of(place: &Place, after: &Table, (at, old): (usize, &Column), n: usize) -> Origin {
+    let new = &after.columns[n];
+    if old.sql_type == new.sql_type && old.nullable == new.nullable {
+        return Origin::Column(at);
+    }
+    Origin::Converted(Box::new(Conversion {
+        at,
+        from: old.sql_type,
+        to: new.sql_type,
+        nullable: new.nullable,
+        table: format!("{}.{}", place.view.name(), after.two_part_name()).into(),
+        column: new.name.clone(),
+    }))
+}
+
+/// An identity column that present rows were counted by goes on from there.
+fn count_rows(place: &Place, after: &Table, added: &[Added], rows: u64) {
+    for (_, present) in added {
+        if let Present::Counted(identity, _) = present
+            && rows > 0
+        {
+            let last = identity.seed + identity.increment * (i128::from(rows) - 1);
+            place.identities.begin_after(after.base().hobt, last);
+        }
+    }
 }
 
 fn fill_index(

@@ -144,7 +144,7 @@ const CASES: &[(&str, &[i32])] = &[
     ("alter table sales.Orders drop column a", &[5074, 4922]),
     ("alter table sales.Orders drop column b", &[5074, 4922]),
     ("alter table sales.Orders nocheck constraint nosuch", &[4917]),
-    ("alter table sales.Orders alter column a int", &[40517]),
+    ("alter table sales.Orders alter column a int", &[5074, 4922]),
     // what is not there yet
     ("create sequence s", &[40510]),
     ("create statistics s on dbo.Heap (id) where id > 1", &[40517]),

@@ -13,7 +13,7 @@ use crate::expr::{DEPTH_MAX, Expr, too_deep};
 use crate::filter::{Filter, StartupFilter};
 use crate::hash_aggregate::HashAggregate;
 use crate::hash_join::HashJoin;
-use crate::insert::{Insert, RowInsert};
+use crate::insert::{Given, Insert, RowInsert};
 use crate::lookup::Lookup;
 use crate::loops::Loops;
 use crate::merge::{Action, Clause, Merge};
@@ -187,8 +187,9 @@ impl Builder {
     ) -> SqlResult<RowInsert> {
         let column = |c: &plan::InsertColumn| {
             let value = match &c.source {
-                ColumnSource::Value(x) => Some(Typed::new(x)?),
-                ColumnSource::Identity => None,
+                ColumnSource::Value(x) => Given::Value(Typed::new(x)?),
+                ColumnSource::Identity => Given::Identity,
+                ColumnSource::Computed(x) => Given::Computed(Typed::new(x)?),
             };
             Ok((c.slot, value))
         };

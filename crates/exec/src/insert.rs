@@ -11,11 +11,19 @@ use base::{SqlError, SqlResult, messages};
 use plan::{IdentityColumn, Slot};
 use types::{Decimal, SqlType, Value, convert, fit_number};
 
+/// What a column of a new row gets.
+pub(crate) enum Given {
+    Value(Typed),
+    Identity,
+    /// Computed from the others.
+    Computed(Typed),
+}
+
 /// Rows put into a table one by one.
 pub(crate) struct RowInsert {
     pub(crate) target: Target,
-    /// By column: its slot, and its value; the identity's has none.
-    pub(crate) columns: Vec<(Slot, Option<Typed>)>,
+    /// By column: its slot, and its value.
+    pub(crate) columns: Vec<(Slot, Given)>,
     /// The same slots, as the target wants them.
     pub(crate) slots: Vec<Option<Slot>>,
     pub(crate) identity: Option<IdentityColumn>,
@@ -82,13 +90,21 @@ impl RowInsert {
     fn fill(&self, run: &mut Run<'_>) -> SqlResult<()> {
         for (column, (slot, source)) in self.columns.iter().enumerate() {
             let value = match source {
-                Some(x) => {
+                Given::Value(x) => {
                     let value = x.expr.eval(run)?;
                     self.target.fit(value, x.sql_type, column)?
                 }
-                None => self.next_identity(run, column)?,
+                Given::Identity => self.next_identity(run, column)?,
+                Given::Computed(_) => continue,
             };
             run.set(*slot, value);
+        }
+        for (column, (slot, source)) in self.columns.iter().enumerate() {
+            if let Given::Computed(x) = source {
+                let value = x.expr.eval(run)?;
+                let value = self.target.fit(value, x.sql_type, column)?;
+                run.set(*slot, value);
+            }
         }
         self.note_given(run)
     }

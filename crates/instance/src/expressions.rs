@@ -2,7 +2,7 @@
 
 use crate::instance::Instance;
 use access::Isolation;
-use base::{DatabaseId, SqlError, SqlResult, messages};
+use base::{SqlError, SqlResult, messages};
 use bind::{Environment, Variables};
 use builtins::{Fact, Question, SessionFacts};
 use catalog::view::{Catalogs, Check, Column, DatabaseView, Module, Table};
@@ -84,7 +84,25 @@ impl SessionExpressions<'_> {
         OneView { view: Arc::new(view.clone()), instance: self.instance }
     }
 
-    fn run<R>(
+    /// Runs a statement in a database as it is in a view; gives the count of its rows.
+    fn execute(&self, work: &mut Work, view: &Arc<DatabaseView>, text: &str) -> SqlResult<u64> {
+        let parsed = tsql::parse(text, ParseOptions { quoted_identifier: true });
+        if let Some(e) = parsed.errors.into_iter().next() {
+            return Err(e);
+        }
+        let catalogs = OneView { view: Arc::clone(view), instance: self.instance };
+        let environment =
+            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let statement = parsed.batch.statements.first();
+        let statement =
+            statement.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"no statement"]))?;
+        let bound = bind::bind_statement(&environment, statement)?;
+        let mut executor = Executor::new(&optimize::optimize(bound.plan, &bound.references)?)?;
+        let outcome = self.with_context(work, |context| executor.run(context, &mut NoRows))?;
+        Ok(outcome.rows_affected)
+    }
+
+    fn with_context<R>(
         &self,
         work: &mut Work,
         then: impl FnOnce(&mut ExecContext<'_>) -> SqlResult<R>,
@@ -157,7 +175,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
             Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
         let bound = bind::bind_scalar(&environment, &parsed, Some(column))?;
         let mut executor = Executor::new(&optimize::optimize(bound.plan, &bound.references)?)?;
-        self.run(work, |context| executor.evaluate(context))
+        self.with_context(work, |context| executor.evaluate(context))
     }
 
     fn module_columns(&self, view: &DatabaseView, module: &Arc<Module>) -> SqlResult<Vec<Column>> {
@@ -167,30 +185,24 @@ impl ddl::Expressions for SessionExpressions<'_> {
         bind::module_columns(&environment, module)
     }
 
-    fn holds(&self, work: &mut Work, table: &Table, text: &str) -> SqlResult<bool> {
-        let quote = |s: &str| format!("[{}]", s.replace(']', "]]"));
-        let (schema, name) = (quote(&table.schema_name), quote(&table.name));
-        let query = format!("SELECT 1 FROM {schema}.{name} WHERE NOT ({text})");
-        Ok(!self.any_row(work, table.database, &query)?)
+    fn any_row(&self, work: &mut Work, view: &Arc<DatabaseView>, query: &str) -> SqlResult<bool> {
+        let rows = self.execute(work, view, &format!("SELECT 1 WHERE EXISTS ({query})"))?;
+        Ok(rows != 0)
     }
 
-    fn any_row(&self, work: &mut Work, database: DatabaseId, query: &str) -> SqlResult<bool> {
-        let view = Host::view(self.instance, work.session(), database)
-            .ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
-        let query = format!("SELECT 1 WHERE EXISTS ({query})");
-        let parsed = tsql::parse(&query, ParseOptions { quoted_identifier: true });
-        if let Some(e) = parsed.errors.into_iter().next() {
-            return Err(e);
-        }
-        let catalogs = OneView { view, instance: self.instance };
+    fn computed_type(
+        &self,
+        view: &DatabaseView,
+        table: &Table,
+        text: &str,
+    ) -> SqlResult<bind::ComputedType> {
+        let catalogs = self.catalogs(view);
         let environment =
             Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
-        let statement = parsed.batch.statements.first();
-        let statement =
-            statement.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"no query"]))?;
-        let bound = bind::bind_statement(&environment, statement)?;
-        let mut executor = Executor::new(&optimize::optimize(bound.plan, &bound.references)?)?;
-        let outcome = self.run(work, |context| executor.run(context, &mut NoRows))?;
-        Ok(outcome.rows_affected != 0)
+        bind::bind_computed(&environment, table, text)
+    }
+
+    fn run(&self, work: &mut Work, view: &Arc<DatabaseView>, statement: &str) -> SqlResult<()> {
+        self.execute(work, view, statement).map(drop)
     }
 }

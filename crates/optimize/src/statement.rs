@@ -145,6 +145,9 @@ impl Optimizer<'_> {
     fn update(&mut self, mut u: Update<Logical>) -> SqlResult<Update<Physical>> {
         let mut needed = locator(&u.old);
         u.assignments.iter().for_each(|a| needed.extend(self.reader().scalar(&a.value)));
+        // Computed columns read what the change itself has written.
+        let old = locator(&u.old);
+        needed.retain(|slot| old.contains(slot) || !u.new.contains(&Some(*slot)));
         output_reads(&mut needed, u.output.as_deref(), &u.old, &u.new);
         let node = self.source(&u.source, &needed)?;
         let node = self.protect_update(&mut u, node, &needed);
@@ -186,6 +189,8 @@ impl Optimizer<'_> {
                 MergeAction::Delete => {}
             }
         }
+        // Computed columns read what the change itself has written.
+        needed.retain(|slot| !m.new.contains(&Some(*slot)));
         let node = self.source(&m.source, &needed)?;
         let of = Cardinality { rows: node.rows, single: node.single };
         for kept in m.targets().filter_map(|t| t.references.kept.as_ref()) {

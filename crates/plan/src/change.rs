@@ -208,6 +208,9 @@ pub enum ColumnSource {
     Value(Scalar),
     /// The next identity value.
     Identity,
+    /// An expression over the slots of the columns that are not computed, filled before: a stored
+    /// computed column.
+    Computed(Scalar),
 }
 
 /// The identity column of an INSERT's target.
@@ -234,7 +237,8 @@ pub struct Update<S> {
     pub old: OldRow,
     /// Where the new value of each column is, by ordinal: its old slot where it doesn't change.
     pub new: Vec<Option<Slot>>,
-    /// SET, in the order of the text, evaluated per row.
+    /// SET, in the order of the text, evaluated per row; then the stored computed columns that
+    /// change with it, which read new slots.
     pub assignments: Vec<Assignment>,
     /// A join may bring a target row several times: only its first occurrence counts.
     pub distinct_rows: bool,

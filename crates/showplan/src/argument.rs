@@ -315,7 +315,7 @@ impl Columns<'_> {
         let all: Vec<String> = match statement {
             Statement::Insert(i) => {
                 let value = |source: &ColumnSource| match source {
-                    ColumnSource::Value(x) => self.scalar(x),
+                    ColumnSource::Value(x) | ColumnSource::Computed(x) => self.scalar(x),
                     ColumnSource::Identity => "IDENTITY".to_owned(),
                 };
                 let one = |(n, c): (usize, &plan::InsertColumn)| {

@@ -304,7 +304,7 @@ impl RelOps<'_> {
             Statement::Insert(i) => {
                 for (c, column) in i.columns.iter().zip(&i.target.columns) {
                     let value = match &c.source {
-                        ColumnSource::Value(x) => Some(x),
+                        ColumnSource::Value(x) | ColumnSource::Computed(x) => Some(x),
                         ColumnSource::Identity => None,
                     };
                     all.push((column.name.to_string(), value));

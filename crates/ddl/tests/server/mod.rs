@@ -254,11 +254,17 @@ impl Expressions for Server {
         Ok(Vec::new())
     }
 
-    fn holds(&self, _: &mut Work, _: &Table, text: &str) -> SqlResult<bool> {
-        Ok(!text.contains("999"))
+    fn computed_type(&self, _: &DatabaseView, _: &Table, _: &str) -> SqlResult<bind::ComputedType> {
+        let (sql_type, collation) = (SqlType::Int, Collation::default());
+        let reads = Vec::new();
+        Ok(bind::ComputedType { sql_type, nullable: true, collation, deterministic: true, reads })
     }
 
-    fn any_row(&self, _: &mut Work, _: DatabaseId, query: &str) -> SqlResult<bool> {
+    fn run(&self, _: &mut Work, _: &Arc<DatabaseView>, _: &str) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn any_row(&self, _: &mut Work, _: &Arc<DatabaseView>, query: &str) -> SqlResult<bool> {
         Ok(query.contains("999"))
     }
 }

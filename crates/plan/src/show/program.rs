@@ -86,7 +86,7 @@ fn show_change<S: Show>(f: &mut fmt::Formatter<'_>, statement: &Statement<S>) ->
 fn show_insert<S: Show>(f: &mut fmt::Formatter<'_>, i: &Insert<S>) -> fmt::Result {
     write!(f, "Insert {} (", i.target.two_part_name())?;
     list(f, &i.columns, |f, c| match &c.source {
-        ColumnSource::Value(x) => write!(f, "{} = {x}", c.slot),
+        ColumnSource::Value(x) | ColumnSource::Computed(x) => write!(f, "{} = {x}", c.slot),
         ColumnSource::Identity => write!(f, "{} = identity", c.slot),
     })?;
     writeln!(f, "){}", i.target.locks)?;

@@ -1,0 +1,109 @@
+//! Computed columns: their types, their values in new rows, and what they depend on.
+//!
+//! One that is not stored is put in place of its name wherever that is read (resolve.rs). One
+//! that is stored is computed when a row comes, and again when a column that it reads is changed.
+
+use crate::binder::Binder;
+use crate::environment::Environment;
+use base::SqlResult;
+use catalog::view::Table;
+use plan::{Scalar, ScalarKind, ScalarType, Slot};
+use std::collections::BTreeSet;
+use types::{Collation, SqlType};
+
+/// What is known of a computed column's values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComputedType {
+    /// Their type.
+    pub sql_type: SqlType,
+    /// Whether one may be NULL: also where an operation may overflow.
+    pub nullable: bool,
+    /// How they compare, if characters.
+    pub collation: Collation,
+    /// The same columns always give the same value.
+    pub deterministic: bool,
+    /// The names of the columns that they are computed from.
+    pub reads: Vec<Box<str>>,
+}
+
+/// The type of an expression over the columns of a table.
+///
+/// # Errors
+/// The first thing that has no meaning: 207, 1046 …
+pub fn bind_computed(
+    environment: &Environment<'_>,
+    table: &Table,
+    text: &str,
+) -> SqlResult<ComputedType> {
+    let mut binder = Binder::new(environment);
+    let slots: Vec<Option<Slot>> = table.columns.iter().map(|_| Some(binder.new_slot())).collect();
+    let value = binder.over_row(table, &slots, text)?;
+    let reads = value.reads();
+    let deterministic = !reads.volatile && !reads.session;
+    let read = |slot: &Option<Slot>| slot.is_some_and(|slot| reads.slots.contains(&slot));
+    let named = table.columns.iter().zip(&slots).filter(|(_, slot)| read(slot));
+    let names = named.map(|(c, _)| c.name.clone()).collect();
+    let nullable = value.ty.nullable || may_overflow(&value);
+    let ScalarType { sql_type, collation, .. } = value.ty;
+    Ok(ComputedType { sql_type, nullable, collation, deterministic, reads: names })
+}
+
+/// Whether arithmetic decides the value.
+fn may_overflow(value: &Scalar) -> bool {
+    match &value.kind {
+        ScalarKind::Binary { .. } | ScalarKind::Negate(_) => true,
+        ScalarKind::Cast { operand, .. } => may_overflow(operand),
+        _ => false,
+    }
+}
+
+impl Binder<'_> {
+    /// An expression in which the names of a table's columns mean slots.
+    pub(crate) fn over_row(
+        &mut self,
+        table: &Table,
+        slots: &[Option<Slot>],
+        text: &str,
+    ) -> SqlResult<Scalar> {
+        let expr = tsql::parse_expression(text, tsql::ParseOptions::default())?;
+        let scope = self.new_row_scope(table, slots);
+        self.nested(1, |b| b.within(scope, |b| b.expr(&expr)))
+    }
+
+    /// The value that a stored computed column has in a row.
+    pub(crate) fn computed_value(
+        &mut self,
+        table: &Table,
+        column: usize,
+        slots: &[Option<Slot>],
+    ) -> SqlResult<Option<Scalar>> {
+        let c = &table.columns[column];
+        let Some(computed) = c.computed.as_ref().filter(|c| c.persisted) else { return Ok(None) };
+        let value = self.over_row(table, slots, &computed.text)?;
+        self.for_column(value, table, column).map(Some)
+    }
+
+    /// The stored computed columns that read one of these.
+    pub(crate) fn dependents(
+        &mut self,
+        table: &Table,
+        changed: &BTreeSet<usize>,
+    ) -> SqlResult<BTreeSet<usize>> {
+        let mut found = BTreeSet::new();
+        let is_persisted =
+            |c: &catalog::view::Column| c.computed.as_ref().is_some_and(|c| c.persisted);
+        if !table.columns.iter().any(is_persisted) {
+            return Ok(found);
+        }
+        let slots: Vec<Option<Slot>> =
+            table.columns.iter().map(|_| Some(self.new_slot())).collect();
+        for column in 0..table.columns.len() {
+            let Some(value) = self.computed_value(table, column, &slots)? else { continue };
+            let reads = value.reads().slots;
+            if changed.iter().any(|&c| slots[c].is_some_and(|slot| reads.contains(&slot))) {
+                found.insert(column);
+            }
+        }
+        Ok(found)
+    }
+}

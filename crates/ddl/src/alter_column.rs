@@ -1,0 +1,199 @@
+//! ALTER COLUMN: another type, collation or nullability.
+//!
+//! Metadata alone changes where rows are stored as before: another nullability, and a longer
+//! variable length as long as no value may leave its row that could not before. Everything else
+//! copies the table, and converts.
+
+use crate::column::collation_of;
+use crate::context::{DdlContext, Place, unsupported};
+use crate::locate::{queried_name, quoted, same_name};
+use crate::rebuild::{Content, rebuild, renew_all};
+use crate::type_name::{Declaree, declared};
+use crate::{create_table, foreign_key};
+use base::{SqlError, SqlResult, messages};
+use catalog::HobtSpec;
+use catalog::view::{Column, Table};
+use std::fmt::Display;
+use tsql::ast::{AlterColumn, AlterColumnChange, Name};
+use types::{Length, SqlType};
+
+const DOING: &str = "ALTER TABLE ALTER COLUMN";
+
+pub(crate) fn alter(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    s: &AlterColumn,
+) -> SqlResult<()> {
+    let line = s.name.line;
+    if let Some(option) = s.options.first() {
+        return Err(unsupported(&format!("ALTER COLUMN WITH {}", option.name), line));
+    }
+    let at = table.columns.iter().position(|c| same_name(place, &c.name, &s.name));
+    let Some(at) = at else {
+        let args: [&dyn Display; 3] = [&DOING, &s.name, &table.name];
+        return Err(SqlError::new(messages::DROP_COLUMN_NOT_FOUND, &args).at_line(line));
+    };
+    if table.columns[at].computed.is_some() {
+        let args: [&dyn Display; 2] = [&s.name, &"COMPUTED"];
+        return Err(SqlError::new(messages::ALTER_COLUMN_KIND, &args).at_line(line));
+    }
+    let column = wanted(place, table, at, s)?;
+    let mut after = table.clone();
+    after.columns[at] = column;
+    let (old, new) = (&table.columns[at], &after.columns[at]);
+    if old == new {
+        return Ok(());
+    }
+    refuse_users(cx, place, table, &after, at, &s.name)?;
+    create_table::check_row_size(&after)?;
+    let stays = stays(table, &after, at);
+    if stays && old.nullable && !new.nullable {
+        forbid_null(cx, place, table, at).map_err(|e| e.at_line(line))?;
+    }
+    if !stays {
+        renew_all(place, &mut after);
+    }
+    rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
+}
+
+/// The column as it is to be.
+fn wanted(place: &Place, table: &Table, at: usize, s: &AlterColumn) -> SqlResult<Column> {
+    let line = s.name.line;
+    let old = &table.columns[at];
+    let (type_name, collation, nullable) = match &s.change {
+        AlterColumnChange::Type { type_name, collation, nullable } => {
+            (type_name, collation, *nullable)
+        }
+        AlterColumnChange::Attribute { add, attribute } => {
+            let verb = if *add { "ADD" } else { "DROP" };
+            let what = format!("ALTER COLUMN {verb} {}", attribute.name);
+            return Err(unsupported(&what, line));
+        }
+    };
+    let of = declared(type_name, Declaree { number: at + 1, kind: "column", name: &old.name })?;
+    let mut new = old.clone();
+    new.sql_type = of.sql_type;
+    new.user_type_id = of.user_type_id;
+    new.nullable = nullable.unwrap_or(old.identity.is_none());
+    new.collation = collation_of(collation.as_ref(), place, of)?;
+    if old.identity.is_some() {
+        let whole = matches!(
+            of.sql_type,
+            SqlType::TinyInt
+                | SqlType::SmallInt
+                | SqlType::Int
+                | SqlType::BigInt
+                | SqlType::Decimal { scale: 0, .. }
+        );
+        if !whole {
+            let e = SqlError::new(messages::IDENTITY_INVALID_TYPE, &[&old.name]);
+            return Err(e.at_line(line));
+        }
+        if new.nullable {
+            let args: [&dyn Display; 2] = [&old.name, &table.name];
+            return Err(SqlError::new(messages::IDENTITY_NULLABLE, &args).at_line(line));
+        }
+    }
+    let characters = old.sql_type.is_character() && new.sql_type.is_character();
+    types::check_implicit(old.sql_type, new.sql_type)
+        .or_else(|e| if characters { Ok(()) } else { Err(e) })
+        .map_err(|e| e.at_line(line))?;
+    Ok(new)
+}
+
+/// A variable length that grows, of one type and collation.
+fn grows(old: &Column, new: &Column) -> bool {
+    let longer = |a: Length, b: Length| match (a, b) {
+        (Length::N(a), Length::N(b)) => b >= a,
+        _ => false,
+    };
+    old.collation == new.collation
+        && match (old.sql_type, new.sql_type) {
+            (SqlType::VarChar(a), SqlType::VarChar(b))
+            | (SqlType::NVarChar(a), SqlType::NVarChar(b))
+            | (SqlType::VarBinary(a), SqlType::VarBinary(b)) => longer(a, b),
+            _ => false,
+        }
+}
+
+/// Whether rows are stored as they were.
+fn stays(table: &Table, after: &Table, at: usize) -> bool {
+    let (old, new) = (&table.columns[at], &after.columns[at]);
+    let same = old.sql_type == new.sql_type && old.collation == new.collation;
+    let large = |t: &Table| HobtSpec::of(t, t.base()).may_have_large_values();
+    same || (grows(old, new) && large(table) == large(after))
+}
+
+/// 5074 for each user of the column that the change disturbs, then 4922.
+fn refuse_users(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    after: &Table,
+    at: usize,
+    name: &Name,
+) -> SqlResult<()> {
+    let (old, new) = (&table.columns[at], &after.columns[at]);
+    let longer = grows(old, new) && old.nullable == new.nullable;
+    let mut users: Vec<(&'static str, Box<str>)> = Vec::new();
+    for i in &table.indexes {
+        let uses = i.key.iter().any(|k| k.column == at) || i.included.contains(&at);
+        if uses && (i.primary_key || !longer) {
+            users
+                .push((if i.constraint_id.is_some() { "object" } else { "index" }, i.name.clone()));
+        }
+    }
+    let own = table.statistics.iter().filter(|s| s.columns.contains(&at) && !longer);
+    users.extend(own.map(|s| ("statistics", s.name.clone())));
+    let same_kind = old.sql_type.system_type_id() == new.sql_type.system_type_id();
+    if let Some(d) = old.default.as_ref().filter(|_| !same_kind) {
+        users.push(("object", d.name.clone()));
+    }
+    users.extend(
+        foreign_key::users_of_column(&place.view, table, at).into_iter().map(|n| ("object", n)),
+    );
+    let mut without = table.clone();
+    without.columns.remove(at);
+    let quoted = cx.settings.quoted_identifier;
+    for check in table.checks.iter().filter(|_| !longer) {
+        if cx.expressions.check_condition(&place.view, &without, &check.text, quoted).is_err() {
+            users.push(("object", check.name.clone()));
+        }
+    }
+    for c in table.columns.iter() {
+        let Some(computed) = &c.computed else { continue };
+        if cx.expressions.computed_type(&place.view, &without, &computed.text).is_err() {
+            users.push(("column", c.name.clone()));
+        }
+    }
+    if users.is_empty() {
+        return Ok(());
+    }
+    let last = users.len() - 1;
+    for (n, (kind, user)) in users.iter().enumerate() {
+        let args: [&dyn Display; 4] = [kind, user, &"column", &old.name];
+        let why = SqlError::new(messages::COLUMN_DEPENDENT, &args).at_line(name.line);
+        if n < last {
+            cx.messages.push(why);
+            continue;
+        }
+        let args: [&dyn Display; 2] = [&DOING, &old.name];
+        return Err(cx.after(why, SqlError::new(messages::ALTER_COLUMN_IN_USE, &args)));
+    }
+    Ok(())
+}
+
+/// 515 when a row has no value.
+fn forbid_null(cx: &mut DdlContext<'_>, place: &Place, table: &Table, at: usize) -> SqlResult<()> {
+    let column = &table.columns[at].name;
+    let current = cx.place(Some(place.view.name()))?;
+    let name = queried_name(&current, table);
+    let query = format!("SELECT 1 FROM {name} WHERE {} IS NULL", quoted(column));
+    if cx.expressions.any_row(cx.work, &current.view, &query)? {
+        let shown = format!("{}.{}", place.view.name(), table.two_part_name());
+        let args: [&dyn Display; 3] = [column, &shown, &"UPDATE"];
+        return Err(SqlError::new(messages::NULL_NOT_ALLOWED, &args).with_state(2));
+    }
+    Ok(())
+}

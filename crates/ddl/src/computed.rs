@@ -1,0 +1,170 @@
+//! Computed columns as they are declared.
+//!
+//! Their types come from their expressions, which see all columns of the table that are not
+//! computed: so they are settled when those are all there.
+
+use crate::context::{DdlContext, Place, unsupported};
+use crate::locate::{queried_name, quoted, same_name};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Column, Computed, Table};
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use tsql::ast::{ColumnDefinition, ColumnKind};
+use types::SqlType;
+
+/// A computed column whose type is not known yet.
+pub(crate) fn draft(
+    place: &Place,
+    table: &Table,
+    written: &ColumnDefinition,
+    text: &str,
+) -> Column {
+    let (expression, persisted) = match &written.kind {
+        ColumnKind::Computed { expr, persisted } => (expr.span.of(text), *persisted),
+        ColumnKind::Typed(_) | ColumnKind::Untyped => ("", false),
+    };
+    let column_id = table.columns.iter().map(|c| c.column_id).max().unwrap_or(0) + 1;
+    let physical = u16::try_from(table.columns.len()).ok().filter(|_| persisted);
+    Column {
+        column_id,
+        name: (*written.name).into(),
+        sql_type: SqlType::Int,
+        user_type_id: SqlType::Int.user_type_id(),
+        nullable: true,
+        collation: place.view.collation(),
+        identity: None,
+        default: None,
+        computed: Some(Computed { text: format!("({expression})").into(), persisted }),
+        physical,
+    }
+}
+
+/// Gives a drafted column its type.
+pub(crate) fn settle(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &mut Table,
+    written: &ColumnDefinition,
+) -> SqlResult<()> {
+    let line = written.span.line;
+    let name = &written.name;
+    let Some(at) = table.columns.iter().position(|c| same_name(place, &c.name, name)) else {
+        return Ok(());
+    };
+    let Some(computed) = table.columns[at].computed.clone() else { return Ok(()) };
+    if written.nullable.is_some() && !computed.persisted {
+        return Err(SqlError::new(messages::COMPUTED_NEEDS_PERSISTED, &[]).at_line(line));
+    }
+    let found = cx.expressions.computed_type(&place.view, &visible(table), &computed.text);
+    let found = found.map_err(|e| reads_computed(table, e).at_line(line))?;
+    if computed.persisted && !found.deterministic {
+        let args: [&dyn Display; 2] = [name, &table.name];
+        let e = SqlError::new(messages::COMPUTED_NOT_DETERMINISTIC, &args);
+        return Err(e.at_line(line));
+    }
+    let column = &mut table.columns[at];
+    column.sql_type = found.sql_type;
+    column.user_type_id = found.sql_type.user_type_id();
+    column.collation = found.collation;
+    column.nullable = written.nullable.unwrap_or(found.nullable);
+    Ok(())
+}
+
+/// The table with the columns that an expression may read.
+fn visible(table: &Table) -> Table {
+    let mut table = table.clone();
+    table.columns.retain(|c| c.computed.is_none());
+    table
+}
+
+/// 1759, where a name that was not found is of a computed column.
+fn reads_computed(table: &Table, e: SqlError) -> SqlError {
+    if e.number() != messages::INVALID_COLUMN.number {
+        return e;
+    }
+    let shown = e.to_string();
+    let named = |c: &&Column| c.computed.is_some() && shown.contains(&format!("'{}'", c.name));
+    match table.columns.iter().find(named) {
+        Some(c) => {
+            let args: [&dyn Display; 2] = [&c.name, &table.name];
+            SqlError::new(messages::COMPUTED_OF_COMPUTED, &args).with_state(0)
+        }
+        None => e,
+    }
+}
+
+/// 1764, where a condition reads a computed column that is not stored.
+pub(crate) fn of_check(table: &Table, e: SqlError) -> SqlError {
+    if e.number() != messages::INVALID_COLUMN.number {
+        return e;
+    }
+    let shown = e.to_string();
+    let virtuals = table.columns.iter().filter(|c| c.physical.is_none());
+    let mut named = virtuals.filter(|c| shown.contains(&format!("'{}'", c.name)));
+    match named.next() {
+        Some(c) => {
+            let args: [&dyn Display; 3] = [&c.name, &table.name, &"CHECK CONSTRAINT"];
+            SqlError::new(messages::COMPUTED_NOT_PERSISTED, &args)
+        }
+        None => e,
+    }
+}
+
+/// Whether a column may be a part of an index or of statistics.
+pub(crate) fn check_indexed(column: &Column, line: u32) -> SqlResult<()> {
+    match column.computed.is_some() && column.physical.is_none() {
+        true => Err(unsupported("an index on a computed column that is not PERSISTED", line)),
+        false => Ok(()),
+    }
+}
+
+/// Whether a computed column may refer, and with these actions.
+pub(crate) fn check_referring(
+    table: &Table,
+    column: &Column,
+    key: &str,
+    changes: bool,
+) -> SqlResult<()> {
+    if column.computed.is_none() {
+        return Ok(());
+    }
+    if column.physical.is_none() {
+        let args: [&dyn Display; 3] = [&column.name, &table.name, &"FOREIGN KEY constraint"];
+        return Err(SqlError::new(messages::COMPUTED_NOT_PERSISTED, &args));
+    }
+    if changes {
+        let args: [&dyn Display; 2] = [&key, &column.name];
+        return Err(SqlError::new(messages::FOREIGN_KEY_COMPUTED, &args));
+    }
+    Ok(())
+}
+
+/// Computes the stored columns that were added behind the first `known` for the rows that are
+/// there, by a change that gives the columns that they read the values they have.
+pub(crate) fn fill(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    known: usize,
+) -> SqlResult<()> {
+    let mut reads = BTreeSet::new();
+    for column in table.columns.iter().skip(known).filter(|c| c.physical.is_some()) {
+        let Some(computed) = &column.computed else { continue };
+        let of = cx.expressions.computed_type(&place.view, &visible(table), &computed.text)?;
+        let free = |c: &&Column| c.identity.is_none() && of.reads.contains(&c.name);
+        let names = table.columns.iter().filter(free).map(|c| c.name.clone());
+        let names: Vec<_> = names.collect();
+        if names.is_empty() {
+            return Err(unsupported("adding a PERSISTED column that reads no other column", 0));
+        }
+        reads.extend(names);
+    }
+    if reads.is_empty() {
+        return Ok(());
+    }
+    let current = cx.place(Some(place.view.name()))?;
+    let name = queried_name(&current, table);
+    let same = reads.iter().map(|c| format!("{0} = {0}", quoted(c)));
+    let update = format!("UPDATE {name} SET {}", same.collect::<Vec<_>>().join(", "));
+    cx.expressions.run(cx.work, &current.view, &update)
+}
