@@ -83,12 +83,17 @@ messages! {
     OVERFLOW_TYPE = 232, 16, "Arithmetic overflow error for type {0}, value = {1}.";
     MONEY_OVERFLOW = 234, 16, "There is insufficient result space to convert a money value to {0}.";
     MONEY_SYNTAX = 235, 16, "Cannot convert a char value to money. The char value has incorrect syntax.";
+    RECURSIVE_TYPES = 240, 16, "Types don't match between the anchor and the recursive part in column \"{0}\" of recursive query \"{1}\".";
     DATETIME_CONVERSION_FAILED = 241, 16, "Conversion failed when converting date and/or time from character string.";
     DATETIME_CONVERSION_RANGE = 242, 16, "The conversion of a {0} data type to a {1} data type resulted in an out-of-range value.";
     TYPE_UNKNOWN = 243, 16, "Type {0} is not a defined system type.";
     NOT_FIT_INT1 = 244, 16, "The conversion of the {0} value '{1}' overflowed an {2} column. Use a larger integer column.";
     CONVERSION_FAILED = 245, 16, "Conversion failed when converting the {0} value '{1}' to data type {2}.";
+    RECURSIVE_NO_ANCHOR = 246, 16, "No anchor member was specified for recursive query \"{0}\".";
+    RECURSIVE_ANCHOR_LATE = 247, 16, "An anchor member was found in the recursive query part of recursive query \"{0}\".";
     OVERFLOW_VARCHAR_INT = 248, 16, "The conversion of the {0} value '{1}' overflowed an int column.";
+    RECURSIVE_UNION_ALL = 252, 16, "Recursive common table expression '{0}' does not contain a top-level UNION ALL operator.";
+    RECURSIVE_TWICE = 253, 16, "Recursive member of a common table expression '{0}' has multiple recursive references.";
     IMPLICIT_NOT_ALLOWED = 257, 16, "Implicit conversion from data type {0} to {1} is not allowed. Use the CONVERT function to run this query.";
     ADHOC_SYSTEM_UPDATE = 259, 16, "Ad hoc updates to system catalogs are not allowed.";
     STAR_WITHOUT_FROM = 263, 16, "Must specify table to select from.";
@@ -100,6 +105,7 @@ messages! {
     SMALLMONEY_SYNTAX = 293, 16, "Cannot convert char value to smallmoney. The char value has incorrect syntax.";
     SMALLDATETIME_FAILED = 295, 16, "Conversion failed when converting character string to smalldatetime data type.";
     INDEX_HINT_UNKNOWN = 308, 16, "Index '{0}' on table '{1}' (specified in the FROM clause) does not exist.";
+    MAXRECURSION_VALUE = 310, 15, "The value {0} specified for the MAXRECURSION option exceeds the allowed maximum of 32767.";
     INVALID_PARAMETERS_TO_TVF = 313, 16, "An insufficient number of arguments were supplied for the procedure or function {0}.";
     SYNTAX_NEAR_WITH = 319, 15, "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
     HINT_UNKNOWN = 321, 15, "\"{0}\" is not a recognized {1} option. If it is intended as a parameter to a table-valued function or to the CHANGETABLE function, ensure that your database compatibility mode is set to 90.";
@@ -115,6 +121,11 @@ messages! {
     COLLATE_TYPE = 447, 16, "Expression type {0} is invalid for COLLATE clause.";
     COLLATION_INVALID = 448, 16, "Invalid collation '{0}'.";
     FUNCTION_LAST_STATEMENT = 455, 16, "The last statement included within a function must be a return statement.";
+    RECURSIVE_DISTINCT = 460, 16, "DISTINCT operator is not allowed in the recursive part of a recursive common table expression '{0}'.";
+    RECURSIVE_TOP = 461, 16, "The TOP or OFFSET operator is not allowed in the recursive part of a recursive common table expression '{0}'.";
+    RECURSIVE_OUTER_JOIN = 462, 16, "Outer join is not allowed in the recursive part of a recursive common table expression '{0}'.";
+    RECURSIVE_SUBQUERY = 465, 16, "Recursive references are not allowed in subqueries.";
+    RECURSIVE_GROUP = 467, 16, "GROUP BY, HAVING, or aggregate functions are not allowed in the recursive part of a recursive common table expression '{0}'.";
     INCONSISTENT_COLLATION = 468, 16, "Cannot resolve the collation conflict between \"{0}\" and \"{1}\" in the {2} operation.";
     LIKE_ESCAPE = 506, 16, "The invalid escape character \"{0}\" was specified in a LIKE predicate.";
     ROW_TOO_LONG = 511, 16, "Cannot create a row of size {0} which is greater than the allowable maximum row size of {1}.";
@@ -122,6 +133,7 @@ messages! {
     NULL_NOT_ALLOWED = 515, 16, "Cannot insert the value NULL into column '{0}', table '{1}'; column does not allow nulls. {2} fails.";
     DATETIME_OVERFLOW_ADD = 517, 16, "Adding a value to a '{0}' column caused an overflow.";
     EXPLICIT_NOT_ALLOWED = 529, 16, "Explicit conversion from data type {0} to {1} is not allowed.";
+    MAX_RECURSION = 530, 16, "The statement terminated. The maximum recursion {0} has been exhausted before statement completion.";
     DATEPART_OVERFLOW = 535, 16, "The datediff function resulted in an overflow. The number of dateparts separating two date/time instances is too large. Try to use datediff with a less precise datepart.";
     INVALID_LENGTH_RIGHT = 536, 16, "Invalid length parameter passed to the {0} function.";
     INVALID_LENGTH_PARAMETER = 537, 16, "Invalid length parameter passed to the {0} function.";

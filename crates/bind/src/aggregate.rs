@@ -25,6 +25,9 @@ impl Binder<'_> {
             return self.window_aggregate(aggregate, call, over);
         }
         self.aggregate_allowed()?;
+        if let (Some(name), [_]) = (&self.in_recursion, self.scopes.as_slice()) {
+            return Err(SqlError::new(messages::RECURSIVE_GROUP, &[name]));
+        }
         let (argument, separator) = self.aggregate_argument(aggregate, call, true)?;
         let ty = self.aggregate_type(aggregate, argument.as_ref())?;
         let scope = self.scopes.last_mut().expect("an aggregate is allowed only within a query");

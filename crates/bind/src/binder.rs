@@ -11,6 +11,7 @@ use plan::{
     FollowUp, FollowUpId, Get, GetColumn, Header, Logical, LogicalPlan, Plan, Reads, Reference,
     Scalar, ScalarType, Slot, Statement, Subquery, SubqueryId, TableNo, VirtualGet,
 };
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -28,6 +29,16 @@ pub(crate) struct Cte {
     pub(crate) name: Box<str>,
     pub(crate) columns: Vec<ast::Name>,
     pub(crate) query: ast::Query,
+    /// Set while its recursive members are bound: the row they run for.
+    pub(crate) work: Option<Work>,
+}
+
+/// The row for which a recursive member runs.
+#[derive(Clone)]
+pub(crate) struct Work {
+    pub(crate) columns: Vec<crate::scope::DerivedColumn>,
+    /// How often the member has named it.
+    pub(crate) references: Rc<Cell<u32>>,
 }
 
 pub(crate) struct Binder<'a> {
@@ -47,6 +58,10 @@ pub(crate) struct Binder<'a> {
     /// Views and functions that are being expanded, outermost first.
     pub(crate) modules: Vec<Expansion>,
     pub(crate) checked_views: Vec<CheckedView>,
+    /// MAXRECURSION; 0 is any.
+    pub(crate) max_recursion: u32,
+    /// The recursive expression one of whose members is being bound.
+    pub(crate) in_recursion: Option<Box<str>>,
     /// References on a side of an outer join that may be absent.
     pub(crate) nullable_references: BTreeSet<TableNo>,
     /// How many targets keep their changed rows.
@@ -79,6 +94,8 @@ impl<'a> Binder<'a> {
             identity_functions: Vec::new(),
             modules: Vec::new(),
             checked_views: Vec::new(),
+            max_recursion: crate::recursion::MAXRECURSION_DEFAULT,
+            in_recursion: None,
             nullable_references: BTreeSet::new(),
             changed: 0,
             follow_ups: Vec::new(),

@@ -40,6 +40,7 @@ mod module;
 mod order;
 mod output;
 mod query;
+mod recursion;
 mod referential;
 mod resolve;
 mod scope;

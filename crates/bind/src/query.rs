@@ -108,6 +108,7 @@ impl Binder<'_> {
                     name: cte.name.text.clone(),
                     columns: cte.columns.clone(),
                     query: cte.query.clone(),
+                    work: None,
                 };
                 self.ctes.push(Rc::new(entry));
             }
@@ -122,11 +123,14 @@ impl Binder<'_> {
         let cte = Rc::clone(&self.ctes[position]);
         let later = self.ctes.split_off(position);
         let outer = std::mem::take(&mut self.scopes);
-        let result = if mentions(&cte.query, &cte.name) {
-            Err(unsupported("a recursive common table expression", cte.query.span.line))
+        let within = self.in_recursion.take();
+        let result = if self.names_itself(&cte) {
+            let bound = self.nested(2, |b| b.recursive(&cte));
+            bound.map_err(|e| e.at_line(cte.query.span.line))
         } else {
             self.query(&cte.query, Place::Derived)
         };
+        self.in_recursion = within;
         self.scopes = outer;
         self.ctes.extend(later);
         result
@@ -204,6 +208,7 @@ impl Binder<'_> {
             if let QueryOptionKind::Value { name, value } = &option.kind {
                 let grant = &mut self.header.grant;
                 match &**name {
+                    "MAXRECURSION" => self.max_recursion = recursion_limit(value)?,
                     "MIN_GRANT_PERCENT" => grant.min_percent = Some(percent(value)?),
                     "MAX_GRANT_PERCENT" => grant.max_percent = Some(percent(value)?),
                     _ => {}
@@ -238,6 +243,17 @@ fn percent(value: &ast::Expr) -> SqlResult<f64> {
     }
 }
 
+/// The constant of MAXRECURSION.
+fn recursion_limit(value: &ast::Expr) -> SqlResult<u32> {
+    let ast::ExprKind::Literal(ast::Literal::Integer(text)) = &value.kind else {
+        return Err(SqlError::new(messages::SYNTAX_NEAR, &[&"MAXRECURSION"]));
+    };
+    match text.parse::<u32>() {
+        Ok(n) if n <= 32767 => Ok(n),
+        _ => Err(SqlError::new(messages::MAXRECURSION_VALUE, &[text]).at_line(value.span.line)),
+    }
+}
+
 fn result_column(c: &OutColumn) -> ResultColumn {
     ResultColumn {
         name: c.name.clone().unwrap_or_default(),
@@ -259,29 +275,4 @@ fn assigning(q: &ast::Query) -> Option<&ast::Select> {
         }
         QueryBody::Parenthesized(_) | QueryBody::SetOperation(_) => None,
     }
-}
-
-/// Whether the FROM clauses of a query, not its subqueries, name a table.
-fn mentions(q: &ast::Query, name: &str) -> bool {
-    fn in_body(body: &QueryBody, name: &str) -> bool {
-        match body {
-            QueryBody::Select(s) => s.from.iter().any(|t| in_source(t, name)),
-            QueryBody::Parenthesized(q) => in_body(&q.body, name),
-            QueryBody::SetOperation(o) => {
-                in_body(&o.first, name) || o.rest.iter().any(|r| in_body(&r.body, name))
-            }
-        }
-    }
-    fn in_source(t: &ast::TableSource, name: &str) -> bool {
-        match &t.kind {
-            ast::TableSourceKind::Table(t) => {
-                t.name.schema.is_none() && t.name.object.eq_ignore_ascii_case(name)
-            }
-            ast::TableSourceKind::Joined { first, joins } => {
-                in_source(first, name) || joins.iter().any(|j| in_source(&j.right, name))
-            }
-            _ => false,
-        }
-    }
-    in_body(&q.body, name)
 }

@@ -8,6 +8,7 @@ use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{self, Object, Table, VirtualTable, resolve};
 use plan::{Get, JoinHint, JoinKind, LockHints, Logical, Predicate, Scalar, TableNo, VirtualGet};
+use std::rc::Rc;
 use std::sync::Arc;
 use tsql::ast::{self, TableSourceKind};
 
@@ -145,6 +146,10 @@ impl Binder<'_> {
         if t.name.schema.is_none() && t.name.database.is_none() {
             let cte = self.ctes.iter().rposition(|c| self.same(&c.name, &t.name.object));
             if let Some(position) = cte {
+                let entry = Rc::clone(&self.ctes[position]);
+                if let Some(work) = &entry.work {
+                    return self.work_row(&entry.name, work, t.alias.as_ref());
+                }
                 let columns = self.ctes[position].columns.clone();
                 let result = self.cte_query(position)?;
                 let alias = t.alias.as_ref().unwrap_or(&t.name.object);
@@ -492,7 +497,7 @@ impl Binder<'_> {
     }
 }
 
-fn check_alias_count(name: &str, count: usize, columns: &[ast::Name]) -> SqlResult<()> {
+pub(crate) fn check_alias_count(name: &str, count: usize, columns: &[ast::Name]) -> SqlResult<()> {
     match columns.len().cmp(&count) {
         std::cmp::Ordering::Equal => Ok(()),
         std::cmp::Ordering::Less => Err(SqlError::new(messages::FEWER_COLUMN_ALIASES, &[&name])),

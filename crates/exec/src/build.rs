@@ -24,6 +24,7 @@ use crate::reader::Reader;
 use crate::referential::{self, Changed, FollowUp};
 use crate::rows::RowBuffer;
 use crate::scan::Scan;
+use crate::recursion::Recursion;
 use crate::seek::Seeks;
 use crate::sort::Sort;
 use crate::spool::Spool;
@@ -357,6 +358,14 @@ impl Builder {
                 }
                 Box::new(Concatenation { inputs: built, columns: columns.clone(), at: 0 })
             }
+            Physical::Recursive(r) => {
+                let mut inputs = Vec::with_capacity(r.members.len() + 1);
+                for (input, slots) in r.inputs() {
+                    inputs.push((self.node(input)?, slots.to_vec()));
+                }
+                let (columns, work) = (r.columns.clone(), r.work.clone());
+                Box::new(Recursion::new(id, inputs, columns, work, r.limit))
+            }
             Physical::Spool { input, carried } => Box::new(Spool {
                 id,
                 input: self.node(input)?,
@@ -527,6 +536,7 @@ pub(crate) fn gives_one_row(tree: &Physical) -> bool {
         | Physical::MergeJoin(_)
         | Physical::HashAggregate { .. }
         | Physical::Window { .. }
-        | Physical::Concatenation { .. } => false,
+        | Physical::Concatenation { .. }
+        | Physical::Recursive(_) => false,
     }
 }

@@ -58,7 +58,7 @@ fn keeps_rows(node: &Physical) -> bool {
         Physical::StreamAggregate { input, calls, .. } => {
             calls.iter().any(|c| c.distinct) && !gives_one_row(input)
         }
-        Physical::HashJoin(_) => true,
+        Physical::HashJoin(_) | Physical::Recursive(_) => true,
         Physical::MergeJoin(join) => join.many_to_many,
         Physical::Access(_)
         | Physical::Lookup(_)

@@ -34,6 +34,7 @@ mod operator;
 mod output;
 mod partitions;
 mod reader;
+mod recursion;
 mod referential;
 mod row_change;
 mod rows;

@@ -5,7 +5,9 @@ use crate::estimate;
 use crate::node::{Node, Reader, Slots, writes};
 use base::SqlResult;
 use catalog::view::Object;
-use plan::{ChangedId, Logical, Physical, Predicate, Scalar, Slot, SortKey, Subquery, SubqueryId};
+use plan::{
+    ChangedId, Logical, Physical, Predicate, Recursion, Scalar, Slot, SortKey, Subquery, SubqueryId,
+};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,6 +93,7 @@ impl<'a> Optimizer<'a> {
             Logical::Concatenate { inputs, columns } => {
                 self.concatenate(inputs, columns, filters, needed)
             }
+            Logical::Recursive(r) => self.recursive(r, filters),
         }
     }
 
@@ -192,6 +195,37 @@ impl<'a> Optimizer<'a> {
         Ok(with_filter(Node::unordered(tree, rows).above(below), above))
     }
 
+    /// A recursion keeps all columns: a row that comes out is also a row to go on with. Its
+    /// members read the row they run for as one outside them.
+    fn recursive(
+        &mut self,
+        r: &Recursion<Logical>,
+        filters: Vec<Predicate>,
+    ) -> SqlResult<Node> {
+        let mut below = Vec::new();
+        let mut part = |own: &mut Self, tree, slots: &[Slot]| {
+            let node = own.convert(tree, Vec::new(), &slots.iter().copied().collect(), &[])?;
+            below.extend(node.estimates());
+            SqlResult::Ok((node.rows, node.tree))
+        };
+        let (rows, anchor) = part(self, &r.anchor, &r.anchor_slots)?;
+        let mut members = Vec::with_capacity(r.members.len());
+        for (member, slots) in &r.members {
+            members.push((part(self, member, slots)?.1, slots.clone()));
+        }
+        let tree = Physical::Recursive(Box::new(Recursion {
+            name: r.name.clone(),
+            anchor,
+            anchor_slots: r.anchor_slots.clone(),
+            members,
+            columns: r.columns.clone(),
+            work: r.work.clone(),
+            limit: r.limit,
+        }));
+        let node = Node::unordered(tree, rows * RECURSION_STEPS).above(below);
+        Ok(with_filter(node, filters))
+    }
+
     /// Converts with conditions as if they stood right above the tree.
     pub(crate) fn convert_filtered(
         &mut self,
@@ -205,6 +239,9 @@ impl<'a> Optimizer<'a> {
         }
     }
 }
+
+/// How many rows are expected to follow from each of an anchor.
+const RECURSION_STEPS: f64 = 10.0;
 
 /// No rows.
 pub(crate) fn nothing() -> Node {

@@ -29,6 +29,7 @@ mod output;
 mod physical;
 mod predicate;
 mod program;
+mod recursion;
 mod referential;
 mod scalar;
 mod show;
@@ -59,6 +60,7 @@ pub use program::{
 pub use referential::{
     ChangedId, Conflict, FollowUp, FollowUpId, ForeignKeyCheck, Kept, References,
 };
+pub use recursion::Recursion;
 pub use scalar::{Coercibility, Scalar, ScalarKind, ScalarType};
 pub use show::Show;
 pub use visit::Reads;

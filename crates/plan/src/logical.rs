@@ -1,6 +1,8 @@
 //! The logical tree: what a query means, before anyone chose how.
 
-use crate::{ChangedId, LockHints, OldRow, Predicate, Scalar, ScalarType, Slot, Top, WindowCall};
+use crate::{
+    ChangedId, LockHints, OldRow, Predicate, Recursion, Scalar, ScalarType, Slot, Top, WindowCall,
+};
 use base::{DatabaseId, ObjectId};
 use builtins::Aggregate;
 use types::Collation;
@@ -100,6 +102,8 @@ pub enum Logical {
         /// Where they go.
         columns: Vec<Slot>,
     },
+    /// A common table expression that names itself.
+    Recursive(Box<Recursion<Logical>>),
 }
 
 /// A reference to a table.

@@ -4,7 +4,8 @@
 //! the slots it saves with each and restores when it gives the row out again.
 
 use crate::{
-    AggregateCall, ChangedId, JoinKind, LockHints, Predicate, Scalar, Slot, SortKey, WindowCall,
+    AggregateCall, ChangedId, JoinKind, LockHints, Predicate, Recursion, Scalar, Slot, SortKey,
+    WindowCall,
 };
 use base::{DatabaseId, HobtId, ObjectId};
 use types::{Collation, SqlType};
@@ -122,6 +123,8 @@ pub enum Physical {
         /// What a row keeps where the operator must see the rows after it first.
         carried: Vec<Slot>,
     },
+    /// Rows of an anchor, and depth first those that follow from each.
+    Recursive(Box<Recursion<Physical>>),
     /// One input after the other, their slots copied.
     Concatenation {
         /// Each with the slots that go into `columns`, in order.

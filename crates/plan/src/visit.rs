@@ -247,6 +247,10 @@ impl Logical {
             Logical::Concatenate { inputs, .. } => {
                 inputs.iter_mut().for_each(|(input, _)| input.for_each_mut(visit));
             }
+            Logical::Recursive(r) => {
+                r.anchor.for_each_mut(visit);
+                r.members.iter_mut().for_each(|(member, _)| member.for_each_mut(visit));
+            }
         }
     }
 
@@ -288,6 +292,13 @@ impl Logical {
                     reads.slots.extend(slots);
                 }
                 writes.extend(columns);
+            }
+            Logical::Recursive(r) => {
+                for (input, slots) in r.inputs() {
+                    input.reads_and_writes(reads, writes);
+                    reads.slots.extend(slots);
+                }
+                writes.extend(r.columns.iter().chain(&r.work));
             }
             Logical::Aggregate(_)
             | Logical::Distinct { .. }
@@ -374,6 +385,7 @@ impl Physical {
             Physical::HashJoin(j) => vec![&j.build, &j.probe],
             Physical::MergeJoin(j) => vec![&j.left, &j.right],
             Physical::Concatenation { inputs, .. } => inputs.iter().map(|(i, _)| i).collect(),
+            Physical::Recursive(r) => r.inputs().map(|(i, _)| i).collect(),
         }
     }
 
@@ -392,6 +404,7 @@ impl Physical {
             Physical::Constants { columns, .. }
             | Physical::Changed { columns, .. }
             | Physical::Concatenation { columns, .. } => columns.clone(),
+            Physical::Recursive(r) => r.columns.clone(),
             Physical::Filter { input, .. }
             | Physical::StartupFilter { input, .. }
             | Physical::Top { input, .. } => input.written(),

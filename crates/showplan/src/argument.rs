@@ -85,6 +85,7 @@ impl Columns<'_> {
             | Physical::Spool { .. }
             | Physical::Changed { .. }
             | Physical::Lookup(_) => String::new(),
+            Physical::Recursive(_) => "WITH STACK".to_owned(),
         }
     }
 

@@ -66,6 +66,7 @@ fn reads_of(node: &Physical, out: &mut Reads) {
         Physical::Sort { .. }
         | Physical::Concatenation { .. }
         | Physical::Changed { .. }
+        | Physical::Recursive(_)
         | Physical::Spool { .. } => {}
     }
 }
@@ -179,6 +180,12 @@ impl<'w> RelOps<'w> {
             Physical::MergeJoin(j) => self.merge_join(j, op),
             Physical::Top { top, .. } => self.top(top, op),
             Physical::Concatenation { inputs, columns } => self.concatenation(inputs, columns, op),
+            Physical::Recursive(_) => {
+                self.w.begin("Spool");
+                self.w.attribute("Stack", "true");
+                self.inputs(op);
+                self.w.end();
+            }
             Physical::Spool { .. } | Physical::Changed { .. } => {
                 self.w.begin("Spool");
                 self.inputs(op);

@@ -210,6 +210,7 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
             false => ("Sequence Project", "Compute Scalar"),
         },
         Physical::Concatenation { .. } => ("Concatenation", "Concatenation"),
+        Physical::Recursive(_) => ("Index Spool", "Lazy Spool"),
         Physical::Spool { .. } => ("Table Spool", "Eager Spool"),
     }
 }

@@ -26,6 +26,19 @@ fn line(f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
     write!(f, "{:1$}", "", depth * 2)
 }
 
+/// Writes the slots of a recursion, then its anchor and its members.
+fn show_recursion<T: Show>(
+    f: &mut fmt::Formatter<'_>,
+    r: &crate::Recursion<T>,
+    depth: usize,
+) -> fmt::Result {
+    list(f, &r.columns, |f, s| write!(f, "{s}"))?;
+    f.write_str(" for each ")?;
+    list(f, &r.work, |f, s| write!(f, "{s}"))?;
+    writeln!(f)?;
+    r.inputs().try_for_each(|(input, _)| input.show(f, depth + 1))
+}
+
 /// Writes things with commas between.
 fn list<T>(
     f: &mut fmt::Formatter<'_>,
