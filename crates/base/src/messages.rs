@@ -377,7 +377,10 @@ messages! {
     COLUMN_NAME_TWICE = 8156, 16, "The column '{0}' was specified multiple times for '{1}'.";
     FEWER_COLUMN_ALIASES = 8158, 16, "'{0}' has more columns than were specified in the column list.";
     MORE_COLUMN_ALIASES = 8159, 16, "'{0}' has fewer columns than were specified in the column list.";
+    GROUPING_ARGUMENT = 8161, 16, "Argument {0} of the {1} function does not match any of the expressions in the GROUP BY clause.";
     OUTPUT_NOT_DECLARED = 8162, 16, "The formal parameter \"{0}\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output.";
+    UNPIVOT_TYPES = 8167, 16, "The type of column \"{0}\" conflicts with the type of other columns specified in the UNPIVOT list.";
+    PIVOT_NO_STAR = 8168, 16, "The aggregate function '{0}(*)' is not allowed in the PIVOT operator.";
     GUID_CONVERSION = 8169, 16, "Conversion failed when converting from a character string to uniqueidentifier.";
     GUID_SHORT = 8170, 16, "Insufficient result space to convert uniqueidentifier value to char.";
     PARAMETERIZED_NOT_SUPPLIED = 8178, 16, "The parameterized query '{0}' expects the parameter '{1}', which was not supplied.";
@@ -432,6 +435,7 @@ messages! {
     TIMEZONE_INVALID = 9812, 16, "The timezone provided to builtin function {0} is invalid.";
     TRANSLATE_LENGTHS = 9828, 16, "The second and third arguments of the {0} built-in function must contain an equal number of characters.";
     STRING_AGG_TOO_LONG = 9829, 16, "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
+    GROUPING_SETS_MAX = 10703, 16, "Too many grouping sets. The maximum number is {0}.";
     THROW_ARGUMENT = 10704, 15, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
     SUBQUERY_IN_OUTPUT = 10705, 15, "Subqueries are not allowed in the OUTPUT clause.";
     VALUES_COUNT = 10709, 16, "The number of columns for each row in a table value constructor must be the same.";

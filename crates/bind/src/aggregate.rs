@@ -125,13 +125,15 @@ pub(crate) struct Grouped<'s> {
     pub(crate) reads: &'s [ColumnRead],
     /// There is a GROUP BY clause (even if only HAVING or an aggregate makes the group).
     pub(crate) clause_present: bool,
+    /// There are grouping sets: any of its expressions may be NULL.
+    pub(crate) sets: bool,
 }
 
 impl Grouped<'_> {
     /// Replaces grouping expressions by their slots; what is left must not read ungrouped columns.
     pub(crate) fn scalar(&self, x: &mut Scalar) -> SqlResult<()> {
         if let Some((_, slot)) = self.keys.iter().find(|(key, _)| key.kind == x.kind) {
-            x.kind = ScalarKind::Column(*slot);
+            self.regrouped(x, *slot);
             return Ok(());
         }
         use ScalarKind as K;

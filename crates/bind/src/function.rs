@@ -40,6 +40,7 @@ impl Binder<'_> {
         match name.object.to_ascii_uppercase().as_str() {
             "COALESCE" => self.coalesce(call),
             "NULLIF" => self.nullif(call),
+            "GROUPING" | "GROUPING_ID" => self.grouping_function(call),
             _ => match builtins::lookup(&name.object) {
                 Some(function) => self.registered(function, &call.arguments),
                 None => Err(self.unknown_function(name)),

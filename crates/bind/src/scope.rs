@@ -97,6 +97,8 @@ pub(crate) struct Scope {
     pub(crate) sources: Vec<Source>,
     pub(crate) clause: Clause,
     pub(crate) calls: Vec<AggregateCall>,
+    /// GROUP BY, once it is bound.
+    pub(crate) groups: crate::grouping::Groups,
     pub(crate) windows: Vec<WindowGroup>,
     /// The WINDOW clause.
     pub(crate) window_names: Vec<(tsql::ast::Name, tsql::ast::Over)>,
@@ -115,6 +117,7 @@ impl Scope {
             sources,
             clause,
             calls: Vec::new(),
+            groups: crate::grouping::Groups::default(),
             windows: Vec::new(),
             window_names: Vec::new(),
             in_aggregate: false,

@@ -8,12 +8,13 @@ use crate::aggregate::Grouped;
 use crate::binder::{Binder, unsupported};
 use crate::convert::is_untyped_null;
 use crate::expression::assigning_operator;
+use crate::grouping::Groups;
 use crate::order::{OrderBy, push_key};
 use crate::query::{Ordering, OutColumn, Place, QueryResult};
 use crate::scope::{Clause, Scope, WindowGroup};
 use base::{SqlError, SqlResult, messages};
-use plan::{Grouping, Logical, Predicate, Scalar, ScalarKind, Slot, SortKey, VariableId};
-use tsql::ast::{self, ExprKind, GroupElement, SelectItem};
+use plan::{Logical, Predicate, Scalar, ScalarKind, Slot, SortKey, VariableId};
+use tsql::ast::{self, ExprKind, SelectItem};
 use types::Collation;
 
 /// An item of the select list.
@@ -29,7 +30,6 @@ pub(crate) struct Item {
 /// The clauses of a block, bound.
 struct Block {
     filter: Predicate,
-    keys: Vec<Scalar>,
     group_by: bool,
     items: Vec<Item>,
     having: Option<Predicate>,
@@ -97,10 +97,13 @@ impl Binder<'_> {
             None => Predicate::TRUE,
         };
         self.clause(Clause::GroupBy);
-        let keys = match &s.group_by {
+        let groups = match &s.group_by {
             Some(g) => self.group_by(g)?,
-            None => Vec::new(),
+            None => Groups::default(),
         };
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.groups = groups;
+        }
         self.clause(Clause::SelectList);
         let mut items = Vec::with_capacity(s.items.len());
         for item in &s.items {
@@ -128,38 +131,7 @@ impl Binder<'_> {
             }
             order.push(key);
         }
-        Ok(Block { filter, keys, group_by: s.group_by.is_some(), items, having, order })
-    }
-
-    fn group_by(&mut self, g: &ast::GroupBy) -> SqlResult<Vec<Scalar>> {
-        if g.all {
-            return Err(unsupported("GROUP BY ALL", 0));
-        }
-        if g.with.is_some() {
-            return Err(unsupported("WITH ROLLUP or CUBE", 0));
-        }
-        let mut keys = Vec::with_capacity(g.elements.len());
-        for element in &g.elements {
-            match element {
-                GroupElement::Expr(e) => {
-                    let key = self.expr(e)?;
-                    if !key.reads().subqueries.is_empty() {
-                        let error = SqlError::new(messages::AGGREGATE_IN_GROUP_BY, &[]);
-                        return Err(error.at_line(e.span.line));
-                    }
-                    if key.reads().slots.is_empty() {
-                        let error = SqlError::new(messages::GROUP_BY_OUTER_ONLY, &[]);
-                        return Err(error.at_line(e.span.line));
-                    }
-                    if !keys.contains(&key) {
-                        keys.push(key);
-                    }
-                }
-                GroupElement::Composite(list) if list.is_empty() => {}
-                _ => return Err(unsupported("ROLLUP, CUBE and GROUPING SETS", 0)),
-            }
-        }
-        Ok(keys)
+        Ok(Block { filter, group_by: s.group_by.is_some(), items, having, order })
     }
 
     pub(crate) fn item(&mut self, item: &SelectItem, out: &mut Vec<Item>) -> SqlResult<()> {
@@ -275,23 +247,14 @@ impl Binder<'_> {
         let calls = std::mem::take(&mut scope.calls);
         let mut windows = std::mem::take(&mut scope.windows);
         let reads = std::mem::take(&mut scope.reads);
+        let groups = std::mem::take(&mut scope.groups);
         if block.group_by || block.having.is_some() || !calls.is_empty() {
-            let keys: Vec<(Scalar, Slot)> = std::mem::take(&mut block.keys)
-                .into_iter()
-                .map(|key| match key.as_column() {
-                    Some(slot) => (key, slot),
-                    None => {
-                        let slot = self.new_slot();
-                        (key, slot)
-                    }
-                })
-                .collect();
-            let shape = Grouped { keys: &keys, reads: &reads, clause_present: block.group_by };
+            let keys = self.group_slots(&groups);
+            let sets = groups.has_sets();
+            let clause_present = block.group_by;
+            let shape = Grouped { keys: &keys, reads: &reads, clause_present, sets };
             regroup(&shape, block, &mut windows)?;
-            let computed = keys.iter().filter(|(key, slot)| key.as_column() != Some(*slot));
-            tree = computed_columns(tree, computed.map(|(k, s)| (*s, k.clone())).collect());
-            let keys = keys.iter().map(|(key, slot)| (*slot, key.ty.collation)).collect();
-            tree = Logical::Aggregate(Box::new(Grouping { input: tree, keys, calls }));
+            tree = self.grouped_rows(tree, &groups, &keys, calls);
         }
         if let Some(having) = block.having.take() {
             tree = filtered(tree, having);

@@ -76,7 +76,7 @@ impl Binder<'_> {
         Ok(all)
     }
 
-    fn table_source(&mut self, source: &ast::TableSource) -> SqlResult<From> {
+    pub(crate) fn table_source(&mut self, source: &ast::TableSource) -> SqlResult<From> {
         let bound = self.nested(1, |b| b.source_kind(source));
         // A table that isn't there is reported at its statement's line, as SQL Server does.
         bound.map_err(|e| match e.number() {
@@ -105,8 +105,8 @@ impl Binder<'_> {
             TableSourceKind::Joined { first, joins } => self.joins(first, joins),
             TableSourceKind::Method { .. } => Err(unsupported("methods in FROM", line)),
             TableSourceKind::Changed { .. } => Err(unsupported("changes in FROM", line)),
-            TableSourceKind::Pivot(_) => Err(unsupported("PIVOT", line)),
-            TableSourceKind::Unpivot(_) => Err(unsupported("UNPIVOT", line)),
+            TableSourceKind::Pivot(pivot) => self.pivot(pivot),
+            TableSourceKind::Unpivot(unpivot) => self.unpivot(unpivot),
         }
     }
 
