@@ -289,6 +289,7 @@ messages! {
     WINDOW_ELEMENT_TWICE = 4123, 15, "Window element in OVER clause can not also be specified in WINDOW clause.";
     READ_COMMITTED_LOCK_ON_INSERT = 4140, 16, "The READCOMMITTEDLOCK lock hint is not allowed on the target table of an INSERT statement.";
     EXPRESSION_NOT_BOOLEAN = 4145, 15, "An expression of non-boolean type specified in a context where a condition is expected, near '{0}'.";
+    BIT_OFFSET = 4189, 16, "Bit offset {0} is out of range of {1}.";
     FRAME_INVALID = 4193, 16, "'{0}' is not a valid window frame and cannot be used with the OVER clause.";
     FRAME_RANGE_BOUND = 4194, 16, "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame delimiters.";
     VIEW_GROUPED = 4403, 16, "Cannot update the view or function '{0}' because it contains aggregates, or a DISTINCT or GROUP BY clause, or PIVOT or UNPIVOT operator.";
@@ -433,8 +434,10 @@ messages! {
     LOG_CORRUPT = 9004, 21, "An error occurred while processing the log for database '{0}'. If possible, restore from backup. If a backup is not available, it might be necessary to rebuild the log.";
     DATEPART_NOT_SUPPORTED = 9810, 16, "The datepart {0} is not supported by date function {1} for data type {2}.";
     TIMEZONE_INVALID = 9812, 16, "The timezone provided to builtin function {0} is invalid.";
+    DECOMPRESS_INVALID = 9826, 16, "The DECOMPRESS function was given a value that is not in the GZIP format.";
     TRANSLATE_LENGTHS = 9828, 16, "The second and third arguments of the {0} built-in function must contain an equal number of characters.";
     STRING_AGG_TOO_LONG = 9829, 16, "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
+    BUCKET_WIDTH = 9834, 16, "Invalid bucket width value passed to DATE_BUCKET function. Only positive values are allowed.";
     GROUPING_SETS_MAX = 10703, 16, "Too many grouping sets. The maximum number is {0}.";
     THROW_ARGUMENT = 10704, 15, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
     SUBQUERY_IN_OUTPUT = 10705, 15, "Subqueries are not allowed in the OUTPUT clause.";

@@ -187,10 +187,8 @@ impl Binder<'_> {
             apply: false,
         };
         let kept = keys.iter().zip(&groups.flags).map(|((key, slot), &flag)| {
-            let kind = ScalarKind::Case {
-                branches: vec![(is_zero(flag), key.clone())],
-                otherwise: None,
-            };
+            let kind =
+                ScalarKind::Case { branches: vec![(is_zero(flag), key.clone())], otherwise: None };
             (*slot, Scalar { kind, ty: ScalarType { nullable: true, ..key.ty } })
         });
         let input = computed_columns(product, kept.collect());
@@ -262,4 +260,3 @@ fn subsets(parts: &[Vec<usize>]) -> SqlResult<Vec<Vec<usize>>> {
     };
     Ok((0..1 << parts.len()).rev().map(choice).collect())
 }
-

@@ -105,8 +105,7 @@ impl Binder<'_> {
             })?;
             let first = listed.first().map_or(found.scalar.ty, |c| c.scalar.ty);
             let same = first.sql_type == found.scalar.ty.sql_type
-                && (!first.sql_type.is_character()
-                    || first.collation == found.scalar.ty.collation);
+                && (!first.sql_type.is_character() || first.collation == found.scalar.ty.collation);
             if !same {
                 let error = SqlError::new(messages::UNPIVOT_TYPES, &[name]);
                 return Err(error.at_line(name.line));

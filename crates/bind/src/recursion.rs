@@ -43,9 +43,7 @@ impl Binder<'_> {
 
     fn source_names(&self, source: &ast::TableSource, name: &str) -> bool {
         match &source.kind {
-            TableSourceKind::Table(t) => {
-                t.name.schema.is_none() && self.same(&t.name.object, name)
-            }
+            TableSourceKind::Table(t) => t.name.schema.is_none() && self.same(&t.name.object, name),
             TableSourceKind::Joined { first, joins } => {
                 self.source_names(first, name)
                     || joins.iter().any(|j| self.source_names(&j.right, name))

@@ -90,14 +90,14 @@ const PARTS: [DatePart; 15] = [
     DatePart::IsoWeek,
 ];
 
-fn part_of(args: &[Value]) -> SqlResult<DatePart> {
+pub(crate) fn part_of(args: &[Value]) -> SqlResult<DatePart> {
     let code = args[0].as_i64().and_then(|n| usize::try_from(n).ok());
     code.and_then(|n| PARTS.get(n).copied())
         .ok_or_else(|| SqlError::new(messages::DATEPART_INVALID, &[&1, &"date function"]))
 }
 
 /// 9810 where a type does not have a part: hours of a date, days of a time.
-fn check_part(part: DatePart, t: SqlType, function: &str) -> SqlResult<()> {
+pub(crate) fn exact_part(part: DatePart, t: SqlType, function: &str) -> SqlResult<()> {
     let missing = match t {
         SqlType::Date => part.is_time() || part == DatePart::TzOffset,
         SqlType::Time(_) => !part.is_time(),
@@ -114,7 +114,7 @@ fn check_part(part: DatePart, t: SqlType, function: &str) -> SqlResult<()> {
 fn add(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let part = part_of(args)?;
     let (m, t) = call.moment(args, 2)?;
-    check_part(part, t, "dateadd")?;
+    exact_part(part, t, "dateadd")?;
     // A fraction is cut; beyond int is an error.
     let number = call.to(args, 1, SqlType::Int)?.as_i64().unwrap_or(0);
     if matches!(part, DatePart::TzOffset | DatePart::IsoWeek) {
@@ -157,7 +157,7 @@ fn diff(call: &mut Call<'_>, args: &[Value], result: SqlType) -> SqlResult<Value
         .ok_or_else(|| SqlError::new(messages::DATEPART_OVERFLOW, &[]))
 }
 
-fn date_first(call: &Call<'_>) -> SqlResult<u8> {
+pub(crate) fn date_first(call: &Call<'_>) -> SqlResult<u8> {
     let fact = call.facts.fact(crate::call::Fact::DateFirst)?.as_i64();
     Ok(fact.and_then(|n| u8::try_from(n).ok()).filter(|n| (1..=7).contains(n)).unwrap_or(7))
 }
@@ -165,20 +165,20 @@ fn date_first(call: &Call<'_>) -> SqlResult<u8> {
 fn name(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let part = part_of(args)?;
     let (m, t) = exact(call, args, 1)?;
-    check_part(part, t, "datename")?;
+    exact_part(part, t, "datename")?;
     Ok(Value::nvarchar(&date_name(part, m, date_first(call)?)))
 }
 
 fn part(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let part = part_of(args)?;
     let (m, t) = exact(call, args, 1)?;
-    check_part(part, t, "datepart")?;
+    exact_part(part, t, "datepart")?;
     Ok(Value::Int(date_part(part, m, date_first(call)?)))
 }
 
 fn one_part(call: &mut Call<'_>, args: &[Value], part: DatePart) -> SqlResult<Value> {
     let (m, t) = exact(call, args, 0)?;
-    check_part(part, t, part.name())?;
+    exact_part(part, t, part.name())?;
     Ok(Value::Int(date_part(part, m, 7)))
 }
 

@@ -11,9 +11,13 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod bits;
 mod call;
 mod chars;
+mod crypto;
 mod date;
+mod date_bucket;
+mod extreme;
 mod format;
 mod like;
 mod math;

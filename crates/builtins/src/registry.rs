@@ -11,7 +11,12 @@ pub fn lookup(name: &str) -> Option<&'static Function> {
 /// Every function.
 pub fn families() -> impl Iterator<Item = &'static Function> {
     [
+        crate::bits::FUNCTIONS,
+        crate::crypto::FUNCTIONS,
+        crate::crypto::MORE,
         crate::date::FUNCTIONS,
+        crate::date_bucket::FUNCTIONS,
+        crate::extreme::FUNCTIONS,
         crate::format::FUNCTIONS,
         crate::math::FUNCTIONS,
         crate::metadata::FUNCTIONS,

@@ -197,11 +197,7 @@ impl<'a> Optimizer<'a> {
 
     /// A recursion keeps all columns: a row that comes out is also a row to go on with. Its
     /// members read the row they run for as one outside them.
-    fn recursive(
-        &mut self,
-        r: &Recursion<Logical>,
-        filters: Vec<Predicate>,
-    ) -> SqlResult<Node> {
+    fn recursive(&mut self, r: &Recursion<Logical>, filters: Vec<Predicate>) -> SqlResult<Node> {
         let mut below = Vec::new();
         let mut part = |own: &mut Self, tree, slots: &[Slot]| {
             let node = own.convert(tree, Vec::new(), &slots.iter().copied().collect(), &[])?;

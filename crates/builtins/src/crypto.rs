@@ -1,0 +1,131 @@
+//! HASHBYTES, CHECKSUM, BINARY_CHECKSUM, CRYPT_GEN_RANDOM, and packing by gzip.
+//!
+//! CHECKSUM's arithmetic is not documented by Microsoft; ours keeps what is: equal lists give
+//! equal numbers, under the collation for CHECKSUM and by bytes for BINARY_CHECKSUM, and NULL is a
+//! value. The number itself is not SQL Server's.
+
+use crate::call::{Call, Function, NullRule, strict_functions};
+use base::{SqlError, SqlResult, messages};
+use md5::Digest as _;
+use types::{SqlType, Value, append_sort_key};
+
+strict_functions! {
+    /// Functions of digests and packing.
+    "HASHBYTES", 2, 2, |_| Ok(SqlType::varbinary(8000)), hash_bytes;
+    "COMPRESS", 1, 1, |_| Ok(SqlType::VARBINARY_MAX), compress;
+    "DECOMPRESS", 1, 1, |_| Ok(SqlType::VARBINARY_MAX), decompress;
+}
+
+/// Functions that see NULL, or chance.
+pub(crate) const MORE: &[Function] = &[
+    Function {
+        name: "CHECKSUM",
+        min_args: 1,
+        max_args: 1024,
+        result: |_| Ok(SqlType::Int),
+        deterministic: true,
+        nulls: NullRule::Own,
+        date_part: false,
+        eval: |call, args| Ok(checksum(call, args, false)),
+    },
+    Function {
+        name: "BINARY_CHECKSUM",
+        min_args: 1,
+        max_args: 1024,
+        result: |_| Ok(SqlType::Int),
+        deterministic: true,
+        nulls: NullRule::Own,
+        date_part: false,
+        eval: |call, args| Ok(checksum(call, args, true)),
+    },
+    Function {
+        name: "CRYPT_GEN_RANDOM",
+        min_args: 1,
+        max_args: 2,
+        result: |_| Ok(SqlType::varbinary(8000)),
+        deterministic: false,
+        nulls: NullRule::Strict,
+        date_part: false,
+        eval: random_bytes,
+    },
+];
+
+/// The bytes of text or a binary argument.
+fn bytes_of(call: &Call<'_>, args: &[Value], i: usize) -> SqlResult<Vec<u8>> {
+    match args[i].as_bytes() {
+        Some(bytes) => Ok(bytes.to_vec()),
+        None => Err(call.invalid(i, "hashbytes")),
+    }
+}
+
+fn hash_bytes(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let algorithm = call.string(args, 0)?.to_ascii_uppercase();
+    let bytes = bytes_of(call, args, 1)?;
+    Ok(match algorithm.as_str() {
+        "MD5" => Value::varbinary(&md5::Md5::digest(&bytes)),
+        "SHA" | "SHA1" => Value::varbinary(&sha1::Sha1::digest(&bytes)),
+        "SHA2_256" => Value::varbinary(&sha2::Sha256::digest(&bytes)),
+        "SHA2_512" => Value::varbinary(&sha2::Sha512::digest(&bytes)),
+        "MD2" | "MD4" => {
+            let feature = format!("HASHBYTES with {algorithm}");
+            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature]));
+        }
+        _ => Value::Null,
+    })
+}
+
+fn checksum(call: &Call<'_>, args: &[Value], binary: bool) -> Value {
+    // FNV-1a over the values, each in a form that equal ones share.
+    let mut sum = 0x811C_9DC5_u32;
+    let mut form = Vec::new();
+    for value in args {
+        form.clear();
+        match value.as_bytes().filter(|_| binary) {
+            Some(bytes) => form.extend_from_slice(bytes),
+            None => {
+                append_sort_key(value, call.collation, usize::MAX, &mut form);
+            }
+        }
+        form.push(0xFF);
+        sum = form.iter().fold(sum, |h, &b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193));
+    }
+    Value::Int(sum as i32)
+}
+
+fn random_bytes(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let count = match usize::try_from(call.int(args, 0)?) {
+        Ok(n) if (1..=8000).contains(&n) => n,
+        _ => return Ok(Value::Null),
+    };
+    let mut bytes = Vec::with_capacity(count + 8);
+    while bytes.len() < count {
+        bytes.extend_from_slice(&call.facts.random().to_le_bytes());
+    }
+    bytes.truncate(count);
+    Ok(Value::varbinary(&bytes))
+}
+
+fn compress(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    use std::io::Write as _;
+    let bytes = bytes_of(call, args, 0)?;
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    let packed = out.write_all(&bytes).and_then(|()| out.finish());
+    packed
+        .map(|b| Value::varbinary(&b))
+        .map_err(|_| SqlError::new(messages::DECOMPRESS_INVALID, &[]))
+}
+
+/// What DECOMPRESS makes at most: a value is below 2 GB.
+const UNPACKED_BYTES_MAX: u64 = i32::MAX as u64;
+
+fn decompress(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    use std::io::Read as _;
+    let bytes = bytes_of(call, args, 0)?;
+    let mut out = Vec::new();
+    let reader = flate2::read::MultiGzDecoder::new(bytes.as_slice());
+    let read = reader.take(UNPACKED_BYTES_MAX).read_to_end(&mut out);
+    match read {
+        Ok(_) => Ok(Value::varbinary(&out)),
+        Err(_) => Err(SqlError::new(messages::DECOMPRESS_INVALID, &[])),
+    }
+}
