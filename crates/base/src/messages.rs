@@ -337,6 +337,9 @@ messages! {
     KILL_SELF = 6104, 16, "Cannot use KILL to kill your own process.";
     KILL_NOT_FOUND = 6106, 16, "Process ID {0} is not an active process ID.";
     ROLLBACK_NAME_UNKNOWN = 6401, 16, "Cannot roll back {0}. No transaction or savepoint of that name was found.";
+    XML_UNNAMED = 6809, 16, "Unnamed tables or columns cannot be used as XML identifiers. Name unnamed columns using AS in the SELECT statement.";
+    XML_ATTRIBUTE_LATE = 6852, 16, "Attribute-centric column '{0}' must not come after a non-attribute-centric sibling in XML hierarchy in FOR XML PATH.";
+    XML_ROW_TAG_MISSING = 6864, 16, "Row tag omission (empty row tag name) cannot be used with attribute-centric FOR XML serialization.";
     SPID_INVALID = 7955, 16, "Invalid SPID {0} specified.";
     TDS_TOO_MANY_PARAMETERS = 8003, 16, "The incoming request has too many parameters. The server supports a maximum of {0} parameters. Reduce the number of parameters and resend the request.";
     TDS_RPC_NAME = 8004, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. The RPC name is invalid.";
@@ -454,6 +457,9 @@ messages! {
     WINDOW_NO_ORDER = 10758, 15, "The function '{0}' may not have ORDER BY in OVER clause.";
     DISTINCT_WITH_OVER = 10759, 15, "Use of DISTINCT is not allowed with the OVER clause.";
     PERCENTILE_RANGE = 10761, 16, "The percentile value must be between 0 and 1.";
+    JSON_NAME_CONFLICT = 13601, 16, "Property '{0}' cannot be generated in JSON output due to a conflict with another column name or alias. Use different names and aliases for each column in SELECT list.";
+    JSON_UNNAMED = 13605, 16, "Column expressions and data sources without names or aliases cannot be formatted as JSON text using FOR JSON clause. Add alias to the unnamed column or table.";
+    JSON_ROOT_WITHOUT_ARRAY = 13620, 16, "ROOT option and WITHOUT_ARRAY_WRAPPER option cannot be used together in FOR JSON. Remove one of these options.";
     STATISTICS_UPDATED = 15005, 10, "Statistics for all tables have been updated.";
     HELP_NOT_FOUND = 15009, 16, "The object '{0}' does not exist in database '{1}' or is invalid for this operation.";
     COMPATIBILITY_LEVEL_INVALID = 15048, 16, "Valid values of the database compatibility level are {0}.";

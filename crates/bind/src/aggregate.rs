@@ -29,6 +29,10 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::RECURSIVE_GROUP, &[name]));
         }
         let (argument, separator) = self.aggregate_argument(aggregate, call, true)?;
+        let (aggregate, argument) = match call.within_group.as_slice() {
+            [] => (aggregate, argument),
+            keys => self.ordered_argument(aggregate, call, argument, keys)?,
+        };
         let ty = self.aggregate_type(aggregate, argument.as_ref())?;
         let scope = self.scopes.last_mut().expect("an aggregate is allowed only within a query");
         let known = scope.calls.iter().find(|c| {
@@ -44,6 +48,38 @@ impl Binder<'_> {
         let scope = self.scopes.last_mut().expect("the scope was there above");
         scope.calls.push(entry);
         Ok(Scalar::column(output, ty))
+    }
+
+    /// STRING_AGG WITHIN GROUP: each text carries what it is ordered by.
+    fn ordered_argument(
+        &mut self,
+        aggregate: Aggregate,
+        call: &ast::FunctionCall,
+        argument: Option<Scalar>,
+        keys: &[ast::OrderItem],
+    ) -> SqlResult<(Aggregate, Option<Scalar>)> {
+        let Some(argument) = argument.filter(|_| aggregate == Aggregate::StringAgg) else {
+            return Err(SqlError::new(messages::NO_WITHIN_GROUP, &[&call.name.object]));
+        };
+        let joined = aggregate.result_type(argument.ty.sql_type)?;
+        let wide = joined.family() == types::Family::NChar;
+        let ty = self.plain(SqlType::VARBINARY_MAX, true);
+        let mut args = vec![self.implicit(argument, joined)?];
+        for key in keys {
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.in_aggregate = true;
+            }
+            let value = self.expr(&key.expr);
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.in_aggregate = false;
+            }
+            args.push(value?);
+            args.push(self.constant(types::Value::Bit(key.descending), SqlType::Bit));
+        }
+        let arg_types = args.iter().map(|a| a.ty.sql_type).collect();
+        let kind = ScalarKind::Function { function: &builtins::ORDERED, args, arg_types };
+        let joined = builtins::JoinedType { wide, max: joined.is_max() };
+        Ok((Aggregate::StringAggOrdered(joined), Some(Scalar { kind, ty })))
     }
 
     fn aggregate_allowed(&self) -> SqlResult<()> {

@@ -69,7 +69,7 @@ impl Binder<'_> {
             ExprKind::Odbc { tag, text } => self.odbc_literal(tag, text),
             ExprKind::Default => Err(SqlError::new(messages::SYNTAX_NEAR_KEYWORD, &[&"DEFAULT"])),
             ExprKind::AtTimeZone { .. } => Err(unsupported("AT TIME ZONE", line)),
-            ExprKind::Method(_) => Err(unsupported("methods of types", line)),
+            ExprKind::Method(call) => self.method(call, line),
             ExprKind::NextValue(_) => Err(unsupported("NEXT VALUE FOR", line)),
             ExprKind::Identity(_) => {
                 Err(SqlError::new(messages::IDENTITY_FUNCTION_NO_INTO, &[]).at_line(line))

@@ -31,6 +31,11 @@ impl Binder<'_> {
         if let Some(aggregate) = Aggregate::by_name(&name.object) {
             return self.aggregate(aggregate, call);
         }
+        if name.object.eq_ignore_ascii_case("APPROX_COUNT_DISTINCT") {
+            // Counted exactly, which is within the 2 % that it promises.
+            let exact = ast::FunctionCall { distinct: true, ..call.clone() };
+            return self.aggregate(Aggregate::CountBig, &exact);
+        }
         if !call.within_group.is_empty() {
             return Err(SqlError::new(messages::NO_WITHIN_GROUP, &[&name.object]));
         }

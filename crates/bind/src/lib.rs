@@ -28,6 +28,7 @@ mod condition;
 mod constant;
 mod convert;
 mod delete;
+mod document;
 mod environment;
 mod expression;
 mod function;

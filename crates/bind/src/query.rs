@@ -18,6 +18,8 @@ pub(crate) enum Place {
     Subquery { exists: bool },
     /// Beside UNION and its like.
     Operand,
+    /// In an expression or FROM, as the rows of a document, which have an order.
+    Document,
 }
 
 /// The ORDER BY and OFFSET of a query.
@@ -144,16 +146,19 @@ impl Binder<'_> {
 
     fn query_kind(&mut self, q: &ast::Query, place: Place) -> SqlResult<QueryResult> {
         if let Some(clause) = &q.for_clause {
-            let name = match clause.kind {
-                ast::ForKind::Browse => "FOR BROWSE",
-                ast::ForKind::Xml => "FOR XML",
-                ast::ForKind::Json => "FOR JSON",
-            };
-            return Err(unsupported(name, clause.span.line));
+            let ordered = place == Place::Subquery { exists: false } || place == Place::Derived;
+            let inside = if ordered { Place::Document } else { place };
+            let result = self.query_body(q, inside)?;
+            return self.document(result, clause, &q.body);
         }
+        self.query_body(q, place)
+    }
+
+    fn query_body(&mut self, q: &ast::Query, place: Place) -> SqlResult<QueryResult> {
         let limited =
             q.offset.is_some() || matches!(&q.body, QueryBody::Select(s) if s.top.is_some());
-        if !q.order_by.is_empty() && place != Place::Statement && !limited {
+        let orders = matches!(place, Place::Statement | Place::Document);
+        if !q.order_by.is_empty() && !orders && !limited {
             return Err(SqlError::new(messages::ORDER_BY_IN_DERIVED, &[]));
         }
         match &q.body {

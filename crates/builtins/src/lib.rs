@@ -17,6 +17,7 @@ mod chars;
 mod crypto;
 mod date;
 mod date_bucket;
+mod document;
 mod extreme;
 mod format;
 mod like;
@@ -28,8 +29,9 @@ mod session;
 mod string;
 mod string_search;
 
-pub use aggregate::{Aggregate, State};
+pub use aggregate::{Aggregate, JoinedType, State};
 pub use call::{Call, Fact, Function, NullRule, Question, SessionFacts, datepart_argument};
+pub use document::{JSON_ROW, JsonShape, ORDERED, XML_ROW, XML_TEXT, XmlMode, XmlShape};
 pub use format::print_message;
 pub use like::LikePattern;
 pub use rand::Rand;

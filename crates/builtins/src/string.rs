@@ -347,18 +347,7 @@ fn string_escape(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         return Err(call.invalid(1, "string_escape"));
     }
     let mut out = String::new();
-    for c in call.string(args, 0)?.chars() {
-        match c {
-            '"' | '\\' | '/' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{C}' => out.push_str("\\f"),
-            c if c.is_ascii_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
-    }
+    crate::document::json_escaped(&call.string(args, 0)?, &mut out);
     Ok(Value::nvarchar(&out))
 }
 

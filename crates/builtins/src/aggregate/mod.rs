@@ -30,6 +30,17 @@ pub enum Aggregate {
     ChecksumAgg,
     /// Its separator is given to `start`.
     StringAgg,
+    /// STRING_AGG WITHIN GROUP over what `ORDERED` makes of its rows.
+    StringAggOrdered(JoinedType),
+}
+
+/// The type of texts that carry their order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct JoinedType {
+    /// Of UTF-16.
+    pub wide: bool,
+    /// Of any length.
+    pub max: bool,
 }
 
 const NAMES: &[(&str, Aggregate)] = &[
@@ -55,7 +66,10 @@ impl Aggregate {
 
     /// Its name in upper case.
     pub fn name(self) -> &'static str {
-        NAMES.iter().find(|(_, a)| *a == self).map_or("", |(n, _)| n)
+        match self {
+            Aggregate::StringAggOrdered(_) => "STRING_AGG",
+            _ => NAMES.iter().find(|(_, a)| *a == self).map_or("", |(n, _)| n),
+        }
     }
 
     /// The type of the result over an argument type.
@@ -94,6 +108,12 @@ impl Aggregate {
                 Family::Integer => Ok(SqlType::Int),
                 _ => Err(invalid()),
             },
+            Aggregate::StringAggOrdered(JoinedType { wide, max }) => Ok(match (wide, max) {
+                (true, true) => SqlType::NVARCHAR_MAX,
+                (true, false) => SqlType::nvarchar(4000),
+                (false, true) => SqlType::VARCHAR_MAX,
+                (false, false) => SqlType::varchar(8000),
+            }),
             Aggregate::StringAgg => Ok(match argument {
                 SqlType::VARCHAR_MAX | SqlType::NVARCHAR_MAX => argument,
                 _ if argument.family() == Family::Char => SqlType::varchar(8000),
@@ -118,6 +138,7 @@ impl Aggregate {
             }
             Aggregate::ChecksumAgg => Core::Checksum(0),
             Aggregate::StringAgg => Core::Text(Vec::new(), separator),
+            Aggregate::StringAggOrdered(_) => Core::Ordered(Vec::new(), separator),
         };
         State { aggregate: self, argument, collation, rows: 0, nulls: false, core }
     }
@@ -156,6 +177,8 @@ enum Core {
     Checksum(i32),
     /// Joined text and separator.
     Text(Vec<u8>, Value),
+    /// Texts with their order, and separator.
+    Ordered(Vec<Bytes>, Value),
 }
 
 impl State {
@@ -169,6 +192,7 @@ impl State {
         match &self.core {
             Core::Extreme(v, _) => v.heap_bytes(),
             Core::Text(t, _) => t.capacity(),
+            Core::Ordered(all, _) => all.iter().map(|b| b.heap_bytes() + size_of::<Bytes>()).sum(),
             _ => 0,
         }
     }
@@ -205,6 +229,11 @@ impl State {
                 }
             }
             Core::Checksum(sum) => *sum ^= value.as_i64().unwrap_or(0) as i32,
+            Core::Ordered(all, _) => {
+                if let Value::Binary(pair) = value {
+                    all.push(pair.clone());
+                }
+            }
             Core::Text(text, separator) => {
                 let t = self.aggregate.result_type(self.argument)?;
                 let one = convert(value, self.argument, t, 0)?;
@@ -251,7 +280,8 @@ impl State {
             | Core::Float { .. }
             | Core::Spread { .. }
             | Core::Extreme(..)
-            | Core::Text(..) => {}
+            | Core::Text(..)
+            | Core::Ordered(..) => {}
         }
         Ok(())
     }
@@ -293,6 +323,7 @@ impl State {
                 }
                 text.extend_from_slice(b);
             }
+            (Core::Ordered(all, _), Core::Ordered(more, _)) => all.extend_from_slice(more),
             _ => {}
         }
         self.rows += other.rows;
@@ -341,16 +372,13 @@ impl State {
             Core::Spread { squares, .. } => Ok(self.spread(*squares)),
             Core::Extreme(best, _) => Ok(best.clone()),
             Core::Checksum(sum) => Ok(Value::Int(*sum)),
-            Core::Text(text, _) => {
-                if text.len() > 8000 && !result.is_max() {
-                    return Err(SqlError::new(messages::STRING_AGG_TOO_LONG, &[]));
-                }
-                let bytes = Bytes::new(text);
-                Ok(if result.family() == Family::NChar {
-                    Value::NChar(bytes)
-                } else {
-                    Value::Char(bytes)
-                })
+            Core::Text(text, _) => joined(text, result),
+            Core::Ordered(all, separator) => {
+                let mut pairs: Vec<(&[u8], &[u8])> =
+                    all.iter().map(|pair| crate::document::in_order(pair)).collect();
+                pairs.sort_by(|a, b| a.0.cmp(b.0));
+                let texts: Vec<&[u8]> = pairs.into_iter().map(|(_, text)| text).collect();
+                joined(&texts.join(separator.as_bytes().unwrap_or(&[])), result)
             }
         }
     }
@@ -370,6 +398,14 @@ impl State {
         let variance = (squares / divisor).max(0.0);
         Value::Float(if root { variance.sqrt() } else { variance })
     }
+}
+
+fn joined(text: &[u8], result: SqlType) -> SqlResult<Value> {
+    if text.len() > 8000 && !result.is_max() {
+        return Err(SqlError::new(messages::STRING_AGG_TOO_LONG, &[]));
+    }
+    let bytes = Bytes::new(text);
+    Ok(if result.family() == Family::NChar { Value::NChar(bytes) } else { Value::Char(bytes) })
 }
 
 fn too_large(_: SqlType) -> SqlError {

@@ -1,0 +1,295 @@
+//! FOR JSON and FOR XML: the rows of a query as one text.
+//!
+//! Each row becomes text by a call whose first argument is its shape; the texts are joined in the
+//! query's order, and what stands around them is added. No row, no document: the result is empty.
+
+use crate::binder::{Binder, unsupported};
+use crate::query::{OutColumn, QueryResult};
+use crate::select::{computed_columns, filtered};
+use base::{SqlError, SqlResult, messages};
+use builtins::{Aggregate, Function, JSON_ROW, JsonShape, XML_ROW, XmlMode, XmlShape};
+use plan::{AggregateCall, Grouping, Logical, Predicate, Scalar, ScalarKind, ScalarType};
+use tsql::ast::{self, ExprKind, ForKind, QueryBody, SelectItem, SettingValue, TableSourceKind};
+use types::{BinaryOp, SqlType, Value};
+
+const JSON_COLUMN: &str = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B";
+const XML_COLUMN: &str = "XML_F52E2B61-18A1-11d1-B105-00805F49916B";
+
+/// What stands before the rows, between them, and behind.
+struct Around {
+    before: String,
+    between: &'static str,
+    after: String,
+}
+
+impl Binder<'_> {
+    /// The document of a query that is bound.
+    pub(crate) fn document(
+        &mut self,
+        result: QueryResult,
+        clause: &ast::ForClause,
+        body: &QueryBody,
+    ) -> SqlResult<QueryResult> {
+        let made = match clause.kind {
+            ForKind::Browse => return Err(unsupported("FOR BROWSE", clause.span.line)),
+            ForKind::Json => self.json_document(&result, clause, body),
+            ForKind::Xml => self.xml_document(&result, clause, body),
+        };
+        let (function, shape, around) = made.map_err(|e| e.at_line(clause.span.line))?;
+        let name = if clause.kind == ForKind::Json { JSON_COLUMN } else { XML_COLUMN };
+        self.joined_rows(result, function, shape, around, name)
+    }
+
+    fn joined_rows(
+        &mut self,
+        result: QueryResult,
+        function: &'static Function,
+        shape: Value,
+        around: Around,
+        name: &str,
+    ) -> SqlResult<QueryResult> {
+        let long = SqlType::NVARCHAR_MAX;
+        let text = |b: &Self, s: &str| b.constant(Value::nvarchar(s), long);
+        let mut args = vec![self.constant(shape, long)];
+        args.extend(result.columns.iter().map(|c| Scalar::column(c.slot, c.ty)));
+        let arg_types = args.iter().map(|a| a.ty.sql_type).collect();
+        let ty = self.plain(long, true);
+        let row = Scalar { kind: ScalarKind::Function { function, args, arg_types }, ty };
+        let (row_slot, output) = (self.new_slot(), self.new_slot());
+        let input = computed_columns(result.tree, vec![(row_slot, row)]);
+        let call = AggregateCall {
+            function: Aggregate::StringAgg,
+            distinct: false,
+            argument: Some(Scalar::column(row_slot, ty)),
+            separator: Some(text(self, around.between)),
+            output,
+            ty,
+        };
+        let grouping = Grouping { input, keys: Vec::new(), calls: vec![call] };
+        let tree = Logical::Aggregate(Box::new(grouping));
+        let joined = Scalar::column(output, ty);
+        let is_null = Predicate::IsNull(Box::new(joined.clone()));
+        let tree = filtered(tree, Predicate::Not(Box::new(is_null)));
+        let whole = self.binary(BinaryOp::Add, text(self, &around.before), joined)?;
+        let whole = self.binary(BinaryOp::Add, whole, text(self, &around.after))?;
+        let slot = self.new_slot();
+        let ty = ScalarType { nullable: true, ..whole.ty };
+        let columns = vec![OutColumn {
+            name: Some(name.into()),
+            slot,
+            ty,
+            user_type_id: 0,
+            identity: false,
+            stored: false,
+            untyped_null: false,
+        }];
+        let tree = computed_columns(tree, vec![(slot, whole)]);
+        Ok(QueryResult { tree, columns, only_null: false })
+    }
+
+    fn json_document(
+        &mut self,
+        result: &QueryResult,
+        clause: &ast::ForClause,
+        body: &QueryBody,
+    ) -> SqlResult<(&'static Function, Value, Around)> {
+        let path = &*clause.mode == "PATH";
+        if !path && &*clause.mode != "AUTO" {
+            return Err(SqlError::new(messages::SYNTAX_NEAR, &[&clause.mode]));
+        }
+        if !path && sources(body) > 1 {
+            return Err(unsupported("FOR JSON AUTO over several tables", clause.span.line));
+        }
+        let (mut root, mut nulls, mut bare) = (None, false, false);
+        for option in &clause.options {
+            match &*option.name {
+                "ROOT" => root = Some(text_of(&option.value, "root")),
+                "INCLUDE_NULL_VALUES" => nulls = true,
+                "WITHOUT_ARRAY_WRAPPER" => bare = true,
+                other => return Err(SqlError::new(messages::SYNTAX_NEAR, &[&other])),
+            }
+        }
+        if bare && root.is_some() {
+            return Err(SqlError::new(messages::JSON_ROOT_WITHOUT_ARRAY, &[]));
+        }
+        let mut shape = JsonShape::new(nulls);
+        for (n, c) in result.columns.iter().enumerate() {
+            let name = c.name.as_deref().filter(|n| !n.is_empty());
+            let name = name.ok_or_else(|| SqlError::new(messages::JSON_UNNAMED, &[]))?;
+            shape.column(name, path, gives(body, n, is_json))?;
+        }
+        let (mut before, mut after) = match bare {
+            true => (String::new(), String::new()),
+            false => ("[".to_owned(), "]".to_owned()),
+        };
+        if let Some(root) = root {
+            let quoted = root.replace('\\', "\\\\").replace('"', "\\\"").replace('/', "\\/");
+            before = format!("{{\"{quoted}\":{before}");
+            after.push('}');
+        }
+        Ok((&JSON_ROW, shape.into_value(), Around { before, between: ",", after }))
+    }
+
+    fn xml_document(
+        &mut self,
+        result: &QueryResult,
+        clause: &ast::ForClause,
+        body: &QueryBody,
+    ) -> SqlResult<(&'static Function, Value, Around)> {
+        let line = clause.span.line;
+        let (mut root, mut elements, mut nulls) = (None, false, false);
+        for option in &clause.options {
+            match &*option.name {
+                "ROOT" => root = Some(text_of(&option.value, "root")),
+                "ELEMENTS" | "ELEMENTS ABSENT" => elements = true,
+                "ELEMENTS XSINIL" => (elements, nulls) = (true, true),
+                "TYPE" | "BINARY BASE64" => {}
+                other => return Err(unsupported(&format!("FOR XML … {other}"), line)),
+            }
+        }
+        let (mode, element): (XmlMode, Box<str>) = match &*clause.mode {
+            "PATH" => (XmlMode::Path, clause.element.clone().unwrap_or_else(|| "row".into())),
+            "RAW" => {
+                let mode = if elements { XmlMode::Elements } else { XmlMode::Attributes };
+                (mode, clause.element.clone().unwrap_or_else(|| "row".into()))
+            }
+            "AUTO" if sources(body) > 1 => {
+                return Err(unsupported("FOR XML AUTO over several tables", line));
+            }
+            "AUTO" => {
+                let mode = if elements { XmlMode::Elements } else { XmlMode::Attributes };
+                (mode, source_name(body)?)
+            }
+            "EXPLICIT" => return Err(unsupported("FOR XML EXPLICIT", line)),
+            other => return Err(SqlError::new(messages::SYNTAX_NEAR, &[&other])),
+        };
+        let mut shape = XmlShape::new(mode, &element, nulls, nulls && root.is_none())?;
+        for (n, c) in result.columns.iter().enumerate() {
+            let name = c.name.as_deref().unwrap_or("");
+            if name.is_empty() && mode != XmlMode::Path {
+                return Err(SqlError::new(messages::XML_UNNAMED, &[]));
+            }
+            shape.column(name, gives(body, n, is_xml))?;
+        }
+        let namespace = match nulls {
+            true => " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"",
+            false => "",
+        };
+        let before = root.as_ref().map_or(String::new(), |r| format!("<{r}{namespace}>"));
+        let after = root.map_or(String::new(), |r| format!("</{r}>"));
+        // Rows without an element of their own are atomic values side by side.
+        let atomic = element.is_empty()
+            && mode == XmlMode::Path
+            && matches!(result.columns.as_slice(), [c] if c.name.as_deref() == Some("data()"));
+        let between = if atomic { " " } else { "" };
+        Ok((&XML_ROW, shape.into_value(), Around { before, between, after }))
+    }
+
+    /// `(SELECT … FOR XML …, TYPE).value('.', 'type')` and `.query('.')`: all that there is of the
+    /// xml type.
+    pub(crate) fn method(&mut self, call: &ast::MethodCall, line: u32) -> SqlResult<Scalar> {
+        let refused = || unsupported("methods of types", line);
+        let ast::MethodTarget::Value(target) = &call.target else { return Err(refused()) };
+        if !is_xml(target) || !call.method.eq_ignore_ascii_case("value") {
+            return Err(refused());
+        }
+        let [path, sql_type] = call.arguments.as_slice() else { return Err(refused()) };
+        const WHOLE: [&str; 6] =
+            [".", "text()[1]", "./text()[1]", "(./text())[1]", "(text())[1]", "(.)[1]"];
+        let path = string_of(path).ok_or_else(refused)?;
+        if !WHOLE.contains(&path.trim()) {
+            return Err(unsupported("XQuery", line));
+        }
+        let sql_type = string_of(sql_type).ok_or_else(refused)?;
+        let text = format!("CAST(NULL AS {sql_type})");
+        let parsed = tsql::parse_expression(&text, tsql::ParseOptions::default())?;
+        let ExprKind::Cast(cast) = &parsed.kind else { return Err(refused()) };
+        let wanted = crate::convert::declared_type(&cast.target, 30)?;
+        let document = self.expr(target)?;
+        let arg_types = [document.ty.sql_type].into();
+        let ty = self.plain(SqlType::NVARCHAR_MAX, true);
+        let args = vec![document];
+        let kind = ScalarKind::Function { function: &builtins::XML_TEXT, args, arg_types };
+        self.implicit(Scalar { kind, ty }, wanted)
+    }
+}
+
+fn string_of(e: &ast::Expr) -> Option<&str> {
+    match &e.kind {
+        ExprKind::Literal(ast::Literal::String(s) | ast::Literal::National(s)) => Some(s),
+        _ => None,
+    }
+}
+
+fn text_of(value: &SettingValue, default: &str) -> String {
+    match value {
+        SettingValue::String(text) => text.to_string(),
+        _ => default.to_owned(),
+    }
+}
+
+/// How many tables the FROM clause of a query names.
+fn sources(body: &QueryBody) -> usize {
+    fn count(source: &ast::TableSource) -> usize {
+        match &source.kind {
+            TableSourceKind::Joined { first, joins } => {
+                count(first) + joins.iter().map(|j| count(&j.right)).sum::<usize>()
+            }
+            _ => 1,
+        }
+    }
+    match body {
+        QueryBody::Select(s) => s.from.iter().map(count).sum(),
+        QueryBody::Parenthesized(_) | QueryBody::SetOperation(_) => 0,
+    }
+}
+
+/// The name of the one table.
+fn source_name(body: &QueryBody) -> SqlResult<Box<str>> {
+    let unnamed = || SqlError::new(messages::XML_UNNAMED, &[]);
+    let QueryBody::Select(s) = body else { return Err(unnamed()) };
+    let [source] = s.from.as_slice() else { return Err(unnamed()) };
+    let alias = match &source.kind {
+        TableSourceKind::Table(t) => {
+            Some(t.alias.as_ref().map_or_else(|| t.name.to_string().into(), |a| a.text.clone()))
+        }
+        TableSourceKind::Derived { alias, .. } | TableSourceKind::Values { alias, .. } => {
+            alias.as_ref().map(|a| a.text.clone())
+        }
+        TableSourceKind::Variable { alias: Some(a), .. } => Some(a.text.clone()),
+        _ => None,
+    };
+    alias.ok_or_else(unnamed)
+}
+
+/// Whether an item of the select list gives a document; with a star in the list nobody counts.
+fn gives(body: &QueryBody, item: usize, is: fn(&ast::Expr) -> bool) -> bool {
+    let QueryBody::Select(s) = body else { return false };
+    let starred = s.items.iter().any(|i| !matches!(i, SelectItem::Expr { .. }));
+    match s.items.get(item) {
+        Some(SelectItem::Expr { expr, .. }) if !starred => is(expr),
+        _ => false,
+    }
+}
+
+fn is_json(e: &ast::Expr) -> bool {
+    const MAKERS: [&str; 4] = ["JSON_QUERY", "JSON_MODIFY", "JSON_OBJECT", "JSON_ARRAY"];
+    match &e.kind {
+        ExprKind::Subquery(q) => q.for_clause.as_ref().is_some_and(|f| {
+            let bare = f.options.iter().any(|o| &*o.name == "WITHOUT_ARRAY_WRAPPER");
+            f.kind == ForKind::Json && !bare
+        }),
+        ExprKind::Function(call) => MAKERS.iter().any(|m| call.name.object.eq_ignore_ascii_case(m)),
+        _ => false,
+    }
+}
+
+/// A subquery with FOR XML … TYPE.
+fn is_xml(e: &ast::Expr) -> bool {
+    match &e.kind {
+        ExprKind::Subquery(q) => q.for_clause.as_ref().is_some_and(|f| {
+            f.kind == ForKind::Xml && f.options.iter().any(|o| &*o.name == "TYPE")
+        }),
+        _ => false,
+    }
+}

@@ -1,0 +1,90 @@
+//! Rows as text: the parts of which FOR JSON and FOR XML make their documents.
+//!
+//! The binder makes one call for each row, whose first argument is the shape of the row: how it
+//! is written, and the names of its columns. What the row gives is text; joining the texts is
+//! STRING_AGG's. These functions have no names that a statement could call.
+
+mod json;
+mod order;
+mod xml;
+
+use crate::call::{Call, Function, NullRule};
+use base::{SqlError, SqlResult, messages};
+use types::{Family, SqlType, Value, convert};
+
+pub use json::JsonShape;
+pub(crate) use json::escaped as json_escaped;
+pub(crate) use order::in_order;
+pub use xml::{XmlMode, XmlShape};
+
+/// A row of FOR JSON: its shape, then its values.
+pub static JSON_ROW: Function = row("FOR JSON", json::row);
+/// A row of FOR XML: its shape, then its values.
+pub static XML_ROW: Function = row("FOR XML", xml::row);
+/// The text of an XML document without its tags: `.value('.', …)`.
+pub static XML_TEXT: Function =
+    Function { nulls: NullRule::Strict, min_args: 1, max_args: 1, ..row("XML TEXT", xml::text) };
+/// A value with what it is to be ordered by, for STRING_AGG WITHIN GROUP.
+pub static ORDERED: Function = Function {
+    min_args: 3,
+    result: |_| Ok(SqlType::VARBINARY_MAX),
+    ..row("WITHIN GROUP", order::pair)
+};
+
+const fn row(
+    name: &'static str,
+    eval: fn(&mut Call<'_>, &[Value]) -> SqlResult<Value>,
+) -> Function {
+    Function {
+        name,
+        min_args: 1,
+        max_args: 4097,
+        result: |_| Ok(SqlType::NVARCHAR_MAX),
+        deterministic: false,
+        nulls: NullRule::Own,
+        date_part: false,
+        eval,
+    }
+}
+
+/// Between the parts of a shape: no name holds it.
+const BETWEEN: char = '\u{1}';
+
+/// A name that a shape can hold.
+fn checked(name: &str) -> SqlResult<&str> {
+    match name.contains(BETWEEN) {
+        false => Ok(name),
+        true => Err(SqlError::new(messages::SYNTAX_NEAR, &[&name.escape_debug()])),
+    }
+}
+
+/// A value as documents write it; text as it is.
+fn written(value: &Value, t: SqlType) -> SqlResult<String> {
+    let style = match t {
+        SqlType::Float => 2,
+        SqlType::Real => 1,
+        SqlType::Money | SqlType::SmallMoney => 2,
+        _ if t.family() == Family::Temporal => 126,
+        _ => 0,
+    };
+    if let Value::Binary(bytes) = value {
+        return Ok(base64(bytes));
+    }
+    let text = convert(value, t, SqlType::NVARCHAR_MAX, style)?;
+    Ok(text.as_text().unwrap_or_default())
+}
+
+/// RFC 4648.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let group =
+            chunk.iter().fold(0_u32, |n, &b| n << 8 | u32::from(b)) << (8 * (3 - chunk.len()));
+        for n in 0..4 {
+            let digit = DIGITS[(group >> (18 - 6 * n) & 63) as usize];
+            out.push(if n > chunk.len() { '=' } else { digit as char });
+        }
+    }
+    out
+}

@@ -1,0 +1,33 @@
+//! STRING_AGG WITHIN GROUP (ORDER BY …): a text carries the bytes that it is ordered by.
+//!
+//! ```text
+//! length of the sort key (4, little-endian) · sort key · the text's bytes
+//! ```
+
+use crate::call::Call;
+use base::SqlResult;
+use types::{Value, append_sort_key};
+
+/// A text, then for each key its value and whether it descends; NULL for no text.
+pub(super) fn pair(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let Some(text) = args[0].as_bytes() else { return Ok(Value::Null) };
+    let mut key = Vec::new();
+    for pair in args[1..].chunks(2) {
+        let [value, descending] = pair else { break };
+        let from = key.len();
+        append_sort_key(value, call.collation, usize::MAX, &mut key);
+        if descending.as_i64() == Some(1) {
+            key[from..].iter_mut().for_each(|b| *b = !*b);
+        }
+    }
+    let mut out = (key.len() as u32).to_le_bytes().to_vec();
+    out.extend_from_slice(&key);
+    out.extend_from_slice(text);
+    Ok(Value::varbinary(&out))
+}
+
+/// The sort key and the text of a pair.
+pub(crate) fn in_order(pair: &[u8]) -> (&[u8], &[u8]) {
+    let Some((length, rest)) = pair.split_first_chunk::<4>() else { return (&[], &[]) };
+    rest.split_at_checked(u32::from_le_bytes(*length) as usize).unwrap_or((&[], &[]))
+}

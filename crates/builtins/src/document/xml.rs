@@ -1,0 +1,316 @@
+//! FOR XML: a row as an element. In PATH mode a column's name is a path from the row's element;
+//! in RAW and AUTO columns are attributes, or with ELEMENTS elements.
+
+use super::{BETWEEN, checked, written};
+use crate::call::Call;
+use base::{SqlError, SqlResult, messages};
+use types::Value;
+
+/// How columns are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum XmlMode {
+    /// RAW, AUTO
+    Attributes,
+    /// The same with ELEMENTS.
+    Elements,
+    /// PATH
+    Path,
+}
+
+/// How the rows of a query are written.
+pub struct XmlShape {
+    text: String,
+}
+
+impl XmlShape {
+    /// `element`: the row's, none when empty; `nulls`: XSINIL, with its namespace declared on
+    /// each row when `declares`.
+    ///
+    /// # Errors
+    /// 102 for a name with a control character.
+    pub fn new(mode: XmlMode, element: &str, nulls: bool, declares: bool) -> SqlResult<XmlShape> {
+        let mode = match mode {
+            XmlMode::Attributes => 'a',
+            XmlMode::Elements => 'e',
+            XmlMode::Path => 'p',
+        };
+        let mut text: String = [mode, if nulls { 'n' } else { '-' }].into_iter().collect();
+        text.push(if declares { 'd' } else { '-' });
+        text.push_str(&name_of(checked(element)?));
+        Ok(XmlShape { text })
+    }
+
+    /// Adds a column; `raw`: it is XML already.
+    ///
+    /// # Errors
+    /// 102 for a name with a control character.
+    pub fn column(&mut self, name: &str, raw: bool) -> SqlResult<()> {
+        self.text.extend([BETWEEN, if raw { 'r' } else { 'v' }]);
+        self.text.push_str(checked(name)?);
+        Ok(())
+    }
+
+    /// The first argument of the calls.
+    pub fn into_value(self) -> Value {
+        Value::nvarchar(&self.text)
+    }
+}
+
+const NAMESPACE: &str = " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
+
+pub(super) fn row(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let shape = args[0].as_text().unwrap_or_default();
+    let mut parts = shape.split(BETWEEN);
+    let head = parts.next().unwrap_or_default();
+    let mut flags = head.chars();
+    let (mode, nulls) = (flags.next().unwrap_or('p'), flags.next() == Some('n'));
+    let declares = flags.next() == Some('d');
+    let mut out = Element::default();
+    let tag = flags.as_str();
+    if !tag.is_empty() {
+        out.open(tag);
+        if declares {
+            out.text.push_str(NAMESPACE);
+        }
+    }
+    let floor = out.tags.len();
+    for (n, column) in parts.enumerate() {
+        let (Some(value), Some(kind)) = (args.get(n + 1), column.chars().next()) else { break };
+        let name = &column[1..];
+        let raw = kind == 'r';
+        let text = match value {
+            Value::Null => None,
+            value => Some(written(value, call.arg_types[n + 1])?),
+        };
+        let nil = nulls && text.is_none();
+        if text.is_none() && !nil {
+            continue;
+        }
+        let text = text.as_deref().unwrap_or("");
+        match mode {
+            'a' if nil => {}
+            'a' if raw => out.within(floor, &[&name_of(name)], |o| o.content(text, true))?,
+            'a' => out.attribute(&name_of(name), text)?,
+            'e' => out.column(floor, &[&name_of(name)], text, raw, nil)?,
+            _ => out.path(floor, name, text, raw, nil)?,
+        }
+    }
+    out.close_to(0);
+    Ok(Value::nvarchar(&out.text))
+}
+
+/// An element that is being written.
+#[derive(Default)]
+struct Element {
+    text: String,
+    tags: Vec<String>,
+    /// The last tag has no `>` yet.
+    tag_open: bool,
+    /// What came last is of a column named `data()`.
+    after_data: bool,
+}
+
+impl Element {
+    fn open(&mut self, tag: &str) {
+        self.end_tag();
+        self.text.push('<');
+        self.text.push_str(tag);
+        self.tags.push(tag.to_owned());
+        self.tag_open = true;
+    }
+
+    fn end_tag(&mut self) {
+        if std::mem::take(&mut self.tag_open) {
+            self.text.push('>');
+        }
+    }
+
+    fn close_to(&mut self, depth: usize) {
+        while self.tags.len() > depth {
+            let Some(tag) = self.tags.pop() else { return };
+            if std::mem::take(&mut self.tag_open) {
+                self.text.push_str("/>");
+            } else {
+                self.text.push_str("</");
+                self.text.push_str(&tag);
+                self.text.push('>');
+            }
+        }
+    }
+
+    fn attribute(&mut self, name: &str, text: &str) -> SqlResult<()> {
+        if self.tags.is_empty() {
+            return Err(SqlError::new(messages::XML_ROW_TAG_MISSING, &[]));
+        }
+        if !self.tag_open {
+            return Err(SqlError::new(messages::XML_ATTRIBUTE_LATE, &[&name]));
+        }
+        self.text.push_str(&format!(" {name}=\""));
+        escape(text, true, &mut self.text)?;
+        self.text.push('"');
+        Ok(())
+    }
+
+    fn content(&mut self, text: &str, raw: bool) -> SqlResult<()> {
+        self.end_tag();
+        if raw {
+            self.text.push_str(text);
+            return Ok(());
+        }
+        escape(text, false, &mut self.text)
+    }
+
+    /// Writes within the element of a path, which is opened as far as it is not yet.
+    fn within(
+        &mut self,
+        floor: usize,
+        path: &[&str],
+        write: impl FnOnce(&mut Self) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        let open = self.tags.get(floor..).unwrap_or(&[]);
+        let same = open.iter().zip(path).take_while(|(a, b)| a == b).count();
+        self.close_to(floor + same);
+        for tag in &path[same..] {
+            self.open(tag);
+        }
+        write(self)
+    }
+
+    /// An element of its own for a column.
+    fn column(
+        &mut self,
+        floor: usize,
+        path: &[&str],
+        text: &str,
+        raw: bool,
+        nil: bool,
+    ) -> SqlResult<()> {
+        let Some((last, before)) = path.split_last() else { return self.content(text, raw) };
+        self.within(floor, before, |o| {
+            o.open(last);
+            if nil {
+                o.text.push_str(" xsi:nil=\"true\"");
+            } else {
+                o.content(text, raw)?;
+            }
+            o.close_to(o.tags.len() - 1);
+            Ok(())
+        })
+    }
+
+    /// A column of PATH.
+    fn path(
+        &mut self,
+        floor: usize,
+        name: &str,
+        text: &str,
+        raw: bool,
+        nil: bool,
+    ) -> SqlResult<()> {
+        let after_data = std::mem::take(&mut self.after_data);
+        let steps: Vec<String> = name.split('/').map(step_of).collect();
+        let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+        let (last, before) = steps.split_last().unwrap_or((&"", &[]));
+        match *last {
+            "" | "*" | "text()" | "node()" if nil => Ok(()),
+            "" | "*" | "text()" | "node()" => self.within(floor, before, |o| o.content(text, raw)),
+            "data()" if nil => Ok(()),
+            "data()" => self.within(floor, before, |o| {
+                o.content(if after_data { " " } else { "" }, false)?;
+                o.after_data = true;
+                o.content(text, raw)
+            }),
+            "comment()" => self.within(floor, before, |o| {
+                o.end_tag();
+                o.text.push_str(&format!("<!--{text}-->"));
+                Ok(())
+            }),
+            attribute if attribute.starts_with('@') && nil => Ok(()),
+            attribute if attribute.starts_with('@') => {
+                self.within(floor, before, |o| o.attribute(&attribute[1..], text))
+            }
+            _ => self.column(floor, &steps, text, raw, nil),
+        }
+    }
+}
+
+/// A step of a path: a function as it is, all else as a name.
+fn step_of(step: &str) -> String {
+    match step {
+        "" | "*" | "text()" | "node()" | "data()" | "comment()" => step.to_owned(),
+        _ => match step.strip_prefix('@') {
+            Some(name) => format!("@{}", name_of(name)),
+            None => name_of(step),
+        },
+    }
+}
+
+/// A name as XML can have it: other characters become `_xHHHH_`.
+fn name_of(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for (n, c) in name.chars().enumerate() {
+        let begins = c.is_alphabetic() || c == '_' || c == ':';
+        if begins || (n > 0 && (c.is_numeric() || matches!(c, '-' | '.'))) {
+            out.push(c);
+        } else {
+            out.push_str(&format!("_x{:04X}_", c as u32));
+        }
+    }
+    out
+}
+
+fn escape(text: &str, attribute: bool, out: &mut String) -> SqlResult<()> {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' if attribute => out.push_str("&quot;"),
+            '\r' => out.push_str("&#x0D;"),
+            '\n' if attribute => out.push_str("&#x0A;"),
+            '\t' if attribute => out.push_str("&#x09;"),
+            '\n' | '\t' => out.push(c),
+            c if (c as u32) < 0x20 => out.push_str(&format!("&#x{:02X};", c as u32)),
+            c => out.push(c),
+        }
+    }
+    Ok(())
+}
+
+/// The text of a document: no tags, entities resolved.
+pub(super) fn text(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
+    let document = call.string(args, 0)?;
+    let mut out = String::with_capacity(document.len());
+    let mut rest = document.as_str();
+    while let Some(at) = rest.find(['<', '&']) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let end = if from.starts_with('<') { '>' } else { ';' };
+        let Some(stop) = from.find(end) else {
+            return Ok(Value::nvarchar(&out));
+        };
+        if end == ';' {
+            out.extend(entity(&from[1..stop]));
+        }
+        rest = &from[stop + 1..];
+    }
+    out.push_str(rest);
+    Ok(Value::nvarchar(&out))
+}
+
+fn entity(name: &str) -> Option<char> {
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => {
+            let number = match name.strip_prefix("#x") {
+                Some(hex) => u32::from_str_radix(hex, 16).ok(),
+                None => name.strip_prefix('#').and_then(|n| n.parse().ok()),
+            };
+            number.and_then(char::from_u32)
+        }
+    }
+}
