@@ -81,6 +81,7 @@ impl Binder<'_> {
             user_type_id: 0,
             identity: false,
             stored: false,
+            calculated: true,
             untyped_null: false,
         }];
         let tree = computed_columns(tree, vec![(slot, whole)]);
