@@ -130,7 +130,10 @@ impl Binder<'_> {
         tree.for_each_mut(&mut |node| {
             plain &= !matches!(
                 node,
-                Logical::Join { .. } | Logical::Aggregate(_) | Logical::Concatenate { .. }
+                Logical::Join { .. }
+                    | Logical::Aggregate(_)
+                    | Logical::Concatenate { .. }
+                    | Logical::Recursive(_)
             );
         });
         let mut tables = self.references.iter().filter_map(|r| match &r.reference {

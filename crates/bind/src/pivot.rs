@@ -5,8 +5,9 @@
 //! its list and leaves out what is NULL there.
 
 use crate::binder::Binder;
+use crate::module::tables_of;
 use crate::resolve::Resolved;
-use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
+use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
 use crate::select::{computed_columns, filtered};
 use crate::source::From;
 use base::{SqlError, SqlResult, messages};
@@ -169,6 +170,7 @@ fn computed_column(name: Box<str>, slot: Slot, ty: ScalarType) -> DerivedColumn 
 }
 
 fn one_source(tree: Logical, alias: &ast::Name, columns: Vec<DerivedColumn>) -> From {
+    let body = Some(Body { tables: tables_of(&tree), view: None });
     let source = Source {
         name: alias.text.clone(),
         schema: None,
@@ -176,6 +178,7 @@ fn one_source(tree: Logical, alias: &ast::Name, columns: Vec<DerivedColumn>) -> 
         shown: alias.text.clone(),
         aliased: true,
         columns: Columns::Derived(columns),
+        body,
     };
     From { tree, sources: vec![source] }
 }

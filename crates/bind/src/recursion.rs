@@ -211,6 +211,7 @@ impl Binder<'_> {
             database: None,
             aliased: true,
             columns: Columns::Derived(work.columns.clone()),
+            body: None,
         };
         let tree = Logical::Values { rows: vec![Vec::new()], columns: Vec::new() };
         Ok(From { tree, sources: vec![source] })

@@ -191,5 +191,8 @@ fn obstacle(tree: &Logical, body: &Body, above: Option<Obstacle>) -> Option<Obst
         Logical::Concatenate { inputs, .. } => {
             inputs.iter().find_map(|(input, _)| within(input, Some(Obstacle::Union)))
         }
+        Logical::Recursive(r) => {
+            r.inputs().find_map(|(input, _)| within(input, Some(Obstacle::Union)))
+        }
     }
 }

@@ -57,10 +57,10 @@ pub use program::{
     GrantHints, Header, LogicalPlan, PhysicalPlan, Plan, Query, Reference, ResultColumn,
     SelectAssign, Statement, Subquery,
 };
+pub use recursion::Recursion;
 pub use referential::{
     ChangedId, Conflict, FollowUp, FollowUpId, ForeignKeyCheck, Kept, References,
 };
-pub use recursion::Recursion;
 pub use scalar::{Coercibility, Scalar, ScalarKind, ScalarType};
 pub use show::Show;
 pub use visit::Reads;

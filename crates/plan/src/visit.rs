@@ -222,6 +222,7 @@ impl Logical {
             Logical::Concatenate { inputs, .. } => {
                 inputs.iter().for_each(|(input, _)| input.for_each(visit));
             }
+            Logical::Recursive(r) => r.inputs().for_each(|(input, _)| input.for_each(visit)),
         }
     }
 

@@ -64,10 +64,7 @@ impl Show for Logical {
                 writeln!(f, "Top {top}")?;
                 input.show(f, depth + 1)
             }
-            Logical::Recursive(r) => {
-                write!(f, "Recursive {} ", r.name)?;
-                super::show_recursion(f, r, depth)
-            }
+            Logical::Recursive(r) => super::show_recursion(f, r, depth),
             Logical::Concatenate { inputs, columns } => {
                 f.write_str("Concatenate ")?;
                 list(f, columns, |f, s| write!(f, "{s}"))?;

@@ -32,6 +32,7 @@ fn show_recursion<T: Show>(
     r: &crate::Recursion<T>,
     depth: usize,
 ) -> fmt::Result {
+    write!(f, "Recursive {} ", r.name)?;
     list(f, &r.columns, |f, s| write!(f, "{s}"))?;
     f.write_str(" for each ")?;
     list(f, &r.work, |f, s| write!(f, "{s}"))?;

@@ -48,10 +48,7 @@ impl Show for Physical {
             Physical::NestedLoops(join) => show_loops(f, join, depth),
             Physical::HashJoin(join) => show_hash_join(f, join, depth),
             Physical::MergeJoin(join) => show_merge_join(f, join, depth),
-            Physical::Recursive(r) => {
-                f.write_str("Recursive ")?;
-                super::show_recursion(f, r, depth)
-            }
+            Physical::Recursive(r) => super::show_recursion(f, r, depth),
             Physical::Concatenation { inputs, columns } => {
                 f.write_str("Concatenation ")?;
                 slots(f, columns)?;
