@@ -141,6 +141,7 @@ messages! {
     IDENTITY_VALUE_REQUIRED = 545, 16, "Explicit value must be specified for identity column in table '{0}' either when IDENTITY_INSERT is set to ON or when a replication user is inserting into a NOT FOR REPLICATION identity column.";
     CONSTRAINT_CONFLICT = 547, 16, "The {0} statement conflicted with the {1} constraint \"{2}\". The conflict occurred in database \"{3}\", table \"{4}\"{5}.";
     VIEW_CHECK_OPTION = 550, 16, "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under the CHECK OPTION constraint.";
+    ONLY_FUNCTIONS_IN_FUNCTION = 557, 16, "Only functions and some extended stored procedures can be executed from within a function.";
     NOT_IN_TRANSACTION_PROC = 574, 16, "{0} statement cannot be used inside a user transaction.";
     SESSION_KILLED = 596, 21, "Cannot continue the execution because the session is in the kill state.";
     NOLOCK_SCAN_MOVED = 601, 12, "Could not continue scan with NOLOCK due to data movement.";

@@ -5,7 +5,8 @@ use crate::constant::fold;
 use crate::convert::is_untyped_null;
 use base::{SqlError, SqlResult, messages};
 use builtins::{Aggregate, Function};
-use plan::{CompareOp, Scalar, ScalarKind, ScalarType};
+use catalog::view::{ModuleKind, Object};
+use plan::{CompareOp, Scalar, ScalarKind, ScalarType, UserCall, UserFunction};
 use tsql::ast::{self, ExprKind};
 use types::{SqlType, Value};
 
@@ -20,7 +21,7 @@ impl Binder<'_> {
         let name = &call.name;
         let line = call.span.line;
         if name.schema.is_some() || name.database.is_some() || name.server.is_some() {
-            return Err(self.unknown_function(name));
+            return self.user_function(call);
         }
         if let Some(window) = self.ranking(call)? {
             return Ok(window);
@@ -51,6 +52,35 @@ impl Binder<'_> {
                 None => Err(self.unknown_function(name)),
             },
         }
+    }
+
+    /// A scalar function of the user: named with its schema.
+    fn user_function(&mut self, call: &ast::FunctionCall) -> SqlResult<Scalar> {
+        let found = match self.lookup(&call.name) {
+            Ok(found) => found,
+            Err(e) if e.number() == messages::INVALID_OBJECT.number => {
+                return Err(self.unknown_function(&call.name));
+            }
+            Err(e) => return Err(e),
+        };
+        let Object::Module(module) = &found.object else {
+            return Err(self.unknown_function(&call.name));
+        };
+        let (ModuleKind::ScalarFunction, Some(result)) = (module.kind, module.result()) else {
+            return Err(self.unknown_function(&call.name));
+        };
+        if call.over.is_some() || call.distinct || call.star || !call.within_group.is_empty() {
+            return Err(SqlError::new(messages::SYNTAX_NEAR, &[&call.name.object]));
+        }
+        let args = self.arguments(module, call)?;
+        let ty = ScalarType { collation: found.database.collation(), ..self.plain(result.sql_type, true) };
+        self.refer(&found.database, found.object.clone())?;
+        self.header.calls = true;
+        let function = UserFunction { database: found.database.id(), object: module.object_id };
+        let name = format!("{}.{}", found.database.name(), module.two_part_name()).into();
+        let null_on_null_input = module.options.null_on_null_input;
+        let call = UserCall { function, name, null_on_null_input, args };
+        Ok(Scalar { kind: ScalarKind::Call(Box::new(call)), ty })
     }
 
     fn unknown_function(&self, name: &ast::ObjectName) -> SqlError {

@@ -14,6 +14,7 @@ use crate::source::From;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{
     Column, DatabaseView, Found, Module, ModuleKind, Object, ObjectName, Parameter, SchemaId,
+    VirtualColumn, VirtualTable,
 };
 use plan::{Granule, JoinKind, LockHints, Logical, Predicate, Scalar, ScalarKind, Slot};
 use std::ops::Range;
@@ -112,11 +113,15 @@ impl Binder<'_> {
         module: &Arc<Module>,
         f: &ast::TableFunction,
     ) -> SqlResult<From> {
-        let line = f.call.span.line;
         match module.kind {
             ModuleKind::InlineFunction => self.inline_function(found, module, f),
             ModuleKind::TableFunction => {
-                Err(unsupported("multi-statement table-valued functions", line))
+                hint::read(&f.hints, None, self.collation, Use::Read)?;
+                let arguments = self.arguments(module, &f.call)?;
+                self.header.calls = true;
+                let table = Arc::new(as_virtual(module));
+                let (database, alias) = (&found.database, f.alias.as_ref());
+                self.read_virtual(table, database, &f.call.name, alias, arguments)
             }
             ModuleKind::View => Err(SqlError::new(messages::PARAMETERS_SUPPLIED, &[&f.call.name])),
             ModuleKind::Procedure | ModuleKind::ScalarFunction | ModuleKind::Trigger => {
@@ -426,6 +431,23 @@ impl Binder<'_> {
             });
         }
         Ok(columns)
+    }
+}
+
+/// A multi-statement function as something whose rows are made.
+fn as_virtual(module: &Module) -> VirtualTable {
+    let column = |c: &Column| VirtualColumn {
+        name: c.name.clone(),
+        sql_type: c.sql_type,
+        nullable: c.nullable,
+    };
+    VirtualTable {
+        object_id: module.object_id,
+        schema_id: module.schema_id,
+        schema_name: module.schema_name.clone(),
+        name: module.name.clone(),
+        parameters: Some(Vec::new()),
+        columns: module.columns.iter().map(column).collect(),
     }
 }
 

@@ -240,7 +240,7 @@ impl Binder<'_> {
         Ok(From { tree: Logical::Get(Box::new(get)), sources: vec![source] })
     }
 
-    fn read_virtual(
+    pub(crate) fn read_virtual(
         &mut self,
         view: Arc<VirtualTable>,
         database: &Arc<view::DatabaseView>,

@@ -3,16 +3,16 @@
 //! A function changes nothing but its own variables: what could is refused when it is made (443),
 //! and so is a result set (444).
 
-use crate::context::{DdlContext, Place, unsupported};
-use crate::create_table::{add_columns, empty};
+use crate::context::{DdlContext, unsupported};
+use crate::declare::declare;
 use crate::locate::is_temporary;
-use crate::module::{Named, Written, locked_name, module_of, parameters_of, put};
+use crate::module::{Written, locked_name, module_of, parameters_of, put};
 use crate::type_name::{Declaree, declared};
 use crate::view::with_columns;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, ModuleKind, ModuleOptions, Parameter};
 use tsql::ast::{
-    DmlTargetKind, ExecuteWhat, Function, FunctionBody, Query, QueryBody, SelectItem, SettingValue,
+    DmlTargetKind, ExecuteWhat, Function, FunctionBody, Name, Query, QueryBody, SelectItem, SettingValue,
     Statement, StatementKind as K, TableDefinition, TransactionVerb,
 };
 
@@ -51,8 +51,8 @@ pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlRe
     match &s.body {
         FunctionBody::Scalar { .. } => {}
         FunctionBody::Inline { .. } => module = with_columns(module, &named, cx)?,
-        FunctionBody::Table { definition, .. } => {
-            module.columns = result_columns(&named, definition, text, cx)?;
+        FunctionBody::Table { variable, definition, .. } => {
+            module.columns = result_columns(variable, definition, text, cx)?;
         }
     }
     put(&named, module, cx)
@@ -60,14 +60,12 @@ pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlRe
 
 /// The columns of the table that a multi-statement function returns.
 fn result_columns(
-    named: &Named,
+    name: &Name,
     definition: &TableDefinition,
     text: &str,
     cx: &mut DdlContext<'_>,
 ) -> SqlResult<Vec<Column>> {
-    let place: &Place = &named.place;
-    let mut table = empty(place, &named.schema, "@result", true);
-    add_columns(cx, place, &mut table, definition, text)?;
+    let table = declare(name, 0, definition, text, cx)?;
     let kept = |c: Column| Column { default: None, physical: None, identity: None, ..c };
     Ok(table.columns.into_iter().map(kept).collect())
 }
@@ -95,7 +93,7 @@ fn check(s: &Function) -> SqlResult<()> {
     match &s.body {
         FunctionBody::Inline { .. } => Ok(()),
         FunctionBody::Scalar { body, .. } | FunctionBody::Table { body, .. } => {
-            statements(body)?;
+            statements(body, scalar)?;
             match body.last().map(|s| (&s.kind, s.span.line)) {
                 Some((K::Return(_), _)) => Ok(()),
                 last => {
@@ -107,16 +105,16 @@ fn check(s: &Function) -> SqlResult<()> {
     }
 }
 
-fn statements(body: &[Statement]) -> SqlResult<()> {
-    body.iter().try_for_each(|s| statement(s).map_err(|e| e.at_line(s.span.line)))
+fn statements(body: &[Statement], scalar: bool) -> SqlResult<()> {
+    body.iter().try_for_each(|s| statement(s, scalar).map_err(|e| e.at_line(s.span.line)))
 }
 
 fn side_effect(operator: &str) -> SqlResult<()> {
     Err(SqlError::new(messages::FUNCTION_SIDE_EFFECT, &[&operator]))
 }
 
-/// What may stand in a function.
-fn statement(s: &Statement) -> SqlResult<()> {
+/// What may stand in a function; a scalar one returns a value, another one nothing.
+fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
     match &s.kind {
         K::Select(s) => match gives_rows(&s.query) {
             true => Err(SqlError::new(messages::FUNCTION_RETURNS_DATA, &[])),
@@ -126,12 +124,15 @@ fn statement(s: &Statement) -> SqlResult<()> {
         K::Update(s) => changed("UPDATE", &s.target.kind),
         K::Delete(s) => changed("DELETE", &s.target.kind),
         K::Merge(s) => changed("MERGE", &s.target.kind),
-        K::Block(body) => statements(body),
+        K::Block(body) => statements(body, scalar),
         K::If(it) => {
-            statement(&it.then)?;
-            it.otherwise.as_ref().map_or(Ok(()), statement)
+            statement(&it.then, scalar)?;
+            it.otherwise.as_ref().map_or(Ok(()), |s| statement(s, scalar))
         }
-        K::While(it) => statement(&it.body),
+        K::While(it) => statement(&it.body, scalar),
+        K::Return(value) if value.is_some() != scalar => {
+            Err(SqlError::new(messages::RETURN_VALUE_CONTEXT, &[]))
+        }
         K::Execute(it) => match it.what {
             ExecuteWhat::Text { .. } => side_effect("EXECUTE STRING"),
             ExecuteWhat::Procedure { .. } | ExecuteWhat::Variable { .. } => Ok(()),

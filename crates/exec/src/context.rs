@@ -2,6 +2,7 @@
 //!
 //! Everything comes in by argument; nothing here is kept beyond one run.
 
+use crate::callout::Callout;
 use crate::semaphore::ResourceSemaphores;
 use access::{Hobts, Isolation, Spill};
 use base::{DatabaseId, ObjectId, SqlResult};
@@ -88,6 +89,8 @@ pub struct ExecContext<'a> {
     pub facts: &'a dyn SessionFacts,
     /// Identity values.
     pub identity: &'a dyn IdentitySource,
+    /// Calls functions of the user.
+    pub callout: &'a dyn Callout,
     /// Memory for sorts and hashes.
     pub grant: GrantTerms<'a>,
     /// The session's isolation level; hints go before it.

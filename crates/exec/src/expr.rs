@@ -30,6 +30,7 @@ pub(crate) enum Expr {
     Coalesce(Box<[Expr]>),
     Cast(Box<Cast>),
     Function(Box<FunctionCall>),
+    Call(Box<UserCall>),
     Subquery(usize),
     Let { slot: Slot, value: Box<Expr>, body: Box<Expr> },
 }
@@ -52,6 +53,13 @@ pub(crate) struct FunctionCall {
     collation: Collation,
     /// One answer for all rows of a run.
     once: bool,
+}
+
+/// A function of the user with its arguments.
+pub(crate) struct UserCall {
+    function: plan::UserFunction,
+    null_on_null_input: bool,
+    args: Box<[Expr]>,
 }
 
 /// 191: nested too deeply.
@@ -114,6 +122,11 @@ impl Expr {
                     once: is_once(function, args),
                 }))
             }
+            ScalarKind::Call(call) => Expr::Call(Box::new(UserCall {
+                function: call.function,
+                null_on_null_input: call.null_on_null_input,
+                args: all(&call.args)?,
+            })),
             ScalarKind::Subquery(id) => Expr::Subquery(id.0 as usize),
             ScalarKind::Let { slot, value, body } => {
                 Expr::Let { slot: *slot, value: boxed(value)?, body: boxed(body)? }
@@ -166,6 +179,7 @@ impl Expr {
             }
             Expr::Cast(cast) => cast.eval(run),
             Expr::Function(call) => call.eval(run),
+            Expr::Call(call) => call.eval(run),
             Expr::Subquery(id) => subplan::scalar(run, *id),
             Expr::Let { slot, value, body } => {
                 let v = value.eval(run)?;
@@ -223,6 +237,27 @@ impl Cast {
 fn is_once(function: &Function, args: &[Scalar]) -> bool {
     let fixed = |x: &Scalar| matches!(x.kind, ScalarKind::Constant(_));
     function.name == "RAND" && args.iter().all(fixed)
+}
+
+impl UserCall {
+    fn eval(&self, run: &mut Run<'_>) -> SqlResult<Value> {
+        let mut few = [const { Value::Null }; ARGUMENTS_INLINE];
+        let mut more;
+        let args = if self.args.len() <= ARGUMENTS_INLINE {
+            &mut few[..self.args.len()]
+        } else {
+            more = vec![Value::Null; self.args.len()];
+            &mut more[..]
+        };
+        for (place, arg) in args.iter_mut().zip(&self.args) {
+            *place = arg.eval(run)?;
+        }
+        if self.null_on_null_input && args.iter().any(Value::is_null) {
+            return Ok(Value::Null);
+        }
+        let callout = run.callout;
+        callout.scalar(self.function, args, &mut run.lent_work())
+    }
 }
 
 impl FunctionCall {

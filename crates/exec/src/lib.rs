@@ -11,6 +11,7 @@
 
 mod aggregate;
 mod build;
+mod callout;
 mod codec;
 mod compute;
 mod concatenation;
@@ -54,6 +55,7 @@ mod value_set;
 mod virtual_scan;
 mod window;
 
+pub use callout::{Callout, LentWork, NoCallout};
 pub use context::{
     ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowFeed, RowSink,
 };

@@ -7,6 +7,7 @@
 //!  1. A subplan is absent from `subplans` exactly while it runs; no plan refers to itself.
 //!  2. The grant covers what operators hold, except what `overdraw_memory` was asked for.
 
+use crate::callout::{Callout, LentWork};
 use crate::context::{ExecContext, IdentitySource, OperatorCount, Outcome};
 use crate::grant::Grant;
 use crate::referential::FollowUp;
@@ -35,6 +36,7 @@ pub(crate) struct Run<'r> {
     pub(crate) variables: &'r mut [Value],
     pub(crate) facts: &'r dyn SessionFacts,
     pub(crate) identity: &'r dyn IdentitySource,
+    pub(crate) callout: &'r dyn Callout,
     pub(crate) hobts: &'r [Arc<dyn Hobt>],
     pub(crate) cursors: Cursors<'r>,
     pub(crate) frame: &'r mut [Value],
@@ -74,6 +76,7 @@ impl<'r> Run<'r> {
             variables: context.variables,
             facts: context.facts,
             identity: context.identity,
+            callout: context.callout,
             hobts: lent.hobts,
             cursors: Cursors::new(lent.cursors),
             frame: lent.frame,
@@ -125,6 +128,11 @@ impl<'r> Run<'r> {
     #[inline]
     pub(crate) fn takes_more(&self, gathered: u64) -> bool {
         self.row_limit.is_none_or(|limit| self.outcome.rows_affected + gathered < limit)
+    }
+
+    /// The units of work, for a function that is called.
+    pub(crate) fn lent_work(&mut self) -> LentWork<'_> {
+        LentWork { work: self.work, private: self.private.as_deref_mut() }
     }
 
     /// The value in a slot.

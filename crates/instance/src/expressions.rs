@@ -115,6 +115,7 @@ impl SessionExpressions<'_> {
             variables: &mut [],
             facts: &SystemFacts,
             identity: self.instance.identity(),
+            callout: &exec::NoCallout,
             grant: self.instance.grant(),
             isolation: Isolation::ReadCommitted,
             row_limit: None,

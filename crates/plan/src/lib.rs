@@ -61,7 +61,7 @@ pub use recursion::Recursion;
 pub use referential::{
     ChangedId, Conflict, FollowUp, FollowUpId, ForeignKeyCheck, Kept, References,
 };
-pub use scalar::{Coercibility, Scalar, ScalarKind, ScalarType};
+pub use scalar::{Coercibility, Scalar, ScalarKind, ScalarType, UserCall, UserFunction};
 pub use show::Show;
 pub use visit::Reads;
 pub use window::{Frame, FrameEnd, WindowCall, WindowFunction};

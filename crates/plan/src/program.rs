@@ -56,6 +56,8 @@ pub struct Header {
     pub recompile: bool,
     /// How much memory it may have, and shall have at least.
     pub grant: GrantHints,
+    /// It calls functions of the user.
+    pub calls: bool,
 }
 
 /// OPTION (MIN_GRANT_PERCENT, MAX_GRANT_PERCENT): of what a statement may be granted at most.

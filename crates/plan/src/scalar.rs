@@ -5,6 +5,7 @@
 //! three nodes and no allocation.
 
 use crate::{Predicate, Slot, SubqueryId, VariableId};
+use base::{DatabaseId, ObjectId};
 use builtins::{Fact, Function};
 use types::{BinaryOp, Collation, SqlType, Value};
 
@@ -113,6 +114,8 @@ pub enum ScalarKind {
         /// Their types, as `Call::arg_types` wants them.
         arg_types: Box<[SqlType]>,
     },
+    /// A scalar function of the user. The arguments have the types of its parameters.
+    Call(Box<UserCall>),
     /// The one value of a subquery; NULL when it has no row, error 512 when it has two.
     Subquery(SubqueryId),
     /// Puts a value into a slot, then computes the body, which reads it there: the operand of a
@@ -125,6 +128,28 @@ pub enum ScalarKind {
         /// What is computed.
         body: Box<Scalar>,
     },
+}
+
+/// A function of the user: what `exec`'s `Callout` finds it by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserFunction {
+    /// Its database.
+    pub database: DatabaseId,
+    /// Its id.
+    pub object: ObjectId,
+}
+
+/// A call of a scalar function of the user.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UserCall {
+    /// Which.
+    pub function: UserFunction,
+    /// `database.schema.function`
+    pub name: Box<str>,
+    /// RETURNS NULL ON NULL INPUT: not called when an argument is NULL.
+    pub null_on_null_input: bool,
+    /// Its arguments.
+    pub args: Vec<Scalar>,
 }
 
 impl Scalar {

@@ -70,6 +70,10 @@ impl Scalar {
                 out.volatile |= !function.deterministic;
                 args.iter().for_each(|x| x.read_into(out));
             }
+            K::Call(call) => {
+                out.volatile = true;
+                call.args.iter().for_each(|x| x.read_into(out));
+            }
             K::Subquery(id) => {
                 out.subqueries.insert(*id);
             }
@@ -108,6 +112,7 @@ impl Scalar {
                 }
             }
             K::Function { args, .. } => args.iter_mut().for_each(|x| x.rewrite(change)),
+            K::Call(call) => call.args.iter_mut().for_each(|x| x.rewrite(change)),
             K::Let { value, body, .. } => {
                 value.rewrite(change);
                 body.rewrite(change);

@@ -24,6 +24,25 @@ pub(crate) struct Unit<'u> {
     pub(crate) parameters: Vec<ast::Parameter>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) recompile: bool,
+    pub(crate) returns: Returns,
+    /// Tables that are there from the beginning: of a trigger, of a function that returns one.
+    pub(crate) tables: Vec<GivenTable>,
+}
+
+/// What RETURN may say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Returns {
+    Nothing,
+    /// A status: of a procedure.
+    Status,
+    /// A value: of a scalar function.
+    Value(SqlType),
+}
+
+/// See [`Unit::tables`].
+pub(crate) struct GivenTable {
+    pub(crate) name: ast::Name,
+    pub(crate) definition: ast::TableDefinition,
 }
 
 /// A WHILE that is being compiled.
@@ -56,6 +75,7 @@ pub(crate) struct Compiler<'d, 's> {
     gotos: Vec<Goto>,
     blocks: Vec<usize>,
     blocks_made: usize,
+    returns: Returns,
     /// CATCH blocks around.
     depth: usize,
     errors: Vec<SqlError>,
@@ -91,11 +111,15 @@ pub(crate) fn compile(
         gotos: Vec::new(),
         blocks: Vec::new(),
         blocks_made: 0,
+        returns: unit.returns,
         depth: 0,
         errors: Vec::new(),
     };
     for parameter in unit.parameters {
         compiler.parameter(parameter);
+    }
+    for table in unit.tables {
+        compiler.declare_table(&table.name, &table.definition);
     }
     compiler.statements(unit.statements);
     compiler.resolve_gotos();
@@ -188,8 +212,8 @@ impl Compiler<'_, '_> {
         found.ok_or_else(|| undeclared().at_line(name.line))
     }
 
-    pub(crate) fn is_procedure(&self) -> bool {
-        self.program.procedure.is_some()
+    pub(crate) fn returns(&self) -> Returns {
+        self.returns
     }
 
     pub(crate) fn is_within_catch(&self) -> bool {

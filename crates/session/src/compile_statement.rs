@@ -1,6 +1,6 @@
 //! Statements without flow of their own: each becomes one step.
 
-use crate::compile::Compiler;
+use crate::compile::{Compiler, Returns};
 use crate::plans::{Argument, ArgumentValue, Execute, Executed, PlaceId, Raise, StepKind};
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, ExprKind, Statement, StatementKind as K};
@@ -10,14 +10,18 @@ impl Compiler<'_, '_> {
     /// The step of a statement that has no statements within.
     pub(crate) fn simple(&mut self, statement: Statement) -> SqlResult<StepKind> {
         Ok(match statement.kind {
-            K::Return(Some(_)) if !self.is_procedure() => {
+            K::Return(Some(_)) if self.returns() == Returns::Nothing => {
                 return Err(SqlError::new(messages::RETURN_VALUE_CONTEXT, &[]));
             }
             K::Throw(None) if !self.is_within_catch() => {
                 return Err(SqlError::new(messages::THROW_ARGUMENT, &[]));
             }
             K::Return(value) => {
-                StepKind::Return(value.map(|v| self.scalar(*v, Some(SqlType::Int))))
+                let wanted = match self.returns() {
+                    Returns::Value(sql_type) => sql_type,
+                    Returns::Status | Returns::Nothing => SqlType::Int,
+                };
+                StepKind::Return(value.map(|v| self.scalar(*v, Some(wanted))))
             }
             K::Print(value) => StepKind::Print(self.scalar(*value, Some(SqlType::NVARCHAR_MAX))),
             K::Throw(None) => StepKind::Rethrow,

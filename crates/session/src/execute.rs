@@ -54,6 +54,17 @@ impl Session {
             }
         };
         let mut call = self.evaluate_arguments(it, act)?;
+        if let Some((database, module)) =
+            self.state.find_scalar_function(&name, self.state.database)
+        {
+            let value = self.execute_function(database, &module, &mut call)?;
+            if let (Some(variable), Some(result)) = (it.result, module.result()) {
+                let wanted = act.program.value.variables[variable.0 as usize].sql_type;
+                act.variables[variable.0 as usize] =
+                    coerce_value(&value, result.sql_type, wanted)?;
+            }
+            return Ok(());
+        }
         call.recompile = it.recompile;
         let result = self.call_procedure(&name, &mut call, out);
         let status = match &result {
@@ -211,6 +222,29 @@ impl Session {
         call: &mut Call,
         out: &mut Output<'_>,
     ) -> Result<i32, Failure> {
+        let given = self.fill_arguments(name, act, call)?;
+        let entry = Arc::clone(&act.program);
+        let program = &entry.value;
+        let status = self.run_nested(act, out, DoneScope::InProcedure)?;
+        for (at, parameter) in program.parameters.iter().enumerate() {
+            if let (true, Some(i)) = (parameter.output, given[at]) {
+                let argument = &mut call.arguments[i];
+                if argument.output {
+                    argument.value = act.variables[at].clone();
+                    argument.sql_type = program.variables[at].sql_type;
+                }
+            }
+        }
+        Ok(status)
+    }
+
+    /// Gives parameters their values: which argument each got.
+    pub(crate) fn fill_arguments(
+        &mut self,
+        name: &str,
+        act: &mut Activation,
+        call: &Call,
+    ) -> Result<Vec<Option<usize>>, Failure> {
         let entry = Arc::clone(&act.program);
         let program = &entry.value;
         // Which argument each parameter got.
@@ -241,17 +275,7 @@ impl Session {
                 }
             };
         }
-        let status = self.run_nested(act, out, DoneScope::InProcedure)?;
-        for (at, parameter) in program.parameters.iter().enumerate() {
-            if let (true, Some(i)) = (parameter.output, given[at]) {
-                let argument = &mut call.arguments[i];
-                if argument.output {
-                    argument.value = act.variables[at].clone();
-                    argument.sql_type = program.variables[at].sql_type;
-                }
-            }
-        }
-        Ok(status)
+        Ok(given)
     }
 }
 
@@ -281,15 +305,19 @@ fn place_of(
 
 /// An argument's value in its parameter's type.
 fn coerce(argument: &CallArgument, wanted: SqlType) -> SqlResult<Value> {
-    if argument.value.is_null() {
+    coerce_value(&argument.value, argument.sql_type, wanted)
+}
+
+/// A value in another type, as a call converts it.
+pub(crate) fn coerce_value(value: &Value, from: SqlType, wanted: SqlType) -> SqlResult<Value> {
+    if value.is_null() {
         return Ok(Value::Null);
     }
-    check_implicit(argument.sql_type, wanted)?;
-    convert(&argument.value, argument.sql_type, wanted, 0).map_err(|e| {
+    check_implicit(from, wanted)?;
+    convert(value, from, wanted, 0).map_err(|e| {
         // What a statement reports as a failed conversion, a call reports as 8114.
         let conversion = [245, 241, 8169].contains(&e.number());
-        let facts: [&dyn std::fmt::Display; 2] =
-            [&argument.sql_type.error_name(), &wanted.error_name()];
+        let facts: [&dyn std::fmt::Display; 2] = [&from.error_name(), &wanted.error_name()];
         if conversion { SqlError::new(messages::NUMERIC_OVERFLOW_CONVERT, &facts) } else { e }
     })
 }

@@ -15,6 +15,7 @@ mod compile_statement;
 mod dbcc;
 mod execute;
 mod failure;
+mod function;
 mod host;
 mod meter;
 mod options;

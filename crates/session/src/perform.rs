@@ -9,12 +9,13 @@
 
 use crate::activation::{Activation, Ready};
 use crate::failure::Failure;
+use crate::function::FunctionCaller;
 use crate::meter::Meter;
 use crate::output::{Output, Rows};
 use crate::plans::{Place, PlaceId, Program, Source, Visible};
 use crate::session::Session;
 use crate::sink::ResultColumn;
-use crate::state::Names;
+use crate::state::{Names, State};
 use crate::table_variable::{PrivateTables, touched};
 use crate::text_size::TextSize;
 use base::{DatabaseId, SqlError, SqlResult, messages};
@@ -22,6 +23,7 @@ use exec::{ExecContext, Executor, NoRows, Outcome};
 use lock::{Duration, Mode, Resource};
 use plan::{PhysicalPlan, Statement};
 use plancache::{Entry, is_current};
+use std::cell::Cell;
 use std::sync::Arc;
 use types::Value;
 use work::CommitMode;
@@ -119,6 +121,12 @@ impl Session {
         let ready = act.ready[place].as_mut().expect("made ready by the caller");
         let private = !ready.private.is_empty();
         let tables = PrivateTables { host, made: &act.tables };
+        let caller = FunctionCaller {
+            state: &self.state,
+            functions: &self.functions,
+            definitions: self.open.definitions,
+            level: Cell::new(self.state.nest_level),
+        };
         let mut context = ExecContext {
             work: &mut self.work,
             private: self.private.as_deref_mut(),
@@ -127,6 +135,7 @@ impl Session {
             variables: &mut act.variables,
             facts: &self.state,
             identity: if private { &tables } else { host.identity() },
+            callout: &caller,
             grant: host.grant(),
             isolation: self.state.settings.isolation,
             row_limit: Some(self.state.settings.row_count).filter(|&n| n != 0),
@@ -165,6 +174,7 @@ impl Session {
             }
         };
         let result = self.with_context(act, place, run);
+        self.drop_returned();
         let result = self.end_statement(own, result, point.as_ref());
         self.end_private(&part, result.is_ok())?;
         result
@@ -265,7 +275,7 @@ impl Session {
             None => false,
         };
         if !is_ready {
-            self.make_ready(act, place, epoch, database)?;
+            self.state.make_ready(act, place, epoch, database, self.open.definitions)?;
         }
         Ok(act.ready[place].as_ref().expect("made ready above"))
     }
@@ -277,16 +287,39 @@ impl Session {
         if program.procedure.is_some() { program.database } else { self.state.database }
     }
 
+    /// The table that a SELECT INTO is to make.
+    pub(crate) fn table_to_be(
+        &self,
+        act: &Activation,
+        place: PlaceId,
+    ) -> SqlResult<bind::IntoTable> {
+        let program = &act.program.value;
+        let held = &program.places[place];
+        let Source::Into(statement) = &held.source else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"the place has no INTO"]));
+        };
+        let visible = Visible { program, count: held.visible };
+        let bound = self.state.with_names(&visible, self.names_database(act), |environment| {
+            bind::bind_statement(environment, statement)
+        })?;
+        let missing = || SqlError::new(messages::INTERNAL, &[&"the SELECT has no INTO"]);
+        bound.into.ok_or_else(missing)
+    }
+}
+
+impl State {
+    /// Makes a place ready; `definitions`: the session has changed some that nobody else sees.
     #[cold]
-    fn make_ready(
-        &mut self,
+    pub(crate) fn make_ready(
+        &self,
         act: &mut Activation,
         place: PlaceId,
         epoch: u64,
         database: DatabaseId,
+        definitions: bool,
     ) -> Result<(), Failure> {
-        let names_version = self.state.names_version();
-        let session = self.state.id();
+        let names_version = self.names_version();
+        let session = self.id();
         let host = Arc::clone(&self.host);
         let version = |d| host.schema_version(session, d);
         if let Some(ready) = &mut act.ready[place]
@@ -300,7 +333,7 @@ impl Session {
         }
         let entry = Arc::clone(&act.program);
         let held = &entry.value.places[place];
-        let shared = self.plans_are_shared(&entry.value, database);
+        let shared = self.shares_plans(&entry.value, database, definitions);
         let kept = if shared { held.cell.get(version) } else { None };
         let plan = match kept {
             Some(plan) => plan,
@@ -321,10 +354,15 @@ impl Session {
     }
 
     /// Whether plans made here and now mean the same to other sessions.
-    pub(crate) fn plans_are_shared(&self, program: &Program, database: DatabaseId) -> bool {
+    pub(crate) fn shares_plans(
+        &self,
+        program: &Program,
+        database: DatabaseId,
+        definitions: bool,
+    ) -> bool {
         database == program.database
-            && self.state.identity_insert.is_none()
-            && !self.open.definitions
+            && self.identity_insert.is_none()
+            && !definitions
             && !program.recompile
     }
 
@@ -341,25 +379,6 @@ impl Session {
         }
     }
 
-    /// The table that a SELECT INTO is to make.
-    pub(crate) fn table_to_be(
-        &self,
-        act: &Activation,
-        place: PlaceId,
-    ) -> SqlResult<bind::IntoTable> {
-        let program = &act.program.value;
-        let held = &program.places[place];
-        let Source::Into(statement) = &held.source else {
-            return Err(SqlError::new(messages::INTERNAL, &[&"the place has no INTO"]));
-        };
-        let visible = Visible { program, count: held.visible };
-        let bound = self.with_names(&visible, self.names_database(act), |environment| {
-            bind::bind_statement(environment, statement)
-        })?;
-        let missing = || SqlError::new(messages::INTERNAL, &[&"the SELECT has no INTO"]);
-        bound.into.ok_or_else(missing)
-    }
-
     /// Binds something of a text in a database.
     fn with_names<T>(
         &self,
@@ -367,14 +386,14 @@ impl Session {
         database: DatabaseId,
         bind: impl FnOnce(&bind::Environment<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let Some(current) = self.state.view(database) else {
+        let Some(current) = self.view(database) else {
             return Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]));
         };
-        let names = Names { state: &self.state, current, variables: Some(variables) };
+        let names = Names { state: self, current, variables: Some(variables) };
         bind(&bind::Environment {
             catalogs: &names,
             variables,
-            identity_insert: self.state.identity_insert.as_ref().map(|i| i.object),
+            identity_insert: self.identity_insert.as_ref().map(|i| i.object),
         })
     }
 

@@ -1,6 +1,7 @@
 //! From text to a program in the cache: batches, prepared statements, procedures.
 
-use crate::compile::{Unit, compile};
+use crate::compile::{GivenTable, Returns, Unit, compile};
+use crate::host::Host;
 use crate::plans::{PlaceId, Program, Source, Visible, plan_bytes};
 use crate::session::Session;
 use crate::table_variable::Declarer;
@@ -8,7 +9,8 @@ use base::{DatabaseId, ObjectId, SqlError, messages};
 use catalog::view::Module;
 use plancache::{Entry, Key, Kind, New};
 use std::sync::Arc;
-use tsql::ast::StatementKind;
+use tsql::ast::{FunctionBody, StatementKind};
+use types::SqlType;
 
 /// All that is wrong with a text.
 pub(crate) type Errors = Vec<SqlError>;
@@ -34,10 +36,12 @@ impl Session {
             parameters: Vec::new(),
             statements: parsed.batch.statements,
             recompile: false,
+            returns: Returns::Nothing,
+            tables: Vec::new(),
         };
         let program = compile(unit, &mut self.declarer(self.state.database, text))?;
         self.bind_ahead(&program)?;
-        Ok(self.keep_program(&key, program))
+        Ok(keep_program(&*self.host, &key, program))
     }
 
     /// The program of a text with declared parameters.
@@ -66,10 +70,12 @@ impl Session {
             parameters: declared,
             statements: parsed.batch.statements,
             recompile: false,
+            returns: Returns::Nothing,
+            tables: Vec::new(),
         };
         let program = compile(unit, &mut self.declarer(self.state.database, &text))?;
         self.bind_ahead(&program)?;
-        Ok(self.keep_program(&key, program))
+        Ok(keep_program(&*self.host, &key, program))
     }
 
     /// The program of a procedure.
@@ -79,54 +85,7 @@ impl Session {
         module: &Module,
         recompile: bool,
     ) -> Result<Arc<Entry<Program>>, Errors> {
-        let key = Key {
-            kind: Kind::Procedure,
-            database,
-            object: module.object_id,
-            options: self.state.settings.plan_key_of_module(module.quoted_identifier),
-            parameters: "",
-            text: &module.text,
-        };
-        if !recompile && let Some(entry) = self.host.programs().find(&key) {
-            return Ok(entry);
-        }
-        let options = tsql::ParseOptions { quoted_identifier: module.quoted_identifier };
-        let parsed = tsql::parse(&module.text, options);
-        if !parsed.errors.is_empty() {
-            return Err(parsed.errors);
-        }
-        let first = parsed.batch.statements.into_iter().next().map(|s| s.kind);
-        let Some(StatementKind::Procedure(procedure)) = first else {
-            let what = format!("{} is no procedure", module.name);
-            return Err(vec![SqlError::new(messages::INTERNAL, &[&what])]);
-        };
-        let recompile = recompile || procedure.options.iter().any(|o| &*o.name == "RECOMPILE");
-        let text = (&*module.text).into();
-        let unit = Unit {
-            text: &text,
-            database,
-            object: module.object_id,
-            procedure: Some(&module.name),
-            quoted_identifier: module.quoted_identifier,
-            parameters: procedure.parameters,
-            statements: procedure.body,
-            recompile,
-        };
-        let program = compile(unit, &mut self.declarer(database, &text))?;
-        Ok(self.keep_program(&key, program))
-    }
-
-    /// Puts a program into the cache with the plans that it has, unless it is for one run.
-    fn keep_program(&self, key: &Key<'_>, program: Program) -> Arc<Entry<Program>> {
-        let plans = program.places.iter().filter_map(|p| p.cell.shown());
-        let bytes = program.bytes() + plans.map(|s| plan_bytes(&s.plan)).sum::<usize>();
-        let text = Arc::clone(&program.text);
-        let recompile = program.recompile;
-        let new = New { value: program, text, bytes };
-        match recompile {
-            true => self.host.programs().apart(key, new),
-            false => self.host.programs().insert(key, new),
-        }
+        module_program(&mut self.declarer(database, &(&*module.text).into()), module, recompile)
     }
 
     /// Who makes definitions for text of a database.
@@ -181,10 +140,101 @@ impl Session {
             return Ok(());
         }
         let visible = Visible { program, count: held.visible };
-        let plan = self.bind(held, &visible, program.database).map_err(|e| e.at_line(held.line))?;
-        held.cell.keep(&plan, self.plans_are_shared(program, program.database));
+        let plan = self.state.bind(held, &visible, program.database);
+        let plan = plan.map_err(|e| e.at_line(held.line))?;
+        let shared = self.state.shares_plans(program, program.database, self.open.definitions);
+        held.cell.keep(&plan, shared);
         Ok(())
     }
+}
+
+/// Puts a program into the cache with the plans that it has, unless it is for one run.
+fn keep_program(host: &dyn Host, key: &Key<'_>, program: Program) -> Arc<Entry<Program>> {
+    let plans = program.places.iter().filter_map(|p| p.cell.shown());
+    let bytes = program.bytes() + plans.map(|s| plan_bytes(&s.plan)).sum::<usize>();
+    let text = Arc::clone(&program.text);
+    let recompile = program.recompile;
+    let new = New { value: program, text, bytes };
+    match recompile {
+        true => host.programs().apart(key, new),
+        false => host.programs().insert(key, new),
+    }
+}
+
+/// The program of a procedure or function. `declarer` is of its database and text.
+pub(crate) fn module_program(
+    declarer: &mut Declarer<'_>,
+    module: &Module,
+    recompile: bool,
+) -> Result<Arc<Entry<Program>>, Errors> {
+    let host = Arc::clone(&declarer.host);
+    let key = Key {
+        kind: Kind::Procedure,
+        database: declarer.database,
+        object: module.object_id,
+        options: declarer.settings.plan_key_of_module(module.quoted_identifier),
+        parameters: "",
+        text: &module.text,
+    };
+    if !recompile && let Some(entry) = host.programs().find(&key) {
+        return Ok(entry);
+    }
+    let options = tsql::ParseOptions { quoted_identifier: module.quoted_identifier };
+    let parsed = tsql::parse(&module.text, options);
+    if !parsed.errors.is_empty() {
+        return Err(parsed.errors);
+    }
+    let first = parsed.batch.statements.into_iter().next();
+    let Some(statement) = first else { return Err(no_program(module)) };
+    let text = Arc::clone(&declarer.text);
+    let mut unit = Unit {
+        text: &text,
+        database: declarer.database,
+        object: module.object_id,
+        procedure: Some(&module.name),
+        quoted_identifier: module.quoted_identifier,
+        parameters: Vec::new(),
+        statements: Vec::new(),
+        recompile: recompile || module.options.recompile,
+        returns: Returns::Nothing,
+        tables: Vec::new(),
+    };
+    fill(&mut unit, statement.kind, module)?;
+    let program = compile(unit, declarer)?;
+    Ok(keep_program(&*host, &key, program))
+}
+
+/// What a module's statement says of its program.
+fn fill(unit: &mut Unit<'_>, statement: StatementKind, module: &Module) -> Result<(), Errors> {
+    match statement {
+        StatementKind::Procedure(it) => {
+            unit.returns = Returns::Status;
+            unit.recompile |= it.options.iter().any(|o| &*o.name == "RECOMPILE");
+            (unit.parameters, unit.statements) = (it.parameters, it.body);
+        }
+        StatementKind::Function(it) => {
+            unit.parameters = it.parameters;
+            match it.body {
+                FunctionBody::Scalar { body, .. } => {
+                    let result = module.result().map_or(SqlType::Int, |r| r.sql_type);
+                    unit.returns = Returns::Value(result);
+                    unit.statements = body;
+                }
+                FunctionBody::Table { variable, definition, body } => {
+                    unit.tables.push(GivenTable { name: variable, definition });
+                    unit.statements = body;
+                }
+                FunctionBody::Inline { .. } => return Err(no_program(module)),
+            }
+        }
+        _ => return Err(no_program(module)),
+    }
+    Ok(())
+}
+
+fn no_program(module: &Module) -> Errors {
+    let what = format!("{} is nothing that runs", module.name);
+    vec![SqlError::new(messages::INTERNAL, &[&what])]
 }
 
 /// Errors about things that may exist by the time the statement runs.

@@ -3,6 +3,7 @@
 use crate::activation::{Activation, Activations};
 use crate::bulk::{Bulk, BulkRows};
 use crate::failure::{Failure, Reach};
+use crate::function::Functions;
 use crate::host::Host;
 use crate::meter::{ProcessorClock, Sums};
 use crate::output::{Output, plain_done};
@@ -18,6 +19,7 @@ use access::Isolation;
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::wait::Waiter;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -36,6 +38,7 @@ pub struct Session {
     workspace: Arc<Owner>,
     pub(crate) open: Open,
     pub(crate) idle: Activations,
+    pub(crate) functions: RefCell<Functions>,
     pub(crate) prepared: BTreeMap<i32, Prepared>,
     pub(crate) last_handle: i32,
     /// What the next request brings rows for.
@@ -78,6 +81,7 @@ impl Session {
             workspace,
             open: Open::default(),
             idle: Activations::default(),
+            functions: RefCell::default(),
             prepared: BTreeMap::new(),
             last_handle: 0,
             bulk: None,
@@ -321,6 +325,7 @@ impl Session {
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
         self.host.log(&format!("session {}: a request panicked: {text}", self.state.id()));
         self.idle.clear();
+        self.functions.get_mut().clear();
         self.state.caught.clear();
         let undone = catch_unwind(AssertUnwindSafe(|| self.roll_back_all()));
         let message = messages::WORKER_PANIC;
@@ -503,6 +508,7 @@ impl Connection for Session {
         }
         self.prepared.clear();
         self.idle.clear();
+        self.functions.get_mut().clear();
         // The isolation level is the one setting that a reset leaves.
         let isolation = self.state.settings.isolation;
         self.state.settings = Settings::default();

@@ -99,7 +99,7 @@ impl Session {
             let plan = |place: PlaceId| {
                 let held = &program.places[place];
                 let visible = Visible { program, count: held.visible };
-                let plan = self.bind(held, &visible, database).and_then(|plan| {
+                let plan = self.state.bind(held, &visible, database).and_then(|plan| {
                     // What could not be run is not shown either.
                     Executor::new(&plan).map(|_| plan)
                 });

@@ -7,7 +7,7 @@ use crate::settings::{Settings, Switches};
 use crate::temp::TempTables;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
 use builtins::{Fact, Question, Rand, SessionFacts};
-use catalog::view::{Catalogs, DatabaseView, Table};
+use catalog::view::{Catalogs, DatabaseView, Object, Table};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -262,6 +262,23 @@ impl Catalogs for Names<'_> {
 }
 
 impl State {
+    /// An object by a name of the text, and its database.
+    pub(crate) fn find_object(
+        &self,
+        name: &tsql::ast::ObjectName,
+        database: DatabaseId,
+    ) -> Option<(DatabaseId, Object)> {
+        let current = self.view(database)?;
+        let names = Names { state: self, current, variables: None };
+        let spelled = catalog::view::ObjectName {
+            database: name.database.as_deref(),
+            schema: name.schema.as_deref(),
+            object: &name.object,
+        };
+        let found = catalog::view::resolve(&names, spelled)?;
+        Some((found.database.id(), found.object))
+    }
+
     /// SESSIONPROPERTY.
     pub(crate) fn session_property(&self, name: &str) -> Value {
         let name = name.to_ascii_uppercase();

@@ -239,21 +239,13 @@ impl Session {
         Ok(())
     }
 
-    /// An object by a name of the text, and its database.
+    /// See [`State::find_object`](crate::state::State::find_object).
     pub(crate) fn find_object(
         &self,
         name: &ast::ObjectName,
         database: DatabaseId,
     ) -> Option<(DatabaseId, Object)> {
-        let current = self.state.view(database)?;
-        let names = crate::state::Names { state: &self.state, current, variables: None };
-        let spelled = catalog::view::ObjectName {
-            database: name.database.as_deref(),
-            schema: name.schema.as_deref(),
-            object: &name.object,
-        };
-        let found = catalog::view::resolve(&names, spelled)?;
-        Some((found.database.id(), found.object))
+        self.state.find_object(name, database)
     }
 
     /// Runs a statement of the host: CREATE, ALTER, DROP, DBCC …

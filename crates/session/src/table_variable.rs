@@ -13,6 +13,7 @@
 use crate::activation::Activation;
 use crate::failure::Failure;
 use crate::host::{DeclareCall, Host};
+use crate::plans::Program;
 use crate::session::Session;
 use crate::settings::Settings;
 use access::{Hobt, Hobts, TableSource};
@@ -99,6 +100,33 @@ impl IdentitySource for PrivateTables<'_> {
     }
 }
 
+impl Made {
+    /// Its rows.
+    pub(crate) fn rows(&self) -> &dyn Hobt {
+        let base = self.hobts.first().expect("a table has a heap or a clustered index, listed first");
+        &**base
+    }
+}
+
+/// A table for a table variable of a program.
+pub(crate) fn make_table(
+    host: &dyn Host,
+    private: &mut Work,
+    program: &Program,
+    number: u16,
+) -> SqlResult<Arc<Made>> {
+    let Some(definition) = program.tables.get(usize::from(number)) else {
+        let what = "a table variable has no definition";
+        return Err(SqlError::new(messages::INTERNAL, &[&what]));
+    };
+    let table = host.make_table(private, definition)?;
+    let mut hobts = Vec::with_capacity(table.indexes.len());
+    for index in &table.indexes {
+        hobts.push(host.hobts().hobt(table.database, index.hobt)?);
+    }
+    Ok(Arc::new(Made { table, hobts }))
+}
+
 /// The table variables that a plan names, by number.
 pub(crate) fn touched(plan: &PhysicalPlan) -> Vec<u16> {
     plan.header.references.iter().filter_map(|r| r.object.table_variable()).collect()
@@ -121,6 +149,11 @@ impl Session {
         act: &mut Activation,
         place: usize,
     ) -> Result<PrivatePart, Failure> {
+        let ready = act.ready[place].as_ref().expect("made ready by the caller");
+        if ready.plan.header.calls {
+            // Functions may have table variables: what writes them is there if they want it.
+            self.private_work();
+        }
         let ready = act.ready[place].as_ref().expect("made ready by the caller");
         if ready.private.is_empty() {
             return Ok(PrivatePart::Reads);
@@ -156,7 +189,7 @@ impl Session {
     }
 
     /// What writes table variables; made when it is first wanted.
-    fn private_work(&mut self) -> &mut Work {
+    pub(crate) fn private_work(&mut self) -> &mut Work {
         let (engine, id) = (self.host.engine(), self.state.id());
         let waiter = self.work.owner().waiter();
         self.private.get_or_insert_with(|| Box::new(Work::new(engine, id, Arc::clone(waiter))))
@@ -173,17 +206,8 @@ impl Session {
             return Ok(Arc::clone(made));
         }
         let program = Arc::clone(&act.program);
-        let Some(definition) = program.value.tables.get(at) else {
-            let what = "a table variable has no definition";
-            return Err(SqlError::new(messages::INTERNAL, &[&what]).into());
-        };
         let host = Arc::clone(&self.host);
-        let table = self.in_private(|work| host.make_table(work, definition))?;
-        let mut hobts = Vec::with_capacity(table.indexes.len());
-        for index in &table.indexes {
-            hobts.push(host.hobts().hobt(table.database, index.hobt)?);
-        }
-        let made = Arc::new(Made { table, hobts });
+        let made = self.in_private(|work| make_table(&*host, work, &program.value, number))?;
         act.tables.resize(program.value.tables.len(), None);
         act.tables[at] = Some(Arc::clone(&made));
         Ok(made)

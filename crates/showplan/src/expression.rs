@@ -68,6 +68,9 @@ impl Columns<'_> {
                 text
             }
             K::Coalesce(items) => format!("coalesce({})", list(items, |x| self.scalar(x))),
+            K::Call(call) => {
+                format!("{}({})", call.name, list(&call.args, |x| self.scalar(x)))
+            }
             K::Cast { operand, style, attempt } => {
                 let name = if *attempt { "TRY_CONVERT" } else { "CONVERT" };
                 let style = style.as_ref().map_or("0".to_owned(), |s| self.scalar(s));

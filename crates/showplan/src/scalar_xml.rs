@@ -142,6 +142,12 @@ impl RelOps<'_> {
                 let args: Vec<&Scalar> = args.iter().collect();
                 self.intrinsic(&function.name.to_lowercase(), &args);
             }
+            K::Call(call) => {
+                self.w.begin("UserDefinedFunction");
+                self.w.attribute("FunctionName", &call.name);
+                call.args.iter().for_each(|x| self.part(x));
+                self.w.end();
+            }
             K::Subquery(id) => self.subquery(*id, "EQ ANY", None),
             K::Let { body, .. } => self.scalar_body(body),
         }

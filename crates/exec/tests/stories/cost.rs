@@ -150,6 +150,7 @@ fn the_hot_row() {
             variables: &mut bench.variables,
             facts: &crate::fake::Facts,
             identity: &bench.identities,
+            callout: &exec::NoCallout,
             grant: GrantTerms { semaphores: &semaphores },
             isolation: Isolation::ReadCommitted,
             row_limit: None,

@@ -517,6 +517,7 @@ impl Bench {
             variables: &mut self.variables,
             facts: &Facts,
             identity: &self.identities,
+            callout: &exec::NoCallout,
             grant: GrantTerms { semaphores },
             isolation: Isolation::ReadCommitted,
             row_limit: None,

@@ -32,6 +32,11 @@ impl fmt::Display for Scalar {
                 list(f, items, |f, x| write!(f, "{x}"))?;
                 f.write_str(")")
             }
+            K::Call(call) => {
+                write!(f, "{}(", call.name)?;
+                list(f, &call.args, |f, x| write!(f, "{x}"))?;
+                f.write_str(")")
+            }
             K::Cast { operand, style, attempt } => {
                 let name = if *attempt { "TRY_CAST" } else { "CAST" };
                 write!(f, "{name}({operand} AS {}", self.ty.sql_type)?;

@@ -1,0 +1,69 @@
+//! `Callout`: functions that are written in T-SQL, called from within a statement that runs.
+//!
+//! Whoever implements it runs the function's statements with the units of work that it is lent: a
+//! function sees what its caller's statement has done so far, and ends no transaction.
+
+use access::TableSource;
+use base::{SqlError, SqlResult, messages};
+use plan::UserFunction;
+use std::sync::Arc;
+use types::Value;
+use work::Work;
+
+/// The units of work of the calling statement.
+pub struct LentWork<'w> {
+    /// The session's transaction.
+    pub work: &'w mut Work,
+    /// What writes table variables; absent where nothing was expected to.
+    pub private: Option<&'w mut Work>,
+}
+
+/// Calls functions of the user. Implemented by `session`.
+pub trait Callout {
+    /// The value of a scalar function, of its declared type. The arguments may be taken away.
+    ///
+    /// # Errors
+    /// What its statements meet, within the function; 217.
+    fn scalar(
+        &self,
+        function: UserFunction,
+        arguments: &mut [Value],
+        lent: &mut LentWork<'_>,
+    ) -> SqlResult<Value>;
+
+    /// The rows of a multi-statement function.
+    ///
+    /// # Errors
+    /// What its statements meet, within the function; 217.
+    fn rows(
+        &self,
+        function: UserFunction,
+        arguments: &mut [Value],
+        lent: &mut LentWork<'_>,
+    ) -> SqlResult<Arc<dyn TableSource>>;
+}
+
+/// Where no session is: definitions are checked, rows made by DDL.
+pub struct NoCallout;
+
+impl NoCallout {
+    fn refused() -> SqlError {
+        let what = "a function of the user while a definition is applied to rows";
+        SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what])
+    }
+}
+
+impl Callout for NoCallout {
+    fn scalar(&self, _: UserFunction, _: &mut [Value], _: &mut LentWork<'_>) -> SqlResult<Value> {
+        Err(NoCallout::refused())
+    }
+
+    fn rows(
+        &self,
+        _: UserFunction,
+        _: &mut [Value],
+        _: &mut LentWork<'_>,
+    ) -> SqlResult<Arc<dyn TableSource>> {
+        Err(NoCallout::refused())
+    }
+}

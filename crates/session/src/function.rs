@@ -1,0 +1,607 @@
+//! Functions of the user, run from within a statement that calls them.
+//!
+//! A function is a program like a procedure's, but it runs while its caller's executor does: with
+//! the units of work that this one lends, without a client, without the session's own loop.
+//!
+//! Invariants
+//!  1. A function ends no transaction and releases no lock: what it took goes with its caller's
+//!     statement.
+//!  2. An activation serves one call at a time; a call within it takes another.
+//!  3. Table variables of a call are dropped when it ends; the table that a call returns when its
+//!     caller has let go of it, at the latest with the caller's statement.
+
+use crate::activation::{Activation, Activations};
+use crate::execute::coerce_value;
+use crate::failure::Failure;
+use crate::plans::{Argument, ArgumentValue, At, Execute, Executed, Program, Step, StepKind};
+use crate::programs::module_program;
+use crate::procedures::Call;
+use crate::session::{NEST_LEVEL_MAX, Session};
+use crate::state::State;
+use crate::table_variable::{Declarer, Made, PrivateTables, make_table};
+use access::{LockPlan, RowCursor, ScanRange, SourceSize, TableSource};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
+use builtins::{Fact, Question, SessionFacts};
+use catalog::view::{Module, Object, Table};
+use exec::{Callout, ExecContext, Executor, LentWork, NoRows};
+use lock::{Duration, Mode, Resource};
+use plan::{Statement, UserFunction};
+use plancache::{Entry, is_current};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use types::datetime::Moment;
+use types::{SqlType, Value};
+use work::{CommitMode, Work};
+
+/// How often a function is looked up anew because definitions change meanwhile.
+const ATTEMPTS_MAX: usize = 100;
+/// How many functions a session remembers.
+const KNOWN_MAX: usize = 32;
+
+/// A function whose program was found at an epoch of definitions.
+struct Known {
+    function: UserFunction,
+    epoch: u64,
+    entry: Arc<Entry<Program>>,
+}
+
+/// What a session keeps between calls.
+#[derive(Default)]
+pub(crate) struct Functions {
+    known: Vec<Known>,
+    idle: Activations,
+    /// Tables that calls have returned.
+    returned: Vec<Arc<Made>>,
+}
+
+impl Functions {
+    pub(crate) fn clear(&mut self) {
+        self.known.clear();
+        self.idle.clear();
+    }
+
+    /// The tables that nobody reads any more.
+    fn let_go(&mut self) -> Vec<Arc<Table>> {
+        let (free, held): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.returned).into_iter().partition(|m| Arc::strong_count(m) == 1);
+        self.returned = held;
+        free.into_iter().map(|m| Arc::clone(&m.table)).collect()
+    }
+}
+
+/// Calls functions for one statement.
+pub(crate) struct FunctionCaller<'s> {
+    pub(crate) state: &'s State,
+    pub(crate) functions: &'s RefCell<Functions>,
+    /// The session has changed definitions that nobody else sees.
+    pub(crate) definitions: bool,
+    /// `@@NESTLEVEL` of the call that runs.
+    pub(crate) level: Cell<u32>,
+}
+
+impl Callout for FunctionCaller<'_> {
+    fn scalar(
+        &self,
+        function: UserFunction,
+        arguments: &mut [Value],
+        lent: &mut LentWork<'_>,
+    ) -> SqlResult<Value> {
+        self.call(function, arguments, lent, |_, value, _| Ok(value))
+    }
+
+    fn rows(
+        &self,
+        function: UserFunction,
+        arguments: &mut [Value],
+        lent: &mut LentWork<'_>,
+    ) -> SqlResult<Arc<dyn TableSource>> {
+        self.drop_returned(lent)?;
+        self.call(function, arguments, lent, |act, _, lent| {
+            let made = self.made(act, 0, lent)?;
+            if let Some(place) = act.tables.first_mut() {
+                *place = None;
+            }
+            self.functions.borrow_mut().returned.push(Arc::clone(&made));
+            Ok(Arc::new(Returned(made)) as Arc<dyn TableSource>)
+        })
+    }
+}
+
+/// The table that a call returned, as rows.
+struct Returned(Arc<Made>);
+
+impl TableSource for Returned {
+    fn scan(
+        &self,
+        work: &mut Work,
+        range: &ScanRange<'_>,
+        locks: &LockPlan,
+    ) -> SqlResult<Box<dyn RowCursor + '_>> {
+        self.0.rows().scan(work, range, locks)
+    }
+
+    fn size(&self) -> SourceSize {
+        self.0.rows().size()
+    }
+}
+
+impl FunctionCaller<'_> {
+    /// Runs a function; `then` takes from its activation what the caller wants.
+    fn call<T>(
+        &self,
+        function: UserFunction,
+        arguments: &mut [Value],
+        lent: &mut LentWork<'_>,
+        then: impl FnOnce(&mut Activation, Value, &mut LentWork<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let level = self.level.get();
+        if level >= NEST_LEVEL_MAX {
+            return Err(SqlError::new(messages::MAX_NESTING, &[&NEST_LEVEL_MAX]));
+        }
+        let entry = self.program(function, lent)?;
+        let mut act = self.functions.borrow_mut().idle.take(&entry);
+        for (place, argument) in act.variables.iter_mut().zip(arguments) {
+            *place = std::mem::replace(argument, Value::Null);
+        }
+        self.level.set(level + 1);
+        let result = self.run(&mut act, lent);
+        self.level.set(level);
+        let result = result.and_then(|value| then(&mut act, value, lent));
+        let ended = self.end_tables(&mut act, lent);
+        self.functions.borrow_mut().idle.give_back(act);
+        let value = result?;
+        ended?;
+        Ok(value)
+    }
+
+    /// The function's program, found without a lookup while no definition has changed.
+    fn program(
+        &self,
+        function: UserFunction,
+        lent: &mut LentWork<'_>,
+    ) -> SqlResult<Arc<Entry<Program>>> {
+        let epoch = self.state.host.definitions_epoch();
+        {
+            let functions = self.functions.borrow();
+            let known = functions.known.iter().find(|k| k.function == function);
+            if let Some(known) = known.filter(|k| k.epoch == epoch) {
+                return Ok(Arc::clone(&known.entry));
+            }
+        }
+        let module = self.module(function)?;
+        let mut declarer = Declarer {
+            host: Arc::clone(&self.state.host),
+            session: self.state.id(),
+            database: function.database,
+            work: lent.work,
+            settings: &self.state.settings,
+            text: (&*module.text).into(),
+        };
+        let made = module_program(&mut declarer, &module, false);
+        let entry = made.map_err(|errors| {
+            let first = errors.into_iter().next();
+            let first = first.unwrap_or_else(|| SqlError::new(messages::INTERNAL, &[&"no error"]));
+            first.in_procedure(&module.name)
+        })?;
+        let mut functions = self.functions.borrow_mut();
+        functions.known.retain(|k| k.function != function);
+        if functions.known.len() == KNOWN_MAX {
+            functions.known.remove(0);
+        }
+        functions.known.push(Known { function, epoch, entry: Arc::clone(&entry) });
+        Ok(entry)
+    }
+
+    fn module(&self, function: UserFunction) -> SqlResult<Arc<Module>> {
+        let view = self.state.view(function.database);
+        match view.and_then(|v| v.by_id(function.object)) {
+            Some(Object::Module(m)) => Ok(m),
+            _ => Err(SqlError::new(messages::INTERNAL, &[&"a function is not there"])),
+        }
+    }
+
+    fn run(&self, act: &mut Activation, lent: &mut LentWork<'_>) -> SqlResult<Value> {
+        let entry = Arc::clone(&act.program);
+        let program = &entry.value;
+        let facts = Facts {
+            state: self.state,
+            level: self.level.get(),
+            object: program.object,
+            rows: Cell::new(0),
+        };
+        let mut at = 0;
+        while let Some(step) = program.steps.get(at) {
+            lent.work.owner().waiter().check()?;
+            let next = self.step(step, act, lent, &facts).map_err(|e| {
+                let e = e.at_line(step.span.line);
+                match &program.procedure {
+                    Some(name) => e.in_procedure(name),
+                    None => e,
+                }
+            })?;
+            match next {
+                Next::Step => at += 1,
+                Next::To(to) => at = to,
+                Next::Return(value) => return Ok(value),
+            }
+        }
+        Ok(Value::Null)
+    }
+
+    fn step(
+        &self,
+        step: &Step,
+        act: &mut Activation,
+        lent: &mut LentWork<'_>,
+        facts: &Facts<'_>,
+    ) -> SqlResult<Next> {
+        Ok(match &step.kind {
+            StepKind::Run(place) => {
+                let outcome = self.execute(act, *place, lent, facts, |executor, context| {
+                    executor.run(context, &mut NoRows)
+                })?;
+                facts.rows.set(outcome.rows_affected);
+                return Ok(Next::Step);
+            }
+            StepKind::Assign { variable, place } => {
+                let value = self.value(act, *place, lent, facts)?;
+                act.variables[variable.0 as usize] = value;
+                facts.rows.set(1);
+                return Ok(Next::Step);
+            }
+            StepKind::Branch { place, otherwise } => {
+                let truth =
+                    self.execute(act, *place, lent, facts, |executor, c| executor.decide(c))?;
+                facts.rows.set(0);
+                if truth == Some(true) { Next::Step } else { Next::To(*otherwise) }
+            }
+            StepKind::Jump { to, .. } => Next::To(*to),
+            StepKind::Return(Some(place)) => {
+                Next::Return(self.value(act, *place, lent, facts)?)
+            }
+            StepKind::Return(None) => Next::Return(Value::Null),
+            StepKind::Execute(it) => {
+                self.call_function(it, act, lent, facts)?;
+                Next::Step
+            }
+            StepKind::Unsupported(what) => {
+                return Err(SqlError::new(messages::NOT_SUPPORTED, &[what]));
+            }
+            _ => {
+                let what = "this statement in a function";
+                return Err(SqlError::new(messages::NOT_SUPPORTED, &[&what]));
+            }
+        })
+    }
+
+    fn value(
+        &self,
+        act: &mut Activation,
+        place: usize,
+        lent: &mut LentWork<'_>,
+        facts: &Facts<'_>,
+    ) -> SqlResult<Value> {
+        self.execute(act, place, lent, facts, |executor, context| executor.evaluate(context))
+    }
+
+    /// EXECUTE of another scalar function; of anything else it is error 557.
+    fn call_function(
+        &self,
+        it: &Execute,
+        act: &mut Activation,
+        lent: &mut LentWork<'_>,
+        facts: &Facts<'_>,
+    ) -> SqlResult<()> {
+        let refused = || SqlError::new(messages::ONLY_FUNCTIONS_IN_FUNCTION, &[]);
+        let Executed::Procedure(name) = &it.what else { return Err(refused()) };
+        let database = act.program.value.database;
+        let Some((database, module)) = self.state.find_scalar_function(name, database) else {
+            return Err(refused());
+        };
+        let mut arguments = Vec::with_capacity(it.arguments.len());
+        for (argument, parameter) in it.arguments.iter().zip(module.arguments()) {
+            let (value, from) = self.argument(argument, act, lent, facts)?;
+            arguments.push(coerce_value(&value, from, parameter.sql_type)?);
+        }
+        if arguments.len() != module.arguments().count() || it.arguments.len() != arguments.len() {
+            return Err(SqlError::new(messages::INVALID_PARAMETERS_TO_TVF, &[name]));
+        }
+        let function = UserFunction { database, object: module.object_id };
+        let value = self.scalar(function, &mut arguments, lent)?;
+        if let (Some(variable), Some(result)) = (it.result, module.result()) {
+            let wanted = act.program.value.variables[variable.0 as usize].sql_type;
+            act.variables[variable.0 as usize] = coerce_value(&value, result.sql_type, wanted)?;
+        }
+        Ok(())
+    }
+
+    fn argument(
+        &self,
+        argument: &Argument,
+        act: &mut Activation,
+        lent: &mut LentWork<'_>,
+        facts: &Facts<'_>,
+    ) -> SqlResult<(Value, SqlType)> {
+        match argument.value {
+            ArgumentValue::Variable(v) => {
+                let sql_type = act.program.value.variables[v.0 as usize].sql_type;
+                Ok((act.variables[v.0 as usize].clone(), sql_type))
+            }
+            ArgumentValue::Place(place) => {
+                let value = self.value(act, place, lent, facts)?;
+                let ready = act.ready[place].as_ref().expect("it has just been evaluated");
+                let sql_type = match &ready.plan.statement {
+                    Statement::Scalar(x) => x.ty.sql_type,
+                    _ => SqlType::Int,
+                };
+                Ok((value, sql_type))
+            }
+            ArgumentValue::Default => {
+                let what = "DEFAULT as an argument of EXECUTE in a function";
+                Err(SqlError::new(messages::NOT_SUPPORTED, &[&what]))
+            }
+        }
+    }
+
+    /// Runs a place's executor.
+    fn execute<T>(
+        &self,
+        act: &mut Activation,
+        place: usize,
+        lent: &mut LentWork<'_>,
+        facts: &Facts<'_>,
+        run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        self.ready(act, place, lent.work)?;
+        let ready = act.ready[place].as_ref().expect("made ready above");
+        let numbers = ready.private.clone();
+        let writes = ready.plan.writes_private();
+        for &number in &numbers {
+            self.made(act, number, lent)?;
+        }
+        let host = &*self.state.host;
+        let tables = PrivateTables { host, made: &act.tables };
+        let private = !numbers.is_empty();
+        let own = writes && lent.private.as_deref().is_some_and(|p| !p.is_active());
+        if let Some(work) = lent.private.as_deref_mut().filter(|_| own) {
+            work.begin(false, "");
+        }
+        let mut context = ExecContext {
+            work: lent.work,
+            private: lent.private.as_deref_mut(),
+            hobts: if private { &tables } else { host.hobts() },
+            spill: host.spill(),
+            variables: &mut act.variables,
+            facts,
+            identity: if private { &tables } else { host.identity() },
+            callout: self,
+            grant: host.grant(),
+            isolation: self.state.settings.isolation,
+        };
+        let ready = act.ready[place].as_mut().expect("made ready above");
+        let result = run(&mut ready.executor, &mut context);
+        if let Some(work) = lent.private.as_deref_mut().filter(|_| own) {
+            let ended = match &result {
+                Ok(_) => work.commit(CommitMode::Full),
+                Err(_) => work.roll_back(),
+            };
+            ended.map_err(|e| e.into_sql("tempdb"))?;
+        }
+        result
+    }
+
+    /// A place with a plan that is current, under Sch-S on what it refers to.
+    fn ready(&self, act: &mut Activation, place: usize, work: &mut Work) -> SqlResult<()> {
+        let host = &self.state.host;
+        let database = act.program.value.database;
+        for _ in 0..ATTEMPTS_MAX {
+            let epoch = host.definitions_epoch();
+            let is_ready = act.ready[place].as_ref().is_some_and(|r| {
+                r.epoch == epoch && r.names_version == self.state.names_version()
+            });
+            if !is_ready {
+                let made = self.state.make_ready(act, place, epoch, database, self.definitions);
+                made.map_err(|failure| failure.error.clone())?;
+            }
+            let ready = act.ready[place].as_ref().expect("made ready above");
+            if ready.plan.header.references.is_empty() {
+                return Ok(());
+            }
+            self.hold_schema(&ready.plan.header.references, work)?;
+            let version = |d| host.schema_version(self.state.id(), d);
+            if host.definitions_epoch() == epoch || is_current(&ready.plan.header, version) {
+                return Ok(());
+            }
+            act.ready[place] = None;
+        }
+        let what = "definitions kept changing while a function was bound";
+        Err(SqlError::new(messages::INTERNAL, &[&what]))
+    }
+
+    fn hold_schema(&self, references: &[plan::Reference], work: &mut Work) -> SqlResult<()> {
+        for reference in references.iter().filter(|r| r.object.0 >= 0) {
+            if reference.database != self.state.database {
+                self.state.host.hold_database(work, reference.database)?;
+            }
+            let resource = Resource::object(reference.database, reference.object);
+            let (owner, timeout) = (work.owner(), work.timeout());
+            work.locks().lock(owner, resource, Mode::SchS, Duration::Short, timeout, None)?;
+        }
+        Ok(())
+    }
+
+    /// The table of a table variable of a call, made unless it is there.
+    fn made(
+        &self,
+        act: &mut Activation,
+        number: u16,
+        lent: &mut LentWork<'_>,
+    ) -> SqlResult<Arc<Made>> {
+        let at = usize::from(number);
+        if let Some(Some(made)) = act.tables.get(at) {
+            return Ok(Arc::clone(made));
+        }
+        let Some(private) = lent.private.as_deref_mut() else {
+            let what = "a function has table variables where none were expected";
+            return Err(SqlError::new(messages::INTERNAL, &[&what]));
+        };
+        let program = Arc::clone(&act.program);
+        let host = &*self.state.host;
+        let made = apart(private, |work| make_table(host, work, &program.value, number))?;
+        act.tables.resize(program.value.tables.len(), None);
+        act.tables[at] = Some(Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// Drops a call's table variables.
+    fn end_tables(&self, act: &mut Activation, lent: &mut LentWork<'_>) -> SqlResult<()> {
+        let made: Vec<Arc<Table>> =
+            act.tables.drain(..).flatten().map(|m| Arc::clone(&m.table)).collect();
+        let Some(private) = lent.private.as_deref_mut().filter(|_| !made.is_empty()) else {
+            return Ok(());
+        };
+        apart(private, |work| self.state.host.drop_temp_tables(work, &made))
+    }
+
+    /// Drops the tables that earlier calls returned and nobody reads any more: invariant 3.
+    pub(crate) fn drop_returned(&self, lent: &mut LentWork<'_>) -> SqlResult<()> {
+        let free = self.functions.borrow_mut().let_go();
+        let Some(private) = lent.private.as_deref_mut().filter(|_| !free.is_empty()) else {
+            return Ok(());
+        };
+        apart(private, |work| self.state.host.drop_temp_tables(work, &free))
+    }
+}
+
+/// Something done in the private unit of work: within the statement that has begun it, else at
+/// once.
+fn apart<T>(private: &mut Work, f: impl FnOnce(&mut Work) -> SqlResult<T>) -> SqlResult<T> {
+    if private.is_active() {
+        return f(private);
+    }
+    private.begin(false, "");
+    let result = f(private);
+    let ended = match &result {
+        Ok(_) => private.commit(CommitMode::Full),
+        Err(_) => private.roll_back(),
+    };
+    ended.map_err(|e| e.into_sql("tempdb"))?;
+    result
+}
+
+/// What comes after a step.
+enum Next {
+    Step,
+    To(At),
+    Return(Value),
+}
+
+/// What a function may ask: its session's answers, with its own row count and level.
+struct Facts<'s> {
+    state: &'s State,
+    level: u32,
+    object: ObjectId,
+    rows: Cell<u64>,
+}
+
+impl SessionFacts for Facts<'_> {
+    fn fact(&self, fact: Fact) -> SqlResult<Value> {
+        match fact {
+            Fact::RowCount => Ok(Value::BigInt(self.rows.get() as i64)),
+            Fact::NestLevel => Ok(Value::Int(self.level as i32)),
+            Fact::ProcId => Ok(Value::Int(self.object.0)),
+            Fact::Error => Ok(Value::Int(0)),
+            other => self.state.fact(other),
+        }
+    }
+
+    fn resolve(&self, question: Question, arguments: &[Value]) -> SqlResult<Value> {
+        self.state.resolve(question, arguments)
+    }
+
+    fn clock(&self) -> Moment {
+        self.state.clock()
+    }
+
+    fn random(&self) -> u64 {
+        self.state.random()
+    }
+
+    fn rand(&self, seed: Option<i64>) -> f64 {
+        self.state.rand(seed)
+    }
+}
+
+impl Session {
+    /// `EXECUTE @r = schema.function …`
+    pub(crate) fn execute_function(
+        &mut self,
+        database: DatabaseId,
+        module: &Module,
+        call: &mut Call,
+    ) -> Result<Value, Failure> {
+        let entry = match self.procedure_program(database, module, false) {
+            Ok(entry) => entry,
+            Err(errors) => {
+                let first = errors.into_iter().next();
+                let none = || SqlError::new(messages::INTERNAL, &[&"no error"]);
+                return Err(Failure::of_binding(first.unwrap_or_else(none)));
+            }
+        };
+        let mut act = self.idle.take(&entry);
+        let filled = self.fill_arguments(&module.name, &mut act, call);
+        let count = entry.value.parameters.len();
+        let mut arguments: Vec<Value> = act.variables.iter().take(count).cloned().collect();
+        self.idle.give_back(act);
+        filled?;
+        self.begin_if_implicit();
+        let own = self.begin_statement();
+        self.private_work();
+        let function = UserFunction { database, object: module.object_id };
+        let result = self.with_caller(|caller, lent| caller.scalar(function, &mut arguments, lent));
+        self.drop_returned();
+        self.end_statement(own, result, None)
+    }
+
+    /// Lends what functions run with.
+    fn with_caller<T>(&mut self, f: impl FnOnce(&FunctionCaller<'_>, &mut LentWork<'_>) -> T) -> T {
+        let caller = FunctionCaller {
+            state: &self.state,
+            functions: &self.functions,
+            definitions: self.open.definitions,
+            level: Cell::new(self.state.nest_level),
+        };
+        let mut lent =
+            LentWork { work: &mut self.work, private: self.private.as_deref_mut() };
+        f(&caller, &mut lent)
+    }
+
+    /// A statement is over: so are the tables that functions returned to it.
+    pub(crate) fn drop_returned(&mut self) {
+        if self.functions.get_mut().returned.is_empty() {
+            return;
+        }
+        if let Err(e) = self.with_caller(|caller, lent| caller.drop_returned(lent)) {
+            self.host.log(&format!("tables of functions were not dropped: {e}"));
+        }
+    }
+}
+
+impl State {
+    /// A scalar function by a name of the text, which says its schema.
+    pub(crate) fn find_scalar_function(
+        &self,
+        name: &tsql::ast::ObjectName,
+        database: DatabaseId,
+    ) -> Option<(DatabaseId, Arc<Module>)> {
+        name.schema.as_ref()?;
+        match self.find_object(name, database)? {
+            (database, Object::Module(m))
+                if m.kind == catalog::view::ModuleKind::ScalarFunction =>
+            {
+                Some((database, m))
+            }
+            _ => None,
+        }
+    }
+}
