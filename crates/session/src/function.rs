@@ -377,6 +377,7 @@ impl FunctionCaller<'_> {
             callout: self,
             grant: host.grant(),
             isolation: self.state.settings.isolation,
+            row_limit: None,
         };
         let ready = act.ready[place].as_mut().expect("made ready above");
         let result = run(&mut ready.executor, &mut context);
