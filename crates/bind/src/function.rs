@@ -73,7 +73,10 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::SYNTAX_NEAR, &[&call.name.object]));
         }
         let args = self.arguments(module, call)?;
-        let ty = ScalarType { collation: found.database.collation(), ..self.plain(result.sql_type, true) };
+        let ty = ScalarType {
+            collation: found.database.collation(),
+            ..self.plain(result.sql_type, true)
+        };
         self.refer(&found.database, found.object.clone())?;
         self.header.calls = true;
         let function = UserFunction { database: found.database.id(), object: module.object_id };

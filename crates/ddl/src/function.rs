@@ -12,8 +12,8 @@ use crate::view::with_columns;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, ModuleKind, ModuleOptions, Parameter};
 use tsql::ast::{
-    DmlTargetKind, ExecuteWhat, Function, FunctionBody, Name, Query, QueryBody, SelectItem, SettingValue,
-    Statement, StatementKind as K, TableDefinition, TransactionVerb,
+    DmlTargetKind, ExecuteWhat, Function, FunctionBody, Name, Query, QueryBody, SelectItem,
+    SettingValue, Statement, StatementKind as K, TableDefinition, TransactionVerb,
 };
 
 pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {

@@ -60,8 +60,7 @@ impl Session {
             let value = self.execute_function(database, &module, &mut call)?;
             if let (Some(variable), Some(result)) = (it.result, module.result()) {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
-                act.variables[variable.0 as usize] =
-                    coerce_value(&value, result.sql_type, wanted)?;
+                act.variables[variable.0 as usize] = coerce_value(&value, result.sql_type, wanted)?;
             }
             return Ok(());
         }

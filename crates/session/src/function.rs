@@ -14,8 +14,8 @@ use crate::activation::{Activation, Activations};
 use crate::execute::coerce_value;
 use crate::failure::Failure;
 use crate::plans::{Argument, ArgumentValue, At, Execute, Executed, Program, Step, StepKind};
-use crate::programs::module_program;
 use crate::procedures::Call;
+use crate::programs::module_program;
 use crate::session::{NEST_LEVEL_MAX, Session};
 use crate::state::State;
 use crate::table_variable::{Declarer, Made, PrivateTables, make_table};
@@ -256,9 +256,7 @@ impl FunctionCaller<'_> {
                 if truth == Some(true) { Next::Step } else { Next::To(*otherwise) }
             }
             StepKind::Jump { to, .. } => Next::To(*to),
-            StepKind::Return(Some(place)) => {
-                Next::Return(self.value(act, *place, lent, facts)?)
-            }
+            StepKind::Return(Some(place)) => Next::Return(self.value(act, *place, lent, facts)?),
             StepKind::Return(None) => Next::Return(Value::Null),
             StepKind::Execute(it) => {
                 self.call_function(it, act, lent, facts)?;
@@ -397,9 +395,9 @@ impl FunctionCaller<'_> {
         let database = act.program.value.database;
         for _ in 0..ATTEMPTS_MAX {
             let epoch = host.definitions_epoch();
-            let is_ready = act.ready[place].as_ref().is_some_and(|r| {
-                r.epoch == epoch && r.names_version == self.state.names_version()
-            });
+            let is_ready = act.ready[place]
+                .as_ref()
+                .is_some_and(|r| r.epoch == epoch && r.names_version == self.state.names_version());
             if !is_ready {
                 let made = self.state.make_ready(act, place, epoch, database, self.definitions);
                 made.map_err(|failure| failure.error.clone())?;
@@ -572,8 +570,7 @@ impl Session {
             definitions: self.open.definitions,
             level: Cell::new(self.state.nest_level),
         };
-        let mut lent =
-            LentWork { work: &mut self.work, private: self.private.as_deref_mut() };
+        let mut lent = LentWork { work: &mut self.work, private: self.private.as_deref_mut() };
         f(&caller, &mut lent)
     }
 

@@ -103,7 +103,8 @@ impl IdentitySource for PrivateTables<'_> {
 impl Made {
     /// Its rows.
     pub(crate) fn rows(&self) -> &dyn Hobt {
-        let base = self.hobts.first().expect("a table has a heap or a clustered index, listed first");
+        let base =
+            self.hobts.first().expect("a table has a heap or a clustered index, listed first");
         &**base
     }
 }
