@@ -167,6 +167,7 @@ messages! {
     OPTION_CONFLICT = 1042, 15, "Conflicting {0} optimizer hints specified.";
     SUBQUERY_NOT_ALLOWED = 1046, 15, "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     HINTS_CONFLICT = 1047, 15, "Conflicting locking hints are specified.";
+    CURSOR_OPTIONS_CONFLICT = 1048, 15, "Conflicting cursor options {0} and {1}.";
     TOP_NOT_INTEGER = 1060, 15, "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     TIES_WITHOUT_ORDER = 1062, 15, "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
     NOLOCK_ON_TARGET = 1065, 15, "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
@@ -471,6 +472,14 @@ messages! {
     HELP_NO_INDEXES = 15472, 10, "The object '{0}' does not have any indexes, or you do not have permissions.";
     STATISTICS_UPDATING = 15650, 10, "Updating {0}";
     SESSION_CONTEXT_READ_ONLY = 15664, 16, "Cannot set key '{0}' in the session context. The key has been set as read_only for this session.";
+    CURSOR_OPEN = 16905, 16, "The cursor is already open.";
+    FETCH_FORWARD_ONLY = 16911, 16, "fetch: The fetch type {0} cannot be used with forward only cursors.";
+    CURSOR_EXISTS = 16915, 16, "A cursor with the name '{0}' already exists.";
+    CURSOR_UNKNOWN = 16916, 16, "A cursor with the name '{0}' does not exist.";
+    CURSOR_NOT_OPEN = 16917, 16, "Cursor is not open.";
+    FETCH_INTO_COUNT = 16924, 16, "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.";
+    CURSOR_VARIABLE_EMPTY = 16950, 16, "The variable '{0}' does not currently have a cursor allocated to it.";
+    CURSOR_CONVERTED = 16956, 10, "The created cursor is not of the requested type.";
     CONNECTIONS_FULL = 17809, 20, "Could not connect because the maximum number of '{0}' user connections has already been reached. The system administrator can use sp_configure to increase the maximum value. The connection has been closed.";
     TDS_PRELOGIN = 17828, 20, "The prelogin packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";
     TDS_VERSION = 17831, 20, "The TDS version 0x{0} of the client library used to open the connection is unsupported or unknown. The connection has been closed.";

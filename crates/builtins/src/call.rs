@@ -78,6 +78,7 @@ pub enum Question {
     ColName,
     ColumnProperty,
     ConnectionProperty,
+    CursorStatus,
     DatabaseId,
     DatabaseName,
     DatabasePrincipalId,

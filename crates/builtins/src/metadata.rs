@@ -34,6 +34,7 @@ questions! {
     "COL_NAME", 2, 2, NAME, ColName;
     "COLUMNPROPERTY", 3, 3, I, ColumnProperty;
     "CONNECTIONPROPERTY", 1, 1, VARIANT, ConnectionProperty;
+    "CURSOR_STATUS", 2, 2, SqlType::SmallInt, CursorStatus;
     "DATABASE_PRINCIPAL_ID", 0, 1, I, DatabasePrincipalId;
     "DATABASEPROPERTYEX", 2, 2, VARIANT, DatabasePropertyEx;
     "DB_ID", 0, 1, SqlType::SmallInt, DatabaseId;

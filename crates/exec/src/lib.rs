@@ -27,6 +27,7 @@ mod hash_aggregate;
 mod hash_join;
 mod insert;
 mod join_table;
+mod kept_rows;
 mod lookup;
 mod loops;
 mod merge;
@@ -60,6 +61,7 @@ pub use context::{
     ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowFeed, RowSink,
 };
 pub use executor::{Executor, run};
+pub use kept_rows::KeptRows;
 pub use semaphore::{
     BuildGrant, GrantRow, GrantWait, QUERY_WAIT_S, ResourceSemaphores, SemaphoreRow, Workspace,
 };

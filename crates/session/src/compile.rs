@@ -212,6 +212,12 @@ impl Compiler<'_, '_> {
         found.ok_or_else(|| undeclared().at_line(name.line))
     }
 
+    /// Whether a name is of a cursor variable.
+    pub(crate) fn is_cursor_variable(&self, name: &str) -> bool {
+        let mut all = self.program.variables.iter();
+        all.any(|v| v.holds == Holds::Cursor && same_name(&v.name, name))
+    }
+
     pub(crate) fn returns(&self) -> Returns {
         self.returns
     }
@@ -409,7 +415,11 @@ impl Compiler<'_, '_> {
             }
             ast::DeclarationKind::Table(definition) => self.declare_table(&it.name, &definition),
             ast::DeclarationKind::Cursor => {
-                self.step(StepKind::Unsupported("DECLARE CURSOR"), span);
+                if self.is_free(&it.name) {
+                    let (name, holds) = (it.name.text.clone(), Holds::Cursor);
+                    let sql_type = SqlType::Int;
+                    self.program.variables.push(ProgramVariable { name, sql_type, holds });
+                }
             }
         }
         Ok(())
@@ -417,9 +427,21 @@ impl Compiler<'_, '_> {
 
     fn set_variable(&mut self, it: ast::SetVariable, span: ast::Span) -> SqlResult<()> {
         let (op, value) = match it.value {
+            ast::SetVariableValue::Expr { op: ast::AssignOp::Set, value }
+                if self.is_cursor_variable(&it.variable) =>
+            {
+                let step = self.cursor_assignment(&it.variable, &value)?;
+                self.step(step, span);
+                return Ok(());
+            }
             ast::SetVariableValue::Expr { op, value } => (op, value),
-            ast::SetVariableValue::Cursor(_) => {
-                self.step(StepKind::Unsupported("SET @v = CURSOR"), span);
+            ast::SetVariableValue::Cursor(definition) => {
+                if !self.is_cursor_variable(&it.variable) {
+                    let e = SqlError::new(messages::VARIABLE_UNDECLARED, &[&it.variable]);
+                    return Err(e.at_line(it.variable.line));
+                }
+                let step = self.cursor(&it.variable, *definition, span)?;
+                self.step(step, span);
                 return Ok(());
             }
             ast::SetVariableValue::Method { .. } => {

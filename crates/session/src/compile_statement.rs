@@ -1,6 +1,7 @@
 //! Statements without flow of their own: each becomes one step.
 
 use crate::compile::{Compiler, Returns};
+use crate::cursor::CursorStep;
 use crate::plans::{Argument, ArgumentValue, Execute, Executed, PlaceId, Raise, StepKind};
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, ExprKind, Statement, StatementKind as K};
@@ -51,6 +52,20 @@ impl Compiler<'_, '_> {
             K::SetIsolation(level) => StepKind::SetIsolation(level),
             K::SetIdentityInsert { table, on } => StepKind::SetIdentityInsert { table, on },
             K::InsertBulk(it) => StepKind::AnnounceBulk(it),
+            K::DeclareCursor(it) => {
+                let ast::DeclareCursor { name, definition } = *it;
+                self.cursor(&name, definition, statement.span)?
+            }
+            K::OpenCursor(name) => {
+                StepKind::Cursor(Box::new(CursorStep::Open(self.cursor_name(name)?)))
+            }
+            K::Fetch(it) => self.fetch(*it)?,
+            K::CloseCursor(name) => {
+                StepKind::Cursor(Box::new(CursorStep::Close(self.cursor_name(name)?)))
+            }
+            K::DeallocateCursor(name) => {
+                StepKind::Cursor(Box::new(CursorStep::Deallocate(self.cursor_name(name)?)))
+            }
             K::Use(name) => StepKind::Use(name.text),
             K::Kill(it) if it.status_only => StepKind::Unsupported("KILL WITH STATUSONLY"),
             K::Kill(it) => StepKind::Kill(self.scalar(it.target, None)),
@@ -156,11 +171,6 @@ fn unsupported(kind: &K) -> Option<&'static str> {
         K::BulkInsert(_) => "BULK INSERT",
         K::ExecuteAs(_) => "EXECUTE AS",
         K::Revert => "REVERT",
-        K::DeclareCursor(_) => "DECLARE CURSOR",
-        K::OpenCursor(_) => "OPEN",
-        K::Fetch(_) => "FETCH",
-        K::CloseCursor(_) => "CLOSE",
-        K::DeallocateCursor(_) => "DEALLOCATE",
         _ => return None,
     })
 }

@@ -111,7 +111,7 @@ impl Session {
     }
 
     /// Runs an executor as the session stands.
-    fn with_context<T>(
+    pub(crate) fn with_context<T>(
         &mut self,
         act: &mut Activation,
         place: PlaceId,

@@ -8,6 +8,7 @@
 //! Control flow is resolved when text is compiled. Names are resolved late: a [`Place`] is bound
 //! when it first runs, and again when a definition has changed.
 
+use crate::cursor::CursorStep;
 use crate::settings::Settings;
 use base::{DatabaseId, ObjectId};
 use bind::Variables;
@@ -62,6 +63,8 @@ pub(crate) enum Holds {
     Scalar,
     /// Rows: the number in [`Program::tables`].
     Table(u16),
+    /// A cursor, by name in its scope.
+    Cursor,
 }
 
 /// A place in [`Program::places`].
@@ -135,6 +138,8 @@ pub(crate) enum StepKind {
     Rethrow,
     RaiseError(Box<Raise>),
     Execute(Box<Execute>),
+    /// DECLARE CURSOR, OPEN, FETCH, CLOSE, DEALLOCATE.
+    Cursor(Box<CursorStep>),
     WaitFor {
         place: PlaceId,
         until: bool,
@@ -250,7 +255,7 @@ impl Visible<'_> {
         let found = seen.iter().find(|v| same_name(&v.name, name))?;
         match found.holds {
             Holds::Table(number) => self.program.tables.get(usize::from(number)).map(Arc::clone),
-            Holds::Scalar => None,
+            Holds::Scalar | Holds::Cursor => None,
         }
     }
 }

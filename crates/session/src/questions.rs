@@ -99,6 +99,11 @@ impl Asked<'_> {
             Q::ServerProperty => Some(self.state.host.server_property(&self.upper(0)?)),
             Q::SessionProperty => Some(self.state.session_property(&self.text(0)?)),
             Q::SessionContext => Some(self.state.context.get(&self.text(0)?)?.0.clone()),
+            Q::CursorStatus => {
+                let (kind, name) = (self.text(0)?, self.text(1)?);
+                let status = self.state.cursors.status(&kind, &name, self.state.nest_level);
+                Some(Value::SmallInt(status))
+            }
             Q::ConnectionProperty => self.connection_property(),
             Q::FullTextServiceProperty => Some(Value::Int(0)),
             Q::DatabasePrincipalId | Q::UserId => self.user_id(),

@@ -261,6 +261,10 @@ impl Session {
                 };
                 Flow::Return(status.as_i64().unwrap_or(0) as i32)
             }
+            StepKind::Cursor(it) => {
+                self.note(step, Doing::Other);
+                return self.cursor_step(it, act, out, scope).map(|()| Flow::Next);
+            }
             StepKind::Execute(it) => {
                 self.note(step, Doing::Execute);
                 let at_try = act.program.value.handler(at).is_some();

@@ -138,6 +138,7 @@ impl Session {
         self.tell_compile_time(began, out);
         let mut act = self.idle.take(&entry);
         let result = self.run_program(&mut act, out, DoneScope::Statement);
+        self.state.cursors.leave(0);
         self.drop_tables(&mut act);
         self.idle.give_back(act);
         result.map(|_| ())
@@ -416,6 +417,7 @@ impl Session {
         if result.is_ok() {
             self.count_program(act, &meter, &before);
         }
+        self.state.cursors.leave(self.state.nest_level);
         let dropped = self.end_temp_scope();
         self.state.nest_level -= 1;
         self.state.object = object;
@@ -522,6 +524,7 @@ impl Connection for Session {
         (self.state.error, self.state.rows) = (0, 0);
         if !keep_transaction {
             self.state.temp.enter();
+            self.state.cursors.clear();
             self.drop_all_temp_tables();
         }
         let name = self.home_database.clone();

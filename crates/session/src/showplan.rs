@@ -6,6 +6,7 @@
 
 use crate::activation::{Activation, Ready};
 use crate::cached::Views;
+use crate::cursor::CursorStep;
 use crate::failure::Failure;
 use crate::host::Rowset;
 use crate::output::Output;
@@ -338,6 +339,14 @@ fn kind_of(program: &Program, step: &Step) -> &'static str {
         StepKind::Print(_) => "PRINT",
         StepKind::Throw(_) | StepKind::Rethrow => "THROW",
         StepKind::RaiseError(_) => "RAISERROR",
+        StepKind::Cursor(it) => match **it {
+            CursorStep::Declare(_) => "DECLARE CURSOR",
+            CursorStep::Assign { .. } => "ASSIGN",
+            CursorStep::Open(_) => "OPEN CURSOR",
+            CursorStep::Fetch { .. } => "FETCH CURSOR",
+            CursorStep::Close(_) => "CLOSE CURSOR",
+            CursorStep::Deallocate(_) => "DEALLOCATE CURSOR",
+        },
         StepKind::Execute(it) => match it.what {
             Executed::Text(_) => "EXECUTE STRING",
             _ => "EXECUTE PROC",

@@ -1,5 +1,6 @@
 //! What functions and `@@` variables may ask of a session: everything but its transaction's work.
 
+use crate::cursor::Cursors;
 use crate::host::Host;
 use crate::plans::Visible;
 use crate::registry::SessionEntry;
@@ -45,6 +46,8 @@ pub(crate) struct State {
     pub(crate) names_version: u64,
     /// The time of the statement, once somebody has asked.
     pub(crate) now: Cell<Option<Moment>>,
+    /// Cursors by name.
+    pub(crate) cursors: Cursors,
     /// Of RAND, once it was called.
     pub(crate) rand: Cell<Option<Rand>>,
 }
@@ -86,6 +89,7 @@ impl State {
             identity_insert: None,
             names_version: 0,
             now: Cell::new(None),
+            cursors: Cursors::default(),
             rand: Cell::new(None),
         }
     }
@@ -143,7 +147,8 @@ impl State {
             Fact::TimeTicks => Value::Int(31250),
             Fact::CpuBusy => Value::Int((os::clock::process_cpu_ns() / 31_250_000) as i32),
             Fact::Dbts => Value::varbinary(&[0; 8]),
-            Fact::FetchStatus => Value::Int(-1),
+            Fact::FetchStatus => Value::Int(self.cursors.fetch_status),
+            Fact::CursorRows => Value::Int(self.cursors.rows as i32),
             _ => Value::Int(0),
         }
     }
