@@ -232,11 +232,6 @@ impl Session {
                 self.run_step(*place, act, out, scope)?;
                 return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
             }
-            StepKind::SelectInto(place) => {
-                self.note(step, Doing::Select);
-                self.select_into(*place, act, out, scope)?;
-                return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
-            }
             StepKind::Assign { variable, place } => {
                 let value = self.value(act, *place)?;
                 act.variables[variable.0 as usize] = value;
@@ -261,14 +256,8 @@ impl Session {
                 };
                 Flow::Return(status.as_i64().unwrap_or(0) as i32)
             }
-            StepKind::Cursor(it) => {
-                self.note(step, Doing::Other);
-                return self.cursor_step(it, act, out, scope).map(|()| Flow::Next);
-            }
-            StepKind::Execute(it) => {
-                self.note(step, Doing::Execute);
-                let at_try = act.program.value.handler(at).is_some();
-                return self.execute(it, act, at_try, out, scope).map(|()| Flow::Next);
+            StepKind::SelectInto(_) | StepKind::Cursor(_) | StepKind::Execute(_) => {
+                return self.compound_step(at, step, act, out, scope).map(|()| Flow::Next);
             }
             _ => {
                 self.simple_step(step, act, out, scope)?;
@@ -278,6 +267,34 @@ impl Session {
         self.state.rows = 0;
         self.state.error = 0;
         Ok(flow)
+    }
+
+    /// A step that runs others, or several plans.
+    fn compound_step(
+        &mut self,
+        at: At,
+        step: &Step,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        match &step.kind {
+            StepKind::SelectInto(place) => {
+                self.note(step, Doing::Select);
+                self.select_into(*place, act, out, scope)?;
+                self.show_what_ran(*place, step, act, out, scope)
+            }
+            StepKind::Cursor(it) => {
+                self.note(step, Doing::Other);
+                self.cursor_step(it, act, out, scope)
+            }
+            StepKind::Execute(it) => {
+                self.note(step, Doing::Execute);
+                let at_try = act.program.value.handler(at).is_some();
+                self.execute(it, act, at_try, out, scope)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// FMTONLY: the columns of every query in the text, whatever its conditions are; nothing runs.
