@@ -1,19 +1,21 @@
-//! ALTER INDEX … REBUILD
+//! ALTER INDEX … REBUILD and DISABLE.
+//!
+//! An index that is disabled is neither read nor maintained; REBUILD makes it anew.
 
-use crate::context::{DdlContext, unsupported};
+use crate::context::{DdlContext, Place, unsupported};
+use crate::foreign_key;
 use crate::index_option::options;
 use crate::locate::{Located, locked_table, same_name};
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::Table;
+use catalog::view::{IndexKind, Table};
 use tsql::ast::{AlterIndex, AlterIndexAction};
 
 pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let line = s.table.span.line;
     let name = match s.action {
-        AlterIndexAction::Rebuild => None,
+        AlterIndexAction::Rebuild | AlterIndexAction::Disable => None,
         AlterIndexAction::Reorganize => Some("ALTER INDEX REORGANIZE"),
-        AlterIndexAction::Disable => Some("ALTER INDEX DISABLE"),
         AlterIndexAction::Set => Some("ALTER INDEX SET"),
         AlterIndexAction::Resume => Some("ALTER INDEX RESUME"),
         AlterIndexAction::Pause => Some("ALTER INDEX PAUSE"),
@@ -41,15 +43,41 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         }
     };
     let mut after = Table::clone(&table);
+    if matches!(s.action, AlterIndexAction::Disable) {
+        disable(&place, &table, &mut after, s.name.is_some().then_some(at))
+            .map_err(|e| e.at_line(line))?;
+        return rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]));
+    }
     if at == 0 {
         renew_all(&place, &mut after);
     } else {
         after.indexes[at].hobt = place.ids.hobt();
     }
+    let all = s.name.is_none();
+    let rebuilt = after.indexes.iter_mut().enumerate().filter(|(n, _)| all || *n == at);
+    rebuilt.for_each(|(_, index)| index.disabled = false);
     if kept.fill_factor != 0 {
         let all = s.name.is_none();
         let touched = after.indexes.iter_mut().enumerate().filter(|(n, _)| all || *n == at);
         touched.for_each(|(_, index)| index.fill_factor = kept.fill_factor);
     }
     rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
+}
+
+/// Disables one index, or all.
+fn disable(place: &Place, table: &Table, after: &mut Table, one: Option<usize>) -> SqlResult<()> {
+    for (n, index) in after.indexes.iter_mut().enumerate() {
+        if one.is_some_and(|at| at != n) || index.kind == IndexKind::Heap {
+            continue;
+        }
+        if index.kind == IndexKind::Clustered {
+            return Err(unsupported("ALTER INDEX DISABLE of a clustered index", 0));
+        }
+        if foreign_key::user_of_key(&place.view, table, index).is_some() {
+            let what = "ALTER INDEX DISABLE of a key that a FOREIGN KEY refers to";
+            return Err(unsupported(what, 0));
+        }
+        index.disabled = true;
+    }
+    Ok(())
 }

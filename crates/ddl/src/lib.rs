@@ -45,6 +45,7 @@ mod index_option;
 mod locate;
 mod module;
 mod rebuild;
+mod rename;
 mod schema;
 mod show_statistics;
 mod sort;
@@ -60,4 +61,5 @@ pub use databases::{
     Check, Databases, FileChange, FileSize, Growth, NewDatabase, NewFile, Waiting,
 };
 pub use declare::declare;
+pub use rename::rename;
 pub use statement::{DdlOutcome, Setting, execute, setting_of};

@@ -81,12 +81,12 @@ pub(crate) fn rebuild(
                 place.identities.inherit(before.base().hobt, after.base().hobt);
             }
         }
-        for index in after.indexes.iter().skip(1).filter(|i| !kept(i)) {
+        for index in after.indexes.iter().skip(1).filter(|i| !kept(i) && !i.disabled) {
             fill_index(cx, place, after, index)?;
         }
         for at in (0..known.indexes.len()).filter(|&n| !kept(&after.indexes[n])) {
             let index = &after.indexes[at];
-            if index.kind != IndexKind::Heap {
+            if index.kind != IndexKind::Heap && !index.disabled {
                 let found = of_index(cx, place, after, index, Sample::All)?;
                 known.indexes[at].gathered.distribution = found;
             }

@@ -113,9 +113,13 @@ impl Instance {
             messages: &mut messages,
             results: &mut results,
         };
-        let outcome = match call.into {
-            Some(into) => ddl::create_into(into, &mut cx).map(|()| DdlOutcome::Changed),
-            None => ddl::execute(call.statement, call.text, &mut cx),
+        let outcome = match (call.into, call.rename) {
+            (Some(into), _) => ddl::create_into(into, &mut cx).map(|()| DdlOutcome::Changed),
+            (None, Some(r)) => {
+                let renamed = ddl::rename(&r.name, &r.new_name, r.kind.as_deref(), &mut cx);
+                renamed.map(|()| DdlOutcome::Changed)
+            }
+            (None, None) => ddl::execute(call.statement, call.text, &mut cx),
         };
         let outcome = match outcome {
             Ok(outcome) => outcome,

@@ -169,6 +169,8 @@ pub struct DdlCall<'a> {
     pub statement: &'a ast::Statement,
     /// The table of a SELECT INTO: it alone is to be made.
     pub into: Option<&'a bind::IntoTable>,
+    /// A call of sp_rename: it alone is to be done.
+    pub rename: Option<&'a RenameCall>,
     /// The text that the statement's spans point into.
     pub text: &'a str,
     /// The session's transaction.
@@ -179,6 +181,17 @@ pub struct DdlCall<'a> {
     pub settings: &'a Settings,
     /// Values of the variables that the statement names (DBCC, CHECKPOINT take some).
     pub variables: &'a dyn Fn(&str) -> Option<Value>,
+}
+
+/// A call of sp_rename.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RenameCall {
+    /// The old name, qualified perhaps.
+    pub name: ast::ObjectName,
+    /// The new one, without qualifiers.
+    pub new_name: String,
+    /// OBJECT, COLUMN, INDEX …, as written.
+    pub kind: Option<String>,
 }
 
 /// A call of [`Host::declare_table`].

@@ -46,7 +46,7 @@ pub use bulk::BulkRows;
 pub use cached::{
     CachedStatement, Views, cached_statements, cached_text, plan_document, statement_at,
 };
-pub use host::{DdlAnswer, DdlCall, DeclareCall, Host, Rowset, needs_no_transaction};
+pub use host::{DdlAnswer, DdlCall, DeclareCall, Host, RenameCall, Rowset, needs_no_transaction};
 pub use plans::Program;
 pub use registry::{Input, Registry, SessionEntry, SessionRow};
 pub use request::{

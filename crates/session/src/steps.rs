@@ -287,6 +287,7 @@ impl Session {
             database: self.state.database,
             statement,
             into,
+            rename: None,
             text: &program.value.text,
             work: &mut self.work,
             temp: &mut self.state.temp,
@@ -316,6 +317,41 @@ impl Session {
         for message in &answer.messages {
             out.message(&message.clone().at_line(line));
         }
+        Ok(())
+    }
+
+    /// Does what sp_rename asks for.
+    pub(crate) fn rename(
+        &mut self,
+        rename: &crate::host::RenameCall,
+        out: &mut Output<'_>,
+    ) -> Result<(), Failure> {
+        let opaque = ast::StatementKind::Opaque(Box::new(ast::Opaque { name: "sp_rename".into() }));
+        let statement = ast::Statement { kind: opaque, span: ast::Span::default() };
+        self.begin_if_implicit();
+        let own = self.begin_statement();
+        if self.state.doomed {
+            return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());
+        }
+        let point = (!own).then(|| self.rollback_point());
+        let had = std::mem::replace(&mut self.open.definitions, true);
+        let result = self.host.ddl(DdlCall {
+            session: self.state.id(),
+            database: self.state.database,
+            statement: &statement,
+            into: None,
+            rename: Some(rename),
+            text: "",
+            work: &mut self.work,
+            temp: &mut self.state.temp,
+            settings: &self.state.settings,
+            variables: &|_| None,
+        });
+        if let Ok(answer) = &result {
+            self.open.definitions = had || answer.changed_definitions;
+        }
+        let answer = self.end_statement(own, result, point.as_ref())?;
+        answer.messages.iter().for_each(|message| out.message(message));
         Ok(())
     }
 

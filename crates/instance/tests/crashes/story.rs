@@ -184,6 +184,22 @@ fn create(table: &str, r: &mut Random) -> String {
     )
 }
 
+/// A column of a passing table gets another type: its rows are copied.
+fn altered_column(table: &str) -> String {
+    format!("ALTER TABLE dbo.{table} ALTER COLUMN n bigint NOT NULL")
+}
+
+/// A key of a passing table, and a column that refers to it.
+fn refers(table: &str) -> [String; 2] {
+    [
+        format!("ALTER TABLE dbo.{table} ADD CONSTRAINT UQ_{table} UNIQUE (k)"),
+        format!(
+            "ALTER TABLE dbo.{table} ADD r int NULL CONSTRAINT FK_{table} \
+             REFERENCES dbo.{table} (k) ON UPDATE NO ACTION, twice AS k * 2 PERSISTED"
+        ),
+    ]
+}
+
 /// An index of a shared table, or its end.
 fn index(number: i64, gone: bool) -> Step {
     let (table, columns) = match number % 3 {
@@ -221,6 +237,11 @@ pub(crate) fn define(p: &Promised, id: i64, value: i64, own: i64, r: &mut Random
             let (key, name) = ((Place::Table, number), format!("P{number}"));
             let mut steps = vec![step(create(&name, r), Effect::Done(key, Some(0)))];
             steps.push(step(passing_rows(&name, value, r), Effect::Done(key, Some(value))));
+            match r.below(4) {
+                0 => steps.push(step(altered_column(&name), Effect::Nothing)),
+                1 => steps.extend(refers(&name).map(|text| step(text, Effect::Nothing))),
+                _ => {}
+            }
             if r.below(2) == 0 {
                 let text = format!("CREATE INDEX IV ON dbo.{name} (v, k)");
                 steps.push(step(text, Effect::Nothing));

@@ -5,9 +5,11 @@ mod executesql;
 mod flush_log;
 mod helpindex;
 mod helptext;
+mod keys;
 mod prepare;
 mod recompile;
 mod refreshmodule;
+mod rename;
 mod session_context;
 mod tables;
 mod updatestats;
@@ -63,6 +65,9 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_datatype_info_90", datatype_info::run),
     ("sp_datatype_info_100", datatype_info::run),
     ("sp_helpindex", helpindex::run),
+    ("sp_pkeys", keys::primary),
+    ("sp_fkeys", keys::foreign),
+    ("sp_rename", rename::run),
     ("sp_helptext", helptext::run),
     ("sp_refreshview", refreshmodule::view),
     ("sp_refreshsqlmodule", refreshmodule::module),

@@ -1,0 +1,233 @@
+//! sp_rename: another name for a table, a column, an index, statistics or a constraint.
+//!
+//! Texts are not rewritten: a column that a check or a computed column reads keeps its name
+//! (15336).
+
+use crate::context::{DdlContext, Place, unsupported};
+use crate::locate::{Located, is_temporary, locked_table, name_taken, same_name};
+use crate::rebuild::{Content, rebuild};
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Object, SchemaId, Table};
+use std::fmt::Display;
+use tsql::ast::{Name, ObjectName};
+
+/// What is renamed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Renamed {
+    /// A table or a constraint.
+    Object,
+    /// `table.column`
+    Column,
+    /// `table.index`
+    Index,
+    /// `table.statistics`
+    Statistics,
+}
+
+impl Renamed {
+    fn word(self) -> &'static str {
+        match self {
+            Renamed::Object => "OBJECT",
+            Renamed::Column => "COLUMN",
+            Renamed::Index => "INDEX",
+            Renamed::Statistics => "STATISTICS",
+        }
+    }
+}
+
+/// A call of sp_rename.
+struct Rename<'a> {
+    name: &'a ObjectName,
+    new_name: Box<str>,
+    /// What is meant; not said for objects, and columns where there is no such object.
+    kind: Option<Renamed>,
+}
+
+/// Renames what bears a name. `kind` is sp_rename's @objtype.
+///
+/// # Errors
+/// 15225, 15248, 15249, 15335, 15336; locks, space, log.
+pub fn rename(
+    name: &ObjectName,
+    new_name: &str,
+    kind: Option<&str>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
+    let known = cx.deltas.len();
+    let kind = kind.map(kind_of).transpose()?;
+    let done = perform(&Rename { name, new_name: new_name.into(), kind }, cx);
+    if done.is_err() {
+        cx.deltas.truncate(known);
+    }
+    done
+}
+
+fn kind_of(written: &str) -> SqlResult<Renamed> {
+    Ok(match &*written.to_ascii_uppercase() {
+        "OBJECT" => Renamed::Object,
+        "COLUMN" => Renamed::Column,
+        "INDEX" => Renamed::Index,
+        "STATISTICS" => Renamed::Statistics,
+        kind @ ("DATABASE" | "USERDATATYPE") => {
+            return Err(unsupported(&format!("sp_rename of a {kind}"), 0));
+        }
+        _ => return Err(SqlError::new(messages::RENAME_TYPE, &[&written])),
+    })
+}
+
+fn perform(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    let done = match r.kind {
+        Some(Renamed::Object) => object(r, cx)?,
+        Some(kind) => part(r, kind, cx)?,
+        None => object(r, cx)? || (r.name.schema.is_some() && part(r, Renamed::Column, cx)?),
+    };
+    if done {
+        cx.messages.push(SqlError::new(messages::RENAME_CAUTION, &[]).at_line(1));
+        return Ok(());
+    }
+    let place = cx.place(None)?;
+    let kind = r.kind.map_or("(null)", Renamed::word);
+    match r.kind {
+        Some(Renamed::Column | Renamed::Index | Renamed::Statistics) => {
+            Err(SqlError::new(messages::RENAME_AMBIGUOUS, &[&kind]))
+        }
+        _ => {
+            let args: [&dyn Display; 3] = [r.name, &place.view.name(), &kind];
+            Err(SqlError::new(messages::RENAME_NOT_FOUND, &args))
+        }
+    }
+}
+
+fn in_use(new_name: &str, kind: &str) -> SqlError {
+    SqlError::new(messages::RENAME_IN_USE, &[&new_name, &kind])
+}
+
+/// A table, or a constraint of one.
+fn object(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
+    if is_temporary(r.name) {
+        return Err(unsupported("sp_rename of a temporary table", 0));
+    }
+    let place = cx.place(r.name.database.as_deref())?;
+    let schema = match &r.name.schema {
+        Some(s) => place.view.schema(s).map(|s| s.id),
+        None => Some(SchemaId::DBO),
+    };
+    let Some(schema) = schema else { return Ok(false) };
+    match place.view.find(schema, &r.name.object) {
+        Some(Object::Table(_)) => {}
+        Some(Object::Virtual(_)) | None => return constraint(r, &place, schema, cx),
+        Some(Object::Module(_)) => return Err(unsupported("sp_rename of a module", 0)),
+    }
+    let Some(Located { place, table }) = locked_table(cx, r.name)? else { return Ok(false) };
+    catalog::lock_name(cx.work, place.view.id(), table.schema_id, &table.name)?;
+    catalog::lock_name(cx.work, place.view.id(), table.schema_id, &r.new_name)?;
+    let place = cx.place(Some(place.view.name()))?;
+    let respelled = same_name(&place, &table.name, &r.new_name);
+    if !respelled && name_taken(&place, table.schema_id, &r.new_name) {
+        return Err(in_use(&r.new_name, "object"));
+    }
+    let mut after = Table::clone(&table);
+    after.name = r.new_name.clone();
+    rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))?;
+    Ok(true)
+}
+
+fn constraint(
+    r: &Rename<'_>,
+    place: &Place,
+    schema: SchemaId,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<bool> {
+    let has = |t: &Table| t.constraints().any(|c| same_name(place, c.name, &r.name.object));
+    let owner = place.view.objects().find_map(|o| match o {
+        Object::Table(t) if t.schema_id == schema && has(t) => Some(t.clone()),
+        _ => None,
+    });
+    let Some(owner) = owner else { return Ok(false) };
+    let text = |text: &str| Name { text: text.into(), ..r.name.object.clone() };
+    let name = ObjectName {
+        schema: Some(text(&owner.schema_name)),
+        object: text(&owner.name),
+        ..r.name.clone()
+    };
+    let Some(Located { place, table }) = locked_table(cx, &name)? else { return Ok(false) };
+    catalog::lock_name(cx.work, place.view.id(), schema, &r.new_name)?;
+    if name_taken(&place, schema, &r.new_name) {
+        return Err(in_use(&r.new_name, "object"));
+    }
+    let mut after = Table::clone(&table);
+    let is = |name: &str| same_name(&place, name, &r.name.object);
+    let indexes = after.indexes.iter_mut().filter(|i| i.constraint_id.is_some());
+    let checks = after.checks.iter_mut().map(|c| (&mut c.name, &mut c.system_named));
+    let foreign = after.foreign_keys.iter_mut().map(|k| (&mut k.name, &mut k.system_named));
+    let defaults = after.columns.iter_mut().filter_map(|c| c.default.as_mut());
+    let defaults = defaults.map(|d| (&mut d.name, &mut d.system_named));
+    let all = indexes.map(|i| (&mut i.name, &mut i.system_named));
+    for (name, system_named) in all.chain(checks).chain(foreign).chain(defaults) {
+        if is(name) {
+            *name = r.new_name.clone();
+            *system_named = false;
+        }
+    }
+    rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))?;
+    Ok(true)
+}
+
+/// A column, index or statistics: the last part of the name, behind its table.
+fn part(r: &Rename<'_>, kind: Renamed, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
+    let Some(object) = r.name.schema.clone() else { return Ok(false) };
+    let table = ObjectName {
+        server: None,
+        database: r.name.server.clone(),
+        schema: r.name.database.clone(),
+        object,
+        span: r.name.span,
+    };
+    if is_temporary(&table) {
+        return Err(unsupported("sp_rename of a part of a temporary table", 0));
+    }
+    let Some(Located { place, table }) = locked_table(cx, &table)? else { return Ok(false) };
+    let is = |name: &str| same_name(&place, name, &r.name.object);
+    let taken = |name: &str| same_name(&place, name, &r.new_name) && !is(name);
+    let mut after = Table::clone(&table);
+    match kind {
+        Renamed::Column => {
+            let Some(at) = table.columns.iter().position(|c| is(&c.name)) else { return Ok(false) };
+            if table.columns.iter().any(|c| taken(&c.name)) {
+                return Err(in_use(&r.new_name, "COLUMN"));
+            }
+            if is_read(cx, &place, &table, at) {
+                return Err(SqlError::new(messages::RENAME_DEPENDENT, &[r.name]));
+            }
+            after.columns[at].name = r.new_name.clone();
+        }
+        Renamed::Index | Renamed::Statistics | Renamed::Object => {
+            if table.all_statistics().iter().any(|s| taken(s.name)) {
+                return Err(in_use(&r.new_name, "INDEX"));
+            }
+            let index = after.indexes.iter_mut().find(|i| !i.name.is_empty() && is(&i.name));
+            let own = after.statistics.iter_mut().find(|s| is(&s.name));
+            match (kind, index, own) {
+                (Renamed::Index, Some(index), _) => index.name = r.new_name.clone(),
+                (Renamed::Statistics, _, Some(own)) => own.name = r.new_name.clone(),
+                _ => return Ok(false),
+            }
+        }
+    }
+    rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))?;
+    Ok(true)
+}
+
+/// Whether the text of a check or computed column names a column.
+fn is_read(cx: &DdlContext<'_>, place: &Place, table: &Table, at: usize) -> bool {
+    let mut without = table.clone();
+    without.columns.remove(at);
+    let quoted = cx.settings.quoted_identifier;
+    let expressions = cx.expressions;
+    let check = table
+        .checks
+        .iter()
+        .any(|c| expressions.check_condition(&place.view, &without, &c.text, quoted).is_err());
+    let mut computed = table.columns.iter().filter_map(|c| c.computed.as_ref());
+    check || computed.any(|c| expressions.computed_type(&place.view, &without, &c.text).is_err())
+}

@@ -1,0 +1,24 @@
+//! `sp_rename @objname, @newname [, @objtype]`
+
+use super::Call;
+use crate::failure::Failure;
+use crate::host::RenameCall;
+use crate::output::Output;
+use crate::session::Session;
+use base::{SqlError, messages};
+
+pub(crate) fn run(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let name = call.text("@objname", 0).unwrap_or_default();
+    let new_name = call.text("@newname", 1).unwrap_or_default();
+    let name = tsql::parse_object_name(&name)?;
+    if new_name.is_empty() || new_name.chars().count() > base::limits::IDENTIFIER_CHARS_MAX {
+        return Err(SqlError::new(messages::RENAME_NAME_INVALID, &[]).into());
+    }
+    let kind = call.text("@objtype", 2);
+    session.rename(&RenameCall { name, new_name, kind }, out)?;
+    Ok(0)
+}
