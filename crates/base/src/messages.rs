@@ -111,6 +111,7 @@ messages! {
     HINT_UNKNOWN = 321, 15, "\"{0}\" is not a recognized {1} option. If it is intended as a parameter to a table-valued function or to the CHANGETABLE function, ensure that your database compatibility mode is set to 90.";
     OUTPUT_INTO_REFERENCE = 332, 16, "The target table '{0}' of the OUTPUT INTO clause cannot be on either side of a (primary key, foreign key) relationship. Found reference constraint '{1}'.";
     OUTPUT_INTO_CHECK = 333, 16, "The target table '{0}' of the OUTPUT INTO clause cannot have any enabled check constraints or any enabled rules. Found check constraint or rule '{1}'.";
+    OUTPUT_WITH_TRIGGERS = 334, 16, "The target table '{0}' of the DML statement cannot have any enabled triggers if the statement contains an OUTPUT clause without INTO clause.";
     CTE_NEEDS_SEMICOLON = 336, 15, "Incorrect syntax near '{0}'. If this is intended to be a common table expression, you need to explicitly terminate the previous statement with a semi-colon.";
     IDENTITY_VALUE_DEFAULT = 339, 16, "DEFAULT or NULL are not allowed as explicit identity values.";
     OBJECT_TYPE_UNKNOWN = 343, 15, "Unknown object type '{0}' used in a CREATE, DROP, or ALTER statement.";
@@ -219,6 +220,7 @@ messages! {
     KEY_TOO_LONG_WARNING = 1945, 10, "Warning! The maximum key length for a {0} index is {1} bytes. The index '{2}' has maximum length of {3} bytes. For some combination of large values, the insert/update operation will fail.";
     KEY_TOO_LONG = 1946, 16, "Operation failed. The index entry of length {0} bytes for the index '{1}' exceeds the maximum length of {2} bytes for {3} indexes.";
     ALTER_WRONG_KIND = 2010, 16, "Cannot perform alter on '{0}' because it is an incompatible object type.";
+    TRIGGER_SCHEMA = 2103, 15, "Cannot alter trigger '{0}' because its schema is different from the schema of the target table or view.";
     DBCC_NO_TABLE = 2501, 16, "Cannot find a table or object with the name \"{0}\". Check the system catalog.";
     CHECKDB_ORDER = 2511, 16, "Table error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}). Keys out of order on page {5}, slots {6} and {7}.";
     CHECKDB_CHANGED = 2515, 16, "The page {0} has been modified, but is not marked as modified in the differential backup bitmap page {1}.";
@@ -254,6 +256,7 @@ messages! {
     RAISERROR_FORMAT = 2787, 16, "Invalid format specification: '{0}'.";
     EXECUTE_NOT_FOUND = 2812, 16, "Could not find stored procedure '{0}'.";
     DUPLICATE_IGNORED = 3604, 10, "Duplicate key was ignored.";
+    TRANSACTION_ENDED_IN_TRIGGER = 3609, 16, "The transaction ended in the trigger. The batch has been aborted.";
     STATISTICS_TIME = 3612, 10, "\n SQL Server Execution Times:\n   CPU time = {0} ms,  elapsed time = {1} ms.";
     STATISTICS_COMPILE = 3613, 10, "SQL Server parse and compile time: \n   CPU time = {0} ms, elapsed time = {1} ms.";
     STATISTICS_IO = 3615, 10, "Table '{0}'. Scan count {1}, logical reads {2}, physical reads {3}, page server reads 0, read-ahead reads {4}, page server read-ahead reads 0, lob logical reads {5}, lob physical reads {6}, lob page server reads 0, lob read-ahead reads {7}, lob page server read-ahead reads 0.";
@@ -392,6 +395,7 @@ messages! {
     PARAMETERIZED_NOT_SUPPLIED = 8178, 16, "The parameterized query '{0}' expects the parameter '{1}', which was not supplied.";
     PREPARED_HANDLE_UNKNOWN = 8179, 16, "Could not find prepared statement with handle {0}.";
     COMPUTED_NEEDS_PERSISTED = 8183, 16, "Only UNIQUE or PRIMARY KEY constraints can be created on computed columns, while CHECK, FOREIGN KEY, and NOT NULL constraints require that computed columns be persisted.";
+    OBJECT_INVALID = 8197, 16, "The object '{0}' does not exist or is invalid for this operation.";
     HINTS_NO_PLAN = 8622, 16, "Query processor could not produce a query plan because of the hints defined in this query. Resubmit the query without specifying any hints and without using SET FORCEPLAN.";
     QUERY_MEMORY_TIMEOUT = 8645, 17, "A timeout occurred while waiting for memory resources to execute the query in resource pool '{0}' ({1}). Rerun the query.";
     INDEX_ENTRY_MISSING = 8646, 21, "Unable to find index entry in index ID {0}, of table {1}, in database '{2}'. The indicated index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB or DBCC CHECKTABLE.";

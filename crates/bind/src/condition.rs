@@ -88,7 +88,7 @@ impl Binder<'_> {
             ConditionKind::Not(inner) => negated(self.condition(inner)?),
             ConditionKind::And(parts) => all_of(self.conditions(parts)?),
             ConditionKind::Or(parts) => any_of(self.conditions(parts)?),
-            ConditionKind::Updated(_) => return Err(unsupported("UPDATE()", c.span.line)),
+            ConditionKind::Updated(column) => return self.updated(column),
             ConditionKind::FullText { function, .. } => {
                 return Err(unsupported(function, c.span.line));
             }

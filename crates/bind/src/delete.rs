@@ -7,6 +7,7 @@ use crate::scope::{Clause, Scope};
 use crate::select::filtered;
 use crate::target::{TargetTable, set_target};
 use base::SqlResult;
+use catalog::view::Events;
 use plan::{Delete, EntryField, Logical, Statement, Target};
 use std::collections::BTreeSet;
 use tsql::ast;
@@ -56,6 +57,8 @@ impl Binder<'_> {
             EntryField::Column(c) => Some(c),
             EntryField::Uniquifier | EntryField::Rid => None,
         });
-        keys.chain(self.referenced_columns(deleted)).collect()
+        // A trigger may ask for any of them.
+        let all = if self.fires(deleted, Events::DELETE) { deleted.table.columns.len() } else { 0 };
+        keys.chain(self.referenced_columns(deleted)).chain(0..all).collect()
     }
 }

@@ -4,11 +4,11 @@ use crate::binder::{Binder, unsupported};
 use crate::constant::fold;
 use crate::convert::is_untyped_null;
 use base::{SqlError, SqlResult, messages};
-use builtins::{Aggregate, Function};
+use builtins::{Aggregate, Fact, Function};
 use catalog::view::{ModuleKind, Object};
-use plan::{CompareOp, Scalar, ScalarKind, ScalarType, UserCall, UserFunction};
+use plan::{CompareOp, Predicate, Scalar, ScalarKind, ScalarType, UserCall, UserFunction};
 use tsql::ast::{self, ExprKind};
-use types::{SqlType, Value};
+use types::{BinaryOp, SqlType, Value};
 
 impl Binder<'_> {
     /// A function call.
@@ -47,6 +47,11 @@ impl Binder<'_> {
             "COALESCE" => self.coalesce(call),
             "NULLIF" => self.nullif(call),
             "GROUPING" | "GROUPING_ID" => self.grouping_function(call),
+            "COLUMNS_UPDATED" if call.arguments.is_empty() => Ok(self.columns_updated()),
+            "TRIGGER_NESTLEVEL" if call.arguments.is_empty() => Ok(Scalar {
+                kind: ScalarKind::Global(Fact::TriggerNestLevel),
+                ty: self.plain(SqlType::Int, true),
+            }),
             _ => match builtins::lookup(&name.object) {
                 Some(function) => self.registered(function, &call.arguments),
                 None => Err(self.unknown_function(name)),
@@ -84,6 +89,30 @@ impl Binder<'_> {
         let null_on_null_input = module.options.null_on_null_input;
         let call = UserCall { function, name, null_on_null_input, args };
         Ok(Scalar { kind: ScalarKind::Call(Box::new(call)), ty })
+    }
+
+    fn columns_updated(&self) -> Scalar {
+        let ty = self.plain(SqlType::varbinary(128), true);
+        Scalar { kind: ScalarKind::Global(Fact::ColumnsUpdated), ty }
+    }
+
+    /// UPDATE(column) of a trigger: whether the statement gave the column a value.
+    pub(crate) fn updated(&mut self, column: &ast::Name) -> SqlResult<Predicate> {
+        let rows = self.environment.catalogs.table_variable("inserted");
+        let found = rows.and_then(|t| {
+            let at = t.column(column, self.collation)?;
+            Some(t.columns[at].column_id)
+        });
+        let id = found.ok_or_else(|| {
+            SqlError::new(messages::INVALID_COLUMN, &[column]).at_line(column.line)
+        })?;
+        let number = |n: i32| Scalar::constant(Value::Int(n), SqlType::Int);
+        let function = builtins::lookup("SUBSTRING").expect("SUBSTRING is in the registry");
+        let all = self.columns_updated();
+        let byte = self.call(function, vec![all, number((id - 1) / 8 + 1), number(1)])?;
+        let byte = self.implicit(byte, SqlType::Int)?;
+        let bit = self.binary(BinaryOp::BitAnd, byte, number(1 << ((id - 1) % 8)))?;
+        self.compare(CompareOp::NotEqual, bit, number(0))
     }
 
     fn unknown_function(&self, name: &ast::ObjectName) -> SqlError {

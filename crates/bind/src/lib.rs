@@ -22,6 +22,7 @@
 
 mod aggregate;
 mod binder;
+mod capture;
 mod collation;
 mod computed;
 mod condition;

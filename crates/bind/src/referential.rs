@@ -90,10 +90,16 @@ impl Binder<'_> {
             kept.insert(*old);
             kept.extend(*new);
         }
-        if kept.is_empty() {
+        let capture = self.capture(target, done, slots)?;
+        kept.extend(capture.iter().flat_map(|c| c.slots()));
+        if kept.is_empty() && capture.is_none() {
             return Ok(references);
         }
         let kept = Kept { id: self.new_changed(), slots: kept.into_iter().collect() };
+        if let Some(capture) = capture {
+            let changed = Logical::Changed { id: kept.id, columns: kept.slots.clone() };
+            references.follow_ups = self.capture_follow_ups(target, capture, &changed)?;
+        }
         for referrer in referrers {
             let changed = Logical::Changed { id: kept.id, columns: kept.slots.clone() };
             let id = self.follow_up(target, done, &referrer, changed)?;
@@ -346,7 +352,7 @@ fn joined(kind: JoinKind, left: Logical, right: Logical, on: Predicate) -> Logic
 }
 
 /// A slot as the column of a table that it holds.
-fn column_scalar(table: &Table, at: usize, slot: Slot) -> Scalar {
+pub(crate) fn column_scalar(table: &Table, at: usize, slot: Slot) -> Scalar {
     let c = &table.columns[at];
     let ty = ScalarType {
         sql_type: c.sql_type,

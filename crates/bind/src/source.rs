@@ -143,6 +143,15 @@ impl Binder<'_> {
         if t.system_time.is_some() {
             return Err(unsupported("FOR SYSTEM_TIME", line));
         }
+        let logical = ["inserted", "deleted"].iter().any(|n| self.same(n, &t.name.object));
+        if logical
+            && t.name.schema.is_none()
+            && self.modules.is_empty()
+            && let Some(rows) = self.environment.catalogs.table_variable(&t.name.object)
+        {
+            let (alias, hints) = (t.alias.as_ref(), &t.hints);
+            return self.read_table(rows, None, &t.name, alias, hints, Use::Read);
+        }
         if t.name.schema.is_none() && t.name.database.is_none() {
             let cte = self.ctes.iter().rposition(|c| self.same(&c.name, &t.name.object));
             if let Some(position) = cte {

@@ -47,6 +47,10 @@ pub enum Fact {
     MaxPrecision,
     MicrosoftVersion,
     NestLevel,
+    /// `TRIGGER_NESTLEVEL()`
+    TriggerNestLevel,
+    /// `COLUMNS_UPDATED()`
+    ColumnsUpdated,
     Options,
     OriginalLogin,
     PackReceived,

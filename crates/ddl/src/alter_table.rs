@@ -23,6 +23,10 @@ use types::encode_storage;
 
 pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let line = s.name.span.line;
+    if let AlterTableAction::Trigger { enable, names } = &s.action {
+        let names: Vec<&str> = names.iter().map(|n| &*n.text).collect();
+        return crate::trigger::switch_on(&s.name, &names, *enable, cx);
+    }
     let name = match &s.action {
         AlterTableAction::Add { .. }
         | AlterTableAction::AlterColumn(_)
@@ -30,7 +34,7 @@ pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlR
         | AlterTableAction::CheckConstraint { .. } => None,
         AlterTableAction::Rebuild { partition: None, options } if options.is_empty() => None,
         AlterTableAction::Rebuild { .. } => Some("ALTER TABLE REBUILD with options"),
-        AlterTableAction::Trigger { .. } => Some("ALTER TABLE ENABLE TRIGGER"),
+        AlterTableAction::Trigger { .. } => None,
         AlterTableAction::Switch { .. } => Some("ALTER TABLE SWITCH"),
         AlterTableAction::Set(settings) if settings.iter().all(says_what_is) => None,
         AlterTableAction::Set(_) => Some("ALTER TABLE SET beyond LOCK_ESCALATION = TABLE"),

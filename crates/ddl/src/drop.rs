@@ -189,6 +189,7 @@ fn drop_table(
         let e = SqlError::new(messages::DROP_REFERENCED, &[name]);
         return Err(e.at_line(name.span.line));
     }
+    crate::trigger::drop_all(table.object_id, place, cx)?;
     for index in &table.indexes {
         drop_hobt(cx, place, index)?;
     }

@@ -51,6 +51,7 @@ mod show_statistics;
 mod sort;
 mod statement;
 mod statistics;
+mod trigger;
 mod truncate;
 mod type_name;
 mod view;

@@ -3,7 +3,7 @@
 use crate::context::DdlContext;
 use crate::{
     admin, alter_database, alter_index, alter_table, create_database, create_index, create_table,
-    drop, function, module, schema, statistics, truncate, view,
+    drop, function, module, schema, statistics, trigger, truncate, view,
 };
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{DropKind, Statement, StatementKind};
@@ -44,6 +44,8 @@ pub fn setting_of(kind: &StatementKind) -> Option<Setting> {
         | StatementKind::UpdateStatistics(_)
         | StatementKind::Procedure(_)
         | StatementKind::View(_)
+        | StatementKind::Trigger(_)
+        | StatementKind::SwitchTrigger(_)
         | StatementKind::Function(_)
         | StatementKind::Drop(_) => Some(Setting::Transaction),
         kind if unsupported_name(kind).is_some() => Some(Setting::Alone),
@@ -57,8 +59,6 @@ fn unsupported_name(kind: &StatementKind) -> Option<&str> {
         StatementKind::CreatePartitionFunction(_) => "CREATE PARTITION FUNCTION",
         StatementKind::AlterPartitionFunction(_) => "ALTER PARTITION FUNCTION",
         StatementKind::CreatePartitionScheme(_) => "CREATE PARTITION SCHEME",
-        StatementKind::Trigger(_) => "CREATE TRIGGER",
-        StatementKind::SwitchTrigger(_) => "ENABLE TRIGGER",
         StatementKind::CreateType(_) => "CREATE TYPE",
         StatementKind::Sequence(_) => "CREATE SEQUENCE",
         StatementKind::CreateSynonym(_) => "CREATE SYNONYM",
@@ -120,6 +120,8 @@ fn change(
         StatementKind::CreateStatistics(s) => statistics::create(s, cx),
         StatementKind::UpdateStatistics(s) => statistics::update(s, cx),
         StatementKind::Procedure(s) => module::procedure(s, statement.span.of(text), cx),
+        StatementKind::Trigger(s) => trigger::define(s, statement.span.of(text), cx),
+        StatementKind::SwitchTrigger(s) => trigger::switch(s, cx),
         StatementKind::View(s) => view::define(s, statement.span.of(text), cx),
         StatementKind::Function(s) => function::define(s, statement.span.of(text), cx),
         StatementKind::Drop(s) => drop::drop(s, cx),

@@ -53,7 +53,7 @@ pub use physical::{
     Seek, SeekRange, Source, Top, VirtualScan,
 };
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
-pub use program::{
+pub use program::{CAPTURES, Fired,
     GrantHints, Header, LogicalPlan, PhysicalPlan, Plan, Query, Reference, ResultColumn,
     SelectAssign, Statement, Subquery,
 };

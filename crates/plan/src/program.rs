@@ -58,6 +58,28 @@ pub struct Header {
     pub grant: GrantHints,
     /// It calls functions of the user.
     pub calls: bool,
+    /// What fires triggers: the statement's own target first, then those of its cascades.
+    pub fires: Vec<Fired>,
+}
+
+/// The number of the first table variable that captures rows for triggers.
+pub const CAPTURES: u16 = 0xFF00;
+
+/// A change that fires triggers, and where its rows are captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fired {
+    /// The table's database.
+    pub database: DatabaseId,
+    /// The table.
+    pub object: ObjectId,
+    /// INSERT 1, UPDATE 2, DELETE 4.
+    pub event: u8,
+    /// The table variable of new rows.
+    pub inserted: Option<u16>,
+    /// The table variable of old rows.
+    pub deleted: Option<u16>,
+    /// A bit for each column id that is given a value.
+    pub columns: Vec<u8>,
 }
 
 /// OPTION (MIN_GRANT_PERCENT, MAX_GRANT_PERCENT): of what a statement may be granted at most.

@@ -39,6 +39,8 @@ pub(crate) struct Activation {
     pub(crate) ready: Vec<Option<Box<Ready>>>,
     /// Of table variables, by number, as far as they were touched.
     pub(crate) tables: Vec<Option<Arc<Made>>>,
+    /// Rows captured for triggers, while a statement that fires them runs.
+    pub(crate) captures: Vec<Option<Arc<Made>>>,
 }
 
 /// Idle activations, the last used last.
@@ -62,6 +64,7 @@ impl Activations {
                     variables: vec![Value::Null; program.value.variables.len()],
                     ready: std::iter::repeat_with(|| None).take(places).collect(),
                     tables: Vec::new(),
+                    captures: Vec::new(),
                 }
             }
         }

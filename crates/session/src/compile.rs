@@ -8,6 +8,7 @@ use crate::plans::{
 };
 use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
+use catalog::view::Table;
 use plan::VariableId;
 use plancache::PlanCell;
 use std::sync::Arc;
@@ -40,9 +41,9 @@ pub(crate) enum Returns {
 }
 
 /// See [`Unit::tables`].
-pub(crate) struct GivenTable {
-    pub(crate) name: ast::Name,
-    pub(crate) definition: ast::TableDefinition,
+pub(crate) enum GivenTable {
+    Declared(ast::Name, ast::TableDefinition),
+    Made(Arc<Table>),
 }
 
 /// A WHILE that is being compiled.
@@ -119,7 +120,7 @@ pub(crate) fn compile(
         compiler.parameter(parameter);
     }
     for table in unit.tables {
-        compiler.declare_table(&table.name, &table.definition);
+        compiler.given_table(table);
     }
     compiler.statements(unit.statements);
     compiler.resolve_gotos();
@@ -202,6 +203,18 @@ impl Compiler<'_, '_> {
                 });
             }
             Err(e) => self.errors.push(e.at_line(name.line)),
+        }
+    }
+
+    fn given_table(&mut self, table: GivenTable) {
+        match table {
+            GivenTable::Declared(name, definition) => self.declare_table(&name, &definition),
+            GivenTable::Made(table) => {
+                let holds = Holds::Table(self.program.tables.len() as u16);
+                let name = table.name.clone();
+                self.program.tables.push(table);
+                self.program.variables.push(ProgramVariable { name, sql_type: SqlType::Int, holds });
+            }
         }
     }
 

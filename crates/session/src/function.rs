@@ -177,7 +177,7 @@ impl FunctionCaller<'_> {
             settings: &self.state.settings,
             text: (&*module.text).into(),
         };
-        let made = module_program(&mut declarer, &module, false);
+        let made = module_program(&mut declarer, &module, false, &[]);
         let entry = made.map_err(|errors| {
             let first = errors.into_iter().next();
             let first = first.unwrap_or_else(|| SqlError::new(messages::INTERNAL, &[&"no error"]));
@@ -358,7 +358,7 @@ impl FunctionCaller<'_> {
             self.made(act, number, lent)?;
         }
         let host = &*self.state.host;
-        let tables = PrivateTables { host, made: &act.tables };
+        let tables = PrivateTables { host, made: &act.tables, captures: &[] };
         let private = !numbers.is_empty();
         let own = writes && lent.private.as_deref().is_some_and(|p| !p.is_active());
         if let Some(work) = lent.private.as_deref_mut().filter(|_| own) {

@@ -41,6 +41,7 @@ mod table_variable;
 mod temp;
 mod text_size;
 mod transact;
+mod trigger;
 
 pub use bulk::BulkRows;
 pub use cached::{

@@ -90,6 +90,9 @@ impl Session {
                 };
                 return Ok(self.with_context(act, place, run)?);
             }
+            if !ready.plan.header.fires.is_empty() {
+                return self.run_firing(act, place, out);
+            }
             return self.within_transaction(act, place, |e, c| e.run(c, &mut NoRows));
         }
         out.columns(&ready.columns)?;
@@ -120,7 +123,7 @@ impl Session {
         let host = &*self.host;
         let ready = act.ready[place].as_mut().expect("made ready by the caller");
         let private = !ready.private.is_empty();
-        let tables = PrivateTables { host, made: &act.tables };
+        let tables = PrivateTables { host, made: &act.tables, captures: &act.captures };
         let caller = FunctionCaller {
             state: &self.state,
             functions: &self.functions,
@@ -150,6 +153,31 @@ impl Session {
         place: PlaceId,
         run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
     ) -> Result<T, Failure> {
+        let own = self.begin_change(act, place)?;
+        let ready = act.ready[place].as_ref().expect("made ready by the caller");
+        let changes = ready.plan.writes_shared();
+        let point = (changes && !own).then(|| self.rollback_point());
+        let part = match self.begin_private(act, place) {
+            Ok(part) => part,
+            Err(failure) => {
+                self.end_statement(own, Ok(()), None)?;
+                return Err(failure);
+            }
+        };
+        let result = self.with_context(act, place, run);
+        self.drop_returned();
+        let result = self.end_statement(own, result, point.as_ref());
+        self.end_private(&part, result.is_ok())?;
+        result
+    }
+
+    /// Begins a statement's transaction, unless one is open, and takes its schema locks. Whether it
+    /// began it.
+    pub(crate) fn begin_change(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+    ) -> Result<bool, Failure> {
         self.begin_if_implicit();
         let own = self.begin_statement();
         if let Err(e) = self.hold_schema(act, place) {
@@ -165,19 +193,7 @@ impl Session {
             self.work.locks().release_short(self.work.owner());
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]).into());
         }
-        let point = (changes && !own).then(|| self.rollback_point());
-        let part = match self.begin_private(act, place) {
-            Ok(part) => part,
-            Err(failure) => {
-                self.end_statement(own, Ok(()), None)?;
-                return Err(failure);
-            }
-        };
-        let result = self.with_context(act, place, run);
-        self.drop_returned();
-        let result = self.end_statement(own, result, point.as_ref());
-        self.end_private(&part, result.is_ok())?;
-        result
+        Ok(own)
     }
 
     /// Ends a statement's own transaction, or undoes it alone within the user's.

@@ -210,6 +210,11 @@ pub(crate) enum ArgumentValue {
 }
 
 impl Program {
+    /// Whether it begins with `inserted` and `deleted`.
+    pub(crate) fn is_trigger(&self) -> bool {
+        self.tables.first().is_some_and(|t| &*t.name == "inserted")
+    }
+
     /// Bytes it takes without its plans, roughly: trees take several times their text.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len() * 8

@@ -6,7 +6,7 @@ use crate::plans::{PlaceId, Program, Source, Visible, plan_bytes};
 use crate::session::Session;
 use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SqlError, messages};
-use catalog::view::Module;
+use catalog::view::{Module, Table};
 use plancache::{Entry, Key, Kind, New};
 use std::sync::Arc;
 use tsql::ast::{FunctionBody, StatementKind};
@@ -85,11 +85,11 @@ impl Session {
         module: &Module,
         recompile: bool,
     ) -> Result<Arc<Entry<Program>>, Errors> {
-        module_program(&mut self.declarer(database, &(&*module.text).into()), module, recompile)
+        module_program(&mut self.declarer(database, &(&*module.text).into()), module, recompile, &[])
     }
 
     /// Who makes definitions for text of a database.
-    fn declarer(&mut self, database: DatabaseId, text: &Arc<str>) -> Declarer<'_> {
+    pub(crate) fn declarer(&mut self, database: DatabaseId, text: &Arc<str>) -> Declarer<'_> {
         Declarer {
             host: Arc::clone(&self.host),
             session: self.state.id(),
@@ -161,19 +161,22 @@ fn keep_program(host: &dyn Host, key: &Key<'_>, program: Program) -> Arc<Entry<P
     }
 }
 
-/// The program of a procedure or function. `declarer` is of its database and text.
+/// The program of a procedure, function or trigger; `given` are the tables that it begins with.
+/// `declarer` is of its database and text.
 pub(crate) fn module_program(
     declarer: &mut Declarer<'_>,
     module: &Module,
     recompile: bool,
+    given: &[Arc<Table>],
 ) -> Result<Arc<Entry<Program>>, Errors> {
+    let shape = shape_of(given);
     let host = Arc::clone(&declarer.host);
     let key = Key {
         kind: Kind::Procedure,
         database: declarer.database,
         object: module.object_id,
         options: declarer.settings.plan_key_of_module(module.quoted_identifier),
-        parameters: "",
+        parameters: &shape,
         text: &module.text,
     };
     if !recompile && let Some(entry) = host.programs().find(&key) {
@@ -197,11 +200,21 @@ pub(crate) fn module_program(
         statements: Vec::new(),
         recompile: recompile || module.options.recompile,
         returns: Returns::Nothing,
-        tables: Vec::new(),
+        tables: given.iter().map(|t| GivenTable::Made(Arc::clone(t))).collect(),
     };
     fill(&mut unit, statement.kind, module)?;
     let program = compile(unit, declarer)?;
     Ok(keep_program(&*host, &key, program))
+}
+
+/// A trigger's program is for its table as it is now: columns of the rows that it is given.
+fn shape_of(given: &[Arc<Table>]) -> String {
+    use std::fmt::Write as _;
+    let mut shape = String::new();
+    for c in given.iter().take(1).flat_map(|t| &t.columns) {
+        let _ = write!(shape, "{} {} {} {:?},", c.column_id, c.name, c.sql_type, c.collation);
+    }
+    shape
 }
 
 /// What a module's statement says of its program.
@@ -221,12 +234,13 @@ fn fill(unit: &mut Unit<'_>, statement: StatementKind, module: &Module) -> Resul
                     unit.statements = body;
                 }
                 FunctionBody::Table { variable, definition, body } => {
-                    unit.tables.push(GivenTable { name: variable, definition });
+                    unit.tables.push(GivenTable::Declared(variable, definition));
                     unit.statements = body;
                 }
                 FunctionBody::Inline { .. } => return Err(no_program(module)),
             }
         }
+        StatementKind::Trigger(it) => unit.statements = it.body,
         _ => return Err(no_program(module)),
     }
     Ok(())

@@ -412,6 +412,10 @@ impl Session {
             let quoted = act.program.value.quoted_identifier;
             self.state.settings.set(Switches::QUOTED_IDENTIFIER, quoted);
         }
+        if act.program.value.is_trigger() {
+            // A trigger that fails takes the statement's transaction with it.
+            self.state.settings.set(Switches::XACT_ABORT, true);
+        }
         let (meter, before) = (self.meter(), self.request_run);
         let result = self.run_program(act, out, scope);
         if result.is_ok() {

@@ -6,6 +6,7 @@ use crate::plans::Visible;
 use crate::registry::SessionEntry;
 use crate::settings::{Settings, Switches};
 use crate::temp::TempTables;
+use crate::trigger::Firing;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
 use builtins::{Fact, Question, Rand, SessionFacts};
 use catalog::view::{Catalogs, DatabaseView, Object, Table};
@@ -30,6 +31,8 @@ pub(crate) struct State {
     /// `@@TRANCOUNT`
     pub(crate) tran_count: u32,
     pub(crate) doomed: bool,
+    /// Of the trigger that runs.
+    pub(crate) firing: Firing,
     /// `@@NESTLEVEL`
     pub(crate) nest_level: u32,
     /// `@@PROCID`
@@ -79,6 +82,7 @@ impl State {
             rows: 0,
             tran_count: 0,
             doomed: false,
+            firing: Firing::default(),
             nest_level: 0,
             object: ObjectId(0),
             caught: Vec::new(),
@@ -180,6 +184,11 @@ impl SessionFacts for State {
                 (_, false) => 1,
             }),
             Fact::NestLevel => Value::Int(self.nest_level as i32),
+            Fact::TriggerNestLevel => Value::Int(self.firing.level as i32),
+            Fact::ColumnsUpdated => match self.firing.level {
+                0 => Value::Null,
+                _ => Value::varbinary(&self.firing.columns),
+            },
             Fact::ProcId => Value::Int(self.object.0),
             Fact::Spid => Value::SmallInt(self.id().0),
             Fact::ScopeIdentity => identity(self.scope_identity),

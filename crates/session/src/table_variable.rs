@@ -20,7 +20,7 @@ use access::{Hobt, Hobts, TableSource};
 use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::Table;
 use exec::IdentitySource;
-use plan::{IdentityColumn, PhysicalPlan};
+use plan::{CAPTURES, IdentityColumn, PhysicalPlan};
 use std::sync::Arc;
 use tsql::ast;
 use types::Value;
@@ -38,11 +38,17 @@ pub(crate) struct Made {
 pub(crate) struct PrivateTables<'a> {
     pub(crate) host: &'a dyn Host,
     pub(crate) made: &'a [Option<Arc<Made>>],
+    /// Rows captured for triggers.
+    pub(crate) captures: &'a [Option<Arc<Made>>],
 }
 
 impl PrivateTables<'_> {
     fn of(&self, number: u16) -> SqlResult<&Made> {
-        let made = self.made.get(usize::from(number)).and_then(Option::as_deref);
+        let made = match number.checked_sub(CAPTURES) {
+            Some(n) => self.captures.get(usize::from(n)),
+            None => self.made.get(usize::from(number)),
+        };
+        let made = made.and_then(Option::as_deref);
         let what = "a table variable was not made";
         made.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&what]))
     }
@@ -120,6 +126,11 @@ pub(crate) fn make_table(
         let what = "a table variable has no definition";
         return Err(SqlError::new(messages::INTERNAL, &[&what]));
     };
+    make_of(host, private, definition)
+}
+
+/// A table by a definition.
+fn make_of(host: &dyn Host, private: &mut Work, definition: &Table) -> SqlResult<Arc<Made>> {
     let table = host.make_table(private, definition)?;
     let mut hobts = Vec::with_capacity(table.indexes.len());
     for index in &table.indexes {
@@ -161,9 +172,14 @@ impl Session {
         }
         let plan = Arc::clone(&ready.plan);
         for number in touched(&plan) {
-            self.make_table(act, number)?;
+            match number.checked_sub(CAPTURES) {
+                Some(n) => self.make_capture(act, &plan, number, usize::from(n))?,
+                None => {
+                    self.make_table(act, number)?;
+                }
+            }
         }
-        if !plan.writes_private() {
+        if !plan.writes_private() && plan.header.fires.is_empty() {
             return Ok(PrivatePart::Reads);
         }
         let work = self.private_work();
@@ -212,6 +228,38 @@ impl Session {
         act.tables.resize(program.value.tables.len(), None);
         act.tables[at] = Some(Arc::clone(&made));
         Ok(made)
+    }
+
+    /// A table for rows that a trigger will see.
+    fn make_capture(
+        &mut self,
+        act: &mut Activation,
+        plan: &PhysicalPlan,
+        number: u16,
+        at: usize,
+    ) -> Result<(), Failure> {
+        let definition = self.state.capture_of(&plan.header.fires, number);
+        let what = "a table of captured rows has no definition";
+        let missing = || SqlError::new(messages::INTERNAL, &[&what]);
+        let definition = definition.ok_or_else(missing)?;
+        let host = Arc::clone(&self.host);
+        let made = self.in_private(|work| make_of(&*host, work, &definition))?;
+        if act.captures.len() <= at {
+            act.captures.resize(at + 1, None);
+        }
+        act.captures[at] = Some(made);
+        Ok(())
+    }
+
+    /// Drops tables of the private unit of work.
+    pub(crate) fn drop_private(&mut self, tables: &[Arc<Table>]) {
+        if tables.is_empty() {
+            return;
+        }
+        let host = Arc::clone(&self.host);
+        if let Err(e) = self.in_private(|work| host.drop_temp_tables(work, tables)) {
+            self.host.log(&format!("tables of captured rows were not dropped: {e}"));
+        }
     }
 
     /// Something done at once, in the private unit of work.

@@ -87,6 +87,12 @@ impl Session {
         true
     }
 
+    /// The statement's own transaction is one that its triggers may end.
+    pub(crate) fn enter_own_transaction(&mut self) {
+        self.state.tran_count = 1;
+        self.note_transaction();
+    }
+
     /// Commits whatever is open.
     pub(crate) fn commit_work(&mut self, mode: CommitMode) -> SqlResult<()> {
         if self.open.definitions {

@@ -10,6 +10,7 @@
 //!  3. What the physical columns of a hobt are, and in which order, is said by
 //!     [`Table::hobt_layout`] and nowhere else: rowstore's layouts, plans and verifiers ask it.
 
+mod captured;
 mod database;
 mod foreign_key;
 mod layout;
@@ -18,6 +19,7 @@ mod module;
 mod table;
 mod virtual_table;
 
+pub use captured::captured_rows;
 pub use database::{DatabaseView, Object, Schema, SchemaId};
 pub(crate) use foreign_key::Wording;
 pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
