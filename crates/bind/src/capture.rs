@@ -4,10 +4,10 @@
 //! changed row into table variables that the plan numbers from [`CAPTURES`]; the session fires the
 //! triggers when the statement has changed all rows (`plan::Fired`).
 
-use crate::binder::Binder;
+use crate::binder::{Binder, unsupported_statement};
 use crate::referential::{Done, RowSlots, column_scalar};
 use crate::target::TargetTable;
-use base::SqlResult;
+use base::{SqlError, SqlResult, messages};
 use catalog::view::{Events, Object, Table, captured_rows};
 use plan::{
     CAPTURES, ColumnSource, Fired, FollowUp, FollowUpId, Insert, InsertColumn, LockHints, Logical,
@@ -49,6 +49,28 @@ impl Binder<'_> {
             && triggers.any(|m| {
                 m.trigger.as_ref().is_some_and(|t| t.events.has(event) && !t.disabled)
             })
+    }
+
+    /// What may not stand beside triggers: rows of OUTPUT that go to the client (334).
+    pub(crate) fn beside_triggers(&self, statement: &Statement<Logical>) -> SqlResult<()> {
+        if self.header.fires.is_empty() {
+            return Ok(());
+        }
+        let output = match statement {
+            Statement::Insert(s) => &s.output,
+            Statement::Update(s) => &s.output,
+            Statement::Delete(s) => &s.output,
+            Statement::Merge(_) => {
+                return Err(unsupported_statement("MERGE of a table with triggers"));
+            }
+            _ => return Ok(()),
+        };
+        match (output.as_ref().is_some_and(|o| o.sent.is_some()), statement.target()) {
+            (true, Some(target)) => {
+                Err(SqlError::new(messages::OUTPUT_WITH_TRIGGERS, &[&target.table_name]))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What a change captures of its rows, if anything; notes in the plan what it fires.

@@ -76,7 +76,10 @@ pub fn bind_statement(
     statement: &ast::Statement,
 ) -> SqlResult<Bound> {
     let mut binder = Binder::new(environment);
-    let bound = binder.statement(&statement.kind).and_then(|s| binder.finish(s));
+    let bound = binder.statement(&statement.kind).and_then(|s| {
+        binder.beside_triggers(&s)?;
+        binder.finish(s)
+    });
     bound.map_err(|e| e.at_line(statement.span.line))
 }
 

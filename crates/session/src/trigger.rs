@@ -102,8 +102,10 @@ impl Session {
             self.state.scope_identity = outcome.identity;
             self.state.last_identity = outcome.identity;
         }
-        for (n, fired) in plan.header.fires.iter().enumerate() {
-            if n > 0 && !self.has_captured(act, fired)? {
+        for fired in &plan.header.fires {
+            // A cascade that has changed nothing fires nothing; a statement always does.
+            let named = plan.statement.target().is_some_and(|t| t.object == fired.object);
+            if !named && !self.has_captured(act, fired)? {
                 continue;
             }
             for module in self.triggers_of(fired) {
