@@ -229,7 +229,12 @@ impl Session {
         let flow = match &step.kind {
             StepKind::Run(place) => {
                 self.note(step, doing_of(act, *place));
-                self.run_step(*place, act, out, scope)?;
+                // Triggers run within it: an error of theirs is this program's to catch.
+                let within_try = u32::from(act.program.value.handler(at).is_some());
+                self.tries += within_try;
+                let ran = self.run_step(*place, act, out, scope);
+                self.tries -= within_try;
+                ran?;
                 return self.show_what_ran(*place, step, act, out, scope).map(|()| Flow::Next);
             }
             StepKind::Assign { variable, place } => {
