@@ -46,9 +46,8 @@ impl Binder<'_> {
         let table = &target.table;
         let mut triggers = target.database.triggers_of(table.object_id);
         !table.is_temp
-            && triggers.any(|m| {
-                m.trigger.as_ref().is_some_and(|t| t.events.has(event) && !t.disabled)
-            })
+            && triggers
+                .any(|m| m.trigger.as_ref().is_some_and(|t| t.events.has(event) && !t.disabled))
     }
 
     /// What may not stand beside triggers: rows of OUTPUT that go to the client (334).

@@ -113,9 +113,7 @@ fn parent_of(target: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<Parent> 
         return invalid();
     }
     match locked_object(cx, target)? {
-        Some((_, Object::Table(t))) => {
-            Ok(Parent { object: t.object_id, schema: t.schema_id })
-        }
+        Some((_, Object::Table(t))) => Ok(Parent { object: t.object_id, schema: t.schema_id }),
         Some(_) | None => invalid(),
     }
 }

@@ -53,9 +53,9 @@ pub use physical::{
     Seek, SeekRange, Source, Top, VirtualScan,
 };
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
-pub use program::{CAPTURES, Fired,
-    GrantHints, Header, LogicalPlan, PhysicalPlan, Plan, Query, Reference, ResultColumn,
-    SelectAssign, Statement, Subquery,
+pub use program::{
+    CAPTURES, Fired, GrantHints, Header, LogicalPlan, PhysicalPlan, Plan, Query, Reference,
+    ResultColumn, SelectAssign, Statement, Subquery,
 };
 pub use recursion::Recursion;
 pub use referential::{

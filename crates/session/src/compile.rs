@@ -213,7 +213,11 @@ impl Compiler<'_, '_> {
                 let holds = Holds::Table(self.program.tables.len() as u16);
                 let name = table.name.clone();
                 self.program.tables.push(table);
-                self.program.variables.push(ProgramVariable { name, sql_type: SqlType::Int, holds });
+                self.program.variables.push(ProgramVariable {
+                    name,
+                    sql_type: SqlType::Int,
+                    holds,
+                });
             }
         }
     }

@@ -85,7 +85,12 @@ impl Session {
         module: &Module,
         recompile: bool,
     ) -> Result<Arc<Entry<Program>>, Errors> {
-        module_program(&mut self.declarer(database, &(&*module.text).into()), module, recompile, &[])
+        module_program(
+            &mut self.declarer(database, &(&*module.text).into()),
+            module,
+            recompile,
+            &[],
+        )
     }
 
     /// Who makes definitions for text of a database.

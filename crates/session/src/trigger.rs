@@ -76,7 +76,11 @@ impl Session {
     }
 
     /// The change itself, with its rows captured.
-    fn change_captured(&mut self, act: &mut Activation, place: PlaceId) -> Result<Outcome, Failure> {
+    fn change_captured(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+    ) -> Result<Outcome, Failure> {
         let part: PrivatePart = self.begin_private(act, place)?;
         let result = self.with_context(act, place, |e, c| e.run(c, &mut NoRows));
         self.drop_returned();
@@ -155,9 +159,8 @@ impl Session {
     ) -> Result<(), Failure> {
         let Some(view) = self.state.view(fired.database) else { return Ok(()) };
         let columns = columns_of(&view, fired.object);
-        let tables = [("inserted", 0), ("deleted", 1)].map(|(name, number)| {
-            Arc::new(captured_rows(&columns, name, number))
-        });
+        let tables = [("inserted", 0), ("deleted", 1)]
+            .map(|(name, number)| Arc::new(captured_rows(&columns, name, number)));
         let text = (&*module.text).into();
         let mut declarer = self.declarer(fired.database, &text);
         let entry = match module_program(&mut declarer, module, false, &tables) {
@@ -165,10 +168,8 @@ impl Session {
             Err(errors) => return Err(self.tell_all(errors, DoneScope::InProcedure, out)),
         };
         let mut inner = self.idle.take(&entry);
-        inner.tables = vec![
-            captured(act, fired.inserted).cloned(),
-            captured(act, fired.deleted).cloned(),
-        ];
+        inner.tables =
+            vec![captured(act, fired.inserted).cloned(), captured(act, fired.deleted).cloned()];
         inner.tables.resize(entry.value.tables.len(), None);
         let level = self.state.firing.level + 1;
         let firing = Firing { level, columns: fired.columns.clone() };

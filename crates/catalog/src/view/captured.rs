@@ -7,11 +7,7 @@ use base::{DatabaseId, HobtId, IndexId, ObjectId};
 const TEMPDB: DatabaseId = DatabaseId(2);
 
 /// A table variable of a table's or view's columns, without anything that restricts its rows.
-pub fn captured_rows(
-    columns: &[Column],
-    name: &str,
-    number: u16,
-) -> Table {
+pub fn captured_rows(columns: &[Column], name: &str, number: u16) -> Table {
     let column = |(n, c): (usize, &Column)| Column {
         nullable: true,
         identity: None,
