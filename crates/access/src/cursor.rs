@@ -2,7 +2,7 @@
 
 use crate::LockPlan;
 use base::{PageId, SqlResult};
-use page::Field;
+use page::{Field, RowView};
 use work::{PageReads, Work};
 
 /// One end of a range: values for the first key columns.
@@ -114,6 +114,12 @@ pub trait RowCursor: Send {
     /// # Errors
     /// A damaged record (824).
     fn field(&self, column: usize) -> SqlResult<Field<'_>>;
+
+    /// The record of the row it stands on, for whoever reads several columns; where there is none,
+    /// or a column is off the row, `field` answers.
+    fn view(&self) -> Option<RowView<'_>> {
+        None
+    }
 
     /// Where the row is: for changing it again without a search.
     fn hint(&self) -> Option<PageHint>;

@@ -18,7 +18,7 @@ mod spill;
 pub use bulk::{BulkLoad, Loader};
 pub use cursor::{KeyBound, PageHint, RowCursor, ScanRange, SourceSize, TableReads, TableSource};
 pub use locks::{Granule, Isolation, LockPlan, Strength};
-pub use page::Field;
+pub use page::{Field, RowView};
 pub use resolve::{Hobt, Hobts};
 pub use sink::{Inserted, RowKey, TableSink, WriteError};
 pub use spill::{Spill, SpillFile};

@@ -69,6 +69,15 @@ impl<'t> LeafRead<'t> {
         self.guard.view().record(self.slot).expect("checked when the slot was reached")
     }
 
+    /// A later record of the same leaf, which the caller has seen there.
+    #[must_use]
+    pub fn onward_to(mut self, slot: u16) -> LeafRead<'t> {
+        assert!(self.guard.view().record(slot).is_some(), "the record was seen");
+        self.exact &= slot == self.slot;
+        self.slot = slot;
+        self
+    }
+
     /// Its slot.
     pub fn slot(&self) -> u16 {
         self.slot

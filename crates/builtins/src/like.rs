@@ -25,8 +25,68 @@ enum Piece {
 #[derive(Clone, PartialEq, Debug)]
 pub struct LikePattern {
     pieces: Vec<Piece>,
+    parts: Option<Parts>,
     wide: bool,
     collation: Collation,
+}
+
+/// A varchar pattern of literal parts that ends with `%`: what it asks is whether they follow each
+/// other. Characters are compared by their weights.
+#[derive(Clone, PartialEq, Debug)]
+struct Parts {
+    weights: &'static [u8; 256],
+    /// The text begins with the first part.
+    anchored: bool,
+    /// None is empty.
+    parts: Vec<Vec<u8>>,
+}
+
+impl Parts {
+    fn of(pieces: &[Piece], collation: Collation) -> Option<Parts> {
+        let weights = collation.char_weights()?;
+        if pieces.last() != Some(&Piece::Any) {
+            return None;
+        }
+        let mut parts = vec![Vec::new()];
+        for piece in pieces {
+            match (piece, parts.last_mut()) {
+                (Piece::Any, _) => parts.push(Vec::new()),
+                (Piece::Exact(u), Some(part)) => part.push(weights[text::best_fit(*u) as usize]),
+                _ => return None,
+            }
+        }
+        let anchored = parts.first().is_some_and(|p| !p.is_empty());
+        parts.retain(|p| !p.is_empty());
+        Some(Parts { weights, anchored, parts })
+    }
+
+    fn matches(&self, text: &[u8]) -> bool {
+        let mut rest = text;
+        for (n, part) in self.parts.iter().enumerate() {
+            let at = match n == 0 && self.anchored {
+                true => self.begins(rest, part).then_some(0),
+                false => self.find(rest, part),
+            };
+            let Some(at) = at else { return false };
+            rest = &rest[at + part.len()..];
+        }
+        true
+    }
+
+    fn begins(&self, text: &[u8], part: &[u8]) -> bool {
+        let same = |(&x, &w): (&u8, &u8)| self.weights[x as usize] == w;
+        text.len() >= part.len() && text.iter().zip(part).all(same)
+    }
+
+    fn find(&self, text: &[u8], part: &[u8]) -> Option<usize> {
+        let first = *part.first()?;
+        let last = text.len().checked_sub(part.len())?;
+        let starts = text[..=last].iter().enumerate();
+        let candidate = |&(at, &x): &(usize, &u8)| {
+            self.weights[x as usize] == first && self.begins(&text[at..], part)
+        };
+        starts.into_iter().find(candidate).map(|(at, _)| at)
+    }
 }
 
 /// As it could be written: plans show it.
@@ -85,23 +145,33 @@ impl LikePattern {
             };
             pieces.push(piece);
         }
-        LikePattern { pieces, wide, collation }
+        let parts = if wide { None } else { Parts::of(&pieces, collation) };
+        LikePattern { pieces, parts, wide, collation }
     }
 
     /// Whether a value that is not NULL matches.
     pub fn matches(&self, value: &Value) -> bool {
         match value {
-            Value::NChar(b) => {
-                let unit = |i: usize| u16::from_le_bytes([b[i * 2], b[i * 2 + 1]]);
-                self.run(&self.pieces, b.len() / 2, unit)
-            }
-            Value::Char(b) => {
-                let unit = |i: usize| text::unit_of_1252(b[i]);
-                // Blanks that the pattern leaves over do not count.
-                (trim_char(b).len()..=b.len()).rev().any(|n| self.run(&self.pieces, n, unit))
-            }
+            Value::NChar(b) => self.matches_nchar(b),
+            Value::Char(b) => self.matches_char(b),
             _ => false,
         }
+    }
+
+    /// Whether a text of code page 1252 matches.
+    pub fn matches_char(&self, b: &[u8]) -> bool {
+        if let Some(parts) = &self.parts {
+            return parts.matches(b);
+        }
+        let unit = |i: usize| text::unit_of_1252(b[i]);
+        // Blanks that the pattern leaves over do not count.
+        (trim_char(b).len()..=b.len()).rev().any(|n| self.run(&self.pieces, n, unit))
+    }
+
+    /// Whether a text of UTF-16LE matches.
+    pub fn matches_nchar(&self, b: &[u8]) -> bool {
+        let unit = |i: usize| u16::from_le_bytes([b[i * 2], b[i * 2 + 1]]);
+        self.run(&self.pieces, b.len() / 2, unit)
     }
 
     /// Where the pattern first matches, as PATINDEX counts from 0: the place of the character

@@ -1,6 +1,7 @@
 //! Compute: further columns of each row.
 
 use crate::expr::Expr;
+use crate::join_filter::JoinFilter;
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use base::SqlResult;
@@ -26,6 +27,10 @@ impl Operator for Compute {
             run.set(*slot, value);
         }
         Ok(true)
+    }
+
+    fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
+        self.input.set_filter(join, filter)
     }
 
     fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {

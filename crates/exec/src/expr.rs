@@ -92,7 +92,12 @@ impl Expr {
             ScalarKind::Negate(x) => Expr::Negate(boxed(x)?, result),
             ScalarKind::BitNot(x) => Expr::BitNot(boxed(x)?, result),
             ScalarKind::Binary { op, left, right } => {
-                Expr::Binary { op: *op, sides: Box::new((deeper(left)?, deeper(right)?)), result }
+                let mut sides = Box::new((deeper(left)?, deeper(right)?));
+                if matches!(op, BinaryOp::Add | BinaryOp::Sub) {
+                    sides.0.widen(result);
+                    sides.1.widen(result);
+                }
+                Expr::Binary { op: *op, sides, result }
             }
             ScalarKind::Case { branches, otherwise } => {
                 let branch = |(when, then): &(plan::Predicate, Scalar)| {
@@ -132,6 +137,17 @@ impl Expr {
                 Expr::Let { slot: *slot, value: boxed(value)?, body: boxed(body)? }
             }
         })
+    }
+
+    /// Gives a constant summand the scale of its sum: the same number, added at once.
+    fn widen(&mut self, sum: SqlType) {
+        if let (Expr::Constant(Value::Decimal(d)), SqlType::Decimal { scale, .. }) =
+            (&mut *self, sum)
+            && d.scale() < scale
+            && let Some(wide) = d.rescale(scale)
+        {
+            *d = wide;
+        }
     }
 
     /// The value where it lies, when it need not be computed.

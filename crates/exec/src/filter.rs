@@ -1,6 +1,7 @@
 //! Filter and startup filter.
 
 use crate::cond::Cond;
+use crate::join_filter::JoinFilter;
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use base::SqlResult;
@@ -24,6 +25,10 @@ impl Operator for Filter {
             run.tick()?;
         }
         Ok(false)
+    }
+
+    fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
+        self.input.set_filter(join, filter)
     }
 
     fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {

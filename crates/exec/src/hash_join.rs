@@ -4,6 +4,7 @@
 //! their keys and joined partition by partition, again so where one is still too large.
 
 use crate::cond::Cond;
+use crate::join_filter::{Hashes, JoinFilter};
 use crate::join_table::JoinTable;
 use crate::operator::{Node, Operator};
 use crate::partitions::{LEVEL_MAX, Partitions, hash_row};
@@ -12,6 +13,7 @@ use crate::run::Run;
 use access::SpillFile;
 use base::SqlResult;
 use plan::{JoinKind, Slot};
+use std::sync::Arc;
 use types::{Collation, Value};
 
 /// Joins two inputs by equality.
@@ -31,7 +33,17 @@ pub(crate) struct HashJoin {
     /// Where probe rows come from when not from the probe input.
     probe_file: Option<Box<dyn SpillFile>>,
     partitioned: bool,
+    filter: Filter,
     phase: Phase,
+}
+
+/// What keeps probe rows without partner from being looked up.
+#[derive(Default)]
+struct Filter {
+    hashes: Option<Arc<Hashes>>,
+    /// The probe side drops them.
+    obeyed: bool,
+    bytes: usize,
 }
 
 /// Two files of rows that can only match each other.
@@ -97,6 +109,7 @@ impl HashJoin {
             jobs: Vec::new(),
             probe_file: None,
             partitioned: false,
+            filter: Filter::default(),
             phase: Phase::Done,
         })
     }
@@ -293,17 +306,45 @@ impl HashJoin {
     }
 
     fn step_probe(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
-        run.tick()?;
-        if !self.next_probe(run)? {
-            self.phase = Phase::Unmatched { at: 0 };
-            return Ok(());
+        loop {
+            run.tick()?;
+            if !self.next_probe(run)? {
+                self.phase = Phase::Unmatched { at: 0 };
+                return Ok(());
+            }
+            let (next, hash) = match self.probe_hash(run) {
+                Some(hash) if self.filter.may_have(hash) => (self.table.first(hash), hash),
+                _ => (None, 0),
+            };
+            if next.is_some() || self.keeps_probe() {
+                self.phase = Phase::Matching { next, hash, matched: false };
+                return Ok(());
+            }
         }
-        let (next, hash) = match self.probe_hash(run) {
-            Some(hash) => (self.table.first(hash), hash),
-            None => (None, 0),
-        };
-        self.phase = Phase::Matching { next, hash, matched: false };
-        Ok(())
+    }
+
+    /// The build side is in memory: makes the set of its hashes, and hands it to whoever reads the
+    /// probe side's keys, where rows without partner are of no use.
+    fn make_filter(&mut self, run: &mut Run<'_>) {
+        self.drop_filter(run);
+        let bytes = Hashes::bytes(self.table.len());
+        if !self.partitioned && run.take_memory(bytes, self.table.memory_bytes()) {
+            let hashes = Arc::new(self.table.hashes());
+            self.filter = Filter { hashes: Some(Arc::clone(&hashes)), obeyed: false, bytes };
+            if !self.keeps_probe() {
+                let keys = self.keys.iter().map(|k| (k.1, k.2)).collect();
+                let filter = JoinFilter { keys, hashes };
+                self.filter.obeyed = self.probe.set_filter(self.id, Some(&filter));
+            }
+        }
+    }
+
+    fn drop_filter(&mut self, run: &mut Run<'_>) {
+        run.give_memory(self.filter.bytes);
+        if self.filter.obeyed {
+            self.probe.set_filter(self.id, None);
+        }
+        self.filter = Filter::default();
     }
 
     /// Gives build rows without partner; afterwards the next job begins.
@@ -324,6 +365,14 @@ impl HashJoin {
     }
 }
 
+impl Filter {
+    /// Whether a row of that hash may have a partner.
+    #[inline]
+    fn may_have(&self, hash: u64) -> bool {
+        self.obeyed || self.hashes.as_ref().is_none_or(|hashes| hashes.may_have(hash))
+    }
+}
+
 impl Operator for HashJoin {
     fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         self.jobs.clear();
@@ -337,6 +386,7 @@ impl Operator for HashJoin {
             self.phase = Phase::Done;
             return Ok(());
         }
+        self.make_filter(run);
         self.probe.open(run)?;
         if let Some(builds) = overflow {
             self.spread_probe(run, builds, None, 0)?;
@@ -373,7 +423,16 @@ impl Operator for HashJoin {
         self.probe.rewind(run)
     }
 
+    fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
+        // What keeps build rows must see every partner of theirs.
+        match self.keeps_build() {
+            true => false,
+            false => self.probe.set_filter(join, filter),
+        }
+    }
+
     fn close(&mut self) {
+        self.filter = Filter::default();
         self.table.drop_rows();
         self.jobs.clear();
         self.probe_file = None;

@@ -1,5 +1,6 @@
 //! The rows of a hash join's build side, chained by hash.
 
+use crate::join_filter::Hashes;
 use crate::run::Run;
 use plan::Slot;
 use types::{Collation, Value, compare};
@@ -13,25 +14,32 @@ pub(crate) struct JoinTable {
     /// Of each key: its place in a saved row, the slot it is compared with, how.
     keys: Vec<(usize, Slot, Collation)>,
     values: Vec<Value>,
-    /// `None` where a key is NULL: such a row matches nothing.
-    hashes: Vec<Option<u64>>,
-    next: Vec<u32>,
+    /// One for each row, in the order in which they came.
+    entries: Vec<Entry>,
+    /// The first row of each bucket.
     heads: Vec<u32>,
     matched: Vec<bool>,
     memory_bytes: usize,
 }
 
+/// What is looked at before a row's values.
+struct Entry {
+    /// `None` where a key is NULL: such a row matches nothing.
+    hash: Option<u64>,
+    /// The next row of the bucket.
+    next: u32,
+}
+
 impl JoinTable {
     /// What a row costs beside its values.
-    pub(crate) const ROW_BYTES: usize = 16 + 4 + 8 + 1;
+    pub(crate) const ROW_BYTES: usize = size_of::<Entry>() + 8 + 1;
 
     pub(crate) fn new(slots: Vec<Slot>, keys: Vec<(usize, Slot, Collation)>) -> JoinTable {
         JoinTable {
             slots,
             keys,
             values: Vec::new(),
-            hashes: Vec::new(),
-            next: Vec::new(),
+            entries: Vec::new(),
             heads: Vec::new(),
             matched: Vec::new(),
             memory_bytes: 0,
@@ -39,11 +47,11 @@ impl JoinTable {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.hashes.len()
+        self.entries.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.hashes.is_empty()
+        self.entries.is_empty()
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
@@ -53,7 +61,7 @@ impl JoinTable {
     /// Saves the row in the frame.
     pub(crate) fn push(&mut self, run: &Run<'_>, hash: Option<u64>, bytes: usize) {
         self.memory_bytes += bytes;
-        self.hashes.push(hash);
+        self.entries.push(Entry { hash, next: NONE });
         self.values.extend(self.slots.iter().map(|&s| run.slot(s).clone()));
     }
 
@@ -62,41 +70,44 @@ impl JoinTable {
         let buckets = (self.len() * 2).next_power_of_two().max(16);
         self.heads.clear();
         self.heads.resize(buckets, NONE);
-        self.next.clear();
-        self.next.resize(self.len(), NONE);
         self.matched.clear();
         self.matched.resize(self.len(), false);
         for row in (0..self.len()).rev() {
-            if let Some(hash) = self.hashes[row] {
+            let entry = &mut self.entries[row];
+            if let Some(hash) = entry.hash {
                 let bucket = hash as usize & (buckets - 1);
-                self.next[row] = self.heads[bucket];
+                entry.next = self.heads[bucket];
                 self.heads[bucket] = row as u32;
             }
         }
     }
 
     /// The first row that may have this hash.
+    #[inline]
     pub(crate) fn first(&self, hash: u64) -> Option<u32> {
         let head = self.heads[hash as usize & (self.heads.len() - 1)];
         (head != NONE).then_some(head)
     }
 
     /// The row after one in its chain.
+    #[inline]
     pub(crate) fn after(&self, row: u32) -> Option<u32> {
-        let next = self.next[row as usize];
+        let next = self.entries[row as usize].next;
         (next != NONE).then_some(next)
     }
 
     /// Whether a row's keys equal those of the probe row in the frame.
+    #[inline]
     pub(crate) fn matches(&self, run: &Run<'_>, row: u32, hash: u64) -> bool {
         let from = row as usize * self.slots.len();
-        self.hashes[row as usize] == Some(hash)
+        self.entries[row as usize].hash == Some(hash)
             && self.keys.iter().all(|&(column, slot, collation)| {
                 compare(&self.values[from + column], run.slot(slot), collation).is_eq()
             })
     }
 
     /// Puts a row into the frame.
+    #[inline]
     pub(crate) fn load(&self, run: &mut Run<'_>, row: usize) {
         let width = self.slots.len();
         for (&slot, value) in self.slots.iter().zip(&self.values[row * width..]) {
@@ -104,8 +115,14 @@ impl JoinTable {
         }
     }
 
+    #[inline]
     pub(crate) fn hash(&self, row: usize) -> Option<u64> {
-        self.hashes[row]
+        self.entries[row].hash
+    }
+
+    /// The set of all hashes.
+    pub(crate) fn hashes(&self) -> Hashes {
+        Hashes::new(self.len(), self.entries.iter().filter_map(|e| e.hash))
     }
 
     /// A row has found a partner.
@@ -126,7 +143,7 @@ impl JoinTable {
     pub(crate) fn clear(&mut self, run: &mut Run<'_>) {
         run.give_memory(self.memory_bytes);
         self.values.clear();
-        self.hashes.clear();
+        self.entries.clear();
         self.memory_bytes = 0;
     }
 

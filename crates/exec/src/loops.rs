@@ -1,6 +1,7 @@
 //! Nested loops: for each row of the outer side, those of the inner.
 
 use crate::cond::Cond;
+use crate::join_filter::JoinFilter;
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use base::SqlResult;
@@ -84,6 +85,10 @@ impl Operator for Loops {
                 _ => self.inside = false,
             }
         }
+    }
+
+    fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
+        self.outer.set_filter(join, filter)
     }
 
     fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {

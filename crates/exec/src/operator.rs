@@ -4,6 +4,7 @@
 //! the row in the slots that the operator's plan node lists. After an error only `open` and
 //! `close` may follow; both start from whatever state that left.
 
+use crate::join_filter::JoinFilter;
 use crate::run::Run;
 use base::SqlResult;
 
@@ -22,6 +23,13 @@ pub(crate) trait Operator: Send {
 
     /// The run is over: lets go of rows, files and inputs'.
     fn close(&mut self);
+
+    /// A join above drops rows whose keys its filter refuses: whoever reads the keys may drop them
+    /// at once. Without a filter that of the join is forgotten. True when it is obeyed.
+    fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
+        let _ = (join, filter);
+        false
+    }
 
     /// How many rows there are in all, where that is known after `open`.
     fn known_rows(&self) -> Option<u64> {
@@ -55,6 +63,10 @@ impl Node {
 
     pub(crate) fn close(&mut self) {
         self.operator.close();
+    }
+
+    pub(crate) fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
+        self.operator.set_filter(join, filter)
     }
 
     pub(crate) fn known_rows(&self) -> Option<u64> {

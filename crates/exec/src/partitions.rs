@@ -25,6 +25,7 @@ pub(crate) struct Partitions {
 }
 
 /// The hash of some values; `None` when one is NULL and NULL matches nothing.
+#[inline]
 pub(crate) fn hash_row<'a>(
     values: impl Iterator<Item = (&'a Value, Collation)>,
     null_matches: bool,

@@ -1,5 +1,6 @@
 //! Access: rows of a heap or an index, all or ranges of its key.
 
+use crate::join_filter::JoinFilter;
 use crate::operator::Operator;
 use crate::reader::Reader;
 use crate::run::Run;
@@ -91,7 +92,12 @@ impl Operator for Scan {
         Ok(false)
     }
 
+    fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
+        self.reader.set_filter(join, filter)
+    }
+
     fn close(&mut self) {
         self.reading = false;
+        self.reader.forget_filters();
     }
 }

@@ -112,6 +112,7 @@ pub struct PageView<'a>(pub &'a PageBytes);
 /// A page to change; only `buffer::Change` and redo hand one out for a logged page.
 pub struct PageMut<'a>(pub &'a mut PageBytes);
 
+#[inline]
 pub(crate) fn u16_at(b: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([b[at], b[at + 1]])
 }
@@ -141,6 +142,7 @@ impl<'a> PageView<'a> {
     }
 
     /// m_level: 0 is the leaf.
+    #[inline]
     pub fn level(self) -> u8 {
         self.0[at::LEVEL]
     }
@@ -156,21 +158,25 @@ impl<'a> PageView<'a> {
     }
 
     /// m_nextPage.
+    #[inline]
     pub fn next_page(self) -> PageId {
         page_id_at(self.0, at::NEXT_PAGE)
     }
 
     /// pminlen: size of the fixed part of its records.
+    #[inline]
     pub fn min_len(self) -> u16 {
         u16_at(self.0, at::MIN_LEN)
     }
 
     /// m_slotCnt.
+    #[inline]
     pub fn slot_count(self) -> u16 {
         u16_at(self.0, at::SLOT_COUNT)
     }
 
     /// The allocation unit that owns the page.
+    #[inline]
     pub fn alloc_unit(self) -> AllocUnitId {
         AllocUnitId(u32_at(self.0, at::ALLOC_UNIT))
     }
@@ -204,6 +210,7 @@ impl<'a> PageView<'a> {
     }
 
     /// The record of a slot, or `None` when the slot is empty, absent or damaged.
+    #[inline]
     pub fn record(self, slot: u16) -> Option<&'a [u8]> {
         crate::slots::record(self.0, slot)
     }

@@ -185,34 +185,29 @@ impl RowLayout {
     /// A column of a record; `None` when the record's bytes make no sense.
     #[inline]
     pub fn field<'a>(&'a self, record: &'a [u8], column: usize) -> Option<Field<'a>> {
+        self.view(record)?.field(column)
+    }
+
+    /// A record whose columns are to be read, several of them; `None` when its bytes make no sense.
+    #[inline]
+    pub fn view<'a>(&'a self, record: &'a [u8]) -> Option<RowView<'a>> {
         let status = *record.first()?;
         let fixed_end =
             if self.index_record { usize::from(self.fixed_end) } else { fixed_end_of(record)? };
-        let mut after_nulls = fixed_end;
+        let mut view = RowView {
+            layout: self,
+            record,
+            status,
+            stored: usize::MAX,
+            nulls: fixed_end,
+            variable: fixed_end,
+        };
         if status & HAS_NULLS != 0 {
-            let stored = usize::from(u16_at(record.get(fixed_end..fixed_end + 2)?, 0));
-            if column >= stored {
-                return Some(match &self.defaults.get(column)? {
-                    Some(bytes) => Field::Inline(bytes),
-                    None => Field::Null,
-                });
-            }
-            if record.get(fixed_end + 2 + column / 8)? & (1 << (column % 8)) != 0 {
-                return Some(Field::Null);
-            }
-            after_nulls += 2 + stored.div_ceil(8);
+            view.stored = usize::from(u16_at(record.get(fixed_end..fixed_end + 2)?, 0));
+            view.nulls = fixed_end + 2;
+            view.variable = view.nulls + view.stored.div_ceil(8);
         }
-        match *self.places.get(column)? {
-            Place::Fixed { offset, bytes } => {
-                let from = usize::from(offset);
-                Some(Field::Inline(record.get(from..from + usize::from(bytes))?))
-            }
-            Place::Bit { offset, mask } => {
-                let set = record.get(usize::from(offset))? & mask != 0;
-                Some(Field::Inline(if set { &[1] } else { &[0] }))
-            }
-            Place::Variable { index } => variable(record, status, after_nulls, index),
-        }
+        Some(view)
     }
 
     /// Length of the record that [`RowLayout::encode`] would build.
@@ -323,10 +318,67 @@ impl RowLayout {
     }
 }
 
+/// A record with what its front says of its columns: read once for all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct RowView<'a> {
+    layout: &'a RowLayout,
+    record: &'a [u8],
+    status: u8,
+    /// Columns that the record has; all, where it has no bitmap.
+    stored: usize,
+    /// Where the bitmap's bits begin.
+    nulls: usize,
+    /// Where the variable columns begin.
+    variable: usize,
+}
+
+impl<'a> RowView<'a> {
+    /// Whether some column's bytes are off the row; bytes that make no sense have none.
+    #[inline]
+    pub fn has_off_row(&self) -> bool {
+        if self.status & HAS_VARIABLE == 0 {
+            return false;
+        }
+        let count = self.record.get(self.variable..self.variable + 2).map_or(0, |b| u16_at(b, 0));
+        let from = self.variable + 2;
+        let ends = self.record.get(from..from + 2 * usize::from(count)).unwrap_or_default();
+        ends.as_chunks::<2>().0.iter().any(|&end| u16::from_le_bytes(end) & OFF_ROW != 0)
+    }
+
+    /// A column; `None` when the record's bytes make no sense.
+    #[inline]
+    pub fn field(&self, column: usize) -> Option<Field<'a>> {
+        if self.status & HAS_NULLS != 0 {
+            if column >= self.stored {
+                return Some(match &self.layout.defaults.get(column)? {
+                    Some(bytes) => Field::Inline(bytes),
+                    None => Field::Null,
+                });
+            }
+            if self.record.get(self.nulls + column / 8)? & (1 << (column % 8)) != 0 {
+                return Some(Field::Null);
+            }
+        }
+        match *self.layout.places.get(column)? {
+            Place::Fixed { offset, bytes } => {
+                let from = usize::from(offset);
+                Some(Field::Inline(self.record.get(from..from + usize::from(bytes))?))
+            }
+            Place::Bit { offset, mask } => {
+                let set = self.record.get(usize::from(offset))? & mask != 0;
+                Some(Field::Inline(if set { &[1] } else { &[0] }))
+            }
+            Place::Variable { index } => variable(self.record, self.status, self.variable, index),
+        }
+    }
+}
+
+#[inline]
 fn fixed_end_of(record: &[u8]) -> Option<usize> {
     Some(usize::from(u16_at(record.get(..4)?, 2)))
 }
 
+#[inline]
 fn variable(record: &[u8], status: u8, at: usize, index: u16) -> Option<Field<'_>> {
     if status & HAS_VARIABLE == 0 {
         return Some(Field::Inline(&[]));

@@ -143,6 +143,7 @@ impl VersionTag {
 }
 
 /// The length of the record that `bytes` begin with; `None` when they make no sense.
+#[inline]
 pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {
     let status = *bytes.first()?;
     let kind = RecordKind::of(status);
@@ -171,6 +172,7 @@ pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {
 }
 
 /// Where the columns end: after the last variable one, or the null bitmap, or the fixed part.
+#[inline]
 fn end_of_columns(bytes: &[u8], fixed_end: usize, status: u8) -> Option<usize> {
     if fixed_end == 0 {
         return None;

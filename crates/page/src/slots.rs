@@ -19,11 +19,13 @@ pub const fn slot_cost(record_bytes: usize) -> usize {
     record_bytes + 2
 }
 
+#[inline]
 pub(crate) fn slot_at(slot: u16) -> usize {
     PAGE_BYTES - 2 * (usize::from(slot) + 1)
 }
 
 /// Offset of a slot's record; `None` past the last slot.
+#[inline]
 pub(crate) fn offset(page: &PageBytes, slot: u16) -> Option<u16> {
     let at = PAGE_BYTES.checked_sub(2 * (usize::from(slot) + 1))?;
     (slot < PageView(page).slot_count() && at >= PAGE_HEADER_BYTES).then(|| u16_at(page, at))

@@ -15,6 +15,7 @@ pub(crate) enum Current<'a> {
 }
 
 /// The current row of a record.
+#[inline]
 pub(crate) fn current(record: &[u8]) -> Current<'_> {
     if RecordKind::of(record[0]).is_ghost() { Current::Ghost } else { Current::Row(record) }
 }

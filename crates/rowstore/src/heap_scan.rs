@@ -12,7 +12,7 @@ use access::{LockPlan, PageHint, RowCursor, ScanRange, TableReads};
 use base::{PageId, SqlResult};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
-use page::{Field, PageKind};
+use page::{Field, PageKind, RowView};
 use work::Work;
 
 /// A scan of a heap.
@@ -242,6 +242,12 @@ impl RowCursor for HeapCursor<'_> {
             let what = "a record's columns do not fit its layout";
             self.hobt.home.pages.corrupt(*page, what).into()
         })
+    }
+
+    #[inline]
+    fn view(&self) -> Option<RowView<'_>> {
+        let (bytes, _, _) = self.rows.get(self.at)?;
+        self.hobt.layout.view(&self.bytes[bytes.clone()])
     }
 
     fn hint(&self) -> Option<PageHint> {

@@ -20,7 +20,7 @@ use base::{PageId, SqlResult};
 use btree::{Bias, KeyBuf, LeafEnd, LeafRead, Next, Position, SearchKey};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
-use page::Field;
+use page::{Field, RowView};
 use std::cmp::Ordering;
 use work::Work;
 
@@ -378,6 +378,10 @@ impl<'h> IndexCursor<'h> {
         let single = !matches!(self.ask, RowLock::None | RowLock::Test(_));
         // One key is as quickly asked about as the table, and others do not ask for it.
         self.quiet = !self.point && self.hobt.nobody_writes(work, self.ask);
+        let unasked = self.quiet || self.ask == RowLock::None;
+        if unasked && !self.point && !self.backward {
+            return self.pass_unasked(work, leaf);
+        }
         loop {
             if self.is_past(leaf.record()) {
                 return self.pass_end(work, &leaf);
@@ -418,6 +422,59 @@ impl<'h> IndexCursor<'h> {
                 self.hobt.home.pages.corrupt(page, what)
             })?;
         }
+    }
+
+    /// The same forwards where no row is asked about: nothing can be in the way.
+    fn pass_unasked(&mut self, work: &mut Work, leaf: LeafRead<'h>) -> RowResult<Pass> {
+        let (page, count) = (leaf.page_id(), leaf.view().slot_count());
+        debug_assert!(!self.backward && !self.point, "a range, forwards");
+        let mut slot = leaf.slot();
+        let full = loop {
+            let Some(record) = leaf.view().record(slot) else {
+                let what = "a slot between two others is gone";
+                return Err(self.hobt.home.pages.corrupt(page, what).into());
+            };
+            if self.upper.is_some() && self.is_past(record) {
+                self.state = State::Done;
+                return Ok(Pass::Enough);
+            }
+            match current(record) {
+                Current::Row(bytes) => self.copy(bytes, page, slot)?,
+                Current::Ghost if self.ask != RowLock::None => {
+                    self.hobt.met_ghost(work, page, self.hobt.record_resource(record));
+                }
+                Current::Ghost => {}
+            }
+            let full = self.rows.len() >= self.batch || self.bytes.len() >= BATCH_BYTES_MAX;
+            if full || slot + 1 >= count {
+                break full;
+            }
+            slot += 1;
+        };
+        debug_assert!(full || slot + 1 == count, "a full batch, or the leaf's last record");
+        let leaf = leaf.onward_to(slot);
+        leaf.save(&mut self.position)?;
+        self.state = State::After;
+        if slot + 1 >= count {
+            self.onward = Some((page, leaf.view().next_page()));
+        }
+        Ok(Pass::Enough)
+    }
+
+    /// Copies a row.
+    fn copy(&mut self, record: &[u8], page: PageId, slot: u16) -> RowResult<()> {
+        let from = self.bytes.len();
+        self.bytes.extend_from_slice(record);
+        let bytes = from..self.bytes.len();
+        self.hobt.fetch(
+            (record, page),
+            self.rows.len(),
+            &mut self.bytes,
+            &mut self.values,
+            &mut self.reads,
+        )?;
+        self.rows.push(Copied { bytes, page, slot });
+        Ok(())
     }
 
     /// A record's lock is not to be had: rows before it are given first.
@@ -479,21 +536,10 @@ impl<'h> IndexCursor<'h> {
             }
         }
         if let Current::Row(bytes) = now {
-            let from = self.bytes.len();
-            self.bytes.extend_from_slice(bytes);
-            let bytes = from..self.bytes.len();
-            let row = (record, leaf.page_id());
             debug_assert!(!self.point || self.rows.is_empty(), "a point has one row");
             let follows = |r: &Copied| (r.slot < leaf.slot()) != self.backward;
             debug_assert!(self.rows.last().is_none_or(follows), "in order of slots");
-            self.hobt.fetch(
-                row,
-                self.rows.len(),
-                &mut self.bytes,
-                &mut self.values,
-                &mut self.reads,
-            )?;
-            self.rows.push(Copied { bytes, page: leaf.page_id(), slot: leaf.slot() });
+            self.copy(bytes, leaf.page_id(), leaf.slot())?;
         }
         Ok(None)
     }
@@ -527,6 +573,12 @@ impl RowCursor for IndexCursor<'_> {
             let what = "a record's columns do not fit its layout";
             self.hobt.home.pages.corrupt(row.page, what).into()
         })
+    }
+
+    #[inline]
+    fn view(&self) -> Option<RowView<'_>> {
+        let row = self.rows.get(self.at)?;
+        self.hobt.layout.view(&self.bytes[row.bytes.clone()])
     }
 
     fn hint(&self) -> Option<PageHint> {

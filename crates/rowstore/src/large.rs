@@ -256,6 +256,7 @@ impl RowHobt {
     }
 
     /// Fetches what a row that is being copied has off it. Its page is latched.
+    #[inline]
     pub(crate) fn fetch(
         &self,
         (record, page): (&[u8], PageId),
@@ -265,6 +266,9 @@ impl RowHobt {
         reads: &mut TableReads,
     ) -> RowResult<()> {
         let Some(large) = &self.large else { return Ok(()) };
+        if !self.layout.view(record).is_some_and(|row| row.has_off_row()) {
+            return Ok(());
+        }
         let before = work::page_reads();
         for column in 0..self.spec.widths.len() {
             if let Some(Field::OffRow(pointer)) = self.layout.field(record, column) {

@@ -27,6 +27,7 @@ impl Bytes {
     pub const EMPTY: Bytes = Bytes(Form::Inline(0, [0; INLINE_BYTES]));
 
     /// A copy of a slice.
+    #[inline]
     pub fn new(bytes: &[u8]) -> Bytes {
         if bytes.len() <= INLINE_BYTES {
             let mut room = [0; INLINE_BYTES];
@@ -38,6 +39,7 @@ impl Bytes {
     }
 
     /// The bytes.
+    #[inline]
     pub fn as_slice(&self) -> &[u8] {
         match &self.0 {
             Form::Inline(n, room) => &room[..*n as usize],

@@ -14,6 +14,7 @@ use std::hash::Hasher;
 ///
 /// # Panics
 /// When the values are of different families: the caller has not converted them.
+#[inline]
 pub fn compare(a: &Value, b: &Value, collation: Collation) -> Ordering {
     match (a, b) {
         (Value::Int(x), Value::Int(y)) => x.cmp(y),
@@ -45,6 +46,7 @@ pub fn compare(a: &Value, b: &Value, collation: Collation) -> Ordering {
 }
 
 /// Feeds a hasher so that equal values of one family hash alike.
+#[inline]
 pub fn hash(value: &Value, collation: Collation, state: &mut impl Hasher) {
     match value {
         Value::Null => state.write_u8(0),

@@ -27,10 +27,21 @@ pub struct Decimal {
     scale: u8,
 }
 
+/// Powers of 10: computing one takes as long as everything else about a sum.
+const POWERS: [i128; PRECISION_MAX as usize + 1] = {
+    let mut powers = [1; PRECISION_MAX as usize + 1];
+    let mut n = 1;
+    while n <= PRECISION_MAX as usize {
+        powers[n] = powers[n - 1] * 10;
+        n += 1;
+    }
+    powers
+};
+
 /// 10 to the power `n`, for `n` up to 38.
+#[inline]
 pub(crate) const fn pow10(n: u8) -> i128 {
-    assert!(n <= PRECISION_MAX);
-    10_i128.pow(n as u32)
+    POWERS[n as usize]
 }
 
 impl Decimal {
@@ -38,6 +49,7 @@ impl Decimal {
     pub const ZERO: Decimal = Decimal { high: 0, low: 0, scale: 0 };
 
     /// `mantissa / 10^scale`, when it has at most 38 digits.
+    #[inline]
     pub const fn new(mantissa: i128, scale: u8) -> Option<Decimal> {
         if mantissa <= -LIMIT || mantissa >= LIMIT || scale > PRECISION_MAX {
             return None;
@@ -47,10 +59,24 @@ impl Decimal {
 
     /// A whole number.
     pub const fn from_i64(n: i64) -> Decimal {
-        Decimal { high: if n < 0 { -1 } else { 0 }, low: n as u64, scale: 0 }
+        Decimal::from_parts(n, 0)
+    }
+
+    /// `mantissa / 10^scale`, for a scale that a type has.
+    #[inline]
+    pub(crate) const fn from_parts(mantissa: i64, scale: u8) -> Decimal {
+        Decimal { high: mantissa >> 63, low: mantissa as u64, scale }
+    }
+
+    /// The number without its point, where 18 digits hold it.
+    #[inline]
+    pub(crate) const fn short(self) -> Option<i64> {
+        let n = self.low as i64;
+        if n >> 63 == self.high { Some(n) } else { None }
     }
 
     /// The number without its point.
+    #[inline]
     pub const fn mantissa(self) -> i128 {
         ((self.high as i128) << 64) | self.low as i128
     }
@@ -84,6 +110,7 @@ impl Decimal {
     }
 
     /// The value as `decimal(precision, scale)` holds it; `None` when it has too many digits.
+    #[inline]
     pub fn fit(self, precision: u8, scale: u8) -> Option<Decimal> {
         let d = if scale == self.scale { self } else { self.rescale(scale)? };
         (d.mantissa().unsigned_abs() < pow10(precision).unsigned_abs()).then_some(d)
@@ -166,11 +193,29 @@ impl Decimal {
     }
 
     /// Sum at the larger scale.
+    #[inline]
     pub fn checked_add(self, other: Decimal) -> Option<Decimal> {
         if self.scale == other.scale {
-            return Decimal::new(self.mantissa().checked_add(other.mantissa())?, self.scale);
+            // Two magnitudes below 10^38 have a sum below 2^127.
+            return Decimal::new(self.mantissa() + other.mantissa(), self.scale);
         }
+        self.add_scaled(other)
+    }
+
+    fn add_scaled(self, other: Decimal) -> Option<Decimal> {
         let scale = self.scale.max(other.scale);
+        let by = self.scale.abs_diff(other.scale);
+        if let (Some(a), Some(b), true) = (self.short(), other.short(), by <= 18) {
+            // Below 2^63 times 10^18.
+            let shifted = |n: i64, of: u8| i128::from(n) * pow10(scale - of);
+            return Decimal::new(shifted(a, self.scale) + shifted(b, other.scale), scale);
+        }
+        let shifted = |d: Decimal| d.mantissa().checked_mul(pow10(scale - d.scale));
+        if let (Some(a), Some(b)) = (shifted(self), shifted(other))
+            && let Some(sum) = a.checked_add(b)
+        {
+            return Decimal::new(sum, scale);
+        }
         let a = widened(self, scale);
         let b = widened(other, scale);
         narrowed(a + b, scale)
@@ -182,6 +227,7 @@ impl Decimal {
     }
 
     /// Sum rounded to the scale of its type, which may be smaller than the operands'.
+    #[inline]
     pub fn add_at(self, other: Decimal, scale: u8) -> Option<Decimal> {
         let wide = self.scale.max(other.scale);
         if wide == scale {
@@ -192,8 +238,18 @@ impl Decimal {
     }
 
     /// Product rounded to a scale.
+    #[inline]
     pub fn mul(self, other: Decimal, scale: u8) -> Option<Decimal> {
         let full = self.scale + other.scale;
+        if full == scale
+            && let (Some(a), Some(b)) = (self.short(), other.short())
+        {
+            return Decimal::new(i128::from(a) * i128::from(b), scale);
+        }
+        self.mul_wide(other, full, scale)
+    }
+
+    fn mul_wide(self, other: Decimal, full: u8, scale: u8) -> Option<Decimal> {
         if full == scale
             && let Some(product) = self.mantissa().checked_mul(other.mantissa())
         {
@@ -230,13 +286,23 @@ impl Decimal {
     /// The number with the other sign.
     #[must_use]
     #[expect(clippy::should_implement_trait, reason = "one of five named operations")]
+    #[inline]
     pub fn neg(self) -> Decimal {
         Decimal::new(-self.mantissa(), self.scale).expect("the range is symmetric")
     }
 
     /// The same value without zeros at the end of its fraction: equal values become identical.
     #[must_use]
+    #[inline]
     pub fn normalized(self) -> Decimal {
+        if let Some(mut m) = self.short() {
+            let mut scale = self.scale;
+            while scale > 0 && m % 10 == 0 {
+                m /= 10;
+                scale -= 1;
+            }
+            return Decimal::from_parts(m, scale);
+        }
         let (mut m, mut scale) = (self.mantissa(), self.scale);
         while scale > 0 && m % 10 == 0 {
             m /= 10;
@@ -314,6 +380,10 @@ impl Ord for Decimal {
             return self.mantissa().cmp(&other.mantissa());
         }
         let scale = self.scale.max(other.scale);
+        let shifted = |d: &Decimal| d.mantissa().checked_mul(pow10(scale - d.scale));
+        if let (Some(a), Some(b)) = (shifted(self), shifted(other)) {
+            return a.cmp(&b);
+        }
         widened(*self, scale).cmp(&widened(*other, scale))
     }
 }

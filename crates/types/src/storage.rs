@@ -18,6 +18,7 @@
 //!
 //! Decoding never panics: bytes may come from a damaged page.
 
+use crate::decimal::pow10;
 use crate::value::{DateTime, DateTime2, DateTimeOffset, SmallDateTime};
 use crate::{Bytes, Collation, Decimal, SqlType, Value};
 use base::{SqlError, messages};
@@ -53,6 +54,7 @@ impl From<CorruptValue> for SqlError {
 }
 
 /// Bytes of a fixed-width type; `None` for variable ones. A bit answers 1.
+#[inline]
 pub const fn fixed_width(sql_type: SqlType) -> Option<u16> {
     Some(match sql_type {
         SqlType::Bit | SqlType::TinyInt => 1,
@@ -173,6 +175,7 @@ fn padded(bytes: &[u8], width: usize, pad: &[u8], out: &mut Vec<u8>) {
 ///
 /// # Errors
 /// The bytes are no value of the type.
+#[inline]
 pub fn decode_storage(bytes: &[u8], sql_type: SqlType) -> Result<Value, CorruptValue> {
     let corrupt = CorruptValue { sql_type, length: bytes.len() };
     if let Some(width) = fixed_width(sql_type)
@@ -184,6 +187,7 @@ pub fn decode_storage(bytes: &[u8], sql_type: SqlType) -> Result<Value, CorruptV
 }
 
 /// `bytes` has the width of the type, where that is fixed.
+#[inline]
 fn decode_sized(bytes: &[u8], sql_type: SqlType) -> Option<Value> {
     Some(match sql_type {
         SqlType::Bit => match bytes[0] {
@@ -195,6 +199,14 @@ fn decode_sized(bytes: &[u8], sql_type: SqlType) -> Option<Value> {
         SqlType::SmallInt => Value::SmallInt(i16::from_le_bytes(array(bytes)?)),
         SqlType::Int => Value::Int(i32::from_le_bytes(array(bytes)?)),
         SqlType::BigInt => Value::BigInt(i64::from_le_bytes(array(bytes)?)),
+        SqlType::Decimal { precision: precision @ ..=18, scale } => {
+            let magnitude = short_unsigned(&bytes[1..]);
+            if i128::from(magnitude) >= pow10(precision) {
+                return None;
+            }
+            let n = magnitude as i64;
+            Value::Decimal(Decimal::from_parts(if bytes[0] == 0 { -n } else { n }, scale))
+        }
         SqlType::Decimal { precision, scale } => {
             let magnitude = i128::try_from(unsigned(&bytes[1..])).ok()?;
             let signed = if bytes[0] == 0 { -magnitude } else { magnitude };
@@ -242,12 +254,26 @@ fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     bytes.try_into().ok()
 }
 
+#[inline]
 fn unsigned(bytes: &[u8]) -> u128 {
     bytes.iter().rev().fold(0, |n, &b| (n << 8) | b as u128)
 }
 
+/// The same of at most eight bytes.
+#[inline]
+fn short_unsigned(bytes: &[u8]) -> u64 {
+    let mut wide = [0; 8];
+    match bytes {
+        [a, b, c, d] => return u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+        [a, b, c] => return u64::from(u32::from_le_bytes([*a, *b, *c, 0])),
+        _ => wide[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]),
+    }
+    u64::from_le_bytes(wide)
+}
+
+#[inline]
 fn decode_date(bytes: &[u8]) -> Option<i32> {
-    let days = unsigned(bytes) as i32;
+    let days = short_unsigned(bytes) as i32;
     (days < DAYS_END).then_some(days)
 }
 
@@ -259,6 +285,50 @@ fn decode_time(bytes: &[u8], scale: u8) -> Option<u64> {
 fn decode_datetime2(bytes: &[u8], scale: u8) -> Option<DateTime2> {
     let (time, date) = bytes.split_at(bytes.len() - 3);
     Some(DateTime2 { days: decode_date(date)?, ticks: decode_time(time, scale)? })
+}
+
+/// The stored form of a short whole number, a date or a decimal of at most 18 digits as a number
+/// that orders as the values of the type do; `None` for other types and for bytes of another width.
+#[inline]
+pub fn stored_number(bytes: &[u8], sql_type: SqlType) -> Option<i64> {
+    Some(match sql_type {
+        SqlType::Int => i32::from_le_bytes(array(bytes)?).into(),
+        SqlType::Date => match bytes {
+            [a, b, c] => u32::from_le_bytes([*a, *b, *c, 0]).into(),
+            _ => return None,
+        },
+        SqlType::Decimal { precision: ..=18, .. } => {
+            let (sign, magnitude) = bytes.split_first()?;
+            let n = short_unsigned(magnitude) as i64;
+            if *sign == 0 { -n } else { n }
+        }
+        SqlType::BigInt | SqlType::Money => i64::from_le_bytes(array(bytes)?),
+        SqlType::SmallInt => i16::from_le_bytes(array(bytes)?).into(),
+        SqlType::TinyInt | SqlType::Bit => u8::from_le_bytes(array(bytes)?).into(),
+        SqlType::SmallMoney => i32::from_le_bytes(array(bytes)?).into(),
+        _ => return None,
+    })
+}
+
+/// A value as [`stored_number`] has those of a column's type; `None` where the column cannot hold
+/// it, or not as such a number.
+pub fn number_of(value: &Value, sql_type: SqlType) -> Option<i64> {
+    match (value, sql_type) {
+        (Value::Date(days), SqlType::Date) => Some((*days).into()),
+        (Value::Money(n), SqlType::Money | SqlType::SmallMoney) => Some(*n),
+        (Value::Decimal(d), SqlType::Decimal { precision: ..=18, scale }) => {
+            let d = d.normalized();
+            if d.scale() > scale {
+                return None;
+            }
+            d.rescale(scale)?.short()
+        }
+        (
+            value,
+            SqlType::Int | SqlType::BigInt | SqlType::SmallInt | SqlType::TinyInt | SqlType::Bit,
+        ) => value.as_i64(),
+        _ => None,
+    }
 }
 
 /// How two stored forms compare.
@@ -287,6 +357,7 @@ pub fn compare_storage(sql_type: SqlType, collation: Collation) -> StorageOrder 
     }
 }
 
+#[inline]
 fn compare_signed<const N: usize>(a: &[u8], b: &[u8]) -> Ordering {
     let number = |x: &[u8]| match x.first_chunk::<N>() {
         Some(chunk) => {

@@ -110,11 +110,13 @@ impl Value {
     }
 
     /// NULL or not.
+    #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
 
     /// The whole number of a bit or integer value.
+    #[inline]
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
             Value::Bit(b) => Some(b as i64),

@@ -201,6 +201,7 @@ impl State {
     ///
     /// # Errors
     /// 8115 when a sum leaves 38 digits.
+    #[inline]
     pub fn step(&mut self, value: &Value) -> SqlResult<()> {
         if value.is_null() {
             self.nulls = true;

@@ -14,6 +14,7 @@ const DATETIME_TICKS: i64 = 25_920_000;
 ///
 /// # Errors
 /// 8134 on division by zero, 8115 on overflow.
+#[inline]
 pub fn apply(op: BinaryOp, left: &Value, right: &Value, result: SqlType) -> SqlResult<Value> {
     match (left, right) {
         (Value::Int(a), Value::Int(b)) => int(op, *a, *b),
@@ -79,6 +80,7 @@ fn whole(op: BinaryOp, a: i64, b: i64, result: SqlType) -> SqlResult<Value> {
     n.and_then(|n| fit_number(n as i128, result)).ok_or_else(|| overflow("expression", result))
 }
 
+#[inline]
 fn decimal(op: BinaryOp, a: Decimal, b: Decimal, result: SqlType) -> SqlResult<Value> {
     let SqlType::Decimal { precision, scale } = result else {
         panic!("decimals give a decimal, not {result}");

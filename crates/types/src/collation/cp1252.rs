@@ -150,13 +150,22 @@ fn by(weights: &[u8; 256], a: &[u8], b: &[u8]) -> Ordering {
 
 /// Feeds a hasher with what equality looks at; `a` has no trailing blanks.
 pub(super) fn hash(case: bool, accent: bool, a: &[u8], state: &mut impl Hasher) {
-    let weights = match (case, accent) {
+    let weights = weights_of(case, accent);
+    // Eight at a time: a hasher takes as long for one byte as for eight.
+    let (words, rest) = a.as_chunks::<8>();
+    for word in words {
+        state.write_u64(u64::from_le_bytes(word.map(|x| weights[x as usize])));
+    }
+    let last = rest.iter().fold(1_u64, |n, x| (n << 8) | u64::from(weights[*x as usize]));
+    state.write_u64(last);
+}
+
+/// The weights at some levels.
+pub(super) fn weights_of(case: bool, accent: bool) -> &'static [u8; 256] {
+    match (case, accent) {
         (true, _) => &WEIGHTS.case,
         (false, true) => &WEIGHTS.accent,
         (false, false) => &WEIGHTS.base,
-    };
-    for x in a {
-        state.write_u8(weights[*x as usize]);
     }
 }
 
@@ -167,10 +176,5 @@ pub(super) fn same(case: bool, accent: bool, a: u8, b: u8) -> bool {
 
 /// The place of a byte in the order, for ranges of LIKE patterns.
 pub(super) fn weight(case: bool, accent: bool, a: u8) -> u8 {
-    let weights = match (case, accent) {
-        (true, _) => &WEIGHTS.case,
-        (false, true) => &WEIGHTS.accent,
-        (false, false) => &WEIGHTS.base,
-    };
-    weights[a as usize]
+    weights_of(case, accent)[a as usize]
 }

@@ -175,6 +175,17 @@ impl Collation {
         unicode::hash(a, state);
     }
 
+    /// A weight for each byte of code page 1252, alike exactly for the same character; `None` where
+    /// characters are not told apart byte by byte.
+    pub fn char_weights(self) -> Option<&'static [u8; 256]> {
+        match self {
+            Collation::SqlLatin1CiAs => Some(cp1252::weights_of(false, true)),
+            Collation::SqlLatin1CsAs => Some(cp1252::weights_of(true, true)),
+            Collation::SqlLatin1CiAi => Some(cp1252::weights_of(false, false)),
+            _ => None,
+        }
+    }
+
     /// Whether two single bytes of code page 1252 are the same character.
     pub fn same_char(self, a: u8, b: u8) -> bool {
         match self {

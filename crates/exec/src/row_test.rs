@@ -1,0 +1,93 @@
+//! `RowTest`: a condition on one column that is decided on the stored bytes of a row, before any
+//! value is made of them. What most rows of a scan fail costs a few nanoseconds each.
+//!
+//! Invariant: a test that fails is a conjunct that is false or unknown. NULL fails every test.
+
+use access::{Field, RowView};
+use builtins::LikePattern;
+use plan::{CompareOp, LikeText, Predicate, Scalar, ScanColumn};
+use std::sync::Arc;
+use types::{Bytes, Family, SqlType, StorageOrder, Value, number_of, stored_number};
+
+/// A test of a column.
+pub(crate) struct RowTest {
+    field: usize,
+    sql_type: SqlType,
+    test: Test,
+}
+
+enum Test {
+    /// As numbers that order like the values.
+    Number(CompareOp, i64),
+    /// As texts under a collation.
+    Text(CompareOp, StorageOrder, Bytes),
+    Like {
+        pattern: Arc<LikePattern>,
+        negated: bool,
+    },
+}
+
+impl RowTest {
+    /// The test that a conjunct is, if it is one.
+    pub(crate) fn new(conjunct: &Predicate, columns: &[ScanColumn]) -> Option<RowTest> {
+        let (predicate, negated) = match conjunct {
+            Predicate::Not(inner) => (&**inner, true),
+            other => (other, false),
+        };
+        match predicate {
+            Predicate::Compare { op, left, right, collation } if !negated => {
+                let (column, value, op) = match (column(left, columns), column(right, columns)) {
+                    (Some(c), None) => (c, right.as_constant()?, *op),
+                    (None, Some(c)) => (c, left.as_constant()?, op.mirrored()),
+                    _ => return None,
+                };
+                let test = match (value, column.sql_type.family()) {
+                    (Value::Char(b), Family::Char) => {
+                        Test::Text(op, collation.char_order(), b.clone())
+                    }
+                    (Value::NChar(b), Family::NChar) => {
+                        Test::Text(op, collation.nchar_order(), b.clone())
+                    }
+                    (value, _) => Test::Number(op, number_of(value, column.sql_type)?),
+                };
+                Some(RowTest { field: column.field, sql_type: column.sql_type, test })
+            }
+            Predicate::Like { operand, pattern: LikeText::Compiled(pattern), .. } => {
+                let column = column(operand, columns)?;
+                if !matches!(column.sql_type.family(), Family::Char | Family::NChar) {
+                    return None;
+                }
+                let test = Test::Like { pattern: Arc::clone(pattern), negated };
+                Some(RowTest { field: column.field, sql_type: column.sql_type, test })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it is true of a row; `None` where the bytes do not tell.
+    #[inline]
+    pub(crate) fn holds(&self, row: &RowView<'_>) -> Option<bool> {
+        let bytes = match row.field(self.field)? {
+            Field::Null => return Some(false),
+            Field::Inline(bytes) => bytes,
+            Field::OffRow(_) => return None,
+        };
+        Some(match &self.test {
+            Test::Number(op, than) => op.holds(stored_number(bytes, self.sql_type)?.cmp(than)),
+            Test::Text(op, order, than) => op.holds(order(bytes, than)),
+            Test::Like { pattern, negated } => {
+                let matches = match self.sql_type.family() {
+                    Family::Char => pattern.matches_char(bytes),
+                    _ => pattern.matches_nchar(bytes),
+                };
+                matches != *negated
+            }
+        })
+    }
+}
+
+/// The column that a scalar is.
+fn column(x: &Scalar, columns: &[ScanColumn]) -> Option<ScanColumn> {
+    let slot = x.as_column()?;
+    columns.iter().copied().find(|c| c.slot == slot)
+}
