@@ -18,6 +18,10 @@ pub(crate) fn encode(value: &Value, out: &mut Vec<u8>) {
         Value::SmallInt(n) => fixed(4, &n.to_le_bytes(), out),
         Value::Int(n) => fixed(5, &n.to_le_bytes(), out),
         Value::BigInt(n) => fixed(6, &n.to_le_bytes(), out),
+        Value::Decimal(d) if i64::try_from(d.mantissa()).is_ok() => {
+            fixed(21, &(d.mantissa() as i64).to_le_bytes(), out);
+            out.push(d.scale());
+        }
         Value::Decimal(d) => {
             fixed(7, &d.mantissa().to_le_bytes(), out);
             out.push(d.scale());
@@ -143,6 +147,11 @@ impl<'a> Decoder<'a> {
             18 => Value::NChar(self.string()?),
             19 => Value::Binary(self.string()?),
             20 => Value::Guid(self.take()?),
+            21 => {
+                let mantissa = i64::from_le_bytes(self.take()?);
+                let [scale] = self.take()?;
+                Value::Decimal(Decimal::new(mantissa.into(), scale)?)
+            }
             _ => return None,
         })
     }
@@ -169,6 +178,20 @@ impl<'a> Decoder<'a> {
         Some(front)
     }
 
+    /// Whether the next value equals one of its family.
+    ///
+    /// # Panics
+    /// When the bytes are not what was written.
+    #[inline]
+    pub(crate) fn next_equals(&mut self, value: &Value, collation: Collation) -> bool {
+        if let (Value::Int(n), [5, a, b, c, d, rest @ ..]) = (value, self.0) {
+            self.0 = rest;
+            return i32::from_le_bytes([*a, *b, *c, *d]) == *n;
+        }
+        let own = self.parse().expect("a whole value");
+        types::compare(&own, value, collation).is_eq()
+    }
+
     /// Leaves a value behind.
     fn skip(&mut self) -> Option<()> {
         let [kind] = self.take()?;
@@ -184,6 +207,7 @@ impl<'a> Decoder<'a> {
             7 => 17,
             17..=19 => return self.slice().map(drop),
             20 => 16,
+            21 => 9,
             _ => return None,
         };
         self.0 = self.0.get(bytes..)?;
@@ -210,6 +234,7 @@ mod tests {
             Value::Int(i32::MIN),
             Value::BigInt(i64::MAX),
             Value::Decimal(Decimal::new(-12_345, 3).unwrap()),
+            Value::Decimal(Decimal::new(i128::from(i64::MIN) - 1, 38).unwrap()),
             Value::Money(-1),
             Value::Real(1.5),
             Value::Float(-0.25),

@@ -8,7 +8,7 @@ use crate::join_filter::{Hashes, JoinFilter};
 use crate::join_table::JoinTable;
 use crate::operator::{Node, Operator};
 use crate::partitions::{LEVEL_MAX, Partitions, hash_row};
-use crate::rows::{read_slots, slots_bytes};
+use crate::rows::read_slots;
 use crate::run::Run;
 use access::SpillFile;
 use base::SqlResult;
@@ -34,6 +34,8 @@ pub(crate) struct HashJoin {
     probe_file: Option<Box<dyn SpillFile>>,
     partitioned: bool,
     filter: Filter,
+    /// The row that is being saved.
+    row: Vec<u8>,
     phase: Phase,
 }
 
@@ -86,15 +88,15 @@ impl HashJoin {
         build: Node,
         probe: Node,
     ) -> SqlResult<HashJoin> {
-        let build_saved = with_all(&join.build_slots, join.keys.iter().map(|k| k.0));
+        // Keys first: they are compared where the row lies.
+        let mut build_saved: Vec<Slot> = join.keys.iter().map(|k| k.0).collect();
+        let own_keys = join.keys.iter().map(|k| (k.1, k.2)).collect();
+        build_saved
+            .extend(join.build_slots.iter().filter(|s| !join.keys.iter().any(|k| k.0 == **s)));
         let reads = join.residual.as_ref().map(|p| p.reads().slots).unwrap_or_default();
         let beyond = reads.into_iter().filter(|s| !build_saved.contains(s));
         let probe_saved = with_all(&join.probe_slots, join.keys.iter().map(|k| k.1).chain(beyond));
-        let key_columns = join.keys.iter().map(|k| {
-            let column = build_saved.iter().position(|&s| s == k.0);
-            (column.expect("key slots were added above"), k.1, k.2)
-        });
-        let table = JoinTable::new(build_saved.clone(), key_columns.collect());
+        let table = JoinTable::new(build_saved.clone(), own_keys);
         Ok(HashJoin {
             id,
             kind: join.kind,
@@ -110,6 +112,7 @@ impl HashJoin {
             probe_file: None,
             partitioned: false,
             filter: Filter::default(),
+            row: Vec::new(),
             phase: Phase::Done,
         })
     }
@@ -154,13 +157,14 @@ impl HashJoin {
                 continue;
             }
             if overflow.is_none() {
-                let bytes = slots_bytes(run, &self.build_slots) + JoinTable::ROW_BYTES;
+                self.table.encode(run, &mut self.row);
+                let bytes = self.row.len() + JoinTable::ROW_BYTES;
                 let fits = run.take_memory(bytes, self.table.memory_bytes());
                 if !fits && level >= LEVEL_MAX {
                     run.overdraw_memory(bytes);
                 }
                 if fits || level >= LEVEL_MAX {
-                    self.table.push(run, hash, bytes);
+                    self.table.push(&self.row, hash, bytes);
                     continue;
                 }
                 overflow = Some(self.spread_table(run, level)?);
@@ -178,7 +182,7 @@ impl HashJoin {
         let mut partitions = Partitions::new(level);
         let at_hand: Vec<Value> = self.build_slots.iter().map(|&s| run.slot(s).clone()).collect();
         for row in 0..self.table.len() {
-            self.table.load(run, row);
+            self.table.load(run, row)?;
             partitions.push(run, self.table.hash(row), &self.build_slots)?;
         }
         for (&slot, value) in self.build_slots.iter().zip(at_hand) {
@@ -271,7 +275,7 @@ impl HashJoin {
         while let Some(row) = next {
             run.tick()?;
             if self.table.matches(run, row, hash) {
-                self.table.load(run, row as usize);
+                self.table.load(run, row as usize)?;
                 match &self.residual {
                     Some(p) if !p.holds(run)? => {}
                     _ => return Ok(Some(row)),
@@ -351,7 +355,7 @@ impl HashJoin {
     fn step_unmatched(&mut self, run: &mut Run<'_>, at: usize) -> SqlResult<bool> {
         let found = if self.keeps_build() { self.table.unmatched(at) } else { None };
         if let Some(row) = found {
-            self.table.load(run, row);
+            self.table.load(run, row)?;
             for &slot in &self.probe_slots {
                 run.set(slot, Value::Null);
             }

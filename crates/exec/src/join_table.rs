@@ -1,19 +1,25 @@
 //! The rows of a hash join's build side, chained by hash.
+//!
+//! A row is bytes (`codec.rs`), its keys first: a fraction of what its values would take, so that
+//! more rows fit the grant and the processor's caches.
 
+use crate::codec::{self, Decoder};
 use crate::join_filter::Hashes;
 use crate::run::Run;
+use base::SqlResult;
 use plan::Slot;
-use types::{Collation, Value, compare};
+use types::Collation;
 
 /// No row.
 const NONE: u32 = u32::MAX;
 
 /// Saved rows, found by the hash of their keys.
 pub(crate) struct JoinTable {
+    /// What a row keeps, keys first.
     slots: Vec<Slot>,
-    /// Of each key: its place in a saved row, the slot it is compared with, how.
-    keys: Vec<(usize, Slot, Collation)>,
-    values: Vec<Value>,
+    /// Of each key: the slot it is compared with, how.
+    keys: Vec<(Slot, Collation)>,
+    rows: Vec<u8>,
     /// One for each row, in the order in which they came.
     entries: Vec<Entry>,
     /// The first row of each bucket.
@@ -22,23 +28,27 @@ pub(crate) struct JoinTable {
     memory_bytes: usize,
 }
 
-/// What is looked at before a row's values.
+/// What is looked at before a row itself.
 struct Entry {
     /// `None` where a key is NULL: such a row matches nothing.
     hash: Option<u64>,
+    /// Where its bytes begin.
+    from: usize,
     /// The next row of the bucket.
     next: u32,
 }
 
 impl JoinTable {
-    /// What a row costs beside its values.
+    /// What a row costs beside its bytes.
     pub(crate) const ROW_BYTES: usize = size_of::<Entry>() + 8 + 1;
 
-    pub(crate) fn new(slots: Vec<Slot>, keys: Vec<(usize, Slot, Collation)>) -> JoinTable {
+    /// A table of rows with these slots, of which the first are the keys.
+    pub(crate) fn new(slots: Vec<Slot>, keys: Vec<(Slot, Collation)>) -> JoinTable {
+        assert!(keys.len() <= slots.len(), "a row keeps its keys");
         JoinTable {
             slots,
             keys,
-            values: Vec::new(),
+            rows: Vec::new(),
             entries: Vec::new(),
             heads: Vec::new(),
             matched: Vec::new(),
@@ -58,11 +68,17 @@ impl JoinTable {
         self.memory_bytes
     }
 
-    /// Saves the row in the frame.
-    pub(crate) fn push(&mut self, run: &Run<'_>, hash: Option<u64>, bytes: usize) {
+    /// The row in the frame as it would be saved.
+    pub(crate) fn encode(&self, run: &Run<'_>, row: &mut Vec<u8>) {
+        row.clear();
+        self.slots.iter().for_each(|&s| codec::encode(run.slot(s), row));
+    }
+
+    /// Saves an encoded row.
+    pub(crate) fn push(&mut self, row: &[u8], hash: Option<u64>, bytes: usize) {
         self.memory_bytes += bytes;
-        self.entries.push(Entry { hash, next: NONE });
-        self.values.extend(self.slots.iter().map(|&s| run.slot(s).clone()));
+        self.entries.push(Entry { hash, from: self.rows.len(), next: NONE });
+        self.rows.extend_from_slice(row);
     }
 
     /// All rows are there: makes them findable, the first saved first.
@@ -99,20 +115,22 @@ impl JoinTable {
     /// Whether a row's keys equal those of the probe row in the frame.
     #[inline]
     pub(crate) fn matches(&self, run: &Run<'_>, row: u32, hash: u64) -> bool {
-        let from = row as usize * self.slots.len();
-        self.entries[row as usize].hash == Some(hash)
-            && self.keys.iter().all(|&(column, slot, collation)| {
-                compare(&self.values[from + column], run.slot(slot), collation).is_eq()
-            })
+        let entry = &self.entries[row as usize];
+        if entry.hash != Some(hash) {
+            return false;
+        }
+        let mut row = Decoder(&self.rows[entry.from..]);
+        self.keys.iter().all(|&(slot, collation)| row.next_equals(run.slot(slot), collation))
     }
 
     /// Puts a row into the frame.
     #[inline]
-    pub(crate) fn load(&self, run: &mut Run<'_>, row: usize) {
-        let width = self.slots.len();
-        for (&slot, value) in self.slots.iter().zip(&self.values[row * width..]) {
-            run.set(slot, value.clone());
+    pub(crate) fn load(&self, run: &mut Run<'_>, row: usize) -> SqlResult<()> {
+        let mut row = Decoder(&self.rows[self.entries[row].from..]);
+        for &slot in &self.slots {
+            run.set(slot, row.value()?);
         }
+        Ok(())
     }
 
     #[inline]
@@ -142,7 +160,7 @@ impl JoinTable {
     /// Forgets all rows and gives their memory back.
     pub(crate) fn clear(&mut self, run: &mut Run<'_>) {
         run.give_memory(self.memory_bytes);
-        self.values.clear();
+        self.rows.clear();
         self.entries.clear();
         self.memory_bytes = 0;
     }
