@@ -34,6 +34,7 @@ messages! {
     NAMED_ARGUMENT_ORDER = 119, 15, "Must pass parameter number {0} and subsequent parameters as '@name = value'. After the form '@name = value' has been used, all subsequent parameters must be passed in the form '@name = value'.";
     INSERT_SELECT_FEWER = 120, 15, "The select list for the INSERT statement contains fewer items than the insert list. The number of SELECT values must match the number of INSERT columns.";
     INSERT_SELECT_MORE = 121, 15, "The select list for the INSERT statement contains more items than the insert list. The number of SELECT values must match the number of INSERT columns.";
+    TOP_NEGATIVE = 127, 15, "A TOP N or FETCH rowcount value may not be negative.";
     COLUMN_NOT_PERMITTED = 128, 15, "The name \"{0}\" is not permitted in this context. Valid expressions are constants, constant expressions, and (in some contexts) variables. Column names are not permitted.";
     AGGREGATE_OF_AGGREGATE = 130, 16, "Cannot perform an aggregate function on an expression containing an aggregate or a subquery.";
     SIZE_EXCEEDS_MAX = 131, 15, "The size ({0}) given to the {1} '{2}' exceeds the maximum allowed for any data type ({3}).";
@@ -292,6 +293,7 @@ messages! {
     NTILE_INVALID = 4116, 16, "The function 'NTILE' takes only a positive int or bigint expression as its input.";
     COULD_NOT_FIND_FUNCTION = 4121, 16, "Cannot find either column \"{0}\" or the user-defined function or aggregate \"{1}\", or the name is ambiguous.";
     WINDOW_ELEMENT_TWICE = 4123, 15, "Window element in OVER clause can not also be specified in WINDOW clause.";
+    COALESCE_ALL_NULL = 4127, 16, "At least one of the arguments to COALESCE must be an expression that is not the NULL constant.";
     READ_COMMITTED_LOCK_ON_INSERT = 4140, 16, "The READCOMMITTEDLOCK lock hint is not allowed on the target table of an INSERT statement.";
     EXPRESSION_NOT_BOOLEAN = 4145, 15, "An expression of non-boolean type specified in a context where a condition is expected, near '{0}'.";
     BIT_OFFSET = 4189, 16, "Bit offset {0} is out of range of {1}.";
@@ -454,6 +456,8 @@ messages! {
     MERGE_ACTION_NOT_ALLOWED = 10710, 15, "An action of type '{0}' is not allowed in the '{1}' clause of a MERGE statement.";
     MERGE_NEEDS_SEMICOLON = 10713, 15, "A MERGE statement must be terminated by a semi-colon (;).";
     MERGE_ACTION_TWICE = 10714, 15, "An action of type '{0}' cannot appear more than once in a '{1}' clause of a MERGE statement.";
+    OFFSET_NEGATIVE = 10742, 15, "The offset specified in a OFFSET clause may not be negative.";
+    FETCH_NOT_POSITIVE = 10744, 15, "The number of rows provided for a FETCH clause must be greater then zero.";
     WITHIN_GROUP_ONE = 10751, 15, "The ORDER BY in WITHIN GROUP clause of '{0}' function must have exactly one expression.";
     FUNCTION_NOT_WINDOW = 10752, 15, "The function '{0}' may not have a window frame.";
     WINDOW_NEEDS_OVER = 10753, 15, "The function '{0}' must have an OVER clause.";

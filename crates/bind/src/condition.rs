@@ -267,12 +267,18 @@ impl Binder<'_> {
             false => (operand, pattern),
         };
         let escape = match escape {
-            Some(x) => Some(self.implicit(x, SqlType::nvarchar(1))?),
+            // Two characters suffice to see that it is not one.
+            Some(x) => Some(self.implicit(x, SqlType::nvarchar(2))?),
             None => None,
         };
         let constant_escape = match &escape {
             None => Some(None),
-            Some(x) => x.as_constant().and_then(|v| v.as_text()).map(|t| t.chars().next()),
+            Some(x) => match x.as_constant().and_then(|v| v.as_text()) {
+                Some(text) if text.chars().count() != 1 => {
+                    return Err(SqlError::new(messages::LIKE_ESCAPE, &[&text]));
+                }
+                text => text.map(|t| t.chars().next()),
+            },
         };
         let pattern = match (pattern.as_constant(), constant_escape) {
             (Some(p), Some(e)) if !p.is_null() => {

@@ -213,7 +213,7 @@ impl Binder<'_> {
             items.push(self.expr(arg)?);
         }
         let Some(mut ty) = self.common(items.iter())? else {
-            return Err(SqlError::new(messages::CASE_ALL_NULL, &[]));
+            return Err(SqlError::new(messages::COALESCE_ALL_NULL, &[]));
         };
         ty.nullable = items.iter().all(|x| x.ty.nullable);
         let items: SqlResult<Vec<Scalar>> =

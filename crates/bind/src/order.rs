@@ -127,6 +127,7 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::TIES_WITHOUT_ORDER, &[]));
         }
         let count = self.row_count(&top.count, top.percent)?;
+        at_least(&count, 0, messages::TOP_NEGATIVE)?;
         Ok(Top {
             count: Some(count),
             percent: top.percent,
@@ -137,10 +138,14 @@ impl Binder<'_> {
 
     pub(crate) fn offset(&mut self, tree: Logical, offset: &ast::Offset) -> SqlResult<Logical> {
         let skip = self.row_count(&offset.offset, false)?;
+        at_least(&skip, 0, messages::OFFSET_NEGATIVE)?;
         let count = match &offset.fetch {
             Some(fetch) => Some(self.row_count(fetch, false)?),
             None => None,
         };
+        if let Some(count) = &count {
+            at_least(count, 1, messages::FETCH_NOT_POSITIVE)?;
+        }
         let top = Top { count, percent: false, ties: None, offset: Some(skip) };
         Ok(Logical::Top { input: Box::new(tree), top })
     }
@@ -159,6 +164,14 @@ impl Binder<'_> {
             false => Err(SqlError::new(messages::TOP_NOT_INTEGER, &[])),
         };
         bound.map_err(|error| error.at_line(e.span.line))
+    }
+}
+
+/// A constant number of rows that is too small is an error before anything runs.
+fn at_least(count: &Scalar, least: i64, message: base::Message) -> SqlResult<()> {
+    match count.as_constant().and_then(types::Value::as_i64) {
+        Some(n) if n < least => Err(SqlError::new(message, &[])),
+        _ => Ok(()),
     }
 }
 

@@ -173,6 +173,10 @@ impl<'t> Lexer<'t> {
         if sign == 1 && (self.byte(0).is_ascii_alphabetic() || self.byte(0) == b'_') {
             return self.name(TokenKind::Pseudo);
         }
+        let signed = matches!(self.byte(0), b'-' | b'+');
+        if signed && (self.byte(1).is_ascii_digit() || self.byte(1) == b'.') {
+            self.at += 1;
+        }
         self.digits();
         if self.byte(0) == b'.' {
             self.at += 1;

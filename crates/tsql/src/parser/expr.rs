@@ -398,7 +398,7 @@ fn float_text(text: &str) -> Box<str> {
 
 /// Without the currency sign; the sign alone is zero.
 fn money_text(text: &str) -> Box<str> {
-    match text.trim_start_matches(|c: char| !c.is_ascii_digit() && c != '.') {
+    match text.trim_start_matches(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-' | '+')) {
         "" | "." => "0".into(),
         digits => digits.into(),
     }

@@ -103,7 +103,9 @@ impl Moment {
                 Value::DateTime(DateTime { days: days - DAYS_1900, ticks })
             }
             SqlType::SmallDateTime => {
-                let minutes = (self.ticks + 30 * SECOND_TICKS) / (60 * SECOND_TICKS);
+                // By way of a datetime: 29.999 seconds are 30 there.
+                let ticks = (self.ticks * 3 + 50_000) / 100_000;
+                let minutes = (ticks + 30 * 300) / (60 * 300);
                 let days = self.days + (minutes / 1440) as i32 - DAYS_1900;
                 let days = u16::try_from(days).ok()?;
                 Value::SmallDateTime(SmallDateTime { days, minutes: (minutes % 1440) as u16 })
