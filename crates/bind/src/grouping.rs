@@ -52,7 +52,10 @@ impl Binder<'_> {
             set.dedup();
         }
         let plain = sets.len() == 1 && sets[0] == all;
-        let flags = keys.iter().map(|_| self.new_slot()).collect();
+        let flags = match plain {
+            true => Vec::new(),
+            false => keys.iter().map(|_| self.new_slot()).collect(),
+        };
         Ok(Groups { keys, sets: (!plain).then_some(sets), flags })
     }
 
