@@ -21,7 +21,7 @@ use types::{SqlType, Value};
 /// Of a deadlock, a lock in time, a key that is there, space of data, files and log.
 const EXPECTED: [i32; 8] = [1205, 1222, 2627, 2601, 1105, 5123, 5149, 9002];
 /// Of a table whose CREATE failed before.
-const NOT_THERE: [i32; 3] = [208, 1088, 3701];
+const NOT_THERE: [i32; 4] = [208, 1088, 3701, 4902];
 const NOTICE_MAX: u8 = 10;
 
 pub(crate) fn whole(value: &Value) -> i64 {
