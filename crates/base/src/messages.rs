@@ -278,6 +278,8 @@ messages! {
     NOT_STATISTICS = 3739, 11, "Cannot {0} the index '{1}' because it is not a statistics collection.";
     COMMIT_NO_BEGIN = 3902, 16, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     CANNOT_ROLLBACK_NO_SAVEPOINT = 3903, 16, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.";
+    ROLLBACK_IN_INSERT_EXEC = 3915, 16, "Cannot use the ROLLBACK statement within an INSERT-EXEC statement.";
+    COMMIT_IN_INSERT_EXEC = 3916, 16, "Cannot use the COMMIT statement within an INSERT-EXEC statement unless BEGIN TRANSACTION is used first.";
     XACT_DOOMED_COMMIT = 3930, 16, "The current transaction cannot be committed and cannot support operations that write to the log file. Roll back the transaction.";
     XACT_DOOMED_SAVEPOINT = 3931, 16, "The current transaction cannot be committed and cannot be rolled back to a savepoint. Roll back the entire transaction.";
     DELAYED_DURABILITY_CONTEXT = 3978, 16, "The DELAYED_DURABILITY option is not allowed in this context.";
@@ -390,6 +392,7 @@ messages! {
     MORE_COLUMN_ALIASES = 8159, 16, "'{0}' has fewer columns than were specified in the column list.";
     GROUPING_ARGUMENT = 8161, 16, "Argument {0} of the {1} function does not match any of the expressions in the GROUP BY clause.";
     OUTPUT_NOT_DECLARED = 8162, 16, "The formal parameter \"{0}\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output.";
+    INSERT_EXEC_NESTED = 8164, 16, "An INSERT EXEC statement cannot be nested.";
     UNPIVOT_TYPES = 8167, 16, "The type of column \"{0}\" conflicts with the type of other columns specified in the UNPIVOT list.";
     PIVOT_NO_STAR = 8168, 16, "The aggregate function '{0}(*)' is not allowed in the PIVOT operator.";
     GUID_CONVERSION = 8169, 16, "Conversion failed when converting from a character string to uniqueidentifier.";

@@ -9,6 +9,10 @@ use types::{Collation, SqlType};
 pub trait Variables {
     /// A variable by its name with `@`, in any case.
     fn variable(&self, name: &str) -> Option<(VariableId, SqlType)>;
+
+    /// The number behind the last variable: from there stand the values of a row that INSERT EXEC
+    /// inserts.
+    fn first_free(&self) -> u32;
 }
 
 /// What a statement is bound in.

@@ -10,7 +10,8 @@ use crate::through::Through;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Object, Table};
 use plan::{
-    ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, Slot, Statement, TableNo,
+    ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, ScalarKind, Slot,
+    Statement, TableNo, VariableId,
 };
 use tsql::ast::{self, ExprKind, InsertSource};
 
@@ -63,6 +64,9 @@ impl Binder<'_> {
         let output = match &s.output {
             Some(o) if through.is_some() => {
                 return Err(unsupported("OUTPUT of a view", o.span.line));
+            }
+            Some(o) if matches!(s.source, InsertSource::Execute(_)) => {
+                return Err(unsupported("OUTPUT of INSERT EXEC", o.span.line));
             }
             Some(o) => {
                 let inserted = self.made_row("inserted", &table, &new, false);
@@ -136,7 +140,15 @@ impl Binder<'_> {
         let one_row = || Logical::Values { rows: vec![Vec::new()], columns: Vec::new() };
         match &s.source {
             InsertSource::DefaultValues => Ok(Given { tree: one_row(), values: Vec::new() }),
-            InsertSource::Execute(_) => Err(unsupported("INSERT … EXECUTE as a plan", 0)),
+            InsertSource::Execute(_) => {
+                let first = self.environment.variables.first_free();
+                let value = |(n, &column): (u32, &usize)| {
+                    let ty = self.plain(table.columns[column].sql_type, true);
+                    Scalar { kind: ScalarKind::Variable(VariableId(first + n)), ty }
+                };
+                let values = (0..).zip(listed).map(value).collect();
+                Ok(Given { tree: one_row(), values })
+            }
             InsertSource::Values(rows) => {
                 let mut bound = Vec::with_capacity(rows.len());
                 for row in rows {

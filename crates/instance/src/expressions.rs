@@ -47,6 +47,10 @@ impl Catalogs for OneView<'_> {
 struct NoVariables;
 
 impl Variables for NoVariables {
+    fn first_free(&self) -> u32 {
+        0
+    }
+
     fn variable(&self, _: &str) -> Option<(VariableId, SqlType)> {
         None
     }

@@ -275,6 +275,10 @@ impl Compiler<'_, '_> {
     fn statement(&mut self, statement: Statement) -> SqlResult<()> {
         let span = statement.span;
         match statement.kind {
+            K::Insert(it) if matches!(it.source, ast::InsertSource::Execute(_)) => {
+                let kind = self.insert_execute(it, span)?;
+                self.step(kind, span);
+            }
             K::Select(s) if bind::into_of(&s).is_some() => {
                 let kind = K::Select(s);
                 let source = Source::Into(Statement { kind, ..statement });

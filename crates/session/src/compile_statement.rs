@@ -2,7 +2,9 @@
 
 use crate::compile::{Compiler, Returns};
 use crate::cursor::CursorStep;
-use crate::plans::{Argument, ArgumentValue, Execute, Executed, PlaceId, Raise, StepKind};
+use crate::plans::{
+    Argument, ArgumentValue, Execute, Executed, InsertExecute, PlaceId, Raise, Source, StepKind,
+};
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, ExprKind, Statement, StatementKind as K};
 use types::SqlType;
@@ -100,6 +102,26 @@ impl Compiler<'_, '_> {
             _ => None,
         };
         Ok(StepKind::Transaction(it, variable))
+    }
+
+    /// INSERT … EXEC: its INSERT is bound for a row of variables that no text can name.
+    pub(crate) fn insert_execute(
+        &mut self,
+        it: Box<ast::Insert>,
+        span: ast::Span,
+    ) -> SqlResult<StepKind> {
+        let ast::InsertSource::Execute(execute) = &it.source else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"the INSERT executes nothing"]));
+        };
+        let execute = (**execute).clone();
+        let source = Source::Statement(Statement { kind: K::Insert(it), span });
+        let place = self.place(source, span.line);
+        Ok(match self.execute(execute)? {
+            StepKind::Execute(execute) => {
+                StepKind::InsertExecute(Box::new(InsertExecute { execute: *execute, place }))
+            }
+            other => other,
+        })
     }
 
     fn execute(&mut self, it: ast::Execute) -> SqlResult<StepKind> {

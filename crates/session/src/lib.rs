@@ -19,6 +19,7 @@ mod execute;
 mod failure;
 mod function;
 mod host;
+mod insert_execute;
 mod meter;
 mod options;
 mod output;

@@ -138,6 +138,8 @@ pub(crate) enum StepKind {
     Rethrow,
     RaiseError(Box<Raise>),
     Execute(Box<Execute>),
+    /// INSERT … EXEC.
+    InsertExecute(Box<InsertExecute>),
     /// DECLARE CURSOR, OPEN, FETCH, CLOSE, DEALLOCATE.
     Cursor(Box<CursorStep>),
     WaitFor {
@@ -183,6 +185,13 @@ pub(crate) struct Execute {
     pub(crate) arguments: Vec<Argument>,
     /// WITH RECOMPILE
     pub(crate) recompile: bool,
+}
+
+/// INSERT … EXEC: what is executed, and the INSERT of a row.
+#[derive(Debug)]
+pub(crate) struct InsertExecute {
+    pub(crate) execute: Execute,
+    pub(crate) place: PlaceId,
 }
 
 /// What is executed.
@@ -268,6 +277,10 @@ impl Visible<'_> {
 impl Variables for Visible<'_> {
     fn variable(&self, name: &str) -> Option<(VariableId, SqlType)> {
         find_variable(&self.program.variables[..self.count], name)
+    }
+
+    fn first_free(&self) -> u32 {
+        self.program.variables.len() as u32
     }
 }
 

@@ -261,7 +261,10 @@ impl Session {
                 };
                 Flow::Return(status.as_i64().unwrap_or(0) as i32)
             }
-            StepKind::SelectInto(_) | StepKind::Cursor(_) | StepKind::Execute(_) => {
+            StepKind::SelectInto(_)
+            | StepKind::InsertExecute(_)
+            | StepKind::Cursor(_)
+            | StepKind::Execute(_) => {
                 return self.compound_step(at, step, act, out, scope).map(|()| Flow::Next);
             }
             _ => {
@@ -288,6 +291,11 @@ impl Session {
                 self.note(step, Doing::Select);
                 self.select_into(*place, act, out, scope)?;
                 self.show_what_ran(*place, step, act, out, scope)
+            }
+            StepKind::InsertExecute(it) => {
+                self.note(step, Doing::Insert);
+                let at_try = act.program.value.handler(at).is_some();
+                self.insert_execute(it, act, at_try, out, scope)
             }
             StepKind::Cursor(it) => {
                 self.note(step, Doing::Other);
@@ -408,7 +416,9 @@ impl Session {
 
 fn is_change_step(kind: &StepKind, program: &Program) -> bool {
     use tsql::ast::StatementKind as K;
-    let StepKind::Run(place) = kind else { return matches!(kind, StepKind::SelectInto(_)) };
+    let StepKind::Run(place) = kind else {
+        return matches!(kind, StepKind::SelectInto(_) | StepKind::InsertExecute(_));
+    };
     match &program.places[*place].source {
         crate::plans::Source::Statement(s) => {
             matches!(s.kind, K::Insert(_) | K::Update(_) | K::Delete(_) | K::Merge(_))

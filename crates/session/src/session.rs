@@ -43,6 +43,8 @@ pub struct Session {
     pub(crate) last_handle: i32,
     /// What the next request brings rows for.
     pub(crate) bulk: Option<Bulk>,
+    /// The transaction count at which an INSERT EXEC began.
+    pub(crate) inserts_from: Option<u32>,
     /// TRY blocks around the program that runs, in its callers.
     pub(crate) tries: u32,
     /// What the statements of the request took so far.
@@ -85,6 +87,7 @@ impl Session {
             prepared: BTreeMap::new(),
             last_handle: 0,
             bulk: None,
+            inserts_from: None,
             tries: 0,
             request_run: Sums::default(),
             processor: ProcessorClock::default(),
@@ -327,6 +330,7 @@ impl Session {
         self.host.log(&format!("session {}: a request panicked: {text}", self.state.id()));
         self.idle.clear();
         self.functions.get_mut().clear();
+        self.inserts_from = None;
         self.state.caught.clear();
         let undone = catch_unwind(AssertUnwindSafe(|| self.roll_back_all()));
         let message = messages::WORKER_PANIC;

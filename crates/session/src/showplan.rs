@@ -339,6 +339,7 @@ fn kind_of(program: &Program, step: &Step) -> &'static str {
         StepKind::Print(_) => "PRINT",
         StepKind::Throw(_) | StepKind::Rethrow => "THROW",
         StepKind::RaiseError(_) => "RAISERROR",
+        StepKind::InsertExecute(_) => "INSERT EXEC",
         StepKind::Cursor(it) => match **it {
             CursorStep::Declare(_) => "DECLARE CURSOR",
             CursorStep::Assign { .. } => "ASSIGN",

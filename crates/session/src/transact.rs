@@ -186,6 +186,14 @@ impl Session {
                 }
                 Ok(())
             }
+            TransactionVerb::Commit
+                if self.inserts_from.is_some_and(|n| self.state.tran_count <= n) =>
+            {
+                Err(SqlError::new(messages::COMMIT_IN_INSERT_EXEC, &[]).into())
+            }
+            TransactionVerb::Rollback if self.inserts_from.is_some() => {
+                Err(SqlError::new(messages::ROLLBACK_IN_INSERT_EXEC, &[]).into())
+            }
             TransactionVerb::Commit => Ok(self.commit(delayed)?),
             TransactionVerb::Rollback => Ok(self.roll_back(name)?),
             TransactionVerb::Save => Ok(self.save(name)?),

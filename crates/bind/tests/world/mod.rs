@@ -222,6 +222,10 @@ impl Catalogs for World {
 }
 
 impl Variables for World {
+    fn first_free(&self) -> u32 {
+        100
+    }
+
     fn variable(&self, name: &str) -> Option<(VariableId, SqlType)> {
         let known = [
             ("@i", INT),
