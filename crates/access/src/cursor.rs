@@ -84,6 +84,18 @@ fn add(to: &mut PageReads, more: &PageReads) {
     to.read_ahead += more.read_ahead;
 }
 
+/// Some pages of a source.
+pub struct PageSample<'s> {
+    /// Their rows.
+    pub cursor: Box<dyn RowCursor + 's>,
+    /// How many pages it reads, and of how many.
+    pub pages: u64,
+    /// All pages with rows; more than there are by those that are above them.
+    pub of: u64,
+    /// Rows of the source, where that is known.
+    pub rows: Option<u64>,
+}
+
 /// Rows that can be read: a heap, an index, a system view.
 pub trait TableSource: Send + Sync {
     /// Begins a scan. The cursor stands before its first row.
@@ -99,6 +111,20 @@ pub trait TableSource: Send + Sync {
 
     /// How large it is.
     fn size(&self) -> SourceSize;
+
+    /// Begins to read some of its pages, spread over all of them, without locks of rows. `wanted`
+    /// says how many of so many; `None` where it wants all, or the source has no pages: then a scan
+    /// is as good.
+    ///
+    /// # Errors
+    /// As [`TableSource::scan`].
+    fn sample(
+        &self,
+        _work: &mut Work,
+        _wanted: &dyn Fn(SourceSize) -> u64,
+    ) -> SqlResult<Option<PageSample<'_>>> {
+        Ok(None)
+    }
 }
 
 /// A scan in progress. It holds no latch between calls.

@@ -16,7 +16,9 @@ mod sink;
 mod spill;
 
 pub use bulk::{BulkLoad, Loader};
-pub use cursor::{KeyBound, PageHint, RowCursor, ScanRange, SourceSize, TableReads, TableSource};
+pub use cursor::{
+    KeyBound, PageHint, PageSample, RowCursor, ScanRange, SourceSize, TableReads, TableSource,
+};
 pub use locks::{Granule, Isolation, LockPlan, Strength};
 pub use page::{Field, RowView};
 pub use resolve::{Hobt, Hobts};

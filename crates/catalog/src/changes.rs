@@ -6,12 +6,13 @@
 //! The caller holds the locks: Sch-M on the object, X on the name when one appears or goes.
 
 use crate::definition::DefinitionRows;
+use crate::modifications::{Modifications, fact_of};
 use crate::options::DatabaseOption;
 use crate::rows::{delete, find, insert, update};
 use crate::spec::{DroppedUnit, HobtPlaces, SystemHobts, UnitPlaces};
 use crate::sysrows::{AllocUnitRow, Cell, ClassRow, FactRow, IdentityRow, ObjectRow, SystemRow};
 use crate::view::{Module, Schema, Table};
-use base::{AllocUnitId, HobtId, SqlResult};
+use base::{AllocUnitId, HobtId, ObjectId, SqlResult};
 use std::collections::BTreeMap;
 use types::{SqlType, Value};
 use work::Work;
@@ -163,12 +164,42 @@ impl<'a> Changes<'a> {
     /// Locks, space, log.
     pub fn put_option(&self, work: &mut Work, option: DatabaseOption) -> SqlResult<()> {
         let (name, value) = option.fact();
+        self.put_fact(work, name, &value)
+    }
+
+    fn put_fact(&self, work: &mut Work, name: &str, value: &str) -> SqlResult<()> {
         let row = FactRow { name: name.into(), value: value.into() };
         let key = [row.name.to_value(SqlType::varchar(128))];
         match find::<FactRow>(self.system, work, &key)?.is_empty() {
             true => insert(self.system, work, &row),
             false => update(self.system, work, &row),
         }
+    }
+
+    /// Writes counters of modifications that changed, and forgets those of tables that are gone.
+    ///
+    /// # Errors
+    /// Locks, space, log.
+    pub fn put_modifications(
+        &self,
+        work: &mut Work,
+        counters: &Modifications,
+        lives: impl Fn(ObjectId) -> bool,
+    ) -> SqlResult<()> {
+        for table in counters.tables() {
+            if !lives(table) {
+                counters.forget(table);
+                let name: Box<str> = fact_of(table).into();
+                let key = [Value::varchar(&name)];
+                for row in find::<FactRow>(self.system, work, &key)? {
+                    delete(self.system, work, &row)?;
+                }
+            }
+        }
+        for (name, value) in counters.unsaved() {
+            self.put_fact(work, &name, &value)?;
+        }
+        Ok(())
     }
 
     /// Writes how far a table's identity values may be given out.

@@ -81,6 +81,13 @@ impl Publisher {
         Arc::clone(&current)
     }
 
+    /// Publishes tables that differ in nothing but statistics: names mean what they meant, so the
+    /// version stays.
+    pub fn publish_statistics(&self, deltas: &[Delta]) {
+        let mut current = self.current.lock();
+        *current = Arc::new(apply(&current, deltas));
+    }
+
     /// Publishes the database's new name.
     pub fn rename(&self, name: &str) -> Arc<DatabaseView> {
         let mut current = self.current.lock();

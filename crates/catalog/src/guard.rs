@@ -22,6 +22,17 @@ pub fn lock_object(work: &mut Work, database: DatabaseId, object: ObjectId) -> S
     take(work, Resource::object(database, object), Mode::SchM)
 }
 
+/// Sch-S on an object where nobody has to be waited for; false else.
+///
+/// # Errors
+/// No memory for a lock.
+pub fn try_share_object(work: &Work, database: DatabaseId, object: ObjectId) -> SqlResult<bool> {
+    let resource = Resource::object(database, object);
+    let (locks, owner) = (work.locks(), work.owner());
+    let held = locks.try_lock_now(owner, resource, Mode::SchS, Duration::Long, None)?;
+    Ok(held.is_some())
+}
+
 /// X on the name of an object that appears or goes.
 ///
 /// # Errors

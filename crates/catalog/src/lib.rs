@@ -9,7 +9,8 @@
 //!   that everybody sees.
 //! * [`statistics`]: what is known of the values of columns, as data.
 //! * [`Builder`]: heaps and trees made and dropped, which `database` implements.
-//! * [`Ids`], [`Identities`]: numbers that are given out once.
+//! * [`Ids`], [`Identities`]: numbers that are given out once; [`Modifications`]: how many rows
+//!   were changed since.
 //!
 //! Nothing here knows T-SQL: names come resolved, expressions are text.
 //!
@@ -25,6 +26,7 @@ mod guard;
 mod identity;
 mod ids;
 mod load;
+mod modifications;
 mod module_rows;
 mod options;
 mod rows;
@@ -36,10 +38,11 @@ pub mod view;
 pub use changes::Changes;
 pub use delta::{Delta, Publisher, apply};
 pub use error::CatalogError;
-pub use guard::{lock_name, lock_object, lock_schema, lock_schema_name};
+pub use guard::{lock_name, lock_object, lock_schema, lock_schema_name, try_share_object};
 pub use identity::{Identities, IdentityStore};
 pub use ids::Ids;
 pub use load::{Loaded, ObjectDates, load, load_for_undo, object_dates};
+pub use modifications::Modifications;
 pub use options::{
     DatabaseOption, DatabaseOptions, DelayedDurability, PageVerify, RecoveryModel, UserAccess,
 };

@@ -3,6 +3,7 @@
 use crate::definition::DefinitionRows;
 use crate::error::CatalogError;
 use crate::ids::Ids;
+use crate::modifications::Modifications;
 use crate::options::DatabaseOptions;
 use crate::rows::scan;
 use crate::spec::{DroppedUnit, HobtPlaces, SystemHobts, UnitPlaces};
@@ -30,6 +31,8 @@ pub struct Loaded {
     pub options: DatabaseOptions,
     /// Identity values that may have been given out, by base hobt.
     pub identities: Vec<(HobtId, i128)>,
+    /// How many rows were changed, as far as that was written.
+    pub modifications: Modifications,
     /// Numbers not yet used.
     pub ids: Ids,
 }
@@ -99,7 +102,11 @@ fn load_definitions(
         dropped.push(unit);
     }
     let mut options = DatabaseOptions::default();
+    let modifications = Modifications::default();
     for row in scan::<FactRow>(system, work)? {
+        if modifications.read_fact(&row.name, &row.value) {
+            continue;
+        }
         options.read_fact(&row.name, &row.value).ok_or_else(|| bad::<FactRow>(&row.name))?;
     }
     let mut identities = Vec::new();
@@ -111,7 +118,12 @@ fn load_definitions(
     for schema in view.schemas() {
         ids.used_schema(schema.id);
     }
-    Ok(Loaded { view, places, dropped, options, identities, ids })
+    for object in view.objects() {
+        if let Object::Table(table) = object {
+            modifications.cover(table);
+        }
+    }
+    Ok(Loaded { view, places, dropped, options, identities, modifications, ids })
 }
 
 fn bad<R: SystemRow>(what: &dyn std::fmt::Display) -> CatalogError {

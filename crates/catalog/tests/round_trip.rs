@@ -117,7 +117,7 @@ fn gathered() -> Gathered {
         let value = format!("{n:0>300}");
         collector.push(&[Some(value.as_bytes())]);
     }
-    let whole = Whole { rows: 5_001, updated_ns: 12, columns: &[3] };
+    let whole = Whole { rows: 5_001, updated_ns: 12, modified: 99, columns: &[3] };
     let distribution = collector.finish(&whole).map(Arc::new);
     Gathered { no_recompute: true, distribution }
 }

@@ -5,7 +5,7 @@ use crate::hobts::OpenHobts;
 use base::{DatabaseId, SessionId};
 use buffer::{Pages, Pool};
 use catalog::view::{DatabaseView, SystemObjects};
-use catalog::{DatabaseOptions, Identities, Ids, Publisher};
+use catalog::{DatabaseOptions, Identities, Ids, Modifications, Publisher};
 use os::disk::Disk;
 use os::sync::{Mutex, RwLock};
 use os::wait::Waiter;
@@ -79,6 +79,7 @@ pub struct Database {
     pub(crate) publisher: Publisher,
     pub(crate) ids: Arc<Ids>,
     pub(crate) identities: Arc<Identities>,
+    pub(crate) modifications: Arc<Modifications>,
     pub(crate) options: RwLock<DatabaseOptions>,
     pub(crate) checkpointing: Mutex<()>,
     pub(crate) survives: bool,
@@ -134,6 +135,11 @@ impl Database {
     /// Identity values.
     pub fn identities(&self) -> &Arc<Identities> {
         &self.identities
+    }
+
+    /// How many rows of its tables were changed.
+    pub fn modifications(&self) -> &Arc<Modifications> {
+        &self.modifications
     }
 
     /// Its options.

@@ -10,7 +10,7 @@ use os::task::JoinHandle;
 use os::wait::{Cancelled, WaitKind, Wake};
 use recovery::Checkpointed;
 use std::sync::Arc;
-use work::Work;
+use work::{CommitMode, Work};
 
 /// A delayed commit is on disk at the latest after this long.
 const DELAYED_COMMIT_NS: u64 = 100_000_000;
@@ -71,6 +71,8 @@ impl Database {
             let worked = self.log.next_lsn() != last_lsn;
             let due = monotonic_ns() - last > CHECKPOINT_NS;
             if worked && (pressed || due) {
+                // What is not written now is written the next time.
+                let _ = self.save_modifications();
                 // A checkpoint that fails is tried again; the one before stays valid.
                 let _ = self.checkpoint(false);
                 (last, last_lsn) = (monotonic_ns(), self.log.next_lsn());
@@ -89,6 +91,26 @@ impl Database {
         let setting = self.options.read().delayed_durability;
         self.home.set_delayed_durability(durability(setting));
         Ok(())
+    }
+
+    /// Writes what is counted of changed rows.
+    fn save_modifications(&self) -> SqlResult<()> {
+        if !self.survives {
+            return Ok(());
+        }
+        let name = self.home.name();
+        let mut work = self.system_work();
+        work.begin(false, "Modifications");
+        let view = self.view();
+        let lives = |table| view.table(table).is_some();
+        let put =
+            Changes::new(&*self.hobts).put_modifications(&mut work, &self.modifications, lives);
+        if let Err(e) = put {
+            self.modifications.not_saved();
+            work.roll_back().map_err(|e| e.into_sql(&name))?;
+            return Err(e);
+        }
+        work.commit(CommitMode::Delayed).map_err(|e| e.into_sql(&name))
     }
 
     /// The last checkpoint carries only so many pages.
@@ -121,8 +143,9 @@ impl Database {
         let closed = if self.survives {
             // Values that could not be given back are a gap, no reason to leave it open.
             let settled = self.identities.settle(self);
+            let saved = self.save_modifications();
             self.log.flush_all();
-            self.checkpoint(true).map(|_| ()).and(settled)
+            self.checkpoint(true).map(|_| ()).and(settled).and(saved)
         } else {
             Ok(())
         };

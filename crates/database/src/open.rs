@@ -181,6 +181,7 @@ impl Opened {
             publisher: Publisher::new(loaded.view),
             ids: Arc::new(loaded.ids),
             identities: Arc::new(Identities::new(&loaded.identities)),
+            modifications: Arc::new(loaded.modifications),
             options: RwLock::new(loaded.options),
             checkpointing: Mutex::new(()),
             survives: self.survives,

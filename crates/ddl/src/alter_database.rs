@@ -96,7 +96,6 @@ fn option(s: &Setting) -> SqlResult<DatabaseOption> {
             };
             DatabaseOption::ForcedParameterization(named(s, forced)?)
         }
-        // Nothing is made or updated by itself, which either value permits.
         "AUTO_CREATE_STATISTICS" => DatabaseOption::AutoCreateStatistics(on(s)?),
         "AUTO_UPDATE_STATISTICS" => DatabaseOption::AutoUpdateStatistics(on(s)?),
         "AUTO_UPDATE_STATISTICS_ASYNC" => DatabaseOption::AutoUpdateStatisticsAsync(on(s)?),

@@ -1,19 +1,20 @@
 //! What is known of values, gathered from rows: of an index in its own order, of other columns
 //! by a sort.
 //!
-//! A sample reads every row too, so that the count of rows is exact; what it saves is sorting and
-//! comparing. Rows are chosen by a hash of their place in the scan: the same rows each time.
+//! A sample reads as many pages of the heap or clustered index as it is told, at even distances,
+//! and no others; of the rows there it takes all. The count of the table's rows is then the one
+//! that the table keeps, or estimated from the sample where that is not known since the start.
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorter};
-use access::{Field, Isolation, LockPlan, RowCursor, ScanRange};
+use access::{Field, Hobt, Isolation, LockPlan, RowCursor, ScanRange, SourceSize};
 use base::{SqlError, SqlResult};
 use catalog::statistics::{Collector, Distribution, Whole};
 use catalog::view::{Index, IndexKind, KeyField, PhysicalColumn, Table};
 use catalog::{HobtColumn, HobtSpec};
 use std::sync::Arc;
 
-/// Sch-M keeps everybody else away.
+/// Whatever is written meanwhile: nothing depends on statistics but speed.
 const READ: LockPlan = LockPlan::read(Isolation::ReadUncommitted);
 
 /// What is found; none without rows.
@@ -24,40 +25,55 @@ pub(crate) type Found = SqlResult<Option<Arc<Distribution>>>;
 pub(crate) enum Sample {
     /// FULLSCAN
     All,
+    /// Nothing was said: small tables whole, of larger ones 8 MB times the square root of how many
+    /// times larger they are.
+    Usual,
     /// A share of them, from 0 to 1.
     Share(f64),
     /// About so many.
     Rows(u64),
 }
 
-/// Chooses rows of a scan.
-struct Picker {
-    /// Of 2^64 hashes those below it; none takes every row.
-    below: Option<u64>,
-    rows: u64,
+/// The least sample: 8 MB, as SQL Server has it. What is no larger is read whole.
+const PAGES_MIN: u64 = 1024;
+
+impl Sample {
+    /// How many pages of a table that has so many.
+    fn pages(self, size: SourceSize) -> u64 {
+        let all = size.pages as f64;
+        let wanted = match self {
+            Sample::All => all,
+            Sample::Share(share) => all * share,
+            // How many rows a page has is not known before one is read: then all are.
+            Sample::Rows(_) if size.rows == 0 => all,
+            Sample::Rows(n) => all * n as f64 / size.rows as f64,
+            Sample::Usual => (all * PAGES_MIN as f64).sqrt(),
+        };
+        (wanted.ceil() as u64).max(PAGES_MIN).min(size.pages)
+    }
 }
 
-impl Picker {
-    fn new(sample: Sample, table_rows: u64) -> Picker {
-        let share = match sample {
-            Sample::All => 1.0,
-            Sample::Share(share) => share,
-            Sample::Rows(n) => n as f64 / table_rows.max(1) as f64,
-        };
-        let below = (share < 1.0).then_some((share.max(0.0) * u64::MAX as f64) as u64);
-        Picker { below, rows: 0 }
-    }
+/// Rows to be looked at.
+struct Looked<'s> {
+    cursor: Box<dyn RowCursor + 's>,
+    /// Rows of the table for each one of the sample.
+    share: f64,
+    /// Rows of the table, where they are known.
+    rows: Option<u64>,
+}
 
-    /// Whether the next row is taken. The first one always is.
-    fn takes_next(&mut self) -> bool {
-        self.rows += 1;
-        let Some(below) = self.below else { return true };
-        // SplitMix64.
-        let mut z = self.rows.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        self.rows == 1 || (z ^ (z >> 31)) < below
+/// Begins to read a table, or a sample of it.
+fn look<'s>(
+    cx: &mut DdlContext<'_>,
+    source: &'s dyn Hobt,
+    sample: Sample,
+) -> SqlResult<Looked<'s>> {
+    if let Some(some) = source.sample(cx.work, &|size| sample.pages(size))? {
+        let share = some.of as f64 / some.pages as f64;
+        return Ok(Looked { cursor: some.cursor, share, rows: some.rows });
     }
+    let cursor = source.scan(cx.work, &ScanRange::default(), &READ)?;
+    Ok(Looked { cursor, share: 1.0, rows: None })
 }
 
 /// Of an index's key, with the columns of the clustered index that follow it.
@@ -74,25 +90,26 @@ pub(crate) fn of_index(
         PhysicalColumn::Uniquifier | PhysicalColumn::Rid => None,
     };
     let (fields, columns): (Vec<usize>, Vec<usize>) = layout.key.iter().filter_map(ordinal).unzip();
-    if layout.key.first().is_none_or(|k| k.descending) {
+    // Pages that are taken here and there are in no order.
+    if layout.key.first().is_none_or(|k| k.descending) || sample != Sample::All {
         return of_columns(cx, place, table, &columns, sample);
     }
+    let modified = modified(place, table, &columns);
     let source = place.builder.open(&HobtSpec::of(table, index))?;
-    let mut picker = Picker::new(sample, source.size().rows);
     let mut collector = collector(table, &columns);
     let waiter = Arc::clone(cx.work.owner().waiter());
     let mut cursor = source.scan(cx.work, &ScanRange::default(), &READ)?;
+    let mut rows = 0_u64;
     while cursor.next(cx.work)? {
-        if picker.rows.is_multiple_of(ROWS_PER_CHECK) {
+        if rows.is_multiple_of(ROWS_PER_CHECK) {
             waiter.check().map_err(SqlError::from)?;
         }
-        if picker.takes_next() {
-            let key = key_of(&*cursor, &fields)?;
-            let key: Vec<Option<&[u8]>> = key.iter().map(|f| f.inline()).collect();
-            collector.push(&key);
-        }
+        rows += 1;
+        let key = key_of(&*cursor, &fields)?;
+        let key: Vec<Option<&[u8]>> = key.iter().map(|f| f.inline()).collect();
+        collector.push(&key);
     }
-    Ok(finish(collector, table, &columns, picker.rows))
+    Ok(finish(collector, table, &columns, (rows, modified)))
 }
 
 /// Of columns by their ordinals.
@@ -107,20 +124,21 @@ pub(crate) fn of_columns(
     let position = |&n: &usize| layout.position(PhysicalColumn::Column(n));
     let fields: Option<Vec<usize>> = columns.iter().map(position).collect();
     let fields = fields.ok_or_else(|| unsupported("statistics on computed columns", 0))?;
+    let modified = modified(place, table, columns);
     let source = place.builder.open(&HobtSpec::of(table, table.base()))?;
-    let mut picker = Picker::new(sample, source.size().rows);
     let spec = sorted_spec(table, columns);
     let waiter = Arc::clone(cx.work.owner().waiter());
     let grant = cx.semaphores.ask_for_build(cx.work, BUFFER_BYTES_MAX)?;
     let mut sorter = Sorter::new(RowOrder::of(&spec), cx.spill, &waiter);
     sorter.buffer_max = grant.bytes().max(BUFFER_BYTES_MIN);
-    let mut cursor = source.scan(cx.work, &ScanRange::default(), &READ)?;
+    let Looked { mut cursor, share, rows } = look(cx, &*source, sample)?;
+    let mut taken = 0_u64;
     while cursor.next(cx.work)? {
-        if picker.takes_next() {
-            sorter.push(&key_of(&*cursor, &fields)?)?;
-        }
+        taken += 1;
+        sorter.push(&key_of(&*cursor, &fields)?)?;
     }
     drop(cursor);
+    let rows = rows.unwrap_or((taken as f64 * share) as u64).max(taken);
     let mut sorted = sorter.finish()?;
     let mut collector = collector(table, columns);
     let (mut packed, mut seen) = (Vec::new(), 0_u64);
@@ -134,7 +152,7 @@ pub(crate) fn of_columns(
         let key: Vec<Option<&[u8]>> = row.iter().map(|f| f.inline()).collect();
         collector.push(&key);
     }
-    Ok(finish(collector, table, columns, picker.rows))
+    Ok(finish(collector, table, columns, (rows, modified)))
 }
 
 fn key_of<'a>(cursor: &'a dyn RowCursor, fields: &[usize]) -> SqlResult<Vec<Field<'a>>> {
@@ -152,14 +170,20 @@ fn collector(table: &Table, columns: &[usize]) -> Collector {
     Collector::new(&columns.iter().map(of).collect::<Vec<_>>())
 }
 
+/// The counter of the first column.
+fn modified(place: &Place, table: &Table, columns: &[usize]) -> u64 {
+    let first = columns.first().and_then(|&n| table.columns.get(n));
+    first.map_or(0, |c| place.modifications.of(table.object_id, c.column_id))
+}
+
 fn finish(
     collector: Collector,
     table: &Table,
     columns: &[usize],
-    rows: u64,
+    (rows, modified): (u64, u64),
 ) -> Option<Arc<Distribution>> {
     let ids: Vec<i32> = columns.iter().map(|&n| table.columns[n].column_id).collect();
-    let whole = Whole { rows, updated_ns: os::clock::now().0, columns: &ids };
+    let whole = Whole { rows, updated_ns: os::clock::now().0, modified, columns: &ids };
     collector.finish(&whole).map(Arc::new)
 }
 
@@ -184,14 +208,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_is_near_its_share_and_never_empty() {
-        let taken = |sample| {
-            let mut picker = Picker::new(sample, 100_000);
-            (0..100_000).filter(|_| picker.takes_next()).count()
-        };
-        assert_eq!(taken(Sample::All), 100_000);
-        assert!((9_500..10_500).contains(&taken(Sample::Share(0.1))));
-        assert!((900..1_100).contains(&taken(Sample::Rows(1_000))));
-        assert_eq!(taken(Sample::Rows(0)), 1);
+    fn a_sample_is_of_as_many_pages_as_was_said() {
+        let size = SourceSize { rows: 100_000, pages: 16_384 };
+        assert_eq!(Sample::All.pages(size), 16_384);
+        assert_eq!(Sample::Share(0.1).pages(size), 1_639);
+        assert_eq!(Sample::Share(0.01).pages(size), 1_024, "the least");
+        assert_eq!(Sample::Rows(10_000).pages(size), 1_639);
+        assert_eq!(Sample::Usual.pages(size), 4_096, "sixteen times 8 MB");
+        let small = SourceSize { rows: 9, pages: 1_000 };
+        assert_eq!(Sample::Share(0.5).pages(small), 1_000, "read whole");
+        let unknown = SourceSize { rows: 0, pages: 7_000 };
+        assert_eq!(Sample::Rows(5).pages(unknown), 7_000, "not known");
     }
 }

@@ -24,6 +24,7 @@ mod alter_column;
 mod alter_database;
 mod alter_index;
 mod alter_table;
+mod auto_statistics;
 mod build;
 mod column;
 mod computed;
@@ -56,6 +57,7 @@ mod truncate;
 mod type_name;
 mod view;
 
+pub use auto_statistics::{WantedStatistics, bears, gather_statistics};
 pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, TempTables};
 pub use create_table::create_into;
 pub use databases::{

@@ -1,7 +1,7 @@
 //! CREATE, UPDATE and DROP STATISTICS.
 //!
-//! Nothing updates them by itself yet: indexes get theirs when they are built, all others by
-//! these statements.
+//! What makes and updates them by itself is `auto_statistics`. Indexes get theirs when they are
+//! built.
 
 use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::gather::{Found, Sample, of_columns, of_index};
@@ -92,7 +92,7 @@ pub(crate) fn create(s: &CreateStatistics, cx: &mut DdlContext<'_>) -> SqlResult
         return Err(e.at_line(line));
     }
     let columns = columns(&place, &table, &s.columns)?;
-    let sample = options.sample.unwrap_or(Sample::All);
+    let sample = options.sample.unwrap_or(Sample::Usual);
     let distribution = of_columns(cx, &place, &table, &columns, sample)?;
     let mut after = Table::clone(&table);
     after.statistics.push(Statistics {
@@ -164,14 +164,14 @@ fn again(
 ) -> Found {
     let before = known.gathered.distribution.as_ref().filter(|_| options.resample);
     let last = before.map(|d| Sample::Share(d.sampled as f64 / d.rows.max(1) as f64));
-    let sample = last.or(options.sample).unwrap_or(Sample::All);
+    let sample = last.or(options.sample).unwrap_or(Sample::Usual);
     match known.index {
         Some(index) => of_index(cx, place, table, index, sample),
         None => of_columns(cx, place, table, &known.columns, sample),
     }
 }
 
-fn put(table: &mut Table, known: &AnyStatistics<'_>, gathered: Gathered) {
+pub(crate) fn put(table: &mut Table, known: &AnyStatistics<'_>, gathered: Gathered) {
     let id = known.stats_id;
     match known.index {
         Some(_) => {

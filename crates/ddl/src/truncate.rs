@@ -6,6 +6,7 @@ use crate::foreign_key;
 use crate::locate::{Located, locked_table};
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
+use catalog::HobtSpec;
 use catalog::view::Table;
 use tsql::ast::Truncate;
 
@@ -21,6 +22,8 @@ pub(crate) fn truncate(s: &Truncate, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         let e = SqlError::new(messages::TRUNCATE_REFERENCED, &[&s.table.object]);
         return Err(e.at_line(s.table.span.line));
     }
+    let rows = place.builder.open(&HobtSpec::of(&table, table.base()))?.size().rows;
+    place.modifications.count(table.object_id, None, rows.max(1));
     let mut after = Table::clone(&table);
     renew_all(&place, &mut after);
     rebuild(cx, &place, Some(&table), &after, Content::Empty)

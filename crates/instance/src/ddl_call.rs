@@ -60,14 +60,15 @@ impl Places for SessionPlaces<'_> {
             system,
             ids: Arc::clone(database.ids()),
             identities: Arc::clone(database.identities()),
+            modifications: Arc::clone(database.modifications()),
         })
     }
 }
 
 /// A session's temporary tables as ddl changes them.
-struct SessionTemp<'a> {
-    temp: &'a mut session::TempTables,
-    instance: &'a Instance,
+pub(crate) struct SessionTemp<'a> {
+    pub(crate) temp: &'a mut session::TempTables,
+    pub(crate) instance: &'a Instance,
 }
 
 impl ddl::TempTables for SessionTemp<'_> {

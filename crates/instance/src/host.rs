@@ -11,7 +11,9 @@ use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource, Timeout};
 use os::wait::Cancelled;
 use plan::IdentityColumn;
 use plancache::Cache;
-use session::{DdlAnswer, DdlCall, DeclareCall, Host, Program, Registry};
+use session::{
+    DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, Program, Registry, StatisticsTerms,
+};
 use std::sync::Arc;
 use types::Value;
 use work::{Engine, Home, Work};
@@ -156,6 +158,38 @@ impl Host for Instance {
         }
         self.definitions.moved();
         Ok(())
+    }
+
+    fn statistics_terms(&self, database: DatabaseId) -> Option<StatisticsTerms> {
+        let database = self.database(database)?;
+        let options = database.options();
+        Some(StatisticsTerms {
+            create: options.auto_create_statistics && !options.read_only,
+            update: options.auto_update_statistics && !options.read_only,
+            asynchronous: options.auto_update_statistics_async,
+            modifications: Arc::clone(database.modifications()),
+        })
+    }
+
+    fn gather_statistics(&self, call: GatherCall<'_>) -> bool {
+        self.gather(call)
+    }
+
+    fn update_statistics_later(&self, database: DatabaseId, table: ObjectId, columns: &[i32]) {
+        self.gathering.put_off((database, table), columns);
+    }
+
+    fn rows_changed(
+        &self,
+        database: DatabaseId,
+        table: ObjectId,
+        columns: Option<&[i32]>,
+        rows: u64,
+    ) {
+        let Some(database) = self.database(database) else { return };
+        if database.modifications().count(table, columns, rows) {
+            self.definitions.moved();
+        }
     }
 
     fn kill(&self, by: SessionId, target: SessionId) -> SqlResult<()> {

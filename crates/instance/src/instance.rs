@@ -1,5 +1,6 @@
 //! `Instance`: everything that is one for all databases.
 
+use crate::auto_statistics::Gathering;
 use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
 use base::{DatabaseId, SqlResult};
@@ -66,6 +67,7 @@ pub struct Instance {
     pub(crate) programs: Cache<Program>,
     pub(crate) spill: Arc<TempSpill>,
     pub(crate) definitions: Definitions,
+    pub(crate) gathering: Gathering,
     pub(crate) log: ErrorLog,
     pub(crate) stopping: Arc<Waiter>,
     /// Rings the deadlock monitor.

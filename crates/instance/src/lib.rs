@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod auto_statistics;
 mod checkdb;
 mod databases;
 mod ddl_call;

@@ -1,6 +1,7 @@
 //! Starting: system databases made at the first start, all databases opened, workers started;
 //! and stopping, which leaves nothing to recover.
 
+use crate::auto_statistics::Gathering;
 use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
 use crate::instance::{Instance, InstanceOptions, Open};
@@ -80,6 +81,7 @@ impl Instance {
             programs: Cache::new(&plans),
             spill,
             definitions: Definitions::default(),
+            gathering: Gathering::default(),
             log,
             stopping: Arc::new(Waiter::new()),
             search_wanted: Arc::new(Waiter::new()),

@@ -1,4 +1,4 @@
-//! The clockwork of the process: deadlock monitor, lazy writer, ghost cleaner.
+//! The clockwork of the process: deadlock monitor, lazy writer, ghost cleaner, statistics.
 
 use crate::instance::Instance;
 use base::{DatabaseId, PageId};
@@ -13,6 +13,8 @@ const LAZY_WRITER_NS: u64 = 20_000_000;
 
 /// How often the ghost cleaner looks whether pages are noted.
 const GHOST_CLEANER_NS: u64 = 1_000_000_000;
+/// How often it is looked whether statistics are to be updated in the background.
+const STATISTICS_NS: u64 = 500_000_000;
 /// Pages of a step; between steps databases may be dropped and others run.
 const GHOST_PAGES: usize = 32;
 
@@ -50,6 +52,14 @@ impl Instance {
             while pause(&stopping, WaitKind::SleepTask, GHOST_CLEANER_NS) {
                 let Some(instance) = me.upgrade() else { return };
                 instance.clean_ghosts(&mut places);
+            }
+        }));
+        let me = std::sync::Weak::clone(&self.me);
+        let stopping = Arc::clone(&self.stopping);
+        workers.push(os::task::spawn("statistics", move || {
+            while pause(&stopping, WaitKind::SleepTask, STATISTICS_NS) {
+                let Some(instance) = me.upgrade() else { return };
+                instance.gather_later();
             }
         }));
         let instance = self.arc();

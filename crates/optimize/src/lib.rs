@@ -27,5 +27,7 @@ mod path;
 mod sarg;
 mod semi;
 mod statement;
+mod wanted;
 
 pub use statement::optimize;
+pub use wanted::{Wanted, wanted};

@@ -55,7 +55,7 @@ pub use physical::{
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
 pub use program::{
     CAPTURES, Fired, GrantHints, Header, LogicalPlan, PhysicalPlan, Plan, Query, Reference,
-    ResultColumn, SelectAssign, Statement, Subquery,
+    ResultColumn, SelectAssign, Statement, Subquery, UsedStatistics,
 };
 pub use recursion::Recursion;
 pub use referential::{

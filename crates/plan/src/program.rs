@@ -50,6 +50,8 @@ pub struct Header {
     pub databases: Vec<(DatabaseId, u64)>,
     /// Each object that the plan reads or writes.
     pub references: Vec<Reference>,
+    /// The statistics that it was chosen with.
+    pub statistics: Vec<UsedStatistics>,
     /// Names of temporary objects were resolved: the plan serves one session only.
     pub session_bound: bool,
     /// OPTION (RECOMPILE): not to be kept.
@@ -89,6 +91,17 @@ pub struct GrantHints {
     pub min_percent: Option<f64>,
     /// It spills beyond; a statement always has a small workspace.
     pub max_percent: Option<f64>,
+}
+
+/// Statistics of a table that a plan was chosen with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UsedStatistics {
+    /// The table.
+    pub table: Reference,
+    /// Ordinals of the columns whose statistics matter.
+    pub columns: Box<[usize]>,
+    /// A mark of those statistics as they were.
+    pub stamp: u64,
 }
 
 /// An object that a plan refers to.

@@ -1,15 +1,9 @@
-//! The newest plan of one statement, whether a plan is still good, and what its runs took.
+//! The newest plan of one statement, and what its runs took.
 
 use crate::statistics::{Counted, Run, Statistics};
-use base::DatabaseId;
 use os::sync::RwLock;
 use plan::{Header, PhysicalPlan};
 use std::sync::Arc;
-
-/// Whether every database still has the version that the plan's names were resolved in.
-pub fn is_current(header: &Header, version: impl Fn(DatabaseId) -> Option<u64>) -> bool {
-    header.databases.iter().all(|&(database, bound_in)| version(database) == Some(bound_in))
-}
 
 /// Where a statement keeps its newest plan for all sessions that run it, and what is counted of
 /// that plan's runs.
@@ -41,11 +35,10 @@ pub struct ShownPlan {
 }
 
 impl PlanCell {
-    /// The plan, when there is one that others may use and it is current.
-    pub fn get(&self, version: impl Fn(DatabaseId) -> Option<u64>) -> Option<Arc<PhysicalPlan>> {
-        let held = self.kept.read();
-        let kept = held.as_ref().filter(|k| k.shared)?;
-        is_current(&kept.plan.header, version).then(|| Arc::clone(&kept.plan))
+    /// The plan, when there is one that others may use and it is found current.
+    pub fn get(&self, is_current: impl FnOnce(&Header) -> bool) -> Option<Arc<PhysicalPlan>> {
+        let held = self.kept.read().as_ref().filter(|k| k.shared).map(|k| Arc::clone(&k.plan));
+        held.filter(|plan| is_current(&plan.header))
     }
 
     /// Keeps a plan, and says whether it does. One that is not for others, serves one session, or
@@ -108,14 +101,12 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_good_until_one_of_its_databases_moves() {
-        let databases = vec![(DatabaseId(5), 7), (DatabaseId(6), 1)];
+    fn a_plan_is_given_while_it_is_current() {
         let cell = PlanCell::default();
-        cell.keep(&plan(Header { databases, ..Header::default() }), true);
-        let version = |seven| move |d: DatabaseId| Some(if d.0 == 5 { seven } else { 1 });
-        assert!(cell.get(version(7)).is_some());
-        assert!(cell.get(version(8)).is_none());
-        assert!(cell.get(|_| None).is_none(), "a dropped database has no version");
+        assert!(cell.get(|_| true).is_none());
+        cell.keep(&plan(Header::default()), true);
+        assert!(cell.get(|_| true).is_some());
+        assert!(cell.get(|_| false).is_none());
     }
 
     #[test]
@@ -126,7 +117,7 @@ mod tests {
             Header { recompile: true, ..Header::default() },
         ] {
             cell.keep(&plan(header), true);
-            assert!(cell.get(|_| Some(0)).is_none());
+            assert!(cell.get(|_| true).is_none());
             assert!(cell.shown().is_some());
         }
     }

@@ -20,7 +20,7 @@ mod handle;
 mod statistics;
 
 pub use cache::{Cache, Counters, Options};
-pub use cell::{PlanCell, ShownPlan, is_current};
+pub use cell::{PlanCell, ShownPlan};
 pub use entry::{Entry, Key, Kind, New};
 pub use handle::{Fingerprint, PlanHandle, TextHandle};
 pub use statistics::{Counted, Measure, Run, Statistics};

@@ -25,6 +25,8 @@ pub(crate) struct HeapCursor<'h> {
     page: usize,
     slot: u16,
     one_row: bool,
+    /// Pages that turn out to be another's, or above the rows, are passed by.
+    sampled: bool,
     listed: bool,
     ahead: ReadAhead,
     bytes: Vec<u8>,
@@ -55,6 +57,7 @@ impl<'h> HeapCursor<'h> {
             page: 0,
             slot: 0,
             one_row: false,
+            sampled: false,
             listed: false,
             ahead: ReadAhead::whole(),
             bytes: Vec::new(),
@@ -68,6 +71,30 @@ impl<'h> HeapCursor<'h> {
         };
         cursor.aim(work, range)?;
         Ok(cursor)
+    }
+
+    /// Reads these pages of a heap or clustered index, whatever is written there meanwhile.
+    pub(crate) fn sampled(hobt: &'h RowHobt, pages: Vec<PageId>) -> Self {
+        HeapCursor {
+            hobt,
+            plan: LockPlan::read(access::Isolation::ReadUncommitted),
+            ask: RowLock::None,
+            pages,
+            page: 0,
+            slot: 0,
+            one_row: false,
+            sampled: true,
+            listed: true,
+            ahead: ReadAhead::whole(),
+            bytes: Vec::new(),
+            rows: Vec::new(),
+            values: Vec::new(),
+            at: 0,
+            held: None,
+            waited: None,
+            escalations: 0,
+            reads: TableReads::default(),
+        }
     }
 
     fn aim(&mut self, work: &mut Work, range: &ScanRange<'_>) -> RowResult<()> {
@@ -155,11 +182,11 @@ impl<'h> HeapCursor<'h> {
         let ours = view.alloc_unit() == self.hobt.spec.unit && view.kind() == Some(PageKind::Data);
         let end = if self.one_row { self.slot.saturating_add(1) } else { view.slot_count() };
         let single = matches!(self.ask, RowLock::Short(_) | RowLock::Long(_));
-        if !ours && !self.one_row {
+        if !ours && !self.one_row && !self.sampled {
             let what = "a page of the heap is another's";
             return Err(self.hobt.home.pages.corrupt(id, what).into());
         }
-        let quiet = !self.one_row && self.hobt.nobody_writes(work, self.ask);
+        let quiet = !self.one_row && !self.sampled && self.hobt.nobody_writes(work, self.ask);
         while ours && self.slot < end {
             let slot = self.slot;
             let Some(record) = view.record(slot) else {
@@ -171,6 +198,13 @@ impl<'h> HeapCursor<'h> {
                 continue;
             };
             let now = current(record);
+            if self.sampled {
+                if let Current::Row(bytes) = now {
+                    self.take_row(bytes, id, slot)?;
+                }
+                self.slot += 1;
+                continue;
+            }
             let resource = self.hobt.rid_resource(id, slot);
             let ask = match (now, self.ask) {
                 _ if quiet => RowLock::None,
@@ -184,19 +218,7 @@ impl<'h> HeapCursor<'h> {
             } else if now == Current::Ghost && self.ask != RowLock::None {
                 self.hobt.met_ghost(work, id, Some(resource));
             } else if let Current::Row(bytes) = now {
-                let from = self.bytes.len();
-                self.bytes.extend_from_slice(bytes);
-                let range = from..self.bytes.len();
-                let at = self.rows.len();
-                self.hobt.fetch(
-                    (bytes, id),
-                    at,
-                    &mut self.bytes,
-                    &mut self.values,
-                    &mut self.reads,
-                )?;
-                debug_assert!(self.rows.last().is_none_or(|r| r.2 < slot), "in order of slots");
-                self.rows.push((range, id, slot));
+                self.take_row(bytes, id, slot)?;
                 if let RowLock::Short(_) = ask {
                     debug_assert!(self.held.is_none(), "one row is held at a time");
                     self.held = Some((resource, self.hobt.page_resource(id)));
@@ -212,6 +234,21 @@ impl<'h> HeapCursor<'h> {
         self.page += 1;
         self.slot = 0;
         Ok(None)
+    }
+}
+
+impl HeapCursor<'_> {
+    /// Copies a row, with its values that are off it.
+    fn take_row(&mut self, bytes: &[u8], id: PageId, slot: u16) -> RowResult<()> {
+        let from = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        let range = from..self.bytes.len();
+        let at = self.rows.len();
+        let row = (bytes, id);
+        self.hobt.fetch(row, at, &mut self.bytes, &mut self.values, &mut self.reads)?;
+        debug_assert!(self.rows.last().is_none_or(|r| r.2 < slot), "in order of slots");
+        self.rows.push((range, id, slot));
+        Ok(())
     }
 }
 

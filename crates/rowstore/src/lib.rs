@@ -25,6 +25,7 @@ mod index_write;
 mod large;
 mod load;
 mod physical_stats;
+mod sample;
 mod settle;
 mod spill;
 mod spill_block;

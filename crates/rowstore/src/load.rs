@@ -4,8 +4,8 @@ use crate::heap_scan::HeapCursor;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::index_scan::IndexCursor;
 use access::{
-    BulkLoad, Inserted, Loader, LockPlan, RowCursor, RowKey, ScanRange, SourceSize, TableSink,
-    TableSource, WriteError,
+    BulkLoad, Inserted, Loader, LockPlan, PageSample, RowCursor, RowKey, ScanRange, SourceSize,
+    TableSink, TableSource, WriteError,
 };
 use base::SqlResult;
 use base::limits::RECORD_BYTES_MAX;
@@ -37,6 +37,14 @@ impl TableSource for RowHobt {
 
     fn size(&self) -> SourceSize {
         SourceSize { rows: self.rows.load(Relaxed).max(0) as u64, pages: 0 }
+    }
+
+    fn sample(
+        &self,
+        work: &mut Work,
+        wanted: &dyn Fn(SourceSize) -> u64,
+    ) -> SqlResult<Option<PageSample<'_>>> {
+        self.sample_pages(work, wanted).map_err(|e| self.sql(e))
     }
 }
 

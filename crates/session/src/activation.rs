@@ -3,6 +3,7 @@
 //! A session keeps the activations it used last, so that a statement that runs again allocates
 //! nothing: neither does the body of a loop nor a prepared statement of the next request.
 
+use crate::auto_statistics::Changed;
 use crate::plans::Program;
 use crate::sink::ResultColumn;
 use crate::table_variable::Made;
@@ -28,6 +29,8 @@ pub(crate) struct Ready {
     pub(crate) database: DatabaseId,
     /// Numbers of the table variables that it names.
     pub(crate) private: Vec<u16>,
+    /// What it changes.
+    pub(crate) changed: Option<Changed>,
     /// Of a query.
     pub(crate) columns: Vec<ResultColumn>,
 }

@@ -142,6 +142,7 @@ impl Session {
             .and_then(|()| self.within_transaction(&mut act, place, |e, c| e.load(c, feed)));
         if let Ok(outcome) = &result {
             self.count_run(&act, place, &meter, outcome.rows_affected);
+            self.note_changes(&act, place, outcome.rows_affected);
         }
         self.idle.give_back(act);
         result

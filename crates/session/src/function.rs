@@ -26,7 +26,7 @@ use catalog::view::{Module, Object, Table};
 use exec::{Callout, ExecContext, Executor, LentWork, NoRows};
 use lock::{Duration, Mode, Resource};
 use plan::{Statement, UserFunction};
-use plancache::{Entry, is_current};
+use plancache::Entry;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::datetime::Moment;
@@ -407,8 +407,7 @@ impl FunctionCaller<'_> {
                 return Ok(());
             }
             self.hold_schema(&ready.plan.header.references, work)?;
-            let version = |d| host.schema_version(self.state.id(), d);
-            if host.definitions_epoch() == epoch || is_current(&ready.plan.header, version) {
+            if host.definitions_epoch() == epoch || self.state.is_current(&ready.plan.header) {
                 return Ok(());
             }
             act.ready[place] = None;

@@ -9,9 +9,12 @@ use crate::registry::Registry;
 use crate::settings::Settings;
 use crate::temp::TempTables;
 use access::{Hobts, Spill};
-use base::{DatabaseId, SessionId, SqlError, SqlResult};
+use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
+use catalog::Modifications;
 use catalog::view::{DatabaseView, Table};
+use ddl::WantedStatistics;
 use exec::{GrantTerms, IdentitySource};
+use os::wait::Waiter;
 use plancache::Cache;
 use std::sync::Arc;
 use tsql::ast;
@@ -123,6 +126,25 @@ pub trait Host: Send + Sync {
     /// The log's.
     fn drop_temp_tables(&self, work: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()>;
 
+    /// How a database wants its statistics; `None` when it is not open.
+    fn statistics_terms(&self, database: DatabaseId) -> Option<StatisticsTerms>;
+
+    /// Makes statistics in a transaction of its own, which waits for nobody; whether there are new
+    /// ones. What goes wrong is nobody's trouble.
+    fn gather_statistics(&self, call: GatherCall<'_>) -> bool;
+
+    /// Statistics of some columns of a table are stale: they are made anew in the background.
+    fn update_statistics_later(&self, database: DatabaseId, table: ObjectId, columns: &[i32]);
+
+    /// A statement has changed rows of a table: in columns, by their ids, or rows came or went.
+    fn rows_changed(
+        &self,
+        database: DatabaseId,
+        table: ObjectId,
+        columns: Option<&[i32]>,
+        rows: u64,
+    );
+
     /// KILL.
     ///
     /// # Errors
@@ -146,6 +168,32 @@ pub trait Host: Send + Sync {
 
     /// IDENT_CURRENT: the last value given, or the seed.
     fn identity_current(&self, database: DatabaseId, table: &Table) -> Option<i128>;
+}
+
+/// AUTO_CREATE_STATISTICS and its like, and what they are judged by.
+pub struct StatisticsTerms {
+    /// AUTO_CREATE_STATISTICS
+    pub create: bool,
+    /// AUTO_UPDATE_STATISTICS
+    pub update: bool,
+    /// AUTO_UPDATE_STATISTICS_ASYNC
+    pub asynchronous: bool,
+    /// Rows that were changed.
+    pub modifications: Arc<Modifications>,
+}
+
+/// A call of [`Host::gather_statistics`].
+pub struct GatherCall<'a> {
+    /// The session.
+    pub session: SessionId,
+    /// Where its request waits, and is cancelled.
+    pub waiter: Arc<Waiter>,
+    /// The table's database.
+    pub database: DatabaseId,
+    /// The temporary tables that the session sees.
+    pub temp: &'a mut TempTables,
+    /// What is wanted.
+    pub wanted: &'a WantedStatistics,
 }
 
 /// Whether a statement manages its own transactions and is refused within the user's (226, 574).

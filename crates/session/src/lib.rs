@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod activation;
+mod auto_statistics;
 mod bulk;
 mod cached;
 mod compile;
@@ -48,7 +49,10 @@ pub use bulk::BulkRows;
 pub use cached::{
     CachedStatement, Views, cached_statements, cached_text, plan_document, statement_at,
 };
-pub use host::{DdlAnswer, DdlCall, DeclareCall, Host, RenameCall, Rowset, needs_no_transaction};
+pub use host::{
+    DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, RenameCall, Rowset, StatisticsTerms,
+    needs_no_transaction,
+};
 pub use plans::Program;
 pub use registry::{Input, Registry, SessionEntry, SessionRow};
 pub use request::{

@@ -22,7 +22,7 @@ use base::{DatabaseId, SqlError, SqlResult, messages};
 use exec::{ExecContext, Executor, NoRows, Outcome};
 use lock::{Duration, Mode, Resource};
 use plan::{PhysicalPlan, Statement};
-use plancache::{Entry, is_current};
+use plancache::Entry;
 use std::cell::Cell;
 use std::sync::Arc;
 use types::Value;
@@ -269,7 +269,7 @@ impl Session {
 
     fn still_current(&self, act: &Activation, place: PlaceId) -> bool {
         let ready = act.ready[place].as_ref().expect("made ready by the caller");
-        is_current(&ready.plan.header, |d| self.host.schema_version(self.state.id(), d))
+        self.state.is_current(&ready.plan.header)
     }
 
     /// A place with a plan that was current a moment ago.
@@ -291,7 +291,12 @@ impl Session {
             None => false,
         };
         if !is_ready {
-            self.state.make_ready(act, place, epoch, database, self.open.definitions)?;
+            let definitions = self.open.definitions;
+            self.state.make_ready(act, place, epoch, database, definitions)?;
+            if self.state.gather_temporary() {
+                act.ready[place] = None;
+                self.state.make_ready(act, place, epoch, database, definitions)?;
+            }
         }
         Ok(act.ready[place].as_ref().expect("made ready above"))
     }
@@ -335,14 +340,11 @@ impl State {
         definitions: bool,
     ) -> Result<(), Failure> {
         let names_version = self.names_version();
-        let session = self.id();
-        let host = Arc::clone(&self.host);
-        let version = |d| host.schema_version(session, d);
         if let Some(ready) = &mut act.ready[place]
             && ready.database == database
             && !ready.plan.header.recompile
             && (ready.names_version == names_version || !ready.plan.header.session_bound)
-            && is_current(&ready.plan.header, version)
+            && self.is_current(&ready.plan.header)
         {
             (ready.epoch, ready.names_version) = (epoch, names_version);
             return Ok(());
@@ -350,7 +352,7 @@ impl State {
         let entry = Arc::clone(&act.program);
         let held = &entry.value.places[place];
         let shared = self.shares_plans(&entry.value, database, definitions);
-        let kept = if shared { held.cell.get(version) } else { None };
+        let kept = if shared { held.cell.get(|h| self.is_current(h)) } else { None };
         let plan = match kept {
             Some(plan) => plan,
             None => {
@@ -364,7 +366,9 @@ impl State {
         let columns = result_columns(&plan);
         let executor = Executor::new(&plan)?;
         let private = touched(&plan);
-        let ready = Ready { plan, executor, epoch, names_version, database, private, columns };
+        let changed = self.changed(&plan);
+        let ready =
+            Ready { plan, executor, epoch, names_version, database, private, changed, columns };
         act.ready[place] = Some(Box::new(ready));
         Ok(())
     }
@@ -420,13 +424,29 @@ impl State {
         variables: &Visible<'_>,
         database: DatabaseId,
     ) -> SqlResult<Arc<PhysicalPlan>> {
-        let bound = self.with_names(variables, database, |environment| match &place.source {
+        let mut bound = self.bound(place, variables, database)?;
+        if self.gather_wanted(&bound) {
+            bound = self.bound(place, variables, database)?;
+            self.gather_wanted(&bound);
+        }
+        let used = State::used_statistics(&bound);
+        let mut plan = optimize::optimize(bound.plan, &bound.references)?;
+        plan.header.statistics = used;
+        Ok(Arc::new(plan))
+    }
+
+    fn bound(
+        &self,
+        place: &Place,
+        variables: &Visible<'_>,
+        database: DatabaseId,
+    ) -> SqlResult<bind::Bound> {
+        self.with_names(variables, database, |environment| match &place.source {
             Source::Statement(s) => bind::bind_statement(environment, s),
             Source::Into(s) => bind::bind_select_into(environment, s),
             Source::Scalar(x, wanted) => bind::bind_scalar(environment, x, *wanted),
             Source::Condition(c) => bind::bind_condition(environment, c),
-        })?;
-        Ok(Arc::new(optimize::optimize(bound.plan, &bound.references)?))
+        })
     }
 }
 

@@ -118,7 +118,7 @@ impl Session {
 
     /// Binds every statement before the first runs; what names an object that does not exist is
     /// left for later.
-    fn bind_ahead(&self, program: &Program) -> Result<(), Errors> {
+    fn bind_ahead(&mut self, program: &Program) -> Result<(), Errors> {
         let mut errors = Errors::new();
         // Behind a USE names mean something else.
         let changes_database =
@@ -136,7 +136,7 @@ impl Session {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    fn bind_place_ahead(&self, program: &Program, place: PlaceId) -> Result<(), SqlError> {
+    fn bind_place_ahead(&mut self, program: &Program, place: PlaceId) -> Result<(), SqlError> {
         let held = &program.places[place];
         // Constants and variables alone are cheap to bind when they run.
         if let Source::Scalar(x, _) = &held.source

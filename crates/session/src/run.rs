@@ -381,6 +381,7 @@ impl Session {
         self.state.rows = outcome.rows_affected;
         self.state.entry.row_count.store(outcome.rows_affected, Relaxed);
         self.count_run(act, place, &meter, outcome.rows_affected);
+        self.note_changes(act, place, outcome.rows_affected);
         self.finish_statement(outcome, command, assigns, out, scope);
         let ready = act.ready[place].as_ref().expect("it has just run");
         self.tell_statistics(ready, began, out);

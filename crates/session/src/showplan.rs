@@ -80,7 +80,7 @@ impl Session {
     }
 
     /// The plan of each step that has one.
-    fn plans_of(&self, program: &Program) -> Result<Vec<Option<Arc<PhysicalPlan>>>, Failure> {
+    fn plans_of(&mut self, program: &Program) -> Result<Vec<Option<Arc<PhysicalPlan>>>, Failure> {
         let mut database = match program.procedure.is_some() {
             true => program.database,
             false => self.state.database,

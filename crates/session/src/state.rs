@@ -10,7 +10,8 @@ use crate::trigger::Firing;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
 use builtins::{Fact, Question, Rand, SessionFacts};
 use catalog::view::{Catalogs, DatabaseView, Object, Table};
-use std::cell::Cell;
+use ddl::WantedStatistics;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::datetime::Moment;
@@ -24,6 +25,8 @@ pub(crate) struct State {
     pub(crate) database: DatabaseId,
     pub(crate) database_name: String,
     pub(crate) temp: TempTables,
+    /// Statistics that statements want of temporary tables.
+    pub(crate) wishes: RefCell<Vec<(DatabaseId, WantedStatistics)>>,
     /// `@@ERROR`
     pub(crate) error: i32,
     /// `@@ROWCOUNT`
@@ -78,6 +81,7 @@ impl State {
             database,
             database_name,
             temp: TempTables::default(),
+            wishes: RefCell::default(),
             error: 0,
             rows: 0,
             tran_count: 0,

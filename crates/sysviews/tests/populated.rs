@@ -303,6 +303,7 @@ const ELSEWHERE: &[&str] = &[
     "create table dbo.t (a int identity primary key, b int default 1 check (b > 0))",
     "create procedure dbo.p as select 1",
     "exec dbo.p",
+    "select count(*) from dbo.t where b = 1",
     "insert dbo.t (b) values (1)",
 ];
 

@@ -42,6 +42,8 @@ pub struct Whole<'a> {
     pub rows: u64,
     /// Now, in nanoseconds since 1970 UTC.
     pub updated_ns: i64,
+    /// The counter of the first column before the first row was read.
+    pub modified: u64,
     /// The table's column ids of the key's columns.
     pub columns: &'a [i32],
 }
@@ -284,6 +286,7 @@ impl Collector {
             updated_ns: whole.updated_ns,
             rows,
             sampled,
+            modified: whole.modified,
             prefixes: prefixes.collect(),
             steps: steps.map(|(n, run)| step(run, share, first, n >= fixed)).collect(),
         })

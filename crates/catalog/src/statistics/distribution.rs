@@ -11,6 +11,8 @@ pub struct Distribution {
     pub rows: u64,
     /// Rows that were looked at.
     pub sampled: u64,
+    /// The counter of the first column (`Modifications`) when they were.
+    pub modified: u64,
     /// Of the columns up to each one, in order.
     pub prefixes: Vec<Prefix>,
     /// The histogram of the first column.

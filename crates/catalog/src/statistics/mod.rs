@@ -21,11 +21,13 @@
 mod collector;
 mod distribution;
 mod histogram;
+mod staleness;
 mod stored;
 
 pub use collector::{Collector, Whole};
 pub use distribution::{Distribution, Prefix, Step};
 pub use histogram::Histogram;
+pub use staleness::stale_after;
 
 /// Most steps of a histogram, that of NULL with them.
 pub const STEPS_MAX: usize = 200;

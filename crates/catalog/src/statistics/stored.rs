@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! size field                    size field
-//!    1 version, 1                  8 updated, ns since 1970
+//!    1 version, 2                  8 updated, ns since 1970
 //!    8 rows                        8 rows sampled
+//!    8 counter of modifications    (not in version 1)
 //!    2 prefixes                    then each: 4 column id, 8 distinct, 8 average bytes
 //!    2 steps                       then each: 4 key length + 1 (0 is NULL), key,
 //!                                    8 range rows, 8 equal rows, 8 distinct range rows
@@ -13,7 +14,9 @@
 
 use super::{Distribution, Prefix, STEPS_MAX, Step};
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+/// Without the counter.
+const FIRST_VERSION: u8 = 1;
 
 impl Distribution {
     /// As a text.
@@ -22,6 +25,7 @@ impl Distribution {
         out.extend_from_slice(&self.updated_ns.to_le_bytes());
         out.extend_from_slice(&self.rows.to_le_bytes());
         out.extend_from_slice(&self.sampled.to_le_bytes());
+        out.extend_from_slice(&self.modified.to_le_bytes());
         out.extend_from_slice(&(self.prefixes.len() as u16).to_le_bytes());
         for p in &self.prefixes {
             out.extend_from_slice(&p.column_id.to_le_bytes());
@@ -46,12 +50,17 @@ impl Distribution {
         let bytes: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(c).ok()).collect();
         let bytes = bytes?;
         let mut rest = Rest(&bytes);
-        if rest.take::<1>()? != [VERSION] {
+        let [version] = rest.take::<1>()?;
+        if ![FIRST_VERSION, VERSION].contains(&version) {
             return None;
         }
         let updated_ns = i64::from_le_bytes(rest.take()?);
         let rows = u64::from_le_bytes(rest.take()?);
         let sampled = u64::from_le_bytes(rest.take()?);
+        let modified = match version {
+            FIRST_VERSION => 0,
+            _ => u64::from_le_bytes(rest.take()?),
+        };
         let mut prefixes = Vec::new();
         for _ in 0..u16::from_le_bytes(rest.take()?) {
             let column_id = i32::from_le_bytes(rest.take()?);
@@ -75,7 +84,7 @@ impl Distribution {
             steps.push(Step { key, range_rows, equal_rows, distinct_range_rows: rest.rows()? });
         }
         let sane = rest.0.is_empty() && !prefixes.is_empty() && steps.len() <= STEPS_MAX;
-        sane.then_some(Distribution { updated_ns, rows, sampled, prefixes, steps })
+        sane.then_some(Distribution { updated_ns, rows, sampled, modified, prefixes, steps })
     }
 }
 

@@ -283,6 +283,15 @@ impl Table {
         all
     }
 
+    /// Differs whenever statistics do that begin with a column that matters, by its ordinal: plans
+    /// that were chosen with others are stale.
+    pub fn statistics_stamp(&self, matters: impl Fn(usize) -> bool) -> u64 {
+        let known = self.all_statistics().into_iter();
+        let known = known.filter(|s| s.columns.first().is_some_and(|&c| matters(c)));
+        let at = known.map(|s| s.gathered.distribution.as_ref().map_or(1, |d| d.updated_ns as u64));
+        at.fold(0, |sum: u64, n| sum.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(n))
+    }
+
     /// A number that none of its indexes and statistics has; 1 is a clustered index's.
     pub fn next_index_id(&self) -> IndexId {
         let indexes = self.indexes.iter().map(|i| i.index_id.0);

@@ -118,6 +118,7 @@ impl Places for Server {
             system: Arc::clone(&site.storage) as _,
             ids: Arc::clone(&site.ids),
             identities: Arc::clone(&site.identities),
+            modifications: Arc::default(),
         })
     }
 }

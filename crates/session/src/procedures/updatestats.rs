@@ -1,14 +1,14 @@
 //! `sp_updatestats [@resample]`: UPDATE STATISTICS for every table of the current database.
 //!
-//! SQL Server passes by what has not changed; changes are not counted yet, so everything is made
-//! anew. What had NORECOMPUTE keeps it.
+//! What has not changed since it was made is passed by. What had NORECOMPUTE keeps it.
 
 use super::Call;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::session::Session;
 use base::{SqlError, messages};
-use catalog::view::{Object, Table};
+use catalog::Modifications;
+use catalog::view::{AnyStatistics, Object, Table};
 
 pub(crate) fn run(
     session: &mut Session,
@@ -20,7 +20,9 @@ pub(crate) fn run(
     if !resample && !matches!(&*wanted.to_ascii_uppercase(), "" | "NO") {
         return Err(SqlError::new(messages::SYNTAX_NEAR, &[&wanted]).into());
     }
-    let Some(view) = session.state.view(session.state.database) else { return Ok(1) };
+    let database = session.state.database;
+    let Some(view) = session.state.view(database) else { return Ok(1) };
+    let Some(terms) = session.host.statistics_terms(database) else { return Ok(1) };
     for object in view.objects() {
         let Object::Table(table) = object else { continue };
         if table.is_temp || table.all_statistics().is_empty() {
@@ -28,7 +30,7 @@ pub(crate) fn run(
         }
         let name = format!("{}.{}", quoted(&table.schema_name), quoted(&table.name));
         out.message(&SqlError::new(messages::STATISTICS_UPDATING, &[&name]).at_line(1));
-        for text in statements(table, &name, resample) {
+        for text in statements(table, &name, resample, &terms.modifications) {
             session.execute_text("", &text, &mut Call::default(), out)?;
         }
     }
@@ -37,11 +39,12 @@ pub(crate) fn run(
 }
 
 /// One statement for those that say NORECOMPUTE, and one for the others.
-fn statements(table: &Table, name: &str, resample: bool) -> Vec<String> {
+fn statements(table: &Table, name: &str, resample: bool, counters: &Modifications) -> Vec<String> {
     let mut texts = Vec::new();
     for kept in [false, true] {
         let all = table.all_statistics();
-        let these = all.iter().filter(|s| s.gathered.no_recompute == kept);
+        let changed = |s: &&AnyStatistics<'_>| has_changed(table, s, counters);
+        let these = all.iter().filter(|s| s.gathered.no_recompute == kept).filter(changed);
         let names: Vec<String> = these.map(|s| quoted(s.name)).collect();
         let options = match (resample, kept) {
             (false, false) => "",
@@ -54,6 +57,13 @@ fn statements(table: &Table, name: &str, resample: bool) -> Vec<String> {
         }
     }
     texts
+}
+
+/// Whether rows have changed since statistics were made, or they never were.
+fn has_changed(table: &Table, known: &AnyStatistics<'_>, counters: &Modifications) -> bool {
+    let first = known.columns.first().and_then(|&n| table.columns.get(n));
+    let now = first.map_or(0, |c| counters.of(table.object_id, c.column_id));
+    known.gathered.distribution.as_ref().is_none_or(|d| now > d.modified)
 }
 
 /// A name in brackets.

@@ -291,6 +291,14 @@ impl Host for Fake {
         self.told.lock().push(format!("dropped {} temporary tables", tables.len()));
         Ok(())
     }
+    fn statistics_terms(&self, _: DatabaseId) -> Option<session::StatisticsTerms> {
+        None
+    }
+    fn gather_statistics(&self, _: session::GatherCall<'_>) -> bool {
+        false
+    }
+    fn update_statistics_later(&self, _: DatabaseId, _: ObjectId, _: &[i32]) {}
+    fn rows_changed(&self, _: DatabaseId, _: ObjectId, _: Option<&[i32]>, _: u64) {}
     fn kill(&self, _: SessionId, target: SessionId) -> SqlResult<()> {
         match self.registry.find(target) {
             Some(entry) => {

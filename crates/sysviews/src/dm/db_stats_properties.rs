@@ -3,7 +3,7 @@
 //! Of statistics that nobody has filled only the ids are told; of an unknown id nothing.
 
 use crate::cell::{big, int, int_argument};
-use crate::column::{Column, col, maybe, null, zero};
+use crate::column::{Column, col, maybe, zero};
 use crate::reason::*;
 use crate::tables;
 use crate::view::{Rows, System, View};
@@ -14,7 +14,6 @@ use types::datetime::Moment;
 use types::{SqlType, Value};
 
 const BIG: SqlType = SqlType::BigInt;
-const NO_COUNT: &str = "Changes of rows are not counted yet.";
 /// Days from 0001-01-01 to 1970-01-01.
 const UNIX_EPOCH_DAYS: i64 = 719_162;
 const DAY_NS: i64 = 86_400_000_000_000;
@@ -27,7 +26,7 @@ const COLUMNS: [Column; 9] = [
     maybe("rows_sampled", BIG),
     maybe("steps", SqlType::Int),
     maybe("unfiltered_rows", BIG),
-    null("modification_counter", BIG, NO_COUNT),
+    maybe("modification_counter", BIG),
     zero("persisted_sample_percent", SqlType::Float, NO_PERSISTED_SAMPLE),
 ];
 
@@ -82,7 +81,16 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
         known(&|d| big(d.sampled)),
         known(&|d| int(d.steps.len())),
         known(&|d| big(d.rows)),
+        big(modified(system, &asked)?),
     ]])
+}
+
+/// Changes of the first column since the statistics were made; without any, since the table was.
+fn modified(system: &System<'_>, asked: &Asked) -> base::SqlResult<u64> {
+    let counters = std::sync::Arc::clone(system.here()?.modifications());
+    let Some(first) = asked.table.columns.get(asked.first) else { return Ok(0) };
+    let now = counters.of(asked.table.object_id, first.column_id);
+    Ok(now.saturating_sub(asked.found.as_ref().map_or(0, |d| d.modified)))
 }
 
 fn updated(ns: i64) -> Value {

@@ -9,7 +9,7 @@ use catalog::view::SchemaId;
 use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
-const NO_AUTOMATION: &str = "Statistics are not created automatically yet.";
+const NO_AUTO_DROP: &str = "AUTO_DROP is refused yet.";
 const NO_REPLICAS: &str = "There are no replicas.";
 const BY_SORT: &str = "Statistics are made from sorted values.";
 
@@ -17,7 +17,7 @@ const COLUMNS: [Column; 17] = [
     col("object_id", SqlType::Int),
     maybe("name", SqlType::SYSNAME),
     col("stats_id", SqlType::Int),
-    zero("auto_created", BIT, NO_AUTOMATION),
+    maybe("auto_created", BIT),
     maybe("user_created", BIT),
     maybe("no_recompute", BIT),
     zero("has_filter", BIT, NO_FILTERED_STATISTICS),
@@ -27,11 +27,14 @@ const COLUMNS: [Column; 17] = [
     zero("has_persisted_sample", BIT, NO_PERSISTED_SAMPLE),
     zero("stats_generation_method", SqlType::Int, BY_SORT),
     word("stats_generation_method_desc", SqlType::nvarchar(80), "Sort based statistics", BY_SORT),
-    zero("auto_drop", BIT, NO_AUTOMATION),
+    zero("auto_drop", BIT, NO_AUTO_DROP),
     null("replica_role_id", SqlType::TinyInt, NO_REPLICAS),
     null("replica_role_desc", SqlType::nvarchar(60), NO_REPLICAS),
     null("replica_name", SqlType::SYSNAME, NO_REPLICAS),
 ];
+
+/// How names of statistics begin that the server made by itself.
+const AUTOMATIC: &str = "_WA_Sys_";
 
 pub(crate) const VIEW: View =
     View { schema: SchemaId::SYS, name: "stats", parameters: None, columns: &COLUMNS, rows };
@@ -40,11 +43,13 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
     for table in tables::all(system)? {
         for s in table.all_statistics() {
+            let automatic = s.index.is_none() && s.name.starts_with(AUTOMATIC);
             rows.push(vec![
                 int(table.object_id.0),
                 text(s.name),
                 int(s.stats_id.0),
-                bit(s.index.is_none()),
+                bit(automatic),
+                bit(s.index.is_none() && !automatic),
                 bit(s.gathered.no_recompute),
             ]);
         }

@@ -1,0 +1,44 @@
+//! Reading some pages of a heap or clustered index, for statistics.
+//!
+//! Pages are taken from the allocation maps at even distances, so a sample reads what it says and
+//! no more. Rows are read as they are, committed or not. The rows of a page are not independent of
+//! each other: where values follow the order of pages, fewer different ones are met.
+
+use crate::error::RowResult;
+use crate::heap_scan::HeapCursor;
+use crate::hobt::{HobtKind, RowHobt};
+use access::{PageSample, SourceSize};
+use base::PageId;
+use std::sync::atomic::Ordering::Relaxed;
+use work::Work;
+
+impl RowHobt {
+    /// See [`access::TableSource::sample`].
+    pub(crate) fn sample_pages(
+        &self,
+        work: &mut Work,
+        wanted: &dyn Fn(SourceSize) -> u64,
+    ) -> RowResult<Option<PageSample<'_>>> {
+        if self.spec.kind == HobtKind::Nonclustered {
+            return Ok(None);
+        }
+        let all = self.home.space.unit_pages(&self.unit, work.owner().waiter())?.pages;
+        let known = self.rows_known.load(Relaxed) != 0;
+        let rows = known.then(|| self.rows.load(Relaxed).max(0) as u64);
+        let of = all.len() as u64;
+        let pages = wanted(SourceSize { rows: rows.unwrap_or(0), pages: of }).max(1);
+        if pages >= of {
+            return Ok(None);
+        }
+        let taken = spread(&all, pages);
+        debug_assert_eq!(taken.len() as u64, pages, "as many as were wanted");
+        let cursor = Box::new(HeapCursor::sampled(self, taken));
+        Ok(Some(PageSample { cursor, pages, of, rows }))
+    }
+}
+
+/// So many of the pages, at even distances.
+fn spread(all: &[PageId], wanted: u64) -> Vec<PageId> {
+    let of = all.len() as u64;
+    (0..wanted).filter_map(|n| all.get((n * of / wanted) as usize).copied()).collect()
+}
