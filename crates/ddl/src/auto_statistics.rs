@@ -66,7 +66,8 @@ fn name_of(column: i32, table: ObjectId) -> Box<str> {
     format!("_WA_Sys_{column:08X}_{:08X}", table.0).into()
 }
 
-/// Makes what is missing and what is stale in the current database; false when there was nothing to do, or no way to.
+/// Makes what is missing and what is stale in the current database; false when there was nothing
+/// to do, or no way to.
 ///
 /// # Errors
 /// Damaged pages, space, log, cancellation.
