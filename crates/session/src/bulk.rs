@@ -20,7 +20,7 @@ use crate::plans::{Program, StepKind};
 use crate::session::Session;
 use crate::sink::{Command, DoneScope};
 use crate::state::IdentityInsert;
-use base::{SqlError, SqlResult, messages};
+use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::view::{Object, Table};
 use exec::RowFeed;
 use plancache::Entry;
@@ -62,13 +62,10 @@ impl Session {
         let options = options(&it.options)?;
         let found = self.find_object(&it.table, self.state.database);
         let Some((database, Object::Table(table))) = found else {
-            let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&it.table]);
+            let e = SqlError::new(messages::INVALID_OBJECT, &[&it.table]);
             return Err(Failure::of_binding(e));
         };
-        if !options.check && !table.checks.is_empty() {
-            let what = "INSERT BULK without CHECK_CONSTRAINTS into a table that has any";
-            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]).into());
-        }
+        self.refuse_unguarded(database, &table, &options)?;
         let identity = table.identity().map(|c| &table.columns[c]);
         let listed = identity.is_some_and(|i| it.columns.iter().any(|c| same(&c.name, &i.name)));
         let identity = listed.then(|| IdentityInsert {
@@ -84,6 +81,25 @@ impl Session {
         let program = program.map_err(Failure::of_binding)?;
         self.bulk = Some(Bulk { program, columns: it.columns.len(), identity });
         Ok(())
+    }
+
+    /// Constraints that are passed over would have to be marked as not trusted, and triggers not to
+    /// fire: neither is there.
+    fn refuse_unguarded(
+        &self,
+        database: DatabaseId,
+        table: &Table,
+        options: &Options,
+    ) -> SqlResult<()> {
+        let guarded = !table.checks.is_empty() || !table.foreign_keys.is_empty();
+        let view = self.state.view(database);
+        let fires = view.is_some_and(|v| v.triggers_of(table.object_id).next().is_some());
+        let what = match (guarded && !options.check, fires) {
+            (true, _) => "INSERT BULK without CHECK_CONSTRAINTS into a table that has any",
+            (_, true) => "INSERT BULK into a table with triggers",
+            _ => return Ok(()),
+        };
+        Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]))
     }
 
     /// Takes the rows that an INSERT BULK has announced.

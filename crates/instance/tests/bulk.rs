@@ -1,0 +1,177 @@
+//! INSERT BULK: what is announced, the rows that come, and what is said when they do not fit.
+
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod heard;
+
+use base::{SqlError, SqlResult, messages};
+use heard::Heard;
+use instance::{Instance, InstanceOptions};
+use os::disk::RealDisk;
+use session::{BulkRows, Connection as _, Login, Session};
+use std::path::PathBuf;
+use std::sync::Arc;
+use types::{Decimal, SqlType, Value};
+
+const SCHEMA: &str = "CREATE TABLE dbo.T (id int IDENTITY(10, 5) CONSTRAINT PK_T PRIMARY KEY,
+    name varchar(5) NOT NULL, d decimal(6, 2) NULL CONSTRAINT D_T_d DEFAULT 1.5, c char(3) NULL);
+    CREATE TABLE dbo.Checked (a int CONSTRAINT CK_a CHECK (a > 0))";
+
+struct Served {
+    folder: PathBuf,
+    instance: Arc<Instance>,
+    session: Session,
+}
+
+impl Served {
+    fn open(name: &str) -> Served {
+        let folder = std::env::temp_dir().join(format!("ghostlight-{name}-{}", std::process::id()));
+        let options = InstanceOptions { max_memory_bytes: 96 << 20, ..InstanceOptions::default() };
+        let instance = Instance::open(Arc::new(RealDisk), &folder, options).unwrap();
+        let session = instance.connect(Login::default()).unwrap();
+        let mut served = Served { folder, instance, session };
+        assert_eq!(served.ask(SCHEMA), Ok(Vec::new()));
+        served
+    }
+
+    /// The rows of a batch as text, or its error's number.
+    fn ask(&mut self, text: &str) -> Result<Vec<String>, i32> {
+        let heard = Heard::ask(&mut self.session, text);
+        assert!(heard.goes_on, "{text}");
+        heard.error().map_or(Ok(()), |e| Err(e.number()))?;
+        let row =
+            |row: &Vec<Value>| row.iter().map(Value::to_string).collect::<Vec<_>>().join(" | ");
+        Ok(heard.rows.iter().map(row).collect())
+    }
+
+    /// Announces and sends; the number of the error, if there is one.
+    fn load(&mut self, statement: &str, sent: Sent) -> Result<(), i32> {
+        self.ask(statement)?;
+        self.send(sent)
+    }
+
+    fn send(&mut self, mut sent: Sent) -> Result<(), i32> {
+        let mut heard = Heard::default();
+        heard.goes_on = self.session.load(&mut sent, &mut heard);
+        assert!(heard.goes_on, "a bad row does not end the connection");
+        heard.error().map_or(Ok(()), |e| Err(e.number()))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.instance.stop();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Rows as a client sends them; a stream that is cut behind them, if so told.
+struct Sent {
+    types: Vec<SqlType>,
+    rows: std::vec::IntoIter<Vec<Value>>,
+    cut: bool,
+}
+
+fn sent(types: &[SqlType], rows: Vec<Vec<Value>>) -> Sent {
+    Sent { types: types.to_vec(), rows: rows.into_iter(), cut: false }
+}
+
+impl BulkRows for Sent {
+    fn columns(&self) -> &[SqlType] {
+        &self.types
+    }
+
+    fn next(&mut self, row: &mut [Value]) -> SqlResult<bool> {
+        match self.rows.next() {
+            Some(values) => {
+                row.clone_from_slice(&values);
+                Ok(true)
+            }
+            None if self.cut => Err(SqlError::new(messages::BULK_PREMATURE_END, &[])),
+            None => Ok(false),
+        }
+    }
+}
+
+const NAME: SqlType = SqlType::varchar(5);
+
+fn text(s: &str) -> Value {
+    Value::varchar(s)
+}
+
+#[test]
+fn columns_that_are_not_sent_and_nulls_get_what_insert_gives_them() {
+    let mut s = Served::open("bulk-defaults");
+    let d = SqlType::decimal(9, 3);
+    let cents = |n| Value::Decimal(Decimal::new(n, 3).unwrap());
+    let rows = || {
+        vec![vec![text("a"), cents(2_500), text("x")], vec![text("b"), Value::Null, Value::Null]]
+    };
+    let types = [NAME, d, SqlType::Char(3)];
+    let columns = "(name varchar(5), d decimal(9,3), c char(3))";
+    assert_eq!(s.load(&format!("INSERT BULK dbo.T {columns}"), sent(&types, rows())), Ok(()));
+    let kept = format!("INSERT BULK T {columns} WITH (KEEP_NULLS, TABLOCK, ROWS_PER_BATCH = 2)");
+    assert_eq!(s.load(&kept, sent(&types, rows())), Ok(()));
+    let told = s.ask("SELECT id, name, d, DATALENGTH(c) FROM dbo.T ORDER BY id");
+    let expected =
+        ["10 | a | 2.50 | 3", "15 | b | 1.50 | NULL", "20 | a | 2.50 | 3", "25 | b | NULL | NULL"];
+    assert_eq!(told, Ok(expected.map(str::to_owned).to_vec()));
+    // An identity column that is listed takes what is sent, and later values go beyond it.
+    let ids = vec![vec![Value::Int(100), text("c")]];
+    let listed = "INSERT BULK dbo.T (id int, name varchar(5))";
+    assert_eq!(s.load(listed, sent(&[SqlType::Int, NAME], ids)), Ok(()));
+    assert_eq!(s.ask("INSERT dbo.T (name) VALUES ('d')"), Ok(Vec::new()));
+    let last = s.ask("SELECT id, name FROM dbo.T WHERE id >= 100 ORDER BY id");
+    assert_eq!(last, Ok(vec!["100 | c".to_owned(), "105 | d".to_owned()]));
+}
+
+#[test]
+fn a_load_that_fails_leaves_nothing_and_says_why() {
+    let mut s = Served::open("bulk-failures");
+    let listed = "INSERT BULK dbo.T (id int, name varchar(5))";
+    let types = [SqlType::Int, NAME];
+    let row = |id, name: &str| vec![Value::Int(id), text(name)];
+    let twice = vec![row(1, "a"), row(2, "b"), row(1, "c")];
+    assert_eq!(s.load(listed, sent(&types, twice)), Err(2627));
+    let none = vec![row(1, "a"), vec![Value::Int(2), Value::Null]];
+    assert_eq!(s.load(listed, sent(&types, none)), Err(515));
+    // Longer than announced; of another type than announced; fewer columns; cut off.
+    let wide = [SqlType::Int, SqlType::varchar(50)];
+    assert_eq!(s.load(listed, sent(&wide, vec![row(1, "longer")])), Err(4815));
+    let other = [SqlType::BigInt, NAME];
+    let big = vec![vec![Value::BigInt(1), text("a")]];
+    assert_eq!(s.load(listed, sent(&other, big)), Err(4816));
+    assert_eq!(s.load(listed, sent(&types[..1], vec![vec![Value::Int(1)]])), Err(4804));
+    let cut = Sent { cut: true, ..sent(&types, vec![row(1, "a")]) };
+    assert_eq!(s.load(listed, cut), Err(4804));
+    assert_eq!(s.ask("SELECT COUNT(*) FROM dbo.T"), Ok(vec!["0".to_owned()]));
+    // Within a transaction the load alone is undone.
+    assert_eq!(s.ask("BEGIN TRAN; INSERT dbo.T (name) VALUES ('own')"), Ok(Vec::new()));
+    assert_eq!(s.load(listed, sent(&types, vec![row(7, "a"), row(7, "b")])), Err(2627));
+    assert_eq!(s.load(listed, sent(&types, vec![row(8, "c")])), Ok(()));
+    let both = s.ask("COMMIT; SELECT name FROM dbo.T ORDER BY name");
+    assert_eq!(both, Ok(vec!["c".to_owned(), "own".to_owned()]));
+}
+
+#[test]
+fn rows_are_for_the_announcement_right_before_them_and_options_are_obeyed_or_refused() {
+    let mut s = Served::open("bulk-options");
+    let row = || sent(&[SqlType::Int], vec![vec![Value::Int(5)]]);
+    assert_eq!(s.send(row()), Err(4805));
+    let checked = "INSERT BULK dbo.Checked (a int) WITH (CHECK_CONSTRAINTS)";
+    assert_eq!(s.ask(checked), Ok(Vec::new()));
+    assert_eq!(s.ask("SELECT 1"), Ok(vec!["1".to_owned()]));
+    assert_eq!(s.send(row()), Err(4805));
+    assert_eq!(s.load(checked, row()), Ok(()));
+    assert_eq!(s.send(row()), Err(4805));
+    let wrong = sent(&[SqlType::Int], vec![vec![Value::Int(-5)]]);
+    assert_eq!(s.load(checked, wrong), Err(547));
+    assert_eq!(s.ask("INSERT BULK dbo.Checked (a int)"), Err(40517));
+    assert_eq!(s.ask("INSERT BULK dbo.T (name varchar(5)) WITH (FIRE_TRIGGERS)"), Err(40517));
+    let ordered = "INSERT BULK dbo.T (name varchar(5)) WITH (ORDER (name ASC))";
+    assert_eq!(s.ask(ordered), Err(40517));
+    assert_eq!(s.ask("INSERT BULK dbo.Nothing (a int)"), Err(208));
+    assert_eq!(s.ask("INSERT BULK dbo.T (nothing int)"), Err(207));
+    s.ask("CREATE TRIGGER dbo.TR ON dbo.T AFTER INSERT AS SET NOCOUNT ON").unwrap();
+    assert_eq!(s.ask("INSERT BULK dbo.T (name varchar(5))"), Err(40517));
+}
