@@ -40,6 +40,7 @@ mod into;
 mod literal;
 mod merge;
 mod module;
+mod option;
 mod order;
 mod output;
 mod pivot;

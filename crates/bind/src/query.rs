@@ -5,7 +5,7 @@ use crate::scope::Scope;
 use base::{SqlError, SqlResult, messages};
 use plan::{Logical, Query, ResultColumn, ScalarType, SelectAssign, Slot, Statement};
 use std::rc::Rc;
-use tsql::ast::{self, QueryBody, QueryOptionKind, SelectItem};
+use tsql::ast::{self, QueryBody, SelectItem};
 
 /// Where a query stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -184,45 +184,6 @@ impl Binder<'_> {
         }
     }
 
-    /// OPTION (…): what changes nothing here is taken, what would be ignored is refused.
-    pub(crate) fn options(&mut self, options: &[ast::QueryOption]) -> SqlResult<()> {
-        const TAKEN: [&str; 10] = [
-            "RECOMPILE",
-            "FORCE ORDER",
-            "KEEP PLAN",
-            "KEEPFIXED PLAN",
-            "MAXDOP",
-            "MAX_GRANT_PERCENT",
-            "MIN_GRANT_PERCENT",
-            "MAXRECURSION",
-            "ROBUST PLAN",
-            "EXPAND VIEWS",
-        ];
-        for option in options {
-            let name: &str = match &option.kind {
-                QueryOptionKind::Word(word) => word,
-                QueryOptionKind::Value { name, .. } => name,
-                QueryOptionKind::OptimizeForUnknown | QueryOptionKind::OptimizeFor(_) => continue,
-                QueryOptionKind::UseHint(_) => "USE HINT",
-                QueryOptionKind::TableHint { .. } => "TABLE HINT",
-            };
-            if !TAKEN.contains(&name) {
-                return Err(unsupported(name, option.span.line));
-            }
-            self.header.recompile |= name == "RECOMPILE";
-            if let QueryOptionKind::Value { name, value } = &option.kind {
-                let grant = &mut self.header.grant;
-                match &**name {
-                    "MAXRECURSION" => self.max_recursion = recursion_limit(value)?,
-                    "MIN_GRANT_PERCENT" => grant.min_percent = Some(percent(value)?),
-                    "MAX_GRANT_PERCENT" => grant.max_percent = Some(percent(value)?),
-                    _ => {}
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// A scope on top, for as long as a part is bound.
     pub(crate) fn within<T>(
         &mut self,
@@ -233,29 +194,6 @@ impl Binder<'_> {
         let result = body(self);
         self.scopes.pop();
         result
-    }
-}
-
-/// The constant of a hint: 0 to 100, with or without a point.
-fn percent(value: &ast::Expr) -> SqlResult<f64> {
-    use ast::Literal::{Decimal, Float, Integer};
-    let ast::ExprKind::Literal(Integer(text) | Decimal(text) | Float(text)) = &value.kind else {
-        return Err(SqlError::new(messages::SYNTAX_NEAR, &[&"="]).at_line(value.span.line));
-    };
-    match text.parse::<f64>() {
-        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
-        _ => Err(SqlError::new(messages::SYNTAX_NEAR, &[text]).at_line(value.span.line)),
-    }
-}
-
-/// The constant of MAXRECURSION.
-fn recursion_limit(value: &ast::Expr) -> SqlResult<u32> {
-    let ast::ExprKind::Literal(ast::Literal::Integer(text)) = &value.kind else {
-        return Err(SqlError::new(messages::SYNTAX_NEAR, &[&"MAXRECURSION"]));
-    };
-    match text.parse::<u32>() {
-        Ok(n) if n <= 32767 => Ok(n),
-        _ => Err(SqlError::new(messages::MAXRECURSION_VALUE, &[text]).at_line(value.span.line)),
     }
 }
 

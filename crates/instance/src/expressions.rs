@@ -101,7 +101,8 @@ impl SessionExpressions<'_> {
         let statement =
             statement.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"no statement"]))?;
         let bound = bind::bind_statement(&environment, statement)?;
-        let mut executor = Executor::new(&optimize::optimize(bound.plan, &bound.references)?)?;
+        let mut executor =
+            Executor::new(&optimize::optimize(bound.plan, &bound.references, &optimize::NoFacts)?)?;
         let outcome = self.with_context(work, |context| executor.run(context, &mut NoRows))?;
         Ok(outcome.rows_affected)
     }
@@ -179,7 +180,8 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let environment =
             Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
         let bound = bind::bind_scalar(&environment, &parsed, Some(column))?;
-        let mut executor = Executor::new(&optimize::optimize(bound.plan, &bound.references)?)?;
+        let mut executor =
+            Executor::new(&optimize::optimize(bound.plan, &bound.references, &optimize::NoFacts)?)?;
         self.with_context(work, |context| executor.evaluate(context))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::instance::{Instance, same_name};
 use access::{Hobts, Spill};
-use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
+use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Identity, Table};
 use catalog::{Builder, Changes};
 use database::Database;
@@ -221,6 +221,18 @@ impl Host for Instance {
         let Some(database) = self.database(database) else { return Vec::new() };
         let name = database.home().name();
         vec![(1, name.clone()), (2, format!("{name}_log"))]
+    }
+
+    fn hobt_size(&self, database: DatabaseId, hobt: HobtId) -> Option<optimize::Size> {
+        let found = self.database(database)?.hobts().get(hobt)?;
+        let size = found.size(&os::wait::Waiter::new()).ok()?;
+        Some(optimize::Size { rows: size.rows as f64, pages: size.pages as f64 })
+    }
+
+    fn plan_memory(&self) -> optimize::Memory {
+        let pool = self.env.pool.frame_count();
+        let workspace = self.semaphores.workspace();
+        optimize::Memory { pool_pages: pool as f64, work_bytes: workspace.query_bytes_max as f64 }
     }
 
     fn identity_current(&self, database: DatabaseId, table: &Table) -> Option<i128> {

@@ -1,14 +1,14 @@
 //! Reading a table: which path, what it fetches, which conditions it tests where.
 
 use crate::convert::Optimizer;
-use crate::node::{Node, Slots};
+use crate::estimate::VIEW_ROWS;
+use crate::node::{Node, Slots, Wish};
 use crate::path::{Offer, Path};
 use crate::sarg;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{IndexKind, Object, PhysicalColumn, Table};
+use catalog::view::{HobtLayout, IndexKind, Object, PhysicalColumn, Table};
 use plan::{
-    Access, Get, KeyLookup, Physical, Predicate, ScanColumn, Slot, SortKey, Source, VirtualGet,
-    VirtualScan,
+    Access, Get, KeyLookup, Physical, Predicate, ScanColumn, Slot, Source, VirtualGet, VirtualScan,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,13 +23,27 @@ struct Reference<'g> {
     conditions: Vec<Predicate>,
 }
 
+impl Reference<'_> {
+    /// Positions of the conditions whose columns an index has.
+    fn decided_by(&self, layout: &HobtLayout, hidden: &Slots) -> Vec<usize> {
+        let absent = |s: &Slot| {
+            let column = self.columns.iter().find(|(_, slot)| *slot == s);
+            let outside =
+                |(c, _): (&usize, &Slot)| layout.position(PhysicalColumn::Column(*c)).is_none();
+            column.map_or_else(|| hidden.contains(s), outside)
+        };
+        let here = |p: &Predicate| !p.reads().slots.iter().any(absent);
+        (0..self.conditions.len()).filter(|&n| here(&self.conditions[n])).collect()
+    }
+}
+
 impl Optimizer<'_> {
     pub(crate) fn get(
         &mut self,
         get: &Get,
         filters: Vec<Predicate>,
         needed: &Slots,
-        wanted: &[SortKey],
+        wish: Wish<'_>,
     ) -> SqlResult<Node> {
         let Some(Object::Table(table)) = self.references.get(get.table.0 as usize) else {
             return Err(SqlError::new(messages::INTERNAL, &[&"a reference is no table"]));
@@ -47,11 +61,11 @@ impl Optimizer<'_> {
             .map(|c| (c.column, c.slot))
             .collect();
         let reference = Reference { get, table, columns, conditions };
-        let node = self.reach(&reference, wanted)?;
-        Ok(with_filter(node, late))
+        let node = self.reach(&reference, wish)?;
+        Ok(self.with_filter(node, late))
     }
 
-    fn reach(&self, r: &Reference<'_>, wanted: &[SortKey]) -> SqlResult<Node> {
+    fn reach(&self, r: &Reference<'_>, wish: Wish<'_>) -> SqlResult<Node> {
         let own: Slots = r.columns.values().copied().collect();
         let by_slot: BTreeMap<Slot, usize> = r.columns.iter().map(|(&c, &s)| (s, c)).collect();
         let column_type = |slot: Slot| {
@@ -66,12 +80,20 @@ impl Optimizer<'_> {
             .collect();
         let needed: Vec<usize> = r.columns.keys().copied().collect();
         let slot = |column: usize| r.columns.get(&column).copied();
+        let hidden: Slots = locator(r.get).collect();
+        let decided = |layout: &HobtLayout| r.decided_by(layout, &hidden);
+        let conditions: Vec<&Predicate> = r.conditions.iter().collect();
         let offer = Offer {
             sargs: &sargs,
-            conditions: r.conditions.len(),
+            conditions: &r.conditions,
+            decided: &decided,
             slot: &slot,
             needed: &needed,
-            wanted,
+            wish,
+            estimator: &self.estimator,
+            prices: self.prices,
+            part: self.estimator.all(&conditions),
+            width: self.estimator.width(&own),
             target: r.get.target.is_some(),
         };
         let path = choose(r, &offer)?;
@@ -119,21 +141,25 @@ impl Optimizer<'_> {
             // A seek gives key order anyway.
             access.ordered = true;
         }
-        let (rows, fixed) = (path.rows, path.fixed.clone());
+        let fixed = path.fixed.clone();
+        let width = self.estimator.width(&own);
+        let made = |tree, rows, cost| {
+            let node = Node::leaf(tree, rows, width, cost);
+            Node { order: order.clone(), fixed: fixed.clone(), single, ..node }
+        };
         if !lookup {
-            let tree = Physical::Access(Box::new(access));
-            return Node { tree, order, fixed, rows, below: Vec::new(), single };
+            return made(Physical::Access(Box::new(access)), path.rows, path.reading);
         }
-        let tree = self.lookup(r, &path.layout, access, late);
-        // Of the index's rows nothing else is guessed than what is left of them.
-        Node { tree, order, fixed, rows, below: vec![rows], single }
+        let found = made(Physical::Access(Box::new(access.clone())), path.found, path.reading);
+        let node = found.over(path.fetching, |_| self.lookup(r, &path.layout, access, late));
+        Node { rows: path.rows, ..node }
     }
 
     /// The row of the base for each row of an index.
     fn lookup(
         &self,
         r: &Reference<'_>,
-        entry: &catalog::view::HobtLayout,
+        entry: &HobtLayout,
         mut access: Access,
         late: Vec<Predicate>,
     ) -> Physical {
@@ -220,8 +246,29 @@ impl Optimizer<'_> {
             columns,
             residual: Predicate::all(conditions),
         };
-        let node = Node::unordered(Physical::Virtual(Box::new(scan)), crate::estimate::VIEW_ROWS);
-        Ok(with_filter(node, late))
+        let kept = self.estimator.all(&scan.residual.iter().collect::<Vec<_>>());
+        let width = 16.0 * scan.columns.len() as f64;
+        let cost = self.prices.scan(VIEW_ROWS, 1.0, 1);
+        let tree = Physical::Virtual(Box::new(scan));
+        Ok(self.with_filter(Node::leaf(tree, VIEW_ROWS * kept, width, cost), late))
+    }
+}
+
+impl Optimizer<'_> {
+    /// Conditions tested above.
+    pub(crate) fn with_filter(&self, node: Node, late: Vec<Predicate>) -> Node {
+        let list: Vec<&Predicate> = late.iter().collect();
+        let (kept, tests) = (self.estimator.all(&list), list.len());
+        match Predicate::all(late) {
+            None => node,
+            Some(predicate) => {
+                let rows = node.rows * kept;
+                let cost = self.prices.tests(node.rows, tests);
+                let node =
+                    node.over(cost, |input| Physical::Filter { input: Box::new(input), predicate });
+                Node { rows, ..node }
+            }
+        }
     }
 }
 
@@ -246,7 +293,7 @@ fn choose<'r>(r: &'r Reference<'_>, offer: &Offer<'_>) -> SqlResult<Path<'r>> {
         if get.force_seek && path.seek.is_none() {
             continue;
         }
-        if best.as_ref().is_none_or(|b| path.cost < b.cost) {
+        if best.as_ref().is_none_or(|b| path.price < b.price) {
             best = Some(path);
         }
     }
@@ -284,16 +331,4 @@ fn scan_columns(
 fn uniquifier_column(path: &Path<'_>, slot: Slot) -> Option<ScanColumn> {
     let field = path.layout.position(PhysicalColumn::Uniquifier)?;
     Some(ScanColumn { field, sql_type: SqlType::varbinary(4), slot })
-}
-
-/// Conditions tested above.
-pub(crate) fn with_filter(node: Node, late: Vec<Predicate>) -> Node {
-    match Predicate::all(late) {
-        None => node,
-        Some(predicate) => {
-            let rows = node.rows * crate::estimate::OTHER;
-            let node = node.over(|input| Physical::Filter { input: Box::new(input), predicate });
-            Node { rows, ..node }
-        }
-    }
 }

@@ -1,12 +1,13 @@
 //! The recursion: each logical node with the conditions and wishes from above.
 
-use crate::access::with_filter;
-use crate::estimate;
-use crate::node::{Node, Reader, Slots, writes};
+use crate::cost::Prices;
+use crate::estimate::{Estimator, VIEW_ROWS};
+use crate::node::{Node, Reader, Slots, Wish, repeated};
 use base::SqlResult;
 use catalog::view::Object;
 use plan::{
-    ChangedId, Logical, Physical, Predicate, Recursion, Scalar, Slot, SortKey, Subquery, SubqueryId,
+    ChangedId, Estimate, JoinKind, Logical, Physical, Predicate, QueryHints, Recursion, Scalar,
+    Slot, SortKey, Subquery, SubqueryId,
 };
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,13 +16,16 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Optimizer<'a> {
     pub(crate) references: &'a [Object],
     pub(crate) subqueries: &'a [Subquery<Logical>],
+    pub(crate) estimator: Estimator<'a>,
+    pub(crate) prices: Prices,
+    pub(crate) hints: &'a QueryHints,
     pub(crate) slots: Cell<u32>,
     /// Subqueries that became joins: no expression runs them.
     pub(crate) joined: BTreeSet<SubqueryId>,
     /// Subqueries of foreign keys: they run when all that they are about is written.
     pub(crate) enforcing: BTreeSet<SubqueryId>,
     /// Of the tree that was finished last.
-    pub(crate) estimates: Vec<f64>,
+    pub(crate) estimates: Vec<Estimate>,
     /// How many rows each target changes, by the number under which they are kept.
     pub(crate) changed: BTreeMap<ChangedId, Cardinality>,
 }
@@ -37,10 +41,11 @@ pub(crate) struct Cardinality {
 impl<'a> Optimizer<'a> {
     /// What a target has kept.
     fn changed_rows(&self, id: ChangedId, columns: &[Slot]) -> Node {
-        let many = Cardinality { rows: estimate::VIEW_ROWS, single: false };
+        let many = Cardinality { rows: VIEW_ROWS, single: false };
         let Cardinality { rows, single } = self.changed.get(&id).copied().unwrap_or(many);
         let tree = Physical::Changed { id, columns: columns.to_vec() };
-        Node { single, ..Node::unordered(tree, rows) }
+        let width = 8.0 * columns.len() as f64;
+        Node { single, ..Node::leaf(tree, rows, width, self.prices.pass(rows)) }
     }
 
     pub(crate) fn new_slot(&self) -> Slot {
@@ -53,86 +58,49 @@ impl<'a> Optimizer<'a> {
         Reader { subqueries: self.subqueries }
     }
 
-    /// A node whose rows satisfy `filters`, with `needed` in their slots, in the `wanted` order if
-    /// that costs nothing.
+    /// A node whose rows satisfy `filters`, with `needed` in their slots, and as far as it pays as
+    /// somebody above wishes.
     pub(crate) fn convert(
         &mut self,
         tree: &Logical,
         filters: Vec<Predicate>,
         needed: &Slots,
-        wanted: &[SortKey],
+        wish: Wish<'_>,
     ) -> SqlResult<Node> {
         let never = |p: &Predicate| matches!(p, Predicate::Constant(Some(false) | None));
         if filters.iter().any(never) {
             return Ok(nothing());
         }
         match tree {
-            Logical::Get(get) => self.get(get, filters, needed, wanted),
+            Logical::Get(get) => self.get(get, filters, needed, wish),
             Logical::Virtual(get) => self.virtual_scan(get, filters, needed),
             Logical::Changed { id, columns } => {
-                Ok(with_filter(self.changed_rows(*id, columns), filters))
+                Ok(self.with_filter(self.changed_rows(*id, columns), filters))
             }
             Logical::Values { rows, columns } => {
-                let single = rows.len() <= 1;
+                let (single, count) = (rows.len() <= 1, rows.len() as f64);
+                let width = 8.0 * columns.len() as f64;
                 let tree = Physical::Constants { rows: rows.clone(), columns: columns.clone() };
-                let node = Node::unordered(tree, rows.len() as f64);
-                Ok(with_filter(Node { single, ..node }, filters))
+                let node = Node::leaf(tree, count, width, self.prices.pass(count));
+                Ok(self.with_filter(Node { single, ..node }, filters))
             }
-            Logical::Filter { input, predicate } => {
-                self.filter(input, predicate, filters, needed, wanted)
+            Logical::Join { kind: JoinKind::Full, .. } => self.full_join(tree, filters, needed),
+            Logical::Filter { .. } | Logical::Join { .. } => {
+                self.region(tree, filters, needed, wish)
             }
             Logical::Compute { input, columns } => {
-                self.compute(input, columns, filters, needed, wanted)
+                self.compute(input, columns, filters, needed, wish)
             }
-            Logical::Join { .. } => self.join(tree, filters, needed, wanted),
             Logical::Aggregate(g) => self.aggregate(g, filters, needed),
             Logical::Distinct { input, columns } => self.distinct(input, columns, filters, needed),
             Logical::Window { .. } => self.window(tree, filters, needed),
-            Logical::Sort { input, keys } => self.sort(input, keys, filters, needed),
-            Logical::Top { input, top } => self.top(input, top, filters, needed, wanted),
+            Logical::Sort { input, keys } => self.sort(input, keys, filters, needed, wish),
+            Logical::Top { input, top } => self.top(input, top, filters, needed, wish),
             Logical::Concatenate { inputs, columns } => {
-                self.concatenate(inputs, columns, filters, needed)
+                self.concatenate(inputs, columns, filters, needed, wish)
             }
             Logical::Recursive(r) => self.recursive(r, filters),
         }
-    }
-
-    fn filter(
-        &mut self,
-        input: &Logical,
-        predicate: &Predicate,
-        filters: Vec<Predicate>,
-        needed: &Slots,
-        wanted: &[SortKey],
-    ) -> SqlResult<Node> {
-        let own = writes(input);
-        let mut down = filters;
-        let (mut first, mut semi) = (Vec::new(), Vec::new());
-        let mut below = needed.clone();
-        for p in predicate.clone().conjuncts() {
-            if matches!(p, Predicate::Constant(Some(false) | None)) {
-                return Ok(nothing());
-            }
-            let reads = p.reads();
-            if reads.subqueries.is_empty() && !reads.volatile && reads.slots.is_disjoint(&own) {
-                first.push(p);
-            } else if self.is_semi(&p) {
-                below.extend(self.reader().predicate(&p));
-                semi.push(p);
-            } else {
-                down.push(p);
-            }
-        }
-        let mut node = self.convert(input, down, &below, wanted)?;
-        for p in semi {
-            node = self.semi(node, &own, p, needed)?;
-        }
-        Ok(match Predicate::all(first) {
-            None => node,
-            Some(predicate) => {
-                node.over(|input| Physical::StartupFilter { input: Box::new(input), predicate })
-            }
-        })
     }
 
     fn compute(
@@ -141,7 +109,7 @@ impl<'a> Optimizer<'a> {
         columns: &[(Slot, Scalar)],
         filters: Vec<Predicate>,
         needed: &Slots,
-        wanted: &[SortKey],
+        wish: Wish<'_>,
     ) -> SqlResult<Node> {
         let reader = self.reader();
         let computed: Slots = columns.iter().map(|(slot, _)| *slot).collect();
@@ -158,12 +126,11 @@ impl<'a> Optimizer<'a> {
             }
         }
         kept.reverse();
-        let node = self.convert(input, down, &below, wanted)?;
-        let node = match kept.is_empty() {
-            true => node,
-            false => node.over(|input| Physical::Compute { input: Box::new(input), columns: kept }),
-        };
-        Ok(with_filter(node, above))
+        let outside = wish.order.iter().any(|k| computed.contains(&k.slot));
+        let wish = if outside { wish.unordered() } else { wish };
+        let node = self.convert_filtered(input, down, &below, wish)?;
+        let node = self.computed(node, kept);
+        Ok(self.with_filter(node, above))
     }
 
     fn concatenate(
@@ -172,6 +139,7 @@ impl<'a> Optimizer<'a> {
         columns: &[Slot],
         filters: Vec<Predicate>,
         needed: &Slots,
+        wish: Wish<'_>,
     ) -> SqlResult<Node> {
         let mut read = needed.clone();
         filters.iter().for_each(|p| read.extend(self.reader().predicate(p)));
@@ -180,58 +148,69 @@ impl<'a> Optimizer<'a> {
             filters.into_iter().partition(|p| !p.reads().subqueries.is_empty());
         let kept: Vec<usize> = (0..columns.len()).filter(|&n| read.contains(&columns[n])).collect();
         let mut parts = Vec::with_capacity(inputs.len());
-        let (mut rows, mut below) = (0.0, Vec::new());
         for (input, slots) in inputs {
             let own: Vec<Predicate> = down.iter().map(|p| substituted(p, columns, slots)).collect();
             let slots: Vec<Slot> = kept.iter().map(|&n| slots[n]).collect();
             let wanted_slots = slots.iter().copied().collect();
-            let node = self.convert_filtered(input, own, &wanted_slots)?;
-            rows += node.rows;
-            below.extend(node.estimates());
-            parts.push((node.tree, slots));
+            let node = self.convert_filtered(input, own, &wanted_slots, wish.unordered())?;
+            parts.push((node, slots));
         }
         let columns = kept.iter().map(|&n| columns[n]).collect();
-        let tree = Physical::Concatenation { inputs: parts, columns };
-        Ok(with_filter(Node::unordered(tree, rows).above(below), above))
+        let node = self.concatenated(parts, columns);
+        Ok(self.with_filter(node, above))
     }
 
     /// A recursion keeps all columns: a row that comes out is also a row to go on with. Its
     /// members read the row they run for as one outside them.
     fn recursive(&mut self, r: &Recursion<Logical>, filters: Vec<Predicate>) -> SqlResult<Node> {
-        let mut below = Vec::new();
-        let mut part = |own: &mut Self, tree, slots: &[Slot]| {
-            let node = own.convert(tree, Vec::new(), &slots.iter().copied().collect(), &[])?;
-            below.extend(node.estimates());
-            SqlResult::Ok((node.rows, node.tree))
+        let part = |own: &mut Self, tree, slots: &[Slot]| {
+            own.convert(tree, Vec::new(), &slots.iter().copied().collect(), Wish::NONE)
         };
-        let (rows, anchor) = part(self, &r.anchor, &r.anchor_slots)?;
+        let anchor = part(self, &r.anchor, &r.anchor_slots)?;
+        let rows = anchor.rows * RECURSION_STEPS;
+        let (mut below, mut total) = (anchor.estimates(), anchor.total);
         let mut members = Vec::with_capacity(r.members.len());
         for (member, slots) in &r.members {
-            members.push((part(self, member, slots)?.1, slots.clone()));
+            let node = part(self, member, slots)?;
+            below.extend(repeated(node.estimates(), rows.max(1.0)));
+            total += node.total * rows;
+            members.push((node.tree, slots.clone()));
         }
         let tree = Physical::Recursive(Box::new(Recursion {
             name: r.name.clone(),
-            anchor,
+            anchor: anchor.tree,
             anchor_slots: r.anchor_slots.clone(),
             members,
             columns: r.columns.clone(),
             work: r.work.clone(),
             limit: r.limit,
         }));
-        let node = Node::unordered(tree, rows * RECURSION_STEPS).above(below);
-        Ok(with_filter(node, filters))
+        let own = self.prices.spool(rows, anchor.width, 1.0);
+        let total = total + own.sum();
+        let node = Node { rows, width: anchor.width, total, ..Node::joining(tree, own, below) };
+        Ok(self.with_filter(node, filters))
     }
 
-    /// Converts with conditions as if they stood right above the tree.
+    /// Converts with conditions as if they stood right above the tree: some may be joins with
+    /// subqueries, or read nothing of it.
     pub(crate) fn convert_filtered(
         &mut self,
         tree: &Logical,
         filters: Vec<Predicate>,
         needed: &Slots,
+        wish: Wish<'_>,
     ) -> SqlResult<Node> {
-        match Predicate::all(filters) {
-            None => self.convert(tree, Vec::new(), needed, &[]),
-            Some(predicate) => self.filter(tree, &predicate, Vec::new(), needed, &[]),
+        let plain = match tree {
+            Logical::Get(get) => filters.iter().all(|p| {
+                let reads = p.reads();
+                let own = get.columns.iter().any(|c| reads.slots.contains(&c.slot));
+                own && reads.subqueries.is_empty()
+            }),
+            _ => filters.is_empty(),
+        };
+        match plain {
+            true => self.convert(tree, filters, needed, wish),
+            false => self.region(tree, filters, needed, wish),
         }
     }
 }
@@ -242,7 +221,7 @@ const RECURSION_STEPS: f64 = 10.0;
 /// No rows.
 pub(crate) fn nothing() -> Node {
     let tree = Physical::Constants { rows: Vec::new(), columns: Vec::new() };
-    let node = Node::unordered(tree, 0.0);
+    let node = Node::leaf(tree, 0.0, 0.0, crate::cost::Cost::default());
     Node { single: true, ..node }
 }
 
@@ -258,21 +237,22 @@ fn substituted(p: &Predicate, from: &[Slot], to: &[Slot]) -> Predicate {
     p
 }
 
-/// A sort of a node's rows.
-pub(crate) fn sorted(node: Node, keys: &[SortKey], needed: &Slots, own: &Slots) -> Node {
-    if node.ordered_by(keys) {
-        return node;
+impl Optimizer<'_> {
+    /// A sort of a node's rows.
+    pub(crate) fn sorted(&self, node: Node, keys: &[SortKey], needed: &Slots, own: &Slots) -> Node {
+        if node.ordered_by(keys) {
+            return node;
+        }
+        let carried = carried(needed, own, keys.iter().map(|k| k.slot));
+        let cost = self.prices.sort(node.rows, node.width);
+        let sorted = node.gathered(cost, |input| Physical::Sort {
+            input: Box::new(input),
+            keys: keys.to_vec(),
+            carried,
+            distinct: false,
+        });
+        Node { order: keys.to_vec(), single: false, ..sorted }
     }
-    let carried = carried(needed, own, keys.iter().map(|k| k.slot));
-    let (rows, below) = (node.rows, node.estimates());
-    debug_assert!(estimate::sort(rows) >= 0.0);
-    let tree = Physical::Sort {
-        input: Box::new(node.tree),
-        keys: keys.to_vec(),
-        carried,
-        distinct: false,
-    };
-    Node { order: keys.to_vec(), fixed: node.fixed, below, ..Node::unordered(tree, rows) }
 }
 
 /// The slots an operator remembers: of its input's those that are needed, and some of its own use.

@@ -8,6 +8,8 @@
 //!  4. an UPDATE gives a column of a heap a value of another length: the row may move ahead of
 //!     the scan, and its RID in the indexes with it.
 //!  5. OUTPUT INTO puts rows into a table that the source reads.
+//!  6. an UPDATE looks for its rows once for each row of something else, by columns that it
+//!     changes: what it has changed may fit a later one.
 //!
 //! It is not needed when the source gives one row at most, or has read everything already.
 //! Subqueries in the values of a change run above the source: where they read the target, their
@@ -103,7 +105,9 @@ impl Optimizer<'_> {
         let again = self.reads_of(&source.tree, &update.target) > 1
             || self.feeds_itself(&source.tree, update.output.as_deref());
         let nested = self.subqueries_read(&update.target);
-        let moves = self.scans_changed_key(&source.tree, &update.target) || heap_rows_move(update);
+        let moves = self.scans_changed_key(&source.tree, &update.target)
+            || heap_rows_move(update)
+            || looks_again(&source.tree, update, false);
         if source.single || !(again || nested || moves) {
             return source;
         }
@@ -158,16 +162,38 @@ impl Optimizer<'_> {
         carried.extend(early.iter().map(|(slot, _)| *slot));
         let node = match early.is_empty() {
             true => source,
-            false => {
-                source.over(|input| Physical::Compute { input: Box::new(input), columns: early })
-            }
+            false => self.computed(source, early),
         };
         let reads_all = matches!(node.tree, Physical::Sort { .. } | Physical::TopSort { .. });
         if reads_all {
             return node;
         }
         let carried = carried.into_iter().collect();
-        node.over(|input| Physical::Spool { input: Box::new(input), carried })
+        let cost = self.prices.spool(node.rows, node.width, 1.0);
+        node.gathered(cost, |input| Physical::Spool { input: Box::new(input), carried })
+    }
+}
+
+/// Rule 6: rows of the target are tested by columns that an update changes, in the side of a loop
+/// that is opened again and again.
+fn looks_again(tree: &Physical, update: &Update<Logical>, reopened: bool) -> bool {
+    let changed = |p: &Option<plan::Predicate>| {
+        let reads = p.as_ref().map(|p| p.reads().slots).unwrap_or_default();
+        let old = |c: usize| update.old.columns.get(c).copied().flatten();
+        let columns = update.assignments.iter().filter_map(|a| a.column);
+        columns.filter_map(old).any(|slot| reads.contains(&slot))
+    };
+    let own = |s: &plan::Source| reopened && is_target(&update.target, s.database, s.object);
+    match tree {
+        Physical::Access(a) => own(&a.source) && changed(&a.residual),
+        Physical::Lookup(l) => {
+            own(&l.source) && changed(&l.residual) || looks_again(&l.input, update, reopened)
+        }
+        Physical::NestedLoops(j) => {
+            looks_again(&j.outer, update, reopened)
+                || looks_again(&j.inner, update, reopened || j.correlated)
+        }
+        other => other.inputs().into_iter().any(|i| looks_again(i, update, reopened)),
     }
 }
 

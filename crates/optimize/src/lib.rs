@@ -1,33 +1,47 @@
 //! From what a statement means to how it is computed: access paths, join methods, order.
 //!
-//! One recursion over the logical tree carries two things down, conditions that are still to be
-//! applied and slots that somebody above needs, and brings an operator up with the order of its
-//! rows.
-//! Estimates are guesses by shape until statistics exist; no choice can make a result wrong.
+//! One recursion over the logical tree carries three things down, conditions that are still to be
+//! applied, slots that somebody above needs and what somebody above would like (an order, the first
+//! rows), and brings an operator up with the order of its rows, how many they are expected to be
+//! and what they cost. Where relations are joined, `order` searches all orders of a whole region at
+//! once; each relation of it is again the recursion's. How, and after which papers: `../README.md`.
+//!
+//! ```text
+//!   facts     rows, pages, values of parameters, memory: asked of `session`
+//!   estimate  how many rows conditions, joins and groups keep
+//!   cost      microseconds of operators
+//!   rewrite   what is better whatever it costs
+//!   path      one way through one index;  access: the best of them
+//!   order     joins
+//! ```
 //!
 //! Invariants
-//!  1. Every condition that goes down is applied exactly once, or made part of a seek that implies
-//!     it, or both.
+//!  1. Every condition that goes down is applied at least once, or made part of a seek that implies
+//!     it, or both; one that runs a subquery or may change its answer exactly once.
 //!  2. A change never sees its own rows: `halloween` puts a spool between, where it might.
 //!  3. An order is reported only by an operator that was told to keep it.
+//!  4. No estimate and no price can make a result wrong.
 //!
-//! Not here: meaning (bind), running (exec), costs from statistics.
+//! Not here: meaning (bind), running (exec), making statistics (ddl).
 
 #![forbid(unsafe_code)]
 
 mod access;
 mod convert;
+mod cost;
 mod estimate;
+mod facts;
+mod full;
 mod halloween;
-mod join;
-mod merge;
 mod node;
+mod order;
 mod ordering;
 mod path;
+mod rewrite;
 mod sarg;
-mod semi;
 mod statement;
 mod wanted;
 
+pub use facts::{Facts, Memory, NoFacts, Size};
 pub use statement::optimize;
 pub use wanted::{Wanted, wanted};

@@ -1,10 +1,12 @@
 //! Nodes that order, group and limit.
 
-use crate::access::with_filter;
-use crate::convert::{Optimizer, carried, sorted};
-use crate::node::{Node, Slots, writes};
-use base::SqlResult;
-use plan::{Grouping, Logical, Physical, Predicate, Reads, Slot, SortKey, Top};
+use crate::convert::{Optimizer, carried};
+use crate::node::{Node, Otherwise, Slots, Wish, writes};
+use base::{SqlError, SqlResult, messages};
+use plan::{
+    AggregateCall, GroupHint, Grouping, Logical, Physical, Predicate, Reads, Slot, SortKey, Top,
+    UnionHint,
+};
 use types::Collation;
 
 /// The most rows that are kept sorted one by one instead of sorted at once.
@@ -22,11 +24,13 @@ impl Optimizer<'_> {
         keys: &[SortKey],
         filters: Vec<Predicate>,
         needed: &Slots,
+        wish: Wish<'_>,
     ) -> SqlResult<Node> {
         let mut below = needed.clone();
         below.extend(keys.iter().map(|k| k.slot));
-        let node = self.convert(input, filters, &below, keys)?;
-        Ok(sorted(node, keys, needed, &writes(input)))
+        let wish = Wish { order: keys, otherwise: Otherwise::Sort, goal: wish.goal };
+        let node = self.convert_filtered(input, filters, &below, wish)?;
+        Ok(self.sorted(node, keys, needed, &writes(input)))
     }
 
     pub(crate) fn top(
@@ -35,40 +39,63 @@ impl Optimizer<'_> {
         top: &Top,
         filters: Vec<Predicate>,
         needed: &Slots,
-        wanted: &[SortKey],
+        wish: Wish<'_>,
     ) -> SqlResult<Node> {
         let mut below = needed.clone();
         filters.iter().for_each(|p| below.extend(self.reader().predicate(p)));
         let mut reads = Reads::default();
         top.read_into(&mut reads);
         below.extend(self.reader().whole(reads));
+        let goal = goal(top).map_or(wish.goal, |n| Some(wish.goal.map_or(n, |g| g.min(n))));
         let node = match input {
             Logical::Sort { input, keys } => {
                 let mut inner = below.clone();
                 inner.extend(keys.iter().map(|k| k.slot));
-                let node = self.convert(input, Vec::new(), &inner, keys)?;
-                if !node.ordered_by(keys) && sorts_one_by_one(top) {
-                    let carried = carried(&below, &writes(input), keys.iter().map(|k| k.slot));
-                    let (rows, below) = (limit(top, node.rows), node.estimates());
-                    let tree = Physical::TopSort {
-                        input: Box::new(node.tree),
-                        top: top.clone(),
-                        keys: keys.clone(),
-                        carried,
-                    };
-                    let node = Node::unordered(tree, rows).above(below);
-                    let node = Node { order: keys.clone(), single: is_one(top), ..node };
-                    return Ok(with_filter(node, filters));
+                let one_by_one = sorts_one_by_one(top);
+                let otherwise = match goal.filter(|_| one_by_one) {
+                    Some(n) => Otherwise::TopSort(n),
+                    None => Otherwise::Sort,
+                };
+                let node =
+                    self.convert(input, Vec::new(), &inner, Wish { order: keys, otherwise, goal })?;
+                if !node.ordered_by(keys) && one_by_one {
+                    let node = self.top_sorted(node, top, keys, &below, &writes(input));
+                    return Ok(self.with_filter(node, filters));
                 }
-                sorted(node, keys, &below, &writes(input))
+                self.sorted(node, keys, &below, &writes(input))
             }
             // What comes first is any row's luck: an order wished above may choose it.
-            other => self.convert(other, Vec::new(), &below, wanted)?,
+            other => self.convert(other, Vec::new(), &below, Wish { goal, ..wish })?,
         };
         let rows = limit(top, node.rows);
         let single = node.single || is_one(top);
-        let node = node.over(|input| Physical::Top { input: Box::new(input), top: top.clone() });
-        Ok(with_filter(Node { rows, single, ..node }, filters))
+        let share = (rows / node.rows.max(1.0)).min(1.0);
+        // Rows that nobody asks for are not made.
+        let node = Node { total: node.partly(share), ..node };
+        let cost = self.prices.pass(rows);
+        let node =
+            node.over(cost, |input| Physical::Top { input: Box::new(input), top: top.clone() });
+        Ok(self.with_filter(Node { rows, single, ..node }, filters))
+    }
+
+    fn top_sorted(
+        &self,
+        node: Node,
+        top: &Top,
+        keys: &[SortKey],
+        needed: &Slots,
+        own: &Slots,
+    ) -> Node {
+        let carried = carried(needed, own, keys.iter().map(|k| k.slot));
+        let rows = limit(top, node.rows);
+        let cost = self.prices.top_sort(node.rows, rows, node.width);
+        let node = node.gathered(cost, |input| Physical::TopSort {
+            input: Box::new(input),
+            top: top.clone(),
+            keys: keys.to_vec(),
+            carried,
+        });
+        Node { rows, order: keys.to_vec(), single: is_one(top), ..node }
     }
 
     pub(crate) fn distinct(
@@ -81,8 +108,16 @@ impl Optimizer<'_> {
         let mut below = needed.clone();
         below.extend(columns.iter().map(|(slot, _)| *slot));
         let keys = ascending(columns);
-        let node = self.convert(input, filters, &below, &keys)?;
-        Ok(grouped(node, columns, Vec::new()))
+        let how = match (input, self.hints.unions) {
+            (Logical::Concatenate { .. }, Some(UnionHint::Concat)) => Some(GroupHint::Order),
+            (Logical::Concatenate { .. }, Some(UnionHint::Hash)) => Some(GroupHint::Hash),
+            _ => self.hints.groups,
+        };
+        let wish = grouping_wish(&keys, how);
+        let node = self.convert_filtered(input, filters, &below, wish)?;
+        let slots: Vec<Slot> = columns.iter().map(|(slot, _)| *slot).collect();
+        let groups = self.estimator.groups(&slots, node.rows);
+        Ok(self.grouped_as(how, node, columns, Vec::new(), groups))
     }
 
     pub(crate) fn aggregate(
@@ -112,8 +147,11 @@ impl Optimizer<'_> {
         }
         // Outer slots and those of an APPLY around are not ours to give, but stay readable.
         let keys = ascending(&g.keys);
-        let node = self.convert(&g.input, down, &below, &keys)?;
-        Ok(with_filter(grouped(node, &g.keys, calls), above))
+        let wish = grouping_wish(&keys, self.hints.groups);
+        let node = self.convert_filtered(&g.input, down, &below, wish)?;
+        let slots: Vec<Slot> = g.keys.iter().map(|(slot, _)| *slot).collect();
+        let groups = self.estimator.groups(&slots, node.rows);
+        Ok(self.with_filter(self.grouped(node, &g.keys, calls, groups), above))
     }
 
     pub(crate) fn window(
@@ -123,14 +161,14 @@ impl Optimizer<'_> {
         needed: &Slots,
     ) -> SqlResult<Node> {
         let Logical::Window { input, partition, order, calls } = tree else {
-            return self.convert(tree, filters, needed, &[]);
+            return Err(SqlError::new(messages::INTERNAL, &[&"a window is a window"]));
         };
         let reader = self.reader();
         let mut below = needed.clone();
         filters.iter().for_each(|p| below.extend(reader.predicate(p)));
         let calls: Vec<_> = calls.iter().filter(|c| below.contains(&c.output)).cloned().collect();
         if calls.is_empty() {
-            return self.convert(input, filters, needed, &[]);
+            return self.convert_filtered(input, filters, needed, Wish::NONE);
         }
         let carried_needed = below.clone();
         let mut reads = Reads::default();
@@ -144,40 +182,94 @@ impl Optimizer<'_> {
         }
         below.extend(keys.iter().map(|k| k.slot));
         let own = writes(input);
-        let node = self.convert(input, Vec::new(), &below, &keys)?;
-        let node = if keys.is_empty() { node } else { sorted(node, &keys, &below, &own) };
+        let wish = Wish { order: &keys, otherwise: Otherwise::Sort, goal: None };
+        let node = self.convert(input, Vec::new(), &below, wish)?;
+        let node = if keys.is_empty() { node } else { self.sorted(node, &keys, &below, &own) };
         let peers = |keys: &[SortKey]| keys.iter().map(|k| (k.slot, k.collation)).collect();
         let (partition, order) = (peers(partition), peers(order));
         let slots = carried(&carried_needed, &own, std::iter::empty());
-        let node = node.over(|input| Physical::Window {
+        let cost = self.prices.spool(node.rows, node.width, 1.0)
+            + self.prices.aggregates(node.rows, calls.len());
+        let node = node.over(cost, |input| Physical::Window {
             input: Box::new(input),
             partition,
             order,
             calls,
             carried: slots,
         });
-        Ok(with_filter(node, filters))
+        Ok(self.with_filter(node, filters))
     }
 }
 
-/// Groups of a node's rows: of neighbours where its order has them so.
-fn grouped(node: Node, keys: &[(Slot, Collation)], calls: Vec<plan::AggregateCall>) -> Node {
-    let order = ascending(keys);
-    let keys = keys.to_vec();
-    let below = node.estimates();
-    if keys.is_empty() {
-        let tree = Physical::StreamAggregate { input: Box::new(node.tree), keys, calls };
-        return Node { single: true, below, ..Node::unordered(tree, 1.0) };
+/// What a GROUP BY or DISTINCT wishes of its rows.
+fn grouping_wish(keys: &[SortKey], how: Option<GroupHint>) -> Wish<'_> {
+    let otherwise = match how {
+        Some(GroupHint::Order) => Otherwise::Sort,
+        Some(GroupHint::Hash) | None => Otherwise::Hash,
+    };
+    Wish { order: keys, otherwise, goal: None }
+}
+
+impl Optimizer<'_> {
+    /// Groups of a node's rows, as the statement's hints say.
+    pub(crate) fn grouped(
+        &self,
+        node: Node,
+        keys: &[(Slot, Collation)],
+        calls: Vec<AggregateCall>,
+        groups: f64,
+    ) -> Node {
+        self.grouped_as(self.hints.groups, node, keys, calls, groups)
     }
-    let rows = (node.rows * 0.1).max(1.0);
-    if node.ordered_by(&order) {
-        let single = node.single;
-        let fixed = node.fixed;
-        let tree = Physical::StreamAggregate { input: Box::new(node.tree), keys, calls };
-        return Node { order, fixed, rows, below, single, tree };
+
+    /// Groups of a node's rows: of neighbours where its order has them so.
+    fn grouped_as(
+        &self,
+        how: Option<GroupHint>,
+        node: Node,
+        keys: &[(Slot, Collation)],
+        calls: Vec<AggregateCall>,
+        groups: f64,
+    ) -> Node {
+        let order = ascending(keys);
+        let (rows, single, count) = (node.rows, node.single, calls.len());
+        let aggregates = self.prices.aggregates(rows, count);
+        let width = 8.0 * count as f64 + self.estimator.width(keys.iter().map(|k| &k.0));
+        let groups = match keys.is_empty() {
+            true => 1.0,
+            false => groups.clamp(rows.min(1.0), rows.max(1.0)),
+        };
+        let node = match how {
+            Some(GroupHint::Order) => {
+                let own = node.tree.written().into_iter().collect();
+                self.sorted(node, &order, &own, &own)
+            }
+            _ => node,
+        };
+        let keys = keys.to_vec();
+        let hashed = how == Some(GroupHint::Hash) && !keys.is_empty();
+        if node.ordered_by(&order) && !hashed {
+            let cost = self.prices.stream_groups(rows) + aggregates;
+            let all = keys.is_empty();
+            let node = node.over(cost, |input| Physical::StreamAggregate {
+                input: Box::new(input),
+                keys,
+                calls,
+            });
+            let first = if all { node.total } else { node.first };
+            let (single, fixed) =
+                (single || all, if all { Slots::new() } else { node.fixed.clone() });
+            return Node { order, fixed, rows: groups, width, first, single, ..node };
+        }
+        let cost = self.prices.hash_groups(rows, groups, width) + aggregates;
+        let node = node.gathered(cost, |input| Physical::HashAggregate {
+            input: Box::new(input),
+            keys,
+            calls,
+        });
+        let (order, fixed) = (Vec::new(), Slots::new());
+        Node { order, fixed, rows: groups, width, single, ..node }
     }
-    let tree = Physical::HashAggregate { input: Box::new(node.tree), keys, calls };
-    Node::unordered(tree, rows).above(below)
 }
 
 fn constant_count(top: &Top) -> Option<i64> {
@@ -191,6 +283,16 @@ fn sorts_one_by_one(top: &Top) -> bool {
 
 fn is_one(top: &Top) -> bool {
     !top.percent && top.ties.is_none() && constant_count(top).is_some_and(|n| n <= 1)
+}
+
+/// After how many rows it stops.
+fn goal(top: &Top) -> Option<f64> {
+    let offset = match &top.offset {
+        None => 0,
+        Some(x) => x.as_constant()?.as_i64()?,
+    };
+    let count = constant_count(top).filter(|_| !top.percent)?;
+    Some(count.saturating_add(offset).max(1) as f64)
 }
 
 fn limit(top: &Top, rows: f64) -> f64 {

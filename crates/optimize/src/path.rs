@@ -1,10 +1,11 @@
 //! One way to reach a table's rows: an index, the range its key allows, what it costs.
 
-use crate::estimate;
-use crate::node::{Slots, follows};
+use crate::cost::{Cost, Prices, Reach};
+use crate::estimate::Estimator;
+use crate::node::{Otherwise, Slots, Wish, follows};
 use crate::sarg::{Ask, Sarg};
 use catalog::view::{HobtLayout, Index, PhysicalColumn, Table};
-use plan::{Bound, Scalar, Seek, SeekRange, Slot, SortKey};
+use plan::{Bound, Predicate, Scalar, Seek, SeekRange, Slot, SortKey};
 use types::{Family, SqlType};
 
 /// A way to a table's rows.
@@ -23,22 +24,36 @@ pub(crate) struct Path<'t> {
     pub(crate) backward: bool,
     /// The wanted order is met.
     pub(crate) ordered: bool,
+    /// Rows that satisfy all conditions.
     pub(crate) rows: f64,
-    pub(crate) cost: f64,
+    /// Rows that satisfy those which the index's columns decide.
+    pub(crate) found: f64,
+    /// What reading the index costs, and then the rows themselves.
+    pub(crate) reading: Cost,
+    pub(crate) fetching: Cost,
+    /// With what it takes to bring rows into the wanted order, for the rows that are wanted.
+    pub(crate) price: f64,
 }
 
 /// What the conditions on a table offer to its indexes.
 pub(crate) struct Offer<'o> {
     /// Search arguments with the position of their condition.
     pub(crate) sargs: &'o [(usize, Sarg)],
-    /// How many conditions there are.
-    pub(crate) conditions: usize,
+    /// All conditions.
+    pub(crate) conditions: &'o [Predicate],
+    /// Conditions (by position) whose columns an index has.
+    pub(crate) decided: &'o dyn Fn(&HobtLayout) -> Vec<usize>,
     /// The slot of a column, if it is read.
     pub(crate) slot: &'o dyn Fn(usize) -> Option<Slot>,
     /// Ordinals of the columns that are needed.
     pub(crate) needed: &'o [usize],
-    /// The order that somebody above would like.
-    pub(crate) wanted: &'o [SortKey],
+    /// What somebody above would like.
+    pub(crate) wish: Wish<'o>,
+    pub(crate) estimator: &'o Estimator<'o>,
+    pub(crate) prices: Prices,
+    /// The part of rows that all conditions keep.
+    pub(crate) part: f64,
+    pub(crate) width: f64,
     /// Rows are to be changed where they are: an index alone never suffices.
     pub(crate) target: bool,
 }
@@ -52,7 +67,8 @@ struct Found {
     lower: Option<Bound>,
     upper: Option<Bound>,
     implied: Vec<usize>,
-    part: f64,
+    /// Conditions that bounds were made of.
+    used: Vec<usize>,
 }
 
 impl<'t> Path<'t> {
@@ -78,38 +94,65 @@ impl<'t> Path<'t> {
             backward: false,
             ordered: false,
             rows: 0.0,
-            cost: 0.0,
+            found: 0.0,
+            reading: Cost::default(),
+            fetching: Cost::default(),
+            price: 0.0,
             layout,
         };
-        path.seek = seek_of(table, &path.layout, found, unique, &mut path.rows);
-        path.price(offer);
+        let used = found.used.clone();
+        path.seek = seek_of(table, &path.layout, found, unique);
+        path.estimate(table, offer, &used);
         path
     }
 
-    fn price(&mut self, offer: &Offer<'_>) {
-        let entry = if self.position == 0 { 1.0 } else { estimate::ENTRY };
+    fn estimate(&mut self, table: &Table, offer: &Offer<'_>, used: &[usize]) {
+        let table_rows = offer.estimator.table_rows(table);
+        let size = offer.estimator.size(table, self.index);
         let unique = self.seek.as_ref().is_some_and(|s| s.unique);
-        let reached = match &self.seek {
-            Some(_) if unique => 1.0,
-            Some(_) => self.rows.max(1.0),
-            None => estimate::TABLE_ROWS,
+        let rows_of = |conditions: &[usize]| {
+            let list: Vec<&Predicate> = conditions.iter().map(|&n| &offer.conditions[n]).collect();
+            let rows = table_rows * offer.estimator.all(&list);
+            if unique { rows.min(1.0) } else { rows }
         };
-        let ranges = self.seek.as_ref().map_or(0, |s| s.ranges.len());
-        self.cost = reached * entry + estimate::SEEK * ranges as f64;
+        self.rows = table_rows * offer.part;
+        if unique {
+            self.rows = self.rows.min(1.0);
+        }
+        let reached = if self.seek.is_some() { rows_of(used) } else { table_rows };
+        let decided = (offer.decided)(&self.layout);
+        let tests = decided.iter().filter(|n| !self.implied.contains(n)).count();
+        self.reading = match &self.seek {
+            None => offer.prices.scan(table_rows, size.pages, tests),
+            Some(seek) => {
+                let ranges = seek.ranges.len() as f64;
+                let (table_rows, table_pages) = (size.rows, size.pages);
+                let reach = Reach { ranges, rows: reached, table_rows, table_pages };
+                offer.prices.seek(reach, tests)
+            }
+        };
+        if self.position == 0 {
+            // Of two that are equally large the narrower one is read.
+            self.reading.cpu *= 1.02;
+        }
+        self.found = if self.covering { self.rows } else { rows_of(&decided).min(reached) };
+        self.found = self.found.max(self.rows);
         if !self.covering {
-            self.cost += reached * estimate::SEEK;
+            let base = offer.estimator.size(table, table.base());
+            let tests = offer.conditions.len() - decided.len();
+            self.fetching = offer.prices.lookup(self.found, base.pages, tests);
         }
-        let kept = |n: usize| match offer.sargs.iter().find(|(at, _)| *at == n) {
-            _ if self.implied.contains(&n) => 1.0,
-            Some((_, sarg)) if matches!(sarg.ask, Ask::Equal(_)) => estimate::EQUAL_TESTED,
-            _ => estimate::OTHER,
-        };
-        let part: f64 = (0..offer.conditions).map(kept).product();
-        self.rows = if unique { 1.0 } else { reached * part };
-        self.meet_order(offer.wanted, unique);
-        if !offer.wanted.is_empty() && !self.ordered {
-            self.cost += estimate::sort(self.rows);
+        self.meet_order(offer.wish.order, unique);
+        self.price = self.priced(offer);
+    }
+
+    /// Microseconds for the rows that are wanted, in order.
+    fn priced(&self, offer: &Offer<'_>) -> f64 {
+        let own = self.reading.sum() + self.fetching.sum();
+        if offer.wish.order.is_empty() || self.ordered {
+            return own * offer.wish.share(self.rows);
         }
+        own + unordered(offer.prices, offer.wish.otherwise, self.rows, offer.width)
     }
 
     /// Whether the path gives the wanted order, perhaps backwards.
@@ -131,9 +174,22 @@ impl<'t> Path<'t> {
     }
 }
 
+/// What it takes to make up for an order that rows don't have.
+pub(crate) fn unordered(prices: Prices, otherwise: Otherwise, rows: f64, width: f64) -> f64 {
+    match otherwise {
+        Otherwise::Sort => prices.sort(rows, width).sum(),
+        Otherwise::TopSort(kept) => prices.top_sort(rows, kept, width).sum(),
+        Otherwise::Hash => {
+            let groups = rows.powf(0.75);
+            let hashed = prices.hash_groups(rows, groups, width).sum();
+            (hashed - prices.stream_groups(rows).sum()).max(0.0)
+        }
+    }
+}
+
 /// Walks the key from its first column: equalities, then at most one range or list.
 fn search(table: &Table, layout: &HobtLayout, offer: &Offer<'_>) -> Found {
-    let mut found = Found { part: 1.0, ..Found::default() };
+    let mut found = Found::default();
     for part in &layout.key {
         let PhysicalColumn::Column(column) = layout.columns[part.field] else { break };
         let Some(slot) = (offer.slot)(column) else { break };
@@ -151,6 +207,7 @@ fn search(table: &Table, layout: &HobtLayout, offer: &Offer<'_>) -> Found {
 }
 
 fn implied(found: &mut Found, at: usize, sarg: &Sarg) {
+    found.used.push(at);
     if sarg.exact {
         found.implied.push(at);
     }
@@ -165,7 +222,6 @@ fn equality(found: &mut Found, asked: &[&(usize, Sarg)]) -> bool {
         };
         found.equal.push(value);
         found.nulls.push(sarg.ask == Ask::Null);
-        found.part *= estimate::EQUAL;
         implied(found, *at, sarg);
         return true;
     }
@@ -176,7 +232,6 @@ fn list(found: &mut Found, asked: &[&(usize, Sarg)]) -> bool {
     for (at, sarg) in asked {
         if let Ask::Any(values) = &sarg.ask {
             found.any = Some(values.clone());
-            found.part *= (estimate::EQUAL * values.len() as f64).min(1.0);
             implied(found, *at, sarg);
             return true;
         }
@@ -199,11 +254,6 @@ fn range(found: &mut Found, asked: &[&(usize, Sarg)], nullable: bool, descending
         }
         implied(found, *at, sarg);
     }
-    found.part *= match (&low, &high) {
-        (None, None) => 1.0,
-        (Some(_), Some(_)) => estimate::BETWEEN,
-        _ => estimate::RANGE,
-    };
     if low.is_none() && high.is_some() && nullable {
         // NULL is the least key, and less than nothing.
         let value = Scalar::null(high.as_ref().map_or(SqlType::Int, |b| b.value.ty.sql_type));
@@ -212,18 +262,11 @@ fn range(found: &mut Found, asked: &[&(usize, Sarg)], nullable: bool, descending
     (found.lower, found.upper) = if descending { (high, low) } else { (low, high) };
 }
 
-fn seek_of(
-    table: &Table,
-    layout: &HobtLayout,
-    found: Found,
-    unique: bool,
-    rows: &mut f64,
-) -> Option<Seek> {
+fn seek_of(table: &Table, layout: &HobtLayout, found: Found, unique: bool) -> Option<Seek> {
     let ranged = found.lower.is_some() || found.upper.is_some() || found.any.is_some();
     if found.equal.is_empty() && !ranged {
         return None;
     }
-    *rows = estimate::TABLE_ROWS * found.part;
     let columns = found.equal.len() + usize::from(ranged);
     let bound_type = |k: &catalog::view::KeyField| {
         let (sql_type, _) = table.physical_type(layout.columns[k.field]);

@@ -88,7 +88,7 @@ pub(crate) fn of(
 }
 
 /// A column, also one widened without loss: `CAST(int AS bigint)`, `CAST(int AS decimal(10,0))`.
-fn column_of(x: &Scalar) -> Option<Slot> {
+pub(crate) fn column_of(x: &Scalar) -> Option<Slot> {
     match &x.kind {
         ScalarKind::Column(slot) => Some(*slot),
         ScalarKind::Cast { operand, style: None, attempt: false } => {

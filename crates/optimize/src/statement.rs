@@ -1,26 +1,48 @@
 //! Whole statements: what their roots need, protection of changes, subqueries.
 
 use crate::convert::{Cardinality, Optimizer};
-use crate::node::{Node, Slots};
+use crate::cost::Prices;
+use crate::estimate::{Estimator, Origins};
+use crate::facts::Facts;
+use crate::node::{Node, Slots, Wish};
 use base::SqlResult;
 use catalog::view::Object;
 use plan::{
     ColumnSource, Delete, FollowUp, Insert, Logical, LogicalPlan, Merge, MergeAction, OldRow,
-    Output, Physical, PhysicalPlan, Plan, Query, SelectAssign, Slot, Statement, Subquery,
-    SubqueryId, Target, Update,
+    Output, Physical, PhysicalPlan, Plan, Query, QueryHints, SelectAssign, Slot, Statement,
+    Subquery, SubqueryId, Target, Update, VariableId,
 };
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Chooses how a bound statement is computed. `references` are what its table numbers count.
+/// Chooses how a bound statement is computed. `references` are what its table numbers count;
+/// `facts` tells what the world looks like now.
 ///
 /// # Errors
 /// 8622 when hints leave no plan.
-pub fn optimize(plan: LogicalPlan, references: &[Object]) -> SqlResult<PhysicalPlan> {
-    let Plan { statement, subqueries, follow_ups, slots, header, .. } = plan;
+pub fn optimize(
+    plan: LogicalPlan,
+    references: &[Object],
+    facts: &dyn Facts,
+) -> SqlResult<PhysicalPlan> {
+    let Plan { mut statement, mut subqueries, mut follow_ups, slots, header, .. } = plan;
+    let mut origins = Origins::default();
+    let followed = follow_ups.iter_mut().filter_map(|f| match f {
+        FollowUp::Refuse { source, .. } => Some(source),
+        FollowUp::Change(statement) => statement.source_mut(),
+    });
+    let of_subqueries = subqueries.iter_mut().map(|s| &mut s.source);
+    for source in statement.source_mut().into_iter().chain(of_subqueries).chain(followed) {
+        crate::rewrite::without_outer(source);
+        origins.note(source);
+    }
+    let hinted = Hinted { facts, hints: &header.hints };
     let mut optimizer = Optimizer {
         references,
         subqueries: &subqueries,
+        estimator: Estimator::new(references, &hinted, origins),
+        prices: Prices::new(facts.memory()),
+        hints: &header.hints,
         slots: Cell::new(slots),
         joined: BTreeSet::new(),
         enforcing: enforcing(&statement, &follow_ups),
@@ -51,7 +73,37 @@ pub fn optimize(plan: LogicalPlan, references: &[Object]) -> SqlResult<PhysicalP
     Ok(Plan { statement, subqueries: converted, follow_ups, slots, header, estimates })
 }
 
+/// Facts as OPTIMIZE FOR has them.
+struct Hinted<'h> {
+    facts: &'h dyn Facts,
+    hints: &'h QueryHints,
+}
+
+impl Facts for Hinted<'_> {
+    fn size(&self, database: base::DatabaseId, hobt: base::HobtId) -> Option<crate::Size> {
+        self.facts.size(database, hobt)
+    }
+
+    fn value(&self, variable: VariableId) -> Option<types::Value> {
+        let said = self.hints.optimize_for.iter().find(|(v, _)| *v == variable);
+        match said {
+            Some((_, value)) => value.clone(),
+            None if self.hints.unknown => None,
+            None => self.facts.value(variable),
+        }
+    }
+
+    fn memory(&self) -> crate::Memory {
+        self.facts.memory()
+    }
+}
+
 impl Optimizer<'_> {
+    /// OPTION (FAST n).
+    fn rows_wish(&self) -> Wish<'static> {
+        Wish { goal: self.hints.fast.map(|n| n as f64).filter(|n| *n > 0.0), ..Wish::NONE }
+    }
+
     /// They come before those that they lead to: so how many rows a target changes is known
     /// when they are read.
     fn follow_up(&mut self, follow_up: FollowUp<Logical>) -> SqlResult<FollowUp<Physical>> {
@@ -77,14 +129,14 @@ impl Optimizer<'_> {
         Ok(match statement {
             Statement::Query(q) => {
                 let needed = q.columns.iter().map(|c| c.slot).collect();
-                let source = self.convert(&q.source, Vec::new(), &needed, &[])?;
+                let source = self.convert(&q.source, Vec::new(), &needed, self.rows_wish())?;
                 let source = self.finished(source);
                 Statement::Query(Query { source, columns: q.columns })
             }
             Statement::Assign(a) => {
                 let mut needed = Slots::new();
                 a.assignments.iter().for_each(|(_, x)| needed.extend(self.reader().scalar(x)));
-                let source = self.convert(&a.source, Vec::new(), &needed, &[])?;
+                let source = self.convert(&a.source, Vec::new(), &needed, Wish::NONE)?;
                 let source = self.finished(source);
                 Statement::Assign(SelectAssign { source, assignments: a.assignments })
             }
@@ -106,7 +158,7 @@ impl Optimizer<'_> {
             self.finished(crate::convert::nothing())
         } else {
             let needed = subquery.columns.iter().copied().collect();
-            let source = self.convert(&subquery.source, Vec::new(), &needed, &[])?;
+            let source = self.convert(&subquery.source, Vec::new(), &needed, Wish::NONE)?;
             self.finished(source)
         };
         let (columns, outer) = (subquery.columns.clone(), subquery.outer.clone());
@@ -125,7 +177,7 @@ impl Optimizer<'_> {
     }
 
     fn source(&mut self, source: &Logical, needed: &Slots) -> SqlResult<Node> {
-        self.convert(source, Vec::new(), needed, &[])
+        self.convert(source, Vec::new(), needed, Wish::NONE)
     }
 
     fn insert(&mut self, mut i: Insert<Logical>) -> SqlResult<Insert<Physical>> {

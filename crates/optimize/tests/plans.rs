@@ -6,13 +6,13 @@
 #[path = "../../bind/tests/world/mod.rs"]
 mod world;
 
-use optimize::optimize;
+use optimize::{NoFacts, optimize};
 use world::World;
 
 const PLANS: &str = include_str!("plans.txt");
 
 fn plan_of(world: &World, text: &str) -> String {
-    match world.bind(text).and_then(|b| optimize(b.plan, &b.references)) {
+    match world.bind(text).and_then(|b| optimize(b.plan, &b.references, &NoFacts)) {
         Ok(plan) => plan.to_string(),
         Err(e) => format!("Msg {}, Line {}: {}\n", e.number(), e.line(), e.text()),
     }

@@ -21,6 +21,8 @@
 #![forbid(unsafe_code)]
 
 mod change;
+mod estimate;
+mod hints;
 mod ids;
 mod locks;
 mod logical;
@@ -40,6 +42,8 @@ pub use change::{
     Assignment, CheckConstraint, ColumnSource, Delete, EntryField, IdentityColumn, IndexTarget,
     Insert, InsertColumn, KeyPart, OldRow, Target, TargetColumn, Unique, Update,
 };
+pub use estimate::Estimate;
+pub use hints::{GroupHint, QueryHints, UnionHint};
 pub use ids::{Slot, SubqueryId, VariableId};
 pub use locks::{Granule, Level, LockHints, Strength};
 pub use logical::{

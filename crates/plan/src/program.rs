@@ -1,8 +1,8 @@
 //! A whole statement as a plan.
 
 use crate::{
-    Delete, FollowUp, Insert, Logical, Merge, Output, Physical, Predicate, Scalar, ScalarType,
-    Slot, Target, Update, VariableId,
+    Delete, Estimate, FollowUp, Insert, Logical, Merge, Output, Physical, Predicate, QueryHints,
+    Scalar, ScalarType, Slot, Target, Update, VariableId,
 };
 use base::{DatabaseId, ObjectId};
 use types::{Collation, SqlType};
@@ -20,9 +20,9 @@ pub struct Plan<S> {
     pub slots: u32,
     /// What it depends on.
     pub header: Header,
-    /// How many rows each operator was expected to give when the plan was chosen, in preorder: the
-    /// statement's tree, then those of its subqueries, then of its follow-ups. Empty until then.
-    pub estimates: Vec<f64>,
+    /// What was expected of each operator when the plan was chosen, in preorder: the statement's
+    /// tree, then those of its subqueries, then of its follow-ups. Empty until then.
+    pub estimates: Vec<Estimate>,
 }
 
 impl<S> Plan<S> {
@@ -62,6 +62,8 @@ pub struct Header {
     pub calls: bool,
     /// What fires triggers: the statement's own target first, then those of its cascades.
     pub fires: Vec<Fired>,
+    /// What else OPTION asks.
+    pub hints: QueryHints,
 }
 
 /// The number of the first table variable that captures rows for triggers.
@@ -158,6 +160,19 @@ impl<S> Statement<S> {
             Statement::Update(u) => Some(&u.source),
             Statement::Delete(d) => Some(&d.source),
             Statement::Merge(m) => Some(&m.source),
+            Statement::Scalar(_) | Statement::Condition(_) => None,
+        }
+    }
+
+    /// The same, to be rewritten.
+    pub fn source_mut(&mut self) -> Option<&mut S> {
+        match self {
+            Statement::Query(q) => Some(&mut q.source),
+            Statement::Assign(a) => Some(&mut a.source),
+            Statement::Insert(i) => Some(&mut i.source),
+            Statement::Update(u) => Some(&mut u.source),
+            Statement::Delete(d) => Some(&mut d.source),
+            Statement::Merge(m) => Some(&mut m.source),
             Statement::Scalar(_) | Statement::Condition(_) => None,
         }
     }

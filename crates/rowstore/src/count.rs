@@ -80,3 +80,87 @@ impl RowHobt {
         Ok(self.rows.load(Relaxed).max(0) as u64)
     }
 }
+
+/// How large a heap or index is, near enough to choose plans by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HobtSize {
+    /// Its rows, uncommitted ones included.
+    pub rows: u64,
+    /// Its allocated pages.
+    pub pages: u64,
+}
+
+/// What was found when a hobt was measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    /// [`HobtSize::pages`] then.
+    pages: u64,
+    /// `RowHobt::rows` then.
+    at: i64,
+    /// What must be added to `RowHobt::rows` where nobody has counted.
+    beyond: i64,
+}
+
+/// Pages looked at where rows were not counted.
+const SAMPLE_PAGES: usize = 32;
+
+impl RowHobt {
+    /// Rows and pages without reading the rows: pages by the maps, looked at again when a quarter
+    /// of the rows has come or gone; rows counted as they change, and after a start estimated from
+    /// at most 32 pages until [`RowHobt::row_count`] has read them all.
+    ///
+    /// # Errors
+    /// Pages that cannot be read; the waiter's cancellation.
+    pub fn size(&self, waiter: &Waiter) -> base::SqlResult<HobtSize> {
+        use std::sync::atomic::Ordering::Relaxed;
+        let now = self.rows.load(Relaxed);
+        let known = self.rows_known.load(Relaxed) != 0;
+        let before = *self.measured.lock();
+        let fresh = before.filter(|m| {
+            let rows = (m.at + m.beyond).max(m.at).max(64);
+            (now - m.at).abs() <= rows / 4
+        });
+        let measured = match fresh {
+            Some(m) => m,
+            None => {
+                let found = self.measure(waiter, now, known, before).map_err(|e| self.sql(e))?;
+                *self.measured.lock() = Some(found);
+                found
+            }
+        };
+        let rows = if known { now } else { now + measured.beyond };
+        Ok(HobtSize { rows: rows.max(0) as u64, pages: measured.pages })
+    }
+
+    fn measure(
+        &self,
+        waiter: &Waiter,
+        at: i64,
+        known: bool,
+        before: Option<Measured>,
+    ) -> RowResult<Measured> {
+        let pages = self.home.space.unit_pages(&self.unit, waiter)?.pages;
+        let beyond = match before {
+            _ if known => 0,
+            Some(m) => m.beyond,
+            None => self.sampled_rows(&pages)? - at,
+        };
+        Ok(Measured { pages: pages.len() as u64, at, beyond })
+    }
+
+    /// The rows of all pages, from those of some.
+    fn sampled_rows(&self, pages: &[PageId]) -> RowResult<i64> {
+        let step = pages.len().div_ceil(SAMPLE_PAGES).max(1);
+        let (mut looked, mut rows) = (0_usize, 0_usize);
+        for &id in pages.iter().step_by(step) {
+            let guard = self.home.pages.read(id)?;
+            let view = guard.view();
+            let live = |s: &u16| view.record(*s).is_some_and(|r| !RecordKind::of(r[0]).is_ghost());
+            looked += 1;
+            if view.level() == 0 {
+                rows += (0..view.slot_count()).filter(live).count();
+            }
+        }
+        Ok((rows * pages.len() / looked.max(1)) as i64)
+    }
+}

@@ -81,6 +81,7 @@ pub struct RowHobt {
     pub(crate) hints: Mutex<HeapHints>,
     pub(crate) rows: AtomicI64,
     pub(crate) rows_known: AtomicU64,
+    pub(crate) measured: Mutex<Option<crate::count::Measured>>,
     /// The pieces of values that are off their rows.
     pub(crate) large: Option<Arc<RowHobt>>,
     /// In a tree of pieces the number of the next value, 0 while unknown.
@@ -146,6 +147,7 @@ impl RowHobt {
             hints: Mutex::default(),
             rows: AtomicI64::new(0),
             rows_known: AtomicU64::new(0),
+            measured: Mutex::new(None),
             large,
             next_value: AtomicU64::new(0),
             dropped: AtomicBool::new(false),

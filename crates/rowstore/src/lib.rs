@@ -34,6 +34,7 @@ mod values;
 mod verify;
 
 pub use clean::{Cleaned, may_leave_ghost};
+pub use count::HobtSize;
 pub use directory::HobtDirectory;
 pub use entry_hash::EntryPart;
 pub use fingerprint::{Batch, Fingerprint, differences};

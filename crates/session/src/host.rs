@@ -9,7 +9,7 @@ use crate::registry::Registry;
 use crate::settings::Settings;
 use crate::temp::TempTables;
 use access::{Hobts, Spill};
-use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
+use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult};
 use catalog::Modifications;
 use catalog::view::{DatabaseView, Table};
 use ddl::WantedStatistics;
@@ -165,6 +165,12 @@ pub trait Host: Send + Sync {
 
     /// FILE_ID, FILE_NAME: number and logical name of each file.
     fn files(&self, database: DatabaseId) -> Vec<(u16, String)>;
+
+    /// How large a heap or index is; none where it is gone, or could not be read.
+    fn hobt_size(&self, database: DatabaseId, hobt: HobtId) -> Option<optimize::Size>;
+
+    /// The memory that plans are chosen for.
+    fn plan_memory(&self) -> optimize::Memory;
 
     /// IDENT_CURRENT: the last value given, or the seed.
     fn identity_current(&self, database: DatabaseId, table: &Table) -> Option<i128>;

@@ -25,6 +25,7 @@ mod meter;
 mod options;
 mod output;
 mod perform;
+mod plan_facts;
 mod plans;
 mod procedures;
 mod programs;

@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::function::FunctionCaller;
 use crate::meter::Meter;
 use crate::output::{Output, Rows};
+use crate::plan_facts::{PlanFacts, Sniffed};
 use crate::plans::{Place, PlaceId, Program, Source, Visible};
 use crate::session::Session;
 use crate::sink::ResultColumn;
@@ -357,7 +358,8 @@ impl State {
             Some(plan) => plan,
             None => {
                 let visible = Visible { program: &entry.value, count: held.visible };
-                let bound = self.bind(held, &visible, database);
+                let sniffed = Sniffed { program: &entry.value, values: &act.variables };
+                let bound = self.bind(held, &visible, database, sniffed);
                 let plan = bound.map_err(|e| Failure::of_binding(e.at_line(held.line)))?;
                 self.keep_plan(&entry, place, &plan, shared);
                 plan
@@ -423,6 +425,7 @@ impl State {
         place: &Place,
         variables: &Visible<'_>,
         database: DatabaseId,
+        sniffed: Sniffed<'_>,
     ) -> SqlResult<Arc<PhysicalPlan>> {
         let mut bound = self.bound(place, variables, database)?;
         if self.gather_wanted(&bound) {
@@ -430,7 +433,9 @@ impl State {
             self.gather_wanted(&bound);
         }
         let used = State::used_statistics(&bound);
-        let mut plan = optimize::optimize(bound.plan, &bound.references)?;
+        let once = bound.plan.header.recompile;
+        let facts = PlanFacts { host: &*self.host, sniffed, once };
+        let mut plan = optimize::optimize(bound.plan, &bound.references, &facts)?;
         plan.header.statistics = used;
         Ok(Arc::new(plan))
     }

@@ -2,6 +2,7 @@
 
 use crate::compile::{GivenTable, Returns, Unit, compile};
 use crate::host::Host;
+use crate::plan_facts::Sniffed;
 use crate::plans::{PlaceId, Program, Source, Visible, plan_bytes};
 use crate::session::Session;
 use crate::table_variable::Declarer;
@@ -145,10 +146,16 @@ impl Session {
             return Ok(());
         }
         let visible = Visible { program, count: held.visible };
-        let plan = self.state.bind(held, &visible, program.database);
+        let sniffed = Sniffed { program, values: &[] };
+        let plan = self.state.bind(held, &visible, program.database, sniffed);
         let plan = plan.map_err(|e| e.at_line(held.line))?;
-        let shared = self.state.shares_plans(program, program.database, self.open.definitions);
-        held.cell.keep(&plan, shared);
+        // A plan that reads parameters is made for the values of the first call, one that joins
+        // for the rows that statements before it leave.
+        let joins = plan.header.references.len() > 1 && program.places.len() > 1;
+        if program.parameters.is_empty() && !joins {
+            let shared = self.state.shares_plans(program, program.database, self.open.definitions);
+            held.cell.keep(&plan, shared);
+        }
         Ok(())
     }
 }

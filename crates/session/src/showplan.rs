@@ -10,6 +10,7 @@ use crate::cursor::CursorStep;
 use crate::failure::Failure;
 use crate::host::Rowset;
 use crate::output::Output;
+use crate::plan_facts::Sniffed;
 use crate::plans::{At, Executed, PlaceId, Program, Source, Step, StepKind, Visible};
 use crate::session::Session;
 use crate::settings::{PlanForm, Switches};
@@ -100,7 +101,8 @@ impl Session {
             let plan = |place: PlaceId| {
                 let held = &program.places[place];
                 let visible = Visible { program, count: held.visible };
-                let plan = self.state.bind(held, &visible, database).and_then(|plan| {
+                let sniffed = Sniffed { program, values: &[] };
+                let plan = self.state.bind(held, &visible, database, sniffed).and_then(|plan| {
                     // What could not be run is not shown either.
                     Executor::new(&plan).map(|_| plan)
                 });
@@ -463,6 +465,9 @@ fn values_of(row: &Row, ran: bool) -> Vec<Value> {
     };
     let wide_text = |t: &Option<String>| t.as_deref().map_or(Value::Null, Value::nvarchar);
     let text = |t: Option<&str>| t.map_or(Value::Null, Value::varchar);
+    let estimate = |of: fn(&plan::Estimate) -> Value| row.estimate.as_ref().map_or(Value::Null, of);
+    // Of the statement as a whole only its rows and cost are told.
+    let own = |of| if row.physical.is_some() { estimate(of) } else { Value::Null };
     let mut values = Vec::new();
     if ran {
         values.push(wide(row.count.map(|c| c.rows)));
@@ -477,17 +482,16 @@ fn values_of(row: &Row, ran: bool) -> Vec<Value> {
         text(row.logical),
         wide_text(&row.argument),
         wide_text(&row.defined),
-        row.estimate.map_or(Value::Null, |n| Value::Real(n as f32)),
-        // There is no model of costs.
-        Value::Null,
-        Value::Null,
-        Value::Null,
-        Value::Null,
+        estimate(|e| Value::Real(e.rows as f32)),
+        own(|e| Value::Real(e.io as f32)),
+        own(|e| Value::Real(e.cpu as f32)),
+        own(|e| Value::Int(e.row_bytes.ceil() as i32)),
+        estimate(|e| Value::Real(e.subtree as f32)),
         wide_text(&row.output),
         text(row.warnings.as_deref()),
         Value::nvarchar(&row.kind),
         Value::Bit(false),
-        Value::Null,
+        own(|e| Value::Real(e.executions as f32)),
     ]);
     values
 }

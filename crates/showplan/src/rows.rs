@@ -24,8 +24,8 @@ pub struct Row {
     pub argument: Option<String>,
     /// What it computes.
     pub defined: Option<String>,
-    /// Rows that were expected.
-    pub estimate: Option<f64>,
+    /// What was expected.
+    pub estimate: Option<plan::Estimate>,
     /// The columns it gives.
     pub output: Option<String>,
     /// What is wrong with it.

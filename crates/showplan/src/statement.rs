@@ -2,7 +2,7 @@
 
 use crate::columns::Columns;
 use crate::names::Names;
-use crate::relop::RelOps;
+use crate::relop::{RelOps, shown};
 use crate::tree::Tree;
 use crate::writer::Writer;
 use plan::PhysicalPlan;
@@ -149,12 +149,11 @@ impl Document<'_> {
             self.w.attribute("Database", &crate::columns::quoted(database));
         }
         if let Some(plan) = s.plan {
-            // Nobody has put a price on it.
-            self.w.number("StatementSubTreeCost", 0);
-            if plan.statement.source().is_some()
-                && let Some(rows) = plan.estimates.first()
-            {
-                self.w.number("StatementEstRows", rows);
+            let root = plan.estimates.first().filter(|_| plan.statement.source().is_some());
+            let cost = root.map_or(0.0, |e| e.subtree);
+            self.w.number("StatementSubTreeCost", shown(cost));
+            if let Some(root) = root {
+                self.w.number("StatementEstRows", shown(root.rows));
             }
             self.w.begin("StatementSetOptions");
             for (name, on) in self.set_options {

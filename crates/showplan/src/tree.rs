@@ -7,7 +7,8 @@ use crate::columns::Columns;
 use crate::names::HobtKind;
 use crate::statement::{Count, Ran};
 use plan::{
-    Access, JoinKind, KeyLookup, Physical, PhysicalPlan, Slot, Statement, Target, WindowCall,
+    Access, Estimate, JoinKind, KeyLookup, Physical, PhysicalPlan, Slot, Statement, Target,
+    WindowCall,
 };
 
 /// What an operator is.
@@ -32,7 +33,7 @@ pub(crate) struct Op<'p> {
     pub(crate) id: u32,
     pub(crate) physical: &'static str,
     pub(crate) logical: &'static str,
-    pub(crate) estimate: f64,
+    pub(crate) estimate: Estimate,
     /// What it did, where that is known.
     pub(crate) count: Option<Count>,
     pub(crate) output: Vec<Slot>,
@@ -105,7 +106,7 @@ impl<'p> Builder<'p, '_> {
             id,
             physical,
             logical,
-            estimate: input.estimate,
+            estimate: Estimate { io: 0.0, cpu: 0.0, ..input.estimate },
             count,
             output: Vec::new(),
             inputs: vec![input],
@@ -116,7 +117,7 @@ impl<'p> Builder<'p, '_> {
         let id = self.next_id();
         let place = self.place;
         self.place += 1;
-        let estimate = self.plan.estimates.get(place).copied().unwrap_or(0.0);
+        let estimate = self.plan.estimates.get(place).copied().unwrap_or_default();
         let count = self.ran.and_then(|r| r.counts.get(place)).copied();
         let (physical, logical) = name(node, self.columns);
         let what = What::Operator(node);
@@ -141,7 +142,7 @@ impl<'p> Builder<'p, '_> {
             id,
             physical: "Segment",
             logical: "Segment",
-            estimate: input.estimate,
+            estimate: Estimate { io: 0.0, cpu: 0.0, ..input.estimate },
             count,
             output: input.output.clone(),
             inputs: vec![input],
@@ -149,18 +150,35 @@ impl<'p> Builder<'p, '_> {
     }
 
     /// A search for each row of the index.
-    fn lookup(&mut self, l: &'p KeyLookup, id: u32, estimate: f64, count: Option<Count>) -> Op<'p> {
+    fn lookup(
+        &mut self,
+        l: &'p KeyLookup,
+        id: u32,
+        estimate: Estimate,
+        count: Option<Count>,
+    ) -> Op<'p> {
         let input = self.operator(&l.input);
         let name = if l.by_rid { "RID Lookup" } else { "Key Lookup" };
         let search = count.map(|c| Count { executions: input.count.map_or(0, |i| i.rows), ..c });
         let output: Vec<Slot> = l.columns.iter().map(|c| c.slot).chain(l.rid).collect();
         let all: Vec<Slot> = input.output.iter().chain(&output).copied().collect();
+        // The search is opened for each row of the index; the join itself costs next to nothing.
+        let rows = input.estimate.rows.max(1.0);
+        let each = Estimate {
+            rows: (estimate.rows / rows).min(1.0),
+            executions: estimate.executions * rows,
+            io: estimate.io / rows,
+            cpu: estimate.cpu / rows,
+            subtree: (estimate.io + estimate.cpu) * estimate.executions,
+            ..estimate
+        };
+        let estimate = Estimate { io: 0.0, cpu: 0.0, ..estimate };
         let inner = Op {
             what: What::Lookup(l),
             id: self.next_id(),
             physical: name,
             logical: name,
-            estimate,
+            estimate: each,
             count: search,
             output,
             inputs: Vec::new(),

@@ -27,6 +27,7 @@ mod query_2;
 mod query_3;
 mod query_4;
 mod query_5;
+mod query_6;
 mod query_7;
 mod tls;
 pub(crate) mod trace;
@@ -100,6 +101,7 @@ const PROOFS: &[Proof] = &[
     query(3, "seven queries over tables like TPC-H's, beside PostgreSQL", query_3::run),
     query(4, "random queries: one answer by every plan", query_4::run),
     query(5, "random queries: PostgreSQL's answers", query_5::run),
+    query(6, "estimates, chosen plans beside forced orders, time to choose", query_6::run),
     query(7, "the rules that surprise, each from its source", query_7::run),
 ];
 

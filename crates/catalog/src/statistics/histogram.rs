@@ -27,24 +27,20 @@ impl<'a> Histogram<'a> {
         self.values().map(|s| s.range_rows + s.equal_rows).sum()
     }
 
-    fn values(&self) -> impl Iterator<Item = &'a Step> {
+    pub(super) fn values(&self) -> impl Iterator<Item = &'a Step> {
         self.steps.iter().filter(|s| s.key.is_some())
     }
 
     /// Rows with a value.
     pub fn equal_rows(&self, value: &[u8]) -> f64 {
-        for step in self.values() {
-            let Some(key) = step.key.as_deref() else { continue };
-            let order = (self.order)(key, value);
-            if order.is_eq() {
-                return step.equal_rows;
-            }
-            if order.is_gt() {
-                let any = step.distinct_range_rows > 0.0;
-                return if any { step.average_range_rows() } else { 0.0 };
-            }
+        let below = |s: &Step| s.key.as_deref().is_none_or(|key| (self.order)(key, value).is_lt());
+        let Some(step) = self.steps.get(self.steps.partition_point(below)) else { return 0.0 };
+        let key = step.key.as_deref().unwrap_or_default();
+        match (self.order)(key, value).is_eq() {
+            true => step.equal_rows,
+            false if step.distinct_range_rows > 0.0 => step.average_range_rows(),
+            false => 0.0,
         }
-        0.0
     }
 
     /// Rows below a value, NULL not among them.
@@ -69,8 +65,13 @@ impl<'a> Histogram<'a> {
         rows
     }
 
+    /// The order of two stored values.
+    pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> std::cmp::Ordering {
+        (self.order)(a, b)
+    }
+
     /// How far a value is on the way from one key to another: half when that cannot be said.
-    fn part(&self, low: &[u8], value: &[u8], high: &[u8]) -> f64 {
+    pub(super) fn part(&self, low: &[u8], value: &[u8], high: &[u8]) -> f64 {
         let at = |bytes| position(bytes, self.sql_type);
         match (at(low), at(value), at(high)) {
             (Some(low), Some(value), Some(high)) if high > low => {

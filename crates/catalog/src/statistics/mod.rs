@@ -21,6 +21,7 @@
 mod collector;
 mod distribution;
 mod histogram;
+mod pairs;
 mod staleness;
 mod stored;
 

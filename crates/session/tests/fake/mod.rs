@@ -324,6 +324,12 @@ impl Host for Fake {
     fn files(&self, _: DatabaseId) -> Vec<(u16, String)> {
         vec![(1, "fake".to_owned()), (2, "fake_log".to_owned())]
     }
+    fn hobt_size(&self, _: DatabaseId, _: HobtId) -> Option<optimize::Size> {
+        None
+    }
+    fn plan_memory(&self) -> optimize::Memory {
+        optimize::Facts::memory(&optimize::NoFacts)
+    }
     fn identity_current(&self, _: DatabaseId, table: &Table) -> Option<i128> {
         self.identity.0.lock().get(&table.object_id).copied()
     }

@@ -1,0 +1,54 @@
+//! `Facts`: what choosing a plan asks of the world beyond definitions. `session` implements it.
+
+use base::{DatabaseId, HobtId};
+use plan::VariableId;
+use types::Value;
+
+/// What the optimizer may ask. Every answer may be wrong without making a result wrong.
+pub trait Facts {
+    /// How large a heap or index is; none when nobody knows.
+    fn size(&self, database: DatabaseId, hobt: HobtId) -> Option<Size>;
+
+    /// The value that a variable or parameter will have when the plan first runs; none when it may
+    /// be any.
+    fn value(&self, variable: VariableId) -> Option<Value>;
+
+    /// What there is to work with.
+    fn memory(&self) -> Memory;
+}
+
+/// How large a heap or index is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size {
+    /// Its rows.
+    pub rows: f64,
+    /// Its pages.
+    pub pages: f64,
+}
+
+/// Memory in which a plan runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Memory {
+    /// Pages that the buffer pool holds.
+    pub pool_pages: f64,
+    /// What one statement's sorts and hashes may be granted.
+    pub work_bytes: f64,
+}
+
+/// Nothing is known: for expressions that read no table.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFacts;
+
+impl Facts for NoFacts {
+    fn size(&self, _: DatabaseId, _: HobtId) -> Option<Size> {
+        None
+    }
+
+    fn value(&self, _: VariableId) -> Option<Value> {
+        None
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { pool_pages: 16_384.0, work_bytes: 32_000_000.0 }
+    }
+}

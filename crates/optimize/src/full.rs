@@ -1,0 +1,116 @@
+//! FULL joins: by hash where there is an equality; else all left rows with partners, then the right
+//! rows that have none.
+
+use crate::convert::Optimizer;
+use crate::node::{Node, Slots, Wish, writes};
+use crate::order::Joint;
+use base::{SqlError, SqlResult, messages};
+use plan::{JoinHint, JoinKind, Logical, Physical, Predicate, Scalar, ScalarType, Slot};
+use types::SqlType;
+
+impl Optimizer<'_> {
+    pub(crate) fn full_join(
+        &mut self,
+        tree: &Logical,
+        filters: Vec<Predicate>,
+        needed: &Slots,
+    ) -> SqlResult<Node> {
+        let Logical::Join { left, right, on, hint, .. } = tree else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"a FULL join is a join"]));
+        };
+        let mut inner_needed = needed.clone();
+        filters.iter().for_each(|p| inner_needed.extend(self.reader().predicate(p)));
+        let (left_slots, right_slots) = (writes(left), writes(right));
+        let conditions = on.clone().conjuncts();
+        let (keys, _) = self.keys(conditions.clone(), &left_slots, &right_slots);
+        let by_hash = !keys.is_empty() && *hint != Some(JoinHint::Loop);
+        if matches!(hint, Some(JoinHint::Hash | JoinHint::Merge)) && !by_hash {
+            return Err(SqlError::new(messages::HINTS_NO_PLAN, &[]));
+        }
+        if !by_hash {
+            let node = self.full_by_parts(left, right, on, &inner_needed)?;
+            return Ok(self.with_filter(node, filters));
+        }
+        let mut below = inner_needed.clone();
+        conditions.iter().for_each(|p| below.extend(self.reader().predicate(p)));
+        let of = |own: &Slots| below.intersection(own).copied().collect::<Slots>();
+        let (left_below, right_below) = (of(&left_slots), of(&right_slots));
+        let left = self.convert(left, Vec::new(), &left_below, Wish::NONE)?;
+        let right = self.convert(right, Vec::new(), &right_below, Wish::NONE)?;
+        let parts: Vec<&Predicate> = conditions.iter().collect();
+        let pairs = left.rows * right.rows * self.estimator.all(&parts);
+        let rows = pairs.max(left.rows).max(right.rows);
+        let (kind, needed) = (JoinKind::Full, inner_needed);
+        let left_whole = false;
+        let joint = Joint {
+            kind,
+            left,
+            left_slots,
+            left_whole,
+            right,
+            right_slots,
+            needed,
+            conditions,
+            rows,
+        };
+        let node = match hint {
+            Some(JoinHint::Merge) => self.merged(joint),
+            _ => self.hashed(joint, false),
+        };
+        Ok(self.with_filter(node, filters))
+    }
+
+    fn full_by_parts(
+        &mut self,
+        left: &Logical,
+        right: &Logical,
+        on: &Predicate,
+        needed: &Slots,
+    ) -> SqlResult<Node> {
+        let part = |kind, left: &Logical, right: &Logical| Logical::Join {
+            kind,
+            left: Box::new(left.clone()),
+            right: Box::new(right.clone()),
+            on: on.clone(),
+            hint: None,
+            apply: false,
+        };
+        let first =
+            self.convert(&part(JoinKind::Left, left, right), Vec::new(), needed, Wish::NONE)?;
+        let second =
+            self.convert(&part(JoinKind::Anti, right, left), Vec::new(), needed, Wish::NONE)?;
+        let ty = ScalarType::new(SqlType::Int, true);
+        let absent: Vec<(Slot, Scalar)> = needed
+            .intersection(&writes(left))
+            .map(|&slot| (slot, Scalar { ty, ..Scalar::null(SqlType::Int) }))
+            .collect();
+        let second = self.computed(second, absent);
+        let both = writes(left).union(&writes(right)).copied().collect();
+        let columns: Vec<Slot> = needed.intersection(&both).copied().collect();
+        Ok(self.concatenated(vec![(first, columns.clone()), (second, columns.clone())], columns))
+    }
+
+    /// Columns computed above a node.
+    pub(crate) fn computed(&self, node: Node, columns: Vec<(Slot, Scalar)>) -> Node {
+        if columns.is_empty() {
+            return node;
+        }
+        let cost = self.prices.compute(node.rows, columns.len());
+        let width = node.width + 8.0 * columns.len() as f64;
+        let node = node.over(cost, |input| Physical::Compute { input: Box::new(input), columns });
+        Node { width, ..node }
+    }
+
+    /// All rows of several nodes, one after the other.
+    pub(crate) fn concatenated(&self, inputs: Vec<(Node, Vec<Slot>)>, columns: Vec<Slot>) -> Node {
+        let rows: f64 = inputs.iter().map(|(n, _)| n.rows).sum();
+        let width = inputs.iter().map(|(n, _)| n.width).fold(0.0, f64::max);
+        let first = inputs.first().map_or(0.0, |(n, _)| n.first);
+        let own = self.prices.pass(rows);
+        let total = inputs.iter().map(|(n, _)| n.total).sum::<f64>() + own.sum();
+        let below = inputs.iter().flat_map(|(n, _)| n.estimates()).collect();
+        let inputs = inputs.into_iter().map(|(n, slots)| (n.tree, slots)).collect();
+        let tree = Physical::Concatenation { inputs, columns };
+        Node { rows, width, first, total, ..Node::joining(tree, own, below) }
+    }
+}

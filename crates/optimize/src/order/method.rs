@@ -1,0 +1,332 @@
+//! What the ways to join two sets cost.
+//!
+//! ```text
+//!   hash     the right side is remembered, the left one looks for partners in it; a LEFT join may
+//!            remember its left side instead
+//!   merge    both sides in the order of their keys, by an index or a sort
+//!   loop     the right side is opened for each row of the left, where its conditions may seek
+//!   spool    the right side is read once and kept; each row of the left goes through all of it
+//!   turned   a semi join from the other end: each different value of the right side seeks in the
+//!            left one
+//! ```
+
+use super::search::{Entry, Search, Step, Tie, Way, bits, equality};
+use super::set::{RELATIONS_MAX, Set};
+use crate::node::{Node, Wish};
+use base::{SqlResult, messages};
+use plan::{CompareOp, JoinHint, JoinKind, Predicate, Scalar, Slot};
+use types::Collation;
+
+/// How two sets are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    Hash { build_left: bool },
+    Merge,
+    Loop,
+    Spool,
+    Turned,
+}
+
+/// The inner side of a loop, opened for one row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inner {
+    first: f64,
+    total: f64,
+    rows: f64,
+    /// Pages of what it reads may be anywhere.
+    far: bool,
+}
+
+impl Inner {
+    fn of(node: &Node) -> Inner {
+        // What is read in a few microseconds from anywhere is most likely a seek.
+        let far = node.total > 0.5;
+        Inner { first: node.first, total: node.total, rows: node.rows, far }
+    }
+
+    /// When the first row is enough.
+    fn first_row(&self) -> f64 {
+        let share = 1.0 / self.rows.max(1.0);
+        self.first + (self.total - self.first).max(0.0) * share
+    }
+}
+
+/// Two sides with the numbers of their ways.
+struct Sides<'e> {
+    sets: (Set, Set),
+    left: &'e Entry,
+    right: &'e Entry,
+    rows: f64,
+    kind: JoinKind,
+}
+
+impl Search<'_, '_, '_> {
+    fn allows(&self, method: JoinHint) -> bool {
+        let hinted = &self.optimizer.hints.joins;
+        match self.hint {
+            Some(hint) => hint == method,
+            None => hinted.is_empty() || hinted.contains(&method),
+        }
+    }
+
+    /// Prices the ways to join a left with a right set.
+    pub(crate) fn price(
+        &mut self,
+        left: Set,
+        right: Set,
+        tie: Tie,
+        kind: JoinKind,
+    ) -> SqlResult<()> {
+        let (Some(l), Some(r)) = (self.entries.get(&left), self.entries.get(&right)) else {
+            return Ok(());
+        };
+        if l.ways.is_empty() {
+            return Ok(());
+        }
+        let (l, r) = (l.clone(), r.clone());
+        let rows = self.entries.get(&left.union(right)).map_or(0.0, |e| e.rows);
+        let sides = Sides { sets: (left, right), left: &l, right: &r, rows, kind };
+        let mut ways = Vec::new();
+        let dependent = r.ways.is_empty();
+        if dependent && !self.is_given(left, right) {
+            return Ok(());
+        }
+        if !dependent && self.allows(JoinHint::Hash) && self.has_keys(left, right, tie) {
+            self.hash_ways(&sides, &mut ways);
+        }
+        if !dependent && self.allows(JoinHint::Merge) && self.has_keys(left, right, tie) {
+            ways.extend(self.merge_way((left, right), tie, rows)?);
+        }
+        if self.allows(JoinHint::Loop) {
+            let untied = tie.classes == 0 && tie.operator.is_none() && tie.conditions == 0;
+            if dependent || !untied {
+                self.loop_ways(&sides, tie, &mut ways)?;
+            }
+            if !dependent {
+                self.spool_ways(&sides, &mut ways);
+            }
+            if kind == JoinKind::Semi && !dependent {
+                self.turned_ways(&sides, tie, &mut ways)?;
+            }
+        }
+        let wish = self.wish;
+        if let Some(entry) = self.entries.get_mut(&left.union(right)) {
+            ways.into_iter().for_each(|way| entry.add(way, wish));
+        }
+        Ok(())
+    }
+
+    /// A relation's needs are met by the left side.
+    fn is_given(&self, left: Set, right: Set) -> bool {
+        right.only().is_some_and(|n| left.contains(self.region.relations[n].requires))
+    }
+
+    fn hash_ways(&self, s: &Sides<'_>, ways: &mut Vec<Way>) {
+        let (l, r) = (s.left.cheapest(), s.right.cheapest());
+        let (left, right) = (s.left.ways[l], s.right.ways[r]);
+        let prices = self.optimizer.prices;
+        let way = |build_left: bool| {
+            let (build, probe) = if build_left { (s.left, s.right) } else { (s.right, s.left) };
+            let (of_build, of_probe) = if build_left { (left, right) } else { (right, left) };
+            let own = prices.build(build.rows, build.width).sum();
+            let built = (build.rows, build.width);
+            let probing = prices.probe(probe.rows, probe.width, s.rows, built).sum();
+            let start = of_build.total + own;
+            Way {
+                first: start + of_probe.first,
+                total: start + of_probe.total + probing,
+                ordered: false,
+                step: Step::Join {
+                    left: (s.sets.0, l),
+                    right: (s.sets.1, r),
+                    method: Method::Hash { build_left },
+                },
+            }
+        };
+        ways.push(way(false));
+        if s.kind == JoinKind::Left {
+            ways.push(way(true));
+        }
+    }
+
+    fn loop_ways(&mut self, s: &Sides<'_>, tie: Tie, ways: &mut Vec<Way>) -> SqlResult<()> {
+        let Some(inner) = self.inner_of(s.sets.0, s.sets.1, tie)? else { return Ok(()) };
+        let each = match s.kind {
+            JoinKind::Semi => inner.first_row(),
+            JoinKind::Anti => (inner.first_row() + inner.total) / 2.0,
+            _ => inner.total,
+        };
+        let prices = self.optimizer.prices;
+        let outer = s.left.rows;
+        let far = if inner.far { prices.far(outer).sum() } else { 0.0 };
+        let own = prices.looped(outer, s.rows).sum() + far;
+        for (n, left) in s.left.ways.iter().enumerate() {
+            ways.push(Way {
+                first: left.first + inner.first,
+                // Somebody opens it at least once.
+                total: left.total + outer.max(1.0) * each + own,
+                ordered: left.ordered,
+                step: Step::Join {
+                    left: (s.sets.0, n),
+                    right: (s.sets.1, 0),
+                    method: Method::Loop,
+                },
+            });
+        }
+        Ok(())
+    }
+
+    fn spool_ways(&self, s: &Sides<'_>, ways: &mut Vec<Way>) {
+        let r = s.right.cheapest();
+        let (right, prices) = (s.right.ways[r], self.optimizer.prices);
+        let outer = s.left.rows.max(1.0);
+        let part = if matches!(s.kind, JoinKind::Semi) { 0.5 } else { 1.0 };
+        let kept = prices.spool(s.right.rows, s.right.width, outer * part).sum();
+        let tests = prices.tests(outer * s.right.rows * part, 1).sum();
+        let own = kept + tests + prices.looped(outer, s.rows).sum();
+        for (n, left) in s.left.ways.iter().enumerate() {
+            ways.push(Way {
+                first: left.first + right.first,
+                total: left.total + right.total + own,
+                ordered: left.ordered,
+                step: Step::Join {
+                    left: (s.sets.0, n),
+                    right: (s.sets.1, r),
+                    method: Method::Spool,
+                },
+            });
+        }
+    }
+
+    fn turned_ways(&mut self, s: &Sides<'_>, tie: Tie, ways: &mut Vec<Way>) -> SqlResult<()> {
+        let (left, right) = s.sets;
+        let Some((n, _)) = tie.operator else { return Ok(()) };
+        if left.only().is_none() || self.turned_keys(n).is_none() {
+            return Ok(());
+        }
+        let Some(inner) = self.inner_of(right, left, tie)? else { return Ok(()) };
+        let r = s.right.cheapest();
+        let (from, prices) = (s.right.ways[r], self.optimizer.prices);
+        let groups = self.partners(n, s.right.rows);
+        let start = from.total + prices.hash_groups(s.right.rows, groups, s.right.width).sum();
+        let own = prices.looped(groups, s.rows).sum() + prices.far(groups).sum();
+        ways.push(Way {
+            first: start + inner.first,
+            total: start + groups.max(1.0) * inner.total + own,
+            ordered: false,
+            step: Step::Join { left: (left, 0), right: (right, r), method: Method::Turned },
+        });
+        Ok(())
+    }
+
+    /// The columns of the right part that tell whether a semi join finds something: where its
+    /// conditions are nothing but equalities with such.
+    pub(crate) fn turned_keys(&self, n: usize) -> Option<Vec<(Slot, Collation)>> {
+        let operator = &self.region.operators[n];
+        let right = |x: &Scalar| {
+            let slot = x.as_column()?;
+            let own = operator.right.iter().any(|r| self.region.relations[r].slots.contains(&slot));
+            own.then_some(slot)
+        };
+        let of_right = |x: &Scalar| {
+            let reads = self.optimizer.reader().scalar(x);
+            operator.right.iter().any(|r| !self.region.relations[r].slots.is_disjoint(&reads))
+        };
+        let key = |p: &Predicate| {
+            let (a, b, collation) = equality(p)?;
+            let slot = match (right(a), right(b)) {
+                (Some(slot), None) if !of_right(b) => slot,
+                (None, Some(slot)) if !of_right(a) => slot,
+                _ => return None,
+            };
+            Some((slot, collation))
+        };
+        let keys: Option<Vec<_>> = operator.conditions.iter().map(key).collect();
+        keys.filter(|keys| !keys.is_empty())
+    }
+
+    /// The conditions that tie two sets, but for those tested above.
+    pub(crate) fn pair_conditions(&self, left: Set, right: Set, tie: Tie) -> Vec<Predicate> {
+        if let Some((n, _)) = tie.operator {
+            return self.region.operators[n].conditions.clone();
+        }
+        let mut found = Vec::new();
+        for n in bits(tie.classes) {
+            let class = &self.classes.joining[n];
+            if let (Some(a), Some(b)) = (class.member(left), class.member(right)) {
+                found.push(Predicate::Compare {
+                    op: CompareOp::Equal,
+                    left: Box::new(a.clone()),
+                    right: Box::new(b.clone()),
+                    collation: class.collation,
+                });
+            }
+        }
+        let conditions = bits(tie.conditions).map(|n| &self.region.conditions[n]);
+        found.extend(conditions.filter(|c| !c.late).map(|c| c.predicate.clone()));
+        found
+    }
+
+    /// What the right side costs when it is opened for a row of the left.
+    fn inner_of(&mut self, left: Set, right: Set, tie: Tie) -> SqlResult<Option<Inner>> {
+        let relation = right.only();
+        let own = |n: usize| self.region.operators[n].right == right;
+        let place = match (tie.operator, relation) {
+            (Some((n, _)), _) if own(n) => RELATIONS_MAX + n,
+            (Some((n, _)), Some(_)) => 2 * RELATIONS_MAX + n,
+            (None, Some(n)) => n,
+            (_, None) => return Ok(None),
+        };
+        let key = (place, tie.classes, tie.conditions);
+        if let Some(known) = self.inner.get(&key) {
+            return Ok(*known);
+        }
+        if self.inner.len() >= INNER_MAX {
+            return Ok(None);
+        }
+        let conditions = self.pair_conditions(left, right, tie);
+        let inner = match self.inner_node(right, tie, conditions, None) {
+            Err(e) if e.number() == messages::HINTS_NO_PLAN.number => None,
+            node => Some(Inner::of(&node?)),
+        };
+        self.inner.insert(key, inner);
+        Ok(inner)
+    }
+
+    /// The right side of a loop, with the conditions of the pair.
+    pub(crate) fn inner_node(
+        &mut self,
+        right: Set,
+        tie: Tie,
+        conditions: Vec<Predicate>,
+        needed: Option<&crate::node::Slots>,
+    ) -> SqlResult<Node> {
+        let semi = tie.operator.is_some_and(|(n, _)| {
+            let o = &self.region.operators[n];
+            o.right == right && matches!(o.kind, JoinKind::Semi | JoinKind::Anti)
+        });
+        let wish = if semi { Wish { goal: Some(1.0), ..Wish::NONE } } else { Wish::NONE };
+        if let Some(n) = right.only() {
+            let relation = &self.region.relations[n];
+            let needed = needed.unwrap_or(&self.needed[n]).clone();
+            let filters = relation.filters.iter().cloned().chain(conditions).collect();
+            return self.optimizer.convert_filtered(relation.tree, filters, &needed, wish);
+        }
+        let mut slots = crate::node::Slots::new();
+        match needed {
+            Some(needed) => slots.extend(needed),
+            None => right.iter().for_each(|n| slots.extend(&self.needed[n])),
+        }
+        let tree = tie.operator.map(|(n, _)| self.region.operators[n].tree);
+        let Some(tree) = tree else { return Ok(crate::convert::nothing()) };
+        let nested = self.region.operators.iter().map(|o| o.right);
+        let within = nested.filter(|o| right.contains(*o) && *o != right);
+        let hidden = within.fold(Set::EMPTY, Set::union);
+        let told = right.without(hidden).iter().flat_map(|n| &self.region.relations[n].filters);
+        let filters = told.cloned().chain(conditions).collect();
+        self.optimizer.convert_filtered(tree, filters, &slots, wish)
+    }
+}
+
+/// Conversions of inner sides, so that optimizing ends.
+const INNER_MAX: usize = 400;

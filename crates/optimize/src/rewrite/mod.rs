@@ -1,0 +1,7 @@
+//! Rewrites of the logical tree that need no prices: what they find is never dearer.
+
+mod contradiction;
+mod outer;
+
+pub(crate) use contradiction::contradicts;
+pub(crate) use outer::without_outer;

@@ -1,0 +1,41 @@
+//! OPTION (…): what a statement asks of how it is computed.
+
+use crate::{JoinHint, VariableId};
+use types::Value;
+
+/// Hints of a whole statement.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueryHints {
+    /// FORCE ORDER: joins in the order of the text.
+    pub force_order: bool,
+    /// LOOP JOIN, HASH JOIN: these methods alone; none named, all.
+    pub joins: Vec<JoinHint>,
+    /// HASH GROUP, ORDER GROUP.
+    pub groups: Option<GroupHint>,
+    /// CONCAT UNION, HASH UNION.
+    pub unions: Option<UnionHint>,
+    /// FAST n: the first n rows soon.
+    pub fast: Option<u64>,
+    /// OPTIMIZE FOR: the value that a variable is taken to have; none for UNKNOWN.
+    pub optimize_for: Vec<(VariableId, Option<Value>)>,
+    /// OPTIMIZE FOR UNKNOWN: nothing is known of any variable.
+    pub unknown: bool,
+}
+
+/// How groups are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupHint {
+    /// HASH GROUP
+    Hash,
+    /// ORDER GROUP
+    Order,
+}
+
+/// How UNION finds equal rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnionHint {
+    /// CONCAT UNION: one after the other, then sorted.
+    Concat,
+    /// HASH UNION
+    Hash,
+}

@@ -1,0 +1,27 @@
+//! query.6, the optimizer judged: estimates beside the truth, chosen plans beside forced orders,
+//! and how long choosing takes.
+
+mod choosing;
+mod estimates;
+mod orders;
+mod shops;
+
+use super::Figure;
+use super::program::Ground;
+use crate::workspace::Outcome;
+
+pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
+    let work = ground.folder("query.6")?;
+    let data = work.join("data");
+    shops::load(ground, &work, &data)?;
+    let mut figures = estimates::judge(ground, &work, &data)?;
+    figures.extend(orders::judge(ground, &work, &data)?);
+    figures.extend(choosing::judge(ground, &work, &data)?);
+    Ok(figures)
+}
+
+/// The value in the middle.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
