@@ -301,6 +301,7 @@ messages! {
     BIT_OFFSET = 4189, 16, "Bit offset {0} is out of range of {1}.";
     FRAME_INVALID = 4193, 16, "'{0}' is not a valid window frame and cannot be used with the OVER clause.";
     FRAME_RANGE_BOUND = 4194, 16, "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame delimiters.";
+    ARGUMENT_VALUE_INVALID = 4199, 16, "Argument value {0} is invalid for argument {1} of {2} function.";
     VIEW_GROUPED = 4403, 16, "Cannot update the view or function '{0}' because it contains aggregates, or a DISTINCT or GROUP BY clause, or PIVOT or UNPIVOT operator.";
     VIEW_SEVERAL_TABLES = 4405, 16, "View or function '{0}' is not updatable because the modification affects multiple base tables.";
     VIEW_DERIVED_FIELD = 4406, 16, "Update or insert of view or function '{0}' failed because it contains a derived or constant field.";
@@ -340,6 +341,7 @@ messages! {
     MERGE_CLAUSE_AFTER = 5324, 15, "In a MERGE statement, a '{0}' clause with a search condition cannot appear after a '{0}' clause with no search condition.";
     WINDOW_UNKNOWN = 5362, 15, "Window '{0}' is undefined.";
     WINDOW_CYCLE = 5365, 15, "Cyclic window references are not permitted.";
+    SERIES_TYPES = 5373, 16, "All the input parameters should be of the same type. Supported types are tinyint, smallint, int, bigint, decimal and numeric.";
     LOGIN_DATABASE_CHANGED = 5701, 10, "Changed database context to '{0}'.";
     LANGUAGE_CHANGED = 5703, 10, "Changed language setting to {0}.";
     KILL_NOT_VALID = 6101, 16, "Session ID {0} is not valid.";
@@ -406,6 +408,7 @@ messages! {
     INDEX_ENTRY_MISSING = 8646, 21, "Unable to find index entry in index ID {0}, of table {1}, in database '{2}'. The indicated index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB or DBCC CHECKTABLE.";
     MERGE_ROW_TWICE = 8672, 16, "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
     LAG_OFFSET_NEGATIVE = 8730, 16, "Offset parameter for Lag and Lead functions cannot be a negative value.";
+    ORDINAL_NOT_CONSTANT = 8748, 16, "The enable_ordinal argument for string_split only supports constant values (not variables or columns).";
     CHECKDB_GAM_AND_SGAM = 8903, 16, "Extent {0} in database ID {1} is allocated in both GAM {2} and SGAM {3}.";
     CHECKDB_ALLOCATED_TWICE = 8904, 16, "Extent {0} in database ID {1} is allocated by more than one allocation object.";
     CHECKDB_ALLOCATION = 8905, 16, "Extent {0} in database ID {1} is marked allocated in the GAM, but no SGAM or IAM has allocated it.";
@@ -472,7 +475,18 @@ messages! {
     PERCENTILE_RANGE = 10761, 16, "The percentile value must be between 0 and 1.";
     JSON_NAME_CONFLICT = 13601, 16, "Property '{0}' cannot be generated in JSON output due to a conflict with another column name or alias. Use different names and aliases for each column in SELECT list.";
     JSON_UNNAMED = 13605, 16, "Column expressions and data sources without names or aliases cannot be formatted as JSON text using FOR JSON clause. Add alias to the unnamed column or table.";
+    JSON_TOO_DEEP = 13606, 16, "JSON text/path that has more than 128 nesting levels cannot be parsed.";
+    JSON_PATH_INVALID = 13607, 16, "JSON path is not properly formatted. Unexpected character '{0}' is found at position {1}.";
+    JSON_PROPERTY_MISSING = 13608, 16, "Property cannot be found on the specified JSON path.";
+    JSON_TEXT_INVALID = 13609, 16, "JSON text is not properly formatted. Unexpected character '{0}' is found at position {1}.";
+    JSON_NOT_OPENED = 13611, 16, "Value referenced by JSON path is not an array or object and cannot be opened with OPENJSON.";
+    JSON_AS_JSON_TYPE = 13618, 16, "AS JSON option can be specified only for column of nvarchar(max) type in WITH clause.";
+    JSON_PATH_UNSUPPORTED = 13619, 16, "Unsupported JSON path found in argument {0} of {1}.";
     JSON_ROOT_WITHOUT_ARRAY = 13620, 16, "ROOT option and WITHOUT_ARRAY_WRAPPER option cannot be used together in FOR JSON. Remove one of these options.";
+    JSON_ARRAY_MISSING = 13621, 16, "Array cannot be found in the specified JSON path.";
+    JSON_SCALAR_MISSING = 13623, 16, "Scalar value cannot be found in the specified JSON path.";
+    JSON_OBJECT_MISSING = 13624, 16, "Object or array cannot be found in the specified JSON path.";
+    JSON_STRING_TRUNCATED = 13625, 16, "String value in the specified JSON path would be truncated.";
     STATISTICS_UPDATED = 15005, 10, "Statistics for all tables have been updated.";
     RENAME_NAME_INVALID = 15006, 16, "The new name is not a valid name because it contains invalid characters or is too long.";
     HELP_NOT_FOUND = 15009, 16, "The object '{0}' does not exist in database '{1}' or is invalid for this operation.";

@@ -273,7 +273,8 @@ fn gives(body: &QueryBody, item: usize, is: fn(&ast::Expr) -> bool) -> bool {
     }
 }
 
-fn is_json(e: &ast::Expr) -> bool {
+/// Whether an expression is JSON by its form, to be embedded as it is.
+pub(crate) fn is_json(e: &ast::Expr) -> bool {
     const MAKERS: [&str; 4] = ["JSON_QUERY", "JSON_MODIFY", "JSON_OBJECT", "JSON_ARRAY"];
     match &e.kind {
         ExprKind::Subquery(q) => q.for_clause.as_ref().is_some_and(|f| {

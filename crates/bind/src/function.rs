@@ -3,6 +3,7 @@
 use crate::binder::{Binder, unsupported};
 use crate::constant::fold;
 use crate::convert::is_untyped_null;
+use crate::document::is_json;
 use base::{SqlError, SqlResult, messages};
 use builtins::{Aggregate, Fact, Function};
 use catalog::view::{ModuleKind, Object};
@@ -166,10 +167,24 @@ impl Binder<'_> {
                     let name = function.name.to_ascii_lowercase();
                     return Err(SqlError::new(messages::DATEPART_INVALID, &[&1, &name]));
                 }
+                kind if n == 1 && function.name == "ISJSON" => self.json_kind(kind)?,
                 _ => self.expr(arg)?,
             });
         }
-        self.call(function, bound)
+        let raw = function.name == "JSON_MODIFY" && args.last().is_some_and(is_json);
+        self.call(if raw { &builtins::JSON_MODIFY_RAW } else { function }, bound)
+    }
+
+    /// The word that says of what kind JSON text is to be.
+    fn json_kind(&self, kind: &ExprKind) -> SqlResult<Scalar> {
+        const KINDS: [&str; 4] = ["VALUE", "SCALAR", "ARRAY", "OBJECT"];
+        let ExprKind::Column(word) = kind else {
+            return Err(SqlError::new(messages::DATEPART_INVALID, &[&2, &"isjson"]));
+        };
+        let Some(known) = KINDS.iter().find(|k| k.eq_ignore_ascii_case(&word.name)) else {
+            return Err(SqlError::new(messages::OPTION_UNKNOWN, &[&word.name, &"isjson"]));
+        };
+        Ok(self.constant(Value::nvarchar(known), SqlType::nvarchar(10)))
     }
 
     fn call(&mut self, function: &'static Function, mut args: Vec<Scalar>) -> SqlResult<Scalar> {

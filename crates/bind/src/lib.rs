@@ -48,6 +48,7 @@ mod query;
 mod recursion;
 mod referential;
 mod resolve;
+mod row_function;
 mod scope;
 mod select;
 mod set_operation;

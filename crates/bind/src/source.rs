@@ -280,6 +280,9 @@ impl Binder<'_> {
 
     fn table_function(&mut self, f: &ast::TableFunction) -> SqlResult<From> {
         let name = &f.call.name;
+        if let Some(rows) = self.row_function(f)? {
+            return Ok(rows);
+        }
         if !f.schema.is_empty() {
             return Err(unsupported("WITH columns of a function", f.call.span.line));
         }

@@ -179,7 +179,10 @@ fn obstacle(tree: &Logical, body: &Body, above: Option<Obstacle>) -> Option<Obst
     let within = |input: &Logical, above| obstacle(input, body, above);
     match tree {
         Logical::Get(get) => above.filter(|_| body.tables.contains(&get.table.0)),
-        Logical::Virtual(_) | Logical::Values { .. } | Logical::Changed { .. } => None,
+        Logical::Virtual(_)
+        | Logical::Function(_)
+        | Logical::Values { .. }
+        | Logical::Changed { .. } => None,
         Logical::Filter { input, .. }
         | Logical::Compute { input, .. }
         | Logical::Window { input, .. }

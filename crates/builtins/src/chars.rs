@@ -47,6 +47,15 @@ impl Chars {
         }
     }
 
+    /// A character value; `None` of any other and of NULL.
+    pub(crate) fn of_value(value: &Value) -> Option<Chars> {
+        match value {
+            Value::Char(bytes) => Some(Chars { bytes: bytes.clone(), wide: false }),
+            Value::NChar(bytes) => Some(Chars { bytes: bytes.clone(), wide: true }),
+            _ => None,
+        }
+    }
+
     pub(crate) fn new(bytes: Vec<u8>, wide: bool) -> Chars {
         Chars { bytes: Bytes::from(bytes), wide }
     }

@@ -18,6 +18,7 @@ pub fn families() -> impl Iterator<Item = &'static Function> {
         crate::date_bucket::FUNCTIONS,
         crate::extreme::FUNCTIONS,
         crate::format::FUNCTIONS,
+        crate::json::FUNCTIONS,
         crate::math::FUNCTIONS,
         crate::metadata::FUNCTIONS,
         crate::session::FUNCTIONS,

@@ -31,6 +31,7 @@ use crate::spool::Spool;
 use crate::stored::Stored;
 use crate::stream_aggregate::StreamAggregate;
 use crate::subplan::Subplan;
+use crate::table_function::FunctionRows;
 use crate::target::{Target, Typed};
 use crate::top::Top;
 use crate::update::{Assignment, Delete, Update, kept_slots};
@@ -324,6 +325,7 @@ impl Builder {
             Physical::Access(a) => self.access(a, id)?,
             Physical::Lookup(l) => self.lookup(l, id)?,
             Physical::Virtual(v) => virtual_scan(v, id)?,
+            Physical::Function(call) => function_rows(call)?,
             Physical::Changed { id, .. } => Box::new(Changed { id: id.0 as usize }),
             Physical::Constants { rows, columns } => Box::new(Constants {
                 rows: rows.iter().map(|r| expressions(r)).collect::<SqlResult<_>>()?,
@@ -482,6 +484,16 @@ fn top_sort(
     make_top(id, input, top, carried.to_vec())
 }
 
+fn function_rows(call: &plan::FunctionRows) -> Built {
+    Ok(Box::new(FunctionRows {
+        function: call.function.clone(),
+        arguments: expressions(&call.arguments)?,
+        columns: call.columns.clone(),
+        rows: None,
+        row: Vec::new(),
+    }))
+}
+
 fn virtual_scan(v: &plan::VirtualScan, id: usize) -> Built {
     let reader = Reader::new(&v.columns, None, None, v.residual.as_ref())?;
     Ok(Box::new(VirtualScan {
@@ -530,6 +542,7 @@ pub(crate) fn gives_one_row(tree: &Physical) -> bool {
         | Physical::Spool { input, .. } => gives_one_row(input),
         Physical::StreamAggregate { keys, .. } => keys.is_empty(),
         Physical::Virtual(_)
+        | Physical::Function(_)
         | Physical::Changed { .. }
         | Physical::NestedLoops(_)
         | Physical::HashJoin(_)

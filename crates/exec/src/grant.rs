@@ -63,6 +63,7 @@ fn keeps_rows(node: &Physical) -> bool {
         Physical::Access(_)
         | Physical::Lookup(_)
         | Physical::Virtual(_)
+        | Physical::Function(_)
         | Physical::Changed { .. }
         | Physical::Constants { .. }
         | Physical::Filter { .. }

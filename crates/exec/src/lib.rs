@@ -51,6 +51,7 @@ mod spool;
 mod stored;
 mod stream_aggregate;
 mod subplan;
+mod table_function;
 mod target;
 mod top;
 mod update;

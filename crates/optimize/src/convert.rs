@@ -74,6 +74,13 @@ impl<'a> Optimizer<'a> {
         match tree {
             Logical::Get(get) => self.get(get, filters, needed, wish),
             Logical::Virtual(get) => self.virtual_scan(get, filters, needed),
+            Logical::Function(call) => {
+                let rows = call.function.rows_guess();
+                let width = 16.0 * call.columns.len() as f64;
+                let tree = Physical::Function(call.clone());
+                let node = Node::leaf(tree, rows, width, self.prices.pass(rows));
+                Ok(self.with_filter(node, filters))
+            }
             Logical::Changed { id, columns } => {
                 Ok(self.with_filter(self.changed_rows(*id, columns), filters))
             }

@@ -35,6 +35,7 @@ mod recursion;
 mod referential;
 mod scalar;
 mod show;
+mod table_function;
 mod visit;
 mod window;
 
@@ -67,5 +68,6 @@ pub use referential::{
 };
 pub use scalar::{Coercibility, Scalar, ScalarKind, ScalarType, UserCall, UserFunction};
 pub use show::Show;
+pub use table_function::FunctionRows;
 pub use visit::Reads;
 pub use window::{Frame, FrameEnd, WindowCall, WindowFunction};

@@ -1,7 +1,8 @@
 //! The logical tree: what a query means, before anyone chose how.
 
 use crate::{
-    ChangedId, LockHints, OldRow, Predicate, Recursion, Scalar, ScalarType, Slot, Top, WindowCall,
+    ChangedId, FunctionRows, LockHints, OldRow, Predicate, Recursion, Scalar, ScalarType, Slot,
+    Top, WindowCall,
 };
 use base::{DatabaseId, ObjectId};
 use builtins::Aggregate;
@@ -18,6 +19,8 @@ pub enum Logical {
     Get(Box<Get>),
     /// Rows of a system view or function.
     Virtual(Box<VirtualGet>),
+    /// Rows that a function makes of its arguments.
+    Function(Box<FunctionRows>),
     /// Rows that stand in the statement; one row without columns for a SELECT without FROM.
     Values {
         /// Each as long as `columns`.

@@ -4,8 +4,8 @@
 //! the slots it saves with each and restores when it gives the row out again.
 
 use crate::{
-    AggregateCall, ChangedId, JoinKind, LockHints, Predicate, Recursion, Scalar, Slot, SortKey,
-    WindowCall,
+    AggregateCall, ChangedId, FunctionRows, JoinKind, LockHints, Predicate, Recursion, Scalar,
+    Slot, SortKey, WindowCall,
 };
 use base::{DatabaseId, HobtId, ObjectId};
 use types::{Collation, SqlType};
@@ -19,6 +19,8 @@ pub enum Physical {
     Lookup(Box<KeyLookup>),
     /// Rows of a system view or function.
     Virtual(Box<VirtualScan>),
+    /// Rows that a function makes of its arguments.
+    Function(Box<FunctionRows>),
     /// Rows that stand in the plan.
     Constants {
         /// Each as long as `columns`.

@@ -211,6 +211,7 @@ impl Logical {
         match self {
             Logical::Get(_)
             | Logical::Virtual(_)
+            | Logical::Function(_)
             | Logical::Values { .. }
             | Logical::Changed { .. } => {}
             Logical::Filter { input, .. }
@@ -237,6 +238,7 @@ impl Logical {
         match self {
             Logical::Get(_)
             | Logical::Virtual(_)
+            | Logical::Function(_)
             | Logical::Values { .. }
             | Logical::Changed { .. } => {}
             Logical::Filter { input, .. }
@@ -272,6 +274,10 @@ impl Logical {
             Logical::Virtual(get) => {
                 get.arguments.iter().for_each(|x| x.read_into(reads));
                 writes.extend(get.columns.iter().map(|c| c.slot));
+            }
+            Logical::Function(call) => {
+                call.arguments.iter().for_each(|x| x.read_into(reads));
+                writes.extend(&call.columns);
             }
             Logical::Values { rows, columns } => {
                 rows.iter().flatten().for_each(|x| x.read_into(reads));
@@ -374,6 +380,7 @@ impl Physical {
         match self {
             Physical::Access(_)
             | Physical::Virtual(_)
+            | Physical::Function(_)
             | Physical::Constants { .. }
             | Physical::Changed { .. } => Vec::new(),
             Physical::Lookup(l) => vec![&l.input],
@@ -407,6 +414,7 @@ impl Physical {
                 slots
             }
             Physical::Virtual(v) => v.columns.iter().map(|c| c.slot).collect(),
+            Physical::Function(call) => call.columns.clone(),
             Physical::Constants { columns, .. }
             | Physical::Changed { columns, .. }
             | Physical::Concatenation { columns, .. } => columns.clone(),

@@ -32,6 +32,7 @@ impl Columns<'_> {
                 let residual = self.where_clause(v.residual.as_ref());
                 format!("OBJECT:({name}){residual}")
             }
+            Physical::Function(call) => format!("OBJECT:({})", quoted(call.function.name())),
             Physical::Constants { rows, columns } if columns.is_empty() || rows.is_empty() => {
                 String::new()
             }
@@ -140,6 +141,7 @@ impl Columns<'_> {
                 let slots: Vec<Slot> = v.columns.iter().map(|c| c.slot).collect();
                 self.slots(&slots)
             }
+            What::Operator(Physical::Function(call)) => self.slots(&call.columns),
             What::Operator(Physical::Constants { columns, .. }) => self.slots(columns),
             What::Operator(node) => self.computed(node),
             What::Lookup(l) => {

@@ -91,6 +91,11 @@ impl<'n> Columns<'n> {
                     self.by_slot.insert(c.slot, column);
                 }
             }
+            Physical::Function(call) => {
+                for &slot in &call.columns {
+                    self.by_slot.insert(slot, Column::computed(call.function.name(), slot));
+                }
+            }
             Physical::Constants { columns, .. } | Physical::Concatenation { columns, .. } => {
                 for &slot in columns {
                     self.by_slot.insert(slot, Column::computed("Union", slot));

@@ -57,6 +57,7 @@ fn reads_of(node: &Physical, out: &mut Reads) {
             v.arguments.iter().for_each(|x| x.read_into(out));
             v.residual.iter().for_each(|p| p.read_into(out));
         }
+        Physical::Function(call) => call.arguments.iter().for_each(|x| x.read_into(out)),
         Physical::Constants { rows, .. } => {
             rows.iter().flatten().for_each(|x| x.read_into(out));
         }
@@ -169,6 +170,7 @@ impl<'w> RelOps<'w> {
         match node {
             Physical::Access(a) => self.access(a),
             Physical::Virtual(v) => self.virtual_scan(v),
+            Physical::Function(call) => self.function_rows(call),
             Physical::Constants { rows, columns } => self.constants(rows, columns),
             Physical::Filter { predicate, .. } | Physical::StartupFilter { predicate, .. } => {
                 let startup = matches!(node, Physical::StartupFilter { .. });
@@ -405,6 +407,16 @@ impl<'w> RelOps<'w> {
             v.arguments.iter().for_each(|x| self.scalar(x));
             self.w.end();
         }
+        self.w.end();
+    }
+
+    fn function_rows(&mut self, call: &plan::FunctionRows) {
+        self.w.begin("TableValuedFunction");
+        self.defined_columns(&call.columns);
+        self.object("", call.function.name(), "", "", None);
+        self.w.begin("ParameterList");
+        call.arguments.iter().for_each(|x| self.scalar(x));
+        self.w.end();
         self.w.end();
     }
 

@@ -209,7 +209,9 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
         Physical::Access(a) => access_name(a, columns),
         // Named where it is taken apart.
         Physical::Lookup(_) => ("Nested Loops", "Inner Join"),
-        Physical::Virtual(_) => ("Table-valued function", "Table-valued function"),
+        Physical::Virtual(_) | Physical::Function(_) => {
+            ("Table-valued function", "Table-valued function")
+        }
         Physical::Constants { .. } => ("Constant Scan", "Constant Scan"),
         Physical::Changed { .. } => ("Table Spool", "Eager Spool"),
         Physical::Filter { .. } | Physical::StartupFilter { .. } => ("Filter", "Filter"),

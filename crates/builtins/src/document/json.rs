@@ -120,7 +120,7 @@ fn conflict(name: &str) -> SqlError {
     SqlError::new(messages::JSON_NAME_CONFLICT, &[&name])
 }
 
-fn push_value(value: &Value, t: SqlType, raw: bool, out: &mut String) -> SqlResult<()> {
+pub(crate) fn push_value(value: &Value, t: SqlType, raw: bool, out: &mut String) -> SqlResult<()> {
     if value.is_null() {
         out.push_str("null");
         return Ok(());

@@ -13,7 +13,7 @@ use base::{SqlError, SqlResult, messages};
 use types::{Family, SqlType, Value, convert};
 
 pub use json::JsonShape;
-pub(crate) use json::escaped as json_escaped;
+pub(crate) use json::{escaped as json_escaped, push_value};
 pub(crate) use order::in_order;
 pub use xml::{XmlMode, XmlShape};
 

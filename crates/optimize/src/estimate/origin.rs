@@ -33,7 +33,10 @@ impl Origins {
                     }
                 }
             }
-            Logical::Virtual(_) | Logical::Values { .. } | Logical::Changed { .. } => {}
+            Logical::Virtual(_)
+            | Logical::Function(_)
+            | Logical::Values { .. }
+            | Logical::Changed { .. } => {}
             Logical::Filter { input, .. }
             | Logical::Distinct { input, .. }
             | Logical::Window { input, .. }

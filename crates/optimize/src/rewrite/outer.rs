@@ -22,6 +22,7 @@ fn walk(tree: &mut Logical, told: &Slots) {
     match tree {
         Logical::Get(_)
         | Logical::Virtual(_)
+        | Logical::Function(_)
         | Logical::Values { .. }
         | Logical::Changed { .. } => {}
         Logical::Filter { input, predicate } => {

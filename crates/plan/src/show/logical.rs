@@ -10,6 +10,7 @@ impl Show for Logical {
         match self {
             Logical::Get(get) => show_get(f, get),
             Logical::Virtual(v) => show_virtual(f, v),
+            Logical::Function(call) => super::show_function(f, call),
             Logical::Values { rows, columns } => {
                 write!(f, "Values {} rows", rows.len())?;
                 super::physical::show_rows(f, rows, columns)

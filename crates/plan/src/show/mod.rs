@@ -54,3 +54,11 @@ fn list<T>(
     }
     Ok(())
 }
+
+fn show_function(f: &mut fmt::Formatter<'_>, call: &crate::FunctionRows) -> fmt::Result {
+    write!(f, "{}(", call.function.name())?;
+    list(f, &call.arguments, |f, x| write!(f, "{x}"))?;
+    f.write_str(") into ")?;
+    list(f, &call.columns, |f, s| write!(f, "{s}"))?;
+    writeln!(f)
+}

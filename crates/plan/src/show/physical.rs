@@ -22,6 +22,7 @@ impl Show for Physical {
             Physical::Access(a) => show_access(f, a),
             Physical::Lookup(l) => show_lookup(f, l, depth),
             Physical::Virtual(v) => show_virtual(f, v),
+            Physical::Function(call) => super::show_function(f, call),
             Physical::Constants { rows, columns } => {
                 write!(f, "Constants {} rows", rows.len())?;
                 show_rows(f, rows, columns)

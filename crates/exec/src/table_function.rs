@@ -1,0 +1,46 @@
+//! Table-valued function: rows that a builtin makes of its arguments, one by one.
+//!
+//! Nothing is kept but where the function stands; a call that is read again begins anew.
+
+use crate::expr::Expr;
+use crate::operator::Operator;
+use crate::run::Run;
+use base::SqlResult;
+use builtins::{TableFunction, TableRows};
+use plan::Slot;
+use types::Value;
+
+/// The rows of a call.
+pub(crate) struct FunctionRows {
+    pub(crate) function: TableFunction,
+    pub(crate) arguments: Vec<Expr>,
+    pub(crate) columns: Vec<Slot>,
+    pub(crate) rows: Option<Box<dyn TableRows>>,
+    pub(crate) row: Vec<Value>,
+}
+
+impl Operator for FunctionRows {
+    fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        let evaluated = self.arguments.iter().map(|x| x.eval(run));
+        let arguments = evaluated.collect::<SqlResult<Vec<Value>>>()?;
+        self.rows = Some(self.function.open(&arguments)?);
+        self.row.resize(self.columns.len(), Value::Null);
+        Ok(())
+    }
+
+    fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        run.tick()?;
+        let Some(rows) = &mut self.rows else { return Ok(false) };
+        if !rows.next(&mut self.row)? {
+            return Ok(false);
+        }
+        for (slot, value) in self.columns.iter().zip(&mut self.row) {
+            run.set(*slot, std::mem::replace(value, Value::Null));
+        }
+        Ok(true)
+    }
+
+    fn close(&mut self) {
+        self.rows = None;
+    }
+}
