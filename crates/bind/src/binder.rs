@@ -3,6 +3,7 @@
 use crate::environment::{Bound, Environment, IntoTable};
 use crate::into::IdentityFunction;
 use crate::module::{CheckedView, Expansion};
+use crate::next_value::{DrawRule, Draws};
 use crate::scope::Scope;
 use base::limits::EXPRESSION_DEPTH_MAX;
 use base::{SqlError, SqlResult, messages};
@@ -69,6 +70,8 @@ pub(crate) struct Binder<'a> {
     follow_ups: Vec<Option<FollowUp<Logical>>>,
     slots: u32,
     depth: usize,
+    /// Values that rows draw from sequences.
+    pub(crate) draws: Draws,
 }
 
 /// The most table references of one statement.
@@ -101,6 +104,7 @@ impl<'a> Binder<'a> {
             follow_ups: Vec::new(),
             slots: 0,
             depth: 0,
+            draws: Draws::default(),
         }
     }
 
@@ -114,7 +118,9 @@ impl<'a> Binder<'a> {
             K::Insert(s) => self.insert(s),
             K::Update(s) => self.update(s),
             K::Delete(s) => self.delete(s),
-            K::Merge(s) => self.merge(s),
+            K::Merge(s) => {
+                self.drawing(DrawRule::Refused(messages::NEXT_VALUE_MERGE), |b| b.merge(s))
+            }
             _ => Err(unsupported_statement("this statement as a plan")),
         }
     }
@@ -170,6 +176,7 @@ impl<'a> Binder<'a> {
             }
             Object::Virtual(v) => v.object_id,
             Object::Module(m) => m.object_id,
+            Object::Sequence(s) => s.object_id,
         };
         let entry = Reference { database: database.id(), object };
         if !self.header.references.contains(&entry) {
@@ -192,14 +199,14 @@ impl<'a> Binder<'a> {
     pub(crate) fn table(&self, no: TableNo) -> Option<Arc<Table>> {
         match &self.references[no.0 as usize].reference {
             Object::Table(t) => Some(Arc::clone(t)),
-            Object::Virtual(_) | Object::Module(_) => None,
+            Object::Virtual(_) | Object::Sequence(_) | Object::Module(_) => None,
         }
     }
 
     pub(crate) fn virtual_table(&self, no: TableNo) -> Option<Arc<VirtualTable>> {
         match &self.references[no.0 as usize].reference {
             Object::Virtual(v) => Some(Arc::clone(v)),
-            Object::Table(_) | Object::Module(_) => None,
+            Object::Table(_) | Object::Module(_) | Object::Sequence(_) => None,
         }
     }
 

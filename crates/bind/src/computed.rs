@@ -4,6 +4,7 @@
 //! that is stored is computed when a row comes, and again when a column that it reads is changed.
 
 use crate::binder::Binder;
+use crate::next_value::DrawRule;
 use crate::environment::Environment;
 use base::SqlResult;
 use catalog::view::Table;
@@ -67,7 +68,8 @@ impl Binder<'_> {
     ) -> SqlResult<Scalar> {
         let expr = tsql::parse_expression(text, tsql::ParseOptions::default())?;
         let scope = self.new_row_scope(table, slots);
-        self.nested(1, |b| b.within(scope, |b| b.expr(&expr)))
+        let rule = DrawRule::Refused(base::messages::NEXT_VALUE_NESTED);
+        self.nested(1, |b| b.drawing(rule, |b| b.within(scope, |b| b.expr(&expr))))
     }
 
     /// The value that a stored computed column has in a row.

@@ -4,6 +4,7 @@ use crate::binder::{Binder, unsupported};
 use crate::collation::combined;
 use crate::constant::fold;
 use crate::convert::is_untyped_null;
+use crate::next_value::{DrawRule, is_conditional};
 use base::{SqlError, SqlResult, messages};
 use plan::{Coercibility, Predicate, Scalar, ScalarKind, ScalarType, Subquery};
 use tsql::ast::{self, ExprKind};
@@ -40,7 +41,12 @@ pub(crate) fn assigning_operator(op: ast::AssignOp) -> Option<BinaryOp> {
 impl Binder<'_> {
     /// An expression.
     pub(crate) fn expr(&mut self, e: &ast::Expr) -> SqlResult<Scalar> {
-        let bound = self.nested(1, |b| b.expr_kind(e));
+        let rule = match self.draws.rule {
+            rule @ DrawRule::Refused(_) => rule,
+            _ if is_conditional(&e.kind) => DrawRule::Refused(messages::NEXT_VALUE_CONDITIONAL),
+            rule => rule,
+        };
+        let bound = self.nested(1, |b| b.drawing(rule, |b| b.expr_kind(e)));
         bound.map_err(|error| error.at_line(e.span.line))
     }
 
@@ -70,7 +76,7 @@ impl Binder<'_> {
             ExprKind::Default => Err(SqlError::new(messages::SYNTAX_NEAR_KEYWORD, &[&"DEFAULT"])),
             ExprKind::AtTimeZone { .. } => Err(unsupported("AT TIME ZONE", line)),
             ExprKind::Method(call) => self.method(call, line),
-            ExprKind::NextValue(_) => Err(unsupported("NEXT VALUE FOR", line)),
+            ExprKind::NextValue(n) => self.next_value(n, line),
             ExprKind::Identity(_) => {
                 Err(SqlError::new(messages::IDENTITY_FUNCTION_NO_INTO, &[]).at_line(line))
             }

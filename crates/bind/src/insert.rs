@@ -3,6 +3,7 @@
 use crate::binder::{Binder, unsupported};
 use crate::convert::is_untyped_null;
 use crate::hint::{self, Use};
+use crate::next_value::DrawRule;
 use crate::query::{Place, QueryResult};
 use crate::referential::{Done, RowSlots};
 use crate::target::TargetTable;
@@ -43,6 +44,9 @@ impl Binder<'_> {
         }
         let mut given = self.given(s, &table, &listed)?;
         if let Some(top) = &s.top {
+            if !self.draws.is_empty() {
+                return Err(SqlError::new(messages::NEXT_VALUE_TOP, &[]));
+            }
             let top = self.top(top, &[])?;
             given.tree = Logical::Top { input: Box::new(given.tree), top };
         }
@@ -151,14 +155,18 @@ impl Binder<'_> {
             }
             InsertSource::Values(rows) => {
                 let mut bound = Vec::with_capacity(rows.len());
+                let mut drawn = Vec::new();
                 for row in rows {
                     check_count(s, table, listed.len(), row.len(), true)?;
-                    bound.push(self.value_row(row, table, listed)?);
+                    let row = |b: &mut Self| b.value_row(row, table, listed);
+                    let mut values = self.drawing(DrawRule::Row, row)?;
+                    if rows.len() == 1 {
+                        return Ok(Given { tree: one_row(), values });
+                    }
+                    self.draw_in_row(&mut values, &mut drawn);
+                    bound.push(values);
                 }
-                if bound.len() == 1 {
-                    let values = bound.remove(0);
-                    return Ok(Given { tree: one_row(), values });
-                }
+                self.set_drawn_by_rows(drawn);
                 let result = self.rows_result(bound, listed.len())?;
                 Ok(self.given_by(result))
             }
@@ -225,6 +233,14 @@ impl Binder<'_> {
             columns.push(InsertColumn { slot: self.new_slot(), source });
         }
         let slots: Vec<Option<Slot>> = columns.iter().map(|c| Some(c.slot)).collect();
+        let mut values: Vec<&mut Scalar> = columns
+            .iter_mut()
+            .filter_map(|c| match &mut c.source {
+                ColumnSource::Value(value) => Some(value),
+                ColumnSource::Identity | ColumnSource::Computed(_) => None,
+            })
+            .collect();
+        self.draw_in(&mut values);
         for (n, column) in columns.iter_mut().enumerate() {
             if let Some(value) = self.computed_value(table, n, &slots)? {
                 column.source = ColumnSource::Computed(value);

@@ -40,6 +40,7 @@ mod into;
 mod literal;
 mod merge;
 mod module;
+mod next_value;
 mod option;
 mod order;
 mod output;
@@ -65,6 +66,7 @@ pub use into::into_of;
 
 use base::SqlResult;
 use binder::Binder;
+use next_value::DrawRule;
 use plan::Statement;
 use tsql::ast;
 use types::SqlType;
@@ -112,11 +114,15 @@ pub fn bind_scalar(
     wanted: Option<SqlType>,
 ) -> SqlResult<Bound> {
     let mut binder = Binder::new(environment);
-    let bound = binder.expr(expression).and_then(|x| match wanted {
+    let bound = binder.drawing(DrawRule::Row, |b| b.expr(expression));
+    let bound = bound.and_then(|x| match wanted {
         Some(t) => binder.implicit(x, t),
         None => Ok(x),
     });
-    let bound = bound.and_then(|x| binder.finish(Statement::Scalar(x)));
+    let bound = bound.and_then(|mut x| {
+        binder.draw_in(&mut [&mut x]);
+        binder.finish(Statement::Scalar(x))
+    });
     bound.map_err(|e| e.at_line(expression.span.line))
 }
 
@@ -129,7 +135,8 @@ pub fn bind_condition(
     condition: &ast::Condition,
 ) -> SqlResult<Bound> {
     let mut binder = Binder::new(environment);
-    let bound = binder.condition(condition);
+    let rule = DrawRule::Refused(base::messages::NEXT_VALUE_CONTEXT);
+    let bound = binder.drawing(rule, |b| b.condition(condition));
     let bound = bound.and_then(|p| binder.finish(Statement::Condition(p)));
     bound.map_err(|e| e.at_line(condition.span.line))
 }

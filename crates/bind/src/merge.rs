@@ -310,7 +310,7 @@ impl Binder<'_> {
             }
         };
         debug_assert!(values.iter().all(|v| !is_untyped_null(v) || v.ty.nullable), "NULL is NULL");
-        let made = self.insert_columns(&table, &listed, values)?;
+        let made = self.drawing_anew(|b| b.insert_columns(&table, &listed, values))?;
         let identity = identity_column(&table, &listed);
         Ok((made.into_iter().map(|c| c.source).collect(), identity))
     }

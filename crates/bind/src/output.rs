@@ -140,7 +140,7 @@ impl Binder<'_> {
             return Err(SqlError::new(message, &[]).at_line(line));
         }
         let values: Vec<Scalar> = items.into_iter().map(|i| i.scalar).collect();
-        let columns = self.insert_columns(&table, &listed, values)?;
+        let columns = self.drawing_anew(|b| b.insert_columns(&table, &listed, values))?;
         let hints = hint::read(&[], Some(&table), self.collation, Use::Insert)?;
         let target = self.target(&TargetTable { table: table.clone(), ..found }, hints.locks);
         Ok(OutputInto { target, columns, identity: identity_column(&table, &listed) })

@@ -1,6 +1,7 @@
 //! Queries: statements, CTEs, what may stand where.
 
 use crate::binder::{Binder, Cte, unsupported};
+use crate::next_value::DrawRule;
 use crate::scope::Scope;
 use base::{SqlError, SqlResult, messages};
 use plan::{Logical, Query, ResultColumn, ScalarType, SelectAssign, Slot, Statement};
@@ -140,7 +141,8 @@ impl Binder<'_> {
 
     /// A query.
     pub(crate) fn query(&mut self, q: &ast::Query, place: Place) -> SqlResult<QueryResult> {
-        let bound = self.nested(2, |b| b.query_kind(q, place));
+        let rule = DrawRule::Refused(messages::NEXT_VALUE_CLAUSE);
+        let bound = self.nested(2, |b| b.drawing(rule, |b| b.query_kind(q, place)));
         bound.map_err(|e| e.at_line(q.span.line))
     }
 

@@ -9,6 +9,7 @@ use crate::binder::{Binder, unsupported};
 use crate::convert::is_untyped_null;
 use crate::expression::assigning_operator;
 use crate::grouping::Groups;
+use crate::next_value::list_rule;
 use crate::order::{OrderBy, push_key};
 use crate::query::{Ordering, OutColumn, Place, QueryResult};
 use crate::scope::{Clause, Scope, WindowGroup};
@@ -58,11 +59,10 @@ impl Binder<'_> {
                 return Err(unsupported("SELECT INTO … ON filegroup", s.span.line));
             }
         }
-        let exists = place == Place::Subquery { exists: true };
         let from = self.from(&s.from)?;
         self.within(Scope::new(from.sources, Clause::Where), |b| {
-            let block = b.block(s, ordering, exists)?;
-            b.assemble(from.tree, block, s, ordering)
+            let block = b.block(s, ordering, place)?;
+            b.assemble(from.tree, block, s, ordering, place)
         })
     }
 
@@ -74,8 +74,9 @@ impl Binder<'_> {
     ) -> SqlResult<(Logical, Vec<(VariableId, Scalar)>)> {
         let from = self.from(&s.from)?;
         self.within(Scope::new(from.sources, Clause::Where), |b| {
-            let mut block = b.block(s, ordering, false)?;
+            let mut block = b.block(s, ordering, Place::Statement)?;
             let tree = b.rows(from.tree, &mut block)?;
+            let tree = b.drawn_rows(tree);
             let (tree, keys) = b.sorted(tree, &mut block, ordering)?;
             let tree = b.limited(tree, s, &keys, ordering)?;
             let assigned = |i: Item| (i.variable.expect("every item assigns"), i.scalar);
@@ -88,7 +89,13 @@ impl Binder<'_> {
         scope.clause = clause;
     }
 
-    fn block(&mut self, s: &ast::Select, ordering: Ordering<'_>, exists: bool) -> SqlResult<Block> {
+    fn block(
+        &mut self,
+        s: &ast::Select,
+        ordering: Ordering<'_>,
+        place: Place,
+    ) -> SqlResult<Block> {
+        let exists = place == Place::Subquery { exists: true };
         if let Some(scope) = self.scopes.last_mut() {
             scope.window_names.clone_from(&s.windows);
         }
@@ -112,7 +119,8 @@ impl Binder<'_> {
             if exists && star && ordering.items.is_empty() {
                 continue;
             }
-            self.item(item, &mut items)?;
+            let rule = list_rule(s, ordering, place);
+            self.drawing(rule, |b| b.item(item, &mut items))?;
         }
         self.clause(Clause::Having);
         let having = match &s.having {
@@ -282,7 +290,7 @@ impl Binder<'_> {
     }
 
     /// The slot of a value: its own, or a new one that it is to be computed into.
-    fn slot_of(&mut self, x: Scalar, columns: &mut Vec<(Slot, Scalar)>) -> (Slot, Collation) {
+    pub(crate) fn slot_of(&mut self, x: Scalar, columns: &mut Vec<(Slot, Scalar)>) -> (Slot, Collation) {
         let collation = x.ty.collation;
         match x.as_column() {
             Some(slot) => (slot, collation),
@@ -300,6 +308,7 @@ impl Binder<'_> {
         mut block: Block,
         s: &ast::Select,
         ordering: Ordering<'_>,
+        place: Place,
     ) -> SqlResult<QueryResult> {
         let only_null = s.from.is_empty()
             && s.filter.is_none()
@@ -307,6 +316,9 @@ impl Binder<'_> {
             && matches!(block.items.as_slice(), [one] if is_untyped_null(&one.scalar));
         let nulls: Vec<bool> = block.items.iter().map(|i| is_untyped_null(&i.scalar)).collect();
         let mut tree = self.rows(from, &mut block)?;
+        if place == Place::Statement {
+            tree = self.drawn_rows(tree);
+        }
         if s.distinct {
             tree = self.distinct(tree, &mut block);
         }

@@ -196,6 +196,7 @@ impl Binder<'_> {
                     Err(SqlError::new(messages::INVALID_OBJECT, &[&t.name]))
                 }
             },
+            Object::Sequence(_) => Err(SqlError::new(messages::INVALID_OBJECT, &[&t.name])),
         }
     }
 
@@ -297,6 +298,9 @@ impl Binder<'_> {
                 let result = self.function_rows(&found, &m, f)?;
                 let renamed = !f.columns.is_empty();
                 return if renamed { self.renamed(result, &f.columns) } else { Ok(result) };
+            }
+            Object::Sequence(_) => {
+                return Err(SqlError::new(messages::INVALID_OBJECT, &[name]));
             }
         };
         let Some(parameters) = &view.parameters else {

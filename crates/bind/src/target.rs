@@ -2,6 +2,7 @@
 
 use crate::binder::Binder;
 use crate::convert::is_untyped_null;
+use crate::next_value::DrawRule;
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
 use crate::source::From;
 use base::{SqlError, SqlResult, messages};
@@ -40,7 +41,7 @@ impl Binder<'_> {
                         let error = SqlError::new(messages::ADHOC_SYSTEM_UPDATE, &[]);
                         Err(error.at_line(target.span.line))
                     }
-                    Object::Module(_) => Err(SqlError::new(messages::INVALID_OBJECT, &[name])),
+                    Object::Module(_) | Object::Sequence(_) => Err(SqlError::new(messages::INVALID_OBJECT, &[name])),
                 }
             }
         }
@@ -123,7 +124,9 @@ impl Binder<'_> {
         for check in table.checks.iter().filter(|c| !c.disabled) {
             let condition = tsql::parse_condition(&check.text, tsql::ParseOptions::default())?;
             let scope = self.new_row_scope(table, new);
-            let predicate = self.nested(1, |b| b.within(scope, |b| b.condition(&condition)))?;
+            let rule = DrawRule::Refused(messages::NEXT_VALUE_NESTED);
+            let predicate = |b: &mut Self| b.within(scope, |b| b.condition(&condition));
+            let predicate = self.nested(1, |b| b.drawing(rule, predicate))?;
             let reads = predicate.reads().slots;
             if changed.is_some_and(|changed| changed.is_disjoint(&reads)) {
                 continue;
@@ -173,7 +176,8 @@ impl Binder<'_> {
         };
         let expr = tsql::parse_expression(&default.text, tsql::ParseOptions::default())?;
         let scope = Scope::barrier(Clause::Definition);
-        let value = self.nested(1, |b| b.within(scope, |b| b.expr(&expr)))?;
+        let value = |b: &mut Self| b.within(scope, |b| b.expr(&expr));
+        let value = self.nested(1, |b| b.drawing(DrawRule::Row, value))?;
         self.for_column(value, table, column)
     }
 

@@ -9,6 +9,7 @@ use crate::scope::{Clause, Columns, Scope, Source};
 use crate::select::filtered;
 use crate::source::From;
 use crate::target::{TargetTable, set_target};
+use crate::next_value::DrawRule;
 use crate::through::Through;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{ForeignKey, IndexKind, Object, Table};
@@ -67,7 +68,14 @@ impl Binder<'_> {
         let (filter, assignments, columns) = self.within(scope, |b| {
             let filter = b.dml_filter(s.filter.as_ref())?;
             b.scopes.last_mut().expect("the scope was opened just now").clause = Clause::Set;
-            let (assignments, columns) = b.assignments(&s.assignments, &table, &named)?;
+            let assigned = |b: &mut Self| b.assignments(&s.assignments, &table, &named);
+            let (mut assignments, columns) = b.drawing(DrawRule::Row, assigned)?;
+            if s.top.is_some() && !b.draws.is_empty() {
+                return Err(SqlError::new(messages::NEXT_VALUE_TOP, &[]));
+            }
+            let mut values: Vec<&mut Scalar> =
+                assignments.iter_mut().map(|a| &mut a.value).collect();
+            b.draw_in(&mut values);
             Ok((filter, assignments, columns))
         })?;
         let old = self.old_row(no, &table, |_| true);

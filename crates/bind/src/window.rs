@@ -249,13 +249,13 @@ impl Binder<'_> {
         Ok(Scalar::column(output, ty))
     }
 
-    fn set_in_window(&mut self, within: bool) {
+    pub(crate) fn set_in_window(&mut self, within: bool) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.in_window = within;
         }
     }
 
-    fn window(&mut self, over: &ast::Over) -> SqlResult<Window> {
+    pub(crate) fn window(&mut self, over: &ast::Over) -> SqlResult<Window> {
         let mut partition = Vec::with_capacity(over.partition_by.len());
         for e in &over.partition_by {
             let key = self.expr(e)?;

@@ -11,7 +11,7 @@ use crate::options::DatabaseOption;
 use crate::rows::{delete, find, insert, update};
 use crate::spec::{DroppedUnit, HobtPlaces, SystemHobts, UnitPlaces};
 use crate::sysrows::{AllocUnitRow, Cell, ClassRow, FactRow, IdentityRow, ObjectRow, SystemRow};
-use crate::view::{Module, Schema, Table};
+use crate::view::{Module, Schema, Sequence, Table};
 use base::{AllocUnitId, HobtId, ObjectId, SqlResult};
 use std::collections::BTreeMap;
 use types::{SqlType, Value};
@@ -92,6 +92,33 @@ impl<'a> Changes<'a> {
     /// Locks, log.
     pub fn remove_module(&self, work: &mut Work, module: &Module) -> SqlResult<()> {
         self.differ(work, &DefinitionRows::of_module(module), &DefinitionRows::default())
+    }
+
+    /// Writes a sequence: a new one, or what differs from `before`, whose count is given up.
+    ///
+    /// # Errors
+    /// Locks, space, log.
+    pub fn put_sequence(
+        &self,
+        work: &mut Work,
+        before: Option<&Sequence>,
+        after: &Sequence,
+    ) -> SqlResult<()> {
+        let old = before.map(DefinitionRows::of_sequence).unwrap_or_default();
+        if let Some(before) = before {
+            assert_eq!(before.object_id, after.object_id, "a sequence is compared with itself");
+            self.remove_identity(work, before.counter)?;
+        }
+        self.differ(work, &old, &DefinitionRows::of_sequence(after))
+    }
+
+    /// Removes a sequence and its count.
+    ///
+    /// # Errors
+    /// Locks, log.
+    pub fn remove_sequence(&self, work: &mut Work, sequence: &Sequence) -> SqlResult<()> {
+        self.remove_identity(work, sequence.counter)?;
+        self.differ(work, &DefinitionRows::of_sequence(sequence), &DefinitionRows::default())
     }
 
     /// Writes a new schema.

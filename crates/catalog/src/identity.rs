@@ -31,14 +31,20 @@ pub trait IdentityStore: Send + Sync {
     /// # Errors
     /// Space, log.
     fn reserve(&self, hobt: HobtId, reserved: i128) -> SqlResult<()>;
+
+    /// The same, on disk when it returns.
+    ///
+    /// # Errors
+    /// Space, log.
+    fn reserve_at_once(&self, hobt: HobtId, reserved: i128) -> SqlResult<()>;
 }
 
 #[derive(Debug, Default)]
-struct Count {
+pub(crate) struct Count {
     /// The last value given out; none before the first.
-    last: Option<i128>,
+    pub(crate) last: Option<i128>,
     /// What the disk says; none before the first reservation.
-    reserved: Option<i128>,
+    pub(crate) reserved: Option<i128>,
 }
 
 /// The identity values of a database.
@@ -153,13 +159,13 @@ impl Identities {
         self.counts.lock().remove(&hobt);
     }
 
-    fn count(&self, hobt: HobtId) -> Arc<Mutex<Count>> {
+    pub(crate) fn count(&self, hobt: HobtId) -> Arc<Mutex<Count>> {
         Arc::clone(self.counts.lock().entry(hobt).or_default())
     }
 }
 
 /// Whether `a` comes after `b` in the direction of counting.
-fn beyond(a: i128, b: i128, increment: i128) -> bool {
+pub(crate) fn beyond(a: i128, b: i128, increment: i128) -> bool {
     if increment >= 0 { a > b } else { a < b }
 }
 
@@ -198,6 +204,10 @@ mod tests {
             self.0.lock().insert(hobt, reserved);
             *self.1.lock() += 1;
             Ok(())
+        }
+
+        fn reserve_at_once(&self, hobt: HobtId, reserved: i128) -> SqlResult<()> {
+            self.reserve(hobt, reserved)
         }
     }
 

@@ -30,6 +30,8 @@ mod modifications;
 mod module_rows;
 mod options;
 mod rows;
+mod sequence;
+mod sequence_rows;
 mod spec;
 pub mod statistics;
 mod sysrows;

@@ -119,8 +119,10 @@ fn load_definitions(
         ids.used_schema(schema.id);
     }
     for object in view.objects() {
-        if let Object::Table(table) = object {
-            modifications.cover(table);
+        match object {
+            Object::Table(table) => modifications.cover(table),
+            Object::Sequence(sequence) => ids.used_hobt(sequence.counter),
+            Object::Module(_) | Object::Virtual(_) => {}
         }
     }
     Ok(Loaded { view, places, dropped, options, identities, modifications, ids })
@@ -182,6 +184,9 @@ fn object_of(
     let schema = view.schema_by_id(SchemaId(own.schema));
     let schema = &schema.ok_or_else(|| bad::<ObjectRow>(&owner))?.name;
     let kind = match own.kind.trim_end() {
+        crate::sequence_rows::KIND => {
+            return Ok(Object::Sequence(Arc::new(rows.sequence(schema)?)));
+        }
         "U" => return Ok(Object::Table(Arc::new(rows.table(database, schema)?))),
         other => ModuleKind::of_type_code(other).ok_or_else(|| {
             let what = format!("object {owner} is of type {other}");

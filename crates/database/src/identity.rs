@@ -1,4 +1,4 @@
-//! Identity values of a database's tables, reserved ahead in small transactions of their own.
+//! Values of a database's identity columns and sequences, reserved ahead in small transactions of their own.
 
 use crate::database::Database;
 use base::{HobtId, SqlResult};
@@ -7,6 +7,16 @@ use work::CommitMode;
 
 impl IdentityStore for Database {
     fn reserve(&self, hobt: HobtId, reserved: i128) -> SqlResult<()> {
+        self.reserve_by(hobt, reserved, CommitMode::Delayed)
+    }
+
+    fn reserve_at_once(&self, hobt: HobtId, reserved: i128) -> SqlResult<()> {
+        self.reserve_by(hobt, reserved, CommitMode::Full)
+    }
+}
+
+impl Database {
+    fn reserve_by(&self, hobt: HobtId, reserved: i128, mode: CommitMode) -> SqlResult<()> {
         if !self.survives {
             return Ok(());
         }
@@ -18,6 +28,6 @@ impl IdentityStore for Database {
             work.roll_back().map_err(|e| e.into_sql(&name))?;
             return Err(e);
         }
-        work.commit(CommitMode::Delayed).map_err(|e| e.into_sql(&name))
+        work.commit(mode).map_err(|e| e.into_sql(&name))
     }
 }

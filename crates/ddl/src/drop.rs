@@ -6,6 +6,7 @@ use crate::foreign_key;
 use crate::index_option::options;
 use crate::locate::{Located, locked_object, locked_table, same_name};
 use crate::rebuild::{Content, drop_hobt, rebuild};
+use crate::sequence;
 use crate::statistics;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, Object, SchemaId, Table};
@@ -141,11 +142,12 @@ fn drop_object(kind: DropKind, name: &ObjectName, cx: &mut DdlContext<'_>) -> Sq
         (Object::Module(m), _) if module_kinds(kind).contains(&m.kind) => {
             drop_module(cx, &place, m)?;
         }
+        (Object::Sequence(s), DropKind::Sequence) => sequence::drop(cx, &place, s, name)?,
         (Object::Virtual(_), _) => return Ok(false),
         (found, _) => {
             let is = kind_of(found);
             let args: [&dyn std::fmt::Display; 4] = [
-                &format!("DROP {}", word(kind).to_uppercase()),
+                &format!("DROP {}", word(kind).trim_end_matches(" object").to_uppercase()),
                 name,
                 &is,
                 &format!("DROP {}", is.to_uppercase()),
@@ -175,6 +177,7 @@ fn kind_of(object: &Object) -> &'static str {
         Object::Table(_) => "table",
         Object::Virtual(_) => "view",
         Object::Module(m) => m.kind.word(),
+        Object::Sequence(_) => "sequence",
     }
 }
 

@@ -48,6 +48,7 @@ mod module;
 mod rebuild;
 mod rename;
 mod schema;
+mod sequence;
 mod show_statistics;
 mod sort;
 mod statement;

@@ -116,6 +116,7 @@ fn object(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     match place.view.find(schema, &r.name.object) {
         Some(Object::Table(_)) => {}
         Some(Object::Virtual(_)) | None => return constraint(r, &place, schema, cx),
+        Some(Object::Sequence(_)) => return Err(unsupported("sp_rename of a sequence", 0)),
         Some(Object::Module(_)) => return Err(unsupported("sp_rename of a module", 0)),
     }
     let Some(Located { place, table }) = locked_table(cx, r.name)? else { return Ok(false) };

@@ -3,7 +3,7 @@
 use crate::context::DdlContext;
 use crate::{
     admin, alter_database, alter_index, alter_table, create_database, create_index, create_table,
-    drop, function, module, schema, statistics, trigger, truncate, view,
+    drop, function, module, schema, sequence, statistics, trigger, truncate, view,
 };
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{DropKind, Statement, StatementKind};
@@ -42,6 +42,7 @@ pub fn setting_of(kind: &StatementKind) -> Option<Setting> {
         | StatementKind::AlterIndex(_)
         | StatementKind::CreateStatistics(_)
         | StatementKind::UpdateStatistics(_)
+        | StatementKind::Sequence(_)
         | StatementKind::Procedure(_)
         | StatementKind::View(_)
         | StatementKind::Trigger(_)
@@ -60,7 +61,6 @@ fn unsupported_name(kind: &StatementKind) -> Option<&str> {
         StatementKind::AlterPartitionFunction(_) => "ALTER PARTITION FUNCTION",
         StatementKind::CreatePartitionScheme(_) => "CREATE PARTITION SCHEME",
         StatementKind::CreateType(_) => "CREATE TYPE",
-        StatementKind::Sequence(_) => "CREATE SEQUENCE",
         StatementKind::CreateSynonym(_) => "CREATE SYNONYM",
         StatementKind::Permission(_) => "GRANT",
         StatementKind::AlterServerConfiguration(_) => "ALTER SERVER CONFIGURATION",
@@ -124,6 +124,7 @@ fn change(
         StatementKind::SwitchTrigger(s) => trigger::switch(s, cx),
         StatementKind::View(s) => view::define(s, statement.span.of(text), cx),
         StatementKind::Function(s) => function::define(s, statement.span.of(text), cx),
+        StatementKind::Sequence(s) => sequence::define(s, cx),
         StatementKind::Drop(s) => drop::drop(s, cx),
         other => {
             let name = unsupported_name(other).unwrap_or("this statement as a definition");

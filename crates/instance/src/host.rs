@@ -3,7 +3,7 @@
 use crate::instance::{Instance, same_name};
 use access::{Hobts, Spill};
 use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, Identity, Table};
+use catalog::view::{DatabaseView, Identity, Sequence, Table};
 use catalog::{Builder, Changes};
 use database::Database;
 use exec::{GrantTerms, IdentitySource};
@@ -240,6 +240,12 @@ impl Host for Instance {
         let seed = column.identity.map(|i| i.seed);
         let last = self.database(database)?.identities().last(table.base().hobt);
         last.or(seed)
+    }
+
+    fn next_value(&self, database: DatabaseId, sequence: &Sequence) -> SqlResult<i128> {
+        let db = self.database(database);
+        let db = db.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
+        db.identities().next_of(sequence, &*db)
     }
 }
 

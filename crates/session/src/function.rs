@@ -22,7 +22,7 @@ use crate::table_variable::{Declarer, Made, PrivateTables, make_table};
 use access::{LockPlan, RowCursor, ScanRange, SourceSize, TableSource};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use builtins::{Fact, Question, SessionFacts};
-use catalog::view::{Module, Object, Table};
+use catalog::view::{Module, Object, Sequence, Table};
 use exec::{Callout, ExecContext, Executor, LentWork, NoRows};
 use lock::{Duration, Mode, Resource};
 use plan::{Statement, UserFunction};
@@ -30,7 +30,7 @@ use plancache::Entry;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::datetime::Moment;
-use types::{SqlType, Value};
+use types::{Decimal, SqlType, Value, fit_number};
 use work::{CommitMode, Work};
 
 /// How often a function is looked up anew because definitions change meanwhile.
@@ -77,6 +77,8 @@ pub(crate) struct FunctionCaller<'s> {
     pub(crate) definitions: bool,
     /// `@@NESTLEVEL` of the call that runs.
     pub(crate) level: Cell<u32>,
+    /// `@@NESTLEVEL` of the statement.
+    pub(crate) outermost: u32,
 }
 
 impl Callout for FunctionCaller<'_> {
@@ -86,6 +88,11 @@ impl Callout for FunctionCaller<'_> {
         arguments: &mut [Value],
         lent: &mut LentWork<'_>,
     ) -> SqlResult<Value> {
+        if arguments.is_empty()
+            && let Some(sequence) = self.sequence(function)
+        {
+            return self.next_value(function, &sequence);
+        }
         self.call(function, arguments, lent, |_, value, _| Ok(value))
     }
 
@@ -126,6 +133,24 @@ impl TableSource for Returned {
 }
 
 impl FunctionCaller<'_> {
+    fn sequence(&self, function: UserFunction) -> Option<Arc<Sequence>> {
+        match self.state.view(function.database)?.by_id(function.object) {
+            Some(Object::Sequence(s)) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// NEXT VALUE FOR: a function of the user changes nothing, so it cannot draw.
+    fn next_value(&self, function: UserFunction, sequence: &Sequence) -> SqlResult<Value> {
+        if self.level.get() > self.outermost {
+            return Err(SqlError::new(messages::NEXT_VALUE_NESTED, &[]));
+        }
+        let n = self.state.host.next_value(function.database, sequence)?;
+        let decimal = || Decimal::new(n, 0).map(Value::Decimal);
+        let value = fit_number(n, sequence.sql_type).or_else(decimal);
+        value.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"a sequence beyond its type"]))
+    }
+
     /// Runs a function; `then` takes from its activation what the caller wants.
     fn call<T>(
         &self,
@@ -568,6 +593,7 @@ impl Session {
             functions: &self.functions,
             definitions: self.open.definitions,
             level: Cell::new(self.state.nest_level),
+            outermost: self.state.nest_level,
         };
         let mut lent = LentWork { work: &mut self.work, private: self.private.as_deref_mut() };
         f(&caller, &mut lent)

@@ -11,7 +11,7 @@ use crate::temp::TempTables;
 use access::{Hobts, Spill};
 use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult};
 use catalog::Modifications;
-use catalog::view::{DatabaseView, Table};
+use catalog::view::{DatabaseView, Sequence, Table};
 use ddl::WantedStatistics;
 use exec::{GrantTerms, IdentitySource};
 use os::wait::Waiter;
@@ -174,6 +174,12 @@ pub trait Host: Send + Sync {
 
     /// IDENT_CURRENT: the last value given, or the seed.
     fn identity_current(&self, database: DatabaseId, table: &Table) -> Option<i128>;
+
+    /// The next value of a sequence.
+    ///
+    /// # Errors
+    /// 11728; space, log.
+    fn next_value(&self, database: DatabaseId, sequence: &Sequence) -> SqlResult<i128>;
 }
 
 /// AUTO_CREATE_STATISTICS and its like, and what they are judged by.

@@ -130,6 +130,7 @@ impl Session {
             functions: &self.functions,
             definitions: self.open.definitions,
             level: Cell::new(self.state.nest_level),
+            outermost: self.state.nest_level,
         };
         let mut context = ExecContext {
             work: &mut self.work,

@@ -69,7 +69,7 @@ impl Asked<'_> {
     fn table_named(&self, i: usize) -> Option<Arc<Table>> {
         match self.find(&self.text(i)?)?.object {
             Object::Table(t) => Some(t),
-            Object::Module(_) | Object::Virtual(_) => None,
+            Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
         }
     }
 
@@ -140,7 +140,7 @@ impl Asked<'_> {
             }
             _ => match self.object_at(0, 1)?.1 {
                 Object::Module(m) => Some(Value::nvarchar(&m.text)),
-                Object::Table(_) | Object::Virtual(_) => None,
+                Object::Table(_) | Object::Sequence(_) | Object::Virtual(_) => None,
             },
         }
     }
@@ -176,7 +176,7 @@ impl Asked<'_> {
                 let found = t.constraints().find(|c| c.object_id == id)?;
                 Some(Value::nvarchar(found.name))
             }
-            Object::Module(_) | Object::Virtual(_) => None,
+            Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
         })
     }
 
@@ -186,7 +186,7 @@ impl Asked<'_> {
         let property = self.upper(1)?;
         let table = match &object {
             Object::Table(t) => Some(Arc::clone(t)),
-            Object::Module(_) | Object::Virtual(_) => None,
+            Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
         };
         let module = |kind| matches!(&object, Object::Module(m) if m.kind == kind);
         match property.as_str() {
@@ -384,6 +384,7 @@ fn type_code(object: &Object) -> &'static str {
     match object {
         Object::Table(_) => "U",
         Object::Module(m) => m.kind.type_code(),
+        Object::Sequence(_) => "SO",
         Object::Virtual(v) if v.parameters.is_some() => "IF",
         Object::Virtual(_) => "V",
     }

@@ -1,7 +1,7 @@
 //! One database's definitions at one schema version.
 
 use super::lookup::folded;
-use super::{Module, SystemObjects, Table, VirtualTable};
+use super::{Module, Sequence, SystemObjects, Table, VirtualTable};
 use base::{DatabaseId, ObjectId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,6 +38,8 @@ pub enum Object {
     Table(Arc<Table>),
     /// A procedure, or another thing kept as text.
     Module(Arc<Module>),
+    /// A sequence.
+    Sequence(Arc<Sequence>),
     /// A system view or function.
     Virtual(Arc<VirtualTable>),
 }
@@ -48,6 +50,7 @@ impl Object {
         match self {
             Object::Table(t) => t.object_id,
             Object::Module(m) => m.object_id,
+            Object::Sequence(s) => s.object_id,
             Object::Virtual(v) => v.object_id,
         }
     }
@@ -57,6 +60,7 @@ impl Object {
         match self {
             Object::Table(t) => t.schema_id,
             Object::Module(m) => m.schema_id,
+            Object::Sequence(s) => s.schema_id,
             Object::Virtual(v) => v.schema_id,
         }
     }
@@ -65,7 +69,7 @@ impl Object {
     pub fn trigger_parent(&self) -> Option<ObjectId> {
         match self {
             Object::Module(m) => m.trigger.as_ref().map(|t| t.parent),
-            Object::Table(_) | Object::Virtual(_) => None,
+            Object::Table(_) | Object::Sequence(_) | Object::Virtual(_) => None,
         }
     }
 
@@ -74,6 +78,7 @@ impl Object {
         match self {
             Object::Table(t) => &t.name,
             Object::Module(m) => &m.name,
+            Object::Sequence(s) => &s.name,
             Object::Virtual(v) => &v.name,
         }
     }
@@ -179,7 +184,7 @@ impl DatabaseView {
     pub fn table(&self, id: ObjectId) -> Option<Arc<Table>> {
         match self.by_id(id)? {
             Object::Table(t) => Some(t),
-            Object::Module(_) | Object::Virtual(_) => None,
+            Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
         }
     }
 
@@ -199,7 +204,7 @@ impl DatabaseView {
         let ids = self.triggers.get(&parent).into_iter().flatten();
         ids.filter_map(|id| match self.by_id(*id) {
             Some(Object::Module(m)) => Some(m),
-            Some(Object::Table(_) | Object::Virtual(_)) | None => None,
+            Some(Object::Table(_) | Object::Sequence(_) | Object::Virtual(_)) | None => None,
         })
     }
 

@@ -16,6 +16,7 @@ mod foreign_key;
 mod layout;
 mod lookup;
 mod module;
+mod sequence;
 mod table;
 mod virtual_table;
 
@@ -26,6 +27,7 @@ pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
 pub use lookup::{Catalogs, Found, ObjectName, resolve};
 pub use module::{Events, Module, ModuleKind, ModuleOptions, Parameter, Trigger};
+pub use sequence::{Origin, Sequence};
 pub use table::{
     AnyStatistics, Check, Column, Computed, Constraint, Default, Gathered, Identity, Index,
     IndexColumn, IndexKind, Statistics, Table,

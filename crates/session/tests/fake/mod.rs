@@ -333,6 +333,9 @@ impl Host for Fake {
     fn identity_current(&self, _: DatabaseId, table: &Table) -> Option<i128> {
         self.identity.0.lock().get(&table.object_id).copied()
     }
+    fn next_value(&self, _: DatabaseId, sequence: &catalog::view::Sequence) -> SqlResult<i128> {
+        Ok(sequence.start)
+    }
 }
 
 impl IdentitySource for FakeIdentity {

@@ -27,6 +27,7 @@ mod parameters;
 mod partitions;
 mod procedures;
 mod schemas;
+mod sequences;
 mod sql_modules;
 mod stats;
 mod stats_columns;
@@ -78,4 +79,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &stats_columns::VIEW,
     &parameters::VIEW,
     &trigger_events::VIEW,
+    &sequences::VIEW,
 ];

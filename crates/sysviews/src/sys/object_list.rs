@@ -76,6 +76,7 @@ fn describe(kind: &str) -> &'static str {
         "FN" => "SQL_SCALAR_FUNCTION",
         "IF" => "SQL_INLINE_TABLE_VALUED_FUNCTION",
         "TF" => "SQL_TABLE_VALUED_FUNCTION",
+        "SO" => "SEQUENCE_OBJECT",
         "TR" => "SQL_TRIGGER",
         "PK" => "PRIMARY_KEY_CONSTRAINT",
         "UQ" => "UNIQUE_CONSTRAINT",
@@ -165,6 +166,9 @@ pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<Listed>> {
                 let (id, schema) = (m.object_id, m.schema_id);
                 let parent = m.trigger.as_ref().map_or(ObjectId(0), |t| t.parent);
                 collector.add(m.kind.type_code(), id, &m.name, schema, parent);
+            }
+            Object::Sequence(s) => {
+                collector.add("SO", s.object_id, &s.name, s.schema_id, ObjectId(0));
             }
             Object::Virtual(_) => {}
         }
