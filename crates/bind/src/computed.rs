@@ -4,8 +4,8 @@
 //! that is stored is computed when a row comes, and again when a column that it reads is changed.
 
 use crate::binder::Binder;
-use crate::next_value::DrawRule;
 use crate::environment::Environment;
+use crate::next_value::DrawRule;
 use base::SqlResult;
 use catalog::view::Table;
 use plan::{Scalar, ScalarKind, ScalarType, Slot};

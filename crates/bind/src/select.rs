@@ -89,12 +89,7 @@ impl Binder<'_> {
         scope.clause = clause;
     }
 
-    fn block(
-        &mut self,
-        s: &ast::Select,
-        ordering: Ordering<'_>,
-        place: Place,
-    ) -> SqlResult<Block> {
+    fn block(&mut self, s: &ast::Select, ordering: Ordering<'_>, place: Place) -> SqlResult<Block> {
         let exists = place == Place::Subquery { exists: true };
         if let Some(scope) = self.scopes.last_mut() {
             scope.window_names.clone_from(&s.windows);
@@ -290,7 +285,11 @@ impl Binder<'_> {
     }
 
     /// The slot of a value: its own, or a new one that it is to be computed into.
-    pub(crate) fn slot_of(&mut self, x: Scalar, columns: &mut Vec<(Slot, Scalar)>) -> (Slot, Collation) {
+    pub(crate) fn slot_of(
+        &mut self,
+        x: Scalar,
+        columns: &mut Vec<(Slot, Scalar)>,
+    ) -> (Slot, Collation) {
         let collation = x.ty.collation;
         match x.as_column() {
             Some(slot) => (slot, collation),

@@ -3,13 +3,13 @@
 use crate::binder::{Binder, unsupported};
 use crate::expression::assigning_operator;
 use crate::hint::Use;
+use crate::next_value::DrawRule;
 use crate::output::deleted;
 use crate::referential::{Done, RowSlots};
 use crate::scope::{Clause, Columns, Scope, Source};
 use crate::select::filtered;
 use crate::source::From;
 use crate::target::{TargetTable, set_target};
-use crate::next_value::DrawRule;
 use crate::through::Through;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{ForeignKey, IndexKind, Object, Table};

@@ -7,7 +7,7 @@
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{is_temporary, locked_object, name_taken, same_name, schema_for};
-use crate::type_name::{Declaree, Declared, declared};
+use crate::type_name::{Declared, Declaree, declared};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Object, Origin, SchemaId, Sequence, Table};
 use catalog::{Changes, Delta};
@@ -60,9 +60,8 @@ fn refuse(s: &ast::Sequence) -> SqlResult<()> {
     let fail = |message| Err(SqlError::new(message, &[]));
     for (n, option) in s.options.iter().enumerate() {
         let again = |o: &SequenceOption| discriminant(o) == discriminant(option);
-        let caches = |o: &SequenceOption| {
-            matches!(o, SequenceOption::Cache(_) | SequenceOption::NoCache)
-        };
+        let caches =
+            |o: &SequenceOption| matches!(o, SequenceOption::Cache(_) | SequenceOption::NoCache);
         if s.options[..n].iter().any(|o| again(o) || (caches(o) && caches(option))) {
             return Err(SqlError::new(messages::SEQUENCE_TWICE, &[&word(option)]));
         }
@@ -97,10 +96,9 @@ fn word(option: &SequenceOption) -> &'static str {
 fn blank(s: &ast::Sequence, place: &Place, schema: SchemaId, named: &str) -> SqlResult<Sequence> {
     let of = match &s.type_name {
         Some(t) => declared(t, Declaree { number: 1, kind: "sequence", name: &s.name.object })?,
-        None => Declared {
-            sql_type: SqlType::BigInt,
-            user_type_id: SqlType::BigInt.user_type_id(),
-        },
+        None => {
+            Declared { sql_type: SqlType::BigInt, user_type_id: SqlType::BigInt.user_type_id() }
+        }
     };
     let bounds = bounds(of.sql_type);
     let wrong = || SqlError::new(messages::SEQUENCE_TYPE, &[&s.name]);
