@@ -1,4 +1,5 @@
-//! Values of a database's identity columns and sequences, reserved ahead in small transactions of their own.
+//! Values of a database's identity columns and sequences, reserved ahead in small transactions of
+//! their own.
 
 use crate::database::Database;
 use base::{HobtId, SqlResult};

@@ -265,6 +265,11 @@ const DEFINITIONS: &[&str] = &[
     "create table dbo.heap (a int null, b int not null check (b > 0), c sysname null, d char(10),
         r bit, g uniqueidentifier)",
     "create table dbo.counted (m int default 4, n bigint identity primary key nonclustered)",
+    "create sequence dbo.running",
+    "create sequence sales.turning as decimal(9, 0) start with 9 increment by -2 minvalue 5
+        maxvalue 9 cycle cache 5",
+    "create sequence dbo.ended as tinyint start with 2 maxvalue 2 no cache",
+    "select next value for dbo.ended",
     "create table dbo.paired (a int, b int, constraint pk_paired primary key (a, b))",
     "create table dbo.filled (k int not null, v int, w int, t char(400),
         constraint uq_filled unique clustered (k))",

@@ -2,7 +2,7 @@
 
 use super::object_list;
 use crate::cell::{bit, int, whole};
-use crate::column::{Column, col, join, maybe};
+use crate::column::{Column, col, join, maybe, zero};
 use crate::view::{Rows, System, View};
 use catalog::view::{Object, Origin, SchemaId, Sequence};
 use types::{SqlType, Value};
@@ -24,7 +24,7 @@ const COLUMNS: [Column; 26] = join(
         col("system_type_id", SqlType::TinyInt),
         col("user_type_id", SqlType::Int),
         col("precision", SqlType::TinyInt),
-        col("scale", SqlType::TinyInt),
+        zero("scale", SqlType::TinyInt, "Sequences have no fraction."),
         col("current_value", WHOLE),
         col("is_exhausted", BIT),
         maybe("last_used_value", WHOLE),
@@ -47,7 +47,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(rows)
 }
 
-fn properties(s: &Sequence, last: Option<i128>) -> [Value; 14] {
+fn properties(s: &Sequence, last: Option<i128>) -> [Value; 13] {
     let (current, used) = match (last, s.origin) {
         (Some(last), _) | (None, Origin::After(last)) => (last, Some(last)),
         (None, Origin::First(first)) => (first, None),
@@ -64,7 +64,6 @@ fn properties(s: &Sequence, last: Option<i128>) -> [Value; 14] {
         Value::TinyInt(s.sql_type.system_type_id()),
         int(s.user_type_id),
         Value::TinyInt(s.sql_type.precision()),
-        Value::TinyInt(s.sql_type.scale()),
         whole(current),
         bit(ended),
         used.map_or(Value::Null, whole),
