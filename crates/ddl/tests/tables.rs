@@ -207,6 +207,10 @@ fn truncate_begins_the_identity_again_and_rebuilds_do_not() {
         fn reserve(&self, _: base::HobtId, _: i128) -> base::SqlResult<()> {
             Ok(())
         }
+
+        fn reserve_at_once(&self, _: base::HobtId, _: i128) -> base::SqlResult<()> {
+            Ok(())
+        }
     }
     let server = Server::new();
     let mut session = Session::new(&server, 51);
