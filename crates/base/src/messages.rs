@@ -451,6 +451,7 @@ messages! {
     LOG_CORRUPT = 9004, 21, "An error occurred while processing the log for database '{0}'. If possible, restore from backup. If a backup is not available, it might be necessary to rebuild the log.";
     DATEPART_NOT_SUPPORTED = 9810, 16, "The datepart {0} is not supported by date function {1} for data type {2}.";
     TIMEZONE_INVALID = 9812, 16, "The timezone provided to builtin function {0} is invalid.";
+    CULTURE_NOT_SUPPORTED = 9818, 16, "The culture parameter '{0}' provided in the function call is not supported.";
     DECOMPRESS_INVALID = 9826, 16, "The DECOMPRESS function was given a value that is not in the GZIP format.";
     TRANSLATE_LENGTHS = 9828, 16, "The second and third arguments of the {0} built-in function must contain an equal number of characters.";
     STRING_AGG_TOO_LONG = 9829, 16, "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";

@@ -1,11 +1,11 @@
-//! FORMAT: numbers and dates by the patterns of .NET, in en-US.
+//! FORMAT: numbers and dates by the patterns of .NET, in en-US; other cultures are error 9818.
 
 mod date;
 mod digits;
 mod number;
 
 use crate::call::{Call, Function, NullRule};
-use base::SqlResult;
+use base::{SqlError, SqlResult, messages};
 use types::datetime::Moment;
 use types::{SqlType, Value};
 
@@ -44,6 +44,12 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 fn format(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     if args[..2].iter().any(Value::is_null) {
         return Ok(Value::Null);
+    }
+    if args.get(2).is_some_and(|culture| !culture.is_null()) {
+        let culture = call.string(args, 2)?;
+        if !["en-us", "en"].iter().any(|known| known.eq_ignore_ascii_case(&culture)) {
+            return Err(SqlError::new(messages::CULTURE_NOT_SUPPORTED, &[&culture]));
+        }
     }
     let pattern = call.string(args, 1)?;
     let text = match Moment::of(&args[0]) {
