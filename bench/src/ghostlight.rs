@@ -55,6 +55,11 @@ fn login(port: u16, database: &str) -> Outcome<Session> {
 }
 
 impl Ghostlight {
+    /// The memory that the server has in use, in KB.
+    pub(crate) fn resident_kb(&self) -> u64 {
+        self.server.resident_kb()
+    }
+
     /// Another session in the database.
     pub(crate) fn login(&self) -> Outcome<Session> {
         login(self.port, "bench")

@@ -17,6 +17,7 @@ mod load;
 mod lookups;
 mod mariadb;
 mod pair;
+mod plans;
 mod postgresql;
 mod process;
 mod python;
@@ -97,6 +98,11 @@ enum Choice {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
         command: Vec<String>,
     },
+    /// The parser's speed, and the memory of 10,000 kept plans
+    Plans {
+        #[arg(long, default_value_t = 3)]
+        repetitions: usize,
+    },
     /// Two sessions that update different tables in memory, against one
     Pair {
         #[arg(long, default_value_t = 500_000)]
@@ -127,6 +133,7 @@ fn main() -> ExitCode {
             let start = Start { binary, folder, durability, memory_mb: None };
             postgresql::beside(&start, &command).map(|()| Vec::new())
         }
+        Choice::Plans { repetitions } => plans::run(binary, folder, repetitions),
         Choice::Pair { updates, repetitions } => pair::run(binary, folder, updates, repetitions),
     };
     match outcome {

@@ -51,9 +51,18 @@ impl Server {
 
     /// The most memory that the process itself has had in use, in KB.
     pub(crate) fn peak_kb(&self) -> u64 {
+        self.status_kb("VmHWM:")
+    }
+
+    /// The memory that the process itself has in use, in KB.
+    pub(crate) fn resident_kb(&self) -> u64 {
+        self.status_kb("VmRSS:")
+    }
+
+    fn status_kb(&self, field: &str) -> u64 {
         let status = format!("/proc/{}/status", self.child.id());
         let status = fs::read_to_string(status).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(field));
         line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
     }
 

@@ -29,6 +29,7 @@ mod query_4;
 mod query_5;
 mod query_6;
 mod query_7;
+mod query_8;
 mod tls;
 pub(crate) mod trace;
 mod vanish;
@@ -103,6 +104,7 @@ const PROOFS: &[Proof] = &[
     query(5, "random queries: PostgreSQL's answers", query_5::run),
     query(6, "estimates, chosen plans beside forced orders, time to choose", query_6::run),
     query(7, "the rules that surprise, each from its source", query_7::run),
+    query(8, "the parser's speed; the memory of kept plans", query_8::run),
 ];
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
