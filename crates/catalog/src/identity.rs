@@ -124,18 +124,11 @@ impl Identities {
     }
 
     /// The table has another base hobt and goes on counting.
-    pub fn inherit(&self, from: HobtId, to: HobtId) {
-        let last = self.last(from);
-        if last.is_some() {
-            let count = Count { last, reserved: None };
-            self.counts.lock().insert(to, Arc::new(Mutex::new(count)));
-        }
-    }
-
-    /// A table's base hobt is new, and its rows were given values up to this one.
-    pub fn begin_after(&self, hobt: HobtId, last: i128) {
-        let count = Count { last: Some(last), reserved: None };
-        self.counts.lock().insert(hobt, Arc::new(Mutex::new(count)));
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn inherit(&self, from: HobtId, to: HobtId, store: &dyn IdentityStore) -> SqlResult<()> {
+        self.last(from).map_or(Ok(()), |last| self.reseed(to, last, store))
     }
 
     /// At a clean stop: reservations shrink to what was given out, so that no gap remains.

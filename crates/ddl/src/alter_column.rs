@@ -47,6 +47,7 @@ pub(crate) fn alter(
     }
     refuse_users(cx, place, table, &after, at, &s.name)?;
     create_table::check_row_size(&after)?;
+    after.statistics.retain(|s| !(s.automatic() && s.columns.contains(&at)));
     let stays = stays(table, &after, at);
     if stays && old.nullable && !new.nullable {
         forbid_null(cx, place, table, at).map_err(|e| e.at_line(line))?;
@@ -145,6 +146,7 @@ fn refuse_users(
         }
     }
     let own = table.statistics.iter().filter(|s| s.columns.contains(&at) && !longer);
+    let own = own.filter(|s| !s.automatic());
     users.extend(own.map(|s| ("statistics", s.name.clone())));
     let same_kind = old.sql_type.system_type_id() == new.sql_type.system_type_id();
     if let Some(d) = old.default.as_ref().filter(|_| !same_kind) {

@@ -300,6 +300,7 @@ fn drop_column(
         let args: [&dyn std::fmt::Display; 2] = [&name, &table.name];
         return Err(SqlError::new(messages::DROP_ONLY_COLUMN, &args).at_line(line));
     }
+    table.statistics.retain(|s| !(s.automatic() && s.columns.contains(&at)));
     let mut without = table.clone();
     without.columns.remove(at);
     if let Some((kind, user)) = user_of(cx, place, table, &without, at) {

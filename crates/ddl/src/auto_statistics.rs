@@ -63,7 +63,7 @@ fn changes_left(
 
 /// `_WA_Sys_` with the ids of column and table, as SQL Server names them.
 fn name_of(column: i32, table: ObjectId) -> Box<str> {
-    format!("_WA_Sys_{column:08X}_{:08X}", table.0).into()
+    format!("{}{column:08X}_{:08X}", Statistics::AUTOMATIC, table.0).into()
 }
 
 /// Makes what is missing and what is stale in the current database; false when there was nothing

@@ -4,7 +4,9 @@ use crate::databases::Databases;
 use access::Spill;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::view::{Column, DatabaseView, Module, Object, Table};
-use catalog::{Builder, Changes, Delta, Identities, Ids, Modifications, SystemHobts};
+use catalog::{
+    Builder, Changes, Delta, Identities, IdentityStore, Ids, Modifications, SystemHobts,
+};
 use exec::ResourceSemaphores;
 use std::sync::Arc;
 use types::{SqlType, Value};
@@ -23,6 +25,8 @@ pub struct Place {
     pub ids: Arc<Ids>,
     /// Identity values.
     pub identities: Arc<Identities>,
+    /// Where they are noted before they are given out.
+    pub identity_store: Arc<dyn IdentityStore>,
     /// How many rows were changed.
     pub modifications: Arc<Modifications>,
 }

@@ -12,7 +12,7 @@ use crate::view::with_columns;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, ModuleKind, ModuleOptions, Parameter};
 use tsql::ast::{
-    DmlTargetKind, ExecuteWhat, Function, FunctionBody, Name, Query, QueryBody, SelectItem,
+    DmlTargetKind, ExecuteWhat, Function, FunctionBody, Name, Output, Query, QueryBody, SelectItem,
     SettingValue, Statement, StatementKind as K, TableDefinition, TransactionVerb,
 };
 
@@ -120,10 +120,10 @@ fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
             true => Err(SqlError::new(messages::FUNCTION_RETURNS_DATA, &[])),
             false => Ok(()),
         },
-        K::Insert(s) => changed("INSERT", &s.target.kind),
-        K::Update(s) => changed("UPDATE", &s.target.kind),
-        K::Delete(s) => changed("DELETE", &s.target.kind),
-        K::Merge(s) => changed("MERGE", &s.target.kind),
+        K::Insert(s) => changed("INSERT", &s.target.kind, s.output.as_deref()),
+        K::Update(s) => changed("UPDATE", &s.target.kind, s.output.as_deref()),
+        K::Delete(s) => changed("DELETE", &s.target.kind, s.output.as_deref()),
+        K::Merge(s) => changed("MERGE", &s.target.kind, s.output.as_deref()),
         K::Block(body) => statements(body, scalar),
         K::If(it) => {
             statement(&it.then, scalar)?;
@@ -170,11 +170,18 @@ fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
     }
 }
 
-fn changed(operator: &str, target: &DmlTargetKind) -> SqlResult<()> {
-    match target {
+/// Only table variables may be written, by OUTPUT INTO too; its rows have no client.
+fn changed(operator: &str, target: &DmlTargetKind, output: Option<&Output>) -> SqlResult<()> {
+    let written = |target: &DmlTargetKind| match target {
         DmlTargetKind::Variable(_) => Ok(()),
         DmlTargetKind::Table(_) | DmlTargetKind::Function(_) => side_effect(operator),
+    };
+    written(target)?;
+    let Some(output) = output else { return Ok(()) };
+    if output.into.is_none() || !output.then.is_empty() {
+        return Err(SqlError::new(messages::FUNCTION_RETURNS_DATA, &[]));
     }
+    output.into.as_ref().map_or(Ok(()), |into| written(&into.target))
 }
 
 /// Whether a SELECT sends rows to the client: all that assign nothing do.

@@ -76,9 +76,10 @@ pub(crate) fn rebuild(
     if let (Some(before), Content::Keep(added)) = (before, content) {
         if !base_kept {
             let rows = copy_rows(cx, place, before, after, added)?;
-            count_rows(place, after, added, rows);
+            count_rows(place, after, added, rows)?;
             if before.identity().is_some() && after.identity().is_some() {
-                place.identities.inherit(before.base().hobt, after.base().hobt);
+                let (from, to) = (before.base().hobt, after.base().hobt);
+                place.identities.inherit(from, to, &*place.identity_store)?;
             }
         }
         for index in after.indexes.iter().skip(1).filter(|i| !kept(i) && !i.disabled) {
@@ -164,15 +165,16 @@ fn origin_of(place: &Place, after: &Table, (at, old): (usize, &Column), n: usize
 }
 
 /// An identity column that present rows were counted by goes on from there.
-fn count_rows(place: &Place, after: &Table, added: &[Added], rows: u64) {
+fn count_rows(place: &Place, after: &Table, added: &[Added], rows: u64) -> SqlResult<()> {
     for (_, present) in added {
         if let Present::Counted(identity, _) = present
             && rows > 0
         {
             let last = identity.seed + identity.increment * (i128::from(rows) - 1);
-            place.identities.begin_after(after.base().hobt, last);
+            place.identities.reseed(after.base().hobt, last, &*place.identity_store)?;
         }
     }
+    Ok(())
 }
 
 fn fill_index(

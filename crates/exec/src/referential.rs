@@ -58,11 +58,13 @@ impl FollowUp {
                 }
             }
             FollowUp::Change(body) => {
-                // Only rows that the statement names are counted.
-                let rows = run.outcome.rows_affected;
-                body.change(run, &mut NoRows)?;
+                // Only rows that the statement names are counted, and SET ROWCOUNT limits no others.
+                let rows = std::mem::take(&mut run.outcome.rows_affected);
+                let limit = run.row_limit.take();
+                let changed = body.change(run, &mut NoRows);
+                run.row_limit = limit;
                 run.outcome.rows_affected = rows;
-                Ok(())
+                changed
             }
         }
     }

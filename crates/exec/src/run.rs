@@ -49,7 +49,7 @@ pub(crate) struct Run<'r> {
     /// Answers of functions that have one for the whole run, by the address of their call.
     pub(crate) once: Vec<(usize, Value)>,
     isolation: Isolation,
-    row_limit: Option<u64>,
+    pub(crate) row_limit: Option<u64>,
     grant: Grant<'r>,
     ticks: u32,
 }

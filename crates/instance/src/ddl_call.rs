@@ -4,7 +4,7 @@ use crate::expressions::SessionExpressions;
 use crate::instance::Instance;
 use base::{DatabaseId, SqlResult};
 use catalog::view::Table;
-use catalog::{Delta, SystemHobts};
+use catalog::{Delta, IdentityStore, SystemHobts};
 use ddl::{DdlContext, DdlOutcome, Place, Places, ResultSet};
 use lock::{Duration, Owner, Timeout};
 use session::{DdlAnswer, DdlCall, Rowset, Switches};
@@ -60,6 +60,7 @@ impl Places for SessionPlaces<'_> {
             system,
             ids: Arc::clone(database.ids()),
             identities: Arc::clone(database.identities()),
+            identity_store: Arc::clone(&database) as Arc<dyn IdentityStore>,
             modifications: Arc::clone(database.modifications()),
         })
     }

@@ -114,7 +114,8 @@ impl Session {
             }
             for module in self.triggers_of(fired) {
                 // Invariant 2.
-                if module.object_id == self.state.object {
+                let here = fired.database == self.state.database;
+                if here && module.object_id == self.state.object {
                     continue;
                 }
                 self.state.rows = outcome.rows_affected;

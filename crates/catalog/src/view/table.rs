@@ -188,6 +188,16 @@ pub struct Statistics {
     pub gathered: Gathered,
 }
 
+impl Statistics {
+    /// How names begin of those that were made because a query wanted them.
+    pub const AUTOMATIC: &str = "_WA_Sys_";
+
+    /// Whether a query made them: what changes a column they are of drops them.
+    pub fn automatic(&self) -> bool {
+        self.name.starts_with(Self::AUTOMATIC)
+    }
+}
+
 /// Statistics of either kind.
 #[derive(Clone, Debug)]
 pub struct AnyStatistics<'a> {

@@ -106,6 +106,15 @@ fn in_order(object: catalog::view::Object) -> catalog::view::Object {
     }
 }
 
+/// Identity values of tests need not survive.
+struct Nowhere;
+
+impl catalog::IdentityStore for Nowhere {
+    fn reserve(&self, _: base::HobtId, _: i128) -> SqlResult<()> {
+        Ok(())
+    }
+}
+
 impl Places for Server {
     fn open(&self, name: Option<&str>, deltas: &[(DatabaseId, Delta)]) -> Option<Place> {
         let name = name.unwrap_or("shop").to_lowercase();
@@ -118,6 +127,7 @@ impl Places for Server {
             system: Arc::clone(&site.storage) as _,
             ids: Arc::clone(&site.ids),
             identities: Arc::clone(&site.identities),
+            identity_store: Arc::new(Nowhere),
             modifications: Arc::default(),
         })
     }

@@ -5,7 +5,7 @@ use crate::column::{Column, col, maybe, null, word, zero};
 use crate::reason::*;
 use crate::tables;
 use crate::view::{Rows, System, View};
-use catalog::view::SchemaId;
+use catalog::view::{SchemaId, Statistics};
 use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
@@ -33,9 +33,6 @@ const COLUMNS: [Column; 17] = [
     null("replica_name", SqlType::SYSNAME, NO_REPLICAS),
 ];
 
-/// How names of statistics begin that the server made by itself.
-const AUTOMATIC: &str = "_WA_Sys_";
-
 pub(crate) const VIEW: View =
     View { schema: SchemaId::SYS, name: "stats", parameters: None, columns: &COLUMNS, rows };
 
@@ -43,7 +40,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
     for table in tables::all(system)? {
         for s in table.all_statistics() {
-            let automatic = s.index.is_none() && s.name.starts_with(AUTOMATIC);
+            let automatic = s.index.is_none() && s.name.starts_with(Statistics::AUTOMATIC);
             rows.push(vec![
                 int(table.object_id.0),
                 text(s.name),
