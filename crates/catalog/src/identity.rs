@@ -242,7 +242,7 @@ mod tests {
         ids.note(HOBT, identity, 5000, &disk).expect("taken");
         ids.note(HOBT, identity, 7, &disk).expect("taken");
         assert_eq!(ids.next(HOBT, identity, &disk), Ok(5001));
-        ids.inherit(HOBT, HobtId(301));
+        ids.inherit(HOBT, HobtId(301), &disk).expect("the fake takes all");
         assert_eq!(ids.next(HobtId(301), identity, &disk), Ok(5002), "a rebuild goes on");
         assert_eq!(ids.next(HobtId(302), identity, &disk), Ok(1), "TRUNCATE begins again");
         ids.reseed(HOBT, 10, &disk).expect("taken");
