@@ -58,7 +58,7 @@ impl FollowUp {
                 }
             }
             FollowUp::Change(body) => {
-                // Only rows that the statement names are counted, and SET ROWCOUNT limits no others.
+                // Only rows that the statement names are counted, and limited by SET ROWCOUNT.
                 let rows = std::mem::take(&mut run.outcome.rows_affected);
                 let limit = run.row_limit.take();
                 let changed = body.change(run, &mut NoRows);

@@ -43,9 +43,6 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.sql_modules", "uses_ansi_nulls", ONLY_ON),
     ("sys.master_files", "growth", NO_FILES),
     ("sys.database_files", "growth", NO_FILES),
-    ("INFORMATION_SCHEMA.ROUTINES", "ROUTINE_TYPE", NO_FUNCTIONS),
-    ("INFORMATION_SCHEMA.ROUTINES", "SQL_DATA_ACCESS", NO_FUNCTIONS),
-    ("INFORMATION_SCHEMA.ROUTINES", "MAX_DYNAMIC_RESULT_SETS", NO_FUNCTIONS),
     ("sys.dm_exec_sessions", "reads", IN_MEMORY),
     ("sys.dm_exec_query_stats", "total_physical_reads", IN_MEMORY),
     ("sys.dm_exec_query_stats", "last_physical_reads", IN_MEMORY),
@@ -55,6 +52,11 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_exec_procedure_stats", "last_physical_reads", IN_MEMORY),
     ("sys.dm_exec_procedure_stats", "min_physical_reads", IN_MEMORY),
     ("sys.dm_exec_procedure_stats", "max_physical_reads", IN_MEMORY),
+    ("sys.triggers", "is_instead_of_trigger", NO_INSTEAD_OF),
+    ("sys.triggers", "is_not_for_replication", NO_REPLICATION),
+    ("sys.trigger_events", "is_first", NO_ORDER),
+    ("sys.trigger_events", "is_last", NO_ORDER),
+    ("sys.parameters", "is_nullable", ALL_NULLABLE),
     ("sys.dm_exec_sessions", "ansi_nulls", ONLY_ON),
     ("sys.dm_exec_sessions", "ansi_padding", ONLY_ON),
     ("sys.dm_exec_sessions", "ansi_warnings", ONLY_ON),
@@ -65,8 +67,11 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_exec_requests", "concat_null_yields_null", ONLY_ON),
 ];
 const NO_VIEWS: &str = "CREATE VIEW is refused yet";
-const NO_FUNCTIONS: &str = "CREATE FUNCTION is refused yet";
 const NO_COMPUTED: &str = "computed columns are refused yet";
+const NO_INSTEAD_OF: &str = "INSTEAD OF is refused yet";
+const NO_REPLICATION: &str = "NOT FOR REPLICATION is refused";
+const NO_ORDER: &str = "sp_settriggerorder is not there yet";
+const ALL_NULLABLE: &str = "only natively compiled modules have parameters that are not";
 const IN_MEMORY: &str = "all pages of this instance are in memory";
 const ONLY_ON: &str = "SET refuses OFF";
 const NO_FILES: &str = "MODIFY FILE is refused yet";
@@ -276,6 +281,19 @@ const DEFINITIONS: &[&str] = &[
     "create unique index ix_heap on dbo.heap (b desc, a) include (c)
         with (ignore_dup_key = on, fillfactor = 70)",
     "create index ix_filled on dbo.filled (v)",
+    "create table sales.lines (id int, ordered int constraint fk_lines references sales.orders
+        on delete cascade)",
+    "create table dbo.pairs (x int, y int, z int constraint fk_own references dbo.filled (k),
+        constraint fk_pairs foreign key (x, y) references dbo.paired on update set null)",
+    "alter table dbo.pairs nocheck constraint fk_own",
+    "create table dbo.counts (n bigint references dbo.counted)",
+    "create procedure dbo.fresh with recompile as select 1",
+    "create function dbo.twice (@x int) returns int with returns null on null input
+        as begin return @x * 2 end",
+    "create trigger sales.tr_orders on sales.orders after insert as return",
+    "create trigger dbo.tr_paired on dbo.paired after update, delete as return",
+    "disable trigger dbo.tr_paired on dbo.paired",
+    "create procedure dbo.several @a decimal(9, 3) output, @b varchar(30) as set @a = len(@b)",
     "create procedure dbo.one @x int as select @x",
     "set quoted_identifier off",
     "create procedure sales.two as begin select 1; select 2 end",
@@ -286,20 +304,23 @@ const DEFINITIONS: &[&str] = &[
         where type = 'P'",
     "delete dbo.heap where a = 2",
     "update dbo.filled set w = k / 3",
+    "select count(*) from dbo.filled where t > 'a' and w > 3",
     "create statistics st_filled on dbo.filled (w, v) with sample 50 percent, norecompute",
     "update statistics dbo.filled (uq_filled, ix_filled)",
     "update statistics dbo.heap",
-    "create procedure dbo.sorts as select a.k from dbo.filled a, dbo.filled b where b.k < 5
-        order by a.t, a.w option (max_grant_percent = 1)",
+    "create procedure dbo.sorts as select a.k from dbo.filled a, dbo.filled b where b.k < 20
+        order by a.t, b.k, a.w option (max_grant_percent = 1)",
     "create procedure dbo.writes as update dbo.filled set w = w + 1",
     "exec dbo.sorts",
     "checkpoint",
     "exec dbo.writes",
     "exec dbo.one 1; exec dbo.one 2",
-    "select a.k from dbo.filled a, dbo.filled b where b.k < 5
-        order by a.t, a.w option (max_grant_percent = 1)",
+    "select a.k from dbo.filled a, dbo.filled b where b.k < 20
+        order by a.t, b.k, a.w option (max_grant_percent = 1)",
     "checkpoint",
     "update dbo.filled set w = w + 2",
+    "create index ix_w on dbo.filled (w)",
+    "exec dbo.writes",
     "exec sp_executesql N'select @a', N'@a int', 1",
 ];
 
@@ -310,6 +331,8 @@ const ELSEWHERE: &[&str] = &[
     "exec dbo.p",
     "select count(*) from dbo.t where b = 1",
     "insert dbo.t (b) values (1)",
+    "select count(*) from dbo.t where b > 0",
+    "create table dbo.u (a int references dbo.t)",
 ];
 
 /// Database options, so that two databases differ in each that can be set.
