@@ -285,7 +285,11 @@ impl Search<'_, '_, '_> {
             return Ok(None);
         }
         let conditions = self.pair_conditions(left, right, tie);
-        let inner = match self.inner_node(right, tie, conditions, None) {
+        // A trial takes no subquery out of expressions: what is built in the end does.
+        let joined = self.optimizer.joined.clone();
+        let tried = self.inner_node(right, tie, conditions, None);
+        self.optimizer.joined = joined;
+        let inner = match tried {
             Err(e) if e.number() == messages::HINTS_NO_PLAN.number => None,
             node => Some(Inner::of(&node?)),
         };
