@@ -130,7 +130,7 @@ pub enum ScalarKind {
     },
 }
 
-/// A function of the user: what `exec`'s `Callout` finds it by.
+/// A function of the user, or a sequence to draw from: what `exec`'s `Callout` finds it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserFunction {
     /// Its database.

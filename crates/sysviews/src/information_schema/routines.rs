@@ -13,7 +13,7 @@ const SYS: SqlType = SqlType::SYSNAME;
 const INT: SqlType = SqlType::Int;
 const SMALL: SqlType = SqlType::SmallInt;
 const NO_MODULES: &str = "There are no modules and types of the standard.";
-const NO_RESULT: &str = "Functions of users cannot be called yet; procedures have no result type.";
+const NO_RESULT: &str = "Result types of functions are not shown yet; procedures have none.";
 const NO_PATH: &str = "There is no SQL path.";
 const EVERY: &str = "The same of every routine.";
 
