@@ -39,16 +39,20 @@ pub(crate) struct Insert {
 impl Insert {
     pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.into.target.locks(run);
-        self.insert_rows(run, &locks, out)
+        self.into.target.begin(run)?;
+        self.insert_rows(run, &locks, out)?;
+        self.into.target.finish(run)
     }
 
-    /// Runs once for each row that gives the variables their values.
+    /// Reads its source once for each row that gives the variables their values; one statement:
+    /// foreign keys are judged behind the last.
     pub(crate) fn load(&mut self, run: &mut Run<'_>, feed: &mut dyn RowFeed) -> SqlResult<()> {
         let locks = self.into.target.locks(run);
+        self.into.target.begin(run)?;
         while feed.next(run.variables)? {
             self.insert_rows(run, &locks, &mut NoRows)?;
         }
-        Ok(())
+        self.into.target.finish(run)
     }
 
     fn insert_rows(
@@ -57,7 +61,6 @@ impl Insert {
         locks: &LockPlan,
         out: &mut dyn RowSink,
     ) -> SqlResult<()> {
-        self.into.target.begin(run)?;
         self.source.open(run)?;
         while run.takes_more(0) && self.source.next(run)? {
             run.tick()?;
@@ -67,7 +70,7 @@ impl Insert {
                 Written::Duplicate | Written::Vanished => run.outcome.duplicates_ignored = true,
             }
         }
-        self.into.target.finish(run)
+        Ok(())
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Optimizer<'a> {
     pub(crate) joined: BTreeSet<SubqueryId>,
     /// Subqueries of foreign keys: they run when all that they are about is written.
     pub(crate) enforcing: BTreeSet<SubqueryId>,
+    /// The statement calls functions of the user, which may read any table.
+    pub(crate) calls: bool,
     /// Of the tree that was finished last.
     pub(crate) estimates: Vec<Estimate>,
     /// How many rows each target changes, by the number under which they are kept.

@@ -9,11 +9,12 @@
 //!     the scan, and its RID in the indexes with it.
 //!  5. OUTPUT INTO puts rows into a table that the source reads.
 //!  6. an UPDATE looks for its rows once for each row of something else, by columns that it
-//!     changes: what it has changed may fit a later one.
+//!     changes: what it has changed may fit a later one;
+//!  7. a function of the user is called: it may read the target, and sees what its caller has done.
 //!
 //! It is not needed when the source gives one row at most, or has read everything already.
-//! Subqueries in the values of a change run above the source: where they read the target, their
-//! values are computed below the spool.
+//! Subqueries and functions in the values of a change run above the source: where they may read the
+//! target, their values are computed below the spool.
 
 use crate::convert::Optimizer;
 use crate::node::{Node, Slots};
@@ -47,8 +48,11 @@ impl Optimizer<'_> {
         count
     }
 
-    /// Whether any subquery that expressions run reads a target.
-    fn subqueries_read(&self, target: &Target) -> bool {
+    /// Whether anything that expressions run reads a target: a subquery, or perhaps a function.
+    fn expressions_read(&self, target: &Target) -> bool {
+        if self.calls {
+            return true;
+        }
         let unjoined = (0u32..).zip(self.subqueries);
         let runs = |id| !self.joined.contains(&id) && !self.enforcing.contains(&id);
         let mut left = unjoined.filter(|(n, _)| runs(plan::SubqueryId(*n)));
@@ -72,7 +76,7 @@ impl Optimizer<'_> {
     /// Rule 5.
     fn feeds_itself(&self, tree: &Physical, output: Option<&plan::Output>) -> bool {
         let into = output.and_then(|o| o.into.as_ref());
-        into.is_some_and(|i| self.reads_of(tree, &i.target) > 0 || self.subqueries_read(&i.target))
+        into.is_some_and(|i| self.reads_of(tree, &i.target) > 0 || self.expressions_read(&i.target))
     }
 
     pub(crate) fn protect_insert(
@@ -81,7 +85,7 @@ impl Optimizer<'_> {
         source: Node,
         needed: &Slots,
     ) -> Node {
-        let nested = self.subqueries_read(&insert.target);
+        let nested = self.expressions_read(&insert.target);
         let into = self.feeds_itself(&source.tree, insert.output.as_deref());
         let reads = self.reads_of(&source.tree, &insert.target) > 0 || nested || into;
         if source.single || !reads {
@@ -104,7 +108,7 @@ impl Optimizer<'_> {
     ) -> Node {
         let again = self.reads_of(&source.tree, &update.target) > 1
             || self.feeds_itself(&source.tree, update.output.as_deref());
-        let nested = self.subqueries_read(&update.target);
+        let nested = self.expressions_read(&update.target);
         let moves = self.scans_changed_key(&source.tree, &update.target)
             || heap_rows_move(update)
             || looks_again(&source.tree, update, false);
@@ -128,7 +132,7 @@ impl Optimizer<'_> {
     ) -> Node {
         let again = self.reads_of(&source.tree, &delete.target) > 1
             || self.feeds_itself(&source.tree, delete.output.as_deref());
-        if source.single || !(again || self.subqueries_read(&delete.target)) {
+        if source.single || !(again || self.expressions_read(&delete.target)) {
             return source;
         }
         self.spooled(source, Vec::new(), needed)
@@ -147,9 +151,10 @@ impl Optimizer<'_> {
         found
     }
 
-    /// A value that runs a subquery moves below the spool.
+    /// A value that runs a subquery or calls a function moves below the spool.
     fn compute_early(&self, x: &mut Scalar, early: &mut Vec<(Slot, Scalar)>) {
-        if x.reads().subqueries.is_empty() {
+        let reads = x.reads();
+        if reads.subqueries.is_empty() && !(self.calls && reads.volatile) {
             return;
         }
         let slot = self.new_slot();

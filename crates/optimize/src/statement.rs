@@ -46,6 +46,7 @@ pub fn optimize(
         slots: Cell::new(slots),
         joined: BTreeSet::new(),
         enforcing: enforcing(&statement, &follow_ups),
+        calls: header.calls,
         estimates: Vec::new(),
         changed: BTreeMap::new(),
     };

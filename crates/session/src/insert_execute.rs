@@ -69,6 +69,10 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<exec::Outcome, Failure> {
         let plan = Arc::clone(&self.ready(act, it.place)?.plan);
+        if !plan.header.fires.is_empty() {
+            let what = "INSERT … EXECUTE into a table with triggers";
+            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]).into());
+        }
         let first = act.program.value.variables.len();
         let (table, takers) = takers(&plan, first);
         let host = Arc::clone(&self.host);

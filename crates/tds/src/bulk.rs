@@ -1,7 +1,7 @@
 //! The rows of a bulk load: COLMETADATA, ROW or NBCROW tokens, DONE ([MS-TDS] 2.2.6.1).
 //!
-//! They are decoded one by one where they lie, in a message that the server has assembled whole:
-//! a load costs the bytes of its message, and one beyond the server's limit for a request is refused.
+//! They are decoded one by one where they lie, in a message that the server has assembled whole: a
+//! load costs the bytes of its message; one beyond the limit for a request is refused.
 //!
 //! Invariants
 //!  1. The stream ends with its DONE, or, as FreeTDS sends it, with its message behind a row; one
