@@ -101,6 +101,7 @@ messages! {
     COLUMN_SPECIFIED_TWICE = 264, 16, "The column name '{0}' is specified more than once in the SET clause or column list of an INSERT. A column cannot be assigned more than one value in the same clause. Modify the clause to make sure that a column is updated only once. If this statement updates or inserts columns into a view, column aliasing can conceal the duplication in your code.";
     TRANSACTION_COUNT_MISMATCH = 266, 16, "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. Previous count = {0}, current count = {1}.";
     UPDATE_COMPUTED = 271, 16, "The column \"{0}\" cannot be modified because it is either a computed column or is the result of a UNION operator.";
+    UNPIVOT_TWICE = 277, 16, "The column \"{0}\" is specified multiple times in the column list of the UNPIVOT operator.";
     STYLE_INVALID = 281, 16, "{0} is not a valid style number when converting from {1} to a character string.";
     CONSTRUCT_DATE_FAILED = 289, 16, "Cannot construct data type {0}, some of the arguments have values which are not valid.";
     SMALLMONEY_SYNTAX = 293, 16, "Cannot convert char value to smallmoney. The char value has incorrect syntax.";

@@ -35,8 +35,9 @@ impl Binder<'_> {
             None => None,
         };
         let old = self.old_row(no, &table, |n| needed.contains(&n));
-        let filter = self.present(filter, no, &table, &old);
-        let mut tree = filtered(changed.from.tree, filter);
+        let mut tree = changed.from.tree;
+        let filter = filter.and(self.present(&mut tree, no, &table, &old));
+        tree = filtered(tree, filter);
         set_target(&mut tree, no, &old);
         let tree = self.dml_top(tree, s.top.as_deref())?;
         let slots = RowSlots { old: &old.columns, new: &[] };

@@ -15,16 +15,16 @@ use crate::output::{deleted, pseudo};
 use crate::referential::{Done, RowSlots};
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
 use crate::source::From;
-use crate::target::{TargetTable, set_target};
+use crate::target::{TargetTable, flag, set_target};
 use crate::update::{Changed, Named};
 use base::{SqlError, SqlResult, messages};
 use plan::{
     Assignment, ColumnSource, IdentityColumn, JoinKind, Logical, Merge, MergeAction, MergeClause,
-    MergeWhen, OldRow, Predicate, Scalar, ScalarType, Slot, Statement, Target,
+    MergeWhen, Predicate, Scalar, ScalarType, Slot, Statement, Target,
 };
 use std::collections::BTreeSet;
 use tsql::ast;
-use types::{SqlType, Value};
+use types::SqlType;
 
 /// The clauses, bound, and what they do together.
 #[derive(Default)]
@@ -49,7 +49,7 @@ impl Binder<'_> {
         let mut bound = self.merge_clauses(s, &changed, &sources)?;
         let mut tree = changed.from.tree;
         let old = self.old_row(no, &table, |_| true);
-        let has_target = self.target_flag(&mut tree, &changed.target, &old, no);
+        let has_target = self.presence(&mut tree, no, &table, &old);
         set_target(&mut tree, no, &old);
         let new: Vec<Option<Slot>> =
             old.columns.iter().map(|own| own.map(|_| self.new_slot())).collect();
@@ -210,27 +210,6 @@ impl Binder<'_> {
         Some(slot)
     }
 
-    /// The same of the target: a column that is never NULL says it, or one made for it.
-    fn target_flag(
-        &mut self,
-        tree: &mut Logical,
-        target: &TargetTable,
-        old: &OldRow,
-        no: plan::TableNo,
-    ) -> Slot {
-        let columns = target.table.columns.iter().zip(&old.columns);
-        let certain = columns.filter(|(c, _)| !c.nullable).find_map(|(_, slot)| *slot);
-        if let Some(slot) = old.rid.or(certain) {
-            return slot;
-        }
-        debug_assert!(self.table(no).is_some(), "the target is a table");
-        let slot = self.new_slot();
-        if let Logical::Join { right, .. } = tree {
-            flag(right, slot);
-        }
-        slot
-    }
-
     fn merge_clauses(
         &mut self,
         s: &ast::Merge,
@@ -323,14 +302,6 @@ impl Binder<'_> {
         let count = self.expr(&top.count)?;
         Ok(Some(self.implicit(count, SqlType::BigInt)?))
     }
-}
-
-/// Puts a constant beside the rows of a side, which its absence makes NULL.
-fn flag(side: &mut Logical, slot: Slot) {
-    let nothing = Logical::Values { rows: Vec::new(), columns: Vec::new() };
-    let input = Box::new(std::mem::replace(side, nothing));
-    let one = Scalar::constant(Value::Int(1), SqlType::Int);
-    *side = Logical::Compute { input, columns: vec![(slot, one)] };
 }
 
 /// `$action`

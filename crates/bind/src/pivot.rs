@@ -3,11 +3,14 @@
 //! PIVOT groups by every column of its source that it does not name; for each value of its list
 //! it aggregates what rows with that value have. UNPIVOT takes each row once for each column of
 //! its list and leaves out what is NULL there.
+//!
+//! Columns are known by their place among those of the source: several may be one slot, and a
+//! computed one has none before it gets one here.
 
 use crate::binder::Binder;
 use crate::module::tables_of;
 use crate::resolve::Resolved;
-use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
+use crate::scope::{Body, Columns, DerivedColumn, Source};
 use crate::select::{computed_columns, filtered};
 use crate::source::From;
 use base::{SqlError, SqlResult, messages};
@@ -22,46 +25,37 @@ use types::{Collation, SqlType, Value};
 impl Binder<'_> {
     pub(crate) fn pivot(&mut self, pivot: &ast::Pivot) -> SqlResult<From> {
         let from = self.table_source(&pivot.source)?;
-        let name = &pivot.aggregate.name.object;
+        let name = &pivot.aggregate.object;
         let Some(function) = Aggregate::by_name(name) else {
             let what = "built-in function name";
             return Err(SqlError::new(messages::NOT_RECOGNIZED, &[name, &what]));
         };
-        if pivot.aggregate.star {
-            return Err(SqlError::new(messages::PIVOT_NO_STAR, &[name]));
-        }
-        let all = self.all_columns(&from.sources)?;
-        let scope = Scope::new(from.sources, Clause::Where);
-        let (by, argument) = self.within(scope, |b| {
-            let by = b.column(&pivot.column)?.scalar;
-            let (argument, _) = b.aggregate_argument(function, &pivot.aggregate, false)?;
-            Ok((by, argument))
-        })?;
-        let Some(argument) = argument else {
+        let Some(argument) = &pivot.argument else {
             return Err(SqlError::new(messages::PIVOT_NO_STAR, &[name]));
         };
-        let named = argument.reads().slots;
-        let by_slot = by.as_column();
-        let mut columns: Vec<DerivedColumn> = Vec::new();
-        for c in all {
-            let slot = c.scalar.as_column();
-            if slot == by_slot || slot.is_some_and(|s| named.contains(&s)) {
-                continue;
-            }
-            columns.extend(slot.map(|slot| derived(c, slot)));
+        if function == Aggregate::StringAgg {
+            return Err(SqlError::new(messages::FUNCTION_ARGUMENT_COUNT, &[name, &2]));
         }
-        let keys = columns.iter().map(|c| (c.slot, c.ty.collation)).collect();
+        let all = self.all_columns(&from.sources)?;
+        let by = self.place_of(&from.sources, &pivot.column)?;
+        let argument = self.place_of(&from.sources, argument)?;
+        let kept = |n: &usize| *n != by && *n != argument;
+        let (tree, mut columns) = self.kept_columns(from.tree, &all, kept);
+        let mut keys: Vec<(Slot, Collation)> = Vec::with_capacity(columns.len());
+        for c in &columns {
+            if !keys.iter().any(|(slot, _)| *slot == c.slot) {
+                keys.push((c.slot, c.ty.collation));
+            }
+        }
+        let (by, argument) = (&all[by].scalar, &all[argument].scalar);
         let mut calls = Vec::with_capacity(pivot.values.len());
         for value in &pivot.values {
-            let call = self.pivoted(function, &argument, &by, value)?;
-            if columns.iter().any(|c| self.same(&c.name, value)) {
-                let facts: [&dyn std::fmt::Display; 2] = [value, &pivot.alias];
-                return Err(SqlError::new(messages::COLUMN_NAME_TWICE, &facts));
-            }
+            let call = self.pivoted(function, argument, by, value)?;
             columns.push(computed_column(value.text.clone(), call.output, call.ty));
             calls.push(call);
         }
-        let tree = Logical::Aggregate(Box::new(Grouping { input: from.tree, keys, calls }));
+        self.named_once(&columns, &pivot.alias)?;
+        let tree = Logical::Aggregate(Box::new(Grouping { input: tree, keys, calls }));
         Ok(one_source(tree, &pivot.alias, columns))
     }
 
@@ -98,27 +92,10 @@ impl Binder<'_> {
     pub(crate) fn unpivot(&mut self, unpivot: &ast::Unpivot) -> SqlResult<From> {
         let from = self.table_source(&unpivot.source)?;
         let all = self.all_columns(&from.sources)?;
-        let mut listed: Vec<Resolved> = Vec::with_capacity(unpivot.columns.len());
-        for name in &unpivot.columns {
-            let found = all.iter().find(|c| self.same(&c.name, name)).cloned();
-            let found = found.ok_or_else(|| {
-                SqlError::new(messages::INVALID_COLUMN, &[name]).at_line(name.line)
-            })?;
-            let first = listed.first().map_or(found.scalar.ty, |c| c.scalar.ty);
-            let same = first.sql_type == found.scalar.ty.sql_type
-                && (!first.sql_type.is_character() || first.collation == found.scalar.ty.collation);
-            if !same {
-                let error = SqlError::new(messages::UNPIVOT_TYPES, &[name]);
-                return Err(error.at_line(name.line));
-            }
-            listed.push(found);
-        }
-        let slots: Vec<Slot> = listed.iter().filter_map(|c| c.scalar.as_column()).collect();
-        let mut columns: Vec<DerivedColumn> = all
-            .into_iter()
-            .filter_map(|c| c.scalar.as_column().map(|slot| derived(c, slot)))
-            .filter(|c| !slots.contains(&c.slot))
-            .collect();
+        let listed = self.unpivoted(&from.sources, &all, &unpivot.columns)?;
+        let kept = |n: &usize| !listed.contains(n);
+        let (tree, mut columns) = self.kept_columns(from.tree, &all, kept);
+        let listed: Vec<&Resolved> = listed.iter().map(|&n| &all[n]).collect();
         let (number, value, name) = (self.new_slot(), self.new_slot(), self.new_slot());
         let ty = ScalarType {
             nullable: false,
@@ -134,18 +111,85 @@ impl Binder<'_> {
             (value, chosen(number, values, ScalarType { nullable: true, ..ty })),
             (name, chosen(number, names, name_ty)),
         ];
-        let tree = computed_columns(times(from.tree, number, listed.len()), computed);
+        let tree = computed_columns(times(tree, number, listed.len()), computed);
         let is_null = Predicate::IsNull(Box::new(Scalar::column(value, ty)));
         let tree = filtered(tree, Predicate::Not(Box::new(is_null)));
         columns.push(computed_column(unpivot.value.text.clone(), value, ty));
         columns.push(computed_column(unpivot.name.text.clone(), name, name_ty));
+        self.named_once(&columns, &unpivot.alias)?;
+        Ok(one_source(tree, &unpivot.alias, columns))
+    }
+
+    /// The places of the columns of an UNPIVOT's list: of one type, each once.
+    fn unpivoted(
+        &self,
+        sources: &[Source],
+        all: &[Resolved],
+        names: &[ast::Name],
+    ) -> SqlResult<Vec<usize>> {
+        let mut listed: Vec<usize> = Vec::with_capacity(names.len());
+        for name in names {
+            let fail = |message| Err(SqlError::new(message, &[name]).at_line(name.line));
+            let named = ast::ColumnName { qualifier: None, name: name.clone() };
+            let found = self.place_of(sources, &named)?;
+            let (first, own) = (listed.first().map_or(found, |n| *n), all[found].scalar.ty);
+            let first = all[first].scalar.ty;
+            let same = first.sql_type == own.sql_type
+                && (!first.sql_type.is_character() || first.collation == own.collation);
+            if !same {
+                return fail(messages::UNPIVOT_TYPES);
+            }
+            if listed.contains(&found) {
+                return fail(messages::UNPIVOT_TWICE);
+            }
+            listed.push(found);
+        }
+        Ok(listed)
+    }
+
+    /// The place of a named column among all of some sources.
+    fn place_of(&self, sources: &[Source], name: &ast::ColumnName) -> SqlResult<usize> {
+        let (source, column) = self.find_among(sources, name)?;
+        let before = sources[..source].iter().map(|s| self.column_count(s)).sum::<usize>();
+        Ok(before + column)
+    }
+
+    /// The columns at some places, each in a slot: what has none is computed.
+    fn kept_columns(
+        &mut self,
+        tree: Logical,
+        all: &[Resolved],
+        kept: impl Fn(&usize) -> bool,
+    ) -> (Logical, Vec<DerivedColumn>) {
+        let mut columns = Vec::with_capacity(all.len());
+        let mut computed = Vec::new();
+        for (_, c) in all.iter().enumerate().filter(|(n, _)| kept(n)) {
+            let slot = c.scalar.as_column().unwrap_or_else(|| {
+                let slot = self.new_slot();
+                computed.push((slot, c.scalar.clone()));
+                slot
+            });
+            let Resolved { name, user_type_id, scalar, .. } = c.clone();
+            columns.push(DerivedColumn {
+                name,
+                slot,
+                ty: scalar.ty,
+                user_type_id,
+                identity: false,
+            });
+        }
+        (computed_columns(tree, computed), columns)
+    }
+
+    /// 8156: two columns of the result have one name.
+    fn named_once(&self, columns: &[DerivedColumn], alias: &ast::Name) -> SqlResult<()> {
         for (n, c) in columns.iter().enumerate() {
             if columns[..n].iter().any(|d| self.same(&d.name, &c.name)) {
-                let facts: [&dyn std::fmt::Display; 2] = [&c.name, &unpivot.alias];
+                let facts: [&dyn std::fmt::Display; 2] = [&c.name, alias];
                 return Err(SqlError::new(messages::COLUMN_NAME_TWICE, &facts));
             }
         }
-        Ok(one_source(tree, &unpivot.alias, columns))
+        Ok(())
     }
 
     /// Every column of some sources.
@@ -158,11 +202,6 @@ impl Binder<'_> {
         }
         Ok(all)
     }
-}
-
-fn derived(c: Resolved, slot: Slot) -> DerivedColumn {
-    let Resolved { name, user_type_id, scalar, .. } = c;
-    DerivedColumn { name, slot, ty: scalar.ty, user_type_id, identity: false }
 }
 
 fn computed_column(name: Box<str>, slot: Slot, ty: ScalarType) -> DerivedColumn {

@@ -49,8 +49,9 @@ impl Binder<'_> {
     fn find(&self, name: &ast::ColumnName) -> SqlResult<Place> {
         let mut qualifier_known = false;
         for (scope, s) in self.scopes.iter().enumerate().rev() {
-            if let Some(place) = self.find_in(s, scope, name, &mut qualifier_known)? {
-                return Ok(place);
+            let found = self.find_in(&s.sources, name, &mut qualifier_known)?;
+            if let Some((source, column)) = found {
+                return Ok(Place { scope, source, column });
             }
             if s.barrier {
                 break;
@@ -66,16 +67,30 @@ impl Binder<'_> {
         Err(SqlError::new(messages::INVALID_COLUMN, &[&name.name]))
     }
 
+    /// The source and the ordinal of a column of some sources: 207, 209, 4104.
+    pub(crate) fn find_among(
+        &self,
+        sources: &[Source],
+        name: &ast::ColumnName,
+    ) -> SqlResult<(usize, usize)> {
+        let found = self.find_in(sources, name, &mut false).and_then(|found| {
+            found.ok_or_else(|| match &name.qualifier {
+                Some(_) => SqlError::new(messages::MULTIPART_UNBOUND, &[name]),
+                None => SqlError::new(messages::INVALID_COLUMN, &[&name.name]),
+            })
+        });
+        found.map_err(|e| e.at_line(name.name.line))
+    }
+
     fn find_in(
         &self,
-        scope: &Scope,
-        number: usize,
+        sources: &[Source],
         name: &ast::ColumnName,
         qualifier_known: &mut bool,
-    ) -> SqlResult<Option<Place>> {
+    ) -> SqlResult<Option<(usize, usize)>> {
         let mut found = None;
         let mut known_here = false;
-        for (n, source) in scope.sources.iter().enumerate() {
+        for (n, source) in sources.iter().enumerate() {
             if let Some(q) = &name.qualifier {
                 if !self.bears(source, q) {
                     continue;
@@ -89,7 +104,7 @@ impl Binder<'_> {
                 if found.is_some() {
                     return Err(SqlError::new(messages::AMBIGUOUS_COLUMN, &[&name.name]));
                 }
-                found = Some(Place { scope: number, source: n, column });
+                found = Some((n, column));
             }
         }
         *qualifier_known |= known_here;

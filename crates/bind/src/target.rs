@@ -14,7 +14,7 @@ use plan::{
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ast::{self, DmlTargetKind};
-use types::{Fit, SqlType, coerce_for_column};
+use types::{Fit, SqlType, Value, coerce_for_column};
 
 /// A table that a statement changes, found.
 pub(crate) struct TargetTable {
@@ -229,6 +229,25 @@ impl Binder<'_> {
         OldRow { columns, uniquifier, rid, hint: Some(self.new_slot()) }
     }
 
+    /// A slot that is NULL where a join has no row of the target: of a column that never is, or
+    /// of a constant beside the target's rows.
+    pub(crate) fn presence(
+        &mut self,
+        tree: &mut Logical,
+        no: TableNo,
+        table: &Table,
+        old: &OldRow,
+    ) -> Slot {
+        let columns = table.columns.iter().zip(&old.columns);
+        let certain = columns.filter(|(c, _)| !c.nullable).find_map(|(_, slot)| *slot);
+        if let Some(slot) = old.rid.or(certain) {
+            return slot;
+        }
+        let slot = self.new_slot();
+        flag_rows(tree, no, slot);
+        slot
+    }
+
     /// Whether all definitions of a table have a meaning.
     pub(crate) fn definition(&mut self, table: &Arc<Table>) -> SqlResult<()> {
         for (n, c) in table.columns.iter().enumerate() {
@@ -286,6 +305,25 @@ pub(crate) fn key_columns(index: &IndexTarget) -> impl Iterator<Item = usize> + 
         EntryField::Column(c) => Some(c),
         EntryField::Uniquifier | EntryField::Rid => None,
     })
+}
+
+/// Flags the rows of one reference.
+fn flag_rows(tree: &mut Logical, no: TableNo, slot: Slot) {
+    let mut flagged = false;
+    tree.for_each_mut(&mut |node| {
+        if !flagged && matches!(node, Logical::Get(get) if get.table == no) {
+            flagged = true;
+            flag(node, slot);
+        }
+    });
+}
+
+/// Puts a constant beside the rows of a side, which its absence makes NULL.
+pub(crate) fn flag(side: &mut Logical, slot: Slot) {
+    let nothing = Logical::Values { rows: Vec::new(), columns: Vec::new() };
+    let input = Box::new(std::mem::replace(side, nothing));
+    let one = Scalar::constant(Value::Int(1), SqlType::Int);
+    *side = Logical::Compute { input, columns: vec![(slot, one)] };
 }
 
 /// Makes the reference of a number the target of the change.

@@ -12,7 +12,7 @@ use crate::source::From;
 use crate::target::{TargetTable, set_target};
 use crate::through::Through;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{ForeignKey, IndexKind, Object, Table};
+use catalog::view::{ForeignKey, Object, Table};
 use plan::{
     Assignment, JoinKind, LockHints, Logical, OldRow, Predicate, Scalar, ScalarKind, ScalarType,
     Slot, Statement, Strength, TableNo, Update, VariableId,
@@ -79,8 +79,9 @@ impl Binder<'_> {
             Ok((filter, assignments, columns))
         })?;
         let old = self.old_row(no, &table, |_| true);
-        let filter = self.present(filter, no, &table, &old);
-        let mut tree = filtered(changed.from.tree, filter);
+        let mut tree = changed.from.tree;
+        let filter = filter.and(self.present(&mut tree, no, &table, &old));
+        tree = filtered(tree, filter);
         set_target(&mut tree, no, &old);
         let tree = self.dml_top(tree, s.top.as_deref())?;
         let parts = Parts { source: tree, old, assignments, columns, locks };
@@ -138,24 +139,18 @@ impl Binder<'_> {
     /// A target that an outer join may leave absent must be there to be changed.
     pub(crate) fn present(
         &mut self,
-        filter: Predicate,
+        tree: &mut Logical,
         no: TableNo,
         table: &Table,
         old: &OldRow,
     ) -> Predicate {
-        if !self.nullable_references.contains(&no) {
-            return filter;
+        if !may_be_absent(tree, no) {
+            return Predicate::TRUE;
         }
-        let base = table.base();
-        let slot = match (old.rid, base.key.first()) {
-            (Some(rid), _) if base.kind == IndexKind::Heap => Some(rid),
-            (_, Some(key)) => old.columns[key.column],
-            _ => None,
-        };
-        let Some(slot) = slot else { return filter };
+        let slot = self.presence(tree, no, table, old);
         let ty = ScalarType::new(types::SqlType::Int, true);
         let absent = Predicate::IsNull(Box::new(Scalar::column(slot, ty)));
-        filter.and(Predicate::Not(Box::new(absent)))
+        Predicate::Not(Box::new(absent))
     }
 
     /// The target and the sources beside it.
@@ -457,6 +452,28 @@ fn set_name(a: &ast::Assignment) -> Option<&ast::Name> {
         }
         AssignmentKind::Variable { .. } | AssignmentKind::Method { .. } => None,
     }
+}
+
+/// Whether a join may give rows without one of a table.
+fn may_be_absent(tree: &Logical, no: TableNo) -> bool {
+    let mut absent = false;
+    tree.for_each(&mut |node| {
+        let Logical::Join { kind, left, right, .. } = node else { return };
+        let (loses_left, loses_right) = match kind {
+            JoinKind::Left => (false, true),
+            JoinKind::Right => (true, false),
+            JoinKind::Full => (true, true),
+            JoinKind::Inner | JoinKind::Semi | JoinKind::Anti => (false, false),
+        };
+        absent |= loses_left && reads_table(left, no) || loses_right && reads_table(right, no);
+    });
+    absent
+}
+
+fn reads_table(tree: &Logical, no: TableNo) -> bool {
+    let mut found = false;
+    tree.for_each(&mut |node| found |= matches!(node, Logical::Get(get) if get.table == no));
+    found
 }
 
 fn variable_id(x: &Scalar) -> SqlResult<VariableId> {

@@ -306,7 +306,9 @@ pub enum JoinHint {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pivot {
     pub source: TableSource,
-    pub aggregate: FunctionCall,
+    pub aggregate: ObjectName,
+    /// What is aggregated; none is `*`.
+    pub argument: Option<ColumnName>,
     pub column: ColumnName,
     pub values: Vec<Name>,
     pub alias: Name,

@@ -313,7 +313,7 @@ impl Parser<'_> {
         Ok(FrameBound::Following(count))
     }
 
-    /// A function in FROM or as an aggregate of PIVOT: its name and call.
+    /// A function in FROM: its name and call.
     pub(super) fn named_call(&mut self) -> Parse<FunctionCall> {
         let first = self.peek();
         let name = match self.at_name() {

@@ -2,6 +2,7 @@
 
 use base::messages;
 
+use super::expr::plain;
 use super::{Parse, Parser};
 use crate::ast::{
     Expr, Join, JoinHint, JoinKind, MethodCall, MethodTarget, Name, NamedTable, PathColumn, Pivot,
@@ -307,14 +308,22 @@ impl Parser<'_> {
     #[inline(never)]
     fn pivot(&mut self, source: TableSource) -> Parse<Pivot> {
         self.expect(TokenKind::LeftParen)?;
-        let aggregate = self.named_call()?;
+        let first = self.peek();
+        let aggregate = match self.at_name() {
+            true => self.object_name()?,
+            false => plain(self.take_name()?, first),
+        };
+        let argument = self.parenthesized(|p| match p.eat(TokenKind::Star) {
+            true => Ok(None),
+            false => p.column_name().map(Some),
+        })?;
         self.expect_keyword(Keyword::For)?;
         let column = self.column_name()?;
         self.expect_keyword(Keyword::In)?;
         let values = self.paren_list(Parser::name)?;
         self.expect(TokenKind::RightParen)?;
         self.eat_keyword(Keyword::As);
-        Ok(Pivot { source, aggregate, column, values, alias: self.name()? })
+        Ok(Pivot { source, aggregate, argument, column, values, alias: self.name()? })
     }
 
     /// Behind UNPIVOT: `(value FOR name IN (columns)) AS alias`
