@@ -346,9 +346,10 @@ pub(crate) fn source(s: &TableSource) -> String {
             format!("[{}{}]", source(first), joins.collect::<String>())
         }
         TableSourceKind::Pivot(p) => format!(
-            "{} PIVOT({} FOR {} IN {}) AS {}",
+            "{} PIVOT({}({}) FOR {} IN {}) AS {}",
             source(&p.source),
-            call(&p.aggregate),
+            p.aggregate,
+            p.argument.as_ref().map_or("*".into(), ToString::to_string),
             p.column,
             names(&p.values),
             p.alias
