@@ -69,10 +69,6 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<exec::Outcome, Failure> {
         let plan = Arc::clone(&self.ready(act, it.place)?.plan);
-        if !plan.header.fires.is_empty() {
-            let what = "INSERT … EXECUTE into a table with triggers";
-            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]).into());
-        }
         let first = act.program.value.variables.len();
         let (table, takers) = takers(&plan, first);
         let host = Arc::clone(&self.host);
@@ -101,7 +97,11 @@ impl Session {
         }
         let mut feed = Feed { rows: collector.rows, next: 0, first, values: Vec::new() };
         act.variables.resize(first + takers.len(), Value::Null);
-        let result = self.within_transaction(act, it.place, |e, c| e.load(c, &mut feed));
+        // Triggers run when the execution is over: what it may not do, they may.
+        self.inserts_from = None;
+        self.tries += u32::from(within_try);
+        let result = self.run_fed(act, it.place, &mut feed, out);
+        self.tries -= u32::from(within_try);
         act.variables.truncate(first);
         result
     }

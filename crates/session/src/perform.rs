@@ -20,7 +20,7 @@ use crate::state::{Names, State};
 use crate::table_variable::{PrivateTables, touched};
 use crate::text_size::TextSize;
 use base::{DatabaseId, SqlError, SqlResult, messages};
-use exec::{ExecContext, Executor, NoRows, Outcome};
+use exec::{ExecContext, Executor, NoRows, Outcome, RowFeed};
 use lock::{Duration, Mode, Resource};
 use plan::{PhysicalPlan, Statement};
 use plancache::Entry;
@@ -61,6 +61,21 @@ impl Session {
         Ok(holds)
     }
 
+    /// Runs an INSERT whose rows are fed to it, and the triggers that it fires.
+    pub(crate) fn run_fed(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+        feed: &mut dyn RowFeed,
+        out: &mut Output<'_>,
+    ) -> Result<Outcome, Failure> {
+        let fires = !self.ready(act, place)?.plan.header.fires.is_empty();
+        match fires {
+            true => self.run_firing(act, place, out, |e, c| e.load(c, feed)),
+            false => self.within_transaction(act, place, |e, c| e.load(c, feed)),
+        }
+    }
+
     /// Runs a SELECT, INSERT, UPDATE or DELETE. The meter began when it was ready.
     pub(crate) fn run_statement(
         &mut self,
@@ -92,7 +107,7 @@ impl Session {
                 return Ok(self.with_context(act, place, run)?);
             }
             if !ready.plan.header.fires.is_empty() {
-                return self.run_firing(act, place, out);
+                return self.run_firing(act, place, out, |e, c| e.run(c, &mut NoRows));
             }
             return self.within_transaction(act, place, |e, c| e.run(c, &mut NoRows));
         }

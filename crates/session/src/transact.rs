@@ -12,13 +12,14 @@ use crate::session::Session;
 use crate::settings::Switches;
 use crate::sink::EnvironmentChange;
 use crate::temp::TempSnapshot;
-use base::{SqlError, SqlResult, messages};
+use base::{SqlError, SqlResult, TransactionId, messages};
 use std::sync::atomic::Ordering::Relaxed;
 use tsql::ast::TransactionVerb;
 use work::{CommitMode, Mark};
 
 /// What a rollback goes back to.
 pub(crate) struct RollbackPoint {
+    transaction: Option<TransactionId>,
     pub(crate) mark: Mark,
     temp: TempSnapshot,
     definitions: u64,
@@ -143,11 +144,20 @@ impl Session {
             true => self.state.host.definitions_mark(self.state.id()),
             false => 0,
         };
-        RollbackPoint { mark: self.work.mark(), temp: self.state.temp.snapshot(), definitions }
+        RollbackPoint {
+            transaction: self.work.transaction_id(),
+            mark: self.work.mark(),
+            temp: self.state.temp.snapshot(),
+            definitions,
+        }
     }
 
-    /// Undoes what came after a point. Locks stay.
+    /// Undoes what came after a point. Locks stay. When the point's transaction has ended, all of
+    /// the open one came after it.
     pub(crate) fn roll_back_to(&mut self, point: &RollbackPoint) -> SqlResult<()> {
+        if self.work.transaction_id() != point.transaction {
+            return self.roll_back_work();
+        }
         if self.open.definitions {
             self.state.host.definitions_undone(self.state.id(), point.definitions);
         }

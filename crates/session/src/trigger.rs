@@ -21,7 +21,7 @@ use crate::table_variable::{Made, PrivatePart};
 use access::{Isolation, LockPlan, ScanRange};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Column, DatabaseView, Events, Module, Object, Table, captured_rows};
-use exec::{NoRows, Outcome};
+use exec::{ExecContext, Executor, Outcome};
 use plan::{CAPTURES, Fired};
 use std::sync::Arc;
 
@@ -41,10 +41,11 @@ impl Session {
         act: &mut Activation,
         place: PlaceId,
         out: &mut Output<'_>,
+        run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<Outcome>,
     ) -> Result<Outcome, Failure> {
         let own = self.begin_change(act, place)?;
         let point = (!own).then(|| self.rollback_point());
-        let changed = self.change_captured(act, place);
+        let changed = self.change_captured(act, place, run);
         let fired = match changed {
             Ok(outcome) => self.fire_all(act, place, own, outcome, out),
             Err(e) => Err(e),
@@ -80,9 +81,10 @@ impl Session {
         &mut self,
         act: &mut Activation,
         place: PlaceId,
+        run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<Outcome>,
     ) -> Result<Outcome, Failure> {
         let part: PrivatePart = self.begin_private(act, place)?;
-        let result = self.with_context(act, place, |e, c| e.run(c, &mut NoRows));
+        let result = self.with_context(act, place, run);
         self.drop_returned();
         self.end_private(&part, result.is_ok())?;
         Ok(result?)
