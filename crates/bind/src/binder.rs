@@ -5,6 +5,7 @@ use crate::into::IdentityFunction;
 use crate::module::{CheckedView, Expansion};
 use crate::next_value::{DrawRule, Draws};
 use crate::scope::Scope;
+use crate::target::flag_rows;
 use base::limits::EXPRESSION_DEPTH_MAX;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Object, Table, VirtualTable};
@@ -65,6 +66,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) in_recursion: Option<Box<str>>,
     /// References on a side of an outer join that may be absent.
     pub(crate) nullable_references: BTreeSet<TableNo>,
+    /// What is not NULL beside the rows of such a reference.
+    pub(crate) flags: BTreeMap<TableNo, Slot>,
     /// How many targets keep their changed rows.
     pub(crate) changed: u32,
     follow_ups: Vec<Option<FollowUp<Logical>>>,
@@ -100,6 +103,7 @@ impl<'a> Binder<'a> {
             max_recursion: crate::recursion::MAXRECURSION_DEFAULT,
             in_recursion: None,
             nullable_references: BTreeSet::new(),
+            flags: BTreeMap::new(),
             changed: 0,
             follow_ups: Vec::new(),
             slots: 0,
@@ -227,7 +231,12 @@ impl<'a> Binder<'a> {
     }
 
     /// The plan: columns that were mentioned are now known, so are reads of subqueries.
-    pub(crate) fn finish(&mut self, statement: Statement<Logical>) -> SqlResult<Bound> {
+    pub(crate) fn finish(&mut self, mut statement: Statement<Logical>) -> SqlResult<Bound> {
+        for (no, slot) in std::mem::take(&mut self.flags) {
+            let subqueries = self.subqueries.iter_mut().map(|s| &mut s.source);
+            let trees = source_of(&mut statement).into_iter().chain(subqueries);
+            trees.for_each(|tree| flag_rows(tree, no, slot));
+        }
         let mut plan: LogicalPlan = Plan {
             statement,
             subqueries: std::mem::take(&mut self.subqueries),

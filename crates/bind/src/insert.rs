@@ -4,6 +4,7 @@ use crate::binder::{Binder, unsupported};
 use crate::convert::is_untyped_null;
 use crate::hint::{self, Use};
 use crate::next_value::DrawRule;
+use crate::output::made_row;
 use crate::query::{Place, QueryResult};
 use crate::referential::{Done, RowSlots};
 use crate::target::TargetTable;
@@ -73,8 +74,7 @@ impl Binder<'_> {
                 return Err(unsupported("OUTPUT of INSERT EXEC", o.span.line));
             }
             Some(o) => {
-                let inserted = self.made_row("inserted", &table, &new, false);
-                Some(Box::new(self.output(o, vec![inserted])?))
+                Some(Box::new(self.output(o, vec![made_row(&table, &new, None)])?))
             }
             None => None,
         };

@@ -11,7 +11,7 @@
 use crate::binder::{Binder, unsupported};
 use crate::convert::is_untyped_null;
 use crate::insert::{free_columns, identity_column};
-use crate::output::{deleted, pseudo};
+use crate::output::{deleted, made_row, pseudo};
 use crate::referential::{Done, RowSlots};
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
 use crate::source::From;
@@ -19,12 +19,12 @@ use crate::target::{TargetTable, flag, set_target};
 use crate::update::{Changed, Named};
 use base::{SqlError, SqlResult, messages};
 use plan::{
-    Assignment, ColumnSource, IdentityColumn, JoinKind, Logical, Merge, MergeAction, MergeClause,
+    Assignment, ColumnSource, CompareOp, IdentityColumn, JoinKind, Logical, Merge, MergeAction, MergeClause,
     MergeWhen, Predicate, Scalar, ScalarType, Slot, Statement, Target,
 };
 use std::collections::BTreeSet;
 use tsql::ast;
-use types::SqlType;
+use types::{Collation, SqlType, Value};
 
 /// The clauses, bound, and what they do together.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl Binder<'_> {
         self.nullable_references.insert(no);
         let output = match &s.output {
             Some(o) => {
-                let inserted = self.made_row("inserted", &table, &new, true);
+                let inserted = made_row(&table, &new, Some(makes_row(action)));
                 let own = vec![inserted, deleted(no), action_source(action)];
                 Some(Box::new(self.output(o, [own, sources].concat())?))
             }
@@ -301,6 +301,17 @@ impl Binder<'_> {
         }
         let count = self.expr(&top.count)?;
         Ok(Some(self.implicit(count, SqlType::BigInt)?))
+    }
+}
+
+/// Whether an action leaves a row.
+fn makes_row(action: Slot) -> Predicate {
+    let ty = ScalarType::new(SqlType::nvarchar(10), true);
+    Predicate::Compare {
+        op: CompareOp::NotEqual,
+        left: Box::new(Scalar::column(action, ty)),
+        right: Box::new(Scalar::constant(Value::nvarchar("DELETE"), ty.sql_type)),
+        collation: Collation::default(),
     }
 }
 

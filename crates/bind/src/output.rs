@@ -6,14 +6,15 @@
 use crate::binder::{Binder, unsupported};
 use crate::hint::{self, Use};
 use crate::insert::{free_columns, identity_column};
-use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
+use crate::scope::{Clause, Columns, MadeRow, Scope, Source};
 use crate::select::Item;
 use crate::target::TargetTable;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Object, Table};
 use plan::{
-    Coercibility, Output, OutputInto, OutputSent, ResultColumn, Scalar, ScalarType, Slot, TableNo,
+    Output, OutputInto, OutputSent, Predicate, ResultColumn, Scalar, Slot, TableNo,
 };
+use std::sync::Arc;
 use tsql::ast::{self, DmlTargetKind, ExprKind, SelectItem};
 
 /// The rows of the target as they were.
@@ -34,28 +35,17 @@ pub(crate) fn pseudo(name: &str, columns: Columns) -> Source {
     }
 }
 
-impl Binder<'_> {
-    /// The rows of the target as they become.
-    pub(crate) fn made_row(
-        &self,
-        name: &str,
-        table: &Table,
-        new: &[Option<Slot>],
-        absent: bool,
-    ) -> Source {
-        let columns = table.columns.iter().zip(new).filter_map(|(c, slot)| {
-            let ty = ScalarType {
-                sql_type: c.sql_type,
-                nullable: c.nullable || absent,
-                collation: c.collation,
-                coercibility: Coercibility::Implicit,
-            };
-            let (name, user_type_id) = (c.name.clone(), c.user_type_id);
-            slot.map(|slot| DerivedColumn { name, slot, ty, user_type_id, identity: false })
-        });
-        pseudo(name, Columns::Derived(columns.collect()))
-    }
+/// The rows of the target as they become, where `present` if that is not everywhere.
+pub(crate) fn made_row(
+    table: &Arc<Table>,
+    new: &[Option<Slot>],
+    present: Option<Predicate>,
+) -> Source {
+    let row = MadeRow { table: Arc::clone(table), slots: new.to_vec(), present };
+    pseudo("inserted", Columns::Made(Arc::new(row)))
+}
 
+impl Binder<'_> {
     /// An OUTPUT clause over sources.
     pub(crate) fn output(&mut self, o: &ast::Output, sources: Vec<Source>) -> SqlResult<Output> {
         let bound = self.within(Scope::new(sources, Clause::SelectList), |b| {

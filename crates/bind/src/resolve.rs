@@ -1,9 +1,10 @@
 //! Column names: which source they belong to, in which scope.
 
 use crate::binder::Binder;
-use crate::scope::{Clause, ColumnRead, Columns, Scope, Source};
+use crate::scope::{Clause, ColumnRead, Columns, MadeRow, Scope, Source};
 use base::{SqlError, SqlResult, messages};
-use plan::{Coercibility, Scalar, ScalarType, TableNo};
+use catalog::view::{Column, Table};
+use plan::{Coercibility, Predicate, Scalar, ScalarKind, ScalarType, TableNo};
 use tsql::ast;
 use types::{Collation, SqlType};
 
@@ -33,6 +34,32 @@ pub(crate) fn same_name(a: &str, b: &str, collation: Collation) -> bool {
     }
     a.eq_ignore_ascii_case(b)
         || (!(a.is_ascii() && b.is_ascii()) && a.to_lowercase() == b.to_lowercase())
+}
+
+/// The type of a column that has a place in rows.
+fn stored_type(c: &Column, nullable: bool) -> ScalarType {
+    ScalarType {
+        sql_type: c.sql_type,
+        nullable,
+        collation: c.collation,
+        coercibility: Coercibility::Implicit,
+    }
+}
+
+/// A value where something is true, else NULL.
+fn where_true(condition: Predicate, value: Scalar) -> Scalar {
+    let ty = ScalarType { nullable: true, ..value.ty };
+    Scalar { kind: ScalarKind::Case { branches: vec![(condition, value)], otherwise: None }, ty }
+}
+
+/// Whether a value is NULL when all columns are.
+fn is_null_of_nulls(x: &Scalar) -> bool {
+    match &x.kind {
+        ScalarKind::Column(_) => true,
+        ScalarKind::Binary { left, right, .. } => is_null_of_nulls(left) || is_null_of_nulls(right),
+        ScalarKind::Negate(operand) | ScalarKind::Cast { operand, .. } => is_null_of_nulls(operand),
+        _ => false,
+    }
 }
 
 impl Binder<'_> {
@@ -130,6 +157,7 @@ impl Binder<'_> {
     pub(crate) fn column_count(&self, source: &Source) -> usize {
         match &source.columns {
             Columns::Derived(columns) => columns.len(),
+            Columns::Made(row) => row.table.columns.len(),
             Columns::Reference(no) => match (self.table(*no), self.virtual_table(*no)) {
                 (Some(t), _) => t.columns.len(),
                 (_, Some(v)) => v.columns.len(),
@@ -141,6 +169,7 @@ impl Binder<'_> {
     pub(crate) fn column_name(&self, source: &Source, column: usize) -> Box<str> {
         match &source.columns {
             Columns::Derived(columns) => columns[column].name.clone(),
+            Columns::Made(row) => row.table.columns[column].name.clone(),
             Columns::Reference(no) => match (self.table(*no), self.virtual_table(*no)) {
                 (Some(t), _) => t.columns[column].name.clone(),
                 (_, Some(v)) => v.columns[column].name.clone(),
@@ -185,22 +214,49 @@ impl Binder<'_> {
                 Some(_) => self.table_column(*no, column, source),
                 None => Ok(self.virtual_column(*no, column)),
             },
+            Columns::Made(row) => self.made_column(row, column, source),
         }
+    }
+
+    fn made_column(
+        &mut self,
+        row: &MadeRow,
+        column: usize,
+        source: &Source,
+    ) -> SqlResult<Resolved> {
+        let c = &row.table.columns[column];
+        let scalar = match (row.slots.get(column).copied().flatten(), &c.computed) {
+            (Some(slot), _) => {
+                let nullable = c.nullable || row.present.is_some();
+                Scalar::column(slot, stored_type(c, nullable))
+            }
+            (None, Some(computed)) => {
+                let value = self.computed(&computed.text, source)?;
+                match &row.present {
+                    Some(present) => where_true(present.clone(), value),
+                    None => value,
+                }
+            }
+            (None, None) => Scalar::null(c.sql_type),
+        };
+        let (name, user_type_id) = (c.name.clone(), c.user_type_id);
+        Ok(Resolved { scalar, name, user_type_id, identity: false, stored: false })
     }
 
     fn table_column(&mut self, no: TableNo, column: usize, source: &Source) -> SqlResult<Resolved> {
         let table = self.table(no).expect("the caller saw that it is a table");
         let c = &table.columns[column];
         let scalar = match (&c.computed, c.physical) {
-            (Some(computed), None) => self.computed(&computed.text, source)?,
+            (Some(computed), None) => {
+                let value = self.computed(&computed.text, source)?;
+                match self.nullable_references.contains(&no) {
+                    true => self.where_present(no, &table, value),
+                    false => value,
+                }
+            }
             _ => {
-                let ty = ScalarType {
-                    sql_type: c.sql_type,
-                    nullable: c.nullable || self.nullable_references.contains(&no),
-                    collation: c.collation,
-                    coercibility: Coercibility::Implicit,
-                };
-                Scalar::column(self.use_column(no, column), ty)
+                let nullable = c.nullable || self.nullable_references.contains(&no);
+                Scalar::column(self.use_column(no, column), stored_type(c, nullable))
             }
         };
         Ok(Resolved {
@@ -210,6 +266,26 @@ impl Binder<'_> {
             identity: c.identity.is_some(),
             stored: c.computed.is_none(),
         })
+    }
+
+    /// A value of a row that an outer join may not have: NULL then, also where it reads nothing
+    /// that is.
+    fn where_present(&mut self, no: TableNo, table: &Table, value: Scalar) -> Scalar {
+        if is_null_of_nulls(&value) {
+            return Scalar { ty: ScalarType { nullable: true, ..value.ty }, ..value };
+        }
+        let certain = table.columns.iter().position(|c| !c.nullable && c.physical.is_some());
+        let slot = match (certain, self.flags.get(&no)) {
+            (Some(column), _) => self.use_column(no, column),
+            (None, Some(&slot)) => slot,
+            (None, None) => {
+                let slot = self.new_slot();
+                self.flags.insert(no, slot);
+                slot
+            }
+        };
+        let flag = Scalar::column(slot, ScalarType::new(SqlType::Int, true));
+        where_true(Predicate::Not(Box::new(Predicate::IsNull(Box::new(flag)))), value)
     }
 
     /// The expression of a computed column over its table's other columns.

@@ -1,7 +1,9 @@
 //! Scopes: what names a part of a statement may use.
 
-use plan::{AggregateCall, Scalar, ScalarType, Slot, TableNo, WindowCall};
+use catalog::view::Table;
+use plan::{AggregateCall, Predicate, Scalar, ScalarType, Slot, TableNo, WindowCall};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Which clause is being bound: what it forbids, and what its errors say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +46,17 @@ pub(crate) enum Columns {
     Reference(TableNo),
     /// A query or list of rows.
     Derived(Vec<DerivedColumn>),
+    /// A row of a table as a change makes it.
+    Made(Arc<MadeRow>),
+}
+
+/// The slots of a row's stored columns; what is not stored is computed from them.
+#[derive(Debug)]
+pub(crate) struct MadeRow {
+    pub(crate) table: Arc<Table>,
+    pub(crate) slots: Vec<Option<Slot>>,
+    /// When there is such a row, where there need not be.
+    pub(crate) present: Option<Predicate>,
 }
 
 /// What stands behind a derived source.

@@ -459,6 +459,7 @@ impl Binder<'_> {
                 Columns::Reference(no) => {
                     self.nullable_references.insert(*no);
                 }
+                Columns::Made(_) => {}
             }
         }
         Ok(())

@@ -308,7 +308,7 @@ pub(crate) fn key_columns(index: &IndexTarget) -> impl Iterator<Item = usize> + 
 }
 
 /// Flags the rows of one reference.
-fn flag_rows(tree: &mut Logical, no: TableNo, slot: Slot) {
+pub(crate) fn flag_rows(tree: &mut Logical, no: TableNo, slot: Slot) {
     let mut flagged = false;
     tree.for_each_mut(&mut |node| {
         if !flagged && matches!(node, Logical::Get(get) if get.table == no) {

@@ -4,7 +4,7 @@ use crate::binder::{Binder, unsupported};
 use crate::expression::assigning_operator;
 use crate::hint::Use;
 use crate::next_value::DrawRule;
-use crate::output::deleted;
+use crate::output::{deleted, made_row};
 use crate::referential::{Done, RowSlots};
 use crate::scope::{Clause, Columns, Scope, Source};
 use crate::select::filtered;
@@ -95,8 +95,7 @@ impl Binder<'_> {
                 return Err(unsupported("OUTPUT of a view", o.span.line));
             }
             Some(o) => {
-                let inserted = self.made_row("inserted", &table, &update.new, false);
-                let sources = [vec![inserted, deleted(no)], beside].concat();
+                let sources = [vec![made_row(&table, &update.new, None), deleted(no)], beside].concat();
                 Some(Box::new(self.output(o, sources)?))
             }
             None => None,
@@ -228,7 +227,7 @@ impl Binder<'_> {
             Columns::Reference(no) => self
                 .table(no)
                 .is_some_and(|t| (t.database, t.object_id) == (wanted.database, wanted.object_id)),
-            Columns::Derived(_) => false,
+            Columns::Derived(_) | Columns::Made(_) => false,
         };
         let mut positions = (0..sources.len()).filter(|&p| is_wanted(&sources[p]));
         match (positions.next(), positions.next()) {
@@ -280,7 +279,7 @@ impl Binder<'_> {
         let source = from.sources[position].clone();
         let (no, through) = match source.columns {
             Columns::Reference(no) => (no, None),
-            Columns::Derived(_) => {
+            Columns::Derived(_) | Columns::Made(_) => {
                 let found = self.through(&from.tree, &source, set);
                 let (no, through) = found.map_err(|e| e.at_line(written.span.line))?;
                 (no, Some(through))

@@ -176,36 +176,37 @@ impl Builder {
     }
 
     fn insert(&mut self, insert: &plan::Insert<Physical>) -> SqlResult<Insert> {
-        let into = self.row_insert(&insert.target, &insert.columns, insert.identity)?;
+        let into = self.row_insert(&insert.target, all_columns(&insert.columns), insert.identity)?;
         let output = self.output(insert.output.as_deref())?;
         Ok(Insert { source: self.node(&insert.source)?, into, output })
     }
 
-    fn row_insert(
+    fn row_insert<'p>(
         &mut self,
         target: &plan::Target,
-        columns: &[plan::InsertColumn],
+        sources: impl Iterator<Item = (usize, Slot, &'p ColumnSource)>,
         identity: Option<plan::IdentityColumn>,
     ) -> SqlResult<RowInsert> {
-        let column = |c: &plan::InsertColumn| {
-            let value = match &c.source {
+        let mut columns = Vec::with_capacity(target.columns.len());
+        let mut slots: Vec<Option<Slot>> = vec![None; target.columns.len()];
+        for (column, slot, source) in sources {
+            let value = match source {
                 ColumnSource::Value(x) => Given::Value(Typed::new(x)?),
                 ColumnSource::Identity => Given::Identity,
                 ColumnSource::Computed(x) => Given::Computed(Typed::new(x)?),
             };
-            Ok((c.slot, value))
-        };
-        let slots: Vec<Option<Slot>> = columns.iter().map(|c| Some(c.slot)).collect();
+            columns.push((column, slot, value));
+            slots[column] = Some(slot);
+        }
         let target = self.target(target, "INSERT")?;
         target.check_slots(None, Some(&slots))?;
-        let columns = columns.iter().map(column).collect::<SqlResult<_>>()?;
         Ok(RowInsert { target, columns, slots, identity })
     }
 
     fn output(&mut self, output: Option<&plan::Output>) -> SqlResult<Option<Output>> {
         let Some(output) = output else { return Ok(None) };
         let into = match &output.into {
-            Some(i) => Some(self.row_insert(&i.target, &i.columns, i.identity)?),
+            Some(i) => Some(self.row_insert(&i.target, all_columns(&i.columns), i.identity)?),
             None => None,
         };
         let sent = match &output.sent {
@@ -254,12 +255,9 @@ impl Builder {
                 MergeAction::Update(set) => Action::Update(Self::assignments(set)?),
                 MergeAction::Delete => Action::Delete,
                 MergeAction::Insert(values) => {
-                    let column = |(slot, source): (&Option<Slot>, &ColumnSource)| {
-                        let slot = (*slot)?;
-                        Some(plan::InsertColumn { slot, source: source.clone() })
-                    };
-                    let columns: Vec<_> = merge.new.iter().zip(values).filter_map(column).collect();
-                    insert = Some(self.row_insert(inserts, &columns, merge.identity)?);
+                    let sources = merge.new.iter().zip(values).enumerate();
+                    let sources = sources.filter_map(|(n, (slot, x))| Some((n, (*slot)?, x)));
+                    insert = Some(self.row_insert(inserts, sources, merge.identity)?);
                     Action::Insert
                 }
             };
@@ -552,4 +550,11 @@ pub(crate) fn gives_one_row(tree: &Physical) -> bool {
         | Physical::Concatenation { .. }
         | Physical::Recursive(_) => false,
     }
+}
+
+/// What an INSERT gives each column of its target.
+fn all_columns(
+    columns: &[plan::InsertColumn],
+) -> impl Iterator<Item = (usize, Slot, &ColumnSource)> {
+    columns.iter().enumerate().map(|(n, c)| (n, c.slot, &c.source))
 }

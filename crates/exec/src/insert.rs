@@ -22,9 +22,9 @@ pub(crate) enum Given {
 /// Rows put into a table one by one.
 pub(crate) struct RowInsert {
     pub(crate) target: Target,
-    /// By column: its slot, and its value.
-    pub(crate) columns: Vec<(Slot, Given)>,
-    /// The same slots, as the target wants them.
+    /// The columns that get something: ordinal, slot, value.
+    pub(crate) columns: Vec<(usize, Slot, Given)>,
+    /// The same slots by ordinal, as the target wants them.
     pub(crate) slots: Vec<Option<Slot>>,
     pub(crate) identity: Option<IdentityColumn>,
 }
@@ -91,21 +91,21 @@ impl RowInsert {
 
     /// Computes the new row.
     fn fill(&self, run: &mut Run<'_>) -> SqlResult<()> {
-        for (column, (slot, source)) in self.columns.iter().enumerate() {
+        for (column, slot, source) in &self.columns {
             let value = match source {
                 Given::Value(x) => {
                     let value = x.expr.eval(run)?;
-                    self.target.fit(value, x.sql_type, column)?
+                    self.target.fit(value, x.sql_type, *column)?
                 }
-                Given::Identity => self.next_identity(run, column)?,
+                Given::Identity => self.next_identity(run, *column)?,
                 Given::Computed(_) => continue,
             };
             run.set(*slot, value);
         }
-        for (column, (slot, source)) in self.columns.iter().enumerate() {
+        for (column, slot, source) in &self.columns {
             if let Given::Computed(x) = source {
                 let value = x.expr.eval(run)?;
-                let value = self.target.fit(value, x.sql_type, column)?;
+                let value = self.target.fit(value, x.sql_type, *column)?;
                 run.set(*slot, value);
             }
         }
@@ -127,7 +127,8 @@ impl RowInsert {
     /// IDENTITY_INSERT: the source learns of the value that the row brought.
     fn note_given(&self, run: &mut Run<'_>) -> SqlResult<()> {
         let Some(identity) = self.identity.as_ref().filter(|i| i.explicit) else { return Ok(()) };
-        let value = run.slot(self.columns[identity.column].0);
+        let Some(slot) = self.slots[identity.column] else { return Ok(()) };
+        let value = run.slot(slot);
         let n = match value {
             Value::Decimal(d) => Some(d.whole()),
             other => other.as_i64().map(i128::from),
