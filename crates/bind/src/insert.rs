@@ -73,9 +73,7 @@ impl Binder<'_> {
             Some(o) if matches!(s.source, InsertSource::Execute(_)) => {
                 return Err(unsupported("OUTPUT of INSERT EXEC", o.span.line));
             }
-            Some(o) => {
-                Some(Box::new(self.output(o, vec![made_row(&table, &new, None)])?))
-            }
+            Some(o) => Some(Box::new(self.output(o, vec![made_row(&table, &new, None)])?)),
             None => None,
         };
         let insert = Insert { target, source: given.tree, columns, identity, output };

@@ -19,8 +19,8 @@ use crate::target::{TargetTable, flag, set_target};
 use crate::update::{Changed, Named};
 use base::{SqlError, SqlResult, messages};
 use plan::{
-    Assignment, ColumnSource, CompareOp, IdentityColumn, JoinKind, Logical, Merge, MergeAction, MergeClause,
-    MergeWhen, Predicate, Scalar, ScalarType, Slot, Statement, Target,
+    Assignment, ColumnSource, CompareOp, IdentityColumn, JoinKind, Logical, Merge, MergeAction,
+    MergeClause, MergeWhen, Predicate, Scalar, ScalarType, Slot, Statement, Target,
 };
 use std::collections::BTreeSet;
 use tsql::ast;

@@ -11,9 +11,7 @@ use crate::select::Item;
 use crate::target::TargetTable;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Object, Table};
-use plan::{
-    Output, OutputInto, OutputSent, Predicate, ResultColumn, Scalar, Slot, TableNo,
-};
+use plan::{Output, OutputInto, OutputSent, Predicate, ResultColumn, Scalar, Slot, TableNo};
 use std::sync::Arc;
 use tsql::ast::{self, DmlTargetKind, ExprKind, SelectItem};
 

@@ -95,7 +95,8 @@ impl Binder<'_> {
                 return Err(unsupported("OUTPUT of a view", o.span.line));
             }
             Some(o) => {
-                let sources = [vec![made_row(&table, &update.new, None), deleted(no)], beside].concat();
+                let sources =
+                    [vec![made_row(&table, &update.new, None), deleted(no)], beside].concat();
                 Some(Box::new(self.output(o, sources)?))
             }
             None => None,

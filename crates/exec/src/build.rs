@@ -176,7 +176,8 @@ impl Builder {
     }
 
     fn insert(&mut self, insert: &plan::Insert<Physical>) -> SqlResult<Insert> {
-        let into = self.row_insert(&insert.target, all_columns(&insert.columns), insert.identity)?;
+        let into =
+            self.row_insert(&insert.target, all_columns(&insert.columns), insert.identity)?;
         let output = self.output(insert.output.as_deref())?;
         Ok(Insert { source: self.node(&insert.source)?, into, output })
     }
