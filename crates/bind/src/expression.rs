@@ -10,8 +10,14 @@ use plan::{Coercibility, Predicate, Scalar, ScalarKind, ScalarType, Subquery};
 use tsql::ast::{self, ExprKind};
 use types::{BinaryOp, Collation, SqlType, common_type, negated_type, operation};
 
-fn operator(op: ast::BinaryOp) -> BinaryOp {
-    match op {
+/// What an operator does: some are functions by another name.
+enum Operation {
+    Operator(BinaryOp),
+    Function(&'static str),
+}
+
+fn operator(op: ast::BinaryOp) -> Operation {
+    Operation::Operator(match op {
         ast::BinaryOp::Add => BinaryOp::Add,
         ast::BinaryOp::Subtract => BinaryOp::Sub,
         ast::BinaryOp::Multiply => BinaryOp::Mul,
@@ -20,7 +26,9 @@ fn operator(op: ast::BinaryOp) -> BinaryOp {
         ast::BinaryOp::BitAnd => BinaryOp::BitAnd,
         ast::BinaryOp::BitOr => BinaryOp::BitOr,
         ast::BinaryOp::BitXor => BinaryOp::BitXor,
-    }
+        ast::BinaryOp::ShiftLeft => return Operation::Function("LEFT_SHIFT"),
+        ast::BinaryOp::ShiftRight => return Operation::Function("RIGHT_SHIFT"),
+    })
 }
 
 /// The operator of a compound assignment; None for `=`.
@@ -140,7 +148,10 @@ impl Binder<'_> {
                 if let Some(first) = first.take() {
                     left = b.digits_counted(left, first, right_type)?;
                 }
-                let bound = b.binary(operator(term.op), left, right);
+                let bound = match operator(term.op) {
+                    Operation::Operator(op) => b.binary(op, left, right),
+                    Operation::Function(name) => b.known_function(name, vec![left, right]),
+                };
                 left = bound.map_err(|e| e.at_line(term.operand.span.line))?;
             }
             Ok(left)

@@ -187,6 +187,14 @@ impl Binder<'_> {
         Ok(self.constant(Value::nvarchar(known), SqlType::nvarchar(10)))
     }
 
+    /// A call of a function that is there.
+    pub(crate) fn known_function(&mut self, name: &str, args: Vec<Scalar>) -> SqlResult<Scalar> {
+        match builtins::lookup(name) {
+            Some(function) => self.call(function, args),
+            None => Err(SqlError::new(messages::NOT_RECOGNIZED, &[&name, &"built-in function name"])),
+        }
+    }
+
     fn call(&mut self, function: &'static Function, mut args: Vec<Scalar>) -> SqlResult<Scalar> {
         if function.name == "ISNULL" {
             self.type_isnull(&mut args);

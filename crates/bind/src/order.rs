@@ -5,7 +5,7 @@ use crate::query::{Ordering, OutColumn, QueryResult};
 use crate::scope::Scope;
 use base::{SqlError, SqlResult, messages};
 use plan::{Logical, Scalar, Slot, SortKey, Top};
-use tsql::ast::{self, ExprKind, Literal};
+use tsql::ast::{self, ExprKind, Literal, QueryBody, SelectItem};
 use types::{Family, SqlType};
 
 /// What an item of ORDER BY means.
@@ -98,14 +98,15 @@ impl Binder<'_> {
                         SqlError::new(messages::INVALID_COLUMN, &[&name.name]).at_line(line)
                     })?
                 }
+                ExprKind::Column(name) => match self.first_written(&q.body, name) {
+                    Some(column) if column < names.len() => column,
+                    Some(_) | None => return Err(not_selected(line)),
+                },
                 ExprKind::Literal(_) => match self.order_item(n + 1, item, &names, &[])? {
                     OrderBy::Item(column) => column,
                     OrderBy::Expression(_) | OrderBy::Nothing => continue,
                 },
-                _ => {
-                    let error = SqlError::new(messages::ORDER_BY_NOT_IN_SELECT_LIST, &[]);
-                    return Err(error.at_line(line));
-                }
+                _ => return Err(not_selected(line)),
             };
             let c = &result.columns[column];
             push_key(&mut keys, c.slot, c.ty.collation, ordering.items, n)?;
@@ -119,6 +120,30 @@ impl Binder<'_> {
             None => tree,
         };
         Ok(QueryResult { tree, only_null: false, ..result })
+    }
+
+    /// Which item of the first query of set operations is the column that a qualified name means:
+    /// `ORDER BY t.a` behind `SELECT t.a … UNION …`.
+    fn first_written(&self, body: &QueryBody, sought: &ast::ColumnName) -> Option<usize> {
+        let select = match body {
+            QueryBody::Select(select) => select,
+            QueryBody::Parenthesized(q) => return self.first_written(&q.body, sought),
+            QueryBody::SetOperation(operation) => {
+                return self.first_written(&operation.first, sought);
+            }
+        };
+        let means = |item: &SelectItem| match item {
+            SelectItem::Expr { expr: ast::Expr { kind: ExprKind::Column(c), .. }, .. } => {
+                let table = |c: &ast::ColumnName| c.qualifier.as_ref().map(|q| q.object.clone());
+                let same_table = match (table(c), table(sought)) {
+                    (Some(a), Some(b)) => self.same(&a, &b),
+                    _ => true,
+                };
+                same_table && self.same(&c.name, &sought.name)
+            }
+            _ => false,
+        };
+        select.items.iter().position(means)
     }
 
     /// TOP; its expression sees no columns.
@@ -165,6 +190,10 @@ impl Binder<'_> {
         };
         bound.map_err(|error| error.at_line(e.span.line))
     }
+}
+
+fn not_selected(line: u32) -> SqlError {
+    SqlError::new(messages::ORDER_BY_NOT_IN_SELECT_LIST, &[]).at_line(line)
 }
 
 /// A constant number of rows that is too small is an error before anything runs.

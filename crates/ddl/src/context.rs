@@ -2,8 +2,8 @@
 
 use crate::databases::Databases;
 use access::Spill;
-use base::{DatabaseId, SqlError, SqlResult, messages};
-use catalog::view::{Column, DatabaseView, Module, Object, Table};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
+use catalog::view::{Column, DatabaseView, Module, Object, Table, is_global_temp};
 use catalog::{
     Builder, Changes, Delta, Identities, IdentityStore, Ids, Modifications, SystemHobts,
 };
@@ -49,6 +49,9 @@ pub trait TempTables {
 
     /// A table is gone.
     fn remove(&mut self, name: &str);
+
+    /// A global temporary table was made: it goes with the session, where it is still there.
+    fn made_global(&mut self, table: ObjectId);
 
     /// A number that no other temporary table of the instance has in its name.
     fn next_suffix(&mut self) -> u64;
@@ -206,6 +209,9 @@ impl DdlContext<'_> {
         let database = place.view.id();
         match change {
             Change::Put { before, after } => {
+                if before.is_none() && is_global_temp(&after.name) {
+                    self.temp.made_global(after.object_id);
+                }
                 let long = self.long_form(place, before, after);
                 let stored = before.and_then(|b| place.view.table(b.object_id));
                 changes.put_table(self.work, stored.as_deref(), &long)?;

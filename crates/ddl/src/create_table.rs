@@ -6,7 +6,7 @@ use crate::context::{DdlContext, Place, unsupported};
 use crate::create_index::inline_index;
 use crate::index_definition::blank;
 use crate::index_option::{IndexOptions, placement};
-use crate::locate::{is_temporary, name_taken, same_name, schema_for};
+use crate::locate::{is_local, name_taken, same_name, schema_for};
 use crate::rebuild::{Content, rebuild};
 use crate::{computed, foreign_key};
 use base::{SqlError, SqlResult, messages};
@@ -24,7 +24,7 @@ pub(crate) fn create(s: &CreateTable, text: &str, cx: &mut DdlContext<'_>) -> Sq
     refuse(s)?;
     let (place, schema) = schema_for(cx, &s.name)?;
     let name = &s.name.object;
-    let taken = match is_temporary(&s.name) {
+    let taken = match is_local(&s.name) {
         true => cx.temp.find(name).is_some(),
         false => name_taken(&place, schema.id, name),
     };
@@ -32,7 +32,7 @@ pub(crate) fn create(s: &CreateTable, text: &str, cx: &mut DdlContext<'_>) -> Sq
         let e = SqlError::new(messages::OBJECT_EXISTS, &[name]).with_state(6);
         return Err(e.at_line(s.name.span.line));
     }
-    let mut table = empty(&place, &schema, name, is_temporary(&s.name));
+    let mut table = empty(&place, &schema, name, is_local(&s.name));
     let explicit = add_columns(cx, &place, &mut table, &s.definition, text)?;
     add_parts(cx, &place, &mut table, &s.definition, text, &explicit)?;
     check_row_size(&table)?;
@@ -46,12 +46,9 @@ pub(crate) fn create(s: &CreateTable, text: &str, cx: &mut DdlContext<'_>) -> Sq
 /// 2714 when it exists, 2760, and what columns of those types meet.
 pub fn create_into(into: &IntoTable, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let line = into.name.span.line;
-    if into.name.object.starts_with("##") {
-        return Err(unsupported("global temporary tables", line));
-    }
     let (place, schema) = schema_for(cx, &into.name)?;
     let name = &into.name.object;
-    let temporary = is_temporary(&into.name);
+    let temporary = is_local(&into.name);
     let taken = match temporary {
         true => cx.temp.find(name).is_some(),
         false => name_taken(&place, schema.id, name),
@@ -115,9 +112,6 @@ fn refuse(s: &CreateTable) -> SqlResult<()> {
     }
     if s.definition.period.is_some() {
         return Err(unsupported("PERIOD FOR SYSTEM_TIME", line));
-    }
-    if s.name.object.starts_with("##") {
-        return Err(unsupported("global temporary tables", line));
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::{column, computed, generated_name};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
     DatabaseView, ForeignKey, ForeignKeyColumn, Index, Object, ReferentialAction, Table,
+    is_global_temp,
 };
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -53,7 +54,7 @@ pub(crate) fn add(
             generated_name::of_foreign_key(&table.name, first, object_id)
         }
     };
-    if table.is_temp {
+    if table.is_temp || is_global_temp(&table.name) {
         cx.messages.push(SqlError::new(messages::FOREIGN_KEY_SKIPPED, &[&name]).at_line(line));
         return Ok(());
     }

@@ -5,7 +5,7 @@
 
 use crate::context::{DdlContext, Place, unsupported};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Object, ObjectName as Parts, Schema, SchemaId, Table};
+use catalog::view::{Object, ObjectName as Parts, Schema, SchemaId, Table, is_global_temp};
 use std::sync::Arc;
 use tsql::ast::ObjectName;
 
@@ -27,19 +27,26 @@ pub(crate) fn is_temporary(name: &ObjectName) -> bool {
     name.object.starts_with('#')
 }
 
+/// Whether a name is of an object that one session sees.
+pub(crate) fn is_local(name: &ObjectName) -> bool {
+    is_temporary(name) && !is_global_temp(&name.object)
+}
+
 /// Looks a name up, without locks.
 pub(crate) fn look_up(cx: &DdlContext<'_>, name: &ObjectName) -> SqlResult<Named> {
     if name.server.is_some() {
         return Err(unsupported("linked servers", name.span.line));
     }
-    if is_temporary(name) {
+    if is_local(name) {
         let place = cx.place(Some("tempdb"))?;
         let object = cx.temp.find(&name.object).map(Object::Table);
         let schema = place.view.schema_by_id(SchemaId::DBO).cloned();
         return Ok(Named { place, schema, object });
     }
-    let place = cx.place(name.database.as_deref())?;
-    let parts = Parts { database: None, schema: name.schema.as_deref(), object: &name.object };
+    let global = is_global_temp(&name.object);
+    let place = cx.place(if global { Some("tempdb") } else { name.database.as_deref() })?;
+    let schema = name.schema.as_deref().filter(|_| !global);
+    let parts = Parts { database: None, schema, object: &name.object };
     let schema = match parts.schema {
         Some(s) => place.view.schema(s).cloned(),
         None => place.view.schema_by_id(SchemaId::DBO).cloned(),
@@ -63,7 +70,7 @@ pub(crate) fn schema_for(cx: &mut DdlContext<'_>, name: &ObjectName) -> SqlResul
         return Err(missing());
     }
     catalog::lock_schema(cx.work, named.place.view.id(), schema.id, false)?;
-    if !is_temporary(name) {
+    if !is_local(name) {
         catalog::lock_name(cx.work, named.place.view.id(), schema.id, &name.object)?;
     }
     let place = cx.place(Some(named.place.view.name()))?;

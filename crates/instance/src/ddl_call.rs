@@ -2,7 +2,7 @@
 
 use crate::expressions::SessionExpressions;
 use crate::instance::Instance;
-use base::{DatabaseId, SqlResult};
+use base::{DatabaseId, ObjectId, SqlResult};
 use catalog::view::Table;
 use catalog::{Delta, IdentityStore, SystemHobts};
 use ddl::{DdlContext, DdlOutcome, Place, Places, ResultSet};
@@ -83,6 +83,10 @@ impl ddl::TempTables for SessionTemp<'_> {
 
     fn remove(&mut self, name: &str) {
         self.temp.remove(name);
+    }
+
+    fn made_global(&mut self, table: ObjectId) {
+        self.temp.made_global(table);
     }
 
     fn next_suffix(&mut self) -> u64 {

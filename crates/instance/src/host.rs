@@ -147,6 +147,9 @@ impl Host for Instance {
         let system = Arc::clone(tempdb.hobts());
         let changes = Changes::new(&*system);
         let builder: Arc<dyn Builder> = tempdb.builder();
+        if tables.is_empty() {
+            return Ok(());
+        }
         for table in tables {
             for index in &table.indexes {
                 let dropped = changes.drop_hobt(work, index.hobt)?;
@@ -157,6 +160,21 @@ impl Host for Instance {
             tempdb.publisher().publish(&[catalog::Delta::RemoveObject(table.object_id)]);
         }
         self.definitions.moved();
+        Ok(())
+    }
+
+    fn drop_global(&self, work: &mut Work, tables: &[ObjectId]) -> SqlResult<()> {
+        let Some(tempdb) = self.database(crate::start::TEMPDB) else { return Ok(()) };
+        for id in tables {
+            if tempdb.view().table(*id).is_none() {
+                continue;
+            }
+            catalog::lock_object(work, tempdb.id(), *id)?;
+            // Another session may have dropped it before the lock was granted.
+            if let Some(table) = tempdb.view().table(*id) {
+                self.drop_temp_tables(work, &[table])?;
+            }
+        }
         Ok(())
     }
 

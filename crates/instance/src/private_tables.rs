@@ -15,6 +15,8 @@ use work::Work;
 struct NoTemp;
 
 impl ddl::TempTables for NoTemp {
+    fn made_global(&mut self, _: ObjectId) {}
+
     fn find(&self, _: &str) -> Option<Arc<Table>> {
         None
     }

@@ -126,6 +126,13 @@ pub trait Host: Send + Sync {
     /// The log's.
     fn drop_temp_tables(&self, work: &mut Work, tables: &[Arc<Table>]) -> SqlResult<()>;
 
+    /// Drops global temporary tables as the session that made them ends: those that are still
+    /// there, once nobody else's statement or transaction uses them. The transaction is open.
+    ///
+    /// # Errors
+    /// The log's; a cancellation while it waits.
+    fn drop_global(&self, work: &mut Work, tables: &[ObjectId]) -> SqlResult<()>;
+
     /// How a database wants its statistics; `None` when it is not open.
     fn statistics_terms(&self, database: DatabaseId) -> Option<StatisticsTerms>;
 

@@ -571,14 +571,15 @@ impl Session {
     }
 
     fn drop_all_temp_tables(&mut self) {
-        let tables: Vec<_> = self.state.temp.iter().map(Arc::clone).collect();
-        self.state.temp = crate::temp::TempTables::default();
+        let temp = std::mem::take(&mut self.state.temp);
+        let tables: Vec<_> = temp.iter().map(Arc::clone).collect();
         self.state.names_version += 1;
-        if tables.is_empty() || self.work.is_active() {
+        if tables.is_empty() && temp.global().is_empty() || self.work.is_active() {
             return;
         }
         self.work.begin(false, "");
-        let result = self.host.drop_temp_tables(&mut self.work, &tables);
+        let own = self.host.drop_temp_tables(&mut self.work, &tables);
+        let result = own.and_then(|()| self.host.drop_global(&mut self.work, temp.global()));
         if let Err(e) = self.end_statement(true, result, None) {
             self.host.log(&format!("temporary tables were not dropped: {}", e.error));
         }

@@ -3,7 +3,10 @@
 //! Invariants
 //!  1. A snapshot brings back exactly the names that were there: rollback restores it.
 //!  2. A table made in a procedure is gone when the procedure ends.
+//!  3. A global one (`##t`) is an ordinary table of tempdb, found there; here is only noted which
+//!     of them the session has made. What was rolled back or dropped since is passed over at its end.
 
+use base::ObjectId;
 use catalog::view::Table;
 use std::sync::Arc;
 
@@ -20,6 +23,7 @@ pub struct TempTables {
     tables: Arc<Vec<TempTable>>,
     level: u32,
     version: u64,
+    global: Vec<ObjectId>,
 }
 
 /// A state to return to.
@@ -56,7 +60,17 @@ impl TempTables {
         Some(Arc::make_mut(&mut self.tables).remove(at).table)
     }
 
-    /// All of them.
+    /// The session has made a global temporary table.
+    pub fn made_global(&mut self, table: ObjectId) {
+        self.global.push(table);
+    }
+
+    /// The global temporary tables that the session has made.
+    pub(crate) fn global(&self) -> &[ObjectId] {
+        &self.global
+    }
+
+    /// All of its own.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.tables.iter().map(|t| &t.table)
     }

@@ -247,6 +247,8 @@ impl<'t> Lexer<'t> {
             (b':', _) => (Colon, 1),
             (b'=', _) => (Equal, 1),
             (b'<', b'>') | (b'!', b'=') => (NotEqual, 2),
+            (b'<', b'<') => (ShiftLeft, 2),
+            (b'>', b'>') => (ShiftRight, 2),
             (b'<', b'=') | (b'!', b'>') => (LessEqual, 2),
             (b'<', _) => (Less, 1),
             (b'>', b'=') | (b'!', b'<') => (GreaterEqual, 2),

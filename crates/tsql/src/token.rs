@@ -38,6 +38,8 @@ pub(crate) enum TokenKind {
     /// `<>`, `!=`
     NotEqual,
     Less,
+    ShiftLeft,
+    ShiftRight,
     LessEqual,
     Greater,
     GreaterEqual,

@@ -47,8 +47,19 @@ pub struct Found {
     pub object: Object,
 }
 
+/// Whether a name is of a global temporary table: one of tempdb, seen by every session, that goes
+/// with the session that made it.
+pub fn is_global_temp(name: &str) -> bool {
+    name.starts_with("##")
+}
+
 /// Finds what a name means; `None` when nothing bears it.
 pub fn resolve(catalogs: &dyn Catalogs, name: ObjectName<'_>) -> Option<Found> {
+    if is_global_temp(name.object) {
+        let database = catalogs.database("tempdb")?;
+        let object = database.find(SchemaId::DBO, name.object)?;
+        return Some(Found { database, object });
+    }
     if name.object.starts_with('#') {
         let table = catalogs.temp_table(name.object)?;
         let database = catalogs.database("tempdb").unwrap_or_else(|| catalogs.current());

@@ -25,7 +25,7 @@ pub use database::{DatabaseView, Object, Schema, SchemaId};
 pub(crate) use foreign_key::Wording;
 pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
-pub use lookup::{Catalogs, Found, ObjectName, resolve};
+pub use lookup::{Catalogs, Found, ObjectName, is_global_temp, resolve};
 pub use module::{Events, Module, ModuleKind, ModuleOptions, Parameter, Trigger};
 pub use sequence::{Origin, Sequence};
 pub use table::{

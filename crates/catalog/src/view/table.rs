@@ -29,7 +29,7 @@ pub struct Table {
     pub checks: Vec<Check>,
     /// FOREIGN KEY constraints.
     pub foreign_keys: Vec<ForeignKey>,
-    /// `#t` or a table variable: seen by one session.
+    /// `#t` or a table variable: seen by one session. `##t` is an ordinary table of tempdb.
     pub is_temp: bool,
 }
 

@@ -301,6 +301,8 @@ impl TempTables for Temp {
         self.0.remove(&name.to_lowercase());
     }
 
+    fn made_global(&mut self, _: base::ObjectId) {}
+
     fn next_suffix(&mut self) -> u64 {
         let server = self.1.as_ref().expect("a session has its server");
         let mut suffixes = server.suffixes.lock();

@@ -155,6 +155,9 @@ fn binary(op: ast::BinaryOp, left: Typed, right: Typed) -> SqlResult<Typed> {
         ast::BinaryOp::BitAnd => BinaryOp::BitAnd,
         ast::BinaryOp::BitOr => BinaryOp::BitOr,
         ast::BinaryOp::BitXor => BinaryOp::BitXor,
+        ast::BinaryOp::ShiftLeft | ast::BinaryOp::ShiftRight => {
+            return Err(SqlError::new(messages::NOT_SUPPORTED, &[&"shifts"]));
+        }
     };
     let how = types::operation(op, left.0, right.0)?;
     let l = types::convert(&left.1, left.0, how.left, 0)?;

@@ -291,6 +291,9 @@ impl Host for Fake {
         self.told.lock().push(format!("dropped {} temporary tables", tables.len()));
         Ok(())
     }
+    fn drop_global(&self, _: &mut Work, _: &[ObjectId]) -> SqlResult<()> {
+        Ok(())
+    }
     fn statistics_terms(&self, _: DatabaseId) -> Option<session::StatisticsTerms> {
         None
     }

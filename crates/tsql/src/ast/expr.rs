@@ -96,6 +96,10 @@ pub enum BinaryOp {
     BitAnd,
     BitOr,
     BitXor,
+    /// `<<`: LEFT_SHIFT
+    ShiftLeft,
+    /// `>>`: RIGHT_SHIFT
+    ShiftRight,
 }
 
 /// `first op operand op operand …`, all of one precedence, from the left.

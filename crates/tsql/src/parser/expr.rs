@@ -374,6 +374,8 @@ fn additive(kind: TokenKind) -> Option<BinaryOp> {
         TokenKind::Ampersand => BinaryOp::BitAnd,
         TokenKind::Pipe => BinaryOp::BitOr,
         TokenKind::Caret => BinaryOp::BitXor,
+        TokenKind::ShiftLeft => BinaryOp::ShiftLeft,
+        TokenKind::ShiftRight => BinaryOp::ShiftRight,
         _ => return None,
     })
 }

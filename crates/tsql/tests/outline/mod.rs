@@ -75,6 +75,8 @@ fn operator(op: BinaryOp) -> &'static str {
         BinaryOp::BitAnd => "&",
         BinaryOp::BitOr => "|",
         BinaryOp::BitXor => "^",
+        BinaryOp::ShiftLeft => "<<",
+        BinaryOp::ShiftRight => ">>",
     }
 }
 
