@@ -191,7 +191,9 @@ impl Binder<'_> {
     pub(crate) fn known_function(&mut self, name: &str, args: Vec<Scalar>) -> SqlResult<Scalar> {
         match builtins::lookup(name) {
             Some(function) => self.call(function, args),
-            None => Err(SqlError::new(messages::NOT_RECOGNIZED, &[&name, &"built-in function name"])),
+            None => {
+                Err(SqlError::new(messages::NOT_RECOGNIZED, &[&name, &"built-in function name"]))
+            }
         }
     }
 
