@@ -4,7 +4,7 @@
 //!  1. A snapshot brings back exactly the names that were there: rollback restores it.
 //!  2. A table made in a procedure is gone when the procedure ends.
 //!  3. A global one (`##t`) is an ordinary table of tempdb, found there; here is only noted which
-//!     of them the session has made. What was rolled back or dropped since is passed over at its end.
+//!     of them the session has made. Those that are gone by its end are passed over.
 
 use base::ObjectId;
 use catalog::view::Table;
