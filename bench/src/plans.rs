@@ -18,6 +18,7 @@ const PARSED: usize = 2_000_000;
 const PER_SECOND_MIN: f64 = 1e6;
 const PLANS: i64 = 10_000;
 const PLANS_MB_MAX: u64 = 200;
+const SIZE_ERROR_MAX: f64 = 0.25;
 
 pub(crate) fn run(binary: &Path, folder: &Path, repetitions: usize) -> Outcome<Vec<Figure>> {
     let speeds = (0..repetitions).map(|_| parsed_per_second()).collect();
@@ -61,13 +62,15 @@ fn kept(binary: &Path, folder: &Path) -> Outcome<Vec<Figure>> {
         session.batch(&query(-n - 1)).map_err(|e| e.to_string())?;
     }
     let cached = "select count(*) from sys.dm_exec_cached_plans";
-    let before = (server.number(cached)?, server.resident_kb());
+    let charged = "select sum(cast(size_in_bytes as bigint)) / 1024 from sys.dm_exec_cached_plans";
+    let before = (server.number(cached)?, server.resident_kb(), server.number(charged)?);
     for n in 0..PLANS {
         session.batch(&query(n)).map_err(|e| e.to_string())?;
     }
-    let after = (server.number(cached)?, server.resident_kb());
+    let after = (server.number(cached)?, server.resident_kb(), server.number(charged)?);
     let grown_mb = after.1.saturating_sub(before.1) / 1024;
     let plans = after.0 - before.0;
+    let share = (after.2 - before.2) as f64 / after.1.saturating_sub(before.1).max(1) as f64;
     Ok(vec![
         Figure {
             what: "plans kept more".to_owned(),
@@ -80,6 +83,12 @@ fn kept(binary: &Path, folder: &Path) -> Outcome<Vec<Figure>> {
             figure: format!("{grown_mb} MB"),
             limit: format!("less than {PLANS_MB_MAX} MB"),
             pass: grown_mb < PLANS_MB_MAX,
+        },
+        Figure {
+            what: "size_in_bytes of the kept plans / what the server grew by".to_owned(),
+            figure: format!("{share:.2}"),
+            limit: format!("within {SIZE_ERROR_MAX} of 1"),
+            pass: (share - 1.0).abs() <= SIZE_ERROR_MAX,
         },
     ])
 }

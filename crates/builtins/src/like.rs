@@ -116,6 +116,13 @@ impl fmt::Display for LikePattern {
 }
 
 impl LikePattern {
+    /// What it holds on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        let parts = self.parts.iter().flat_map(|p| &p.parts);
+        let texts: usize = parts.map(|part| part.capacity() + size_of::<Vec<u8>>()).sum();
+        self.pieces.capacity() * size_of::<Piece>() + texts
+    }
+
     /// Compiles a pattern; `escape` makes the character after it literal.
     pub fn compile(pattern: &Value, escape: Option<char>, collation: Collation) -> LikePattern {
         let wide = matches!(pattern, Value::NChar(_));

@@ -30,7 +30,7 @@ pub(crate) const SYSTEM: [(DatabaseId, &str); 4] =
     [(MASTER, "master"), (TEMPDB, "tempdb"), (DatabaseId(3), "model"), (DatabaseId(4), "msdb")];
 
 /// Of `--max-memory`, what cached plans may take, and what they may take of a small one.
-const PLANS_SHARE: usize = 16;
+const PLANS_SHARE: usize = 8;
 const PLANS_BYTES_MIN: usize = 8 << 20;
 
 fn folder_error(dir: &Path, e: &std::io::Error) -> SqlError {

@@ -22,6 +22,7 @@
 
 mod change;
 mod estimate;
+mod held;
 mod hints;
 mod ids;
 mod locks;

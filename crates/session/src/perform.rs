@@ -413,7 +413,7 @@ impl State {
         shared: bool,
     ) {
         if entry.value.places[place].cell.keep(plan, shared) {
-            self.host.programs().charge(entry, crate::plans::plan_bytes(plan));
+            self.host.programs().charge(entry, plan.bytes());
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::compile::{GivenTable, Returns, Unit, compile};
 use crate::host::Host;
 use crate::plan_facts::Sniffed;
-use crate::plans::{PlaceId, Program, Source, Visible, plan_bytes};
+use crate::plans::{PlaceId, Program, Source, Visible};
 use crate::session::Session;
 use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SqlError, messages};
@@ -163,7 +163,7 @@ impl Session {
 /// Puts a program into the cache with the plans that it has, unless it is for one run.
 fn keep_program(host: &dyn Host, key: &Key<'_>, program: Program) -> Arc<Entry<Program>> {
     let plans = program.places.iter().filter_map(|p| p.cell.shown());
-    let bytes = program.bytes() + plans.map(|s| plan_bytes(&s.plan)).sum::<usize>();
+    let bytes = program.bytes() + plans.map(|s| s.plan.bytes()).sum::<usize>();
     let text = Arc::clone(&program.text);
     let recompile = program.recompile;
     let new = New { value: program, text, bytes };
