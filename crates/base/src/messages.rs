@@ -106,6 +106,7 @@ messages! {
     CONSTRUCT_DATE_FAILED = 289, 16, "Cannot construct data type {0}, some of the arguments have values which are not valid.";
     SMALLMONEY_SYNTAX = 293, 16, "Cannot convert char value to smallmoney. The char value has incorrect syntax.";
     SMALLDATETIME_FAILED = 295, 16, "Conversion failed when converting character string to smalldatetime data type.";
+    NEWSEQUENTIALID_PLACE = 302, 16, "The newsequentialid() built-in function can only be used in a DEFAULT expression for a column of type 'uniqueidentifier' in a CREATE TABLE or ALTER TABLE statement. It cannot be combined with other operators to form a complex scalar expression.";
     INDEX_HINT_UNKNOWN = 308, 16, "Index '{0}' on table '{1}' (specified in the FROM clause) does not exist.";
     MAXRECURSION_VALUE = 310, 15, "The value {0} specified for the MAXRECURSION option exceeds the allowed maximum of 32767.";
     INVALID_PARAMETERS_TO_TVF = 313, 16, "An insufficient number of arguments were supplied for the procedure or function {0}.";
@@ -453,6 +454,8 @@ messages! {
     DATEPART_NOT_SUPPORTED = 9810, 16, "The datepart {0} is not supported by date function {1} for data type {2}.";
     TIMEZONE_INVALID = 9812, 16, "The timezone provided to builtin function {0} is invalid.";
     CULTURE_NOT_SUPPORTED = 9818, 16, "The culture parameter '{0}' provided in the function call is not supported.";
+    PARSE_FAILED = 9819, 16, "Error converting string value '{0}' into data type {1} using culture '{2}'.";
+    TIME_ZONE_UNKNOWN = 9820, 16, "The time zone parameter '{0}' provided to AT TIME ZONE clause is invalid.";
     DECOMPRESS_INVALID = 9826, 16, "The DECOMPRESS function was given a value that is not in the GZIP format.";
     TRANSLATE_LENGTHS = 9828, 16, "The second and third arguments of the {0} built-in function must contain an equal number of characters.";
     STRING_AGG_TOO_LONG = 9829, 16, "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";

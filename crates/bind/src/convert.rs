@@ -81,10 +81,10 @@ impl Binder<'_> {
     /// CAST, CONVERT and their TRY_ forms.
     pub(crate) fn cast(&mut self, c: &ast::Cast) -> SqlResult<Scalar> {
         let line = c.target.span.line;
-        if c.form == ast::CastForm::Parse {
-            return Err(unsupported("PARSE", line));
-        }
         let to = declared_type(&c.target, 30)?;
+        if c.form == ast::CastForm::Parse {
+            return self.parse(c, to);
+        }
         let operand = self.expr(&c.operand)?;
         let style = match &c.style {
             Some(s) => {

@@ -1,6 +1,6 @@
 //! Scalar expressions.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::collation::combined;
 use crate::constant::fold;
 use crate::convert::is_untyped_null;
@@ -82,7 +82,7 @@ impl Binder<'_> {
             ExprKind::Subquery(q) => self.scalar_subquery(q),
             ExprKind::Odbc { tag, text } => self.odbc_literal(tag, text),
             ExprKind::Default => Err(SqlError::new(messages::SYNTAX_NEAR_KEYWORD, &[&"DEFAULT"])),
-            ExprKind::AtTimeZone { .. } => Err(unsupported("AT TIME ZONE", line)),
+            ExprKind::AtTimeZone { operand, zone } => self.at_time_zone(operand, zone),
             ExprKind::Method(call) => self.method(call, line),
             ExprKind::NextValue(n) => self.next_value(n, line),
             ExprKind::Identity(_) => {

@@ -53,6 +53,9 @@ impl Binder<'_> {
                 kind: ScalarKind::Global(Fact::TriggerNestLevel),
                 ty: self.plain(SqlType::Int, true),
             }),
+            "NEWSEQUENTIALID" if !self.in_definition() => {
+                Err(SqlError::new(messages::NEWSEQUENTIALID_PLACE, &[]))
+            }
             _ => match builtins::lookup(&name.object) {
                 Some(function) => self.registered(function, &call.arguments),
                 None => Err(self.unknown_function(name)),
@@ -90,6 +93,37 @@ impl Binder<'_> {
         let null_on_null_input = module.options.null_on_null_input;
         let call = UserCall { function, name, null_on_null_input, args };
         Ok(Scalar { kind: ScalarKind::Call(Box::new(call)), ty })
+    }
+
+    /// Whether the expression is a DEFAULT or the like.
+    fn in_definition(&self) -> bool {
+        self.scopes.last().is_some_and(|s| s.clause == crate::scope::Clause::Definition)
+    }
+
+    /// `x AT TIME ZONE zone`
+    pub(crate) fn at_time_zone(&mut self, x: &ast::Expr, zone: &ast::Expr) -> SqlResult<Scalar> {
+        let args = vec![self.expr(x)?, self.expr(zone)?];
+        self.call(&builtins::AT_TIME_ZONE, args)
+    }
+
+    /// `PARSE(x AS type USING culture)`, also TRY_PARSE.
+    pub(crate) fn parse(&mut self, c: &ast::Cast, to: SqlType) -> SqlResult<Scalar> {
+        let function = if c.attempt { &builtins::TRY_PARSE } else { &builtins::PARSE };
+        if !builtins::is_parsed_type(to) {
+            let error = SqlError::new(messages::ARGUMENT_TYPE_INVALID, &[&to.name(), &2, &"parse"]);
+            return Err(error.at_line(c.target.span.line));
+        }
+        let culture = match &c.style {
+            Some(culture) => self.expr(culture)?,
+            None => self.constant(Value::Null, SqlType::nvarchar(20)),
+        };
+        let args = vec![self.expr(&c.operand)?, culture];
+        let arg_types: Box<[SqlType]> = args.iter().map(|a| a.ty.sql_type).collect();
+        (function.result)(&arg_types)?;
+        Ok(Scalar {
+            kind: ScalarKind::Function { function, args, arg_types },
+            ty: self.plain(to, true),
+        })
     }
 
     fn columns_updated(&self) -> Scalar {

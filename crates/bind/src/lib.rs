@@ -126,6 +126,26 @@ pub fn bind_scalar(
     bound.map_err(|e| e.at_line(expression.span.line))
 }
 
+/// Binds a DEFAULT, converted to its column's type.
+///
+/// # Errors
+/// The first thing that has no meaning, with its line.
+pub fn bind_default(
+    environment: &Environment<'_>,
+    expression: &ast::Expr,
+    column: SqlType,
+) -> SqlResult<Bound> {
+    let mut binder = Binder::new(environment);
+    let scope = scope::Scope::barrier(scope::Clause::Definition);
+    let value = |b: &mut Binder<'_>| b.within(scope, |b| b.expr(expression));
+    let bound = binder.drawing(DrawRule::Row, value);
+    let bound = bound.and_then(|x| binder.implicit(x, column)).and_then(|mut x| {
+        binder.draw_in(&mut [&mut x]);
+        binder.finish(Statement::Scalar(x))
+    });
+    bound.map_err(|e| e.at_line(expression.span.line))
+}
+
 /// Binds a condition alone.
 ///
 /// # Errors

@@ -1,8 +1,10 @@
 //! HASHBYTES, CHECKSUM, BINARY_CHECKSUM, CRYPT_GEN_RANDOM, and packing by gzip.
 //!
-//! CHECKSUM's arithmetic is not documented by Microsoft; ours keeps what is: equal lists give
-//! equal numbers, under the collation for CHECKSUM and by bytes for BINARY_CHECKSUM, and NULL is a
-//! value. The number itself is not SQL Server's.
+//! BINARY_CHECKSUM folds values as SQL Server is known to: the sum turns left by four bits, then
+//! takes the next one (a byte of text or binary, a whole number of up to four bytes) by exclusive
+//! or; a short sum of bytes keeps its sign. What it does with other types, and the weights that
+//! CHECKSUM gives to characters, nobody has published: there equal lists give equal numbers
+//! (under the collation for CHECKSUM), and the number itself is not SQL Server's.
 
 use crate::call::{Call, Function, NullRule, strict_functions};
 use base::{SqlError, SqlResult, messages};
@@ -75,21 +77,37 @@ fn hash_bytes(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 }
 
 fn checksum(call: &Call<'_>, args: &[Value], binary: bool) -> Value {
-    // FNV-1a over the values, each in a form that equal ones share.
-    let mut sum = 0x811C_9DC5_u32;
-    let mut form = Vec::new();
-    for value in args {
-        form.clear();
-        match value.as_bytes().filter(|_| binary) {
-            Some(bytes) => form.extend_from_slice(bytes),
-            None => {
-                append_sort_key(value, call.collation, usize::MAX, &mut form);
-            }
-        }
-        form.push(0xFF);
-        sum = form.iter().fold(sum, |h, &b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193));
+    let each = args.iter().map(|value| match value {
+        Value::Null => i32::MAX,
+        Value::Char(bytes) | Value::Binary(bytes) if binary => byte_sum(bytes),
+        _ => match value.as_i64().and_then(|n| i32::try_from(n).ok()) {
+            Some(n) => n,
+            None => form_sum(value, call.collation, binary),
+        },
+    });
+    Value::Int(each.fold(0_u32, |sum, one| sum.rotate_left(4) ^ one as u32) as i32)
+}
+
+/// The sum of bytes; one that fits into one or two of them is signed as such.
+fn byte_sum(bytes: &[u8]) -> i32 {
+    let sum = bytes.iter().fold(0_u32, |sum, &b| sum.rotate_left(4) ^ u32::from(b));
+    match sum {
+        0x80..=0xFF => i32::from(sum as u8 as i8),
+        0x8000..=0xFFFF => i32::from(sum as u16 as i16),
+        _ => sum as i32,
     }
-    Value::Int(sum as i32)
+}
+
+/// The sum of a value in a form that equal ones share.
+fn form_sum(value: &Value, collation: types::Collation, binary: bool) -> i32 {
+    let mut form = Vec::new();
+    match value.as_bytes().filter(|_| binary) {
+        Some(bytes) => form.extend_from_slice(bytes),
+        None => {
+            append_sort_key(value, collation, usize::MAX, &mut form);
+        }
+    }
+    form.iter().fold(0_u32, |sum, &b| sum.rotate_left(4) ^ u32::from(b)) as i32
 }
 
 fn random_bytes(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {

@@ -30,12 +30,16 @@ const NAME: SqlType = SqlType::SYSNAME;
 const VARIANT: SqlType = SqlType::SYSNAME;
 
 questions! {
+    "APPLOCK_MODE", 3, 3, SqlType::nvarchar(32), ApplockMode;
+    "APPLOCK_TEST", 4, 4, SqlType::SmallInt, ApplockTest;
+    "ASSEMBLYPROPERTY", 2, 2, VARIANT, AssemblyProperty;
     "COL_LENGTH", 2, 2, SqlType::SmallInt, ColLength;
     "COL_NAME", 2, 2, NAME, ColName;
     "COLUMNPROPERTY", 3, 3, I, ColumnProperty;
     "CONNECTIONPROPERTY", 1, 1, VARIANT, ConnectionProperty;
     "CURSOR_STATUS", 2, 2, SqlType::SmallInt, CursorStatus;
     "DATABASE_PRINCIPAL_ID", 0, 1, I, DatabasePrincipalId;
+    "DATABASEPROPERTY", 2, 2, I, DatabaseProperty;
     "DATABASEPROPERTYEX", 2, 2, VARIANT, DatabasePropertyEx;
     "DB_ID", 0, 1, SqlType::SmallInt, DatabaseId;
     "DB_NAME", 0, 1, NAME, DatabaseName;
@@ -44,15 +48,22 @@ questions! {
     "FILE_NAME", 1, 1, NAME, FileName;
     "FILEGROUP_ID", 1, 1, I, FileGroupId;
     "FILEGROUP_NAME", 1, 1, NAME, FileGroupName;
+    "FILEGROUPPROPERTY", 2, 2, I, FileGroupProperty;
+    "FILEPROPERTY", 2, 2, I, FileProperty;
+    "FULLTEXTCATALOGPROPERTY", 2, 2, I, FullTextCatalogProperty;
     "FULLTEXTSERVICEPROPERTY", 1, 1, I, FullTextServiceProperty;
+    "GETANSINULL", 0, 1, SqlType::SmallInt, GetAnsiNull;
     "HAS_DBACCESS", 1, 1, I, HasDbAccess;
     "HAS_PERMS_BY_NAME", 3, 5, I, HasPermsByName;
     "IDENT_CURRENT", 1, 1, SqlType::decimal(38, 0), IdentCurrent;
     "IDENT_INCR", 1, 1, SqlType::decimal(38, 0), IdentIncr;
     "IDENT_SEED", 1, 1, SqlType::decimal(38, 0), IdentSeed;
     "INDEX_COL", 3, 3, NAME, IndexCol;
+    "INDEXKEY_PROPERTY", 4, 4, I, IndexKeyProperty;
     "INDEXPROPERTY", 3, 3, I, IndexProperty;
     "IS_MEMBER", 1, 1, I, IsMember;
+    "IS_OBJECTSIGNED", 4, 4, I, IsObjectSigned;
+    "IS_ROLEMEMBER", 1, 2, I, IsRoleMember;
     "IS_SRVROLEMEMBER", 1, 2, I, IsSrvRoleMember;
     "LOGINPROPERTY", 2, 2, VARIANT, LoginProperty;
     "OBJECT_DEFINITION", 1, 1, SqlType::NVARCHAR_MAX, ObjectDefinition;
@@ -69,6 +80,7 @@ questions! {
     "STATS_DATE", 2, 2, SqlType::DateTime, StatsDate;
     "SUSER_ID", 0, 1, I, SuserId;
     "SUSER_NAME", 0, 1, NAME, SuserName;
+    "SUSER_SID", 0, 2, SqlType::varbinary(85), SuserSid;
     "SUSER_SNAME", 0, 1, NAME, SuserName;
     "TYPE_ID", 1, 1, I, TypeId;
     "TYPE_NAME", 1, 1, NAME, TypeName;

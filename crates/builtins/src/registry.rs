@@ -19,12 +19,15 @@ pub fn families() -> impl Iterator<Item = &'static Function> {
         crate::extreme::FUNCTIONS,
         crate::format::FUNCTIONS,
         crate::json::FUNCTIONS,
+        crate::key::FUNCTIONS,
         crate::math::FUNCTIONS,
         crate::metadata::FUNCTIONS,
+        crate::password::FUNCTIONS,
         crate::session::FUNCTIONS,
         crate::session::OF_FACTS,
         crate::string::FUNCTIONS,
         crate::string_search::FUNCTIONS,
+        crate::zone::FUNCTIONS,
     ]
     .into_iter()
     .flatten()
@@ -56,6 +59,7 @@ const GLOBALS: &[(&str, Fact, SqlType)] = &[
     ("@@PACK_RECEIVED", Fact::PackReceived, I),
     ("@@PACK_SENT", Fact::PackSent, I),
     ("@@PROCID", Fact::ProcId, I),
+    ("@@REMSERVER", Fact::RemoteServer, NAME),
     ("@@ROWCOUNT", Fact::RowCount, I),
     ("@@SERVERNAME", Fact::ServerName, NAME),
     ("@@SERVICENAME", Fact::ServiceName, NAME),

@@ -3,6 +3,8 @@
 use crate::call::{Call, Fact, Function, NullRule};
 use crate::metadata::fitted;
 use base::SqlResult;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use types::{SqlType, Value, common_type};
 
 macro_rules! facts {
@@ -26,6 +28,8 @@ const NAME: SqlType = SqlType::SYSNAME;
 /// Functions that are facts of the session.
 pub(crate) const OF_FACTS: &[Function] = &facts! {
     "APP_NAME", NAME, AppName;
+    "CURRENT_REQUEST_ID", SqlType::SmallInt, RequestId;
+    "CURRENT_TRANSACTION_ID", SqlType::BigInt, TransactionId;
     "CONTEXT_INFO", SqlType::varbinary(128), ContextInfo;
     "CURRENT_USER", NAME, CurrentUser;
     "SESSION_USER", NAME, CurrentUser;
@@ -36,7 +40,10 @@ pub(crate) const OF_FACTS: &[Function] = &facts! {
     "ERROR_PROCEDURE", NAME, ErrorProcedure;
     "ERROR_SEVERITY", I, ErrorSeverity;
     "ERROR_STATE", I, ErrorState;
+    "HOST_ID", SqlType::Char(10), HostId;
     "HOST_NAME", NAME, HostName;
+    "MIN_ACTIVE_ROWVERSION", SqlType::Binary(8), MinActiveRowVersion;
+    "ORIGINAL_DB_NAME", NAME, OriginalDatabaseName;
     "ORIGINAL_LOGIN", NAME, OriginalLogin;
     "ROWCOUNT_BIG", SqlType::BigInt, RowCount;
     "SCOPE_IDENTITY", SqlType::decimal(38, 0), ScopeIdentity;
@@ -79,6 +86,16 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         eval: new_id,
     },
     Function {
+        name: "NEWSEQUENTIALID",
+        min_args: 0,
+        max_args: 0,
+        result: |_| Ok(SqlType::UniqueIdentifier),
+        deterministic: false,
+        nulls: NullRule::Own,
+        date_part: false,
+        eval: sequential_id,
+    },
+    Function {
         name: "RAND",
         min_args: 0,
         max_args: 1,
@@ -108,6 +125,25 @@ fn new_id(call: &mut Call<'_>, _: &[Value]) -> SqlResult<Value> {
     // The version stands in the high half of the seventh byte as text shows it.
     guid[7] = (guid[7] & 0x0F) | 0x40;
     guid[8] = (guid[8] & 0x3F) | 0x80;
+    Ok(Value::Guid(guid))
+}
+
+/// The last number of `NEWSEQUENTIALID`, in 100 ns of the clock, and what marks this process.
+static SEQUENTIAL_LAST: AtomicU64 = AtomicU64::new(0);
+static SEQUENTIAL_NODE: OnceLock<[u8; 8]> = OnceLock::new();
+
+/// A uniqueidentifier above all that this process has given: the clock, moved on where it stood
+/// still, highest bytes where SQL Server's order looks first.
+fn sequential_id(call: &mut Call<'_>, _: &[Value]) -> SqlResult<Value> {
+    let now = u64::try_from(call.facts.clock().total_utc()).unwrap_or(0);
+    let next = |last: u64| Some(now.max(last + 1));
+    let last = SEQUENTIAL_LAST.fetch_update(Relaxed, Relaxed, next).unwrap_or(0);
+    let time = now.max(last + 1);
+    let [.., a, b, c, d, e, f, g, h] = time.to_be_bytes();
+    let node = *SEQUENTIAL_NODE.get_or_init(|| call.facts.random().to_le_bytes());
+    let mut guid = [0; 16];
+    guid[..8].copy_from_slice(&[e, f, g, h, c, d, a, b]);
+    guid[8..].copy_from_slice(&node);
     Ok(Value::Guid(guid))
 }
 

@@ -141,7 +141,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let catalogs = self.catalogs(view);
         let environment =
             Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
-        bind::bind_scalar(&environment, &parsed, Some(column)).map(|_| ())
+        bind::bind_default(&environment, &parsed, column).map(|_| ())
     }
 
     fn check_condition(
@@ -179,7 +179,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let catalogs = self.catalogs(view);
         let environment =
             Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
-        let bound = bind::bind_scalar(&environment, &parsed, Some(column))?;
+        let bound = bind::bind_default(&environment, &parsed, column)?;
         let mut executor =
             Executor::new(&optimize::optimize(bound.plan, &bound.references, &optimize::NoFacts)?)?;
         self.with_context(work, |context| executor.evaluate(context))

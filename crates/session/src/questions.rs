@@ -12,12 +12,41 @@ use types::{Decimal, SqlType, Value};
 /// The answer to a question; NULL for what is unknown.
 pub(crate) fn answer(state: &State, question: Question, args: &[Value]) -> SqlResult<Value> {
     use Question as Q;
-    if args.iter().any(Value::is_null) && !matches!(question, Q::ObjectId | Q::ObjectName) {
+    let optional = matches!(question, Q::ObjectId | Q::ObjectName);
+    if args.iter().any(Value::is_null) && !optional {
         return Ok(Value::Null);
     }
     let asked = Asked { state, args };
     Ok(asked.answer(question).unwrap_or(Value::Null))
 }
+
+/// 1970-01-01 in 100 ns from 0001-01-01.
+const EPOCH_TICKS: i64 = 719_162 * types::datetime::DAY_TICKS as i64;
+
+const DATABASE_ROLES: [&str; 10] = [
+    "db_accessadmin",
+    "db_backupoperator",
+    "db_datareader",
+    "db_datawriter",
+    "db_ddladmin",
+    "db_denydatareader",
+    "db_denydatawriter",
+    "db_owner",
+    "db_securityadmin",
+    "public",
+];
+
+const SERVER_ROLES: [&str; 9] = [
+    "bulkadmin",
+    "dbcreator",
+    "diskadmin",
+    "processadmin",
+    "public",
+    "securityadmin",
+    "serveradmin",
+    "setupadmin",
+    "sysadmin",
+];
 
 struct Asked<'a> {
     state: &'a State,
@@ -87,13 +116,23 @@ impl Asked<'_> {
                 self.object(question)
             }
             Q::ObjectProperty | Q::ObjectPropertyEx => self.object_property(),
-            Q::DatabaseId | Q::DatabaseName | Q::DatabasePropertyEx | Q::HasDbAccess => {
-                self.database(question)
-            }
+            Q::DatabaseId
+            | Q::DatabaseName
+            | Q::DatabaseProperty
+            | Q::DatabasePropertyEx
+            | Q::GetAnsiNull
+            | Q::HasDbAccess => self.database(question),
             Q::ColLength | Q::ColName | Q::ColumnProperty => self.column(question),
-            Q::IndexCol | Q::IndexProperty | Q::StatsDate => self.index(question),
+            Q::IndexCol | Q::IndexKeyProperty | Q::IndexProperty | Q::StatsDate => {
+                self.index(question)
+            }
             Q::IdentCurrent | Q::IdentIncr | Q::IdentSeed => self.identity(question),
-            Q::FileId | Q::FileName | Q::FileGroupId | Q::FileGroupName => self.file(question),
+            Q::FileId
+            | Q::FileName
+            | Q::FileProperty
+            | Q::FileGroupId
+            | Q::FileGroupName
+            | Q::FileGroupProperty => self.file(question),
             Q::SchemaId | Q::SchemaName => self.schema(question),
             Q::TypeId | Q::TypeName | Q::TypeProperty => self.type_of(question),
             Q::ServerProperty => Some(self.state.host.server_property(&self.upper(0)?)),
@@ -108,12 +147,43 @@ impl Asked<'_> {
             Q::FullTextServiceProperty => Some(Value::Int(0)),
             Q::DatabasePrincipalId | Q::UserId => self.user_id(),
             Q::UserName => (self.number(0)? == 1).then(|| Value::nvarchar("dbo")),
-            Q::SuserId => Some(Value::Int(1)),
-            Q::SuserName => Some(Value::nvarchar(&self.state.entry.login().user)),
+            Q::SuserId | Q::SuserName | Q::SuserSid => self.login(question),
             // Everybody who may log in is sa until there are permissions.
-            Q::HasPermsByName | Q::IsMember | Q::IsSrvRoleMember => Some(Value::Int(1)),
-            Q::LoginProperty => None,
+            Q::HasPermsByName => Some(Value::Int(1)),
+            Q::IsMember | Q::IsRoleMember => self.member_of(&DATABASE_ROLES),
+            Q::IsSrvRoleMember => self.member_of(&SERVER_ROLES),
+            // Nobody holds a lock of an application: sp_getapplock is not there.
+            Q::ApplockMode => Some(Value::nvarchar("NoLock")),
+            Q::ApplockTest => Some(Value::SmallInt(1)),
+            Q::IsObjectSigned => Some(Value::Int(0)),
+            Q::LoginProperty | Q::AssemblyProperty | Q::FullTextCatalogProperty => None,
         }
+    }
+
+    /// IS_MEMBER and its kin: NULL for a role that there is not.
+    fn member_of(&self, roles: &[&str]) -> Option<Value> {
+        let name = self.text(0)?;
+        roles.iter().any(|r| r.eq_ignore_ascii_case(&name)).then_some(Value::Int(1))
+    }
+
+    /// SUSER_ID, SUSER_SID, SUSER_SNAME: of the only login there is, sa with id and SID 1.
+    fn login(&self, question: Question) -> Option<Value> {
+        let login = self.state.entry.login();
+        let known = match self.args.first() {
+            None => true,
+            Some(Value::Binary(sid)) => sid[..] == [1],
+            Some(value) => match value.as_text() {
+                Some(name) => {
+                    name.eq_ignore_ascii_case(&login.user) || name.eq_ignore_ascii_case("sa")
+                }
+                None => value.as_i64() == Some(1),
+            },
+        };
+        known.then(|| match question {
+            Question::SuserId => Value::Int(1),
+            Question::SuserSid => Value::varbinary(&[1]),
+            _ => Value::nvarchar(&login.user),
+        })
     }
 
     fn object(&self, question: Question) -> Option<Value> {
@@ -222,6 +292,11 @@ impl Asked<'_> {
                 let found = all.iter().find(|d| d.0 == id)?;
                 Some(Value::nvarchar(&found.1))
             }
+            Question::GetAnsiNull => {
+                let name = self.text(0);
+                let known = name.is_none_or(|name| host.database_id(&name).is_some());
+                known.then_some(Value::SmallInt(1))
+            }
             Question::HasDbAccess => host.database_id(&self.text(0)?).map(|_| Value::Int(1)),
             _ => {
                 let id = host.database_id(&self.text(0)?)?;
@@ -270,10 +345,13 @@ impl Asked<'_> {
             let column = index.key.get(position)?.column;
             return Some(Value::nvarchar(&table.columns[column].name));
         }
-        if question == Question::StatsDate {
-            return None;
-        }
         let table = self.table(0)?;
+        if question == Question::StatsDate {
+            return self.statistics_date(&table);
+        }
+        if question == Question::IndexKeyProperty {
+            return self.index_key(&table);
+        }
         let index = table.index(&self.text(1)?, names)?;
         let int = |n: i32| Some(Value::Int(n));
         match self.upper(2)?.as_str() {
@@ -283,6 +361,28 @@ impl Asked<'_> {
             "ISDISABLED" => int(i32::from(index.disabled)),
             "INDEXFILLFACTOR" => int(i32::from(index.fill_factor)),
             "ISHYPOTHETICAL" | "ISSTATISTICS" | "ISAUTOSTATISTICS" => int(0),
+            _ => None,
+        }
+    }
+
+    /// STATS_DATE: when statistics were last filled.
+    fn statistics_date(&self, table: &Table) -> Option<Value> {
+        let id = self.number(1)?;
+        let all = table.all_statistics();
+        let found = all.iter().find(|s| i64::from(s.stats_id.0) == id)?;
+        let updated = found.gathered.distribution.as_ref()?.updated_ns;
+        let ticks = updated.div_euclid(100) + EPOCH_TICKS;
+        types::datetime::Moment::from_total(ticks)?.to_value(SqlType::DateTime)
+    }
+
+    /// INDEXKEY_PROPERTY(table, index id, key column from 1, property).
+    fn index_key(&self, table: &Table) -> Option<Value> {
+        let id = self.number(1)?;
+        let index = table.indexes.iter().find(|i| i64::from(i.index_id.0) == id)?;
+        let key = index.key.get(usize::try_from(self.number(2)?.checked_sub(1)?).ok()?)?;
+        match self.upper(3)?.as_str() {
+            "COLUMNID" => Some(Value::Int(table.columns.get(key.column)?.column_id)),
+            "ISDESCENDING" => Some(Value::Int(i32::from(key.descending))),
             _ => None,
         }
     }
@@ -315,6 +415,24 @@ impl Asked<'_> {
             Question::FileGroupId => {
                 self.text(0)?.eq_ignore_ascii_case("PRIMARY").then_some(Value::Int(1))
             }
+            Question::FileProperty => {
+                let name = self.text(0)?;
+                let file = files.iter().find(|f| f.1.eq_ignore_ascii_case(&name))?;
+                match self.upper(1)?.as_str() {
+                    "ISREADONLY" => Some(Value::Int(0)),
+                    "ISPRIMARYFILE" => Some(Value::Int(i32::from(file.0 == 1))),
+                    "ISLOGFILE" => Some(Value::Int(i32::from(file.0 == 2))),
+                    _ => None,
+                }
+            }
+            Question::FileGroupProperty if self.text(0)?.eq_ignore_ascii_case("PRIMARY") => {
+                match self.upper(1)?.as_str() {
+                    "ISDEFAULT" => Some(Value::Int(1)),
+                    "ISREADONLY" | "ISUSERDEFINEDFG" => Some(Value::Int(0)),
+                    _ => None,
+                }
+            }
+            Question::FileGroupProperty => None,
             _ => (self.number(0)? == 1).then(|| Value::nvarchar("PRIMARY")),
         }
     }

@@ -14,6 +14,7 @@ use ddl::WantedStatistics;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use types::datetime::Moment;
 use types::{Decimal, Value};
 
@@ -24,6 +25,8 @@ pub(crate) struct State {
     pub(crate) settings: Settings,
     pub(crate) database: DatabaseId,
     pub(crate) database_name: String,
+    /// Of the login.
+    pub(crate) original_database: String,
     pub(crate) temp: TempTables,
     /// Statistics that statements want of temporary tables.
     pub(crate) wishes: RefCell<Vec<(DatabaseId, WantedStatistics)>>,
@@ -78,6 +81,7 @@ impl State {
             host,
             entry,
             settings: Settings::default(),
+            original_database: database_name.clone(),
             database,
             database_name,
             temp: TempTables::default(),
@@ -155,6 +159,7 @@ impl State {
             Fact::TimeTicks => Value::Int(31250),
             Fact::CpuBusy => Value::Int((os::clock::process_cpu_ns() / 31_250_000) as i32),
             Fact::Dbts => Value::varbinary(&[0; 8]),
+            Fact::MinActiveRowVersion => Value::varbinary(&1_u64.to_be_bytes()),
             Fact::FetchStatus => Value::Int(self.cursors.fetch_status),
             Fact::CursorRows => Value::Int(self.cursors.rows as i32),
             _ => Value::Int(0),
@@ -172,6 +177,11 @@ impl SessionFacts for State {
         let login = self.entry.login();
         Ok(match fact {
             Fact::AppName => Value::nvarchar(&login.application),
+            Fact::HostId => Value::varchar(&format!("{:<10}", login.process_id)),
+            Fact::OriginalDatabaseName => Value::nvarchar(&self.original_database),
+            Fact::RequestId => Value::SmallInt(0),
+            Fact::TransactionId => Value::BigInt(self.entry.transaction.load(Relaxed) as i64),
+            Fact::RemoteServer => Value::Null,
             Fact::HostName => Value::nvarchar(&login.host),
             Fact::LoginName | Fact::OriginalLogin => Value::nvarchar(&login.user),
             Fact::CurrentUser => Value::nvarchar("dbo"),

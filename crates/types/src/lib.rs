@@ -23,6 +23,7 @@ mod storage;
 mod storage_hash;
 pub mod text;
 mod value;
+pub mod zone;
 
 pub use arithmetic::{
     BinaryOp, Operation, apply, bit_not, common_type, comparison_type, negate, negated_type,

@@ -1,34 +1,22 @@
 //! Dates and times by standard patterns (one letter) and by custom ones (`yyyy-MM-dd HH:mm`).
 
+use crate::culture::{Culture, item};
 use types::SqlType;
-use types::datetime::{MONTHS, Moment, SECOND_TICKS, WEEKDAYS, weekday};
+use types::datetime::{Moment, SECOND_TICKS, weekday};
 
 /// A moment by a pattern; `None` where the pattern does not apply.
-pub(super) fn format(m: Moment, t: SqlType, pattern: &str) -> Option<String> {
-    let pattern = match pattern {
-        "" | "G" => "M/d/yyyy h:mm:ss tt",
-        "d" => "M/d/yyyy",
-        "D" => "dddd, MMMM d, yyyy",
-        "f" => "dddd, MMMM d, yyyy h:mm tt",
-        "F" | "U" => "dddd, MMMM d, yyyy h:mm:ss tt",
-        "g" => "M/d/yyyy h:mm tt",
-        "m" | "M" => "MMMM d",
-        "o" | "O" if matches!(t, SqlType::DateTimeOffset(_)) => "yyyy-MM-ddTHH:mm:ss.fffffffzzz",
-        "o" | "O" => "yyyy-MM-ddTHH:mm:ss.fffffff",
-        "r" | "R" => "ddd, dd MMM yyyy HH:mm:ss 'GMT'",
-        "s" => "yyyy-MM-ddTHH:mm:ss",
-        "t" => "h:mm tt",
-        "T" => "h:mm:ss tt",
-        "u" => "yyyy-MM-dd HH:mm:ss'Z'",
-        "y" | "Y" => "MMMM yyyy",
-        one if one.len() == 1 => return None,
-        other => other.strip_prefix('%').unwrap_or(other),
+pub(super) fn format(m: Moment, t: SqlType, pattern: &str, culture: &Culture) -> Option<String> {
+    let pattern = match standard(pattern, t, culture) {
+        Some(standard) => standard,
+        None if pattern.chars().count() == 1 => return None,
+        None => pattern.strip_prefix('%').unwrap_or(pattern).to_owned(),
     };
     // A time knows only its own parts, and is a duration: separators must be quoted.
     if let SqlType::Time(_) = t {
-        return time_span(m, pattern);
+        return time_span(m, &pattern, culture);
     }
     let mut out = String::with_capacity(pattern.len() + 8);
+    let beside_day = has_day(&pattern);
     let mut chars = pattern.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -40,12 +28,18 @@ pub(super) fn format(m: Moment, t: SqlType, pattern: &str) -> Option<String> {
                 chars.next();
             }
             '%' => {}
+            '/' => out.push_str(culture.date_separator),
             c if "dMyhHmsfFtzKg".contains(c) => {
                 let mut n = 1;
                 while chars.next_if_eq(&c).is_some() {
                     n += 1;
                 }
-                out.push_str(&field(m, c, n)?);
+                let written = field(m, c, n, culture, beside_day)?;
+                // A fraction that is left out takes its point along.
+                if c == 'F' && written.is_empty() && out.ends_with('.') {
+                    out.pop();
+                }
+                out.push_str(&written);
             }
             c => out.push(c),
         }
@@ -53,18 +47,78 @@ pub(super) fn format(m: Moment, t: SqlType, pattern: &str) -> Option<String> {
     Some(out)
 }
 
-fn field(m: Moment, letter: char, n: usize) -> Option<String> {
+/// What a pattern of one letter stands for; an empty one is `G`.
+fn standard(pattern: &str, t: SqlType, c: &Culture) -> Option<String> {
+    let (sd, ld, st, lt) = (c.short_date, c.long_date, c.short_time, c.long_time);
+    let plain = |text: &str| Some(text.to_owned());
+    match pattern {
+        "" | "G" => Some(format!("{sd} {lt}")),
+        "d" => plain(sd),
+        "D" => plain(ld),
+        "f" => Some(format!("{ld} {st}")),
+        "F" | "U" => Some(format!("{ld} {lt}")),
+        "g" => Some(format!("{sd} {st}")),
+        "m" | "M" => plain(c.month_day),
+        "o" | "O" if matches!(t, SqlType::DateTimeOffset(_)) => {
+            plain("yyyy-MM-ddTHH:mm:ss.fffffffzzz")
+        }
+        "o" | "O" => plain("yyyy-MM-ddTHH:mm:ss.fffffff"),
+        "r" | "R" => plain(HTTP),
+        "s" => plain("yyyy-MM-ddTHH:mm:ss"),
+        "t" => plain(st),
+        "T" => plain(lt),
+        "u" => plain("yyyy-MM-dd HH:mm:ss'Z'"),
+        "y" | "Y" => plain(c.year_month),
+        "c" if matches!(t, SqlType::Time(_)) => plain(CONSTANT),
+        _ => None,
+    }
+}
+
+/// The pattern of HTTP's dates, which are English everywhere.
+const HTTP: &str = "ddd, dd MMM yyyy HH:mm:ss 'GMT'";
+
+/// Whether a pattern shows the number of the day: months then stand in their other form.
+fn has_day(pattern: &str) -> bool {
+    let mut quote = None;
+    let mut run = 0;
+    for c in pattern.chars().chain(Some(' ')) {
+        match c {
+            c if quote == Some(c) => quote = None,
+            '\'' | '"' if quote.is_none() => quote = Some(c),
+            'd' if quote.is_none() => {
+                run += 1;
+                continue;
+            }
+            _ => {}
+        }
+        if (1..=2).contains(&run) {
+            return true;
+        }
+        run = 0;
+    }
+    false
+}
+
+fn field(m: Moment, letter: char, n: usize, culture: &Culture, beside_day: bool) -> Option<String> {
     let (year, month, day) = m.civil();
     let seconds = m.ticks / SECOND_TICKS;
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     let two = |value: u64| if n == 1 { value.to_string() } else { format!("{value:02}") };
+    let language = culture.language;
+    let month_at = month as usize - 1;
+    // Languages count from Sunday, the calendar from Monday.
+    let day_at = (weekday(m.days) as usize + 1) % 7;
+    let half = if hour < 12 { language.halves.0 } else { language.halves.1 };
     Some(match (letter, n) {
         ('d', 1 | 2) => two(day as u64),
-        ('d', 3) => WEEKDAYS[weekday(m.days) as usize][..3].to_owned(),
-        ('d', _) => WEEKDAYS[weekday(m.days) as usize].to_owned(),
+        ('d', 3) => item(language.days_short, day_at).to_owned(),
+        ('d', _) => item(language.days, day_at).to_owned(),
         ('M', 1 | 2) => two(month as u64),
-        ('M', 3) => MONTHS[month as usize - 1][..3].to_owned(),
-        ('M', _) => MONTHS[month as usize - 1].to_owned(),
+        ('M', 3) => item(language.months_short, month_at).to_owned(),
+        ('M', _) if beside_day && !language.months_of_day.is_empty() => {
+            item(language.months_of_day, month_at).to_owned()
+        }
+        ('M', _) => item(language.months, month_at).to_owned(),
         ('y', 1 | 2) => two((year % 100) as u64),
         ('y', _) => format!("{year:0n$}"),
         ('h', _) => two((hour + 11) % 12 + 1),
@@ -74,8 +128,8 @@ fn field(m: Moment, letter: char, n: usize) -> Option<String> {
         ('f' | 'F', n) if n > 7 => return None,
         ('f', n) => format!("{:07}", m.ticks % SECOND_TICKS)[..n].to_owned(),
         ('F', n) => format!("{:07}", m.ticks % SECOND_TICKS)[..n].trim_end_matches('0').to_owned(),
-        ('t', 1) => if hour < 12 { "A" } else { "P" }.to_owned(),
-        ('t', _) => if hour < 12 { "AM" } else { "PM" }.to_owned(),
+        ('t', 1) => half.chars().take(1).collect(),
+        ('t', _) => half.to_owned(),
         ('g', _) => "A.D.".to_owned(),
         ('z' | 'K', n) => {
             let sign = if m.offset < 0 { '-' } else { '+' };
@@ -90,11 +144,14 @@ fn field(m: Moment, letter: char, n: usize) -> Option<String> {
     })
 }
 
-fn time_span(m: Moment, pattern: &str) -> Option<String> {
+/// How a duration is shown where no pattern says more.
+const CONSTANT: &str = "hh\\:mm\\:ss";
+
+fn time_span(m: Moment, pattern: &str, culture: &Culture) -> Option<String> {
     let mut out = String::new();
     let mut chars = match pattern {
-        // The standard patterns c, t and T.
-        "h:mm tt" | "h:mm:ss tt" | "c" => "hh\\:mm\\:ss",
+        // A duration has no culture's clock: c, t and T are one.
+        other if other == culture.short_time || other == culture.long_time => CONSTANT,
         other => other,
     }
     .chars()
@@ -118,7 +175,7 @@ fn time_span(m: Moment, pattern: &str) -> Option<String> {
             'h' => out.push_str(&format!("{:0n$}", seconds / 3600)),
             'm' => out.push_str(&format!("{:0n$}", seconds / 60 % 60)),
             's' => out.push_str(&format!("{:0n$}", seconds % 60)),
-            'f' | 'F' => out.push_str(&field(m, c, n)?),
+            'f' | 'F' => out.push_str(&field(m, c, n, culture, false)?),
             _ => return None,
         }
     }

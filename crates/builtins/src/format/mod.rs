@@ -1,11 +1,12 @@
-//! FORMAT: numbers and dates by the patterns of .NET, in en-US; other cultures are error 9818.
+//! FORMAT: numbers and dates by the patterns of .NET, as a culture writes them.
 
 mod date;
 mod digits;
 mod number;
 
 use crate::call::{Call, Function, NullRule};
-use base::{SqlError, SqlResult, messages};
+use crate::culture::Culture;
+use base::SqlResult;
 use types::datetime::Moment;
 use types::{SqlType, Value};
 
@@ -45,18 +46,21 @@ fn format(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     if args[..2].iter().any(Value::is_null) {
         return Ok(Value::Null);
     }
-    if args.get(2).is_some_and(|culture| !culture.is_null()) {
-        let culture = call.string(args, 2)?;
-        if !["en-us", "en"].iter().any(|known| known.eq_ignore_ascii_case(&culture)) {
-            return Err(SqlError::new(messages::CULTURE_NOT_SUPPORTED, &[&culture]));
-        }
-    }
+    let culture = match args.get(2) {
+        Some(Value::Null) | None => Culture::default(),
+        Some(_) => Culture::named(&call.string(args, 2)?)?,
+    };
     let pattern = call.string(args, 1)?;
     let text = match Moment::of(&args[0]) {
-        Some(m) => date::format(m, call.arg_types[0], &pattern),
-        None => number::format(&args[0], &pattern),
+        Some(m) => date::format(m, call.arg_types[0], &pattern, culture_of(&pattern, culture)),
+        None => number::format(&args[0], &pattern, culture),
     };
     Ok(text.map_or(Value::Null, |t| Value::nvarchar(&t)))
+}
+
+/// The culture of a pattern of dates: some are the same everywhere.
+fn culture_of(pattern: &str, culture: &'static Culture) -> &'static Culture {
+    if matches!(pattern, "r" | "R" | "o" | "O" | "s" | "u") { Culture::default() } else { culture }
 }
 
 fn format_message(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {

@@ -1,13 +1,15 @@
 //! Numbers by standard patterns (C D E F G N P R X) and by custom ones (`#,##0.00;(0)`).
 
 use super::Digits;
+use crate::culture::Culture;
 use types::Value;
 
 /// A number by a pattern; `None` where the pattern does not apply.
-pub(super) fn format(value: &Value, pattern: &str) -> Option<String> {
+pub(super) fn format(value: &Value, pattern: &str, culture: &Culture) -> Option<String> {
     let digits = Digits::of(value)?;
+    let localized = |text: String| text.replace('.', culture.decimal);
     if pattern.is_empty() {
-        return general(&digits, value, None);
+        return general(&digits, value, None).map(localized);
     }
     let mut chars = pattern.chars();
     let letter = chars.next()?;
@@ -15,36 +17,37 @@ pub(super) fn format(value: &Value, pattern: &str) -> Option<String> {
     let standard =
         letter.is_ascii_alphabetic() && rest.len() <= 2 && rest.bytes().all(|b| b.is_ascii_digit());
     if !standard {
-        return custom(&digits, pattern);
+        return custom(&digits, pattern, culture);
     }
     let precision: Option<usize> = rest.parse().ok();
     let whole_number = value.as_i64().is_some();
     let sign = |d: &Digits| if d.negative { "-" } else { "" };
     match letter.to_ascii_uppercase() {
         'C' => {
-            let n = precision.unwrap_or(2);
+            let n = precision.unwrap_or(culture.currency_digits.into());
             let d = digits.rounded(n as i32, false);
-            let body = format!("${}", grouped(&d, n));
-            Some(if d.negative { format!("({body})") } else { body })
+            let layout = if d.negative { culture.money_below } else { culture.money };
+            Some(laid_out(layout, culture.currency, &grouped(&d, n, culture)))
         }
         'D' if whole_number => {
             let width = precision.unwrap_or(0);
             Some(format!("{}{:0>width$}", sign(&digits), digits.whole()))
         }
-        'E' => Some(scientific(&digits, precision.unwrap_or(6), letter)),
-        'F' => Some(digits.fixed(precision.unwrap_or(2))),
-        'G' => general(&digits, value, precision),
+        'E' => Some(localized(scientific(&digits, precision.unwrap_or(6), letter))),
+        'F' => Some(localized(digits.fixed(precision.unwrap_or(2)))),
+        'G' => general(&digits, value, precision).map(localized),
         'N' => {
             let n = precision.unwrap_or(2);
             let d = digits.rounded(n as i32, false);
-            Some(format!("{}{}", sign(&d), grouped(&d, n)))
+            Some(format!("{}{}", sign(&d), grouped(&d, n, culture)))
         }
         'P' => {
             let n = precision.unwrap_or(2);
             let d = digits.shifted(2).rounded(n as i32, false);
-            Some(format!("{}{} %", sign(&d), grouped(&d, n)))
+            let body = laid_out(culture.percent, "", &grouped(&d, n, culture));
+            Some(format!("{}{body}", sign(&d)))
         }
-        'R' => general(&digits, value, None),
+        'R' => general(&digits, value, None).map(localized),
         'X' if whole_number => {
             let width = precision.unwrap_or(0);
             Some(hexadecimal(value, width, letter == 'X'))
@@ -53,23 +56,32 @@ pub(super) fn format(value: &Value, pattern: &str) -> Option<String> {
     }
 }
 
-/// The digits with a comma before each group of three.
-fn grouped(d: &Digits, decimals: usize) -> String {
-    let mut out = commas(&d.whole());
-    if decimals > 0 {
-        out.push('.');
-        out.push_str(&d.fraction(decimals));
+/// A number's digits and a sign of currency where a pattern has `n` and `$`.
+fn laid_out(layout: &str, currency: &str, number: &str) -> String {
+    let mut out = String::with_capacity(layout.len() + number.len() + currency.len());
+    for c in layout.chars() {
+        match c {
+            'n' => out.push_str(number),
+            '$' => out.push_str(currency),
+            c => out.push(c),
+        }
     }
     out
 }
 
-fn commas(whole: &str) -> String {
-    let mut out = String::with_capacity(whole.len() * 4 / 3);
+/// The digits with the culture's separator before each group of three.
+fn grouped(d: &Digits, decimals: usize, culture: &Culture) -> String {
+    let whole = d.whole();
+    let mut out = String::with_capacity(whole.len() * 2 + decimals);
     for (i, c) in whole.chars().enumerate() {
         if i > 0 && (whole.len() - i).is_multiple_of(3) {
-            out.push(',');
+            out.push_str(culture.group);
         }
         out.push(c);
+    }
+    if decimals > 0 {
+        out.push_str(culture.decimal);
+        out.push_str(&d.fraction(decimals));
     }
     out
 }
@@ -171,7 +183,7 @@ fn sections(pattern: &str) -> Vec<String> {
     out
 }
 
-fn custom(digits: &Digits, pattern: &str) -> Option<String> {
+fn custom(digits: &Digits, pattern: &str, culture: &Culture) -> Option<String> {
     let sections = sections(pattern);
     let section_of = |i: usize| sections.get(i).filter(|s| !s.is_empty());
     // The section is chosen by the number, and again when it rounds to zero.
@@ -184,9 +196,9 @@ fn custom(digits: &Digits, pattern: &str) -> Option<String> {
     };
     let own_sign = digits.negative && section_of(1).is_some();
     let section = Section::parse(chosen);
-    let (mut text, shown) = section.fill(digits);
+    let (mut text, shown) = section.fill(digits, culture);
     if shown.is_zero() && !digits.is_zero() && section_of(2).is_some() {
-        text = Section::parse(section_of(2)?).fill(&shown).0;
+        text = Section::parse(section_of(2)?).fill(&shown, culture).0;
     }
     Some(if shown.negative && !own_sign { format!("-{text}") } else { text })
 }
@@ -259,7 +271,7 @@ impl Section {
     }
 
     /// The text, and the number as it was rounded.
-    fn fill(&self, digits: &Digits) -> (String, Digits) {
+    fn fill(&self, digits: &Digits, culture: &Culture) -> (String, Digits) {
         let decimals = Section::digits(&self.after);
         let mut d = digits.clone().shifted(self.percent - 3 * self.thousands);
         let mut exponent = String::new();
@@ -279,12 +291,17 @@ impl Section {
         }
         let d = d.rounded(decimals as i32, false);
         let mut out = String::new();
-        self.fill_whole(&d, &mut out);
-        self.fill_fraction(&d, decimals, &exponent, &mut out);
+        self.fill_whole(&d, culture.group, &mut out);
+        let mut fraction = String::new();
+        self.fill_fraction(&d, decimals, &exponent, &mut fraction);
+        match fraction.strip_prefix('.') {
+            Some(rest) => out.extend([culture.decimal, rest]),
+            None => out.push_str(&fraction),
+        }
         (out, d)
     }
 
-    fn fill_whole(&self, d: &Digits, out: &mut String) {
+    fn fill_whole(&self, d: &Digits, group: &str, out: &mut String) {
         let places = Section::digits(&self.before);
         let zeros = self
             .before
@@ -302,7 +319,7 @@ impl Section {
         let mut push = |n: usize, out: &mut String| {
             for c in whole[written..].chars().take(n) {
                 if self.grouping && written > 0 && (total - written).is_multiple_of(3) {
-                    out.push(',');
+                    out.push_str(group);
                 }
                 out.push(c);
                 written += 1;

@@ -4,7 +4,7 @@ use super::*;
 use types::Decimal;
 
 fn number_text(v: Value, pattern: &str) -> String {
-    number::format(&v, pattern).unwrap_or_else(|| "NULL".to_owned())
+    number::format(&v, pattern, Culture::default()).unwrap_or_else(|| "NULL".to_owned())
 }
 
 #[test]
@@ -74,11 +74,13 @@ fn dates() {
         ("MMMM yyyy", "November 2026"),
         ("%d", "5"),
     ] {
-        assert_eq!(date::format(m, t, pattern).as_deref(), Some(text), "{pattern:?}");
+        assert_eq!(date::format(m, t, pattern, Culture::default()).as_deref(), Some(text), "{pattern:?}");
     }
-    assert_eq!(date::format(m, t, "q"), None);
-    assert_eq!(date::format(m, SqlType::Time(7), r"hh\:mm").as_deref(), Some("13:10"));
-    assert_eq!(date::format(m, SqlType::Time(7), "hh:mm"), None);
+    assert_eq!(date::format(m, t, "q", Culture::default()), None);
+    let time = |pattern| date::format(m, SqlType::Time(7), pattern, Culture::default());
+    assert_eq!(time(r"hh\:mm").as_deref(), Some("13:10"));
+    assert_eq!(time("c").as_deref(), Some("13:10:37"));
+    assert_eq!(time("hh:mm"), None);
 }
 
 #[test]

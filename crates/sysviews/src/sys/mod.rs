@@ -34,6 +34,7 @@ mod stats_columns;
 mod system_objects;
 mod system_views;
 mod tables;
+mod time_zone_info;
 mod trigger_events;
 mod triggers;
 mod types;
@@ -48,6 +49,7 @@ pub(crate) const VIEWS: &[&View] = &[
     &databases::VIEW,
     &objects::VIEW,
     &tables::VIEW,
+    &time_zone_info::VIEW,
     &columns::VIEW,
     &indexes::VIEW,
     &index_columns::VIEW,

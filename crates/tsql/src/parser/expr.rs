@@ -349,6 +349,9 @@ impl Parser<'_> {
         if self.eat_word("FN") {
             let mut inner = self.expr()?;
             self.expect(TokenKind::RightBrace)?;
+            if let ExprKind::Function(call) = &mut inner.kind {
+                super::odbc::in_words_of_the_language(call);
+            }
             inner.span = self.span_from(first);
             return Ok(inner);
         }

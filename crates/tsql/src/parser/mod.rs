@@ -25,6 +25,7 @@ mod insert;
 mod merge;
 mod module;
 mod name;
+mod odbc;
 mod query;
 mod schema;
 mod select;
