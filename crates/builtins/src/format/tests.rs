@@ -74,7 +74,11 @@ fn dates() {
         ("MMMM yyyy", "November 2026"),
         ("%d", "5"),
     ] {
-        assert_eq!(date::format(m, t, pattern, Culture::default()).as_deref(), Some(text), "{pattern:?}");
+        assert_eq!(
+            date::format(m, t, pattern, Culture::default()).as_deref(),
+            Some(text),
+            "{pattern:?}"
+        );
     }
     assert_eq!(date::format(m, t, "q", Culture::default()), None);
     let time = |pattern| date::format(m, SqlType::Time(7), pattern, Culture::default());

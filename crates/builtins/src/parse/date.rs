@@ -165,7 +165,9 @@ impl Found {
         const HALF: u64 = 12 * 3600 * SECOND_TICKS;
         match self.afternoon {
             Some(true) if ticks < HALF => ticks += HALF,
-            Some(false) if ticks >= HALF => ticks = ticks.checked_sub(HALF).filter(|n| *n < HALF)?,
+            Some(false) if ticks >= HALF => {
+                ticks = ticks.checked_sub(HALF).filter(|n| *n < HALF)?
+            }
             _ => {}
         }
         let offset = self.offset.unwrap_or(0);
@@ -186,9 +188,7 @@ impl Found {
         match (self.month, self.numbers.as_slice()) {
             (None, &[(y, digits @ 3..), (m, _), (d, _)]) => Some((whole_year(y, digits)?, m, d)),
             (None, &[a, b, c]) => {
-                let of = |part: char| {
-                    order.iter().position(|&p| p == part).map(|at| [a, b, c][at])
-                };
+                let of = |part: char| order.iter().position(|&p| p == part).map(|at| [a, b, c][at]);
                 let ((y, digits), (m, _), (d, _)) = (of('y')?, of('M')?, of('d')?);
                 Some((whole_year(y, digits)?, m, d))
             }

@@ -62,7 +62,12 @@ fn dates_of_cultures() {
         ("December 2024", d, "en-US", "2024-12-01"),
         ("10:11", SqlType::Time(0), "en-US", "10:11:00"),
         ("12 AM", SqlType::Time(0), "en-US", "00:00:00"),
-        ("2024-12-31 10:00 +02:00", SqlType::DateTimeOffset(0), "en-US", "2024-12-31 10:00:00 +02:00"),
+        (
+            "2024-12-31 10:00 +02:00",
+            SqlType::DateTimeOffset(0),
+            "en-US",
+            "2024-12-31 10:00:00 +02:00",
+        ),
         ("nonsense", d, "en-US", "NULL"),
     ] {
         assert_eq!(parsed(text, t, culture), expected, "{text:?} {culture}");

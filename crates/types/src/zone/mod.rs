@@ -28,7 +28,8 @@ pub struct TimeZone {
 }
 
 /// What has been read of the data, in the order of `ZONES`.
-static READ: [OnceLock<Option<Transitions>>; ZONES.len()] = [const { OnceLock::new() }; ZONES.len()];
+static READ: [OnceLock<Option<Transitions>>; ZONES.len()] =
+    [const { OnceLock::new() }; ZONES.len()];
 
 /// Seconds from 0001-01-01 to 1970-01-01.
 const EPOCH_SECONDS: i64 = 719_162 * 86_400;

@@ -152,11 +152,8 @@ impl Rule {
         let (Some(begin), Some(end)) = (moment(begin, self.standard), moment(end, *seconds)) else {
             return standard;
         };
-        let inside = if begin < end {
-            (begin..end).contains(&unix)
-        } else {
-            !(end..begin).contains(&unix)
-        };
+        let inside =
+            if begin < end { (begin..end).contains(&unix) } else { !(end..begin).contains(&unix) };
         if inside { Period { seconds: *seconds, daylight: true } } else { standard }
     }
 }
