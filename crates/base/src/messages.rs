@@ -79,6 +79,8 @@ messages! {
     PARAMETERS_SUPPLIED = 215, 16, "Parameters supplied for object '{0}' which is not a function. If the parameters are intended as a table hint, a WITH keyword is required.";
     PARAMETERS_NOT_SUPPLIED = 216, 16, "Parameters were not supplied for the function '{0}'.";
     MAX_NESTING = 217, 16, "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit {0}).";
+    TYPE_NOT_FOUND = 218, 16, "Could not find the type '{0}'. Either it does not exist or you do not have the necessary permission.";
+    TYPE_EXISTS = 219, 16, "The type '{0}' already exists, or you do not have permission to create it.";
     ARITHMETIC_OVERFLOW_VALUE = 220, 16, "Arithmetic overflow error for data type {0}, value = {1}.";
     NOT_IN_TRANSACTION = 226, 16, "{0} statement not allowed within multi-statement transaction.";
     OVERFLOW_TYPE = 232, 16, "Arithmetic overflow error for type {0}, value = {1}.";
@@ -103,6 +105,7 @@ messages! {
     UPDATE_COMPUTED = 271, 16, "The column \"{0}\" cannot be modified because it is either a computed column or is the result of a UNION operator.";
     UNPIVOT_TWICE = 277, 16, "The column \"{0}\" is specified multiple times in the column list of the UNPIVOT operator.";
     STYLE_INVALID = 281, 16, "{0} is not a valid style number when converting from {1} to a character string.";
+    LOGICAL_TABLE_READ_ONLY = 286, 16, "The logical tables INSERTED and DELETED cannot be updated.";
     CONSTRUCT_DATE_FAILED = 289, 16, "Cannot construct data type {0}, some of the arguments have values which are not valid.";
     SMALLMONEY_SYNTAX = 293, 16, "Cannot convert char value to smallmoney. The char value has incorrect syntax.";
     SMALLDATETIME_FAILED = 295, 16, "Conversion failed when converting character string to smalldatetime data type.";
@@ -118,6 +121,9 @@ messages! {
     CTE_NEEDS_SEMICOLON = 336, 15, "Incorrect syntax near '{0}'. If this is intended to be a common table expression, you need to explicitly terminate the previous statement with a semi-colon.";
     IDENTITY_VALUE_DEFAULT = 339, 16, "DEFAULT or NULL are not allowed as explicit identity values.";
     OBJECT_TYPE_UNKNOWN = 343, 15, "Unknown object type '{0}' used in a CREATE, DROP, or ALTER statement.";
+    READONLY_OF_SCALAR = 346, 15, "The parameter \"{0}\" can not be declared READONLY since it is not a table-valued parameter.";
+    TABLE_TYPE_FOR_COLUMN = 350, 16, "The column \"{0}\" does not have a valid data type. A column cannot be of a user-defined table type.";
+    READONLY_MISSING = 352, 15, "The table-valued parameter \"{0}\" must be declared with the READONLY option.";
     TYPES_INCOMPATIBLE = 402, 16, "The data types {0} and {1} are incompatible in the {2} operator.";
     ORDER_BY_CONSTANT = 408, 16, "A constant expression was encountered in the ORDER BY list, position {0}.";
     FUNCTION_SIDE_EFFECT = 443, 16, "Invalid use of a side-effecting operator '{0}' within a function.";
@@ -131,6 +137,7 @@ messages! {
     RECURSIVE_SUBQUERY = 465, 16, "Recursive references are not allowed in subqueries.";
     RECURSIVE_GROUP = 467, 16, "GROUP BY, HAVING, or aggregate functions are not allowed in the recursive part of a recursive common table expression '{0}'.";
     INCONSISTENT_COLLATION = 468, 16, "Cannot resolve the collation conflict between \"{0}\" and \"{1}\" in the {2} operation.";
+    TABLE_VALUE_COLUMNS = 500, 16, "Trying to pass a table-valued parameter with {0} column(s) where the corresponding user-defined table type requires {1} column(s).";
     LIKE_ESCAPE = 506, 16, "The invalid escape character \"{0}\" was specified in a LIKE predicate.";
     ROW_TOO_LONG = 511, 16, "Cannot create a row of size {0} which is greater than the allowable maximum row size of {1}.";
     SUBQUERY_MANY_ROWS = 512, 16, "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.";
@@ -277,6 +284,7 @@ messages! {
     CONSTRAINT_NOT_DROPPED = 3727, 10, "Could not drop constraint. See previous errors.";
     NOT_A_CONSTRAINT = 3728, 16, "'{0}' is not a constraint.";
     DROP_SCHEMA_REFERENCED = 3729, 16, "Cannot {0} '{1}' because it is being referenced by object '{2}'.";
+    TYPE_IN_USE = 3732, 16, "Cannot drop type '{0}' because it is being referenced by object '{1}'. There may be other objects that reference this type.";
     NOT_STATISTICS = 3739, 11, "Cannot {0} the index '{1}' because it is not a statistics collection.";
     COMMIT_NO_BEGIN = 3902, 16, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     CANNOT_ROLLBACK_NO_SAVEPOINT = 3903, 16, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.";
@@ -460,6 +468,7 @@ messages! {
     TRANSLATE_LENGTHS = 9828, 16, "The second and third arguments of the {0} built-in function must contain an equal number of characters.";
     STRING_AGG_TOO_LONG = 9829, 16, "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
     BUCKET_WIDTH = 9834, 16, "Invalid bucket width value passed to DATE_BUCKET function. Only positive values are allowed.";
+    TABLE_PARAMETER_READ_ONLY = 10700, 15, "The table-valued parameter \"{0}\" is READONLY and cannot be modified.";
     GROUPING_SETS_MAX = 10703, 16, "Too many grouping sets. The maximum number is {0}.";
     THROW_ARGUMENT = 10704, 15, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
     SUBQUERY_IN_OUTPUT = 10705, 15, "Subqueries are not allowed in the OUTPUT clause.";

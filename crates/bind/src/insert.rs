@@ -31,6 +31,7 @@ impl Binder<'_> {
 
     fn insert_into(&mut self, s: &ast::Insert) -> SqlResult<Statement<Logical>> {
         let (found, through) = self.insert_target(s)?;
+        self.writable(&found)?;
         let table = found.table.clone();
         let hints = hint::read(&s.target.hints, Some(&table), self.collation, Use::Insert)?;
         self.refer(&found.database, Object::Table(table.clone()))?;

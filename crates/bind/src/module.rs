@@ -14,7 +14,7 @@ use crate::source::From;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{
     Column, DatabaseView, Found, Module, ModuleKind, Object, ObjectName, Parameter, SchemaId,
-    VirtualColumn, VirtualTable,
+    Table, VirtualColumn, VirtualTable,
 };
 use plan::{Granule, JoinKind, LockHints, Logical, Predicate, Scalar, ScalarKind, Slot};
 use std::ops::Range;
@@ -181,6 +181,10 @@ impl Binder<'_> {
         }
         let mut arguments = Vec::with_capacity(given);
         for (argument, parameter) in call.arguments.iter().zip(declared) {
+            if parameter.read_only {
+                arguments.push(self.table_argument(argument, parameter)?);
+                continue;
+            }
             let bound = match argument.kind {
                 ast::ExprKind::Default => self.parameter_default(module, parameter, call)?,
                 _ => self.expr(argument)?,
@@ -189,6 +193,59 @@ impl Binder<'_> {
             arguments.push(bound.map_err(|e| e.at_line(argument.span.line))?);
         }
         Ok(arguments)
+    }
+
+    /// A table variable as an argument: its number stands for it.
+    fn table_argument(&mut self, argument: &ast::Expr, parameter: &Parameter) -> SqlResult<Scalar> {
+        let line = argument.span.line;
+        let wanted = self.database.user_type_by_id(parameter.user_type_id);
+        let wanted = wanted.map_or_else(|| "table".into(), |t| t.name.clone());
+        let clash = |is: &str| {
+            let args: [&dyn std::fmt::Display; 2] = [&is, &wanted];
+            Err(SqlError::new(messages::OPERAND_CLASH, &args).at_line(line))
+        };
+        let ast::ExprKind::Variable(name) = &argument.kind else {
+            let given = self.expr(argument)?;
+            return clash(given.ty.sql_type.name());
+        };
+        let table = self.table_variable(name)?;
+        let (of, shown) = match self.modules.last() {
+            Some(around) => {
+                let mut all = around.module.arguments();
+                let own = all.find(|p| p.read_only && p.name.eq_ignore_ascii_case(name));
+                (own.map(|p| p.user_type_id), "table".into())
+            }
+            None => match self.environment.catalogs.declared_table(name).of_type {
+                Some((id, shown)) => (Some(id), shown),
+                None => (None, "table".into()),
+            },
+        };
+        if of != Some(parameter.user_type_id) {
+            return clash(&shown);
+        }
+        let number = table.object_id.table_variable().unwrap_or_default();
+        let database = Arc::clone(&self.database);
+        self.refer(&database, Object::Table(table))?;
+        Ok(Scalar::constant(types::Value::Int(i32::from(number)), types::SqlType::Int))
+    }
+
+    /// The caller's table that a parameter of the module that is being expanded stands for.
+    pub(crate) fn table_parameter(&self, name: &ast::Name) -> Option<Arc<Table>> {
+        let around = self.modules.last()?;
+        let is_it =
+            |(p, _): &(&Parameter, &Scalar)| p.read_only && p.name.eq_ignore_ascii_case(name);
+        let (parameter, value) = around.module.arguments().zip(&around.parameters).find(is_it)?;
+        let Some(number) = value.as_constant().and_then(types::Value::as_i64) else {
+            // While the module is made there is no caller: its type stands for a table.
+            let of = self.database.user_type_by_id(parameter.user_type_id)?;
+            return of.table().map(Arc::clone);
+        };
+        let number = u16::try_from(number).ok()?;
+        let wanted = base::ObjectId::of_table_variable(number);
+        self.references.iter().find_map(|r| match &r.reference {
+            Object::Table(t) if t.object_id == wanted => Some(Arc::clone(t)),
+            _ => None,
+        })
     }
 
     /// DEFAULT as an argument: the value that the function's text gives the parameter.

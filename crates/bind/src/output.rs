@@ -106,6 +106,7 @@ impl Binder<'_> {
             return Err(unsupported("a function as a target", line));
         }
         let found = self.target_table(&target)?;
+        self.writable(&found)?;
         let table = found.table.clone();
         refuse_into(&found, line)?;
         self.refer(&found.database, Object::Table(table.clone()))?;

@@ -111,9 +111,10 @@ impl Binder<'_> {
     }
 
     pub(crate) fn table_variable(&self, name: &ast::Name) -> SqlResult<Arc<Table>> {
-        // A module sees none of its caller's.
+        // A module sees none of its caller's but those that it was given.
         let around = self.modules.is_empty().then_some(self.environment.catalogs);
-        around.and_then(|c| c.table_variable(name)).ok_or_else(|| {
+        let found = around.and_then(|c| c.table_variable(name));
+        found.or_else(|| self.table_parameter(name)).ok_or_else(|| {
             SqlError::new(messages::TABLE_VARIABLE_UNDECLARED, &[name]).at_line(name.line)
         })
     }

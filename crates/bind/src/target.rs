@@ -49,6 +49,19 @@ impl Binder<'_> {
         }
     }
 
+    /// 10700, 286: a table-valued parameter and what a trigger is given are not changed.
+    pub(crate) fn writable(&self, target: &TargetTable) -> SqlResult<()> {
+        let table = &target.table;
+        let private = table.object_id.table_variable().is_some();
+        if !private || !self.environment.catalogs.declared_table(&table.name).read_only {
+            return Ok(());
+        }
+        match table.name.starts_with('@') {
+            true => Err(SqlError::new(messages::TABLE_PARAMETER_READ_ONLY, &[&table.name])),
+            false => Err(SqlError::new(messages::LOGICAL_TABLE_READ_ONLY, &[])),
+        }
+    }
+
     /// The rows of a target that is a view or a common table expression.
     pub(crate) fn derived_target(&mut self, target: &ast::DmlTarget) -> SqlResult<Option<From>> {
         let DmlTargetKind::Table(name) = &target.kind else { return Ok(None) };

@@ -287,6 +287,7 @@ impl Binder<'_> {
             }
         };
         let target = self.as_target(no, &source, written)?;
+        self.writable(&target)?;
         let hints =
             crate::hint::read(&written.hints, Some(&target.table), self.collation, Use::Change)?;
         let mut locks = hints.locks;

@@ -11,7 +11,7 @@ use crate::options::DatabaseOption;
 use crate::rows::{delete, find, insert, update};
 use crate::spec::{DroppedUnit, HobtPlaces, SystemHobts, UnitPlaces};
 use crate::sysrows::{AllocUnitRow, Cell, ClassRow, FactRow, IdentityRow, ObjectRow, SystemRow};
-use crate::view::{Module, Schema, Sequence, Table};
+use crate::view::{Module, Schema, Sequence, Table, UserType};
 use base::{AllocUnitId, HobtId, ObjectId, SqlResult};
 use std::collections::BTreeMap;
 use types::{SqlType, Value};
@@ -119,6 +119,22 @@ impl<'a> Changes<'a> {
     pub fn remove_sequence(&self, work: &mut Work, sequence: &Sequence) -> SqlResult<()> {
         self.remove_identity(work, sequence.counter)?;
         self.differ(work, &DefinitionRows::of_sequence(sequence), &DefinitionRows::default())
+    }
+
+    /// Writes a new type of a user.
+    ///
+    /// # Errors
+    /// Locks, space, log.
+    pub fn put_type(&self, work: &mut Work, user_type: &UserType) -> SqlResult<()> {
+        self.differ(work, &DefinitionRows::default(), &DefinitionRows::of_type(user_type))
+    }
+
+    /// Removes a type of a user.
+    ///
+    /// # Errors
+    /// Locks, log.
+    pub fn remove_type(&self, work: &mut Work, user_type: &UserType) -> SqlResult<()> {
+        self.differ(work, &DefinitionRows::of_type(user_type), &DefinitionRows::default())
     }
 
     /// Writes a new schema.

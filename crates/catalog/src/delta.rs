@@ -8,7 +8,7 @@
 //! Invariants
 //!  1. A schema version is given to one state of a view, published or not, and never again.
 
-use crate::view::{DatabaseView, Object, Schema, SchemaId};
+use crate::view::{DatabaseView, Object, Schema, SchemaId, UserType};
 use base::ObjectId;
 use os::sync::Mutex;
 use std::sync::Arc;
@@ -25,6 +25,10 @@ pub enum Delta {
     PutSchema(Schema),
     /// A schema is gone.
     RemoveSchema(SchemaId),
+    /// A type is new.
+    PutType(Arc<UserType>),
+    /// A type is gone.
+    RemoveType(ObjectId),
 }
 
 /// A view after changes, at the same version.
@@ -35,6 +39,8 @@ pub fn apply(view: &DatabaseView, deltas: &[Delta]) -> DatabaseView {
         Delta::RemoveObject(id) => view.without_object(*id),
         Delta::PutSchema(schema) => view.with_schema(schema.clone()),
         Delta::RemoveSchema(id) => view.without_schema(*id),
+        Delta::PutType(user_type) => view.with_type(Arc::clone(user_type)),
+        Delta::RemoveType(id) => view.without_type(*id),
     };
     deltas.iter().fold(view.clone(), one)
 }

@@ -30,6 +30,7 @@ struct Next {
     hobt: u32,
     unit: u32,
     schema: i32,
+    user_type: i32,
 }
 
 impl Default for Ids {
@@ -40,6 +41,7 @@ impl Default for Ids {
             hobt: FIRST_USER_HOBT,
             unit: FIRST_USER_HOBT,
             schema: 5,
+            user_type: 257,
         }))
     }
 }
@@ -79,6 +81,13 @@ impl Ids {
         SchemaId(next.schema - 1)
     }
 
+    /// A new type's `user_type_id`.
+    pub fn user_type(&self) -> i32 {
+        let mut next = self.0.lock();
+        next.user_type += 1;
+        next.user_type - 1
+    }
+
     /// An object's id is in use.
     pub fn used_object(&self, id: ObjectId) {
         self.0.lock().objects_used.insert(id.0);
@@ -94,6 +103,12 @@ impl Ids {
     pub fn used_unit(&self, id: AllocUnitId) {
         let mut next = self.0.lock();
         next.unit = next.unit.max(id.0.saturating_add(1));
+    }
+
+    /// A type's `user_type_id` is in use.
+    pub fn used_user_type(&self, id: i32) {
+        let mut next = self.0.lock();
+        next.user_type = next.user_type.max(id.saturating_add(1));
     }
 
     /// A schema's id is in use.

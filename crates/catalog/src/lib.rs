@@ -35,6 +35,7 @@ mod sequence_rows;
 mod spec;
 pub mod statistics;
 mod sysrows;
+mod type_rows;
 pub mod view;
 
 pub use changes::Changes;

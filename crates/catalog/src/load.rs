@@ -11,7 +11,7 @@ use crate::sysrows::{
     AllocUnitRow, ClassRow, ColumnRow, DropRow, FactRow, IdentityRow, IndexColumnRow, IndexRow,
     ObjectRow, RowsetRow, SystemRow, TextRow,
 };
-use crate::view::{DatabaseView, ModuleKind, Object, Schema, SchemaId, SystemObjects};
+use crate::view::{DatabaseView, ModuleKind, Object, Schema, SchemaId, SystemObjects, UserType};
 use base::{DatabaseId, HobtId, ObjectId, SqlResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -82,6 +82,17 @@ fn load_definitions(
         view = view.with_schema(Schema { id: SchemaId(row.id), name: row.name });
     }
     for (owner, rows) in definitions(system, work, &mut ids, passes_by)? {
+        if rows.is_type(owner) {
+            match type_of(&view, id, owner, rows) {
+                Ok(user_type) => {
+                    ids.used_user_type(user_type.user_type_id);
+                    view = view.with_type(Arc::new(user_type));
+                }
+                Err(_) if passes_by => {}
+                Err(e) => return Err(e.into()),
+            }
+            continue;
+        }
         match object_of(&view, id, owner, &rows) {
             Ok(object) => view = view.with_object(object),
             Err(_) if passes_by => {}
@@ -194,6 +205,17 @@ fn object_of(
         })?,
     };
     Ok(Object::Module(Arc::new(rows.module(kind, schema)?)))
+}
+
+fn type_of(
+    view: &DatabaseView,
+    database: DatabaseId,
+    owner: i32,
+    rows: DefinitionRows,
+) -> Result<UserType, CatalogError> {
+    let schema = rows.own().ok().and_then(|own| view.schema_by_id(SchemaId(own.schema)));
+    let schema = schema.ok_or_else(|| bad::<ObjectRow>(&owner))?;
+    rows.user_type(database, &schema.name)
 }
 
 /// When an object was made and last changed: nanoseconds since 1970 UTC.

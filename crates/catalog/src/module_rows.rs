@@ -97,7 +97,8 @@ fn parameter_row(object: ObjectId, p: &Parameter) -> ColumnRow {
         scale: p.sql_type.scale(),
         collation: 0,
         status: flag(p.output, column_status::OUTPUT)
-            | flag(p.has_default, column_status::HAS_DEFAULT),
+            | flag(p.has_default, column_status::HAS_DEFAULT)
+            | flag(p.read_only, column_status::READ_ONLY),
         physical: None,
         default: 0,
         seed: None,
@@ -117,5 +118,6 @@ fn parameter_of(row: &ColumnRow) -> Result<Parameter, CatalogError> {
         user_type_id: row.user_type,
         output: row.status & column_status::OUTPUT != 0,
         has_default: row.status & column_status::HAS_DEFAULT != 0,
+        read_only: row.status & column_status::READ_ONLY != 0,
     })
 }

@@ -172,6 +172,7 @@ fn procedure(text: &str) -> Module {
 
 fn parameter(id: i32, name: &str) -> Parameter {
     Parameter {
+        read_only: false,
         id,
         name: name.into(),
         sql_type: SqlType::decimal(9, 2),

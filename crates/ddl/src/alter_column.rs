@@ -72,7 +72,8 @@ fn wanted(place: &Place, table: &Table, at: usize, s: &AlterColumn) -> SqlResult
             return Err(unsupported(&what, line));
         }
     };
-    let of = declared(type_name, Declaree { number: at + 1, kind: "column", name: &old.name })?;
+    let who = Declaree { number: at + 1, kind: "column", name: &old.name };
+    let of = declared(type_name, who, &place.view)?;
     let mut new = old.clone();
     new.sql_type = of.sql_type;
     new.user_type_id = of.user_type_id;

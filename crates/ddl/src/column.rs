@@ -33,7 +33,9 @@ pub(crate) fn draft(
     }
     let number = table.columns.len() + 1;
     let of = match &definition.kind {
-        ColumnKind::Typed(written) => declared(written, Declaree { number, kind: "column", name })?,
+        ColumnKind::Typed(written) => {
+            declared(written, Declaree { number, kind: "column", name }, &place.view)?
+        }
         ColumnKind::Computed { .. } => {
             let column = computed::draft(place, table, definition, text);
             return Ok(DraftColumn { column, said: definition.nullable });
@@ -44,8 +46,7 @@ pub(crate) fn draft(
         Some(i) => Some(identity_of(i, of.sql_type, definition, table)?),
         None => None,
     };
-    // sysname says NOT NULL by itself.
-    let said = definition.nullable.or((of.user_type_id == 256).then_some(false));
+    let said = definition.nullable.or(of.nullable);
     let column_id = table.columns.iter().map(|c| c.column_id).max().unwrap_or(0) + 1;
     let mut column = Column {
         column_id,

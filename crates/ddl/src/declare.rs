@@ -10,13 +10,25 @@ use base::{HobtId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{SchemaId, Table};
 use tsql::ast::{ConstraintKind, TableDefinition};
 
-/// The definition of a table variable, the `number`th of its batch or module.
+/// The definition of a table variable, the `at`th of its batch or module.
 ///
 /// # Errors
 /// Those of CREATE TABLE; 156 for a constraint with a name and a foreign key.
 pub fn declare(
     name: &str,
-    number: u16,
+    at: u16,
+    definition: &TableDefinition,
+    text: &str,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<Table> {
+    let mut table = draft(name, definition, text, cx)?;
+    number(&mut table, at, "");
+    Ok(table)
+}
+
+/// A table of a definition, without numbers.
+pub(crate) fn draft(
+    name: &str,
     definition: &TableDefinition,
     text: &str,
     cx: &mut DdlContext<'_>,
@@ -30,12 +42,17 @@ pub fn declare(
     let explicit = add_columns(cx, &place, &mut table, definition, text)?;
     add_parts(cx, &place, &mut table, definition, text, &explicit)?;
     check_row_size(&table)?;
-    rename_constraints(&mut table);
-    table.object_id = ObjectId::of_table_variable(number);
-    for (position, index) in table.indexes.iter_mut().enumerate() {
-        index.hobt = HobtId::of_table_variable(number, position);
-    }
     Ok(table)
+}
+
+/// Gives a table the numbers of the `at`th table variable. `known` is what its constraints are
+/// named after, if not what tempdb calls it.
+pub(crate) fn number(table: &mut Table, at: u16, known: &str) {
+    rename_constraints(table, known);
+    table.object_id = ObjectId::of_table_variable(at);
+    for (position, index) in table.indexes.iter_mut().enumerate() {
+        index.hobt = HobtId::of_table_variable(at, position);
+    }
 }
 
 fn refuse(definition: &TableDefinition) -> SqlResult<()> {
@@ -56,8 +73,11 @@ fn refuse(definition: &TableDefinition) -> SqlResult<()> {
 }
 
 /// Constraints are named after the table as tempdb calls it, which is not `@t`.
-fn rename_constraints(table: &mut Table) {
-    let known = format!("#{:08X}", table.object_id.0);
+fn rename_constraints(table: &mut Table, known: &str) {
+    let known = match known {
+        "" => format!("#{:08X}", table.object_id.0),
+        known => known.to_owned(),
+    };
     for index in &mut table.indexes {
         let Some(id) = index.constraint_id else { continue };
         let prefix = if index.primary_key { "PK" } else { "UQ" };

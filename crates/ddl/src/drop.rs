@@ -8,6 +8,7 @@ use crate::locate::{Located, locked_object, locked_table, same_name};
 use crate::rebuild::{Content, drop_hobt, rebuild};
 use crate::sequence;
 use crate::statistics;
+use crate::user_type;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, Object, SchemaId, Table};
 use catalog::{Changes, Delta};
@@ -39,6 +40,7 @@ pub(crate) fn drop(s: &Drop, cx: &mut DdlContext<'_>) -> SqlResult<()> {
             DropKind::Index => drop_index(item, cx),
             DropKind::Statistics => statistics::drop_one(item, cx),
             DropKind::Schema => drop_schema(item, cx),
+            DropKind::Type => user_type::drop(&item.name, cx),
             kind => drop_object(kind, &item.name, cx),
         };
         match there {
@@ -120,6 +122,9 @@ fn not_found(kind: DropKind, item: &DropItem) -> SqlError {
     if kind == DropKind::Schema {
         let args: [&dyn std::fmt::Display; 3] = [&"drop", &"schema", &item.name];
         return SqlError::new(messages::CANNOT_FIND_PRINCIPAL, &args).at_line(line);
+    }
+    if kind == DropKind::Type {
+        return SqlError::new(messages::TYPE_NOT_FOUND, &[&item.name]).at_line(line);
     }
     let name = match &item.table {
         Some(table) => format!("{table}.{}", item.name),
@@ -249,8 +254,10 @@ fn drop_schema(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     if place.view.schema_by_id(schema.id).is_none() {
         return Ok(false);
     }
-    if let Some(object) = place.view.objects().find(|o| o.schema_id() == schema.id) {
-        let args: [&dyn std::fmt::Display; 3] = [&"drop schema", &schema.name, &object.name()];
+    let object = place.view.objects().find(|o| o.schema_id() == schema.id).map(Object::name);
+    let mut types = place.view.types().filter(|t| t.schema_id == schema.id);
+    if let Some(named) = object.or_else(|| types.next().map(|t| &*t.name)) {
+        let args: [&dyn std::fmt::Display; 3] = [&"drop schema", &schema.name, &named];
         let e = SqlError::new(messages::DROP_SCHEMA_REFERENCED, &args);
         return Err(e.at_line(item.name.span.line));
     }

@@ -18,10 +18,12 @@ use tsql::ast::{
 
 pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     check(s).map_err(|e| e.in_procedure(&s.name.object))?;
-    let mut parameters = parameters_of(&s.parameters, "functions")?;
+    let view = cx.place(None)?.view;
+    let parameters = parameters_of(&s.parameters, &view);
+    let mut parameters = parameters.map_err(|e| e.in_procedure(&s.name.object))?;
     let kind = match &s.body {
         FunctionBody::Scalar { returns, .. } => {
-            let of = declared(returns, Declaree { number: 0, kind: "function", name: "" })?;
+            let of = declared(returns, Declaree { number: 0, kind: "function", name: "" }, &view)?;
             let result = Parameter {
                 id: 0,
                 name: "".into(),
@@ -29,6 +31,7 @@ pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlRe
                 user_type_id: of.user_type_id,
                 output: true,
                 has_default: false,
+                read_only: false,
             };
             parameters.insert(0, result);
             ModuleKind::ScalarFunction

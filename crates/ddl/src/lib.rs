@@ -45,6 +45,7 @@ mod index_definition;
 mod index_option;
 mod locate;
 mod module;
+mod read_only;
 mod rebuild;
 mod rename;
 mod schema;
@@ -56,6 +57,7 @@ mod statistics;
 mod trigger;
 mod truncate;
 mod type_name;
+mod user_type;
 mod view;
 
 pub use auto_statistics::{WantedStatistics, bears, gather_statistics};
@@ -67,3 +69,5 @@ pub use databases::{
 pub use declare::declare;
 pub use rename::rename;
 pub use statement::{DdlOutcome, Setting, execute, setting_of};
+pub use type_name::user_type;
+pub use user_type::variable_of;

@@ -7,14 +7,16 @@
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{is_temporary, locked_object, name_taken, schema_for};
-use crate::type_name::{Declaree, declared};
+use crate::read_only;
+use crate::type_name::{Declared, Declaree, declared, user_type};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
-    Column, Module, ModuleKind, ModuleOptions, Object, Parameter, Schema, Trigger,
+    Column, DatabaseView, Module, ModuleKind, ModuleOptions, Object, Parameter, Schema, Trigger,
 };
 use catalog::{Changes, Delta};
 use std::sync::Arc;
 use tsql::ast::{self, ModuleVerb, ObjectName, Procedure};
+use types::SqlType;
 
 /// What a statement says of a module.
 pub(crate) struct Written<'s> {
@@ -38,7 +40,9 @@ pub(crate) struct Named {
 
 pub(crate) fn procedure(s: &Procedure, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     refuse(s)?;
-    let parameters = parameters_of(&s.parameters, "procedures")?;
+    let in_it = |e: SqlError| e.in_procedure(&s.name.object);
+    let parameters = parameters_of(&s.parameters, &cx.place(None)?.view).map_err(in_it)?;
+    read_only::check(&s.parameters, &s.body).map_err(in_it)?;
     let recompile = s.options.iter().any(|o| &*o.name == "RECOMPILE");
     let written = Written {
         kind: ModuleKind::Procedure,
@@ -147,21 +151,24 @@ fn refuse(s: &Procedure) -> SqlResult<()> {
 }
 
 /// Parameters as they are kept.
-pub(crate) fn parameters_of(written: &[ast::Parameter], of: &str) -> SqlResult<Vec<Parameter>> {
+pub(crate) fn parameters_of(
+    written: &[ast::Parameter],
+    view: &DatabaseView,
+) -> SqlResult<Vec<Parameter>> {
     let mut parameters: Vec<Parameter> = Vec::with_capacity(written.len());
     for (n, p) in written.iter().enumerate() {
         let line = p.span.line;
         if parameters.iter().any(|q| q.name.eq_ignore_ascii_case(&p.name)) {
             return Err(SqlError::new(messages::VARIABLE_DUPLICATE, &[&p.name]).at_line(line));
         }
-        if p.read_only {
-            return Err(unsupported(&format!("table-valued parameters of {of}"), line));
-        }
         if p.varying {
             return Err(unsupported("cursor parameters", line));
         }
         let who = Declaree { number: n + 1, kind: "parameter", name: &p.name };
-        let of = declared(&p.type_name, who)?;
+        let of = match table_type(p, view)? {
+            Some(user_type_id) => Declared { sql_type: SqlType::Int, user_type_id, nullable: None },
+            None => declared(&p.type_name, who, view)?,
+        };
         parameters.push(Parameter {
             id: n as i32 + 1,
             name: (*p.name).into(),
@@ -169,9 +176,21 @@ pub(crate) fn parameters_of(written: &[ast::Parameter], of: &str) -> SqlResult<V
             user_type_id: of.user_type_id,
             output: p.output,
             has_default: p.default.is_some(),
+            read_only: p.read_only,
         });
     }
     Ok(parameters)
+}
+
+/// The table type of a parameter, which must be READONLY (352), as no other may be (346).
+fn table_type(p: &ast::Parameter, view: &DatabaseView) -> SqlResult<Option<i32>> {
+    let found = user_type(&p.type_name, view).filter(|t| t.table().is_some());
+    let message = match (&found, p.read_only) {
+        (Some(_), false) => messages::READONLY_MISSING,
+        (None, true) => messages::READONLY_OF_SCALAR,
+        (found, _) => return Ok(found.as_ref().map(|t| t.user_type_id)),
+    };
+    Err(SqlError::new(message, &[&p.name]).at_line(p.span.line))
 }
 
 /// The text as it is kept: with CREATE before it, whatever the statement was, and every other

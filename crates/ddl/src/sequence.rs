@@ -95,9 +95,13 @@ fn word(option: &SequenceOption) -> &'static str {
 /// A new sequence of which only name and type are said.
 fn blank(s: &ast::Sequence, place: &Place, schema: SchemaId, named: &str) -> SqlResult<Sequence> {
     let of = match &s.type_name {
-        Some(t) => declared(t, Declaree { number: 1, kind: "sequence", name: &s.name.object })?,
+        Some(t) => {
+            let who = Declaree { number: 1, kind: "sequence", name: &s.name.object };
+            declared(t, who, &place.view)?
+        }
         None => {
-            Declared { sql_type: SqlType::BigInt, user_type_id: SqlType::BigInt.user_type_id() }
+            let user_type_id = SqlType::BigInt.user_type_id();
+            Declared { sql_type: SqlType::BigInt, user_type_id, nullable: None }
         }
     };
     let bounds = bounds(of.sql_type);

@@ -3,7 +3,7 @@
 use crate::context::DdlContext;
 use crate::{
     admin, alter_database, alter_index, alter_table, create_database, create_index, create_table,
-    drop, function, module, schema, sequence, statistics, trigger, truncate, view,
+    drop, function, module, schema, sequence, statistics, trigger, truncate, user_type, view,
 };
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{DropKind, Statement, StatementKind};
@@ -48,6 +48,7 @@ pub fn setting_of(kind: &StatementKind) -> Option<Setting> {
         | StatementKind::Trigger(_)
         | StatementKind::SwitchTrigger(_)
         | StatementKind::Function(_)
+        | StatementKind::CreateType(_)
         | StatementKind::Drop(_) => Some(Setting::Transaction),
         kind if unsupported_name(kind).is_some() => Some(Setting::Alone),
         _ => None,
@@ -60,7 +61,6 @@ fn unsupported_name(kind: &StatementKind) -> Option<&str> {
         StatementKind::CreatePartitionFunction(_) => "CREATE PARTITION FUNCTION",
         StatementKind::AlterPartitionFunction(_) => "ALTER PARTITION FUNCTION",
         StatementKind::CreatePartitionScheme(_) => "CREATE PARTITION SCHEME",
-        StatementKind::CreateType(_) => "CREATE TYPE",
         StatementKind::CreateSynonym(_) => "CREATE SYNONYM",
         StatementKind::Permission(_) => "GRANT",
         StatementKind::AlterServerConfiguration(_) => "ALTER SERVER CONFIGURATION",
@@ -125,6 +125,7 @@ fn change(
         StatementKind::View(s) => view::define(s, statement.span.of(text), cx),
         StatementKind::Function(s) => function::define(s, statement.span.of(text), cx),
         StatementKind::Sequence(s) => sequence::define(s, cx),
+        StatementKind::CreateType(s) => user_type::create(s, text, cx),
         StatementKind::Drop(s) => drop::drop(s, cx),
         other => {
             let name = unsupported_name(other).unwrap_or("this statement as a definition");

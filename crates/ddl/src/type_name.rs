@@ -2,6 +2,8 @@
 
 use crate::context::unsupported;
 use base::{SqlError, SqlResult, messages};
+use catalog::view::{DatabaseView, UserType, UserTypeKind};
+use std::sync::Arc;
 use tsql::ast::{TypeArguments, TypeName};
 use types::{SqlType, TypeSize, declare};
 
@@ -32,6 +34,8 @@ const NOT_YET: &[&str] = &[
 pub(crate) struct Declared {
     pub(crate) sql_type: SqlType,
     pub(crate) user_type_id: i32,
+    /// What the type itself says about NULL.
+    pub(crate) nullable: Option<bool>,
 }
 
 /// Who is declared: the number and name in messages.
@@ -42,8 +46,47 @@ pub(crate) struct Declaree<'a> {
     pub(crate) name: &'a str,
 }
 
-/// The type that is written.
-pub(crate) fn declared(written: &TypeName, who: Declaree<'_>) -> SqlResult<Declared> {
+/// The type that is written: one of the system's, or a user's other name for one.
+pub(crate) fn declared(
+    written: &TypeName,
+    who: Declaree<'_>,
+    view: &DatabaseView,
+) -> SqlResult<Declared> {
+    match user_type(written, view) {
+        Some(user_type) => alias(written, &user_type, who),
+        None => declared_system(written, who),
+    }
+}
+
+/// The user's type that is written; none where the name is a system type's, or nobody's.
+pub fn user_type(written: &TypeName, view: &DatabaseView) -> Option<Arc<UserType>> {
+    let (schema, name) = (written.name.schema.as_deref(), &*written.name.object);
+    let system = schema.is_none() && SqlType::by_name(name, 1).is_some();
+    let found = view.user_type(schema, name).filter(|_| !system && written.name.database.is_none());
+    found.cloned()
+}
+
+/// A user's type where a value is to be declared.
+fn alias(written: &TypeName, found: &UserType, who: Declaree<'_>) -> SqlResult<Declared> {
+    let line = written.span.line;
+    if !matches!(written.arguments, TypeArguments::None) {
+        let args: [&dyn std::fmt::Display; 2] = [&who.number, &written.name];
+        return Err(SqlError::new(messages::COLUMN_TYPE_NO_WIDTH, &args).at_line(line));
+    }
+    match found.kind {
+        UserTypeKind::Alias { sql_type, nullable, .. } => {
+            let nullable = Some(nullable);
+            Ok(Declared { sql_type, user_type_id: found.user_type_id, nullable })
+        }
+        UserTypeKind::Table(_) => {
+            let args: [&dyn std::fmt::Display; 2] = [&who.name, &written.name];
+            Err(SqlError::new(messages::TABLE_TYPE_FOR_COLUMN, &args).at_line(line))
+        }
+    }
+}
+
+/// The system's type that is written.
+pub(crate) fn declared_system(written: &TypeName, who: Declaree<'_>) -> SqlResult<Declared> {
     resolve(written, who).map_err(|e| e.at_line(written.span.line))
 }
 
@@ -72,7 +115,9 @@ fn resolve(written: &TypeName, who: Declaree<'_>) -> SqlResult<Declared> {
         () if name.eq_ignore_ascii_case("sysname") => SYSNAME,
         () => sql_type.user_type_id(),
     };
-    Ok(Declared { sql_type, user_type_id })
+    // sysname says NOT NULL by itself.
+    let nullable = (user_type_id == SYSNAME).then_some(false);
+    Ok(Declared { sql_type, user_type_id, nullable })
 }
 
 /// The same error about this column or parameter; `types` does not know which one it is.

@@ -5,7 +5,7 @@ use access::Isolation;
 use base::{SqlError, SqlResult, messages};
 use bind::{Environment, Variables};
 use builtins::{Fact, Question, SessionFacts};
-use catalog::view::{Catalogs, Check, Column, DatabaseView, Module, Table};
+use catalog::view::{Catalogs, Check, Column, DatabaseView, DeclaredTable, Module, Table};
 use exec::{ExecContext, Executor, NoRows};
 use plan::VariableId;
 use session::Host;
@@ -41,6 +41,10 @@ impl Catalogs for OneView<'_> {
 
     fn table_variable(&self, _: &str) -> Option<Arc<Table>> {
         None
+    }
+
+    fn declared_table(&self, _: &str) -> DeclaredTable {
+        DeclaredTable::default()
     }
 }
 

@@ -357,6 +357,7 @@ fn a_call_is_shown_instead_of_run() {
         value,
         output: false,
         default: false,
+        table: None,
     };
     let text = "DELETE dbo.T WHERE k = @k; IF @k > 1 DELETE dbo.H";
     let request = Request::Call {

@@ -8,11 +8,14 @@ use crate::response::Response;
 use base::{SqlError, messages};
 use os::wait::Cancelled;
 use session::{
-    Done, DoneScope, Parameter, Procedure, Request, ResultSink, TransactionIsolation,
-    TransactionRequest,
+    Done, DoneScope, Parameter, Procedure, Request, ResultSink, TableValue, TableValueColumn,
+    TransactionIsolation, TransactionRequest,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tds::{Isolation, PacketStatus, RpcBatch, RpcCall, TdsError, TransactionCommand};
+use tds::{
+    Isolation, PacketStatus, RpcBatch, RpcCall, TableParameter, TdsError, TransactionCommand,
+    TypeInfo,
+};
 use types::{Bytes, SqlType, Value};
 
 /// Answers a message. Returns the session, or none when the connection ends.
@@ -152,8 +155,27 @@ fn convert_call(call: RpcCall) -> (Procedure, Vec<Parameter>) {
         value: padded(p.info.sql, p.value),
         output: p.output,
         default: p.default,
+        table: p.table.map(|t| Box::new(table_value(*t))),
     });
     (procedure, parameters.collect())
+}
+
+/// A table as the session takes it.
+fn table_value(t: TableParameter) -> TableValue {
+    let column = |&(info, default): &(TypeInfo, bool)| {
+        let sql_type = info.sql;
+        TableValueColumn { sql_type, default }
+    };
+    let type_name = match (t.schema.is_empty(), t.type_name.is_empty()) {
+        (_, true) => String::new(),
+        (true, false) => bracketed(&t.type_name),
+        (false, false) => format!("{}.{}", bracketed(&t.schema), bracketed(&t.type_name)),
+    };
+    TableValue { type_name, columns: t.columns.iter().map(column).collect(), rows: t.rows }
+}
+
+fn bracketed(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
 }
 
 /// A fixed-length value as long as its type: drivers declare char(5) and send three characters.

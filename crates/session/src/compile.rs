@@ -3,17 +3,20 @@
 //! Recursion follows the nesting of the text, which the parser bounds (error 191).
 
 use crate::plans::{
-    At, Holds, Place, PlaceId, Program, ProgramParameter, ProgramVariable, Source, Step, StepKind,
-    TryBlock, find_variable, same_name,
+    At, Holds, Place, PlaceId, Program, ProgramParameter, ProgramTable, ProgramVariable, Source,
+    Step, StepKind, TryBlock, find_table, find_variable, same_name,
 };
 use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
-use catalog::view::Table;
+use catalog::view::{Table, UserType};
 use plan::VariableId;
 use plancache::PlanCell;
 use std::sync::Arc;
 use tsql::ast::{self, Statement, StatementKind as K};
 use types::SqlType;
+
+/// Where table variables are.
+const TEMPDB: DatabaseId = DatabaseId(2);
 
 /// What a program is made of.
 pub(crate) struct Unit<'u> {
@@ -98,6 +101,7 @@ pub(crate) fn compile(
         parameters: Vec::new(),
         variables: Vec::new(),
         tables: Vec::new(),
+        types: Vec::new(),
         steps: Vec::new(),
         places: Vec::new(),
         handlers: Vec::new(),
@@ -132,9 +136,15 @@ impl Compiler<'_, '_> {
     fn parameter(&mut self, parameter: ast::Parameter) {
         let ast::Parameter { name, type_name, default, output, read_only, varying, span, .. } =
             parameter;
-        if read_only || varying {
-            let what = if varying { "CURSOR VARYING" } else { "READONLY" };
-            let e = SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]);
+        if varying {
+            let e = SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&"CURSOR VARYING"]);
+            self.errors.push(e.at_line(span.line));
+        }
+        if let Some(user_type) = self.user_type(&type_name).filter(|t| t.table().is_some()) {
+            return self.table_parameter(&name, &user_type, read_only, span);
+        }
+        if read_only {
+            let e = SqlError::new(messages::READONLY_OF_SCALAR, &[&name]);
             self.errors.push(e.at_line(span.line));
         }
         let Some(id) = self.declare(&name, &type_name) else { return };
@@ -145,14 +155,78 @@ impl Compiler<'_, '_> {
             self.program.places[place].visible = 0;
             place
         });
-        self.program.parameters.push(ProgramParameter { output, default });
+        self.program.parameters.push(ProgramParameter { output, table: None, default });
+    }
+
+    /// A table-valued parameter, which must be READONLY (352).
+    fn table_parameter(
+        &mut self,
+        name: &ast::Name,
+        user_type: &Arc<UserType>,
+        read_only: bool,
+        span: ast::Span,
+    ) {
+        if !read_only {
+            let e = SqlError::new(messages::READONLY_MISSING, &[name]);
+            self.errors.push(e.at_line(span.line));
+        }
+        let number = self.declare_of_type(name, user_type, true);
+        let parameter = ProgramParameter { output: false, table: number, default: None };
+        self.program.parameters.push(parameter);
+    }
+
+    /// The type of a user that a name means; none where it is a system type's, or nobody's.
+    fn user_type(&mut self, written: &ast::TypeName) -> Option<Arc<UserType>> {
+        let found = self.declarer.user_type(written)?;
+        self.program.types.push(Arc::clone(&found));
+        Some(found)
+    }
+
+    /// Declares a table variable of a table type; its number.
+    fn declare_of_type(
+        &mut self,
+        name: &ast::Name,
+        user_type: &Arc<UserType>,
+        read_only: bool,
+    ) -> Option<u16> {
+        if !self.is_free(name) {
+            return None;
+        }
+        let number = self.next_table(name)?;
+        let table = ddl::variable_of(user_type, name, number)?;
+        let definition = Arc::new(Table { database: TEMPDB, ..table });
+        let of = Some(Arc::clone(user_type));
+        self.add_table(name, ProgramTable { definition, of, read_only });
+        Some(number)
+    }
+
+    /// The number of the next table variable.
+    fn next_table(&mut self, name: &ast::Name) -> Option<u16> {
+        // Those from CAPTURES on are of rows that triggers see.
+        let next = u16::try_from(self.program.tables.len()).ok().filter(|n| *n < plan::CAPTURES);
+        if next.is_none() {
+            let what = "more than 65,280 table variables";
+            self.errors.push(SqlError::new(messages::NOT_SUPPORTED, &[&what]).at_line(name.line));
+        }
+        next
+    }
+
+    fn add_table(&mut self, name: &str, table: ProgramTable) {
+        let holds = Holds::Table(self.program.tables.len() as u16);
+        self.program.tables.push(table);
+        self.program.variables.push(ProgramVariable {
+            name: name.into(),
+            sql_type: SqlType::Int,
+            holds,
+        });
     }
 
     fn declare(&mut self, name: &ast::Name, type_name: &ast::TypeName) -> Option<VariableId> {
         if !self.is_free(name) {
             return None;
         }
-        match bind::declared_type(type_name, 1) {
+        let alias = self.user_type(type_name).and_then(|t| t.alias());
+        match alias.map_or_else(|| bind::declared_type(type_name, 1), Ok) {
             Ok(sql_type) => {
                 let id = VariableId(self.program.variables.len() as u32);
                 let (name, holds) = (name.text.clone(), Holds::Scalar);
@@ -188,19 +262,11 @@ impl Compiler<'_, '_> {
         if !self.is_free(name) {
             return;
         }
-        let Ok(number) = u16::try_from(self.program.tables.len()) else {
-            let what = "more than 65,536 table variables";
-            self.errors.push(SqlError::new(messages::NOT_SUPPORTED, &[&what]).at_line(name.line));
-            return;
-        };
+        let Some(number) = self.next_table(name) else { return };
         match self.declarer.table(name, number, definition) {
-            Ok(table) => {
-                self.program.tables.push(table);
-                self.program.variables.push(ProgramVariable {
-                    name: name.text.clone(),
-                    sql_type: SqlType::Int,
-                    holds: Holds::Table(number),
-                });
+            Ok(definition) => {
+                let table = ProgramTable { definition, of: None, read_only: false };
+                self.add_table(name, table);
             }
             Err(e) => self.errors.push(e.at_line(name.line)),
         }
@@ -209,15 +275,9 @@ impl Compiler<'_, '_> {
     fn given_table(&mut self, table: GivenTable) {
         match table {
             GivenTable::Declared(name, definition) => self.declare_table(&name, &definition),
-            GivenTable::Made(table) => {
-                let holds = Holds::Table(self.program.tables.len() as u16);
-                let name = table.name.clone();
-                self.program.tables.push(table);
-                self.program.variables.push(ProgramVariable {
-                    name,
-                    sql_type: SqlType::Int,
-                    holds,
-                });
+            GivenTable::Made(definition) => {
+                let name = definition.name.clone();
+                self.add_table(&name, ProgramTable { definition, of: None, read_only: true });
             }
         }
     }
@@ -227,6 +287,11 @@ impl Compiler<'_, '_> {
         let found = find_variable(&self.program.variables, name);
         let undeclared = || SqlError::new(messages::VARIABLE_UNDECLARED, &[name]).with_state(1);
         found.ok_or_else(|| undeclared().at_line(name.line))
+    }
+
+    /// The number of a table variable.
+    pub(crate) fn table_variable(&self, name: &ast::Name) -> Option<u16> {
+        find_table(&self.program.variables, name)
     }
 
     /// Whether a name is of a cursor variable.
@@ -425,6 +490,15 @@ impl Compiler<'_, '_> {
         match it.kind {
             ast::DeclarationKind::Scalar { type_name, value } => {
                 // An initialiser does not see its own variable.
+                let table_type = self.user_type(&type_name).filter(|t| t.table().is_some());
+                if let Some(user_type) = table_type {
+                    if value.is_some() {
+                        let args: [&dyn std::fmt::Display; 2] = [&"int", &user_type.name];
+                        return Err(SqlError::new(messages::OPERAND_CLASH, &args));
+                    }
+                    self.declare_of_type(&it.name, &user_type, false);
+                    return Ok(());
+                }
                 let place = value.map(|v| self.scalar(v, None));
                 let Some(variable) = self.declare(&it.name, &type_name) else { return Ok(()) };
                 let Some(place) = place else { return Ok(()) };

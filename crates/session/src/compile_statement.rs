@@ -178,7 +178,10 @@ impl Compiler<'_, '_> {
     fn argument_value(&mut self, value: ast::Expr) -> SqlResult<ArgumentValue> {
         match &value.kind {
             ExprKind::Default => Ok(ArgumentValue::Default),
-            ExprKind::Variable(name) => Ok(ArgumentValue::Variable(self.variable(name)?.0)),
+            ExprKind::Variable(name) => match self.table_variable(name) {
+                Some(number) => Ok(ArgumentValue::Table(number)),
+                None => Ok(ArgumentValue::Variable(self.variable(name)?.0)),
+            },
             _ => {
                 let place: PlaceId = self.scalar(value, None);
                 Ok(ArgumentValue::Place(place))

@@ -3,7 +3,7 @@
 use crate::activation::Activation;
 use crate::failure::{Failure, Reach};
 use crate::output::Output;
-use crate::plans::{ArgumentValue, Execute, Executed, find_variable, same_name};
+use crate::plans::{ArgumentValue, Execute, Executed, same_name};
 use crate::procedures::{Call, CallArgument};
 use crate::run::ABORTED_STATUS;
 use crate::session::Session;
@@ -87,7 +87,12 @@ impl Session {
     fn evaluate_arguments(&mut self, it: &Execute, act: &mut Activation) -> Result<Call, Failure> {
         let mut call = Call::default();
         for argument in &it.arguments {
+            let mut table = None;
             let (value, sql_type, default) = match argument.value {
+                ArgumentValue::Table(number) => {
+                    table = Some(self.pass_table(act, number)?);
+                    (Value::Null, SqlType::Int, false)
+                }
                 ArgumentValue::Default => (Value::Null, SqlType::Int, true),
                 ArgumentValue::Variable(VariableId(v)) => {
                     let sql_type = act.program.value.variables[v as usize].sql_type;
@@ -105,7 +110,7 @@ impl Session {
             };
             let name = argument.name.clone();
             let output = argument.output;
-            call.arguments.push(CallArgument { name, value, sql_type, output, default });
+            call.arguments.push(CallArgument { name, value, sql_type, output, default, table });
         }
         Ok(call)
     }
@@ -259,6 +264,20 @@ impl Session {
         for (at, parameter) in program.parameters.iter().enumerate() {
             let variable = &program.variables[at];
             let argument = given[at].map(|i| &call.arguments[i]).filter(|a| !a.default);
+            if let Some(number) = parameter.table {
+                // Without an argument it is an empty table, made when it is first touched.
+                if let Some(argument) = argument {
+                    self.take_table(act, number, argument).map_err(|f| match name {
+                        "" => f,
+                        name => f.map(|e| e.in_procedure(name)),
+                    })?;
+                }
+                continue;
+            }
+            if let Some(passed) = argument.and_then(|a| a.table.as_ref()) {
+                let e = passed.clash(variable.sql_type.name());
+                return Err(if name.is_empty() { e } else { e.in_procedure(name) }.into());
+            }
             act.variables[at] = match (argument, parameter.default) {
                 (Some(argument), _) => coerce(argument, variable.sql_type)
                     .map_err(|e| if name.is_empty() { e } else { e.in_procedure(name) })?,
@@ -288,10 +307,11 @@ fn place_of(
     let count = program.parameters.len();
     match argument.name.as_deref().filter(|n| !n.is_empty()) {
         Some(wanted) => {
-            let found = find_variable(&program.variables[..count], wanted);
+            let parameters = &program.variables[..count];
+            let found = parameters.iter().position(|v| same_name(&v.name, wanted));
             let facts: [&dyn std::fmt::Display; 2] = [&wanted, &name];
             let unknown = || SqlError::new(messages::NOT_A_PARAMETER, &facts).in_procedure(name);
-            found.map(|f| f.0.0 as usize).ok_or_else(unknown)
+            found.ok_or_else(unknown)
         }
         None if position < count => Ok(position),
         None if count == 0 && !name.is_empty() => {

@@ -79,6 +79,8 @@ pub(crate) struct FunctionCaller<'s> {
     pub(crate) level: Cell<u32>,
     /// `@@NESTLEVEL` of the statement.
     pub(crate) outermost: u32,
+    /// Table variables of whoever calls.
+    pub(crate) around: RefCell<Vec<Option<Arc<Made>>>>,
 }
 
 impl Callout for FunctionCaller<'_> {
@@ -104,8 +106,11 @@ impl Callout for FunctionCaller<'_> {
     ) -> SqlResult<Arc<dyn TableSource>> {
         self.drop_returned(lent)?;
         self.call(function, arguments, lent, |act, _, lent| {
-            let made = self.made(act, 0, lent)?;
-            if let Some(place) = act.tables.first_mut() {
+            // Table-valued parameters stand before it.
+            let tables = act.program.value.parameters.iter().filter(|p| p.table.is_some());
+            let number = tables.count();
+            let made = self.made(act, number as u16, lent)?;
+            if let Some(place) = act.tables.get_mut(number) {
                 *place = None;
             }
             self.functions.borrow_mut().returned.push(Arc::clone(&made));
@@ -165,8 +170,12 @@ impl FunctionCaller<'_> {
         }
         let entry = self.program(function, lent)?;
         let mut act = self.functions.borrow_mut().idle.take(&entry);
-        for (place, argument) in act.variables.iter_mut().zip(arguments) {
-            *place = std::mem::replace(argument, Value::Null);
+        for (at, argument) in arguments.iter_mut().enumerate() {
+            let value = std::mem::replace(argument, Value::Null);
+            match entry.value.parameters.get(at).and_then(|p| p.table) {
+                Some(number) => self.hand_in(&mut act, number, &value)?,
+                None => act.variables[at] = value,
+            }
         }
         self.level.set(level + 1);
         let result = self.run(&mut act, lent);
@@ -177,6 +186,17 @@ impl FunctionCaller<'_> {
         let value = result?;
         ended?;
         Ok(value)
+    }
+
+    /// Gives a function the table variable of its caller that an argument says.
+    fn hand_in(&self, act: &mut Activation, number: u16, argument: &Value) -> SqlResult<()> {
+        let at = argument.as_i64().and_then(|n| usize::try_from(n).ok());
+        let made = at.and_then(|at| self.around.borrow().get(at).cloned().flatten());
+        let what = "a table argument was not made";
+        let made = made.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&what]))?;
+        act.tables.resize(act.program.value.tables.len(), None);
+        act.tables[usize::from(number)] = Some(made);
+        Ok(())
     }
 
     /// The function's program, found without a lookup while no definition has changed.
@@ -359,6 +379,10 @@ impl FunctionCaller<'_> {
                 };
                 Ok((value, sql_type))
             }
+            ArgumentValue::Table(_) => {
+                let what = "a table-valued parameter of EXECUTE in a function";
+                Err(SqlError::new(messages::NOT_SUPPORTED, &[&what]))
+            }
             ArgumentValue::Default => {
                 let what = "DEFAULT as an argument of EXECUTE in a function";
                 Err(SqlError::new(messages::NOT_SUPPORTED, &[&what]))
@@ -403,7 +427,10 @@ impl FunctionCaller<'_> {
             row_limit: None,
         };
         let ready = act.ready[place].as_mut().expect("made ready above");
+        let own_tables = if ready.plan.header.calls { act.tables.clone() } else { Vec::new() };
+        let around = self.around.replace(own_tables);
         let result = run(&mut ready.executor, &mut context);
+        self.around.replace(around);
         if let Some(work) = lent.private.as_deref_mut().filter(|_| own) {
             let ended = match &result {
                 Ok(_) => work.commit(CommitMode::Full),
@@ -478,8 +505,9 @@ impl FunctionCaller<'_> {
 
     /// Drops a call's table variables.
     fn end_tables(&self, act: &mut Activation, lent: &mut LentWork<'_>) -> SqlResult<()> {
-        let made: Vec<Arc<Table>> =
-            act.tables.drain(..).flatten().map(|m| Arc::clone(&m.table)).collect();
+        // A table that was handed in belongs to the caller, who still has it.
+        let ended = act.tables.drain(..).flatten().filter_map(Arc::into_inner);
+        let made: Vec<Arc<Table>> = ended.map(|m| m.table).collect();
         let Some(private) = lent.private.as_deref_mut().filter(|_| !made.is_empty()) else {
             return Ok(());
         };
@@ -572,6 +600,11 @@ impl Session {
             }
         };
         let mut act = self.idle.take(&entry);
+        if entry.value.parameters.iter().any(|p| p.table.is_some()) {
+            self.idle.give_back(act);
+            let what = "EXECUTE of a function with table-valued parameters";
+            return Err(SqlError::new(messages::NOT_SUPPORTED, &[&what]).into());
+        }
         let filled = self.fill_arguments(&module.name, &mut act, call);
         let count = entry.value.parameters.len();
         let mut arguments: Vec<Value> = act.variables.iter().take(count).cloned().collect();
@@ -594,6 +627,7 @@ impl Session {
             definitions: self.open.definitions,
             level: Cell::new(self.state.nest_level),
             outermost: self.state.nest_level,
+            around: RefCell::default(),
         };
         let mut lent = LentWork { work: &mut self.work, private: self.private.as_deref_mut() };
         f(&caller, &mut lent)

@@ -40,6 +40,7 @@ mod sink;
 mod state;
 mod statistics;
 mod steps;
+mod table_parameter;
 mod table_variable;
 mod temp;
 mod text_size;
@@ -57,7 +58,8 @@ pub use host::{
 pub use plans::Program;
 pub use registry::{Input, Registry, SessionEntry, SessionRow};
 pub use request::{
-    Connection, Login, Parameter, Procedure, Request, TransactionIsolation, TransactionRequest,
+    Connection, Login, Parameter, Procedure, Request, TableValue, TableValueColumn,
+    TransactionIsolation, TransactionRequest,
 };
 pub use session::Session;
 pub use settings::{Language, PlanForm, Settings, Switches};

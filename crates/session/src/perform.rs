@@ -24,7 +24,7 @@ use exec::{ExecContext, Executor, NoRows, Outcome, RowFeed};
 use lock::{Duration, Mode, Resource};
 use plan::{PhysicalPlan, Statement};
 use plancache::Entry;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::Value;
 use work::CommitMode;
@@ -140,12 +140,14 @@ impl Session {
         let ready = act.ready[place].as_mut().expect("made ready by the caller");
         let private = !ready.private.is_empty();
         let tables = PrivateTables { host, made: &act.tables, captures: &act.captures };
+        let around = if ready.plan.header.calls { act.tables.clone() } else { Vec::new() };
         let caller = FunctionCaller {
             state: &self.state,
             functions: &self.functions,
             definitions: self.open.definitions,
             level: Cell::new(self.state.nest_level),
             outermost: self.state.nest_level,
+            around: RefCell::new(around),
         };
         let mut context = ExecContext {
             work: &mut self.work,

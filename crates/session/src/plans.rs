@@ -12,7 +12,7 @@ use crate::cursor::CursorStep;
 use crate::settings::Settings;
 use base::{DatabaseId, ObjectId};
 use bind::Variables;
-use catalog::view::Table;
+use catalog::view::{DeclaredTable, Table, UserType};
 use plan::VariableId;
 use plancache::PlanCell;
 use std::sync::Arc;
@@ -31,8 +31,10 @@ pub struct Program {
     pub(crate) parameters: Vec<ProgramParameter>,
     /// Parameters first.
     pub(crate) variables: Vec<ProgramVariable>,
-    /// Definitions of table variables, by number.
-    pub(crate) tables: Vec<Arc<Table>>,
+    /// Table variables, by number.
+    pub(crate) tables: Vec<ProgramTable>,
+    /// The types of users that it was compiled with.
+    pub(crate) types: Vec<Arc<UserType>>,
     pub(crate) steps: Vec<Step>,
     pub(crate) places: Vec<Place>,
     pub(crate) handlers: Vec<TryBlock>,
@@ -41,10 +43,22 @@ pub struct Program {
     pub(crate) recompile: bool,
 }
 
+/// A table variable.
+#[derive(Debug)]
+pub(crate) struct ProgramTable {
+    pub(crate) definition: Arc<Table>,
+    /// The type that it was declared of.
+    pub(crate) of: Option<Arc<UserType>>,
+    /// A table-valued parameter, or what a trigger is given.
+    pub(crate) read_only: bool,
+}
+
 /// A parameter of a procedure or prepared statement.
 #[derive(Debug)]
 pub(crate) struct ProgramParameter {
     pub(crate) output: bool,
+    /// The number of a table-valued one.
+    pub(crate) table: Option<u16>,
     pub(crate) default: Option<PlaceId>,
 }
 
@@ -215,6 +229,8 @@ pub(crate) struct Argument {
 pub(crate) enum ArgumentValue {
     Default,
     Variable(VariableId),
+    /// A table variable.
+    Table(u16),
     Place(PlaceId),
 }
 
@@ -225,7 +241,7 @@ const TREE_BYTES: usize = 28;
 impl Program {
     /// Whether it begins with `inserted` and `deleted`.
     pub(crate) fn is_trigger(&self) -> bool {
-        self.tables.first().is_some_and(|t| &*t.name == "inserted")
+        self.tables.first().is_some_and(|t| &*t.definition.name == "inserted")
     }
 
     /// Bytes it takes without its plans: places, steps, and the trees of its text, which take
@@ -257,14 +273,22 @@ pub(crate) struct Visible<'p> {
 }
 
 impl Visible<'_> {
+    /// A table variable.
+    fn program_table(&self, name: &str) -> Option<&ProgramTable> {
+        let number = find_table(&self.program.variables[..self.count], name)?;
+        self.program.tables.get(usize::from(number))
+    }
+
     /// The definition of a table variable.
     pub(crate) fn table(&self, name: &str) -> Option<Arc<Table>> {
-        let seen = &self.program.variables[..self.count];
-        let found = seen.iter().find(|v| same_name(&v.name, name))?;
-        match found.holds {
-            Holds::Table(number) => self.program.tables.get(usize::from(number)).map(Arc::clone),
-            Holds::Scalar | Holds::Cursor => None,
-        }
+        self.program_table(name).map(|t| Arc::clone(&t.definition))
+    }
+
+    /// How a table variable was declared.
+    pub(crate) fn declared_table(&self, name: &str) -> DeclaredTable {
+        let Some(table) = self.program_table(name) else { return DeclaredTable::default() };
+        let of_type = table.of.as_ref().map(|t| (t.user_type_id, t.name.clone()));
+        DeclaredTable { of_type, read_only: table.read_only }
     }
 }
 
@@ -287,6 +311,15 @@ pub(crate) fn find_variable(
         return None;
     }
     Some((VariableId(at as u32), variables[at].sql_type))
+}
+
+/// The number of a table variable.
+pub(crate) fn find_table(variables: &[ProgramVariable], name: &str) -> Option<u16> {
+    let found = variables.iter().find(|v| same_name(&v.name, name))?;
+    match found.holds {
+        Holds::Table(number) => Some(number),
+        Holds::Scalar | Holds::Cursor => None,
+    }
 }
 
 /// Whether two names of variables, parameters or options are one.

@@ -6,7 +6,7 @@ use crate::plan_facts::Sniffed;
 use crate::plans::{PlaceId, Program, Source, Visible};
 use crate::session::Session;
 use crate::table_variable::Declarer;
-use base::{DatabaseId, ObjectId, SqlError, messages};
+use base::{DatabaseId, ObjectId, SessionId, SqlError, messages};
 use catalog::view::{Module, Table};
 use plancache::{Entry, Key, Kind, New};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl Session {
     /// exist yet: any other error means that nothing of it runs.
     pub(crate) fn batch_program(&mut self, text: &Arc<str>) -> Result<Arc<Entry<Program>>, Errors> {
         let key = self.key(Kind::AdHoc, "", text);
-        if let Some(entry) = self.host.programs().find(&key) {
+        if let Some(entry) = kept_program(&*self.host, self.state.id(), &key) {
             return Ok(entry);
         }
         let parsed = tsql::parse(text, Program::parse_options(&self.state.settings));
@@ -52,7 +52,7 @@ impl Session {
         text: &str,
     ) -> Result<Arc<Entry<Program>>, Errors> {
         let key = self.key(Kind::Prepared, parameters, text);
-        if let Some(entry) = self.host.programs().find(&key) {
+        if let Some(entry) = kept_program(&*self.host, self.state.id(), &key) {
             return Ok(entry);
         }
         let options = Program::parse_options(&self.state.settings);
@@ -160,6 +160,25 @@ impl Session {
     }
 }
 
+/// A program of the cache, unless its types of users are not there any more.
+fn kept_program(host: &dyn Host, session: SessionId, key: &Key<'_>) -> Option<Arc<Entry<Program>>> {
+    let entry = host.programs().find(key)?;
+    if entry.value.types.is_empty() || types_hold(host, session, &entry.value) {
+        return Some(entry);
+    }
+    host.programs().remove_where(|e| std::ptr::eq(e, &*entry));
+    None
+}
+
+/// Whether the types of users that a program was compiled with are still the same.
+pub(crate) fn types_hold(host: &dyn Host, session: SessionId, program: &Program) -> bool {
+    let Some(view) = host.view(session, program.database) else { return false };
+    program.types.iter().all(|t| {
+        let now = view.user_type(Some(&t.schema_name), &t.name);
+        now.is_some_and(|now| now.object_id == t.object_id)
+    })
+}
+
 /// Puts a program into the cache with the plans that it has, unless it is for one run.
 fn keep_program(host: &dyn Host, key: &Key<'_>, program: Program) -> Arc<Entry<Program>> {
     let plans = program.places.iter().filter_map(|p| p.cell.shown());
@@ -191,7 +210,7 @@ pub(crate) fn module_program(
         parameters: &shape,
         text: &module.text,
     };
-    if !recompile && let Some(entry) = host.programs().find(&key) {
+    if !recompile && let Some(entry) = kept_program(&*host, declarer.session, &key) {
         return Ok(entry);
     }
     let options = tsql::ParseOptions { quoted_identifier: module.quoted_identifier };

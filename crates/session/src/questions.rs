@@ -4,7 +4,8 @@ use crate::state::{Names, State};
 use base::{DatabaseId, IndexId, ObjectId, SqlResult};
 use builtins::Question;
 use catalog::view::{
-    Constraint, DatabaseView, Found, ModuleKind, Object, ObjectName, SchemaId, Table, resolve,
+    Constraint, DatabaseView, Found, ModuleKind, Object, ObjectName, SchemaId, Table, UserType,
+    UserTypeKind, resolve,
 };
 use std::sync::Arc;
 use types::{Decimal, SqlType, Value};
@@ -454,15 +455,29 @@ impl Asked<'_> {
                 return Some(Value::nvarchar("sysname"));
             }
             let all = types::ALL_TYPES.iter();
-            let found = all.copied().find(|t| i64::from(t.user_type_id()) == id)?;
-            return Some(Value::nvarchar(found.name()));
+            let found = all.copied().find(|t| i64::from(t.user_type_id()) == id);
+            return match found {
+                Some(found) => Some(Value::nvarchar(found.name())),
+                None => {
+                    let view = self.state.view(self.state.database)?;
+                    let own = view.user_type_by_id(i32::try_from(id).ok()?)?;
+                    Some(Value::nvarchar(&own.name))
+                }
+            };
         }
         let name = self.text(0)?;
         let bare = name.rsplit('.').next().unwrap_or(&name).trim_matches(['[', ']', '"']);
         if question == Question::TypeId && bare.eq_ignore_ascii_case("sysname") {
             return Some(Value::Int(256));
         }
-        let found = SqlType::by_name(bare, 1)?;
+        let own = tsql::parse_object_name(&name).ok().and_then(|n| {
+            let view = self.state.view(self.state.database)?;
+            view.user_type(n.schema.as_deref(), &n.object).cloned()
+        });
+        let found = match (SqlType::by_name(bare, 1), own) {
+            (None, Some(own)) => return self.type_of_user(question, &own),
+            (found, _) => found?,
+        };
         if question == Question::TypeId {
             return Some(Value::Int(found.user_type_id()));
         }
@@ -471,6 +486,21 @@ impl Asked<'_> {
             "SCALE" => Some(Value::Int(i32::from(found.scale()))),
             "ALLOWSNULL" => Some(Value::Int(1)),
             "OWNERID" => Some(Value::Int(SchemaId::SYS.0)),
+            _ => None,
+        }
+    }
+
+    /// TYPE_ID and TYPEPROPERTY of a type of a user.
+    fn type_of_user(&self, question: Question, own: &UserType) -> Option<Value> {
+        if question == Question::TypeId {
+            return Some(Value::Int(own.user_type_id));
+        }
+        let UserTypeKind::Alias { sql_type, nullable, .. } = own.kind else { return None };
+        match self.upper(1)?.as_str() {
+            "PRECISION" => Some(Value::Int(i32::from(sql_type.precision()))),
+            "SCALE" => Some(Value::Int(i32::from(sql_type.scale()))),
+            "ALLOWSNULL" => Some(Value::Int(i32::from(nullable))),
+            "OWNERID" => Some(Value::Int(own.schema_id.0)),
             _ => None,
         }
     }

@@ -50,6 +50,28 @@ pub struct Parameter {
     pub output: bool,
     /// The procedure's default is asked for instead of `value`.
     pub default: bool,
+    /// A table instead of `value`.
+    pub table: Option<Box<TableValue>>,
+}
+
+/// A table-valued parameter as a client sends it.
+#[derive(Clone, Debug, Default)]
+pub struct TableValue {
+    /// `schema.type`, as far as the client says it.
+    pub type_name: String,
+    /// Its columns in the order of the type's.
+    pub columns: Vec<TableValueColumn>,
+    /// Its rows: values of the columns that are no defaults.
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// A column of a [`TableValue`].
+#[derive(Clone, Copy, Debug)]
+pub struct TableValueColumn {
+    /// As it is sent.
+    pub sql_type: SqlType,
+    /// It has the type's default in every row, and no values.
+    pub default: bool,
 }
 
 /// Which procedure.

@@ -9,7 +9,7 @@ use crate::temp::TempTables;
 use crate::trigger::Firing;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
 use builtins::{Fact, Question, Rand, SessionFacts};
-use catalog::view::{Catalogs, DatabaseView, Object, Table};
+use catalog::view::{Catalogs, DatabaseView, DeclaredTable, Object, Table};
 use ddl::WantedStatistics;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -286,6 +286,10 @@ impl Catalogs for Names<'_> {
 
     fn table_variable(&self, name: &str) -> Option<Arc<Table>> {
         self.variables?.table(name)
+    }
+
+    fn declared_table(&self, name: &str) -> DeclaredTable {
+        self.variables.map(|v| v.declared_table(name)).unwrap_or_default()
     }
 }
 

@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::settings::Settings;
 use access::{Hobt, Hobts, TableSource};
 use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
-use catalog::view::Table;
+use catalog::view::{Table, UserType};
 use exec::IdentitySource;
 use plan::{CAPTURES, IdentityColumn, PhysicalPlan};
 use std::sync::Arc;
@@ -126,7 +126,7 @@ pub(crate) fn make_table(
         let what = "a table variable has no definition";
         return Err(SqlError::new(messages::INTERNAL, &[&what]));
     };
-    make_of(host, private, definition)
+    make_of(host, private, &definition.definition)
 }
 
 /// A table by a definition.
@@ -320,5 +320,11 @@ impl Declarer<'_> {
             settings: self.settings,
         })?;
         Ok(Arc::new(table))
+    }
+
+    /// The type of a user that a name means; none where it is a system type's, or nobody's.
+    pub(crate) fn user_type(&self, written: &ast::TypeName) -> Option<Arc<UserType>> {
+        let view = self.host.view(self.session, self.database)?;
+        ddl::user_type(written, &view)
     }
 }

@@ -37,7 +37,8 @@ fn int(name: &str, value: i32) -> Parameter {
 }
 
 fn parameter(name: &str, sql_type: SqlType, value: Value) -> Parameter {
-    Parameter { name: name.to_owned(), sql_type, value, output: false, default: false }
+    let (name, table) = (name.to_owned(), None);
+    Parameter { name, sql_type, value, output: false, default: false, table }
 }
 
 fn output(mut parameter: Parameter) -> Parameter {

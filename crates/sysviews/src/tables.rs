@@ -36,6 +36,20 @@ pub(crate) fn all(system: &System<'_>) -> SqlResult<Vec<Arc<Table>>> {
     Ok(tables)
 }
 
+/// The database's own tables, and those that table types are of.
+pub(crate) fn own_and_types(system: &System<'_>) -> SqlResult<Vec<Arc<Table>>> {
+    let view = system.view()?;
+    let of_types = view.types().filter_map(|t| t.table().map(Arc::clone));
+    Ok(own(system)?.into_iter().chain(of_types).collect())
+}
+
+/// The system tables, its own, and those that table types are of.
+pub(crate) fn all_and_types(system: &System<'_>) -> SqlResult<Vec<Arc<Table>>> {
+    let view = system.view()?;
+    let of_types = view.types().filter_map(|t| t.table().map(Arc::clone));
+    Ok(all(system)?.into_iter().chain(of_types).collect())
+}
+
 /// A column of something that stores no definition of itself.
 fn column(at: usize, name: &str, sql_type: SqlType, nullable: bool, names: Collation) -> Column {
     let sysname = sql_type == SqlType::SYSNAME;

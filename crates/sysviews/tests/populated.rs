@@ -454,6 +454,7 @@ fn every_column_is_written_or_called_constant() {
             value: Value::Int(1),
             output: false,
             default: false,
+            table: None,
         }],
         more: false,
     };

@@ -26,6 +26,7 @@ mod request;
 mod response;
 mod rowset;
 mod rpc;
+mod table_value;
 mod token;
 mod transaction;
 mod typeinfo;
@@ -46,6 +47,7 @@ pub use request::{Request, decode_request, encode_batch};
 pub use response::{ResponseReader, Token};
 pub use rowset::{Column, ColumnFlags, ReturnValue, RowEncoder, encode_columns};
 pub use rpc::{ProcId, Procedure, RpcBatch, RpcCall, RpcOptions, RpcParameter, encode_rpc};
+pub use table_value::TableParameter;
 pub use token::{
     Done, DoneKind, DoneStatus, EnvChange, LoginAck, Notice, acknowledge_features, command,
     encode_feature_ack, encode_notice, encode_order, encode_return_status,

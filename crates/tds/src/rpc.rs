@@ -7,6 +7,7 @@ use crate::encode::encode_value;
 use crate::error::{PARAMETERS_MAX, TdsError, TdsResult, ValueFault};
 use crate::headers::Headers;
 use crate::reader::Reader;
+use crate::table_value::TableParameter;
 use crate::typeinfo::{TypeInfo, WireCollation, encode_type};
 use crate::writer::Put;
 use types::{SqlType, Value};
@@ -128,13 +129,16 @@ pub struct RpcParameter {
     pub info: TypeInfo,
     /// Its value.
     pub value: Value,
+    /// A table instead of type and value.
+    pub table: Option<Box<TableParameter>>,
 }
 
 impl RpcParameter {
     /// An input parameter as a client of ours sends it.
     pub fn input(name: &str, sql: SqlType, value: Value) -> RpcParameter {
         let info = TypeInfo::of(sql, WireCollation::SQL_LATIN1_CI_AS);
-        RpcParameter { name: name.to_owned(), output: false, default: false, info, value }
+        let (name, table) = (name.to_owned(), None);
+        RpcParameter { name, output: false, default: false, info, value, table }
     }
 }
 
@@ -260,10 +264,16 @@ impl<'a> RpcBatch<'a> {
         if flags & !(BY_REF | DEFAULT) != 0 {
             return Err(about(TdsError::Value { fault: ValueFault::StatusFlags }));
         }
+        let (output, default) = (flags & BY_REF != 0, flags & DEFAULT != 0);
+        if TableParameter::is_at(&self.rest) {
+            let table = Some(Box::new(TableParameter::decode(&mut self.rest).map_err(about)?));
+            let info = TypeInfo::of(SqlType::Int, WireCollation::NONE);
+            let value = Value::Null;
+            return Ok(RpcParameter { name, output, default, info, value, table });
+        }
         let info = TypeInfo::decode(&mut self.rest).map_err(about)?;
         let value = info.decode_value(&mut self.rest).map_err(about)?;
-        let (output, default) = (flags & BY_REF != 0, flags & DEFAULT != 0);
-        Ok(RpcParameter { name, output, default, info, value })
+        Ok(RpcParameter { name, output, default, info, value, table: None })
     }
 }
 

@@ -286,7 +286,7 @@ fn a_bad_parameter_has_its_number_and_error() {
             &[0xA5, 0xFF, 0xFF, 9, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 65],
             4002,
         ),
-        ("a table", &[0xF3, 0, 0, 0], 40517),
+        ("a table that ends early", &[0xF3, 0, 0, 0], 4002),
         ("xml", &[0xF1, 0, 0, 0], 40517),
         ("sql_variant", &[0x62, 9, 0, 0, 0], 40517),
         ("CLR", &[0xF0, 0, 0, 0], 40517),

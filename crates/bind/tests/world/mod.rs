@@ -219,6 +219,10 @@ impl Catalogs for World {
     fn table_variable(&self, name: &str) -> Option<Arc<Table>> {
         name.eq_ignore_ascii_case("@t").then(|| Arc::clone(&self.variable))
     }
+
+    fn declared_table(&self, _: &str) -> catalog::view::DeclaredTable {
+        catalog::view::DeclaredTable::default()
+    }
 }
 
 impl Variables for World {

@@ -36,6 +36,7 @@ pub(crate) mod column_status {
     pub(crate) const PERSISTED: i32 = 4;
     pub(crate) const OUTPUT: i32 = 8;
     pub(crate) const HAS_DEFAULT: i32 = 16;
+    pub(crate) const READ_ONLY: i32 = 32;
 }
 
 impl ColumnRow {

@@ -1,7 +1,7 @@
 //! One database's definitions at one schema version.
 
 use super::lookup::folded;
-use super::{Module, Sequence, SystemObjects, Table, VirtualTable};
+use super::{Module, Sequence, SystemObjects, Table, UserType, VirtualTable};
 use base::{DatabaseId, ObjectId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -98,6 +98,7 @@ pub struct DatabaseView {
     referring: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
     /// Tables and views with their triggers.
     triggers: BTreeMap<ObjectId, BTreeSet<ObjectId>>,
+    types: BTreeMap<(SchemaId, Box<str>), Arc<UserType>>,
     system: Arc<SystemObjects>,
 }
 
@@ -125,6 +126,7 @@ impl DatabaseView {
             by_id: BTreeMap::new(),
             referring: BTreeMap::new(),
             triggers: BTreeMap::new(),
+            types: BTreeMap::new(),
             system,
         }
     }
@@ -211,6 +213,41 @@ impl DatabaseView {
     /// The system views and functions.
     pub fn system(&self) -> &Arc<SystemObjects> {
         &self.system
+    }
+
+    /// The types of users by schema and name.
+    pub fn types(&self) -> impl Iterator<Item = &Arc<UserType>> {
+        self.types.values()
+    }
+
+    /// A type of a user by name; without a schema that of dbo.
+    pub fn user_type(&self, schema: Option<&str>, name: &str) -> Option<&Arc<UserType>> {
+        let schema = match schema {
+            Some(schema) => self.schema(schema)?.id,
+            None => SchemaId::DBO,
+        };
+        self.types.get(&(schema, folded(name, self.collation)))
+    }
+
+    /// A type of a user by its number.
+    pub fn user_type_by_id(&self, user_type_id: i32) -> Option<&Arc<UserType>> {
+        self.types.values().find(|t| t.user_type_id == user_type_id)
+    }
+
+    /// The same with a type.
+    #[must_use]
+    pub fn with_type(mut self, user_type: Arc<UserType>) -> Self {
+        self = self.without_type(user_type.object_id);
+        let key = (user_type.schema_id, folded(&user_type.name, self.collation));
+        self.types.insert(key, user_type);
+        self
+    }
+
+    /// The same without a type.
+    #[must_use]
+    pub fn without_type(mut self, id: ObjectId) -> Self {
+        self.types.retain(|_, t| t.object_id != id);
+        self
     }
 
     /// The same at another schema version.

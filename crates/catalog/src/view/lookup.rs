@@ -25,6 +25,18 @@ pub trait Catalogs {
 
     /// A table variable, by its name with `@`.
     fn table_variable(&self, name: &str) -> Option<Arc<Table>>;
+
+    /// How a table variable was declared, by its name with `@`.
+    fn declared_table(&self, name: &str) -> DeclaredTable;
+}
+
+/// How a table variable was declared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeclaredTable {
+    /// The table type that it is of: its number and its name.
+    pub of_type: Option<(i32, Box<str>)>,
+    /// A table-valued parameter.
+    pub read_only: bool,
 }
 
 /// A name of up to three parts. The parts are without delimiters.

@@ -18,6 +18,7 @@ mod lookup;
 mod module;
 mod sequence;
 mod table;
+mod user_type;
 mod virtual_table;
 
 pub use captured::captured_rows;
@@ -25,11 +26,12 @@ pub use database::{DatabaseView, Object, Schema, SchemaId};
 pub(crate) use foreign_key::Wording;
 pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
-pub use lookup::{Catalogs, Found, ObjectName, is_global_temp, resolve};
+pub use lookup::{Catalogs, DeclaredTable, Found, ObjectName, is_global_temp, resolve};
 pub use module::{Events, Module, ModuleKind, ModuleOptions, Parameter, Trigger};
 pub use sequence::{Origin, Sequence};
 pub use table::{
     AnyStatistics, Check, Column, Computed, Constraint, Default, Gathered, Identity, Index,
     IndexColumn, IndexKind, Statistics, Table,
 };
+pub use user_type::{TABLE_TYPE, UserType, UserTypeKind};
 pub use virtual_table::{SystemObjects, VirtualColumn, VirtualParameter, VirtualTable};

@@ -128,6 +128,8 @@ pub struct Parameter {
     pub output: bool,
     /// Whether a call may leave it out.
     pub has_default: bool,
+    /// READONLY: it is a table, of the type that `user_type_id` says.
+    pub read_only: bool,
 }
 
 /// What a trigger watches, and when it fires.

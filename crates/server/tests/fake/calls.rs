@@ -150,6 +150,7 @@ impl FakeSession {
                 value,
                 output: argument.output,
                 default: false,
+                table: None,
             });
         }
         let outer = std::mem::take(&mut self.outputs);

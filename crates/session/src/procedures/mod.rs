@@ -21,6 +21,7 @@ use crate::plans::Program;
 use crate::registry::Input;
 use crate::request::Parameter;
 use crate::session::Session;
+use crate::table_parameter::Passed;
 use base::{SqlError, messages};
 use plancache::Entry;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub(crate) struct CallArgument {
     pub(crate) sql_type: SqlType,
     pub(crate) output: bool,
     pub(crate) default: bool,
+    /// A table instead of a value.
+    pub(crate) table: Option<Passed>,
 }
 
 /// A prepared statement of the session.
@@ -91,6 +94,7 @@ impl Call {
             sql_type: p.sql_type,
             output: p.output,
             default: p.default,
+            table: p.table.map(Passed::Sent),
         };
         Call { arguments: parameters.into_iter().map(argument).collect(), recompile: false }
     }

@@ -4,9 +4,13 @@ use super::executesql::statement;
 use super::{Call, Prepared};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::plans::Program;
+use crate::programs::types_hold;
 use crate::session::Session;
 use crate::sink::DoneScope;
 use base::{SqlError, messages};
+use plancache::Entry;
+use std::sync::Arc;
 use types::{SqlType, Value};
 
 /// `sp_prepare @handle OUTPUT, @params, @stmt [, @options]`
@@ -95,7 +99,11 @@ fn run(
         return Err(SqlError::new(messages::PREPARED_HANDLE_UNKNOWN, &[&handle]).into());
     };
     let current = session.state.database;
-    match prepared.entry.clone().filter(|e| e.value.database == current && !e.is_gone()) {
+    let (host, id) = (&*session.state.host, session.state.id());
+    let holds = |e: &Arc<Entry<Program>>| {
+        e.value.database == current && !e.is_gone() && types_hold(host, id, &e.value)
+    };
+    match prepared.entry.clone().filter(holds) {
         Some(entry) => session.run_prepared(&entry, values, out),
         None => {
             let (parameters, text) = (prepared.parameters.clone(), prepared.text.clone());

@@ -4,13 +4,12 @@ use crate::cell::{code, int, text};
 use crate::column::{Column, col, maybe, null};
 use crate::tables;
 use crate::view::{Rows, System, View};
-use catalog::view::{ModuleKind, SchemaId};
+use catalog::view::{DatabaseView, ModuleKind, SchemaId};
 use types::{Family, SqlType, Value};
 
 const NAME: SqlType = SqlType::nvarchar(128);
 const INT: SqlType = SqlType::Int;
 const NO_PREFIX: &str = "Character sets and collations stand in no catalog and schema.";
-const NO_DOMAINS: &str = "There are no types of users yet.";
 
 const COLUMNS: [Column; 23] = [
     maybe("TABLE_CATALOG", NAME),
@@ -33,9 +32,9 @@ const COLUMNS: [Column; 23] = [
     null("COLLATION_CATALOG", SqlType::SYSNAME, NO_PREFIX),
     null("COLLATION_SCHEMA", SqlType::SYSNAME, NO_PREFIX),
     maybe("COLLATION_NAME", SqlType::SYSNAME),
-    null("DOMAIN_CATALOG", SqlType::SYSNAME, NO_DOMAINS),
-    null("DOMAIN_SCHEMA", SqlType::SYSNAME, NO_DOMAINS),
-    null("DOMAIN_NAME", SqlType::SYSNAME, NO_DOMAINS),
+    maybe("DOMAIN_CATALOG", SqlType::SYSNAME),
+    maybe("DOMAIN_SCHEMA", SqlType::SYSNAME),
+    maybe("DOMAIN_NAME", SqlType::SYSNAME),
 ];
 
 pub(crate) const VIEW: View = View {
@@ -51,12 +50,16 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
     for table in tables::own(system)? {
         for (at, column) in table.columns.iter().enumerate() {
-            rows.push(row([view.name(), &table.schema_name, &table.name], at, column));
+            let mut cells = row([view.name(), &table.schema_name, &table.name], at, column);
+            cells.extend(domain(&view, column));
+            rows.push(cells);
         }
     }
     for module in tables::modules(system)?.iter().filter(|m| m.kind == ModuleKind::View) {
         for (at, column) in module.columns.iter().enumerate() {
-            rows.push(row([view.name(), &module.schema_name, &module.name], at, column));
+            let mut cells = row([view.name(), &module.schema_name, &module.name], at, column);
+            cells.extend(domain(&view, column));
+            rows.push(cells);
         }
     }
     Ok(rows)
@@ -85,6 +88,14 @@ fn row(name: [&str; 3], at: usize, c: &catalog::view::Column) -> Vec<Value> {
     cells.push(set);
     cells.push(if t.is_character() { text(c.collation.name()) } else { Value::Null });
     cells
+}
+
+/// The type of a user that a column was declared with.
+fn domain(view: &DatabaseView, c: &catalog::view::Column) -> [Value; 3] {
+    match view.user_type_by_id(c.user_type_id) {
+        Some(t) => [text(view.name()), text(&t.schema_name), text(&t.name)],
+        None => [Value::Null, Value::Null, Value::Null],
+    }
 }
 
 /// From CHARACTER_MAXIMUM_LENGTH to DATETIME_PRECISION.

@@ -4,6 +4,7 @@ mod check_constraints;
 mod columns;
 mod constraint_column_usage;
 mod constraint_table_usage;
+mod domains;
 mod key_column_usage;
 mod referential_constraints;
 mod routines;
@@ -27,4 +28,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &constraint_column_usage::VIEW,
     &constraint_table_usage::VIEW,
     &check_constraints::VIEW,
+    &domains::VIEW,
 ];

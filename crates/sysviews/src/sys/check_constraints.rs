@@ -35,7 +35,7 @@ pub(crate) const VIEW: View = View {
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let listed = object_list::own(system)?;
     let mut rows = Vec::new();
-    for table in tables::own(system)? {
+    for table in tables::own_and_types(system)? {
         for check in &table.checks {
             let Some(found) = listed.iter().find(|l| l.id == check.object_id) else { continue };
             let column = check.column.map_or(0, |at| table.columns[at].column_id);

@@ -27,7 +27,7 @@ pub(crate) fn cells(object: ObjectId, c: &catalog::view::Column) -> Vec<Value> {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
-    for table in tables::all(system)? {
+    for table in tables::all_and_types(system)? {
         rows.extend(table.columns.iter().map(|c| cells(table.object_id, c)));
     }
     for module in tables::modules(system)? {

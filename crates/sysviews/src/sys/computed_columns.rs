@@ -34,7 +34,7 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
-    for table in tables::own(system)? {
+    for table in tables::own_and_types(system)? {
         for column in &table.columns {
             let Some(computed) = &column.computed else { continue };
             let mut cells = column_list::front(table.object_id, column);

@@ -28,7 +28,7 @@ pub(crate) const VIEW: View = View {
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let listed = object_list::own(system)?;
     let mut rows = Vec::new();
-    for table in tables::own(system)? {
+    for table in tables::own_and_types(system)? {
         for column in &table.columns {
             let Some(default) = &column.default else { continue };
             let Some(found) = listed.iter().find(|l| l.id == default.object_id) else { continue };

@@ -43,7 +43,7 @@ pub(crate) const VIEW: View = View {
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let database = system.here()?;
     let mut rows = Vec::new();
-    for table in tables::own(system)? {
+    for table in tables::own_and_types(system)? {
         for column in &table.columns {
             let Some(identity) = column.identity else { continue };
             let last = database.identities().last(table.base().hobt);

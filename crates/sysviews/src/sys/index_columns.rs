@@ -30,7 +30,7 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
-    for table in tables::all(system)? {
+    for table in tables::all_and_types(system)? {
         for i in &table.indexes {
             let keys = i.key.iter().map(|k| (k.column, k.descending, false));
             let all = keys.chain(i.included.iter().map(|&column| (column, false, true)));

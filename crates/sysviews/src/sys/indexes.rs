@@ -53,7 +53,7 @@ pub(crate) fn kind(kind: IndexKind) -> (u8, &'static str) {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
-    for table in tables::all(system)? {
+    for table in tables::all_and_types(system)? {
         for i in &table.indexes {
             let (number, description) = kind(i.kind);
             rows.push(vec![

@@ -33,7 +33,7 @@ pub(crate) const VIEW: View = View {
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let listed = object_list::own(system)?;
     let mut rows = Vec::new();
-    for table in tables::own(system)? {
+    for table in tables::own_and_types(system)? {
         for index in &table.indexes {
             let found = listed.iter().find(|l| Some(l.id) == index.constraint_id);
             let Some(found) = found else { continue };

@@ -33,6 +33,7 @@ mod stats;
 mod stats_columns;
 mod system_objects;
 mod system_views;
+mod table_types;
 mod tables;
 mod time_zone_info;
 mod trigger_events;
@@ -82,4 +83,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &parameters::VIEW,
     &trigger_events::VIEW,
     &sequences::VIEW,
+    &table_types::VIEW,
 ];

@@ -6,7 +6,7 @@ use crate::reason::{NO_OWNERS, NO_REPLICATION, OF_THIS_VIEW};
 use crate::view::System;
 use base::{ObjectId, SqlResult};
 use catalog::object_dates;
-use catalog::view::{Object, SchemaId, Table};
+use catalog::view::{Object, SchemaId, Table, UserType};
 use std::collections::BTreeMap;
 use types::{SqlType, Value};
 
@@ -78,6 +78,7 @@ fn describe(kind: &str) -> &'static str {
         "TF" => "SQL_TABLE_VALUED_FUNCTION",
         "SO" => "SEQUENCE_OBJECT",
         "TR" => "SQL_TRIGGER",
+        "TT" => "TYPE_TABLE",
         "PK" => "PRIMARY_KEY_CONSTRAINT",
         "UQ" => "UNIQUE_CONSTRAINT",
         "D" => "DEFAULT_CONSTRAINT",
@@ -143,6 +144,15 @@ impl Collector {
         self.listed.push(Listed { name, id, schema, parent, kind, created, modified, shipped });
     }
 
+    /// What a table type is to `sys.objects`: an object of schema sys.
+    fn table_type(&mut self, t: &UserType) {
+        let Some(table) = t.table() else { return };
+        self.add("TT", t.object_id, &t.object_name(), SchemaId::SYS, ObjectId(0));
+        for c in table.constraints() {
+            self.add(c.type_code, c.object_id, c.name, SchemaId::SYS, t.object_id);
+        }
+    }
+
     fn table(&mut self, t: &Table) {
         let (schema, parent) = (t.schema_id, t.object_id);
         self.add("U", t.object_id, &t.name, schema, ObjectId(0));
@@ -173,6 +183,7 @@ pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<Listed>> {
             Object::Virtual(_) => {}
         }
     }
+    system.view()?.types().for_each(|t| collector.table_type(t));
     Ok(collector.listed)
 }
 

@@ -5,7 +5,7 @@ use crate::column::{Column, col, maybe, null, zero};
 use crate::reason::*;
 use crate::tables;
 use crate::view::{Rows, System, View};
-use catalog::view::{Parameter, SchemaId};
+use catalog::view::{Parameter, SchemaId, TABLE_TYPE};
 use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
@@ -30,7 +30,7 @@ const COLUMNS: [Column; 21] = [
     zero("is_xml_document", BIT, NO_XML),
     null("default_value", SqlType::nvarchar(4000), OF_CLR),
     zero("xml_collection_id", INT, NO_XML),
-    zero("is_readonly", BIT, "Table-valued parameters of procedures are refused."),
+    col("is_readonly", BIT),
     maybe("is_nullable", BIT),
     null("encryption_type", INT, NO_ALWAYS),
     null("encryption_type_desc", DESC, NO_ALWAYS),
@@ -56,12 +56,17 @@ fn cells(object: i32, p: &Parameter) -> Vec<Value> {
         int(object),
         text(&p.name),
         int(p.id),
-        Value::TinyInt(if p.user_type_id == 108 { 108 } else { t.system_type_id() }),
+        Value::TinyInt(match p.user_type_id {
+            _ if p.read_only => TABLE_TYPE,
+            108 => 108,
+            _ => t.system_type_id(),
+        }),
         int(p.user_type_id),
-        Value::SmallInt(t.max_length()),
-        Value::TinyInt(t.precision()),
+        Value::SmallInt(if p.read_only { -1 } else { t.max_length() }),
+        Value::TinyInt(if p.read_only { 0 } else { t.precision() }),
         Value::TinyInt(t.scale()),
         bit(p.output),
-        bit(true),
+        bit(p.read_only),
+        bit(!p.read_only),
     ]
 }
