@@ -397,6 +397,76 @@ func resultSets(t *tally, db *sql.DB) {
 	})
 }
 
+// A row of the table type that tables makes.
+type pair struct {
+	ID   int64          `tvp:"id"`
+	Name sql.NullString `tvp:"name"`
+	At   time.Time      `tvp:"at"`
+}
+
+func tables(t *tally, db *sql.DB) {
+	at := time.Date(2024, 2, 29, 13, 14, 15, 120000000, time.UTC)
+	pairs := []pair{
+		{2, sql.NullString{String: "zwölf", Valid: true}, at}, {1, sql.NullString{}, at.AddDate(0, 0, 1)},
+	}
+	t.run("table type and procedure", func() error {
+		return errors.Join(exec(db, "DROP PROCEDURE IF EXISTS dbo.go_table; DROP TYPE IF EXISTS dbo.go_pairs"),
+			exec(db, "CREATE TYPE dbo.go_pairs AS TABLE (id int NOT NULL PRIMARY KEY, name nvarchar(20), at datetime2(3))"),
+			exec(db, "CREATE PROCEDURE dbo.go_table @p dbo.go_pairs READONLY, @n int AS SELECT id + @n, name, at FROM @p ORDER BY id"))
+	})
+	read := func(text string, arguments ...any) error {
+		rows, err := db.Query(text, arguments...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for _, wanted := range []pair{pairs[1], pairs[0]} {
+			var p pair
+			if !rows.Next() {
+				return errors.Join(errors.New("too few rows"), rows.Err())
+			}
+			if err := rows.Scan(&p.ID, &p.Name, &p.At); err != nil {
+				return err
+			}
+			p.At = p.At.UTC()
+			if err := errors.Join(same(p.ID, wanted.ID+10), same(p.Name, wanted.Name), same(p.At, wanted.At)); err != nil {
+				return err
+			}
+		}
+		return errors.Join(same(rows.Next(), false), rows.Err())
+	}
+	table := mssql.TVP{TypeName: "dbo.go_pairs", Value: pairs}
+	t.run("table to a procedure", func() error {
+		return read("dbo.go_table", sql.Named("p", table), sql.Named("n", 10))
+	})
+	t.run("table to a batch", func() error {
+		return read("SELECT id + 10, name, at FROM @p ORDER BY id", sql.Named("p", table))
+	})
+	t.run("empty table", func() error {
+		var n int64
+		empty := mssql.TVP{TypeName: "dbo.go_pairs", Value: []pair{}}
+		err := db.QueryRow("SELECT COUNT(*) FROM @p", sql.Named("p", empty)).Scan(&n)
+		return errors.Join(err, same(n, int64(0)))
+	})
+	t.run("table of 3000 rows", func() error {
+		var n, sum int64
+		many := make([]pair, 3000)
+		for i := range many {
+			many[i] = pair{int64(i), sql.NullString{String: strings.Repeat("x", 15), Valid: true}, at}
+		}
+		value := mssql.TVP{TypeName: "dbo.go_pairs", Value: many}
+		err := db.QueryRow("SELECT COUNT(*), SUM(id) FROM @p", sql.Named("p", value)).Scan(&n, &sum)
+		return errors.Join(err, same(n, int64(3000)), same(sum, int64(4498500)))
+	})
+	t.run("error 2627 of a table", func() error {
+		twice := mssql.TVP{TypeName: "dbo.go_pairs", Value: []pair{pairs[0], pairs[0]}}
+		return failsWith(2627, 14, exec(db, "SELECT COUNT(*) FROM @p", sql.Named("p", twice)))
+	})
+	t.run("drop the table type", func() error {
+		return exec(db, "DROP PROCEDURE dbo.go_table; DROP TYPE dbo.go_pairs")
+	})
+}
+
 func manyRows(t *tally, db *sql.DB) {
 	t.run("many rows in many packets", func() error {
 		err := errors.Join(exec(db, "DROP TABLE IF EXISTS dbo.go_many"),
@@ -532,6 +602,7 @@ func main() {
 	transactions(t, db)
 	failures(t, db)
 	resultSets(t, db)
+	tables(t, db)
 	manyRows(t, db)
 	bulkCopy(t, db)
 	cancellation(t, db)

@@ -254,6 +254,41 @@ def several_results(tally, connection):
     tally.run("a procedure with an output parameter", procedure)
 
 
+def tables(tally, connection):
+    rows = [(2, "zwölf"), (1, None)]
+
+    def prepare():
+        execute(connection, "DROP PROCEDURE IF EXISTS dbo.pytds_table; DROP TYPE IF EXISTS dbo.pytds_pairs")
+        execute(connection, "CREATE TYPE dbo.pytds_pairs AS TABLE (id int NOT NULL PRIMARY KEY, name nvarchar(20))")
+        execute(
+            connection,
+            "CREATE PROCEDURE dbo.pytds_table @p dbo.pytds_pairs READONLY, @n int AS SELECT id + @n, name FROM @p ORDER BY id",
+        )
+
+    def table(values):
+        return pytds.TableValuedParam(type_name="dbo.pytds_pairs", rows=iter(values))
+
+    def procedure():
+        with connection.cursor() as cursor:
+            cursor.callproc("dbo.pytds_table", (table(rows), 10))
+            same(cursor.fetchall(), [(11, None), (12, "zwölf")])
+
+    def batch():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT id, name FROM %s ORDER BY id DESC", (table(rows),))
+            same(cursor.fetchall(), rows)
+
+    def duplicate():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT COUNT(*) FROM %s", (table([rows[0], rows[0]]),))
+
+    tally.run("table type and procedure", prepare)
+    tally.run("table to a procedure", procedure)
+    tally.run("table to a batch", batch)
+    tally.run("error 2627 of a table", lambda: fails_with(2627, 14, duplicate))
+    tally.run("drop the table type", lambda: execute(connection, "DROP PROCEDURE dbo.pytds_table; DROP TYPE dbo.pytds_pairs"))
+
+
 def many_rows(tally, connection):
     def run():
         execute(connection, "DROP TABLE IF EXISTS dbo.pytds_many")
@@ -323,6 +358,7 @@ def main():
     transactions(tally, connection)
     errors(tally, connection)
     several_results(tally, connection)
+    tables(tally, connection)
     many_rows(tally, connection)
     bulk_copy(tally, connection)
     time_out(tally)

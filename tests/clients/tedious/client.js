@@ -274,6 +274,39 @@ async function severalResults(connection) {
   await run('reset of the connection', () => step(connection, 'reset'));
 }
 
+async function tables(connection) {
+  await run('table type and procedure', async () => {
+    await batch(connection, 'DROP PROCEDURE IF EXISTS dbo.tedious_table; DROP TYPE IF EXISTS dbo.tedious_pairs');
+    await batch(connection, 'CREATE TYPE dbo.tedious_pairs AS TABLE (id int NOT NULL PRIMARY KEY, name nvarchar(20), big varchar(max))');
+    await batch(connection, `CREATE PROCEDURE dbo.tedious_table @p dbo.tedious_pairs READONLY, @n int AS
+      SELECT id + @n, name, CAST(LEN(big) AS int) FROM @p ORDER BY id`);
+  });
+  const columns = [
+    { name: 'id', type: TYPES.Int }, { name: 'name', type: TYPES.NVarChar, length: 20 },
+    { name: 'big', type: TYPES.VarChar, length: Infinity },
+  ];
+  const rows = [[2, 'zwölf', 'x'.repeat(9000)], [1, null, null]];
+  const wanted = '[[11,null,null],[12,"zwölf",9000]]';
+  const table = (of) => ({ name: 'p', type: TYPES.TVP, value: { schema: 'dbo', name: 'tedious_pairs', columns, rows: of } });
+  const added = { name: 'n', type: TYPES.Int, value: 10 };
+  await run('table to a procedure', async () => {
+    const { sets } = await send(connection, 'callProcedure', 'dbo.tedious_table', [table(rows), added]);
+    same(JSON.stringify(sets[0]), wanted);
+  });
+  await run('table to a batch', async () => {
+    const { sets } = await sql(connection, 'SELECT id + @n, name, CAST(LEN(big) AS int) FROM @p ORDER BY id', [table(rows), added]);
+    same(JSON.stringify(sets[0]), wanted);
+  });
+  await run('empty table', async () => {
+    const { sets } = await send(connection, 'callProcedure', 'dbo.tedious_table', [table([]), added]);
+    same(JSON.stringify(sets), '[[]]');
+  });
+  await run('error 2627 of a table', () => failsWith(2627, 14, () => send(
+    connection, 'callProcedure', 'dbo.tedious_table', [table([rows[0], rows[0]]), added],
+  )));
+  await run('drop the table type', () => batch(connection, 'DROP PROCEDURE dbo.tedious_table; DROP TYPE dbo.tedious_pairs'));
+}
+
 async function manyRows(connection) {
   await run('many rows in many packets', async () => {
     await batch(connection, 'DROP TABLE IF EXISTS dbo.tedious_many');
@@ -331,6 +364,7 @@ const [connection, watcher] = [await connect({ encrypt: true }), await connect()
 await transactions(connection, watcher);
 await errors(connection);
 await severalResults(connection);
+await tables(connection);
 await manyRows(connection);
 await cancellation(connection);
 await batch(watcher, 'DROP TABLE IF EXISTS dbo.tedious_account');

@@ -4,6 +4,9 @@
 // Prints a line for each operation that fails; the last line is
 // `N operations, N passed, N failed`.
 
+import com.microsoft.sqlserver.jdbc.SQLServerCallableStatement;
+import com.microsoft.sqlserver.jdbc.SQLServerDataTable;
+import com.microsoft.sqlserver.jdbc.SQLServerPreparedStatement;
 import java.math.BigDecimal;
 import java.sql.CallableStatement;
 import java.sql.Connection;
@@ -325,6 +328,64 @@ public final class Client {
         });
     }
 
+    private static SQLServerDataTable pairs(Object[]... rows) throws Exception {
+        SQLServerDataTable table = new SQLServerDataTable();
+        table.addColumnMetadata("id", Types.INTEGER);
+        table.addColumnMetadata("name", Types.NVARCHAR);
+        for (Object[] row : rows) {
+            table.addRow(row);
+        }
+        return table;
+    }
+
+    private static void tables(Connection c) {
+        Object[][] rows = {{2, "zwölf"}, {1, null}};
+        run("table type and procedure", () -> {
+            execute(c, "DROP PROCEDURE IF EXISTS dbo.jdbc_table; DROP TYPE IF EXISTS dbo.jdbc_pairs");
+            execute(c, "CREATE TYPE dbo.jdbc_pairs AS TABLE (id int NOT NULL PRIMARY KEY, name nvarchar(20))");
+            execute(c, "CREATE PROCEDURE dbo.jdbc_table @p dbo.jdbc_pairs READONLY, @n int AS"
+                    + " SELECT id + @n, name FROM @p ORDER BY id");
+        });
+        for (String text : new String[] {
+            "{call dbo.jdbc_table(?, ?)}", "DECLARE @n int; EXEC dbo.jdbc_table ?, ?"
+        }) {
+            run("table to " + text, () -> {
+                try (SQLServerCallableStatement s = (SQLServerCallableStatement) c.prepareCall(text)) {
+                    s.setStructured(1, "dbo.jdbc_pairs", pairs(rows));
+                    s.setInt(2, 10);
+                    try (ResultSet r = s.executeQuery()) {
+                        same(r.next(), true);
+                        same(r.getInt(1), 11);
+                        same(r.getString(2), null);
+                        same(r.next(), true);
+                        same(r.getInt(1), 12);
+                        same(r.getString(2), "zwölf");
+                        same(r.next(), false);
+                    }
+                }
+            });
+        }
+        run("empty table", () -> {
+            try (SQLServerPreparedStatement s = (SQLServerPreparedStatement)
+                    c.prepareStatement("SELECT COUNT(*) FROM ?")) {
+                s.setStructured(1, "dbo.jdbc_pairs", pairs());
+                try (ResultSet r = s.executeQuery()) {
+                    same(r.next(), true);
+                    same(r.getInt(1), 0);
+                }
+            }
+        });
+        run("error 2627 of a table", () -> failsWith(2627, () -> {
+            try (SQLServerPreparedStatement s = (SQLServerPreparedStatement)
+                    c.prepareStatement("SELECT COUNT(*) FROM ?")) {
+                s.setStructured(1, "dbo.jdbc_pairs", pairs(rows[0], rows[0]));
+                s.executeQuery();
+            }
+        }));
+        run("drop the table type", () ->
+                execute(c, "DROP PROCEDURE dbo.jdbc_table; DROP TYPE dbo.jdbc_pairs"));
+    }
+
     private static void manyRows(Connection c) {
         run("many rows in many packets", () -> {
             execute(c, "DROP TABLE IF EXISTS dbo.jdbc_many");
@@ -418,6 +479,7 @@ public final class Client {
             transactions(c, watcher);
             errors(watcher);
             severalResults(watcher);
+            tables(c);
             manyRows(c);
             cancellation(c);
             execute(watcher, "DROP TABLE IF EXISTS dbo.jdbc_account");
