@@ -2,6 +2,7 @@
 
 use crate::cost::Prices;
 use crate::estimate::{Estimator, VIEW_ROWS};
+use crate::memo::Memo;
 use crate::node::{Node, Reader, Slots, Wish, repeated};
 use base::SqlResult;
 use catalog::view::Object;
@@ -30,6 +31,8 @@ pub(crate) struct Optimizer<'a> {
     pub(crate) estimates: Vec<Estimate>,
     /// How many rows each target changes, by the number under which they are kept.
     pub(crate) changed: BTreeMap<ChangedId, Cardinality>,
+    /// What parts of the tree have become.
+    pub(crate) memo: Memo,
 }
 
 /// How many rows there are.

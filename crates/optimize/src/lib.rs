@@ -33,6 +33,7 @@ mod estimate;
 mod facts;
 mod full;
 mod halloween;
+mod memo;
 mod node;
 mod order;
 mod ordering;

@@ -4,6 +4,7 @@ use crate::convert::{Cardinality, Optimizer};
 use crate::cost::Prices;
 use crate::estimate::{Estimator, Origins};
 use crate::facts::Facts;
+use crate::memo::Memo;
 use crate::node::{Node, Slots, Wish};
 use base::SqlResult;
 use catalog::view::Object;
@@ -25,6 +26,8 @@ pub fn optimize(
     references: &[Object],
     facts: &dyn Facts,
 ) -> SqlResult<PhysicalPlan> {
+    let mut plan = plan;
+    let joined = crate::rewrite::join_scalars(&mut plan);
     let Plan { mut statement, mut subqueries, mut follow_ups, slots, header, .. } = plan;
     let mut origins = Origins::default();
     let followed = follow_ups.iter_mut().filter_map(|f| match f {
@@ -44,11 +47,12 @@ pub fn optimize(
         prices: Prices::new(facts.memory()),
         hints: &header.hints,
         slots: Cell::new(slots),
-        joined: BTreeSet::new(),
+        joined,
         enforcing: enforcing(&statement, &follow_ups),
         calls: header.calls,
         estimates: Vec::new(),
         changed: BTreeMap::new(),
+        memo: Memo::default(),
     };
     // Joins of the statement take subqueries out of its expressions, and so do joins in subqueries,
     // which contain only lower numbers.

@@ -82,7 +82,7 @@ impl Search<'_, '_, '_> {
         }
         let relation = &self.region.relations[n];
         let filters = relation.filters.clone();
-        self.optimizer.convert_filtered(relation.tree, filters, needed, Wish::NONE)
+        self.optimizer.remembered(relation.tree, filters, needed, Wish::NONE)
     }
 
     pub(crate) fn slots_of(&self, set: Set) -> Slots {

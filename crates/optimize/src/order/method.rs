@@ -314,7 +314,7 @@ impl Search<'_, '_, '_> {
             let relation = &self.region.relations[n];
             let needed = needed.unwrap_or(&self.needed[n]).clone();
             let filters = relation.filters.iter().cloned().chain(conditions).collect();
-            return self.optimizer.convert_filtered(relation.tree, filters, &needed, wish);
+            return self.optimizer.remembered(relation.tree, filters, &needed, wish);
         }
         let mut slots = crate::node::Slots::new();
         match needed {
@@ -328,7 +328,7 @@ impl Search<'_, '_, '_> {
         let hidden = within.fold(Set::EMPTY, Set::union);
         let told = right.without(hidden).iter().flat_map(|n| &self.region.relations[n].filters);
         let filters = told.cloned().chain(conditions).collect();
-        self.optimizer.convert_filtered(tree, filters, &slots, wish)
+        self.optimizer.remembered(tree, filters, &slots, wish)
     }
 }
 

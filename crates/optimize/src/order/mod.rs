@@ -22,6 +22,7 @@ use classes::Classes;
 use hyper::{Edge, Graph, Table};
 use plan::{Logical, Physical, Predicate};
 use region::{Collector, Region, Shape};
+pub(crate) use search::equality;
 use search::{Search, Way};
 use set::Set;
 

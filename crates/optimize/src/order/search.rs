@@ -176,7 +176,7 @@ impl<'s, 'o, 't> Search<'s, 'o, 't> {
         let relation = &self.region.relations[n];
         let needed = self.needed[n].clone();
         let filters = relation.filters.clone();
-        let found = self.optimizer.convert_filtered(relation.tree, filters, &needed, Wish::NONE);
+        let found = self.optimizer.remembered(relation.tree, filters, &needed, Wish::NONE);
         let node = match found {
             Err(e) if e.number() == messages::HINTS_NO_PLAN.number => {
                 // FORCESEEK may be obeyed by what a join seeks with.
@@ -222,7 +222,7 @@ impl<'s, 'o, 't> Search<'s, 'o, 't> {
         needed.extend(keys.iter().map(|k| k.slot));
         let wish = Wish { order: keys, ..Wish::NONE };
         let filters = relation.filters.clone();
-        let node = self.optimizer.convert_filtered(relation.tree, filters, &needed, wish)?;
+        let node = self.optimizer.remembered(relation.tree, filters, &needed, wish)?;
         Ok(self.optimizer.sorted(node, keys, &needed, &relation.slots))
     }
 
@@ -408,8 +408,9 @@ impl<'s, 'o, 't> Search<'s, 'o, 't> {
         best
     }
 
-    /// Of pairs of two relations those that are equal in two columns: conditions that both
-    /// relations have on these columns are counted once.
+    /// Of pairs of two relations those that are equal in two columns. A condition that both
+    /// relations have on these columns leaves so much of their common values as it leaves of the
+    /// column that has more of them: that is counted once.
     fn equal_part(&self, (x, of_x): (Slot, usize), (y, of_y): (Slot, usize)) -> f64 {
         let rows = |n: usize| self.entries.get(&Set::of(n)).map_or(1.0, |e| e.rows);
         let estimator = &self.optimizer.estimator;
@@ -417,11 +418,21 @@ impl<'s, 'o, 't> Search<'s, 'o, 't> {
             let on = |p: &&Predicate| p.reads().slots.iter().eq([&slot]);
             let filters: Vec<&Predicate> =
                 self.region.relations[n].filters.iter().filter(on).collect();
-            estimator.all(&filters)
+            if filters.is_empty() { None } else { Some(estimator.all(&filters)) }
         };
-        let counted = own(x, of_x).max(own(y, of_y)).clamp(1e-9, 1.0);
+        let different = |slot: Slot| estimator.column(slot).map_or(0.0, |c| c.distinct() / c.rows);
+        let counted = match (own(x, of_x), own(y, of_y)) {
+            (Some(a), Some(b)) => {
+                if different(x) >= different(y) {
+                    a
+                } else {
+                    b
+                }
+            }
+            _ => 1.0,
+        };
         let part = estimator.equal_pairs(x, y, (rows(of_x), rows(of_y)));
-        (part / counted).min(1.0)
+        (part / counted.clamp(1e-9, 1.0)).min(1.0)
     }
 
     /// The part of pairs that an operator's conditions keep.

@@ -6,7 +6,7 @@ use super::search::equality;
 use super::set::Set;
 use crate::convert::Optimizer;
 use crate::node::Slots;
-use plan::{JoinKind, Logical, Slot};
+use plan::{JoinKind, Logical, Scalar, Slot};
 
 impl Optimizer<'_> {
     /// Takes such joins out of a region; the relations that went.
@@ -34,7 +34,17 @@ impl Optimizer<'_> {
             return false;
         };
         let own = &region.relations[relation].slots;
-        let Logical::Get(_) = innermost(region.relations[relation].tree) else { return false };
+        let found = match innermost(region.relations[relation].tree) {
+            Logical::Get(_) => self.estimator.unique_key(&compared(operator, own)).is_some(),
+            Logical::Aggregate(g) => {
+                let slots = compared(operator, own);
+                !g.keys.is_empty() && g.keys.iter().all(|(key, _)| slots.contains(key))
+            }
+            _ => false,
+        };
+        if !found {
+            return false;
+        }
         let mut read = needed.clone();
         let reader = self.reader();
         region.conditions.iter().for_each(|c| read.extend(reader.predicate(&c.predicate)));
@@ -44,25 +54,18 @@ impl Optimizer<'_> {
         others.for_each(|(_, o)| {
             o.conditions.iter().for_each(|p| read.extend(reader.predicate(p)));
         });
-        read.is_disjoint(own) && self.finds_one(operator, own)
+        read.is_disjoint(own)
     }
+}
 
-    /// Whether an operator's conditions find no more than one row.
-    fn finds_one(&self, operator: &Operator<'_>, own: &Slots) -> bool {
-        let keys = operator.conditions.iter().filter_map(equality);
-        let slots: Vec<Slot> = keys
-            .flat_map(|(a, b, _)| match (a.as_column(), b.as_column()) {
-                (Some(slot), _) if own.contains(&slot) && b.reads().slots.is_disjoint(own) => {
-                    Some(slot)
-                }
-                (_, Some(slot)) if own.contains(&slot) && a.reads().slots.is_disjoint(own) => {
-                    Some(slot)
-                }
-                _ => None,
-            })
-            .collect();
-        self.estimator.unique_key(&slots).is_some()
-    }
+/// Columns of its right side that an operator compares with values of its left side.
+fn compared(operator: &Operator<'_>, own: &Slots) -> Vec<Slot> {
+    let column = |x: &Scalar, other: &Scalar| {
+        let slot = crate::sarg::column_of(x).filter(|slot| own.contains(slot))?;
+        other.reads().slots.is_disjoint(own).then_some(slot)
+    };
+    let keys = operator.conditions.iter().filter_map(equality);
+    keys.filter_map(|(a, b, _)| column(a, b).or_else(|| column(b, a))).collect()
 }
 
 /// What conditions are on.

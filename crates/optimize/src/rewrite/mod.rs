@@ -2,6 +2,8 @@
 
 mod contradiction;
 mod outer;
+mod scalars;
 
 pub(crate) use contradiction::contradicts;
 pub(crate) use outer::without_outer;
+pub(crate) use scalars::join_scalars;

@@ -1,0 +1,61 @@
+//! Grouped tables within grouped tables: a level more makes choosing a plan dearer by one level,
+//! not twice as dear.
+//!
+//! What is counted is how often the value of a variable in the innermost table is asked for: once
+//! or a few times whenever that table's conditions are priced.
+
+#[path = "../../bind/tests/world/mod.rs"]
+mod world;
+
+use base::{DatabaseId, HobtId};
+use optimize::{Facts, Memory, NoFacts, Size, optimize};
+use plan::VariableId;
+use std::cell::Cell;
+use types::Value;
+use world::World;
+
+/// Counts questions about variables.
+#[derive(Default)]
+struct Counting(Cell<usize>);
+
+impl Facts for Counting {
+    fn size(&self, database: DatabaseId, hobt: HobtId) -> Option<Size> {
+        NoFacts.size(database, hobt)
+    }
+
+    fn value(&self, _: VariableId) -> Option<Value> {
+        self.0.set(self.0.get() + 1);
+        None
+    }
+
+    fn memory(&self) -> Memory {
+        NoFacts.memory()
+    }
+}
+
+/// Orders grouped by customer, joined with customers and grouped again, so many times.
+fn nested(depth: usize) -> String {
+    let innermost = "select CustomerId k from Orders where OrderId > @i group by CustomerId";
+    (0..depth).fold(innermost.to_owned(), |inner, n| {
+        format!(
+            "select c.CustomerId k, count(*) n{n} from Customer c join ({inner}) g{n} \
+             on g{n}.k = c.CustomerId group by c.CustomerId"
+        )
+    })
+}
+
+fn asked(depth: usize) -> usize {
+    let world = World::new();
+    let bound = world.bind(&nested(depth)).expect("the statement is right");
+    let facts = Counting::default();
+    optimize(bound.plan, &bound.references, &facts).expect("no hint stands in the way");
+    facts.0.get()
+}
+
+/// Eight levels ask no more than eight times what one level asks.
+#[test]
+fn nested_groups_are_optimized_in_time_linear_in_their_depth() {
+    let (one, four, eight) = (asked(1), asked(4), asked(8));
+    assert!(one > 0, "the innermost table is priced");
+    assert!(eight <= 8 * one, "{one} questions at one level, {four} at four, {eight} at eight");
+}
