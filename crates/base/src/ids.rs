@@ -159,6 +159,9 @@ pub struct IndexId(pub i32);
 pub struct HobtId(pub u32);
 
 impl HobtId {
+    /// No heap or index: under it stands how far a database's rowversions have been reserved.
+    pub const ROW_VERSIONS: HobtId = HobtId(0);
+
     /// Where the hobts of table variables begin: 4,096 for each.
     const TABLE_VARIABLES: u32 = 0xF000_0000;
 

@@ -103,6 +103,8 @@ messages! {
     COLUMN_SPECIFIED_TWICE = 264, 16, "The column name '{0}' is specified more than once in the SET clause or column list of an INSERT. A column cannot be assigned more than one value in the same clause. Modify the clause to make sure that a column is updated only once. If this statement updates or inserts columns into a view, column aliasing can conceal the duplication in your code.";
     TRANSACTION_COUNT_MISMATCH = 266, 16, "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. Previous count = {0}, current count = {1}.";
     UPDATE_COMPUTED = 271, 16, "The column \"{0}\" cannot be modified because it is either a computed column or is the result of a UNION operator.";
+    UPDATE_ROW_VERSION = 272, 16, "Cannot update a timestamp column.";
+    INSERT_ROW_VERSION = 273, 16, "Cannot insert an explicit value into a timestamp column. Use INSERT with a column list to exclude the timestamp column, or insert a DEFAULT into the timestamp column.";
     UNPIVOT_TWICE = 277, 16, "The column \"{0}\" is specified multiple times in the column list of the UNPIVOT operator.";
     STYLE_INVALID = 281, 16, "{0} is not a valid style number when converting from {1} to a character string.";
     LOGICAL_TABLE_READ_ONLY = 286, 16, "The logical tables INSERTED and DELETED cannot be updated.";
@@ -196,6 +198,7 @@ messages! {
     CONSTRAINT_NOT_CREATED = 1750, 16, "Could not create constraint or index. See previous errors.";
     FOREIGN_KEY_LENGTH = 1753, 16, "Column '{0}.{1}' is not the same length or scale as referencing column '{2}.{3}' in foreign key '{4}'. Columns participating in a foreign key relationship must be defined with the same length and scale.";
     DEFAULT_ON_IDENTITY = 1754, 16, "Defaults cannot be created on columns with an IDENTITY attribute. Table '{0}', column '{1}'.";
+    ROW_VERSION_DEFAULT = 1755, 16, "Defaults cannot be created on columns of data type timestamp. Table '{0}', column '{1}'.";
     FOREIGN_KEY_SKIPPED = 1756, 10, "Skipping FOREIGN KEY constraint '{0}' definition for temporary table. FOREIGN KEY constraints are not enforced on local or global temporary tables.";
     FOREIGN_KEY_COLLATION = 1757, 16, "Column '{0}.{1}' is not of same collation as referencing column '{2}.{3}' in foreign key '{4}'.";
     COMPUTED_OF_COMPUTED = 1759, 16, "Computed column '{0}' in table '{1}' is not allowed to be used in another computed-column definition.";
@@ -226,6 +229,7 @@ messages! {
     INDEX_COLUMN_TYPE = 1919, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as a key column in an index.";
     PLACEMENT_INVALID = 1921, 16, "Invalid {0} '{1}' specified.";
     STATISTICS_EXIST = 1927, 16, "There are already statistics on table '{0}' named '{1}'.";
+    INDEX_SET_OPTIONS = 1934, 16, "{0} failed because the following SET options have incorrect settings: '{1}'. Verify that SET options are correct for use with indexed views and/or indexes on computed columns and/or filtered indexes and/or query notifications and/or XML data type methods and/or spatial index operations.";
     INDEX_KEY_TOO_LONG = 1944, 16, "Index '{0}' was not created. This index has a key length of at least {1} bytes. The maximum permissible key length is {2} bytes.";
     KEY_TOO_LONG_WARNING = 1945, 10, "Warning! The maximum key length for a {0} index is {1} bytes. The index '{2}' has maximum length of {3} bytes. For some combination of large values, the insert/update operation will fail.";
     KEY_TOO_LONG = 1946, 16, "Operation failed. The index entry of length {0} bytes for the index '{1}' exceeds the maximum length of {2} bytes for {3} indexes.";
@@ -251,6 +255,7 @@ messages! {
     DATA_TYPE_NOT_FOUND = 2715, 16, "Column, parameter, or variable #{0}: Cannot find data type {1}.";
     COLUMN_TYPE_NO_WIDTH = 2716, 16, "Column, parameter, or variable #{0}: Cannot specify a column width on data type {1}.";
     SIZE_EXCEEDS_COLUMN = 2717, 15, "The size ({0}) given to the {1} '{2}' exceeds the maximum allowed ({3}).";
+    ROW_VERSION_MULTIPLE = 2738, 16, "A table can only have one timestamp column. Because table '{0}' already has one, the column '{1}' cannot be added.";
     SET_OPTION_VALUE = 2742, 16, "'{0}' is not a valid value for SET {1}.";
     IDENTITY_MULTIPLE = 2744, 16, "Multiple identity columns specified for table '{0}'. Only one identity column per table is allowed.";
     IDENTITY_INVALID_TYPE = 2749, 16, "Identity column '{0}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, unencrypted, and constrained to be nonnullable.";

@@ -10,7 +10,7 @@ use base::SqlResult;
 use catalog::view::Table;
 use plan::{Scalar, ScalarKind, ScalarType, Slot};
 use std::collections::BTreeSet;
-use types::{Collation, SqlType};
+use types::{Collation, SqlType, Value};
 
 /// What is known of a computed column's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,18 +80,35 @@ impl Binder<'_> {
         slots: &[Option<Slot>],
     ) -> SqlResult<Option<Scalar>> {
         let c = &table.columns[column];
+        if c.sql_type == SqlType::RowVersion {
+            return Ok(Some(self.next_row_version(table)));
+        }
         let Some(computed) = c.computed.as_ref().filter(|c| c.persisted) else { return Ok(None) };
         let value = self.over_row(table, slots, &computed.text)?;
         self.for_column(value, table, column).map(Some)
     }
 
-    /// The stored computed columns that read one of these.
+    /// What a rowversion column takes in each row that comes or is changed.
+    fn next_row_version(&self, table: &Table) -> Scalar {
+        let function = &builtins::NEXT_ROW_VERSION;
+        let database = i16::try_from(table.database.0).unwrap_or(i16::MAX);
+        let args = vec![self.constant(Value::SmallInt(database), SqlType::SmallInt)];
+        let arg_types = Box::new([SqlType::SmallInt]);
+        let ty = self.plain(SqlType::RowVersion, false);
+        Scalar { kind: ScalarKind::Function { function, args, arg_types }, ty }
+    }
+
+    /// The stored computed columns that read one of these; a rowversion changes with any.
     pub(crate) fn dependents(
         &mut self,
         table: &Table,
         changed: &BTreeSet<usize>,
     ) -> SqlResult<BTreeSet<usize>> {
         let mut found = BTreeSet::new();
+        let versioned = |c: &catalog::view::Column| c.sql_type == SqlType::RowVersion;
+        if let Some(column) = table.columns.iter().position(versioned) {
+            found.extend((!changed.is_empty()).then_some(column));
+        }
         let is_persisted =
             |c: &catalog::view::Column| c.computed.as_ref().is_some_and(|c| c.persisted);
         if !table.columns.iter().any(is_persisted) {
@@ -100,6 +117,9 @@ impl Binder<'_> {
         let slots: Vec<Option<Slot>> =
             table.columns.iter().map(|_| Some(self.new_slot())).collect();
         for column in 0..table.columns.len() {
+            if versioned(&table.columns[column]) {
+                continue;
+            }
             let Some(value) = self.computed_value(table, column, &slots)? else { continue };
             let reads = value.reads().slots;
             if changed.iter().any(|&c| slots[c].is_some_and(|slot| reads.contains(&slot))) {

@@ -19,14 +19,12 @@ pub fn declared_type(name: &ast::TypeName, length_default: u16) -> SqlResult<Sql
         None => true,
         Some(s) => s.eq_ignore_ascii_case("sys"),
     };
-    const LATER: [&str; 10] = [
+    const LATER: [&str; 8] = [
         "sql_variant",
         "xml",
         "text",
         "ntext",
         "image",
-        "timestamp",
-        "rowversion",
         "hierarchyid",
         "geometry",
         "geography",

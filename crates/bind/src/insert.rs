@@ -141,6 +141,11 @@ impl Binder<'_> {
     /// The source of rows, and what it gives for each listed column.
     fn given(&mut self, s: &ast::Insert, table: &Table, listed: &[usize]) -> SqlResult<Given> {
         let one_row = || Logical::Values { rows: vec![Vec::new()], columns: Vec::new() };
+        let versioned = |&c: &usize| table.columns[c].sql_type == types::SqlType::RowVersion;
+        let of_rows = matches!(s.source, InsertSource::Execute(_) | InsertSource::Query(_));
+        if of_rows && listed.iter().any(versioned) {
+            return Err(SqlError::new(messages::INSERT_ROW_VERSION, &[]));
+        }
         match &s.source {
             InsertSource::DefaultValues => Ok(Given { tree: one_row(), values: Vec::new() }),
             InsertSource::Execute(_) => {
@@ -194,6 +199,7 @@ impl Binder<'_> {
         let mut bound = Vec::with_capacity(row.len());
         for (e, &column) in row.iter().zip(listed) {
             let identity = table.columns[column].identity.is_some();
+            let versioned = table.columns[column].sql_type == types::SqlType::RowVersion;
             let value = match e.kind {
                 ExprKind::Default if identity => {
                     return Err(
@@ -201,6 +207,10 @@ impl Binder<'_> {
                     );
                 }
                 ExprKind::Default => self.default_value(table, column)?,
+                ref kind if versioned && !matches!(kind, ExprKind::Literal(ast::Literal::Null)) => {
+                    let error = SqlError::new(messages::INSERT_ROW_VERSION, &[]);
+                    return Err(error.at_line(e.span.line));
+                }
                 _ => self.expr(e)?,
             };
             if identity && is_untyped_null(&value) {

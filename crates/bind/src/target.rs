@@ -186,6 +186,7 @@ impl Binder<'_> {
     /// The value a column takes when none is given: its default, or NULL.
     pub(crate) fn default_value(&mut self, table: &Table, column: usize) -> SqlResult<Scalar> {
         let c = &table.columns[column];
+        // A rowversion is made where the row is.
         let Some(default) = &c.default else {
             return Ok(Scalar::null(c.sql_type));
         };

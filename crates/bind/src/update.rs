@@ -422,6 +422,9 @@ impl Binder<'_> {
         if c.identity.is_some() {
             return Err(SqlError::new(messages::UPDATE_IDENTITY, &[&c.name]));
         }
+        if c.sql_type == types::SqlType::RowVersion {
+            return Err(SqlError::new(messages::UPDATE_ROW_VERSION, &[]));
+        }
         if c.computed.is_some() {
             return Err(SqlError::new(messages::UPDATE_COMPUTED, &[&c.name]));
         }

@@ -120,6 +120,8 @@ pub enum Question {
     IsRoleMember,
     IsSrvRoleMember,
     LoginProperty,
+    /// The next rowversion of a database, by its id.
+    NextRowVersion,
     ObjectDefinition,
     ObjectId,
     ObjectName,

@@ -42,6 +42,7 @@ pub use document::{JSON_ROW, JsonShape, ORDERED, XML_ROW, XML_TEXT, XmlMode, Xml
 pub use format::print_message;
 pub use json::{JSON_MODIFY_RAW, JsonColumn};
 pub use like::LikePattern;
+pub use metadata::NEXT_ROW_VERSION;
 pub use parse::{PARSE, TRY_PARSE, is_parsed_type};
 pub use rand::Rand;
 pub use registry::{families, global, lookup};

@@ -89,6 +89,18 @@ questions! {
     "USER_NAME", 0, 1, NAME, UserName;
 }
 
+/// The next rowversion of a database whose id is the argument: what a rowversion column takes.
+pub static NEXT_ROW_VERSION: Function = Function {
+    name: "NEXT ROWVERSION",
+    min_args: 1,
+    max_args: 1,
+    result: |_| Ok(SqlType::RowVersion),
+    deterministic: false,
+    nulls: NullRule::Own,
+    date_part: false,
+    eval: |call, args| call.facts.resolve(Question::NextRowVersion, args),
+};
+
 fn ask(call: &mut Call<'_>, question: Question, args: &[Value]) -> SqlResult<Value> {
     // Without argument some of these are facts of the session.
     let fact = match question {

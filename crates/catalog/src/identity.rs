@@ -19,6 +19,10 @@ use os::sync::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// How rowversions of a database count: the first is the one behind 0x7D0, which `@@DBTS` of a new
+/// database shows.
+pub const ROW_VERSIONS: Identity = Identity { seed: 2001, increment: 1 };
+
 /// How many values are reserved at once.
 const AHEAD: i128 = 1000;
 
@@ -104,6 +108,24 @@ impl Identities {
             count.last = Some(value);
         }
         Ok(())
+    }
+
+    /// The next `count` values of a count at once; gives the first.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn next_many(
+        &self,
+        hobt: HobtId,
+        identity: Identity,
+        count: u64,
+        store: &dyn IdentityStore,
+    ) -> SqlResult<i128> {
+        let first = self.next(hobt, identity, store)?;
+        let more = i128::from(count.saturating_sub(1));
+        let last = first.saturating_add(identity.increment.saturating_mul(more));
+        self.note(hobt, identity, last, store)?;
+        Ok(first)
     }
 
     /// The last value given out: IDENT_CURRENT, `sys.identity_columns.last_value`.

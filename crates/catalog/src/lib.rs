@@ -42,7 +42,7 @@ pub use changes::Changes;
 pub use delta::{Delta, Publisher, apply};
 pub use error::CatalogError;
 pub use guard::{lock_name, lock_object, lock_schema, lock_schema_name, try_share_object};
-pub use identity::{Identities, IdentityStore};
+pub use identity::{Identities, IdentityStore, ROW_VERSIONS};
 pub use ids::Ids;
 pub use load::{Loaded, ObjectDates, load, load_for_undo, object_dates};
 pub use modifications::Modifications;

@@ -12,14 +12,14 @@ use crate::index_definition::column;
 use crate::locate::{Located, locked_table, queried_name, same_name};
 use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
 use crate::{alter_column, computed, foreign_key};
-use base::{SqlError, SqlResult, messages};
-use catalog::HobtSpec;
-use catalog::view::{Index, IndexKind, Table};
+use base::{HobtId, SqlError, SqlResult, messages};
+use catalog::view::{Identity, Index, IndexKind, Table};
+use catalog::{HobtSpec, ROW_VERSIONS};
 use tsql::ast::{
     AlterTable, AlterTableAction, AlterTableDrop, AlterTableDropKind, ConstraintKind, Name,
     Setting, SettingValue, TableDefinition,
 };
-use types::encode_storage;
+use types::{SqlType, encode_storage};
 
 pub(crate) fn alter(s: &AlterTable, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let line = s.name.span.line;
@@ -194,6 +194,12 @@ fn add_columns(
             after.columns.push(column);
             continue;
         }
+        if column.sql_type == SqlType::RowVersion {
+            column.physical = u16::try_from(after.columns.len()).ok();
+            added.push((column.column_id, versions(cx, place, &*base)?));
+            after.columns.push(column);
+            continue;
+        }
         let wants_value = written.default.as_ref().is_some_and(|d| d.with_values);
         let bytes = match &column.default {
             Some(d) if !empty && (!column.nullable || wants_value) => {
@@ -220,6 +226,21 @@ fn add_columns(
         computed::settle(cx, place, after, written)?;
     }
     Ok(added)
+}
+
+/// A rowversion for each row that is there.
+fn versions(cx: &mut DdlContext<'_>, place: &Place, base: &dyn access::Hobt) -> SqlResult<Present> {
+    let mut rows = base.scan(cx.work, &Default::default(), &READ)?;
+    let mut count = 0;
+    while rows.next(cx.work)? {
+        count += 1;
+    }
+    let (hobt, store) = (HobtId::ROW_VERSIONS, &*place.identity_store);
+    let seed = match count {
+        0 => ROW_VERSIONS.seed,
+        n => place.identities.next_many(hobt, ROW_VERSIONS, n, store)?,
+    };
+    Ok(Present::Counted(Identity { seed, ..ROW_VERSIONS }, SqlType::RowVersion))
 }
 
 /// Sch-M keeps everybody else away.

@@ -72,6 +72,9 @@ impl Conversion {
 /// The stored bytes of a row's number in a counting; 8115 beyond its type.
 fn counted(identity: Identity, sql_type: SqlType, row: u64) -> SqlResult<Option<Vec<u8>>> {
     let n = identity.seed + identity.increment * i128::from(row);
+    if sql_type == SqlType::RowVersion {
+        return Ok(Some((n as u64).to_be_bytes().to_vec()));
+    }
     let overflow = || {
         let to = sql_type.error_name();
         SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&"IDENTITY", &to])

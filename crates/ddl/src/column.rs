@@ -40,8 +40,18 @@ pub(crate) fn draft(
             let column = computed::draft(place, table, definition, text);
             return Ok(DraftColumn { column, said: definition.nullable });
         }
-        ColumnKind::Untyped => return Err(unsupported("data type timestamp", line)),
+        ColumnKind::Untyped if name.eq_ignore_ascii_case("timestamp") => Declared {
+            sql_type: SqlType::RowVersion,
+            user_type_id: SqlType::RowVersion.user_type_id(),
+        },
+        ColumnKind::Untyped => {
+            let e = SqlError::new(messages::COLUMN_NEEDS_TYPE, &[name]);
+            return Err(e.at_line(line));
+        }
     };
+    if of.sql_type == SqlType::RowVersion {
+        check_row_version(table, definition)?;
+    }
     let identity = match &definition.identity {
         Some(i) => Some(identity_of(i, of.sql_type, definition, table)?),
         None => None,
@@ -65,6 +75,19 @@ pub(crate) fn draft(
         column.default = Some(preset(cx, place, table, &column, named, &d.value, text)?);
     }
     Ok(DraftColumn { column, said })
+}
+
+/// A table has one rowversion, which takes its values from nobody.
+fn check_row_version(table: &Table, definition: &ColumnDefinition) -> SqlResult<()> {
+    let args: [&dyn std::fmt::Display; 2] = [&table.name, &definition.name];
+    let message = if table.row_version().is_some() {
+        messages::ROW_VERSION_MULTIPLE
+    } else if definition.default.is_some() {
+        messages::ROW_VERSION_DEFAULT
+    } else {
+        return Ok(());
+    };
+    Err(SqlError::new(message, &args).at_line(definition.span.line))
 }
 
 fn refuse(definition: &ColumnDefinition) -> SqlResult<()> {

@@ -167,7 +167,8 @@ fn origin_of(place: &Place, after: &Table, (at, old): (usize, &Column), n: usize
 /// An identity column that present rows were counted by goes on from there.
 fn count_rows(place: &Place, after: &Table, added: &[Added], rows: u64) -> SqlResult<()> {
     for (_, present) in added {
-        if let Present::Counted(identity, _) = present
+        if let Present::Counted(identity, sql_type) = present
+            && *sql_type != SqlType::RowVersion
             && rows > 0
         {
             let last = identity.seed + identity.increment * (i128::from(rows) - 1);

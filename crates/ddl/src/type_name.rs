@@ -18,8 +18,6 @@ const NOT_YET: &[&str] = &[
     "text",
     "ntext",
     "image",
-    "timestamp",
-    "rowversion",
     "hierarchyid",
     "geometry",
     "geography",

@@ -4,7 +4,7 @@ use crate::instance::{Instance, same_name};
 use access::{Hobts, Spill};
 use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Identity, Sequence, Table};
-use catalog::{Builder, Changes};
+use catalog::{Builder, Changes, ROW_VERSIONS};
 use database::Database;
 use exec::{GrantTerms, IdentitySource};
 use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource, Timeout};
@@ -258,6 +258,18 @@ impl Host for Instance {
         let seed = column.identity.map(|i| i.seed);
         let last = self.database(database)?.identities().last(table.base().hobt);
         last.or(seed)
+    }
+
+    fn next_row_version(&self, database: DatabaseId) -> SqlResult<u64> {
+        let db = self.database(database);
+        let db = db.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
+        let next = db.identities().next(HobtId::ROW_VERSIONS, ROW_VERSIONS, &*db)?;
+        Ok(u64::try_from(next).unwrap_or(u64::MAX))
+    }
+
+    fn row_version(&self, database: DatabaseId) -> u64 {
+        let last = self.database(database).and_then(|db| db.identities().last(HobtId::ROW_VERSIONS));
+        u64::try_from(last.unwrap_or(ROW_VERSIONS.seed - 1)).unwrap_or(u64::MAX)
     }
 
     fn next_value(&self, database: DatabaseId, sequence: &Sequence) -> SqlResult<i128> {

@@ -295,7 +295,8 @@ fn wire_column(column: &ResultColumn) -> Column<'_> {
         sql: column.sql_type,
         collation: column.collation.into(),
         flags,
-        user_type: 0,
+        // What drivers know a rowversion by: its bytes travel as binary(8).
+        user_type: if column.sql_type == SqlType::RowVersion { 80 } else { 0 },
     }
 }
 

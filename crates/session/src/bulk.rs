@@ -277,7 +277,7 @@ fn kin(sql_type: SqlType) -> &'static str {
     match sql_type {
         SqlType::Char(_) | SqlType::VarChar(_) => "varchar",
         SqlType::NChar(_) | SqlType::NVarChar(_) => "nvarchar",
-        SqlType::Binary(_) | SqlType::VarBinary(_) => "varbinary",
+        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion => "varbinary",
         other => other.name(),
     }
 }

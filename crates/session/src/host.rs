@@ -182,6 +182,15 @@ pub trait Host: Send + Sync {
     /// IDENT_CURRENT: the last value given, or the seed.
     fn identity_current(&self, database: DatabaseId, table: &Table) -> Option<i128>;
 
+    /// The next rowversion of a database.
+    ///
+    /// # Errors
+    /// Those of reserving more of them.
+    fn next_row_version(&self, database: DatabaseId) -> SqlResult<u64>;
+
+    /// The last rowversion that a database has given: `@@DBTS`.
+    fn row_version(&self, database: DatabaseId) -> u64;
+
     /// The next value of a sequence.
     ///
     /// # Errors

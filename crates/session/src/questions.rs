@@ -157,7 +157,10 @@ impl Asked<'_> {
             Q::ApplockMode => Some(Value::nvarchar("NoLock")),
             Q::ApplockTest => Some(Value::SmallInt(1)),
             Q::IsObjectSigned => Some(Value::Int(0)),
-            Q::LoginProperty | Q::AssemblyProperty | Q::FullTextCatalogProperty => None,
+            Q::LoginProperty
+            | Q::AssemblyProperty
+            | Q::FullTextCatalogProperty
+            | Q::NextRowVersion => None,
         }
     }
 

@@ -84,6 +84,8 @@ pub struct SessionEntry {
     pub(crate) last_error: AtomicI32,
     pub(crate) statement_start: AtomicU32,
     pub(crate) statement_end: AtomicU32,
+    /// Of the open transaction: a number that none of its rowversions in a database is below.
+    row_versions: Mutex<BTreeMap<DatabaseId, u64>>,
     input: Mutex<Input>,
     program: Mutex<Option<Arc<Entry<Program>>>>,
 }
@@ -194,6 +196,16 @@ impl SessionEntry {
         self.program.lock().replace(program)
     }
 
+    /// Its transaction is to have rowversions of a database, none of them below this one.
+    pub(crate) fn versions_rows(&self, database: DatabaseId, at_least: impl FnOnce() -> u64) {
+        self.row_versions.lock().entry(database).or_insert_with(at_least);
+    }
+
+    /// Its transaction has ended.
+    pub(crate) fn versions_no_rows(&self) {
+        self.row_versions.lock().clear();
+    }
+
     pub(crate) fn set_doing(&self, doing: Doing) {
         self.doing.store(doing as u8, Relaxed);
     }
@@ -251,6 +263,12 @@ pub struct Registry {
 }
 
 impl Registry {
+    /// What no rowversion of an open transaction in a database is below.
+    pub(crate) fn oldest_row_version(&self, database: DatabaseId) -> Option<u64> {
+        let sessions = self.sessions.read();
+        sessions.values().filter_map(|e| e.row_versions.lock().get(&database).copied()).min()
+    }
+
     /// Without sessions.
     pub fn new() -> Arc<Registry> {
         Arc::new(Registry::default())
@@ -302,6 +320,7 @@ impl Registry {
             last_error: AtomicI32::new(0),
             statement_start: AtomicU32::new(0),
             statement_end: AtomicU32::new(0),
+            row_versions: Mutex::default(),
             input: Mutex::default(),
             program: Mutex::default(),
         });

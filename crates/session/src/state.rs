@@ -158,8 +158,13 @@ impl State {
             Fact::MaxPrecision => Value::TinyInt(38),
             Fact::TimeTicks => Value::Int(31250),
             Fact::CpuBusy => Value::Int((os::clock::process_cpu_ns() / 31_250_000) as i32),
-            Fact::Dbts => Value::varbinary(&[0; 8]),
-            Fact::MinActiveRowVersion => Value::varbinary(&1_u64.to_be_bytes()),
+            Fact::Dbts => Value::varbinary(&self.host.row_version(self.database).to_be_bytes()),
+            Fact::MinActiveRowVersion => {
+                // What is asked first: a transaction that begins meanwhile has later ones.
+                let next = self.host.row_version(self.database) + 1;
+                let oldest = self.host.registry().oldest_row_version(self.database);
+                Value::varbinary(&oldest.unwrap_or(next).to_be_bytes())
+            }
             Fact::FetchStatus => Value::Int(self.cursors.fetch_status),
             Fact::CursorRows => Value::Int(self.cursors.rows as i32),
             _ => Value::Int(0),
@@ -224,7 +229,12 @@ impl SessionFacts for State {
     }
 
     fn resolve(&self, question: Question, arguments: &[Value]) -> SqlResult<Value> {
-        crate::questions::answer(self, question, arguments)
+        match (question, arguments) {
+            (Question::NextRowVersion, [Value::SmallInt(id)]) => {
+                self.next_row_version(DatabaseId(*id as u16))
+            }
+            _ => crate::questions::answer(self, question, arguments),
+        }
     }
 
     fn clock(&self) -> Moment {
@@ -309,6 +319,13 @@ impl State {
         };
         let found = catalog::view::resolve(&names, spelled)?;
         Some((found.database.id(), found.object))
+    }
+
+    /// A rowversion for a row that this session's transaction writes.
+    fn next_row_version(&self, database: DatabaseId) -> SqlResult<Value> {
+        self.entry.versions_rows(database, || self.host.row_version(database) + 1);
+        let next = self.host.next_row_version(database)?;
+        Ok(Value::varbinary(&next.to_be_bytes()))
     }
 
     /// SESSIONPROPERTY.

@@ -127,6 +127,7 @@ impl Session {
 
     fn transaction_ended(&mut self, end: End) {
         let user = self.state.tran_count > 0;
+        self.state.entry.versions_no_rows();
         self.open.definitions = false;
         self.open.temp_before = TempSnapshot::default();
         self.state.doomed = false;

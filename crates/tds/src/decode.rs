@@ -92,7 +92,8 @@ impl TypeInfo {
             | SqlType::NChar(_)
             | SqlType::NVarChar(_)
             | SqlType::Binary(_)
-            | SqlType::VarBinary(_) => return self.string(Bytes::new(bytes)),
+            | SqlType::VarBinary(_)
+            | SqlType::RowVersion => return self.string(Bytes::new(bytes)),
         })
     }
 

@@ -68,6 +68,7 @@ pub fn encode_value(sql: SqlType, value: &Value, out: &mut Vec<u8>) -> TdsResult
         (SqlType::Char(n), Value::Char(b)) => return sized(Length::N(n), 1, b, out),
         (SqlType::NChar(n), Value::NChar(b)) => return sized(Length::N(n), 2, b, out),
         (SqlType::Binary(n), Value::Binary(b)) => return sized(Length::N(n), 1, b, out),
+        (SqlType::RowVersion, Value::Binary(b)) => return sized(Length::N(8), 1, b, out),
         (SqlType::VarBinary(n), Value::Binary(b)) => return sized(n, 1, b, out),
         (SqlType::UniqueIdentifier, Value::Guid(g)) => prefixed(16, g, out),
         (sql, value) => return encode_converted(sql, value, out),
@@ -100,7 +101,8 @@ pub(crate) fn null_bytes(sql: SqlType) -> usize {
         | SqlType::NChar(_)
         | SqlType::NVarChar(_)
         | SqlType::Binary(_)
-        | SqlType::VarBinary(_) => 2,
+        | SqlType::VarBinary(_)
+        | SqlType::RowVersion => 2,
         _ => 1,
     }
 }

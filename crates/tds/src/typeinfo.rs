@@ -155,6 +155,7 @@ pub fn encode_type(sql: SqlType, collation: WireCollation, out: &mut Vec<u8>) {
         SqlType::NVarChar(n) => short(wire::NVARCHAR, bytes_of(n, 2), Some(collation), out),
         SqlType::Binary(n) => short(wire::BIGBINARY, n, None, out),
         SqlType::VarBinary(n) => short(wire::BIGVARBINARY, bytes_of(n, 1), None, out),
+        SqlType::RowVersion => short(wire::BIGBINARY, 8, None, out),
         SqlType::UniqueIdentifier => out.extend_from_slice(&[wire::GUID, 16]),
     }
 }

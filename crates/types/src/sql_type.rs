@@ -87,6 +87,8 @@ pub enum SqlType {
     VarBinary(Length),
     /// `uniqueidentifier`
     UniqueIdentifier,
+    /// `rowversion`, which catalogs call `timestamp`: eight bytes that count a database's changes
+    RowVersion,
 }
 
 const _: () = assert!(size_of::<SqlType>() <= 8);
@@ -108,7 +110,7 @@ pub enum Family {
     Char,
     /// nchar, nvarchar
     NChar,
-    /// binary, varbinary
+    /// binary, varbinary, rowversion
     Binary,
     /// uniqueidentifier
     Guid,
@@ -137,6 +139,7 @@ pub const ALL_TYPES: &[SqlType] = &[
     SqlType::VarChar(Length::N(8000)),
     SqlType::Binary(8000),
     SqlType::Char(8000),
+    SqlType::RowVersion,
     SqlType::NVarChar(Length::N(4000)),
     SqlType::NChar(4000),
 ];
@@ -198,6 +201,7 @@ impl SqlType {
             SqlType::Binary(_) => "binary",
             SqlType::VarBinary(_) => "varbinary",
             SqlType::UniqueIdentifier => "uniqueidentifier",
+            SqlType::RowVersion => "timestamp",
         }
     }
 
@@ -231,7 +235,7 @@ impl SqlType {
             | SqlType::DateTimeOffset(_) => Family::Temporal,
             SqlType::Char(_) | SqlType::VarChar(_) => Family::Char,
             SqlType::NChar(_) | SqlType::NVarChar(_) => Family::NChar,
-            SqlType::Binary(_) | SqlType::VarBinary(_) => Family::Binary,
+            SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion => Family::Binary,
             SqlType::UniqueIdentifier => Family::Guid,
         }
     }
@@ -272,22 +276,23 @@ impl SqlType {
             SqlType::NChar(_) => 5,
             SqlType::NVarChar(_) => 6,
             SqlType::UniqueIdentifier => 7,
-            SqlType::Bit => 8,
-            SqlType::TinyInt => 9,
-            SqlType::SmallInt => 10,
-            SqlType::Int => 11,
-            SqlType::BigInt => 12,
-            SqlType::SmallMoney => 13,
-            SqlType::Money => 14,
-            SqlType::Decimal { .. } => 15,
-            SqlType::Real => 16,
-            SqlType::Float => 17,
-            SqlType::Time(_) => 18,
-            SqlType::Date => 19,
-            SqlType::SmallDateTime => 20,
-            SqlType::DateTime => 21,
-            SqlType::DateTime2(_) => 22,
-            SqlType::DateTimeOffset(_) => 23,
+            SqlType::RowVersion => 8,
+            SqlType::Bit => 9,
+            SqlType::TinyInt => 10,
+            SqlType::SmallInt => 11,
+            SqlType::Int => 12,
+            SqlType::BigInt => 13,
+            SqlType::SmallMoney => 14,
+            SqlType::Money => 15,
+            SqlType::Decimal { .. } => 16,
+            SqlType::Real => 17,
+            SqlType::Float => 18,
+            SqlType::Time(_) => 19,
+            SqlType::Date => 20,
+            SqlType::SmallDateTime => 21,
+            SqlType::DateTime => 22,
+            SqlType::DateTime2(_) => 23,
+            SqlType::DateTimeOffset(_) => 24,
         }
     }
 
@@ -315,6 +320,7 @@ impl SqlType {
             SqlType::VarChar(_) => 167,
             SqlType::Binary(_) => 173,
             SqlType::Char(_) => 175,
+            SqlType::RowVersion => 189,
             SqlType::NVarChar(_) => 231,
             SqlType::NChar(_) => 239,
         }
@@ -367,7 +373,8 @@ impl SqlType {
             | SqlType::NVarChar(_)
             | SqlType::Binary(_)
             | SqlType::VarBinary(_)
-            | SqlType::UniqueIdentifier => 0,
+            | SqlType::UniqueIdentifier
+            | SqlType::RowVersion => 0,
         }
     }
 
@@ -414,6 +421,8 @@ impl SqlType {
             ("binary", SqlType::Binary(length_default)),
             ("varbinary", SqlType::VarBinary(n)),
             ("uniqueidentifier", SqlType::UniqueIdentifier),
+            ("timestamp", SqlType::RowVersion),
+            ("rowversion", SqlType::RowVersion),
             ("sysname", SqlType::SYSNAME),
         ];
         known.iter().find(|(k, _)| k.eq_ignore_ascii_case(name)).map(|&(_, t)| t)
@@ -465,6 +474,7 @@ mod tests {
             (SqlType::SmallDateTime, "smalldatetime", 4, 16, 0),
             (SqlType::Money, "money", 8, 19, 4),
             (SqlType::UniqueIdentifier, "uniqueidentifier", 16, 0, 0),
+            (SqlType::RowVersion, "timestamp", 8, 0, 0),
         ];
         for &(t, name, length, precision, scale) in cases {
             assert_eq!(t.to_string(), name);
@@ -480,6 +490,6 @@ mod tests {
     fn precedence_is_a_strict_order() {
         let mut ranks: Vec<u8> = ALL_TYPES.iter().map(|t| t.precedence()).collect();
         ranks.sort_unstable();
-        assert_eq!(ranks, (1..=23).collect::<Vec<u8>>());
+        assert_eq!(ranks, (1..=24).collect::<Vec<u8>>());
     }
 }

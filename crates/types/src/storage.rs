@@ -14,6 +14,7 @@
 //! datetimeoffset(s)  datetime2(s) in UTC, offset in minutes (2)
 //! char, nchar        padded with blanks; binary padded with zeros
 //! uniqueidentifier   16 in SQL Server's byte order
+//! rowversion         8     highest byte first
 //! ```
 //!
 //! Decoding never panics: bytes may come from a damaged page.
@@ -60,7 +61,11 @@ pub const fn fixed_width(sql_type: SqlType) -> Option<u16> {
         SqlType::Bit | SqlType::TinyInt => 1,
         SqlType::SmallInt => 2,
         SqlType::Int | SqlType::SmallMoney | SqlType::Real | SqlType::SmallDateTime => 4,
-        SqlType::BigInt | SqlType::Money | SqlType::Float | SqlType::DateTime => 8,
+        SqlType::BigInt
+        | SqlType::Money
+        | SqlType::Float
+        | SqlType::DateTime
+        | SqlType::RowVersion => 8,
         SqlType::Decimal { precision, .. } => 1 + decimal_width(precision) as u16,
         SqlType::Date => 3,
         SqlType::Time(s) => time_width(s) as u16,
@@ -138,6 +143,7 @@ pub fn encode_storage(value: &Value, sql_type: SqlType, out: &mut Vec<u8>) {
         (Value::Char(b), SqlType::Char(n)) => padded(b, n as usize, b" ", out),
         (Value::NChar(b), SqlType::NChar(n)) => padded(b, n as usize * 2, b" \0", out),
         (Value::Binary(b), SqlType::Binary(n)) => padded(b, n as usize, b"\0", out),
+        (Value::Binary(b), SqlType::RowVersion) => padded(b, 8, b"\0", out),
         (Value::Char(b), SqlType::VarChar(_))
         | (Value::NChar(b), SqlType::NVarChar(_))
         | (Value::Binary(b), SqlType::VarBinary(_)) => out.extend_from_slice(b),
@@ -238,6 +244,7 @@ fn decode_sized(bytes: &[u8], sql_type: SqlType) -> Option<Value> {
             let sane = (-840..=840).contains(&offset);
             Value::DateTimeOffset(sane.then_some(DateTimeOffset { utc, offset })?)
         }
+        SqlType::RowVersion => Value::Binary(Bytes::new(bytes)),
         SqlType::Char(_) | SqlType::VarChar(_) => Value::Char(Bytes::new(bytes)),
         SqlType::NChar(_) | SqlType::NVarChar(_) => {
             if !bytes.len().is_multiple_of(2) {
@@ -352,7 +359,7 @@ pub fn compare_storage(sql_type: SqlType, collation: Collation) -> StorageOrder 
         SqlType::DateTimeOffset(_) => compare_offsets,
         SqlType::Char(_) | SqlType::VarChar(_) => collation.char_order(),
         SqlType::NChar(_) | SqlType::NVarChar(_) => collation.nchar_order(),
-        SqlType::Binary(_) | SqlType::VarBinary(_) => compare_binary,
+        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion => compare_binary,
         SqlType::UniqueIdentifier => compare_guids,
     }
 }

@@ -71,6 +71,7 @@ impl ColumnRow {
             167 => SqlType::VarChar(length(1, 8000)?),
             173 => SqlType::Binary(bounded(self.length, 1, 8000)?),
             175 => SqlType::Char(bounded(self.length, 1, 8000)?),
+            189 => SqlType::RowVersion,
             231 => SqlType::NVarChar(length(2, 4000)?),
             239 => SqlType::NChar(bounded(self.length, 2, 4000)?),
             _ => return None,

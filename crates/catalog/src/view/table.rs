@@ -271,6 +271,11 @@ impl Table {
         self.columns.iter().position(|c| c.identity.is_some())
     }
 
+    /// The ordinal of the rowversion column.
+    pub fn row_version(&self) -> Option<usize> {
+        self.columns.iter().position(|c| c.sql_type == SqlType::RowVersion)
+    }
+
     /// All statistics by their number: those of indexes and those of their own.
     pub fn all_statistics(&self) -> Vec<AnyStatistics<'_>> {
         let indexes = self.indexes.iter().filter(|i| i.kind != IndexKind::Heap);

@@ -336,6 +336,12 @@ impl Host for Fake {
     fn identity_current(&self, _: DatabaseId, table: &Table) -> Option<i128> {
         self.identity.0.lock().get(&table.object_id).copied()
     }
+    fn next_row_version(&self, _: DatabaseId) -> SqlResult<u64> {
+        Ok(1)
+    }
+    fn row_version(&self, _: DatabaseId) -> u64 {
+        0
+    }
     fn next_value(&self, _: DatabaseId, sequence: &catalog::view::Sequence) -> SqlResult<i128> {
         Ok(sequence.start)
     }

@@ -81,6 +81,7 @@ fn display_size(sql_type: SqlType) -> Option<usize> {
         SqlType::VarChar(n) | SqlType::NVarChar(n) => counted(n)?,
         // 0x and two digits a byte.
         SqlType::Binary(n) => usize::from(n) * 2 + 2,
+        SqlType::RowVersion => 18,
         SqlType::VarBinary(n) => counted(n)? * 2 + 2,
         SqlType::UniqueIdentifier => 36,
     })

@@ -128,6 +128,7 @@ fn sized(bytes: &Bytes, to: SqlType, fill: &[u8]) -> Bytes {
 fn limits(to: SqlType) -> (usize, bool) {
     match to {
         SqlType::Char(n) | SqlType::Binary(n) => (n as usize, true),
+        SqlType::RowVersion => (8, true),
         SqlType::NChar(n) => (n as usize * 2, true),
         SqlType::NVarChar(Length::N(n)) => (n as usize * 2, false),
         SqlType::VarChar(l) | SqlType::NVarChar(l) | SqlType::VarBinary(l) => (l.limit(), false),
