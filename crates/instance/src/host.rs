@@ -268,7 +268,8 @@ impl Host for Instance {
     }
 
     fn row_version(&self, database: DatabaseId) -> u64 {
-        let last = self.database(database).and_then(|db| db.identities().last(HobtId::ROW_VERSIONS));
+        let last =
+            self.database(database).and_then(|db| db.identities().last(HobtId::ROW_VERSIONS));
         u64::try_from(last.unwrap_or(ROW_VERSIONS.seed - 1)).unwrap_or(u64::MAX)
     }
 
