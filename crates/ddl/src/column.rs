@@ -43,6 +43,7 @@ pub(crate) fn draft(
         ColumnKind::Untyped if name.eq_ignore_ascii_case("timestamp") => Declared {
             sql_type: SqlType::RowVersion,
             user_type_id: SqlType::RowVersion.user_type_id(),
+            nullable: None,
         },
         ColumnKind::Untyped => {
             let e = SqlError::new(messages::COLUMN_NEEDS_TYPE, &[name]);
@@ -56,7 +57,9 @@ pub(crate) fn draft(
         Some(i) => Some(identity_of(i, of.sql_type, definition, table)?),
         None => None,
     };
-    let said = definition.nullable.or(of.nullable);
+    // A rowversion that says nothing is NOT NULL, whatever the settings.
+    let version = (of.sql_type == SqlType::RowVersion).then_some(false);
+    let said = definition.nullable.or(of.nullable).or(version);
     let column_id = table.columns.iter().map(|c| c.column_id).max().unwrap_or(0) + 1;
     let mut column = Column {
         column_id,
