@@ -79,6 +79,7 @@ fn value_of(sql: SqlType, seed: u64, wide: i128, bytes: &[u8]) -> Value {
         SqlType::NVarChar(Length::Max) => Value::NChar(cut(usize::MAX)),
         SqlType::Binary(n) => Value::Binary(cut(n.into())),
         SqlType::VarBinary(n) => Value::Binary(cut(n.limit())),
+        SqlType::RowVersion => Value::Binary(cut(8)),
         SqlType::UniqueIdentifier => Value::Guid([seed as u8; 16]),
     }
 }
