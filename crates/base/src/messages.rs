@@ -84,6 +84,7 @@ messages! {
     ARITHMETIC_OVERFLOW_VALUE = 220, 16, "Arithmetic overflow error for data type {0}, value = {1}.";
     NOT_IN_TRANSACTION = 226, 16, "{0} statement not allowed within multi-statement transaction.";
     OVERFLOW_TYPE = 232, 16, "Arithmetic overflow error for type {0}, value = {1}.";
+    COLUMN_CANNOT_BE_NULL = 233, 16, "The column '{0}' in table '{1}' cannot be null.";
     MONEY_OVERFLOW = 234, 16, "There is insufficient result space to convert a money value to {0}.";
     MONEY_SYNTAX = 235, 16, "Cannot convert a char value to money. The char value has incorrect syntax.";
     RECURSIVE_TYPES = 240, 16, "Types don't match between the anchor and the recursive part in column \"{0}\" of recursive query \"{1}\".";
@@ -128,6 +129,8 @@ messages! {
     READONLY_MISSING = 352, 15, "The table-valued parameter \"{0}\" must be declared with the READONLY option.";
     TYPES_INCOMPATIBLE = 402, 16, "The data types {0} and {1} are incompatible in the {2} operator.";
     ORDER_BY_CONSTANT = 408, 16, "A constant expression was encountered in the ORDER BY list, position {0}.";
+    INSTEAD_UPDATE_IN_JOIN = 414, 16, "UPDATE is not allowed because the statement updates view \"{0}\" which participates in a join and has an INSTEAD OF UPDATE trigger.";
+    INSTEAD_DELETE_IN_JOIN = 415, 16, "DELETE is not allowed because the statement updates view \"{0}\" which participates in a join and has an INSTEAD OF DELETE trigger.";
     FUNCTION_SIDE_EFFECT = 443, 16, "Invalid use of a side-effecting operator '{0}' within a function.";
     FUNCTION_RETURNS_DATA = 444, 16, "Select statements included within a function cannot return data to a client.";
     COLLATE_TYPE = 447, 16, "Expression type {0} is invalid for COLLATE clause.";
@@ -219,6 +222,7 @@ messages! {
     PRIMARY_EXISTS = 1779, 16, "Table '{0}' already has a primary key defined on it.";
     DEFAULT_EXISTS = 1781, 16, "Column already has a DEFAULT bound to it.";
     FOREIGN_KEY_CYCLE = 1785, 16, "Introducing FOREIGN KEY constraint '{0}' on table '{1}' may cause cycles or multiple cascade paths. Specify ON DELETE NO ACTION or ON UPDATE NO ACTION, or modify other FOREIGN KEY constraints.";
+    CASCADE_WITH_INSTEAD = 1787, 16, "Cannot define foreign key constraint '{0}' with cascaded DELETE or UPDATE on table '{1}' because the table has an INSTEAD OF DELETE or UPDATE TRIGGER defined on it.";
     DATABASE_EXISTS = 1801, 16, "Database '{0}' already exists. Choose a different database name.";
     CREATE_DATABASE_FAILED = 1802, 16, "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
     CLUSTERED_EXISTS = 1902, 16, "Cannot create more than one clustered index on {0} '{1}'. Drop the existing clustered index '{2}' before creating another.";
@@ -235,6 +239,9 @@ messages! {
     KEY_TOO_LONG = 1946, 16, "Operation failed. The index entry of length {0} bytes for the index '{1}' exceeds the maximum length of {2} bytes for {3} indexes.";
     ALTER_WRONG_KIND = 2010, 16, "Cannot perform alter on '{0}' because it is an incompatible object type.";
     TRIGGER_SCHEMA = 2103, 15, "Cannot alter trigger '{0}' because its schema is different from the schema of the target table or view.";
+    INSTEAD_EXISTS = 2111, 16, "Cannot create trigger '{0}' on {1} '{2}' because an INSTEAD OF {3} trigger already exists on this object.";
+    INSTEAD_ON_CHECK_OPTION = 2112, 16, "Cannot create trigger '{0}' on view '{1}' because the view is defined with CHECK OPTION.";
+    INSTEAD_WITH_CASCADE = 2113, 16, "Cannot create INSTEAD OF DELETE or INSTEAD OF UPDATE TRIGGER '{0}' on table '{1}'. This is because the table has a FOREIGN KEY with cascading DELETE or UPDATE.";
     DBCC_NO_TABLE = 2501, 16, "Cannot find a table or object with the name \"{0}\". Check the system catalog.";
     CHECKDB_ORDER = 2511, 16, "Table error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}). Keys out of order on page {5}, slots {6} and {7}.";
     CHECKDB_CHANGED = 2515, 16, "The page {0} has been modified, but is not marked as modified in the differential backup bitmap page {1}.";
@@ -540,6 +547,10 @@ messages! {
     HELP_NOT_FOUND = 15009, 16, "The object '{0}' does not exist in database '{1}' or is invalid for this operation.";
     COMPATIBILITY_LEVEL_INVALID = 15048, 16, "Valid values of the database compatibility level are {0}.";
     MARKED_FOR_RECOMPILE = 15070, 10, "Object '{0}' was successfully marked for recompilation.";
+    TRIGGER_NOT_FOR = 15125, 16, "Trigger '{0}' is not a trigger for '{1}'.";
+    TRIGGER_NOT_FOUND = 15126, 16, "Trigger '{0}' was not found.";
+    TRIGGER_ORDER_TAKEN = 15130, 16, "There already exists a '{0}' trigger for '{1}'.";
+    TRIGGER_ORDER_INSTEAD = 15133, 16, "INSTEAD OF trigger '{0}' cannot be associated with an order.";
     CANNOT_FIND_PRINCIPAL = 15151, 16, "Cannot {0} the {1} '{2}', because it does not exist or you do not have permission.";
     OBJECT_NOT_FOUND_OR_DENIED = 15165, 16, "Could not find object '{0}' or you do not have permission.";
     HELP_NO_TEXT = 15197, 16, "There is no text for object '{0}'.";
@@ -550,6 +561,7 @@ messages! {
     RENAME_DEPENDENT = 15336, 16, "Object '{0}' cannot be renamed because the object participates in enforced dependencies.";
     HELP_NO_INDEXES = 15472, 10, "The object '{0}' does not have any indexes, or you do not have permissions.";
     RENAME_CAUTION = 15477, 10, "Caution: Changing any part of an object name could break scripts and stored procedures.";
+    SYSTEM_PROCEDURE_ARGUMENT = 15600, 15, "An invalid parameter or option was specified for procedure '{0}'.";
     STATISTICS_UPDATING = 15650, 10, "Updating {0}";
     SESSION_CONTEXT_READ_ONLY = 15664, 16, "Cannot set key '{0}' in the session context. The key has been set as read_only for this session.";
     CURSOR_OPEN = 16905, 16, "The cursor is already open.";

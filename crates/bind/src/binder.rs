@@ -117,6 +117,9 @@ impl<'a> Binder<'a> {
         statement: &ast::StatementKind,
     ) -> SqlResult<Statement<Logical>> {
         use ast::StatementKind as K;
+        if let Some(captured) = self.instead(statement)? {
+            return Ok(captured);
+        }
         match statement {
             K::Select(s) => self.select_statement(s),
             K::Insert(s) => self.insert(s),

@@ -4,7 +4,7 @@
 //! changed row into table variables that the plan numbers from [`CAPTURES`]; the session fires the
 //! triggers when the statement has changed all rows (`plan::Fired`).
 
-use crate::binder::{Binder, unsupported_statement};
+use crate::binder::Binder;
 use crate::referential::{Done, RowSlots, column_scalar};
 use crate::target::TargetTable;
 use base::{SqlError, SqlResult, messages};
@@ -45,9 +45,7 @@ impl Binder<'_> {
     pub(crate) fn fires(&self, target: &TargetTable, event: Events) -> bool {
         let table = &target.table;
         let mut triggers = target.database.triggers_of(table.object_id);
-        !table.is_temp
-            && triggers
-                .any(|m| m.trigger.as_ref().is_some_and(|t| t.events.has(event) && !t.disabled))
+        !table.is_temp && triggers.any(|m| m.trigger.as_ref().is_some_and(|t| t.fires_after(event)))
     }
 
     /// What may not stand beside triggers: rows of OUTPUT that go to the client (334).
@@ -59,9 +57,7 @@ impl Binder<'_> {
             Statement::Insert(s) => &s.output,
             Statement::Update(s) => &s.output,
             Statement::Delete(s) => &s.output,
-            Statement::Merge(_) => {
-                return Err(unsupported_statement("MERGE of a table with triggers"));
-            }
+            Statement::Merge(s) => &s.output,
             _ => return Ok(()),
         };
         match (output.as_ref().is_some_and(|o| o.sent.is_some()), statement.target()) {
@@ -80,6 +76,7 @@ impl Binder<'_> {
         slots: RowSlots<'_>,
     ) -> SqlResult<Option<Capture>> {
         let event = event_of(done);
+        self.not_instead(target, event)?;
         if !self.fires(target, event) {
             return Ok(None);
         }
@@ -100,6 +97,7 @@ impl Binder<'_> {
             inserted: inserted.as_ref().map(|i| i.0),
             deleted: deleted.as_ref().map(|d| d.0),
             columns: updated(table, done),
+            instead_of: false,
         });
         Ok(Some(Capture { inserted, deleted }))
     }
@@ -163,7 +161,7 @@ impl Binder<'_> {
 }
 
 /// COLUMNS_UPDATED(): a bit for each column id, the lowest first.
-fn updated(table: &Table, done: Done<'_>) -> Vec<u8> {
+pub(crate) fn updated(table: &Table, done: Done<'_>) -> Vec<u8> {
     let most = table.columns.iter().map(|c| c.column_id).max().unwrap_or(0);
     let mut bits = vec![0; (usize::try_from(most).unwrap_or(0)).div_ceil(8)];
     for (n, c) in table.columns.iter().enumerate() {

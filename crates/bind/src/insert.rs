@@ -18,9 +18,9 @@ use plan::{
 use tsql::ast::{self, ExprKind, InsertSource};
 
 /// What the source gives for each listed column.
-struct Given {
-    tree: Logical,
-    values: Vec<Scalar>,
+pub(crate) struct Given {
+    pub(crate) tree: Logical,
+    pub(crate) values: Vec<Scalar>,
 }
 
 impl Binder<'_> {
@@ -139,7 +139,12 @@ impl Binder<'_> {
     }
 
     /// The source of rows, and what it gives for each listed column.
-    fn given(&mut self, s: &ast::Insert, table: &Table, listed: &[usize]) -> SqlResult<Given> {
+    pub(crate) fn given(
+        &mut self,
+        s: &ast::Insert,
+        table: &Table,
+        listed: &[usize],
+    ) -> SqlResult<Given> {
         let one_row = || Logical::Values { rows: vec![Vec::new()], columns: Vec::new() };
         let versioned = |&c: &usize| table.columns[c].sql_type == types::SqlType::RowVersion;
         let of_rows = matches!(s.source, InsertSource::Execute(_) | InsertSource::Query(_));

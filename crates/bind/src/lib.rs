@@ -36,6 +36,7 @@ mod function;
 mod grouping;
 mod hint;
 mod insert;
+mod instead;
 mod into;
 mod literal;
 mod merge;

@@ -211,7 +211,7 @@ impl Binder<'_> {
     }
 
     /// The source that a target names: by alias, or as the table it is.
-    fn target_among(
+    pub(crate) fn target_among(
         &self,
         target: &ast::DmlTarget,
         sources: &[Source],

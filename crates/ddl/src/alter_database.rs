@@ -112,7 +112,7 @@ fn option(s: &Setting) -> SqlResult<DatabaseOption> {
         "CONCAT_NULL_YIELDS_NULL" => DatabaseOption::ConcatNullYieldsNull(off(s)?),
         "NUMERIC_ROUNDABORT" => DatabaseOption::NumericRoundAbort(off(s)?),
         "QUOTED_IDENTIFIER" => DatabaseOption::QuotedIdentifier(off(s)?),
-        "RECURSIVE_TRIGGERS" => DatabaseOption::RecursiveTriggers(off(s)?),
+        "RECURSIVE_TRIGGERS" => DatabaseOption::RecursiveTriggers(on(s)?),
         "CURSOR_CLOSE_ON_COMMIT" => DatabaseOption::CursorCloseOnCommit(off(s)?),
         other => return Err(unsupported(other, s.span.line)),
     })

@@ -209,6 +209,9 @@ fn drop_table(
 
 fn drop_module(cx: &mut DdlContext<'_>, place: &Place, module: &Module) -> SqlResult<()> {
     let database = place.view.id();
+    if module.kind == ModuleKind::View {
+        crate::trigger::drop_all(module.object_id, place, cx)?;
+    }
     catalog::lock_name(cx.work, database, module.schema_id, &module.name)?;
     Changes::new(&*place.system).remove_module(cx.work, module)?;
     cx.deltas.push((database, Delta::RemoveObject(module.object_id)));

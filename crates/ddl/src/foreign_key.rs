@@ -10,7 +10,7 @@
 use crate::constraint::{Written, not_created};
 use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{locked_table, look_up, quoted, same_name};
-use crate::{column, computed, generated_name};
+use crate::{column, computed, generated_name, trigger};
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
     DatabaseView, ForeignKey, ForeignKeyColumn, Index, Object, ReferentialAction, Table,
@@ -73,6 +73,12 @@ pub(crate) fn add(
         disabled: false,
         not_trusted: !check,
     });
+    let instead = table.foreign_keys.last().filter(|k| trigger::stands_against(place, table, k));
+    if let Some(key) = instead {
+        let args: [&dyn Display; 2] = [&key.name, &table.name];
+        let e = SqlError::new(messages::CASCADE_WITH_INSTEAD, &args).at_line(line);
+        return Err(not_created(cx, e));
+    }
     if leads_twice(&place.view, table) {
         let args: [&dyn Display; 2] = [&draft.name, &table.name];
         let e = SqlError::new(messages::FOREIGN_KEY_CYCLE, &args).with_state(0);

@@ -69,5 +69,6 @@ pub use databases::{
 pub use declare::declare;
 pub use rename::rename;
 pub use statement::{DdlOutcome, Setting, execute, setting_of};
+pub use trigger::{TriggerOrder, order_trigger};
 pub use type_name::user_type;
 pub use user_type::variable_of;

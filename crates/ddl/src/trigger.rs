@@ -2,13 +2,18 @@
 //!
 //! Invariants
 //!  1. A trigger is an object of its table's schema and goes with its table.
-//!  2. INSTEAD OF triggers are refused, so a view has none.
+//!  2. A table or view has at most one INSTEAD OF trigger for each of INSERT, UPDATE and DELETE (2111);
+//!     a view has no others.
+//!  3. INSTEAD OF UPDATE and DELETE do not stand beside foreign keys that change rows (2113, 1787).
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{is_temporary, locked_object, same_name};
 use crate::module::{Written, locked_name, module_of, put};
 use base::{ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{Events, Module, ModuleKind, ModuleOptions, Object, SchemaId, Trigger};
+use catalog::view::{
+    Events, ForeignKey, Module, ModuleKind, ModuleOptions, Object, ReferentialAction, SchemaId,
+    Table, Trigger,
+};
 use catalog::{Changes, Delta};
 use std::sync::Arc;
 use tsql::ast::{self, ObjectName, SettingValue, SwitchTrigger, TriggerTarget};
@@ -17,6 +22,9 @@ use tsql::ast::{self, ObjectName, SettingValue, SwitchTrigger, TriggerTarget};
 struct Parent {
     object: ObjectId,
     schema: SchemaId,
+    /// Unless it is a view.
+    table: Option<Arc<Table>>,
+    name: String,
 }
 
 pub(crate) fn define(s: &ast::Trigger, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
@@ -28,7 +36,7 @@ pub(crate) fn define(s: &ast::Trigger, text: &str, cx: &mut DdlContext<'_>) -> S
     if name.schema.is_none() {
         name.schema.clone_from(&target.schema);
     }
-    let parent = parent_of(target, cx)?;
+    let parent = parent_of(s, target, cx)?;
     let written = Written {
         kind: ModuleKind::Trigger,
         verb: s.verb,
@@ -47,6 +55,9 @@ pub(crate) fn define(s: &ast::Trigger, text: &str, cx: &mut DdlContext<'_>) -> S
     if before.is_some_and(|t| t.parent != parent.object) {
         let e = SqlError::new(messages::OBJECT_INVALID, &[target]);
         return Err(e.at_line(target.span.line).in_procedure(&s.name.object));
+    }
+    if s.instead_of {
+        alone(s, &parent, events, &named)?;
     }
     let trigger = Trigger {
         parent: parent.object,
@@ -71,9 +82,6 @@ fn table_of(s: &ast::Trigger) -> SqlResult<&ObjectName> {
 }
 
 fn refuse(s: &ast::Trigger) -> SqlResult<()> {
-    if s.instead_of {
-        return Err(unsupported("INSTEAD OF", s.name.span.line));
-    }
     for option in &s.options {
         let caller = matches!(&option.value, SettingValue::Word(w) if &**w == "CALLER");
         if &*option.name == "EXECUTE AS" && caller {
@@ -104,7 +112,7 @@ fn events_of(s: &ast::Trigger) -> SqlResult<Events> {
 }
 
 /// The table or view, under Sch-M: no plan that does not know the trigger runs beside it.
-fn parent_of(target: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<Parent> {
+fn parent_of(s: &ast::Trigger, target: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<Parent> {
     let invalid = || {
         let e = SqlError::new(messages::OBJECT_INVALID, &[target]).with_state(4);
         Err(e.at_line(target.span.line))
@@ -113,9 +121,68 @@ fn parent_of(target: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<Parent> 
         return invalid();
     }
     match locked_object(cx, target)? {
-        Some((_, Object::Table(t))) => Ok(Parent { object: t.object_id, schema: t.schema_id }),
+        Some((_, Object::Table(t))) => {
+            let (object, schema) = (t.object_id, t.schema_id);
+            Ok(Parent { object, schema, table: Some(t), name: target.to_string() })
+        }
+        Some((_, Object::Module(m))) if m.kind == ModuleKind::View && s.instead_of => {
+            if m.options.check_option {
+                let args: [&dyn std::fmt::Display; 2] = [&s.name, target];
+                let e = SqlError::new(messages::INSTEAD_ON_CHECK_OPTION, &args);
+                return Err(e.at_line(target.span.line).in_procedure(&s.name.object));
+            }
+            let (object, schema) = (m.object_id, m.schema_id);
+            Ok(Parent { object, schema, table: None, name: target.to_string() })
+        }
         Some(_) | None => invalid(),
     }
+}
+
+/// Invariants 2 and 3.
+fn alone(
+    s: &ast::Trigger,
+    parent: &Parent,
+    events: Events,
+    named: &crate::module::Named,
+) -> SqlResult<()> {
+    let line = s.name.span.line;
+    let here = |e: SqlError| Err(e.at_line(line).in_procedure(&s.name.object));
+    let own = named.before.as_ref().map(|m| m.object_id);
+    let words =
+        [(Events::INSERT, "INSERT"), (Events::UPDATE, "UPDATE"), (Events::DELETE, "DELETE")];
+    for (event, word) in words.into_iter().filter(|(event, _)| events.has(*event)) {
+        let same = |m: &Arc<Module>| {
+            let t = m.trigger.as_ref();
+            Some(m.object_id) != own && t.is_some_and(|t| t.instead_of && t.events.has(event))
+        };
+        if named.place.view.triggers_of(parent.object).any(|m| same(&m)) {
+            let kind = if parent.table.is_some() { "table" } else { "view" };
+            let args: [&dyn std::fmt::Display; 4] = [&s.name, &kind, &parent.name, &word];
+            return here(SqlError::new(messages::INSTEAD_EXISTS, &args));
+        }
+    }
+    let keys = parent.table.iter().flat_map(|t| &t.foreign_keys);
+    let acts = |a| a != ReferentialAction::NoAction;
+    let cascades = |k: &ForeignKey| {
+        events.has(Events::DELETE) && acts(k.on_delete)
+            || events.has(Events::UPDATE) && acts(k.on_update)
+    };
+    if keys.into_iter().any(cascades) {
+        let args: [&dyn std::fmt::Display; 2] = [&s.name, &parent.name];
+        return here(SqlError::new(messages::INSTEAD_WITH_CASCADE, &args));
+    }
+    Ok(())
+}
+
+/// Whether a table has a trigger instead of which a foreign key's action would change rows.
+pub(crate) fn stands_against(place: &Place, table: &Table, key: &ForeignKey) -> bool {
+    let acts = |a| a != ReferentialAction::NoAction;
+    let against = |t: &Trigger| {
+        t.instead_of
+            && (t.events.has(Events::DELETE) && acts(key.on_delete)
+                || t.events.has(Events::UPDATE) && acts(key.on_update))
+    };
+    place.view.triggers_of(table.object_id).any(|m| m.trigger.as_ref().is_some_and(against))
 }
 
 /// `ENABLE|DISABLE TRIGGER names|ALL ON table`
@@ -157,6 +224,66 @@ pub(crate) fn switch_on(
         replace(&place, &before, after, cx)?;
     }
     Ok(())
+}
+
+/// When a trigger fires among those of its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriggerOrder {
+    /// Before the others.
+    First,
+    /// Behind the others.
+    Last,
+    /// Somewhere between.
+    Neither,
+}
+
+/// sp_settriggerorder: when a trigger fires for one statement.
+///
+/// # Errors
+/// 15126 for no trigger, 15125 for one of other statements, 15133 for an INSTEAD OF one, 15130
+/// where another has that place.
+pub fn order_trigger(
+    name: &ObjectName,
+    order: TriggerOrder,
+    event: Events,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
+    let missing = || SqlError::new(messages::TRIGGER_NOT_FOUND, &[name]);
+    let found = locked_object(cx, name)?;
+    let Some((place, Object::Module(before))) = found else { return Err(missing()) };
+    let Some(trigger) = &before.trigger else { return Err(missing()) };
+    let word = match event {
+        Events::INSERT => "INSERT",
+        Events::UPDATE => "UPDATE",
+        _ => "DELETE",
+    };
+    if trigger.instead_of {
+        return Err(SqlError::new(messages::TRIGGER_ORDER_INSTEAD, &[name]));
+    }
+    if !trigger.events.has(event) {
+        return Err(SqlError::new(messages::TRIGGER_NOT_FOR, &[name, &word]));
+    }
+    let taken = |m: &Arc<Module>| {
+        let other = m.trigger.as_ref().filter(|_| m.object_id != before.object_id);
+        other.is_some_and(|t| match order {
+            TriggerOrder::First => t.first.has(event),
+            TriggerOrder::Last => t.last.has(event),
+            TriggerOrder::Neither => false,
+        })
+    };
+    if place.view.triggers_of(trigger.parent).any(|m| taken(&m)) {
+        let which = if order == TriggerOrder::First { "first" } else { "last" };
+        return Err(SqlError::new(messages::TRIGGER_ORDER_TAKEN, &[&which, &word]));
+    }
+    let mut after = trigger.clone();
+    (after.first, after.last) = (after.first.without(event), after.last.without(event));
+    match order {
+        TriggerOrder::First => after.first = after.first.with(event),
+        TriggerOrder::Last => after.last = after.last.with(event),
+        TriggerOrder::Neither => {}
+    }
+    let after = Module { trigger: Some(after), ..Module::clone(&before) };
+    replace(&place, &before, after, cx)
 }
 
 fn replace(

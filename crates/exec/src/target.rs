@@ -155,6 +155,10 @@ impl Target {
     /// 515.
     pub(crate) fn null(&self, column: usize) -> SqlError {
         let name = &self.table.columns[column].name;
+        if self.table.object.table_variable().is_some_and(|n| n >= plan::CAPTURES) {
+            let args: [&dyn std::fmt::Display; 2] = [name, &self.table.table_name];
+            return SqlError::new(messages::COLUMN_CANNOT_BE_NULL, &args);
+        }
         let table = self.table.three_part_name();
         SqlError::new(messages::NULL_NOT_ALLOWED, &[name, &table, &self.verb]).with_state(2)
     }

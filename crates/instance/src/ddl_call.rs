@@ -125,6 +125,12 @@ impl Instance {
                 let renamed = ddl::rename(&r.name, &r.new_name, r.kind.as_deref(), &mut cx);
                 renamed.map(|()| DdlOutcome::Changed)
             }
+            (None, None) if call.order.is_some() => {
+                let ordered = call
+                    .order
+                    .map_or(Ok(()), |o| ddl::order_trigger(&o.name, o.order, o.event, &mut cx));
+                ordered.map(|()| DdlOutcome::Changed)
+            }
             (None, None) => ddl::execute(call.statement, call.text, &mut cx),
         };
         let outcome = match outcome {

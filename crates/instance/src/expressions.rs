@@ -2,7 +2,7 @@
 
 use crate::instance::Instance;
 use access::Isolation;
-use base::{SqlError, SqlResult, messages};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use bind::{Environment, Variables};
 use builtins::{Fact, Question, SessionFacts};
 use catalog::view::{Catalogs, Check, Column, DatabaseView, DeclaredTable, Module, Table};
@@ -41,6 +41,10 @@ impl Catalogs for OneView<'_> {
 
     fn table_variable(&self, _: &str) -> Option<Arc<Table>> {
         None
+    }
+
+    fn is_firing(&self, _: DatabaseId, _: ObjectId) -> bool {
+        false
     }
 
     fn declared_table(&self, _: &str) -> DeclaredTable {

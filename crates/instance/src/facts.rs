@@ -48,6 +48,7 @@ pub(crate) fn database_property(instance: &Instance, id: DatabaseId, name: &str)
         "UPDATEABILITY" => text("READ_WRITE"),
         "USERACCESS" => text("MULTI_USER"),
         "VERSION" => Value::Int(957),
+        "ISRECURSIVETRIGGERSENABLED" => Value::Int(i32::from(options.recursive_triggers)),
         "ISAUTOSHRINK" | "ISAUTOCLOSE" | "ISINSTANDBY" => Value::Int(0),
         _ => Value::Null,
     }

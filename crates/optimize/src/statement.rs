@@ -192,6 +192,10 @@ impl Optimizer<'_> {
                 needed.extend(self.reader().scalar(x));
             }
         }
+        // Of a change that INSTEAD OF triggers take over, OUTPUT keeps the old rows.
+        let made: Slots = i.columns.iter().map(|c| c.slot).collect();
+        let output = i.output.iter().flat_map(|o| o.reads());
+        needed.extend(output.filter(|slot| !made.contains(slot)));
         let node = self.source(&i.source, &needed)?;
         let node = self.protect_insert(&mut i, node, &needed);
         let source = self.changing(&i.target, node);

@@ -84,6 +84,8 @@ pub struct Fired {
     pub deleted: Option<u16>,
     /// A bit for each column id that is given a value.
     pub columns: Vec<u8>,
+    /// INSTEAD OF triggers: nothing was changed.
+    pub instead_of: bool,
 }
 
 /// OPTION (MIN_GRANT_PERCENT, MAX_GRANT_PERCENT): of what a statement may be granted at most.

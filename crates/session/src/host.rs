@@ -247,6 +247,8 @@ pub struct DdlCall<'a> {
     pub into: Option<&'a bind::IntoTable>,
     /// A call of sp_rename: it alone is to be done.
     pub rename: Option<&'a RenameCall>,
+    /// A call of sp_settriggerorder: it alone is to be done.
+    pub order: Option<&'a TriggerOrderCall>,
     /// The text that the statement's spans point into.
     pub text: &'a str,
     /// The session's transaction.
@@ -268,6 +270,17 @@ pub struct RenameCall {
     pub new_name: String,
     /// OBJECT, COLUMN, INDEX …, as written.
     pub kind: Option<String>,
+}
+
+/// A call of sp_settriggerorder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriggerOrderCall {
+    /// The trigger, qualified perhaps.
+    pub name: ast::ObjectName,
+    /// When it is to fire.
+    pub order: ddl::TriggerOrder,
+    /// For one statement.
+    pub event: catalog::view::Events,
 }
 
 /// A call of [`Host::declare_table`].

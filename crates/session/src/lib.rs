@@ -53,7 +53,7 @@ pub use cached::{
 };
 pub use host::{
     DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, RenameCall, Rowset, StatisticsTerms,
-    needs_no_transaction,
+    TriggerOrderCall, needs_no_transaction,
 };
 pub use plans::Program;
 pub use registry::{Input, Registry, SessionEntry, SessionRow};

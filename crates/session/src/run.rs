@@ -368,7 +368,10 @@ impl Session {
         let began = self.began();
         let (outcome, meter) = self.run_statement(act, place, out)?;
         let ready = act.ready[place].as_ref().expect("it has just run");
+        let fired = ready.plan.header.fires.first().filter(|f| f.instead_of);
         let command = match &ready.plan.statement {
+            Statement::Insert(_) if fired.is_some_and(|f| f.event == 2) => Command::Update,
+            Statement::Insert(_) if fired.is_some_and(|f| f.event == 4) => Command::Delete,
             Statement::Query(_) | Statement::Assign(_) => Command::Select,
             Statement::Insert(_) => Command::Insert,
             Statement::Update(_) => Command::Update,

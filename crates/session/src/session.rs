@@ -15,6 +15,7 @@ use crate::settings::{Settings, Switches};
 use crate::sink::{Done, DoneScope, EnvironmentChange, ResultSink};
 use crate::state::State;
 use crate::transact::Open;
+use crate::trigger::Firing;
 use access::Isolation;
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
@@ -331,6 +332,8 @@ impl Session {
         self.idle.clear();
         self.functions.get_mut().clear();
         self.inserts_from = None;
+        self.state.instead.clear();
+        self.state.firing = Firing::default();
         self.state.caught.clear();
         let undone = catch_unwind(AssertUnwindSafe(|| self.roll_back_all()));
         let message = messages::WORKER_PANIC;

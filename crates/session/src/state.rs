@@ -39,6 +39,8 @@ pub(crate) struct State {
     pub(crate) doomed: bool,
     /// Of the trigger that runs.
     pub(crate) firing: Firing,
+    /// The INSTEAD OF triggers that run, outermost first.
+    pub(crate) instead: Vec<(DatabaseId, ObjectId)>,
     /// `@@NESTLEVEL`
     pub(crate) nest_level: u32,
     /// `@@PROCID`
@@ -91,6 +93,7 @@ impl State {
             tran_count: 0,
             doomed: false,
             firing: Firing::default(),
+            instead: Vec::new(),
             nest_level: 0,
             object: ObjectId(0),
             caught: Vec::new(),
@@ -117,7 +120,12 @@ impl State {
 
     /// What plans of this session alone depend on.
     pub(crate) fn names_version(&self) -> u64 {
-        self.names_version + self.temp.version()
+        // Within its own INSTEAD OF trigger a name is changed in another way.
+        let within = self.instead.iter().fold(0_u64, |sum, (database, trigger)| {
+            let one = u64::from(database.0) << 32 | u64::from(trigger.0.unsigned_abs());
+            sum.wrapping_mul(31).wrapping_add(one << 16)
+        });
+        (self.names_version + self.temp.version()).wrapping_add(within)
     }
 
     fn caught_fact(&self, fact: Fact) -> Value {
@@ -296,6 +304,10 @@ impl Catalogs for Names<'_> {
 
     fn table_variable(&self, name: &str) -> Option<Arc<Table>> {
         self.variables?.table(name)
+    }
+
+    fn is_firing(&self, database: DatabaseId, trigger: ObjectId) -> bool {
+        self.state.instead.contains(&(database, trigger))
     }
 
     fn declared_table(&self, name: &str) -> DeclaredTable {

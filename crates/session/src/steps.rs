@@ -288,6 +288,7 @@ impl Session {
             statement,
             into,
             rename: None,
+            order: None,
             text: &program.value.text,
             work: &mut self.work,
             temp: &mut self.state.temp,
@@ -326,7 +327,26 @@ impl Session {
         rename: &crate::host::RenameCall,
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
-        let opaque = ast::StatementKind::Opaque(Box::new(ast::Opaque { name: "sp_rename".into() }));
+        self.define_apart("sp_rename", (Some(rename), None), out)
+    }
+
+    /// Does what sp_settriggerorder asks for.
+    pub(crate) fn order_trigger(
+        &mut self,
+        order: &crate::host::TriggerOrderCall,
+        out: &mut Output<'_>,
+    ) -> Result<(), Failure> {
+        self.define_apart("sp_settriggerorder", (None, Some(order)), out)
+    }
+
+    /// A change of definitions that no statement makes.
+    fn define_apart(
+        &mut self,
+        name: &str,
+        (rename, order): (Option<&crate::host::RenameCall>, Option<&crate::host::TriggerOrderCall>),
+        out: &mut Output<'_>,
+    ) -> Result<(), Failure> {
+        let opaque = ast::StatementKind::Opaque(Box::new(ast::Opaque { name: name.into() }));
         let statement = ast::Statement { kind: opaque, span: ast::Span::default() };
         self.begin_if_implicit();
         let own = self.begin_statement();
@@ -340,7 +360,8 @@ impl Session {
             database: self.state.database,
             statement: &statement,
             into: None,
-            rename: Some(rename),
+            rename,
+            order,
             text: "",
             work: &mut self.work,
             temp: &mut self.state.temp,

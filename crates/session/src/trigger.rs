@@ -6,7 +6,7 @@
 //!
 //! Invariants
 //!  1. Captured rows are there while the statement's triggers run, and gone when it ends.
-//!  2. A trigger does not fire itself directly (RECURSIVE_TRIGGERS is OFF).
+//!  2. A trigger does not fire itself directly unless RECURSIVE_TRIGGERS is ON; an INSTEAD OF one never does.
 //!  3. When a trigger ends the transaction, the statement's batch ends: 3609.
 
 use crate::activation::Activation;
@@ -19,7 +19,7 @@ use crate::sink::DoneScope;
 use crate::state::State;
 use crate::table_variable::{Made, PrivatePart};
 use access::{Isolation, LockPlan, ScanRange};
-use base::{ObjectId, SqlError, SqlResult, messages};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Column, DatabaseView, Events, Module, Object, Table, captured_rows};
 use exec::{ExecContext, Executor, Outcome};
 use plan::{CAPTURES, Fired};
@@ -110,14 +110,16 @@ impl Session {
         }
         for fired in &plan.header.fires {
             // A cascade that has changed nothing fires nothing; a statement always does.
-            let named = plan.statement.target().is_some_and(|t| t.object == fired.object);
+            let own = plan.statement.target().is_some_and(|t| t.object == fired.object);
+            let named = own || fired.instead_of;
             if !named && !self.has_captured(act, fired)? {
                 continue;
             }
             for module in self.triggers_of(fired) {
                 // Invariant 2.
                 let here = fired.database == self.state.database;
-                if here && module.object_id == self.state.object {
+                if here && module.object_id == self.state.object && !self.recursive(fired.database)
+                {
                     continue;
                 }
                 self.state.rows = outcome.rows_affected;
@@ -132,12 +134,21 @@ impl Session {
         Ok(Outcome { identity: None, ..outcome })
     }
 
+    /// RECURSIVE_TRIGGERS of a database.
+    fn recursive(&self, database: DatabaseId) -> bool {
+        let on = self.host.database_property(database, "ISRECURSIVETRIGGERSENABLED");
+        on.as_i64() == Some(1)
+    }
+
     /// The triggers that a change fires, in order.
     fn triggers_of(&self, fired: &Fired) -> Vec<Arc<Module>> {
         let Some(view) = self.state.view(fired.database) else { return Vec::new() };
         let event = Events::of_bits(fired.event);
         let fires = |m: &Arc<Module>| {
-            m.trigger.as_ref().is_some_and(|t| t.events.has(event) && !t.disabled)
+            m.trigger.as_ref().is_some_and(|t| match fired.instead_of {
+                true => t.fires_instead(event),
+                false => t.fires_after(event),
+            })
         };
         let mut modules: Vec<Arc<Module>> = view.triggers_of(fired.object).filter(fires).collect();
         modules.sort_by_key(|m| {
@@ -177,7 +188,13 @@ impl Session {
         let level = self.state.firing.level + 1;
         let firing = Firing { level, columns: fired.columns.clone() };
         let before = std::mem::replace(&mut self.state.firing, firing);
+        if fired.instead_of {
+            self.state.instead.push((fired.database, module.object_id));
+        }
         let result = self.run_nested(&mut inner, out, DoneScope::InProcedure);
+        if fired.instead_of {
+            self.state.instead.pop();
+        }
         self.state.firing = before;
         self.drop_tables(&mut inner);
         self.idle.give_back(inner);

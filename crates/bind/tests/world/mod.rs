@@ -220,6 +220,10 @@ impl Catalogs for World {
         name.eq_ignore_ascii_case("@t").then(|| Arc::clone(&self.variable))
     }
 
+    fn is_firing(&self, _: base::DatabaseId, _: base::ObjectId) -> bool {
+        false
+    }
+
     fn declared_table(&self, _: &str) -> catalog::view::DeclaredTable {
         catalog::view::DeclaredTable::default()
     }

@@ -1,7 +1,7 @@
 //! One database's definitions at one schema version.
 
 use super::lookup::folded;
-use super::{Module, Sequence, SystemObjects, Table, UserType, VirtualTable};
+use super::{Events, Module, Sequence, SystemObjects, Table, UserType, VirtualTable};
 use base::{DatabaseId, ObjectId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -208,6 +208,12 @@ impl DatabaseView {
             Some(Object::Module(m)) => Some(m),
             Some(Object::Table(_) | Object::Sequence(_) | Object::Virtual(_)) | None => None,
         })
+    }
+
+    /// The INSTEAD OF trigger that fires for an event on a table or view.
+    pub fn instead_of(&self, parent: ObjectId, event: Events) -> Option<Arc<Module>> {
+        let fires = |m: &Arc<Module>| m.trigger.as_ref().is_some_and(|t| t.fires_instead(event));
+        self.triggers_of(parent).find(fires)
     }
 
     /// The system views and functions.

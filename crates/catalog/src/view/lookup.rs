@@ -9,6 +9,7 @@
 //! ```
 
 use super::{DatabaseView, Object, SchemaId, Table};
+use base::{DatabaseId, ObjectId};
 use std::sync::Arc;
 use types::Collation;
 
@@ -28,6 +29,9 @@ pub trait Catalogs {
 
     /// How a table variable was declared, by its name with `@`.
     fn declared_table(&self, name: &str) -> DeclaredTable;
+
+    /// Whether a trigger is running.
+    fn is_firing(&self, database: DatabaseId, trigger: ObjectId) -> bool;
 }
 
 /// How a table variable was declared.

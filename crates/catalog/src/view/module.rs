@@ -151,6 +151,18 @@ pub struct Trigger {
     pub last: Events,
 }
 
+impl Trigger {
+    /// Whether it fires after rows were changed.
+    pub const fn fires_after(&self, event: Events) -> bool {
+        !self.instead_of && !self.disabled && self.events.has(event)
+    }
+
+    /// Whether it fires instead of a change.
+    pub const fn fires_instead(&self, event: Events) -> bool {
+        self.instead_of && !self.disabled && self.events.has(event)
+    }
+}
+
 /// A set of INSERT, UPDATE and DELETE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Events(u8);

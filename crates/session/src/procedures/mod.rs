@@ -11,6 +11,7 @@ mod recompile;
 mod refreshmodule;
 mod rename;
 mod session_context;
+mod settriggerorder;
 mod tables;
 mod updatestats;
 
@@ -71,6 +72,7 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_pkeys", keys::primary),
     ("sp_fkeys", keys::foreign),
     ("sp_rename", rename::run),
+    ("sp_settriggerorder", settriggerorder::run),
     ("sp_helptext", helptext::run),
     ("sp_refreshview", refreshmodule::view),
     ("sp_refreshsqlmodule", refreshmodule::module),

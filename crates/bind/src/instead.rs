@@ -1,0 +1,420 @@
+//! Changes of tables and views that have INSTEAD OF triggers: nothing is changed, the rows that
+//! would be are captured.
+//!
+//! ```text
+//!   INSERT t …     rows as they would be                        → inserted
+//!   DELETE t …     rows as they are                             → deleted
+//!   UPDATE t …     both, side by side: an INSERT with OUTPUT    → inserted, deleted
+//! ```
+//!
+//! So the plan is an INSERT into tables of captured rows, and the session fires the triggers.
+//!
+//! Invariants
+//!  1. Within its own INSTEAD OF trigger a statement is bound as if there were none.
+//!  2. A view is changed by its own names alone: none of its tables is looked for.
+//!  3. A column that holds no NULL gets none (233), but for an identity and computed columns.
+
+use crate::binder::{Binder, unsupported};
+use crate::capture::updated;
+use crate::insert::free_columns;
+use crate::referential::Done;
+use crate::scope::{Clause, Columns, Scope, Source};
+use crate::select::filtered;
+use crate::source::From;
+use crate::target::{TargetTable, set_target};
+use crate::update::Named;
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{
+    Column, DatabaseView, Events, IndexKind, ModuleKind, Object, Table, captured_rows,
+};
+use plan::{
+    CAPTURES, ColumnSource, CompareOp, Fired, Insert, InsertColumn, JoinKind, LockHints, Logical,
+    Output, OutputInto, Predicate, Scalar, ScalarType, Slot, SortKey, Statement, WindowCall,
+    WindowFunction,
+};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tsql::ast::{self, DmlTargetKind, TableSourceKind};
+use types::{SqlType, Value};
+
+/// What has an INSTEAD OF trigger, with its rows as a table.
+struct Parent {
+    database: Arc<DatabaseView>,
+    /// Of a view: its columns, without anything that restricts them.
+    table: Arc<Table>,
+    is_view: bool,
+    event: Events,
+}
+
+impl Binder<'_> {
+    /// The statement where its target has an INSTEAD OF trigger for what it does.
+    pub(crate) fn instead(
+        &mut self,
+        statement: &ast::StatementKind,
+    ) -> SqlResult<Option<Statement<Logical>>> {
+        use ast::StatementKind as K;
+        let (target, from, output, with, event) = match statement {
+            K::Insert(s) => (&s.target, &[][..], &s.output, &s.with, Events::INSERT),
+            K::Update(s) => (&s.target, &s.from[..], &s.output, &s.with, Events::UPDATE),
+            K::Delete(s) => (&s.target, &s.from[..], &s.output, &s.with, Events::DELETE),
+            _ => return Ok(None),
+        };
+        let hidden = with.as_ref().is_some_and(|w| self.hides(&w.ctes, target));
+        let Some(parent) = (!hidden).then(|| self.parent(target, from, event)).flatten() else {
+            return Ok(None);
+        };
+        if let Some(o) = output {
+            if o.into.is_none() || !o.then.is_empty() {
+                return Err(SqlError::new(messages::OUTPUT_WITH_TRIGGERS, &[&parent.table.name]));
+            }
+            let what = "OUTPUT of a change with INSTEAD OF triggers";
+            return Err(unsupported(what, o.span.line));
+        }
+        let with = with.as_deref();
+        let bound = match statement {
+            K::Insert(s) => {
+                self.options(&s.options)?;
+                self.with_ctes(with, |b| b.instead_insert(s, &parent))
+            }
+            K::Update(s) => {
+                self.options(&s.options)?;
+                self.with_ctes(with, |b| b.instead_update(s, &parent))
+            }
+            K::Delete(s) => {
+                self.options(&s.options)?;
+                self.with_ctes(with, |b| b.instead_delete(s, &parent))
+            }
+            _ => return Ok(None),
+        };
+        bound.map(Some)
+    }
+
+    /// Whether a common table expression takes a target's name.
+    fn hides(&self, with: &[ast::Cte], target: &ast::DmlTarget) -> bool {
+        let DmlTargetKind::Table(name) = &target.kind else { return false };
+        name.schema.is_none() && with.iter().any(|c| self.same(&c.name, &name.object))
+    }
+
+    /// The table or view that a statement names as its target.
+    fn parent(
+        &mut self,
+        target: &ast::DmlTarget,
+        from: &[ast::TableSource],
+        event: Events,
+    ) -> Option<Parent> {
+        let DmlTargetKind::Table(name) = &target.kind else { return None };
+        let mut named = None;
+        from.iter().for_each(|s| self.named_as(name, s, &mut named));
+        let found = self.lookup(named.unwrap_or(name)).ok()?;
+        let object = found.object.object_id();
+        let fires = self.fires_instead(&found.database, &found.object, event)?;
+        self.header.session_bound = true;
+        if !fires {
+            return None;
+        }
+        let (table, is_view) = match found.object {
+            Object::Table(t) => (t, false),
+            Object::Module(m) => {
+                let rows = captured_rows(&m.columns, &m.name, 0);
+                let columns = rows.columns.iter().zip(&m.columns);
+                let columns =
+                    columns.map(|(c, own)| Column { nullable: own.nullable, ..c.clone() });
+                let columns = columns.collect();
+                (Arc::new(Table { object_id: object, columns, ..rows.clone() }), true)
+            }
+            _ => return None,
+        };
+        Some(Parent { database: found.database, table, is_view, event })
+    }
+
+    /// The name of a table of FROM that a target calls by its alias.
+    fn named_as<'t>(
+        &self,
+        target: &ast::ObjectName,
+        source: &'t ast::TableSource,
+        found: &mut Option<&'t ast::ObjectName>,
+    ) {
+        match &source.kind {
+            TableSourceKind::Table(t) => {
+                let alias = t.alias.as_ref().filter(|_| target.schema.is_none());
+                if alias.is_some_and(|a| self.same(a, &target.object)) {
+                    *found = Some(&t.name);
+                }
+            }
+            TableSourceKind::Joined { first, joins } => {
+                self.named_as(target, first, found);
+                joins.iter().for_each(|j| self.named_as(target, &j.right, found));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether an object's INSTEAD OF trigger fires for an event; none where it has none.
+    fn fires_instead(
+        &self,
+        database: &DatabaseView,
+        object: &Object,
+        event: Events,
+    ) -> Option<bool> {
+        let has_any = match object {
+            Object::Table(t) => !t.is_temp,
+            Object::Module(m) => m.kind == ModuleKind::View,
+            Object::Sequence(_) | Object::Virtual(_) => false,
+        };
+        if !has_any {
+            return None;
+        }
+        let trigger = database.instead_of(object.object_id(), event)?;
+        // Invariant 1.
+        Some(!self.environment.catalogs.is_firing(database.id(), trigger.object_id))
+    }
+
+    /// What has an INSTEAD OF trigger is not changed behind its back.
+    pub(crate) fn not_instead(&self, target: &TargetTable, event: Events) -> SqlResult<()> {
+        let object = Object::Table(Arc::clone(&target.table));
+        match self.fires_instead(&target.database, &object, event) {
+            Some(true) => {
+                let what = "MERGE or a change through a view of a table with INSTEAD OF triggers";
+                Err(unsupported(what, 0))
+            }
+            Some(false) | None => Ok(()),
+        }
+    }
+
+    fn instead_insert(
+        &mut self,
+        s: &ast::Insert,
+        parent: &Parent,
+    ) -> SqlResult<Statement<Logical>> {
+        let table = &parent.table;
+        self.refer_parent(parent)?;
+        let own = TargetTable { table: Arc::clone(table), database: Arc::clone(&parent.database) };
+        let explicit = self.environment.identity_insert == Some(table.object_id);
+        let mut listed = self.listed_columns(&s.columns, &own, None, explicit)?;
+        if s.columns.is_empty() && !matches!(s.source, ast::InsertSource::DefaultValues) {
+            listed = free_columns(table);
+        }
+        let mut given = self.given(s, table, &listed)?;
+        if let Some(top) = &s.top {
+            let top = self.top(top, &[])?;
+            given.tree = Logical::Top { input: Box::new(given.tree), top };
+        }
+        let mut columns = self.insert_columns(table, &listed, given.values)?;
+        for (column, insert) in table.columns.iter().zip(&mut columns) {
+            if matches!(insert.source, ColumnSource::Identity) {
+                insert.source = ColumnSource::Value(zero(column.sql_type));
+            }
+        }
+        self.computed_sources(table, &mut columns)?;
+        let all: BTreeSet<usize> = (0..table.columns.len()).collect();
+        let inserted = self.note(parent, Done::Update(&all));
+        let target = self.captures(parent, "inserted", inserted, true)?;
+        let insert = Insert { target, source: given.tree, columns, identity: None, output: None };
+        Ok(Statement::Insert(Box::new(insert)))
+    }
+
+    fn instead_update(
+        &mut self,
+        s: &ast::Update,
+        parent: &Parent,
+    ) -> SqlResult<Statement<Logical>> {
+        let table = &parent.table;
+        let (from, position) = self.parent_rows(parent, &s.target, &s.from)?;
+        let source = from.sources[position].clone();
+        let scope = Scope::new(from.sources.clone(), Clause::Where);
+        let named = Named { source: &source, through: None };
+        let (filter, assignments, set, old) = self.within(scope, |b| {
+            let filter = b.dml_filter(s.filter.as_ref())?;
+            b.scopes.last_mut().expect("the scope was opened just now").clause = Clause::Set;
+            let (assignments, set) = b.assignments(&s.assignments, table, &named)?;
+            let columns = 0..table.columns.len();
+            let old: SqlResult<Vec<Scalar>> =
+                columns.map(|n| Ok(b.column_of(&source, n)?.scalar)).collect();
+            Ok((filter, assignments, set, old?))
+        })?;
+        if assignments.iter().any(|a| a.variable.is_some()) {
+            let what = "variables in SET of an UPDATE with INSTEAD OF triggers";
+            return Err(unsupported(what, s.target.span.line));
+        }
+        let tree = filtered(from.tree, filter);
+        let tree = self.once(tree, &source, from.sources.len() > 1)?;
+        let tree = self.dml_top(tree, s.top.as_deref())?;
+        let mut new = old.clone();
+        for assignment in assignments {
+            if let Some(place) = assignment.column.and_then(|n| new.get_mut(n)) {
+                *place = assignment.value;
+            }
+        }
+        let mut columns = self.values_into(new);
+        self.computed_sources(table, &mut columns)?;
+        let first = self.note(parent, Done::Update(&set));
+        let target = self.captures(parent, "inserted", first, true)?;
+        let into = OutputInto {
+            target: self.captures(parent, "deleted", first + 1, false)?,
+            columns: self.values_into(old),
+            identity: None,
+        };
+        let output = Some(Box::new(Output { sent: None, into: Some(into) }));
+        let insert = Insert { target, source: tree, columns, identity: None, output };
+        Ok(Statement::Insert(Box::new(insert)))
+    }
+
+    fn instead_delete(
+        &mut self,
+        s: &ast::Delete,
+        parent: &Parent,
+    ) -> SqlResult<Statement<Logical>> {
+        let (from, position) = self.parent_rows(parent, &s.target, &s.from)?;
+        let source = from.sources[position].clone();
+        let scope = Scope::new(from.sources.clone(), Clause::Where);
+        let (filter, old) = self.within(scope, |b| {
+            let filter = b.dml_filter(s.filter.as_ref())?;
+            let columns = 0..parent.table.columns.len();
+            let old: SqlResult<Vec<Scalar>> =
+                columns.map(|n| Ok(b.column_of(&source, n)?.scalar)).collect();
+            Ok((filter, old?))
+        })?;
+        let tree = filtered(from.tree, filter);
+        let tree = self.once(tree, &source, from.sources.len() > 1)?;
+        let tree = self.dml_top(tree, s.top.as_deref())?;
+        let first = self.note(parent, Done::Delete);
+        let target = self.captures(parent, "deleted", first + 1, false)?;
+        let columns = self.values_into(old);
+        let insert = Insert { target, source: tree, columns, identity: None, output: None };
+        Ok(Statement::Insert(Box::new(insert)))
+    }
+
+    /// The rows of the target and of what stands beside it; 414, 415 for a view in a join.
+    fn parent_rows(
+        &mut self,
+        parent: &Parent,
+        target: &ast::DmlTarget,
+        from: &[ast::TableSource],
+    ) -> SqlResult<(From, usize)> {
+        let (bound, position) = if from.is_empty() {
+            (self.read_target(target, None)?, 0)
+        } else {
+            let bound = self.from(from)?;
+            match self.target_among(target, &bound.sources)? {
+                Some(position) => (bound, position),
+                None => {
+                    let read = self.read_target(target, None)?;
+                    let sources = read.sources.into_iter().chain(bound.sources).collect();
+                    let tree = Logical::Join {
+                        kind: JoinKind::Inner,
+                        left: Box::new(read.tree),
+                        right: Box::new(bound.tree),
+                        on: Predicate::TRUE,
+                        hint: None,
+                        apply: false,
+                    };
+                    (From { tree, sources }, 0)
+                }
+            }
+        };
+        if bound.sources.len() > 1 && parent.is_view {
+            let message = match parent.event == Events::UPDATE {
+                true => messages::INSTEAD_UPDATE_IN_JOIN,
+                false => messages::INSTEAD_DELETE_IN_JOIN,
+            };
+            let e = SqlError::new(message, &[&parent.table.name]);
+            return Err(e.at_line(target.span.line));
+        }
+        Ok((bound, position))
+    }
+
+    /// Each row of the target once, however often a join brings it.
+    fn once(&mut self, mut tree: Logical, source: &Source, joined: bool) -> SqlResult<Logical> {
+        let Columns::Reference(no) = source.columns else { return Ok(tree) };
+        let Some(table) = self.table(no).filter(|_| joined) else { return Ok(tree) };
+        let keys: Vec<usize> = table.base().key.iter().map(|k| k.column).collect();
+        let old = self.old_row(no, &table, |n| keys.contains(&n));
+        set_target(&mut tree, no, &old);
+        let of_key = keys.iter().filter_map(|&n| old.columns.get(n).copied().flatten());
+        let rest = match table.base().kind {
+            IndexKind::Heap => old.rid,
+            IndexKind::Clustered | IndexKind::Nonclustered => old.uniquifier,
+        };
+        let key = |slot| SortKey { slot, collation: self.collation, descending: false };
+        let partition = of_key.chain(rest).map(key).collect();
+        let output = self.new_slot();
+        let ty = ScalarType::new(SqlType::BigInt, false);
+        let call = WindowCall { function: WindowFunction::RowNumber, output, ty };
+        let input = Box::new(tree);
+        let tree = Logical::Window { input, partition, order: Vec::new(), calls: vec![call] };
+        let first = Predicate::Compare {
+            op: CompareOp::Equal,
+            left: Box::new(Scalar::column(output, ty)),
+            right: Box::new(Scalar::constant(Value::BigInt(1), SqlType::BigInt)),
+            collation: self.collation,
+        };
+        Ok(filtered(tree, first))
+    }
+
+    fn values_into(&mut self, values: Vec<Scalar>) -> Vec<InsertColumn> {
+        let column = |x| InsertColumn { slot: self.new_slot(), source: ColumnSource::Value(x) };
+        values.into_iter().map(column).collect()
+    }
+
+    /// Computed columns of a new row, also those that are stored nowhere.
+    fn computed_sources(&mut self, table: &Table, columns: &mut [InsertColumn]) -> SqlResult<()> {
+        let slots: Vec<Option<Slot>> = columns.iter().map(|c| Some(c.slot)).collect();
+        for (n, column) in columns.iter_mut().enumerate() {
+            let Some(computed) = &table.columns[n].computed else { continue };
+            let value = self.over_row(table, &slots, &computed.text)?;
+            column.source = ColumnSource::Computed(self.for_column(value, table, n)?);
+        }
+        Ok(())
+    }
+
+    /// The plan depends on a table or view that it may not read.
+    fn refer_parent(&mut self, parent: &Parent) -> SqlResult<()> {
+        if let Some(object) = parent.database.by_id(parent.table.object_id) {
+            self.refer(&parent.database, object)?;
+        }
+        Ok(())
+    }
+
+    /// Notes what is fired; the number of the first table of captured rows.
+    fn note(&mut self, parent: &Parent, done: Done<'_>) -> u16 {
+        let first = CAPTURES + 2 * self.header.fires.len() as u16;
+        let has = |event| parent.event != event;
+        self.header.fires.push(Fired {
+            database: parent.database.id(),
+            object: parent.table.object_id,
+            event: parent.event.bits(),
+            inserted: has(Events::DELETE).then_some(first),
+            deleted: has(Events::INSERT).then_some(first + 1),
+            columns: updated(&parent.table, done),
+            instead_of: true,
+        });
+        first
+    }
+
+    /// A table of captured rows as what is written: invariant 3 where they are new ones.
+    fn captures(
+        &mut self,
+        parent: &Parent,
+        name: &str,
+        number: u16,
+        made: bool,
+    ) -> SqlResult<plan::Target> {
+        let own = &parent.table.columns;
+        let table = Arc::new(captured_rows(own, name, number));
+        self.refer(&parent.database, Object::Table(Arc::clone(&table)))?;
+        let capture = TargetTable { table, database: Arc::clone(&parent.database) };
+        let mut target = self.target(&capture, LockHints::private());
+        target.table_name = parent.table.name.clone();
+        for (column, own) in target.columns.iter_mut().zip(own).filter(|_| made) {
+            column.nullable = own.nullable || own.identity.is_some() || own.computed.is_some();
+        }
+        Ok(target)
+    }
+}
+
+/// What an identity column has that gives no value.
+fn zero(sql_type: SqlType) -> Scalar {
+    let value = types::fit_number(0, sql_type);
+    let value = value.or_else(|| types::Decimal::new(0, 0).map(Value::Decimal));
+    Scalar::constant(value.unwrap_or(Value::Null), sql_type)
+}

@@ -1,0 +1,40 @@
+//! `sp_settriggerorder @triggername, @order, @stmttype [, @namespace]`: the trigger that fires
+//! before the others for a statement, or behind them.
+
+use super::Call;
+use crate::failure::Failure;
+use crate::host::TriggerOrderCall;
+use crate::output::Output;
+use crate::session::Session;
+use base::{SqlError, messages};
+use catalog::view::Events;
+use ddl::TriggerOrder;
+
+pub(crate) fn run(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let written = call.text("@triggername", 0).unwrap_or_default();
+    let word = |name, at| call.text(name, at).unwrap_or_default().to_ascii_lowercase();
+    if !word("@namespace", 3).is_empty() {
+        return Err(super::unsupported("sp_settriggerorder of DDL and LOGON triggers"));
+    }
+    let invalid = || SqlError::new(messages::SYSTEM_PROCEDURE_ARGUMENT, &[&"sp_settriggerorder"]);
+    let order = match &*word("@order", 1) {
+        "first" => TriggerOrder::First,
+        "last" => TriggerOrder::Last,
+        "none" => TriggerOrder::Neither,
+        _ => return Err(invalid().into()),
+    };
+    let event = match &*word("@stmttype", 2) {
+        "insert" => Events::INSERT,
+        "update" => Events::UPDATE,
+        "delete" => Events::DELETE,
+        _ => return Err(invalid().into()),
+    };
+    let missing = || SqlError::new(messages::TRIGGER_NOT_FOUND, &[&written]);
+    let name = tsql::parse_object_name(&written).map_err(|_| missing())?;
+    session.order_trigger(&TriggerOrderCall { name, order, event }, out)?;
+    Ok(0)
+}
