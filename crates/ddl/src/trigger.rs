@@ -2,8 +2,8 @@
 //!
 //! Invariants
 //!  1. A trigger is an object of its table's schema and goes with its table.
-//!  2. A table or view has at most one INSTEAD OF trigger for each of INSERT, UPDATE and DELETE (2111);
-//!     a view has no others.
+//!  2. A table or view has at most one INSTEAD OF trigger for each of INSERT, UPDATE and DELETE
+//!     (2111); a view has no others.
 //!  3. INSTEAD OF UPDATE and DELETE do not stand beside foreign keys that change rows (2113, 1787).
 
 use crate::context::{DdlContext, Place, unsupported};

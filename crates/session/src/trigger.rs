@@ -6,7 +6,8 @@
 //!
 //! Invariants
 //!  1. Captured rows are there while the statement's triggers run, and gone when it ends.
-//!  2. A trigger does not fire itself directly unless RECURSIVE_TRIGGERS is ON; an INSTEAD OF one never does.
+//!  2. A trigger does not fire itself directly unless RECURSIVE_TRIGGERS is ON; an INSTEAD OF one
+//!     never does.
 //!  3. When a trigger ends the transaction, the statement's batch ends: 3609.
 
 use crate::activation::Activation;
