@@ -125,6 +125,31 @@ pub trait TableSource: Send + Sync {
     ) -> SqlResult<Option<PageSample<'_>>> {
         Ok(None)
     }
+
+    /// Divides a range into parts for so many readers of one transaction. `None` where there is
+    /// nothing to divide by. The locks must be such that rows are only asked about, not kept.
+    ///
+    /// # Errors
+    /// Damaged pages.
+    fn divide(
+        &self,
+        _work: &mut Work,
+        _range: &ScanRange<'_>,
+        _locks: &LockPlan,
+        _readers: usize,
+    ) -> SqlResult<Option<Box<dyn Division + '_>>> {
+        Ok(None)
+    }
+}
+
+/// A range in parts that several threads read side by side, each with cursors of its own. Parts are
+/// given out in the order of the range.
+pub trait Division: Send + Sync {
+    /// Begins to read the next part that nobody has; `None` when all are given out.
+    ///
+    /// # Errors
+    /// As [`TableSource::scan`].
+    fn next(&self, work: &mut Work) -> SqlResult<Option<Box<dyn RowCursor + '_>>>;
 }
 
 /// A scan in progress. It holds no latch between calls.

@@ -17,7 +17,8 @@ mod spill;
 
 pub use bulk::{BulkLoad, Loader};
 pub use cursor::{
-    KeyBound, PageHint, PageSample, RowCursor, ScanRange, SourceSize, TableReads, TableSource,
+    Division, KeyBound, PageHint, PageSample, RowCursor, ScanRange, SourceSize, TableReads,
+    TableSource,
 };
 pub use locks::{Granule, Isolation, LockPlan, Strength};
 pub use page::{Field, RowView};

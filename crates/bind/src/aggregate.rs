@@ -9,7 +9,9 @@ use crate::binder::Binder;
 use crate::scope::{Clause, ColumnRead};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
-use plan::{AggregateCall, LikeText, Predicate, Scalar, ScalarKind, ScalarType, Slot};
+use plan::{
+    AggregateCall, AggregatePhase, LikeText, Predicate, Scalar, ScalarKind, ScalarType, Slot,
+};
 use std::collections::BTreeSet;
 use tsql::ast;
 use types::SqlType;
@@ -43,8 +45,9 @@ impl Binder<'_> {
         }
         let output = self.new_slot();
         let distinct = call.distinct && !matches!(aggregate, Aggregate::Min | Aggregate::Max);
-        let entry =
-            AggregateCall { function: aggregate, distinct, argument, separator, output, ty };
+        let phase = AggregatePhase::Whole;
+        let function = aggregate;
+        let entry = AggregateCall { function, distinct, argument, separator, output, ty, phase };
         let scope = self.scopes.last_mut().expect("the scope was there above");
         scope.calls.push(entry);
         Ok(Scalar::column(output, ty))

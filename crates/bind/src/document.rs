@@ -8,7 +8,9 @@ use crate::query::{OutColumn, QueryResult};
 use crate::select::{computed_columns, filtered};
 use base::{SqlError, SqlResult, messages};
 use builtins::{Aggregate, Function, JSON_ROW, JsonShape, XML_ROW, XmlMode, XmlShape};
-use plan::{AggregateCall, Grouping, Logical, Predicate, Scalar, ScalarKind, ScalarType};
+use plan::{
+    AggregateCall, AggregatePhase, Grouping, Logical, Predicate, Scalar, ScalarKind, ScalarType,
+};
 use tsql::ast::{self, ExprKind, ForKind, QueryBody, SelectItem, SettingValue, TableSourceKind};
 use types::{BinaryOp, SqlType, Value};
 
@@ -64,6 +66,7 @@ impl Binder<'_> {
             separator: Some(text(self, around.between)),
             output,
             ty,
+            phase: AggregatePhase::Whole,
         };
         let grouping = Grouping { input, keys: Vec::new(), calls: vec![call] };
         let tree = Logical::Aggregate(Box::new(grouping));

@@ -8,7 +8,7 @@ use tsql::ast::{self, QueryOptionKind};
 use types::Value;
 
 /// Hints that are true of every plan here.
-const TAKEN: [&str; 5] = ["KEEP PLAN", "KEEPFIXED PLAN", "MAXDOP", "ROBUST PLAN", "EXPAND VIEWS"];
+const TAKEN: [&str; 4] = ["KEEP PLAN", "KEEPFIXED PLAN", "ROBUST PLAN", "EXPAND VIEWS"];
 
 impl Binder<'_> {
     /// The options of a statement.
@@ -59,6 +59,10 @@ impl Binder<'_> {
             "MIN_GRANT_PERCENT" => self.header.grant.min_percent = Some(percent(value)?),
             "MAX_GRANT_PERCENT" => self.header.grant.max_percent = Some(percent(value)?),
             "MAXRECURSION" => self.max_recursion = recursion_limit(value)?,
+            "MAXDOP" => {
+                let workers = workers(value)?;
+                self.header.hints.max_workers = Some(workers).filter(|&n| n != 0);
+            }
             "FAST" => self.header.hints.fast = Some(count(value)?),
             taken if TAKEN.contains(&taken) => {}
             other => return Err(unsupported(other, line)),
@@ -90,6 +94,10 @@ impl Binder<'_> {
         match name.to_ascii_uppercase().as_str() {
             "DISABLE_PARAMETER_SNIFFING" => {
                 self.header.hints.unknown = true;
+                Ok(())
+            }
+            "ENABLE_PARALLEL_PLAN_PREFERENCE" => {
+                self.header.hints.prefer_exchanges = true;
                 Ok(())
             }
             // What this estimator does anyway, and plans that do not exist here.
@@ -128,6 +136,16 @@ fn percent(value: &ast::Expr) -> SqlResult<f64> {
 fn count(value: &ast::Expr) -> SqlResult<u64> {
     let wrong = || SqlError::new(messages::SYNTAX_NEAR, &[&"FAST"]).at_line(value.span.line);
     number(value).and_then(|(text, _)| text.parse().ok()).ok_or_else(wrong)
+}
+
+/// The constant of MAXDOP.
+fn workers(value: &ast::Expr) -> SqlResult<u32> {
+    let wrong =
+        |near: &str| SqlError::new(messages::SYNTAX_NEAR, &[&near]).at_line(value.span.line);
+    match number(value) {
+        Some((text, _)) => text.parse().ok().filter(|n| *n <= 32_767).ok_or_else(|| wrong(text)),
+        None => Err(wrong("MAXDOP")),
+    }
 }
 
 /// The constant of MAXRECURSION.

@@ -16,8 +16,8 @@ use crate::source::From;
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{
-    AggregateCall, CompareOp, Grouping, JoinKind, Logical, Predicate, Scalar, ScalarKind,
-    ScalarType, Slot,
+    AggregateCall, AggregatePhase, CompareOp, Grouping, JoinKind, Logical, Predicate, Scalar,
+    ScalarKind, ScalarType, Slot,
 };
 use tsql::ast;
 use types::{Collation, SqlType, Value};
@@ -86,7 +86,8 @@ impl Binder<'_> {
         let ty = self.aggregate_type(function, Some(&argument))?;
         let output = self.new_slot();
         let (distinct, argument) = (false, Some(argument));
-        Ok(AggregateCall { function, distinct, argument, separator: None, output, ty })
+        let (separator, phase) = (None, AggregatePhase::Whole);
+        Ok(AggregateCall { function, distinct, argument, separator, output, ty, phase })
     }
 
     pub(crate) fn unpivot(&mut self, unpivot: &ast::Unpivot) -> SqlResult<From> {

@@ -10,7 +10,8 @@ use crate::select::{computed_columns, filtered};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{
-    AggregateCall, CompareOp, Grouping, Logical, Predicate, Scalar, ScalarKind, ScalarType, Slot,
+    AggregateCall, AggregatePhase, CompareOp, Grouping, Logical, Predicate, Scalar, ScalarKind,
+    ScalarType, Slot,
 };
 use tsql::ast::{self, SetOperator};
 use types::{Collation, SqlType, Value};
@@ -127,6 +128,7 @@ impl Binder<'_> {
                 separator: None,
                 output,
                 ty,
+                phase: AggregatePhase::Whole,
             });
             Predicate::Compare {
                 op: CompareOp::Equal,

@@ -18,6 +18,7 @@ mod modify;
 mod order;
 mod redo;
 mod seek;
+mod separators;
 mod split;
 mod tree;
 mod verify;

@@ -55,7 +55,7 @@ pub enum LeafPair<'t> {
 
 impl Tree {
     /// The root under its shared latch, with its level.
-    fn read_root(&self) -> BtreeResult<(ReadGuard<'_>, u8)> {
+    pub(crate) fn read_root(&self) -> BtreeResult<(ReadGuard<'_>, u8)> {
         let root = self.pages.read(self.root)?;
         let level = root.view().level();
         if level >= LEVELS_MAX {
@@ -103,7 +103,12 @@ impl Tree {
         Ok(at)
     }
 
-    fn copy_fence(&self, at: &ReadGuard<'_>, slot: u16, fence: &mut KeyBuf) -> BtreeResult<()> {
+    pub(crate) fn copy_fence(
+        &self,
+        at: &ReadGuard<'_>,
+        slot: u16,
+        fence: &mut KeyBuf,
+    ) -> BtreeResult<()> {
         debug_assert!(slot > 0, "the leftmost entry's key is never compared");
         debug_assert!(at.view().level() > 0, "separators are above the leaves");
         let copied = at.view().record(slot);

@@ -1,11 +1,12 @@
 //! The aggregates of a group, shared by both ways of grouping.
 
+use crate::codec::{self, Decoder};
 use crate::distinct::DistinctSet;
 use crate::expr::Expr;
 use crate::run::Run;
 use base::SqlResult;
 use builtins::{Aggregate, State};
-use plan::{AggregateCall, Slot};
+use plan::{AggregateCall, AggregatePhase, Slot};
 use std::collections::BTreeSet;
 use types::{Collation, SqlType, Value};
 
@@ -24,6 +25,7 @@ struct CallPlan {
     collation: Collation,
     separator: Option<Expr>,
     output: Slot,
+    phase: AggregatePhase,
 }
 
 /// What the DISTINCT calls of an operator have taken in, by call.
@@ -46,6 +48,7 @@ impl Calls {
                 collation: ty.collation,
                 separator: c.separator.as_ref().map(Expr::new).transpose()?,
                 output: c.output,
+                phase: c.phase,
             });
         }
         Ok(Calls { calls: plans, reads: reads.into_iter().collect() })
@@ -83,6 +86,10 @@ impl Calls {
         states: &mut [State],
     ) -> SqlResult<()> {
         for ((c, state), seen) in self.calls.iter().zip(states).zip(&mut distincts.0) {
+            if c.phase == AggregatePhase::Final {
+                c.merge(run, state)?;
+                continue;
+            }
             match (&c.argument, seen) {
                 (None, _) => state.step(&Value::Int(1))?,
                 (Some(x), None) => x.with(run, |v| state.step(v))??,
@@ -117,11 +124,30 @@ impl Calls {
     /// Puts the results of a group into their slots.
     pub(crate) fn finish(&self, run: &mut Run<'_>, group: &[State]) -> SqlResult<()> {
         for (c, state) in self.calls.iter().zip(group) {
+            if c.phase == AggregatePhase::Partial {
+                let mut bytes = Vec::with_capacity(32);
+                state.save(&mut |v| codec::encode(v, &mut bytes));
+                run.set(c.output, Value::varbinary(&bytes));
+                continue;
+            }
             run.outcome.nulls_eliminated |= state.saw_null();
             let value = state.finish()?;
             run.set(c.output, value);
         }
         Ok(())
+    }
+}
+
+impl CallPlan {
+    /// Takes the state in the frame into another.
+    fn merge(&self, run: &mut Run<'_>, state: &mut State) -> SqlResult<()> {
+        let Some(x) = &self.argument else { return Ok(()) };
+        x.with(run, |saved| {
+            let mut decoder = Decoder(saved.as_bytes().unwrap_or(&[]));
+            let mut part = self.function.start(self.argument_type, self.collation, Value::Null);
+            part.load(&mut || decoder.value())?;
+            state.merge(&part)
+        })?
     }
 }
 

@@ -8,6 +8,7 @@ use crate::compute::Compute;
 use crate::concatenation::Concatenation;
 use crate::cond::Cond;
 use crate::constants::Constants;
+use crate::exchange::{Branch, Exchange};
 use crate::executor::{Body, Rows};
 use crate::expr::{DEPTH_MAX, Expr, too_deep};
 use crate::filter::{Filter, StartupFilter};
@@ -59,6 +60,11 @@ pub(crate) struct Builder {
     /// The statement assigns variables while it runs.
     assigns: bool,
     depth: usize,
+    /// What workers run, by the number of their exchange.
+    pub(crate) branches: Vec<Branch>,
+    /// How many exchanges there are so far, and the one that is being built into.
+    exchanges: usize,
+    within: Option<usize>,
 }
 
 /// The number of operators that are a part of another one: nobody reads their counters.
@@ -87,6 +93,27 @@ impl Builder {
             verb: None,
             assigns,
             depth: 0,
+            branches: Vec::new(),
+            exchanges: 0,
+            within: None,
+        }
+    }
+
+    /// For a copy of the operators of a branch: they have the numbers of the first.
+    pub(crate) fn of_branch(branch: &Branch) -> Builder {
+        Builder {
+            hobts: branch.hobts.clone(),
+            cursors: vec![0; branch.cursors],
+            cursor_nodes: vec![0; branch.cursors],
+            changed: None,
+            nodes: branch.nodes,
+            changed_rows: Vec::new(),
+            verb: None,
+            assigns: false,
+            depth: 0,
+            branches: Vec::new(),
+            exchanges: branch.exchanges,
+            within: None,
         }
     }
 
@@ -373,6 +400,7 @@ impl Builder {
                 rows: RowBuffer::new(carried.clone()),
                 filled: false,
             }),
+            Physical::Exchange(exchange) => self.exchange(exchange)?,
             Physical::MergeJoin(join) => {
                 let left = self.node(&join.left)?;
                 let right = self.node(&join.right)?;
@@ -385,6 +413,28 @@ impl Builder {
             }
             ordering => self.ordering(ordering, id)?,
         })
+    }
+
+    /// The reading end, above what a statement without workers runs.
+    fn exchange(&mut self, exchange: &plan::Exchange) -> Built {
+        let number = self.exchanges;
+        self.exchanges += 1;
+        let around = self.within.replace(number);
+        let at = self.branches.len();
+        self.branches.push(Branch {
+            input: exchange.input.clone(),
+            kind: exchange.kind.clone(),
+            columns: exchange.columns.clone(),
+            nodes: self.nodes,
+            cursors: self.cursors.len(),
+            exchanges: self.exchanges,
+            hobts: Vec::new(),
+            read_by: around,
+        });
+        let input = self.node(&exchange.input)?;
+        self.within = around;
+        self.branches[at].hobts = self.hobts.clone();
+        Ok(Box::new(Exchange::new(number, input, exchange)))
     }
 
     /// Operators that order and group.
@@ -426,6 +476,7 @@ impl Builder {
             seeks,
             backward: a.backward,
             locks: a.locks,
+            divided: a.divided,
             range: 0,
             reading: false,
         }))
@@ -540,7 +591,8 @@ pub(crate) fn gives_one_row(tree: &Physical) -> bool {
         | Physical::Sort { input, .. }
         | Physical::Spool { input, .. } => gives_one_row(input),
         Physical::StreamAggregate { keys, .. } => keys.is_empty(),
-        Physical::Virtual(_)
+        Physical::Exchange(_)
+        | Physical::Virtual(_)
         | Physical::Function(_)
         | Physical::Changed { .. }
         | Physical::NestedLoops(_)

@@ -4,6 +4,7 @@
 
 use crate::callout::Callout;
 use crate::semaphore::ResourceSemaphores;
+use crate::workers::Workers;
 use access::{Hobts, Isolation, Spill};
 use base::{DatabaseId, ObjectId, SqlResult};
 use builtins::SessionFacts;
@@ -66,11 +67,13 @@ pub trait IdentitySource {
     ) -> SqlResult<()>;
 }
 
-/// Who grants a statement its memory.
+/// Who grants a statement its memory, and workers.
 #[derive(Clone, Copy)]
 pub struct GrantTerms<'a> {
     /// The semaphores of the instance.
     pub semaphores: &'a ResourceSemaphores,
+    /// The workers of the instance; `None`: the statement runs alone.
+    pub workers: Option<&'a Workers>,
 }
 
 /// What a statement runs with.
@@ -121,4 +124,13 @@ pub struct OperatorCount {
     pub executions: u64,
     /// Bytes it spilled.
     pub spilled_bytes: u64,
+}
+
+impl OperatorCount {
+    /// Adds what it did in another thread.
+    pub(crate) fn add(&mut self, more: &OperatorCount) {
+        self.rows += more.rows;
+        self.executions += more.executions;
+        self.spilled_bytes += more.spilled_bytes;
+    }
 }

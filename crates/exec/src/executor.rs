@@ -7,8 +7,9 @@
 use crate::build::{Builder, WITHIN};
 use crate::cond::Cond;
 use crate::context::{ExecContext, OperatorCount, Outcome, RowFeed, RowSink};
+use crate::exchange::{Branch, Crew, LentToCrew, Report};
 use crate::expr::Expr;
-use crate::grant::{Grant, Needs};
+use crate::grant::{Grant, Needs, Shared as _, SharedGrant};
 use crate::insert::Insert;
 use crate::merge::Merge;
 use crate::operator::Node;
@@ -18,7 +19,8 @@ use crate::run::{Lent, Run};
 use crate::semaphore::GrantRow;
 use crate::subplan::Subplan;
 use crate::update::{Delete, Update};
-use access::{Hobt, TableReads};
+use crate::workers::Reserved;
+use access::{Hobt, Isolation, TableReads};
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
 use plan::{GrantHints, PhysicalPlan, Slot};
 use std::sync::{Arc, Weak};
@@ -53,6 +55,43 @@ pub struct Executor {
     grant: GrantHints,
     /// The memory of the last run.
     memory: Option<GrantRow>,
+    /// What workers run, where there are any.
+    branches: Vec<Branch>,
+    /// How many of them a branch has at most.
+    workers_max: usize,
+    /// What they did in the last run.
+    crew: CrewWork,
+}
+
+/// What one thread of a run did.
+#[derive(Clone, Default)]
+pub struct ThreadWork {
+    counts: Vec<OperatorCount>,
+    reads: Vec<TableReads>,
+    cursor_nodes: Vec<usize>,
+}
+
+impl ThreadWork {
+    /// As [`Executor::counts`].
+    pub fn counts(&self) -> &[OperatorCount] {
+        &self.counts[WITHIN + 1..]
+    }
+
+    /// As [`Executor::operator_reads`].
+    pub fn operator_reads(&self) -> impl Iterator<Item = (usize, &TableReads)> {
+        self.cursor_nodes.iter().map(|node| node - WITHIN - 1).zip(&self.reads)
+    }
+}
+
+/// What the workers of a run did.
+#[derive(Default)]
+struct CrewWork {
+    /// How many each branch had; 0: there were none.
+    degree: usize,
+    threads: usize,
+    /// By number, the statement's own first.
+    by_thread: Vec<ThreadWork>,
+    cpu_ns: u64,
 }
 
 /// What is done.
@@ -110,6 +149,9 @@ impl Executor {
             needs: Needs::of(plan, gathers),
             grant: plan.header.grant,
             memory: None,
+            branches: builder.branches,
+            workers_max: plan.header.workers,
+            crew: CrewWork::default(),
         })
     }
 
@@ -191,6 +233,26 @@ impl Executor {
         self.memory.as_ref()
     }
 
+    /// How many workers each branch had in the last run; 1 when the statement ran alone.
+    pub fn degree(&self) -> usize {
+        self.crew.degree.max(1)
+    }
+
+    /// How many threads the last run had beside its own.
+    pub fn threads(&self) -> usize {
+        self.crew.threads
+    }
+
+    /// Processor time of those in the last run.
+    pub fn workers_cpu_ns(&self) -> u64 {
+        self.crew.cpu_ns
+    }
+
+    /// What each thread did in the last run, the statement's own first; none when it ran alone.
+    pub fn by_thread(&self) -> impl Iterator<Item = &ThreadWork> {
+        self.crew.by_thread.iter()
+    }
+
     fn with_run<R>(
         &mut self,
         context: &mut ExecContext<'_>,
@@ -201,36 +263,153 @@ impl Executor {
         self.reads.fill(TableReads::default());
         self.cursor_reads.fill(TableReads::default());
         self.memory = None;
+        self.crew = CrewWork::default();
+        let reserved = self.reserve(context);
+        let degree = reserved.as_ref().map_or(1, |r| r.degree);
         // Before anything is held that others may want.
-        let grant = Grant::ask(context.grant, self.needs, self.grant, context.work)?;
-        let result = self.find_hobts(context).and_then(|()| {
-            let lent = Lent {
-                hobts: &self.hobts,
-                frame: &mut self.frame,
-                subplans: &mut self.subplans,
-                follow_ups: &mut self.follow_ups,
-                changed: &mut self.changed_rows,
-                counts: &mut self.counts,
-                cursors: self.cursors.len(),
-                grant,
-            };
-            let before = work::page_reads();
-            let mut run = Run::new(context, lent);
-            let result = f(&mut self.body, &mut run);
-            let rest = work::page_reads().since(before);
-            let each = self.cursors.iter().zip(&mut self.cursor_reads).enumerate();
-            note_reads(&mut run, each, rest, &mut self.reads, self.changed);
-            self.memory = run.memory();
-            // Before the grant goes, to somebody who waits for the memory.
-            self.body.close();
-            run.subplans.iter_mut().flatten().for_each(|s| s.reset());
-            run.follow_ups.iter_mut().flatten().for_each(|f| f.close());
-            run.changed.iter_mut().flatten().for_each(|rows| rows.drop_rows());
-            result
+        let needs = Needs { degree, ..self.needs };
+        let grant = Grant::ask(context.grant, needs, self.grant, context.work)?;
+        let result = self.find_hobts(context).and_then(|()| match reserved {
+            None => self.run_alone(context, grant, f),
+            Some(reserved) => self.run_with_crew(context, grant, &reserved, f),
         });
         self.frame.fill(Value::Null);
         self.hobts.clear();
         result
+    }
+
+    /// Workers for a plan that can have some, where the level keeps no locks of what it reads: such
+    /// locks are one transaction's, taken by one thread.
+    fn reserve<'w>(&self, context: &ExecContext<'w>) -> Option<Reserved<'w>> {
+        if self.branches.is_empty() || self.workers_max < 2 || os::sched::current().is_some() {
+            return None;
+        }
+        match context.isolation {
+            Isolation::ReadUncommitted | Isolation::ReadCommitted => {}
+            Isolation::RepeatableRead | Isolation::Serializable | Isolation::Snapshot => {
+                return None;
+            }
+        }
+        context.grant.workers?.reserve(self.branches.len(), self.workers_max)
+    }
+
+    /// A run by the session's own thread.
+    fn run_alone<R>(
+        &mut self,
+        context: &mut ExecContext<'_>,
+        grant: Grant<'_>,
+        f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
+    ) -> SqlResult<R> {
+        let lent = Lent {
+            hobts: &self.hobts,
+            frame: &mut self.frame,
+            subplans: &mut self.subplans,
+            follow_ups: &mut self.follow_ups,
+            changed: &mut self.changed_rows,
+            counts: &mut self.counts,
+            cursors: self.cursors.len(),
+            grant,
+            team: None,
+        };
+        let before = work::page_reads();
+        let mut run = Run::new(context, lent);
+        let result = f(&mut self.body, &mut run);
+        let rest = work::page_reads().since(before);
+        let each = self.cursors.iter().zip(&mut self.cursor_reads).enumerate();
+        note_reads(&mut run, each, rest, &mut self.reads, self.changed);
+        self.memory = run.memory();
+        // Before the grant goes, to somebody who waits for the memory.
+        close_all(&mut self.body, &mut run);
+        result
+    }
+
+    /// A run with workers: all of them have ended when it returns.
+    fn run_with_crew<R>(
+        &mut self,
+        context: &mut ExecContext<'_>,
+        grant: Grant<'_>,
+        reserved: &Reserved<'_>,
+        f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
+    ) -> SqlResult<R> {
+        let shared = SharedGrant::new(grant, reserved.degree);
+        let lent_to_crew = LentToCrew {
+            hobts: &self.hobts,
+            resolver: context.hobts,
+            spill: context.spill,
+            branches: &self.branches,
+            grant: &shared,
+            variables: context.variables.to_vec(),
+            now: context.facts.clock(),
+            date_first: context.facts.fact(builtins::Fact::DateFirst)?,
+            isolation: context.isolation,
+            degree: reserved.degree,
+            slots: self.frame.len(),
+            nodes: self.counts.len(),
+            cursors: self.cursors.len(),
+        };
+        let crew = Crew::new(lent_to_crew, context.work);
+        let lent = Lent {
+            hobts: &self.hobts,
+            frame: &mut self.frame,
+            subplans: &mut self.subplans,
+            follow_ups: &mut self.follow_ups,
+            changed: &mut self.changed_rows,
+            counts: &mut self.counts,
+            cursors: self.cursors.len(),
+            grant: shared.of_worker(),
+            team: Some(&crew),
+        };
+        let before = work::page_reads();
+        let mut run = Run::new(context, lent);
+        let body = &mut self.body;
+        let result = os::task::scope(|scope| {
+            let _dismissed = Dismissed(&crew);
+            crew.start(scope);
+            f(body, &mut run)
+        });
+        let rest = work::page_reads().since(before);
+        let each = self.cursors.iter().zip(&mut self.cursor_reads).enumerate();
+        note_reads(&mut run, each, rest, &mut self.reads, self.changed);
+        close_all(&mut self.body, &mut run);
+        drop(run);
+        self.memory = shared.row();
+        if let Some(payload) = crew.stop.take_panic() {
+            std::panic::resume_unwind(payload);
+        }
+        let reports = crew.into_reports();
+        self.crew = CrewWork { degree: reserved.degree, ..CrewWork::default() };
+        self.crew.threads = reserved.threads();
+        self.note_reports(reports);
+        result
+    }
+
+    /// Adds what workers did to what the statement did.
+    fn note_reports(&mut self, reports: Vec<Report>) {
+        let own = ThreadWork {
+            counts: self.counts.clone(),
+            reads: self.cursor_reads.clone(),
+            cursor_nodes: self.cursor_nodes.clone(),
+        };
+        let none = ThreadWork {
+            counts: vec![OperatorCount::default(); own.counts.len()],
+            reads: vec![TableReads::default(); own.reads.len()],
+            cursor_nodes: own.cursor_nodes.clone(),
+        };
+        self.crew.by_thread = vec![none; self.crew.degree];
+        self.crew.by_thread.insert(0, own);
+        for report in reports {
+            self.crew.cpu_ns += report.cpu_ns;
+            let thread = &mut self.crew.by_thread[report.thread];
+            for (at, count) in report.counts.iter().enumerate() {
+                thread.counts[at].add(count);
+                self.counts[at].add(count);
+            }
+            for (at, reads) in report.reads.iter().enumerate() {
+                thread.reads[at].add(reads);
+                self.cursor_reads[at].add(reads);
+                self.reads[self.cursors[at]].add(reads);
+            }
+        }
     }
 
     fn find_hobts(&mut self, context: &ExecContext<'_>) -> SqlResult<()> {
@@ -251,6 +430,23 @@ impl Executor {
         self.known_at = epoch;
         Ok(())
     }
+}
+
+/// Sends workers home, also when the run panics.
+struct Dismissed<'c, 'e>(&'c Crew<'e>);
+
+impl Drop for Dismissed<'_, '_> {
+    fn drop(&mut self) {
+        self.0.dismiss();
+    }
+}
+
+/// The run is over: operators let go of what they keep.
+fn close_all(body: &mut Body, run: &mut Run<'_>) {
+    body.close();
+    run.subplans.iter_mut().flatten().for_each(|s| s.reset());
+    run.follow_ups.iter_mut().flatten().for_each(|f| f.close());
+    run.changed.iter_mut().flatten().for_each(|rows| rows.drop_rows());
 }
 
 /// Adds what each cursor has read to its hobt, and the rest to the one that was changed.

@@ -8,6 +8,7 @@ use crate::context::GrantTerms;
 use crate::run::WORKSPACE_BYTES;
 use crate::semaphore::{GrantRow, Kind, MemoryGrant, OPERATOR_BYTES, Request, Workspace};
 use base::SqlResult;
+use os::sync::Mutex;
 use plan::{GrantHints, Physical, PhysicalPlan};
 use work::Work;
 
@@ -21,6 +22,8 @@ pub(crate) struct Needs {
     pub(crate) operators: usize,
     /// It reads views and nothing else: that is a small grant.
     pub(crate) views_only: bool,
+    /// How many workers have such operators each, where there are any.
+    pub(crate) degree: usize,
 }
 
 impl Needs {
@@ -30,7 +33,7 @@ impl Needs {
         let many = source.is_some_and(|s| !crate::build::gives_one_row(s));
         let kept = plan.statement.target().is_some_and(|t| t.references.kept.is_some());
         let operators = usize::from(gathers) + usize::from(kept && many);
-        let mut needs = Needs { operators, views_only: true };
+        let mut needs = Needs { operators, views_only: true, degree: 1 };
         let follow_ups = plan.follow_ups.iter().filter_map(|f| f.source());
         let subqueries = plan.subqueries.iter().map(|s| &s.source);
         for tree in source.into_iter().chain(subqueries).chain(follow_ups) {
@@ -59,6 +62,7 @@ fn keeps_rows(node: &Physical) -> bool {
             calls.iter().any(|c| c.distinct) && !gives_one_row(input)
         }
         Physical::HashJoin(_) | Physical::Recursive(_) => true,
+        Physical::Exchange(_) => false,
         Physical::MergeJoin(join) => join.many_to_many,
         Physical::Access(_)
         | Physical::Lookup(_)
@@ -87,7 +91,9 @@ fn request(workspace: &Workspace, needs: Needs, hints: GrantHints) -> Option<Req
     };
     let bytes_max = hinted(whole).min(ideal_bytes);
     let least = hints.min_percent.map_or(0, |percent| part(whole, percent));
-    let usual = needs.operators.saturating_mul(OPERATOR_BYTES).min(REQUIRED_BYTES_MAX);
+    let most = REQUIRED_BYTES_MAX * needs.degree.max(1);
+    let each = OPERATOR_BYTES * needs.degree.max(1);
+    let usual = needs.operators.saturating_mul(each).min(most);
     let required_bytes = usual.max(least).min(bytes_max);
     (bytes_max > 0).then_some(Request { kind, required_bytes, bytes_max, ideal_bytes })
 }
@@ -100,6 +106,76 @@ pub(crate) struct Grant<'r> {
     used_bytes: usize,
     granted_bytes: usize,
     held: Option<MemoryGrant<'r>>,
+    /// What several workers share: then this is the part of one of them.
+    shared: Option<&'r dyn Shared>,
+}
+
+/// The grant of a statement that several workers run: each takes of it by steps.
+pub(crate) struct SharedGrant<'r> {
+    whole: Mutex<Grant<'r>>,
+    terms: GrantTerms<'r>,
+    needs: Needs,
+    hints: GrantHints,
+    share_bytes: usize,
+}
+
+/// What a worker takes of a shared grant at a time.
+const STEP_BYTES: usize = 256 * 1024;
+
+/// What workers see of it.
+pub(crate) trait Shared: Sync {
+    /// The part of a worker, which has nothing yet.
+    fn of_worker(&self) -> Grant<'_>;
+
+    /// What one operator of one worker may hold.
+    fn share_bytes(&self) -> usize;
+
+    /// Whether there is so much more.
+    fn take(&self, bytes: usize, work: &Work) -> bool;
+}
+
+impl<'r> SharedGrant<'r> {
+    /// What one operator of one worker may hold is its share among all of them.
+    pub(crate) fn new(whole: Grant<'r>, degree: usize) -> SharedGrant<'r> {
+        let needs = Needs { operators: whole.needs.operators * degree, ..whole.needs };
+        let share_bytes = Grant::share_of(whole.held.as_ref(), needs.operators);
+        let (terms, hints) = (whole.terms, whole.hints);
+        SharedGrant { whole: Mutex::new(whole), terms, needs, hints, share_bytes }
+    }
+
+    /// What was asked, granted and used, where anything was.
+    pub(crate) fn row(&self) -> Option<GrantRow> {
+        self.whole.lock().row()
+    }
+}
+
+impl Shared for SharedGrant<'_> {
+    fn of_worker(&self) -> Grant<'_> {
+        Grant {
+            terms: self.terms,
+            needs: self.needs,
+            hints: self.hints,
+            used_bytes: 0,
+            granted_bytes: 0,
+            held: None,
+            shared: Some(self),
+        }
+    }
+
+    fn share_bytes(&self) -> usize {
+        self.share_bytes
+    }
+
+    fn take(&self, bytes: usize, work: &Work) -> bool {
+        let mut whole = self.whole.lock();
+        let wanted = whole.used_bytes + bytes;
+        let taken =
+            whole.held.is_some() && (wanted <= whole.granted_bytes || whole.grow_to(wanted, work));
+        if taken {
+            whole.set_used(wanted);
+        }
+        taken
+    }
 }
 
 impl<'r> Grant<'r> {
@@ -114,7 +190,8 @@ impl<'r> Grant<'r> {
         hints: GrantHints,
         work: &Work,
     ) -> SqlResult<Grant<'r>> {
-        let mut grant = Grant { terms, needs, hints, used_bytes: 0, granted_bytes: 0, held: None };
+        let (used_bytes, granted_bytes, held, shared) = (0, 0, None, None);
+        let mut grant = Grant { terms, needs, hints, used_bytes, granted_bytes, held, shared };
         if needs.operators > 0 {
             grant.begin(work)?;
         }
@@ -136,6 +213,12 @@ impl<'r> Grant<'r> {
     /// more, or the rest is for the plan's other operators.
     pub(crate) fn take(&mut self, bytes: usize, held_bytes: usize, work: &Work) -> bool {
         let wanted = self.used_bytes + bytes;
+        if let Some(shared) = self.shared {
+            let taken = held_bytes + bytes <= shared.share_bytes()
+                && (wanted <= self.granted_bytes || self.take_step(shared, wanted, work));
+            self.used_bytes += if taken { bytes } else { 0 };
+            return taken;
+        }
         let taken = held_bytes + bytes <= self.share_bytes()
             && (wanted <= self.granted_bytes || self.grow_to(wanted, work));
         if taken {
@@ -148,11 +231,27 @@ impl<'r> Grant<'r> {
     /// the last one to begin doesn't work row by row.
     #[inline]
     fn share_bytes(&self) -> usize {
-        let most = self.held.as_ref().map_or(usize::MAX, MemoryGrant::bytes_max);
-        match self.needs.operators {
+        Grant::share_of(self.held.as_ref(), self.needs.operators)
+    }
+
+    fn share_of(held: Option<&MemoryGrant<'_>>, operators: usize) -> usize {
+        let most = held.map_or(usize::MAX, MemoryGrant::bytes_max);
+        match operators {
             0 | 1 => most,
             n => most - (n - 1) * (most / (2 * n)),
         }
+    }
+
+    /// More of a shared grant: by a step, or as much as is wanted where that is not there.
+    #[cold]
+    fn take_step(&mut self, shared: &dyn Shared, wanted: usize, work: &Work) -> bool {
+        let missing = wanted - self.granted_bytes;
+        let step = [missing.max(STEP_BYTES), missing].into_iter();
+        let Some(step) = step.into_iter().find(|&step| shared.take(step, work)) else {
+            return false;
+        };
+        self.granted_bytes += step;
+        true
     }
 
     #[cold]

@@ -388,6 +388,11 @@ impl Operator for HashJoin {
         if self.table.is_empty() && overflow.is_none() && !self.keeps_probe() {
             // Nothing can match: the probe side need not be read.
             self.phase = Phase::Done;
+            if run.team.is_some() {
+                // Others may read it: whoever makes its rows is to know that nobody does here.
+                self.probe.open(run)?;
+                self.probe.close();
+            }
             return Ok(());
         }
         self.make_filter(run);

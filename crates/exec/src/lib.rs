@@ -19,6 +19,7 @@ mod cond;
 mod constants;
 mod context;
 mod distinct;
+mod exchange;
 mod executor;
 mod expr;
 mod filter;
@@ -58,13 +59,15 @@ mod update;
 mod value_set;
 mod virtual_scan;
 mod window;
+mod workers;
 
 pub use callout::{Callout, LentWork, NoCallout};
 pub use context::{
     ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowFeed, RowSink,
 };
-pub use executor::{Executor, run};
+pub use executor::{Executor, ThreadWork, run};
 pub use kept_rows::KeptRows;
 pub use semaphore::{
     BuildGrant, GrantRow, GrantWait, QUERY_WAIT_S, ResourceSemaphores, SemaphoreRow, Workspace,
 };
+pub use workers::Workers;

@@ -9,12 +9,13 @@
 
 use crate::callout::{Callout, LentWork};
 use crate::context::{ExecContext, IdentitySource, OperatorCount, Outcome};
+use crate::exchange::{Team, Worker};
 use crate::grant::Grant;
 use crate::referential::FollowUp;
 use crate::rows::RowBuffer;
 use crate::semaphore::GrantRow;
 use crate::subplan::Subplan;
-use access::{Hobt, Hobts, Isolation, LockPlan, RowCursor, Spill};
+use access::{Hobt, Hobts, Isolation, LockPlan, RowCursor, Spill, TableReads};
 use base::SqlResult;
 use builtins::SessionFacts;
 use plan::{Granule, Level, LockHints, Slot, Strength};
@@ -50,8 +51,34 @@ pub(crate) struct Run<'r> {
     pub(crate) once: Vec<(usize, Value)>,
     isolation: Isolation,
     pub(crate) row_limit: Option<u64>,
+    /// Those with whom rows are exchanged, where several run the statement.
+    pub(crate) team: Option<&'r dyn Team>,
+    /// Which of them this is; `None` is whoever runs the statement.
+    pub(crate) worker: Option<Worker>,
+    /// What cursors have read that a worker has done with, by number.
+    past: &'r mut [TableReads],
     grant: Grant<'r>,
     ticks: u32,
+}
+
+/// What a worker reads with.
+pub(crate) struct Reading<'r> {
+    pub(crate) work: &'r mut Work,
+    pub(crate) resolver: &'r dyn Hobts,
+    pub(crate) spill: &'r dyn Spill,
+    pub(crate) variables: &'r mut [Value],
+    pub(crate) facts: &'r dyn SessionFacts,
+    pub(crate) identity: &'r dyn IdentitySource,
+    pub(crate) callout: &'r dyn Callout,
+    pub(crate) hobts: &'r [Arc<dyn Hobt>],
+    pub(crate) frame: &'r mut [Value],
+    pub(crate) counts: &'r mut [OperatorCount],
+    pub(crate) cursors: usize,
+    pub(crate) past: &'r mut [TableReads],
+    pub(crate) grant: Grant<'r>,
+    pub(crate) isolation: Isolation,
+    pub(crate) team: &'r dyn Team,
+    pub(crate) worker: Worker,
 }
 
 /// What an executor lends to a run.
@@ -64,9 +91,63 @@ pub(crate) struct Lent<'r> {
     pub(crate) counts: &'r mut [OperatorCount],
     pub(crate) cursors: usize,
     pub(crate) grant: Grant<'r>,
+    pub(crate) team: Option<&'r dyn Team>,
 }
 
 impl<'r> Run<'r> {
+    /// The run of a worker.
+    pub(crate) fn of_worker(lent: Reading<'r>) -> Run<'r> {
+        Run {
+            work: lent.work,
+            private: None,
+            resolver: lent.resolver,
+            spill: lent.spill,
+            variables: lent.variables,
+            facts: lent.facts,
+            identity: lent.identity,
+            callout: lent.callout,
+            hobts: lent.hobts,
+            cursors: Cursors::new(lent.cursors),
+            frame: lent.frame,
+            subplans: &mut [],
+            follow_ups: &mut [],
+            changed: &mut [],
+            counts: lent.counts,
+            outcome: Outcome::default(),
+            once: Vec::new(),
+            isolation: lent.isolation,
+            row_limit: None,
+            team: Some(lent.team),
+            worker: Some(lent.worker),
+            past: lent.past,
+            grant: lent.grant,
+            ticks: 0,
+        }
+    }
+
+    /// Another part of a scan that workers share; the one before is done with.
+    pub(crate) fn next_part(&mut self, at: usize, part: Box<dyn RowCursor + 'r>) {
+        if let Some(done) = self.cursors.at(at).replace(part) {
+            let mut reads = done.reads();
+            // A worker scans once, however many parts it has.
+            reads.scans = u64::from(self.past[at].scans == 0);
+            self.past[at].add(&reads);
+        }
+    }
+
+    /// All has been read: adds what the cursors did last.
+    pub(crate) fn note_past_reads(&mut self) {
+        for at in 0..self.past.len() {
+            if let Some(cursor) = self.cursors.at(at) {
+                let mut reads = cursor.reads();
+                if self.past[at].scans > 0 {
+                    reads.scans = 0;
+                }
+                self.past[at].add(&reads);
+            }
+        }
+    }
+
     pub(crate) fn new<'c: 'r>(context: &'r mut ExecContext<'c>, lent: Lent<'r>) -> Run<'r> {
         Run {
             work: context.work,
@@ -88,6 +169,9 @@ impl<'r> Run<'r> {
             once: Vec::new(),
             isolation: context.isolation,
             row_limit: context.row_limit,
+            team: lent.team,
+            worker: None,
+            past: &mut [],
             grant: lent.grant,
             ticks: 0,
         }
@@ -110,6 +194,9 @@ impl<'r> Run<'r> {
 
     #[cold]
     fn check(&self) -> SqlResult<()> {
+        if let Some(team) = self.team {
+            team.stop().check()?;
+        }
         Ok(self.work.owner().waiter().check()?)
     }
 

@@ -17,6 +17,8 @@ pub(crate) struct Scan {
     pub(crate) seeks: Option<Seeks>,
     pub(crate) backward: bool,
     pub(crate) locks: LockHints,
+    /// Workers share its rows.
+    pub(crate) divided: bool,
     /// The range being read, and whether there is one.
     pub(crate) range: usize,
     pub(crate) reading: bool,
@@ -43,6 +45,9 @@ pub(crate) fn start(
 impl Scan {
     /// Begins the next range; false when there is none.
     fn begin(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        if self.divided && run.worker.is_some() {
+            return self.begin_part(run);
+        }
         match &self.seeks {
             None if self.range == 0 => {
                 let all = ScanRange { backward: self.backward, ..ScanRange::default() };
@@ -57,6 +62,34 @@ impl Scan {
         }
         self.range += 1;
         Ok(true)
+    }
+}
+
+impl Scan {
+    /// Begins the next part that no other worker has, of the first range that has one.
+    fn begin_part(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        let Some(team) = run.team else { return Ok(false) };
+        let locks = run.lock_plan(&self.locks);
+        let all = ScanRange { backward: self.backward, ..ScanRange::default() };
+        let seeks = self.seeks.as_ref();
+        let parts = team.divided(
+            self.cursor,
+            self.hobt,
+            run.work,
+            &mut |each| match seeks {
+                None => each(&all),
+                Some(s) => (0..s.count()).try_for_each(|n| s.with_range(n, &mut *each)),
+            },
+            &locks,
+        )?;
+        while let Some(range) = parts.get(self.range) {
+            if let Some(part) = range.next(run.work)? {
+                run.next_part(self.cursor, part);
+                return Ok(true);
+            }
+            self.range += 1;
+        }
+        Ok(false)
     }
 }
 

@@ -129,7 +129,7 @@ impl SessionExpressions<'_> {
             facts: &SystemFacts,
             identity: self.instance.identity(),
             callout: &exec::NoCallout,
-            grant: self.instance.grant(),
+            grant: exec::GrantTerms { workers: None, ..self.instance.grant() },
             isolation: Isolation::ReadCommitted,
             row_limit: None,
         };

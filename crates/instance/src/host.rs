@@ -36,7 +36,7 @@ impl Host for Instance {
     }
 
     fn grant(&self) -> GrantTerms<'_> {
-        GrantTerms { semaphores: &self.semaphores }
+        GrantTerms { semaphores: &self.semaphores, workers: Some(&self.query_workers) }
     }
 
     fn registry(&self) -> &Arc<Registry> {

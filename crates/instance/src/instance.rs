@@ -55,6 +55,8 @@ pub struct Instance {
     pub(crate) env: Environment,
     pub(crate) memory: Arc<Memory>,
     pub(crate) semaphores: ResourceSemaphores,
+    /// For parallel plans.
+    pub(crate) query_workers: exec::Workers,
     pub(crate) databases: RwLock<BTreeMap<DatabaseId, Open>>,
     /// A database is not dropped while the ghost cleaner is in one.
     pub(crate) cleaning: Mutex<()>,

@@ -33,6 +33,9 @@ pub(crate) const SYSTEM: [(DatabaseId, &str); 4] =
 const PLANS_SHARE: usize = 8;
 const PLANS_BYTES_MIN: usize = 8 << 20;
 
+/// Threads of all parallel plans together.
+const WORKERS_MAX: usize = 512;
+
 fn folder_error(dir: &Path, e: &std::io::Error) -> SqlError {
     let what = format!("master' (folder '{}': {e}), '", dir.display());
     SqlError::new(messages::DATABASE_INACCESSIBLE, &[&what])
@@ -72,6 +75,7 @@ impl Instance {
         let instance = Arc::new_cyclic(|me| Instance {
             dir: dir.to_owned(),
             semaphores,
+            query_workers: exec::Workers::new(WORKERS_MAX, os::task::processors()),
             memory,
             databases: RwLock::new(open),
             cleaning: Mutex::new(()),

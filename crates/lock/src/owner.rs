@@ -2,7 +2,8 @@
 //!
 //! An owner keeps the list of what it holds, so that giving all back costs what was taken. The
 //! list is touched by the owner's own task only: whoever hands a lock over to a waiter leaves
-//! the entry to the waiter.
+//! the entry to the waiter. Where several tasks read for one transaction each has an object of the
+//! same number with a list and a waiter of its own, which the owner takes over when it is done.
 //!
 //! Invariants
 //!  1. A resource stands in exactly one of the two lists iff the table has this owner as holder,
@@ -200,6 +201,20 @@ impl Owner {
     /// Whether it is rolling back.
     pub fn is_rolling_back(&self) -> bool {
         self.rolling_back.load(Relaxed)
+    }
+
+    /// Takes over what another object of the same owner has listed: a task that read for the same
+    /// transaction is done. What several of them hold is one holder in the table, and stands in the
+    /// list of whoever was granted it first.
+    ///
+    /// # Panics
+    /// When it is another owner's.
+    pub fn take_over(&self, helper: &Owner) {
+        assert_eq!(self.id(), helper.id(), "a helper asks in its owner's name");
+        let listed = std::mem::take(&mut *helper.held.lock());
+        let mut held = self.held.lock();
+        held.short.extend(listed.short);
+        held.long.extend(listed.long);
     }
 
     /// How many resources it holds.

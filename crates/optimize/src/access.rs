@@ -133,6 +133,7 @@ impl Optimizer<'_> {
             residual: Predicate::all(early),
             locks: get.locks,
             seek: path.seek,
+            divided: false,
         };
         let sorted = access.seek.is_some() || access.ordered;
         let single = access.seek.as_ref().is_some_and(|s| s.unique);

@@ -1,5 +1,6 @@
 //! `Facts`: what choosing a plan asks of the world beyond definitions. `session` implements it.
 
+use crate::parallel::Parallelism;
 use base::{DatabaseId, HobtId};
 use plan::VariableId;
 use types::Value;
@@ -15,6 +16,11 @@ pub trait Facts {
 
     /// What there is to work with.
     fn memory(&self) -> Memory;
+
+    /// How many may work for one statement.
+    fn parallelism(&self) -> Parallelism {
+        Parallelism::NONE
+    }
 }
 
 /// How large a heap or index is.

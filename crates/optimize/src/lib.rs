@@ -37,6 +37,7 @@ mod memo;
 mod node;
 mod order;
 mod ordering;
+mod parallel;
 mod path;
 mod rewrite;
 mod sarg;
@@ -44,5 +45,6 @@ mod statement;
 mod wanted;
 
 pub use facts::{Facts, Memory, NoFacts, Size};
+pub use parallel::Parallelism;
 pub use statement::optimize;
 pub use wanted::{Wanted, wanted};

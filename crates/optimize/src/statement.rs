@@ -6,6 +6,7 @@ use crate::estimate::{Estimator, Origins};
 use crate::facts::Facts;
 use crate::memo::Memo;
 use crate::node::{Node, Slots, Wish};
+use crate::parallel::with_exchanges;
 use base::SqlResult;
 use catalog::view::Object;
 use plan::{
@@ -16,8 +17,14 @@ use plan::{
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// SQL Server's word for why a plan is not parallel.
+const SERIAL_FOR_CALLS: &str = "TSQLUserDefinedFunctionsNotParallelizable";
+
 /// Chooses how a bound statement is computed. `references` are what its table numbers count;
 /// `facts` tells what the world looks like now.
+///
+/// Where a statement costs enough, it is chosen again for workers, without merge joins and groups
+/// of neighbours, which need orders that workers' rows don't have; the cheaper of the two counts.
 ///
 /// # Errors
 /// 8622 when hints leave no plan.
@@ -26,6 +33,70 @@ pub fn optimize(
     references: &[Object],
     facts: &dyn Facts,
 ) -> SqlResult<PhysicalPlan> {
+    let Some(workers) = workers(&plan, facts) else { return alone(plan, references, facts) };
+    let (again, relies) = (plan.clone(), relies_on_order(&plan));
+    let mut serial = alone(plan, references, facts)?;
+    let cost = serial.estimates.first().map_or(0.0, |e| e.subtree);
+    let prefers = serial.header.hints.prefer_exchanges;
+    if !prefers && cost <= facts.parallelism().threshold {
+        return Ok(serial);
+    }
+    let parallel = for_workers(again, references, facts)
+        .and_then(|p| with_exchanges(&p, workers, relies))
+        .filter(|(_, parallel)| prefers || *parallel < cost);
+    match parallel {
+        Some((mut parallel, _)) => {
+            parallel.header.hints = serial.header.hints;
+            Ok(parallel)
+        }
+        None => {
+            serial.header.serial_reason = serial.header.calls.then_some(SERIAL_FOR_CALLS);
+            Ok(serial)
+        }
+    }
+}
+
+/// How many workers a statement may have, where it may have some.
+fn workers(plan: &LogicalPlan, facts: &dyn Facts) -> Option<usize> {
+    match plan.statement {
+        Statement::Query(_) | Statement::Assign(_) => {}
+        _ => return None,
+    }
+    let may = facts.parallelism().workers;
+    let asked = plan.header.hints.max_workers.map_or(may, |n| n as usize);
+    Some(asked).filter(|&n| n > 1 && may > 0)
+}
+
+/// Whether a statement's rows come in an order that its text asks for.
+fn relies_on_order(plan: &LogicalPlan) -> bool {
+    let Some(mut at) = plan.statement.source() else { return false };
+    loop {
+        at = match at {
+            Logical::Sort { .. } => return true,
+            Logical::Top { input, .. }
+            | Logical::Filter { input, .. }
+            | Logical::Compute { input, .. } => input,
+            _ => return false,
+        }
+    }
+}
+
+/// A plan of methods that workers can have.
+fn for_workers(
+    mut plan: LogicalPlan,
+    references: &[Object],
+    facts: &dyn Facts,
+) -> Option<PhysicalPlan> {
+    let hints = &mut plan.header.hints;
+    if hints.joins.is_empty() {
+        hints.joins = vec![plan::JoinHint::Loop, plan::JoinHint::Hash];
+    }
+    hints.groups = hints.groups.or(Some(plan::GroupHint::Hash));
+    alone(plan, references, facts).ok()
+}
+
+/// Chooses how a statement is computed by one thread.
+fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResult<PhysicalPlan> {
     let mut plan = plan;
     let joined = crate::rewrite::join_scalars(&mut plan);
     let Plan { mut statement, mut subqueries, mut follow_ups, slots, header, .. } = plan;
@@ -100,6 +171,10 @@ impl Facts for Hinted<'_> {
 
     fn memory(&self) -> crate::Memory {
         self.facts.memory()
+    }
+
+    fn parallelism(&self) -> crate::Parallelism {
+        self.facts.parallelism()
     }
 }
 

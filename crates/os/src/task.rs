@@ -4,6 +4,7 @@ use crate::sched;
 use crate::sync::{Condvar, Mutex};
 use crate::turn;
 use std::sync::{Arc, LazyLock};
+pub use std::thread::Scope;
 
 /// Stack of a task; parser, binder and evaluation have depth limits that fit it.
 const STACK_BYTES: usize = 8 << 20;
@@ -81,6 +82,31 @@ pub fn spawn<T: Send + 'static>(
         ),
     };
     JoinHandle { outcome, thread }
+}
+
+/// Runs `body`, which may start tasks that borrow what outlives this call ([`start_within`]); all
+/// of them have ended when it returns. Not for a simulator's tasks.
+pub fn scope<'env, T>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
+    std::thread::scope(body)
+}
+
+/// Starts a task within a scope; false when the operating system refuses a thread. A panic of the
+/// body is the body's to catch.
+pub fn start_within<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &str,
+    body: impl FnOnce() + Send + 'scope,
+) -> bool {
+    assert!(sched::current().is_none(), "a simulated task starts others by `spawn`");
+    let by_bound = turn::is_bound();
+    let run = move || {
+        if by_bound {
+            crate::processor::unbind_started();
+        }
+        body();
+    };
+    let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES);
+    thread.spawn_scoped(scope, run).is_ok()
 }
 
 /// Lets others run for a while, at least this long.

@@ -60,6 +60,8 @@ wait_kinds! {
     PreemptiveOsFlushFileBuffers = "PREEMPTIVE_OS_FLUSHFILEBUFFERS",
     PreemptiveOsWriteFileGather = "PREEMPTIVE_OS_WRITEFILEGATHER",
     Threadpool = "THREADPOOL",
+    CxPacket = "CXPACKET",
+    CxConsumer = "CXCONSUMER",
     SosSchedulerYield = "SOS_SCHEDULER_YIELD",
     LckSchS = "LCK_M_SCH_S",
     LckSchM = "LCK_M_SCH_M",

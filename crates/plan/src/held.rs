@@ -115,6 +115,7 @@ fields! {
     KeyLookup: input, source, locator, types, columns, residual;
     VirtualScan: name, arguments, columns, residual;
     FunctionRows: arguments, columns;
+    Exchange: input, kind, columns;
     NestedLoops: outer, inner, predicate, inner_slots;
     HashJoin: build, probe, keys, residual, build_slots, probe_slots;
     MergeJoin: left, right, keys, residual, left_slots, right_slots;
@@ -258,6 +259,16 @@ impl Held for Statement<Physical> {
     }
 }
 
+impl Held for ExchangeKind {
+    fn held(&self) -> usize {
+        match self {
+            ExchangeKind::Gather => 0,
+            ExchangeKind::GatherOrdered(keys) => keys.held(),
+            ExchangeKind::Repartition(keys) => keys.held(),
+        }
+    }
+}
+
 impl Held for Physical {
     fn held(&self) -> usize {
         use Physical as P;
@@ -290,6 +301,7 @@ impl Held for Physical {
             P::Recursive(r) => r.held(),
             P::Concatenation { inputs, columns } => inputs.held() + columns.held(),
             P::Spool { input, carried } => input.held() + carried.held(),
+            P::Exchange(e) => e.held(),
         }
     }
 }

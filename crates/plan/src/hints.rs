@@ -16,6 +16,10 @@ pub struct QueryHints {
     pub unions: Option<UnionHint>,
     /// FAST n: the first n rows soon.
     pub fast: Option<u64>,
+    /// MAXDOP n, where n is not 0.
+    pub max_workers: Option<u32>,
+    /// ENABLE_PARALLEL_PLAN_PREFERENCE: exchanges whatever they cost.
+    pub prefer_exchanges: bool,
     /// OPTIMIZE FOR: the value that a variable is taken to have; none for UNKNOWN.
     pub optimize_for: Vec<(VariableId, Option<Value>)>,
     /// OPTIMIZE FOR UNKNOWN: nothing is known of any variable.

@@ -211,6 +211,20 @@ pub struct AggregateCall {
     pub output: Slot,
     /// The result's type.
     pub ty: ScalarType,
+    /// How much of it.
+    pub phase: AggregatePhase,
+}
+
+/// What part of an aggregate a call computes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AggregatePhase {
+    /// From values to the result.
+    #[default]
+    Whole,
+    /// From values to a state, as varbinary: of the rows that one worker has.
+    Partial,
+    /// From states to the result. The argument is a state, its type that of the values.
+    Final,
 }
 
 /// A column to order by.

@@ -134,6 +134,8 @@ pub enum Physical {
         /// Where they go.
         columns: Vec<Slot>,
     },
+    /// Rows that several workers make, each with a copy of the operators below, change hands.
+    Exchange(Box<Exchange>),
     /// Reads its whole input before it gives the first row: a change never sees its own rows
     /// (Halloween protection). As the inner side of a loop join it is filled once and read again.
     Spool {
@@ -207,6 +209,31 @@ pub struct Access {
     pub residual: Option<Predicate>,
     /// Locks.
     pub locks: LockHints,
+    /// Below an exchange: workers share the rows among them. Otherwise each reads all of them.
+    pub divided: bool,
+}
+
+/// Rows of several workers, given to one or several others. A statement that runs with one worker
+/// passes its rows on as if the operator were not there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exchange {
+    /// What each worker runs.
+    pub input: Physical,
+    /// Who gets a row.
+    pub kind: ExchangeKind,
+    /// What a row takes along.
+    pub columns: Vec<Slot>,
+}
+
+/// Who gets the rows of an exchange.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExchangeKind {
+    /// The one operator above, in any order.
+    Gather,
+    /// The same in an order in which each worker gives its own.
+    GatherOrdered(Vec<SortKey>),
+    /// Of the workers above the one of its hash: rows that are equal in these come together.
+    Repartition(Vec<(Slot, Collation)>),
 }
 
 /// The ranges of a seek.

@@ -64,6 +64,10 @@ pub struct Header {
     pub fires: Vec<Fired>,
     /// What else OPTION asks.
     pub hints: QueryHints,
+    /// How many workers an exchange of it may have at most; 0 and 1: it has none.
+    pub workers: usize,
+    /// Why a plan that costs enough has no exchange, in SQL Server's words.
+    pub serial_reason: Option<&'static str>,
 }
 
 /// The number of the first table variable that captures rows for triggers.

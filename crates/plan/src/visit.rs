@@ -394,6 +394,7 @@ impl Physical {
             | Physical::StreamAggregate { input, .. }
             | Physical::Window { input, .. }
             | Physical::Spool { input, .. } => vec![input],
+            Physical::Exchange(e) => vec![&e.input],
             Physical::NestedLoops(j) => vec![&j.outer, &j.inner],
             Physical::HashJoin(j) => vec![&j.build, &j.probe],
             Physical::MergeJoin(j) => vec![&j.left, &j.right],
@@ -441,6 +442,7 @@ impl Physical {
             Physical::Sort { carried, .. }
             | Physical::TopSort { carried, .. }
             | Physical::Spool { carried, .. } => carried.clone(),
+            Physical::Exchange(e) => e.columns.clone(),
             Physical::Window { input, calls, .. } => {
                 let mut slots = input.written();
                 slots.extend(calls.iter().map(|c| c.output));

@@ -97,6 +97,19 @@ impl<'h> HeapCursor<'h> {
         }
     }
 
+    /// Reads these pages of a heap, as a scan of all of it does.
+    pub(crate) fn of_pages(
+        hobt: &'h RowHobt,
+        work: &mut Work,
+        pages: &[PageId],
+        plan: &LockPlan,
+    ) -> RowResult<Self> {
+        let mut cursor = Self::open(hobt, work, &ScanRange::default(), plan)?;
+        cursor.pages.extend_from_slice(pages);
+        cursor.listed = true;
+        Ok(cursor)
+    }
+
     fn aim(&mut self, work: &mut Work, range: &ScanRange<'_>) -> RowResult<()> {
         assert!(self.held.is_none(), "a row is given up before another scan begins");
         let rid = range.lower.and_then(|b| b.fields.first().and_then(|f| f.inline()));

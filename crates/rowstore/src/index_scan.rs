@@ -28,10 +28,10 @@ use work::Work;
 const BATCH_ROWS_MAX: usize = 256;
 
 /// An end of the range, copied.
-#[derive(Default)]
-struct Limit {
-    key: KeyBuf,
-    inclusive: bool,
+#[derive(Clone, Default)]
+pub(crate) struct Limit {
+    pub(crate) key: KeyBuf,
+    pub(crate) inclusive: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,7 +91,7 @@ enum Pass {
     Blocked(Ticket),
 }
 
-fn limit(bound: &Option<access::KeyBound<'_>>) -> Option<Limit> {
+pub(crate) fn limit(bound: &Option<access::KeyBound<'_>>) -> Option<Limit> {
     bound.map(|b| Limit { key: KeyBuf::of(b.fields), inclusive: b.inclusive })
 }
 
@@ -127,6 +127,25 @@ impl<'h> IndexCursor<'h> {
             quiet: false,
         };
         cursor.aim(work, range)?;
+        Ok(cursor)
+    }
+
+    /// Reads the part of a range from one key to before another; its own ends where one is absent.
+    pub(crate) fn between(
+        hobt: &'h RowHobt,
+        work: &mut Work,
+        part: (Option<&KeyBuf>, Option<&KeyBuf>),
+        (lower, upper): (Option<&Limit>, Option<&Limit>),
+        (backward, plan): (bool, &LockPlan),
+    ) -> RowResult<Self> {
+        let whole = ScanRange { backward, ..ScanRange::default() };
+        let mut cursor = Self::open(hobt, work, &whole, plan)?;
+        assert!(!cursor.ask.is_range(), "ranges of keys are locked by one scan");
+        let from = part.0.map(|key| Limit { key: key.clone(), inclusive: true });
+        let to = part.1.map(|key| Limit { key: key.clone(), inclusive: false });
+        cursor.lower = from.or_else(|| lower.cloned());
+        cursor.upper = to.or_else(|| upper.cloned());
+        cursor.batch = BATCH_ROWS_MAX;
         Ok(cursor)
     }
 

@@ -11,6 +11,7 @@ mod clean;
 mod count;
 mod current;
 mod directory;
+mod division;
 mod entry_hash;
 mod entry_lock;
 mod error;

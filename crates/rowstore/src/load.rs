@@ -4,8 +4,8 @@ use crate::heap_scan::HeapCursor;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::index_scan::IndexCursor;
 use access::{
-    BulkLoad, Inserted, Loader, LockPlan, PageSample, RowCursor, RowKey, ScanRange, SourceSize,
-    TableSink, TableSource, WriteError,
+    BulkLoad, Division, Inserted, Loader, LockPlan, PageSample, RowCursor, RowKey, ScanRange,
+    SourceSize, TableSink, TableSource, WriteError,
 };
 use base::SqlResult;
 use base::limits::RECORD_BYTES_MAX;
@@ -45,6 +45,16 @@ impl TableSource for RowHobt {
         wanted: &dyn Fn(SourceSize) -> u64,
     ) -> SqlResult<Option<PageSample<'_>>> {
         self.sample_pages(work, wanted).map_err(|e| self.sql(e))
+    }
+
+    fn divide(
+        &self,
+        work: &mut Work,
+        range: &ScanRange<'_>,
+        locks: &LockPlan,
+        readers: usize,
+    ) -> SqlResult<Option<Box<dyn Division + '_>>> {
+        self.divided(work, range, locks, readers).map_err(|e| self.sql(e)).map(Some)
     }
 }
 

@@ -422,7 +422,7 @@ impl FunctionCaller<'_> {
             facts,
             identity: if private { &tables } else { host.identity() },
             callout: self,
-            grant: host.grant(),
+            grant: exec::GrantTerms { workers: None, ..host.grant() },
             isolation: self.state.settings.isolation,
             row_limit: None,
         };

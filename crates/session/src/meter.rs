@@ -71,6 +71,7 @@ impl Session {
         let mut run = pages(ready);
         run.elapsed_ns = now.saturating_sub(meter.clock_ns);
         run.cpu_ns = self.processor.at(now).saturating_sub(meter.cpu_ns);
+        run.cpu_ns += ready.executor.workers_cpu_ns();
         run.logical_writes = work::pages_dirtied().saturating_sub(meter.dirtied);
         run.rows = rows;
         if let Some(memory) = ready.executor.memory() {

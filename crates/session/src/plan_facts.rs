@@ -37,6 +37,16 @@ impl optimize::Facts for PlanFacts<'_> {
         self.sniffed.values.get(at).filter(|_| parameter || self.once).cloned()
     }
 
+    fn parallelism(&self) -> optimize::Parallelism {
+        match self.host.grant().workers {
+            None => optimize::Parallelism::NONE,
+            Some(workers) => optimize::Parallelism {
+                workers: workers.degree_max(),
+                threshold: workers.cost_threshold() as f64,
+            },
+        }
+    }
+
     fn memory(&self) -> optimize::Memory {
         self.host.plan_memory()
     }

@@ -192,14 +192,32 @@ pub(crate) fn has_operators(plan: &PhysicalPlan) -> bool {
 /// What the last run of an executor did.
 fn ran(ready: &Ready, rows_affected: u64) -> Ran {
     let executor = &ready.executor;
+    let counts = counts(executor.counts(), executor.operator_reads());
+    let threads = executor.by_thread();
+    let by_thread = threads.map(|t| self::counts(t.counts(), t.operator_reads())).collect();
+    let memory = executor.memory().map(|m| Memory {
+        required: m.required_bytes,
+        desired: m.ideal_bytes,
+        requested: m.requested_bytes,
+        granted: m.granted_bytes.unwrap_or(0),
+        used_max: m.max_used_bytes,
+    });
+    Ran { counts, by_thread, degree: executor.degree(), memory, rows_affected }
+}
+
+/// What operators did, with what they read by their places.
+fn counts<'r>(
+    counts: &[exec::OperatorCount],
+    reads: impl Iterator<Item = (usize, &'r access::TableReads)>,
+) -> Vec<Count> {
     let count = |c: &exec::OperatorCount| Count {
         rows: c.rows,
         executions: c.executions,
         spilled_bytes: c.spilled_bytes,
         reads: None,
     };
-    let mut counts: Vec<Count> = executor.counts().iter().map(count).collect();
-    for (place, reads) in executor.operator_reads() {
+    let mut counts: Vec<Count> = counts.iter().map(count).collect();
+    for (place, reads) in reads {
         let pages = |p: &work::PageReads| PageCounts {
             logical: p.logical,
             physical: p.physical,
@@ -210,14 +228,7 @@ fn ran(ready: &Ready, rows_affected: u64) -> Ran {
             count.reads = Some(Reads { scans: reads.scans, rows, lob });
         }
     }
-    let memory = executor.memory().map(|m| Memory {
-        required: m.required_bytes,
-        desired: m.ideal_bytes,
-        requested: m.requested_bytes,
-        granted: m.granted_bytes.unwrap_or(0),
-        used_max: m.max_used_bytes,
-    });
-    Ran { counts, memory, rows_affected }
+    counts
 }
 
 pub(crate) fn set_options(bits: u32) -> Vec<(&'static str, bool)> {

@@ -4,8 +4,8 @@ use crate::columns::{Columns, quoted};
 use crate::names::HobtKind;
 use crate::tree::{Op, What};
 use plan::{
-    Access, Bound, ColumnSource, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Predicate,
-    Scalar, SeekRange, Slot, Source, Statement, Target, Top,
+    Access, Bound, ColumnSource, ExchangeKind, HashJoin, KeyLookup, MergeJoin, NestedLoops,
+    Physical, Predicate, Scalar, SeekRange, Slot, Source, Statement, Target, Top,
 };
 use types::Collation;
 
@@ -82,11 +82,23 @@ impl Columns<'_> {
             Physical::Window { .. } | Physical::Compute { .. } => {
                 self.defining(String::new(), node)
             }
+            Physical::Exchange(e) => self.exchange(&e.kind),
             Physical::Concatenation { .. }
             | Physical::Spool { .. }
             | Physical::Changed { .. }
             | Physical::Lookup(_) => String::new(),
             Physical::Recursive(_) => "WITH STACK".to_owned(),
+        }
+    }
+
+    fn exchange(&self, kind: &ExchangeKind) -> String {
+        match kind {
+            ExchangeKind::Gather => String::new(),
+            ExchangeKind::GatherOrdered(keys) => format!("ORDER BY:({})", self.order(keys)),
+            ExchangeKind::Repartition(keys) => {
+                let slots: Vec<Slot> = keys.iter().map(|k| k.0).collect();
+                format!("Hash Partitioning, PARTITION COLUMNS:({})", self.slots(&slots))
+            }
         }
     }
 

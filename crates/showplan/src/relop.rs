@@ -6,8 +6,8 @@ use crate::statement::Count;
 use crate::tree::{Op, Tree, What};
 use crate::writer::Writer;
 use plan::{
-    Access, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Reads, Scalar, SeekRange, Slot,
-    SortKey, Source, Statement, Top,
+    Access, Exchange, ExchangeKind, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Reads,
+    Scalar, SeekRange, Slot, SortKey, Source, Statement, Top,
 };
 use std::collections::BTreeSet;
 use types::Collation;
@@ -78,6 +78,7 @@ fn reads_of(node: &Physical, out: &mut Reads) {
         | Physical::Concatenation { .. }
         | Physical::Changed { .. }
         | Physical::Recursive(_)
+        | Physical::Exchange(_)
         | Physical::Spool { .. } => {}
     }
 }
@@ -99,7 +100,7 @@ impl<'w> RelOps<'w> {
         self.w.number("EstimateCPU", shown(e.cpu));
         self.w.number("AvgRowSize", e.row_bytes.ceil());
         self.w.number("EstimatedTotalSubtreeCost", shown(e.subtree));
-        self.w.attribute("Parallel", "false");
+        self.w.attribute("Parallel", if op.parallel { "true" } else { "false" });
         self.w.number("EstimateRebinds", shown((e.executions - 1.0).max(0.0)));
         self.w.number("EstimateRewinds", 0);
         self.w.attribute("EstimatedExecutionMode", "Row");
@@ -138,8 +139,19 @@ impl<'w> RelOps<'w> {
             self.w.end();
         }
         self.w.begin("RunTimeInformation");
+        match op.threads.is_empty() {
+            true => self.thread(0, count),
+            false => {
+                op.threads.iter().enumerate().for_each(|(n, count)| self.thread(n, *count));
+            }
+        }
+        self.w.end();
+    }
+
+    /// What an operator did in one thread.
+    fn thread(&mut self, number: usize, count: Count) {
         self.w.begin("RunTimeCountersPerThread");
-        self.w.number("Thread", 0);
+        self.w.number("Thread", number);
         self.w.number("ActualRows", count.rows);
         self.w.number("Batches", 0);
         self.w.number("ActualEndOfScans", 0);
@@ -158,7 +170,6 @@ impl<'w> RelOps<'w> {
                 self.w.number(name, n);
             }
         }
-        self.w.end();
         self.w.end();
     }
 
@@ -199,6 +210,7 @@ impl<'w> RelOps<'w> {
                 self.inputs(op);
                 self.w.end();
             }
+            Physical::Exchange(e) => self.exchange(e, op),
             Physical::Spool { .. } | Physical::Changed { .. } => {
                 self.w.begin("Spool");
                 self.inputs(op);
@@ -546,6 +558,20 @@ impl<'w> RelOps<'w> {
         let slots: Vec<Slot> = keys.iter().map(|k| k.0).collect();
         let columns = self.columns.all(&slots);
         self.list(name, &columns);
+    }
+
+    fn exchange(&mut self, e: &Exchange, op: &Op<'_>) {
+        self.w.begin("Parallelism");
+        match &e.kind {
+            ExchangeKind::Gather => {}
+            ExchangeKind::GatherOrdered(keys) => self.order(keys),
+            ExchangeKind::Repartition(keys) => {
+                self.w.attribute("PartitioningType", "Hash");
+                self.keys("PartitionColumns", keys);
+            }
+        }
+        self.inputs(op);
+        self.w.end();
     }
 
     fn order(&mut self, keys: &[SortKey]) {

@@ -112,8 +112,10 @@ impl Lines<'_> {
 
 /// `Physical(Logical, argument)`; the logical name where it says more.
 fn spelled(op: &Op<'_>, argument: &str) -> String {
-    let join =
-        matches!(op.physical, "Nested Loops" | "Hash Match" | "Merge Join" | "Window Aggregate");
+    let join = matches!(
+        op.physical,
+        "Nested Loops" | "Hash Match" | "Merge Join" | "Window Aggregate" | "Parallelism"
+    );
     let logical = if join && op.physical != op.logical { op.logical } else { "" };
     let name = op.physical;
     match (logical, argument) {

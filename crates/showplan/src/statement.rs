@@ -44,6 +44,10 @@ pub struct Branches<'s> {
 pub struct Ran {
     /// Of each operator, in preorder: the statement's tree, then those of its subqueries.
     pub counts: Vec<Count>,
+    /// The same by thread, the statement's own first; empty where it ran alone.
+    pub by_thread: Vec<Vec<Count>>,
+    /// Workers of each exchange; 1 where it ran alone.
+    pub degree: usize,
     /// Its memory, when it asked for some.
     pub memory: Option<Memory>,
     /// Rows sent, assigned or changed.
@@ -189,7 +193,11 @@ impl Document<'_> {
         let Some(root) = root else { return };
         self.w.begin("QueryPlan");
         if s.ran.is_some() {
-            self.w.number("DegreeOfParallelism", 1);
+            let degree = s.ran.as_ref().map_or(1, |r| r.degree.max(1));
+            self.w.number("DegreeOfParallelism", degree);
+        }
+        if let Some(reason) = plan.header.serial_reason {
+            self.w.attribute("NonParallelPlanReason", reason);
         }
         if let Some(memory) = s.ran.as_ref().and_then(|r| r.memory) {
             self.w.number("MemoryGrant", memory.granted / 1024);

@@ -7,8 +7,8 @@ use crate::columns::Columns;
 use crate::names::HobtKind;
 use crate::statement::{Count, Ran};
 use plan::{
-    Access, Estimate, JoinKind, KeyLookup, Physical, PhysicalPlan, Slot, Statement, Target,
-    WindowCall,
+    Access, AggregateCall, AggregatePhase, Estimate, ExchangeKind, JoinKind, KeyLookup, Physical,
+    PhysicalPlan, Slot, Statement, Target, WindowCall,
 };
 
 /// What an operator is.
@@ -36,6 +36,10 @@ pub(crate) struct Op<'p> {
     pub(crate) estimate: Estimate,
     /// What it did, where that is known.
     pub(crate) count: Option<Count>,
+    /// Workers run it.
+    pub(crate) parallel: bool,
+    /// What it did in each thread, where several ran the statement: the statement's own first.
+    pub(crate) threads: Vec<Count>,
     pub(crate) output: Vec<Slot>,
     pub(crate) inputs: Vec<Op<'p>>,
 }
@@ -55,11 +59,13 @@ struct Builder<'p, 'c> {
     /// The place of the next operator among the plan's.
     place: usize,
     id: u32,
+    /// Below an exchange.
+    parallel: bool,
 }
 
 impl<'p> Tree<'p> {
     pub(crate) fn of(plan: &'p PhysicalPlan, columns: &Columns<'_>, ran: Option<&Ran>) -> Tree<'p> {
-        let mut builder = Builder { plan, columns, ran, place: 0, id: 0 };
+        let mut builder = Builder { plan, columns, ran, place: 0, id: 0, parallel: false };
         let root = plan.statement.source().map(|source| match plan.statement.target() {
             None => builder.operator(source),
             Some(target) => builder.change(target, source),
@@ -108,6 +114,8 @@ impl<'p> Builder<'p, '_> {
             logical,
             estimate: Estimate { io: 0.0, cpu: 0.0, ..input.estimate },
             count,
+            parallel: false,
+            threads: Vec::new(),
             output: Vec::new(),
             inputs: vec![input],
         }
@@ -122,14 +130,27 @@ impl<'p> Builder<'p, '_> {
         let (physical, logical) = name(node, self.columns);
         let what = What::Operator(node);
         let output = node.written();
+        let exchange = matches!(node, Physical::Exchange(_));
+        let around = self.parallel;
+        self.parallel |= exchange;
+        let parallel = self.parallel;
+        // Who gathers is the statement's own thread.
+        let threads = if around { self.threads(place) } else { Vec::new() };
         let inputs = match node {
-            Physical::Lookup(l) => return self.lookup(l, id, estimate, count),
+            Physical::Lookup(l) => return self.lookup(l, id, (estimate, count, threads)),
             Physical::Window { input, .. } if physical == "Sequence Project" => {
                 vec![self.segment(node, input)]
             }
             _ => node.inputs().into_iter().map(|input| self.operator(input)).collect(),
         };
-        Op { what, id, physical, logical, estimate, count, output, inputs }
+        self.parallel = around;
+        Op { what, id, physical, logical, estimate, count, parallel, threads, output, inputs }
+    }
+
+    /// What the operator at a place did in each thread.
+    fn threads(&self, place: usize) -> Vec<Count> {
+        let all = self.ran.map_or(&[][..], |r| &r.by_thread);
+        all.iter().filter_map(|counts| counts.get(place)).copied().collect()
     }
 
     /// Passes its input's rows on.
@@ -144,6 +165,8 @@ impl<'p> Builder<'p, '_> {
             logical: "Segment",
             estimate: Estimate { io: 0.0, cpu: 0.0, ..input.estimate },
             count,
+            parallel: input.parallel,
+            threads: input.threads.iter().map(|c| c.without_work()).collect(),
             output: input.output.clone(),
             inputs: vec![input],
         }
@@ -154,9 +177,9 @@ impl<'p> Builder<'p, '_> {
         &mut self,
         l: &'p KeyLookup,
         id: u32,
-        estimate: Estimate,
-        count: Option<Count>,
+        (estimate, count, threads): (Estimate, Option<Count>, Vec<Count>),
     ) -> Op<'p> {
+        let parallel = self.parallel;
         let input = self.operator(&l.input);
         let name = if l.by_rid { "RID Lookup" } else { "Key Lookup" };
         let search = count.map(|c| Count { executions: input.count.map_or(0, |i| i.rows), ..c });
@@ -180,6 +203,8 @@ impl<'p> Builder<'p, '_> {
             logical: name,
             estimate: each,
             count: search,
+            parallel,
+            threads: threads.clone(),
             output,
             inputs: Vec::new(),
         };
@@ -190,6 +215,8 @@ impl<'p> Builder<'p, '_> {
             logical: "Inner Join",
             estimate,
             count: count.map(Count::without_work),
+            parallel,
+            threads: threads.into_iter().map(Count::without_work).collect(),
             output: all,
             inputs: vec![input, inner],
         }
@@ -223,6 +250,9 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
         Physical::Sort { .. } => ("Sort", "Sort"),
         Physical::TopSort { .. } => ("Sort", "TopN Sort"),
         Physical::Top { .. } => ("Top", "Top"),
+        Physical::HashAggregate { calls, .. } if is_partial(calls) => {
+            ("Hash Match", "Partial Aggregate")
+        }
         Physical::HashAggregate { .. } => ("Hash Match", "Aggregate"),
         Physical::StreamAggregate { .. } => ("Stream Aggregate", "Aggregate"),
         Physical::Window { calls, .. } => match sums(calls) {
@@ -232,7 +262,18 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
         Physical::Concatenation { .. } => ("Concatenation", "Concatenation"),
         Physical::Recursive(_) => ("Index Spool", "Lazy Spool"),
         Physical::Spool { .. } => ("Table Spool", "Eager Spool"),
+        Physical::Exchange(e) => match e.kind {
+            ExchangeKind::Gather | ExchangeKind::GatherOrdered(_) => {
+                ("Parallelism", "Gather Streams")
+            }
+            ExchangeKind::Repartition(_) => ("Parallelism", "Repartition Streams"),
+        },
     }
+}
+
+/// Whether an operator makes states of groups, not their results.
+fn is_partial(calls: &[AggregateCall]) -> bool {
+    calls.iter().any(|c| c.phase == AggregatePhase::Partial)
 }
 
 /// Whether window functions do more than number rows.

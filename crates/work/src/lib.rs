@@ -11,6 +11,7 @@ mod ghost_queue;
 mod home;
 mod locking;
 mod part;
+mod reader;
 mod settle;
 mod unit;
 
@@ -20,5 +21,6 @@ pub use ghost_queue::GhostQueue;
 pub use home::{DelayedDurability, Home};
 pub use locking::LockedHobt;
 pub use part::Part;
+pub use reader::ReaderSeed;
 pub use settle::{Ghost, Settled, Settler};
 pub use unit::{Engine, Mark, Work};

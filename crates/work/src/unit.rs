@@ -75,6 +75,29 @@ impl Work {
         }
     }
 
+    /// One that reads for a transaction of somebody else (`reader.rs`).
+    pub(crate) fn for_reading(
+        engine: &Arc<Engine>,
+        owner: Arc<Owner>,
+        id: Option<TransactionId>,
+        timeout: Timeout,
+    ) -> Work {
+        Work {
+            engine: Arc::clone(engine),
+            owner,
+            counts: LockCounts::default(),
+            timeout,
+            parts: Vec::new(),
+            ghosts: Ghosts::default(),
+            scratch: Group::new(),
+            after: Vec::new(),
+            id,
+            user: false,
+            doomed: false,
+            generation: 0,
+        }
+    }
+
     /// What it shares with others.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine

@@ -331,6 +331,66 @@ impl State {
         Ok(())
     }
 
+    /// Hands out what it has seen, to be [`State::load`]ed into a fresh state of the same call.
+    pub fn save(&self, out: &mut dyn FnMut(&Value)) {
+        out(&Value::BigInt(self.rows));
+        out(&Value::Bit(self.nulls));
+        match &self.core {
+            Core::Count => {}
+            Core::Whole(sum) => out(&Value::varbinary(&sum.to_le_bytes())),
+            Core::Decimal(sum) => out(&Value::Decimal(*sum)),
+            Core::Float { sum: a, lost: b } | Core::Spread { mean: a, squares: b } => {
+                out(&Value::Float(*a));
+                out(&Value::Float(*b));
+            }
+            Core::Extreme(best, _) => out(best),
+            Core::Checksum(sum) => out(&Value::Int(*sum)),
+            Core::Text(text, _) => out(&Value::varbinary(text)),
+            Core::Ordered(all, _) => all.iter().for_each(|b| out(&Value::Binary(b.clone()))),
+        }
+    }
+
+    /// Takes over what [`State::save`] handed out. A state of this call that has seen nothing.
+    ///
+    /// # Errors
+    /// What `next` meets.
+    pub fn load(&mut self, next: &mut dyn FnMut() -> SqlResult<Value>) -> SqlResult<()> {
+        self.rows = next()?.as_i64().unwrap_or(0);
+        self.nulls = next()? == Value::Bit(true);
+        let float = |v: Value| if let Value::Float(x) = v { x } else { 0.0 };
+        match &mut self.core {
+            Core::Count => {}
+            Core::Whole(sum) => {
+                let bytes = next()?;
+                let bytes = bytes.as_bytes().and_then(|b| b.try_into().ok()).unwrap_or([0; 16]);
+                *sum = i128::from_le_bytes(bytes);
+            }
+            Core::Decimal(sum) => {
+                if let Value::Decimal(d) = next()? {
+                    *sum = d;
+                }
+            }
+            Core::Float { sum: a, lost: b } | Core::Spread { mean: a, squares: b } => {
+                *a = float(next()?);
+                *b = float(next()?);
+            }
+            Core::Extreme(best, _) => *best = next()?,
+            Core::Checksum(sum) => *sum = next()?.as_i64().unwrap_or(0) as i32,
+            Core::Text(text, _) => {
+                let bytes = next()?;
+                text.extend_from_slice(bytes.as_bytes().unwrap_or(&[]));
+            }
+            Core::Ordered(all, _) => {
+                for _ in 0..self.rows {
+                    if let Value::Binary(b) = next()? {
+                        all.push(b);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The result over what was seen: NULL over nothing, but for the counts.
     ///
     /// # Errors

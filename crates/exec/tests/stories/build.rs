@@ -104,6 +104,7 @@ pub(crate) fn scan_of(hobt: u32, first: u32, types: &[SqlType]) -> Access {
         ordered: false,
         residual: None,
         locks: LockHints::default(),
+        divided: false,
     }
 }
 

@@ -151,7 +151,7 @@ fn the_hot_row() {
             facts: &crate::fake::Facts,
             identity: &bench.identities,
             callout: &exec::NoCallout,
-            grant: GrantTerms { semaphores: &semaphores },
+            grant: GrantTerms { semaphores: &semaphores, workers: None },
             isolation: Isolation::ReadCommitted,
             row_limit: None,
         };

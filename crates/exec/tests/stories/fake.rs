@@ -518,7 +518,7 @@ impl Bench {
             facts: &Facts,
             identity: &self.identities,
             callout: &exec::NoCallout,
-            grant: GrantTerms { semaphores },
+            grant: GrantTerms { semaphores, workers: None },
             isolation: Isolation::ReadCommitted,
             row_limit: None,
         };

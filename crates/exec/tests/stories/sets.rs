@@ -370,6 +370,7 @@ fn call(
         separator: None,
         output: Slot(output),
         ty: ty(INT),
+        phase: AggregatePhase::Whole,
     }
 }
 

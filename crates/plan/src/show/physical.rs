@@ -2,8 +2,8 @@
 
 use super::{Show, line, list};
 use crate::{
-    Access, AggregateCall, Bound, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Scalar,
-    ScanColumn, Seek, Slot, VirtualScan,
+    Access, AggregateCall, Bound, ExchangeKind, HashJoin, KeyLookup, MergeJoin, NestedLoops,
+    Physical, Scalar, ScanColumn, Seek, Slot, VirtualScan,
 };
 use std::fmt;
 use types::Collation;
@@ -101,6 +101,21 @@ fn show_ordering(f: &mut fmt::Formatter<'_>, node: &Physical, depth: usize) -> f
         Physical::Spool { input, .. } => {
             writeln!(f, "Spool")?;
             input.show(f, depth + 1)
+        }
+        Physical::Exchange(e) => {
+            match &e.kind {
+                ExchangeKind::Gather => f.write_str("Gather")?,
+                ExchangeKind::GatherOrdered(keys) => {
+                    f.write_str("Gather ordered ")?;
+                    list(f, keys, |f, k| write!(f, "{k}"))?;
+                }
+                ExchangeKind::Repartition(keys) => {
+                    f.write_str("Repartition ")?;
+                    list(f, keys, |f, (slot, _)| write!(f, "{slot}"))?;
+                }
+            }
+            writeln!(f)?;
+            e.input.show(f, depth + 1)
         }
         // All others are shown by the caller.
         _ => Ok(()),

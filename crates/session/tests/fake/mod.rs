@@ -182,7 +182,7 @@ impl Host for Fake {
         &self.identity
     }
     fn grant(&self) -> GrantTerms<'_> {
-        GrantTerms { semaphores: &self.semaphores }
+        GrantTerms { semaphores: &self.semaphores, workers: None }
     }
     fn registry(&self) -> &Arc<Registry> {
         &self.registry

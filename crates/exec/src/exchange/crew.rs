@@ -1,0 +1,237 @@
+//! A crew: the workers of one run of a statement, and what they share.
+//!
+//! It is made when the run begins and stays where it is; workers and operators borrow it. All
+//! threads of the run have ended before it goes.
+
+use super::link::Link;
+use super::stop::Stop;
+use super::worker;
+use super::{Branch, ExchangeKind};
+use crate::context::OperatorCount;
+use crate::grant::Shared;
+use access::{Division, Hobt, Hobts, Isolation, LockPlan, ScanRange, Spill, TableReads};
+use base::{SqlError, SqlResult, messages};
+
+use os::sync::Mutex;
+use os::task::{self, Scope};
+use os::wait::{Cancelled, Waiter};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use types::Value;
+use types::datetime::Moment;
+use work::{ReaderSeed, Work};
+
+/// What a run hands over to its crew.
+pub(crate) struct Lent<'e> {
+    pub(crate) hobts: &'e [Arc<dyn Hobt>],
+    pub(crate) resolver: &'e dyn Hobts,
+    pub(crate) spill: &'e dyn Spill,
+    pub(crate) branches: &'e [Branch],
+    pub(crate) grant: &'e dyn Shared,
+    pub(crate) variables: Vec<Value>,
+    pub(crate) now: Moment,
+    pub(crate) date_first: Value,
+    pub(crate) isolation: Isolation,
+    /// Workers of each branch.
+    pub(crate) degree: usize,
+    /// Of the whole plan.
+    pub(crate) slots: usize,
+    pub(crate) nodes: usize,
+    pub(crate) cursors: usize,
+}
+
+type Divisions<'e> = SqlResult<Vec<Box<dyn Division + 'e>>>;
+
+/// See the module.
+pub(crate) struct Crew<'e> {
+    pub(crate) lent: Lent<'e>,
+    pub(crate) seed: ReaderSeed,
+    pub(crate) stop: Stop,
+    links: Vec<Arc<Link>>,
+    /// The parts of each cursor's scan, made by the first worker that asks.
+    divisions: Vec<OnceLock<Divisions<'e>>>,
+    /// Where each worker waits, those of a branch side by side.
+    waiters: Vec<Arc<Waiter>>,
+    /// Where whoever runs the statement waits.
+    root: Arc<Waiter>,
+    reports: Mutex<Vec<Report>>,
+    /// An aggregate of some worker has passed over NULL.
+    nulls: AtomicBool,
+}
+
+/// What a worker has done.
+pub(crate) struct Report {
+    /// From 1, as SQL Server numbers threads.
+    pub(crate) thread: usize,
+    pub(crate) counts: Vec<OperatorCount>,
+    pub(crate) reads: Vec<TableReads>,
+    pub(crate) cpu_ns: u64,
+}
+
+/// Enumerates ranges.
+pub(crate) type Ranges<'f> =
+    &'f mut dyn FnMut(&mut dyn FnMut(&ScanRange<'_>) -> SqlResult<()>) -> SqlResult<()>;
+
+/// What an operator sees of its crew.
+pub(crate) trait Team: Sync {
+    /// Where the rows of an exchange lie.
+    fn link(&self, exchange: usize) -> Arc<Link>;
+
+    /// Whether the statement is to end.
+    fn stop(&self) -> &Stop;
+
+    /// Whether aggregates of workers that have sent their rows have passed over NULL.
+    fn saw_nulls(&self) -> bool;
+
+    /// The parts of a scan that workers share, range by range.
+    fn divided(
+        &self,
+        cursor: usize,
+        hobt: usize,
+        work: &mut Work,
+        ranges: Ranges<'_>,
+        locks: &LockPlan,
+    ) -> SqlResult<&[Box<dyn Division + '_>]>;
+}
+
+impl<'e> Crew<'e> {
+    pub(crate) fn new(lent: Lent<'e>, work: &Work) -> Crew<'e> {
+        let degree = lent.degree;
+        let link = |b: &Branch| {
+            let consumers = if b.read_by.is_some() { degree } else { 1 };
+            let ordered = matches!(b.kind, ExchangeKind::GatherOrdered(_));
+            Arc::new(Link::new(degree, consumers, ordered))
+        };
+        let links = lent.branches.iter().map(link).collect();
+        let divisions = (0..lent.cursors).map(|_| OnceLock::new()).collect();
+        let waiters = (0..lent.branches.len() * degree).map(|_| Arc::default()).collect();
+        Crew {
+            seed: work.reader_seed(),
+            stop: Stop::default(),
+            links,
+            divisions,
+            waiters,
+            root: Arc::clone(work.owner().waiter()),
+            reports: Mutex::new(Vec::new()),
+            nulls: AtomicBool::new(false),
+            lent,
+        }
+    }
+
+    /// Starts all workers; each waits until somebody wants its rows.
+    pub(crate) fn start<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+        for branch in 0..self.lent.branches.len() {
+            for number in 0..self.lent.degree {
+                let started =
+                    task::start_within(scope, "parallel", move || self.work(branch, number));
+                if !started {
+                    let what = "the system starts no more threads";
+                    self.fail(SqlError::new(messages::INTERNAL, &[&what]));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The life of a worker.
+    fn work(&self, branch: usize, number: usize) {
+        let link = &self.links[branch];
+        link.wait_for_begin();
+        if self.stop.is_over() {
+            return;
+        }
+        let run = || worker::run(self, branch, number);
+        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
+            Ok(Ok(report)) => self.reports.lock().push(report),
+            Ok(Err(error)) => self.fail(error),
+            Err(payload) => {
+                self.stop.panicked(payload);
+                self.fail(SqlError::new(messages::INTERNAL, &[&"a worker panicked"]));
+            }
+        }
+        self.leave_lanes(branch, number);
+    }
+
+    /// Whoever makes rows for a worker that has ended goes on without it.
+    fn leave_lanes(&self, branch: usize, number: usize) {
+        for (link, below) in self.links.iter().zip(self.lent.branches) {
+            if below.read_by == Some(branch) {
+                link.close(number);
+            }
+        }
+    }
+
+    /// A worker's aggregates have passed over NULL: told before its last rows are.
+    pub(crate) fn note_nulls(&self) {
+        self.nulls.store(true, Relaxed);
+    }
+
+    pub(crate) fn waiter(&self, branch: usize, number: usize) -> &Arc<Waiter> {
+        &self.waiters[branch * self.lent.degree + number]
+    }
+
+    /// The statement ends with this error, unless it ends with another already.
+    fn fail(&self, error: SqlError) {
+        if self.stop.fail(error) {
+            self.wake_all();
+            self.root.signal();
+        }
+    }
+
+    fn wake_all(&self) {
+        self.waiters.iter().for_each(|w| w.cancel(Cancelled::Attention));
+        self.links.iter().for_each(|link| link.begin());
+    }
+
+    /// The statement is over: whoever still works has nothing to work for.
+    pub(crate) fn dismiss(&self) {
+        self.stop.end();
+        self.wake_all();
+    }
+
+    /// What workers have done, when all have ended.
+    pub(crate) fn into_reports(self) -> Vec<Report> {
+        // A packet may have been announced to whom it did not concern any more.
+        self.root.clear_signal();
+        std::mem::take(&mut *self.reports.lock())
+    }
+}
+
+impl Team for Crew<'_> {
+    fn link(&self, exchange: usize) -> Arc<Link> {
+        Arc::clone(&self.links[exchange])
+    }
+
+    fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    fn saw_nulls(&self) -> bool {
+        self.nulls.load(Relaxed)
+    }
+
+    fn divided(
+        &self,
+        cursor: usize,
+        hobt: usize,
+        work: &mut Work,
+        ranges: Ranges<'_>,
+        locks: &LockPlan,
+    ) -> SqlResult<&[Box<dyn Division + '_>]> {
+        let made = self.divisions[cursor].get_or_init(|| {
+            let mut all = Vec::new();
+            ranges(&mut |range| {
+                let source = &self.lent.hobts[hobt];
+                let divided = source.divide(work, range, locks, self.lent.degree)?;
+                let what = "a source that is not divided is read by several";
+                all.push(divided.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&what]))?);
+                Ok(())
+            })?;
+            Ok(all)
+        });
+        match made {
+            Ok(all) => Ok(all),
+            Err(e) => Err(e.clone()),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! A worker: a thread with a copy of a branch's operators, whose rows it sends.
+//!
+//! It reads under the session's transaction (`work::ReaderSeed`), has the statement's variables as
+//! they were when the run began, and asks no fact of the session but the clock.
+
+use super::crew::{Crew, Report, Team};
+use super::link::{Link, PACKET_BYTES, Packet};
+use super::stop::Stop;
+use crate::build::Builder;
+use crate::callout::NoCallout;
+use crate::codec;
+use crate::context::{IdentitySource, OperatorCount};
+use crate::partitions::hash_row;
+use crate::run::{Reading, Run};
+use access::TableReads;
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
+use builtins::{Fact, Question, SessionFacts};
+use os::wait::Waiter;
+use plan::{ExchangeKind, IdentityColumn, Slot};
+use std::sync::Arc;
+use types::datetime::Moment;
+use types::{Collation, Value};
+use work::{ReaderSeed, Work};
+
+/// Rows of the first packet: whoever waits for a few has them soon.
+const ROWS_FIRST: usize = 16;
+
+/// Which worker of its branch.
+#[derive(Clone, Copy)]
+pub(crate) struct Worker {
+    pub(crate) number: usize,
+}
+
+/// Runs a branch to its end.
+pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Report> {
+    let _turn = Turn::taken();
+    let of = &crew.lent.branches[branch];
+    let waiter = crew.waiter(branch, number);
+    let mut reader = Reader::new(&crew.seed, waiter);
+    let facts = WorkerFacts { now: crew.lent.now, date_first: &crew.lent.date_first };
+    let mut tree = Builder::of_branch(of).node(&of.input)?;
+    let mut variables = crew.lent.variables.clone();
+    let mut frame = vec![Value::Null; crew.lent.slots];
+    let mut counts = vec![OperatorCount::default(); crew.lent.nodes];
+    let mut past = vec![TableReads::default(); crew.lent.cursors];
+    let mut run = Run::of_worker(Reading {
+        work: &mut reader.work,
+        resolver: crew.lent.resolver,
+        spill: crew.lent.spill,
+        variables: &mut variables,
+        facts: &facts,
+        identity: &NoIdentity,
+        callout: &NoCallout,
+        hobts: crew.lent.hobts,
+        frame: &mut frame,
+        counts: &mut counts,
+        cursors: crew.lent.cursors,
+        past: &mut past,
+        grant: crew.lent.grant.of_worker(),
+        isolation: crew.lent.isolation,
+        team: crew,
+        worker: Worker { number },
+    });
+    let link = crew.link(branch);
+    let mut sender = Sender::new(&of.kind, &of.columns, &link, number, waiter, &crew.stop);
+    tree.open(&mut run)?;
+    while tree.next(&mut run)? {
+        run.tick()?;
+        if !sender.push(&run)? {
+            break;
+        }
+    }
+    if run.outcome.nulls_eliminated {
+        crew.note_nulls();
+    }
+    sender.finish()?;
+    link.done(number);
+    run.note_past_reads();
+    drop(run);
+    tree.close();
+    let cpu_ns = os::clock::thread_cpu_ns();
+    Ok(Report { thread: number + 1, counts, reads: past, cpu_ns })
+}
+
+/// A turn to compute, given back whatever happens.
+struct Turn;
+
+impl Turn {
+    fn taken() -> Turn {
+        os::turn::enter();
+        Turn
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        os::turn::release();
+    }
+}
+
+/// A reader whose locks go to its transaction whatever happens.
+struct Reader<'s> {
+    seed: &'s ReaderSeed,
+    work: Work,
+}
+
+impl<'s> Reader<'s> {
+    fn new(seed: &'s ReaderSeed, waiter: &Arc<Waiter>) -> Reader<'s> {
+        Reader { seed, work: seed.reader(Arc::clone(waiter)) }
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        self.seed.done(&self.work);
+    }
+}
+
+/// Puts rows into packets and sends those that are full.
+struct Sender<'s> {
+    columns: &'s [Slot],
+    /// By what a row's lane is chosen; empty: there is one.
+    keys: &'s [(Slot, Collation)],
+    link: &'s Link,
+    waiter: &'s Arc<Waiter>,
+    stop: &'s Stop,
+    /// The lane of the first packet.
+    first: usize,
+    packets: Vec<Packet>,
+    rows_max: usize,
+}
+
+impl<'s> Sender<'s> {
+    fn new(
+        kind: &'s ExchangeKind,
+        columns: &'s [Slot],
+        link: &'s Link,
+        number: usize,
+        waiter: &'s Arc<Waiter>,
+        stop: &'s Stop,
+    ) -> Sender<'s> {
+        let (first, lanes, keys) = match kind {
+            ExchangeKind::Gather => (0, 1, &[][..]),
+            ExchangeKind::GatherOrdered(_) => (number, 1, &[][..]),
+            ExchangeKind::Repartition(keys) => (0, link.lanes(), &keys[..]),
+        };
+        let packets = (0..lanes).map(|_| Packet::default()).collect();
+        Sender { columns, keys, link, waiter, stop, first, packets, rows_max: ROWS_FIRST }
+    }
+
+    /// Takes the row in the frame; false when nobody wants more.
+    fn push(&mut self, run: &Run<'_>) -> SqlResult<bool> {
+        let lane = self.lane(run);
+        let packet = &mut self.packets[lane];
+        self.columns.iter().for_each(|&s| codec::encode(run.slot(s), &mut packet.bytes));
+        packet.rows += 1;
+        if packet.bytes.len() < PACKET_BYTES && packet.rows < self.rows_max {
+            return Ok(true);
+        }
+        self.rows_max = self.rows_max.saturating_mul(2);
+        self.send(lane)?;
+        Ok(!self.link.is_closed())
+    }
+
+    /// The bits that say so are not those by which tables and files are chosen.
+    fn lane(&self, run: &Run<'_>) -> usize {
+        if self.packets.len() == 1 {
+            return 0;
+        }
+        let values = self.keys.iter().map(|&(slot, collation)| (run.slot(slot), collation));
+        let hash = hash_row(values, true).unwrap_or(0);
+        let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+        mixed as usize % self.packets.len()
+    }
+
+    fn send(&mut self, lane: usize) -> SqlResult<()> {
+        let packet = std::mem::take(&mut self.packets[lane]);
+        self.packets[lane] = self.link.send(self.first + lane, packet, self.waiter, self.stop)?;
+        Ok(())
+    }
+
+    /// Sends what is left.
+    fn finish(mut self) -> SqlResult<()> {
+        for lane in 0..self.packets.len() {
+            if self.packets[lane].rows > 0 {
+                self.send(lane)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Workers give no identity values.
+struct NoIdentity;
+
+fn refused() -> SqlError {
+    SqlError::new(messages::INTERNAL, &[&"a worker asks what only a session knows"])
+}
+
+impl IdentitySource for NoIdentity {
+    fn next(
+        &self,
+        _: &mut Work,
+        _: DatabaseId,
+        _: ObjectId,
+        _: &IdentityColumn,
+    ) -> SqlResult<i128> {
+        Err(refused())
+    }
+
+    fn given(
+        &self,
+        _: &mut Work,
+        _: DatabaseId,
+        _: ObjectId,
+        _: &IdentityColumn,
+        _: i128,
+    ) -> SqlResult<()> {
+        Err(refused())
+    }
+}
+
+/// The optimizer puts no expression below an exchange that asks for more.
+struct WorkerFacts<'f> {
+    now: Moment,
+    date_first: &'f Value,
+}
+
+impl SessionFacts for WorkerFacts<'_> {
+    fn fact(&self, fact: Fact) -> SqlResult<Value> {
+        match fact {
+            Fact::DateFirst => Ok(self.date_first.clone()),
+            _ => Err(refused()),
+        }
+    }
+
+    fn resolve(&self, _: Question, _: &[Value]) -> SqlResult<Value> {
+        Err(refused())
+    }
+
+    fn clock(&self) -> Moment {
+        self.now
+    }
+
+    fn random(&self) -> u64 {
+        os::entropy::random_u64()
+    }
+}

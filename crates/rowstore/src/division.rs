@@ -1,0 +1,126 @@
+//! A range in parts for several readers: pages of a heap, key ranges of a tree.
+//!
+//! A heap's pages are listed once and given out by stretches, in the order of allocation, so that
+//! reading ahead still pays. A tree is divided by separators of its interior pages, so that parts
+//! are about equal in pages whatever the keys are; rows that come and go while it is read are met
+//! or not as by one scan.
+//!
+//! Invariants
+//!  1. Parts cover the range, and no key or page is in two of them.
+//!  2. A part is given out once.
+
+use crate::error::RowResult;
+use crate::heap_scan::HeapCursor;
+use crate::hobt::{HobtKind, RowHobt};
+use crate::index_scan::{IndexCursor, Limit, limit};
+use access::{Division, LockPlan, RowCursor, ScanRange};
+use base::{PageId, SqlResult};
+use btree::KeyBuf;
+use std::cmp::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use work::Work;
+
+/// Parts for each reader, so that all end at about the same time.
+const PARTS_A_READER: usize = 32;
+/// Pages of a part of a heap.
+const HEAP_PAGES: (usize, usize) = (8, 512);
+/// More keys than this for each part are thinned out.
+const PARTS_MAX: usize = 1024;
+
+/// Stretches of a heap's pages.
+struct HeapParts<'h> {
+    hobt: &'h RowHobt,
+    plan: LockPlan,
+    pages: Vec<PageId>,
+    stretch: usize,
+    next: AtomicUsize,
+}
+
+/// Ranges of keys.
+struct KeyParts<'h> {
+    hobt: &'h RowHobt,
+    plan: LockPlan,
+    lower: Option<Limit>,
+    upper: Option<Limit>,
+    backward: bool,
+    between: Vec<KeyBuf>,
+    next: AtomicUsize,
+}
+
+impl RowHobt {
+    /// See [`access::TableSource::divide`].
+    pub(crate) fn divided(
+        &self,
+        work: &mut Work,
+        range: &ScanRange<'_>,
+        plan: &LockPlan,
+        readers: usize,
+    ) -> RowResult<Box<dyn Division + '_>> {
+        let wanted = readers.max(1) * PARTS_A_READER;
+        let (plan, next) = (*plan, AtomicUsize::new(0));
+        if self.spec.kind == HobtKind::Heap {
+            let pages = self.home.space.unit_pages(&self.unit, work.owner().waiter())?.pages;
+            let stretch = (pages.len() / wanted).clamp(HEAP_PAGES.0, HEAP_PAGES.1);
+            return Ok(Box::new(HeapParts { hobt: self, plan, pages, stretch, next }));
+        }
+        let low = range.lower.map_or(&[][..], |bound| bound.fields);
+        let high = range.upper.map_or(&[][..], |bound| bound.fields);
+        let mut between = self.tree().separators(low, high, wanted, work.owner().waiter())?;
+        between.retain(|key| self.is_inside(key, range));
+        let every = between.len().div_ceil(PARTS_MAX.max(wanted)).max(1);
+        if every > 1 {
+            let mut at = 0;
+            between.retain(|_| {
+                at += 1;
+                at % every == 0
+            });
+        }
+        let (lower, upper) = (limit(&range.lower), limit(&range.upper));
+        let backward = range.backward;
+        Ok(Box::new(KeyParts { hobt: self, plan, lower, upper, backward, between, next }))
+    }
+
+    /// Whether a key divides a range: an end that is not of the range may not come into a part.
+    fn is_inside(&self, key: &KeyBuf, range: &ScanRange<'_>) -> bool {
+        let fields = key.fields();
+        let order = |bound: &access::KeyBound<'_>| {
+            let both = bound.fields.len().min(fields.as_slice().len());
+            let (own, end) = (&fields.as_slice()[..both], &bound.fields[..both]);
+            self.tree().order().compare_keys(own, end)
+        };
+        let inside = |bound: &Option<access::KeyBound<'_>>, wanted: Ordering| {
+            bound.as_ref().is_none_or(|b| match order(b) {
+                Some(Ordering::Equal) => b.inclusive,
+                found => found == Some(wanted),
+            })
+        };
+        inside(&range.lower, Ordering::Greater) && inside(&range.upper, Ordering::Less)
+    }
+}
+
+impl Division for HeapParts<'_> {
+    fn next(&self, work: &mut Work) -> SqlResult<Option<Box<dyn RowCursor + '_>>> {
+        let from = self.next.fetch_add(1, Relaxed).saturating_mul(self.stretch);
+        let Some(rest) = self.pages.get(from..).filter(|rest| !rest.is_empty()) else {
+            return Ok(None);
+        };
+        let pages = &rest[..self.stretch.min(rest.len())];
+        let cursor = HeapCursor::of_pages(self.hobt, work, pages, &self.plan);
+        Ok(Some(Box::new(cursor.map_err(|e| self.hobt.sql(e))?)))
+    }
+}
+
+impl Division for KeyParts<'_> {
+    fn next(&self, work: &mut Work) -> SqlResult<Option<Box<dyn RowCursor + '_>>> {
+        let given = self.next.fetch_add(1, Relaxed);
+        if given > self.between.len() {
+            return Ok(None);
+        }
+        let part = if self.backward { self.between.len() - given } else { given };
+        let ends = (part.checked_sub(1).map(|n| &self.between[n]), self.between.get(part));
+        let whole = (self.lower.as_ref(), self.upper.as_ref());
+        let how = (self.backward, &self.plan);
+        let cursor = IndexCursor::between(self.hobt, work, ends, whole, how);
+        Ok(Some(Box::new(cursor.map_err(|e| self.hobt.sql(e))?)))
+    }
+}
