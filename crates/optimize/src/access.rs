@@ -15,17 +15,17 @@ use std::sync::Arc;
 use types::SqlType;
 
 /// A table reference on its way to an access path.
-struct Reference<'g> {
-    get: &'g Get,
-    table: Arc<Table>,
+pub(crate) struct Reference<'g> {
+    pub(crate) get: &'g Get,
+    pub(crate) table: Arc<Table>,
     /// Slots of the columns that are read, by ordinal.
-    columns: BTreeMap<usize, Slot>,
-    conditions: Vec<Predicate>,
+    pub(crate) columns: BTreeMap<usize, Slot>,
+    pub(crate) conditions: Vec<Predicate>,
 }
 
 impl Reference<'_> {
     /// Positions of the conditions whose columns an index has.
-    fn decided_by(&self, layout: &HobtLayout, hidden: &Slots) -> Vec<usize> {
+    pub(crate) fn decided_by(&self, layout: &HobtLayout, hidden: &Slots) -> Vec<usize> {
         let absent = |s: &Slot| {
             let column = self.columns.iter().find(|(_, slot)| *slot == s);
             let outside =
@@ -34,6 +34,33 @@ impl Reference<'_> {
         };
         let here = |p: &Predicate| !p.reads().slots.iter().any(absent);
         (0..self.conditions.len()).filter(|&n| here(&self.conditions[n])).collect()
+    }
+
+    /// Slots of a row's place, which no condition reads.
+    pub(crate) fn hidden(&self) -> Slots {
+        locator(self.get).collect()
+    }
+
+    /// The conditions that can be sought.
+    pub(crate) fn sargs(&self) -> Vec<(usize, sarg::Sarg)> {
+        let own: Slots = self.columns.values().copied().collect();
+        let by_slot: BTreeMap<Slot, usize> = self.columns.iter().map(|(&c, &s)| (s, c)).collect();
+        let column_type = |slot: Slot| {
+            let column = &self.table.columns[*by_slot.get(&slot)?];
+            Some((column.sql_type, column.collation))
+        };
+        let conditions = self.conditions.iter().enumerate();
+        conditions.filter_map(|(n, p)| sarg::of(p, &own, &column_type).map(|s| (n, s))).collect()
+    }
+
+    /// A condition asks for NULL where none can be.
+    fn is_empty(&self) -> bool {
+        let never = |p: &Predicate| {
+            let Predicate::IsNull(x) = p else { return false };
+            let column = self.columns.iter().find(|(_, slot)| x.as_column() == Some(**slot));
+            column.is_some_and(|(&c, _)| !self.table.columns[c].nullable)
+        };
+        self.conditions.iter().any(never)
     }
 }
 
@@ -66,21 +93,14 @@ impl Optimizer<'_> {
     }
 
     fn reach(&self, r: &Reference<'_>, wish: Wish<'_>) -> SqlResult<Node> {
+        if r.is_empty() {
+            return Ok(crate::convert::nothing());
+        }
         let own: Slots = r.columns.values().copied().collect();
-        let by_slot: BTreeMap<Slot, usize> = r.columns.iter().map(|(&c, &s)| (s, c)).collect();
-        let column_type = |slot: Slot| {
-            let column = &r.table.columns[*by_slot.get(&slot)?];
-            Some((column.sql_type, column.collation))
-        };
-        let sargs: Vec<(usize, sarg::Sarg)> = r
-            .conditions
-            .iter()
-            .enumerate()
-            .filter_map(|(n, p)| sarg::of(p, &own, &column_type).map(|s| (n, s)))
-            .collect();
+        let sargs = r.sargs();
         let needed: Vec<usize> = r.columns.keys().copied().collect();
         let slot = |column: usize| r.columns.get(&column).copied();
-        let hidden: Slots = locator(r.get).collect();
+        let hidden = r.hidden();
         let decided = |layout: &HobtLayout| r.decided_by(layout, &hidden);
         let conditions: Vec<&Predicate> = r.conditions.iter().collect();
         let offer = Offer {
@@ -96,11 +116,15 @@ impl Optimizer<'_> {
             width: self.estimator.width(&own),
             target: r.get.target.is_some(),
         };
-        let path = choose(r, &offer)?;
-        Ok(self.by_path(r, path))
+        let path = choose(r, &offer);
+        let price = path.as_ref().map_or(f64::INFINITY, |p| p.price);
+        match self.several(r, price, wish) {
+            Some(node) => Ok(node),
+            None => Ok(self.by_path(r, path?)),
+        }
     }
 
-    fn by_path(&self, r: &Reference<'_>, path: Path<'_>) -> Node {
+    pub(crate) fn by_path(&self, r: &Reference<'_>, path: Path<'_>) -> Node {
         let get = r.get;
         let through_base = path.position == 0;
         let lookup = !through_base && !path.covering;
@@ -164,10 +188,22 @@ impl Optimizer<'_> {
         mut access: Access,
         late: Vec<Predicate>,
     ) -> Physical {
+        let locator = self.locate(r, entry, &mut access);
+        // What the index gave need not be fetched again.
+        let there: Slots = access.columns.iter().map(|c| c.slot).collect();
+        self.fetched(r, Physical::Access(Box::new(access)), locator, &there, late)
+    }
+
+    /// Where an index's rows leave the place of the row itself, with its types; reads it there.
+    pub(crate) fn locate(
+        &self,
+        r: &Reference<'_>,
+        entry: &HobtLayout,
+        access: &mut Access,
+    ) -> (Vec<Slot>, Vec<SqlType>) {
         let table = &r.table;
         let base = table.hobt_layout(table.base());
-        let by_rid = table.base().kind == IndexKind::Heap;
-        let parts: Vec<PhysicalColumn> = match by_rid {
+        let parts: Vec<PhysicalColumn> = match table.base().kind == IndexKind::Heap {
             true => vec![PhysicalColumn::Rid],
             false => base.key.iter().map(|k| base.columns[k.field]).collect(),
         };
@@ -185,9 +221,21 @@ impl Optimizer<'_> {
             locator.push(slot);
             types.push(sql_type);
         }
-        // What the index gave need not be fetched again.
-        let there = |slot: Slot| access.columns.iter().any(|c| c.slot == slot);
-        let wanted = r.columns.iter().filter(|(_, slot)| !there(**slot));
+        (locator, types)
+    }
+
+    /// The rows at the places that an operator gives, which has left some columns already.
+    pub(crate) fn fetched(
+        &self,
+        r: &Reference<'_>,
+        input: Physical,
+        (locator, types): (Vec<Slot>, Vec<SqlType>),
+        there: &Slots,
+        late: Vec<Predicate>,
+    ) -> Physical {
+        let table = &r.table;
+        let base = table.hobt_layout(table.base());
+        let wanted = r.columns.iter().filter(|(_, slot)| !there.contains(slot));
         let mut columns: Vec<ScanColumn> = wanted
             .filter_map(|(&column, &slot)| {
                 let field = base.position(PhysicalColumn::Column(column))?;
@@ -201,11 +249,11 @@ impl Optimizer<'_> {
             columns.push(ScanColumn { field, sql_type: SqlType::varbinary(4), slot });
         }
         let lookup = KeyLookup {
-            input: Physical::Access(Box::new(access)),
+            input,
             source: source(r, 0),
             locator,
             types,
-            by_rid,
+            by_rid: table.base().kind == IndexKind::Heap,
             columns,
             rid: target.and_then(|t| t.rid),
             hint: target.and_then(|t| t.hint),

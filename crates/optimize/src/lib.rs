@@ -41,7 +41,9 @@ mod parallel;
 mod path;
 mod rewrite;
 mod sarg;
+mod several;
 mod statement;
+mod unique;
 mod wanted;
 
 pub use facts::{Facts, Memory, NoFacts, Size};

@@ -3,11 +3,12 @@
 use crate::convert::{Optimizer, carried};
 use crate::node::{Node, Otherwise, Slots, Wish, writes};
 use base::{SqlError, SqlResult, messages};
+use builtins::Aggregate;
 use plan::{
-    AggregateCall, GroupHint, Grouping, Logical, Physical, Predicate, Reads, Slot, SortKey, Top,
-    UnionHint,
+    AggregateCall, GroupHint, Grouping, Logical, Physical, Predicate, Reads, Scalar, Slot, SortKey,
+    Top, UnionHint,
 };
-use types::Collation;
+use types::{Collation, SqlType, Value};
 
 /// The most rows that are kept sorted one by one instead of sorted at once.
 const TOP_SORT_MAX: i64 = 100_000;
@@ -107,6 +108,10 @@ impl Optimizer<'_> {
     ) -> SqlResult<Node> {
         let mut below = needed.clone();
         below.extend(columns.iter().map(|(slot, _)| *slot));
+        let all: Slots = columns.iter().map(|(slot, _)| *slot).collect();
+        if self.rows_differ(input, &all) {
+            return self.convert_filtered(input, filters, &below, Wish::NONE);
+        }
         let keys = ascending(columns);
         let how = match (input, self.hints.unions) {
             (Logical::Concatenate { .. }, Some(UnionHint::Concat)) => Some(GroupHint::Order),
@@ -145,10 +150,21 @@ impl Optimizer<'_> {
             let arguments = call.argument.iter().chain(&call.separator);
             arguments.for_each(|x| below.extend(reader.scalar(x)));
         }
+        if calls.is_empty() && !shared.is_empty() && self.rows_differ(&g.input, &shared) {
+            let node = self.convert_filtered(&g.input, down, &below, Wish::NONE)?;
+            return Ok(self.with_filter(node, above));
+        }
         // Outer slots and those of an APPLY around are not ours to give, but stay readable.
         let keys = ascending(&g.keys);
         let wish = grouping_wish(&keys, self.hints.groups);
         let node = self.convert_filtered(&g.input, down, &below, wish)?;
+        let node = match first_alone(g, &calls) {
+            Some(first) => {
+                let first = self.convert(&first, Vec::new(), &below, Wish::NONE)?;
+                if first.total < node.total { first } else { node }
+            }
+            None => node,
+        };
         let slots: Vec<Slot> = g.keys.iter().map(|(slot, _)| *slot).collect();
         let groups = self.estimator.groups(&slots, node.rows);
         Ok(self.with_filter(self.grouped(node, &g.keys, calls, groups), above))
@@ -198,6 +214,46 @@ impl Optimizer<'_> {
             carried: slots,
         });
         Ok(self.with_filter(node, filters))
+    }
+}
+
+/// The rows of which MIN or MAX needs no more than the first, in the order of its argument: of a
+/// table all rows of which are one group.
+fn first_alone(g: &Grouping, calls: &[AggregateCall]) -> Option<Logical> {
+    let [call] = calls else { return None };
+    let descending = match call.function {
+        Aggregate::Max => true,
+        Aggregate::Min => false,
+        _ => return None,
+    };
+    let slot = call.argument.as_ref()?.as_column().filter(|_| g.keys.is_empty())?;
+    let mut reads = Reads::default();
+    g.input.reads_and_writes(&mut reads, &mut Slots::new());
+    if !is_table(&g.input) || reads.volatile || !reads.subqueries.is_empty() {
+        return None;
+    }
+    let argument = call.argument.clone()?;
+    let collation = argument.ty.collation;
+    let input = match argument.ty.nullable {
+        true => {
+            let predicate = Predicate::Not(Box::new(Predicate::IsNull(Box::new(argument))));
+            Logical::Filter { input: Box::new(g.input.clone()), predicate }
+        }
+        false => g.input.clone(),
+    };
+    let keys = vec![SortKey { slot, collation, descending }];
+    let count = Some(Scalar::constant(Value::BigInt(1), SqlType::BigInt));
+    let top = Top { count, percent: false, ties: None, offset: None };
+    let input = Box::new(Logical::Sort { input: Box::new(input), keys });
+    Some(Logical::Top { input, top })
+}
+
+/// A table with conditions.
+fn is_table(tree: &Logical) -> bool {
+    match tree {
+        Logical::Filter { input, .. } => is_table(input),
+        Logical::Get(_) => true,
+        _ => false,
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct Offer<'o> {
 struct Found {
     equal: Vec<Scalar>,
     nulls: Vec<bool>,
-    any: Option<Vec<Scalar>>,
+    any: Option<Vec<(Scalar, bool)>>,
     lower: Option<Bound>,
     upper: Option<Bound>,
     implied: Vec<usize>,
@@ -254,7 +254,14 @@ fn range(found: &mut Found, asked: &[&(usize, Sarg)], nullable: bool, descending
         }
         implied(found, *at, sarg);
     }
-    if low.is_none() && high.is_some() && nullable {
+    let mut any = low.is_some() || high.is_some();
+    for (at, sarg) in asked {
+        if nullable && sarg.ask == Ask::NotNull {
+            any = true;
+            implied(found, *at, sarg);
+        }
+    }
+    if low.is_none() && any && nullable {
         // NULL is the least key, and less than nothing.
         let value = Scalar::null(high.as_ref().map_or(SqlType::Int, |b| b.value.ty.sql_type));
         low = Some(Bound { value, inclusive: false, after_null: true });
@@ -298,10 +305,10 @@ fn seek_of(table: &Table, layout: &HobtLayout, found: Found, unique: bool) -> Op
 }
 
 /// One value of a list.
-fn point(base: &SeekRange, value: Scalar) -> SeekRange {
+fn point(base: &SeekRange, (value, null_matches): (Scalar, bool)) -> SeekRange {
     let mut range = base.clone();
     range.equal.push(value);
-    range.null_matches.push(false);
+    range.null_matches.push(null_matches);
     range
 }
 

@@ -13,8 +13,9 @@ use types::{Family, SqlType, Value, text};
 pub(crate) enum Ask {
     Equal(Scalar),
     Null,
-    /// Equality with any.
-    Any(Vec<Scalar>),
+    NotNull,
+    /// Equality with any, or IS NULL where a pair says so.
+    Any(Vec<(Scalar, bool)>),
     Lower(Bound),
     Upper(Bound),
     /// From LIKE.
@@ -62,6 +63,13 @@ pub(crate) fn of(
             column_type(slot)?;
             Some(Sarg { slot, ask: Ask::Null, exact: true })
         }
+        Predicate::Not(inner) => {
+            let Predicate::IsNull(x) = &**inner else { return None };
+            let slot = x.as_column().filter(|s| own.contains(s))?;
+            column_type(slot)?;
+            Some(Sarg { slot, ask: Ask::NotNull, exact: true })
+        }
+        Predicate::Or(parts) => any_of(parts, own, column_type),
         Predicate::InList { operand, list, collation } => {
             let slot = column_of(operand).filter(|s| own.contains(s))?;
             let (column, of_column) = column_type(slot)?;
@@ -71,7 +79,7 @@ pub(crate) fn of(
             let fitted: Option<Vec<(Scalar, bool)>> = list.iter().map(|x| fit(x, column)).collect();
             let fitted = fitted?;
             let exact = fitted.iter().all(|(_, exact)| *exact);
-            let values = fitted.into_iter().map(|(x, _)| x).collect();
+            let values = fitted.into_iter().map(|(x, _)| (x, false)).collect();
             Some(Sarg { slot, ask: Ask::Any(values), exact })
         }
         Predicate::Like { operand, pattern: LikeText::Compiled(pattern), collation } => {
@@ -85,6 +93,33 @@ pub(crate) fn of(
         }
         _ => None,
     }
+}
+
+/// Equalities of one column with several values.
+fn any_of(
+    parts: &[Predicate],
+    own: &BTreeSet<Slot>,
+    column_type: &dyn Fn(Slot) -> Option<(SqlType, types::Collation)>,
+) -> Option<Sarg> {
+    let mut all: Option<Sarg> = None;
+    for part in parts {
+        let Sarg { slot, ask, exact } = of(part, own, column_type)?;
+        let values = match ask {
+            Ask::Equal(x) => vec![(x, false)],
+            Ask::Null => vec![(Scalar::null(SqlType::Int), true)],
+            Ask::Any(values) => values,
+            _ => return None,
+        };
+        match &mut all {
+            None => all = Some(Sarg { slot, ask: Ask::Any(values), exact }),
+            Some(Sarg { slot: known, ask: Ask::Any(list), exact: both }) if *known == slot => {
+                list.extend(values);
+                *both &= exact;
+            }
+            Some(_) => return None,
+        }
+    }
+    all
 }
 
 /// A column, also one widened without loss: `CAST(int AS bigint)`, `CAST(int AS decimal(10,0))`.

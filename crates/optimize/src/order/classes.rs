@@ -40,6 +40,12 @@ impl Class {
         self.members.iter().find(|(_, relation)| set.has(*relation)).map(|(x, _)| x)
     }
 
+    /// The column of a relation that has one.
+    pub(crate) fn only_member(&self, relation: usize) -> Option<&Scalar> {
+        let mut own = self.members.iter().filter(|(_, n)| *n == relation);
+        own.next().filter(|_| own.next().is_none()).map(|(x, _)| x)
+    }
+
     /// Relations that have a column of it.
     pub(crate) fn set(&self) -> Set {
         self.members.iter().map(|(_, relation)| *relation).collect()
@@ -154,6 +160,14 @@ impl Classes {
         found.tell_operators(region);
         found.bounded(region);
         found
+    }
+
+    /// A relation is not joined any more.
+    pub(crate) fn leave(&mut self, relation: usize) {
+        for class in &mut self.joining {
+            class.members.retain(|(_, n)| *n != relation);
+        }
+        self.joining.retain(|class| class.set().len() > 1);
     }
 
     /// What is beyond the numbers that a tie can hold is tested above everything.

@@ -8,6 +8,7 @@ mod greedy;
 mod hyper;
 mod merge;
 mod method;
+mod referenced;
 mod region;
 mod search;
 mod set;
@@ -114,11 +115,14 @@ impl<'a> Optimizer<'a> {
         wish: Wish<'_>,
     ) -> SqlResult<Option<Node>> {
         let forced = region.hinted || self.hints.force_order;
-        let classes = Classes::find(region, forced || !self.hints.joins.is_empty());
+        let mut classes = Classes::find(region, forced || !self.hints.joins.is_empty());
         if classes.contradiction {
             return Ok(None);
         }
-        let gone = self.unused(region, needed);
+        let mut gone = self.unused(region, needed);
+        if !forced {
+            gone = gone.union(self.referenced(region, &mut classes, gone, needed));
+        }
         region.settle_small(gone);
         let wish = self.inside(wish, region);
         let shape = region.shape.clone();

@@ -45,16 +45,22 @@ impl Optimizer<'_> {
         if !found {
             return false;
         }
+        self.read_of(region, needed, Some(n)).is_disjoint(own)
+    }
+
+    /// What is read of a region's relations, by all but one operator. What classes compare is not
+    /// among it.
+    pub(super) fn read_of(&self, region: &Region<'_>, needed: &Slots, but: Option<usize>) -> Slots {
         let mut read = needed.clone();
         let reader = self.reader();
         region.conditions.iter().for_each(|c| read.extend(reader.predicate(&c.predicate)));
         region.computed.iter().for_each(|(_, x)| read.extend(reader.scalar(x)));
         region.relations.iter().for_each(|r| read.extend(reader.free(r.tree)));
-        let others = region.operators.iter().enumerate().filter(|(m, _)| *m != n);
+        let others = region.operators.iter().enumerate().filter(|(m, _)| Some(*m) != but);
         others.for_each(|(_, o)| {
             o.conditions.iter().for_each(|p| read.extend(reader.predicate(p)));
         });
-        read.is_disjoint(own)
+        read
     }
 }
 

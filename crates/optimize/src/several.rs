@@ -1,0 +1,239 @@
+//! Several indexes for one table reference.
+//!
+//! ```text
+//!   a = 1 OR b = 2      union          rows of either index, each row's place once, then the row
+//!   a < 5 AND b > 7     intersection   places that both indexes give, joined by hash, then the row
+//! ```
+//! Either way the row itself is fetched and tested by all conditions: indexes that are read one
+//! after the other may have changed in between.
+
+use crate::access::Reference;
+use crate::convert::Optimizer;
+use crate::cost::Cost;
+use crate::node::{Node, Slots, Wish};
+use crate::path::{Offer, Path};
+use catalog::view::{IndexKind, PhysicalColumn};
+use plan::{Get, HashJoin, JoinKind, Physical, Predicate, Slot};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::{Collation, SqlType};
+
+/// Parts of an OR that are sought one by one.
+const PARTS_MAX: usize = 32;
+/// What is read in so many microseconds is not made quicker by two indexes.
+const QUICK: f64 = 30.0;
+
+/// Places of rows that one index gives.
+struct Branch {
+    node: Node,
+    /// Where they are, and their types.
+    locator: (Vec<Slot>, Vec<SqlType>),
+    /// The conditions that the index decides.
+    conditions: Vec<Predicate>,
+}
+
+impl Optimizer<'_> {
+    /// The cheapest way through several indexes, if it costs less than `price`.
+    pub(crate) fn several(&self, r: &Reference<'_>, price: f64, wish: Wish<'_>) -> Option<Node> {
+        let hinted = r.get.index.is_some() || r.get.force_scan;
+        if hinted || price < QUICK || r.conditions.is_empty() {
+            return None;
+        }
+        let ways = self.unions(r).into_iter().chain(self.intersection(r));
+        let priced = ways.map(|node| {
+            let sorting = crate::path::unordered;
+            let order = match wish.order.is_empty() {
+                true => 0.0,
+                false => sorting(self.prices, wish.otherwise, node.rows, node.width),
+            };
+            (node.partly(wish.share(node.rows)) + order, node)
+        });
+        let cheaper = priced.filter(|(own, _)| *own < price);
+        cheaper.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, node)| node)
+    }
+
+    /// For each OR whose parts indexes can seek, the rows that these give.
+    fn unions(&self, r: &Reference<'_>) -> Vec<Node> {
+        let mut found = Vec::new();
+        for (n, p) in r.conditions.iter().enumerate() {
+            let Predicate::Or(parts) = p else { continue };
+            if parts.len() > PARTS_MAX {
+                continue;
+            }
+            let others = r.conditions.iter().enumerate().filter(|(m, _)| *m != n);
+            let others: Vec<Predicate> = others.map(|(_, p)| p.clone()).collect();
+            let branch = |part: &Predicate| {
+                let own = part.clone().conjuncts().into_iter();
+                self.branch(r, own.chain(others.iter().cloned()).collect())
+            };
+            if let Some(branches) = parts.iter().map(branch).collect::<Option<Vec<Branch>>>() {
+                found.extend(self.union(r, branches));
+            }
+        }
+        found
+    }
+
+    /// Each place once, and the rows there.
+    fn union(&self, r: &Reference<'_>, branches: Vec<Branch>) -> Option<Node> {
+        let (slots, types) = branches.first()?.locator.clone();
+        let columns: Vec<Slot> = slots.iter().map(|_| self.new_slot()).collect();
+        let inputs = branches.into_iter().map(|b| (b.node, b.locator.0)).collect();
+        let all = self.concatenated(inputs, columns.clone());
+        let places = all.rows;
+        let collations = self.locator_collations(r);
+        let keys: Vec<(Slot, Collation)> = columns.iter().copied().zip(collations).collect();
+        let distinct = self.grouped(all, &keys, Vec::new(), places);
+        Some(self.rows_of(r, distinct, (columns, types)))
+    }
+
+    /// The best two indexes whose places are joined.
+    fn intersection(&self, r: &Reference<'_>) -> Option<Node> {
+        let base = r.table.base();
+        // A key with a uniquifier has NULLs, which no join compares.
+        if r.conditions.len() < 2 || !(base.kind == IndexKind::Heap || base.unique) {
+            return None;
+        }
+        let secondary = 1..r.table.indexes.len();
+        let branches: Vec<Branch> =
+            secondary.filter_map(|n| self.branch_of(r, n, &r.conditions)).collect();
+        let mut best: Option<(f64, usize, usize, f64)> = None;
+        for (i, a) in branches.iter().enumerate() {
+            for (j, b) in branches.iter().enumerate().take(i) {
+                let both: Vec<&Predicate> = a.conditions.iter().chain(&b.conditions).collect();
+                let table_rows = self.estimator.table_rows(&r.table);
+                let rows = table_rows * self.estimator.all(&both);
+                let price = a.node.total + b.node.total + rows;
+                if a.conditions != b.conditions && best.is_none_or(|known| price < known.0) {
+                    best = Some((price, i, j, rows));
+                }
+            }
+        }
+        let (_, i, j, rows) = best?;
+        let (a, b) = (&branches[i], &branches[j]);
+        let (small, large) = if a.node.rows <= b.node.rows { (a, b) } else { (b, a) };
+        let joined = self.places_of_both(r, small, large, rows);
+        Some(self.rows_of(r, joined, small.locator.clone()))
+    }
+
+    fn places_of_both(&self, r: &Reference<'_>, small: &Branch, large: &Branch, rows: f64) -> Node {
+        let (build, probe) = (small.node.clone(), large.node.clone());
+        let pairs = small.locator.0.iter().zip(&large.locator.0);
+        let keys = pairs.zip(self.locator_collations(r)).map(|((&a, &b), c)| (a, b, c)).collect();
+        let built = (build.rows, build.width);
+        let own = self.prices.build(build.rows, build.width)
+            + self.prices.probe(probe.rows, probe.width, rows, built);
+        let (first, total) = (build.total + probe.first, build.total + probe.total + own.sum());
+        let (width, below) = (build.width, [build.estimates(), probe.estimates()].concat());
+        let join = HashJoin {
+            kind: JoinKind::Inner,
+            build: build.tree,
+            probe: probe.tree,
+            keys,
+            residual: None,
+            build_slots: small.locator.0.clone(),
+            probe_slots: Vec::new(),
+        };
+        let node = Node::joining(Physical::HashJoin(Box::new(join)), own, below);
+        Node { rows, width, first, total, ..node }
+    }
+
+    /// The rows at some places, tested by all conditions.
+    fn rows_of(&self, r: &Reference<'_>, places: Node, locator: (Vec<Slot>, Vec<SqlType>)) -> Node {
+        let pages = self.estimator.size(&r.table, r.table.base()).pages;
+        let cost = self.prices.lookup(places.rows, pages, r.conditions.len());
+        let conditions: Vec<&Predicate> = r.conditions.iter().collect();
+        let kept = self.estimator.table_rows(&r.table) * self.estimator.all(&conditions);
+        let (rows, width) = (kept.min(places.rows), self.estimator.width(r.columns.values()));
+        let late = r.conditions.clone();
+        let node = places.over(cost, |input| self.fetched(r, input, locator, &Slots::new(), late));
+        Node { rows, width, order: Vec::new(), fixed: Slots::new(), single: false, ..node }
+    }
+
+    /// Places by the index that finds them at the least cost.
+    fn branch(&self, r: &Reference<'_>, conditions: Vec<Predicate>) -> Option<Branch> {
+        let pages = self.estimator.size(&r.table, r.table.base()).pages;
+        let price = |b: &Branch| b.node.total + self.prices.lookup(b.node.rows, pages, 1).sum();
+        let all = 0..r.table.indexes.len();
+        let found = all.filter_map(|n| self.branch_of(r, n, &conditions));
+        found.min_by(|a, b| price(a).total_cmp(&price(b)))
+    }
+
+    /// Places by one index, where conditions let it seek.
+    fn branch_of(
+        &self,
+        r: &Reference<'_>,
+        position: usize,
+        conditions: &[Predicate],
+    ) -> Option<Branch> {
+        let index = &r.table.indexes[position];
+        if index.disabled || index.key.is_empty() {
+            return None;
+        }
+        let get = Get { target: None, ..r.get.clone() };
+        let layout = r.table.hobt_layout(index);
+        let of = |conditions: Vec<Predicate>| {
+            let read: Slots = conditions.iter().flat_map(|p| p.reads().slots).collect();
+            let columns = r.columns.iter().filter(|(_, slot)| read.contains(slot));
+            let columns = columns.map(|(&c, &s)| (c, s)).collect();
+            Reference { get: &get, table: Arc::clone(&r.table), columns, conditions }
+        };
+        let whole = of(conditions.to_vec());
+        let decided = whole.decided_by(&layout, &r.hidden());
+        let own = of(decided.into_iter().map(|n| whole.conditions[n].clone()).collect());
+        let node = self.places(&own, position)?;
+        let Physical::Access(access) = node.tree else { return None };
+        let mut access = *access;
+        let fresh: BTreeMap<Slot, Slot> =
+            access.columns.iter().map(|c| (c.slot, self.new_slot())).collect();
+        access.columns.iter_mut().for_each(|c| c.slot = fresh[&c.slot]);
+        if let Some(p) = &mut access.residual {
+            p.rewrite(&mut |x| {
+                if let plan::ScalarKind::Column(slot) = &mut x.kind
+                    && let Some(new) = fresh.get(slot)
+                {
+                    *slot = *new;
+                }
+            });
+        }
+        let locator = self.locate(r, &layout, &mut access);
+        let own_cost: Cost = node.own;
+        let width = 8.0 * locator.0.len() as f64;
+        let node = Node::leaf(Physical::Access(Box::new(access)), node.rows, width, own_cost);
+        Some(Branch { node, locator, conditions: own.conditions })
+    }
+
+    /// A seek that reads no more than its own conditions do.
+    fn places(&self, own: &Reference<'_>, position: usize) -> Option<Node> {
+        let conditions: Vec<&Predicate> = own.conditions.iter().collect();
+        let sargs = own.sargs();
+        let all: Vec<usize> = (0..own.conditions.len()).collect();
+        let offer = Offer {
+            sargs: &sargs,
+            conditions: &own.conditions,
+            decided: &|_| all.clone(),
+            slot: &|column| own.columns.get(&column).copied(),
+            needed: &[],
+            wish: Wish::NONE,
+            estimator: &self.estimator,
+            prices: self.prices,
+            part: self.estimator.all(&conditions),
+            width: 8.0,
+            target: false,
+        };
+        let path = Path::new(&own.table, position, &offer);
+        path.seek.is_some().then(|| self.by_path(own, path))
+    }
+
+    /// How the parts of a locator compare.
+    fn locator_collations(&self, r: &Reference<'_>) -> Vec<Collation> {
+        let base = r.table.hobt_layout(r.table.base());
+        if r.table.base().kind == IndexKind::Heap {
+            return vec![Collation::default()];
+        }
+        let of = |part: PhysicalColumn| match part {
+            PhysicalColumn::Column(n) => r.table.columns[n].collation,
+            _ => Collation::default(),
+        };
+        base.key.iter().map(|k| of(base.columns[k.field])).collect()
+    }
+}
