@@ -62,7 +62,8 @@ impl Binder<'_> {
         keys: &[ast::OrderItem],
     ) -> SqlResult<(Aggregate, Option<Scalar>)> {
         let Some(argument) = argument.filter(|_| aggregate == Aggregate::StringAgg) else {
-            return Err(SqlError::new(messages::NO_WITHIN_GROUP, &[&call.name.object]));
+            let name = call.name.object.to_ascii_lowercase();
+            return Err(SqlError::new(messages::NO_WITHIN_GROUP, &[&name]));
         };
         let joined = aggregate.result_type(argument.ty.sql_type)?;
         let wide = joined.family() == types::Family::NChar;

@@ -39,7 +39,8 @@ impl Binder<'_> {
             return self.aggregate(Aggregate::CountBig, &exact);
         }
         if !call.within_group.is_empty() {
-            return Err(SqlError::new(messages::NO_WITHIN_GROUP, &[&name.object]));
+            let name = name.object.to_ascii_lowercase();
+            return Err(SqlError::new(messages::NO_WITHIN_GROUP, &[&name]));
         }
         if call.over.is_some() || call.distinct || call.star {
             return Err(SqlError::new(messages::SYNTAX_NEAR, &[&name.object]));

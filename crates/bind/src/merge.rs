@@ -323,7 +323,7 @@ fn action_source(slot: Slot) -> Source {
     pseudo("", Columns::Derived(vec![column]))
 }
 
-/// Which clauses may stand together: 10710, 10714, 5324.
+/// Which clauses may stand together: 10710, 10711, 10714, 5324.
 fn check_clauses(clauses: &[ast::MergeClause]) -> SqlResult<()> {
     use ast::MergeWhen as W;
     let mut seen: Vec<(W, &str, bool)> = Vec::new();
@@ -343,10 +343,14 @@ fn check_clauses(clauses: &[ast::MergeClause]) -> SqlResult<()> {
             Err(SqlError::new(message, args).at_line(clause.span.line))
         };
         if inserts != (clause.when == W::NotMatchedByTarget) {
-            return fail(messages::MERGE_ACTION_NOT_ALLOWED, &[&action, &when]);
+            return match inserts {
+                true => fail(messages::MERGE_INSERT_NOT_ALLOWED, &[&when]),
+                false => fail(messages::MERGE_ACTION_NOT_ALLOWED, &[&action]),
+            };
         }
         if seen.iter().any(|(w, a, _)| *w == clause.when && *a == action) {
-            return fail(messages::MERGE_ACTION_TWICE, &[&action, &when]);
+            // So SQL Server fills its places, the clause where the action is spoken of.
+            return fail(messages::MERGE_ACTION_TWICE, &[&when, &action]);
         }
         if seen.iter().any(|(w, _, open)| *w == clause.when && *open) {
             return fail(messages::MERGE_CLAUSE_AFTER, &[&when]);

@@ -31,10 +31,10 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::NOT_RECOGNIZED, &[name, &what]));
         };
         let Some(argument) = &pivot.argument else {
-            return Err(SqlError::new(messages::PIVOT_NO_STAR, &[name]));
+            return Err(SqlError::new(messages::SYNTAX_NEAR, &[&"*"]));
         };
         if function == Aggregate::StringAgg {
-            return Err(SqlError::new(messages::FUNCTION_ARGUMENT_COUNT, &[name, &2]));
+            return Err(SqlError::new(messages::FUNCTION_ARGUMENT_COUNT, &[&"string_agg", &2]));
         }
         let all = self.all_columns(&from.sources)?;
         let by = self.place_of(&from.sources, &pivot.column)?;

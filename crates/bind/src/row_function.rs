@@ -41,7 +41,8 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::TOO_MANY_PROC_ARGUMENTS, &[name]));
         }
         if given < *counts.start() {
-            return Err(SqlError::new(messages::INVALID_PARAMETERS_TO_TVF, &[name]));
+            let e = SqlError::new(messages::INVALID_PARAMETERS_TO_TVF, &[name]);
+            return Err(e.with_state(3));
         }
         hint::read(&f.hints, None, self.collation, Use::Read)?;
         let rows: Rows = kind(self, f)?;

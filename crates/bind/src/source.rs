@@ -133,7 +133,10 @@ impl Binder<'_> {
             None if !self.modules.is_empty() => self.find_within(parts)?,
             _ => resolve(self.environment.catalogs, parts),
         };
-        found.ok_or_else(|| SqlError::new(messages::INVALID_OBJECT, &[name]))
+        found.ok_or_else(|| {
+            let e = SqlError::new(messages::INVALID_OBJECT, &[name]);
+            if name.object.starts_with('#') { e.with_state(0) } else { e }
+        })
     }
 
     pub(crate) fn named_table(&mut self, t: &ast::NamedTable) -> SqlResult<From> {
@@ -312,7 +315,8 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::TOO_MANY_PROC_ARGUMENTS, &[name]));
         }
         if given < parameters.len() {
-            return Err(SqlError::new(messages::INVALID_PARAMETERS_TO_TVF, &[name]));
+            let e = SqlError::new(messages::INVALID_PARAMETERS_TO_TVF, &[name]);
+            return Err(e.with_state(3));
         }
         hint::read(&f.hints, None, self.collation, Use::Read)?;
         let mut arguments = Vec::with_capacity(given);

@@ -80,15 +80,19 @@ impl Binder<'_> {
             return Ok(None);
         };
         let Some(over) = &call.over else {
-            return Err(SqlError::new(messages::WINDOW_NEEDS_OVER, &[name]));
+            return Err(SqlError::new(messages::WINDOW_NEEDS_OVER, &[&name.to_ascii_lowercase()]));
         };
         let over = &*self.named_window(over)?;
         self.window_allowed()?;
         check_shape(kind, call, over)?;
         let (fewest, most) = kind.arguments();
         if !(fewest..=most).contains(&call.arguments.len()) {
-            let count: [&dyn std::fmt::Display; 2] = [name, &fewest];
-            return Err(SqlError::new(messages::WINDOW_ARGUMENT_COUNT, &count));
+            let name = name.to_ascii_lowercase();
+            let counts: [&dyn std::fmt::Display; 3] = [&name, &fewest, &most];
+            return Err(match fewest == most {
+                true => SqlError::new(messages::WINDOW_ARGUMENT_COUNT, &counts),
+                false => SqlError::new(messages::WINDOW_ARGUMENT_RANGE, &counts),
+            });
         }
         if kind.is_percentile() {
             return self.percentile(kind, call, over).map(Some);
@@ -151,7 +155,8 @@ impl Binder<'_> {
         over: &ast::Over,
     ) -> SqlResult<Scalar> {
         let [within] = call.within_group.as_slice() else {
-            return Err(SqlError::new(messages::WITHIN_GROUP_ONE, &[&call.name.object]));
+            let name = call.name.object.to_ascii_lowercase();
+            return Err(SqlError::new(messages::WITHIN_GROUP_ONE, &[&name]));
         };
         let fraction = self.window_argument(&call.arguments[0])?;
         let fraction = self.implicit(fraction, SqlType::Float)?;
@@ -210,7 +215,7 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::DISTINCT_WITH_OVER, &[]));
         }
         if aggregate == Aggregate::StringAgg {
-            return Err(SqlError::new(messages::NOT_WINDOW_FUNCTION, &[&call.name.object]));
+            return Err(SqlError::new(messages::NOT_WINDOW_FUNCTION, &[&"string_agg"]));
         }
         let frame = frame_of(over)?;
         self.set_in_window(true);
@@ -320,7 +325,7 @@ impl Binder<'_> {
 
 /// What OVER and WITHIN GROUP may have of a function.
 fn check_shape(kind: Kind, call: &ast::FunctionCall, over: &ast::Over) -> SqlResult<()> {
-    let name = &call.name.object;
+    let name = call.name.object.to_ascii_lowercase();
     let message = if over.frame.is_some() && !kind.has_frame() {
         messages::FUNCTION_NOT_WINDOW
     } else if kind.is_percentile() && call.within_group.is_empty() {
@@ -336,7 +341,7 @@ fn check_shape(kind: Kind, call: &ast::FunctionCall, over: &ast::Over) -> SqlRes
     } else {
         return Ok(());
     };
-    Err(SqlError::new(message, &[name]))
+    Err(SqlError::new(message, &[&name]))
 }
 
 /// The frame of a window: as written, or the default.

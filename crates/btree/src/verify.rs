@@ -26,7 +26,7 @@ use std::cmp::Ordering;
 pub enum Fault {
     /// The page cannot be read: 8928.
     Unreadable,
-    /// The page is another unit's: 2535.
+    /// The page is another unit's: 2534.
     Unit,
     /// The page carries another page's number: 8909.
     PageId,

@@ -52,25 +52,33 @@ fn bit_count(_: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     Ok(Value::BigInt(ones.into()))
 }
 
-/// The byte and the bit within it of an offset from the least bit.
-fn place(call: &Call<'_>, args: &[Value], bytes: &[u8]) -> SqlResult<(usize, u8)> {
-    let offset = call.int(args, 1)?;
-    match usize::try_from(offset) {
-        Ok(n) if n < bytes.len() * 8 => Ok((bytes.len() - 1 - n / 8, 1 << (n % 8))),
-        _ => Err(SqlError::new(messages::BIT_OFFSET, &[&offset, &call.arg_types[0]])),
-    }
+/// The byte and the bit within it of an offset from the least bit; `None` beyond the last one.
+fn place(call: &Call<'_>, args: &[Value], bytes: &[u8]) -> SqlResult<Option<(usize, u8)>> {
+    let offset = usize::try_from(call.int(args, 1)?).ok().filter(|&n| n < bytes.len() * 8);
+    Ok(offset.map(|n| (bytes.len() - 1 - n / 8, 1 << (n % 8))))
+}
+
+/// 9838.
+fn beyond(function: &str, bytes: &[u8]) -> SqlError {
+    let last = (bytes.len() * 8).saturating_sub(1);
+    SqlError::new(messages::BIT_OFFSET, &[&2, &function, &last])
 }
 
 fn get_bit(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let bytes = bytes_of(&args[0]);
-    let (byte, bit) = place(call, args, &bytes)?;
+    let at = place(call, args, &bytes)?;
+    let (byte, bit) = at.ok_or_else(|| beyond("get_bit", &bytes))?;
     Ok(Value::Bit(bytes[byte] & bit != 0))
 }
 
 fn set_bit(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let mut bytes = bytes_of(&args[0]);
-    let (byte, bit) = place(call, args, &bytes)?;
-    let on = if args.len() > 2 { call.int(args, 2)? != 0 } else { true };
+    let at = place(call, args, &bytes)?;
+    let (byte, bit) = at.ok_or_else(|| beyond("set_bit", &bytes).with_state(2))?;
+    let on = match if args.len() > 2 { call.int(args, 2)? } else { 1 } {
+        n @ (0 | 1) => n == 1,
+        _ => return Err(SqlError::new(messages::BIT_VALUE, &[])),
+    };
     if on {
         bytes[byte] |= bit;
     } else {

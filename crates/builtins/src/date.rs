@@ -154,7 +154,7 @@ fn diff(call: &mut Call<'_>, args: &[Value], result: SqlType) -> SqlResult<Value
     }
     date_diff(part, a, b)
         .and_then(|n| fit_number(n as i128, result))
-        .ok_or_else(|| SqlError::new(messages::DATEPART_OVERFLOW, &[]))
+        .ok_or_else(|| SqlError::new(messages::DATEPART_OVERFLOW, &[&function]))
 }
 
 pub(crate) fn date_first(call: &Call<'_>) -> SqlResult<u8> {
@@ -199,7 +199,16 @@ fn end_of_month(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 
 /// The …FROMPARTS family, told apart by the result type.
 fn from_parts(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
-    let failed = || SqlError::new(messages::CONSTRUCT_DATE_FAILED, &[&call.result.name()]);
+    let state = match call.result {
+        SqlType::Date => 1,
+        SqlType::Time(_) => 2,
+        SqlType::DateTime => 3,
+        SqlType::SmallDateTime => 4,
+        SqlType::DateTimeOffset(_) => 6,
+        _ => 5,
+    };
+    let name = call.result.name();
+    let failed = || SqlError::new(messages::CONSTRUCT_DATE_FAILED, &[&name]).with_state(state);
     let mut n = [0_u64; 10];
     let mut signs = [1_i64; 10];
     for (i, slot) in n.iter_mut().enumerate().take(args.len()) {

@@ -114,27 +114,25 @@ fn concat_ws(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     Ok(Chars::new(out, call.result.family() == Family::NChar).into_value(call.result))
 }
 
-/// A length argument, which may not be negative.
-fn count(call: &Call<'_>, args: &[Value], i: usize, function: &str) -> SqlResult<usize> {
-    usize::try_from(call.int(args, i)?).map_err(|_| {
-        let message = if function == "RIGHT" {
-            messages::INVALID_LENGTH_RIGHT
-        } else {
-            messages::INVALID_LENGTH_PARAMETER
-        };
-        SqlError::new(message, &[&function])
+/// A length of LEFT, its second argument, or of SUBSTRING, its third; it may not be negative.
+fn count(call: &Call<'_>, args: &[Value], i: usize) -> SqlResult<usize> {
+    usize::try_from(call.int(args, i)?).map_err(|_| match i {
+        1 => SqlError::new(messages::INVALID_LENGTH_PARAMETER, &[]).with_state(2),
+        _ => SqlError::new(messages::INVALID_LENGTH_PARAMETER, &[]).with_state(3),
     })
 }
 
 fn left(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let s = Chars::like_result(call, args, 0)?;
-    let n = count(call, args, 1, "LEFT or SUBSTRING")?.min(s.len());
+    let n = count(call, args, 1)?.min(s.len());
     Ok(s.slice(0, n).into_value(call.result))
 }
 
 fn right(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let s = Chars::like_result(call, args, 0)?;
-    let n = count(call, args, 1, "RIGHT")?.min(s.len());
+    let n = usize::try_from(call.int(args, 1)?)
+        .map_err(|_| SqlError::new(messages::INVALID_LENGTH_RIGHT, &[&"RIGHT"]))?
+        .min(s.len());
     Ok(s.slice(s.len() - n, s.len()).into_value(call.result))
 }
 
@@ -142,7 +140,7 @@ fn substring(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     // Both count from 1, and a start before the string uses up some of the length.
     let range = |length: usize| -> SqlResult<(usize, usize)> {
         let start = call.int(args, 1)?;
-        let n = count(call, args, 2, "LEFT or SUBSTRING")? as i64;
+        let n = count(call, args, 2)? as i64;
         let end = start.saturating_add(n).saturating_sub(1).clamp(0, length as i64);
         let start = start.saturating_sub(1).clamp(0, end);
         Ok((start as usize, end as usize))
@@ -375,7 +373,7 @@ fn translate(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let from = Chars::like_result(call, args, 1)?;
     let to = Chars::like_result(call, args, 2)?.units();
     if from.len() != to.len() {
-        return Err(SqlError::new(messages::TRANSLATE_LENGTHS, &[&"TRANSLATE"]));
+        return Err(SqlError::new(messages::TRANSLATE_LENGTHS, &[]));
     }
     let units: Vec<u16> = s
         .units()

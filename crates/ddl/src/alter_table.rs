@@ -82,7 +82,9 @@ fn add(
     let written = constraint::all(definition);
     constraint::refuse(&written)?;
     let mut after = table.clone();
-    let added = add_columns(cx, place, table, &mut after, definition, text)?;
+    let twice = messages::COLUMN_NAME_TWICE_IN_TABLE.number;
+    let added = add_columns(cx, place, table, &mut after, definition, text)
+        .map_err(|e| if e.number() == twice { e.with_state(4) } else { e })?;
     check_row_size(&after)?;
     for w in &written {
         if let ConstraintKind::Default { value, column: name, with_values } = &w.constraint.kind {
@@ -265,8 +267,7 @@ fn drop_parts(
                 None => {
                     let e = SqlError::new(messages::NOT_A_CONSTRAINT, &[&item.name]);
                     let last = SqlError::new(messages::CONSTRAINT_NOT_DROPPED, &[]);
-                    cx.messages.push(last.at_line(line));
-                    return Err(e.at_line(line));
+                    return Err(cx.after(e.at_line(line), last));
                 }
             },
             AlterTableDropKind::Column => drop_column(cx, place, &mut after, item)?,
@@ -296,8 +297,7 @@ fn keeps_key(
             let args: [&dyn std::fmt::Display; 3] = [&index.name, &user.name, &key];
             let e = SqlError::new(messages::CONSTRAINT_REFERENCED, &args).with_state(0);
             let last = SqlError::new(messages::CONSTRAINT_NOT_DROPPED, &[]);
-            cx.messages.push(last.at_line(line));
-            return Err(e.at_line(line));
+            return Err(cx.after(e.at_line(line), last));
         }
     }
     Ok(())

@@ -77,7 +77,7 @@ fn counted(identity: Identity, sql_type: SqlType, row: u64) -> SqlResult<Option<
     }
     let overflow = || {
         let to = sql_type.error_name();
-        SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&"IDENTITY", &to])
+        SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&"IDENTITY", &to]).with_state(1)
     };
     let wide = Decimal::new(n, 0).ok_or_else(overflow)?;
     let value = convert(&Value::Decimal(wide), SqlType::decimal(38, 0), sql_type, 0);

@@ -145,8 +145,7 @@ pub(crate) fn add_columns(
     let mut explicit = Vec::with_capacity(definition.columns.len());
     for column in &definition.columns {
         if table.columns.len() == COLUMNS_MAX {
-            let args: [&dyn std::fmt::Display; 4] =
-                [&"CREATE TABLE", &column.name, &table.name, &COLUMNS_MAX];
+            let args: [&dyn std::fmt::Display; 3] = [&column.name, &table.name, &COLUMNS_MAX];
             return Err(SqlError::new(messages::TOO_MANY_COLUMNS, &args));
         }
         let drafted = draft(cx, place, table, column, text)?;

@@ -95,7 +95,8 @@ fn resolve(written: &TypeName, who: Declaree<'_>) -> SqlResult<Declared> {
         return Err(unsupported(&format!("data type {}", name.to_lowercase()), written.span.line));
     }
     let bare = SqlType::by_name(name, 1).filter(|_| system).ok_or_else(|| {
-        SqlError::new(messages::DATA_TYPE_NOT_FOUND, &[&who.number, &written.name])
+        let e = SqlError::new(messages::DATA_TYPE_NOT_FOUND, &[&who.number, &written.name]);
+        if who.kind == "column" { e.with_state(6) } else { e }
     })?;
     let mut sizes = Vec::with_capacity(2);
     match &written.arguments {
@@ -128,10 +129,14 @@ fn renumbered(e: &SqlError, bare: SqlType, sizes: &[TypeSize], who: Declaree<'_>
         2716 => SqlError::new(messages::COLUMN_TYPE_NO_WIDTH, &[&who.number, &bare.name()]),
         2750 => SqlError::new(messages::PRECISION_EXCEEDS, &[&who.number, &size(0), &38]),
         2751 => SqlError::new(messages::SCALE_EXCEEDS, &[&who.number, &size(1), &size(0)]),
+        // SQL Server calls a column of such a type a parameter too.
+        131 if matches!(bare, SqlType::NChar(_) | SqlType::NVarChar(_)) => {
+            let args: [&dyn std::fmt::Display; 4] = [&size(0), &"parameter", &who.name, &4000];
+            SqlError::new(messages::SIZE_EXCEEDS_COLUMN, &args).with_state(2)
+        }
         131 => {
-            let limit =
-                if matches!(bare, SqlType::NChar(_) | SqlType::NVarChar(_)) { 4000 } else { 8000 };
-            SqlError::new(messages::SIZE_EXCEEDS_MAX, &[&size(0), &who.kind, &who.name, &limit])
+            let args: [&dyn std::fmt::Display; 4] = [&size(0), &who.kind, &who.name, &8000];
+            SqlError::new(messages::SIZE_EXCEEDS_MAX, &args).with_state(2)
         }
         _ => e.clone(),
     }

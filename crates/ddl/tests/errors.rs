@@ -138,7 +138,7 @@ const CASES: &[(&str, &[i32])] = &[
     ("alter table sales.Orders add default 1 for b", &[1781, 1750]),
     ("alter table sales.Orders add constraint c check (b < 999)", &[547]),
     ("alter table sales.Orders with nocheck add constraint c check (b < 999)", &[]),
-    ("alter table sales.Orders drop constraint nosuch", &[3727, 3728]),
+    ("alter table sales.Orders drop constraint nosuch", &[3728, 3727]),
     ("alter table sales.Orders drop constraint if exists nosuch", &[]),
     ("alter table sales.Orders drop column nosuch", &[4924]),
     ("alter table sales.Orders drop column a", &[5074, 4922]),
@@ -197,11 +197,11 @@ fn texts_name_what_they_are_about() {
         ),
         (
             "create table t (a int,\n b varchar(9000))",
-            "Msg 131, Level 15, State 1, Line 2: The size (9000) given to the column 'b' exceeds the maximum allowed for any data type (8000).",
+            "Msg 131, Level 15, State 2, Line 2: The size (9000) given to the column 'b' exceeds the maximum allowed for any data type (8000).",
         ),
         (
             "create table t (a int, b nope)",
-            "Msg 2715, Level 16, State 3, Line 1: Column, parameter, or variable #2: Cannot find data type nope.",
+            "Msg 2715, Level 16, State 6, Line 1: Column, parameter, or variable #2: Cannot find data type nope.",
         ),
         (
             "create table t (a int references Heap (id) not for replication)",

@@ -170,7 +170,7 @@ impl RowInsert {
 fn identity_value(n: i128, to: SqlType) -> SqlResult<Value> {
     let overflow = || {
         let to = to.error_name();
-        SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&"IDENTITY", &to])
+        SqlError::new(messages::ARITHMETIC_OVERFLOW_CONVERT, &[&"IDENTITY", &to]).with_state(1)
     };
     if let Some(value) = fit_number(n, to) {
         return Ok(value);

@@ -141,7 +141,7 @@ fn a_message_longer_than_allowed_ends_the_connection_with_an_error() {
     let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
     let long = format!("SELECT 1 -- {}", "x".repeat(60_000));
     let _ = raw.send_batch(&long);
-    assert_eq!(errors(&raw.response().unwrap()), [17836]);
+    assert_eq!(errors(&raw.response().unwrap()), [50002]);
     assert!(raw.is_closed());
     serves(&house);
 }

@@ -68,7 +68,7 @@ fn strict_clients_come_with_either_version_number() {
     let mut lax = Raw::open(&house);
     lax.greet(Encryption::On).unwrap();
     let tokens = lax.login(&Login7 { tds_version: 0x0800_0000, ..login7() }).unwrap();
-    assert_eq!(errors(&tokens), [17831], "TDS 8 is strict or it is not");
+    assert_eq!(errors(&tokens), [17802], "TDS 8 is strict or it is not");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn what_is_refused_and_with_which_error() {
     assert_eq!(refused(Login7 { user_name: text("nobody"), ..login7() }), [18456]);
     assert_eq!(refused(Login7 { user_name: String::new(), ..login7() }), [18456]);
     assert_eq!(refused(Login7 { database: text("missing"), ..login7() }), [4060, 18456]);
-    assert_eq!(refused(Login7 { tds_version: 0x7100_0001, ..login7() }), [17831]);
+    assert_eq!(refused(Login7 { tds_version: 0x7100_0001, ..login7() }), [17802]);
     let option_flags2 = login_flags::INTEGRATED_SECURITY;
     assert_eq!(refused(Login7 { option_flags2, ..login7() }), [18452]);
     assert_eq!(refused(Login7 { attach_file: text("x.mdf"), ..login7() }), [40517]);

@@ -234,16 +234,29 @@ impl Compiler<'_, '_> {
                 Some(id)
             }
             Err(e) => {
-                let number = self.program.variables.len() + 1;
-                let e = match e.number() == messages::TYPE_UNKNOWN.number {
-                    true => {
-                        SqlError::new(messages::DATA_TYPE_NOT_FOUND, &[&number, &type_name.name])
-                    }
-                    false => e,
-                };
+                let e = self.of_variable(e, name, type_name);
                 self.errors.push(e.at_line(name.line));
                 None
             }
+        }
+    }
+
+    /// What a wrong type is told as where a variable is declared.
+    fn of_variable(&self, e: SqlError, name: &ast::Name, written: &ast::TypeName) -> SqlError {
+        let bare = SqlType::by_name(&written.name.object, 1);
+        let wide = matches!(bare, Some(SqlType::NChar(_) | SqlType::NVarChar(_)));
+        match &written.arguments {
+            _ if e.number() == messages::TYPE_UNKNOWN.number => {
+                let number = self.program.variables.len() + 1;
+                SqlError::new(messages::DATA_TYPE_NOT_FOUND, &[&number, &written.name])
+            }
+            ast::TypeArguments::One(size)
+                if wide && e.number() == messages::SIZE_EXCEEDS_MAX.number =>
+            {
+                let args: [&dyn std::fmt::Display; 4] = [size, &"parameter", name, &4000];
+                SqlError::new(messages::SIZE_EXCEEDS_COLUMN, &args).with_state(2)
+            }
+            _ => e,
         }
     }
 

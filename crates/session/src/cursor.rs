@@ -337,7 +337,7 @@ impl Cursor {
             return Err(SqlError::new(messages::FETCH_FORWARD_ONLY, &[&direction.name()]));
         }
         let Some(open) = self.open.as_mut() else {
-            return Err(SqlError::new(messages::CURSOR_NOT_OPEN, &[]));
+            return Err(SqlError::new(messages::CURSOR_NOT_OPEN, &[]).with_state(2));
         };
         if into != 0 && into != open.columns.len() {
             return Err(SqlError::new(messages::FETCH_INTO_COUNT, &[]));

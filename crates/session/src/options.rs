@@ -134,14 +134,14 @@ impl Session {
             Given::Text(t) => t.clone(),
             _ => "NULL".to_owned(),
         };
-        let wrong = || Failure::from(SqlError::new(messages::SET_OPTION_VALUE, &[&shown, &name]));
+        let wrong = |message| Failure::from(SqlError::new(message, &[&shown]));
         let unsupported = || {
             let what = format!("SET {name} {shown}");
             Failure::from(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]))
         };
         match (name, given) {
             ("LOCK_TIMEOUT", Given::Number(n)) => {
-                let ms = i32::try_from(*n).map_err(|_| wrong())?;
+                let ms = i32::try_from(*n).map_err(|_| wrong(messages::INTEGER_RANGE))?;
                 self.state.settings.lock_timeout = Timeout::from_setting(ms);
                 self.state.settings.lock_timeout_ms = ms.max(-1);
             }
@@ -153,30 +153,33 @@ impl Session {
                     "LOW" => -5,
                     "NORMAL" => 0,
                     "HIGH" => 5,
-                    _ => return Err(wrong()),
+                    _ => return Err(wrong(messages::DEADLOCK_PRIORITY_INVALID)),
                 };
             }
+            ("DEADLOCK_PRIORITY", _) => return Err(wrong(messages::DEADLOCK_PRIORITY_INVALID)),
             ("DATEFIRST", Given::Number(n @ 1..=7)) => self.state.settings.date_first = *n as u8,
+            ("DATEFIRST", Given::Number(_)) => return Err(wrong(messages::DATEFIRST_RANGE)),
             ("DATEFORMAT", Given::Text(t)) => {
                 self.state.settings.date_format = match t.to_ascii_lowercase().as_str() {
                     "mdy" => "mdy",
                     // ISO dates read alike; drivers set it.
                     "ymd" => "ymd",
                     "dmy" | "dym" | "myd" | "ydm" => return Err(unsupported()),
-                    _ => return Err(wrong()),
+                    _ => return Err(wrong(messages::DATEFORMAT_INVALID)),
                 };
             }
             ("LANGUAGE", Given::Text(t)) => self.set_language(t, out)?,
             ("TEXTSIZE", Given::Number(n)) => {
-                self.state.settings.text_size = match i32::try_from(*n).map_err(|_| wrong())? {
-                    ..-1 => return Err(wrong()),
-                    -1 => i32::MAX,
-                    0 => 4096,
-                    n => n,
+                self.state.settings.text_size = match i32::try_from(*n) {
+                    Err(_) | Ok(..-1) => return Err(wrong(messages::INTEGER_RANGE)),
+                    Ok(-1) => i32::MAX,
+                    Ok(0) => 4096,
+                    Ok(n) => n,
                 };
             }
             ("ROWCOUNT", Given::Number(n)) => {
-                self.state.settings.row_count = u64::try_from(*n).map_err(|_| wrong())?;
+                self.state.settings.row_count =
+                    u64::try_from(*n).map_err(|_| wrong(messages::ROWCOUNT_INVALID))?;
             }
             ("CONTEXT_INFO", Given::Bytes(value)) => {
                 let mut bytes = value.as_bytes().unwrap_or_default().to_vec();
@@ -185,7 +188,8 @@ impl Session {
             }
             ("QUERY_GOVERNOR_COST_LIMIT", Given::Number(0)) => {}
             ("FIPS_FLAGGER", _) | ("QUERY_GOVERNOR_COST_LIMIT", _) => return Err(unsupported()),
-            _ => return Err(wrong()),
+            ("ROWCOUNT", _) => return Err(wrong(messages::ROWCOUNT_INVALID)),
+            _ => return Err(wrong(messages::SYNTAX_NEAR)),
         }
         Ok(())
     }

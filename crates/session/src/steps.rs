@@ -209,14 +209,15 @@ impl Session {
     fn set_identity_insert(&mut self, table: &ast::ObjectName, on: bool) -> Result<(), Failure> {
         let found = self.find_object(table, self.state.database);
         let Some((database, Object::Table(found))) = found else {
-            return Err(Failure::of_binding(SqlError::new(messages::OBJECT_NOT_FOUND, &[table])));
+            let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[table]).with_state(11);
+            return Err(Failure::of_binding(e));
         };
         let name = match self.state.view(database) {
             Some(view) => format!("{}.{}", view.name(), found.two_part_name()),
             None => found.two_part_name(),
         };
         if found.identity().is_none() {
-            let e = SqlError::new(messages::IDENTITY_INSERT_NO_PROPERTY, &[&name]);
+            let e = SqlError::new(messages::IDENTITY_INSERT_NO_PROPERTY, &[table]);
             return Err(e.into());
         }
         let is_this = |i: &crate::state::IdentityInsert| {
@@ -224,7 +225,7 @@ impl Session {
         };
         match (&self.state.identity_insert, on) {
             (Some(other), true) if !is_this(other) => {
-                let e = SqlError::new(messages::IDENTITY_INSERT_OTHER, &[&other.name, &name]);
+                let e = SqlError::new(messages::IDENTITY_INSERT_OTHER, &[&other.name, table]);
                 return Err(e.into());
             }
             (Some(this), false) if is_this(this) => self.state.identity_insert = None,

@@ -185,9 +185,6 @@ impl Session {
     ) -> Result<(), Failure> {
         match verb {
             TransactionVerb::Begin | TransactionVerb::BeginDistributed => {
-                if delayed.is_some() {
-                    return Err(SqlError::new(messages::DELAYED_DURABILITY_CONTEXT, &[]).into());
-                }
                 match self.state.tran_count {
                     0 => self.begin_user(name),
                     _ => {

@@ -58,7 +58,8 @@ fn length(name: &str, size: TypeSize, limit: u16) -> SqlResult<Length> {
         TypeSize::Max => Ok(Length::Max),
         TypeSize::N(0) => Err(invalid_length(0)),
         TypeSize::N(n) if n > limit as u32 => {
-            Err(SqlError::new(messages::SIZE_EXCEEDS_MAX, &[&n, &"type", &name, &limit]))
+            let args: [&dyn std::fmt::Display; 4] = [&n, &"type", &name, &limit];
+            Err(SqlError::new(messages::SIZE_EXCEEDS_MAX, &args).with_state(3))
         }
         TypeSize::N(n) => Ok(Length::N(n as u16)),
     }

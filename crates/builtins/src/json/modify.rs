@@ -35,7 +35,7 @@ pub(super) fn modify(text: &[u16], path: &Path, new: Option<&[u16]>) -> SqlResul
     let written = new.unwrap_or(&NULL);
     let Some((last, parents)) = path.steps.split_last() else {
         if !path.append {
-            let error = SqlError::new(messages::JSON_PATH_UNSUPPORTED, &[&2, &"JSON_MODIFY"]);
+            let error = SqlError::new(messages::JSON_PATH_UNSUPPORTED, &[&2]);
             return Err(error);
         }
         return append(text, path, &root, written);

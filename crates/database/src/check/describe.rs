@@ -71,11 +71,13 @@ fn page_finding(owner: &Owner, f: &btree::Finding) -> CheckFinding {
     match f.fault {
         Fault::Unreadable => tell(m::CHECKDB_PAGE, &[&page, &f.text]),
         Fault::Unit => {
-            let unit = AllocUnitId(found as u32).as_bigint();
-            tell(m::CHECKDB_OTHER_OWNER, &[&page, &unit])
+            // Told of the unit that the header names, in the list of the one that reaches it.
+            let named = Owner::unknown(AllocUnitId(found as u32));
+            let told = about(&named, page, m::CHECKDB_OTHER_OWNER, &[&page]);
+            CheckFinding { object: owner.object, ..told }
         }
         Fault::PageId => tell(m::CHECKDB_PAGE_ID, &[&page, &f.text]),
-        Fault::Level => tell(m::CHECKDB_LEVEL, &[&page, &found, &expected, &other, &other_slot]),
+        Fault::Level => tell(m::CHECKDB_LEVEL, &[&page, &found, &expected, &other]),
         Fault::PageKind => tell(m::CHECKDB_PAGE_TYPE, &[&page, &found]),
         Fault::Header | Fault::Slots => tell(m::CHECKDB_TEST, &[&page, &f.text, &found, &expected]),
         Fault::NoRecord => tell(m::CHECKDB_SLOT, &[&page, &slot, &0]),
@@ -175,7 +177,7 @@ pub(super) fn map_finding(
         Finding::Changed(e, map) => {
             let first = e.first_page();
             if *map == diff_page(first) {
-                return maps.tell(nobody, first, m::CHECKDB_CHANGED, &[&first, map]);
+                return about(&maps.owner(nobody), first, m::CHECKDB_CHANGED, &[&first]);
             }
             maps.tell(nobody, first, m::CHECKDB_OUT_OF_RANGE, &[&first, map])
         }

@@ -15,8 +15,11 @@ pub(crate) fn run(
     let name = call.text("@objname", 0).unwrap_or_default();
     let new_name = call.text("@newname", 1).unwrap_or_default();
     let name = tsql::parse_object_name(&name)?;
-    if new_name.is_empty() || new_name.chars().count() > base::limits::IDENTIFIER_CHARS_MAX {
-        return Err(SqlError::new(messages::RENAME_NAME_INVALID, &[]).into());
+    if new_name.is_empty() {
+        return Err(SqlError::new(messages::RENAME_NAME_INVALID, &[&new_name]).into());
+    }
+    if new_name.chars().count() > base::limits::IDENTIFIER_CHARS_MAX {
+        return Err(SqlError::new(messages::RENAME_NAME_TOO_LONG, &[&new_name]).into());
     }
     let kind = call.text("@objtype", 2);
     session.rename(&RenameCall { name, new_name, kind }, out)?;

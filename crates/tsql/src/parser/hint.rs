@@ -89,8 +89,7 @@ impl Parser<'_> {
             self.expect(TokenKind::Equal)?;
             TableHintKind::SpatialWindowMaxCells(self.integer()?)
         } else if first.keyword == Keyword::None {
-            let args: [&dyn std::fmt::Display; 2] = [&text, &"table hints"];
-            return Err(self.error(messages::HINT_UNKNOWN, &args));
+            return Err(self.error(messages::HINT_UNKNOWN, &[&text]));
         } else {
             return Err(self.unexpected());
         };

@@ -72,7 +72,10 @@ fn to_integer(text: &str, from: SqlType, to: SqlType) -> SqlResult<Value> {
     }
     fit_number(if negative { -n } else { n }, to).ok_or_else(|| match to {
         SqlType::TinyInt => SqlError::new(messages::NOT_FIT_INT1, &[&from.name(), &text, &"INT1"]),
-        SqlType::SmallInt => SqlError::new(messages::NOT_FIT_INT1, &[&from.name(), &text, &"INT2"]),
+        SqlType::SmallInt => {
+            let args: [&dyn std::fmt::Display; 3] = [&from.name(), &text, &"INT2"];
+            SqlError::new(messages::NOT_FIT_INT1, &args).with_state(2)
+        }
         SqlType::Int => SqlError::new(messages::OVERFLOW_VARCHAR_INT, &[&from.name(), &text]),
         _ => overflow("expression", to),
     })

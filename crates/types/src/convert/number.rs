@@ -66,7 +66,12 @@ pub fn arithmetic_overflow(to: SqlType) -> SqlError {
 }
 
 fn float_overflow(x: f64, to: SqlType) -> SqlError {
-    SqlError::new(messages::OVERFLOW_TYPE, &[&to.error_name(), &format_args!("{x:.6}")])
+    let e = SqlError::new(messages::OVERFLOW_TYPE, &[&to.error_name(), &format_args!("{x:.6}")]);
+    match to {
+        SqlType::SmallInt => e.with_state(2),
+        SqlType::Int => e.with_state(3),
+        _ => e,
+    }
 }
 
 /// A whole number as an integer type, when it fits.

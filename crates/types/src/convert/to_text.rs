@@ -13,15 +13,15 @@ pub(super) fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> 
     };
     let (text, too_long) = match value {
         Value::Binary(bytes) => return super::binary::to_text(bytes, to, style),
-        Value::Decimal(_) => (value.to_string(), Long::Overflow("numeric")),
+        Value::Decimal(_) => (value.to_string(), Long::Numeric),
         Value::Money(m) => (money_text(*m, style), Long::Money),
         Value::Real(x) => (float_style(*x as f64, style, true), Long::Float(*x as f64)),
         Value::Float(x) => (float_style(*x, style, false), Long::Float(*x)),
         Value::Guid(_) => (value.to_string(), Long::Guid),
-        Value::BigInt(n) => (n.to_string(), Long::Overflow("expression")),
+        Value::BigInt(n) => (n.to_string(), Long::Expression),
         _ if from.is_temporal() => (temporal_text(value, from, style)?, Long::Cut),
         // The smaller integers become an asterisk, though not in nvarchar.
-        _ if to.family() == Family::NChar => (display(value), Long::Overflow("expression")),
+        _ if to.family() == Family::NChar => (display(value), Long::Expression),
         _ => (display(value), Long::Asterisk),
     };
     if text.len() <= characters {
@@ -30,7 +30,8 @@ pub(super) fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> 
     match too_long {
         Long::Cut => Ok(text_value(&text, to)),
         Long::Asterisk => Ok(text_value("*", to)),
-        Long::Overflow(what) => Err(super::overflow(what, to)),
+        Long::Numeric => Err(super::overflow("numeric", to).with_state(5)),
+        Long::Expression => Err(super::overflow("expression", to)),
         Long::Money => Err(SqlError::new(messages::MONEY_OVERFLOW, &[&to.error_name()])),
         Long::Guid => Err(SqlError::new(messages::GUID_SHORT, &[])),
         Long::Float(x) => Err(SqlError::new(
@@ -44,7 +45,8 @@ pub(super) fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> 
 enum Long {
     Cut,
     Asterisk,
-    Overflow(&'static str),
+    Numeric,
+    Expression,
     Money,
     Guid,
     Float(f64),
