@@ -556,10 +556,13 @@ messages! {
     TRIGGER_NOT_FOUND = 15126, 16, "Trigger '{0}' was not found.";
     TRIGGER_ORDER_TAKEN = 15130, 16, "There already exists a '{0}' trigger for '{1}'.";
     TRIGGER_ORDER_INSTEAD = 15133, 16, "INSTEAD OF trigger '{0}' cannot be associated with an order.";
+    PROPERTY_OWNER_INVALID = 15135, 16, "Object is invalid. Extended properties are not permitted on '{0}', or the object does not exist.";
     CANNOT_FIND_PRINCIPAL = 15151, 16, "Cannot {0} the {1} '{2}', because it does not exist or you do not have permission.";
     OBJECT_NOT_FOUND_OR_DENIED = 15165, 16, "Could not find object '{0}' or you do not have permission.";
     HELP_NO_TEXT = 15197, 16, "There is no text for object '{0}'.";
+    PROPERTY_NOT_FOUND = 15217, 16, "Property cannot be updated or deleted. Property '{0}' does not exist for '{1}'.";
     RENAME_NOT_FOUND = 15225, 11, "No item by the name of '{0}' could be found in the current database '{1}', given that @itemtype was input as '{2}'.";
+    PROPERTY_EXISTS = 15233, 16, "Property cannot be added. Property '{0}' already exists for '{1}'.";
     RENAME_AMBIGUOUS = 15248, 11, "Either the parameter @objname is ambiguous or the claimed @objtype ({0}) is wrong.";
     RENAME_TYPE = 15249, 11, "Error: Explicit @objtype '{0}' is unrecognized.";
     RENAME_NAME_TOO_LONG = 15283, 16, "The name '{0}' contains too many characters.";

@@ -59,6 +59,7 @@ impl DefinitionRows {
         for foreign in &table.foreign_keys {
             rows.foreign_key(table, foreign);
         }
+        rows.add_properties(&table.properties);
         rows
     }
 
@@ -313,6 +314,7 @@ impl DefinitionRows {
             statistics,
             checks,
             foreign_keys,
+            properties: self.properties()?,
             is_temp: row.status & object_status::TEMPORARY != 0,
         })
     }

@@ -29,6 +29,7 @@ mod load;
 mod modifications;
 mod module_rows;
 mod options;
+mod property_rows;
 mod rows;
 mod sequence;
 mod sequence_rows;

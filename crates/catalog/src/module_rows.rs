@@ -18,6 +18,7 @@ impl DefinitionRows {
         }
         rows.columns.extend(module.parameters.iter().map(|p| parameter_row(id, p)));
         rows.texts = split_text(id.0, text_class::OBJECT, 0, &module.text);
+        rows.add_properties(&module.properties);
         rows
     }
 
@@ -39,6 +40,7 @@ impl DefinitionRows {
             name: row.name.clone(),
             kind,
             text: self.text(row.id, text_class::OBJECT, 0)?,
+            properties: self.properties()?,
             quoted_identifier: has(object_status::QUOTED_IDENTIFIER),
             ansi_nulls: has(object_status::ANSI_NULLS),
             options: ModuleOptions {

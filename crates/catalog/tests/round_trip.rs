@@ -104,6 +104,7 @@ fn orders() -> Table {
             disabled: true,
             not_trusted: true,
         }],
+        properties: Vec::new(),
         is_temp: false,
     }
 }
@@ -166,6 +167,7 @@ fn procedure(text: &str) -> Module {
         options: ModuleOptions::default(),
         columns: Vec::new(),
         parameters: Vec::new(),
+        properties: Vec::new(),
         trigger: None,
     }
 }

@@ -103,6 +103,7 @@ fn table() -> Table {
         statistics: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        properties: Vec::new(),
         is_temp: false,
     }
 }

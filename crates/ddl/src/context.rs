@@ -247,6 +247,7 @@ impl DdlContext<'_> {
 
     fn long_form(&mut self, place: &Place, before: Option<&Table>, after: &Table) -> Table {
         let mut long = after.clone();
+        long.forget_orphans();
         if after.is_temp {
             let stored = before.and_then(|b| place.view.table(b.object_id));
             long.name = match stored {

@@ -130,6 +130,7 @@ pub(crate) fn empty(place: &Place, schema: &Schema, name: &str, is_temp: bool) -
         statistics: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        properties: Vec::new(),
         is_temp,
     }
 }

@@ -45,6 +45,7 @@ mod index_definition;
 mod index_option;
 mod locate;
 mod module;
+mod property;
 mod read_only;
 mod rebuild;
 mod rename;
@@ -67,6 +68,7 @@ pub use databases::{
     Check, Databases, FileChange, FileSize, Growth, NewDatabase, NewFile, Waiting,
 };
 pub use declare::declare;
+pub use property::{PropertyChange, PropertyVerb, change_property};
 pub use rename::rename;
 pub use statement::{DdlOutcome, Setting, execute, setting_of};
 pub use trigger::{TriggerOrder, order_trigger};

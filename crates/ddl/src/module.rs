@@ -114,12 +114,15 @@ pub(crate) fn module_of(
         options: w.options,
         columns: w.columns.clone(),
         parameters: w.parameters.clone(),
+        properties: named.before.as_ref().map_or_else(Vec::new, |m| m.properties.clone()),
         trigger,
     }
 }
 
 /// Stores a module.
 pub(crate) fn put(named: &Named, after: Module, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    let mut after = after;
+    after.forget_orphans();
     let database = named.place.view.id();
     catalog::lock_object(cx.work, database, ObjectId(after.object_id.0))?;
     let changes = Changes::new(&*named.place.system);

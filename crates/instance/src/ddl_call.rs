@@ -7,7 +7,7 @@ use catalog::view::Table;
 use catalog::{Delta, IdentityStore, SystemHobts};
 use ddl::{DdlContext, DdlOutcome, Place, Places, ResultSet};
 use lock::{Duration, Owner, Timeout};
-use session::{DdlAnswer, DdlCall, Rowset, Switches};
+use session::{DdlAnswer, DdlCall, ProcedureCall, Rowset, Switches};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -119,16 +119,17 @@ impl Instance {
             messages: &mut messages,
             results: &mut results,
         };
-        let outcome = match (call.into, call.rename) {
+        let outcome = match (call.into, call.procedure) {
             (Some(into), _) => ddl::create_into(into, &mut cx).map(|()| DdlOutcome::Changed),
-            (None, Some(r)) => {
+            (None, Some(ProcedureCall::Rename(r))) => {
                 let renamed = ddl::rename(&r.name, &r.new_name, r.kind.as_deref(), &mut cx);
                 renamed.map(|()| DdlOutcome::Changed)
             }
-            (None, None) if call.order.is_some() => {
-                let ordered = call
-                    .order
-                    .map_or(Ok(()), |o| ddl::order_trigger(&o.name, o.order, o.event, &mut cx));
+            (None, Some(ProcedureCall::Property(change))) => {
+                ddl::change_property(change, &mut cx).map(|()| DdlOutcome::Changed)
+            }
+            (None, Some(ProcedureCall::TriggerOrder(o))) => {
+                let ordered = ddl::order_trigger(&o.name, o.order, o.event, &mut cx);
                 ordered.map(|()| DdlOutcome::Changed)
             }
             (None, None) => ddl::execute(call.statement, call.text, &mut cx),

@@ -245,10 +245,8 @@ pub struct DdlCall<'a> {
     pub statement: &'a ast::Statement,
     /// The table of a SELECT INTO: it alone is to be made.
     pub into: Option<&'a bind::IntoTable>,
-    /// A call of sp_rename: it alone is to be done.
-    pub rename: Option<&'a RenameCall>,
-    /// A call of sp_settriggerorder: it alone is to be done.
-    pub order: Option<&'a TriggerOrderCall>,
+    /// A call of a system procedure that defines something: it alone is to be done.
+    pub procedure: Option<&'a ProcedureCall>,
     /// The text that the statement's spans point into.
     pub text: &'a str,
     /// The session's transaction.
@@ -259,6 +257,17 @@ pub struct DdlCall<'a> {
     pub settings: &'a Settings,
     /// Values of the variables that the statement names (DBCC, CHECKPOINT take some).
     pub variables: &'a dyn Fn(&str) -> Option<Value>,
+}
+
+/// A call of a system procedure that defines something.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProcedureCall {
+    /// sp_rename
+    Rename(RenameCall),
+    /// sp_addextendedproperty and its kin
+    Property(ddl::PropertyChange),
+    /// sp_settriggerorder
+    TriggerOrder(TriggerOrderCall),
 }
 
 /// A call of sp_rename.

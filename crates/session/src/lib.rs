@@ -52,8 +52,8 @@ pub use cached::{
     CachedStatement, Views, cached_statements, cached_text, plan_document, statement_at,
 };
 pub use host::{
-    DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, RenameCall, Rowset, StatisticsTerms,
-    TriggerOrderCall, needs_no_transaction,
+    DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, ProcedureCall, RenameCall, Rowset,
+    StatisticsTerms, TriggerOrderCall, needs_no_transaction,
 };
 pub use plans::Program;
 pub use registry::{Input, Registry, SessionEntry, SessionRow};

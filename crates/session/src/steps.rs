@@ -288,8 +288,7 @@ impl Session {
             database: self.state.database,
             statement,
             into,
-            rename: None,
-            order: None,
+            procedure: None,
             text: &program.value.text,
             work: &mut self.work,
             temp: &mut self.state.temp,
@@ -322,32 +321,13 @@ impl Session {
         Ok(())
     }
 
-    /// Does what sp_rename asks for.
-    pub(crate) fn rename(
+    /// Does what a system procedure that defines something asks for.
+    pub(crate) fn define_by_call(
         &mut self,
-        rename: &crate::host::RenameCall,
+        call: &crate::host::ProcedureCall,
         out: &mut Output<'_>,
     ) -> Result<(), Failure> {
-        self.define_apart("sp_rename", (Some(rename), None), out)
-    }
-
-    /// Does what sp_settriggerorder asks for.
-    pub(crate) fn order_trigger(
-        &mut self,
-        order: &crate::host::TriggerOrderCall,
-        out: &mut Output<'_>,
-    ) -> Result<(), Failure> {
-        self.define_apart("sp_settriggerorder", (None, Some(order)), out)
-    }
-
-    /// A change of definitions that no statement makes.
-    fn define_apart(
-        &mut self,
-        name: &str,
-        (rename, order): (Option<&crate::host::RenameCall>, Option<&crate::host::TriggerOrderCall>),
-        out: &mut Output<'_>,
-    ) -> Result<(), Failure> {
-        let opaque = ast::StatementKind::Opaque(Box::new(ast::Opaque { name: name.into() }));
+        let opaque = ast::StatementKind::Opaque(Box::new(ast::Opaque { name: "EXECUTE".into() }));
         let statement = ast::Statement { kind: opaque, span: ast::Span::default() };
         self.begin_if_implicit();
         let own = self.begin_statement();
@@ -361,8 +341,7 @@ impl Session {
             database: self.state.database,
             statement: &statement,
             into: None,
-            rename,
-            order,
+            procedure: Some(call),
             text: "",
             work: &mut self.work,
             temp: &mut self.state.temp,

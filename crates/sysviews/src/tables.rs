@@ -107,6 +107,7 @@ fn described(database: DatabaseId, table: &SystemTable) -> Arc<Table> {
         statistics: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        properties: Vec::new(),
         is_temp: false,
     })
 }

@@ -1,5 +1,5 @@
 //! `sysobjvalues`: texts of modules, defaults, checks and computed columns, what foreign keys refer
-//! to, and distributions of statistics, in pieces that fit a row.
+//! to, distributions of statistics, and extended properties, in pieces that fit a row.
 
 use super::row::system_row;
 use types::SqlType;
@@ -13,7 +13,7 @@ system_row! {
         object: i32 => "objid" SqlType::Int,
         /// See [`text_class`].
         class: u8 => "valclass" SqlType::TinyInt,
-        /// The column of a computed column's text, the number of statistics; 0 else.
+        /// The column, parameter or index that it is of, the number of statistics; 0 else.
         column: i32 => "subobjid" SqlType::Int,
         /// From 0.
         piece: i32 => "valnum" SqlType::Int,
@@ -29,6 +29,12 @@ pub(crate) mod text_class {
     pub(crate) const COMPUTED: u8 = 2;
     /// A distribution of statistics.
     pub(crate) const DISTRIBUTION: u8 = 3;
+    /// Extended properties of an object, a constraint, or a column by its id.
+    pub(crate) const PROPERTIES_OF_OBJECT: u8 = 4;
+    /// Extended properties of a parameter by its id.
+    pub(crate) const PROPERTIES_OF_PARAMETER: u8 = 5;
+    /// Extended properties of an index by its id.
+    pub(crate) const PROPERTIES_OF_INDEX: u8 = 6;
 }
 
 /// The rows of a text; one row also for an empty one.

@@ -44,6 +44,7 @@ pub fn captured_rows(columns: &[Column], name: &str, number: u16) -> Table {
         statistics: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        properties: Vec::new(),
         is_temp: true,
     }
 }

@@ -16,6 +16,7 @@ mod foreign_key;
 mod layout;
 mod lookup;
 mod module;
+mod property;
 mod sequence;
 mod table;
 mod user_type;
@@ -28,6 +29,7 @@ pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
 pub use lookup::{Catalogs, DeclaredTable, Found, ObjectName, is_global_temp, resolve};
 pub use module::{Events, Module, ModuleKind, ModuleOptions, Parameter, Trigger};
+pub use property::{ExtendedProperty, PropertyClass, PropertyOwner};
 pub use sequence::{Origin, Sequence};
 pub use table::{
     AnyStatistics, Check, Column, Computed, Constraint, Default, Gathered, Identity, Index,

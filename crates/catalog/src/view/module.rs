@@ -4,7 +4,7 @@
 //! parameters, what a trigger watches. It is what the text said when it was stored; columns of a
 //! view are those its tables had then.
 
-use super::{Column, SchemaId};
+use super::{Column, ExtendedProperty, PropertyClass, SchemaId};
 use base::ObjectId;
 use types::SqlType;
 
@@ -98,6 +98,8 @@ pub struct Module {
     pub columns: Vec<Column>,
     /// Parameters in order; of a scalar function its result before them.
     pub parameters: Vec<Parameter>,
+    /// Extended properties of the module, its columns and parameters.
+    pub properties: Vec<ExtendedProperty>,
     /// What a trigger watches.
     pub trigger: Option<Trigger>,
 }
@@ -217,5 +219,17 @@ impl Module {
     /// `schema.module`
     pub fn two_part_name(&self) -> String {
         format!("{}.{}", self.schema_name, self.name)
+    }
+
+    /// Forgets the properties of columns and parameters that are gone.
+    pub fn forget_orphans(&mut self) {
+        let (columns, parameters) = (&self.columns, &self.parameters);
+        self.properties.retain(|p| match p.owner.class {
+            PropertyClass::ObjectOrColumn => {
+                p.owner.minor == 0 || columns.iter().any(|c| c.column_id == p.owner.minor)
+            }
+            PropertyClass::Parameter => parameters.iter().any(|q| q.id == p.owner.minor),
+            PropertyClass::Index => false,
+        });
     }
 }

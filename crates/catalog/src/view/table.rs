@@ -1,6 +1,6 @@
 //! Tables, their columns, indexes and constraints.
 
-use super::{ForeignKey, SchemaId};
+use super::{ExtendedProperty, ForeignKey, SchemaId};
 use crate::statistics::Distribution;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct Table {
     pub checks: Vec<Check>,
     /// FOREIGN KEY constraints.
     pub foreign_keys: Vec<ForeignKey>,
+    /// Extended properties of the table, its columns, indexes and constraints.
+    pub properties: Vec<ExtendedProperty>,
     /// `#t` or a table variable: seen by one session. `##t` is an ordinary table of tempdb.
     pub is_temp: bool,
 }

@@ -2,6 +2,7 @@
 
 mod datatype_info;
 mod executesql;
+mod extended_property;
 mod flush_log;
 mod helpindex;
 mod helptext;
@@ -73,6 +74,9 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_fkeys", keys::foreign),
     ("sp_rename", rename::run),
     ("sp_settriggerorder", settriggerorder::run),
+    ("sp_addextendedproperty", extended_property::add),
+    ("sp_updateextendedproperty", extended_property::update),
+    ("sp_dropextendedproperty", extended_property::remove),
     ("sp_helptext", helptext::run),
     ("sp_refreshview", refreshmodule::view),
     ("sp_refreshsqlmodule", refreshmodule::module),

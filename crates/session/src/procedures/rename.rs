@@ -2,7 +2,7 @@
 
 use super::Call;
 use crate::failure::Failure;
-use crate::host::RenameCall;
+use crate::host::{ProcedureCall, RenameCall};
 use crate::output::Output;
 use crate::session::Session;
 use base::{SqlError, messages};
@@ -22,6 +22,7 @@ pub(crate) fn run(
         return Err(SqlError::new(messages::RENAME_NAME_TOO_LONG, &[&new_name]).into());
     }
     let kind = call.text("@objtype", 2);
-    session.rename(&RenameCall { name, new_name, kind }, out)?;
+    let rename = RenameCall { name, new_name, kind };
+    session.define_by_call(&ProcedureCall::Rename(rename), out)?;
     Ok(0)
 }

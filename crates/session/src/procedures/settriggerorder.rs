@@ -3,7 +3,7 @@
 
 use super::Call;
 use crate::failure::Failure;
-use crate::host::TriggerOrderCall;
+use crate::host::{ProcedureCall, TriggerOrderCall};
 use crate::output::Output;
 use crate::session::Session;
 use base::{SqlError, messages};
@@ -35,6 +35,7 @@ pub(crate) fn run(
     };
     let missing = || SqlError::new(messages::TRIGGER_NOT_FOUND, &[&written]);
     let name = tsql::parse_object_name(&written).map_err(|_| missing())?;
-    session.order_trigger(&TriggerOrderCall { name, order, event }, out)?;
+    let ordered = TriggerOrderCall { name, order, event };
+    session.define_by_call(&ProcedureCall::TriggerOrder(ordered), out)?;
     Ok(0)
 }

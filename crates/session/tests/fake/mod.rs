@@ -144,6 +144,7 @@ impl Fake {
             statistics: Vec::new(),
             checks: Vec::new(),
             foreign_keys: Vec::new(),
+            properties: Vec::new(),
             is_temp: temp,
         })
     }
@@ -265,6 +266,7 @@ impl Host for Fake {
                     options: ModuleOptions::default(),
                     columns: Vec::new(),
                     parameters: Vec::new(),
+                    properties: Vec::new(),
                     trigger: None,
                 };
                 self.change(|v| v.with_object(Object::Module(Arc::new(module))));

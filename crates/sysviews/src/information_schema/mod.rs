@@ -6,9 +6,11 @@ mod constraint_column_usage;
 mod constraint_table_usage;
 mod domains;
 mod key_column_usage;
+mod parameters;
 mod referential_constraints;
 mod routines;
 mod schemata;
+mod sequences;
 mod table_constraints;
 mod tables;
 mod views;
@@ -29,4 +31,6 @@ pub(crate) const VIEWS: &[&View] = &[
     &constraint_table_usage::VIEW,
     &check_constraints::VIEW,
     &domains::VIEW,
+    &sequences::VIEW,
+    &parameters::VIEW,
 ];

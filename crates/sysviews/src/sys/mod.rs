@@ -11,6 +11,7 @@ mod configurations;
 mod database_files;
 mod databases;
 mod default_constraints;
+mod extended_properties;
 mod file_list;
 mod filegroups;
 mod foreign_key_columns;
@@ -84,4 +85,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &trigger_events::VIEW,
     &sequences::VIEW,
     &table_types::VIEW,
+    &extended_properties::VIEW,
 ];

@@ -1,0 +1,44 @@
+//! `sp_addextendedproperty @name, @value, @level0type, @level0name, …` and its kin.
+
+use super::Call;
+use crate::failure::Failure;
+use crate::host::ProcedureCall;
+use crate::output::Output;
+use crate::session::Session;
+use ddl::{PropertyChange, PropertyVerb};
+
+pub(crate) fn add(s: &mut Session, c: &mut Call, out: &mut Output<'_>) -> Result<i32, Failure> {
+    run(PropertyVerb::Add, s, c, out)
+}
+
+pub(crate) fn update(s: &mut Session, c: &mut Call, out: &mut Output<'_>) -> Result<i32, Failure> {
+    run(PropertyVerb::Update, s, c, out)
+}
+
+pub(crate) fn remove(s: &mut Session, c: &mut Call, out: &mut Output<'_>) -> Result<i32, Failure> {
+    run(PropertyVerb::Drop, s, c, out)
+}
+
+fn run(
+    verb: PropertyVerb,
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    // The value of a property that goes is not asked for.
+    let first = if verb == PropertyVerb::Drop { 1 } else { 2 };
+    let level = |n: usize| {
+        let at = first + 2 * n;
+        let kind = call.text(&format!("@level{n}type"), at);
+        (kind, call.text(&format!("@level{n}name"), at + 1))
+    };
+    let value = if verb == PropertyVerb::Drop { None } else { call.text("@value", 1) };
+    let change = PropertyChange {
+        verb,
+        name: call.text("@name", 0).unwrap_or_default(),
+        value,
+        levels: [level(0), level(1), level(2)],
+    };
+    session.define_by_call(&ProcedureCall::Property(change), out)?;
+    Ok(0)
+}
