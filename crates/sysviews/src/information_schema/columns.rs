@@ -51,14 +51,14 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     for table in tables::own(system)? {
         for (at, column) in table.columns.iter().enumerate() {
             let mut cells = row([view.name(), &table.schema_name, &table.name], at, column);
-            cells.extend(domain(&view, column));
+            cells.extend(domain(&view, column.user_type_id));
             rows.push(cells);
         }
     }
     for module in tables::modules(system)?.iter().filter(|m| m.kind == ModuleKind::View) {
         for (at, column) in module.columns.iter().enumerate() {
             let mut cells = row([view.name(), &module.schema_name, &module.name], at, column);
-            cells.extend(domain(&view, column));
+            cells.extend(domain(&view, column.user_type_id));
             rows.push(cells);
         }
     }
@@ -90,9 +90,9 @@ fn row(name: [&str; 3], at: usize, c: &catalog::view::Column) -> Vec<Value> {
     cells
 }
 
-/// The type of a user that a column was declared with.
-fn domain(view: &DatabaseView, c: &catalog::view::Column) -> [Value; 3] {
-    match view.user_type_by_id(c.user_type_id) {
+/// The type of a user that a column or parameter was declared with: catalog, schema, name.
+pub(super) fn domain(view: &DatabaseView, user_type_id: i32) -> [Value; 3] {
+    match view.user_type_by_id(user_type_id) {
         Some(t) => [text(view.name()), text(&t.schema_name), text(&t.name)],
         None => [Value::Null, Value::Null, Value::Null],
     }

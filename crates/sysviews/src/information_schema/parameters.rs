@@ -1,7 +1,7 @@
 //! `INFORMATION_SCHEMA.PARAMETERS`: the parameters of procedures and functions, and the results of
 //! scalar functions.
 
-use super::columns::sizes;
+use super::columns::{domain, sizes};
 use crate::cell::{int, text};
 use crate::column::{Column, col, maybe, null, word};
 use crate::tables;
@@ -15,9 +15,9 @@ const INT: SqlType = SqlType::Int;
 const SMALL: SqlType = SqlType::SmallInt;
 const NO_PREFIX: &str = "Character sets and collations stand in no catalog and schema.";
 const NO_INTERVALS: &str = "There are no types of intervals.";
-const NO_ALIAS: &str = "Types of users are not told apart here.";
+const NO_SCOPE: &str = "There are no references to rows.";
 
-const COLUMNS: [Column; 27] = [
+const COLUMNS: [Column; 29] = [
     maybe("SPECIFIC_CATALOG", NAME),
     maybe("SPECIFIC_SCHEMA", NAME),
     col("SPECIFIC_NAME", SqlType::SYSNAME),
@@ -41,10 +41,12 @@ const COLUMNS: [Column; 27] = [
     maybe("DATETIME_PRECISION", SMALL),
     null("INTERVAL_TYPE", SqlType::nvarchar(30), NO_INTERVALS),
     null("INTERVAL_PRECISION", SMALL, NO_INTERVALS),
-    null("USER_DEFINED_TYPE_CATALOG", SqlType::SYSNAME, NO_ALIAS),
-    null("USER_DEFINED_TYPE_SCHEMA", SqlType::SYSNAME, NO_ALIAS),
-    null("USER_DEFINED_TYPE_NAME", SqlType::SYSNAME, NO_ALIAS),
-    null("SCOPE_CATALOG", SqlType::SYSNAME, NO_ALIAS),
+    maybe("USER_DEFINED_TYPE_CATALOG", SqlType::SYSNAME),
+    maybe("USER_DEFINED_TYPE_SCHEMA", SqlType::SYSNAME),
+    maybe("USER_DEFINED_TYPE_NAME", SqlType::SYSNAME),
+    null("SCOPE_CATALOG", SqlType::SYSNAME, NO_SCOPE),
+    null("SCOPE_SCHEMA", SqlType::SYSNAME, NO_SCOPE),
+    null("SCOPE_NAME", SqlType::SYSNAME, NO_SCOPE),
 ];
 
 pub(crate) const VIEW: View = View {
@@ -64,7 +66,11 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             continue;
         }
         let listed = module.parameters.iter();
-        rows.extend(listed.map(|p| row(view.name(), &module, p, &collation)));
+        rows.extend(listed.map(|p| {
+            let mut cells = row(view.name(), &module, p, &collation);
+            cells.extend(domain(&view, p.user_type_id));
+            cells
+        }));
     }
     Ok(rows)
 }

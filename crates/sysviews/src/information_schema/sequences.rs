@@ -10,7 +10,7 @@ const NAME: SqlType = SqlType::nvarchar(128);
 const INT: SqlType = SqlType::Int;
 /// SQL Server's type is sql_variant with the sequence's own type in it.
 const WHOLE: SqlType = SqlType::decimal(38, 0);
-const NO_ALIAS: &str = "Types of users are not told apart here.";
+const NOT_DECLARED: &str = "As SQL Server shows them; the type stands in DATA_TYPE.";
 
 const COLUMNS: [Column; 15] = [
     maybe("SEQUENCE_CATALOG", NAME),
@@ -25,9 +25,9 @@ const COLUMNS: [Column; 15] = [
     maybe("MAXIMUM_VALUE", WHOLE),
     maybe("INCREMENT", WHOLE),
     maybe("CYCLE_OPTION", INT),
-    null("DECLARED_DATA_TYPE", INT, NO_ALIAS),
-    null("DECLARED_NUMERIC_PRECISION", INT, NO_ALIAS),
-    null("DECLARED_NUMERIC_SCALE", INT, NO_ALIAS),
+    null("DECLARED_DATA_TYPE", INT, NOT_DECLARED),
+    null("DECLARED_NUMERIC_PRECISION", INT, NOT_DECLARED),
+    null("DECLARED_NUMERIC_SCALE", INT, NOT_DECLARED),
 ];
 
 pub(crate) const VIEW: View = View {
