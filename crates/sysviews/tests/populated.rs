@@ -52,11 +52,18 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_exec_procedure_stats", "last_physical_reads", IN_MEMORY),
     ("sys.dm_exec_procedure_stats", "min_physical_reads", IN_MEMORY),
     ("sys.dm_exec_procedure_stats", "max_physical_reads", IN_MEMORY),
+    ("sys.table_types", "max_length", TABLE_TYPES),
+    ("sys.table_types", "precision", TABLE_TYPES),
+    ("sys.table_types", "scale", TABLE_TYPES),
+    ("sys.table_types", "is_nullable", TABLE_TYPES),
+    ("sys.table_types", "is_user_defined", TABLE_TYPES),
+    ("sys.table_types", "is_table_type", TABLE_TYPES),
+    ("sys.table_types", "collation_name", TABLE_TYPES),
+    ("sys.table_types", "system_type_id", TABLE_TYPES),
     ("sys.triggers", "is_instead_of_trigger", NO_INSTEAD_OF),
     ("sys.triggers", "is_not_for_replication", NO_REPLICATION),
     ("sys.trigger_events", "is_first", NO_ORDER),
     ("sys.trigger_events", "is_last", NO_ORDER),
-    ("sys.parameters", "is_nullable", ALL_NULLABLE),
     ("sys.dm_exec_sessions", "ansi_nulls", ONLY_ON),
     ("sys.dm_exec_sessions", "ansi_padding", ONLY_ON),
     ("sys.dm_exec_sessions", "ansi_warnings", ONLY_ON),
@@ -68,10 +75,10 @@ const STILL: &[(&str, &str, &str)] = &[
 ];
 const NO_VIEWS: &str = "CREATE VIEW is refused yet";
 const NO_COMPUTED: &str = "computed columns are refused yet";
+const TABLE_TYPES: &str = "the same of every table type";
 const NO_INSTEAD_OF: &str = "INSTEAD OF is refused yet";
 const NO_REPLICATION: &str = "NOT FOR REPLICATION is refused";
 const NO_ORDER: &str = "sp_settriggerorder is not there yet";
-const ALL_NULLABLE: &str = "only natively compiled modules have parameters that are not";
 const IN_MEMORY: &str = "all pages of this instance are in memory";
 const ONLY_ON: &str = "SET refuses OFF";
 const NO_FILES: &str = "MODIFY FILE is refused yet";
@@ -270,6 +277,8 @@ const DEFINITIONS: &[&str] = &[
     "create table dbo.heap (a int null, b int not null check (b > 0), c sysname null, d char(10),
         r bit, g uniqueidentifier)",
     "create table dbo.counted (m int default 4, n bigint identity primary key nonclustered)",
+    "exec sp_addextendedproperty 'a', 'b', 'schema', 'dbo', 'table', 'heap', 'column', 'b'",
+    "exec sp_addextendedproperty 'c', 'd', 'schema', 'dbo', 'table', 'counted'",
     "create sequence dbo.running",
     "create sequence sales.turning as decimal(9, 0) start with 9 increment by -2 minvalue 5
         maxvalue 9 cycle cache 5",
@@ -281,12 +290,19 @@ const DEFINITIONS: &[&str] = &[
     "create unique index ix_heap on dbo.heap (b desc, a) include (c)
         with (ignore_dup_key = on, fillfactor = 70)",
     "create index ix_filled on dbo.filled (v)",
+    "exec sp_addextendedproperty 'e', null, 'schema', 'dbo', 'table', 'filled', 'index', 'ix_filled'",
     "create table sales.lines (id int, ordered int constraint fk_lines references sales.orders
         on delete cascade)",
     "create table dbo.pairs (x int, y int, z int constraint fk_own references dbo.filled (k),
         constraint fk_pairs foreign key (x, y) references dbo.paired on update set null)",
     "alter table dbo.pairs nocheck constraint fk_own",
     "create table dbo.counts (n bigint references dbo.counted)",
+    "create type dbo.mail from varchar(40) not null",
+    "create type sales.price from decimal(9, 2)",
+    "create type dbo.pairs_type as table (a int primary key, b varchar(9))",
+    "create type sales.mails as table (m dbo.mail, n nvarchar(3) null, d datetime2(3))",
+    "create table dbo.typed (m dbo.mail, p sales.price)",
+    "create procedure sales.takes @m dbo.mail, @t dbo.pairs_type readonly as return",
     "create procedure dbo.fresh with recompile as select 1",
     "create function dbo.twice (@x int) returns int with returns null on null input
         as begin return @x * 2 end",
@@ -327,7 +343,10 @@ const DEFINITIONS: &[&str] = &[
 /// The same in another database.
 const ELSEWHERE: &[&str] = &[
     "create table dbo.t (a int identity primary key, b int default 1 check (b > 0))",
+    "create type dbo.moment from datetime2(3)",
+    "create sequence dbo.s",
     "create procedure dbo.p as select 1",
+    "create procedure dbo.at @d datetime2(3) as return",
     "exec dbo.p",
     "select count(*) from dbo.t where b = 1",
     "insert dbo.t (b) values (1)",

@@ -1,7 +1,7 @@
 //! `INFORMATION_SCHEMA.SEQUENCES`: how sequences run.
 
 use crate::cell::{int, text, whole};
-use crate::column::{Column, col, maybe, null, zero};
+use crate::column::{Column, col, maybe, null, number, zero};
 use crate::view::{Rows, System, View};
 use catalog::view::{Object, SchemaId};
 use types::{SqlType, Value};
@@ -18,7 +18,7 @@ const COLUMNS: [Column; 15] = [
     col("SEQUENCE_NAME", SqlType::SYSNAME),
     maybe("DATA_TYPE", NAME),
     maybe("NUMERIC_PRECISION", SqlType::TinyInt),
-    maybe("NUMERIC_PRECISION_RADIX", SqlType::SmallInt),
+    number("NUMERIC_PRECISION_RADIX", SqlType::SmallInt, 10, "Digits are decimal."),
     zero("NUMERIC_SCALE", INT, "Sequences have no fraction."),
     maybe("START_VALUE", WHOLE),
     maybe("MINIMUM_VALUE", WHOLE),
@@ -50,7 +50,6 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             text(&s.name),
             text(if numeric { "numeric" } else { s.sql_type.name() }),
             Value::TinyInt(s.sql_type.precision()),
-            Value::SmallInt(10),
             whole(s.start),
             whole(s.minimum),
             whole(s.maximum),
