@@ -24,7 +24,7 @@ impl Binder<'_> {
         let no = changed.no;
         let sources = [vec![deleted(no)], changed.beside()].concat();
         let scope = Scope::new(changed.from.sources, Clause::Where);
-        let filter = self.within(scope, |b| b.dml_filter(s.filter.as_ref()))?;
+        let filter = self.within(scope, |b| b.dml_filter(s.filter.as_ref(), Some(no)))?;
         let mut target = self.target(&changed.target, changed.locks);
         let needed = self.needed_to_delete(&changed.target, &target);
         let output = match &s.output {

@@ -29,8 +29,8 @@ use catalog::view::{
 };
 use plan::{
     CAPTURES, ColumnSource, CompareOp, Fired, Insert, InsertColumn, JoinKind, LockHints, Logical,
-    Output, OutputInto, Predicate, Scalar, ScalarType, Slot, SortKey, Statement, WindowCall,
-    WindowFunction,
+    Output, OutputInto, Predicate, Scalar, ScalarType, Slot, SortKey, Statement, TableNo,
+    WindowCall, WindowFunction,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -224,7 +224,7 @@ impl Binder<'_> {
         let scope = Scope::new(from.sources.clone(), Clause::Where);
         let named = Named { source: &source, through: None };
         let (filter, assignments, set, old) = self.within(scope, |b| {
-            let filter = b.dml_filter(s.filter.as_ref())?;
+            let filter = b.dml_filter(s.filter.as_ref(), source_no(&source))?;
             b.scopes.last_mut().expect("the scope was opened just now").clause = Clause::Set;
             let (assignments, set) = b.assignments(&s.assignments, table, &named)?;
             let columns = 0..table.columns.len();
@@ -268,7 +268,7 @@ impl Binder<'_> {
         let source = from.sources[position].clone();
         let scope = Scope::new(from.sources.clone(), Clause::Where);
         let (filter, old) = self.within(scope, |b| {
-            let filter = b.dml_filter(s.filter.as_ref())?;
+            let filter = b.dml_filter(s.filter.as_ref(), source_no(&source))?;
             let columns = 0..parent.table.columns.len();
             let old: SqlResult<Vec<Scalar>> =
                 columns.map(|n| Ok(b.column_of(&source, n)?.scalar)).collect();
@@ -409,6 +409,14 @@ impl Binder<'_> {
             column.nullable = own.nullable || own.identity.is_some() || own.computed.is_some();
         }
         Ok(target)
+    }
+}
+
+/// The table that a source is.
+fn source_no(source: &Source) -> Option<TableNo> {
+    match source.columns {
+        Columns::Reference(no) => Some(no),
+        Columns::Derived(_) | Columns::Made(_) => None,
     }
 }
 

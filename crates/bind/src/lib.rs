@@ -28,6 +28,7 @@ mod computed;
 mod condition;
 mod constant;
 mod convert;
+mod cursor;
 mod delete;
 mod document;
 mod environment;
@@ -62,6 +63,7 @@ mod window;
 
 pub use computed::{ComputedType, bind_computed};
 pub use convert::declared_type;
+pub use cursor::Refetch;
 pub use environment::{Bound, Environment, IntoColumn, IntoTable, Variables};
 pub use into::into_of;
 
@@ -102,6 +104,31 @@ pub fn bind_select_into(
         other => other,
     };
     let bound = bound.and_then(|s| binder.finish(s));
+    bound.map_err(|e| e.at_line(statement.span.line))
+}
+
+/// Binds a cursor's query: its columns, and behind them keys by which its rows are found again
+/// (`plan::Header::cursor`), where it has any.
+///
+/// # Errors
+/// As [`bind_statement`].
+pub fn bind_cursor(environment: &Environment<'_>, statement: &ast::Statement) -> SqlResult<Bound> {
+    let mut binder = Binder::new(environment);
+    let bound = binder.cursor_rows(&statement.kind).and_then(|s| binder.finish(s));
+    bound.map_err(|e| e.at_line(statement.span.line))
+}
+
+/// Binds one row of a cursor's query, by keys in the variables behind the last.
+///
+/// # Errors
+/// As [`bind_statement`].
+pub fn bind_cursor_row(
+    environment: &Environment<'_>,
+    statement: &ast::Statement,
+    how: Refetch,
+) -> SqlResult<Bound> {
+    let mut binder = Binder::new(environment);
+    let bound = binder.cursor_row(&statement.kind, how).and_then(|s| binder.finish(s));
     bound.map_err(|e| e.at_line(statement.span.line))
 }
 

@@ -66,7 +66,7 @@ impl Binder<'_> {
         let (no, locks) = (changed.no, changed.locks);
         let named = Named { source: &changed.source, through: changed.through.as_ref() };
         let (filter, assignments, columns) = self.within(scope, |b| {
-            let filter = b.dml_filter(s.filter.as_ref())?;
+            let filter = b.dml_filter(s.filter.as_ref(), Some(no))?;
             b.scopes.last_mut().expect("the scope was opened just now").clause = Clause::Set;
             let assigned = |b: &mut Self| b.assignments(&s.assignments, &table, &named);
             let (mut assignments, columns) = b.drawing(DrawRule::Row, assigned)?;
@@ -319,11 +319,15 @@ impl Binder<'_> {
         Ok(Changed { target, no, source, from, locks, joined, through })
     }
 
-    pub(crate) fn dml_filter(&mut self, filter: Option<&DmlFilter>) -> SqlResult<Predicate> {
+    pub(crate) fn dml_filter(
+        &mut self,
+        filter: Option<&DmlFilter>,
+        target: Option<TableNo>,
+    ) -> SqlResult<Predicate> {
         match filter {
             None => Ok(Predicate::TRUE),
             Some(DmlFilter::Where(c)) => self.condition(c),
-            Some(DmlFilter::CurrentOf(c)) => Err(unsupported("WHERE CURRENT OF", c.name.line)),
+            Some(DmlFilter::CurrentOf(c)) => self.current_of(c, target),
         }
     }
 

@@ -5,7 +5,7 @@ use access::Isolation;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use bind::{Environment, Variables};
 use builtins::{Fact, Question, SessionFacts};
-use catalog::view::{Catalogs, Check, Column, DatabaseView, DeclaredTable, Module, Table};
+use catalog::view::{Catalogs, Check, Column, DatabaseView, DeclaredTable, Module, RowKey, Table};
 use exec::{ExecContext, Executor, NoRows};
 use plan::VariableId;
 use session::Host;
@@ -41,6 +41,10 @@ impl Catalogs for OneView<'_> {
 
     fn table_variable(&self, _: &str) -> Option<Arc<Table>> {
         None
+    }
+
+    fn cursor_keys(&self, name: &str, _: bool) -> SqlResult<Vec<RowKey>> {
+        Err(SqlError::new(messages::CURSOR_UNKNOWN, &[&name]))
     }
 
     fn is_firing(&self, _: DatabaseId, _: ObjectId) -> bool {

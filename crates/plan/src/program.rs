@@ -68,6 +68,17 @@ pub struct Header {
     pub workers: usize,
     /// Why a plan that costs enough has no exchange, in SQL Server's words.
     pub serial_reason: Option<&'static str>,
+    /// Of a cursor's rows: the keys that its last columns are, and are found again by.
+    pub cursor: Vec<CursorKey>,
+}
+
+/// A unique key of a table that a cursor reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CursorKey {
+    /// The table.
+    pub table: Reference,
+    /// Ordinals of the key's columns.
+    pub columns: Vec<usize>,
 }
 
 /// The number of the first table variable that captures rows for triggers.

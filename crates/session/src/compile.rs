@@ -2,6 +2,7 @@
 //!
 //! Recursion follows the nesting of the text, which the parser bounds (error 191).
 
+use crate::compile_cursor::current_of;
 use crate::plans::{
     At, Holds, Place, PlaceId, Program, ProgramParameter, ProgramTable, ProgramVariable, Source,
     Step, StepKind, TryBlock, find_table, find_variable, same_name,
@@ -362,6 +363,12 @@ impl Compiler<'_, '_> {
                 let source = Source::Into(Statement { kind, ..statement });
                 let place = self.place(source, span.line);
                 self.step(StepKind::SelectInto(place), span);
+            }
+            K::Update(_) | K::Delete(_) if current_of(&statement).is_some() => {
+                if let Some(cursor) = current_of(&statement).cloned() {
+                    let kind = self.change_current(statement, cursor)?;
+                    self.step(kind, span);
+                }
             }
             K::Select(_) | K::Insert(_) | K::Update(_) | K::Delete(_) | K::Merge(_) => {
                 let place = self.place(Source::Statement(statement), span.line);

@@ -1,7 +1,7 @@
 //! Statements about cursors: names and options, checked and made into steps.
 
 use crate::compile::Compiler;
-use crate::cursor::{CursorStep, Declared, Direction};
+use crate::cursor::{CursorKind, CursorStep, Declared, Direction};
 use crate::plans::{Source, StepKind};
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, Statement, StatementKind as K};
@@ -28,30 +28,66 @@ impl Compiler<'_, '_> {
             let args: [&dyn std::fmt::Display; 2] = [a, b];
             return Err(SqlError::new(messages::CURSOR_OPTIONS_CONFLICT, &args));
         }
-        for (option, what) in [
-            ("SCROLL_LOCKS", "a cursor with SCROLL_LOCKS"),
-            ("OPTIMISTIC", "a cursor with OPTIMISTIC"),
-        ] {
-            if has(option) {
-                return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]));
+        let (kind, read_only) = kind_of(&definition);
+        let listed = match &definition.purpose {
+            Some(ast::CursorPurpose::Update(_)) if read_only => {
+                return Err(SqlError::new(messages::CURSOR_UPDATE_READ_ONLY, &[]));
             }
-        }
-        if matches!(definition.purpose, Some(ast::CursorPurpose::Update(_))) {
-            let what = "a cursor FOR UPDATE";
-            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]));
-        }
-        let kinds = ["STATIC", "KEYSET", "DYNAMIC"];
-        let scroll = has("SCROLL") || (!has("FORWARD_ONLY") && kinds.iter().any(|k| has(k)));
-        let warns = has("TYPE_WARNING") && !has("STATIC") && !has("INSENSITIVE");
+            Some(ast::CursorPurpose::Update(names)) => {
+                names.iter().map(|n| n.text.clone()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let named = ["STATIC", "KEYSET", "DYNAMIC"];
+        let scroll = has("SCROLL") || (!has("FORWARD_ONLY") && named.iter().any(|k| has(k)));
+        let warns = has("TYPE_WARNING");
         let variable = name.starts_with('@');
         let local = variable || has("LOCAL");
         if bind::into_of(&definition.query).is_some() {
             return Err(SqlError::new(messages::SYNTAX_NEAR_KEYWORD, &[&"INTO"]));
         }
-        let kind = K::Select(Box::new(definition.query));
-        let place = self.place(Source::Statement(Statement { kind, span }), span.line);
-        let declared = Declared { name: name.text.clone(), place, local, scroll, warns };
+        let statement = Statement { kind: K::Select(Box::new(definition.query)), span };
+        let how =
+            bind::Refetch { filtered: kind == CursorKind::Dynamic, locked: has("SCROLL_LOCKS") };
+        let again = match kind {
+            CursorKind::Static => None,
+            CursorKind::Keyset | CursorKind::Dynamic => {
+                Some(self.place(Source::CursorRow(statement.clone(), how), span.line))
+            }
+        };
+        let source = match again {
+            Some(_) => Source::Cursor(statement),
+            None => Source::Statement(statement),
+        };
+        let place = self.place(source, span.line);
+        let declared = Declared {
+            name: name.text.clone(),
+            place,
+            again,
+            local,
+            scroll,
+            kind,
+            read_only,
+            listed,
+            warns,
+        };
         Ok(StepKind::Cursor(Box::new(CursorStep::Declare(declared))))
+    }
+
+    /// UPDATE or DELETE of the row that a cursor has fetched.
+    pub(crate) fn change_current(
+        &mut self,
+        statement: Statement,
+        cursor: ast::CursorName,
+    ) -> SqlResult<StepKind> {
+        let columns = match &statement.kind {
+            K::Update(it) => it.assignments.iter().filter_map(set_name).collect(),
+            _ => Vec::new(),
+        };
+        let line = statement.span.line;
+        let cursor = self.cursor_name(cursor)?;
+        let place = self.place(Source::Statement(statement), line);
+        Ok(StepKind::Cursor(Box::new(CursorStep::Change { cursor, place, columns })))
     }
 
     pub(crate) fn fetch(&mut self, it: ast::Fetch) -> SqlResult<StepKind> {
@@ -95,5 +131,42 @@ impl Compiler<'_, '_> {
         let from = self.cursor_name(ast::CursorName { global: false, name })?;
         let variable = variable.text.clone();
         Ok(StepKind::Cursor(Box::new(CursorStep::Assign { variable, from })))
+    }
+}
+
+/// The kind that a declaration asks for, and whether it is read only.
+fn kind_of(definition: &ast::CursorDefinition) -> (CursorKind, bool) {
+    let has = |option: &str| definition.options.iter().any(|o| &**o == option);
+    let copies = ["STATIC", "INSENSITIVE", "FAST_FORWARD"].iter().any(|k| has(k));
+    let read_only = copies
+        || has("READ_ONLY")
+        || matches!(definition.purpose, Some(ast::CursorPurpose::ReadOnly));
+    let kind = match () {
+        () if copies => CursorKind::Static,
+        () if has("KEYSET") || (has("SCROLL") && !has("DYNAMIC")) => CursorKind::Keyset,
+        () => CursorKind::Dynamic,
+    };
+    (kind, read_only)
+}
+
+/// The column that an item of SET changes.
+fn set_name(a: &ast::Assignment) -> Option<Box<str>> {
+    match &a.kind {
+        ast::AssignmentKind::Column { column, .. }
+        | ast::AssignmentKind::VariableColumn { column, .. } => Some(column.name.text.clone()),
+        ast::AssignmentKind::Variable { .. } | ast::AssignmentKind::Method { .. } => None,
+    }
+}
+
+/// The cursor whose row an UPDATE or DELETE is of.
+pub(crate) fn current_of(statement: &Statement) -> Option<&ast::CursorName> {
+    let filter = match &statement.kind {
+        K::Update(it) => &it.filter,
+        K::Delete(it) => &it.filter,
+        _ => return None,
+    };
+    match filter {
+        Some(ast::DmlFilter::CurrentOf(cursor)) => Some(cursor),
+        Some(ast::DmlFilter::Where(_)) | None => None,
     }
 }

@@ -1,8 +1,10 @@
 //! Cursors: DECLARE, OPEN, FETCH, CLOSE, DEALLOCATE, cursor variables.
 //!
-//! Every cursor reads its rows when it is opened and keeps a copy (`exec::KeptRows`): what SQL
-//! Server documents of STATIC, and of other kinds where it converts them. So a cursor that is
-//! open holds no locks and no executor, and does not see later changes; it is read only.
+//! A STATIC cursor reads its rows when it is opened and keeps a copy (`exec::KeptRows`). The others
+//! keep the keys of their rows alone, and read a row again when it is fetched: KEYSET the row of
+//! the key, whatever it says now; DYNAMIC passes over those that its WHERE has no more. So an open
+//! cursor holds no executor, and no locks but SCROLL_LOCKS. A query without keys is STATIC
+//! (TYPE_WARNING says so). DYNAMIC does not see rows that come after OPEN.
 //!
 //! ```text
 //!   declared → open [OPEN] → closed [CLOSE] → open …      gone when nothing names it
@@ -11,6 +13,8 @@
 //! Invariants
 //!  1. A local cursor or cursor variable ends with its scope; a global one with its session.
 //!  2. Variables in its query have the values that they had when it was declared.
+//!  3. WHERE CURRENT OF changes the row that was fetched last, by its key, if it is as it was
+//!     fetched (16934).
 
 use crate::activation::Activation;
 use crate::failure::Failure;
@@ -20,10 +24,12 @@ use crate::session::Session;
 use crate::sink::{Command, Done, DoneScope, ResultColumn};
 use access::Spill;
 use base::{SqlError, SqlResult, messages};
+use catalog::view::RowKey;
 use exec::{ExecContext, Executor, KeptRows, RowSink};
 use os::sync::Mutex;
-use plan::{Statement, VariableId};
+use plan::{CursorKey, Statement, VariableId};
 use plancache::Entry;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tsql::ast;
 use types::{Value, check_implicit, convert};
@@ -32,9 +38,28 @@ use types::{Value, check_implicit, convert};
 pub(crate) struct Cursor {
     program: Arc<Entry<Program>>,
     place: PlaceId,
+    /// Reads a row again, by its keys.
+    again: Option<PlaceId>,
     variables: Vec<Value>,
     scroll: bool,
+    /// What it is: STATIC where it has no keys.
+    kind: CursorKind,
+    read_only: bool,
+    /// FOR UPDATE OF; empty: all.
+    listed: Vec<Box<str>>,
+    keys: Vec<CursorKey>,
     open: Option<OpenRows>,
+}
+
+/// The columns of a cursor, and the row that was fetched or its key.
+type Fetched = (Vec<ResultColumn>, Option<Vec<Value>>);
+
+/// What a cursor sees of changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CursorKind {
+    Static,
+    Keyset,
+    Dynamic,
 }
 
 /// The rows of an open cursor.
@@ -43,6 +68,17 @@ struct OpenRows {
     rows: KeptRows,
     /// 0 is before the first row, one more than there are behind the last.
     position: u64,
+    /// The row as it was fetched last.
+    fetched: Option<Vec<Value>>,
+}
+
+impl OpenRows {
+    /// The keys of the row at hand.
+    fn key(&mut self, width: usize) -> SqlResult<Option<Vec<Value>>> {
+        let Some(row) = self.position.checked_sub(1) else { return Ok(None) };
+        let mut values = Vec::with_capacity(width);
+        Ok(self.rows.read(row, width, &mut values)?.then_some(values))
+    }
 }
 
 /// A name for a cursor, of a scope or of the session.
@@ -57,6 +93,8 @@ struct Named {
 #[derive(Default)]
 pub(crate) struct Cursors {
     names: Vec<Named>,
+    /// The keys that a name had last.
+    known: BTreeMap<Box<str>, Vec<CursorKey>>,
     /// `@@FETCH_STATUS`
     pub(crate) fetch_status: i32,
     /// `@@CURSOR_ROWS`
@@ -68,9 +106,14 @@ pub(crate) struct Cursors {
 pub(crate) struct Declared {
     pub(crate) name: Box<str>,
     pub(crate) place: PlaceId,
+    pub(crate) again: Option<PlaceId>,
     pub(crate) local: bool,
     pub(crate) scroll: bool,
-    /// TYPE_WARNING of a kind that becomes STATIC.
+    pub(crate) kind: CursorKind,
+    pub(crate) read_only: bool,
+    /// FOR UPDATE OF
+    pub(crate) listed: Vec<Box<str>>,
+    /// TYPE_WARNING
     pub(crate) warns: bool,
 }
 
@@ -88,6 +131,12 @@ pub(crate) enum CursorStep {
         from: ast::CursorName,
         direction: Direction,
         into: Vec<VariableId>,
+    },
+    /// WHERE CURRENT OF: the columns that are set, none of a DELETE.
+    Change {
+        cursor: ast::CursorName,
+        place: PlaceId,
+        columns: Vec<Box<str>>,
     },
     Close(ast::CursorName),
     Deallocate(ast::CursorName),
@@ -159,6 +208,27 @@ impl Cursors {
         *self = Cursors::default();
     }
 
+    /// Whether a name had other keys before; it has these from now on.
+    pub(crate) fn has_other_keys(&mut self, name: &str, keys: &[CursorKey]) -> bool {
+        let name: Box<str> = name.to_lowercase().into();
+        if self.known.get(&name).is_some_and(|known| known == keys) {
+            return false;
+        }
+        self.known.insert(name, keys.to_vec()).is_some()
+    }
+
+    /// The keys of an updatable cursor.
+    pub(crate) fn keys_of(&self, name: &str, global: bool, level: u32) -> SqlResult<Vec<RowKey>> {
+        let name = ast::CursorName { global, name: ast::Name { text: name.into(), line: 0 } };
+        let cursor = self.find(&name, level)?;
+        let cursor = cursor.lock();
+        if cursor.read_only || cursor.keys.is_empty() {
+            return Err(SqlError::new(messages::CURSOR_READ_ONLY, &[]));
+        }
+        let key = |k: &CursorKey| (k.table.database, k.table.object, k.columns.clone());
+        Ok(cursor.keys.iter().map(key).collect())
+    }
+
     /// CURSOR_STATUS
     pub(crate) fn status(&self, kind: &str, name: &str, level: u32) -> i16 {
         let level = match kind.to_ascii_lowercase().as_str() {
@@ -169,8 +239,10 @@ impl Cursors {
         let found = self.names.iter().find(|n| n.level == level && same_name(&n.name, name));
         let Some(named) = found else { return -3 };
         let Some(cursor) = &named.cursor else { return -2 };
-        match &cursor.lock().open {
+        let cursor = cursor.lock();
+        match &cursor.open {
             None => -1,
+            Some(_) if cursor.kind == CursorKind::Dynamic => 1,
             Some(open) => i16::from(open.rows.count() > 0),
         }
     }
@@ -189,8 +261,8 @@ impl Session {
         self.state.rows = 0;
         match step {
             CursorStep::Declare(declared) => {
-                self.declare_cursor(declared, act)?;
-                if declared.warns {
+                let kind = self.declare_cursor(declared, act)?;
+                if declared.warns && kind != declared.kind {
                     out.message(&SqlError::new(messages::CURSOR_CONVERTED, &[]));
                 }
             }
@@ -205,6 +277,10 @@ impl Session {
             CursorStep::Fetch { from, direction, into } => {
                 let cursor = self.state.cursors.find(from, level)?;
                 self.fetch(&cursor, direction, into, act, out, scope)?;
+            }
+            CursorStep::Change { cursor, place, columns } => {
+                let cursor = self.state.cursors.find(cursor, level)?;
+                return self.change_current(&cursor, *place, columns, act, out, scope);
             }
             CursorStep::Close(name) => {
                 let cursor = self.state.cursors.find(name, level)?;
@@ -223,18 +299,34 @@ impl Session {
         Ok(())
     }
 
-    fn declare_cursor(&mut self, it: &Declared, act: &mut Activation) -> Result<(), Failure> {
+    /// Declares a cursor; the kind that it became.
+    fn declare_cursor(
+        &mut self,
+        it: &Declared,
+        act: &mut Activation,
+    ) -> Result<CursorKind, Failure> {
         // What its query says is wrong is an error of the declaration.
-        self.ready(act, it.place)?;
+        let keys = self.ready(act, it.place)?.plan.header.cursor.clone();
+        let kind = if keys.is_empty() { CursorKind::Static } else { it.kind };
+        if keys.is_empty() && !it.listed.is_empty() {
+            return Err(SqlError::new(messages::CURSOR_UPDATE_READ_ONLY, &[]).into());
+        }
+        let level = it.local.then_some(self.state.nest_level);
         let cursor = Cursor {
             program: Arc::clone(&act.program),
             place: it.place,
+            again: it.again,
             variables: act.variables.clone(),
             scroll: it.scroll,
+            kind,
+            read_only: it.read_only || keys.is_empty(),
+            listed: it.listed.clone(),
+            keys,
             open: None,
         };
-        let level = it.local.then_some(self.state.nest_level);
-        Ok(self.state.cursors.put(&it.name, level, Arc::new(Mutex::new(cursor)))?)
+        self.state.note_cursor(&it.name, &cursor.keys);
+        self.state.cursors.put(&it.name, level, Arc::new(Mutex::new(cursor)))?;
+        Ok(kind)
     }
 
     fn open_cursor(&mut self, cursor: &Mutex<Cursor>, act: &mut Activation) -> Result<(), Failure> {
@@ -245,38 +337,60 @@ impl Session {
             }
             (Arc::clone(&cursor.program), cursor.place, cursor.variables.clone())
         };
-        let opened = if Arc::ptr_eq(&program, &act.program) {
-            let own = std::mem::replace(&mut act.variables, variables);
-            let opened = self.read_cursor(act, place);
-            act.variables = own;
-            opened?
-        } else {
-            let mut other = self.idle.take(&program);
-            other.variables = variables;
-            let opened = self.read_cursor(&mut other, place);
-            self.drop_tables(&mut other);
-            self.idle.give_back(other);
-            opened?
+        let opened =
+            self.within_cursor(&program, variables, act, |s, act| s.read_cursor(act, place))?;
+        let mut cursor = cursor.lock();
+        self.state.cursors.rows = match cursor.kind {
+            CursorKind::Dynamic => -1,
+            _ => i64::try_from(opened.rows.count()).unwrap_or(i64::MAX),
         };
-        self.state.cursors.rows = i64::try_from(opened.rows.count()).unwrap_or(i64::MAX);
-        cursor.lock().open = Some(opened);
+        cursor.open = Some(opened);
         Ok(())
+    }
+
+    /// Runs something in an activation of a cursor's own program, with the variables of its
+    /// declaration.
+    fn within_cursor<T>(
+        &mut self,
+        program: &Arc<Entry<Program>>,
+        variables: Vec<Value>,
+        act: &mut Activation,
+        run: impl FnOnce(&mut Session, &mut Activation) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if Arc::ptr_eq(program, &act.program) {
+            let own = std::mem::replace(&mut act.variables, variables);
+            let result = run(self, act);
+            act.variables = own;
+            return result;
+        }
+        let mut other = self.idle.take(program);
+        other.variables = variables;
+        let result = run(self, &mut other);
+        other.variables.resize(program.value.variables.len(), Value::Null);
+        self.drop_tables(&mut other);
+        self.idle.give_back(other);
+        result
     }
 
     /// Runs the query of a cursor.
     fn read_cursor(&mut self, act: &mut Activation, place: PlaceId) -> Result<OpenRows, Failure> {
         let ready = self.ready(act, place)?;
-        let columns = ready.columns.clone();
+        let mut columns = ready.columns.clone();
         let touches = !ready.plan.header.references.is_empty();
+        let keys: usize = ready.plan.header.cursor.iter().map(|k| k.columns.len()).sum();
+        let shown = columns.len().saturating_sub(keys);
         debug_assert!(matches!(ready.plan.statement, Statement::Query(_)), "a cursor is a query");
         let host = Arc::clone(&self.host);
-        let mut keeper = Keeper { rows: KeptRows::default(), spill: host.spill() };
+        // Of rows that are read again only the keys are kept.
+        let from = if keys == 0 { 0 } else { shown };
+        let mut keeper = Keeper { rows: KeptRows::default(), spill: host.spill(), from };
+        columns.truncate(shown);
         let run = |e: &mut Executor, c: &mut ExecContext<'_>| e.run(c, &mut keeper).map(|_| ());
         match touches {
             true => self.within_transaction(act, place, run)?,
             false => self.with_context(act, place, run)?,
         }
-        Ok(OpenRows { columns, rows: keeper.rows, position: 0 })
+        Ok(OpenRows { columns, rows: keeper.rows, position: 0, fetched: None })
     }
 
     fn fetch(
@@ -294,15 +408,113 @@ impl Session {
             }
             _ => 0,
         };
-        let (columns, row) = cursor.lock().fetch(direction, count, into.len())?;
+        let keyed = cursor.lock().kind != CursorKind::Static;
+        let ((columns, row), status) = match keyed {
+            false => {
+                let fetched = cursor.lock().fetch(direction, count, into.len())?;
+                let status = if fetched.1.is_some() { 0 } else { -1 };
+                (fetched, status)
+            }
+            true => self.fetch_again(cursor, direction, count, into.len(), act)?,
+        };
         let found = row.is_some();
         match row {
             row if into.is_empty() => self.send_fetched(&columns, row.as_ref(), out, scope)?,
             Some(row) => assign(&columns, &row, into, act)?,
             None => {}
         }
-        self.state.cursors.fetch_status = if found { 0 } else { -1 };
+        self.state.cursors.fetch_status = status;
         self.state.rows = u64::from(found);
+        Ok(())
+    }
+
+    /// Fetches from a cursor of keys: the row as it is now, and `@@FETCH_STATUS`.
+    fn fetch_again(
+        &mut self,
+        cursor: &Mutex<Cursor>,
+        direction: &Direction,
+        count: i64,
+        into: usize,
+        act: &mut Activation,
+    ) -> Result<(Fetched, i32), Failure> {
+        let (columns, mut key) = cursor.lock().go(direction, count, into)?;
+        // Rows that a DYNAMIC cursor has no more are passed over in the direction it goes.
+        let back = matches!(direction, Direction::Prior | Direction::Last) || count < 0;
+        let onward = if back { Direction::Prior } else { Direction::Next };
+        loop {
+            let Some(values) = key else { return Ok(((columns, None), -1)) };
+            self.work.owner().waiter().check().map_err(SqlError::from)?;
+            let row = self.read_again(cursor, values, act)?;
+            let mut held = cursor.lock();
+            let dynamic = held.kind == CursorKind::Dynamic;
+            if let Some(open) = &mut held.open {
+                open.fetched.clone_from(&row);
+            }
+            match row {
+                Some(row) => return Ok(((columns, Some(row)), 0)),
+                None if !dynamic => return Ok(((columns, None), -2)),
+                None => key = held.go(&onward, 0, 0)?.1,
+            }
+        }
+    }
+
+    /// The row of a key as it is now.
+    fn read_again(
+        &mut self,
+        cursor: &Mutex<Cursor>,
+        key: Vec<Value>,
+        act: &mut Activation,
+    ) -> Result<Option<Vec<Value>>, Failure> {
+        let (program, place, mut variables) = {
+            let cursor = cursor.lock();
+            let missing = || SqlError::new(messages::INTERNAL, &[&"a cursor reads nothing again"]);
+            let place = cursor.again.ok_or_else(missing)?;
+            (Arc::clone(&cursor.program), place, cursor.variables.clone())
+        };
+        variables.resize(program.value.variables.len(), Value::Null);
+        variables.extend(key);
+        self.within_cursor(&program, variables, act, |s, act| {
+            s.ready(act, place)?;
+            let mut first = FirstRow(None);
+            s.within_transaction(act, place, |e, c| e.run(c, &mut first).map(|_| ()))?;
+            Ok(first.0)
+        })
+    }
+
+    /// UPDATE or DELETE … WHERE CURRENT OF: invariant 3.
+    fn change_current(
+        &mut self,
+        cursor: &Mutex<Cursor>,
+        place: PlaceId,
+        columns: &[Box<str>],
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let (key, fetched) = cursor.lock().current(columns)?;
+        let now = self.read_again(cursor, key.clone(), act)?;
+        match now {
+            None => return Err(SqlError::new(messages::CURSOR_ROW_MISSING, &[]).into()),
+            Some(now) if now != fetched => {
+                return Err(SqlError::new(messages::CURSOR_ROW_CHANGED, &[]).into());
+            }
+            Some(_) => {}
+        }
+        let first = act.program.value.variables.len();
+        act.variables.truncate(first);
+        act.variables.extend(key.iter().cloned());
+        let ran = self.run_step(place, act, out, scope);
+        act.variables.truncate(first);
+        ran?;
+        if self.state.rows == 0 {
+            return Err(SqlError::new(messages::CURSOR_NOTHING_CHANGED, &[]).into());
+        }
+        let rows = self.state.rows;
+        let now = self.read_again(cursor, key, act)?;
+        self.state.rows = rows;
+        if let Some(open) = &mut cursor.lock().open {
+            open.fetched = now;
+        }
         Ok(())
     }
 
@@ -327,14 +539,31 @@ impl Session {
 
 impl Cursor {
     /// Moves to a row, and gives it where there is one. `into` is how many variables want it.
-    fn fetch(
+    fn fetch(&mut self, direction: &Direction, count: i64, into: usize) -> SqlResult<Fetched> {
+        let width = self.open.as_ref().map_or(0, |o| o.columns.len());
+        self.moved_to(direction, count, into, width)
+    }
+
+    /// Moves to a row, and gives its key where there is one.
+    fn go(&mut self, direction: &Direction, count: i64, into: usize) -> SqlResult<Fetched> {
+        if self.kind == CursorKind::Dynamic && matches!(direction, Direction::Absolute(_)) {
+            let args: [&dyn std::fmt::Display; 2] = [&direction.name(), &"dynamic"];
+            return Err(SqlError::new(messages::FETCH_FORWARD_ONLY, &args));
+        }
+        let width = self.keys.iter().map(|k| k.columns.len()).sum();
+        self.moved_to(direction, count, into, width)
+    }
+
+    fn moved_to(
         &mut self,
         direction: &Direction,
         count: i64,
         into: usize,
-    ) -> SqlResult<(Vec<ResultColumn>, Option<Vec<Value>>)> {
+        width: usize,
+    ) -> SqlResult<Fetched> {
         if !self.scroll && !matches!(direction, Direction::Next) {
-            return Err(SqlError::new(messages::FETCH_FORWARD_ONLY, &[&direction.name()]));
+            let args: [&dyn std::fmt::Display; 2] = [&direction.name(), &"forward only"];
+            return Err(SqlError::new(messages::FETCH_FORWARD_ONLY, &args));
         }
         let Some(open) = self.open.as_mut() else {
             return Err(SqlError::new(messages::CURSOR_NOT_OPEN, &[]).with_state(2));
@@ -343,12 +572,37 @@ impl Cursor {
             return Err(SqlError::new(messages::FETCH_INTO_COUNT, &[]));
         }
         open.position = moved(open.position, open.rows.count(), direction, count);
-        let mut values = Vec::with_capacity(open.columns.len());
-        let found = match open.position.checked_sub(1) {
-            Some(row) => open.rows.read(row, open.columns.len(), &mut values)?,
-            None => false,
-        };
-        Ok((open.columns.clone(), found.then_some(values)))
+        open.fetched = None;
+        Ok((open.columns.clone(), open.key(width)?))
+    }
+
+    /// The key of the row that was fetched last, and the row as it was.
+    fn current(&mut self, columns: &[Box<str>]) -> SqlResult<(Vec<Value>, Vec<Value>)> {
+        let fail = |message| Err(SqlError::new(message, &[]));
+        let width = self.keys.iter().map(|k| k.columns.len()).sum();
+        let Some(open) = self.open.as_mut() else { return fail(messages::CURSOR_NOT_OPEN) };
+        if self.read_only {
+            return fail(messages::CURSOR_READ_ONLY);
+        }
+        let unlisted = |c: &str| !self.listed.iter().any(|l| same_name(l, c));
+        if !self.listed.is_empty() && columns.iter().any(|c| unlisted(c)) {
+            return fail(messages::CURSOR_COLUMN_NOT_LISTED);
+        }
+        let Some(key) = open.key(width)? else { return fail(messages::CURSOR_NO_ROW) };
+        match open.fetched.clone() {
+            Some(fetched) => Ok((key, fetched)),
+            None => fail(messages::CURSOR_ROW_MISSING),
+        }
+    }
+}
+
+/// The first row of a query.
+struct FirstRow(Option<Vec<Value>>);
+
+impl RowSink for FirstRow {
+    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
+        self.0.get_or_insert_with(|| values.to_vec());
+        Ok(())
     }
 }
 
@@ -391,10 +645,12 @@ fn assign(
 struct Keeper<'s> {
     rows: KeptRows,
     spill: &'s dyn Spill,
+    /// The first column that is kept.
+    from: usize,
 }
 
 impl RowSink for Keeper<'_> {
     fn row(&mut self, values: &[Value]) -> SqlResult<()> {
-        self.rows.push(self.spill, values)
+        self.rows.push(self.spill, values.get(self.from..).unwrap_or_default())
     }
 }

@@ -467,6 +467,8 @@ impl State {
         self.with_names(variables, database, |environment| match &place.source {
             Source::Statement(s) => bind::bind_statement(environment, s),
             Source::Into(s) => bind::bind_select_into(environment, s),
+            Source::Cursor(s) => bind::bind_cursor(environment, s),
+            Source::CursorRow(s, how) => bind::bind_cursor_row(environment, s, *how),
             Source::Scalar(x, wanted) => bind::bind_scalar(environment, x, *wanted),
             Source::Condition(c) => bind::bind_condition(environment, c),
         })

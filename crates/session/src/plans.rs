@@ -102,6 +102,10 @@ pub(crate) enum Source {
     Statement(ast::Statement),
     /// SELECT … INTO, once its table has been made.
     Into(ast::Statement),
+    /// A cursor's query, with keys.
+    Cursor(ast::Statement),
+    /// A row of it, by its keys.
+    CursorRow(ast::Statement, bind::Refetch),
     Scalar(ast::Expr, Option<SqlType>),
     Condition(ast::Condition),
 }

@@ -139,6 +139,10 @@ impl Session {
 
     fn bind_place_ahead(&mut self, program: &Program, place: PlaceId) -> Result<(), SqlError> {
         let held = &program.places[place];
+        // What is wrong with it is wrong with the cursor's query.
+        if matches!(held.source, Source::CursorRow(..)) {
+            return Ok(());
+        }
         // Constants and variables alone are cheap to bind when they run.
         if let Source::Scalar(x, _) = &held.source
             && matches!(x.kind, tsql::ast::ExprKind::Literal(_))
@@ -290,6 +294,10 @@ fn is_deferred(error: &SqlError) -> bool {
         messages::IDENTITY_INSERT_OFF.number,
         messages::IDENTITY_VALUE_REQUIRED.number,
         messages::INSERT_IDENTITY_NO_LIST.number,
+        messages::CURSOR_UNKNOWN.number,
+        messages::CURSOR_VARIABLE_EMPTY.number,
+        messages::CURSOR_READ_ONLY.number,
+        messages::CURSOR_OTHER_TABLE.number,
     ];
     // What is not supported is an error of the statement, when and if it runs.
     let unsupported = [messages::NOT_SUPPORTED.number, messages::FEATURE_NOT_SUPPORTED.number];

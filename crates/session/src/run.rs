@@ -6,6 +6,7 @@
 //!  2. When a program ends, the errors that its CATCH blocks held are forgotten.
 
 use crate::activation::Activation;
+use crate::cursor::CursorStep;
 use crate::failure::{Failure, Reach};
 use crate::output::{Output, plain_done};
 use crate::plans::{At, Program, Source, Step, StepKind};
@@ -299,7 +300,11 @@ impl Session {
             }
             StepKind::Cursor(it) => {
                 self.note(step, Doing::Other);
-                self.cursor_step(it, act, out, scope)
+                let at_try = u32::from(act.program.value.handler(at).is_some());
+                self.tries += at_try;
+                let done = self.cursor_step(it, act, out, scope);
+                self.tries -= at_try;
+                done
             }
             StepKind::Execute(it) => {
                 self.note(step, Doing::Execute);
@@ -358,7 +363,7 @@ impl Session {
         self.run_step(place, act, out, scope)
     }
 
-    fn run_step(
+    pub(crate) fn run_step(
         &mut self,
         place: usize,
         act: &mut Activation,
@@ -420,8 +425,13 @@ impl Session {
 
 fn is_change_step(kind: &StepKind, program: &Program) -> bool {
     use tsql::ast::StatementKind as K;
-    let StepKind::Run(place) = kind else {
-        return matches!(kind, StepKind::SelectInto(_) | StepKind::InsertExecute(_));
+    let place = match kind {
+        StepKind::Run(place) => place,
+        StepKind::Cursor(it) => match &**it {
+            CursorStep::Change { place, .. } => place,
+            _ => return false,
+        },
+        _ => return matches!(kind, StepKind::SelectInto(_) | StepKind::InsertExecute(_)),
     };
     match &program.places[*place].source {
         crate::plans::Source::Statement(s) => {

@@ -358,6 +358,7 @@ fn kind_of(program: &Program, step: &Step) -> &'static str {
             CursorStep::Assign { .. } => "ASSIGN",
             CursorStep::Open(_) => "OPEN CURSOR",
             CursorStep::Fetch { .. } => "FETCH CURSOR",
+            CursorStep::Change { .. } => "CHANGE CURRENT ROW",
             CursorStep::Close(_) => "CLOSE CURSOR",
             CursorStep::Deallocate(_) => "DEALLOCATE CURSOR",
         },

@@ -9,8 +9,9 @@ use crate::temp::TempTables;
 use crate::trigger::Firing;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
 use builtins::{Fact, Question, Rand, SessionFacts};
-use catalog::view::{Catalogs, DatabaseView, DeclaredTable, Object, Table};
+use catalog::view::{Catalogs, DatabaseView, DeclaredTable, Object, RowKey, Table};
 use ddl::WantedStatistics;
+use plan::CursorKey;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -116,6 +117,13 @@ impl State {
     /// The definitions of a database as this session sees them.
     pub(crate) fn view(&self, database: DatabaseId) -> Option<Arc<DatabaseView>> {
         self.host.view(self.id(), database)
+    }
+
+    /// A cursor is declared: plans that change its current row depend on its keys.
+    pub(crate) fn note_cursor(&mut self, name: &str, keys: &[CursorKey]) {
+        if self.cursors.has_other_keys(name, keys) {
+            self.names_version += 1;
+        }
     }
 
     /// What plans of this session alone depend on.
@@ -304,6 +312,10 @@ impl Catalogs for Names<'_> {
 
     fn table_variable(&self, name: &str) -> Option<Arc<Table>> {
         self.variables?.table(name)
+    }
+
+    fn cursor_keys(&self, name: &str, global: bool) -> SqlResult<Vec<RowKey>> {
+        self.state.cursors.keys_of(name, global, self.state.nest_level)
     }
 
     fn is_firing(&self, database: DatabaseId, trigger: ObjectId) -> bool {

@@ -221,6 +221,10 @@ impl Catalogs for World {
         name.eq_ignore_ascii_case("@t").then(|| Arc::clone(&self.variable))
     }
 
+    fn cursor_keys(&self, name: &str, _: bool) -> base::SqlResult<Vec<catalog::view::RowKey>> {
+        Err(base::SqlError::new(base::messages::CURSOR_UNKNOWN, &[&name]))
+    }
+
     fn is_firing(&self, _: base::DatabaseId, _: base::ObjectId) -> bool {
         false
     }

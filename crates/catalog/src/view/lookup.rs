@@ -9,7 +9,7 @@
 //! ```
 
 use super::{DatabaseView, Object, SchemaId, Table};
-use base::{DatabaseId, ObjectId};
+use base::{DatabaseId, ObjectId, SqlResult};
 use std::sync::Arc;
 use types::Collation;
 
@@ -30,9 +30,18 @@ pub trait Catalogs {
     /// How a table variable was declared, by its name with `@`.
     fn declared_table(&self, name: &str) -> DeclaredTable;
 
+    /// The unique keys of the tables that an updatable cursor reads: database, table, ordinals.
+    ///
+    /// # Errors
+    /// 16916, 16950 for no cursor, 16929 for a read-only one.
+    fn cursor_keys(&self, name: &str, global: bool) -> SqlResult<Vec<RowKey>>;
+
     /// Whether a trigger is running.
     fn is_firing(&self, database: DatabaseId, trigger: ObjectId) -> bool;
 }
+
+/// A table of a cursor, and the ordinals of a unique key's columns.
+pub type RowKey = (DatabaseId, ObjectId, Vec<usize>);
 
 /// How a table variable was declared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

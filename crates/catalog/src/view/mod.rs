@@ -27,7 +27,7 @@ pub use database::{DatabaseView, Object, Schema, SchemaId};
 pub(crate) use foreign_key::Wording;
 pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
-pub use lookup::{Catalogs, DeclaredTable, Found, ObjectName, is_global_temp, resolve};
+pub use lookup::{Catalogs, DeclaredTable, Found, ObjectName, RowKey, is_global_temp, resolve};
 pub use module::{Events, Module, ModuleKind, ModuleOptions, Parameter, Trigger};
 pub use property::{ExtendedProperty, PropertyClass, PropertyOwner};
 pub use sequence::{Origin, Sequence};

@@ -1,0 +1,199 @@
+//! Cursors whose rows are read again when they are fetched, and changes of the row that is current.
+//!
+//! ```text
+//!   SELECT v FROM t WHERE …      as opened:   v and the columns of a unique key of t
+//!                                as fetched:  v FROM t, restricted to the key's values
+//!   UPDATE t … WHERE CURRENT OF  restricted to the same values
+//! ```
+//!
+//! The values of keys stand in variables behind those of the text. A query that has rows of its
+//! own (groups, DISTINCT, unions), or reads a table without a unique key, has no such form.
+
+use crate::binder::Binder;
+use base::{SqlError, SqlResult, messages};
+use catalog::view::{Index, IndexKind, Table};
+use plan::{
+    CompareOp, CursorKey, JoinKind, Logical, Predicate, Query, Reference, ResultColumn, Scalar,
+    ScalarKind, Statement, Strength, TableNo, VariableId,
+};
+use tsql::ast::{self, QueryBody, StatementKind};
+
+/// How a row of a cursor is read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refetch {
+    /// Its WHERE must still hold: DYNAMIC.
+    pub filtered: bool,
+    /// It is locked for a change: SCROLL_LOCKS.
+    pub locked: bool,
+}
+
+impl Binder<'_> {
+    /// A cursor's query with its keys behind its columns, as far as it has any.
+    pub(crate) fn cursor_rows(
+        &mut self,
+        statement: &StatementKind,
+    ) -> SqlResult<Statement<Logical>> {
+        let bound = self.statement(statement)?;
+        let Statement::Query(Query { source, mut columns }) = bound else { return Ok(bound) };
+        let keyed = self.keyed_tables(&source);
+        for (no, key) in keyed.unwrap_or_default() {
+            for &column in &key.columns {
+                columns.push(self.key_column(no, column));
+            }
+            self.header.cursor.push(key);
+        }
+        Ok(Statement::Query(Query { source, columns }))
+    }
+
+    /// One row of the same query by its keys.
+    pub(crate) fn cursor_row(
+        &mut self,
+        statement: &StatementKind,
+        how: Refetch,
+    ) -> SqlResult<Statement<Logical>> {
+        let StatementKind::Select(select) = statement else { return self.statement(statement) };
+        let mut select = select.clone();
+        bare(&mut select.query, how.filtered);
+        let bound = self.statement(&StatementKind::Select(select))?;
+        let Statement::Query(Query { mut source, columns }) = bound else { return Ok(bound) };
+        let keyed = self.keyed_tables(&source).unwrap_or_default();
+        let mut predicate = Predicate::TRUE;
+        let mut at = self.environment.variables.first_free();
+        for (no, key) in &keyed {
+            for &column in &key.columns {
+                predicate = predicate.and(self.same_key(*no, column, at));
+                at += 1;
+            }
+        }
+        if how.locked {
+            source.for_each_mut(&mut |node| {
+                if let Logical::Get(get) = node {
+                    get.locks.strength = get.locks.strength.max(Strength::Update);
+                }
+            });
+        }
+        let source = Logical::Filter { input: Box::new(source), predicate };
+        Ok(Statement::Query(Query { source, columns }))
+    }
+
+    /// WHERE CURRENT OF: the key of the row that a cursor has fetched.
+    pub(crate) fn current_of(
+        &mut self,
+        cursor: &ast::CursorName,
+        target: Option<TableNo>,
+    ) -> SqlResult<Predicate> {
+        let line = cursor.name.line;
+        self.header.session_bound = true;
+        let keys = self.environment.catalogs.cursor_keys(&cursor.name, cursor.global);
+        let keys = keys.map_err(|e| e.at_line(line))?;
+        let table = target.and_then(|no| Some((no, self.table(no)?)));
+        let mut at = self.environment.variables.first_free();
+        for (database, object, columns) in keys {
+            if let Some((no, table)) = &table
+                && (table.database, table.object_id) == (database, object)
+            {
+                let mut predicate = Predicate::TRUE;
+                for (n, column) in (at..).zip(columns) {
+                    predicate = predicate.and(self.same_key(*no, column, n));
+                }
+                return Ok(predicate);
+            }
+            at += columns.len() as u32;
+        }
+        Err(SqlError::new(messages::CURSOR_OTHER_TABLE, &[]).at_line(line))
+    }
+
+    /// The tables of a query with their keys; none where a row of it is not made of theirs.
+    fn keyed_tables(&self, tree: &Logical) -> Option<Vec<(TableNo, CursorKey)>> {
+        let mut tables = Vec::new();
+        if !simple(tree, &mut tables) {
+            return None;
+        }
+        let mut keyed = Vec::with_capacity(tables.len());
+        for no in tables {
+            let table = self.table(no)?;
+            let columns = unique_key(&table)?.key.iter().map(|k| k.column).collect();
+            let table = Reference { database: table.database, object: table.object_id };
+            keyed.push((no, CursorKey { table, columns }));
+        }
+        (!keyed.is_empty()).then_some(keyed)
+    }
+
+    fn key_column(&mut self, no: TableNo, column: usize) -> ResultColumn {
+        let key = self.key_scalar(no, column);
+        ResultColumn {
+            name: "".into(),
+            slot: self.use_column(no, column),
+            sql_type: key.ty.sql_type,
+            user_type_id: 0,
+            nullable: key.ty.nullable,
+            collation: key.ty.collation,
+            identity: false,
+            updatable: false,
+        }
+    }
+
+    fn key_scalar(&mut self, no: TableNo, column: usize) -> Scalar {
+        let slot = self.use_column(no, column);
+        let table = self.table(no).expect("a key is of a table");
+        let mut key = crate::referential::column_scalar(&table, column, slot);
+        key.ty.nullable |= self.nullable_references.contains(&no);
+        key
+    }
+
+    /// That a key's column has the value of a variable, NULL or not.
+    fn same_key(&mut self, no: TableNo, column: usize, variable: u32) -> Predicate {
+        let key = self.key_scalar(no, column);
+        let value = Scalar { kind: ScalarKind::Variable(VariableId(variable)), ty: key.ty };
+        let absent = |x: &Scalar| Predicate::IsNull(Box::new(x.clone()));
+        let both = absent(&key).and(absent(&value));
+        let nullable = key.ty.nullable;
+        let collation = key.ty.collation;
+        let (left, right) = (Box::new(key), Box::new(value));
+        let equal = Predicate::Compare { op: CompareOp::Equal, left, right, collation };
+        if nullable { Predicate::Or(vec![equal, both]) } else { equal }
+    }
+}
+
+/// A query without what only says which rows it has, or in which order.
+fn bare(query: &mut ast::Query, filtered: bool) {
+    query.order_by.clear();
+    query.offset = None;
+    match &mut query.body {
+        QueryBody::Select(select) => {
+            select.top = None;
+            if !filtered {
+                select.filter = None;
+            }
+        }
+        QueryBody::Parenthesized(inner) => bare(inner, filtered),
+        QueryBody::SetOperation(_) => {}
+    }
+}
+
+/// Collects the tables of a tree of joins; false where it has rows of its own.
+fn simple(tree: &Logical, tables: &mut Vec<TableNo>) -> bool {
+    match tree {
+        Logical::Get(get) => {
+            tables.push(get.table);
+            true
+        }
+        Logical::Filter { input, .. }
+        | Logical::Compute { input, .. }
+        | Logical::Sort { input, .. }
+        | Logical::Top { input, .. } => simple(input, tables),
+        Logical::Join { kind, left, right, apply: false, .. } => {
+            !matches!(kind, JoinKind::Semi | JoinKind::Anti)
+                && simple(left, tables)
+                && simple(right, tables)
+        }
+        _ => false,
+    }
+}
+
+/// The index that a table's rows are told apart by.
+fn unique_key(table: &Table) -> Option<&Index> {
+    let usable = |i: &&Index| i.unique && !i.disabled && i.kind != IndexKind::Heap;
+    let nullable = |i: &Index| i.key.iter().filter(|k| table.columns[k.column].nullable).count();
+    table.indexes.iter().filter(usable).min_by_key(|i| (nullable(i), i.key.len(), i.index_id))
+}
