@@ -1,9 +1,11 @@
 //! System procedures, one a file, and how they are called.
 
+mod columns;
 mod datatype_info;
 mod executesql;
 mod extended_property;
 mod flush_log;
+mod help;
 mod helpindex;
 mod helptext;
 mod keys;
@@ -13,8 +15,11 @@ mod refreshmodule;
 mod rename;
 mod session_context;
 mod settriggerorder;
+mod sprocs;
 mod tables;
+mod text;
 mod updatestats;
+mod who;
 
 use crate::cached::shown_text;
 use crate::failure::Failure;
@@ -83,6 +88,22 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_flush_log", flush_log::run),
     ("sp_updatestats", updatestats::run),
     ("sp_recompile", recompile::run),
+    ("sp_columns", |s, c, o| text::run(s, c, o, &columns::COLUMNS)),
+    ("sp_columns_90", |s, c, o| text::run(s, c, o, &columns::COLUMNS_100)),
+    ("sp_columns_100", |s, c, o| text::run(s, c, o, &columns::COLUMNS_100)),
+    ("sp_special_columns", |s, c, o| text::run(s, c, o, &columns::SPECIAL_COLUMNS)),
+    ("sp_special_columns_100", |s, c, o| text::run(s, c, o, &columns::SPECIAL_COLUMNS)),
+    ("sp_statistics", |s, c, o| text::run(s, c, o, &sprocs::STATISTICS)),
+    ("sp_statistics_100", |s, c, o| text::run(s, c, o, &sprocs::STATISTICS)),
+    ("sp_stored_procedures", |s, c, o| text::run(s, c, o, &sprocs::STORED_PROCEDURES)),
+    ("sp_sproc_columns", |s, c, o| text::run(s, c, o, &sprocs::SPROC_COLUMNS)),
+    ("sp_sproc_columns_100", |s, c, o| text::run(s, c, o, &sprocs::SPROC_COLUMNS_100)),
+    ("sp_help", |s, c, o| text::of_object(s, c, o, &help::HELP)),
+    ("sp_helpconstraint", |s, c, o| text::of_object(s, c, o, &help::HELP_CONSTRAINT)),
+    ("sp_spaceused", |s, c, o| text::of_object(s, c, o, &help::SPACE_USED)),
+    ("sp_who", |s, c, o| text::run(s, c, o, &who::WHO)),
+    ("sp_who2", |s, c, o| text::run(s, c, o, &who::WHO2)),
+    ("sp_lock", |s, c, o| text::run(s, c, o, &who::LOCK)),
     ("sp_set_session_context", session_context::run),
     ("sp_reset_connection", |_, _, _| Ok(0)),
 ];

@@ -1,0 +1,40 @@
+//! System procedures that are T-SQL themselves: queries of the catalog views, run like
+//! sp_executesql's text.
+
+use super::Call;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::session::Session;
+use base::{SqlError, messages};
+
+/// A procedure as text.
+pub(crate) struct TextProcedure {
+    pub(crate) parameters: &'static str,
+    pub(crate) text: &'static str,
+}
+
+pub(crate) fn run(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+    procedure: &TextProcedure,
+) -> Result<i32, Failure> {
+    session.execute_text(procedure.parameters, procedure.text, call, out)
+}
+
+/// The same about an object, which must be there: 15009.
+pub(crate) fn of_object(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+    procedure: &TextProcedure,
+) -> Result<i32, Failure> {
+    if let Some(name) = call.text("@objname", 0) {
+        let parsed = tsql::parse_object_name(&name)?;
+        if session.find_object(&parsed, session.state.database).is_none() {
+            let database = session.state.database_name.clone();
+            return Err(SqlError::new(messages::HELP_NOT_FOUND, &[&name, &database]).into());
+        }
+    }
+    run(session, call, out, procedure)
+}
