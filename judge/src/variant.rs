@@ -32,6 +32,10 @@ pub(crate) const VARIANTS: &[Variant] = &[
     way(KEYED, "order group"),
     way(PLAIN, "order group, max_grant_percent = 0"),
     way(PLAIN, "hash join, hash group, max_grant_percent = 0"),
+    way(PLAIN, "maxdop 2, use hint('ENABLE_PARALLEL_PLAN_PREFERENCE')"),
+    way(KEYED, "maxdop 3, use hint('ENABLE_PARALLEL_PLAN_PREFERENCE')"),
+    way(PLAIN, "maxdop 4, hash join, use hint('ENABLE_PARALLEL_PLAN_PREFERENCE')"),
+    way(KEYED, "maxdop 2, max_grant_percent = 0, use hint('ENABLE_PARALLEL_PLAN_PREFERENCE')"),
 ];
 
 /// A statement with a way's hints.

@@ -95,7 +95,8 @@ fn request(workspace: &Workspace, needs: Needs, hints: GrantHints) -> Option<Req
     let each = OPERATOR_BYTES * needs.degree.max(1);
     let usual = needs.operators.saturating_mul(each).min(most);
     let required_bytes = usual.max(least).min(bytes_max);
-    (bytes_max > 0).then_some(Request { kind, required_bytes, bytes_max, ideal_bytes })
+    let degree = needs.degree.max(1);
+    (bytes_max > 0).then_some(Request { kind, required_bytes, bytes_max, ideal_bytes, degree })
 }
 
 /// The memory of one run.

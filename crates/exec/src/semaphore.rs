@@ -102,6 +102,8 @@ pub(crate) struct Request {
     pub(crate) bytes_max: usize,
     /// The same if it had no hint.
     pub(crate) ideal_bytes: usize,
+    /// Workers that share it; 1 where the statement runs alone.
+    pub(crate) degree: usize,
 }
 
 /// A statement with its request, in a queue or among the grantees.
@@ -304,6 +306,7 @@ impl ResourceSemaphores {
             required_bytes: OPERATOR_BYTES.min(ideal_bytes),
             bytes_max: ideal_bytes,
             ideal_bytes,
+            degree: 1,
         };
         let grant = self.ask(work, request)?;
         let mut wanted = ideal_bytes;
@@ -469,6 +472,7 @@ pub struct GrantRow {
     pub ideal_bytes: usize,
     pub resource_semaphore_id: i16,
     pub is_small: bool,
+    pub degree: usize,
     /// Of one that waits.
     pub wait: Option<GrantWait>,
 }
@@ -512,6 +516,7 @@ impl Asker {
             ideal_bytes: self.request.ideal_bytes,
             resource_semaphore_id: self.request.kind as i16,
             is_small: self.request.kind == Kind::Small,
+            degree: self.request.degree,
             wait,
         }
     }

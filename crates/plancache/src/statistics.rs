@@ -29,6 +29,10 @@ pub struct Run {
     pub ideal_grant_bytes: u64,
     /// Pages written to spill files.
     pub spilled_pages: u64,
+    /// Workers of each exchange; 1 where it ran alone.
+    pub degree: u64,
+    /// Threads that it had for them.
+    pub threads: u64,
 }
 
 /// A number of all runs.
@@ -71,6 +75,8 @@ pub struct Counted {
     pub used_grant_bytes: Measure,
     pub ideal_grant_bytes: Measure,
     pub spilled_pages: Measure,
+    pub degree: Measure,
+    pub threads: Measure,
 }
 
 impl Counted {
@@ -88,6 +94,8 @@ impl Counted {
         self.used_grant_bytes.add(first, run.used_grant_bytes);
         self.ideal_grant_bytes.add(first, run.ideal_grant_bytes);
         self.spilled_pages.add(first, run.spilled_pages);
+        self.degree.add(first, run.degree);
+        self.threads.add(first, run.threads);
     }
 }
 

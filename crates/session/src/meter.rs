@@ -72,6 +72,8 @@ impl Session {
         run.elapsed_ns = now.saturating_sub(meter.clock_ns);
         run.cpu_ns = self.processor.at(now).saturating_sub(meter.cpu_ns);
         run.cpu_ns += ready.executor.workers_cpu_ns();
+        run.degree = ready.executor.degree() as u64;
+        run.threads = ready.executor.threads() as u64;
         run.logical_writes = work::pages_dirtied().saturating_sub(meter.dirtied);
         run.rows = rows;
         if let Some(memory) = ready.executor.memory() {

@@ -14,13 +14,13 @@ const INT: SqlType = SqlType::Int;
 const BIG: SqlType = SqlType::BigInt;
 const SMALL: SqlType = SqlType::SmallInt;
 const HANDLE: SqlType = SqlType::varbinary(64);
-const SERIAL: &str = "A request runs on one thread.";
+const SERIAL: &str = "Workers are not published while they run.";
 
 const COLUMNS: [Column; 28] = [
     col("session_id", SMALL),
     zero("request_id", INT, "A session runs one request at a time."),
     null("scheduler_id", INT, NO_SCHEDULERS),
-    number("dop", SMALL, 1, SERIAL),
+    col("dop", SMALL),
     col("request_time", SqlType::DateTime),
     maybe("grant_time", SqlType::DateTime),
     col("requested_memory_kb", BIG),
@@ -74,6 +74,7 @@ fn row(g: &GrantRow, plan_handle: Value, sql_handle: Value) -> Vec<Value> {
     let waits = |value: fn(&exec::GrantWait) -> Value| g.wait.as_ref().map_or(Value::Null, value);
     vec![
         Value::SmallInt(g.session_id.0),
+        Value::SmallInt(i16::try_from(g.degree).unwrap_or(i16::MAX)),
         datetime(g.request_time),
         g.grant_time.map_or(Value::Null, datetime),
         big_kb(g.requested_bytes),

@@ -16,8 +16,6 @@ use session::{CachedStatement, Program};
 use types::{SqlType, Value};
 
 const INT: SqlType = SqlType::Int;
-const SERIAL: &str = "A statement runs on the thread of its request.";
-const ONE_THREAD: &str = "A statement runs on one thread, which is no parallel worker.";
 
 const HEAD: [Column; 8] = [
     col("sql_handle", HANDLE),
@@ -40,14 +38,9 @@ const STORE: [Column; 2] = [
     null("statement_sql_handle", HANDLE, NO_QUERY_STORE),
     null("statement_context_id", BIG, NO_QUERY_STORE),
 ];
-const DOP: [Column; 4] = [
-    col("total_dop", BIG),
-    crate::column::number("last_dop", BIG, 1, SERIAL),
-    crate::column::number("min_dop", BIG, 1, SERIAL),
-    crate::column::number("max_dop", BIG, 1, SERIAL),
-];
+const DOP: [Column; 4] = measures!("dop");
 const GRANTS: [Column; 12] = measures!("grant_kb" "used_grant_kb" "ideal_grant_kb");
-const THREADS: [Column; 8] = zeros!(ONE_THREAD; "reserved_threads" "used_threads");
+const THREADS: [Column; 8] = measures!("reserved_threads" "used_threads");
 const SEGMENTS: [Column; 8] =
     zeros!(NO_COLUMNSTORE; "columnstore_segment_reads" "columnstore_segment_skips");
 const SPILLS: [Column; 4] = measures!("spills");
@@ -105,10 +98,13 @@ fn row(entry: &Entry<Program>, s: &CachedStatement, c: &Counted) -> Vec<Value> {
     cells.extend(four(&c.elapsed_ns, us));
     cells.extend([eight_bytes(s.query_hash), eight_bytes(s.plan_hash)]);
     cells.extend(four(&c.rows, big));
-    cells.push(big(c.executions));
+    cells.extend(four(&c.degree, big));
     for grant in [&c.grant_bytes, &c.used_grant_bytes, &c.ideal_grant_bytes] {
         cells.extend(four(grant, kb));
     }
+    // A worker that was reserved is started.
+    cells.extend(four(&c.threads, big));
+    cells.extend(four(&c.threads, big));
     cells.extend(four(&c.spilled_pages, big));
     cells
 }
