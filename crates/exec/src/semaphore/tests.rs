@@ -90,7 +90,8 @@ fn live(scene: &Scene, id: i16) {
         let kind = if below(4) == 0 { Kind::Small } else { Kind::Regular };
         let bytes_max = if kind == Kind::Small { 100 * KB } else { 800 * KB };
         let required_bytes = below(bytes_max as u64 + 1) as usize;
-        let request = Request { kind, required_bytes, bytes_max, ideal_bytes: bytes_max, degree: 1 };
+        let request =
+            Request { kind, required_bytes, bytes_max, ideal_bytes: bytes_max, degree: 1 };
         let waiter = Arc::clone(work.owner().waiter());
         let after_ns = below(400_000);
         let canceller = (below(3) == 0).then(|| {
