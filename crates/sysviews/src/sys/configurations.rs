@@ -38,7 +38,7 @@ struct Setting {
     advanced: bool,
 }
 
-const SETTINGS: [Setting; 8] = [
+const SETTINGS: [Setting; 9] = [
     Setting {
         id: 103,
         name: "user connections",
@@ -76,9 +76,18 @@ const SETTINGS: [Setting; 8] = [
         advanced: false,
     },
     Setting {
+        id: 1538,
+        name: "cost threshold for parallelism",
+        holds: 5,
+        range: (0, 32_767),
+        description: "cost threshold for parallelism",
+        dynamic: true,
+        advanced: true,
+    },
+    Setting {
         id: 1539,
         name: "max degree of parallelism",
-        holds: 1,
+        holds: 0,
         range: (0, 32_767),
         description: "maximum degree of parallelism",
         dynamic: true,
