@@ -132,6 +132,20 @@ pub fn bind_cursor_row(
     bound.map_err(|e| e.at_line(statement.span.line))
 }
 
+/// Binds the change that computes stored computed columns of a table in the rows that are there.
+///
+/// # Errors
+/// What the expressions say, which were bound before.
+pub fn bind_fill(
+    environment: &Environment<'_>,
+    table: std::sync::Arc<catalog::view::Table>,
+    columns: &std::collections::BTreeSet<usize>,
+) -> SqlResult<Bound> {
+    let mut binder = Binder::new(environment);
+    let update = binder.fill(table, columns)?;
+    binder.finish(update)
+}
+
 /// Binds an expression alone, converted to a type where one is wanted.
 ///
 /// # Errors

@@ -18,6 +18,7 @@ use plan::{
     Slot, Statement, Strength, TableNo, Update, VariableId,
 };
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use tsql::ast::{self, AssignmentKind, DmlFilter, DmlTargetKind, ExprKind};
 
 /// The rows a change concerns, before its filter.
@@ -134,6 +135,48 @@ impl Binder<'_> {
         target.references = self.references(updated, Done::Update(&columns), slots, obeyed)?;
         let distinct_rows = false;
         Ok(Update { target, source, old, new, assignments, distinct_rows, output: None })
+    }
+
+    /// The change that gives stored computed columns their values: of nothing else, so that no
+    /// trigger fires and no constraint is judged.
+    pub(crate) fn fill(
+        &mut self,
+        table: Arc<Table>,
+        columns: &BTreeSet<usize>,
+    ) -> SqlResult<Statement<Logical>> {
+        let part = |text: &str| ast::Name { text: text.into(), line: 0 };
+        let name = ast::ObjectName {
+            server: None,
+            database: None,
+            schema: Some(part(&table.schema_name)),
+            object: part(&table.name),
+            span: ast::Span::default(),
+        };
+        let database = Arc::clone(&self.database);
+        let hints: &[ast::TableHint] = &[];
+        let from =
+            self.read_found(Arc::clone(&table), &database, &name, None, hints, Use::Change)?;
+        let Some(Columns::Reference(no)) = from.sources.first().map(|s| s.columns.clone()) else {
+            return Err(SqlError::new(messages::INTERNAL, &[&"a table is read by reference"]));
+        };
+        let old = self.old_row(no, &table, |_| true);
+        let own = old.columns.iter().enumerate();
+        let new: Vec<Option<Slot>> = own
+            .map(|(n, own)| if columns.contains(&n) { Some(self.new_slot()) } else { *own })
+            .collect();
+        let mut assignments = Vec::with_capacity(columns.len());
+        for &column in columns {
+            if let Some(value) = self.computed_value(&table, column, &new)? {
+                assignments.push(Assignment { column: Some(column), variable: None, value });
+            }
+        }
+        let mut source = from.tree;
+        set_target(&mut source, no, &old);
+        let mut target = self.target(&TargetTable { table, database }, LockHints::default());
+        self.mark_affected(&mut target, columns);
+        let (distinct_rows, output) = (false, None);
+        let update = Update { target, source, old, new, assignments, distinct_rows, output };
+        Ok(Statement::Update(Box::new(update)))
     }
 
     /// A target that an outer join may leave absent must be there to be changed.

@@ -4,7 +4,7 @@
 //! computed: so they are settled when those are all there.
 
 use crate::context::{DdlContext, Place, unsupported};
-use crate::locate::{queried_name, quoted, same_name};
+use crate::locate::same_name;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, Computed, Table};
 use std::collections::BTreeSet;
@@ -140,31 +140,19 @@ pub(crate) fn check_referring(
 }
 
 /// Computes the stored columns that were added behind the first `known` for the rows that are
-/// there, by a change that gives the columns that they read the values they have.
+/// there. Nothing else of a row changes: no trigger fires, and no constraint is judged.
 pub(crate) fn fill(
     cx: &mut DdlContext<'_>,
     place: &Place,
     table: &Table,
     known: usize,
 ) -> SqlResult<()> {
-    let mut reads = BTreeSet::new();
-    for column in table.columns.iter().skip(known).filter(|c| c.physical.is_some()) {
-        let Some(computed) = &column.computed else { continue };
-        let of = cx.expressions.computed_type(&place.view, &visible(table), &computed.text)?;
-        let free = |c: &&Column| c.identity.is_none() && of.reads.contains(&c.name);
-        let names = table.columns.iter().filter(free).map(|c| c.name.clone());
-        let names: Vec<_> = names.collect();
-        if names.is_empty() {
-            return Err(unsupported("adding a PERSISTED column that reads no other column", 0));
-        }
-        reads.extend(names);
-    }
-    if reads.is_empty() {
+    let stored = |c: &Column| c.computed.as_ref().is_some_and(|c| c.persisted);
+    let added = table.columns.iter().enumerate().skip(known).filter(|(_, c)| stored(c));
+    let added: BTreeSet<usize> = added.map(|(n, _)| n).collect();
+    if added.is_empty() {
         return Ok(());
     }
     let current = cx.place(Some(place.view.name()))?;
-    let name = queried_name(&current, table);
-    let same = reads.iter().map(|c| format!("{0} = {0}", quoted(c)));
-    let update = format!("UPDATE {name} SET {}", same.collect::<Vec<_>>().join(", "));
-    cx.expressions.run(cx.work, &current.view, &update)
+    cx.expressions.fill(cx.work, &current.view, table.object_id, &added)
 }

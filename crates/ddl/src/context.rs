@@ -8,6 +8,7 @@ use catalog::{
     Builder, Changes, Delta, Identities, IdentityStore, Ids, Modifications, SystemHobts,
 };
 use exec::ResourceSemaphores;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use types::{SqlType, Value};
 use work::Work;
@@ -94,11 +95,17 @@ pub trait Expressions {
         text: &str,
     ) -> SqlResult<bind::ComputedType>;
 
-    /// Runs a change of rows in a database.
+    /// Computes stored computed columns of a table in the rows that are there.
     ///
     /// # Errors
-    /// Those of evaluation.
-    fn run(&self, work: &mut Work, view: &Arc<DatabaseView>, statement: &str) -> SqlResult<()>;
+    /// Those of evaluation; 515.
+    fn fill(
+        &self,
+        work: &mut Work,
+        view: &Arc<DatabaseView>,
+        table: ObjectId,
+        columns: &BTreeSet<usize>,
+    ) -> SqlResult<()>;
 
     /// The value of a default, converted to the column's type: for rows that are there already.
     ///

@@ -3,12 +3,13 @@
 use crate::instance::Instance;
 use access::Isolation;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
-use bind::{Environment, Variables};
+use bind::{Bound, Environment, Variables};
 use builtins::{Fact, Question, SessionFacts};
 use catalog::view::{Catalogs, Check, Column, DatabaseView, DeclaredTable, Module, RowKey, Table};
 use exec::{ExecContext, Executor, NoRows};
 use plan::VariableId;
 use session::Host;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ParseOptions;
 use types::datetime::Moment;
@@ -112,7 +113,10 @@ impl SessionExpressions<'_> {
         let statement = parsed.batch.statements.first();
         let statement =
             statement.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"no statement"]))?;
-        let bound = bind::bind_statement(&environment, statement)?;
+        self.run(work, bind::bind_statement(&environment, statement)?)
+    }
+
+    fn run(&self, work: &mut Work, bound: Bound) -> SqlResult<u64> {
         let mut executor =
             Executor::new(&optimize::optimize(bound.plan, &bound.references, &optimize::NoFacts)?)?;
         let outcome = self.with_context(work, |context| executor.run(context, &mut NoRows))?;
@@ -221,7 +225,18 @@ impl ddl::Expressions for SessionExpressions<'_> {
         bind::bind_computed(&environment, table, text)
     }
 
-    fn run(&self, work: &mut Work, view: &Arc<DatabaseView>, statement: &str) -> SqlResult<()> {
-        self.execute(work, view, statement).map(drop)
+    fn fill(
+        &self,
+        work: &mut Work,
+        view: &Arc<DatabaseView>,
+        table: ObjectId,
+        columns: &BTreeSet<usize>,
+    ) -> SqlResult<()> {
+        let missing = || SqlError::new(messages::INTERNAL, &[&"the table has just been altered"]);
+        let table = view.table(table).ok_or_else(missing)?;
+        let catalogs = OneView { view: Arc::clone(view), instance: self.instance };
+        let environment =
+            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        self.run(work, bind::bind_fill(&environment, table, columns)?).map(drop)
     }
 }

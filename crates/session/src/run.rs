@@ -137,8 +137,8 @@ impl Session {
         }
         out.message(&failure.error);
         let alone = failure.reach == Reach::Statement && !failure.of_binding;
-        let builds = failure.error.number() == messages::CREATE_INDEX_DUPLICATE.number;
-        if alone && (builds || is_change_step(&step.kind, program)) {
+        let changes = is_change_step(&step.kind, program) || alters_rows(&step.kind, &failure);
+        if alone && changes {
             out.message(
                 &SqlError::new(messages::STATEMENT_TERMINATED, &[]).at_line(step.span.line),
             );
@@ -421,6 +421,20 @@ impl Session {
             out.done(Done { command, rows, ..self.done(scope) });
         }
     }
+}
+
+/// Whether an error is one that a definition met in the rows that it was changing.
+fn alters_rows(kind: &StepKind, failure: &Failure) -> bool {
+    let of_rows = [
+        messages::NULL_NOT_ALLOWED,
+        messages::STRING_TRUNCATED,
+        messages::ARITHMETIC_OVERFLOW_VALUE,
+        messages::ARITHMETIC_OVERFLOW_CONVERT,
+        messages::DIVIDE_BY_ZERO,
+    ];
+    let number = failure.error.number();
+    number == messages::CREATE_INDEX_DUPLICATE.number
+        || (matches!(kind, StepKind::Definition(_)) && of_rows.iter().any(|m| m.number == number))
 }
 
 fn is_change_step(kind: &StepKind, program: &Program) -> bool {
