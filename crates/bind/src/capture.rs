@@ -53,18 +53,22 @@ impl Binder<'_> {
         if self.header.fires.is_empty() {
             return Ok(());
         }
-        let output = match statement {
-            Statement::Insert(s) => &s.output,
-            Statement::Update(s) => &s.output,
-            Statement::Delete(s) => &s.output,
-            Statement::Merge(s) => &s.output,
+        let (output, event) = match statement {
+            Statement::Insert(s) => (&s.output, Some(Events::INSERT)),
+            Statement::Update(s) => (&s.output, Some(Events::UPDATE)),
+            Statement::Delete(s) => (&s.output, Some(Events::DELETE)),
+            // What its clauses do is what it fires.
+            Statement::Merge(s) => (&s.output, None),
             _ => return Ok(()),
         };
-        match (output.as_ref().is_some_and(|o| o.sent.is_some()), statement.target()) {
-            (true, Some(target)) => {
-                Err(SqlError::new(messages::OUTPUT_WITH_TRIGGERS, &[&target.table_name]))
-            }
-            _ => Ok(()),
+        let sends = output.as_ref().is_some_and(|o| o.sent.is_some());
+        let Some(target) = statement.target().filter(|_| sends) else { return Ok(()) };
+        // Triggers of tables that a cascade reaches may stand beside it.
+        let done = |f: &Fired| event.is_none_or(|event| f.event == event.bits());
+        let own = |f: &Fired| f.object == target.object && done(f);
+        match self.header.fires.iter().any(own) {
+            true => Err(SqlError::new(messages::OUTPUT_WITH_TRIGGERS, &[&target.table_name])),
+            false => Ok(()),
         }
     }
 

@@ -4,6 +4,9 @@
 //! an expression that a set leaves out is NULL there, and the number of the set is grouped by
 //! too. So every aggregate, with DISTINCT or without, works as it does for one set. Beside the
 //! number each set says for each expression whether it leaves it out, which is GROUPING().
+//!
+//! Of no rows no set makes a group, the empty one neither: there is no total of nothing, as in SQL
+//! Server and unlike PostgreSQL (tests/golden/language/empty_groupings.golden has the source).
 
 use crate::aggregate::Grouped;
 use crate::binder::{Binder, unsupported};
@@ -51,7 +54,8 @@ impl Binder<'_> {
             set.sort_unstable();
             set.dedup();
         }
-        let plain = sets.len() == 1 && sets[0] == all;
+        // The empty set alone is a set too: of no rows it makes no group.
+        let plain = sets.len() == 1 && sets[0] == all && !all.is_empty();
         let flags = match plain {
             true => Vec::new(),
             false => keys.iter().map(|_| self.new_slot()).collect(),

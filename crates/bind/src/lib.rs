@@ -59,6 +59,7 @@ mod source;
 mod target;
 mod through;
 mod update;
+mod uses;
 mod window;
 
 pub use computed::{ComputedType, bind_computed};
@@ -66,6 +67,7 @@ pub use convert::declared_type;
 pub use cursor::Refetch;
 pub use environment::{Bound, Environment, IntoColumn, IntoTable, Variables};
 pub use into::into_of;
+pub use uses::user_of;
 
 use base::SqlResult;
 use binder::Binder;

@@ -107,6 +107,9 @@ pub trait Expressions {
         columns: &BTreeSet<usize>,
     ) -> SqlResult<()>;
 
+    /// The constraint that names a module, or the table where it is a computed column.
+    fn user_of(&self, view: &DatabaseView, table: &Table, module: &Module) -> Option<Box<str>>;
+
     /// The value of a default, converted to the column's type: for rows that are there already.
     ///
     /// # Errors

@@ -145,6 +145,8 @@ fn drop_object(kind: DropKind, name: &ObjectName, cx: &mut DdlContext<'_>) -> Sq
     match (&object, kind) {
         (Object::Table(table), DropKind::Table) => drop_table(cx, &place, table, name)?,
         (Object::Module(m), _) if module_kinds(kind).contains(&m.kind) => {
+            let verb = format!("DROP {}", word(kind).to_uppercase());
+            not_used(cx, &place, m, &verb).map_err(|e| e.at_line(name.span.line))?;
             drop_module(cx, &place, m)?;
         }
         (Object::Sequence(s), DropKind::Sequence) => sequence::drop(cx, &place, s, name)?,
@@ -205,6 +207,25 @@ fn drop_table(
         catalog::lock_name(cx.work, place.view.id(), table.schema_id, &table.name)?;
     }
     cx.record(place, Change::Removed(table))
+}
+
+/// Whether no table's definition names a function: 3729.
+pub(crate) fn not_used(
+    cx: &DdlContext<'_>,
+    place: &Place,
+    module: &Module,
+    verb: &str,
+) -> SqlResult<()> {
+    if !module.kind.is_function() {
+        return Ok(());
+    }
+    let user = place.view.objects().find_map(|o| match o {
+        Object::Table(t) => cx.expressions.user_of(&place.view, t, module),
+        Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
+    });
+    let Some(user) = user else { return Ok(()) };
+    let named = format!("{}.{}", module.schema_name, module.name);
+    Err(SqlError::new(messages::DROP_SCHEMA_REFERENCED, &[&verb, &named, &user]))
 }
 
 fn drop_module(cx: &mut DdlContext<'_>, place: &Place, module: &Module) -> SqlResult<()> {

@@ -6,6 +6,7 @@
 //!     when it was stored.
 
 use crate::context::{DdlContext, Place, unsupported};
+use crate::drop::not_used;
 use crate::locate::{is_temporary, locked_object, name_taken, schema_for};
 use crate::read_only;
 use crate::type_name::{Declared, Declaree, declared, user_type};
@@ -89,6 +90,10 @@ pub(crate) fn locked_name(w: &Written<'_>, cx: &mut DdlContext<'_>) -> SqlResult
             return Err(SqlError::new(messages::ALTER_WRONG_KIND, &[s]).at_line(line));
         }
     };
+    if let Some(module) = &before {
+        let used = not_used(cx, &place, module, "ALTER");
+        used.map_err(|e| e.at_line(line).in_procedure(&s.object))?;
+    }
     Ok(Named { place, schema, before })
 }
 

@@ -225,6 +225,13 @@ impl ddl::Expressions for SessionExpressions<'_> {
         bind::bind_computed(&environment, table, text)
     }
 
+    fn user_of(&self, view: &DatabaseView, table: &Table, module: &Module) -> Option<Box<str>> {
+        let catalogs = self.catalogs(view);
+        let environment =
+            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        bind::user_of(&environment, table, module.object_id, &module.name)
+    }
+
     fn fill(
         &self,
         work: &mut Work,

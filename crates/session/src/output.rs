@@ -32,6 +32,10 @@ impl<'s> Output<'s> {
 
     pub(crate) fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
         self.release();
+        // Triggers may answer before their statement has ended: its rows are all there.
+        if self.open_rows.take().is_some() {
+            self.sink.done(Done { more: true, ..plain_done(DoneScope::InProcedure) });
+        }
         if self.closed || self.sink.columns(columns).is_err() {
             self.closed = true;
             return Err(Failure::cancelled());

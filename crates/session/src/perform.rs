@@ -71,7 +71,7 @@ impl Session {
     ) -> Result<Outcome, Failure> {
         let fires = !self.ready(act, place)?.plan.header.fires.is_empty();
         match fires {
-            true => self.run_firing(act, place, out, |e, c| e.load(c, feed)),
+            true => self.run_firing(act, place, out, |e, c, _| e.load(c, feed)),
             false => self.within_transaction(act, place, |e, c| e.load(c, feed)),
         }
     }
@@ -98,6 +98,7 @@ impl Session {
         let gives_rows = ready.plan.statement.result_columns().is_some();
         let is_query = matches!(ready.plan.statement, Statement::Query(_));
         let touches = !ready.plan.header.references.is_empty();
+        let fires = !ready.plan.header.fires.is_empty();
         let limit = if is_query { self.state.settings.row_count } else { 0 };
         if !gives_rows {
             if !touches {
@@ -106,13 +107,18 @@ impl Session {
                 };
                 return Ok(self.with_context(act, place, run)?);
             }
-            if !ready.plan.header.fires.is_empty() {
-                return self.run_firing(act, place, out, |e, c| e.run(c, &mut NoRows));
+            if fires {
+                return self.run_firing(act, place, out, |e, c, _| e.run(c, &mut NoRows));
             }
             return self.within_transaction(act, place, |e, c| e.run(c, &mut NoRows));
         }
         out.columns(&ready.columns)?;
         let text = TextSize::of(self.state.settings.text_size, &ready.columns);
+        if fires {
+            return self.run_firing(act, place, out, |e, c, out| {
+                e.run(c, &mut Rows { out, text, limit, sent: 0, enough: false })
+            });
+        }
         let mut rows = Rows { out, text, limit, sent: 0, enough: false };
         let run = |executor: &mut Executor, context: &mut ExecContext<'_>| {
             let result = executor.run(context, &mut rows);

@@ -42,11 +42,11 @@ impl Session {
         act: &mut Activation,
         place: PlaceId,
         out: &mut Output<'_>,
-        run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<Outcome>,
+        run: impl FnOnce(&mut Executor, &mut ExecContext<'_>, &mut Output<'_>) -> SqlResult<Outcome>,
     ) -> Result<Outcome, Failure> {
         let own = self.begin_change(act, place)?;
         let point = (!own).then(|| self.rollback_point());
-        let changed = self.change_captured(act, place, run);
+        let changed = self.change_captured(act, place, |e, c| run(e, c, out));
         let fired = match changed {
             Ok(outcome) => self.fire_all(act, place, own, outcome, out),
             Err(e) => Err(e),
