@@ -111,10 +111,19 @@ impl Speller<'_> {
         if let Some(group) = s.group.as_ref().filter(|g| !g.keys.is_empty()) {
             text += &format!(" group by {}", self.group(group));
         }
-        if let Some(having) = &s.having {
-            text += &format!(" having {}", self.cond(having));
+        let having = s.having.as_ref().map(|having| self.cond(having));
+        let conditions: Vec<String> = self.some_row(s).into_iter().chain(having).collect();
+        if !conditions.is_empty() {
+            text += &format!(" having {}", conditions.join(" and "));
         }
         text
+    }
+
+    /// Rule 5: what PostgreSQL is told where SQL Server makes no group of no rows.
+    fn some_row(&self, s: &Select) -> Option<String> {
+        let group = s.group.as_ref().filter(|g| !g.keys.is_empty())?;
+        let sets = !matches!(group.form, GroupForm::Plain);
+        (sets && self.dialect == Dialect::PostgreSql).then(|| "count(*) > 0".to_owned())
     }
 
     fn group(&self, group: &Group) -> String {
