@@ -7,7 +7,7 @@ mod fakes;
 pub(crate) use fakes::FakeDatabase;
 
 use access::{Spill, SpillFile};
-use base::{DatabaseId, SqlError, SqlResult, messages};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Column, DatabaseView, Module, SystemObjects, Table};
 use catalog::{Changes, DatabaseOption, Delta, Identities, Ids, Publisher, load};
 use ddl::{
@@ -17,7 +17,7 @@ use ddl::{
 use exec::{ResourceSemaphores, Workspace};
 use os::memory::Memory;
 use os::sync::Mutex;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use types::{Collation, SqlType, Value};
 use work::{CommitMode, Engine, Work};
@@ -275,7 +275,17 @@ impl Expressions for Server {
         Ok(bind::ComputedType { sql_type, nullable: true, collation, deterministic: true, reads })
     }
 
-    fn run(&self, _: &mut Work, _: &Arc<DatabaseView>, _: &str) -> SqlResult<()> {
+    fn user_of(&self, _: &DatabaseView, _: &Table, _: &Module) -> Option<Box<str>> {
+        None
+    }
+
+    fn fill(
+        &self,
+        _: &mut Work,
+        _: &Arc<DatabaseView>,
+        _: ObjectId,
+        _: &BTreeSet<usize>,
+    ) -> SqlResult<()> {
         Ok(())
     }
 
