@@ -281,9 +281,13 @@ impl<'r> Grant<'r> {
         self.held.as_ref().map(MemoryGrant::row)
     }
 
-    /// Memory that cannot be done without.
-    pub(crate) fn overdraw(&mut self, bytes: usize) {
-        self.set_used(self.used_bytes + bytes);
+    /// Memory that cannot be done without: within the grant as far as that grows.
+    pub(crate) fn overdraw(&mut self, bytes: usize, work: &Work) {
+        let wanted = self.used_bytes + bytes;
+        if wanted > self.granted_bytes {
+            self.grow_to(wanted, work);
+        }
+        self.set_used(wanted);
     }
 
     /// Gives memory back, to be taken again by this run.

@@ -39,8 +39,8 @@ struct Entry {
 }
 
 impl JoinTable {
-    /// What a row costs beside its bytes.
-    pub(crate) const ROW_BYTES: usize = size_of::<Entry>() + 8 + 1;
+    /// What a row costs beside its bytes: its entry, up to four heads of buckets, its mark.
+    pub(crate) const ROW_BYTES: usize = size_of::<Entry>() + 4 * size_of::<u32>() + 1;
 
     /// A table of rows with these slots, of which the first are the keys.
     pub(crate) fn new(slots: Vec<Slot>, keys: Vec<(Slot, Collation)>) -> JoinTable {

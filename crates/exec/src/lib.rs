@@ -30,6 +30,7 @@ mod insert;
 mod join_filter;
 mod join_table;
 mod kept_rows;
+mod key_set;
 mod lookup;
 mod loops;
 mod merge;

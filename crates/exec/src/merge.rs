@@ -10,13 +10,14 @@
 use crate::cond::Cond;
 use crate::context::RowSink;
 use crate::insert::RowInsert;
+use crate::key_set::KeySet;
 use crate::operator::Node;
 use crate::output::Output;
 use crate::row_change::RowSlots;
 use crate::rows::RowBuffer;
 use crate::run::Run;
 use crate::target::{Locator, Target, Typed, Written};
-use crate::update::{Assignment, Seen, assign, changed, is_first};
+use crate::update::{Assignment, NOTE_BYTES, assign, changed, is_first};
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
 use foldhash::fast::FixedState;
@@ -85,7 +86,7 @@ impl Merge {
     }
 
     fn gather(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
-        let mut seen = Seen::default();
+        let mut seen = KeySet::default();
         let mut left = self.limit(run)?;
         self.gathered.clear(run);
         self.source.open(run)?;
@@ -101,6 +102,7 @@ impl Merge {
             self.gathered.push(run)?;
             left -= 1;
         }
+        seen.clear(run);
         Ok(())
     }
 
@@ -176,13 +178,18 @@ impl Merge {
                 Action::Delete => {
                     let deletes = self.deletes.as_mut().unwrap_or(&mut self.target);
                     if !deletes.remove_row(run, &self.old, locks)? {
+                        run.overdraw_memory(NOTE_BYTES);
                         found.vanished.insert(row);
                     }
                 }
-                Action::Update(_) if moves => match self.target.take_away(run, slots, locks)? {
-                    Some(locator) => drop(found.moved.insert(row, locator)),
-                    None => drop(found.vanished.insert(row)),
-                },
+                Action::Update(_) if moves => {
+                    let taken = self.target.take_away(run, slots, locks)?;
+                    run.overdraw_memory(NOTE_BYTES);
+                    match taken {
+                        Some(locator) => drop(found.moved.insert(row, locator)),
+                        None => drop(found.vanished.insert(row)),
+                    }
+                }
                 Action::Update(_) => {}
             }
             row += 1;

@@ -248,7 +248,7 @@ impl<'r> Run<'r> {
 
     /// Takes memory that cannot be done without.
     pub(crate) fn overdraw_memory(&mut self, bytes: usize) {
-        self.grant.overdraw(bytes);
+        self.grant.overdraw(bytes, self.work);
     }
 
     /// The run's memory as it is now.

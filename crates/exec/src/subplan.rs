@@ -104,14 +104,16 @@ impl Subplan {
     ) -> SqlResult<Option<bool>> {
         if !matches!(self.answer, Answer::Values(..)) {
             let mut values = ValueSet::default();
-            let mut null = false;
+            let (mut null, mut charged) = (false, 0);
             self.root.open(run)?;
             while self.root.next(run)? {
                 let value = self.value(run);
                 if value.is_null() {
                     null = true;
-                } else {
-                    values.insert(value, q.collation);
+                } else if values.insert(value, q.collation) {
+                    let now = values.memory_bytes();
+                    run.overdraw_memory(now - charged);
+                    charged = now;
                 }
             }
             self.answer = Answer::Values(values, null);

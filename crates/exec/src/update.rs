@@ -5,6 +5,7 @@
 //! `SET id = id + 1` meets no key that is about to move itself.
 
 use crate::context::RowSink;
+use crate::key_set::KeySet;
 use crate::operator::Node;
 use crate::output::Output;
 use crate::row_change::RowSlots;
@@ -17,9 +18,6 @@ use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet};
 use plan::{OldRow, Slot};
 use types::{SqlType, convert};
-
-/// Rows that a join has brought already, by the key of their base row.
-pub(crate) type Seen = HashSet<Box<[u8]>, FixedState>;
 
 /// One item of SET.
 pub(crate) struct Assignment {
@@ -58,10 +56,19 @@ pub(crate) fn changed(
 }
 
 /// Whether the row at hand comes for the first time.
-pub(crate) fn is_first(target: &mut Target, run: &Run<'_>, old: &OldRow, seen: &mut Seen) -> bool {
+pub(crate) fn is_first(
+    target: &mut Target,
+    run: &mut Run<'_>,
+    old: &OldRow,
+    seen: &mut KeySet,
+) -> bool {
     let locator = Locator::of(run, old);
-    seen.insert(target.base_key(run, &old.columns, &locator))
+    let key = target.base_key(run, &old.columns, &locator);
+    seen.insert(run, &key)
 }
+
+/// What a row noted by its number takes in a table.
+pub(crate) const NOTE_BYTES: usize = 2 * size_of::<(u64, Locator)>();
 
 /// Evaluates SET in the order of the text.
 pub(crate) fn assign(
@@ -93,7 +100,7 @@ pub(crate) fn assign(
 impl Update {
     pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.target.locks(run);
-        let mut seen = Seen::default();
+        let mut seen = KeySet::default();
         self.gathered.clear(run);
         self.target.begin(run)?;
         self.source.open(run)?;
@@ -110,6 +117,7 @@ impl Update {
                 self.change(run, &locks, out)?;
             }
         }
+        seen.clear(run);
         if self.gathers {
             self.change_gathered(run, &locks, out)?;
         }
@@ -149,8 +157,14 @@ impl Update {
             let old = Locator::of(run, &self.old);
             let slots = RowSlots { old: &self.old, new: &self.new };
             match self.target.take_away(run, slots, locks)? {
-                None => drop(vanished.insert(row)),
-                Some(new) if new != old => drop(moved.insert(row, new)),
+                None => {
+                    run.overdraw_memory(NOTE_BYTES);
+                    vanished.insert(row);
+                }
+                Some(new) if new != old => {
+                    run.overdraw_memory(NOTE_BYTES);
+                    moved.insert(row, new);
+                }
                 Some(_) => {}
             }
             row += 1;
@@ -184,7 +198,7 @@ pub(crate) struct Delete {
 impl Delete {
     pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.target.locks(run);
-        let mut seen = Seen::default();
+        let mut seen = KeySet::default();
         self.target.begin(run)?;
         self.source.open(run)?;
         while run.takes_more(0) && self.source.next(run)? {
@@ -196,6 +210,7 @@ impl Delete {
                 changed(run, &self.target, &mut self.output, out)?;
             }
         }
+        seen.clear(run);
         self.target.finish(run)
     }
 }

@@ -167,11 +167,29 @@ fn rows_are_for_the_announcement_right_before_them_and_options_are_obeyed_or_ref
     let wrong = sent(&[SqlType::Int], vec![vec![Value::Int(-5)]]);
     assert_eq!(s.load(checked, wrong), Err(547));
     assert_eq!(s.ask("INSERT BULK dbo.Checked (a int)"), Err(40517));
-    assert_eq!(s.ask("INSERT BULK dbo.T (name varchar(5)) WITH (FIRE_TRIGGERS)"), Err(40517));
     let ordered = "INSERT BULK dbo.T (name varchar(5)) WITH (ORDER (name ASC))";
     assert_eq!(s.ask(ordered), Err(40517));
     assert_eq!(s.ask("INSERT BULK dbo.Nothing (a int)"), Err(208));
     assert_eq!(s.ask("INSERT BULK dbo.T (nothing int)"), Err(207));
     s.ask("CREATE TRIGGER dbo.TR ON dbo.T AFTER INSERT AS SET NOCOUNT ON").unwrap();
     assert_eq!(s.ask("INSERT BULK dbo.T (name varchar(5))"), Err(40517));
+}
+
+#[test]
+fn triggers_fire_once_for_a_load_that_asks_for_them() {
+    let mut s = Served::open("bulk-triggers");
+    s.ask("CREATE TABLE dbo.Noted (n int)").unwrap();
+    let trigger = "CREATE TRIGGER dbo.TR ON dbo.T AFTER INSERT AS
+        BEGIN
+            INSERT dbo.Noted SELECT COUNT(*) FROM inserted
+            IF EXISTS (SELECT * FROM inserted WHERE name = 'bad') SELECT 1 / 0
+        END";
+    s.ask(trigger).unwrap();
+    let fire = "INSERT BULK dbo.T (name varchar(5)) WITH (FIRE_TRIGGERS)";
+    let rows = |names: &[&str]| sent(&[NAME], names.iter().map(|n| vec![text(n)]).collect());
+    assert_eq!(s.load(fire, rows(&["a", "b", "c"])), Ok(()));
+    assert_eq!(s.load(fire, rows(&["d", "bad"])), Err(8134));
+    assert_eq!(s.load(fire, rows(&[])), Ok(()));
+    assert_eq!(s.ask("SELECT n FROM dbo.Noted"), Ok(vec!["3".to_owned(), "0".to_owned()]));
+    assert_eq!(s.ask("SELECT COUNT(*) FROM dbo.T"), Ok(vec!["3".to_owned()]));
 }

@@ -37,6 +37,8 @@ pub(crate) struct Asked {
     pub(crate) message: Message,
     /// There was no memory for it: only its head is here.
     pub(crate) refused: bool,
+    /// Its beginning: the rest comes through the link's inflow.
+    pub(crate) streamed: bool,
     /// What it is charged; goes with it.
     _charge: Option<Reservation>,
 }
@@ -74,7 +76,13 @@ impl Account {
         }
         let charge = self.charge.take();
         debug_assert!(charge.is_none() || !refused, "what is not kept costs nothing");
-        Asked { message, refused, _charge: charge }
+        Asked { message, refused, streamed: false, _charge: charge }
+    }
+
+    /// A request has begun to come that is run while it comes.
+    pub(crate) fn begin(&mut self, message: Message) -> Asked {
+        let (refused, charge) = (std::mem::take(&mut self.refused), self.charge.take());
+        Asked { message, refused, streamed: true, _charge: charge }
     }
 
     /// The request will not come whole: an attention took its place.
@@ -89,7 +97,7 @@ impl Account {
     }
 
     /// Whether so many bytes are free of charge, or charged now.
-    fn covers(&mut self, bytes: usize) -> bool {
+    pub(crate) fn covers(&mut self, bytes: usize) -> bool {
         let Some(lender) = &self.lender else { return true };
         if bytes <= FREE_BYTES {
             return true;

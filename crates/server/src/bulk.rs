@@ -1,13 +1,68 @@
-//! The rows of a bulk load, from the bytes of its message to the session.
+//! The rows of a bulk load, from the packets of its message to the session.
+//!
+//! A short message is here whole; a long one comes through the link's inflow while its rows are
+//! loaded. A row that is not all here is tried again when twice as many bytes are: so a long value
+//! is looked at a few times only, and what is held is some packets, or one row.
 
+use crate::account::Account;
+use crate::inflow::Taken;
+use crate::link::Link;
 use base::{SqlError, SqlResult, messages};
+use os::wait::{WaitKind, Waiter, Wake};
 use session::BulkRows;
-use tds::{BulkReader, TdsError, ValueFault};
+use tds::{BulkReader, BulkRow, TdsError, ValueFault};
 use types::{SqlType, Value};
+
+/// Where the bytes of a load come from.
+pub(crate) struct Source<'a> {
+    pub(crate) link: &'a Link,
+    pub(crate) waiter: &'a Waiter,
+    /// What is held is charged here.
+    pub(crate) account: Account,
+    /// The longest row.
+    pub(crate) bytes_max: usize,
+    /// What has come.
+    pub(crate) bytes: Vec<u8>,
+    /// That is all.
+    pub(crate) whole: bool,
+}
+
+impl Source<'_> {
+    /// Waits until twice as many bytes are there, or all.
+    fn more(&mut self) -> SqlResult<()> {
+        let wanted = (self.bytes.len() * 2).max(1);
+        while !self.whole && self.bytes.len() < wanted {
+            match self.link.inflow.take(&mut self.bytes) {
+                Taken::Some => self.link.wire.wake(),
+                Taken::End => self.whole = true,
+                Taken::GivenUp => return Err(SqlError::new(messages::BULK_PREMATURE_END, &[])),
+                Taken::Nothing => self.wait()?,
+            }
+            if self.bytes.len() > self.bytes_max {
+                return Err(TdsError::MessageTooLong { limit: self.bytes_max }.into());
+            }
+            if !self.account.covers(self.bytes.capacity()) {
+                return Err(SqlError::new(messages::OUT_OF_MEMORY, &[&"default"]));
+            }
+        }
+        self.waiter.clear_signal();
+        Ok(())
+    }
+
+    fn wait(&self) -> SqlResult<()> {
+        match self.waiter.wait(WaitKind::AsyncNetworkIo, None) {
+            Wake::Signalled | Wake::TimedOut => Ok(()),
+            Wake::Cancelled(why) => Err(why.into()),
+        }
+    }
+}
 
 /// See the module.
 pub(crate) struct Rows<'a> {
-    reader: BulkReader<'a>,
+    source: Source<'a>,
+    reader: BulkReader,
+    /// Bytes of the source that are read already.
+    at: usize,
     columns: Vec<SqlType>,
 }
 
@@ -15,11 +70,16 @@ impl<'a> Rows<'a> {
     /// The rows of a message.
     ///
     /// # Errors
-    /// It does not begin with columns that we have.
-    pub(crate) fn new(payload: &'a [u8]) -> SqlResult<Rows<'a>> {
-        let reader = BulkReader::new(payload).map_err(told)?;
+    /// It does not begin with columns that we have; it does not come.
+    pub(crate) fn new(mut source: Source<'a>) -> SqlResult<Rows<'a>> {
+        let (reader, at) = loop {
+            match BulkReader::begin(&source.bytes) {
+                Err(TdsError::Truncated { .. }) if !source.whole => source.more()?,
+                begun => break begun.map_err(told)?,
+            }
+        };
         let columns = reader.columns().iter().map(|c| c.sql).collect();
-        Ok(Rows { reader, columns })
+        Ok(Rows { source, reader, at, columns })
     }
 }
 
@@ -29,7 +89,22 @@ impl BulkRows for Rows<'_> {
     }
 
     fn next(&mut self, row: &mut [Value]) -> SqlResult<bool> {
-        self.reader.next_row(row).map_err(told)
+        loop {
+            let Source { bytes, whole, .. } = &self.source;
+            let rest = bytes.get(self.at..).unwrap_or_default();
+            match self.reader.next_row(rest, *whole, row).map_err(told)? {
+                BulkRow::Row(length) => {
+                    self.at += length;
+                    return Ok(true);
+                }
+                BulkRow::End => return Ok(false),
+                BulkRow::More => {
+                    self.source.bytes.drain(..self.at);
+                    self.at = 0;
+                    self.source.more()?;
+                }
+            }
+        }
     }
 }
 

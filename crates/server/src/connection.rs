@@ -4,7 +4,7 @@ use crate::account::{Account, Asked};
 use crate::link::{Channel, Left, Link, Speech};
 use crate::listener::House;
 use crate::login::admit;
-use crate::request;
+use crate::request::{self, Terms};
 use crate::response::{last_errors, last_words};
 use crate::wire::{Received, Wire};
 use base::SqlError;
@@ -64,6 +64,8 @@ struct Attendant<'a> {
     /// Requests that came while another runs.
     next: VecDeque<Asked>,
     account: Account,
+    /// The message that is coming goes to the worker, or is forgotten when that wants no more.
+    streams: bool,
 }
 
 impl<'a> Attendant<'a> {
@@ -76,6 +78,7 @@ impl<'a> Attendant<'a> {
             input: PacketAssembler::new(house.options.request_bytes_max),
             next: VecDeque::new(),
             account: Account::new(house.lender.clone()),
+            streams: false,
         }
     }
 
@@ -112,10 +115,11 @@ impl<'a> Attendant<'a> {
                 return Ok(());
             }
             self.take_messages()?;
-            let reads = self.next.len() < QUEUED_MAX;
+            let behind = self.streams && self.link.inflow.is_full();
+            let reads = self.next.len() < QUEUED_MAX && !behind;
             self.link.wire.ready(reads).await?;
             if self.link.wire.push()? {
-                self.link.has_room();
+                self.link.signal();
             }
             if reads && self.link.wire.receive(&mut self.input)? == Received::End {
                 return Ok(());
@@ -158,16 +162,45 @@ impl<'a> Attendant<'a> {
                 Ok(Some(message)) if message.kind == PacketType::Attention => {
                     // It is for all that was asked before it.
                     self.next.clear();
+                    self.streams = false;
                     self.account.give_up();
                     self.link.attention(self.speech)?;
                 }
+                Ok(Some(message)) if self.streams => {
+                    self.streams = false;
+                    self.link.inflow.push(&message.payload);
+                    self.link.inflow.finish(message.status.has(PacketStatus::IGNORE));
+                    self.link.signal();
+                }
                 Ok(Some(message)) => self.next.push_back(self.account.close(message)),
                 Ok(None) => {
-                    self.account.watch(&mut self.input);
+                    self.take_part();
                     return Ok(());
                 }
                 Err(e) => return self.lost(e),
             }
+        }
+    }
+
+    /// Takes what has come of a message that is not here whole: a bulk load is run while it comes.
+    fn take_part(&mut self) {
+        let loads = self.input.partial_kind() == Some(PacketType::BulkLoad);
+        let begins = loads && !self.streams && self.next.is_empty();
+        match self.channel.take_if(|_| begins) {
+            Some(channel) => {
+                let Some(message) = self.input.take_partial() else { return };
+                self.streams = true;
+                self.link.inflow.begin();
+                let asked = self.account.begin(message);
+                self.dispatch(channel, asked);
+            }
+            None if self.streams => {
+                if let Some(part) = self.input.take_partial().filter(|p| !p.payload.is_empty()) {
+                    self.link.inflow.push(&part.payload);
+                    self.link.signal();
+                }
+            }
+            None => self.account.watch(&mut self.input),
         }
     }
 
@@ -190,9 +223,13 @@ impl<'a> Attendant<'a> {
         }
         let (house, link) = (Arc::clone(self.house), Arc::clone(self.link));
         self.house.workers.submit(move || {
-            let most = house.options.output_bytes_max;
+            let terms = Terms {
+                output_bytes_max: house.options.output_bytes_max,
+                request_bytes_max: house.options.request_bytes_max,
+                account: Account::new(house.lender.clone()),
+            };
             let engine = house.engine.as_ref();
-            let given_back = request::answer(engine, &link, channel, asked, most);
+            let given_back = request::answer(engine, &link, channel, asked, terms);
             link.give_back(given_back);
         });
     }

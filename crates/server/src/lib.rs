@@ -32,6 +32,7 @@ mod certificate;
 mod connection;
 mod engine;
 mod handshake;
+mod inflow;
 mod link;
 mod listener;
 mod login;

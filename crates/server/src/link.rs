@@ -4,6 +4,7 @@
 //!  1. Whether a response has ended, and whether an attention came before its end, is decided
 //!     under the lock of `turn`: so an attention is answered once, by the one or the other.
 
+use crate::inflow::Inflow;
 use crate::response::last_words;
 use crate::wire::Wire;
 use os::sync::Mutex;
@@ -43,6 +44,8 @@ struct Turn {
 /// The connection.
 pub(crate) struct Link {
     pub(crate) wire: Wire,
+    /// The rest of the message whose request runs, if it comes while that runs.
+    pub(crate) inflow: Inflow,
     turn: Mutex<Turn>,
     /// Mirrors `Turn::attention` for every row.
     attention: AtomicBool,
@@ -66,6 +69,7 @@ impl Link {
     pub(crate) fn new(wire: Wire) -> Link {
         Link {
             wire,
+            inflow: Inflow::default(),
             turn: Mutex::default(),
             attention: AtomicBool::new(false),
             ended: AtomicBool::new(false),
@@ -131,8 +135,8 @@ impl Link {
         }
     }
 
-    /// Signals a worker that waits for room.
-    pub(crate) fn has_room(&self) {
+    /// Signals a worker that waits for room, or for more of its message.
+    pub(crate) fn signal(&self) {
         if let Some(waiter) = &self.turn.lock().running {
             waiter.signal();
         }

@@ -1,6 +1,6 @@
 //! A request on its worker: decoded, run, answered; a panic ends it and its connection alone.
 
-use crate::account::Asked;
+use crate::account::{Account, Asked};
 use crate::bulk;
 use crate::engine::Engine;
 use crate::link::{Channel, Link};
@@ -13,23 +13,46 @@ use session::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tds::{
-    Isolation, PacketStatus, RpcBatch, RpcCall, TableParameter, TdsError, TransactionCommand,
+    Isolation, PacketStatus, PacketType, RpcBatch, RpcCall, TableParameter, TdsError, TransactionCommand,
     TypeInfo,
 };
 use types::{Bytes, SqlType, Value};
+
+/// What a worker may take.
+pub(crate) struct Terms {
+    pub(crate) output_bytes_max: usize,
+    pub(crate) request_bytes_max: usize,
+    /// What it holds of a message that comes while it runs is charged here.
+    pub(crate) account: Account,
+}
 
 /// Answers a message. Returns the session, or none when the connection ends.
 pub(crate) fn answer(
     engine: &dyn Engine,
     link: &Link,
     mut channel: Box<Channel>,
-    asked: Asked,
-    output_bytes_max: usize,
+    mut asked: Asked,
+    terms: Terms,
 ) -> Option<Box<Channel>> {
     let waiter = std::sync::Arc::clone(&channel.waiter);
     let name = engine.server_name();
-    let mut response = Response::new(link, &waiter, name, channel.speech, output_bytes_max);
-    let run = AssertUnwindSafe(|| run(&mut channel, &asked, &mut response));
+    let most = terms.output_bytes_max;
+    let mut response = Response::new(link, &waiter, name, channel.speech, most);
+    let run = AssertUnwindSafe(|| {
+        if asked.message.kind == PacketType::BulkLoad && !asked.refused {
+            let source = bulk::Source {
+                link,
+                waiter: &waiter,
+                account: terms.account,
+                bytes_max: terms.request_bytes_max,
+                bytes: std::mem::take(&mut asked.message.payload),
+                whole: !asked.streamed,
+            };
+            return begin(&mut channel, &asked, &mut response)
+                .unwrap_or_else(|| load(&mut channel, source, &mut response));
+        }
+        run(&mut channel, &asked, &mut response)
+    });
     let goes_on = match catch_unwind(run) {
         Ok(goes_on) => goes_on,
         Err(panic) => {
@@ -39,6 +62,7 @@ pub(crate) fn answer(
             false
         }
     };
+    link.inflow.close();
     // The client may ask for as much again.
     drop(asked);
     // The response's end must be on its way before the task may take up the next request.
@@ -64,15 +88,15 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
-/// Runs a message; false when the connection ends.
-fn run(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> bool {
+/// What is done before a message is run; an answer when it is not to be.
+fn begin(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> Option<bool> {
     let message = &asked.message;
     match channel.waiter.cancellation() {
         Some(Cancelled::Kill) => {
             response.message(&SqlError::new(messages::SESSION_KILLED, &[]));
-            return false;
+            return Some(false);
         }
-        Some(Cancelled::Shutdown) => return false,
+        Some(Cancelled::Shutdown) => return Some(false),
         _ => {}
     }
     if message.status.has(PacketStatus::RESET_CONNECTION) {
@@ -82,8 +106,27 @@ fn run(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> boo
     }
     if asked.refused {
         let error = SqlError::new(messages::OUT_OF_MEMORY, &[&"default"]);
-        return fail(&error, DoneScope::Statement, response);
+        return Some(fail(&error, DoneScope::Statement, response));
     }
+    None
+}
+
+/// Runs a bulk load; false when the connection ends.
+fn load(channel: &mut Channel, source: bulk::Source<'_>, response: &mut Response<'_>) -> bool {
+    match bulk::Rows::new(source) {
+        Ok(mut rows) => channel.connection.load(&mut rows, response),
+        // The attention is told when the response ends.
+        Err(e) if e.number() == messages::ATTENTION.number => true,
+        Err(e) => fail(&e, DoneScope::Statement, response),
+    }
+}
+
+/// Runs a message; false when the connection ends.
+fn run(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> bool {
+    if let Some(answered) = begin(channel, asked, response) {
+        return answered;
+    }
+    let message = &asked.message;
     match tds::decode_request(message) {
         Ok(tds::Request::Batch { text, .. }) => {
             channel.connection.run(Request::Batch(text), response)
@@ -92,12 +135,9 @@ fn run(channel: &mut Channel, asked: &Asked, response: &mut Response<'_>) -> boo
         Ok(tds::Request::Transaction { command, .. }) => {
             channel.connection.run(Request::Transaction(transaction(command)), response)
         }
-        Ok(tds::Request::BulkLoad(payload)) => match bulk::Rows::new(payload) {
-            Ok(mut rows) => channel.connection.load(&mut rows, response),
-            Err(e) => fail(&e, DoneScope::Statement, response),
-        },
-        // The task answers attentions itself; one that is here has nothing to interrupt.
-        Ok(tds::Request::Attention) => true,
+        // The task answers attentions itself; one that is here has nothing to interrupt. Bulk loads
+        // have gone another way.
+        Ok(tds::Request::Attention | tds::Request::BulkLoad(_)) => true,
         Err(e) => refuse(e, DoneScope::Statement, response),
     }
 }

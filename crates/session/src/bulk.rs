@@ -8,7 +8,7 @@
 //!
 //! So conversions, defaults, identity and messages are those of INSERT. A column that is listed
 //! takes what the client sends, an identity column too; NULL becomes the column's default unless
-//! KEEP_NULLS is given.
+//! KEEP_NULLS is given. With FIRE_TRIGGERS the table's triggers run once, behind the last row.
 //!
 //! Invariants
 //!  1. What was announced is for the next request alone.
@@ -54,6 +54,7 @@ struct Options {
     keep_nulls: bool,
     table_lock: bool,
     check: bool,
+    fire: bool,
 }
 
 impl Session {
@@ -83,8 +84,8 @@ impl Session {
         Ok(())
     }
 
-    /// Constraints that are passed over would have to be marked as not trusted, and triggers not to
-    /// fire: neither is there.
+    /// Constraints that are passed over would have to be marked as not trusted, triggers that are
+    /// there not to fire: neither is supported.
     fn refuse_unguarded(
         &self,
         database: DatabaseId,
@@ -96,7 +97,9 @@ impl Session {
         let fires = view.is_some_and(|v| v.triggers_of(table.object_id).next().is_some());
         let what = match (guarded && !options.check, fires) {
             (true, _) => "INSERT BULK without CHECK_CONSTRAINTS into a table that has any",
-            (_, true) => "INSERT BULK into a table with triggers",
+            (_, true) if !options.fire => {
+                "INSERT BULK without FIRE_TRIGGERS into a table with triggers"
+            }
             _ => return Ok(()),
         };
         Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]))
@@ -116,7 +119,7 @@ impl Session {
         check_columns(rows.columns(), &declared[..bulk.columns])?;
         let mut feed = Feed { from: sent_types(rows.columns()), to: declared, rows };
         let Bulk { program, identity, .. } = bulk;
-        let result = self.with_identity(identity, |s| s.run_load(&program, &mut feed));
+        let result = self.with_identity(identity, |s| s.run_load(&program, &mut feed, out));
         match result {
             Ok(outcome) => {
                 self.state.error = 0;
@@ -142,6 +145,7 @@ impl Session {
         &mut self,
         program: &Arc<Entry<Program>>,
         feed: &mut Feed<'_>,
+        out: &mut Output<'_>,
     ) -> Result<exec::Outcome, Failure> {
         let place = program.value.steps.iter().find_map(|step| match step.kind {
             StepKind::Run(place) => Some(place),
@@ -152,10 +156,7 @@ impl Session {
         };
         let mut act = self.idle.take(program);
         let meter = self.meter();
-        let result = self
-            .ready(&mut act, place)
-            .map(|_| ())
-            .and_then(|()| self.within_transaction(&mut act, place, |e, c| e.load(c, feed)));
+        let result = self.run_fed(&mut act, place, feed, out);
         if let Ok(outcome) = &result {
             self.count_run(&act, place, &meter, outcome.rows_affected);
             self.note_changes(&act, place, outcome.rows_affected);
@@ -192,6 +193,7 @@ fn options(list: &[ast::Setting]) -> SqlResult<Options> {
             "KEEP_NULLS" if plain => options.keep_nulls = true,
             "TABLOCK" if plain => options.table_lock = true,
             "CHECK_CONSTRAINTS" if plain => options.check = true,
+            "FIRE_TRIGGERS" if plain => options.fire = true,
             // What the client expects to send: nothing here depends on it.
             "ROWS_PER_BATCH" | "KILOBYTES_PER_BATCH" => {}
             name => {

@@ -37,13 +37,16 @@ pub(crate) struct Firing {
 
 impl Session {
     /// Runs a change and the triggers that it fires.
-    pub(crate) fn run_firing(
+    pub(crate) fn run_firing<R>(
         &mut self,
         act: &mut Activation,
         place: PlaceId,
         out: &mut Output<'_>,
-        run: impl FnOnce(&mut Executor, &mut ExecContext<'_>, &mut Output<'_>) -> SqlResult<Outcome>,
-    ) -> Result<Outcome, Failure> {
+        run: R,
+    ) -> Result<Outcome, Failure>
+    where
+        R: FnOnce(&mut Executor, &mut ExecContext<'_>, &mut Output<'_>) -> SqlResult<Outcome>,
+    {
         let own = self.begin_change(act, place)?;
         let point = (!own).then(|| self.rollback_point());
         let changed = self.change_captured(act, place, |e, c| run(e, c, out));

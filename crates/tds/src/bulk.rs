@@ -1,7 +1,7 @@
 //! The rows of a bulk load: COLMETADATA, ROW or NBCROW tokens, DONE ([MS-TDS] 2.2.6.1).
 //!
-//! They are decoded one by one where they lie, in a message that the server has assembled whole: a
-//! load costs the bytes of its message; one beyond the limit for a request is refused.
+//! They are decoded one by one from what has come of the message: what is not all here is read
+//! again from its beginning when more is.
 //!
 //! Invariants
 //!  1. The stream ends with its DONE, or, as FreeTDS sends it, with its message behind a row; one
@@ -20,26 +20,35 @@ const DONE_BYTES: usize = 12;
 
 /// Reads the payload of a bulk load.
 #[derive(Debug)]
-pub struct BulkReader<'a> {
-    r: Reader<'a>,
+pub struct BulkReader {
     columns: Vec<Column<'static>>,
     infos: Vec<TypeInfo>,
-    ended: bool,
 }
 
-impl<'a> BulkReader<'a> {
-    /// Reads the columns.
+/// What stands at the beginning of some bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BulkRow {
+    /// A row of so many bytes.
+    Row(usize),
+    /// The end of the load.
+    End,
+    /// The beginning of something.
+    More,
+}
+
+impl BulkReader {
+    /// Reads the columns; gives the number of their bytes.
     ///
     /// # Errors
-    /// What is wrong with them; a stream that does not begin with them.
-    pub fn new(payload: &'a [u8]) -> TdsResult<BulkReader<'a>> {
+    /// What is wrong with them; a stream that does not begin with them; `Truncated`.
+    pub fn begin(payload: &[u8]) -> TdsResult<(BulkReader, usize)> {
         let mut r = Reader::new(payload);
         let malformed = TdsError::Malformed { field: "COLMETADATA", offset: 0 };
         if r.u8()? != kind::COLMETADATA {
             return Err(malformed);
         }
         let (columns, infos) = decode_columns(&mut r)?.ok_or(malformed)?;
-        Ok(BulkReader { r, columns, infos, ended: false })
+        Ok((BulkReader { columns, infos }, r.offset()))
     }
 
     /// The columns of the rows.
@@ -47,23 +56,32 @@ impl<'a> BulkReader<'a> {
         &self.columns
     }
 
-    /// The next row's values, as many as there are columns; false behind the last.
+    /// The values of the row that some bytes begin with, as many as there are columns. `whole` says
+    /// that no more will come.
     ///
     /// # Errors
     /// What is wrong with the bytes: `Parameter` names the column of a value that is none.
-    pub fn next_row(&mut self, row: &mut [Value]) -> TdsResult<bool> {
-        if self.ended || self.r.is_empty() {
-            self.ended = true;
-            return Ok(false);
+    pub fn next_row(&self, bytes: &[u8], whole: bool, row: &mut [Value]) -> TdsResult<BulkRow> {
+        let mut r = Reader::new(bytes);
+        if bytes.is_empty() && whole {
+            return Ok(BulkRow::End);
         }
-        let bitmap = match self.r.u8()? {
+        match self.read_row(&mut r, whole, row) {
+            Ok(true) => Ok(BulkRow::Row(r.offset())),
+            Ok(false) => Ok(BulkRow::End),
+            Err(TdsError::Truncated { .. }) if !whole => Ok(BulkRow::More),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn read_row(&self, r: &mut Reader<'_>, whole: bool, row: &mut [Value]) -> TdsResult<bool> {
+        let bitmap = match r.u8()? {
             kind::ROW => &[][..],
-            kind::NBCROW => self.r.take(self.infos.len().div_ceil(8))?,
+            kind::NBCROW => r.take(self.infos.len().div_ceil(8))?,
             kind::DONE => {
-                self.r.take(DONE_BYTES)?;
-                self.ended = true;
-                if !self.r.is_empty() {
-                    let offset = self.r.offset();
+                r.take(DONE_BYTES)?;
+                if !r.is_empty() {
+                    let offset = r.offset();
                     return Err(TdsError::Malformed { field: "DONE", offset });
                 }
                 return Ok(false);
@@ -74,17 +92,17 @@ impl<'a> BulkReader<'a> {
             let absent = bitmap.get(i / 8).is_some_and(|b| b & (1 << (i % 8)) != 0);
             *value = match absent {
                 true => Value::Null,
-                false => info.decode_value(&mut self.r).map_err(|e| self.of_column(i, e))?,
+                false => info.decode_value(r).map_err(|e| self.of_column(i, e, r, whole))?,
             };
         }
         Ok(true)
     }
 
-    fn of_column(&self, column: usize, e: TdsError) -> TdsError {
+    fn of_column(&self, column: usize, e: TdsError, r: &Reader<'_>, whole: bool) -> TdsError {
         let fault = match e {
             TdsError::Value { fault } => fault,
             // A length that reaches beyond a message that is whole.
-            TdsError::Truncated { .. } if self.r.left() > 0 => ValueFault::Length(0),
+            TdsError::Truncated { .. } if whole && r.left() > 0 => ValueFault::Length(0),
             other => return other,
         };
         let name = self.columns.get(column).map(|c| c.name.to_string()).unwrap_or_default();
@@ -118,13 +136,45 @@ mod tests {
     }
 
     fn read(bytes: &[u8]) -> TdsResult<Vec<Vec<Value>>> {
-        let mut reader = BulkReader::new(bytes)?;
+        let (reader, mut at) = BulkReader::begin(bytes)?;
         let mut rows = Vec::new();
         let mut row = vec![Value::Null; reader.columns().len()];
-        while reader.next_row(&mut row)? {
+        while let BulkRow::Row(length) = reader.next_row(&bytes[at..], true, &mut row)? {
+            at += length;
             rows.push(row.clone());
         }
         Ok(rows)
+    }
+
+    /// However a stream is cut into pieces, its rows come: what is not all here is asked for again.
+    #[test]
+    fn a_stream_that_comes_in_pieces_gives_its_rows() {
+        let bytes = stream();
+        let (reader, from) = BulkReader::begin(&bytes).expect("columns");
+        assert!((0..from).all(|end| {
+            matches!(BulkReader::begin(&bytes[..end]), Err(TdsError::Truncated { .. }))
+        }));
+        let mut row = vec![Value::Null; 2];
+        let (mut at, mut rows, mut asked) = (from, 0, 0);
+        for end in from..=bytes.len() {
+            loop {
+                match reader.next_row(&bytes[at..end], false, &mut row).expect("sound bytes") {
+                    BulkRow::Row(length) => {
+                        at += length;
+                        rows += 1;
+                    }
+                    BulkRow::More => {
+                        asked += 1;
+                        break;
+                    }
+                    BulkRow::End => {
+                        assert_eq!((rows, end), (4, bytes.len()), "the end is at the end");
+                        break;
+                    }
+                }
+            }
+        }
+        assert_eq!(asked, bytes.len() - from, "each byte but the last leaves something open");
     }
 
     /// Every row of a whole stream is read; one cut within a row or its end, or with more behind

@@ -33,7 +33,7 @@ mod typeinfo;
 mod version;
 mod writer;
 
-pub use bulk::BulkReader;
+pub use bulk::{BulkReader, BulkRow};
 pub use encode::encode_value;
 pub use error::{PARAMETERS_MAX, TdsError, TdsResult, ValueFault};
 pub use headers::Headers;

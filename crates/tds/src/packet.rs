@@ -297,6 +297,19 @@ impl PacketAssembler {
         self.partial.as_ref().map_or(0, |m| m.payload.capacity())
     }
 
+    /// What a message is whose end has not come.
+    pub fn partial_kind(&self) -> Option<PacketType> {
+        self.partial.as_ref().map(|m| m.kind)
+    }
+
+    /// What has come of that message: the rest comes by itself, in parts or with its end. The limit
+    /// is for what is kept here at a time.
+    pub fn take_partial(&mut self) -> Option<Message> {
+        let message = self.partial.as_mut()?;
+        let payload = std::mem::take(&mut message.payload);
+        Some(Message { payload, ..message.clone() })
+    }
+
     /// Keeps nothing of that message: it comes without payload when its end does.
     pub fn forget_partial(&mut self) {
         if let Some(message) = &mut self.partial {

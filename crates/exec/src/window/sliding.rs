@@ -58,6 +58,14 @@ enum Kind {
     Stacks { front: Vec<State>, back: State, behind: Vec<Value> },
 }
 
+/// What a value in a stack takes: it becomes a state when its stack is turned.
+const STACKED_BYTES: usize = size_of::<Value>() + size_of::<State>();
+
+/// What a queued value takes.
+fn queued_bytes(value: &Value) -> usize {
+    size_of::<(u64, Value)>() + value.heap_bytes()
+}
+
 impl Sliding {
     pub(super) fn new(summed: Summed) -> Sliding {
         let state = summed.start();
@@ -94,7 +102,7 @@ impl Sliding {
         }
         while self.start < start {
             run.tick()?;
-            self.leave(lane)?;
+            self.leave(run, lane)?;
             self.start += 1;
         }
         let (answer, saw_null) = self.answer()?;
@@ -103,7 +111,7 @@ impl Sliding {
     }
 
     fn enter(&mut self, run: &mut Run<'_>, value: Value) -> SqlResult<()> {
-        let bytes = match &mut self.kind {
+        let (taken, given) = match &mut self.kind {
             Kind::Subtracting(state) => return state.step(&value),
             Kind::Extreme(_) if value.is_null() => {
                 run.outcome.nulls_eliminated = true;
@@ -116,33 +124,38 @@ impl Sliding {
                     let order = compare(&value, &last.1, collation);
                     order.is_eq() || Some(order) == replaces
                 };
-                while queue.back().is_some_and(beaten) {
-                    queue.pop_back();
+                let mut given = 0;
+                while let Some(last) = queue.pop_back_if(|last| beaten(last)) {
+                    given += queued_bytes(&last.1);
                 }
-                let bytes = size_of::<(u64, Value)>() + value.heap_bytes();
+                let taken = queued_bytes(&value);
                 queue.push_back((self.end, value));
-                bytes
+                (taken, given)
             }
             Kind::Stacks { back, behind, .. } => {
                 back.step(&value)?;
                 behind.push(value);
-                size_of::<Value>() + size_of::<State>()
+                (STACKED_BYTES, 0)
             }
         };
-        // What is dropped is not given back before the partition ends: a bound, not a balance.
-        run.overdraw_memory(bytes);
-        self.memory_bytes += bytes;
+        run.overdraw_memory(taken);
+        self.memory_bytes += taken;
+        self.give(run, given);
         Ok(())
     }
 
-    fn leave(&mut self, lane: &mut Lane) -> SqlResult<()> {
+    fn give(&mut self, run: &mut Run<'_>, bytes: usize) {
+        run.give_memory(bytes);
+        self.memory_bytes -= bytes;
+    }
+
+    fn leave(&mut self, run: &mut Run<'_>, lane: &mut Lane) -> SqlResult<()> {
         let summed = self.summed;
-        match &mut self.kind {
-            Kind::Subtracting(state) => state.remove(&lane.get(LEAVING, self.start)?)?,
+        let given = match &mut self.kind {
+            Kind::Subtracting(state) => return state.remove(&lane.get(LEAVING, self.start)?),
             Kind::Extreme(queue) => {
-                if queue.front().is_some_and(|(at, _)| *at <= self.start) {
-                    queue.pop_front();
-                }
+                let gone = queue.pop_front_if(|(at, _)| *at <= self.start);
+                gone.map_or(0, |(_, value)| queued_bytes(&value))
             }
             Kind::Stacks { front, back, behind } => {
                 if front.is_empty() {
@@ -154,8 +167,10 @@ impl Sliding {
                     *back = summed.start();
                 }
                 front.pop();
+                STACKED_BYTES
             }
-        }
+        };
+        self.give(run, given);
         Ok(())
     }
 

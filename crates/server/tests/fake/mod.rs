@@ -190,8 +190,33 @@ impl Connection for FakeSession {
         true
     }
 
-    fn load(&mut self, _: &mut dyn session::BulkRows, sink: &mut dyn ResultSink) -> bool {
-        sink.message(&SqlError::new(messages::BULK_NOT_BEGUN, &[]));
+    /// Counts the rows; without columns nothing was announced.
+    fn load(&mut self, rows: &mut dyn session::BulkRows, sink: &mut dyn ResultSink) -> bool {
+        let mut row = vec![Value::Null; rows.columns().len()];
+        let mut count = 0;
+        let counted = match row.is_empty() {
+            true => Err(SqlError::new(messages::BULK_NOT_BEGUN, &[])),
+            false => loop {
+                match rows.next(&mut row) {
+                    Ok(true) => count += 1,
+                    Ok(false) => break Ok(count),
+                    Err(e) => break Err(e),
+                }
+            },
+        };
+        if let Err(e) = &counted
+            && e.number() != messages::ATTENTION.number
+        {
+            sink.message(e);
+        }
+        sink.done(session::Done {
+            scope: session::DoneScope::Statement,
+            command: session::Command::BulkInsert,
+            rows: counted.as_ref().ok().copied(),
+            more: false,
+            error: counted.is_err(),
+            in_transaction: false,
+        });
         true
     }
 
