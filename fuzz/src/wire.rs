@@ -206,9 +206,18 @@ fn request(message: &Message) {
             assert_eq!(command, same);
         }
         Ok(Request::BulkLoad(rows)) => {
-            let Ok(mut rows) = tds::BulkReader::new(rows) else { return };
-            let mut row = vec![types::Value::Null; rows.columns().len()];
-            while let Ok(true) = rows.next_row(&mut row) {}
+            let Ok((reader, mut at)) = tds::BulkReader::begin(rows) else { return };
+            let mut row = vec![types::Value::Null; reader.columns().len()];
+            let mut again = row.clone();
+            while let Ok(tds::BulkRow::Row(length)) = reader.next_row(&rows[at..], true, &mut row) {
+                assert!(length > 0, "a row has a token");
+                // What has come of a row is none, what is behind it makes no difference.
+                let all = reader.next_row(&rows[at..at + length], false, &mut again);
+                assert_eq!(all.ok(), Some(tds::BulkRow::Row(length)));
+                let part = reader.next_row(&rows[at..at + length - 1], false, &mut again);
+                assert_eq!(part.ok(), Some(tds::BulkRow::More));
+                at += length;
+            }
         }
         Ok(Request::Attention) => {}
         Err(e) => refused(e),
