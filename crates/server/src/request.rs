@@ -13,8 +13,8 @@ use session::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tds::{
-    Isolation, PacketStatus, PacketType, RpcBatch, RpcCall, TableParameter, TdsError, TransactionCommand,
-    TypeInfo,
+    Isolation, PacketStatus, PacketType, RpcBatch, RpcCall, TableParameter, TdsError,
+    TransactionCommand, TypeInfo,
 };
 use types::{Bytes, SqlType, Value};
 
