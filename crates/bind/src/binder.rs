@@ -240,6 +240,7 @@ impl<'a> Binder<'a> {
             let trees = source_of(&mut statement).into_iter().chain(subqueries);
             trees.for_each(|tree| flag_rows(tree, no, slot));
         }
+        let known = self.known_checks();
         let mut plan: LogicalPlan = Plan {
             statement,
             subqueries: std::mem::take(&mut self.subqueries),
@@ -248,7 +249,8 @@ impl<'a> Binder<'a> {
             header: std::mem::take(&mut self.header),
             estimates: Vec::new(),
         };
-        let used: Vec<Vec<GetColumn>> = self.references.iter().map(columns_of).collect();
+        let mentioned = |(state, checks)| Mentioned { columns: columns_of(state), checks };
+        let used: Vec<Mentioned> = self.references.iter().zip(known).map(mentioned).collect();
         if let Some(source) = source_of(&mut plan.statement) {
             fill_columns(source, &used);
         }
@@ -270,6 +272,12 @@ impl<'a> Binder<'a> {
     }
 }
 
+/// What a statement mentions of a table, and what is known of that.
+struct Mentioned {
+    columns: Vec<GetColumn>,
+    checks: Vec<plan::Predicate>,
+}
+
 fn columns_of(state: &ReferenceState) -> Vec<GetColumn> {
     state.used.iter().map(|(&column, &slot)| GetColumn { column, slot }).collect()
 }
@@ -286,7 +294,7 @@ fn source_of(statement: &mut Statement<Logical>) -> Option<&mut Logical> {
     }
 }
 
-fn fill_columns(tree: &mut Logical, used: &[Vec<GetColumn>]) {
+fn fill_columns(tree: &mut Logical, used: &[Mentioned]) {
     tree.for_each_mut(&mut |node| match node {
         Logical::Get(get) => fill_get(get, used),
         Logical::Virtual(get) => fill_virtual(get, used),
@@ -294,12 +302,14 @@ fn fill_columns(tree: &mut Logical, used: &[Vec<GetColumn>]) {
     });
 }
 
-fn fill_get(get: &mut Get, used: &[Vec<GetColumn>]) {
-    get.columns.clone_from(&used[get.table.0 as usize]);
+fn fill_get(get: &mut Get, used: &[Mentioned]) {
+    let mentioned = &used[get.table.0 as usize];
+    get.columns.clone_from(&mentioned.columns);
+    get.checks.clone_from(&mentioned.checks);
 }
 
-fn fill_virtual(get: &mut VirtualGet, used: &[Vec<GetColumn>]) {
-    get.columns.clone_from(&used[get.table.0 as usize]);
+fn fill_virtual(get: &mut VirtualGet, used: &[Mentioned]) {
+    get.columns.clone_from(&used[get.table.0 as usize].columns);
 }
 
 /// For each subquery the slots it reads and doesn't write, those of subqueries within it included.

@@ -39,6 +39,7 @@ mod hint;
 mod insert;
 mod instead;
 mod into;
+mod known_checks;
 mod literal;
 mod merge;
 mod module;

@@ -200,6 +200,7 @@ impl Binder<'_> {
             table: no,
             alias: table.name.clone(),
             columns: Vec::new(),
+            checks: Vec::new(),
             locks,
             index: None,
             force_seek: false,

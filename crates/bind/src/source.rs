@@ -245,6 +245,7 @@ impl Binder<'_> {
             table: no,
             alias: source.name.clone(),
             columns: Vec::new(),
+            checks: Vec::new(),
             locks: if variable { LockHints::private() } else { hints.locks },
             index: hints.index,
             force_seek: hints.force_seek,

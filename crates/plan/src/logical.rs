@@ -118,6 +118,8 @@ pub struct Get {
     pub alias: Box<str>,
     /// Columns that the statement mentions, and where they go.
     pub columns: Vec<GetColumn>,
+    /// What is false for no row of it: of trusted CHECK constraints.
+    pub checks: Vec<Predicate>,
     /// Lock hints.
     pub locks: LockHints,
     /// INDEX(n): an index of the table by position among its indexes.

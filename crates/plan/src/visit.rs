@@ -204,11 +204,10 @@ impl Predicate {
     }
 }
 
-impl Logical {
-    /// Visits every node, itself first.
-    pub fn for_each(&self, visit: &mut dyn FnMut(&Logical)) {
-        visit(self);
-        match self {
+/// Calls a method of each input of a logical node, borrowed as the node is.
+macro_rules! each_input {
+    ($node:expr, $visit:ident, $each:ident, $iter:ident) => {
+        match $node {
             Logical::Get(_)
             | Logical::Virtual(_)
             | Logical::Function(_)
@@ -219,47 +218,34 @@ impl Logical {
             | Logical::Distinct { input, .. }
             | Logical::Window { input, .. }
             | Logical::Sort { input, .. }
-            | Logical::Top { input, .. } => input.for_each(visit),
-            Logical::Aggregate(a) => a.input.for_each(visit),
+            | Logical::Top { input, .. } => input.$each($visit),
+            Logical::Aggregate(a) => a.input.$each($visit),
             Logical::Join { left, right, .. } => {
-                left.for_each(visit);
-                right.for_each(visit);
+                left.$each($visit);
+                right.$each($visit);
             }
             Logical::Concatenate { inputs, .. } => {
-                inputs.iter().for_each(|(input, _)| input.for_each(visit));
+                inputs.$iter().for_each(|(input, _)| input.$each($visit));
             }
-            Logical::Recursive(r) => r.inputs().for_each(|(input, _)| input.for_each(visit)),
+            Logical::Recursive(r) => {
+                r.anchor.$each($visit);
+                r.members.$iter().for_each(|(member, _)| member.$each($visit));
+            }
         }
+    };
+}
+
+impl Logical {
+    /// Visits every node, itself first.
+    pub fn for_each(&self, visit: &mut dyn FnMut(&Logical)) {
+        visit(self);
+        each_input!(self, visit, for_each, iter);
     }
 
     /// Every node of the tree, from the top.
     pub fn for_each_mut(&mut self, visit: &mut dyn FnMut(&mut Logical)) {
         visit(self);
-        match self {
-            Logical::Get(_)
-            | Logical::Virtual(_)
-            | Logical::Function(_)
-            | Logical::Values { .. }
-            | Logical::Changed { .. } => {}
-            Logical::Filter { input, .. }
-            | Logical::Compute { input, .. }
-            | Logical::Distinct { input, .. }
-            | Logical::Window { input, .. }
-            | Logical::Sort { input, .. }
-            | Logical::Top { input, .. } => input.for_each_mut(visit),
-            Logical::Aggregate(a) => a.input.for_each_mut(visit),
-            Logical::Join { left, right, .. } => {
-                left.for_each_mut(visit);
-                right.for_each_mut(visit);
-            }
-            Logical::Concatenate { inputs, .. } => {
-                inputs.iter_mut().for_each(|(input, _)| input.for_each_mut(visit));
-            }
-            Logical::Recursive(r) => {
-                r.anchor.for_each_mut(visit);
-                r.members.iter_mut().for_each(|(member, _)| member.for_each_mut(visit));
-            }
-        }
+        each_input!(self, visit, for_each_mut, iter_mut);
     }
 
     /// What the tree reads, of its own slots too, and which slots it writes.

@@ -3,10 +3,11 @@
 use super::method::Method;
 use super::search::{Search, Step, Tie, bits, equality};
 use super::set::Set;
+use super::unused::innermost;
 use crate::convert::carried;
 use crate::node::{Node, Slots, Wish, repeated};
 use base::SqlResult;
-use plan::{HashJoin, JoinKind, NestedLoops, Physical, Predicate, Scalar, Slot, SortKey};
+use plan::{HashJoin, JoinKind, Logical, NestedLoops, Physical, Predicate, Scalar, Slot, SortKey};
 use types::Collation;
 
 /// An equality that a hash can use: of the left, of the right.
@@ -21,7 +22,7 @@ pub(crate) struct Joint {
     pub(crate) kind: JoinKind,
     pub(crate) left: Node,
     pub(crate) left_slots: Slots,
-    /// The left side is one relation: its unique keys are unique.
+    /// The left side is one table: its unique keys are unique.
     pub(crate) left_whole: bool,
     pub(crate) right: Node,
     pub(crate) right_slots: Slots,
@@ -149,7 +150,9 @@ impl Search<'_, '_, '_> {
                     kind,
                     left: of_left,
                     left_slots,
-                    left_whole: left.0.only().is_some(),
+                    left_whole: left.0.only().is_some_and(|n| {
+                        matches!(innermost(self.region.relations[n].tree), Logical::Get(_))
+                    }),
                     right: of_right,
                     right_slots,
                     needed: kept.clone(),

@@ -34,6 +34,14 @@ fn never(p: &Predicate) -> bool {
     matches!(p, Predicate::Constant(Some(false) | None))
 }
 
+/// What is false for no row of a table.
+fn checks(tree: &Logical) -> &[Predicate] {
+    match tree {
+        Logical::Get(get) => &get.checks,
+        _ => &[],
+    }
+}
+
 impl<'a> Optimizer<'a> {
     /// Joins and conditions, in the best order that is found.
     pub(crate) fn region(
@@ -55,7 +63,8 @@ impl<'a> Optimizer<'a> {
         region.computed.retain(|(slot, _)| above.contains(slot));
         let top: Set = region.operators.iter().map(|o| o.right).fold(Set::EMPTY, Set::union);
         let empty = |(n, r): (usize, &region::Relation<'_>)| {
-            !top.has(n) && (r.filters.iter().any(never) || crate::rewrite::contradicts(&r.filters))
+            let contradicts = || crate::rewrite::contradicts(&r.filters, checks(r.tree));
+            !top.has(n) && (r.filters.iter().any(never) || contradicts())
         };
         if region.startup.iter().any(never) || region.relations.iter().enumerate().any(empty) {
             return Ok(nothing());

@@ -75,7 +75,7 @@ fn compared(operator: &Operator<'_>, own: &Slots) -> Vec<Slot> {
 }
 
 /// What conditions are on.
-fn innermost(tree: &Logical) -> &Logical {
+pub(super) fn innermost(tree: &Logical) -> &Logical {
     match tree {
         Logical::Filter { input, .. } => innermost(input),
         other => other,

@@ -18,8 +18,8 @@ struct Left<'p> {
     collation: Option<Collation>,
 }
 
-/// Whether no row can satisfy all conditions.
-pub(crate) fn contradicts(conditions: &[Predicate]) -> bool {
+/// Whether no row can satisfy all conditions, when `checks` are false for none.
+pub(crate) fn contradicts(conditions: &[Predicate], checks: &[Predicate]) -> bool {
     let mut columns: BTreeMap<Slot, Left<'_>> = BTreeMap::new();
     for p in conditions {
         match p {
@@ -47,7 +47,31 @@ pub(crate) fn contradicts(conditions: &[Predicate]) -> bool {
             _ => {}
         }
     }
-    columns.values().any(|known| known.null && known.value)
+    checks.iter().any(|p| refuted(p, &mut columns))
+        || columns.values().any(|known| known.null && known.value)
+}
+
+/// Whether what is left of columns, where they are not NULL, makes a condition false.
+fn refuted<'p>(p: &'p Predicate, columns: &mut BTreeMap<Slot, Left<'p>>) -> bool {
+    match p {
+        Predicate::And(parts) => parts.iter().any(|p| refuted(p, columns)),
+        Predicate::Compare { op, left, right, collation } => {
+            let (slot, op, value) = match (left.as_column(), right.as_column()) {
+                (Some(slot), None) => (slot, *op, right),
+                (None, Some(slot)) => (slot, op.mirrored(), left),
+                _ => return false,
+            };
+            // A comparison with NULL is false for nothing.
+            let value_there = value.as_constant().is_some_and(|v| !v.is_null());
+            let known = columns.get_mut(&slot).filter(|k| k.value && value_there);
+            known.is_some_and(|k| k.collation == Some(*collation) && k.narrow(op, value))
+        }
+        Predicate::InList { operand, list, collation } => {
+            let known = operand.as_column().and_then(|slot| columns.get(&slot));
+            known.is_some_and(|k| k.collation == Some(*collation) && k.is_none_of(list))
+        }
+        _ => false,
+    }
 }
 
 impl<'p> Left<'p> {
@@ -76,6 +100,16 @@ impl<'p> Left<'p> {
             Some(Ordering::Equal) => !(with_low && with_high),
             _ => false,
         }
+    }
+
+    /// It has one value left, which is none of a list.
+    fn is_none_of(&self, list: &[Scalar]) -> bool {
+        let (Some((low, true)), Some((high, true))) = (self.low, self.high) else { return false };
+        let one = self.value && self.order(low, high) == Some(Ordering::Equal);
+        let other = |x: &Scalar| {
+            x.as_constant().and_then(|x| self.order(low, x)).is_some_and(Ordering::is_ne)
+        };
+        one && list.iter().all(other)
     }
 
     fn raise(&mut self, value: &'p Value, with: bool) {
@@ -127,7 +161,7 @@ mod tests {
     #[test]
     fn empty_ranges() {
         use CompareOp::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
-        let none = |a, b| contradicts(&[a, b]);
+        let none = |a, b| contradicts(&[a, b], &[]);
         assert!(none(x(Greater, int(5)), x(Less, int(3))));
         assert!(none(x(Equal, int(1)), x(Equal, int(2))));
         assert!(none(x(GreaterOrEqual, int(5)), x(Less, int(5))));
@@ -136,6 +170,6 @@ mod tests {
         assert!(none(x(Equal, int(1)), x(Less, Scalar::null(SqlType::Int))));
         let column = Scalar::column(Slot(1), ScalarType::new(SqlType::Int, true));
         assert!(none(Predicate::IsNull(Box::new(column.clone())), x(Greater, int(0))));
-        assert!(!contradicts(&[Predicate::IsNull(Box::new(column))]));
+        assert!(!contradicts(&[Predicate::IsNull(Box::new(column))], &[]));
     }
 }
