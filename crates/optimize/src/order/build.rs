@@ -97,6 +97,12 @@ impl Search<'_, '_, '_> {
         conditions.filter(|c| c.late || joined).map(|c| c.predicate.clone()).collect()
     }
 
+    /// A set is one table with conditions.
+    fn is_table(&self, set: Set) -> bool {
+        let tree = set.only().map(|n| innermost(self.region.relations[n].tree));
+        matches!(tree, Some(Logical::Get(_)))
+    }
+
     fn build_join(
         &mut self,
         left: (Set, usize),
@@ -150,9 +156,7 @@ impl Search<'_, '_, '_> {
                     kind,
                     left: of_left,
                     left_slots,
-                    left_whole: left.0.only().is_some_and(|n| {
-                        matches!(innermost(self.region.relations[n].tree), Logical::Get(_))
-                    }),
+                    left_whole: self.is_table(left.0),
                     right: of_right,
                     right_slots,
                     needed: kept.clone(),
