@@ -484,6 +484,8 @@ messages! {
     BUCKET_WIDTH = 9834, 16, "Invalid bucket width value passed to date_bucket function. Only positive values are allowed.";
     BIT_OFFSET = 9838, 16, "Parameter {0} in function '{1}' is out of range 0 to {2}.";
     BIT_VALUE = 9839, 16, "Parameter 3 in function 'set_bit' must be 0 or 1.";
+    FILTER_COMPUTED = 10609, 16, "Filtered index '{0}' cannot be created on table '{1}' because the column '{2}' in the filter expression is a computed column. Rewrite the filter expression so that it does not include this column.";
+    FILTER_CONSTANT = 10611, 16, "Filtered index '{0}' cannot be created on table '{1}' because the column '{2}' in the filter expression is compared with a constant of higher data type precedence or of a different collation. Converting a column to the data type of a constant is not supported for filtered indexes. To resolve this error, explicitly convert the constant to the same data type and collation as the column '{2}'.";
     TABLE_PARAMETER_READ_ONLY = 10700, 16, "The table-valued parameter \"{0}\" is READONLY and cannot be modified.";
     GROUPING_SETS_MAX = 10703, 15, "Too many grouping sets. The maximum number is {0}.";
     THROW_ARGUMENT = 10704, 15, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
@@ -493,6 +495,7 @@ messages! {
     MERGE_INSERT_NOT_ALLOWED = 10711, 15, "An action of type 'INSERT' is not allowed in the '{0}' clause of a MERGE statement.";
     MERGE_NEEDS_SEMICOLON = 10713, 15, "A MERGE statement must be terminated by a semi-colon (;).";
     MERGE_ACTION_TWICE = 10714, 15, "An action of type '{0}' cannot appear more than once in a '{1}' clause of a MERGE statement.";
+    FILTER_WRONG = 10735, 15, "Incorrect WHERE clause for filtered index '{0}' on table '{1}'.";
     OFFSET_NEGATIVE = 10742, 15, "The offset specified in a OFFSET clause may not be negative.";
     FETCH_NOT_POSITIVE = 10744, 15, "The number of rows provided for a FETCH clause must be greater then zero.";
     WITHIN_GROUP_ONE = 10751, 15, "The ORDER BY in WITHIN GROUP clause of '{0}' function must have exactly one expression.";

@@ -60,6 +60,8 @@ impl Binder<'_> {
         });
         // A trigger may ask for any of them.
         let all = if self.fires(deleted, Events::DELETE) { deleted.table.columns.len() } else { 0 };
-        keys.chain(self.referenced_columns(deleted)).chain(0..all).collect()
+        let filters = target.indexes.iter().filter_map(|i| i.filter.as_deref());
+        let read = filters.flat_map(|f| f.tests.iter().map(|t| t.column));
+        keys.chain(read).chain(self.referenced_columns(deleted)).chain(0..all).collect()
     }
 }

@@ -123,8 +123,12 @@ impl Binder<'_> {
                 EntryField::Uniquifier => base_key_changes,
                 EntryField::Rid => heap_row_moves,
             };
-            index.key_changes = index.key.iter().any(|k| touches(&index.fields[k.field]));
-            index.affected = n == 0 || index.fields.iter().any(touches);
+            // A row may come into a filtered index, or leave it.
+            let filter = index.filter.as_deref();
+            let enters = filter.is_some_and(|f| changed.iter().any(|&c| f.reads(c)));
+            let of_key = index.key.iter().any(|k| touches(&index.fields[k.field]));
+            index.key_changes = enters || of_key;
+            index.affected = n == 0 || enters || index.fields.iter().any(touches);
         }
     }
 
@@ -309,6 +313,7 @@ fn index_target(table: &Table, index: &Index) -> IndexTarget {
         },
         affected: true,
         key_changes: true,
+        filter: index.filter.clone(),
         ignore_duplicates: index.ignore_dup_key,
     }
 }

@@ -14,6 +14,7 @@ mod aggregate;
 mod bits;
 mod call;
 mod chars;
+mod collation;
 mod crypto;
 mod culture;
 mod date;

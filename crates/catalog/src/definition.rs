@@ -1,6 +1,7 @@
 //! A table as rows of the system tables, and back.
 
 use crate::error::CatalogError;
+use crate::filter_text;
 use crate::statistics::Distribution;
 use crate::sysrows::{
     ColumnRow, IndexColumnRow, IndexRow, ObjectRow, RowsetRow, STATISTICS_ALONE, TextRow,
@@ -13,7 +14,7 @@ use crate::view::{
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
-use types::Collation;
+use types::{Collation, Restriction};
 
 /// All rows that one definition has, without places of pages.
 #[derive(Clone, Debug, Default)]
@@ -162,6 +163,10 @@ impl DefinitionRows {
             self.index_columns.push(row);
         }
         self.distribution(object, number, &index.gathered);
+        if let Some(filter) = &index.filter {
+            let text = filter_text::write(&table.columns, filter);
+            self.texts.extend(split_text(object, text_class::FILTER, number, &text));
+        }
         if let Some(id) = index.constraint_id {
             let kind = if index.primary_key { "PK" } else { "UQ" };
             let status = flag(index.system_named, object_status::SYSTEM_NAMED);
@@ -210,6 +215,25 @@ impl DefinitionRows {
             let pieces = split_text(object, text_class::DISTRIBUTION, number, &d.to_text());
             self.texts.extend(pieces);
         }
+    }
+
+    fn filter(
+        &self,
+        row: &IndexRow,
+        columns: &[Column],
+    ) -> Result<Option<Arc<Restriction>>, CatalogError> {
+        let mine = |t: &&TextRow| {
+            (t.object, t.class, t.column) == (row.object, text_class::FILTER, row.index)
+        };
+        if !self.texts.iter().any(|t| mine(&t)) {
+            return Ok(None);
+        }
+        let text = join_texts(self.texts.iter().filter(mine));
+        let read = text.and_then(|t| filter_text::read(columns, &t));
+        read.map(|filter| Some(Arc::new(filter))).ok_or_else(|| {
+            let what = format!("the filter of index {} of object {}", row.index, row.object);
+            CatalogError::corrupt("sysobjvalues", what)
+        })
     }
 
     fn gathered(&self, row: &IndexRow) -> Result<Gathered, CatalogError> {
@@ -410,6 +434,7 @@ impl DefinitionRows {
             fill_factor: row.fill_factor,
             ignore_dup_key: has(index_status::IGNORE_DUP_KEY),
             disabled: has(index_status::DISABLED),
+            filter: self.filter(row, columns)?,
             gathered: self.gathered(row)?,
         })
     }

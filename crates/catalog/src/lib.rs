@@ -22,6 +22,7 @@ mod changes;
 mod definition;
 mod delta;
 mod error;
+mod filter_text;
 mod guard;
 mod identity;
 mod ids;

@@ -140,7 +140,7 @@ fn refuse_users(
     let longer = grows(old, new) && old.nullable == new.nullable;
     let mut users: Vec<(&'static str, Box<str>)> = Vec::new();
     for i in &table.indexes {
-        let uses = i.key.iter().any(|k| k.column == at) || i.included.contains(&at);
+        let uses = i.has_column(at);
         if uses && (i.primary_key || !longer) {
             users
                 .push((if i.constraint_id.is_some() { "object" } else { "index" }, i.name.clone()));

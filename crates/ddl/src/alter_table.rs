@@ -15,6 +15,7 @@ use crate::{alter_column, computed, foreign_key};
 use base::{HobtId, SqlError, SqlResult, messages};
 use catalog::view::{Identity, Index, IndexKind, Table};
 use catalog::{HobtSpec, ROW_VERSIONS};
+use std::sync::Arc;
 use tsql::ast::{
     AlterTable, AlterTableAction, AlterTableDrop, AlterTableDropKind, ConstraintKind, Name,
     Setting, SettingValue, TableDefinition,
@@ -113,7 +114,7 @@ fn add(
     let behind = definition.columns.iter();
     let behind = behind.flat_map(|c| c.indexes.iter().map(|i| (i, Some(&c.name))));
     for (index, at) in behind.chain(definition.indexes.iter().map(|i| (i, None))) {
-        inline_index(cx, place, &mut after, index, at)?;
+        inline_index(cx, place, &mut after, index, at, text)?;
     }
     for w in &written {
         add_check(cx, place, &mut after, *w, text, check)?;
@@ -335,6 +336,10 @@ fn drop_column(
     for index in &mut without.indexes {
         index.key.iter_mut().for_each(|k| moved(&mut k.column));
         index.included.iter_mut().for_each(moved);
+        if let Some(filter) = &mut index.filter {
+            let tests = &mut Arc::make_mut(filter).tests;
+            tests.iter_mut().for_each(|t| moved(&mut t.column));
+        }
     }
     without.statistics.iter_mut().flat_map(|s| &mut s.columns).for_each(moved);
     without.checks.iter_mut().filter_map(|c| c.column.as_mut()).for_each(moved);
@@ -358,7 +363,7 @@ fn user_of(
     at: usize,
 ) -> Option<(&'static str, Box<str>)> {
     for i in &table.indexes {
-        if i.key.iter().any(|k| k.column == at) || i.included.contains(&at) {
+        if i.has_column(at) {
             let kind = if i.constraint_id.is_some() { "object" } else { "index" };
             return Some((kind, i.name.clone()));
         }

@@ -128,7 +128,7 @@ fn create(cx: &mut DdlContext<'_>, place: &Place, table: &mut Table, column: i32
     let Some(ordinal) = table.columns.iter().position(|c| c.column_id == column) else {
         return Ok(());
     };
-    let has_some = |s: &AnyStatistics<'_>| s.columns.first() == Some(&ordinal);
+    let has_some = |s: &AnyStatistics<'_>| s.is_whole() && s.columns.first() == Some(&ordinal);
     let name = name_of(column, table.object_id);
     if table.all_statistics().iter().any(|s| has_some(s) || *s.name == *name) {
         return Ok(());

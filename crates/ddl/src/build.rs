@@ -8,7 +8,7 @@ use catalog::view::{Identity, Index, IndexKind, KeyField, PhysicalColumn, Table}
 use exec::ResourceSemaphores;
 use std::sync::Arc;
 use types::{
-    Decimal, Fit, SqlType, StorageOrder, Value, coerce_for_column, compare_storage, convert,
+    Decimal, Fit, Restriction, SqlType, StorageOrder, Value, coerce_for_column, compare_storage, convert,
     decode_storage, encode_storage,
 };
 use work::Work;
@@ -94,6 +94,47 @@ pub(crate) struct Build<'a> {
     pub(crate) origins: &'a [Origin],
     /// The source is not in the target's order.
     pub(crate) sort: bool,
+    /// Which rows of the table go there.
+    pub(crate) filter: Option<RowFilter<'a>>,
+}
+
+/// The rows of a filtered index, among those of its table.
+pub(crate) struct RowFilter<'a> {
+    filter: &'a Restriction,
+    /// By ordinal: where the table's rows have a column.
+    positions: Vec<Option<usize>>,
+}
+
+impl<'a> RowFilter<'a> {
+    /// Of an index, if it has a filter.
+    pub(crate) fn of(table: &Table, index: &'a Index) -> Option<RowFilter<'a>> {
+        let filter = index.filter.as_deref()?;
+        let base = table.hobt_layout(table.base());
+        let position = |n| base.position(PhysicalColumn::Column(n));
+        Some(RowFilter { filter, positions: (0..table.columns.len()).map(position).collect() })
+    }
+
+    fn admits(&self, row: &dyn RowCursor) -> SqlResult<bool> {
+        for test in &self.filter.tests {
+            let at = self.positions.get(test.column).copied().flatten();
+            let field = match at.map(|at| row.field(at)).transpose()? {
+                None | Some(Field::Null) => None,
+                Some(Field::Inline(bytes)) => Some(bytes),
+                // Of what is stored elsewhere nothing is asked but whether it is there.
+                Some(Field::OffRow(_)) => Some(&[][..]),
+            };
+            if !test.holds_stored(field) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Build<'_> {
+    fn admits(&self, row: &dyn RowCursor) -> SqlResult<bool> {
+        self.filter.as_ref().map_or(Ok(true), |f| f.admits(row))
+    }
 }
 
 /// The origins of an index's columns, from the rows of its table.
@@ -141,6 +182,9 @@ pub(crate) fn build(
     if !build.sort {
         let mut loader = build.target.load(work, percent)?;
         while cursor.next(work)? {
+            if !build.admits(&*cursor)? {
+                continue;
+            }
             let row = row_of(&*cursor, build.origins, count)?;
             count += 1;
             push(work, &mut *loader, build.spec, &mut twins, &row.fields())?;
@@ -152,6 +196,9 @@ pub(crate) fn build(
     let mut sorter = Sorter::new(RowOrder::of(build.spec), spill, &waiter);
     sorter.buffer_max = grant.bytes().max(BUFFER_BYTES_MIN);
     while cursor.next(work)? {
+        if !build.admits(&*cursor)? {
+            continue;
+        }
         let row = row_of(&*cursor, build.origins, count)?;
         count += 1;
         sorter.push(&row.fields())?;

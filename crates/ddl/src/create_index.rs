@@ -1,13 +1,14 @@
 //! CREATE INDEX, and INDEX within CREATE TABLE.
 
 use crate::context::{DdlContext, Place, unsupported};
+use crate::index_filter;
 use crate::index_definition::{blank, check_size, included, key, put};
 use crate::index_option::{options, placement};
 use crate::locate::{Located, locked_table, same_name};
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Table};
-use tsql::ast::{self, CreateIndex, InlineIndex, Name, Setting};
+use tsql::ast::{self, Condition, CreateIndex, InlineIndex, Name, Setting};
 
 /// What both forms say.
 struct Wanted<'a> {
@@ -17,14 +18,12 @@ struct Wanted<'a> {
     columns: &'a [ast::IndexColumn],
     include: &'a [Name],
     options: &'a [Setting],
+    filter: Option<&'a Condition>,
     line: u32,
 }
 
-pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> SqlResult<()> {
     let line = s.name.line;
-    if s.filter.is_some() {
-        return Err(unsupported("filtered indexes", line));
-    }
     kind(s.kind, line)?;
     placement(s.on.as_ref())?;
     let Some(Located { place, table }) = locked_table(cx, &s.table)? else {
@@ -38,9 +37,10 @@ pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> 
         columns: &s.columns,
         include: &s.include,
         options: &s.options,
+        filter: s.filter.as_ref(),
         line,
     };
-    let index = index_of(cx, &place, &table, &wanted)?;
+    let index = index_of(cx, &place, &table, &wanted, text)?;
     let mut after = Table::clone(&table);
     if index.kind == IndexKind::Clustered {
         renew_all(&place, &mut after);
@@ -56,10 +56,8 @@ pub(crate) fn inline_index(
     table: &mut Table,
     s: &InlineIndex,
     column: Option<&Name>,
+    text: &str,
 ) -> SqlResult<()> {
-    if s.filter.is_some() {
-        return Err(unsupported("filtered indexes", s.span.line));
-    }
     placement(s.on.as_ref())?;
     let behind: Vec<ast::IndexColumn> = column
         .map(|name| ast::IndexColumn { name: name.clone(), descending: false })
@@ -73,9 +71,10 @@ pub(crate) fn inline_index(
         columns,
         include: &s.include,
         options: &s.options,
+        filter: s.filter.as_ref(),
         line: s.span.line,
     };
-    let index = index_of(cx, place, table, &wanted)?;
+    let index = index_of(cx, place, table, &wanted, text)?;
     put(table, index);
     Ok(())
 }
@@ -102,6 +101,7 @@ fn index_of(
     place: &Place,
     table: &Table,
     s: &Wanted<'_>,
+    text: &str,
 ) -> SqlResult<Index> {
     let kind = kind(s.kind, s.line)?;
     let all = table.all_statistics();
@@ -125,6 +125,30 @@ fn index_of(
         return Err(unsupported("INCLUDE of a clustered index", s.line));
     }
     index.included = included(place, table, &index.key, s.include)?;
+    if let Some(condition) = s.filter {
+        if kind == IndexKind::Clustered {
+            let e = SqlError::new(messages::SYNTAX_NEAR_KEYWORD, &[&"WHERE"]);
+            return Err(e.at_line(s.line));
+        }
+        check_settings(cx).map_err(|e| e.at_line(s.line))?;
+        let asked = index_filter::Asked { index: s.name, table, text };
+        index.filter = Some(index_filter::restriction(cx, place, &asked, condition)?);
+    }
     check_size(cx, table, &index).map_err(|e| e.at_line(s.line))?;
     Ok(index)
+}
+
+/// 1934: a filter means the same to everybody only under these.
+fn check_settings(cx: &DdlContext<'_>) -> SqlResult<()> {
+    let mut wrong = Vec::new();
+    if !cx.settings.ansi_nulls {
+        wrong.push("ANSI_NULLS");
+    }
+    if !cx.settings.quoted_identifier {
+        wrong.push("QUOTED_IDENTIFIER");
+    }
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(SqlError::new(messages::INDEX_SET_OPTIONS, &[&"CREATE INDEX", &wrong.join(", ")]))
 }

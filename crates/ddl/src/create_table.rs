@@ -194,7 +194,7 @@ pub(crate) fn add_parts(
         add_key(cx, place, table, written, k, clustered)?;
     }
     for (index, column) in indexes {
-        inline_index(cx, place, table, index, column)?;
+        inline_index(cx, place, table, index, column, text)?;
     }
     written.iter().try_for_each(|w| add_check(cx, place, table, *w, text, true))?;
     written.iter().try_for_each(|w| foreign_key::add(cx, place, table, *w, true))

@@ -36,6 +36,7 @@ pub(crate) fn blank(kind: IndexKind, name: &str, hobt: HobtId, options: IndexOpt
         fill_factor: options.fill_factor,
         ignore_dup_key: options.ignore_dup_key,
         disabled: false,
+        filter: None,
         gathered: Gathered { no_recompute: options.no_recompute, distribution: None },
     }
 }

@@ -42,6 +42,7 @@ mod function;
 mod gather;
 mod generated_name;
 mod index_definition;
+mod index_filter;
 mod index_option;
 mod locate;
 mod module;

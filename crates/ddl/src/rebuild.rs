@@ -14,7 +14,9 @@
 //!  1. When the base's hobt is another, so is that of every nonclustered index: their entries
 //!     say where rows are.
 
-use crate::build::{Build, BuildError, Conversion, Origin, build, entry_origins, same_order};
+use crate::build::{
+    Build, BuildError, Conversion, Origin, RowFilter, build, entry_origins, same_order,
+};
 use crate::context::{Change, DdlContext, Place};
 use crate::gather::{Sample, of_index};
 use base::{SqlError, SqlResult, messages};
@@ -143,7 +145,9 @@ fn copy_rows(
     let spec = HobtSpec::of(after, after.base());
     let target = place.builder.open(&spec)?;
     let sort = !same_order(before, after);
-    let moved = Build { source: &*source, target: &*target, spec: &spec, origins: &origins, sort };
+    let filter = None;
+    let moved =
+        Build { source: &*source, target: &*target, spec: &spec, origins: &origins, sort, filter };
     let done = build(cx.work, cx.spill, cx.semaphores, &moved);
     done.map_err(|e| failed(after, after.base(), e))
 }
@@ -188,8 +192,9 @@ fn fill_index(
     let spec = HobtSpec::of(table, index);
     let target = place.builder.open(&spec)?;
     let origins = entry_origins(table, index);
-    let moved =
-        Build { source: &*source, target: &*target, spec: &spec, origins: &origins, sort: true };
+    let filter = RowFilter::of(table, index);
+    let (sort, origins) = (true, &origins);
+    let moved = Build { source: &*source, target: &*target, spec: &spec, origins, sort, filter };
     build(cx.work, cx.spill, cx.semaphores, &moved).map(drop).map_err(|e| failed(table, index, e))
 }
 

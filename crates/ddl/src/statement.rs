@@ -115,7 +115,7 @@ fn change(
         StatementKind::CreateSchema(s) => schema::create(s, cx),
         StatementKind::CreateTable(s) => create_table::create(s, text, cx),
         StatementKind::AlterTable(s) => alter_table::alter(s, text, cx),
-        StatementKind::CreateIndex(s) => create_index::create(s, cx),
+        StatementKind::CreateIndex(s) => create_index::create(s, cx, text),
         StatementKind::AlterIndex(s) => alter_index::alter(s, cx),
         StatementKind::CreateStatistics(s) => statistics::create(s, cx),
         StatementKind::UpdateStatistics(s) => statistics::update(s, cx),

@@ -212,6 +212,9 @@ impl Target {
         locator: &Locator,
         locks: &LockPlan,
     ) -> SqlResult<Result<Locator, Written>> {
+        if !self.admits(run, index, columns) {
+            return Ok(Ok(Locator::NONE));
+        }
         self.compose_row(run, index, columns, locator);
         let hobts = run.hobts;
         let sink = &hobts[self.hobts[index]];
@@ -234,6 +237,15 @@ impl Target {
         change: &RowChange<'_>,
         locks: &LockPlan,
     ) -> SqlResult<Result<Locator, Written>> {
+        match (self.admits(run, index, change.old), self.admits(run, index, change.new)) {
+            (true, true) => {}
+            (false, true) => return self.insert(run, index, change.new, change.new_locator, locks),
+            (true, false) => {
+                self.delete(run, index, change, locks)?;
+                return Ok(Ok(Locator::NONE));
+            }
+            (false, false) => return Ok(Ok(Locator::NONE)),
+        }
         self.compose_key(run, index, change.old, change.old_locator);
         self.compose_row(run, index, change.new, change.new_locator);
         let hobts = run.hobts;
@@ -259,6 +271,9 @@ impl Target {
         change: &RowChange<'_>,
         locks: &LockPlan,
     ) -> SqlResult<Written> {
+        if !self.admits(run, index, change.old) {
+            return Ok(Written::Yes);
+        }
         self.compose_key(run, index, change.old, change.old_locator);
         let hobts = run.hobts;
         let sink = &hobts[self.hobts[index]];
@@ -272,6 +287,17 @@ impl Target {
             Err(WriteError::Vanished) if index == 0 => Ok(Written::Vanished),
             Err(e) => Err(self.refused(run, index, change.old, e)),
         }
+    }
+
+    /// Whether an index has the row whose columns are in these slots.
+    #[inline]
+    fn admits(&self, run: &Run<'_>, index: usize, columns: &[Option<Slot>]) -> bool {
+        let Some(filter) = &self.table.indexes[index].filter else { return true };
+        let value = |column: usize| match columns.get(column).copied().flatten() {
+            Some(slot) => run.slot(slot),
+            None => &Value::Null,
+        };
+        filter.admits(&value)
     }
 
     /// The key of a base row, by which it is told from others.

@@ -329,9 +329,10 @@ fn split_subqueries(filters: Vec<Predicate>) -> (Vec<Predicate>, Vec<Predicate>)
 /// The cheapest path that the hints allow.
 fn choose<'r>(r: &'r Reference<'_>, offer: &Offer<'_>) -> SqlResult<Path<'r>> {
     let get = r.get;
-    let allowed = |n: &usize| match get.index {
-        Some(hinted) => *n == hinted,
-        None => !r.table.indexes[*n].disabled,
+    let allowed = |n: &usize| {
+        let index = &r.table.indexes[*n];
+        let named = get.index.map_or(!index.disabled, |hinted| *n == hinted);
+        named && index.filter.as_ref().is_none_or(|f| crate::filtered::implies(offer, f))
     };
     let mut best: Option<Path<'r>> = None;
     for position in (0..r.table.indexes.len()).filter(allowed) {

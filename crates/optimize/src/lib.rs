@@ -31,6 +31,7 @@ mod convert;
 mod cost;
 mod estimate;
 mod facts;
+mod filtered;
 mod full;
 mod halloween;
 mod memo;

@@ -123,7 +123,7 @@ impl<'t> Path<'t> {
         let decided = (offer.decided)(&self.layout);
         let tests = decided.iter().filter(|n| !self.implied.contains(n)).count();
         self.reading = match &self.seek {
-            None => offer.prices.scan(table_rows, size.pages, tests),
+            None => offer.prices.scan(size.rows.min(table_rows), size.pages, tests),
             Some(seek) => {
                 let ranges = seek.ranges.len() as f64;
                 let (table_rows, table_pages) = (size.rows, size.pages);

@@ -10,7 +10,8 @@
 
 use crate::{LockHints, Output, Predicate, References, Scalar, ScalarType, Slot, VariableId};
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
-use types::{Collation, SqlType};
+use std::sync::Arc;
+use types::{Collation, Restriction, SqlType};
 
 /// The table that is changed, with all that its errors name.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,6 +123,8 @@ pub struct IndexTarget {
     pub affected: bool,
     /// An UPDATE changes one of its key fields.
     pub key_changes: bool,
+    /// Which rows it has, where it has not all; the tests' columns are the target's.
+    pub filter: Option<Arc<Restriction>>,
     /// IGNORE_DUP_KEY: a duplicate of an INSERT is skipped with message 3604.
     pub ignore_duplicates: bool,
 }

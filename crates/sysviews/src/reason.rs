@@ -33,5 +33,4 @@ pub(crate) const OF_THIS_VIEW: &str = "What this view selects.";
 pub(crate) const NOT_PUBLISHED: &str = "Sessions do not publish it yet.";
 pub(crate) const NO_QUERY_STORE: &str = "There is no Query Store yet.";
 pub(crate) const NO_SCHEDULERS: &str = "Threads are the operating system's; a turn to compute (`os/src/turn.rs`) has a processor, a task may have each turn on another.";
-pub(crate) const NO_FILTERED_STATISTICS: &str = "There are no filtered statistics yet.";
 pub(crate) const NO_PERSISTED_SAMPLE: &str = "PERSIST_SAMPLE_PERCENT is refused yet.";

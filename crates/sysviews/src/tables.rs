@@ -94,6 +94,7 @@ fn described(database: DatabaseId, table: &SystemTable) -> Arc<Table> {
         fill_factor: 0,
         ignore_dup_key: false,
         disabled: false,
+        filter: None,
         gathered: Default::default(),
     };
     Arc::new(Table {

@@ -17,6 +17,7 @@ mod convert;
 pub mod datetime;
 mod decimal;
 mod declare;
+mod restriction;
 mod sort_key;
 mod sql_type;
 mod storage;
@@ -38,6 +39,7 @@ pub use convert::{
 };
 pub use decimal::{Decimal, PRECISION_MAX};
 pub use declare::{TypeSize, declare};
+pub use restriction::{ColumnTest, Relation, Requirement, Restriction};
 pub use sort_key::append_sort_key;
 pub use sql_type::{ALL_TYPES, Family, Length, SqlType};
 pub use storage::{

@@ -1,5 +1,6 @@
 //! `sysobjvalues`: texts of modules, defaults, checks and computed columns, what foreign keys refer
-//! to, distributions of statistics, and extended properties, in pieces that fit a row.
+//! to, filters of indexes, distributions of statistics, and extended properties, in pieces that fit
+//! a row.
 
 use super::row::system_row;
 use types::SqlType;
@@ -35,6 +36,8 @@ pub(crate) mod text_class {
     pub(crate) const PROPERTIES_OF_PARAMETER: u8 = 5;
     /// Extended properties of an index by its id.
     pub(crate) const PROPERTIES_OF_INDEX: u8 = 6;
+    /// Which rows a filtered index has, by its number.
+    pub(crate) const FILTER: u8 = 7;
 }
 
 /// The rows of a text; one row also for an empty one.

@@ -31,6 +31,7 @@ pub fn captured_rows(columns: &[Column], name: &str, number: u16) -> Table {
         fill_factor: 0,
         ignore_dup_key: false,
         disabled: false,
+        filter: None,
         gathered: super::Gathered::default(),
     };
     Table {

@@ -4,7 +4,7 @@ use super::{ExtendedProperty, ForeignKey, SchemaId};
 use crate::statistics::Distribution;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
-use types::{Collation, SqlType};
+use types::{Collation, Restriction, SqlType};
 
 /// A user table, or a temporary one.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,8 +164,19 @@ pub struct Index {
     pub ignore_dup_key: bool,
     /// Neither read nor maintained.
     pub disabled: bool,
+    /// Which rows it has, where it has not all.
+    pub filter: Option<Arc<Restriction>>,
     /// What is known of its key's values; of a heap nothing.
     pub gathered: Gathered,
+}
+
+impl Index {
+    /// Whether a column is in it, or decides about its rows.
+    pub fn has_column(&self, ordinal: usize) -> bool {
+        self.key.iter().any(|k| k.column == ordinal)
+            || self.included.contains(&ordinal)
+            || self.filter.as_ref().is_some_and(|f| f.reads(ordinal))
+    }
 }
 
 /// What statistics hold.
@@ -213,6 +224,13 @@ pub struct AnyStatistics<'a> {
     pub gathered: &'a Gathered,
     /// The index they belong to.
     pub index: Option<&'a Index>,
+}
+
+impl AnyStatistics<'_> {
+    /// Whether they are of all rows: those of a filtered index are not.
+    pub fn is_whole(&self) -> bool {
+        self.index.is_none_or(|i| i.filter.is_none())
+    }
 }
 
 /// A key column.

@@ -5,7 +5,8 @@
 //! the two differ both are read again, and the rows of the parts that differ are named.
 //!
 //! Invariants
-//!  1. Every row of the table has one entry in each index, and no entry is without its row.
+//!  1. Every row of the table has one entry in each index whose filter it passes, and no entry is
+//!     without its row.
 //!  2. What a page hides that cannot be used is not told again row by row: behind a damaged index
 //!     page no row is called missing, behind a damaged page of the table no entry too many.
 
@@ -18,6 +19,7 @@ use os::wait::{Cancelled, Waiter};
 use page::Field;
 use rowstore::{Batch, EntryPart, Fingerprint, RowAt, RowHobt, differences};
 use std::sync::Arc;
+use types::ColumnTest;
 
 /// Batches of rows that are compared one by one before the check gives up on naming them.
 const BATCHES_MAX: usize = 16;
@@ -36,6 +38,8 @@ struct Pair<'t> {
     wanted: Vec<EntryPart>,
     /// Of an entry.
     stored: Vec<EntryPart>,
+    /// Of each test of the filter: where rows of the table have its column.
+    tested: Vec<Option<usize>>,
     expected: Fingerprint,
     found: Fingerprint,
     rows_complete: bool,
@@ -55,6 +59,10 @@ impl<'t> Pair<'t> {
             hobt,
             owner: Owner::of(hobt, Some(table)),
             wanted: of_index.columns.iter().map(part).collect(),
+            tested: tests(index)
+                .iter()
+                .map(|t| of_base.position(PhysicalColumn::Column(t.column)))
+                .collect(),
             stored: (0..of_index.columns.len()).map(EntryPart::Column).collect(),
             expected: Fingerprint::default(),
             found: Fingerprint::default(),
@@ -63,7 +71,22 @@ impl<'t> Pair<'t> {
         }
     }
 
+    /// Whether the index is to have a row.
+    fn admits(&self, base: &RowHobt, row: RowAt<'_>) -> bool {
+        tests(self.index).iter().zip(&self.tested).all(|(test, at)| {
+            let field = at.and_then(|at| base.layout().field(row.record, at));
+            test.holds_stored(match field {
+                None | Some(Field::Null) => None,
+                Some(Field::Inline(bytes)) => Some(bytes),
+                Some(Field::OffRow(_)) => Some(&[]),
+            })
+        })
+    }
+
     fn see_row(&mut self, base: &RowHobt, row: RowAt<'_>) {
+        if !self.admits(base, row) {
+            return;
+        }
         match base.entry_hash(row, &self.wanted) {
             Some(hash) => self.expected.add(hash),
             None => self.rows_complete = false,
@@ -76,6 +99,11 @@ impl<'t> Pair<'t> {
             None => self.entries_complete = false,
         }
     }
+}
+
+/// What an index asks of the rows that it has.
+fn tests(index: &Index) -> &[ColumnTest] {
+    index.filter.as_ref().map_or(&[], |f| &f.tests)
 }
 
 /// Checks a table and its indexes.
@@ -144,7 +172,8 @@ fn collect(
 ) -> Result<(Vec<At>, Vec<At>), Cancelled> {
     let (mut rows, mut entries) = (Vec::new(), Vec::new());
     base.verify(waiter, &mut |row| {
-        if let Some(hash) = base.entry_hash(row, &pair.wanted).filter(|h| batch.has(*h)) {
+        let hash = base.entry_hash(row, &pair.wanted).filter(|h| batch.has(*h));
+        if let Some(hash) = hash.filter(|_| pair.admits(base, row)) {
             rows.push((hash, (row.page, row.slot)));
         }
     })?;

@@ -42,7 +42,7 @@ const SCHEMA: [&str; 9] = [
     "CREATE TABLE dbo.H (k int NOT NULL CONSTRAINT UQ_H UNIQUE NONCLUSTERED, v bigint NOT NULL, \
      n int NOT NULL, filler varchar(2000) NOT NULL, i int IDENTITY NOT NULL)",
     "CREATE TABLE dbo.U (k int NOT NULL, v bigint NOT NULL, n int NOT NULL, \
-     filler varchar(900) NOT NULL); CREATE CLUSTERED INDEX CX_U ON dbo.U (k)",
+     filler varchar(900) NOT NULL, version rowversion); CREATE CLUSTERED INDEX CX_U ON dbo.U (k)",
 ];
 
 pub(crate) struct Random(u64);

@@ -93,6 +93,7 @@ pub(crate) fn look(instance: &Instance, p: &Promised) {
     for table in ["T", "H", "U"] {
         rows(&mut session, table, &mut found);
     }
+    versions(&mut session);
     passing(&mut session, &mut found);
     indexes(&mut session, &mut found);
     p.compare(&ledger(&mut session), &found);
@@ -125,6 +126,13 @@ fn rows(session: &mut Session, table: &str, found: &mut Rows) {
     }
 }
 
+/// No rowversion was given twice, and none is ahead of the count.
+fn versions(session: &mut Session) {
+    let text = "SELECT COUNT(*) - COUNT(DISTINCT version), \
+                CASE WHEN MAX(version) > @@DBTS THEN 1 ELSE 0 END FROM dbo.U";
+    assert_eq!(Heard::numbers(session, text), [[0, 0]], "rowversions of U");
+}
+
 fn names(session: &mut Session, text: &str) -> Vec<(String, String)> {
     let word = |value: &Value| value.to_string();
     let answer = Heard::ask(session, text);
@@ -150,12 +158,15 @@ fn passing(session: &mut Session, found: &mut Rows) {
 
 /// Indexes that come and go have what their tables have.
 fn indexes(session: &mut Session, found: &mut Rows) {
-    let text = "SELECT i.name, t.name FROM sys.indexes AS i \
-                INNER JOIN sys.tables AS t ON t.object_id = i.object_id WHERE i.index_id > 1";
+    let text = "SELECT i.name, t.name + ISNULL('|WHERE ' + i.filter_definition, '|') \
+                FROM sys.indexes AS i INNER JOIN sys.tables AS t \
+                ON t.object_id = i.object_id WHERE i.index_id > 1";
     for (name, table) in names(session, text) {
         let number = name.strip_prefix("IX_").and_then(|n| n.parse().ok());
+        let (table, filter) = table.split_once('|').expect("a table and a filter");
         let text = format!(
-            "SELECT COUNT(*), (SELECT COUNT(*) FROM dbo.{table} WITH (INDEX({name}))) FROM dbo.{table}"
+            "SELECT COUNT(*), (SELECT COUNT(*) FROM dbo.{table} WITH (INDEX({name})) {filter}) \
+             FROM dbo.{table} WITH (INDEX(0)) {filter}"
         );
         let counts = Heard::numbers(session, &text);
         assert_eq!(counts[0][0], counts[0][1], "rows of {table} in {name}");

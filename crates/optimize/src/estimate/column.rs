@@ -18,7 +18,9 @@ pub(crate) struct ColumnFacts<'a> {
 impl<'a> ColumnFacts<'a> {
     pub(crate) fn of(table: &'a Table, ordinal: usize, rows: f64) -> ColumnFacts<'a> {
         let own = table.statistics.iter().filter(|s| s.columns.first() == Some(&ordinal));
-        let of_index = table.indexes.iter().filter(|i| leads(i, ordinal));
+        // Those of a filtered index know of its own rows only.
+        let whole = table.indexes.iter().filter(|i| i.filter.is_none());
+        let of_index = whole.filter(|i| leads(i, ordinal));
         let gathered = own.map(|s| &s.gathered).chain(of_index.map(|i| &i.gathered));
         let known = gathered.filter_map(|g| g.distribution.as_deref());
         let known = known.filter(|d| d.rows > 0).max_by_key(|d| (d.updated_ns, d.sampled));
@@ -45,7 +47,9 @@ impl<'a> ColumnFacts<'a> {
 
     /// No two rows have the same value.
     pub(crate) fn unique(&self) -> bool {
-        let only = |i: &&Index| i.unique && !i.disabled && i.key.len() == 1;
+        let only = |i: &&Index| {
+            i.unique && !i.disabled && i.key.len() == 1 && i.filter.is_none()
+        };
         self.table.indexes.iter().filter(only).any(|i| leads(i, self.ordinal))
     }
 

@@ -228,7 +228,7 @@ impl Estimator<'_> {
             equal.iter().find(|(_, c, _)| c.ordinal == ordinal && std::ptr::eq(c.table, table))
         };
         let mut best: Option<(usize, f64, Vec<Slot>)> = None;
-        for known in table.all_statistics() {
+        for known in table.all_statistics().into_iter().filter(|s| s.is_whole()) {
             let Some(d) = known.gathered.distribution.as_deref() else { continue };
             let found: Vec<_> = known.columns.iter().map_while(|&c| of(c)).collect();
             let length = found.len().min(d.prefixes.len());

@@ -41,7 +41,7 @@ impl Estimator<'_> {
                 c.is_some_and(|c| c.ordinal == ordinal && std::ptr::eq(c.table, first.table))
             })
         };
-        let unique = first.table.indexes.iter().filter(|i| i.unique && !i.disabled);
+        let unique = first.table.indexes.iter().filter(|i| i.unique && !i.disabled && i.filter.is_none());
         let used = unique.filter(|i| !i.key.is_empty());
         let found = used.map(|i| i.key.iter().map(|k| at(k.column)).collect::<Option<Vec<_>>>());
         found.flatten().next().map(|used| (first.rows, used))
@@ -54,14 +54,16 @@ impl Estimator<'_> {
         let whole = |columns: &[usize]| {
             columns.len() == ordinals.len() && columns.iter().all(|c| ordinals.contains(c))
         };
-        let known = first.table.all_statistics().into_iter().find_map(|known| {
+        let all = first.table.all_statistics();
+        let known = all.into_iter().filter(|s| s.is_whole()).find_map(|known| {
             let d = known.gathered.distribution.as_deref()?;
             let columns = known.columns.get(..ordinals.len())?;
             (whole(columns) && d.prefixes.len() >= ordinals.len())
                 .then(|| d.prefixes[ordinals.len() - 1].distinct)
         });
         let covers = first.table.indexes.iter().any(|i| {
-            i.unique && !i.key.is_empty() && i.key.iter().all(|k| ordinals.contains(&k.column))
+            let sure = i.unique && i.filter.is_none();
+            sure && !i.key.is_empty() && i.key.iter().all(|k| ordinals.contains(&k.column))
         });
         let product = facts.iter().map(|c| c.distinct()).product::<f64>();
         let distinct = match known {

@@ -1,6 +1,6 @@
 //! `sys.indexes`: heaps and indexes of the database's tables, system tables included.
 
-use crate::cell::{bit, int, text_or_null};
+use crate::cell::{bit, int, text, text_or_null};
 use crate::column::{Column, col, maybe, null, number, zero};
 use crate::reason::*;
 use crate::tables;
@@ -11,7 +11,6 @@ use types::{SqlType, Value};
 const BIT: SqlType = SqlType::Bit;
 const INT: SqlType = SqlType::Int;
 const NO_OPTION: &str = "The option cannot be set yet.";
-const NO_FILTER: &str = "There are no filtered indexes yet.";
 
 const COLUMNS: [Column; 23] = [
     col("object_id", INT),
@@ -31,8 +30,8 @@ const COLUMNS: [Column; 23] = [
     zero("is_ignored_in_optimization", BIT, NO_OPTION),
     number("allow_row_locks", BIT, 1, NO_OPTION),
     number("allow_page_locks", BIT, 1, NO_OPTION),
-    zero("has_filter", BIT, NO_FILTER),
-    null("filter_definition", SqlType::NVARCHAR_MAX, NO_FILTER),
+    col("has_filter", BIT),
+    maybe("filter_definition", SqlType::NVARCHAR_MAX),
     null("compression_delay", INT, NO_COLUMNSTORE),
     zero("suppress_dup_key_messages", BIT, NO_OPTION),
     zero("auto_created", BIT, "There is no automatic tuning."),
@@ -68,6 +67,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
                 bit(i.unique_constraint),
                 Value::TinyInt(i.fill_factor),
                 bit(i.disabled),
+                bit(i.filter.is_some()),
+                i.filter.as_ref().map_or(Value::Null, |f| text(&f.text)),
             ]);
         }
     }

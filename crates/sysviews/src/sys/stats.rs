@@ -20,8 +20,8 @@ const COLUMNS: [Column; 17] = [
     maybe("auto_created", BIT),
     maybe("user_created", BIT),
     maybe("no_recompute", BIT),
-    zero("has_filter", BIT, NO_FILTERED_STATISTICS),
-    null("filter_definition", SqlType::NVARCHAR_MAX, NO_FILTERED_STATISTICS),
+    maybe("has_filter", BIT),
+    maybe("filter_definition", SqlType::NVARCHAR_MAX),
     zero("is_temporary", BIT, NO_REPLICAS),
     zero("is_incremental", BIT, NO_PARTITIONS),
     zero("has_persisted_sample", BIT, NO_PERSISTED_SAMPLE),
@@ -41,6 +41,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     for table in tables::all(system)? {
         for s in table.all_statistics() {
             let automatic = s.index.is_none() && s.name.starts_with(Statistics::AUTOMATIC);
+            let filter = s.index.and_then(|i| i.filter.as_deref());
             rows.push(vec![
                 int(table.object_id.0),
                 text(s.name),
@@ -48,6 +49,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
                 bit(automatic),
                 bit(s.index.is_none() && !automatic),
                 bit(s.gathered.no_recompute),
+                bit(!s.is_whole()),
+                filter.map_or(Value::Null, |f| text(&f.text)),
             ]);
         }
     }
