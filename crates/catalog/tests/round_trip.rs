@@ -15,7 +15,7 @@ use catalog::{
 };
 use fakes::{FakeDatabase, work};
 use std::sync::Arc;
-use types::{Collation, SqlType};
+use types::{Collation, ColumnTest, Relation, Requirement, Restriction, SqlType, Value};
 use work::Work;
 
 const ID: DatabaseId = DatabaseId(5);
@@ -52,7 +52,27 @@ fn index(n: i32, name: &str, kind: IndexKind, key: &[usize]) -> Index {
         fill_factor: 80,
         ignore_dup_key: false,
         disabled: false,
+        filter: None,
         gathered: Gathered::default(),
+    }
+}
+
+/// Of a whole number, a text that may be any, and NULL.
+fn filter(columns: &[Column]) -> Restriction {
+    let test = |column: usize, requirement| {
+        let c = &columns[column];
+        ColumnTest { column, sql_type: c.sql_type, collation: c.collation, requirement }
+    };
+    let at = |t: SqlType| columns.iter().position(|c| c.sql_type == t).expect("one of each");
+    let texts = vec![Value::varchar("a,b = c"), Value::varchar("")];
+    Restriction {
+        text: "([c7]<>(-5) AND [c18] IN ('a,b = c', ''))".into(),
+        tests: vec![
+            test(at(SqlType::Int), Requirement::Compared(Relation::NotEqual, Value::Int(-5))),
+            test(at(SqlType::varchar(8000)), Requirement::OneOf(texts)),
+            test(at(SqlType::BigInt), Requirement::NotNull),
+            test(at(SqlType::Float), Requirement::Null),
+        ],
     }
 }
 
@@ -67,12 +87,13 @@ fn orders() -> Table {
         system_named: false,
         text: "(getdate())".into(),
     });
-    let mut computed = column(23, "twice", SqlType::Int);
+    let mut computed = column(types::ALL_TYPES.len(), "twice", SqlType::Int);
     computed.physical = None;
     computed.computed = Some(Computed { text: "[c7]*(2)".into(), persisted: false });
     columns.push(computed);
     let mut second = index(2, "IX_2", IndexKind::Nonclustered, &[2, 0]);
     second.included = vec![5, 4];
+    second.filter = Some(Arc::new(filter(&columns)));
     let check = |id, column| Check {
         object_id: ObjectId(id),
         name: format!("CK_{id}").into(),

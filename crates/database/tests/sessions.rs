@@ -98,6 +98,7 @@ fn table() -> Table {
             fill_factor: 0,
             ignore_dup_key: false,
             disabled: false,
+            filter: None,
             gathered: Default::default(),
         }],
         statistics: Vec::new(),

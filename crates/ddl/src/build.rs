@@ -8,8 +8,8 @@ use catalog::view::{Identity, Index, IndexKind, KeyField, PhysicalColumn, Table}
 use exec::ResourceSemaphores;
 use std::sync::Arc;
 use types::{
-    Decimal, Fit, Restriction, SqlType, StorageOrder, Value, coerce_for_column, compare_storage, convert,
-    decode_storage, encode_storage,
+    Decimal, Fit, Restriction, SqlType, StorageOrder, Value, coerce_for_column, compare_storage,
+    convert, decode_storage, encode_storage,
 };
 use work::Work;
 

@@ -1,8 +1,8 @@
 //! CREATE INDEX, and INDEX within CREATE TABLE.
 
 use crate::context::{DdlContext, Place, unsupported};
-use crate::index_filter;
 use crate::index_definition::{blank, check_size, included, key, put};
+use crate::index_filter;
 use crate::index_option::{options, placement};
 use crate::locate::{Located, locked_table, same_name};
 use crate::rebuild::{Content, rebuild, renew_all};

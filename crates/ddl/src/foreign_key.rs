@@ -216,7 +216,11 @@ fn candidate_key<'t>(table: &'t Table, columns: &[usize]) -> Option<&'t Index> {
     let wanted: BTreeSet<usize> = columns.iter().copied().collect();
     let is_key = |i: &&Index| {
         let key: BTreeSet<usize> = i.key.iter().map(|k| k.column).collect();
-        i.unique && !i.disabled && i.filter.is_none() && key == wanted && wanted.len() == columns.len()
+        i.unique
+            && !i.disabled
+            && i.filter.is_none()
+            && key == wanted
+            && wanted.len() == columns.len()
     };
     let mut keys = table.indexes.iter().filter(is_key);
     let first = keys.clone().find(|i| i.primary_key);

@@ -126,10 +126,8 @@ impl Asked<'_> {
         if value.is_null() {
             return Err(self.wrong(line));
         }
-        let number = matches!(
-            family,
-            Family::Integer | Family::Decimal | Family::Float | Family::Money
-        );
+        let number =
+            matches!(family, Family::Integer | Family::Decimal | Family::Float | Family::Money);
         Ok((value, if number { format!("({text})") } else { text.to_owned() }))
     }
 }

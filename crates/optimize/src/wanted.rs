@@ -106,7 +106,8 @@ impl Found {
         let is_equal = |column: usize| {
             get.columns.iter().any(|c| c.column == column && self.equal.contains(&c.slot))
         };
-        let unique = table.indexes.iter().filter(|i| i.unique && !i.key.is_empty() && i.filter.is_none());
+        let unique =
+            table.indexes.iter().filter(|i| i.unique && !i.key.is_empty() && i.filter.is_none());
         unique.into_iter().any(|i| i.key.iter().all(|k| is_equal(k.column)))
     }
 }

@@ -470,37 +470,14 @@ impl State {
         variables: &Visible<'_>,
         database: DatabaseId,
     ) -> SqlResult<bind::Bound> {
-        let bound = self.with_names(variables, database, |environment| match &place.source {
+        self.with_names(variables, database, |environment| match &place.source {
             Source::Statement(s) => bind::bind_statement(environment, s),
             Source::Into(s) => bind::bind_select_into(environment, s),
             Source::Cursor(s) => bind::bind_cursor(environment, s),
             Source::CursorRow(s, how) => bind::bind_cursor_row(environment, s, *how),
             Source::Scalar(x, wanted) => bind::bind_scalar(environment, x, *wanted),
             Source::Condition(c) => bind::bind_condition(environment, c),
-        })?;
-        self.check_index_options(&bound.plan.statement)?;
-        Ok(bound)
-    }
-
-    /// 1934 where a table with filtered indexes is changed under SET options that they cannot
-    /// have. QUOTED_IDENTIFIER and ANSI_NULLS, which modules have of their own, are looked at when
-    /// the index is made.
-    fn check_index_options<S>(&self, statement: &Statement<S>) -> SqlResult<()> {
-        let (verb, target) = match statement {
-            Statement::Insert(s) => ("INSERT", &s.target),
-            Statement::Update(s) => ("UPDATE", &s.target),
-            Statement::Delete(s) => ("DELETE", &s.target),
-            Statement::Merge(s) => ("MERGE", &s.target),
-            _ => return Ok(()),
-        };
-        if target.indexes.iter().all(|i| i.filter.is_none()) {
-            return Ok(());
-        }
-        let wrong = self.settings.wrong_for_indexes();
-        if wrong.is_empty() {
-            return Ok(());
-        }
-        Err(SqlError::new(messages::INDEX_SET_OPTIONS, &[&verb, &wrong.join(", ")]))
+        })
     }
 }
 

@@ -164,18 +164,6 @@ impl Settings {
         self.switches.0 & switch.0 != 0
     }
 
-    /// The options that are not as filtered indexes want them.
-    pub(crate) fn wrong_for_indexes(&self) -> Vec<&'static str> {
-        let wanted = [
-            ("ANSI_WARNINGS", Switches::ANSI_WARNINGS, true),
-            ("ANSI_PADDING", Switches::ANSI_PADDING, true),
-            ("CONCAT_NULL_YIELDS_NULL", Switches::CONCAT_NULL_YIELDS_NULL, true),
-            ("NUMERIC_ROUNDABORT", Switches::NUMERIC_ROUNDABORT, false),
-        ];
-        let wrong = wanted.into_iter().filter(|(_, switch, on)| self.is_on(*switch) != *on);
-        wrong.map(|(name, ..)| name).collect()
-    }
-
     /// Whether plans of statements that ran are shown.
     #[inline]
     pub(crate) fn shows_what_ran(&self) -> bool {

@@ -55,6 +55,7 @@ fn index(id: i32, name: &str, key: &[usize], unique: bool, hobt: u32) -> Index {
         fill_factor: 0,
         ignore_dup_key: false,
         disabled: false,
+        filter: None,
         gathered: catalog::view::Gathered::default(),
     }
 }

@@ -42,6 +42,7 @@ fn index(id: i32, kind: IndexKind, key: Option<usize>, unique: bool, hobt: HobtI
         fill_factor: 0,
         ignore_dup_key: false,
         disabled: false,
+        filter: None,
         gathered: Default::default(),
     }
 }

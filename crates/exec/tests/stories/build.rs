@@ -155,6 +155,7 @@ pub(crate) fn index(
         unique: Unique::No,
         affected: true,
         key_changes: false,
+        filter: None,
         ignore_duplicates: false,
     }
 }

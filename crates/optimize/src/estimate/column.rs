@@ -47,9 +47,7 @@ impl<'a> ColumnFacts<'a> {
 
     /// No two rows have the same value.
     pub(crate) fn unique(&self) -> bool {
-        let only = |i: &&Index| {
-            i.unique && !i.disabled && i.key.len() == 1 && i.filter.is_none()
-        };
+        let only = |i: &&Index| i.unique && !i.disabled && i.key.len() == 1 && i.filter.is_none();
         self.table.indexes.iter().filter(only).any(|i| leads(i, self.ordinal))
     }
 

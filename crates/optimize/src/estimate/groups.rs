@@ -41,7 +41,8 @@ impl Estimator<'_> {
                 c.is_some_and(|c| c.ordinal == ordinal && std::ptr::eq(c.table, first.table))
             })
         };
-        let unique = first.table.indexes.iter().filter(|i| i.unique && !i.disabled && i.filter.is_none());
+        let unique =
+            first.table.indexes.iter().filter(|i| i.unique && !i.disabled && i.filter.is_none());
         let used = unique.filter(|i| !i.key.is_empty());
         let found = used.map(|i| i.key.iter().map(|k| at(k.column)).collect::<Option<Vec<_>>>());
         found.flatten().next().map(|used| (first.rows, used))

@@ -131,6 +131,7 @@ impl Fake {
             fill_factor: 0,
             ignore_dup_key: false,
             disabled: false,
+            filter: None,
             gathered: Default::default(),
         };
         Ok(Table {
