@@ -51,9 +51,11 @@ fn follows(test: &ColumnTest, ask: &Ask) -> bool {
     match (&test.requirement, ask) {
         (Requirement::Null, ask) => *ask == Ask::Null,
         (_, Ask::Null) => false,
+        (Requirement::NotNull, Ask::Any(list)) => list.iter().all(|(_, null)| !null),
         (Requirement::NotNull, _) => true,
+        (_, Ask::NotNull) => false,
         (_, Ask::Equal(x)) => passes(test, x),
-        (_, Ask::Any(list)) => list.iter().all(|x| passes(test, x)),
+        (_, Ask::Any(list)) => list.iter().all(|(x, null)| !null && passes(test, x)),
         (Requirement::Compared(relation, constant), Ask::Lower(b)) => {
             beyond(test, b, *relation, constant, true)
         }

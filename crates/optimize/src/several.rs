@@ -166,7 +166,7 @@ impl Optimizer<'_> {
         conditions: &[Predicate],
     ) -> Option<Branch> {
         let index = &r.table.indexes[position];
-        if index.disabled || index.key.is_empty() {
+        if index.disabled || index.key.is_empty() || index.filter.is_some() {
             return None;
         }
         let get = Get { target: None, ..r.get.clone() };

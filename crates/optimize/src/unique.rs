@@ -39,7 +39,8 @@ impl Optimizer<'_> {
         let is_asked = |column: usize| {
             get.columns.iter().any(|c| c.column == column && columns.contains(&c.slot))
         };
-        let unique = table.indexes.iter().filter(|i| i.unique && !i.disabled && !i.key.is_empty());
+        let whole = table.indexes.iter().filter(|i| i.filter.is_none());
+        let unique = whole.filter(|i| i.unique && !i.disabled && !i.key.is_empty());
         unique.into_iter().any(|i| i.key.iter().all(|k| is_asked(k.column)))
     }
 }
