@@ -4,10 +4,12 @@
 //! query's order, and what stands around them is added. No row, no document: the result is empty.
 
 use crate::binder::{Binder, unsupported};
-use crate::query::{OutColumn, QueryResult};
+use crate::query::{OutColumn, Place, QueryResult};
 use crate::select::{computed_columns, filtered};
 use base::{SqlError, SqlResult, messages};
-use builtins::{Aggregate, Function, JSON_ROW, JsonShape, XML_ROW, XmlMode, XmlShape};
+use builtins::{
+    Aggregate, Function, JSON_ROW, JsonShape, TableFunction, XML_ROW, XmlMode, XmlShape,
+};
 use plan::{
     AggregateCall, AggregatePhase, Grouping, Logical, Predicate, Scalar, ScalarKind, ScalarType,
 };
@@ -31,6 +33,7 @@ impl Binder<'_> {
         result: QueryResult,
         clause: &ast::ForClause,
         body: &QueryBody,
+        place: Place,
     ) -> SqlResult<QueryResult> {
         let made = match clause.kind {
             ForKind::Browse => return Err(unsupported("FOR BROWSE", clause.span.line)),
@@ -39,7 +42,29 @@ impl Binder<'_> {
         };
         let (function, shape, around) = made.map_err(|e| e.at_line(clause.span.line))?;
         let name = if clause.kind == ForKind::Json { JSON_COLUMN } else { XML_COLUMN };
-        self.joined_rows(result, function, shape, around, name)
+        let whole = self.joined_rows(result, function, shape, around, name)?;
+        Ok(if place == Place::Statement { self.in_pieces(whole) } else { whole })
+    }
+
+    /// The document as a statement sends it: a row for each 2,033 characters.
+    fn in_pieces(&mut self, mut whole: QueryResult) -> QueryResult {
+        let [column] = whole.columns.as_mut_slice() else { return whole };
+        let slot = self.new_slot();
+        let pieces = plan::FunctionRows {
+            function: TableFunction::Pieces,
+            arguments: vec![Scalar::column(column.slot, column.ty)],
+            columns: vec![slot],
+        };
+        column.slot = slot;
+        whole.tree = Logical::Join {
+            kind: plan::JoinKind::Inner,
+            left: Box::new(whole.tree),
+            right: Box::new(Logical::Function(Box::new(pieces))),
+            on: Predicate::TRUE,
+            hint: None,
+            apply: true,
+        };
+        whole
     }
 
     fn joined_rows(

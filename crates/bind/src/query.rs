@@ -151,7 +151,7 @@ impl Binder<'_> {
             let ordered = place == Place::Subquery { exists: false } || place == Place::Derived;
             let inside = if ordered { Place::Document } else { place };
             let result = self.query_body(q, inside)?;
-            return self.document(result, clause, &q.body);
+            return self.document(result, clause, &q.body, place);
         }
         self.query_body(q, place)
     }

@@ -1,4 +1,4 @@
-//! Functions that give rows: STRING_SPLIT, GENERATE_SERIES, OPENJSON.
+//! Functions that give rows: STRING_SPLIT, GENERATE_SERIES, OPENJSON, pieces of documents.
 //!
 //! The binder converts their arguments to the types that are told here; rows are made one by one
 //! as they are asked for.
@@ -6,7 +6,7 @@
 use crate::chars::Chars;
 use crate::json::{JsonColumn, JsonItems, JsonRecords};
 use base::{SqlError, SqlResult, messages};
-use types::{Collation, Decimal, SqlType, Value};
+use types::{Bytes, Collation, Decimal, SqlType, Value};
 
 /// A function of FROM.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,6 +15,8 @@ pub enum TableFunction {
     StringSplit(Collation),
     /// Numbers of a type from a first to a last by steps: value.
     GenerateSeries(SqlType),
+    /// Text of UTF-16 in pieces of 2,033 units: how a document of FOR XML or FOR JSON is sent.
+    Pieces,
     /// Items of JSON text: key, value, type. Text and path are nvarchar.
     OpenJson,
     /// Records of JSON text: columns as nvarchar.
@@ -36,6 +38,7 @@ impl TableFunction {
         match self {
             TableFunction::StringSplit(_) => "STRING_SPLIT",
             TableFunction::GenerateSeries(_) => "GENERATE_SERIES",
+            TableFunction::Pieces => "DOCUMENT_PIECES",
             TableFunction::OpenJson => "OPENJSON_DEFAULT",
             TableFunction::OpenJsonWith(_) => "OPENJSON_EXPLICIT",
         }
@@ -48,6 +51,7 @@ impl TableFunction {
             | TableFunction::OpenJson
             | TableFunction::OpenJsonWith(_) => 50.0,
             TableFunction::GenerateSeries(_) => 1000.0,
+            TableFunction::Pieces => 1.0,
         }
     }
 
@@ -62,6 +66,7 @@ impl TableFunction {
                 Box::new(Decimals::new(arguments, *scale)?)
             }
             TableFunction::GenerateSeries(ty) => Box::new(Integers::new(arguments, *ty)?),
+            TableFunction::Pieces => Box::new(Pieces::new(arguments)),
             TableFunction::OpenJson => Box::new(JsonItems::new(arguments)?),
             TableFunction::OpenJsonWith(columns) => Box::new(JsonRecords::new(arguments, columns)?),
         })
@@ -109,6 +114,38 @@ impl TableRows for Parts {
             Some(end) => self.at = end + 1,
             None => self.text = None,
         }
+        Ok(true)
+    }
+}
+
+/// Bytes of a piece of a document.
+const PIECE_BYTES: usize = 2033 * 2;
+
+struct Pieces {
+    /// UTF-16.
+    text: Bytes,
+    at: usize,
+}
+
+impl Pieces {
+    fn new(arguments: &[Value]) -> Pieces {
+        let text = match arguments.first() {
+            Some(Value::NChar(text)) => text.clone(),
+            _ => Bytes::new(&[]),
+        };
+        Pieces { text, at: 0 }
+    }
+}
+
+impl TableRows for Pieces {
+    fn next(&mut self, row: &mut [Value]) -> SqlResult<bool> {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        if rest.is_empty() {
+            return Ok(false);
+        }
+        let piece = &rest[..rest.len().min(PIECE_BYTES)];
+        self.at += piece.len();
+        fill(row, [Value::NChar(Bytes::new(piece))]);
         Ok(true)
     }
 }

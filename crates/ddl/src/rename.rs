@@ -219,7 +219,7 @@ fn part(r: &Rename<'_>, kind: Renamed, cx: &mut DdlContext<'_>) -> SqlResult<boo
     Ok(true)
 }
 
-/// Whether the text of a check or computed column names a column.
+/// Whether the text of a check, a filter or a computed column names a column.
 fn is_read(cx: &DdlContext<'_>, place: &Place, table: &Table, at: usize) -> bool {
     let mut without = table.clone();
     without.columns.remove(at);
@@ -229,6 +229,9 @@ fn is_read(cx: &DdlContext<'_>, place: &Place, table: &Table, at: usize) -> bool
         .checks
         .iter()
         .any(|c| expressions.check_condition(&place.view, &without, &c.text, quoted).is_err());
+    let filter = table.indexes.iter().any(|i| i.filter.as_ref().is_some_and(|f| f.reads(at)));
     let mut computed = table.columns.iter().filter_map(|c| c.computed.as_ref());
-    check || computed.any(|c| expressions.computed_type(&place.view, &without, &c.text).is_err())
+    check
+        || filter
+        || computed.any(|c| expressions.computed_type(&place.view, &without, &c.text).is_err())
 }
