@@ -281,6 +281,7 @@ const DEFINITIONS: &[&str] = &[
     "create unique index ix_heap on dbo.heap (b desc, a) include (c)
         with (ignore_dup_key = on, fillfactor = 70)",
     "create index ix_filled on dbo.filled (v)",
+    "create index ix_some on dbo.filled (v) where v > 1",
     "exec sp_addextendedproperty 'e', null, 'schema', 'dbo', 'table', 'filled', 'index', 'ix_filled'",
     "create table sales.lines (id int, ordered int constraint fk_lines references sales.orders
         on delete cascade)",
