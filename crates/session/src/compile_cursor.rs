@@ -29,6 +29,7 @@ impl Compiler<'_, '_> {
             return Err(SqlError::new(messages::CURSOR_OPTIONS_CONFLICT, &args));
         }
         let (kind, read_only) = kind_of(&definition);
+        let for_update = matches!(definition.purpose, Some(ast::CursorPurpose::Update(_)));
         let listed = match &definition.purpose {
             Some(ast::CursorPurpose::Update(_)) if read_only => {
                 return Err(SqlError::new(messages::CURSOR_UPDATE_READ_ONLY, &[]));
@@ -68,6 +69,7 @@ impl Compiler<'_, '_> {
             scroll,
             kind,
             read_only,
+            for_update,
             listed,
             warns,
         };

@@ -111,6 +111,8 @@ pub(crate) struct Declared {
     pub(crate) scroll: bool,
     pub(crate) kind: CursorKind,
     pub(crate) read_only: bool,
+    /// FOR UPDATE
+    pub(crate) for_update: bool,
     /// FOR UPDATE OF
     pub(crate) listed: Vec<Box<str>>,
     /// TYPE_WARNING
@@ -308,7 +310,7 @@ impl Session {
         // What its query says is wrong is an error of the declaration.
         let keys = self.ready(act, it.place)?.plan.header.cursor.clone();
         let kind = if keys.is_empty() { CursorKind::Static } else { it.kind };
-        if keys.is_empty() && !it.listed.is_empty() {
+        if keys.is_empty() && it.for_update {
             return Err(SqlError::new(messages::CURSOR_UPDATE_READ_ONLY, &[]).into());
         }
         let level = it.local.then_some(self.state.nest_level);

@@ -398,7 +398,7 @@ func resultSets(t *tally, db *sql.DB) {
 }
 
 // A row of the table type that tables makes.
-type pair struct {
+type tableRow struct {
 	ID   int64          `tvp:"id"`
 	Name sql.NullString `tvp:"name"`
 	At   time.Time      `tvp:"at"`
@@ -406,7 +406,7 @@ type pair struct {
 
 func tables(t *tally, db *sql.DB) {
 	at := time.Date(2024, 2, 29, 13, 14, 15, 120000000, time.UTC)
-	pairs := []pair{
+	pairs := []tableRow{
 		{2, sql.NullString{String: "zwölf", Valid: true}, at}, {1, sql.NullString{}, at.AddDate(0, 0, 1)},
 	}
 	t.run("table type and procedure", func() error {
@@ -420,8 +420,8 @@ func tables(t *tally, db *sql.DB) {
 			return err
 		}
 		defer rows.Close()
-		for _, wanted := range []pair{pairs[1], pairs[0]} {
-			var p pair
+		for _, wanted := range []tableRow{pairs[1], pairs[0]} {
+			var p tableRow
 			if !rows.Next() {
 				return errors.Join(errors.New("too few rows"), rows.Err())
 			}
@@ -444,23 +444,23 @@ func tables(t *tally, db *sql.DB) {
 	})
 	t.run("empty table", func() error {
 		var n int64
-		empty := mssql.TVP{TypeName: "dbo.go_pairs", Value: []pair{}}
+		empty := mssql.TVP{TypeName: "dbo.go_pairs", Value: []tableRow{}}
 		err := db.QueryRow("SELECT COUNT(*) FROM @p", sql.Named("p", empty)).Scan(&n)
 		return errors.Join(err, same(n, int64(0)))
 	})
 	t.run("table of 3000 rows", func() error {
 		var n, sum int64
-		many := make([]pair, 3000)
+		many := make([]tableRow, 3000)
 		for i := range many {
-			many[i] = pair{int64(i), sql.NullString{String: strings.Repeat("x", 15), Valid: true}, at}
+			many[i] = tableRow{int64(i), sql.NullString{String: strings.Repeat("x", 15), Valid: true}, at}
 		}
 		value := mssql.TVP{TypeName: "dbo.go_pairs", Value: many}
 		err := db.QueryRow("SELECT COUNT(*), SUM(id) FROM @p", sql.Named("p", value)).Scan(&n, &sum)
 		return errors.Join(err, same(n, int64(3000)), same(sum, int64(4498500)))
 	})
 	t.run("error 2627 of a table", func() error {
-		twice := mssql.TVP{TypeName: "dbo.go_pairs", Value: []pair{pairs[0], pairs[0]}}
-		return failsWith(2627, 14, exec(db, "SELECT COUNT(*) FROM @p", sql.Named("p", twice)))
+		twice := mssql.TVP{TypeName: "dbo.go_pairs", Value: []tableRow{pairs[0], pairs[0]}}
+		return failsWith(exec(db, "SELECT COUNT(*) FROM @p", sql.Named("p", twice)), 2627, 14)
 	})
 	t.run("drop the table type", func() error {
 		return exec(db, "DROP PROCEDURE dbo.go_table; DROP TYPE dbo.go_pairs")
