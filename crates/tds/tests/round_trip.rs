@@ -21,7 +21,7 @@ fn sql_type() -> impl Strategy<Value = SqlType> {
     });
     let decimals = (1u8..=38).prop_flat_map(|p| (Just(p), 0..=p));
     prop_oneof![
-        6 => proptest::sample::select(ALL_TYPES),
+        6 => proptest::sample::select(ALL_TYPES).prop_map(heard),
         3 => strings,
         2 => decimals.prop_map(|(p, s)| SqlType::decimal(p, s)),
         2 => (0u8..=7).prop_flat_map(|s| prop_oneof![
@@ -31,6 +31,11 @@ fn sql_type() -> impl Strategy<Value = SqlType> {
             Just(SqlType::VARCHAR_MAX), Just(SqlType::NVARCHAR_MAX), Just(SqlType::VARBINARY_MAX),
         ],
     ]
+}
+
+/// What the other side takes a type for: a rowversion goes as binary(8).
+fn heard(sent: SqlType) -> SqlType {
+    if sent == SqlType::RowVersion { SqlType::Binary(8) } else { sent }
 }
 
 fn ticks(seed: u64, scale: u8) -> u64 {
@@ -348,4 +353,18 @@ proptest! {
         }
         prop_assert_eq!(heard, expected);
     }
+}
+
+#[test]
+fn a_rowversion_goes_as_eight_bytes() {
+    let value = Value::Binary(Bytes::new(&[0, 0, 0, 0, 0, 0, 7, 209]));
+    let said = |sql: SqlType| {
+        let columns = [Column::new("v", sql, ColumnFlags::default())];
+        let mut out = Vec::new();
+        encode_columns(&columns, TdsVersion::V7_4, &mut out);
+        let row = std::slice::from_ref(&value);
+        RowEncoder::new(&columns, TdsVersion::V7_4).encode(row, &mut out).unwrap();
+        out
+    };
+    assert_eq!(said(SqlType::RowVersion), said(SqlType::Binary(8)));
 }

@@ -67,7 +67,7 @@ fn constants_keep_their_text() {
         ("0x", "0x"),
         ("null", "NULL"),
         ("{ts '2024-01-01 00:00:00'}", "{ts 2024-01-01 00:00:00}"),
-        ("{fn UCASE('a')}", "UCASE('a')"),
+        ("{fn UCASE('a')}", "UPPER('a')"),
         ("@@SPID", "@@SPID"),
     ] {
         assert_eq!(expression(text), shape, "{text}");
