@@ -75,10 +75,14 @@ impl Optimizer<'_> {
             hint: None,
             apply: false,
         };
+        let before = self.joined.clone();
         let first =
             self.convert(&part(JoinKind::Left, left, right), Vec::new(), needed, Wish::NONE)?;
+        let joined = std::mem::replace(&mut self.joined, before);
         let second =
             self.convert(&part(JoinKind::Anti, right, left), Vec::new(), needed, Wish::NONE)?;
+        // A subquery that one part has joined and the other has not is still run by the other.
+        self.joined.retain(|id| joined.contains(id));
         let ty = ScalarType::new(SqlType::Int, true);
         let absent: Vec<(Slot, Scalar)> = needed
             .intersection(&writes(left))
