@@ -71,7 +71,8 @@ impl Session {
         let mut run = pages(ready);
         run.elapsed_ns = now.saturating_sub(meter.clock_ns);
         run.cpu_ns = self.processor.at(now).saturating_sub(meter.cpu_ns);
-        run.cpu_ns += ready.executor.workers_cpu_ns();
+        let workers_ns = ready.executor.workers_cpu_ns();
+        run.cpu_ns += workers_ns;
         run.degree = ready.executor.degree() as u64;
         run.threads = ready.executor.threads() as u64;
         run.logical_writes = work::pages_dirtied().saturating_sub(meter.dirtied);
@@ -84,9 +85,12 @@ impl Session {
             run.ideal_grant_bytes = memory.ideal_bytes as u64;
         }
         act.program.value.places[place].cell.count(meter.began_at, &run);
-        self.request_run.add(&run);
+        self.request_run.add(&run, workers_ns);
         // Nobody else writes them: no locked addition for each statement.
         let entry = &self.state.entry;
+        if workers_ns > 0 {
+            entry.cpu_ns.fetch_add(workers_ns, Relaxed);
+        }
         entry.reads.store(entry.reads.load(Relaxed) + run.physical_reads, Relaxed);
         entry.logical_reads.store(entry.logical_reads.load(Relaxed) + run.logical_reads, Relaxed);
         entry.writes.store(entry.writes.load(Relaxed) + run.logical_writes, Relaxed);
@@ -98,7 +102,8 @@ impl Session {
         let sums = &self.request_run;
         let run = Run {
             elapsed_ns: now.saturating_sub(meter.clock_ns),
-            cpu_ns: self.processor.at(now).saturating_sub(meter.cpu_ns),
+            cpu_ns: self.processor.at(now).saturating_sub(meter.cpu_ns)
+                + (sums.workers_ns - before.workers_ns),
             logical_writes: work::pages_dirtied().saturating_sub(meter.dirtied),
             logical_reads: sums.logical_reads - before.logical_reads,
             physical_reads: sums.physical_reads - before.physical_reads,
@@ -117,10 +122,13 @@ pub(crate) struct Sums {
     physical_reads: u64,
     spilled_pages: u64,
     rows: u64,
+    /// Processor time of threads beside the request's own.
+    workers_ns: u64,
 }
 
 impl Sums {
-    fn add(&mut self, run: &Run) {
+    fn add(&mut self, run: &Run, workers_ns: u64) {
+        self.workers_ns += workers_ns;
         self.logical_reads += run.logical_reads;
         self.physical_reads += run.physical_reads;
         self.spilled_pages += run.spilled_pages;

@@ -21,11 +21,12 @@ impl Began {
         Began { clock_ns: os::clock::monotonic_ns(), cpu_ns: os::clock::thread_cpu_ns() }
     }
 
-    /// Milliseconds since then: of the thread, and on the clock.
-    fn passed_ms(self) -> (u128, u128) {
+    /// Milliseconds since then: of the thread and its workers, and on the clock.
+    fn passed_ms(self, workers: Duration) -> (u128, u128) {
         let now = Began::now();
-        let ms = |from, to: u64| Duration::from_nanos(to.saturating_sub(from)).as_millis();
-        (ms(self.cpu_ns, now.cpu_ns), ms(self.clock_ns, now.clock_ns))
+        let passed = |from, to: u64| Duration::from_nanos(to.saturating_sub(from));
+        let cpu = passed(self.cpu_ns, now.cpu_ns) + workers;
+        (cpu.as_millis(), passed(self.clock_ns, now.clock_ns).as_millis())
     }
 }
 
@@ -38,7 +39,7 @@ impl Session {
     /// Tells how long text took to become a program.
     pub(crate) fn tell_compile_time(&self, began: Option<Began>, out: &mut Output<'_>) {
         if let Some(began) = began {
-            let (cpu, elapsed) = began.passed_ms();
+            let (cpu, elapsed) = began.passed_ms(Duration::ZERO);
             out.message(&SqlError::new(messages::STATISTICS_COMPILE, &[&cpu, &elapsed]));
         }
     }
@@ -56,7 +57,8 @@ impl Session {
             }
         }
         if let Some(began) = began {
-            let (cpu, elapsed) = began.passed_ms();
+            let workers = Duration::from_nanos(ready.executor.workers_cpu_ns());
+            let (cpu, elapsed) = began.passed_ms(workers);
             out.message(&SqlError::new(messages::STATISTICS_TIME, &[&cpu, &elapsed]));
         }
     }
