@@ -28,9 +28,9 @@ use catalog::view::{
     Column, DatabaseView, Events, IndexKind, ModuleKind, Object, Table, captured_rows,
 };
 use plan::{
-    CAPTURES, ColumnSource, CompareOp, Fired, Insert, InsertColumn, JoinKind, LockHints, Logical,
-    Output, OutputInto, Predicate, Scalar, ScalarType, Slot, SortKey, Statement, TableNo,
-    WindowCall, WindowFunction,
+    CAPTURES, ColumnSource, CompareOp, Fired, Insert, InsertColumn, LockHints, Logical, Output,
+    OutputInto, Predicate, Scalar, ScalarType, Slot, SortKey, Statement, TableNo, WindowCall,
+    WindowFunction,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -291,27 +291,7 @@ impl Binder<'_> {
         target: &ast::DmlTarget,
         from: &[ast::TableSource],
     ) -> SqlResult<(From, usize)> {
-        let (bound, position) = if from.is_empty() {
-            (self.read_target(target, None)?, 0)
-        } else {
-            let bound = self.from(from)?;
-            match self.target_among(target, &bound.sources)? {
-                Some(position) => (bound, position),
-                None => {
-                    let read = self.read_target(target, None)?;
-                    let sources = read.sources.into_iter().chain(bound.sources).collect();
-                    let tree = Logical::Join {
-                        kind: JoinKind::Inner,
-                        left: Box::new(read.tree),
-                        right: Box::new(bound.tree),
-                        on: Predicate::TRUE,
-                        hint: None,
-                        apply: false,
-                    };
-                    (From { tree, sources }, 0)
-                }
-            }
-        };
+        let (bound, position) = self.target_rows(target, from)?;
         if bound.sources.len() > 1 && parent.is_view {
             let message = match parent.event == Events::UPDATE {
                 true => messages::INSTEAD_UPDATE_IN_JOIN,

@@ -203,28 +203,35 @@ impl Binder<'_> {
         from: &[ast::TableSource],
         set: Option<&[&ast::Name]>,
     ) -> SqlResult<Changed> {
+        let (rows, position) = self.target_rows(target, from)?;
+        self.changed(rows, position, target, set)
+    }
+
+    /// The rows of a target with those of its FROM, and which source it is.
+    pub(crate) fn target_rows(
+        &mut self,
+        target: &ast::DmlTarget,
+        from: &[ast::TableSource],
+    ) -> SqlResult<(From, usize)> {
         if from.is_empty() {
-            let read = self.read_target(target, None)?;
-            return self.changed(read, 0, target, set);
+            return Ok((self.read_target(target, None)?, 0));
         }
         let bound = self.from(from)?;
-        match self.target_among(target, &bound.sources)? {
-            Some(position) => self.changed(bound, position, target, set),
-            None => {
-                // A target that FROM doesn't name stands beside it, unrestricted.
-                let read = self.read_target(target, None)?;
-                let sources = read.sources.into_iter().chain(bound.sources).collect();
-                let tree = Logical::Join {
-                    kind: JoinKind::Inner,
-                    left: Box::new(read.tree),
-                    right: Box::new(bound.tree),
-                    on: Predicate::TRUE,
-                    hint: None,
-                    apply: false,
-                };
-                self.changed(From { tree, sources }, 0, target, set)
-            }
+        if let Some(position) = self.target_among(target, &bound.sources)? {
+            return Ok((bound, position));
         }
+        // A target that FROM doesn't name stands beside it, unrestricted.
+        let read = self.read_target(target, None)?;
+        let sources = read.sources.into_iter().chain(bound.sources).collect();
+        let tree = Logical::Join {
+            kind: JoinKind::Inner,
+            left: Box::new(read.tree),
+            right: Box::new(bound.tree),
+            on: Predicate::TRUE,
+            hint: None,
+            apply: false,
+        };
+        Ok((From { tree, sources }, 0))
     }
 
     pub(crate) fn read_target(

@@ -290,7 +290,8 @@ impl Executor {
                 return None;
             }
         }
-        context.grant.workers?.reserve(self.branches.len(), self.workers_max)
+        let workers = context.grant.workers?;
+        workers.reserve(context.work.session(), self.branches.len(), self.workers_max)
     }
 
     /// A run by the session's own thread.

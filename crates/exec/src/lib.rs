@@ -71,4 +71,4 @@ pub use kept_rows::KeptRows;
 pub use semaphore::{
     BuildGrant, GrantRow, GrantWait, QUERY_WAIT_S, ResourceSemaphores, SemaphoreRow, Workspace,
 };
-pub use workers::Workers;
+pub use workers::{COST_THRESHOLD, CrewRow, Workers};

@@ -2,30 +2,38 @@
 //!
 //! A statement takes what it can have at once, for as many workers in each branch of its plan as
 //! that suffices for, and runs alone where it does not suffice for two. Nobody waits for workers,
-//! so nobody who holds some keeps others from ending.
+//! so nobody who holds some keeps others from ending. One latch for each parallel run.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use base::SessionId;
+use os::sync::Mutex;
 
-/// `cost threshold for parallelism` where nobody has set it.
-const COST_THRESHOLD: usize = 5;
+/// `cost threshold for parallelism`, which cannot be changed yet.
+pub const COST_THRESHOLD: u32 = 5;
 
 /// The threads of an instance for parallel plans: `max worker threads`.
 #[derive(Debug)]
 pub struct Workers {
     threads_max: usize,
     processors: usize,
-    used: AtomicUsize,
-    /// `max degree of parallelism`: 0 is the number of processors.
-    degree_max: AtomicUsize,
-    /// `cost threshold for parallelism`.
-    cost_threshold: AtomicUsize,
+    crews: Mutex<Vec<CrewRow>>,
+}
+
+/// The threads of a statement that runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CrewRow {
+    /// Whose statement.
+    pub session: SessionId,
+    /// Workers of each branch of its plan.
+    pub degree: usize,
+    /// Threads in all; each is started when the run begins.
+    pub threads: usize,
 }
 
 /// Threads that a statement has; given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Reserved<'w> {
     of: &'w Workers,
-    threads: usize,
+    crew: CrewRow,
     /// Workers of each branch.
     pub(crate) degree: usize,
 }
@@ -34,77 +42,55 @@ impl Workers {
     /// So many threads, of which a statement that is not told otherwise uses one for each processor
     /// in each branch.
     pub fn new(threads_max: usize, processors: usize) -> Workers {
-        Workers {
-            threads_max,
-            processors: processors.max(1),
-            used: AtomicUsize::new(0),
-            degree_max: AtomicUsize::new(0),
-            cost_threshold: AtomicUsize::new(COST_THRESHOLD),
-        }
+        Workers { threads_max, processors: processors.max(1), crews: Mutex::new(Vec::new()) }
     }
 
-    /// `max degree of parallelism` as it is set.
-    pub fn degree_setting(&self) -> usize {
-        self.degree_max.load(Relaxed)
-    }
-
-    /// Sets `max degree of parallelism`: 0 is the number of processors.
-    pub fn set_degree(&self, degree: usize) {
-        self.degree_max.store(degree, Relaxed);
-    }
-
-    /// What a statement may have that names no degree.
+    /// What a statement may have that names no degree: `max degree of parallelism` is 0, the number
+    /// of processors, and cannot be changed yet.
     pub fn degree_max(&self) -> usize {
-        match self.degree_setting() {
-            0 => self.processors,
-            n => n,
-        }
+        self.processors
     }
 
-    /// `cost threshold for parallelism`.
-    pub fn cost_threshold(&self) -> usize {
-        self.cost_threshold.load(Relaxed)
-    }
-
-    /// Sets `cost threshold for parallelism`.
-    pub fn set_cost_threshold(&self, cost: usize) {
-        self.cost_threshold.store(cost, Relaxed);
-    }
-
-    /// Threads there are.
-    pub fn threads_max(&self) -> usize {
-        self.threads_max
-    }
-
-    /// Threads in use.
-    pub fn used(&self) -> usize {
-        self.used.load(Relaxed)
+    /// The statements that have threads now.
+    pub fn crews(&self) -> Vec<CrewRow> {
+        self.crews.lock().clone()
     }
 
     /// Threads for so many branches of a plan, `degree` for each, or fewer; `None` when there are
     /// not two for each.
-    pub(crate) fn reserve(&self, branches: usize, degree: usize) -> Option<Reserved<'_>> {
-        let mut got = 0;
-        let take = |used: usize| {
-            let free = self.threads_max.saturating_sub(used);
-            got = (free / branches.max(1)).min(degree);
-            (got >= 2).then_some(used + got * branches)
-        };
-        self.used.fetch_update(Relaxed, Relaxed, take).ok()?;
-        Some(Reserved { of: self, threads: got * branches, degree: got })
+    pub(crate) fn reserve(
+        &self,
+        session: SessionId,
+        branches: usize,
+        degree: usize,
+    ) -> Option<Reserved<'_>> {
+        let mut crews = self.crews.lock();
+        let used: usize = crews.iter().map(|c| c.threads).sum();
+        let free = self.threads_max.saturating_sub(used);
+        let degree = (free / branches.max(1)).min(degree);
+        if degree < 2 {
+            return None;
+        }
+        let crew = CrewRow { session, degree, threads: degree * branches };
+        crews.push(crew);
+        Some(Reserved { of: self, crew, degree })
     }
 }
 
 impl Reserved<'_> {
     /// Threads that are reserved.
     pub(crate) fn threads(&self) -> usize {
-        self.threads
+        self.crew.threads
     }
 }
 
 impl Drop for Reserved<'_> {
     fn drop(&mut self) {
-        self.of.used.fetch_sub(self.threads, Relaxed);
+        let mut crews = self.of.crews.lock();
+        // Equal ones are as good as each other.
+        if let Some(at) = crews.iter().position(|c| *c == self.crew) {
+            crews.swap_remove(at);
+        }
     }
 }
 
@@ -115,14 +101,16 @@ mod tests {
     #[test]
     fn statements_share_threads_and_run_alone_when_there_are_too_few() {
         let workers = Workers::new(8, 4);
-        let first = workers.reserve(1, 4).expect("all are free");
-        assert_eq!((first.degree, workers.used()), (4, 4));
-        let second = workers.reserve(2, 4).expect("two for each branch are left");
-        assert_eq!((second.degree, workers.used()), (2, 8));
-        assert!(workers.reserve(1, 2).is_none(), "none is left");
+        let (a, b) = (SessionId(51), SessionId(52));
+        let first = workers.reserve(a, 1, 4).expect("all are free");
+        assert_eq!(workers.crews(), [CrewRow { session: a, degree: 4, threads: 4 }]);
+        let second = workers.reserve(b, 2, 4).expect("two for each branch are left");
+        assert_eq!((second.degree, second.threads()), (2, 4));
+        assert!(workers.reserve(a, 1, 2).is_none(), "none is left");
         drop(first);
-        assert_eq!(workers.reserve(3, 4).map(|r| r.degree), None, "one for each branch is no use");
+        assert_eq!(workers.crews(), [CrewRow { session: b, degree: 2, threads: 4 }]);
+        assert!(workers.reserve(a, 3, 4).is_none(), "one for each branch is no use");
         drop(second);
-        assert_eq!(workers.used(), 0);
+        assert!(workers.crews().is_empty());
     }
 }

@@ -32,6 +32,7 @@ impl Hobts for Instance {
             databases: &Visit::new(self, work.session()),
             sessions: &self.registry,
             semaphores: &self.semaphores,
+            workers: &self.query_workers,
             programs: &self.programs,
             memory: &self.memory,
             version: crate::facts::PRODUCT_VERSION,

@@ -177,6 +177,7 @@ fn a_view_holds_the_database_that_it_reads() {
             databases: &databases,
             sessions: &s.instance.registry,
             semaphores: &s.instance.semaphores,
+            workers: &s.instance.query_workers,
             programs: &s.instance.programs,
             memory: &s.instance.memory,
             version: "",

@@ -389,6 +389,34 @@ impl Physical {
         }
     }
 
+    /// The same, to be replaced; the parts of a recursion stay as they are.
+    pub fn inputs_mut(&mut self) -> Vec<&mut Physical> {
+        match self {
+            Physical::Access(_)
+            | Physical::Virtual(_)
+            | Physical::Function(_)
+            | Physical::Constants { .. }
+            | Physical::Changed { .. }
+            | Physical::Recursive(_) => Vec::new(),
+            Physical::Lookup(l) => vec![&mut l.input],
+            Physical::Filter { input, .. }
+            | Physical::StartupFilter { input, .. }
+            | Physical::Compute { input, .. }
+            | Physical::Sort { input, .. }
+            | Physical::TopSort { input, .. }
+            | Physical::Top { input, .. }
+            | Physical::HashAggregate { input, .. }
+            | Physical::StreamAggregate { input, .. }
+            | Physical::Window { input, .. }
+            | Physical::Spool { input, .. } => vec![input],
+            Physical::Exchange(e) => vec![&mut e.input],
+            Physical::NestedLoops(j) => vec![&mut j.outer, &mut j.inner],
+            Physical::HashJoin(j) => vec![&mut j.build, &mut j.probe],
+            Physical::MergeJoin(j) => vec![&mut j.left, &mut j.right],
+            Physical::Concatenation { inputs, .. } => inputs.iter_mut().map(|(i, _)| i).collect(),
+        }
+    }
+
     /// The slots that the tree leaves its rows in.
     pub fn written(&self) -> Vec<Slot> {
         match self {

@@ -42,7 +42,7 @@ impl optimize::Facts for PlanFacts<'_> {
             None => optimize::Parallelism::NONE,
             Some(workers) => optimize::Parallelism {
                 workers: workers.degree_max(),
-                threshold: workers.cost_threshold() as f64,
+                threshold: f64::from(exec::COST_THRESHOLD),
             },
         }
     }

@@ -8,7 +8,7 @@ use catalog::view::{
     DatabaseView, SchemaId, SystemObjects, VirtualColumn, VirtualParameter, VirtualTable,
 };
 use database::Database;
-use exec::ResourceSemaphores;
+use exec::{ResourceSemaphores, Workers};
 use os::wait::Waiter;
 use session::Registry;
 use std::sync::Arc;
@@ -38,6 +38,8 @@ pub struct System<'a> {
     pub sessions: &'a Arc<Registry>,
     /// Memory of queries.
     pub semaphores: &'a ResourceSemaphores,
+    /// Threads of parallel plans.
+    pub workers: &'a Workers,
     /// Compiled programs and their plans.
     pub programs: &'a plancache::Cache<session::Program>,
     /// Who has reserved how much memory.

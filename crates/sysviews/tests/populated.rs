@@ -53,10 +53,7 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.table_types", "is_table_type", TABLE_TYPES),
     ("sys.table_types", "collation_name", TABLE_TYPES),
     ("sys.table_types", "system_type_id", TABLE_TYPES),
-    ("sys.triggers", "is_instead_of_trigger", NO_INSTEAD_OF),
     ("sys.triggers", "is_not_for_replication", NO_REPLICATION),
-    ("sys.trigger_events", "is_first", NO_ORDER),
-    ("sys.trigger_events", "is_last", NO_ORDER),
     ("sys.dm_exec_sessions", "ansi_nulls", ONLY_ON),
     ("sys.dm_exec_sessions", "ansi_padding", ONLY_ON),
     ("sys.dm_exec_sessions", "ansi_warnings", ONLY_ON),
@@ -67,9 +64,7 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_exec_requests", "concat_null_yields_null", ONLY_ON),
 ];
 const TABLE_TYPES: &str = "the same of every table type";
-const NO_INSTEAD_OF: &str = "INSTEAD OF is refused yet";
 const NO_REPLICATION: &str = "NOT FOR REPLICATION is refused";
-const NO_ORDER: &str = "sp_settriggerorder is not there yet";
 const IN_MEMORY: &str = "all pages of this instance are in memory";
 const ONLY_ON: &str = "SET refuses OFF";
 const NO_FILES: &str = "MODIFY FILE is refused yet";
@@ -308,6 +303,9 @@ const DEFINITIONS: &[&str] = &[
     "create trigger sales.tr_orders on sales.orders after insert as return",
     "create trigger dbo.tr_paired on dbo.paired after update, delete as return",
     "disable trigger dbo.tr_paired on dbo.paired",
+    "create trigger dbo.tr_counts on dbo.counts instead of delete as return",
+    "exec sp_settriggerorder 'sales.tr_orders', 'first', 'insert'",
+    "exec sp_settriggerorder 'dbo.tr_paired', 'last', 'delete'",
     "create procedure dbo.several @a decimal(9, 3) output, @b varchar(30) as set @a = len(@b)",
     "create procedure dbo.one @x int as select @x",
     "set quoted_identifier off",

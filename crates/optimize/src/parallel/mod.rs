@@ -319,44 +319,8 @@ fn reads_all(tree: &Physical) -> bool {
 /// The operator over other inputs.
 fn with_inputs(node: &Physical, made: Vec<Physical>) -> Physical {
     let mut node = node.clone();
-    let mut made = made.into_iter();
-    let mut put = |place: &mut Physical| {
-        if let Some(input) = made.next() {
-            *place = input;
-        }
-    };
-    match &mut node {
-        Physical::Lookup(l) => put(&mut l.input),
-        Physical::Filter { input, .. }
-        | Physical::StartupFilter { input, .. }
-        | Physical::Compute { input, .. }
-        | Physical::Sort { input, .. }
-        | Physical::TopSort { input, .. }
-        | Physical::Top { input, .. }
-        | Physical::HashAggregate { input, .. }
-        | Physical::StreamAggregate { input, .. }
-        | Physical::Window { input, .. }
-        | Physical::Spool { input, .. } => put(input),
-        Physical::Exchange(e) => put(&mut e.input),
-        Physical::NestedLoops(j) => {
-            put(&mut j.outer);
-            put(&mut j.inner);
-        }
-        Physical::HashJoin(j) => {
-            put(&mut j.build);
-            put(&mut j.probe);
-        }
-        Physical::MergeJoin(j) => {
-            put(&mut j.left);
-            put(&mut j.right);
-        }
-        Physical::Concatenation { inputs, .. } => inputs.iter_mut().for_each(|i| put(&mut i.0)),
-        Physical::Access(_)
-        | Physical::Virtual(_)
-        | Physical::Function(_)
-        | Physical::Constants { .. }
-        | Physical::Changed { .. }
-        | Physical::Recursive(_) => {}
+    for (place, input) in node.inputs_mut().into_iter().zip(made) {
+        *place = input;
     }
     node
 }

@@ -1,13 +1,13 @@
 //! What ODBC and JDBC ask of the columns of tables: sp_columns, sp_special_columns.
 
+use super::odbc_types::odbc_types;
 use super::text::TextProcedure;
 
-/// `sp_columns`
-pub(crate) const COLUMNS: TextProcedure = TextProcedure {
-    parameters: "@table_name nvarchar(384) = NULL, @table_owner nvarchar(384) = NULL, \
-        @table_qualifier sysname = NULL, @column_name nvarchar(384) = NULL, \
-        @ODBCVer int = 2, @fUsePattern bit = 1",
-    text: "SET NOCOUNT ON;
+/// Columns of tables, with `$more` before the last column of the answer.
+macro_rules! columns_text {
+    ($more:literal) => {
+        concat!(
+            "SET NOCOUNT ON;
 SELECT CAST(DB_NAME() AS sysname) AS TABLE_QUALIFIER, CAST(SCHEMA_NAME(o.schema_id) AS
     sysname) AS TABLE_OWNER,
   CAST(o.name AS sysname) AS TABLE_NAME, CAST(c.name AS sysname) AS COLUMN_NAME,
@@ -25,56 +25,31 @@ SELECT CAST(DB_NAME() AS sysname) AS TABLE_QUALIFIER, CAST(SCHEMA_NAME(o.schema_
   CAST(ROW_NUMBER() OVER (PARTITION BY o.object_id ORDER BY c.column_id) AS int) AS
       ORDINAL_POSITION,
   CAST(CASE c.is_nullable WHEN 1 THEN 'YES' ELSE 'NO' END AS varchar(254)) AS IS_NULLABLE,
-  CAST(CASE c.is_nullable WHEN 1 THEN m.nullable ELSE m.fixed END AS tinyint) AS SS_DATA_TYPE
+",
+            $more,
+            "  CAST(CASE c.is_nullable WHEN 1 THEN m.nullable ELSE m.fixed END AS tinyint) AS SS_DATA_TYPE
 FROM sys.all_columns c JOIN sys.all_objects o ON o.object_id = c.object_id AND o.type IN
     ('U', 'V', 'S', 'IF', 'TF')
-  -- id, ODBC code, digits or characters, bytes, radix, scale: NULL where the column says it.
-  CROSS APPLY (SELECT m.code, m.digits, m.bytes, m.radix, m.scale, m.fixed, m.nullable FROM
-      (VALUES
-    (36, -11, 36, 16, NULL, NULL, 37, 37), (40, 91, 10, 6, NULL, 0, 0, 0),
-    (41, -154, NULL, 12, NULL, NULL, 0, 0), (42, 93, NULL, 16, NULL, NULL, 0, 0),
-    (43, -155, NULL, 20, NULL, NULL, 0, 0), (48, -6, 3, 1, 10, 0, 48, 38),
-    (52, 5, 5, 2, 10, 0, 52, 38), (56, 4, 10, 4, 10, 0, 56, 38),
-    (58, 93, 16, 16, NULL, 0, 58, 111), (59, 7, 24, 4, 2, NULL, 59, 109),
-    (60, 3, 19, 21, 10, 4, 60, 110), (61, 93, 23, 16, NULL, 3, 61, 111),
-    (62, 6, 53, 8, 2, NULL, 62, 109), (98, -150, 8000, 8000, NULL, NULL, 39, 39),
-    (104, -7, 1, 1, NULL, NULL, 50, 50), (106, 3, NULL, NULL, 10, NULL, 55, 106),
-    (108, 2, NULL, NULL, 10, NULL, 63, 108), (122, 3, 10, 12, 10, 4, 122, 110),
-    (127, -5, 19, 8, 10, 0, 63, 108), (165, -3, NULL, NULL, NULL, NULL, 37, 37),
-    (167, 12, NULL, NULL, NULL, NULL, 39, 39), (173, -2, NULL, NULL, NULL, NULL, 45, 37),
-    (175, 1, NULL, NULL, NULL, NULL, 47, 39), (189, -2, 8, 8, NULL, NULL, 45, 45),
-    (231, -9, NULL, NULL, NULL, NULL, 39, 39), (239, -8, NULL, NULL, NULL, NULL, 39, 39),
-    (241, -152, 0, 0, NULL, NULL, 0, 0), (243, -153, 0, 0, NULL, NULL, 0, 0))
-    m (id, code, digits, bytes, radix, scale, fixed, nullable) WHERE m.id = c.system_type_id) m
-  CROSS APPLY (SELECT
-    CASE WHEN m.digits IS NOT NULL THEN m.digits
-      WHEN c.system_type_id IN (106, 108) THEN c.[precision]
-      WHEN c.system_type_id = 41 THEN 8 + CASE c.scale WHEN 0 THEN 0 ELSE 1 + c.scale END
-      WHEN c.system_type_id = 42 THEN 19 + CASE c.scale WHEN 0 THEN 0 ELSE 1 + c.scale END
-      WHEN c.system_type_id = 43 THEN 26 + CASE c.scale WHEN 0 THEN 0 ELSE 1 + c.scale END
-      WHEN c.max_length = -1 AND c.system_type_id = 231 THEN 1073741823
-      WHEN c.max_length = -1 THEN 2147483647
-      WHEN c.system_type_id IN (231, 239) THEN c.max_length / 2
-      ELSE c.max_length END AS digits,
-    CASE WHEN m.bytes IS NOT NULL THEN m.bytes
-      WHEN c.system_type_id IN (106, 108) THEN c.[precision] + 2
-      WHEN c.max_length = -1 THEN 2147483647 ELSE c.max_length END AS bytes,
-    CASE WHEN m.scale IS NOT NULL THEN m.scale
-      WHEN c.system_type_id IN (41, 42, 43, 106, 108) THEN c.scale END AS scale,
-    CASE WHEN m.code IN (91, 93) AND @ODBCVer < 3
-      THEN CASE m.code WHEN 91 THEN 9 ELSE 11 END ELSE m.code END AS code,
-    CASE WHEN m.code IN (91, 93) THEN 9 ELSE m.code END AS verbose,
-    CASE m.code WHEN 91 THEN 1 WHEN 93 THEN 3 END AS sub,
-    CASE WHEN c.system_type_id IN (165, 167, 173, 175, 231, 239)
-      THEN CASE c.max_length WHEN -1 THEN 2147483647 ELSE c.max_length END END AS octets) d
-WHERE (@table_qualifier IS NULL OR @table_qualifier = DB_NAME() OR @table_qualifier = '')
+",
+            odbc_types!(),
+            "WHERE (@table_qualifier IS NULL OR @table_qualifier = DB_NAME() OR @table_qualifier = '')
   AND (@table_name IS NULL OR @fUsePattern = 1 AND o.name LIKE @table_name OR o.name =
       @table_name)
   AND (@table_owner IS NULL OR @fUsePattern = 1 AND SCHEMA_NAME(o.schema_id) LIKE
       @table_owner OR SCHEMA_NAME(o.schema_id) = @table_owner)
   AND (@column_name IS NULL OR @fUsePattern = 1 AND c.name LIKE @column_name OR c.name =
       @column_name)
-ORDER BY TABLE_OWNER, TABLE_NAME, ORDINAL_POSITION",
+ORDER BY TABLE_OWNER, TABLE_NAME, ORDINAL_POSITION"
+        )
+    };
+}
+
+/// `sp_columns`
+pub(crate) const COLUMNS: TextProcedure = TextProcedure {
+    parameters: "@table_name nvarchar(384) = NULL, @table_owner nvarchar(384) = NULL, \
+        @table_qualifier sysname = NULL, @column_name nvarchar(384) = NULL, \
+        @ODBCVer int = 2, @fUsePattern bit = 1",
+    text: columns_text!(""),
 };
 
 /// `sp_columns_100`, `sp_columns_90`
@@ -82,25 +57,8 @@ pub(crate) const COLUMNS_100: TextProcedure = TextProcedure {
     parameters: "@table_name nvarchar(384) = NULL, @table_owner nvarchar(384) = NULL, \
         @table_qualifier sysname = NULL, @column_name nvarchar(384) = NULL, \
         @NameScope int = 0, @ODBCVer int = 2, @fUsePattern bit = 1",
-    text: "SET NOCOUNT ON;
-SELECT CAST(DB_NAME() AS sysname) AS TABLE_QUALIFIER, CAST(SCHEMA_NAME(o.schema_id) AS
-    sysname) AS TABLE_OWNER,
-  CAST(o.name AS sysname) AS TABLE_NAME, CAST(c.name AS sysname) AS COLUMN_NAME,
-  CAST(d.code AS smallint) AS DATA_TYPE,
-  CAST(TYPE_NAME(c.user_type_id) + CASE c.is_identity WHEN 1 THEN N' identity' ELSE N'' END
-      AS sysname) AS TYPE_NAME,
-  CAST(d.digits AS int) AS [PRECISION], CAST(d.bytes AS int) AS LENGTH, CAST(d.scale AS
-      smallint) AS SCALE,
-  CAST(m.radix AS smallint) AS RADIX, CAST(c.is_nullable AS smallint) AS NULLABLE,
-  CAST(NULL AS varchar(254)) AS REMARKS, CAST((SELECT x.definition FROM
-  sys.default_constraints x WHERE x.object_id = c.default_object_id) AS
-      nvarchar(4000)) AS COLUMN_DEF,
-  CAST(d.verbose AS smallint) AS SQL_DATA_TYPE, CAST(d.sub AS smallint) AS SQL_DATETIME_SUB,
-  CAST(d.octets AS int) AS CHAR_OCTET_LENGTH,
-  CAST(ROW_NUMBER() OVER (PARTITION BY o.object_id ORDER BY c.column_id) AS int) AS
-      ORDINAL_POSITION,
-  CAST(CASE c.is_nullable WHEN 1 THEN 'YES' ELSE 'NO' END AS varchar(254)) AS IS_NULLABLE,
-  CAST(0 AS smallint) AS SS_IS_SPARSE, CAST(0 AS smallint) AS SS_IS_COLUMN_SET,
+    text: columns_text!(
+        "  CAST(0 AS smallint) AS SS_IS_SPARSE, CAST(0 AS smallint) AS SS_IS_COLUMN_SET,
   CAST(c.is_computed AS smallint) AS SS_IS_COMPUTED, CAST(c.is_identity AS smallint) AS
       SS_IS_IDENTITY,
   CAST(NULL AS sysname) AS SS_UDT_CATALOG_NAME, CAST(NULL AS sysname) AS SS_UDT_SCHEMA_NAME,
@@ -108,56 +66,8 @@ SELECT CAST(DB_NAME() AS sysname) AS TABLE_QUALIFIER, CAST(SCHEMA_NAME(o.schema_
   CAST(NULL AS sysname) AS SS_XML_SCHEMACOLLECTION_CATALOG_NAME,
   CAST(NULL AS sysname) AS SS_XML_SCHEMACOLLECTION_SCHEMA_NAME,
   CAST(NULL AS sysname) AS SS_XML_SCHEMACOLLECTION_NAME,
-  CAST(CASE c.is_nullable WHEN 1 THEN m.nullable ELSE m.fixed END AS tinyint) AS SS_DATA_TYPE
-FROM sys.all_columns c JOIN sys.all_objects o ON o.object_id = c.object_id AND o.type IN
-    ('U', 'V', 'S', 'IF', 'TF')
-  -- id, ODBC code, digits or characters, bytes, radix, scale: NULL where the column says it.
-  CROSS APPLY (SELECT m.code, m.digits, m.bytes, m.radix, m.scale, m.fixed, m.nullable FROM
-      (VALUES
-    (36, -11, 36, 16, NULL, NULL, 37, 37), (40, 91, 10, 6, NULL, 0, 0, 0),
-    (41, -154, NULL, 12, NULL, NULL, 0, 0), (42, 93, NULL, 16, NULL, NULL, 0, 0),
-    (43, -155, NULL, 20, NULL, NULL, 0, 0), (48, -6, 3, 1, 10, 0, 48, 38),
-    (52, 5, 5, 2, 10, 0, 52, 38), (56, 4, 10, 4, 10, 0, 56, 38),
-    (58, 93, 16, 16, NULL, 0, 58, 111), (59, 7, 24, 4, 2, NULL, 59, 109),
-    (60, 3, 19, 21, 10, 4, 60, 110), (61, 93, 23, 16, NULL, 3, 61, 111),
-    (62, 6, 53, 8, 2, NULL, 62, 109), (98, -150, 8000, 8000, NULL, NULL, 39, 39),
-    (104, -7, 1, 1, NULL, NULL, 50, 50), (106, 3, NULL, NULL, 10, NULL, 55, 106),
-    (108, 2, NULL, NULL, 10, NULL, 63, 108), (122, 3, 10, 12, 10, 4, 122, 110),
-    (127, -5, 19, 8, 10, 0, 63, 108), (165, -3, NULL, NULL, NULL, NULL, 37, 37),
-    (167, 12, NULL, NULL, NULL, NULL, 39, 39), (173, -2, NULL, NULL, NULL, NULL, 45, 37),
-    (175, 1, NULL, NULL, NULL, NULL, 47, 39), (189, -2, 8, 8, NULL, NULL, 45, 45),
-    (231, -9, NULL, NULL, NULL, NULL, 39, 39), (239, -8, NULL, NULL, NULL, NULL, 39, 39),
-    (241, -152, 0, 0, NULL, NULL, 0, 0), (243, -153, 0, 0, NULL, NULL, 0, 0))
-    m (id, code, digits, bytes, radix, scale, fixed, nullable) WHERE m.id = c.system_type_id) m
-  CROSS APPLY (SELECT
-    CASE WHEN m.digits IS NOT NULL THEN m.digits
-      WHEN c.system_type_id IN (106, 108) THEN c.[precision]
-      WHEN c.system_type_id = 41 THEN 8 + CASE c.scale WHEN 0 THEN 0 ELSE 1 + c.scale END
-      WHEN c.system_type_id = 42 THEN 19 + CASE c.scale WHEN 0 THEN 0 ELSE 1 + c.scale END
-      WHEN c.system_type_id = 43 THEN 26 + CASE c.scale WHEN 0 THEN 0 ELSE 1 + c.scale END
-      WHEN c.max_length = -1 AND c.system_type_id = 231 THEN 1073741823
-      WHEN c.max_length = -1 THEN 2147483647
-      WHEN c.system_type_id IN (231, 239) THEN c.max_length / 2
-      ELSE c.max_length END AS digits,
-    CASE WHEN m.bytes IS NOT NULL THEN m.bytes
-      WHEN c.system_type_id IN (106, 108) THEN c.[precision] + 2
-      WHEN c.max_length = -1 THEN 2147483647 ELSE c.max_length END AS bytes,
-    CASE WHEN m.scale IS NOT NULL THEN m.scale
-      WHEN c.system_type_id IN (41, 42, 43, 106, 108) THEN c.scale END AS scale,
-    CASE WHEN m.code IN (91, 93) AND @ODBCVer < 3
-      THEN CASE m.code WHEN 91 THEN 9 ELSE 11 END ELSE m.code END AS code,
-    CASE WHEN m.code IN (91, 93) THEN 9 ELSE m.code END AS verbose,
-    CASE m.code WHEN 91 THEN 1 WHEN 93 THEN 3 END AS sub,
-    CASE WHEN c.system_type_id IN (165, 167, 173, 175, 231, 239)
-      THEN CASE c.max_length WHEN -1 THEN 2147483647 ELSE c.max_length END END AS octets) d
-WHERE (@table_qualifier IS NULL OR @table_qualifier = DB_NAME() OR @table_qualifier = '')
-  AND (@table_name IS NULL OR @fUsePattern = 1 AND o.name LIKE @table_name OR o.name =
-      @table_name)
-  AND (@table_owner IS NULL OR @fUsePattern = 1 AND SCHEMA_NAME(o.schema_id) LIKE
-      @table_owner OR SCHEMA_NAME(o.schema_id) = @table_owner)
-  AND (@column_name IS NULL OR @fUsePattern = 1 AND c.name LIKE @column_name OR c.name =
-      @column_name)
-ORDER BY TABLE_OWNER, TABLE_NAME, ORDINAL_POSITION",
+"
+    ),
 };
 
 /// `sp_special_columns`, `sp_special_columns_100`
@@ -165,7 +75,8 @@ pub(crate) const SPECIAL_COLUMNS: TextProcedure = TextProcedure {
     parameters: "@table_name nvarchar(384) = NULL, @table_owner nvarchar(384) = NULL, \
         @table_qualifier sysname = NULL, @col_type char(1) = 'R', @scope char(1) = 'T', \
         @nullable char(1) = 'U', @ODBCVer int = 2",
-    text: "SET NOCOUNT ON;
+    text: concat!(
+        "SET NOCOUNT ON;
 DECLARE @id int = (SELECT object_id FROM sys.objects o WHERE o.type = 'U' AND o.name =
     @table_name
   AND SCHEMA_NAME(o.schema_id) = ISNULL(NULLIF(@table_owner, ''), N'dbo'));
@@ -187,46 +98,10 @@ SELECT CAST(CASE @col_type WHEN 'R' THEN 0 END AS smallint) AS SCOPE, CAST(c.nam
 FROM sys.columns c LEFT JOIN sys.index_columns k ON k.object_id = c.object_id AND k.column_id
     = c.column_id
     AND k.index_id = @index AND k.key_ordinal > 0
-  -- id, ODBC code, digits or characters, bytes, radix, scale: NULL where the column says it.
-  CROSS APPLY (SELECT m.code, m.digits, m.bytes, m.radix, m.scale, m.fixed, m.nullable FROM
-      (VALUES
-    (36, -11, 36, 16, NULL, NULL, 37, 37), (40, 91, 10, 6, NULL, 0, 0, 0),
-    (41, -154, NULL, 12, NULL, NULL, 0, 0), (42, 93, NULL, 16, NULL, NULL, 0, 0),
-    (43, -155, NULL, 20, NULL, NULL, 0, 0), (48, -6, 3, 1, 10, 0, 48, 38),
-    (52, 5, 5, 2, 10, 0, 52, 38), (56, 4, 10, 4, 10, 0, 56, 38),
-    (58, 93, 16, 16, NULL, 0, 58, 111), (59, 7, 24, 4, 2, NULL, 59, 109),
-    (60, 3, 19, 21, 10, 4, 60, 110), (61, 93, 23, 16, NULL, 3, 61, 111),
-    (62, 6, 53, 8, 2, NULL, 62, 109), (98, -150, 8000, 8000, NULL, NULL, 39, 39),
-    (104, -7, 1, 1, NULL, NULL, 50, 50), (106, 3, NULL, NULL, 10, NULL, 55, 106),
-    (108, 2, NULL, NULL, 10, NULL, 63, 108), (122, 3, 10, 12, 10, 4, 122, 110),
-    (127, -5, 19, 8, 10, 0, 63, 108), (165, -3, NULL, NULL, NULL, NULL, 37, 37),
-    (167, 12, NULL, NULL, NULL, NULL, 39, 39), (173, -2, NULL, NULL, NULL, NULL, 45, 37),
-    (175, 1, NULL, NULL, NULL, NULL, 47, 39), (189, -2, 8, 8, NULL, NULL, 45, 45),
-    (231, -9, NULL, NULL, NULL, NULL, 39, 39), (239, -8, NULL, NULL, NULL, NULL, 39, 39),
-    (241, -152, 0, 0, NULL, NULL, 0, 0), (243, -153, 0, 0, NULL, NULL, 0, 0))
-    m (id, code, digits, bytes, radix, scale, fixed, nullable) WHERE m.id = c.system_type_id) m
-  CROSS APPLY (SELECT
-    CASE WHEN m.digits IS NOT NULL THEN m.digits
-      WHEN c.system_type_id IN (106, 108) THEN c.[precision]
-      WHEN c.system_type_id = 41 THEN 8 + CASE c.scale WHEN 0 THEN 0 ELSE 1 + c.scale END
-      WHEN c.system_type_id = 42 THEN 19 + CASE c.scale WHEN 0 THEN 0 ELSE 1 + c.scale END
-      WHEN c.system_type_id = 43 THEN 26 + CASE c.scale WHEN 0 THEN 0 ELSE 1 + c.scale END
-      WHEN c.max_length = -1 AND c.system_type_id = 231 THEN 1073741823
-      WHEN c.max_length = -1 THEN 2147483647
-      WHEN c.system_type_id IN (231, 239) THEN c.max_length / 2
-      ELSE c.max_length END AS digits,
-    CASE WHEN m.bytes IS NOT NULL THEN m.bytes
-      WHEN c.system_type_id IN (106, 108) THEN c.[precision] + 2
-      WHEN c.max_length = -1 THEN 2147483647 ELSE c.max_length END AS bytes,
-    CASE WHEN m.scale IS NOT NULL THEN m.scale
-      WHEN c.system_type_id IN (41, 42, 43, 106, 108) THEN c.scale END AS scale,
-    CASE WHEN m.code IN (91, 93) AND @ODBCVer < 3
-      THEN CASE m.code WHEN 91 THEN 9 ELSE 11 END ELSE m.code END AS code,
-    CASE WHEN m.code IN (91, 93) THEN 9 ELSE m.code END AS verbose,
-    CASE m.code WHEN 91 THEN 1 WHEN 93 THEN 3 END AS sub,
-    CASE WHEN c.system_type_id IN (165, 167, 173, 175, 231, 239)
-      THEN CASE c.max_length WHEN -1 THEN 2147483647 ELSE c.max_length END END AS octets) d
-WHERE c.object_id = @id AND (@col_type = 'R' AND k.key_ordinal IS NOT NULL OR @col_type = 'V'
+",
+        odbc_types!(),
+        "WHERE c.object_id = @id AND (@col_type = 'R' AND k.key_ordinal IS NOT NULL OR @col_type = 'V'
     AND c.system_type_id = 189)
-ORDER BY k.key_ordinal, c.column_id",
+ORDER BY k.key_ordinal, c.column_id"
+    ),
 };

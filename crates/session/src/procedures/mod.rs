@@ -9,6 +9,7 @@ mod help;
 mod helpindex;
 mod helptext;
 mod keys;
+mod odbc_types;
 mod prepare;
 mod recompile;
 mod refreshmodule;

@@ -14,7 +14,7 @@ const INT: SqlType = SqlType::Int;
 const BIG: SqlType = SqlType::BigInt;
 const SMALL: SqlType = SqlType::SmallInt;
 const HANDLE: SqlType = SqlType::varbinary(64);
-const SERIAL: &str = "Workers are not published while they run.";
+const NO_NODES: &str = "Workers are not bound to NUMA nodes.";
 
 const COLUMNS: [Column; 28] = [
     col("session_id", SMALL),
@@ -28,7 +28,7 @@ const COLUMNS: [Column; 28] = [
     col("required_memory_kb", BIG),
     col("used_memory_kb", BIG),
     col("max_used_memory_kb", BIG),
-    null("query_cost", SqlType::Float, "There are no statistics to estimate it by yet."),
+    null("query_cost", SqlType::Float, "A request for memory does not carry its plan's cost."),
     number(
         "timeout_sec",
         INT,
@@ -46,10 +46,10 @@ const COLUMNS: [Column; 28] = [
     number("pool_id", INT, 2, NO_GOVERNOR),
     col("is_small", SqlType::Bit),
     col("ideal_memory_kb", BIG),
-    null("reserved_worker_count", INT, SERIAL),
-    null("used_worker_count", INT, SERIAL),
-    null("max_used_worker_count", INT, SERIAL),
-    null("reserved_node_bitmap", BIG, SERIAL),
+    maybe("reserved_worker_count", INT),
+    maybe("used_worker_count", INT),
+    maybe("max_used_worker_count", INT),
+    null("reserved_node_bitmap", BIG, NO_NODES),
 ];
 
 pub(crate) const VIEW: View = View {
@@ -62,10 +62,17 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let sessions = system.sessions.list();
+    let crews = system.workers.crews();
     let row = |g: &GrantRow| {
         let session = sessions.iter().find(|s| s.session_id == g.session_id);
         let of = |handle: fn(&SessionRow) -> Value| session.map_or(Value::Null, handle);
-        row(g, of(session_list::plan_handle), of(session_list::sql_handle))
+        let mut cells = row(g, of(session_list::plan_handle), of(session_list::sql_handle));
+        let crew = crews.iter().find(|c| c.session == g.session_id && g.degree > 1);
+        let threads = crew.map_or(Value::Null, |c| int(c.threads));
+        let used = if g.grant_time.is_some() { threads.clone() } else { Value::Null };
+        // A crew's threads are all started when it begins.
+        cells.extend([threads, used.clone(), used]);
+        cells
     };
     Ok(system.semaphores.grants().iter().map(row).collect())
 }

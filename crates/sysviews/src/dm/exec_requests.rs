@@ -18,7 +18,6 @@ const HANDLE: SqlType = SqlType::varbinary(64);
 const GUID: SqlType = SqlType::UniqueIdentifier;
 const AT_END: &str = "Counted when the request ends, for its session.";
 const NO_PROGRESS: &str = "No statement tells how far it is yet.";
-const SERIAL: &str = "A request runs on one thread.";
 
 const FRONT: [Column; 30] = [
     col("session_id", SqlType::SmallInt),
@@ -64,8 +63,8 @@ const BACK: [Column; 17] = [
     maybe("query_plan_hash", SqlType::Binary(8)),
     null("statement_sql_handle", HANDLE, NO_QUERY_STORE),
     null("statement_context_id", BIG, NO_QUERY_STORE),
-    number("dop", INT, 1, SERIAL),
-    null("parallel_worker_count", INT, SERIAL),
+    col("dop", INT),
+    maybe("parallel_worker_count", INT),
     null("external_script_request_id", GUID, "There are no external scripts."),
     zero("is_resumable", SqlType::Bit, "There are no resumable operations."),
     null("page_resource", SqlType::Binary(8), NOT_PUBLISHED),
@@ -87,12 +86,17 @@ pub(crate) const VIEW: View = View {
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let waits = system.engine.locks.waits();
     let grants = system.semaphores.grants();
+    let crews = system.workers.crews();
     let running = system.sessions.list().into_iter().filter(|s| s.running);
     let row = |s: SessionRow| {
         let wait = waits.iter().find(|w| w.session == s.session_id);
         let grants = grants.iter().filter(|g| g.session_id == s.session_id);
         let granted_bytes: usize = grants.filter_map(|g| g.granted_bytes).sum();
-        row(system, &s, wait, granted_bytes)
+        let crew = crews.iter().find(|c| c.session == s.session_id);
+        let mut cells = row(system, &s, wait, granted_bytes);
+        cells.push(int(crew.map_or(1, |c| c.degree)));
+        cells.push(crew.map_or(Value::Null, |c| int(c.threads)));
+        cells
     };
     Ok(running.map(row).collect())
 }

@@ -27,7 +27,11 @@ const COLUMNS: [Column; 19] = [
     col("request_reference_count", SqlType::SmallInt),
     col("request_lifetime", INT),
     col("request_session_id", INT),
-    zero("request_exec_context_id", INT, "A request runs on one thread."),
+    zero(
+        "request_exec_context_id",
+        INT,
+        "Locks are a transaction's, whichever of its threads asked.",
+    ),
     zero("request_request_id", INT, "A session runs one request at a time."),
     col("request_owner_type", SIXTY),
     maybe("request_owner_id", SqlType::BigInt),

@@ -78,7 +78,7 @@ const SETTINGS: [Setting; 9] = [
     Setting {
         id: 1538,
         name: "cost threshold for parallelism",
-        holds: 5,
+        holds: exec::COST_THRESHOLD as i32,
         range: (0, 32_767),
         description: "cost threshold for parallelism",
         dynamic: true,
