@@ -1,4 +1,4 @@
-//! How ODBC knows a type: its code, digits, bytes, radix and scale, of columns and parameters alike.
+//! How ODBC knows a type: code, digits, bytes, radix and scale, of columns and parameters alike.
 
 /// The part of FROM behind rows `c` of `sys.columns` or `sys.parameters`: `m` is what a type always
 /// has, `d` what it has with its length and scale. `@ODBCVer` tells which codes dates have.
