@@ -11,7 +11,7 @@ use crate::options::DatabaseOption;
 use crate::rows::{delete, find, insert, update};
 use crate::spec::{DroppedUnit, HobtPlaces, SystemHobts, UnitPlaces};
 use crate::sysrows::{AllocUnitRow, Cell, ClassRow, FactRow, IdentityRow, ObjectRow, SystemRow};
-use crate::view::{Module, Schema, Sequence, Table, UserType};
+use crate::view::{ExtendedProperty, Module, Schema, Sequence, Table, UserType};
 use base::{AllocUnitId, HobtId, ObjectId, SqlResult};
 use std::collections::BTreeMap;
 use types::{SqlType, Value};
@@ -94,7 +94,8 @@ impl<'a> Changes<'a> {
         self.differ(work, &DefinitionRows::of_module(module), &DefinitionRows::default())
     }
 
-    /// Writes a sequence: a new one, or what differs from `before`, whose count is given up.
+    /// Writes a sequence: a new one, or what differs from `before`, whose count is given up
+    /// where `after` has another.
     ///
     /// # Errors
     /// Locks, space, log.
@@ -107,7 +108,9 @@ impl<'a> Changes<'a> {
         let old = before.map(DefinitionRows::of_sequence).unwrap_or_default();
         if let Some(before) = before {
             assert_eq!(before.object_id, after.object_id, "a sequence is compared with itself");
-            self.remove_identity(work, before.counter)?;
+            if before.counter != after.counter {
+                self.remove_identity(work, before.counter)?;
+            }
         }
         self.differ(work, &old, &DefinitionRows::of_sequence(after))
     }
@@ -121,12 +124,18 @@ impl<'a> Changes<'a> {
         self.differ(work, &DefinitionRows::of_sequence(sequence), &DefinitionRows::default())
     }
 
-    /// Writes a new type of a user.
+    /// Writes a type of a user: a new one, or what differs from `before`.
     ///
     /// # Errors
     /// Locks, space, log.
-    pub fn put_type(&self, work: &mut Work, user_type: &UserType) -> SqlResult<()> {
-        self.differ(work, &DefinitionRows::default(), &DefinitionRows::of_type(user_type))
+    pub fn put_type(
+        &self,
+        work: &mut Work,
+        before: Option<&UserType>,
+        after: &UserType,
+    ) -> SqlResult<()> {
+        let old = before.map(DefinitionRows::of_type).unwrap_or_default();
+        self.differ(work, &old, &DefinitionRows::of_type(after))
     }
 
     /// Removes a type of a user.
@@ -150,7 +159,23 @@ impl<'a> Changes<'a> {
     /// # Errors
     /// Locks, log.
     pub fn remove_schema(&self, work: &mut Work, schema: &Schema) -> SqlResult<()> {
+        self.put_properties(work, &schema.properties, &[])?;
         delete(self.system, work, &ClassRow { id: schema.id.0, name: schema.name.clone() })
+    }
+
+    /// Writes what differs between properties of a schema, or of the database, before and after.
+    ///
+    /// # Errors
+    /// Locks, space, log.
+    pub fn put_properties(
+        &self,
+        work: &mut Work,
+        before: &[ExtendedProperty],
+        after: &[ExtendedProperty],
+    ) -> SqlResult<()> {
+        let (old, new) =
+            (DefinitionRows::of_properties(before), DefinitionRows::of_properties(after));
+        self.differ_in(work, &old.texts, &new.texts)
     }
 
     /// Writes where a new hobt is.

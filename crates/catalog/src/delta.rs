@@ -8,7 +8,7 @@
 //! Invariants
 //!  1. A schema version is given to one state of a view, published or not, and never again.
 
-use crate::view::{DatabaseView, Object, Schema, SchemaId, UserType};
+use crate::view::{DatabaseView, ExtendedProperty, Object, Schema, SchemaId, UserType};
 use base::ObjectId;
 use os::sync::Mutex;
 use std::sync::Arc;
@@ -21,11 +21,13 @@ pub enum Delta {
     PutObject(Object),
     /// An object is gone.
     RemoveObject(ObjectId),
-    /// A schema is new.
+    /// A schema is new or replaced.
     PutSchema(Schema),
     /// A schema is gone.
     RemoveSchema(SchemaId),
-    /// A type is new.
+    /// The database itself has other extended properties.
+    PutProperties(Arc<[ExtendedProperty]>),
+    /// A type is new or replaced.
     PutType(Arc<UserType>),
     /// A type is gone.
     RemoveType(ObjectId),
@@ -39,6 +41,7 @@ pub fn apply(view: &DatabaseView, deltas: &[Delta]) -> DatabaseView {
         Delta::RemoveObject(id) => view.without_object(*id),
         Delta::PutSchema(schema) => view.with_schema(schema.clone()),
         Delta::RemoveSchema(id) => view.without_schema(*id),
+        Delta::PutProperties(properties) => view.with_properties(Arc::clone(properties)),
         Delta::PutType(user_type) => view.with_type(Arc::clone(user_type)),
         Delta::RemoveType(id) => view.without_type(*id),
     };
@@ -115,7 +118,7 @@ mod tests {
     use types::Collation;
 
     fn schema(id: i32, name: &str) -> Schema {
-        Schema { id: SchemaId(id), name: name.into() }
+        Schema { id: SchemaId(id), name: name.into(), properties: Vec::new() }
     }
 
     #[test]

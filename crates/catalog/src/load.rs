@@ -9,9 +9,12 @@ use crate::rows::scan;
 use crate::spec::{DroppedUnit, HobtPlaces, SystemHobts, UnitPlaces};
 use crate::sysrows::{
     AllocUnitRow, ClassRow, ColumnRow, DropRow, FactRow, IdentityRow, IndexColumnRow, IndexRow,
-    ObjectRow, RowsetRow, SystemRow, TextRow,
+    ObjectRow, RowsetRow, SystemRow, TextRow, text_class,
 };
-use crate::view::{DatabaseView, ModuleKind, Object, Schema, SchemaId, SystemObjects, UserType};
+use crate::view::{
+    DatabaseView, ExtendedProperty, ModuleKind, Object, PropertyOwner, Schema, SchemaId,
+    SystemObjects, UserType,
+};
 use base::{DatabaseId, HobtId, ObjectId, SqlResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,26 +82,19 @@ fn load_definitions(
     let mut view = DatabaseView::new(id, name, collation, objects);
     let mut ids = Ids::default();
     for row in scan::<ClassRow>(system, work)? {
-        view = view.with_schema(Schema { id: SchemaId(row.id), name: row.name });
+        view = view.with_schema(Schema {
+            id: SchemaId(row.id),
+            name: row.name,
+            properties: Vec::new(),
+        });
     }
-    for (owner, rows) in definitions(system, work, &mut ids, passes_by)? {
-        if rows.is_type(owner) {
-            match type_of(&view, id, owner, rows) {
-                Ok(user_type) => {
-                    ids.used_user_type(user_type.user_type_id);
-                    view = view.with_type(Arc::new(user_type));
-                }
-                Err(_) if passes_by => {}
-                Err(e) => return Err(e.into()),
-            }
-            continue;
-        }
-        match object_of(&view, id, owner, &rows) {
-            Ok(object) => view = view.with_object(object),
-            Err(_) if passes_by => {}
-            Err(e) => return Err(e.into()),
-        }
+    let (groups, alone) = definitions(system, work, &mut ids, passes_by)?;
+    match alone.properties() {
+        Ok(properties) => view = with_properties(view, properties),
+        Err(_) if passes_by => {}
+        Err(e) => return Err(e.into()),
     }
+    let view = with_definitions(view, id, groups, &mut ids, passes_by)?;
     let mut places = BTreeMap::<HobtId, HobtPlaces>::new();
     for row in scan::<AllocUnitRow>(system, work)? {
         let unit = UnitPlaces::of_row(&row).ok_or_else(|| bad::<AllocUnitRow>(&row.unit))?;
@@ -143,13 +139,57 @@ fn bad<R: SystemRow>(what: &dyn std::fmt::Display) -> CatalogError {
     CatalogError::corrupt(R::DEFINITION.name, format!("row {what} makes no sense"))
 }
 
-/// All rows, grouped by the object that they belong to.
+/// A view with all objects and types of these rows.
+fn with_definitions(
+    mut view: DatabaseView,
+    id: DatabaseId,
+    groups: BTreeMap<i32, DefinitionRows>,
+    ids: &mut Ids,
+    passes_by: bool,
+) -> SqlResult<DatabaseView> {
+    for (owner, rows) in groups {
+        if rows.is_type(owner) {
+            match type_of(&view, id, owner, rows) {
+                Ok(user_type) => {
+                    ids.used_user_type(user_type.user_type_id);
+                    view = view.with_type(Arc::new(user_type));
+                }
+                Err(_) if passes_by => {}
+                Err(e) => return Err(e.into()),
+            }
+            continue;
+        }
+        match object_of(&view, id, owner, &rows) {
+            Ok(object) => view = view.with_object(object),
+            Err(_) if passes_by => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(view)
+}
+
+/// A view with properties of schemas and of itself.
+fn with_properties(mut view: DatabaseView, all: Vec<ExtendedProperty>) -> DatabaseView {
+    let (own, of_schemas): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|p| p.owner == PropertyOwner::DATABASE);
+    for property in of_schemas {
+        let schema = view.schema_by_id(SchemaId(property.owner.major.0)).cloned();
+        if let Some(mut schema) = schema {
+            schema.properties.push(property);
+            view = view.with_schema(schema);
+        }
+    }
+    view.with_properties(own.into())
+}
+
+/// All rows, grouped by the object that they belong to, and those that belong to none.
 fn definitions(
     system: &dyn SystemHobts,
     work: &mut Work,
     ids: &mut Ids,
     passes_by: bool,
-) -> SqlResult<BTreeMap<i32, DefinitionRows>> {
+) -> SqlResult<(BTreeMap<i32, DefinitionRows>, DefinitionRows)> {
+    let mut alone = DefinitionRows::default();
     let mut groups = BTreeMap::<i32, DefinitionRows>::new();
     let mut owners = BTreeMap::new();
     for row in scan::<ObjectRow>(system, work)? {
@@ -175,13 +215,17 @@ fn definitions(
         }
     }
     for row in scan::<TextRow>(system, work)? {
+        if text_class::stands_alone(row.class) {
+            alone.texts.push(row);
+            continue;
+        }
         match owners.get(&row.object) {
             Some(owner) => groups.entry(*owner).or_default().texts.push(row),
             None if passes_by => {}
             None => return Err(bad::<TextRow>(&row.object).into()),
         }
     }
-    Ok(groups)
+    Ok((groups, alone))
 }
 
 fn object_of(

@@ -16,10 +16,21 @@ fn class_of(class: PropertyClass) -> u8 {
         PropertyClass::ObjectOrColumn => text_class::PROPERTIES_OF_OBJECT,
         PropertyClass::Parameter => text_class::PROPERTIES_OF_PARAMETER,
         PropertyClass::Index => text_class::PROPERTIES_OF_INDEX,
+        PropertyClass::Schema => text_class::PROPERTIES_OF_SCHEMA,
+        PropertyClass::Database => text_class::PROPERTIES_OF_DATABASE,
+        PropertyClass::Type => text_class::PROPERTIES_OF_TYPE,
+        PropertyClass::TypeColumn => text_class::PROPERTIES_OF_TYPE_COLUMN,
     }
 }
 
 impl DefinitionRows {
+    /// Properties alone: of a schema, of the database.
+    pub(crate) fn of_properties(properties: &[ExtendedProperty]) -> DefinitionRows {
+        let mut rows = DefinitionRows::default();
+        rows.add_properties(properties);
+        rows
+    }
+
     pub(crate) fn add_properties(&mut self, properties: &[ExtendedProperty]) {
         let mut texts = BTreeMap::<PropertyOwner, String>::new();
         for p in properties {

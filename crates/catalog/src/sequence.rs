@@ -84,6 +84,7 @@ mod tests {
             cache,
             counter: HobtId(300),
             origin: Origin::First(5),
+            properties: Vec::new(),
         }
     }
 

@@ -35,6 +35,7 @@ impl DefinitionRows {
             increment: None,
         });
         rows.texts = split_text(s.object_id.0, text_class::OBJECT, 0, &wording(s));
+        rows.add_properties(&s.properties);
         rows
     }
 
@@ -59,12 +60,15 @@ impl DefinitionRows {
                 cache: None,
                 counter: HobtId(0),
                 origin: Origin::First(0),
+                properties: Vec::new(),
             };
             of_wording(blank, &text)
         });
-        read.ok_or_else(|| {
+        let mut sequence = read.ok_or_else(|| {
             CatalogError::corrupt("sysobjvalues", format!("sequence {}: {text}", row.id))
-        })
+        })?;
+        sequence.properties = self.properties()?;
+        Ok(sequence)
     }
 }
 

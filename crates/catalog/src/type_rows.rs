@@ -57,6 +57,7 @@ impl DefinitionRows {
         };
         let words = format!("{} {} {base}", t.user_type_id, flag(nullable, 1));
         rows.texts.extend(split_text(t.object_id.0, text_class::OBJECT, 0, &words));
+        rows.add_properties(&t.properties);
         rows
     }
 
@@ -77,6 +78,7 @@ impl DefinitionRows {
         let corrupt = || CatalogError::corrupt("sysobjvalues", format!("type {}: {text}", row.id));
         let words: Vec<i32> = text.split(' ').filter_map(|w| w.parse().ok()).collect();
         let &[user_type_id, nullable, base] = &words[..] else { return Err(corrupt()) };
+        let properties = self.properties()?;
         let kind = match row.kind.trim_end() == ALIAS_KIND {
             true => {
                 let column = self.columns.first();
@@ -86,7 +88,11 @@ impl DefinitionRows {
             false => {
                 self.number_hobts();
                 let table = self.table(database, schema_name)?;
-                UserTypeKind::Table(Arc::new(Table { is_temp: true, ..table }))
+                UserTypeKind::Table(Arc::new(Table {
+                    is_temp: true,
+                    properties: Vec::new(),
+                    ..table
+                }))
             }
         };
         Ok(UserType {
@@ -96,6 +102,7 @@ impl DefinitionRows {
             schema_name: schema_name.into(),
             name: row.name,
             kind,
+            properties,
         })
     }
 

@@ -149,7 +149,7 @@ fn statistics_come_and_go_without_touching_their_table() {
     let database = FakeDatabase::new(ID.0);
     let work = &mut work();
     let changes = Changes::new(&database);
-    let sales = Schema { id: SchemaId(5), name: "sales".into() };
+    let sales = Schema { id: SchemaId(5), name: "sales".into(), properties: Vec::new() };
     changes.put_schema(work, &sales).expect("written");
     let mut table = orders();
     changes.put_table(work, None, &table).expect("written");
@@ -231,7 +231,7 @@ fn what_is_written_is_read_back_after_every_change() {
     };
     publish(&database, work, &[]);
 
-    let sales = Schema { id: SchemaId(5), name: "sales".into() };
+    let sales = Schema { id: SchemaId(5), name: "sales".into(), properties: Vec::new() };
     changes.put_schema(work, &sales).expect("written");
     publish(&database, work, &[Delta::PutSchema(sales.clone())]);
 

@@ -129,11 +129,7 @@ pub(crate) fn name_taken(place: &Place, schema: SchemaId, name: &str) -> bool {
 
 /// Whether two names are one in a database.
 pub(crate) fn same_name(place: &Place, a: &str, b: &str) -> bool {
-    let (a, b) = (a.trim_end_matches(' '), b.trim_end_matches(' '));
-    match place.view.collation().is_case_sensitive() {
-        true => a == b,
-        false => a.to_lowercase() == b.to_lowercase(),
-    }
+    place.view.same_name(a, b)
 }
 
 /// A name in brackets.

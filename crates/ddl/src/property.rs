@@ -1,12 +1,16 @@
 //! sp_addextendedproperty, sp_updateextendedproperty, sp_dropextendedproperty.
 //!
-//! Objects of a schema, their columns, indexes, constraints, parameters and triggers can have
-//! properties; the database, schemas and sequences are refused by name.
+//! The database, its schemas, their objects and types, and columns, indexes, constraints,
+//! parameters and triggers of those have properties. Users, filegroups and other things that
+//! nobody can make here are refused by name.
 
 use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::locate::{locked_object, same_name};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{ExtendedProperty, Module, Object, PropertyClass, PropertyOwner, Table};
+use catalog::view::{
+    ExtendedProperty, Module, Object, PropertyClass, PropertyOwner, SchemaId, Sequence, Table,
+    UserType,
+};
 use catalog::{Changes, Delta};
 use std::fmt::Display;
 use std::sync::Arc;
@@ -84,20 +88,110 @@ fn perform(change: &PropertyChange, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         return Err(SqlError::new(messages::SYSTEM_PROCEDURE_ARGUMENT, &[&procedure(change.verb)]));
     }
     let levels = levels(change)?;
-    let (schema, object, part) = match &levels[..] {
-        [] => return Err(unsupported("extended properties of databases", 0)),
-        [only] if matches!(&*only.kind, "SCHEMA" | "USER") => {
-            return Err(unsupported("extended properties of schemas", 0));
-        }
+    let path = match levels.is_empty() {
+        true => "object specified".to_owned(),
+        false => levels.iter().map(|l| l.name).collect::<Vec<_>>().join("."),
+    };
+    let change = Asked { change, path: &path };
+    match &levels[..] {
+        [] => of_database(change, cx),
+        [only] if only.kind == "SCHEMA" => of_schema(change, only.name, cx),
+        [only] if only.kind == "TYPE" => of_type(change, "dbo", only, None, cx),
         [schema, object, part @ ..] if matches!(&*schema.kind, "SCHEMA" | "USER") => {
-            (schema, object, part.first())
+            match &*object.kind {
+                "TYPE" | "TABLE_TYPE" => of_type(change, schema.name, object, part.first(), cx),
+                _ => of_object(change, schema, object, part.first(), cx),
+            }
         }
-        [other, ..] => {
-            return Err(unsupported(&format!("extended properties of a {}", other.kind), 0));
+        [other, ..] => Err(unsupported(&format!("extended properties of a {}", other.kind), 0)),
+    }
+}
+
+/// A change, and what messages call its owner.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    change: &'a PropertyChange,
+    path: &'a str,
+}
+
+impl Asked<'_> {
+    /// 15135
+    fn missing(&self) -> SqlError {
+        SqlError::new(messages::PROPERTY_OWNER_INVALID, &[&self.path])
+    }
+}
+
+fn of_database(change: Asked<'_>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    let database = cx.place(None)?.view.id();
+    catalog::lock_schema_name(cx.work, database, "")?;
+    let place = cx.place(None)?;
+    let before = place.view.properties();
+    let mut after = before.to_vec();
+    changed(&mut after, PropertyOwner::DATABASE, change)?;
+    Changes::new(&*place.system).put_properties(cx.work, before, &after)?;
+    cx.deltas.push((database, Delta::PutProperties(after.into())));
+    Ok(())
+}
+
+fn of_schema(change: Asked<'_>, name: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    let find = |place: &Place| {
+        let found = place.view.schema(name).filter(|s| s.id != SchemaId::SYS).cloned();
+        found.ok_or_else(|| change.missing())
+    };
+    let place = cx.place(None)?;
+    catalog::lock_schema(cx.work, place.view.id(), find(&place)?.id, true)?;
+    let place = cx.place(None)?;
+    let before = find(&place)?;
+    let mut after = before.clone();
+    changed(&mut after.properties, PropertyOwner::of_schema(after.id), change)?;
+    let changes = Changes::new(&*place.system);
+    changes.put_properties(cx.work, &before.properties, &after.properties)?;
+    cx.deltas.push((place.view.id(), Delta::PutSchema(after)));
+    Ok(())
+}
+
+fn of_type(
+    change: Asked<'_>,
+    schema: &str,
+    level: &Level<'_>,
+    part: Option<&Level<'_>>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
+    let find = |place: &Place| {
+        let found = place.view.user_type(Some(schema), level.name).cloned();
+        let found = found.filter(|t| level.kind == "TYPE" || t.table().is_some());
+        found.ok_or_else(|| change.missing())
+    };
+    let place = cx.place(None)?;
+    catalog::lock_object(cx.work, place.view.id(), find(&place)?.object_id)?;
+    let place = cx.place(None)?;
+    let before = find(&place)?;
+    let major = before.object_id;
+    let owner = match part {
+        None => PropertyOwner { class: PropertyClass::Type, major, minor: 0 },
+        Some(part) => {
+            let table = before.table().filter(|_| part.kind == "COLUMN");
+            let mut columns = table.iter().flat_map(|t| &t.columns);
+            let column = columns.find(|c| same_name(&place, &c.name, part.name));
+            let minor = column.ok_or_else(|| change.missing())?.column_id;
+            PropertyOwner { class: PropertyClass::TypeColumn, major, minor }
         }
     };
-    let path = levels.iter().map(|l| l.name).collect::<Vec<_>>().join(".");
-    let missing = || SqlError::new(messages::PROPERTY_OWNER_INVALID, &[&path]);
+    let mut after = UserType::clone(&before);
+    changed(&mut after.properties, owner, change)?;
+    Changes::new(&*place.system).put_type(cx.work, Some(&before), &after)?;
+    cx.deltas.push((place.view.id(), Delta::PutType(Arc::new(after))));
+    Ok(())
+}
+
+fn of_object(
+    change: Asked<'_>,
+    schema: &Level<'_>,
+    object: &Level<'_>,
+    part: Option<&Level<'_>>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
+    let missing = || change.missing();
     let name = ObjectName {
         server: None,
         database: None,
@@ -106,29 +200,41 @@ fn perform(change: &PropertyChange, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         span: tsql::ast::Span::default(),
     };
     let Some((place, found)) = locked_object(cx, &name)? else { return Err(missing()) };
-    match (&found, &*object.kind) {
-        (Object::Table(table), "TABLE") => {
-            if let Some(Level { name, .. }) = part.filter(|p| p.kind == "TRIGGER") {
-                let triggers = place.view.triggers_of(table.object_id);
-                let mut named = triggers.filter(|m| same_name(&place, &m.name, name));
-                let trigger = named.next().ok_or_else(missing)?;
-                return of_module(change, &path, &place, &trigger, None, cx);
-            }
+    let kind = &*object.kind;
+    if let Some(part) = part.filter(|p| p.kind == "TRIGGER" && found.level() == Some(kind)) {
+        let mut triggers = place.view.triggers_of(found.object_id());
+        let trigger = triggers.find(|m| same_name(&place, &m.name, part.name));
+        let trigger = trigger.ok_or_else(missing)?;
+        return of_module(change, &place, &trigger, None, cx);
+    }
+    match &found {
+        Object::Table(table) if found.level() == Some(kind) => {
             let owner = part_of_table(&place, table, part).ok_or_else(missing)?;
             let mut after = Table::clone(table);
-            changed(&mut after.properties, owner, change, &path)?;
+            changed(&mut after.properties, owner, change)?;
             cx.record(&place, Change::Put { before: Some(table), after: &after })
         }
-        (Object::Module(m), "VIEW" | "PROCEDURE" | "FUNCTION")
-            if m.kind.word().eq_ignore_ascii_case(&object.kind) =>
-        {
-            of_module(change, &path, &place, m, part, cx)
-        }
-        (Object::Sequence(_), "SEQUENCE") => {
-            Err(unsupported("extended properties of sequences", 0))
+        Object::Module(m) if found.level() == Some(kind) => of_module(change, &place, m, part, cx),
+        Object::Sequence(s) if found.level() == Some(kind) && part.is_none() => {
+            of_sequence(change, &place, s, cx)
         }
         _ => Err(missing()),
     }
+}
+
+fn of_sequence(
+    change: Asked<'_>,
+    place: &Place,
+    before: &Arc<Sequence>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
+    let owner =
+        PropertyOwner { class: PropertyClass::ObjectOrColumn, major: before.object_id, minor: 0 };
+    let mut after = Sequence::clone(before);
+    changed(&mut after.properties, owner, change)?;
+    Changes::new(&*place.system).put_sequence(cx.work, Some(before), &after)?;
+    cx.deltas.push((place.view.id(), Delta::PutObject(Object::Sequence(Arc::new(after)))));
+    Ok(())
 }
 
 fn word(text: &str) -> Name {
@@ -157,19 +263,17 @@ fn part_of_table(place: &Place, table: &Table, part: Option<&Level<'_>>) -> Opti
 }
 
 fn of_module(
-    change: &PropertyChange,
-    path: &str,
+    change: Asked<'_>,
     place: &Place,
     before: &Arc<Module>,
     part: Option<&Level<'_>>,
     cx: &mut DdlContext<'_>,
 ) -> SqlResult<()> {
-    let missing = || SqlError::new(messages::PROPERTY_OWNER_INVALID, &[&path]);
-    let owner = part_of_module(place, before, part).ok_or_else(missing)?;
+    let owner = part_of_module(place, before, part).ok_or_else(|| change.missing())?;
     let database = place.view.id();
     catalog::lock_object(cx.work, database, before.object_id)?;
     let mut after = Module::clone(before);
-    changed(&mut after.properties, owner, change, path)?;
+    changed(&mut after.properties, owner, change)?;
     Changes::new(&*place.system).put_module(cx.work, Some(before), &after)?;
     cx.deltas.push((database, Delta::PutObject(Object::Module(Arc::new(after)))));
     Ok(())
@@ -200,8 +304,7 @@ fn part_of_module(
 fn changed(
     properties: &mut Vec<ExtendedProperty>,
     owner: PropertyOwner,
-    change: &PropertyChange,
-    path: &str,
+    Asked { change, path }: Asked<'_>,
 ) -> SqlResult<()> {
     let value = change.value.as_deref().map(Into::into);
     let at = properties

@@ -24,7 +24,7 @@ pub(crate) fn create(s: &CreateSchema, cx: &mut DdlContext<'_>) -> SqlResult<()>
         let e = SqlError::new(messages::OBJECT_EXISTS, &[name]).at_line(name.line);
         return Err(cx.after(e, SqlError::new(messages::CREATE_SCHEMA_EXISTS, &[])));
     }
-    let schema = Schema { id: place.ids.schema(), name: (**name).into() };
+    let schema = Schema { id: place.ids.schema(), name: (**name).into(), properties: Vec::new() };
     Changes::new(&*place.system).put_schema(cx.work, &schema)?;
     cx.deltas.push((database, Delta::PutSchema(schema)));
     Ok(())

@@ -122,6 +122,7 @@ fn blank(s: &ast::Sequence, place: &Place, schema: SchemaId, named: &str) -> Sql
         cache: Some(0),
         counter: place.ids.hobt(),
         origin: Origin::First(minimum),
+        properties: Vec::new(),
     })
 }
 

@@ -59,10 +59,11 @@ pub(crate) fn create(s: &CreateType, text: &str, cx: &mut DdlContext<'_>) -> Sql
         schema_name: schema.name.clone(),
         name: (*s.name.object).into(),
         kind,
+        properties: Vec::new(),
     };
     let database = place.view.id();
     catalog::lock_object(cx.work, database, object_id)?;
-    Changes::new(&*place.system).put_type(cx.work, &made)?;
+    Changes::new(&*place.system).put_type(cx.work, None, &made)?;
     cx.deltas.push((database, Delta::PutType(Arc::new(made))));
     Ok(())
 }

@@ -38,6 +38,19 @@ pub(crate) mod text_class {
     pub(crate) const PROPERTIES_OF_INDEX: u8 = 6;
     /// Which rows a filtered index has, by its number.
     pub(crate) const FILTER: u8 = 7;
+    /// Extended properties of a schema; the object is its id.
+    pub(crate) const PROPERTIES_OF_SCHEMA: u8 = 8;
+    /// Extended properties of the database; the object is 0.
+    pub(crate) const PROPERTIES_OF_DATABASE: u8 = 9;
+    /// Extended properties of a type, by its object.
+    pub(crate) const PROPERTIES_OF_TYPE: u8 = 10;
+    /// Extended properties of a column of a table type, by its id.
+    pub(crate) const PROPERTIES_OF_TYPE_COLUMN: u8 = 11;
+
+    /// Whether texts of a class belong to no object.
+    pub(crate) const fn stands_alone(class: u8) -> bool {
+        matches!(class, PROPERTIES_OF_SCHEMA | PROPERTIES_OF_DATABASE)
+    }
 }
 
 /// The rows of a text; one row also for an empty one.

@@ -1,7 +1,9 @@
 //! One database's definitions at one schema version.
 
 use super::lookup::folded;
-use super::{Events, Module, Sequence, SystemObjects, Table, UserType, VirtualTable};
+use super::{
+    Events, ExtendedProperty, Module, Sequence, SystemObjects, Table, UserType, VirtualTable,
+};
 use base::{DatabaseId, ObjectId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,6 +31,8 @@ pub struct Schema {
     pub id: SchemaId,
     /// Its name.
     pub name: Box<str>,
+    /// Its extended properties.
+    pub properties: Vec<ExtendedProperty>,
 }
 
 /// Anything that a schema holds under a name.
@@ -73,6 +77,16 @@ impl Object {
         }
     }
 
+    /// Its extended properties and those of its parts.
+    pub fn properties(&self) -> &[ExtendedProperty] {
+        match self {
+            Object::Table(t) => &t.properties,
+            Object::Module(m) => &m.properties,
+            Object::Sequence(s) => &s.properties,
+            Object::Virtual(_) => &[],
+        }
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         match self {
@@ -92,6 +106,7 @@ pub struct DatabaseView {
     collation: Collation,
     schema_version: u64,
     schemas: Vec<Schema>,
+    properties: Arc<[ExtendedProperty]>,
     by_name: BTreeMap<(SchemaId, Box<str>), Object>,
     by_id: BTreeMap<ObjectId, (SchemaId, Box<str>)>,
     /// The tables whose foreign keys refer to a table.
@@ -110,7 +125,7 @@ impl DatabaseView {
         collation: Collation,
         system: Arc<SystemObjects>,
     ) -> DatabaseView {
-        let schema = |id, name: &str| Schema { id, name: name.into() };
+        let schema = |id, name: &str| Schema { id, name: name.into(), properties: Vec::new() };
         DatabaseView {
             id,
             name: name.into(),
@@ -122,6 +137,7 @@ impl DatabaseView {
                 schema(SchemaId::INFORMATION_SCHEMA, "INFORMATION_SCHEMA"),
                 schema(SchemaId::SYS, "sys"),
             ],
+            properties: Arc::default(),
             by_name: BTreeMap::new(),
             by_id: BTreeMap::new(),
             referring: BTreeMap::new(),
@@ -154,6 +170,16 @@ impl DatabaseView {
     /// Its schemas by id.
     pub fn schemas(&self) -> &[Schema] {
         &self.schemas
+    }
+
+    /// Extended properties of the database itself.
+    pub fn properties(&self) -> &[ExtendedProperty] {
+        &self.properties
+    }
+
+    /// Whether two names are one here.
+    pub fn same_name(&self, a: &str, b: &str) -> bool {
+        folded(a, self.collation) == folded(b, self.collation)
     }
 
     /// A schema by name.
@@ -267,6 +293,13 @@ impl DatabaseView {
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
         self.name = name.into();
+        self
+    }
+
+    /// The same with other properties of the database itself.
+    #[must_use]
+    pub fn with_properties(mut self, properties: Arc<[ExtendedProperty]>) -> Self {
+        self.properties = properties;
         self
     }
 

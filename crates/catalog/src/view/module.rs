@@ -229,7 +229,11 @@ impl Module {
                 p.owner.minor == 0 || columns.iter().any(|c| c.column_id == p.owner.minor)
             }
             PropertyClass::Parameter => parameters.iter().any(|q| q.id == p.owner.minor),
-            PropertyClass::Index => false,
+            PropertyClass::Database
+            | PropertyClass::Schema
+            | PropertyClass::Type
+            | PropertyClass::Index
+            | PropertyClass::TypeColumn => false,
         });
     }
 }

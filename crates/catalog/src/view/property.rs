@@ -1,30 +1,49 @@
 //! Extended properties: what people note about objects and their parts, under names.
 
-use super::Table;
+use super::{ModuleKind, Object, SchemaId, Table};
 use base::ObjectId;
 
 /// What a property is of: `sys.extended_properties.class`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum PropertyClass {
+    /// The database itself: both numbers are 0.
+    Database,
     /// An object or constraint; with a minor number one of its columns.
     ObjectOrColumn,
     /// A parameter of a module.
     Parameter,
+    /// A schema, by its id.
+    Schema,
+    /// A type of a user, by its object.
+    Type,
     /// An index.
     Index,
+    /// A column of a table type, by the type's object.
+    TypeColumn,
 }
 
 impl PropertyClass {
     /// All of them.
-    pub const ALL: [PropertyClass; 3] =
-        [PropertyClass::ObjectOrColumn, PropertyClass::Parameter, PropertyClass::Index];
+    pub const ALL: [PropertyClass; 7] = [
+        PropertyClass::Database,
+        PropertyClass::ObjectOrColumn,
+        PropertyClass::Parameter,
+        PropertyClass::Schema,
+        PropertyClass::Type,
+        PropertyClass::Index,
+        PropertyClass::TypeColumn,
+    ];
 
     /// Its number and name in `sys.extended_properties`.
     pub fn shown(self) -> (u8, &'static str) {
         match self {
+            PropertyClass::Database => (0, "DATABASE"),
             PropertyClass::ObjectOrColumn => (1, "OBJECT_OR_COLUMN"),
             PropertyClass::Parameter => (2, "PARAMETER"),
+            PropertyClass::Schema => (3, "SCHEMA"),
+            PropertyClass::Type => (6, "TYPE"),
             PropertyClass::Index => (7, "INDEX"),
+            PropertyClass::TypeColumn => (8, "TYPE_COLUMN"),
         }
     }
 }
@@ -34,10 +53,21 @@ impl PropertyClass {
 pub struct PropertyOwner {
     /// What sort of thing it is.
     pub class: PropertyClass,
-    /// The object, or the constraint.
+    /// The object, or the constraint; of a schema its id, of a type its object.
     pub major: ObjectId,
     /// The column, parameter or index; 0 for the object itself.
     pub minor: i32,
+}
+
+impl PropertyOwner {
+    /// The database itself.
+    pub const DATABASE: PropertyOwner =
+        PropertyOwner { class: PropertyClass::Database, major: ObjectId(0), minor: 0 };
+
+    /// A schema.
+    pub const fn of_schema(id: SchemaId) -> PropertyOwner {
+        PropertyOwner { class: PropertyClass::Schema, major: ObjectId(id.0), minor: 0 }
+    }
 }
 
 /// An extended property.
@@ -49,6 +79,25 @@ pub struct ExtendedProperty {
     pub name: Box<str>,
     /// Its value, as text.
     pub value: Option<Box<str>>,
+}
+
+impl Object {
+    /// What procedures of extended properties call it, below a schema.
+    pub fn level(&self) -> Option<&'static str> {
+        match self {
+            Object::Table(_) => Some("TABLE"),
+            Object::Module(m) => match m.kind {
+                ModuleKind::Procedure => Some("PROCEDURE"),
+                ModuleKind::View => Some("VIEW"),
+                ModuleKind::ScalarFunction
+                | ModuleKind::InlineFunction
+                | ModuleKind::TableFunction => Some("FUNCTION"),
+                ModuleKind::Trigger => None,
+            },
+            Object::Sequence(_) => Some("SEQUENCE"),
+            Object::Virtual(_) => None,
+        }
+    }
 }
 
 impl Table {
@@ -66,7 +115,11 @@ impl Table {
             }
             PropertyClass::ObjectOrColumn => self.constraints().any(|c| c.object_id == major),
             PropertyClass::Index => self.indexes.iter().any(|i| i.index_id.0 == minor),
-            PropertyClass::Parameter => false,
+            PropertyClass::Database
+            | PropertyClass::Parameter
+            | PropertyClass::Schema
+            | PropertyClass::Type
+            | PropertyClass::TypeColumn => false,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A sequence: how its numbers run. How far they are is counted by [`crate::Identities`].
 
-use super::SchemaId;
+use super::{ExtendedProperty, SchemaId};
 use base::{HobtId, ObjectId};
 use types::SqlType;
 
@@ -45,6 +45,8 @@ pub struct Sequence {
     pub counter: HobtId,
     /// Where that count begins.
     pub origin: Origin,
+    /// Its extended properties.
+    pub properties: Vec<ExtendedProperty>,
 }
 
 impl Sequence {

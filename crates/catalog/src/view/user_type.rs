@@ -2,7 +2,7 @@
 //!
 //! They have a space of names of their own: a table and a type of a schema may be called alike.
 
-use super::{SchemaId, Table};
+use super::{ExtendedProperty, SchemaId, Table};
 use base::ObjectId;
 use std::sync::Arc;
 use types::SqlType;
@@ -25,6 +25,8 @@ pub struct UserType {
     pub name: Box<str>,
     /// What it is.
     pub kind: UserTypeKind,
+    /// Its extended properties and those of a table type's columns.
+    pub properties: Vec<ExtendedProperty>,
 }
 
 /// See [`UserType`].

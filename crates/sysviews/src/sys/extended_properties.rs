@@ -3,11 +3,11 @@
 use crate::cell::{int, text};
 use crate::column::{Column, col, maybe};
 use crate::view::{Rows, System, View};
-use catalog::view::{Object, SchemaId};
+use catalog::view::{ExtendedProperty, SchemaId};
 use types::{SqlType, Value};
 
 /// SQL Server's type is sql_variant.
-const VALUE: SqlType = SqlType::nvarchar(3750);
+pub(crate) const VALUE: SqlType = SqlType::nvarchar(3750);
 
 const COLUMNS: [Column; 6] = [
     col("class", SqlType::TinyInt),
@@ -27,24 +27,28 @@ pub(crate) const VIEW: View = View {
 };
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let mut rows = Vec::new();
-    for object in system.view()?.objects() {
-        let properties = match object {
-            Object::Table(table) => &table.properties,
-            Object::Module(module) => &module.properties,
-            Object::Sequence(_) | Object::Virtual(_) => continue,
-        };
-        rows.extend(properties.iter().map(|p| {
-            let (number, name) = p.owner.class.shown();
-            vec![
-                Value::TinyInt(number),
-                text(name),
-                int(p.owner.major.0),
-                int(p.owner.minor),
-                text(&p.name),
-                p.value.as_deref().map_or(Value::Null, text),
-            ]
-        }));
+    let view = system.view()?;
+    let mut rows: Vec<_> = view.properties().iter().map(|p| row(p, 0)).collect();
+    for schema in view.schemas() {
+        rows.extend(schema.properties.iter().map(|p| row(p, schema.id.0)));
+    }
+    for object in view.objects() {
+        rows.extend(object.properties().iter().map(|p| row(p, p.owner.major.0)));
+    }
+    for user_type in view.types() {
+        rows.extend(user_type.properties.iter().map(|p| row(p, user_type.user_type_id)));
     }
     Ok(rows)
+}
+
+fn row(p: &ExtendedProperty, major: i32) -> Vec<Value> {
+    let (number, name) = p.owner.class.shown();
+    vec![
+        Value::TinyInt(number),
+        text(name),
+        int(major),
+        int(p.owner.minor),
+        text(&p.name),
+        p.value.as_deref().map_or(Value::Null, text),
+    ]
 }

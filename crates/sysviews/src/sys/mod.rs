@@ -14,6 +14,7 @@ mod default_constraints;
 mod extended_properties;
 mod file_list;
 mod filegroups;
+mod fn_listextendedproperty;
 mod foreign_key_columns;
 mod foreign_keys;
 mod identity_columns;
@@ -86,4 +87,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &sequences::VIEW,
     &table_types::VIEW,
     &extended_properties::VIEW,
+    &fn_listextendedproperty::VIEW,
 ];
