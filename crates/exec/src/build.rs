@@ -34,6 +34,7 @@ use crate::stream_aggregate::StreamAggregate;
 use crate::subplan::Subplan;
 use crate::table_function::FunctionRows;
 use crate::target::{Target, Typed};
+use crate::timed::Timed;
 use crate::top::Top;
 use crate::update::{Assignment, Delete, Update, kept_slots};
 use crate::virtual_scan::VirtualScan;
@@ -65,6 +66,8 @@ pub(crate) struct Builder {
     /// How many exchanges there are so far, and the one that is being built into.
     exchanges: usize,
     within: Option<usize>,
+    /// Operators are timed.
+    timed: bool,
 }
 
 /// The number of operators that are a part of another one: nobody reads their counters.
@@ -77,7 +80,7 @@ pub(crate) fn expressions(list: &[Scalar]) -> SqlResult<Vec<Expr>> {
 }
 
 impl Builder {
-    pub(crate) fn new(plan: &PhysicalPlan) -> Builder {
+    pub(crate) fn new(plan: &PhysicalPlan, timed: bool) -> Builder {
         let assigns = match &plan.statement {
             Statement::Assign(_) => true,
             Statement::Update(u) => u.assignments.iter().any(|a| a.variable.is_some()),
@@ -96,6 +99,7 @@ impl Builder {
             branches: Vec::new(),
             exchanges: 0,
             within: None,
+            timed,
         }
     }
 
@@ -114,6 +118,7 @@ impl Builder {
             branches: Vec::new(),
             exchanges: branch.exchanges,
             within: None,
+            timed: branch.timed,
         }
     }
 
@@ -343,7 +348,10 @@ impl Builder {
         }
         let operator = self.operator(tree, id)?;
         self.depth -= 1;
-        Ok(Node { id, operator })
+        Ok(match self.timed {
+            false => Node { id, operator },
+            true => Node { id, operator: Box::new(Timed { id, operator }) },
+        })
     }
 
     fn operator(&mut self, tree: &Physical, id: usize) -> Built {
@@ -430,6 +438,7 @@ impl Builder {
             exchanges: self.exchanges,
             hobts: Vec::new(),
             read_by: around,
+            timed: self.timed,
         });
         let input = self.node(&exchange.input)?;
         self.within = around;
@@ -470,6 +479,7 @@ impl Builder {
         let seeks = a.seek.as_ref().map(|s| Seeks::new(s, a.backward)).transpose()?;
         let hobt = self.hobt(a.source.database, a.source.hobt);
         Ok(Box::new(Scan {
+            id,
             hobt,
             cursor: self.cursor(hobt, id),
             reader: Reader::new(&a.columns, a.rid, a.hint, a.residual.as_ref())?,
@@ -486,6 +496,7 @@ impl Builder {
         let input = self.node(&l.input)?;
         let hobt = self.hobt(l.source.database, l.source.hobt);
         Ok(Box::new(Lookup {
+            id,
             input,
             hobt,
             cursor: self.cursor(hobt, id),

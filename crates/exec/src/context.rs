@@ -115,22 +115,55 @@ pub struct Outcome {
     pub duplicates_ignored: bool,
 }
 
-/// What an operator has done in the last run.
+/// What an operator has done in the last run. Times are 0 where nobody asked for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OperatorCount {
     /// Rows it gave.
     pub rows: u64,
-    /// Times it was opened or rewound.
-    pub executions: u64,
+    /// Times it was opened.
+    pub rebinds: u64,
+    /// Times it was begun again with nothing changed outside.
+    pub rewinds: u64,
+    /// Times it was found to have no more rows.
+    pub ends: u64,
+    /// Rows that it read of a table and did not give.
+    pub refused: u64,
     /// Bytes it spilled.
     pub spilled_bytes: u64,
+    /// Time in its calls, with what is below it.
+    pub elapsed_ns: u64,
+    /// The same without waits.
+    pub cpu_ns: u64,
+    /// When it was opened first, by the monotonic clock.
+    pub opened_at: u64,
+    /// When its last call ended.
+    pub called_at: u64,
+    /// When it gave its first row.
+    pub first_row_at: u64,
+    /// When it gave its last row.
+    pub last_row_at: u64,
 }
 
 impl OperatorCount {
+    /// Times it was opened or rewound.
+    pub fn executions(&self) -> u64 {
+        self.rebinds + self.rewinds
+    }
+
     /// Adds what it did in another thread.
     pub(crate) fn add(&mut self, more: &OperatorCount) {
         self.rows += more.rows;
-        self.executions += more.executions;
+        self.rebinds += more.rebinds;
+        self.rewinds += more.rewinds;
+        self.ends += more.ends;
+        self.refused += more.refused;
         self.spilled_bytes += more.spilled_bytes;
+        self.elapsed_ns += more.elapsed_ns;
+        self.cpu_ns += more.cpu_ns;
+        let first = |a: u64, b: u64| if a == 0 || b == 0 { a.max(b) } else { a.min(b) };
+        self.opened_at = first(self.opened_at, more.opened_at);
+        self.first_row_at = first(self.first_row_at, more.first_row_at);
+        self.called_at = self.called_at.max(more.called_at);
+        self.last_row_at = self.last_row_at.max(more.last_row_at);
     }
 }

@@ -13,6 +13,7 @@ use crate::grant::{Grant, Needs, Shared as _, SharedGrant};
 use crate::insert::Insert;
 use crate::merge::Merge;
 use crate::operator::Node;
+use crate::progress::{Progress, Tallies, ThreadWork};
 use crate::referential::FollowUp;
 use crate::rows::RowBuffer;
 use crate::run::{Lent, Run};
@@ -22,6 +23,7 @@ use crate::update::{Delete, Update};
 use crate::workers::Reserved;
 use access::{Hobt, Isolation, TableReads};
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
+use os::wait::ThreadWaits;
 use plan::{GrantHints, PhysicalPlan, Slot};
 use std::sync::{Arc, Weak};
 use types::Value;
@@ -34,7 +36,10 @@ pub struct Executor {
     follow_ups: Vec<Option<Box<FollowUp>>>,
     changed_rows: Vec<Option<Box<RowBuffer>>>,
     frame: Vec<Value>,
-    counts: Vec<OperatorCount>,
+    /// What the statement's own thread counts in.
+    tallies: Arc<Tallies>,
+    progress: Arc<Progress>,
+    timed: bool,
     hobt_ids: Vec<(DatabaseId, HobtId)>,
     /// Empty between runs: a plan that waits in a cache keeps no hobt alive.
     hobts: Vec<Arc<dyn Hobt>>,
@@ -63,26 +68,6 @@ pub struct Executor {
     crew: CrewWork,
 }
 
-/// What one thread of a run did.
-#[derive(Clone, Default)]
-pub struct ThreadWork {
-    counts: Vec<OperatorCount>,
-    reads: Vec<TableReads>,
-    cursor_nodes: Vec<usize>,
-}
-
-impl ThreadWork {
-    /// As [`Executor::counts`].
-    pub fn counts(&self) -> &[OperatorCount] {
-        &self.counts[WITHIN + 1..]
-    }
-
-    /// As [`Executor::operator_reads`].
-    pub fn operator_reads(&self) -> impl Iterator<Item = (usize, &TableReads)> {
-        self.cursor_nodes.iter().map(|node| node - WITHIN - 1).zip(&self.reads)
-    }
-}
-
 /// What the workers of a run did.
 #[derive(Default)]
 struct CrewWork {
@@ -92,6 +77,7 @@ struct CrewWork {
     /// By number, the statement's own first.
     by_thread: Vec<ThreadWork>,
     cpu_ns: u64,
+    waits: Option<Box<ThreadWaits>>,
 }
 
 /// What is done.
@@ -121,7 +107,20 @@ impl Executor {
     /// # Errors
     /// 191 when it nests too deeply; a feature that row mode does not have.
     pub fn new(plan: &PhysicalPlan) -> SqlResult<Executor> {
-        let mut builder = Builder::new(plan);
+        Executor::of(plan, false)
+    }
+
+    /// The same with operators that are timed, which costs two looks at the clock a row and
+    /// operator.
+    ///
+    /// # Errors
+    /// As [`Executor::new`].
+    pub fn timed(plan: &PhysicalPlan) -> SqlResult<Executor> {
+        Executor::of(plan, true)
+    }
+
+    fn of(plan: &PhysicalPlan, timed: bool) -> SqlResult<Executor> {
+        let mut builder = Builder::new(plan, timed);
         let body = builder.body(&plan.statement)?;
         let subplans = builder.subplans(plan)?;
         let follow_ups = builder.follow_ups(plan)?;
@@ -130,13 +129,16 @@ impl Executor {
             Body::Merge(_) => true,
             _ => false,
         };
+        let tallies = Tallies::new(builder.nodes, builder.cursors.len());
         Ok(Executor {
+            progress: Progress::new(Arc::clone(&tallies), builder.cursor_nodes.clone()),
+            tallies,
+            timed,
             body,
             subplans,
             follow_ups,
             changed_rows: builder.changed_rows,
             frame: vec![Value::Null; plan.slots as usize],
-            counts: vec![OperatorCount::default(); builder.nodes],
             reads: vec![TableReads::default(); builder.hobts.len()],
             hobt_ids: builder.hobts,
             hobts: Vec::new(),
@@ -212,8 +214,34 @@ impl Executor {
 
     /// What each operator did in the last run, in preorder: the statement's tree, then those of
     /// its subqueries.
-    pub fn counts(&self) -> &[OperatorCount] {
-        &self.counts[WITHIN + 1..]
+    pub fn counts(&self) -> Vec<OperatorCount> {
+        let mut counts = self.tallies.counts();
+        counts.drain(..=WITHIN);
+        for thread in self.crew.by_thread.iter().skip(1) {
+            counts.iter_mut().zip(thread.counts()).for_each(|(sum, of)| sum.add(of));
+        }
+        counts
+    }
+
+    /// Bytes that its operators spilled in the last run.
+    pub fn spilled_bytes(&self) -> u64 {
+        let workers = self.crew.by_thread.iter().skip(1).flat_map(ThreadWork::counts);
+        self.tallies.spilled_bytes() + workers.map(|c| c.spilled_bytes).sum::<u64>()
+    }
+
+    /// Whether its operators are timed.
+    pub fn is_timed(&self) -> bool {
+        self.timed
+    }
+
+    /// What others see of its runs.
+    pub fn progress(&self) -> &Arc<Progress> {
+        &self.progress
+    }
+
+    /// What workers waited for in the last run.
+    pub fn workers_waits(&self) -> Option<&ThreadWaits> {
+        self.crew.waits.as_deref()
     }
 
     /// What the last run has read, by heap or index; STATISTICS IO.
@@ -259,7 +287,7 @@ impl Executor {
         f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
     ) -> SqlResult<R> {
         assert!(self.hobts.is_empty(), "an executor serves one run at a time");
-        self.counts.fill(OperatorCount::default());
+        self.tallies.clear();
         self.reads.fill(TableReads::default());
         self.cursor_reads.fill(TableReads::default());
         self.memory = None;
@@ -307,8 +335,7 @@ impl Executor {
             subplans: &mut self.subplans,
             follow_ups: &mut self.follow_ups,
             changed: &mut self.changed_rows,
-            counts: &mut self.counts,
-            cursors: self.cursors.len(),
+            counts: &self.tallies,
             grant,
             team: None,
         };
@@ -345,8 +372,8 @@ impl Executor {
             isolation: context.isolation,
             degree: reserved.degree,
             slots: self.frame.len(),
-            nodes: self.counts.len(),
             cursors: self.cursors.len(),
+            tallies: self.tallies_of_workers(reserved.degree),
         };
         let crew = Crew::new(lent_to_crew, context.work);
         let lent = Lent {
@@ -355,8 +382,7 @@ impl Executor {
             subplans: &mut self.subplans,
             follow_ups: &mut self.follow_ups,
             changed: &mut self.changed_rows,
-            counts: &mut self.counts,
-            cursors: self.cursors.len(),
+            counts: &self.tallies,
             grant: shared.of_worker(),
             team: Some(&crew),
         };
@@ -381,13 +407,24 @@ impl Executor {
         self.crew = CrewWork { degree: reserved.degree, ..CrewWork::default() };
         self.crew.threads = reserved.threads();
         self.note_reports(reports);
+        self.progress.set_workers(Vec::new());
         result
+    }
+
+    /// Something for each worker to count in, shown to others.
+    fn tallies_of_workers(&self, degree: usize) -> Vec<Arc<Tallies>> {
+        let (operators, cursors) = (self.tallies.operators(), self.tallies.cursors());
+        let count = self.branches.len() * degree;
+        let all: Vec<_> = (0..count).map(|_| Tallies::new(operators, cursors)).collect();
+        let numbered = all.iter().enumerate().map(|(n, t)| (n % degree + 1, Arc::clone(t)));
+        self.progress.set_workers(numbered.collect());
+        all
     }
 
     /// Adds what workers did to what the statement did.
     fn note_reports(&mut self, reports: Vec<Report>) {
         let own = ThreadWork {
-            counts: self.counts.clone(),
+            counts: self.tallies.counts(),
             reads: self.cursor_reads.clone(),
             cursor_nodes: self.cursor_nodes.clone(),
         };
@@ -401,10 +438,8 @@ impl Executor {
         for report in reports {
             self.crew.cpu_ns += report.cpu_ns;
             let thread = &mut self.crew.by_thread[report.thread];
-            for (at, count) in report.counts.iter().enumerate() {
-                thread.counts[at].add(count);
-                self.counts[at].add(count);
-            }
+            self.crew.waits.get_or_insert_default().add(&report.waits);
+            thread.add_counts(&report.tallies);
             for (at, reads) in report.reads.iter().enumerate() {
                 thread.reads[at].add(reads);
                 self.cursor_reads[at].add(reads);

@@ -95,7 +95,7 @@ impl HashAggregate {
         }
         let mut spilled = 0;
         self.calls.settle(run, &mut self.distincts, &mut self.groups.states, &mut spilled)?;
-        run.counts[self.id].spilled_bytes += spilled;
+        run.counts.of(self.id).spilled(spilled);
         if let Some(partitions) = overflow {
             let files = partitions.finish(run, self.id)?;
             self.waiting.extend(files.into_iter().flatten().map(|f| (level + 1, f)));

@@ -38,6 +38,7 @@ mod merge_join;
 mod operator;
 mod output;
 mod partitions;
+mod progress;
 mod reader;
 mod recursion;
 mod referential;
@@ -55,6 +56,7 @@ mod stream_aggregate;
 mod subplan;
 mod table_function;
 mod target;
+mod timed;
 mod top;
 mod update;
 mod value_set;
@@ -66,8 +68,9 @@ pub use callout::{Callout, LentWork, NoCallout};
 pub use context::{
     ExecContext, GrantTerms, IdentitySource, NoRows, OperatorCount, Outcome, RowFeed, RowSink,
 };
-pub use executor::{Executor, ThreadWork, run};
+pub use executor::{Executor, run};
 pub use kept_rows::KeptRows;
+pub use progress::{Progress, ThreadWork};
 pub use semaphore::{
     BuildGrant, GrantRow, GrantWait, QUERY_WAIT_S, ResourceSemaphores, SemaphoreRow, Workspace,
 };

@@ -12,6 +12,7 @@ use types::SqlType;
 
 /// For each row of an index, the row in the heap or clustered index.
 pub(crate) struct Lookup {
+    pub(crate) id: usize,
     pub(crate) input: Node,
     pub(crate) hobt: usize,
     pub(crate) cursor: usize,
@@ -39,6 +40,7 @@ impl Lookup {
         if self.reader.read(run, self.cursor)? {
             return Ok(true);
         }
+        run.counts.of(self.id).refused();
         if let Some(cursor) = run.cursors.at(self.cursor) {
             cursor.release_row(run.work);
         }

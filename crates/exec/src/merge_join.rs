@@ -322,7 +322,7 @@ impl MergeJoin {
             }
         }
         self.right.put_aside(run);
-        run.counts[self.id].spilled_bytes += self.group.rows.spilled_bytes();
+        run.counts.of(self.id).spilled(self.group.rows.spilled_bytes());
         if self.keeps_right() {
             self.group.watch(run);
         }

@@ -45,19 +45,19 @@ pub(crate) struct Node {
 
 impl Node {
     pub(crate) fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
-        run.counts[self.id].executions += 1;
+        run.counts.of(self.id).opened();
         self.operator.open(run)
     }
 
     pub(crate) fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
-        run.counts[self.id].executions += 1;
+        run.counts.of(self.id).rewound();
         self.operator.rewind(run)
     }
 
     #[inline]
     pub(crate) fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         let more = self.operator.next(run)?;
-        run.counts[self.id].rows += u64::from(more);
+        run.counts.of(self.id).gave(more);
         Ok(more)
     }
 

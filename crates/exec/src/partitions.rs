@@ -65,7 +65,7 @@ impl Partitions {
     pub(crate) fn finish(self, run: &mut Run<'_>, id: usize) -> SqlResult<Files> {
         let mut files = self.files;
         for file in files.iter_mut().flatten() {
-            run.counts[id].spilled_bytes += file.bytes();
+            run.counts.of(id).spilled(file.bytes());
             file.rewind()?;
         }
         Ok(files)

@@ -56,7 +56,7 @@ impl Recursion {
             run.set(*to, value);
         }
         self.stack.push(run, &self.columns, self.depth)?;
-        run.counts[self.id].spilled_bytes += std::mem::take(&mut self.stack.newly_spilled);
+        run.counts.of(self.id).spilled(std::mem::take(&mut self.stack.newly_spilled));
         Ok(())
     }
 

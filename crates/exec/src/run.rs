@@ -8,9 +8,10 @@
 //!  2. The grant covers what operators hold, except what `overdraw_memory` was asked for.
 
 use crate::callout::{Callout, LentWork};
-use crate::context::{ExecContext, IdentitySource, OperatorCount, Outcome};
+use crate::context::{ExecContext, IdentitySource, Outcome};
 use crate::exchange::{Team, Worker};
 use crate::grant::Grant;
+use crate::progress::Tallies;
 use crate::referential::FollowUp;
 use crate::rows::RowBuffer;
 use crate::semaphore::GrantRow;
@@ -45,7 +46,7 @@ pub(crate) struct Run<'r> {
     pub(crate) follow_ups: &'r mut [Option<Box<FollowUp>>],
     /// The rows that targets keep, by number.
     pub(crate) changed: &'r mut [Option<Box<RowBuffer>>],
-    pub(crate) counts: &'r mut [OperatorCount],
+    pub(crate) counts: &'r Tallies,
     pub(crate) outcome: Outcome,
     /// Answers of functions that have one for the whole run, by the address of their call.
     pub(crate) once: Vec<(usize, Value)>,
@@ -72,8 +73,7 @@ pub(crate) struct Reading<'r> {
     pub(crate) callout: &'r dyn Callout,
     pub(crate) hobts: &'r [Arc<dyn Hobt>],
     pub(crate) frame: &'r mut [Value],
-    pub(crate) counts: &'r mut [OperatorCount],
-    pub(crate) cursors: usize,
+    pub(crate) counts: &'r Tallies,
     pub(crate) past: &'r mut [TableReads],
     pub(crate) grant: Grant<'r>,
     pub(crate) isolation: Isolation,
@@ -88,8 +88,7 @@ pub(crate) struct Lent<'r> {
     pub(crate) subplans: &'r mut [Option<Box<Subplan>>],
     pub(crate) follow_ups: &'r mut [Option<Box<FollowUp>>],
     pub(crate) changed: &'r mut [Option<Box<RowBuffer>>],
-    pub(crate) counts: &'r mut [OperatorCount],
-    pub(crate) cursors: usize,
+    pub(crate) counts: &'r Tallies,
     pub(crate) grant: Grant<'r>,
     pub(crate) team: Option<&'r dyn Team>,
 }
@@ -107,7 +106,7 @@ impl<'r> Run<'r> {
             identity: lent.identity,
             callout: lent.callout,
             hobts: lent.hobts,
-            cursors: Cursors::new(lent.cursors),
+            cursors: Cursors::new(lent.counts.cursors()),
             frame: lent.frame,
             subplans: &mut [],
             follow_ups: &mut [],
@@ -159,7 +158,7 @@ impl<'r> Run<'r> {
             identity: context.identity,
             callout: context.callout,
             hobts: lent.hobts,
-            cursors: Cursors::new(lent.cursors),
+            cursors: Cursors::new(lent.counts.cursors()),
             frame: lent.frame,
             subplans: lent.subplans,
             follow_ups: lent.follow_ups,
@@ -193,11 +192,27 @@ impl<'r> Run<'r> {
     }
 
     #[cold]
-    fn check(&self) -> SqlResult<()> {
+    fn check(&mut self) -> SqlResult<()> {
+        self.show_reads();
         if let Some(team) = self.team {
             team.stop().check()?;
         }
         Ok(self.work.owner().waiter().check()?)
+    }
+
+    /// What cursors have read so far, for whoever looks on.
+    fn show_reads(&mut self) {
+        for at in 0..self.counts.cursors() {
+            let Some(cursor) = self.cursors.at(at) else { continue };
+            let mut reads = cursor.reads();
+            if let Some(past) = self.past.get(at) {
+                if past.scans > 0 {
+                    reads.scans = 0;
+                }
+                reads.add(past);
+            }
+            self.counts.set_reads(at, &reads);
+        }
     }
 
     /// Who writes a target.

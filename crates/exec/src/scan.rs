@@ -11,6 +11,7 @@ use plan::LockHints;
 
 /// A scan or seek of one hobt.
 pub(crate) struct Scan {
+    pub(crate) id: usize,
     pub(crate) hobt: usize,
     pub(crate) cursor: usize,
     pub(crate) reader: Reader,
@@ -118,6 +119,7 @@ impl Operator for Scan {
             if self.reader.read(run, self.cursor)? {
                 return Ok(true);
             }
+            run.counts.of(self.id).refused();
             if let Some(cursor) = run.cursors.at(self.cursor) {
                 cursor.release_row(run.work);
             }

@@ -22,7 +22,7 @@ impl Operator for Spool {
             run.tick()?;
             self.rows.push(run)?;
         }
-        run.counts[self.id].spilled_bytes += self.rows.spilled_bytes();
+        run.counts.of(self.id).spilled(self.rows.spilled_bytes());
         self.filled = true;
         self.rows.rewind()
     }

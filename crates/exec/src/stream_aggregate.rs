@@ -122,7 +122,7 @@ impl Operator for StreamAggregate {
         }
         let mut spilled = 0;
         self.calls.settle(run, &mut self.distincts, &mut self.states, &mut spilled)?;
-        run.counts[self.id].spilled_bytes += spilled;
+        run.counts.of(self.id).spilled(spilled);
         for ((slot, _), value) in self.keys.iter().zip(&self.group) {
             run.set(*slot, value.clone());
         }

@@ -51,7 +51,7 @@ impl Top {
                     run.tick()?;
                     self.rows.push(run)?;
                 }
-                run.counts[self.id].spilled_bytes += self.rows.spilled_bytes();
+                run.counts.of(self.id).spilled(self.rows.spilled_bytes());
                 self.rows.rewind()?;
                 self.buffered = true;
                 self.rows.total()

@@ -48,14 +48,15 @@ const PLANS: [(&str, &[&str]); 15] = [
 
 /// What may stand in an element, in this order. Told from the
 /// public schema.
-const CONTENT: [(&str, &[&str]); 34] = [
+const CONTENT: [(&str, &[&str]); 35] = [
     ("ShowPlanXML", &["BatchSequence"]),
     ("BatchSequence", &["Batch"]),
     ("Batch", &["Statements"]),
     ("Statements", &["StmtSimple|StmtCond|StmtUseDb"]),
     ("StmtSimple", &["StatementSetOptions", "QueryPlan"]),
     ("StmtCond", &["StatementSetOptions", "Condition", "Then", "Else"]),
-    ("QueryPlan", &["MemoryGrantInfo", "RelOp"]),
+    ("QueryPlan", &["MemoryGrantInfo", "WaitStats", "QueryTimeStats", "RelOp"]),
+    ("WaitStats", &["Wait"]),
     ("RelOp", &["OutputList", "Warnings", "RunTimeInformation", ANY_OPERATOR]),
     ("Warnings", &["SpillToTempDb", "SortSpillDetails|HashSpillDetails"]),
     ("RunTimeInformation", &["RunTimeCountersPerThread"]),
@@ -344,6 +345,38 @@ fn what_ran_is_told() {
     let spilled = root.named("SpillToTempDb");
     assert_eq!(spilled.len(), 1, "{root:?}");
     assert_eq!(root.named("MemoryGrantInfo").len(), 1);
+}
+
+/// An operator's time is that of what is below it, too, and waits are no processor time.
+#[test]
+fn operators_are_timed() {
+    let (served, mut session) = Served::open("statistics-times");
+    run(&mut session, "SET STATISTICS XML ON");
+    let long = "SELECT COUNT(*) FROM dbo.T a CROSS JOIN dbo.H b CROSS JOIN dbo.H c WHERE a.k < 400";
+    let (root, _) = document(&mut session, long);
+    let took = root.named("QueryTimeStats")[0];
+    assert!(took.number("ElapsedTime") > 0);
+    let relops = root.named("RelOp");
+    let of = |n: usize| relops[n].ran().number("ActualElapsedms");
+    assert!(of(0) > 0 && of(0) <= took.number("ElapsedTime"));
+    (1..relops.len()).for_each(|n| assert!(of(n) <= of(0), "{n}"));
+    let scan = relops.last().unwrap().ran();
+    assert_eq!(scan.number("ActualRowsRead"), scan.number("ActualRows"));
+
+    // A row that is locked is waited for.
+    let mut other = served.instance.connect(Login::default()).unwrap();
+    run(&mut other, "BEGIN TRAN; UPDATE dbo.T SET v = v WHERE k = 5");
+    let (root, _) = std::thread::scope(|scope| {
+        let waits = scope.spawn(|| document(&mut session, "SELECT v FROM dbo.T WHERE k = 5"));
+        os::task::sleep_ns(100_000_000);
+        run(&mut other, "ROLLBACK");
+        waits.join().unwrap()
+    });
+    let wait = root.named("Wait")[0];
+    assert_eq!(wait.get("WaitType"), Some("LCK_M_S"));
+    let (waited, seek) = (wait.number("WaitTimeMs"), root.named("RelOp")[0].ran());
+    assert!(seek.number("ActualElapsedms") >= waited, "{root:?}");
+    assert!(seek.number("ActualCPUms") <= seek.number("ActualElapsedms") - waited);
 }
 
 /// What a driver sends: text with parameters, as a call.

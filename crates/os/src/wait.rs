@@ -12,6 +12,7 @@ use crate::clock;
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::turn::{self, Resting};
 use base::{SqlError, messages};
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
 
 macro_rules! wait_kinds {
@@ -143,13 +144,82 @@ pub fn clear_totals() {
     }
 }
 
+/// What a thread has waited for: by kind how often, and how long.
+#[derive(Clone, Debug)]
+pub struct ThreadWaits {
+    waited_ns: u64,
+    by_kind: [(u64, u64); WaitKind::ALL.len()],
+}
+
+impl Default for ThreadWaits {
+    fn default() -> ThreadWaits {
+        ThreadWaits::NONE
+    }
+}
+
+impl ThreadWaits {
+    const NONE: ThreadWaits = ThreadWaits { waited_ns: 0, by_kind: [(0, 0); WaitKind::ALL.len()] };
+
+    fn note(&mut self, kind: WaitKind, time_ns: u64) {
+        self.waited_ns += time_ns;
+        let (count, sum_ns) = &mut self.by_kind[kind as usize];
+        *count += 1;
+        *sum_ns += time_ns;
+    }
+
+    /// Adds what another thread has waited for.
+    pub fn add(&mut self, more: &ThreadWaits) {
+        self.waited_ns += more.waited_ns;
+        for (own, of) in self.by_kind.iter_mut().zip(&more.by_kind) {
+            *own = (own.0 + of.0, own.1 + of.1);
+        }
+    }
+
+    /// What was waited for after an earlier moment of the same thread.
+    pub fn since(&self, earlier: &ThreadWaits) -> ThreadWaits {
+        let mut later = self.clone();
+        later.waited_ns = later.waited_ns.saturating_sub(earlier.waited_ns);
+        for (own, of) in later.by_kind.iter_mut().zip(&earlier.by_kind) {
+            *own = (own.0.saturating_sub(of.0), own.1.saturating_sub(of.1));
+        }
+        later
+    }
+
+    /// The kinds that were waited for: how often, and how long in all.
+    pub fn kinds(&self) -> impl Iterator<Item = (WaitKind, u64, u64)> {
+        let each = WaitKind::ALL.iter().zip(&self.by_kind);
+        each.filter(|(_, (count, _))| *count > 0).map(|(kind, (count, ns))| (*kind, *count, *ns))
+    }
+}
+
+thread_local! {
+    static OWN: RefCell<ThreadWaits> = const { RefCell::new(ThreadWaits::NONE) };
+}
+
+/// What this thread has waited for since it began.
+pub fn thread_waits() -> ThreadWaits {
+    OWN.with_borrow(ThreadWaits::clone)
+}
+
+/// How long it has waited in all.
+#[inline]
+pub fn waited_ns() -> u64 {
+    OWN.with_borrow(|own| own.waited_ns)
+}
+
 /// Counts a wait that has started.
 fn started(kind: WaitKind) {
     TOTALS[kind as usize].count.fetch_add(1, Relaxed);
 }
 
-/// Adds an ended wait's time.
+/// Adds an ended wait's time of this thread.
 fn ended(kind: WaitKind, time_ns: u64, signal_ns: u64) {
+    OWN.with_borrow_mut(|own| own.note(kind, time_ns));
+    ended_elsewhere(kind, time_ns, signal_ns);
+}
+
+/// The same of a wait without a thread.
+fn ended_elsewhere(kind: WaitKind, time_ns: u64, signal_ns: u64) {
     let t = &TOTALS[kind as usize];
     t.time_ns.fetch_add(time_ns, Relaxed);
     t.longest_ns.fetch_max(time_ns, Relaxed);
@@ -174,7 +244,7 @@ pub fn timed_briefly<R>(kind: WaitKind, blocking: impl FnOnce() -> R) -> R {
 /// Counts a wait that had no thread of its own, like a request's in the queue of the workers.
 pub fn record(kind: WaitKind, since_ns: u64) {
     started(kind);
-    ended(kind, clock::monotonic_ns().saturating_sub(since_ns), 0);
+    ended_elsewhere(kind, clock::monotonic_ns().saturating_sub(since_ns), 0);
 }
 
 /// Counts a wait for a turn alone: all of it is signal time.

@@ -5,6 +5,7 @@
 
 use crate::auto_statistics::Changed;
 use crate::plans::Program;
+use crate::running::Running;
 use crate::sink::ResultColumn;
 use crate::table_variable::Made;
 use base::DatabaseId;
@@ -33,6 +34,8 @@ pub(crate) struct Ready {
     pub(crate) changed: Option<Changed>,
     /// Of a query.
     pub(crate) columns: Vec<ResultColumn>,
+    /// How others see it run; none of what is no statement.
+    pub(crate) running: Option<Arc<Running>>,
 }
 
 /// See the module.

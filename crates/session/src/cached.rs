@@ -6,7 +6,7 @@
 //! its operators and their arguments, without constants too. So statements that differ only in
 //! constants are alike, and those that name a thing differently are not.
 
-use crate::plans::{Program, Step, StepKind};
+use crate::plans::{Program, Step};
 use crate::settings::Settings;
 use crate::showplan::{Described, PlanNames, has_operators, set_options, text_of};
 use base::DatabaseId;
@@ -108,14 +108,7 @@ pub fn plan_document(
 }
 
 fn cell_of<'p>(program: &'p Program, step: &Step) -> Option<&'p PlanCell> {
-    let place = match step.kind {
-        StepKind::Run(place)
-        | StepKind::Assign { place, .. }
-        | StepKind::Branch { place, .. }
-        | StepKind::Return(Some(place)) => place,
-        _ => return None,
-    };
-    program.places.get(place).map(|p| &p.cell)
+    program.places.get(step.place()?).map(|p| &p.cell)
 }
 
 fn plan_hash(program: &Program, at: usize, shown: &ShownPlan, names: &PlanNames<'_>) -> u64 {
@@ -132,7 +125,7 @@ fn plan_hash(program: &Program, at: usize, shown: &ShownPlan, names: &PlanNames<
 }
 
 /// Of a statement's place: to its end, of IF and WHILE without what hangs on them.
-fn step_offsets(entry: &Entry<Program>, step: &Step) -> (i32, i32) {
+pub(crate) fn step_offsets(entry: &Entry<Program>, step: &Step) -> (i32, i32) {
     let length = text_of(&entry.value, step).len() as u32;
     offsets(entry, step.span.start, step.span.start + length)
 }

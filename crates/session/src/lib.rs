@@ -33,6 +33,7 @@ mod questions;
 mod registry;
 mod request;
 mod run;
+mod running;
 mod session;
 mod settings;
 mod showplan;
@@ -61,6 +62,7 @@ pub use request::{
     Connection, Login, Parameter, Procedure, Request, TableValue, TableValueColumn,
     TransactionIsolation, TransactionRequest,
 };
+pub use running::{Running, RunningNode};
 pub use session::Session;
 pub use settings::{Language, PlanForm, Settings, Switches};
 pub use sink::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};

@@ -10,7 +10,9 @@ use crate::plans::PlaceId;
 use crate::session::Session;
 use base::limits::PAGE_BYTES;
 use os::clock::{monotonic_ns, thread_cpu_ns};
+use os::wait::{ThreadWaits, WaitKind};
 use plancache::Run;
+use showplan::{Took, Wait};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// How old a reading of the processor's clock may be.
@@ -51,6 +53,9 @@ impl Session {
     /// A run begins.
     #[inline]
     pub(crate) fn meter(&mut self) -> Meter {
+        if self.state.settings.shows_what_ran() {
+            self.took.waited_before = Some(Box::new(os::wait::thread_waits()));
+        }
         let clock_ns = monotonic_ns();
         let entry = &self.state.entry;
         // Spares another look at the wall clock.
@@ -78,14 +83,14 @@ impl Session {
         run.logical_writes = work::pages_dirtied().saturating_sub(meter.dirtied);
         run.rows = rows;
         if let Some(memory) = ready.executor.memory() {
-            let spilled: u64 = ready.executor.counts().iter().map(|c| c.spilled_bytes).sum();
-            run.spilled_pages = spilled.div_ceil(PAGE_BYTES as u64);
+            run.spilled_pages = ready.executor.spilled_bytes().div_ceil(PAGE_BYTES as u64);
             run.grant_bytes = memory.granted_bytes.unwrap_or(0) as u64;
             run.used_grant_bytes = memory.max_used_bytes as u64;
             run.ideal_grant_bytes = memory.ideal_bytes as u64;
         }
         act.program.value.places[place].cell.count(meter.began_at, &run);
         self.request_run.add(&run, workers_ns);
+        self.took.last = Took { cpu_ns: run.cpu_ns, elapsed_ns: run.elapsed_ns };
         // Nobody else writes them: no locked addition for each statement.
         let entry = &self.state.entry;
         if workers_ns > 0 {
@@ -112,6 +117,29 @@ impl Session {
             ..Run::default()
         };
         act.program.statistics.add(meter.began_at, &run);
+    }
+}
+
+/// What is told of the last statement behind its plan.
+#[derive(Debug, Default)]
+pub(crate) struct LastTook {
+    pub(crate) last: Took,
+    /// What the thread had waited for when it began, where that is wanted.
+    waited_before: Option<Box<ThreadWaits>>,
+}
+
+impl LastTook {
+    /// What it waited for, with these waits of its workers.
+    pub(crate) fn waits(&self, workers: Option<&ThreadWaits>) -> Vec<Wait> {
+        let Some(before) = &self.waited_before else { return Vec::new() };
+        let mut waits = os::wait::thread_waits().since(before);
+        workers.iter().for_each(|more| waits.add(more));
+        let wait = |(kind, count, time_ns): (WaitKind, u64, u64)| Wait {
+            kind: kind.name(),
+            count,
+            time_ns,
+        };
+        waits.kinds().map(wait).collect()
     }
 }
 

@@ -14,6 +14,7 @@ use crate::meter::Meter;
 use crate::output::{Output, Rows};
 use crate::plan_facts::{PlanFacts, Sniffed};
 use crate::plans::{Place, PlaceId, Program, Source, Visible};
+use crate::running::{Running, Shown};
 use crate::session::Session;
 use crate::sink::ResultColumn;
 use crate::state::{Names, State};
@@ -144,6 +145,7 @@ impl Session {
     ) -> SqlResult<T> {
         let host = &*self.host;
         let ready = act.ready[place].as_mut().expect("made ready by the caller");
+        let _shown = ready.running.as_ref().map(|r| Shown::new(&self.state.entry, r));
         let private = !ready.private.is_empty();
         let tables = PrivateTables { host, made: &act.tables, captures: &act.captures };
         let around = if ready.plan.header.calls { act.tables.clone() } else { Vec::new() };
@@ -312,6 +314,7 @@ impl Session {
                     && r.database == database
                     && r.names_version == self.state.names_version()
                     && !r.plan.header.recompile
+                    && r.executor.is_timed() == self.state.settings.shows_what_ran()
             }
             None => false,
         };
@@ -365,7 +368,9 @@ impl State {
         definitions: bool,
     ) -> Result<(), Failure> {
         let names_version = self.names_version();
+        let timed = self.settings.shows_what_ran();
         if let Some(ready) = &mut act.ready[place]
+            && ready.executor.is_timed() == timed
             && ready.database == database
             && !ready.plan.header.recompile
             && (ready.names_version == names_version || !ready.plan.header.session_bound)
@@ -390,12 +395,21 @@ impl State {
             }
         };
         let columns = result_columns(&plan);
-        let executor = Executor::new(&plan)?;
+        let executor = if timed { Executor::timed(&plan) } else { Executor::new(&plan) }?;
+        let running = Running::of(&entry, place, &plan, &executor);
         let private = touched(&plan);
         let changed = self.changed(&plan);
-        let ready =
-            Ready { plan, executor, epoch, names_version, database, private, changed, columns };
-        act.ready[place] = Some(Box::new(ready));
+        act.ready[place] = Some(Box::new(Ready {
+            plan,
+            executor,
+            epoch,
+            names_version,
+            database,
+            private,
+            changed,
+            columns,
+            running,
+        }));
         Ok(())
     }
 

@@ -127,6 +127,19 @@ pub(crate) struct Step {
     pub(crate) span: ast::Span,
 }
 
+impl Step {
+    /// Where its plan is, if it has one.
+    pub(crate) fn place(&self) -> Option<PlaceId> {
+        match self.kind {
+            StepKind::Run(place)
+            | StepKind::Assign { place, .. }
+            | StepKind::Branch { place, .. }
+            | StepKind::Return(Some(place)) => Some(place),
+            _ => None,
+        }
+    }
+}
+
 /// See [`Step`].
 #[derive(Debug)]
 pub(crate) enum StepKind {

@@ -5,8 +5,9 @@
 
 use crate::plans::Program;
 use crate::request::Login;
+use crate::running::Running;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
-use os::sync::{Mutex, RwLock};
+use os::sync::{Mutex, MutexGuard, RwLock};
 use os::wait::{WaitKind, Waiter};
 use plancache::Entry;
 use std::collections::BTreeMap;
@@ -88,6 +89,8 @@ pub struct SessionEntry {
     row_versions: Mutex<BTreeMap<DatabaseId, u64>>,
     input: Mutex<Input>,
     program: Mutex<Option<Arc<Entry<Program>>>>,
+    /// The statements that run, each within the one before it.
+    statements: Mutex<Vec<Arc<Running>>>,
 }
 
 /// What the client asked for last.
@@ -157,6 +160,8 @@ pub struct SessionRow {
     pub input: Input,
     /// The program that runs or ran last; `None` when nothing of the input did.
     pub program: Option<Arc<Entry<Program>>>,
+    /// The statements that run, each within the one before it.
+    pub statements: Vec<Arc<Running>>,
 }
 
 impl SessionEntry {
@@ -206,6 +211,10 @@ impl SessionEntry {
         self.row_versions.lock().clear();
     }
 
+    pub(crate) fn running_statements(&self) -> MutexGuard<'_, Vec<Arc<Running>>> {
+        self.statements.lock()
+    }
+
     pub(crate) fn set_doing(&self, doing: Doing) {
         self.doing.store(doing as u8, Relaxed);
     }
@@ -251,6 +260,7 @@ impl SessionEntry {
             statement_end_offset,
             input: self.input.lock().clone(),
             program,
+            statements: self.statements.lock().clone(),
         }
     }
 }
@@ -323,6 +333,7 @@ impl Registry {
             row_versions: Mutex::default(),
             input: Mutex::default(),
             program: Mutex::default(),
+            statements: Mutex::default(),
         });
         sessions.insert(id, Arc::clone(&entry));
         self.logins.fetch_add(1, Relaxed);

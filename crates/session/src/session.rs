@@ -5,7 +5,7 @@ use crate::bulk::{Bulk, BulkRows};
 use crate::failure::{Failure, Reach};
 use crate::function::Functions;
 use crate::host::Host;
-use crate::meter::{ProcessorClock, Sums};
+use crate::meter::{LastTook, ProcessorClock, Sums};
 use crate::output::{Output, plain_done};
 use crate::procedures::{Call, Prepared};
 use crate::registry::{Doing, Input};
@@ -51,6 +51,7 @@ pub struct Session {
     /// What the statements of the request took so far.
     pub(crate) request_run: Sums,
     pub(crate) processor: ProcessorClock,
+    pub(crate) took: LastTook,
     /// The database of the login, for a reset.
     home_database: String,
 }
@@ -92,6 +93,7 @@ impl Session {
             tries: 0,
             request_run: Sums::default(),
             processor: ProcessorClock::default(),
+            took: LastTook::default(),
             home_database: wanted,
         };
         session.now_in_database(database);

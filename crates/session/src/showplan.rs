@@ -18,9 +18,11 @@ use crate::sink::DoneScope;
 use crate::temp::TempTables;
 use base::{DatabaseId, HobtId, ObjectId, SqlError, messages};
 use catalog::view::{IndexKind, PhysicalColumn, Table};
-use exec::Executor;
+use exec::{Executor, Progress};
 use plan::{PhysicalPlan, VariableId};
-use showplan::{Branches, Count, Hobt, HobtKind, Memory, PageCounts, Ran, Reads, Row, Statement};
+use showplan::{
+    Branches, Count, Hobt, HobtKind, Memory, PageCounts, Ran, Reads, Row, Statement, Times,
+};
 use std::sync::Arc;
 use types::{SqlType, Value};
 
@@ -154,15 +156,9 @@ impl Session {
         }
         let program = &act.program.value;
         let rows = self.state.rows;
-        let statement = Statement {
-            id: 1,
-            text: text_of(program, step),
-            kind: kind_of(program, step),
-            plan: Some(&ready.plan),
-            ran: Some(ran(ready, rows)),
-            branches: matches!(step.kind, StepKind::Branch { .. }).then(Branches::default),
-            ..Statement::default()
-        };
+        let waits = self.took.waits(ready.executor.workers_waits());
+        let ran = Ran { took: Some(self.took.last), waits, ..ran(ready, rows) };
+        let statement = statement_of(program, step, &ready.plan, ran);
         let (xml, profile) =
             (self.state.settings.statistics_xml, self.state.settings.statistics_profile);
         let mut sets = Vec::new();
@@ -189,12 +185,45 @@ pub(crate) fn has_operators(plan: &PhysicalPlan) -> bool {
     !matches!(plan.statement, S::Scalar(_) | S::Condition(_)) || !plan.subqueries.is_empty()
 }
 
+/// A statement that ran, or runs.
+pub(crate) fn statement_of<'p>(
+    program: &'p Program,
+    step: &Step,
+    plan: &'p PhysicalPlan,
+    ran: Ran,
+) -> Statement<'p> {
+    Statement {
+        id: 1,
+        text: text_of(program, step),
+        kind: kind_of(program, step),
+        plan: Some(plan),
+        ran: Some(ran),
+        branches: matches!(step.kind, StepKind::Branch { .. }).then(Branches::default),
+        ..Statement::default()
+    }
+}
+
+/// What a run that goes on has done; none when it has ended.
+pub(crate) fn ran_so_far(progress: &Progress, timed: bool) -> Option<Ran> {
+    let threads = progress.now()?;
+    let by_thread: Vec<_> =
+        threads.iter().map(|t| counts(t.counts(), t.operator_reads(), timed)).collect();
+    let mut sum = by_thread.first()?.clone();
+    for thread in by_thread.iter().skip(1) {
+        sum.iter_mut().zip(thread).for_each(|(sum, of)| sum.add(of));
+    }
+    let degree = threads.len().saturating_sub(1).max(1);
+    let by_thread = if threads.len() > 1 { by_thread } else { Vec::new() };
+    Some(Ran { counts: sum, by_thread, degree, ..Ran::default() })
+}
+
 /// What the last run of an executor did.
 fn ran(ready: &Ready, rows_affected: u64) -> Ran {
     let executor = &ready.executor;
-    let counts = counts(executor.counts(), executor.operator_reads());
+    let timed = executor.is_timed();
+    let counts = counts(&executor.counts(), executor.operator_reads(), timed);
     let threads = executor.by_thread();
-    let by_thread = threads.map(|t| self::counts(t.counts(), t.operator_reads())).collect();
+    let by_thread = threads.map(|t| self::counts(t.counts(), t.operator_reads(), timed)).collect();
     let memory = executor.memory().map(|m| Memory {
         required: m.required_bytes,
         desired: m.ideal_bytes,
@@ -202,21 +231,17 @@ fn ran(ready: &Ready, rows_affected: u64) -> Ran {
         granted: m.granted_bytes.unwrap_or(0),
         used_max: m.max_used_bytes,
     });
-    Ran { counts, by_thread, degree: executor.degree(), memory, rows_affected }
+    Ran { counts, by_thread, degree: executor.degree(), memory, rows_affected, ..Ran::default() }
 }
 
 /// What operators did, with what they read by their places.
 fn counts<'r>(
     counts: &[exec::OperatorCount],
     reads: impl Iterator<Item = (usize, &'r access::TableReads)>,
+    timed: bool,
 ) -> Vec<Count> {
-    let count = |c: &exec::OperatorCount| Count {
-        rows: c.rows,
-        executions: c.executions,
-        spilled_bytes: c.spilled_bytes,
-        reads: None,
-    };
-    let mut counts: Vec<Count> = counts.iter().map(count).collect();
+    let refused: Vec<u64> = counts.iter().map(|c| c.refused).collect();
+    let mut counts: Vec<Count> = counts.iter().map(|c| count(c, timed)).collect();
     for (place, reads) in reads {
         let pages = |p: &work::PageReads| PageCounts {
             logical: p.logical,
@@ -226,9 +251,31 @@ fn counts<'r>(
         if let Some(count) = counts.get_mut(place) {
             let (rows, lob) = (pages(&reads.pages), pages(&reads.lob));
             count.reads = Some(Reads { scans: reads.scans, rows, lob });
+            count.rows_read = Some(count.rows + refused.get(place).copied().unwrap_or(0));
         }
     }
     counts
+}
+
+fn count(c: &exec::OperatorCount, timed: bool) -> Count {
+    let times = || Times {
+        elapsed_ns: c.elapsed_ns,
+        cpu_ns: c.cpu_ns,
+        opened_at: c.opened_at,
+        called_at: c.called_at,
+        first_row_at: c.first_row_at,
+        last_row_at: c.last_row_at,
+    };
+    Count {
+        rows: c.rows,
+        rebinds: c.rebinds,
+        rewinds: c.rewinds,
+        ends: c.ends,
+        rows_read: None,
+        spilled_bytes: c.spilled_bytes,
+        reads: None,
+        times: timed.then(times),
+    }
 }
 
 pub(crate) fn set_options(bits: u32) -> Vec<(&'static str, bool)> {
@@ -483,7 +530,7 @@ fn values_of(row: &Row, ran: bool) -> Vec<Value> {
     let mut values = Vec::new();
     if ran {
         values.push(wide(row.count.map(|c| c.rows)));
-        values.push(wide(row.count.map(|c| c.executions)));
+        values.push(wide(row.count.map(|c| c.executions())));
     }
     values.extend([
         Value::nvarchar(&row.text),

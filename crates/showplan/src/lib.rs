@@ -20,6 +20,7 @@ mod argument;
 mod columns;
 mod expression;
 mod names;
+mod nodes;
 mod relop;
 mod rows;
 mod scalar_xml;
@@ -28,5 +29,8 @@ mod tree;
 mod writer;
 
 pub use names::{Hobt, HobtKind, Names};
+pub use nodes::{Node, nodes};
 pub use rows::{Row, rows};
-pub use statement::{Branches, Count, Memory, PageCounts, Ran, Reads, Statement, xml};
+pub use statement::{
+    Branches, Count, Memory, PageCounts, Ran, Reads, Statement, Times, Took, Wait, xml,
+};

@@ -2,7 +2,7 @@
 
 use crate::columns::{Column, Columns, quoted};
 use crate::names::HobtKind;
-use crate::statement::Count;
+use crate::statement::{Count, NS_PER_MS};
 use crate::tree::{Op, Tree, What};
 use crate::writer::Writer;
 use plan::{
@@ -140,23 +140,34 @@ impl<'w> RelOps<'w> {
         }
         self.w.begin("RunTimeInformation");
         match op.threads.is_empty() {
-            true => self.thread(0, count),
+            true => self.thread(op, 0, count),
             false => {
-                op.threads.iter().enumerate().for_each(|(n, count)| self.thread(n, *count));
+                op.threads.iter().enumerate().for_each(|(n, count)| self.thread(op, n, *count));
             }
         }
         self.w.end();
     }
 
     /// What an operator did in one thread.
-    fn thread(&mut self, number: usize, count: Count) {
+    fn thread(&mut self, op: &Op<'_>, number: usize, count: Count) {
         self.w.begin("RunTimeCountersPerThread");
         self.w.number("Thread", number);
+        if op.keeps_rows() {
+            self.w.number("ActualRebinds", count.rebinds);
+            self.w.number("ActualRewinds", count.rewinds);
+        }
         self.w.number("ActualRows", count.rows);
+        if let Some(rows) = count.rows_read {
+            self.w.number("ActualRowsRead", rows);
+        }
         self.w.number("Batches", 0);
-        self.w.number("ActualEndOfScans", 0);
-        self.w.number("ActualExecutions", count.executions);
+        self.w.number("ActualEndOfScans", count.ends);
+        self.w.number("ActualExecutions", count.executions());
         self.w.attribute("ActualExecutionMode", "Row");
+        if let Some(times) = count.times {
+            self.w.number("ActualElapsedms", times.elapsed_ns / NS_PER_MS);
+            self.w.number("ActualCPUms", times.cpu_ns / NS_PER_MS);
+        }
         if let Some(reads) = count.reads {
             for (name, n) in [
                 ("ActualScans", reads.scans),

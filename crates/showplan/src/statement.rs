@@ -11,6 +11,10 @@ use plan::PhysicalPlan;
 const VERSION: &str = "1.564";
 const NAMESPACE: &str = "http://schemas.microsoft.com/sqlserver/2004/07/showplan";
 
+pub(crate) const NS_PER_MS: u64 = 1_000_000;
+/// Of the kinds of waits those that took longest are shown.
+const WAITS_SHOWN: usize = 10;
+
 /// A statement to be shown.
 #[derive(Debug, Default)]
 pub struct Statement<'s> {
@@ -52,6 +56,30 @@ pub struct Ran {
     pub memory: Option<Memory>,
     /// Rows sent, assigned or changed.
     pub rows_affected: u64,
+    /// How long it took, where that is known.
+    pub took: Option<Took>,
+    /// What it waited for, its workers' waits with its own.
+    pub waits: Vec<Wait>,
+}
+
+/// How long a statement took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Took {
+    /// Processor time, of workers too.
+    pub cpu_ns: u64,
+    /// On the clock.
+    pub elapsed_ns: u64,
+}
+
+/// Waits of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// As `sys.dm_os_wait_stats` names it.
+    pub kind: &'static str,
+    /// How many.
+    pub count: u64,
+    /// How long in all.
+    pub time_ns: u64,
 }
 
 /// What an operator did.
@@ -59,12 +87,63 @@ pub struct Ran {
 pub struct Count {
     /// Rows it gave.
     pub rows: u64,
-    /// Times it was opened or rewound.
-    pub executions: u64,
+    /// Times it was opened.
+    pub rebinds: u64,
+    /// Times it was begun again with nothing changed outside.
+    pub rewinds: u64,
+    /// Times it was found to have no more rows.
+    pub ends: u64,
+    /// Rows that it read of a table, given or not; none where it reads none.
+    pub rows_read: Option<u64>,
     /// Bytes it spilled.
     pub spilled_bytes: u64,
     /// What it read, where it reads pages.
     pub reads: Option<Reads>,
+    /// When and how long, where it was timed.
+    pub times: Option<Times>,
+}
+
+impl Count {
+    /// Times it was opened or rewound.
+    pub fn executions(&self) -> u64 {
+        self.rebinds + self.rewinds
+    }
+
+    /// Adds what it did in another thread; moments stay those of the first.
+    pub fn add(&mut self, more: &Count) {
+        self.rows += more.rows;
+        self.rebinds += more.rebinds;
+        self.rewinds += more.rewinds;
+        self.ends += more.ends;
+        self.spilled_bytes += more.spilled_bytes;
+        self.rows_read = self.rows_read.zip(more.rows_read).map(|(a, b)| a + b);
+        if let Some((sum, more)) = self.reads.as_mut().zip(more.reads) {
+            sum.scans += more.scans;
+            sum.rows.add(&more.rows);
+            sum.lob.add(&more.lob);
+        }
+        if let Some((sum, more)) = self.times.as_mut().zip(more.times) {
+            sum.elapsed_ns += more.elapsed_ns;
+            sum.cpu_ns += more.cpu_ns;
+        }
+    }
+}
+
+/// Of an operator with what is below it; moments are of the monotonic clock, 0 for none yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Time in its calls.
+    pub elapsed_ns: u64,
+    /// The same without waits.
+    pub cpu_ns: u64,
+    /// It was opened first.
+    pub opened_at: u64,
+    /// Its last call ended.
+    pub called_at: u64,
+    /// It gave its first row.
+    pub first_row_at: u64,
+    /// It gave its last row.
+    pub last_row_at: u64,
 }
 
 /// Pages that an operator read.
@@ -87,6 +166,14 @@ pub struct PageCounts {
     pub physical: u64,
     /// Read before that.
     pub read_ahead: u64,
+}
+
+impl PageCounts {
+    fn add(&mut self, more: &PageCounts) {
+        self.logical += more.logical;
+        self.physical += more.physical;
+        self.read_ahead += more.read_ahead;
+    }
 }
 
 /// The memory of a statement, in bytes.
@@ -203,8 +290,35 @@ impl Document<'_> {
             self.w.number("MemoryGrant", memory.granted / 1024);
             self.memory(memory);
         }
+        self.times(s.ran.as_ref());
         RelOps::new(&mut self.w, &columns, &tree).relop(root);
         self.w.end();
+    }
+
+    /// What a statement waited for, longest first, and how long it took.
+    fn times(&mut self, ran: Option<&Ran>) {
+        let Some(ran) = ran else { return };
+        let mut waits: Vec<Wait> = ran.waits.clone();
+        waits.retain(|w| w.time_ns >= NS_PER_MS);
+        waits.sort_by_key(|w| std::cmp::Reverse(w.time_ns));
+        waits.truncate(WAITS_SHOWN);
+        if !waits.is_empty() {
+            self.w.begin("WaitStats");
+            for wait in waits {
+                self.w.begin("Wait");
+                self.w.attribute("WaitType", wait.kind);
+                self.w.number("WaitTimeMs", wait.time_ns / NS_PER_MS);
+                self.w.number("WaitCount", wait.count);
+                self.w.end();
+            }
+            self.w.end();
+        }
+        if let Some(took) = ran.took {
+            self.w.begin("QueryTimeStats");
+            self.w.number("CpuTime", took.cpu_ns / NS_PER_MS);
+            self.w.number("ElapsedTime", took.elapsed_ns / NS_PER_MS);
+            self.w.end();
+        }
     }
 
     fn memory(&mut self, m: Memory) {

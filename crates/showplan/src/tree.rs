@@ -5,7 +5,8 @@
 
 use crate::columns::Columns;
 use crate::names::HobtKind;
-use crate::statement::{Count, Ran};
+use crate::statement::{Count, Ran, Times};
+use base::{DatabaseId, HobtId, ObjectId};
 use plan::{
     Access, AggregateCall, AggregatePhase, Estimate, ExchangeKind, JoinKind, KeyLookup, Physical,
     PhysicalPlan, Slot, Statement, Target, WindowCall,
@@ -105,8 +106,7 @@ impl<'p> Builder<'p, '_> {
         };
         let id = self.next_id();
         let input = self.operator(source);
-        let changed = self.ran.map(|r| r.rows_affected);
-        let count = changed.map(|rows| Count { rows, executions: 1, ..Count::default() });
+        let count = self.ran.map(|ran| self.changed(ran, &input));
         Op {
             what: What::Change(statement),
             id,
@@ -119,6 +119,17 @@ impl<'p> Builder<'p, '_> {
             output: Vec::new(),
             inputs: vec![input],
         }
+    }
+
+    /// What the change of a statement's rows did: it is all that the statement is.
+    fn changed(&self, ran: &Ran, input: &Op<'_>) -> Count {
+        let below = input.count.and_then(|c| c.times);
+        let times = below.zip(ran.took).map(|(below, took)| Times {
+            elapsed_ns: took.elapsed_ns.max(below.elapsed_ns),
+            cpu_ns: took.cpu_ns.max(below.cpu_ns),
+            ..below
+        });
+        Count { rows: ran.rows_affected, rebinds: 1, ends: 1, times, ..Count::default() }
     }
 
     fn operator(&mut self, node: &'p Physical) -> Op<'p> {
@@ -182,7 +193,10 @@ impl<'p> Builder<'p, '_> {
         let parallel = self.parallel;
         let input = self.operator(&l.input);
         let name = if l.by_rid { "RID Lookup" } else { "Key Lookup" };
-        let search = count.map(|c| Count { executions: input.count.map_or(0, |i| i.rows), ..c });
+        let search = count.map(|c| c.of_search(input.count.unwrap_or_default()));
+        let none = Count::default();
+        let inputs = input.threads.iter().chain(std::iter::repeat(&none));
+        let searches = threads.iter().zip(inputs).map(|(c, input)| c.of_search(*input)).collect();
         let output: Vec<Slot> = l.columns.iter().map(|c| c.slot).chain(l.rid).collect();
         let all: Vec<Slot> = input.output.iter().chain(&output).copied().collect();
         // The search is opened for each row of the index; the join itself costs next to nothing.
@@ -204,7 +218,7 @@ impl<'p> Builder<'p, '_> {
             estimate: each,
             count: search,
             parallel,
-            threads: threads.clone(),
+            threads: searches,
             output,
             inputs: Vec::new(),
         };
@@ -224,9 +238,45 @@ impl<'p> Builder<'p, '_> {
 }
 
 impl Count {
-    /// Rows and executions alone: pages and spills are another operator's.
+    /// Without pages and spills, which are another operator's.
     fn without_work(self) -> Count {
-        Count { rows: self.rows, executions: self.executions, ..Count::default() }
+        Count { spilled_bytes: 0, reads: None, rows_read: None, ..self }
+    }
+
+    /// Of a lookup: what the searches for its input's rows did.
+    fn of_search(self, input: Count) -> Count {
+        let times = self.times.zip(input.times).map(|(all, input)| Times {
+            elapsed_ns: all.elapsed_ns.saturating_sub(input.elapsed_ns),
+            cpu_ns: all.cpu_ns.saturating_sub(input.cpu_ns),
+            ..all
+        });
+        Count { rebinds: input.rows, rewinds: 0, times, ..self }
+    }
+}
+
+impl Op<'_> {
+    /// Whether it matters if it begins anew or again: it keeps what it has.
+    pub(crate) fn keeps_rows(&self) -> bool {
+        let startup = matches!(self.what, What::Operator(Physical::StartupFilter { .. }));
+        startup
+            || matches!(
+                self.physical,
+                "Sort" | "Table Spool" | "Index Spool" | "Table-valued function"
+            )
+    }
+
+    /// What it reads or changes, where that is a heap or an index.
+    pub(crate) fn object(&self) -> Option<(DatabaseId, ObjectId, HobtId)> {
+        let source = match self.what {
+            What::Operator(Physical::Access(a)) => &a.source,
+            What::Lookup(l) => &l.source,
+            What::Change(statement) => {
+                let target = statement.target()?;
+                return Some((target.database, target.object, target.base().hobt));
+            }
+            What::Operator(_) | What::LookupJoin(_) | What::Segment(_) => return None,
+        };
+        Some((source.database, source.object, source.hobt))
     }
 }
 

@@ -7,14 +7,14 @@ use super::link::Link;
 use super::stop::Stop;
 use super::worker;
 use super::{Branch, ExchangeKind};
-use crate::context::OperatorCount;
 use crate::grant::Shared;
+use crate::progress::Tallies;
 use access::{Division, Hobt, Hobts, Isolation, LockPlan, ScanRange, Spill, TableReads};
 use base::{SqlError, SqlResult, messages};
 
 use os::sync::Mutex;
 use os::task::{self, Scope};
-use os::wait::{Cancelled, Waiter};
+use os::wait::{Cancelled, ThreadWaits, Waiter};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use types::Value;
@@ -36,8 +36,9 @@ pub(crate) struct Lent<'e> {
     pub(crate) degree: usize,
     /// Of the whole plan.
     pub(crate) slots: usize,
-    pub(crate) nodes: usize,
     pub(crate) cursors: usize,
+    /// What each worker counts in, those of a branch side by side.
+    pub(crate) tallies: Vec<Arc<Tallies>>,
 }
 
 type Divisions<'e> = SqlResult<Vec<Box<dyn Division + 'e>>>;
@@ -63,9 +64,10 @@ pub(crate) struct Crew<'e> {
 pub(crate) struct Report {
     /// From 1, as SQL Server numbers threads.
     pub(crate) thread: usize,
-    pub(crate) counts: Vec<OperatorCount>,
+    pub(crate) tallies: Arc<Tallies>,
     pub(crate) reads: Vec<TableReads>,
     pub(crate) cpu_ns: u64,
+    pub(crate) waits: ThreadWaits,
 }
 
 /// Enumerates ranges.
@@ -164,6 +166,10 @@ impl<'e> Crew<'e> {
     /// A worker's aggregates have passed over NULL: told before its last rows are.
     pub(crate) fn note_nulls(&self) {
         self.nulls.store(true, Relaxed);
+    }
+
+    pub(crate) fn tallies(&self, branch: usize, number: usize) -> &Arc<Tallies> {
+        &self.lent.tallies[branch * self.lent.degree + number]
     }
 
     pub(crate) fn waiter(&self, branch: usize, number: usize) -> &Arc<Waiter> {

@@ -35,6 +35,8 @@ pub(crate) struct Branch {
     pub(crate) hobts: Vec<(DatabaseId, HobtId)>,
     /// The branch whose workers read it; `None`: whoever runs the statement.
     pub(crate) read_by: Option<usize>,
+    /// Operators are timed.
+    pub(crate) timed: bool,
 }
 
 /// The reading end.

@@ -9,7 +9,7 @@ use super::stop::Stop;
 use crate::build::Builder;
 use crate::callout::NoCallout;
 use crate::codec;
-use crate::context::{IdentitySource, OperatorCount};
+use crate::context::IdentitySource;
 use crate::partitions::hash_row;
 use crate::run::{Reading, Run};
 use access::TableReads;
@@ -41,7 +41,7 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
     let mut tree = Builder::of_branch(of).node(&of.input)?;
     let mut variables = crew.lent.variables.clone();
     let mut frame = vec![Value::Null; crew.lent.slots];
-    let mut counts = vec![OperatorCount::default(); crew.lent.nodes];
+    let tallies = crew.tallies(branch, number);
     let mut past = vec![TableReads::default(); crew.lent.cursors];
     let mut run = Run::of_worker(Reading {
         work: &mut reader.work,
@@ -53,8 +53,7 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
         callout: &NoCallout,
         hobts: crew.lent.hobts,
         frame: &mut frame,
-        counts: &mut counts,
-        cursors: crew.lent.cursors,
+        counts: tallies,
         past: &mut past,
         grant: crew.lent.grant.of_worker(),
         isolation: crew.lent.isolation,
@@ -79,7 +78,8 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
     drop(run);
     tree.close();
     let cpu_ns = os::clock::thread_cpu_ns();
-    Ok(Report { thread: number + 1, counts, reads: past, cpu_ns })
+    let waits = os::wait::thread_waits();
+    Ok(Report { thread: number + 1, tallies: Arc::clone(tallies), reads: past, cpu_ns, waits })
 }
 
 /// A turn to compute, given back whatever happens.

@@ -222,7 +222,7 @@ impl Sort {
             }
             merge.pop(&mut inputs)?;
         }
-        run.counts[self.id].spilled_bytes += file.bytes();
+        run.counts.of(self.id).spilled(file.bytes());
         file.rewind()?;
         self.sources.drain(from + 1..to);
         self.sources[from] = Source::File { file, head: Vec::new() };

@@ -153,7 +153,7 @@ impl Window {
         }
         self.calls.iter_mut().try_for_each(|c| c.gathered(run))?;
         let in_lanes: u64 = self.calls.iter().map(Call::spilled_bytes).sum();
-        run.counts[self.id].spilled_bytes += self.rows.spilled_bytes() + in_lanes;
+        run.counts.of(self.id).spilled(self.rows.spilled_bytes() + in_lanes);
         self.place.total = self.base + self.rows.total();
         self.rows.rewind()?;
         self.giving = true;

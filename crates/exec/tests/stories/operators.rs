@@ -405,6 +405,6 @@ fn counters_tell_what_each_operator_did() {
     let mut executor = exec::Executor::new(&plan).unwrap();
     bench.with(|cx| executor.run(cx, &mut exec::NoRows)).unwrap();
     let counts: Vec<(u64, u64)> =
-        executor.counts().iter().map(|c| (c.rows, c.executions)).collect();
+        executor.counts().iter().map(|c| (c.rows, c.executions())).collect();
     assert_eq!(counts, [(5, 1), (10, 1)]);
 }

@@ -13,7 +13,9 @@ mod exec_plan_attributes;
 mod exec_procedure_stats;
 mod exec_query_memory_grants;
 mod exec_query_plan;
+mod exec_query_profiles;
 mod exec_query_resource_semaphores;
+mod exec_query_statistics_xml;
 mod exec_query_stats;
 mod exec_requests;
 mod exec_sessions;
@@ -60,4 +62,6 @@ pub(crate) const VIEWS: &[&View] = &[
     &exec_query_plan::VIEW,
     &exec_text_query_plan::VIEW,
     &os_memory_clerks::VIEW,
+    &exec_query_profiles::VIEW,
+    &exec_query_statistics_xml::VIEW,
 ];

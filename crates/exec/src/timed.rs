@@ -1,0 +1,62 @@
+//! Timed: an operator whose calls are timed, with what is below it.
+//!
+//! A plan that nobody wants timed is built without it. Two looks at the clock a call: README.md
+//! has what they cost. Processor time is the time in which the thread did not wait.
+
+use crate::join_filter::JoinFilter;
+use crate::operator::Operator;
+use crate::progress::Call;
+use crate::run::Run;
+use base::SqlResult;
+use os::clock::monotonic_ns;
+use os::wait::waited_ns;
+
+pub(crate) struct Timed {
+    pub(crate) id: usize,
+    pub(crate) operator: Box<dyn Operator>,
+}
+
+impl Timed {
+    #[inline]
+    fn time<R>(
+        &mut self,
+        run: &mut Run<'_>,
+        kind: impl FnOnce(&R) -> Call,
+        call: impl FnOnce(&mut dyn Operator, &mut Run<'_>) -> SqlResult<R>,
+    ) -> SqlResult<R> {
+        let (clock, waited) = (monotonic_ns(), waited_ns());
+        let result = call(&mut *self.operator, run)?;
+        let now = monotonic_ns();
+        let elapsed_ns = now.saturating_sub(clock);
+        let cpu_ns = elapsed_ns.saturating_sub(waited_ns().saturating_sub(waited));
+        run.counts.of(self.id).timed(kind(&result), now, elapsed_ns, cpu_ns);
+        Ok(result)
+    }
+}
+
+impl Operator for Timed {
+    fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.time(run, |()| Call::Open, |o, run| o.open(run))
+    }
+
+    fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        let kind = |&more: &bool| if more { Call::Row } else { Call::End };
+        self.time(run, kind, |o, run| o.next(run))
+    }
+
+    fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        self.time(run, |()| Call::Open, |o, run| o.rewind(run))
+    }
+
+    fn close(&mut self) {
+        self.operator.close();
+    }
+
+    fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
+        self.operator.set_filter(join, filter)
+    }
+
+    fn known_rows(&self) -> Option<u64> {
+        self.operator.known_rows()
+    }
+}
