@@ -19,6 +19,9 @@ struct Options {
     /// Statements of a trial
     #[arg(long, default_value_t = 1000)]
     statements: u64,
+    /// One statement of one trial, printed in every form that is asked
+    #[arg(long, conflicts_with_all = ["trials", "second"])]
+    number: Option<u64>,
     /// Stop after so many findings
     #[arg(long, default_value_t = 20)]
     findings: usize,
@@ -30,11 +33,13 @@ struct Options {
 fn main() -> ExitCode {
     let options = Options::parse();
     let mut all = Report::default();
-    for n in 0..options.trials {
+    let trials = if options.number.is_some() { 1 } else { options.trials };
+    for n in 0..trials {
         let seed = options.seed + n;
-        let ran = match options.second {
-            false => trial::run(seed, options.statements),
-            true => second::compare(seed, options.statements),
+        let ran = match (options.number, options.second) {
+            (Some(number), _) => trial::run_one(seed, number),
+            (None, false) => trial::run(seed, options.statements),
+            (None, true) => second::compare(seed, options.statements),
         };
         match ran {
             Ok(report) => {

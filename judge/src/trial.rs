@@ -78,6 +78,8 @@ struct Trial {
     engine: Engine,
     data: DataSet,
     report: Report,
+    /// Statements are printed before they run.
+    shown: bool,
 }
 
 /// Runs a trial of so many statements.
@@ -85,22 +87,38 @@ struct Trial {
 /// # Errors
 /// The engine does not start, or refuses the data set.
 pub fn run(seed: u64, statements: u64) -> Result<Report, String> {
-    let mut random = Random::new(seed);
-    let large = random.one_in(LARGE_EVERY);
-    let data = DataSet::random(&mut random, large, false);
-    let mut trial = Trial { seed, engine: Engine::start()?, data, report: Report::default() };
-    trial.fill()?;
+    let mut trial = Trial::begin(seed)?;
     for number in 0..statements {
         if number == statements / 2 {
             trial.engine.restart()?;
         }
-        let mut own = Random::new(seed ^ (number + 1).wrapping_mul(0x9e37_79b9));
-        trial.statement(number, &mut own)?;
+        trial.statement(number)?;
     }
     Ok(trial.report)
 }
 
+/// Runs one statement of a trial, and prints it as it was made.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_one(seed: u64, number: u64) -> Result<Report, String> {
+    let mut trial = Trial::begin(seed)?;
+    trial.shown = true;
+    trial.statement(number)?;
+    Ok(trial.report)
+}
+
 impl Trial {
+    fn begin(seed: u64) -> Result<Trial, String> {
+        let mut random = Random::new(seed);
+        let large = random.one_in(LARGE_EVERY);
+        let data = DataSet::random(&mut random, large, false);
+        let engine = Engine::start()?;
+        let mut trial = Trial { seed, engine, data, report: Report::default(), shown: false };
+        trial.fill()?;
+        Ok(trial)
+    }
+
     fn fill(&mut self) -> Result<(), String> {
         for (schema, indexed) in [(KEYED, true), (PLAIN, false)] {
             self.engine.must(&format!("create schema {schema}"))?;
@@ -111,8 +129,10 @@ impl Trial {
         Ok(())
     }
 
-    fn statement(&mut self, number: u64, random: &mut Random) -> Result<(), String> {
+    fn statement(&mut self, number: u64) -> Result<(), String> {
         self.report.statements += 1;
+        let mut random = Random::new(self.seed ^ (number + 1).wrapping_mul(0x9e37_79b9));
+        let random = &mut random;
         let data = self.data.clone();
         let kind = random.below(10);
         let mut generator = Generator::new(random, &data, Features { common: false });
@@ -136,7 +156,11 @@ impl Trial {
 
     fn ask(&mut self, query: &Query, variant: &Variant) -> Answer {
         self.report.runs += 1;
-        let answer = self.engine.ask(&hinted(&spell(query, variant.schema), variant));
+        let statement = hinted(&spell(query, variant.schema), variant);
+        if self.shown {
+            println!("{statement}");
+        }
+        let answer = self.engine.ask(&statement);
         self.report.too_long += u64::from(answer == Answer::TooLong);
         answer
     }
