@@ -113,6 +113,7 @@ messages! {
     SMALLMONEY_SYNTAX = 293, 16, "Cannot convert char value to smallmoney. The char value has incorrect syntax.";
     SMALLDATETIME_FAILED = 295, 16, "Conversion failed when converting character string to smalldatetime data type.";
     NEWSEQUENTIALID_PLACE = 302, 16, "The newsequentialid() built-in function can only be used in a DEFAULT expression for a column of type 'uniqueidentifier' in a CREATE TABLE or ALTER TABLE statement. It cannot be combined with other operators to form a complex scalar expression.";
+    TEXT_NOT_COMPARABLE = 306, 16, "The text, ntext, and image data types cannot be compared or sorted, except when using IS NULL or LIKE operator.";
     INDEX_HINT_UNKNOWN = 308, 16, "Index '{0}' on table '{1}' (specified in the FROM clause) does not exist.";
     MAXRECURSION_VALUE = 310, 15, "The value {0} specified for the MAXRECURSION option exceeds the allowed maximum of 32767.";
     INVALID_PARAMETERS_TO_TVF = 313, 16, "An insufficient number of arguments were supplied for the procedure or function {0}.";
@@ -131,6 +132,7 @@ messages! {
     ORDER_BY_CONSTANT = 408, 16, "A constant expression was encountered in the ORDER BY list, position {0}.";
     INSTEAD_UPDATE_IN_JOIN = 414, 16, "UPDATE is not allowed because the statement updates view \"{0}\" which participates in a join and has an INSTEAD OF UPDATE trigger.";
     INSTEAD_DELETE_IN_JOIN = 415, 16, "DELETE is not allowed because the statement updates view \"{0}\" which participates in a join and has an INSTEAD OF DELETE trigger.";
+    DISTINCT_NOT_COMPARABLE = 421, 16, "The {0} data type cannot be selected as DISTINCT because it is not comparable.";
     FUNCTION_SIDE_EFFECT = 443, 16, "Invalid use of a side-effecting operator '{0}' within a function.";
     FUNCTION_RETURNS_DATA = 444, 16, "Select statements included within a function cannot return data to a client.";
     COLLATE_TYPE = 447, 16, "Expression type {0} is invalid for COLLATE clause.";
@@ -239,6 +241,7 @@ messages! {
     INDEX_KEY_TOO_LONG = 1944, 16, "Index '{0}' was not created. This index has a key length of at least {1} bytes. The maximum permissible key length is {2} bytes.";
     KEY_TOO_LONG_WARNING = 1945, 10, "Warning! The maximum key length for a {0} index is {1} bytes. The index '{2}' has maximum length of {3} bytes. For some combination of large values, the insert/update operation will fail.";
     KEY_TOO_LONG = 1946, 16, "Operation failed. The index entry of length {0} bytes for the index '{1}' exceeds the maximum length of {2} bytes for {3} indexes.";
+    INCLUDED_COLUMN_TYPE = 1999, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as included column in an index.";
     ALTER_WRONG_KIND = 2010, 16, "Cannot perform alter on '{0}' because it is an incompatible object type.";
     TRIGGER_SCHEMA = 2103, 15, "Cannot alter trigger '{0}' because its schema is different from the schema of the target table or view.";
     INSTEAD_EXISTS = 2111, 16, "Cannot create trigger '{0}' on {1} '{2}' because an INSTEAD OF {3} trigger already exists on this object.";
@@ -265,6 +268,7 @@ messages! {
     COLUMN_TYPE_NO_WIDTH = 2716, 16, "Column, parameter, or variable #{0}: Cannot specify a column width on data type {1}.";
     SIZE_EXCEEDS_COLUMN = 2717, 16, "The size ({0}) given to the {1} '{2}' exceeds the maximum allowed ({3}).";
     ROW_VERSION_MULTIPLE = 2738, 16, "A table can only have one timestamp column. Because table '{0}' already has one, the column '{1}' cannot be added.";
+    TEXT_VARIABLE = 2739, 16, "The text, ntext, and image data types are invalid for local variables.";
     DATEFORMAT_INVALID = 2741, 16, "SET DATEFORMAT date order '{0}' is invalid.";
     DATEFIRST_RANGE = 2742, 16, "SET DATEFIRST {0} is out of range.";
     IDENTITY_MULTIPLE = 2744, 16, "Multiple identity columns specified for table '{0}'. Only one identity column per table is allowed.";
@@ -363,6 +367,7 @@ messages! {
     WINDOW_INTEGER_ORDER = 5308, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     WINDOW_CONSTANT_ORDER = 5309, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
     MERGE_CLAUSE_AFTER = 5324, 16, "In a MERGE statement, a '{0}' clause with a search condition cannot appear after a '{0}' clause with no search condition.";
+    UNION_NOT_COMPARABLE = 5335, 16, "The data type {0} cannot be used as an operand to the UNION, INTERSECT or EXCEPT operators because it is not comparable.";
     WINDOW_UNKNOWN = 5362, 15, "Window '{0}' is undefined.";
     WINDOW_CYCLE = 5365, 15, "Cyclic window references are not permitted.";
     SERIES_TYPES = 5373, 16, "All the input parameters should be of the same type. Supported types are tinyint, smallint, int, bigint, decimal and numeric.";

@@ -2,6 +2,7 @@
 
 use crate::binder::{Binder, unsupported};
 use crate::collation::of_comparison;
+use crate::comparable::compared_as;
 use crate::constant::{all_of, any_of, compared, negated};
 use crate::convert::is_untyped_null;
 use base::{SqlError, SqlResult, messages};
@@ -110,7 +111,7 @@ impl Binder<'_> {
         let to = match (is_untyped_null(&left), is_untyped_null(&right)) {
             (true, _) => right.ty.sql_type,
             (_, true) => left.ty.sql_type,
-            _ => comparison_type(left.ty.sql_type, right.ty.sql_type)?,
+            _ => compared_as(left.ty.sql_type, right.ty.sql_type, operation)?,
         };
         Ok((self.for_comparison(left, to)?, self.for_comparison(right, to)?, collation))
     }
@@ -294,7 +295,7 @@ impl Binder<'_> {
         if x.ty.sql_type.is_character() {
             return Ok(x);
         }
-        if matches!(x.ty.sql_type.family(), Family::Binary) {
+        if matches!(x.ty.sql_type.family(), Family::Binary | Family::Variant) {
             let name = x.ty.sql_type.error_name();
             let error =
                 SqlError::new(messages::ARGUMENT_TYPE_INVALID, &[&name, &position, &"like"]);
@@ -307,7 +308,7 @@ impl Binder<'_> {
         let to = match x.ty.sql_type {
             SqlType::Char(n) => SqlType::NVarChar(Length::N(n.min(4000))),
             SqlType::VarChar(Length::N(n)) => SqlType::NVarChar(Length::N(n.min(4000))),
-            SqlType::VarChar(Length::Max) => SqlType::NVARCHAR_MAX,
+            SqlType::VarChar(Length::Max) | SqlType::Text => SqlType::NVARCHAR_MAX,
             _ => return Ok(x),
         };
         self.implicit(x, to)

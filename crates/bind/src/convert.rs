@@ -19,8 +19,7 @@ pub fn declared_type(name: &ast::TypeName, length_default: u16) -> SqlResult<Sql
         None => true,
         Some(s) => s.eq_ignore_ascii_case("sys"),
     };
-    const LATER: [&str; 8] =
-        ["sql_variant", "xml", "text", "ntext", "image", "hierarchyid", "geometry", "geography"];
+    const LATER: [&str; 4] = ["xml", "hierarchyid", "geometry", "geography"];
     if system && LATER.iter().any(|l| l.eq_ignore_ascii_case(bare)) {
         return Err(unsupported(bare, line));
     }

@@ -1,6 +1,7 @@
 //! Functions: those of the registry, and forms of the language spelled like them.
 
 use crate::binder::{Binder, unsupported};
+use crate::comparable::check_arguments;
 use crate::constant::fold;
 use crate::convert::is_untyped_null;
 use crate::document::is_json;
@@ -54,6 +55,7 @@ impl Binder<'_> {
                 kind: ScalarKind::Global(Fact::TriggerNestLevel),
                 ty: self.plain(SqlType::Int, true),
             }),
+            "TEXTPTR" | "TEXTVALID" => Err(unsupported(&name.object, line)),
             "NEWSEQUENTIALID" if !self.in_definition() => {
                 Err(SqlError::new(messages::NEWSEQUENTIALID_PLACE, &[]))
             }
@@ -237,6 +239,7 @@ impl Binder<'_> {
             self.type_isnull(&mut args);
         }
         let arg_types: Box<[SqlType]> = args.iter().map(|a| a.ty.sql_type).collect();
+        check_arguments(function.name, &arg_types)?;
         let sql_type = (function.result)(&arg_types)?;
         let mut ty = self.plain(sql_type, true);
         let texts = args.iter().filter(|a| a.ty.sql_type.is_character());

@@ -10,6 +10,7 @@
 
 use crate::aggregate::Grouped;
 use crate::binder::{Binder, unsupported};
+use crate::comparable::check_sorted;
 use crate::select::computed_columns;
 use base::{SqlError, SqlResult, messages};
 use plan::{
@@ -102,6 +103,7 @@ impl Binder<'_> {
     /// An expression to group by: its place among them.
     fn group_key(&mut self, e: &ast::Expr, keys: &mut Vec<Scalar>) -> SqlResult<usize> {
         let key = self.expr(e)?;
+        check_sorted(key.ty.sql_type).map_err(|error| error.at_line(e.span.line))?;
         if !key.reads().subqueries.is_empty() {
             return Err(SqlError::new(messages::AGGREGATE_IN_GROUP_BY, &[]).at_line(e.span.line));
         }

@@ -24,6 +24,7 @@ mod aggregate;
 mod binder;
 mod capture;
 mod collation;
+mod comparable;
 mod computed;
 mod condition;
 mod constant;

@@ -1,6 +1,7 @@
 //! ORDER BY, TOP and OFFSET.
 
 use crate::binder::Binder;
+use crate::comparable::check_sorted;
 use crate::query::{Ordering, OutColumn, QueryResult};
 use crate::scope::Scope;
 use base::{SqlError, SqlResult, messages};
@@ -109,6 +110,7 @@ impl Binder<'_> {
                 _ => return Err(not_selected(line)),
             };
             let c = &result.columns[column];
+            check_sorted(c.ty.sql_type).map_err(|e| e.at_line(line))?;
             push_key(&mut keys, c.slot, c.ty.collation, ordering.items, n)?;
         }
         let tree = match keys.is_empty() {

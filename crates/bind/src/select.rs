@@ -6,6 +6,7 @@
 
 use crate::aggregate::Grouped;
 use crate::binder::{Binder, unsupported};
+use crate::comparable::{check_distinct, check_sorted};
 use crate::convert::is_untyped_null;
 use crate::expression::assigning_operator;
 use crate::grouping::Groups;
@@ -319,7 +320,7 @@ impl Binder<'_> {
             tree = self.drawn_rows(tree);
         }
         if s.distinct {
-            tree = self.distinct(tree, &mut block);
+            tree = self.distinct(tree, &mut block)?;
         }
         let (tree, keys) = self.sorted(tree, &mut block, ordering)?;
         let tree = self.limited(tree, s, &keys, ordering)?;
@@ -345,11 +346,12 @@ impl Binder<'_> {
     }
 
     /// DISTINCT over all items, which are computed first.
-    fn distinct(&mut self, tree: Logical, block: &mut Block) -> Logical {
+    fn distinct(&mut self, tree: Logical, block: &mut Block) -> SqlResult<Logical> {
         let mut computed = Vec::new();
         let mut columns: Vec<(Slot, Collation)> = Vec::new();
         for item in &mut block.items {
             let ty = item.scalar.ty;
+            check_distinct(ty.sql_type)?;
             let scalar = std::mem::replace(&mut item.scalar, Scalar::null(ty.sql_type));
             let (slot, collation) = self.slot_of(scalar, &mut computed);
             item.scalar = Scalar::column(slot, ty);
@@ -357,7 +359,7 @@ impl Binder<'_> {
                 columns.push((slot, collation));
             }
         }
-        Logical::Distinct { input: Box::new(computed_columns(tree, computed)), columns }
+        Ok(Logical::Distinct { input: Box::new(computed_columns(tree, computed)), columns })
     }
 
     fn sorted(
@@ -369,6 +371,15 @@ impl Binder<'_> {
         let mut computed = Vec::new();
         let mut keys = Vec::new();
         for (at, key) in std::mem::take(&mut block.order).into_iter().enumerate() {
+            let sorted_by = match &key {
+                OrderBy::Nothing => None,
+                OrderBy::Expression(x) => Some(x.ty.sql_type),
+                OrderBy::Item(n) => Some(block.items[*n].scalar.ty.sql_type),
+            };
+            sorted_by.map_or(Ok(()), check_sorted).map_err(|e| {
+                let line = ordering.items.get(at).map_or(0, |i| i.expr.span.line);
+                e.at_line(line)
+            })?;
             let (slot, collation) = match key {
                 OrderBy::Nothing => continue,
                 OrderBy::Expression(x) => self.slot_of(x, &mut computed),

@@ -4,6 +4,7 @@
 //! tag each side and keep groups by the tags they have seen: NULLs are equal, as in GROUP BY.
 
 use crate::binder::Binder;
+use crate::comparable::check_combined;
 use crate::convert::is_untyped_null;
 use crate::query::{OutColumn, QueryResult};
 use crate::select::{computed_columns, filtered};
@@ -39,6 +40,9 @@ impl Binder<'_> {
 
     fn combined(&mut self, op: SetOperator, operands: Vec<QueryResult>) -> SqlResult<QueryResult> {
         let columns = self.united_columns(&operands)?;
+        if op != SetOperator::UnionAll {
+            columns.iter().try_for_each(|c| check_combined(c.ty.sql_type))?;
+        }
         let slots: Vec<Slot> = columns.iter().map(|c| c.slot).collect();
         let keys: Vec<(Slot, Collation)> =
             columns.iter().map(|c| (c.slot, c.ty.collation)).collect();

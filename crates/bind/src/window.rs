@@ -1,6 +1,7 @@
 //! Window functions: ranks, neighbours, percentiles, aggregates with OVER; named windows.
 
 use crate::binder::{Binder, unsupported};
+use crate::comparable::check_sorted;
 use crate::scope::{Clause, WindowGroup};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
@@ -264,6 +265,7 @@ impl Binder<'_> {
         let mut partition = Vec::with_capacity(over.partition_by.len());
         for e in &over.partition_by {
             let key = self.expr(e)?;
+            check_sorted(key.ty.sql_type).map_err(|error| error.at_line(e.span.line))?;
             if key.as_constant().is_none() {
                 partition.push(key);
             }
@@ -279,6 +281,8 @@ impl Binder<'_> {
                 return Err(SqlError::new(message, &[]).at_line(item.expr.span.line));
             }
             let key = self.expr(&item.expr)?;
+            let line = item.expr.span.line;
+            check_sorted(key.ty.sql_type).map_err(|error| error.at_line(line))?;
             // What never changes orders nothing: OVER (ORDER BY (SELECT NULL)).
             let fixed = matches!(key.kind, ScalarKind::Constant(_) | ScalarKind::Variable(_));
             if !fixed {

@@ -142,6 +142,7 @@ pub(crate) fn same_text(t: SqlType) -> SqlType {
         SqlType::Char(n) => SqlType::varchar(n),
         SqlType::NChar(n) => SqlType::nvarchar(n),
         SqlType::VarChar(_) | SqlType::NVarChar(_) => t,
+        SqlType::NText => SqlType::nvarchar(4000),
         _ => SqlType::varchar(8000),
     }
 }

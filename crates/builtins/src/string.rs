@@ -56,6 +56,7 @@ fn substring_type(t: SqlType) -> SqlType {
     match t {
         SqlType::Binary(n) => SqlType::varbinary(n),
         SqlType::VarBinary(_) => t,
+        SqlType::Image => SqlType::varbinary(8000),
         _ => same_text(t),
     }
 }

@@ -19,7 +19,7 @@ strict_functions! {
 }
 
 fn position_type(t: SqlType) -> SqlType {
-    if t.is_max() { SqlType::BigInt } else { SqlType::Int }
+    if t.is_max() && !t.is_text_image() { SqlType::BigInt } else { SqlType::Int }
 }
 
 /// A position in the function's type.

@@ -98,6 +98,7 @@ impl HobtSpec {
     pub fn may_have_large_values(&self) -> bool {
         let bytes = |c: &HobtColumn| match types::fixed_width(c.sql_type) {
             Some(width) => usize::from(width),
+            None if c.sql_type.is_max() => usize::MAX,
             None => usize::try_from(c.sql_type.max_length()).unwrap_or(usize::MAX),
         };
         let total = self.columns.iter().map(bytes).fold(0_usize, usize::saturating_add);

@@ -98,7 +98,12 @@ pub(crate) fn included(
             let args: [&dyn std::fmt::Display; 2] = [&"index", name];
             return Err(SqlError::new(messages::INDEX_COLUMN_TWICE, &args).at_line(name.line));
         }
-        computed::check_indexed(&table.columns[at], name.line)?;
+        let of = &table.columns[at];
+        computed::check_indexed(of, name.line)?;
+        if of.sql_type.is_text_image() {
+            let args: [&dyn std::fmt::Display; 2] = [&of.name, &table.name];
+            return Err(SqlError::new(messages::INCLUDED_COLUMN_TYPE, &args).at_line(name.line));
+        }
         included.push(at);
     }
     Ok(included)

@@ -2,11 +2,15 @@
 //!
 //! ```text
 //! kind (1)  NULL and bit: nothing more · numbers: little-endian · strings: length (4), bytes
+//!           variants: length (4), as they are stored
 //! ```
 
 use base::{SqlError, SqlResult, messages};
 use std::cmp::Ordering;
-use types::{Bytes, Collation, DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime, Value};
+use types::{
+    Bytes, Collation, DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime, SqlType, Value,
+    decode_storage, encode_storage,
+};
 
 /// Appends a value.
 pub(crate) fn encode(value: &Value, out: &mut Vec<u8>) {
@@ -52,6 +56,13 @@ pub(crate) fn encode(value: &Value, out: &mut Vec<u8>) {
         Value::NChar(b) => string(18, b, out),
         Value::Binary(b) => string(19, b, out),
         Value::Guid(g) => fixed(20, g, out),
+        Value::Variant(_) => {
+            fixed(22, &[0; 4], out);
+            let start = out.len();
+            encode_storage(value, SqlType::Variant, out);
+            let length = (out.len() - start) as u32;
+            out[start - 4..start].copy_from_slice(&length.to_le_bytes());
+        }
     }
 }
 
@@ -147,6 +158,7 @@ impl<'a> Decoder<'a> {
             18 => Value::NChar(self.string()?),
             19 => Value::Binary(self.string()?),
             20 => Value::Guid(self.take()?),
+            22 => decode_storage(self.slice()?, SqlType::Variant).ok()?,
             21 => {
                 let mantissa = i64::from_le_bytes(self.take()?);
                 let [scale] = self.take()?;
@@ -205,7 +217,7 @@ impl<'a> Decoder<'a> {
             15 => 12,
             16 => 14,
             7 => 17,
-            17..=19 => return self.slice().map(drop),
+            17..=19 | 22 => return self.slice().map(drop),
             20 => 16,
             21 => 9,
             _ => return None,
@@ -251,6 +263,7 @@ mod tests {
             Value::nvarchar(&"long ".repeat(40)),
             Value::varbinary(&[0, 1, 255]),
             Value::Guid([7; 16]),
+            types::convert(&Value::Int(7), SqlType::Int, SqlType::Variant, 0).unwrap(),
         ];
         let mut bytes = Vec::new();
         values.iter().for_each(|v| encode(v, &mut bytes));

@@ -10,7 +10,9 @@ use crate::subplan;
 use base::{SqlError, SqlResult, limits, messages};
 use builtins::{Call, Fact, Function};
 use plan::{Scalar, ScalarKind, Slot};
-use types::{BinaryOp, Collation, SqlType, Value, apply, bit_not, convert, negate};
+use types::{
+    BinaryOp, Collation, SqlType, Value, apply, bit_not, convert, convert_collated, negate,
+};
 
 /// How deep a tree may nest: what `bind` admits, with the conversions it adds.
 pub(crate) const DEPTH_MAX: usize = limits::EXPRESSION_DEPTH_MAX * 4;
@@ -40,6 +42,8 @@ pub(crate) struct Cast {
     operand: Expr,
     from: SqlType,
     to: SqlType,
+    /// Of the operand's characters.
+    collation: Collation,
     style: Option<Expr>,
     attempt: bool,
 }
@@ -113,6 +117,7 @@ impl Expr {
                 operand: deeper(operand)?,
                 from: operand.ty.sql_type,
                 to: result,
+                collation: operand.ty.collation,
                 style: style.as_deref().map(deeper).transpose()?,
                 attempt: *attempt,
             })),
@@ -244,7 +249,9 @@ impl Cast {
                 None => return Ok(Value::Null),
             },
         };
-        let converted = self.operand.with(run, |v| convert(v, self.from, self.to, style))?;
+        let (from, to, collation) = (self.from, self.to, self.collation);
+        let converted =
+            self.operand.with(run, |v| convert_collated(v, from, to, style, collation))?;
         if self.attempt { Ok(converted.unwrap_or(Value::Null)) } else { converted }
     }
 }
@@ -343,5 +350,6 @@ pub(crate) fn natural_type(value: &Value) -> Option<SqlType> {
         Value::NChar(_) => SqlType::NVARCHAR_MAX,
         Value::Binary(_) => SqlType::VARBINARY_MAX,
         Value::Guid(_) => SqlType::UniqueIdentifier,
+        Value::Variant(_) => SqlType::Variant,
     })
 }

@@ -277,9 +277,11 @@ fn check_columns(sent: &[SqlType], declared: &[SqlType]) -> SqlResult<()> {
 /// Types that are sent alike: those of the same number of another kind are not.
 fn kin(sql_type: SqlType) -> &'static str {
     match sql_type {
-        SqlType::Char(_) | SqlType::VarChar(_) => "varchar",
-        SqlType::NChar(_) | SqlType::NVarChar(_) => "nvarchar",
-        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion => "varbinary",
+        SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text => "varchar",
+        SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::NText => "nvarchar",
+        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion | SqlType::Image => {
+            "varbinary"
+        }
         other => other.name(),
     }
 }

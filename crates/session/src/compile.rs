@@ -148,7 +148,7 @@ impl Compiler<'_, '_> {
             let e = SqlError::new(messages::READONLY_OF_SCALAR, &[&name]);
             self.errors.push(e.at_line(span.line));
         }
-        let Some(id) = self.declare(&name, &type_name) else { return };
+        let Some(id) = self.declare(&name, &type_name, false) else { return };
         let wanted = self.program.variables[id.0 as usize].sql_type;
         // A default stands alone: it sees no parameter.
         let default = default.map(|value| {
@@ -222,12 +222,23 @@ impl Compiler<'_, '_> {
         });
     }
 
-    fn declare(&mut self, name: &ast::Name, type_name: &ast::TypeName) -> Option<VariableId> {
+    /// Declares a scalar variable, or a parameter (not `local`).
+    fn declare(
+        &mut self,
+        name: &ast::Name,
+        type_name: &ast::TypeName,
+        local: bool,
+    ) -> Option<VariableId> {
         if !self.is_free(name) {
             return None;
         }
         let alias = self.user_type(type_name).and_then(|t| t.alias());
         match alias.map_or_else(|| bind::declared_type(type_name, 1), Ok) {
+            Ok(sql_type) if local && sql_type.is_text_image() => {
+                let e = SqlError::new(messages::TEXT_VARIABLE, &[]);
+                self.errors.push(e.at_line(name.line));
+                None
+            }
             Ok(sql_type) => {
                 let id = VariableId(self.program.variables.len() as u32);
                 let (name, holds) = (name.text.clone(), Holds::Scalar);
@@ -520,7 +531,9 @@ impl Compiler<'_, '_> {
                     return Ok(());
                 }
                 let place = value.map(|v| self.scalar(v, None));
-                let Some(variable) = self.declare(&it.name, &type_name) else { return Ok(()) };
+                let Some(variable) = self.declare(&it.name, &type_name, true) else {
+                    return Ok(());
+                };
                 let Some(place) = place else { return Ok(()) };
                 let wanted = self.program.variables[variable.0 as usize].sql_type;
                 if let Source::Scalar(_, target) = &mut self.program.places[place].source {

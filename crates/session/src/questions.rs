@@ -330,6 +330,10 @@ impl Asked<'_> {
             "COLUMNID" => int(column.column_id),
             "ISCOMPUTED" => int(i32::from(column.computed.is_some())),
             "ISIDENTITY" => int(i32::from(column.identity.is_some())),
+            "PRECISION" if t.is_text_image() => int(match t {
+                SqlType::NText => i32::MAX / 2,
+                _ => i32::MAX,
+            }),
             "PRECISION" if t.is_character() => int(i32::from(t.max_length())),
             "PRECISION" => int(i32::from(t.precision())),
             "SCALE" if t.is_character() => None,

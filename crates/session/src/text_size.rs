@@ -1,10 +1,10 @@
-//! SET TEXTSIZE: how many bytes of a `(max)` value a SELECT sends.
+//! SET TEXTSIZE: how many bytes of a `(max)` value, text, ntext or image a SELECT sends.
 //!
 //! Other types are never cut, nor is what stays in the server. Nothing is done for a row where the
 //! setting is at its greatest, which drivers ask for.
 
 use crate::sink::ResultColumn;
-use types::{Bytes, SqlType, Value};
+use types::{Bytes, Value};
 
 /// What is cut of the rows of one result set.
 pub(crate) struct TextSize {
@@ -22,13 +22,8 @@ impl TextSize {
         if setting == i32::MAX {
             return None;
         }
-        let is_max = |c: &ResultColumn| {
-            matches!(
-                c.sql_type,
-                SqlType::VARCHAR_MAX | SqlType::NVARCHAR_MAX | SqlType::VARBINARY_MAX
-            )
-        };
-        let columns: Vec<usize> = (0..columns.len()).filter(|&n| is_max(&columns[n])).collect();
+        let is_max = |n: &usize| columns[*n].sql_type.is_max();
+        let columns: Vec<usize> = (0..columns.len()).filter(is_max).collect();
         let bytes = usize::try_from(setting).unwrap_or(usize::MAX);
         (!columns.is_empty()).then_some(TextSize { bytes, columns, row: Vec::new() })
     }

@@ -19,6 +19,8 @@ const TICKS_OF_DAY: u64 = 864_000_000_000;
 const DATETIME_TICKS_OF_DAY: u32 = 25_920_000;
 /// 1753-01-01 and 9999-12-31 in days from 1900-01-01.
 const DATETIME_DAYS: std::ops::RangeInclusive<i32> = -53_690..=2_958_463;
+/// What stands between a text pointer and its value.
+const POINTER_TIME_BYTES: usize = 8;
 /// The largest offset of a datetimeoffset, 14 hours.
 const OFFSET_MINUTES_MAX: i16 = 840;
 
@@ -40,6 +42,14 @@ impl TypeInfo {
                 u32::MAX => return Ok(Value::Null),
                 n => r.take(n as usize)?,
             },
+            Prefix::Pointer => match r.b_varbyte()? {
+                [] => return Ok(Value::Null),
+                _ => {
+                    r.take(POINTER_TIME_BYTES)?;
+                    r.sized_u32()?
+                }
+            },
+            Prefix::Variant => return crate::variant::decode(r),
             Prefix::Partial => {
                 let Some(bytes) = self.partial(r)? else { return Ok(Value::Null) };
                 return self.string(bytes);
@@ -48,7 +58,8 @@ impl TypeInfo {
         self.value_of(bytes)
     }
 
-    fn value_of(&self, bytes: &[u8]) -> TdsResult<Value> {
+    /// The value of these bytes, without their length.
+    pub(crate) fn value_of(&self, bytes: &[u8]) -> TdsResult<Value> {
         Ok(match self.sql {
             SqlType::Bit => Value::Bit(self.exactly::<1>(bytes)? != [0]),
             SqlType::TinyInt => Value::TinyInt(u8::from_le_bytes(self.exactly(bytes)?)),
@@ -93,7 +104,11 @@ impl TypeInfo {
             | SqlType::NVarChar(_)
             | SqlType::Binary(_)
             | SqlType::VarBinary(_)
-            | SqlType::RowVersion => return self.string(Bytes::new(bytes)),
+            | SqlType::RowVersion
+            | SqlType::Text
+            | SqlType::NText
+            | SqlType::Image => return self.string(Bytes::new(bytes)),
+            SqlType::Variant => return Err(self.no_instance()),
         })
     }
 
@@ -176,12 +191,14 @@ impl TypeInfo {
             SqlType::VarChar(n) | SqlType::VarBinary(n) => (n.limit(), false),
             SqlType::NChar(n) => (usize::from(n) * 2, true),
             SqlType::NVarChar(n) => (n.limit().saturating_mul(2), true),
+            SqlType::Text | SqlType::Image => (usize::MAX, false),
+            SqlType::NText => (usize::MAX, true),
             _ => return Err(fault(ValueFault::UnknownType(self.wire))),
         };
         self.require(bytes.len() <= limit && (!wide || bytes.len().is_multiple_of(2)))?;
         Ok(match self.sql {
-            SqlType::Binary(_) | SqlType::VarBinary(_) => Value::Binary(bytes),
-            SqlType::NChar(_) | SqlType::NVarChar(_) => Value::NChar(bytes),
+            SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Image => Value::Binary(bytes),
+            SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::NText => Value::NChar(bytes),
             _ if self.collation.is_utf8() && !bytes.is_ascii() => {
                 Value::varchar(&String::from_utf8_lossy(&bytes))
             }

@@ -71,6 +71,10 @@ pub fn encode_value(sql: SqlType, value: &Value, out: &mut Vec<u8>) -> TdsResult
         (SqlType::RowVersion, Value::Binary(b)) => return sized(Length::N(8), 1, b, out),
         (SqlType::VarBinary(n), Value::Binary(b)) => return sized(n, 1, b, out),
         (SqlType::UniqueIdentifier, Value::Guid(g)) => prefixed(16, g, out),
+        (SqlType::Text, Value::Char(b))
+        | (SqlType::NText, Value::NChar(b))
+        | (SqlType::Image, Value::Binary(b)) => return behind_pointer(b, out),
+        (SqlType::Variant, Value::Variant(v)) => return crate::variant::encode(v, out),
         (sql, value) => return encode_converted(sql, value, out),
     }
     Ok(())
@@ -88,6 +92,7 @@ fn encode_null(sql: SqlType, out: &mut Vec<u8>) {
     match null_bytes(sql) {
         1 => out.put_u8(0),
         2 => out.put_u16(u16::MAX),
+        4 => out.put_u32(0),
         _ => out.put_u64(PLP_NULL),
     }
 }
@@ -95,7 +100,10 @@ fn encode_null(sql: SqlType, out: &mut Vec<u8>) {
 /// How many bytes a NULL of a type takes in a ROW.
 pub(crate) fn null_bytes(sql: SqlType) -> usize {
     match sql {
+        // No pointer.
+        sql if sql.is_text_image() => 1,
         sql if sql.is_max() => 8,
+        SqlType::Variant => 4,
         SqlType::Char(_)
         | SqlType::VarChar(_)
         | SqlType::NChar(_)
@@ -127,6 +135,21 @@ fn sized(n: Length, width: usize, bytes: &[u8], out: &mut Vec<u8>) -> TdsResult<
             out.put_u32(0);
         }
     }
+    Ok(())
+}
+
+/// Where a text or image would lie: nobody follows it, but drivers read it before each value.
+const POINTER: [u8; 16] = *b"dummy textptr\0\0\0";
+/// And when it would have been written.
+const POINTER_TIME: [u8; 8] = *b"dummyTS\0";
+
+/// A text, ntext or image of a row.
+fn behind_pointer(bytes: &[u8], out: &mut Vec<u8>) -> TdsResult<()> {
+    let length = u32::try_from(bytes.len()).map_err(|_| fault(ValueFault::Instance("text")))?;
+    out.put_b_varbyte(&POINTER);
+    out.extend_from_slice(&POINTER_TIME);
+    out.put_u32(length);
+    out.extend_from_slice(bytes);
     Ok(())
 }
 
@@ -191,10 +214,10 @@ fn encode_converted(sql: SqlType, value: &Value, out: &mut Vec<u8>) -> TdsResult
             Value::Decimal(Decimal::from_i64(v.as_i64().ok_or_else(wrong)?))
         }
         (SqlType::Float, &Value::Real(v)) => Value::Float(f64::from(v)),
-        (SqlType::Char(_) | SqlType::VarChar(_), Value::NChar(b)) => {
+        (SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text, Value::NChar(b)) => {
             Value::Char(text::narrow(b).into())
         }
-        (SqlType::NChar(_) | SqlType::NVarChar(_), Value::Char(b)) => {
+        (SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::NText, Value::Char(b)) => {
             Value::NChar(text::widen(b).into())
         }
         // Clients of TDS 7.2 see these as text.

@@ -30,6 +30,7 @@ mod table_value;
 mod token;
 mod transaction;
 mod typeinfo;
+mod variant;
 mod version;
 mod writer;
 

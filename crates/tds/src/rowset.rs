@@ -4,10 +4,10 @@
 //! goes as NBCROW, whose bitmap is then shorter than the NULLs.
 
 use crate::encode::{encode_value, null_bytes};
-use crate::error::{TdsError, TdsResult};
+use crate::error::TdsResult;
 use crate::reader::Reader;
 use crate::token::kind;
-use crate::typeinfo::{TypeInfo, WireCollation, encode_type, type_for_client};
+use crate::typeinfo::{TypeInfo, WireCollation, encode_type, type_for_client, type_of_value};
 use crate::version::TdsVersion;
 use crate::writer::Put;
 use std::borrow::Cow;
@@ -88,6 +88,11 @@ pub fn encode_columns(columns: &[Column<'_>], version: TdsVersion, out: &mut Vec
         out.put_u32(column.user_type);
         out.put_u16(column.flags.0);
         encode_type(type_for_client(column.sql, version), column.collation, out);
+        if column.sql.is_text_image() {
+            // The name of the table that a pointer would point into: of one part, and empty.
+            out.put_u8(1);
+            out.put_us_varchar("");
+        }
         out.put_b_varchar(&column.name);
     }
 }
@@ -105,10 +110,7 @@ pub(crate) fn decode_columns(r: &mut Reader<'_>) -> TdsResult<DecodedColumns> {
     for _ in 0..count {
         let user_type = r.u32()?;
         let flags = ColumnFlags(r.u16()?);
-        let info = TypeInfo::decode(r)?;
-        if matches!(info.wire, 0x22 | 0x23 | 0x63) {
-            return Err(TdsError::Unsupported { feature: "text, ntext and image columns" });
-        }
+        let info = TypeInfo::decode_column(r)?;
         let name = Cow::Owned(r.b_varchar()?);
         columns.push(Column { name, sql: info.sql, collation: info.collation, flags, user_type });
         infos.push(info);
@@ -221,7 +223,7 @@ impl ReturnValue<'_> {
     /// `Value` when the value is not of the type.
     pub fn encode(&self, version: TdsVersion, out: &mut Vec<u8>) -> TdsResult<()> {
         let start = out.len();
-        let sql = type_for_client(self.sql, version);
+        let sql = type_of_value(self.sql, version);
         out.put_u8(kind::RETURNVALUE);
         out.put_u16(self.ordinal);
         out.put_b_varchar(&self.name);

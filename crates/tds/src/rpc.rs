@@ -307,8 +307,9 @@ fn encode_parameter(ordinal: usize, p: &RpcParameter, out: &mut Vec<u8>) -> TdsR
     let by_ref = if p.output { BY_REF } else { 0 };
     let default = if p.default { DEFAULT } else { 0 };
     out.put_u8(by_ref | default);
-    encode_type(p.info.sql, p.info.collation, out);
-    encode_value(p.info.sql, &p.value, out).map_err(|e| match e {
+    let sql = p.info.sql.modern();
+    encode_type(sql, p.info.collation, out);
+    encode_value(sql, &p.value, out).map_err(|e| match e {
         TdsError::Value { fault } => TdsError::Parameter { ordinal, name: p.name.clone(), fault },
         other => other,
     })

@@ -1,7 +1,8 @@
 //! TYPE_INFO: how a column or parameter tells its type, and which SQL type that is.
 //!
 //! We write one form of each type, the nullable one. We read all forms: fixed-length types,
-//! legacy byte-length strings, and text, ntext and image, which become their `max` successors.
+//! legacy byte-length strings, and text, ntext and image, which are their `max` successors
+//! everywhere but in columns, where their values have a pointer before them.
 
 use crate::error::{TdsError, TdsResult, ValueFault};
 use crate::reader::Reader;
@@ -58,6 +59,11 @@ pub(crate) mod wire {
     pub(crate) const VECTOR: u8 = 0xF5;
 }
 
+/// The longest text and image, in bytes.
+const LONG_BYTES_MAX: u32 = 0x7FFF_FFFF;
+/// The longest sql_variant as it is announced: 8,000 bytes, and what describes them at most.
+pub(crate) const VARIANT_BYTES_MAX: u32 = 8009;
+
 /// Length field that means `max`.
 pub(crate) const LENGTH_MAX: u16 = 0xFFFF;
 /// The longest string or binary that is not `max`, in bytes.
@@ -107,6 +113,10 @@ pub(crate) enum Prefix {
     Short,
     /// Four bytes, -1 for NULL.
     Long,
+    /// A text pointer of a byte's length, 0 for NULL, and a timestamp; then four bytes.
+    Pointer,
+    /// Four bytes, 0 for NULL; then a type of its own.
+    Variant,
     /// Chunks.
     Partial,
 }
@@ -157,6 +167,18 @@ pub fn encode_type(sql: SqlType, collation: WireCollation, out: &mut Vec<u8>) {
         SqlType::VarBinary(n) => short(wire::BIGVARBINARY, bytes_of(n, 1), None, out),
         SqlType::RowVersion => short(wire::BIGBINARY, 8, None, out),
         SqlType::UniqueIdentifier => out.extend_from_slice(&[wire::GUID, 16]),
+        SqlType::Text => long(wire::TEXT, LONG_BYTES_MAX, Some(collation), out),
+        SqlType::NText => long(wire::NTEXT, LONG_BYTES_MAX - 1, Some(collation), out),
+        SqlType::Image => long(wire::IMAGE, LONG_BYTES_MAX, None, out),
+        SqlType::Variant => long(wire::SSVARIANT, VARIANT_BYTES_MAX, None, out),
+    }
+}
+
+fn long(wire: u8, length: u32, collation: Option<WireCollation>, out: &mut Vec<u8>) {
+    out.put_u8(wire);
+    out.put_u32(length);
+    if let Some(collation) = collation {
+        out.extend_from_slice(&collation.0);
     }
 }
 
@@ -200,6 +222,12 @@ pub fn type_for_client(sql: SqlType, version: TdsVersion) -> SqlType {
     }
 }
 
+/// The type as which a value goes outside of columns: text, ntext and image as what took their
+/// place, for there they have no pointer.
+pub(crate) fn type_of_value(sql: SqlType, version: TdsVersion) -> SqlType {
+    type_for_client(sql.modern(), version)
+}
+
 impl TypeInfo {
     /// A type in the form in which we write it.
     pub fn of(sql: SqlType, collation: WireCollation) -> TypeInfo {
@@ -221,6 +249,11 @@ impl TypeInfo {
         }
         match wire {
             wire::TEXT | wire::NTEXT | wire::IMAGE => TypeInfo::long(wire, r),
+            wire::SSVARIANT => {
+                let _ = r.u32()?;
+                let (sql, collation) = (SqlType::Variant, WireCollation::NONE);
+                Ok(TypeInfo { sql, collation, wire, prefix: Prefix::Variant })
+            }
             wire::BIGVARBINARY
             | wire::BIGVARCHAR
             | wire::BIGBINARY
@@ -244,6 +277,23 @@ impl TypeInfo {
         };
         let collation = if collated { WireCollation(r.array()?) } else { WireCollation::NONE };
         Ok(TypeInfo { sql, collation, wire, prefix: Prefix::Long })
+    }
+
+    /// The type of a column: behind text, ntext and image stands the name of their table, which
+    /// is passed over, and they are themselves.
+    pub(crate) fn decode_column(r: &mut Reader<'_>) -> TdsResult<TypeInfo> {
+        let mut info = TypeInfo::decode(r)?;
+        info.sql = match info.wire {
+            wire::TEXT => SqlType::Text,
+            wire::NTEXT => SqlType::NText,
+            wire::IMAGE => SqlType::Image,
+            _ => return Ok(info),
+        };
+        info.prefix = Prefix::Pointer;
+        for _ in 0..r.u8()? {
+            r.us_varchar()?;
+        }
+        Ok(info)
     }
 
     fn short(wire: u8, r: &mut Reader<'_>) -> TdsResult<TypeInfo> {
@@ -297,7 +347,6 @@ fn fixed(wire: u8) -> Option<(SqlType, u8)> {
 
 fn unsupported(wire: u8) -> Option<&'static str> {
     Some(match wire {
-        wire::SSVARIANT => "sql_variant",
         wire::UDT => "CLR user-defined type",
         wire::XML => "xml",
         wire::TVP => "table-valued parameter",

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tds::*;
 use types::{
     ALL_TYPES, Bytes, DateTime, DateTime2, DateTimeOffset, Decimal, Length, SmallDateTime, SqlType,
-    Value,
+    Value, Variant,
 };
 
 /// A type with a drawn length, precision or scale.
@@ -86,6 +86,20 @@ fn value_of(sql: SqlType, seed: u64, wide: i128, bytes: &[u8]) -> Value {
         SqlType::VarBinary(n) => Value::Binary(cut(n.limit())),
         SqlType::RowVersion => Value::Binary(cut(8)),
         SqlType::UniqueIdentifier => Value::Guid([seed as u8; 16]),
+        SqlType::Text | SqlType::NText | SqlType::Image => {
+            value_of(sql.modern(), seed, wide, bytes)
+        }
+        SqlType::Variant => {
+            let bases: Vec<_> = ALL_TYPES.iter().filter(|t| Variant::admits(**t)).collect();
+            let base = *bases[seed as usize % bases.len()];
+            let collations: Vec<_> = types::Collation::all().collect();
+            let collation = match base.is_character() {
+                true => collations[wide as usize % 2],
+                false => collations[0],
+            };
+            let value = value_of(base, seed / 64, wide / 8, bytes);
+            Value::Variant(Variant::new(value, base, collation).expect("a base type").into())
+        }
     }
 }
 
@@ -110,6 +124,8 @@ fn name() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn parameters((sql, value) in typed_value(), name in name(), output: bool, default: bool) {
+        // Text and image have pointers in columns and nowhere else.
+        let sql = sql.modern();
         let parameter = RpcParameter { output, default, ..RpcParameter::input(&name, sql, value) };
         let call = RpcCall {
             procedure: Procedure::Id(ProcId::ExecuteSql),
@@ -144,7 +160,7 @@ proptest! {
             ordinal: 3,
             name: "@r".into(),
             of_function: false,
-            sql: *sql,
+            sql: sql.modern(),
             collation: Column::new("", *sql, ColumnFlags::default()).collation,
             value: v.clone(),
         });

@@ -38,6 +38,7 @@ pub fn compare(a: &Value, b: &Value, collation: Collation) -> Ordering {
         (Value::DateTimeOffset(x), Value::DateTimeOffset(y)) => x.utc.cmp(&y.utc),
         (Value::Binary(x), Value::Binary(y)) => compare_binary(x, y),
         (Value::Guid(x), Value::Guid(y)) => compare_guids(x, y),
+        (Value::Variant(x), Value::Variant(y)) => x.compare(y),
         (a, b) => match (a.as_i64(), b.as_i64()) {
             (Some(x), Some(y)) => x.cmp(&y),
             _ => panic!("{a:?} and {b:?} were not converted to one type"),
@@ -76,6 +77,7 @@ pub fn hash(value: &Value, collation: Collation, state: &mut impl Hasher) {
             state.write(&b[..end]);
         }
         Value::Guid(g) => state.write(g),
+        Value::Variant(v) => v.hash(state),
     }
 }
 

@@ -24,6 +24,7 @@ mod storage;
 mod storage_hash;
 pub mod text;
 mod value;
+mod variant;
 pub mod zone;
 
 pub use arithmetic::{
@@ -35,7 +36,7 @@ pub use collation::{Collation, trim_char, trim_nchar};
 pub use compare::{compare, hash};
 pub use convert::{
     Fit, arithmetic_overflow, check_explicit, check_implicit, coerce_for_column, convert,
-    convert_dated, explicit_allowed, fit_number, float_text, implicit_allowed,
+    convert_collated, convert_dated, explicit_allowed, fit_number, float_text, implicit_allowed,
 };
 pub use decimal::{Decimal, PRECISION_MAX};
 pub use declare::{TypeSize, declare};
@@ -48,3 +49,4 @@ pub use storage::{
 };
 pub use storage_hash::{StorageHash, hash_storage};
 pub use value::{DateTime, DateTime2, DateTimeOffset, SmallDateTime, Value};
+pub use variant::Variant;

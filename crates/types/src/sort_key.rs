@@ -13,6 +13,7 @@
 //! uniqueidentifier          01, sixteen bytes in the order in which they count
 //! binary                    01, the bytes without zeros at the end, 00 as 00 FF, then 00 00
 //! characters                the levels of the collation, one after the other
+//! sql_variant               the family's rank, of characters the collation's, the key of the value
 //! ```
 //!
 //! Invariants, for values of one family under one collation
@@ -53,6 +54,7 @@ pub fn append_sort_key(
             out.push(1);
             out.extend_from_slice(&crate::storage::guid_in_order(g));
         }
+        Value::Variant(v) => v.append_key(limit, out),
     }
     let whole = out.len() <= limit;
     out.truncate(limit);

@@ -89,6 +89,14 @@ pub enum SqlType {
     UniqueIdentifier,
     /// `rowversion`, which catalogs call `timestamp`: eight bytes that count a database's changes
     RowVersion,
+    /// `text`: an older `varchar(max)` that does not compare
+    Text,
+    /// `ntext`: the same of `nvarchar(max)`
+    NText,
+    /// `image`: the same of `varbinary(max)`
+    Image,
+    /// `sql_variant`: a value of most other types, which it brings along
+    Variant,
 }
 
 const _: () = assert!(size_of::<SqlType>() <= 8);
@@ -106,18 +114,22 @@ pub enum Family {
     Float,
     /// date, time, datetime, smalldatetime, datetime2, datetimeoffset
     Temporal,
-    /// char, varchar
+    /// char, varchar, text
     Char,
-    /// nchar, nvarchar
+    /// nchar, nvarchar, ntext
     NChar,
-    /// binary, varbinary, rowversion
+    /// binary, varbinary, rowversion, image
     Binary,
     /// uniqueidentifier
     Guid,
+    /// sql_variant
+    Variant,
 }
 
 /// One type of each kind, in the order of `sys.types` by system type id.
 pub const ALL_TYPES: &[SqlType] = &[
+    SqlType::Image,
+    SqlType::Text,
     SqlType::UniqueIdentifier,
     SqlType::Date,
     SqlType::Time(7),
@@ -131,6 +143,8 @@ pub const ALL_TYPES: &[SqlType] = &[
     SqlType::Money,
     SqlType::DateTime,
     SqlType::Float,
+    SqlType::Variant,
+    SqlType::NText,
     SqlType::Bit,
     SqlType::Decimal { precision: 38, scale: 38 },
     SqlType::SmallMoney,
@@ -202,6 +216,10 @@ impl SqlType {
             SqlType::VarBinary(_) => "varbinary",
             SqlType::UniqueIdentifier => "uniqueidentifier",
             SqlType::RowVersion => "timestamp",
+            SqlType::Text => "text",
+            SqlType::NText => "ntext",
+            SqlType::Image => "image",
+            SqlType::Variant => "sql_variant",
         }
     }
 
@@ -233,14 +251,17 @@ impl SqlType {
             | SqlType::SmallDateTime
             | SqlType::DateTime2(_)
             | SqlType::DateTimeOffset(_) => Family::Temporal,
-            SqlType::Char(_) | SqlType::VarChar(_) => Family::Char,
-            SqlType::NChar(_) | SqlType::NVarChar(_) => Family::NChar,
-            SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion => Family::Binary,
+            SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text => Family::Char,
+            SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::NText => Family::NChar,
+            SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion | SqlType::Image => {
+                Family::Binary
+            }
             SqlType::UniqueIdentifier => Family::Guid,
+            SqlType::Variant => Family::Variant,
         }
     }
 
-    /// char, varchar, nchar or nvarchar: carries a collation.
+    /// char, varchar, nchar, nvarchar, text or ntext: carries a collation.
     pub const fn is_character(self) -> bool {
         matches!(self.family(), Family::Char | Family::NChar)
     }
@@ -255,14 +276,29 @@ impl SqlType {
         matches!(self.family(), Family::Temporal)
     }
 
-    /// A `max` type: stored off-row when it does not fit.
+    /// A `max` type, or an older one in its place: up to 2 GB.
     pub const fn is_max(self) -> bool {
         matches!(
             self,
             SqlType::VarChar(Length::Max)
                 | SqlType::NVarChar(Length::Max)
                 | SqlType::VarBinary(Length::Max)
-        )
+        ) || self.is_text_image()
+    }
+
+    /// text, ntext or image: neither compared nor sorted, and no variable's type.
+    pub const fn is_text_image(self) -> bool {
+        matches!(self, SqlType::Text | SqlType::NText | SqlType::Image)
+    }
+
+    /// The type that took the place of text, ntext or image; others are their own.
+    pub const fn modern(self) -> SqlType {
+        match self {
+            SqlType::Text => SqlType::VARCHAR_MAX,
+            SqlType::NText => SqlType::NVARCHAR_MAX,
+            SqlType::Image => SqlType::VARBINARY_MAX,
+            other => other,
+        }
     }
 
     /// Its place in SQL Server's order of data types: the operand of lower rank is converted to
@@ -277,28 +313,34 @@ impl SqlType {
             SqlType::NVarChar(_) => 6,
             SqlType::UniqueIdentifier => 7,
             SqlType::RowVersion => 8,
-            SqlType::Bit => 9,
-            SqlType::TinyInt => 10,
-            SqlType::SmallInt => 11,
-            SqlType::Int => 12,
-            SqlType::BigInt => 13,
-            SqlType::SmallMoney => 14,
-            SqlType::Money => 15,
-            SqlType::Decimal { .. } => 16,
-            SqlType::Real => 17,
-            SqlType::Float => 18,
-            SqlType::Time(_) => 19,
-            SqlType::Date => 20,
-            SqlType::SmallDateTime => 21,
-            SqlType::DateTime => 22,
-            SqlType::DateTime2(_) => 23,
-            SqlType::DateTimeOffset(_) => 24,
+            SqlType::Image => 9,
+            SqlType::Text => 10,
+            SqlType::NText => 11,
+            SqlType::Bit => 12,
+            SqlType::TinyInt => 13,
+            SqlType::SmallInt => 14,
+            SqlType::Int => 15,
+            SqlType::BigInt => 16,
+            SqlType::SmallMoney => 17,
+            SqlType::Money => 18,
+            SqlType::Decimal { .. } => 19,
+            SqlType::Real => 20,
+            SqlType::Float => 21,
+            SqlType::Time(_) => 22,
+            SqlType::Date => 23,
+            SqlType::SmallDateTime => 24,
+            SqlType::DateTime => 25,
+            SqlType::DateTime2(_) => 26,
+            SqlType::DateTimeOffset(_) => 27,
+            SqlType::Variant => 29,
         }
     }
 
     /// `sys.types.system_type_id`; decimal answers 106, whose twin numeric is 108.
     pub const fn system_type_id(self) -> u8 {
         match self {
+            SqlType::Image => 34,
+            SqlType::Text => 35,
             SqlType::UniqueIdentifier => 36,
             SqlType::Date => 40,
             SqlType::Time(_) => 41,
@@ -312,6 +354,8 @@ impl SqlType {
             SqlType::Money => 60,
             SqlType::DateTime => 61,
             SqlType::Float => 62,
+            SqlType::Variant => 98,
+            SqlType::NText => 99,
             SqlType::Bit => 104,
             SqlType::Decimal { .. } => 106,
             SqlType::SmallMoney => 122,
@@ -341,6 +385,9 @@ impl SqlType {
             | SqlType::VarBinary(Length::Max) => -1,
             SqlType::Char(n) | SqlType::Binary(n) => n as i16,
             SqlType::NChar(n) => (n as i16) * 2,
+            // A pointer's.
+            SqlType::Text | SqlType::NText | SqlType::Image => 16,
+            SqlType::Variant => crate::variant::BYTES_MAX as i16,
             fixed => match crate::storage::fixed_width(fixed) {
                 Some(n) => n as i16,
                 None => 1,
@@ -374,7 +421,11 @@ impl SqlType {
             | SqlType::Binary(_)
             | SqlType::VarBinary(_)
             | SqlType::UniqueIdentifier
-            | SqlType::RowVersion => 0,
+            | SqlType::RowVersion
+            | SqlType::Text
+            | SqlType::NText
+            | SqlType::Image
+            | SqlType::Variant => 0,
         }
     }
 
@@ -424,6 +475,10 @@ impl SqlType {
             ("timestamp", SqlType::RowVersion),
             ("rowversion", SqlType::RowVersion),
             ("sysname", SqlType::SYSNAME),
+            ("text", SqlType::Text),
+            ("ntext", SqlType::NText),
+            ("image", SqlType::Image),
+            ("sql_variant", SqlType::Variant),
         ];
         known.iter().find(|(k, _)| k.eq_ignore_ascii_case(name)).map(|&(_, t)| t)
     }
@@ -475,6 +530,8 @@ mod tests {
             (SqlType::Money, "money", 8, 19, 4),
             (SqlType::UniqueIdentifier, "uniqueidentifier", 16, 0, 0),
             (SqlType::RowVersion, "timestamp", 8, 0, 0),
+            (SqlType::NText, "ntext", 16, 0, 0),
+            (SqlType::Variant, "sql_variant", 8016, 0, 0),
         ];
         for &(t, name, length, precision, scale) in cases {
             assert_eq!(t.to_string(), name);
@@ -490,6 +547,7 @@ mod tests {
     fn precedence_is_a_strict_order() {
         let mut ranks: Vec<u8> = ALL_TYPES.iter().map(|t| t.precedence()).collect();
         ranks.sort_unstable();
-        assert_eq!(ranks, (1..=24).collect::<Vec<u8>>());
+        let places: Vec<u8> = (1..=27).chain([29]).collect();
+        assert_eq!(ranks, places, "28 is the place of xml");
     }
 }

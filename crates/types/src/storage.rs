@@ -15,13 +15,14 @@
 //! char, nchar        padded with blanks; binary padded with zeros
 //! uniqueidentifier   16 in SQL Server's byte order
 //! rowversion         8     highest byte first
+//! sql_variant        its type, then the stored form of that: see variant.rs
 //! ```
 //!
 //! Decoding never panics: bytes may come from a damaged page.
 
 use crate::decimal::pow10;
 use crate::value::{DateTime, DateTime2, DateTimeOffset, SmallDateTime};
-use crate::{Bytes, Collation, Decimal, SqlType, Value};
+use crate::{Bytes, Collation, Decimal, SqlType, Value, Variant};
 use base::{SqlError, messages};
 use std::cmp::Ordering;
 use std::fmt;
@@ -74,7 +75,13 @@ pub const fn fixed_width(sql_type: SqlType) -> Option<u16> {
         SqlType::Char(n) | SqlType::Binary(n) => n,
         SqlType::NChar(n) => n.saturating_mul(2),
         SqlType::UniqueIdentifier => 16,
-        SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_) => return None,
+        SqlType::VarChar(_)
+        | SqlType::NVarChar(_)
+        | SqlType::VarBinary(_)
+        | SqlType::Text
+        | SqlType::NText
+        | SqlType::Image
+        | SqlType::Variant => return None,
     })
 }
 
@@ -144,10 +151,11 @@ pub fn encode_storage(value: &Value, sql_type: SqlType, out: &mut Vec<u8>) {
         (Value::NChar(b), SqlType::NChar(n)) => padded(b, n as usize * 2, b" \0", out),
         (Value::Binary(b), SqlType::Binary(n)) => padded(b, n as usize, b"\0", out),
         (Value::Binary(b), SqlType::RowVersion) => padded(b, 8, b"\0", out),
-        (Value::Char(b), SqlType::VarChar(_))
-        | (Value::NChar(b), SqlType::NVarChar(_))
-        | (Value::Binary(b), SqlType::VarBinary(_)) => out.extend_from_slice(b),
+        (Value::Char(b), SqlType::VarChar(_) | SqlType::Text)
+        | (Value::NChar(b), SqlType::NVarChar(_) | SqlType::NText)
+        | (Value::Binary(b), SqlType::VarBinary(_) | SqlType::Image) => out.extend_from_slice(b),
         (Value::Guid(g), SqlType::UniqueIdentifier) => out.extend_from_slice(g),
+        (Value::Variant(v), SqlType::Variant) => v.encode(out),
         (value, sql_type) => panic!("a {sql_type} cannot store {value:?}"),
     }
 }
@@ -245,15 +253,18 @@ fn decode_sized(bytes: &[u8], sql_type: SqlType) -> Option<Value> {
             Value::DateTimeOffset(sane.then_some(DateTimeOffset { utc, offset })?)
         }
         SqlType::RowVersion => Value::Binary(Bytes::new(bytes)),
-        SqlType::Char(_) | SqlType::VarChar(_) => Value::Char(Bytes::new(bytes)),
-        SqlType::NChar(_) | SqlType::NVarChar(_) => {
+        SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text => Value::Char(Bytes::new(bytes)),
+        SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::NText => {
             if !bytes.len().is_multiple_of(2) {
                 return None;
             }
             Value::NChar(Bytes::new(bytes))
         }
-        SqlType::Binary(_) | SqlType::VarBinary(_) => Value::Binary(Bytes::new(bytes)),
+        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Image => {
+            Value::Binary(Bytes::new(bytes))
+        }
         SqlType::UniqueIdentifier => Value::Guid(array(bytes)?),
+        SqlType::Variant => Value::Variant(Variant::decode(bytes)?.into()),
     })
 }
 
@@ -357,10 +368,13 @@ pub fn compare_storage(sql_type: SqlType, collation: Collation) -> StorageOrder 
         SqlType::DateTime => compare_signed::<8>,
         SqlType::SmallDateTime => compare_unsigned,
         SqlType::DateTimeOffset(_) => compare_offsets,
-        SqlType::Char(_) | SqlType::VarChar(_) => collation.char_order(),
-        SqlType::NChar(_) | SqlType::NVarChar(_) => collation.nchar_order(),
-        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion => compare_binary,
+        SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text => collation.char_order(),
+        SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::NText => collation.nchar_order(),
+        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion | SqlType::Image => {
+            compare_binary
+        }
         SqlType::UniqueIdentifier => compare_guids,
+        SqlType::Variant => compare_variants,
     }
 }
 
@@ -405,6 +419,13 @@ fn compare_reals(a: &[u8], b: &[u8]) -> Ordering {
     float_order(number(a), number(b))
 }
 
+fn compare_variants(a: &[u8], b: &[u8]) -> Ordering {
+    match (Variant::decode(a), Variant::decode(b)) {
+        (Some(x), Some(y)) => x.compare(&y),
+        (x, y) => x.is_some().cmp(&y.is_some()).then_with(|| a.cmp(b)),
+    }
+}
+
 /// The order of floats: zeros are equal, and what is not a number (no SQL value) comes last.
 pub(crate) fn float_order(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
@@ -440,6 +461,7 @@ pub fn storage_bytes(value: &Value, sql_type: SqlType) -> usize {
     match (value, fixed_width(sql_type)) {
         (Value::Null, _) => 0,
         (_, Some(width)) => width as usize,
+        (Value::Variant(v), _) => storage_bytes(v.value(), v.sql_type()),
         (value, None) => value.as_bytes().map_or(0, <[u8]>::len),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: forms that [`crate::compare_storage`] calls equal feed a hasher alike.
 
-use crate::{Collation, SqlType};
+use crate::{Collation, SqlType, Variant};
 use std::hash::Hasher;
 
 /// Feeds a hasher with what equality looks at in a stored form.
@@ -31,6 +31,9 @@ pub fn hash_storage(sql_type: SqlType, collation: Collation) -> Option<StorageHa
         SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion => Some(hash_binary),
         SqlType::Char(_) | SqlType::VarChar(_) => Some(char_hash(collation)),
         SqlType::NChar(_) | SqlType::NVarChar(_) => Some(nchar_hash(collation)),
+        SqlType::Variant => Some(hash_variant),
+        // Nobody compares them.
+        SqlType::Text | SqlType::NText | SqlType::Image => None,
     }
 }
 
@@ -63,6 +66,14 @@ fn hash_offset(bytes: &[u8], state: &mut dyn Hasher) {
 fn hash_binary(bytes: &[u8], state: &mut dyn Hasher) {
     let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
     state.write(&bytes[..end]);
+}
+
+/// What equal variants of any types have in common.
+fn hash_variant(bytes: &[u8], mut state: &mut dyn Hasher) {
+    match Variant::decode(bytes) {
+        Some(variant) => variant.hash(&mut state),
+        None => state.write(bytes),
+    }
 }
 
 fn char_hash(collation: Collation) -> StorageHash {

@@ -7,8 +7,9 @@
 //! char/varchar are bytes of code page 1252, nchar/nvarchar are UTF-16LE: what rows and the wire
 //! hold, so that neither direction converts.
 
-use crate::{Bytes, Decimal, text};
+use crate::{Bytes, Decimal, Variant, text};
 use std::fmt;
+use std::sync::Arc;
 
 /// A `datetime`: days from 1900-01-01 and ticks of 1/300 s from midnight.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -89,6 +90,8 @@ pub enum Value {
     Binary(Bytes),
     /// `uniqueidentifier` in SQL Server's byte order
     Guid([u8; 16]),
+    /// `sql_variant`
+    Variant(Arc<Variant>),
 }
 
 const _: () = assert!(size_of::<Value>() <= 32);
@@ -149,6 +152,7 @@ impl Value {
     pub fn heap_bytes(&self) -> usize {
         match self {
             Value::Char(b) | Value::NChar(b) | Value::Binary(b) => b.heap_bytes(),
+            Value::Variant(v) => size_of::<Variant>() + v.value().heap_bytes(),
             _ => 0,
         }
     }

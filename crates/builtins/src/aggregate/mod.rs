@@ -5,6 +5,7 @@
 //! values of any integer type) and overflow is judged when they are finished, so that the order
 //! of rows cannot decide about an error.
 
+use crate::call::invalid_argument;
 use base::{SqlError, SqlResult, messages};
 use std::cmp::Ordering;
 use types::{
@@ -89,6 +90,14 @@ impl Aggregate {
             SqlType::Real | SqlType::Float => Some(SqlType::Float),
             _ => None,
         };
+        if argument.is_text_image() {
+            return Err(match self {
+                Aggregate::StringAgg | Aggregate::StringAggOrdered(_) => {
+                    invalid_argument(argument, 0, "string_agg")
+                }
+                _ => invalid(),
+            });
+        }
         match self {
             Aggregate::Count => Ok(SqlType::Int),
             Aggregate::CountBig => Ok(SqlType::BigInt),

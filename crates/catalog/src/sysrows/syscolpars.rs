@@ -48,6 +48,8 @@ impl ColumnRow {
         };
         let scale = |make: fn(u8) -> SqlType| (self.scale <= 7).then(|| make(self.scale));
         Some(match self.system_type {
+            34 => SqlType::Image,
+            35 => SqlType::Text,
             36 => SqlType::UniqueIdentifier,
             40 => SqlType::Date,
             41 => scale(SqlType::Time)?,
@@ -61,6 +63,8 @@ impl ColumnRow {
             60 => SqlType::Money,
             61 => SqlType::DateTime,
             62 => SqlType::Float,
+            98 => SqlType::Variant,
+            99 => SqlType::NText,
             104 => SqlType::Bit,
             106 if (1..=38).contains(&self.precision) && self.scale <= self.precision => {
                 SqlType::decimal(self.precision, self.scale)

@@ -521,6 +521,7 @@ fn bent(value: &Value) -> Value {
         Value::NChar(b) => Value::NChar(flipped(b)),
         Value::Binary(b) => Value::Binary(flipped(b)),
         Value::Guid(g) => Value::Guid(g.map(|b| b ^ 1)),
+        Value::Variant(v) => bent(v.value()),
         Value::Null => Value::Null,
     }
 }

@@ -7,6 +7,9 @@ macro_rules! odbc_types {
         "  -- id, ODBC code, digits or characters, bytes, radix, scale: NULL where the column says it.
   CROSS APPLY (SELECT m.code, m.digits, m.bytes, m.radix, m.scale, m.fixed, m.nullable FROM
       (VALUES
+    (34, -4, 2147483647, 2147483647, NULL, NULL, 34, 34),
+    (35, -1, 2147483647, 2147483647, NULL, NULL, 35, 35),
+    (99, -10, 1073741823, 2147483646, NULL, NULL, 35, 35),
     (36, -11, 36, 16, NULL, NULL, 37, 37), (40, 91, 10, 6, NULL, 0, 0, 0),
     (41, -154, NULL, 12, NULL, NULL, 0, 0), (42, 93, NULL, 16, NULL, NULL, 0, 0),
     (43, -155, NULL, 20, NULL, NULL, 0, 0), (48, -6, 3, 1, 10, 0, 48, 38),
@@ -41,7 +44,8 @@ macro_rules! odbc_types {
       THEN CASE m.code WHEN 91 THEN 9 ELSE 11 END ELSE m.code END AS code,
     CASE WHEN m.code IN (91, 93) THEN 9 ELSE m.code END AS verbose,
     CASE m.code WHEN 91 THEN 1 WHEN 93 THEN 3 END AS sub,
-    CASE WHEN c.system_type_id IN (165, 167, 173, 175, 231, 239)
+    CASE WHEN c.system_type_id IN (34, 35, 99) THEN m.bytes
+      WHEN c.system_type_id IN (165, 167, 173, 175, 231, 239)
       THEN CASE c.max_length WHEN -1 THEN 2147483647 ELSE c.max_length END END AS octets) d
 "
     };

@@ -84,6 +84,8 @@ fn display_size(sql_type: SqlType) -> Option<usize> {
         SqlType::RowVersion => 18,
         SqlType::VarBinary(n) => counted(n)? * 2 + 2,
         SqlType::UniqueIdentifier => 36,
+        SqlType::Text | SqlType::NText | SqlType::Image => return None,
+        SqlType::Variant => 8000,
     })
 }
 

@@ -42,6 +42,10 @@ pub(crate) fn append(value: &Value, sql_type: SqlType, out: &mut String) {
             bytes.iter().try_for_each(|b| write!(out, "{b:02X}"))
         }
         Value::Guid(_) => write!(out, "{value}"),
+        Value::Variant(v) => {
+            append(v.value(), v.sql_type(), out);
+            Ok(())
+        }
     };
 }
 

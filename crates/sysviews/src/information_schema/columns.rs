@@ -106,6 +106,9 @@ pub(super) fn sizes(t: SqlType) -> [Value; 6] {
     let (precision, scale) = (Value::TinyInt(t.precision()), int(t.scale()));
     let [n0, n1, n2, n3] = [null.clone(), null.clone(), null.clone(), null.clone()];
     match (t.family(), t) {
+        (_, SqlType::Text | SqlType::Image) => [int(i32::MAX), int(i32::MAX), n0, n1, n2, n3],
+        (_, SqlType::NText) => [int(i32::MAX / 2), int(i32::MAX - 1), n0, n1, n2, n3],
+        (Family::Variant, _) => [int(0), int(0), n0, n1, n2, n3],
         (Family::Char | Family::Binary, _) => [int(bytes), int(bytes), n0, n1, n2, n3],
         (Family::NChar, _) => [int(characters), int(bytes), n0, n1, n2, n3],
         (_, SqlType::Bit) | (Family::Guid, _) => [null, n0, n1, n2, n3, Value::Null],
@@ -136,6 +139,8 @@ mod tests {
             (SqlType::NVARCHAR_MAX, "-1 -1 NULL NULL NULL NULL"),
             (SqlType::DateTime2(3), "NULL NULL NULL NULL NULL 3"),
             (SqlType::Bit, "NULL NULL NULL NULL NULL NULL"),
+            (SqlType::NText, "1073741823 2147483646 NULL NULL NULL NULL"),
+            (SqlType::Variant, "0 0 NULL NULL NULL NULL"),
         ];
         for (t, expected) in cases {
             assert_eq!(shown(t), expected, "{t}");

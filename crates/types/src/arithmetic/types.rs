@@ -13,9 +13,15 @@ pub fn operation(op: BinaryOp, left: SqlType, right: SqlType) -> SqlResult<Opera
     if op.is_bitwise() {
         return bitwise(op, left, right);
     }
+    if left.is_text_image() || right.is_text_image() {
+        return Err(incompatible(op, left, right));
+    }
     let strings = |t: SqlType| t.is_character() || t.family() == Family::Binary;
     if strings(left) && strings(right) {
         return joined(op, left, right);
+    }
+    if left == SqlType::Variant || right == SqlType::Variant {
+        return Err(if left == right { invalid(op, left) } else { incompatible(op, left, right) });
     }
     if left.is_temporal() || right.is_temporal() {
         return temporal(op, left, right);
@@ -192,6 +198,11 @@ pub fn negated_type(t: SqlType) -> SqlResult<SqlType> {
 /// # Errors
 /// 402 or 206 when they cannot be compared.
 pub fn comparison_type(left: SqlType, right: SqlType) -> SqlResult<SqlType> {
+    if left.is_text_image() || right.is_text_image() {
+        check_implicit(left, right).or_else(|_| check_implicit(right, left))?;
+        let (left, right) = (left.error_name(), right.error_name());
+        return Err(SqlError::new(messages::TYPES_INCOMPATIBLE, &[&left, &right, &"equal to"]));
+    }
     if left.is_temporal() && right.is_temporal() && check_implicit(left, right).is_err() {
         let (left, right) = (left.error_name(), right.error_name());
         return Err(SqlError::new(messages::TYPES_INCOMPATIBLE, &[&left, &right, &"equal to"]));

@@ -1,6 +1,6 @@
 //! The conversion matrix: which conversions a statement may ask for, with CAST or without.
 
-use crate::{Family, SqlType};
+use crate::{Family, SqlType, Variant};
 use base::{SqlError, SqlResult, messages};
 
 /// How far a conversion exists.
@@ -13,9 +13,16 @@ enum Allowed {
 
 fn allowed(from: SqlType, to: SqlType) -> Allowed {
     use Allowed::{Explicitly, Implicitly, Never};
+    if from.is_text_image() || to.is_text_image() {
+        return if near(from, to) { Implicitly } else { Never };
+    }
     let text = |f| matches!(f, Family::Char | Family::NChar);
     let old = |t| matches!(t, SqlType::DateTime | SqlType::SmallDateTime);
     match (from.family(), to.family()) {
+        (Family::Variant, Family::Variant) => Implicitly,
+        (Family::Variant, _) if to != SqlType::RowVersion => Explicitly,
+        (_, Family::Variant) if Variant::admits(from) => Implicitly,
+        (Family::Variant, _) | (_, Family::Variant) => Never,
         (a, b) if text(a) && text(b) => Implicitly,
         // Money prints in more than one way.
         (Family::Money, b) if text(b) => Explicitly,
@@ -37,6 +44,16 @@ fn allowed(from: SqlType, to: SqlType) -> Allowed {
         (Family::Guid, _) | (_, Family::Guid) => Never,
         (Family::Binary, Family::Float) => Never,
         _ => Implicitly,
+    }
+}
+
+/// Whether text, ntext or image and another type are near enough: characters and characters,
+/// bytes and bytes, image also of varchar.
+fn near(from: SqlType, to: SqlType) -> bool {
+    match (from.family(), to.family()) {
+        (Family::Binary, Family::Binary) => true,
+        (Family::Char, Family::Binary) => from != SqlType::Text,
+        _ => from.is_character() && to.is_character(),
     }
 }
 

@@ -21,7 +21,7 @@ mod to_text;
 
 use crate::collation::{trim_char, trim_nchar};
 use crate::datetime::DateFormat;
-use crate::{Bytes, Family, Length, SqlType, Value, text};
+use crate::{Bytes, Collation, Family, Length, SqlType, Value, Variant, text};
 use base::{SqlError, SqlResult, messages};
 
 pub use matrix::{check_explicit, check_implicit, explicit_allowed, implicit_allowed};
@@ -53,7 +53,14 @@ pub fn convert_dated(
     if value.is_null() || from == to {
         return Ok(value.clone());
     }
+    if to == SqlType::Variant {
+        return to_variant(value, from, Collation::default());
+    }
+    if (from.is_text_image() || to.is_text_image()) && !explicit_allowed(from, to) {
+        return Err(not_allowed(from, to));
+    }
     match (value, to) {
+        (Value::Variant(v), _) => return convert_dated(v.value(), v.sql_type(), to, style, format),
         (Value::Int(n), SqlType::BigInt) => return Ok(Value::BigInt(*n as i64)),
         (Value::Char(b), _) => return from_char(b, from, to, style, format),
         (Value::NChar(b), _) => return from_nchar(b, from, to, style, format),
@@ -69,6 +76,31 @@ pub fn convert_dated(
         _ if from.is_number() && to.is_number() => number::convert(value, from, to),
         _ => Err(not_allowed(from, to)),
     }
+}
+
+/// The same of characters of a collation, which a variant brings along.
+///
+/// # Errors
+/// As `convert`.
+pub fn convert_collated(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    style: i32,
+    collation: Collation,
+) -> SqlResult<Value> {
+    match to {
+        SqlType::Variant if from != to && !value.is_null() => to_variant(value, from, collation),
+        _ => convert(value, from, to, style),
+    }
+}
+
+fn to_variant(value: &Value, from: SqlType, collation: Collation) -> SqlResult<Value> {
+    if matches!(value, Value::Variant(_)) {
+        return Ok(value.clone());
+    }
+    let variant = Variant::new(value.clone(), from, collation);
+    Ok(Value::Variant(variant.ok_or_else(|| not_allowed(from, SqlType::Variant))?.into()))
 }
 
 fn not_allowed(from: SqlType, to: SqlType) -> SqlError {
@@ -132,6 +164,7 @@ fn limits(to: SqlType) -> (usize, bool) {
         SqlType::NChar(n) => (n as usize * 2, true),
         SqlType::NVarChar(Length::N(n)) => (n as usize * 2, false),
         SqlType::VarChar(l) | SqlType::NVarChar(l) | SqlType::VarBinary(l) => (l.limit(), false),
+        SqlType::Text | SqlType::NText | SqlType::Image => (Length::Max.limit(), false),
         _ => (0, false),
     }
 }

@@ -361,8 +361,9 @@ fn every_pair_of_types_converts_or_answers_an_error() {
                 _ => **t == SqlType::Bit,
             })
             .unwrap();
-        // The samples are no values of decimal(38,38).
-        for &to in crate::ALL_TYPES.iter().filter(|&&to| to != from) {
+        // The samples are no values of decimal(38,38), which a variant would keep.
+        let kept = |to| to == SqlType::Variant && matches!(v, Value::Decimal(_));
+        for &to in crate::ALL_TYPES.iter().filter(|&&to| to != from && !kept(to)) {
             let got = convert(v, from, to, 0);
             if !explicit_allowed(from, to) {
                 assert_eq!(got.map_err(|e| e.number()), Err(529), "{from} -> {to}");

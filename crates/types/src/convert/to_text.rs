@@ -65,6 +65,7 @@ pub(crate) fn display(value: &Value) -> String {
         Value::NChar(b) => crate::text::decode_utf16(b),
         Value::Binary(b) => format!("{b:?}"),
         Value::Guid(g) => guid_text(g),
+        Value::Variant(v) => display(v.value()),
         Value::TinyInt(_) | Value::SmallInt(_) | Value::Int(_) | Value::BigInt(_) => {
             value.as_i64().unwrap_or(0).to_string()
         }
