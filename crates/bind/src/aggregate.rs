@@ -3,7 +3,7 @@
 //! An aggregate becomes a column of the grouping below: its call is noted in the scope, and the
 //! expression reads the call's slot. When the select list is bound, [`Grouped`] checks that every
 //! other column is one that the rows of a group share, replacing whole grouping expressions by
-//! their slots. A grouping column keeps its slot, so that subqueries which read it still do.
+//! their slots. Subqueries read those from the start (`Groups::of_group`).
 
 use crate::binder::Binder;
 use crate::scope::{Clause, ColumnRead};
@@ -244,9 +244,7 @@ impl Grouped<'_> {
     /// Subqueries of grouped clauses read outer columns: those must be grouping columns.
     pub(crate) fn nested_reads(&self) -> SqlResult<()> {
         let shared: BTreeSet<Slot> = self.keys.iter().map(|(_, slot)| *slot).collect();
-        let grouped = |r: &&ColumnRead| {
-            r.nested && matches!(r.clause, Clause::SelectList | Clause::Having | Clause::OrderBy)
-        };
+        let grouped = |r: &&ColumnRead| r.nested && r.clause.is_of_groups();
         match self.reads.iter().filter(grouped).find(|r| !shared.contains(&r.slot)) {
             Some(read) => Err(self.error(read)),
             None => Ok(()),
@@ -254,8 +252,7 @@ impl Grouped<'_> {
     }
 
     fn allowed(&self, slot: Slot) -> SqlResult<()> {
-        let late = |c| matches!(c, Clause::SelectList | Clause::Having | Clause::OrderBy);
-        match self.reads.iter().find(|r| r.slot == slot && late(r.clause)) {
+        match self.reads.iter().find(|r| r.slot == slot && r.clause.is_of_groups()) {
             Some(read) => Err(self.error(read)),
             None => Ok(()),
         }

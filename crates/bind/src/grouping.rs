@@ -28,6 +28,8 @@ const SETS_MAX: usize = 4096;
 pub(crate) struct Groups {
     /// The expressions, each once.
     pub(crate) keys: Vec<Scalar>,
+    /// The slots that hold them above the groups: a column's own where one set has them all.
+    slots: Vec<Slot>,
     /// Which of them each set groups by; `None`: all, in one set.
     sets: Option<Vec<Vec<usize>>>,
     /// For each expression, where it is said whether the set at hand leaves it out.
@@ -61,7 +63,12 @@ impl Binder<'_> {
             true => Vec::new(),
             false => keys.iter().map(|_| self.new_slot()).collect(),
         };
-        Ok(Groups { keys, sets: (!plain).then_some(sets), flags })
+        let slot = |own: &mut Self, key: &Scalar| match key.as_column() {
+            Some(slot) if plain => slot,
+            _ => own.new_slot(),
+        };
+        let slots = keys.iter().map(|key| slot(self, key)).collect();
+        Ok(Groups { keys, slots, sets: (!plain).then_some(sets), flags })
     }
 
     /// The sets of an element.
@@ -206,21 +213,24 @@ impl Binder<'_> {
         let keys = keys.chain(flags).chain([(number, Collation::default())]).collect();
         Logical::Aggregate(Box::new(Grouping { input, keys, calls }))
     }
-
-    /// The slots of the expressions above the grouping: their own where one set has them all.
-    pub(crate) fn group_slots(&mut self, groups: &Groups) -> Vec<(Scalar, Slot)> {
-        let slot = |own: &mut Self, key: &Scalar| match (key.as_column(), &groups.sets) {
-            (Some(slot), None) => slot,
-            _ => own.new_slot(),
-        };
-        groups.keys.iter().map(|key| (key.clone(), slot(self, key))).collect()
-    }
 }
 
 impl Groups {
     /// Whether a set may leave out an expression that another has.
     pub(crate) fn has_sets(&self) -> bool {
         self.sets.is_some()
+    }
+
+    /// The expressions with the slots that hold them above the groups.
+    pub(crate) fn placed(&self) -> Vec<(Scalar, Slot)> {
+        self.keys.iter().cloned().zip(self.slots.iter().copied()).collect()
+    }
+
+    /// What a subquery that is asked for each group reads instead of a column grouped by.
+    pub(crate) fn of_group(&self, column: &Scalar) -> Option<Scalar> {
+        let at = self.keys.iter().position(|key| key == column)?;
+        let nullable = column.ty.nullable || self.has_sets();
+        Some(Scalar::column(self.slots[at], ScalarType { nullable, ..column.ty }))
     }
 }
 

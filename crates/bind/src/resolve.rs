@@ -180,9 +180,15 @@ impl Binder<'_> {
 
     fn at(&mut self, place: Place, line: u32) -> SqlResult<Resolved> {
         let source = self.scopes[place.scope].sources[place.source].clone();
-        let resolved = self.column_of(&source, place.column)?;
-        let innermost = self.scopes.len() - 1;
+        let mut resolved = self.column_of(&source, place.column)?;
+        let nested = place.scope != self.scopes.len() - 1;
         let scope = &mut self.scopes[place.scope];
+        if nested
+            && scope.clause.is_of_groups()
+            && let Some(of_group) = scope.groups.of_group(&resolved.scalar)
+        {
+            resolved.scalar = of_group;
+        }
         if let Some(slot) = resolved.scalar.as_column()
             && !scope.in_aggregate
         {
@@ -191,7 +197,7 @@ impl Binder<'_> {
                 shown: format!("{}.{}", source.shown, resolved.name),
                 line,
                 clause: scope.clause,
-                nested: place.scope != innermost,
+                nested,
             });
         }
         Ok(resolved)

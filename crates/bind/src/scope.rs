@@ -28,6 +28,13 @@ pub(crate) enum Clause {
     Definition,
 }
 
+impl Clause {
+    /// Its expressions are computed for each group, where there are groups.
+    pub(crate) fn is_of_groups(self) -> bool {
+        matches!(self, Clause::SelectList | Clause::Having | Clause::OrderBy)
+    }
+}
+
 /// A column that a source offers.
 #[derive(Clone, Debug)]
 pub(crate) struct DerivedColumn {

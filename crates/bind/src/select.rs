@@ -253,7 +253,7 @@ impl Binder<'_> {
         let reads = std::mem::take(&mut scope.reads);
         let groups = std::mem::take(&mut scope.groups);
         if block.group_by || block.having.is_some() || !calls.is_empty() {
-            let keys = self.group_slots(&groups);
+            let keys = groups.placed();
             let sets = groups.has_sets();
             let clause_present = block.group_by;
             let shape = Grouped { keys: &keys, reads: &reads, clause_present, sets };
