@@ -26,6 +26,8 @@ use work::Work;
 
 /// Rows of a batch at most; batches grow up to it, so that TOP (1) copies one row.
 const BATCH_ROWS_MAX: usize = 256;
+/// Rows of a batch for which it is worth asking where a leaf ends.
+const MANY_ROWS: usize = 16;
 
 /// An end of the range, copied.
 #[derive(Clone, Default)]
@@ -239,19 +241,23 @@ impl<'h> IndexCursor<'h> {
     }
 
     fn is_past(&self, record: &[u8]) -> bool {
+        // A damaged record is met when its fields are read.
+        self.passes(record).unwrap_or(false)
+    }
+
+    /// Whether a record is beyond the range; `None`: it is damaged.
+    fn passes(&self, record: &[u8]) -> Option<bool> {
         let (limit, beyond) = if self.backward {
             (&self.lower, Ordering::Less)
         } else {
             (&self.upper, Ordering::Greater)
         };
-        let Some(l) = limit else { return false };
+        let Some(l) = limit else { return Some(false) };
         let fields = l.key.fields();
-        match self.hobt.tree().compare(record, fields.as_slice()) {
-            Some(Ordering::Equal) => !l.inclusive,
-            Some(order) => order == beyond,
-            // A damaged record is met when its fields are read.
-            None => false,
-        }
+        Some(match self.hobt.tree().compare(record, fields.as_slice())? {
+            Ordering::Equal => !l.inclusive,
+            order => order == beyond,
+        })
     }
 
     fn give_up_row(&mut self, work: &Work) {
@@ -443,17 +449,29 @@ impl<'h> IndexCursor<'h> {
         }
     }
 
+    /// Whether the range may end on the leaf: a batch of many rows asks its last record once
+    /// instead of each.
+    fn may_end_on(&self, leaf: &LeafRead<'_>) -> bool {
+        if self.upper.is_none() {
+            return false;
+        }
+        let last = leaf.view().slot_count().saturating_sub(1);
+        let many = self.batch >= MANY_ROWS && last > leaf.slot();
+        !many || leaf.view().record(last).and_then(|r| self.passes(r)) != Some(false)
+    }
+
     /// The same forwards where no row is asked about: nothing can be in the way.
     fn pass_unasked(&mut self, work: &mut Work, leaf: LeafRead<'h>) -> RowResult<Pass> {
         let (page, count) = (leaf.page_id(), leaf.view().slot_count());
         debug_assert!(!self.backward && !self.point, "a range, forwards");
         let mut slot = leaf.slot();
+        let ends_here = self.may_end_on(&leaf);
         let full = loop {
             let Some(record) = leaf.view().record(slot) else {
                 let what = "a slot between two others is gone";
                 return Err(self.hobt.home.pages.corrupt(page, what).into());
             };
-            if self.upper.is_some() && self.is_past(record) {
+            if ends_here && self.is_past(record) {
                 self.state = State::Done;
                 return Ok(Pass::Enough);
             }

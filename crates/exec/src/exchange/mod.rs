@@ -45,7 +45,8 @@ pub(crate) struct Exchange {
     number: usize,
     input: Node,
     columns: Vec<Slot>,
-    order: Vec<SortKey>,
+    /// What a merge orders by, and its place among the columns.
+    order: Vec<(usize, SortKey)>,
     reading: Reading,
 }
 
@@ -70,11 +71,14 @@ struct Lane {
 
 impl Exchange {
     pub(crate) fn new(number: usize, input: Node, exchange: &plan::Exchange) -> Exchange {
+        let columns = exchange.columns.clone();
+        let place = |k: &SortKey| Some((columns.iter().position(|c| *c == k.slot)?, *k));
         let order = match &exchange.kind {
-            ExchangeKind::GatherOrdered(keys) => keys.clone(),
+            ExchangeKind::GatherOrdered(keys) => keys.iter().filter_map(place).collect(),
             ExchangeKind::Gather | ExchangeKind::Repartition(_) => Vec::new(),
         };
-        let columns = exchange.columns.clone();
+        let merged = matches!(exchange.kind, ExchangeKind::GatherOrdered(_));
+        debug_assert_eq!(merged, !order.is_empty(), "rows carry what they are merged by");
         Exchange { number, input, columns, order, reading: Reading::Own }
     }
 
@@ -96,9 +100,8 @@ impl Exchange {
     }
 
     fn order_of(&self, a: &[Value], b: &[Value]) -> Ordering {
-        for key in &self.order {
-            let Some(at) = self.columns.iter().position(|c| *c == key.slot) else { continue };
-            let order = compare(&a[at], &b[at], key.collation);
+        for (at, key) in &self.order {
+            let order = compare(&a[*at], &b[*at], key.collation);
             if order.is_ne() {
                 return if key.descending { order.reverse() } else { order };
             }
@@ -119,8 +122,8 @@ impl Exchange {
             return Ok(false);
         };
         let Reading::Merge(lanes) = &mut self.reading else { return Ok(false) };
-        for (&slot, value) in self.columns.iter().zip(lanes[next].row.drain(..)) {
-            run.set(slot, value);
+        for (&slot, value) in self.columns.iter().zip(&mut lanes[next].row) {
+            run.set(slot, std::mem::replace(value, Value::Null));
         }
         lanes[next].advance(run, team, self.columns.len())?;
         Ok(true)
@@ -149,13 +152,16 @@ impl Lane {
     /// Reads the next row into `row`; none where there is no more. A row has a column at least:
     /// that it is ordered by.
     fn advance(&mut self, run: &Run<'_>, team: &dyn Team, columns: usize) -> SqlResult<()> {
-        if self.fill(run, team)? {
-            let mut decoder = Decoder(&self.packet.bytes[self.at..]);
-            for _ in 0..columns {
-                self.row.push(decoder.value()?);
-            }
-            self.at = self.packet.bytes.len() - decoder.0.len();
+        if !self.fill(run, team)? {
+            self.row.clear();
+            return Ok(());
         }
+        let mut decoder = Decoder(&self.packet.bytes[self.at..]);
+        self.row.resize(columns, Value::Null);
+        for value in &mut self.row {
+            *value = decoder.value()?;
+        }
+        self.at = self.packet.bytes.len() - decoder.0.len();
         Ok(())
     }
 }

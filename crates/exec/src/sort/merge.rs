@@ -103,6 +103,25 @@ impl Merge {
         self.heap.first().map(|e| e.1 as usize)
     }
 
+    /// The places of the rows that come next, while they are in memory; leaves them behind.
+    pub(super) fn take(
+        &mut self,
+        inputs: &mut Inputs<'_>,
+        places: &mut Vec<u64>,
+        rows: usize,
+    ) -> SqlResult<()> {
+        places.clear();
+        while places.len() < rows
+            && let Some(source) = self.least()
+            && let Source::Memory { at, .. } = inputs.sources[source]
+        {
+            places.push(inputs.store.place(at));
+            self.pop(inputs)?;
+        }
+        inputs.store.fetch(places);
+        Ok(())
+    }
+
     /// Leaves the least row behind.
     pub(super) fn pop(&mut self, inputs: &mut Inputs<'_>) -> SqlResult<()> {
         let Some(top) = self.heap.first_mut() else { return Ok(()) };

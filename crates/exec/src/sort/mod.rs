@@ -28,6 +28,8 @@ const LIMIT_ROWS_MAX: u64 = 8 * 1024;
 const MERGE_WAYS: usize = 64;
 /// Fewer where the rows at hand would take more than this together.
 const HEADS_BYTES: usize = 16 << 20;
+/// Rows in memory that are looked up together.
+const READY_ROWS: usize = 64;
 /// What the row at hand may keep for the next run.
 const KEPT_BYTES: usize = 4 * 1024;
 
@@ -47,6 +49,9 @@ pub(crate) struct Sort {
     memory_bytes: usize,
     sources: Vec<Source>,
     merge: Merge,
+    /// Rows in memory that come next, and how many of them were given.
+    ready: Vec<u64>,
+    given: usize,
     filled: bool,
     /// The row before, for DISTINCT.
     last: Vec<u8>,
@@ -74,6 +79,8 @@ impl Sort {
             memory_bytes: 0,
             sources: Vec::new(),
             merge: Merge::default(),
+            ready: Vec::new(),
+            given: 0,
             filled: false,
             last: Vec::new(),
             bytes: Vec::new(),
@@ -210,18 +217,29 @@ impl Sort {
     /// Replaces some sources by one file of their rows.
     fn merge_into_run(&mut self, from: usize, to: usize, run: &mut Run<'_>) -> SqlResult<()> {
         let mut file = run.spill.create()?;
-        let Sort { sources, store, shape, merge, distinct, last, .. } = self;
+        let Sort { sources, store, shape, merge, distinct, last, ready, .. } = self;
         let mut inputs = Inputs { sources: &mut sources[from..to], store, shape };
         last.clear();
         merge.start(&mut inputs)?;
-        while let Some(source) = merge.least() {
-            let row = inputs.sources[source].row(store);
+        let mut write = |row: Row<'_>, run: &mut Run<'_>| {
             run.tick_by(row.weight())?;
-            if !*distinct || !is_repeated(shape, last, row) {
-                file.append(row.0)?;
+            match !*distinct || !is_repeated(shape, last, row) {
+                true => file.append(row.0),
+                false => Ok(()),
             }
-            merge.pop(&mut inputs)?;
+        };
+        loop {
+            merge.take(&mut inputs, ready, READY_ROWS)?;
+            for &place in &*ready {
+                write(store.row_at(place), run)?;
+            }
+            let Some(source) = merge.least() else { break };
+            if let Source::File { head, .. } = &inputs.sources[source] {
+                write(Row(head), run)?;
+                merge.pop(&mut inputs)?;
+            }
         }
+        ready.clear();
         run.counts.of(self.id).spilled(file.bytes());
         file.rewind()?;
         self.sources.drain(from + 1..to);
@@ -250,18 +268,37 @@ impl Sort {
 
     fn begin_reading(&mut self) -> SqlResult<()> {
         self.last.clear();
+        self.ready.clear();
+        self.given = 0;
         let Sort { sources, store, shape, merge, .. } = self;
         merge.start(&mut Inputs { sources, store, shape })
     }
 
-    fn pop(&mut self) -> SqlResult<()> {
-        let Sort { sources, store, shape, merge, .. } = self;
-        merge.pop(&mut Inputs { sources, store, shape })
+    /// The source of the next row when that is not in memory; rows in memory are made ready.
+    fn advance(&mut self) -> SqlResult<Option<usize>> {
+        let Sort { sources, store, shape, merge, ready, given, .. } = self;
+        if *given == ready.len() {
+            merge.take(&mut Inputs { sources, store, shape }, ready, READY_ROWS)?;
+            *given = 0;
+        }
+        Ok(if ready.is_empty() { merge.least() } else { None })
+    }
+
+    /// Leaves the row behind that `advance` told of.
+    fn pass(&mut self, source: Option<usize>) -> SqlResult<()> {
+        let Sort { sources, store, shape, merge, given, .. } = self;
+        if source.is_some() {
+            return merge.pop(&mut Inputs { sources, store, shape });
+        }
+        *given += 1;
+        Ok(())
     }
 
     fn reset(&mut self) {
         self.sources.clear();
         self.merge.clear();
+        self.ready.clear();
+        self.given = 0;
         self.store.clear();
         self.filled = false;
         self.last.clear();
@@ -296,18 +333,23 @@ impl Operator for Sort {
     }
 
     fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
-        while let Some(source) = self.merge.least() {
-            let row = self.sources[source].row(&self.store);
+        loop {
+            let source = self.advance()?;
+            let row = match (source, self.ready.get(self.given)) {
+                (Some(source), _) => self.sources[source].row(&self.store),
+                (None, Some(&place)) => self.store.row_at(place),
+                (None, None) => return Ok(false),
+            };
             run.tick_by(row.weight())?;
-            if self.distinct && is_repeated(&self.shape, &mut self.last, row) {
-                self.pop()?;
-                continue;
+            let repeated = self.distinct && is_repeated(&self.shape, &mut self.last, row);
+            if !repeated {
+                self.shape.load(run, row)?;
             }
-            self.shape.load(run, row)?;
-            self.pop()?;
-            return Ok(true);
+            self.pass(source)?;
+            if !repeated {
+                return Ok(true);
+            }
         }
-        Ok(false)
     }
 
     fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {

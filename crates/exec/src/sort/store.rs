@@ -69,7 +69,19 @@ impl Store {
         self.row_at(self.entries[at].place)
     }
 
-    fn row_at(&self, place: u64) -> Row<'_> {
+    /// Where the row lies that stands at a place of the order.
+    pub(super) fn place(&self, at: usize) -> u64 {
+        self.entries[at].place
+    }
+
+    /// Looks at rows that lie anywhere, so that the waits for memory are one.
+    pub(super) fn fetch(&self, places: &[u64]) {
+        let first = |&p: &u64| self.blocks[(p >> 32) as usize][(p & 0xFFFF_FFFF) as usize];
+        std::hint::black_box(places.iter().map(first).fold(0, u8::wrapping_add));
+    }
+
+    /// The row that lies at a place.
+    pub(super) fn row_at(&self, place: u64) -> Row<'_> {
         let bytes = &self.blocks[(place >> 32) as usize][(place & 0xFFFF_FFFF) as usize..];
         let (len, rest) = bytes.split_first_chunk::<4>().expect("a row has its length before it");
         Row(&rest[..u32::from_le_bytes(*len) as usize])
