@@ -56,7 +56,7 @@ impl Binder<'_> {
         let keys = target.indexes.iter().flat_map(|i| i.key.iter().map(|k| i.fields[k.field]));
         let keys = keys.filter_map(|f| match f {
             EntryField::Column(c) => Some(c),
-            EntryField::Uniquifier | EntryField::Rid => None,
+            EntryField::Dropped | EntryField::Uniquifier | EntryField::Rid => None,
         });
         // A trigger may ask for any of them.
         let all = if self.fires(deleted, Events::DELETE) { deleted.table.columns.len() } else { 0 };

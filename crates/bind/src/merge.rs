@@ -58,7 +58,7 @@ impl Binder<'_> {
         let mut target = self.target(&changed.target, changed.locks);
         target.checks = self.checks(&table, &new, None)?;
         let [inserts, deletes] = self.other_targets(&bound, &changed.target, &target, slots)?;
-        self.mark_affected(&mut target, &bound.changed);
+        self.mark_affected(&table, &mut target, &bound.changed);
         if !bound.changed.is_empty() {
             let done = Done::Update(&bound.changed);
             target.references = self.references(&changed.target, done, slots, None)?;

@@ -106,7 +106,12 @@ impl Binder<'_> {
     }
 
     /// Marks the indexes that a change of some columns touches.
-    pub(crate) fn mark_affected(&self, target: &mut Target, changed: &BTreeSet<usize>) {
+    pub(crate) fn mark_affected(
+        &self,
+        table: &Table,
+        target: &mut Target,
+        changed: &BTreeSet<usize>,
+    ) {
         let base_key_changes = {
             let base = target.base();
             key_columns(base).any(|c| changed.contains(&c))
@@ -115,10 +120,13 @@ impl Binder<'_> {
             let sql_type = target.columns[*c].sql_type;
             matches!(sql_type, SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_))
         };
-        let heap_row_moves = target.base().key.is_empty() && changed.iter().any(varies);
+        // A row from before a column came or went is of another length when it is written again.
+        let resized = !table.history.is_empty() || changed.iter().any(varies);
+        let heap_row_moves = target.base().key.is_empty() && resized;
         for (n, index) in target.indexes.iter_mut().enumerate() {
             let touches = |f: &EntryField| match f {
                 EntryField::Column(c) => changed.contains(c),
+                EntryField::Dropped => false,
                 // A new key may get another uniquifier, a heap row of another length another RID.
                 EntryField::Uniquifier => base_key_changes,
                 EntryField::Rid => heap_row_moves,
@@ -294,6 +302,7 @@ fn index_target(table: &Table, index: &Index) -> IndexTarget {
     let layout = table.hobt_layout(index);
     let field = |c: &PhysicalColumn| match *c {
         PhysicalColumn::Column(n) => EntryField::Column(n),
+        PhysicalColumn::Dropped(_) => EntryField::Dropped,
         PhysicalColumn::Uniquifier => EntryField::Uniquifier,
         PhysicalColumn::Rid => EntryField::Rid,
     };
@@ -322,7 +331,7 @@ fn index_target(table: &Table, index: &Index) -> IndexTarget {
 pub(crate) fn key_columns(index: &IndexTarget) -> impl Iterator<Item = usize> + '_ {
     index.key.iter().filter_map(|k| match index.fields[k.field] {
         EntryField::Column(c) => Some(c),
-        EntryField::Uniquifier | EntryField::Rid => None,
+        EntryField::Dropped | EntryField::Uniquifier | EntryField::Rid => None,
     })
 }
 

@@ -128,7 +128,7 @@ impl Binder<'_> {
             }
         }
         let mut target = self.target(updated, locks);
-        self.mark_affected(&mut target, &columns);
+        self.mark_affected(&updated.table, &mut target, &columns);
         let changed_slots: BTreeSet<Slot> = columns.iter().filter_map(|&n| new[n]).collect();
         target.checks = self.checks(&updated.table, &new, Some(&changed_slots))?;
         let slots = RowSlots { old: &old.columns, new: &new };
@@ -137,8 +137,8 @@ impl Binder<'_> {
         Ok(Update { target, source, old, new, assignments, distinct_rows, output: None })
     }
 
-    /// The change that gives stored computed columns their values: of nothing else, so that no
-    /// trigger fires and no constraint is judged.
+    /// The change that gives stored computed columns their values, and others their defaults: of
+    /// nothing else, so that no trigger fires and no constraint is judged.
     pub(crate) fn fill(
         &mut self,
         table: Arc<Table>,
@@ -165,15 +165,22 @@ impl Binder<'_> {
             .map(|(n, own)| if columns.contains(&n) { Some(self.new_slot()) } else { *own })
             .collect();
         let mut assignments = Vec::with_capacity(columns.len());
-        for &column in columns {
+        let (computed, own): (Vec<usize>, Vec<usize>) =
+            columns.iter().partition(|&&n| table.columns[n].computed.is_some());
+        for column in own {
+            let value = self.default_value(&table, column)?;
+            assignments.push(Assignment { column: Some(column), variable: None, value });
+        }
+        for column in computed {
             if let Some(value) = self.computed_value(&table, column, &new)? {
                 assignments.push(Assignment { column: Some(column), variable: None, value });
             }
         }
         let mut source = from.tree;
         set_target(&mut source, no, &old);
-        let mut target = self.target(&TargetTable { table, database }, LockHints::default());
-        self.mark_affected(&mut target, columns);
+        let filled = TargetTable { table, database };
+        let mut target = self.target(&filled, LockHints::default());
+        self.mark_affected(&filled.table, &mut target, columns);
         let (distinct_rows, output) = (false, None);
         let update = Update { target, source, old, new, assignments, distinct_rows, output };
         Ok(Statement::Update(Box::new(update)))

@@ -10,7 +10,7 @@ use crate::sysrows::{
 };
 use crate::view::{
     Check, Column, Computed, Default, ForeignKey, ForeignKeyColumn, Gathered, Identity, Index,
-    IndexColumn, IndexKind, SchemaId, Statistics, Table, Wording,
+    IndexColumn, IndexKind, RowHistory, SchemaId, Statistics, Table, Wording,
 };
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
@@ -59,6 +59,10 @@ impl DefinitionRows {
         }
         for foreign in &table.foreign_keys {
             rows.foreign_key(table, foreign);
+        }
+        if !table.history.is_empty() {
+            let (id, text) = (table.object_id.0, table.history.to_text());
+            rows.texts.extend(split_text(id, text_class::ROW_HISTORY, 0, &text));
         }
         rows.add_properties(&table.properties);
         rows
@@ -338,8 +342,20 @@ impl DefinitionRows {
             statistics,
             checks,
             foreign_keys,
+            history: self.history(row.id)?,
             properties: self.properties()?,
             is_temp: row.status & object_status::TEMPORARY != 0,
+        })
+    }
+
+    fn history(&self, object: i32) -> Result<RowHistory, CatalogError> {
+        let class = text_class::ROW_HISTORY;
+        if !self.texts.iter().any(|t| (t.object, t.class) == (object, class)) {
+            return Ok(RowHistory::default());
+        }
+        let text = self.text(object, class, 0)?;
+        RowHistory::from_text(&text).ok_or_else(|| {
+            CatalogError::corrupt("sysobjvalues", format!("rows of table {object}: {text}"))
         })
     }
 

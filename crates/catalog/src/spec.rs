@@ -36,12 +36,14 @@ pub struct HobtSpec {
     pub kind: IndexKind,
     /// Physical columns in order; [`Table::hobt_layout`] says which.
     pub columns: Vec<HobtColumn>,
+    /// What the last so many columns are in rows from before they were added.
+    pub added: Vec<Option<Box<[u8]>>>,
     /// The full unique key; empty for a heap.
     pub key: Vec<KeyField>,
     /// How many of `key` were declared.
     pub declared_key: usize,
     /// The declared key is unique. A clustered index that is not has its uniquifier as the last
-    /// physical column and last key field.
+    /// key field.
     pub unique: bool,
     /// IGNORE_DUP_KEY, fill factor: of no meaning to a system table.
     pub fill_factor: u8,
@@ -55,7 +57,9 @@ impl HobtSpec {
             let (sql_type, nullable) = table.physical_type(at);
             let collation = match at {
                 PhysicalColumn::Column(n) => table.columns[n].collation,
-                PhysicalColumn::Uniquifier | PhysicalColumn::Rid => Collation::default(),
+                PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier | PhysicalColumn::Rid => {
+                    Collation::default()
+                }
             };
             HobtColumn { sql_type, nullable, collation }
         };
@@ -66,6 +70,12 @@ impl HobtSpec {
             hobt: index.hobt,
             kind: index.kind,
             columns: layout.columns.iter().map(column).collect(),
+            added: match index.kind {
+                IndexKind::Nonclustered => Vec::new(),
+                IndexKind::Heap | IndexKind::Clustered => {
+                    table.history.added.iter().map(|a| a.default.clone()).collect()
+                }
+            },
             key: layout.key,
             declared_key: layout.declared_key,
             unique: index.unique,
@@ -87,6 +97,7 @@ impl HobtSpec {
             hobt: table.id.hobt(),
             kind: IndexKind::Clustered,
             columns: table.columns.iter().map(column).collect(),
+            added: Vec::new(),
             key: (0..table.key).map(|field| KeyField { field, descending: false }).collect(),
             declared_key: table.key,
             unique: true,
@@ -197,6 +208,14 @@ pub trait Builder: Send + Sync {
     /// # Errors
     /// Log.
     fn drop_hobt_after_commit(&self, work: &mut Work, dropped: &[DroppedUnit]) -> SqlResult<()>;
+
+    /// Gives the heap or clustered index of a table the columns that were added to it, and where
+    /// they need it a unit for values off the rows, which it then gives. Nothing is undone when
+    /// the transaction rolls back but that unit: whoever writes rows without the columns may.
+    ///
+    /// # Errors
+    /// Space, log; no such hobt.
+    fn add_columns(&self, work: &mut Work, spec: &HobtSpec) -> SqlResult<Option<UnitPlaces>>;
 
     /// A hobt of the database, also one that the caller's transaction has just made.
     ///

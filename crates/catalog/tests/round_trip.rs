@@ -7,7 +7,8 @@ use catalog::statistics::{Collector, Whole};
 use catalog::view::{
     Check, Column, Computed, DatabaseView, Default as Preset, Events, ForeignKey, ForeignKeyColumn,
     Gathered, Identity, Index, IndexColumn, IndexKind, Module, ModuleKind, ModuleOptions, Object,
-    Parameter, ReferentialAction, Schema, SchemaId, Statistics, SystemObjects, Table, Trigger,
+    Parameter, ReferentialAction, RowHistory, Schema, SchemaId, Statistics, SystemObjects, Table,
+    Trigger,
 };
 use catalog::{
     Builder as _, Changes, DatabaseOption, Delta, HobtSpec, Loaded, RecoveryModel, apply, load,
@@ -125,6 +126,7 @@ fn orders() -> Table {
             disabled: true,
             not_trusted: true,
         }],
+        history: RowHistory::default(),
         properties: Vec::new(),
         is_temp: false,
     }

@@ -23,13 +23,7 @@ impl Builder for DatabaseBuilder {
             false => RowHobt::create(work, home, of_rows)?,
         };
         let places = hobt.places();
-        let large = hobt.large().map(|pieces| UnitPlaces {
-            unit: pieces.spec().unit,
-            kind: UnitKind::Large,
-            first_iam: pieces.places().first_iam,
-            root: pieces.places().root,
-            first_page: PageId::NONE,
-        });
+        let large = hobt.large().map(|pieces| places_of_large(pieces));
         database.hobts.enter(hobt);
         let tree = spec.kind != IndexKind::Heap;
         let rows = UnitPlaces {
@@ -59,11 +53,35 @@ impl Builder for DatabaseBuilder {
         Ok(())
     }
 
+    fn add_columns(&self, work: &mut Work, spec: &HobtSpec) -> SqlResult<Option<UnitPlaces>> {
+        let database = &self.0;
+        let missing = || SqlError::new(messages::INVALID_OBJECT, &[&spec.object_id]);
+        let hobt = database.hobts.get(spec.hobt).ok_or_else(missing)?;
+        let large = match spec.may_have_large_values() && hobt.large().is_none() {
+            true => Some(hobt.make_large(work, database.ids.unit())?),
+            false => None,
+        };
+        let places = large.as_deref().map(places_of_large);
+        let wide = hobt.with_columns(row_spec(spec, hobt.spec().unit), large);
+        database.hobts.enter(wide);
+        Ok(places)
+    }
+
     fn open(&self, spec: &HobtSpec) -> SqlResult<Arc<dyn Hobt>> {
         match self.0.hobts.get(spec.hobt) {
             Some(hobt) => Ok(hobt),
             None => Err(SqlError::new(messages::INVALID_OBJECT, &[&spec.object_id])),
         }
+    }
+}
+
+fn places_of_large(pieces: &RowHobt) -> UnitPlaces {
+    UnitPlaces {
+        unit: pieces.spec().unit,
+        kind: UnitKind::Large,
+        first_iam: pieces.places().first_iam,
+        root: pieces.places().root,
+        first_page: PageId::NONE,
     }
 }
 

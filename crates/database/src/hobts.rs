@@ -140,9 +140,17 @@ impl HobtDirectory for OpenHobts {
 
     fn undone(&self, unit: AllocUnitId) {
         let mut open = self.open.write();
-        if let Some(gone) = open.by_unit.remove(&unit) {
-            gone.mark_dropped();
-            open.by_hobt.remove(&gone.spec().hobt);
+        let Some(gone) = open.by_unit.remove(&unit) else { return };
+        gone.mark_dropped();
+        let hobt = gone.spec().hobt;
+        match open.by_hobt.get(&hobt).filter(|h| h.spec().unit != unit).cloned() {
+            // The rows were there before their unit of large values was made.
+            Some(rows) if !rows.is_dropped() => {
+                let alone = rows.without_large();
+                open.by_unit.insert(alone.spec().unit, Arc::clone(&alone));
+                open.by_hobt.insert(hobt, alone);
+            }
+            Some(_) | None => drop(open.by_hobt.remove(&hobt)),
         }
     }
 }

@@ -2,17 +2,10 @@
 
 use btree::KeyColumn;
 use catalog::HobtSpec;
-use catalog::view::IndexKind;
+use catalog::view::{IndexKind, stored_width};
 use rowstore::HobtKind;
 use std::cmp::Ordering;
 use types::SqlType;
-
-fn width(t: SqlType) -> Option<u16> {
-    match t {
-        SqlType::Bit => Some(0),
-        t => types::fixed_width(t),
-    }
-}
 
 /// Uniquifiers order as numbers; the bytes are little-endian.
 fn compare_uniquifiers(a: &[u8], b: &[u8]) -> Ordering {
@@ -28,18 +21,18 @@ pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::Ho
         IndexKind::Nonclustered => HobtKind::Nonclustered,
     };
     let uniquifier = kind == HobtKind::Clustered && !spec.unique;
-    let last = spec.columns.len().wrapping_sub(1);
-    let key_column = |k: &catalog::view::KeyField| {
+    let last = spec.key.len().wrapping_sub(1);
+    let key_column = |(n, k): (usize, &catalog::view::KeyField)| {
         let column = &spec.columns[k.field];
         let (sql_type, collation) = (column.sql_type, column.collation);
-        let (compare, hash): (btree::Compare, _) = match uniquifier && k.field == last {
+        let (compare, hash): (btree::Compare, _) = match uniquifier && n == last {
             true => (compare_uniquifiers, None),
             false => {
                 let hash = types::hash_storage(sql_type, collation);
                 (types::compare_storage(sql_type, collation), hash)
             }
         };
-        let number = !(uniquifier && k.field == last)
+        let number = !(uniquifier && n == last)
             && matches!(sql_type, SqlType::SmallInt | SqlType::Int | SqlType::BigInt);
         KeyColumn { hash, compare, number, descending: k.descending, leaf_column: k.field }
     };
@@ -48,10 +41,10 @@ pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::Ho
         unit,
         object: spec.object_id,
         kind,
-        widths: spec.columns.iter().map(|c| width(c.sql_type)).collect(),
-        added: Vec::new(),
+        widths: spec.columns.iter().map(|c| stored_width(c.sql_type)).collect(),
+        added: spec.added.clone(),
         nullable: spec.columns.iter().any(|c| c.nullable),
-        key: spec.key.iter().map(key_column).collect(),
+        key: spec.key.iter().enumerate().map(key_column).collect(),
         nullable_key: spec.key.iter().any(|k| spec.columns[k.field].nullable),
         uniquifier,
     }

@@ -38,6 +38,7 @@ fn spec() -> HobtSpec {
         kind: IndexKind::Clustered,
         columns: vec![column],
         key: vec![KeyField { field: 0, descending: false }],
+        added: Vec::new(),
         declared_key: 1,
         unique: true,
         fill_factor: 0,

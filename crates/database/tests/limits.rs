@@ -44,6 +44,7 @@ fn spec(hobt: u32, kind: IndexKind) -> HobtSpec {
         hobt: HobtId(hobt),
         kind,
         columns: vec![column(SqlType::Int), column(SqlType::varchar(8000))],
+        added: Vec::new(),
         declared_key: key.len(),
         key,
         unique: true,

@@ -104,6 +104,7 @@ fn table() -> Table {
         statistics: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        history: Default::default(),
         properties: Vec::new(),
         is_temp: false,
     }

@@ -254,6 +254,7 @@ fn spec(hobt: u32) -> HobtSpec {
         hobt: HobtId(hobt),
         kind: IndexKind::Heap,
         columns: vec![column(SqlType::Int), column(SqlType::varchar(8000))],
+        added: Vec::new(),
         declared_key: 0,
         key: Vec::new(),
         unique: false,

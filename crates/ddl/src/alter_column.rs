@@ -1,8 +1,8 @@
 //! ALTER COLUMN: another type, collation or nullability.
 //!
-//! Metadata alone changes where rows are stored as before: another nullability, and a longer
-//! variable length as long as no value may leave its row that could not before. Everything else
-//! copies the table, and converts.
+//! Metadata alone changes where rows are stored as before: another nullability, a longer variable
+//! length, a decimal of more digits in as many bytes. Everything else copies the table, and
+//! converts.
 
 use crate::column::collation_of;
 use crate::context::{DdlContext, Place, unsupported};
@@ -11,8 +11,7 @@ use crate::rebuild::{Content, rebuild, renew_all};
 use crate::type_name::{Declaree, declared};
 use crate::{create_table, foreign_key};
 use base::{SqlError, SqlResult, messages};
-use catalog::HobtSpec;
-use catalog::view::{Column, Table};
+use catalog::view::{Column, Table, stored_width};
 use std::fmt::Display;
 use tsql::ast::{AlterColumn, AlterColumnChange, Name};
 use types::{Length, SqlType};
@@ -104,17 +103,22 @@ fn wanted(place: &Place, table: &Table, at: usize, s: &AlterColumn) -> SqlResult
     Ok(new)
 }
 
-/// A variable length that grows, of one type and collation.
+/// A length or precision that grows, of one type and collation, and values stored alike.
 fn grows(old: &Column, new: &Column) -> bool {
     let longer = |a: Length, b: Length| match (a, b) {
         (Length::N(a), Length::N(b)) => b >= a,
-        _ => false,
+        (_, Length::Max) => true,
+        (Length::Max, Length::N(_)) => false,
     };
     old.collation == new.collation
         && match (old.sql_type, new.sql_type) {
             (SqlType::VarChar(a), SqlType::VarChar(b))
             | (SqlType::NVarChar(a), SqlType::NVarChar(b))
             | (SqlType::VarBinary(a), SqlType::VarBinary(b)) => longer(a, b),
+            (
+                a @ SqlType::Decimal { precision: p, scale: s },
+                b @ SqlType::Decimal { precision: q, scale: t },
+            ) => s == t && q >= p && stored_width(a) == stored_width(b),
             _ => false,
         }
 }
@@ -123,8 +127,7 @@ fn grows(old: &Column, new: &Column) -> bool {
 fn stays(table: &Table, after: &Table, at: usize) -> bool {
     let (old, new) = (&table.columns[at], &after.columns[at]);
     let same = old.sql_type == new.sql_type && old.collation == new.collation;
-    let large = |t: &Table| HobtSpec::of(t, t.base()).may_have_large_values();
-    same || (grows(old, new) && large(table) == large(after))
+    same || grows(old, new)
 }
 
 /// 5074 for each user of the column that the change disturbs, then 4922.
@@ -137,7 +140,8 @@ fn refuse_users(
     name: &Name,
 ) -> SqlResult<()> {
     let (old, new) = (&table.columns[at], &after.columns[at]);
-    let longer = grows(old, new) && old.nullable == new.nullable;
+    let max = |c: &Column| c.sql_type.max_length() == -1;
+    let longer = grows(old, new) && old.nullable == new.nullable && max(old) == max(new);
     let mut users: Vec<(&'static str, Box<str>)> = Vec::new();
     for i in &table.indexes {
         let uses = i.has_column(at);

@@ -1,6 +1,8 @@
 //! ALTER TABLE: columns and constraints added and dropped, checks switched on and off.
 //!
-//! A column is added or dropped by copying the table: not yet instant.
+//! A column is added or dropped without a look at the rows (`instant`): rows from before are
+//! without it, or keep what they have of it until they are written anew. Columns whose present rows
+//! get values that differ, an identity or a rowversion, are added by copying the table.
 
 use crate::column::{draft, preset};
 use crate::constraint::{self, add_check, add_key, keys, not_created};
@@ -11,10 +13,11 @@ use crate::drop_constraint::without_constraint;
 use crate::index_definition::column;
 use crate::locate::{Located, locked_table, queried_name, same_name};
 use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
-use crate::{alter_column, computed, foreign_key};
+use crate::{alter_column, computed, foreign_key, instant};
 use base::{HobtId, SqlError, SqlResult, messages};
 use catalog::view::{Identity, Index, IndexKind, Table};
 use catalog::{HobtSpec, ROW_VERSIONS};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ast::{
     AlterTable, AlterTableAction, AlterTableDrop, AlterTableDropKind, ConstraintKind, Name,
@@ -120,15 +123,16 @@ fn add(
         add_check(cx, place, &mut after, *w, text, check)?;
         foreign_key::add(cx, place, &mut after, *w, check)?;
     }
-    let stored = table.stored_columns().count() != after.stored_columns().count();
-    if stored && table.base().hobt == after.base().hobt {
+    let same_base = table.base().hobt == after.base().hobt;
+    if same_base && !instant::add(&mut after, &added) {
         renew_all(place, &mut after);
     }
     rebuild(cx, place, Some(table), &after, Content::Keep(&added)).map_err(|e| {
         let built = e.number() == messages::CREATE_INDEX_DUPLICATE.number;
         if built { not_created(cx, e) } else { e }
     })?;
-    computed::fill(cx, place, &after, table.columns.len())?;
+    let own: BTreeSet<i32> = added.iter().filter(|a| a.1 == Present::Own).map(|a| a.0).collect();
+    computed::fill(cx, place, &after, table.columns.len(), &own)?;
     match check {
         true => {
             verify(cx, place, &after, &after.checks[table.checks.len()..])?;
@@ -187,25 +191,32 @@ fn add_columns(
         let mut column = drafted.column;
         let line = written.span.line;
         if column.computed.is_some() {
+            column.physical = column.physical.map(|_| after.next_place());
             added.push((column.column_id, Present::Same(None)));
             after.columns.push(column);
             continue;
         }
-        if let Some(identity) = column.identity {
-            column.physical = u16::try_from(after.columns.len()).ok();
+        column.physical = Some(after.next_place());
+        if let Some(identity) = column.identity.filter(|_| !empty) {
             added.push((column.column_id, Present::Counted(identity, column.sql_type)));
             after.columns.push(column);
             continue;
         }
-        if column.sql_type == SqlType::RowVersion {
-            column.physical = u16::try_from(after.columns.len()).ok();
+        if column.sql_type == SqlType::RowVersion && !empty {
             added.push((column.column_id, versions(cx, place, &*base)?));
             after.columns.push(column);
             continue;
         }
         let wants_value = written.default.as_ref().is_some_and(|d| d.with_values);
-        let bytes = match &column.default {
-            Some(d) if !empty && (!column.nullable || wants_value) => {
+        let wanted =
+            column.default.as_ref().filter(|_| !empty && (!column.nullable || wants_value));
+        if wanted.is_some_and(|d| differs_by_row(&d.text)) {
+            added.push((column.column_id, Present::Own));
+            after.columns.push(column);
+            continue;
+        }
+        let bytes = match wanted {
+            Some(d) => {
                 let view = &place.view;
                 let value =
                     cx.expressions.default_value(cx.work, view, &d.text, column.sql_type)?;
@@ -215,13 +226,12 @@ fn add_columns(
                     out.into_boxed_slice()
                 })
             }
-            Some(_) | None => None,
+            None => None,
         };
         if bytes.is_none() && !column.nullable && !empty {
             let args: [&dyn std::fmt::Display; 2] = [&column.name, &table.name];
             return Err(SqlError::new(messages::ADD_COLUMN_NEEDS_VALUE, &args).at_line(line));
         }
-        column.physical = u16::try_from(after.columns.len()).ok();
         added.push((column.column_id, Present::Same(bytes)));
         after.columns.push(column);
     }
@@ -229,6 +239,13 @@ fn add_columns(
         computed::settle(cx, place, after, written)?;
     }
     Ok(added)
+}
+
+/// Whether a default has another value in each row. Where it only seems so, rows are written that
+/// need not be.
+fn differs_by_row(default: &str) -> bool {
+    let default = default.to_ascii_uppercase();
+    ["NEWID", "NEWSEQUENTIALID", "CRYPT_GEN_RANDOM"].iter().any(|f| default.contains(f))
 }
 
 /// A rowversion for each row that is there.
@@ -275,10 +292,6 @@ fn drop_parts(
             AlterTableDropKind::Index => return Err(unsupported("ALTER TABLE DROP INDEX", line)),
             AlterTableDropKind::Period => return Err(unsupported("DROP PERIOD", line)),
         }
-    }
-    let stored = table.stored_columns().count() != after.stored_columns().count();
-    if stored && table.base().hobt == after.base().hobt {
-        renew_all(place, &mut after);
     }
     rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
 }
@@ -345,11 +358,7 @@ fn drop_column(
     without.checks.iter_mut().filter_map(|c| c.column.as_mut()).for_each(moved);
     let foreign = without.foreign_keys.iter_mut().flat_map(|k| &mut k.columns);
     foreign.for_each(|c| moved(&mut c.column));
-    for (n, column) in without.columns.iter_mut().enumerate() {
-        if column.physical.is_some() {
-            column.physical = u16::try_from(n).ok();
-        }
-    }
+    instant::drop(&mut without, &table.columns[at]);
     *table = without;
     Ok(())
 }

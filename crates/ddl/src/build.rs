@@ -142,7 +142,7 @@ pub(crate) fn entry_origins(table: &Table, index: &Index) -> Vec<Origin> {
     let base = table.hobt_layout(table.base());
     let origin = |&column: &PhysicalColumn| match column {
         PhysicalColumn::Rid => Origin::Rid,
-        PhysicalColumn::Column(_) | PhysicalColumn::Uniquifier => {
+        PhysicalColumn::Column(_) | PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier => {
             let at = base.position(column);
             Origin::Column(at.expect("what an entry has, its row has"))
         }
@@ -332,8 +332,8 @@ fn push(
         None => loader.push(work, row),
         Some(uniquifier) => {
             let mut row = row.to_vec();
-            let last = row.len() - 1;
-            row[last] = Field::Inline(&uniquifier);
+            let at = spec.key.last().map_or(row.len() - 1, |k| k.field);
+            row[at] = Field::Inline(&uniquifier);
             loader.push(work, &row)
         }
     };

@@ -140,15 +140,18 @@ pub(crate) fn check_referring(
 }
 
 /// Computes the stored columns that were added behind the first `known` for the rows that are
-/// there. Nothing else of a row changes: no trigger fires, and no constraint is judged.
+/// there, and the defaults of `own`, by their ids, in each row anew. Nothing else of a row changes:
+/// no trigger fires, and no constraint is judged.
 pub(crate) fn fill(
     cx: &mut DdlContext<'_>,
     place: &Place,
     table: &Table,
     known: usize,
+    own: &BTreeSet<i32>,
 ) -> SqlResult<()> {
     let stored = |c: &Column| c.computed.as_ref().is_some_and(|c| c.persisted);
-    let added = table.columns.iter().enumerate().skip(known).filter(|(_, c)| stored(c));
+    let wanted = |c: &Column| stored(c) || own.contains(&c.column_id);
+    let added = table.columns.iter().enumerate().skip(known).filter(|(_, c)| wanted(c));
     let added: BTreeSet<usize> = added.map(|(n, _)| n).collect();
     if added.is_empty() {
         return Ok(());

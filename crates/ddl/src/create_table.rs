@@ -11,7 +11,7 @@ use crate::rebuild::{Content, rebuild};
 use crate::{computed, foreign_key};
 use base::{SqlError, SqlResult, messages};
 use bind::{IntoColumn, IntoTable};
-use catalog::view::{Column, Identity, IndexKind, PhysicalColumn, Schema, Table};
+use catalog::view::{Column, Identity, IndexKind, PhysicalColumn, RowHistory, Schema, Table};
 use tsql::ast::{CreateTable, IndexKind as WrittenKind, Placements, TableDefinition};
 use types::fixed_width;
 
@@ -130,6 +130,7 @@ pub(crate) fn empty(place: &Place, schema: &Schema, name: &str, is_temp: bool) -
         statistics: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        history: RowHistory::default(),
         properties: Vec::new(),
         is_temp,
     }

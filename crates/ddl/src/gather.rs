@@ -87,7 +87,7 @@ pub(crate) fn of_index(
     let layout = table.hobt_layout(index);
     let ordinal = |k: &KeyField| match layout.columns[k.field] {
         PhysicalColumn::Column(n) => Some((k.field, n)),
-        PhysicalColumn::Uniquifier | PhysicalColumn::Rid => None,
+        PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier | PhysicalColumn::Rid => None,
     };
     let (fields, columns): (Vec<usize>, Vec<usize>) = layout.key.iter().filter_map(ordinal).unzip();
     // Pages that are taken here and there are in no order.

@@ -44,6 +44,7 @@ mod generated_name;
 mod index_definition;
 mod index_filter;
 mod index_option;
+mod instant;
 mod locate;
 mod module;
 mod property;

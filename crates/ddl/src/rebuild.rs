@@ -4,7 +4,7 @@
 //! hobt of                     before  after
 //! a new index                   -       n     made, filled from the rows of the table
 //! a dropped index               n       -     dropped after commit
-//! anything that keeps its hobt  n       n     untouched
+//! anything that keeps its hobt  n       n     untouched; a base may get columns
 //! anything made anew            n       m     made, filled, the old one dropped after commit
 //! ```
 //!
@@ -29,6 +29,8 @@ use types::SqlType;
 pub(crate) enum Present {
     /// The same stored bytes, or NULL.
     Same(Option<Box<[u8]>>),
+    /// What the column's default is in each of them; until it is known NULL.
+    Own,
     /// The values of an identity column, in the order in which rows are read.
     Counted(Identity, SqlType),
 }
@@ -68,12 +70,20 @@ pub(crate) fn rebuild(
         "invariant 1: entries of table {} would say where rows were",
         after.name
     );
+    let mut settled = after.clone();
+    if !base_kept {
+        settled.forget_history();
+    }
+    let after = &settled;
     let mut known = after.clone();
     let changes = Changes::new(&*place.system);
     for index in after.indexes.iter().filter(|i| !kept(i)) {
         let spec = HobtSpec::of(after, index);
         let places = place.builder.create_hobt(cx.work, &spec)?;
         changes.put_places(cx.work, spec.hobt, &places)?;
+    }
+    if let Some(before) = before.filter(|_| base_kept) {
+        widen(cx, place, before, after)?;
     }
     if let (Some(before), Content::Keep(added)) = (before, content) {
         if !base_kept {
@@ -105,6 +115,19 @@ pub(crate) fn rebuild(
     cx.record(place, Change::Put { before, after: &known })
 }
 
+/// Gives the rows' hobt the columns that were added, and longer ones room off the rows.
+fn widen(cx: &mut DdlContext<'_>, place: &Place, before: &Table, after: &Table) -> SqlResult<()> {
+    let [old, new] = [before, after].map(|t| HobtSpec::of(t, t.base()));
+    let longer = new.may_have_large_values() && !old.may_have_large_values();
+    if !longer && before.history.added == after.history.added {
+        return Ok(());
+    }
+    match place.builder.add_columns(cx.work, &new)? {
+        Some(unit) => Changes::new(&*place.system).put_unit(cx.work, new.hobt, &unit),
+        None => Ok(()),
+    }
+}
+
 /// Drops an index's hobt when the transaction commits.
 pub(crate) fn drop_hobt(cx: &mut DdlContext<'_>, place: &Place, index: &Index) -> SqlResult<()> {
     let dropped = Changes::new(&*place.system).drop_hobt(cx.work, index.hobt)?;
@@ -120,7 +143,9 @@ fn copy_rows(
 ) -> SqlResult<u64> {
     let source_layout = before.hobt_layout(before.base());
     let origin = |column: &PhysicalColumn| match *column {
-        PhysicalColumn::Uniquifier | PhysicalColumn::Rid => Origin::Constant(None),
+        PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier | PhysicalColumn::Rid => {
+            Origin::Constant(None)
+        }
         PhysicalColumn::Column(n) => {
             let id = after.columns[n].column_id;
             let old = before.columns.iter().position(|c| c.column_id == id);
@@ -135,7 +160,7 @@ fn copy_rows(
                         Origin::Counted(*identity, *sql_type)
                     }
                     Some((_, Present::Same(bytes))) => Origin::Constant(bytes.clone()),
-                    None => Origin::Constant(None),
+                    Some((_, Present::Own)) | None => Origin::Constant(None),
                 },
             }
         }

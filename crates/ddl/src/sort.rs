@@ -329,6 +329,7 @@ mod tests {
             kind: IndexKind::Nonclustered,
             columns: vec![column(SqlType::varchar(9)), column(SqlType::Int), column(SqlType::Int)],
             key: vec![part(2, true), part(1, false)],
+            added: Vec::new(),
             declared_key: 2,
             unique: false,
             fill_factor: 0,

@@ -23,7 +23,9 @@ fn fill(session: &mut Session, table: &str, rows: &[&[Option<i32>]]) {
                     encode_storage(&Value::Int(v), table.columns[n].sql_type, &mut out);
                     out
                 }),
-                PhysicalColumn::Uniquifier | PhysicalColumn::Rid => None,
+                PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier | PhysicalColumn::Rid => {
+                    None
+                }
             })
             .collect();
         let fields: Vec<Field<'_>> =

@@ -112,6 +112,7 @@ impl Target {
     ) -> SqlResult<()> {
         let lacks = |slots: &[Option<Slot>], field: EntryField| match field {
             EntryField::Column(c) => slots.get(c).copied().flatten().is_none(),
+            EntryField::Dropped => false,
             EntryField::Uniquifier => old.is_some_and(|o| o.uniquifier.is_none()),
             EntryField::Rid => old.is_some_and(|o| o.rid.is_none()),
         };
@@ -390,7 +391,7 @@ impl Target {
                 None | Some(Value::Null) => "<NULL>".to_owned(),
                 Some(v) => v.to_string(),
             },
-            EntryField::Uniquifier | EntryField::Rid => String::new(),
+            EntryField::Dropped | EntryField::Uniquifier | EntryField::Rid => String::new(),
         });
         let key = shown.collect::<Vec<_>>().join(", ");
         let table = self.table.two_part_name();
@@ -418,7 +419,7 @@ fn key_limit(table: &plan::Target, index: &IndexTarget) -> Option<usize> {
     };
     let bytes = |part: &plan::KeyPart| match index.fields[part.field] {
         EntryField::Column(c) => usize::try_from(table.columns[c].sql_type.max_length()).ok(),
-        EntryField::Uniquifier | EntryField::Rid => Some(0),
+        EntryField::Dropped | EntryField::Uniquifier | EntryField::Rid => Some(0),
     };
     let declared = index.key.iter().take(index.declared_key).map(bytes);
     let most = declared.fold(0, |sum: usize, b| sum.saturating_add(b.unwrap_or(usize::MAX)));
@@ -450,6 +451,7 @@ fn push_field(
             Some(slot) => out.push(run.slot(slot), table.columns[c].sql_type),
             None => out.push_null(),
         },
+        EntryField::Dropped => out.push_null(),
         EntryField::Uniquifier => out.push_raw(&locator.uniquifier),
         EntryField::Rid => out.push_raw(&locator.rid),
     }

@@ -7,7 +7,9 @@
 //! Invariants
 //!  1. `encode` then `field` gives back every field (tested).
 //!  2. Trailing variable columns that are empty or NULL are not stored.
-//!  3. A data record always has a null bitmap; an index record only when a column may be NULL.
+//!  3. A record may have only the first so many columns: whoever wrote it knew no more. It then is
+//!     byte for byte what a layout of those columns builds.
+//!  4. A data record always has a null bitmap; an index record only when a column may be NULL.
 
 use crate::header::u16_at;
 use crate::record::{HAS_NULLS, HAS_TAG, HAS_VARIABLE, OFF_ROW, RecordKind, VersionTag};
@@ -66,6 +68,8 @@ pub struct RowLayout {
     /// Bytes a column has in records from before it was added.
     defaults: Vec<Option<Box<[u8]>>>,
     fixed_end: u16,
+    /// `fixed_end` before columns were added: no record's fixed part is shorter.
+    min_len: u16,
     null_bitmap: bool,
     variable_count: u16,
 }
@@ -128,6 +132,7 @@ impl RowLayout {
             defaults: vec![None; places.len()],
             places,
             fixed_end: at + tail,
+            min_len: at + tail,
             null_bitmap,
             variable_count,
         }
@@ -164,9 +169,22 @@ impl RowLayout {
         self.places[column]
     }
 
-    /// What goes into the page header as pminlen.
+    /// What goes into the page header as pminlen: the same for all pages of a hobt.
     pub fn min_len(&self) -> u16 {
-        self.fixed_end
+        self.min_len
+    }
+
+    /// Where the fixed part of a record of the first so many columns ends.
+    pub(crate) fn fixed_end_of(&self, columns: usize) -> usize {
+        if columns == self.places.len() {
+            return usize::from(self.fixed_end);
+        }
+        let end = |place: &Place| match *place {
+            Place::Fixed { offset, bytes } => usize::from(offset + bytes),
+            Place::Bit { offset, .. } => usize::from(offset) + 1,
+            Place::Variable { .. } => 4,
+        };
+        self.places.iter().take(columns).map(end).max().unwrap_or(4)
     }
 
     pub(crate) fn is_of_entries(&self) -> bool {
@@ -215,10 +233,11 @@ impl RowLayout {
         let stored = self.stored_variable_count(fields);
         let variable = if stored == 0 { 0 } else { 2 + 2 * stored };
         let data: usize = self.variable_fields(fields).map(|(_, b, _)| b.len()).sum();
-        self.front_len() + variable + data + if tagged { VERSION_TAG_BYTES } else { 0 }
+        self.front_len(fields.len()) + variable + data + if tagged { VERSION_TAG_BYTES } else { 0 }
     }
 
-    /// Appends a record of these fields, one per column, to `out`.
+    /// Appends a record of these fields, one per column, to `out`. Rows may end before columns
+    /// that were added (invariant 3).
     ///
     /// `kind` is [`RecordKind::Primary`] or [`RecordKind::Index`], or a ghost of them.
     pub fn encode(
@@ -228,10 +247,12 @@ impl RowLayout {
         tag: Option<VersionTag>,
         out: &mut Vec<u8>,
     ) {
-        assert_eq!(fields.len(), self.places.len(), "one field per physical column");
+        let all = fields.len() == self.places.len();
+        assert!(all || !self.index_record, "one field per physical column");
+        assert!(fields.len() <= self.places.len(), "no field without a column");
         assert_eq!(kind.is_index(), self.index_record, "a layout builds its own kind of record");
         let base = out.len();
-        out.resize(base + self.front_len(), 0);
+        out.resize(base + self.front_len(fields.len()), 0);
         self.encode_front(kind, fields, &mut out[base..]);
         let stored = self.stored_variable_count(fields);
         if stored > 0 {
@@ -244,20 +265,20 @@ impl RowLayout {
         }
     }
 
-    fn front_len(&self) -> usize {
-        let nulls = if self.null_bitmap { 2 + self.places.len().div_ceil(8) } else { 0 };
-        usize::from(self.fixed_end) + nulls
+    fn front_len(&self, columns: usize) -> usize {
+        let nulls = if self.null_bitmap { 2 + columns.div_ceil(8) } else { 0 };
+        self.fixed_end_of(columns) + nulls
     }
 
     fn encode_front(&self, kind: RecordKind, fields: &[Field<'_>], front: &mut [u8]) {
         front[0] = kind.bits();
+        let nulls_at = self.fixed_end_of(fields.len());
         if !self.index_record {
-            front[2..4].copy_from_slice(&self.fixed_end.to_le_bytes());
+            front[2..4].copy_from_slice(&(nulls_at as u16).to_le_bytes());
         }
-        let nulls_at = usize::from(self.fixed_end);
         if self.null_bitmap {
             front[0] |= HAS_NULLS;
-            let n = self.places.len() as u16;
+            let n = fields.len() as u16;
             front[nulls_at..nulls_at + 2].copy_from_slice(&n.to_le_bytes());
         }
         for (column, (place, field)) in self.places.iter().zip(fields).enumerate() {
@@ -445,7 +466,25 @@ mod tests {
         let mut new = Vec::new();
         row.encode(RecordKind::Primary, &fields, None, &mut new);
         assert_eq!(row.field(&new, 1), Some(Field::Null));
+        assert_eq!(row.min_len(), RowLayout::of_rows(&[Some(4)]).min_len());
         assert_eq!(row.field(&new, 2), Some(Field::Inline(b"x")));
+    }
+
+    #[test]
+    fn a_row_that_ends_before_added_columns_is_that_of_a_layout_without_them() {
+        let mut row = RowLayout::of_rows(&[Some(4), Some(0), None]);
+        let narrow = row.clone();
+        row.add_column(Some(8), Some(&[1; 8]));
+        row.add_column(Some(0), None);
+        row.add_column(None, None);
+        let fields = [Field::Inline(&[7; 4]), Field::Inline(&[1]), Field::Inline(b"abc")];
+        let (mut wide, mut old) = (Vec::new(), Vec::new());
+        row.encode(RecordKind::Primary, &fields, None, &mut wide);
+        narrow.encode(RecordKind::Primary, &fields, None, &mut old);
+        assert_eq!(wide, old);
+        assert_eq!(row.encoded_len(&fields, false), wide.len());
+        assert_eq!(row.field(&wide, 3), Some(Field::Inline(&[1; 8])));
+        assert_eq!((row.check(&wide), narrow.check(&wide)), (Ok(()), Ok(())));
     }
 
     fn column() -> impl Strategy<Value = (Option<u16>, Option<Vec<u8>>, bool)> {

@@ -52,7 +52,7 @@ impl RowLayout {
     /// Where the fixed columns end, as the record says.
     fn check_front(&self, record: &[u8]) -> Result<usize, RowFault> {
         if self.is_of_entries() {
-            return Ok(usize::from(self.min_len()));
+            return Ok(self.fixed_end_of(self.column_count()));
         }
         let front = record.get(..4).ok_or(SHORT)?;
         test(front[1] == 0, "status B is zero", usize::from(front[1]), 0)?;
@@ -89,19 +89,6 @@ impl RowLayout {
         };
         test(spare == 0, "null bits end with the columns", usize::from(spare), 0)?;
         Ok((stored, end))
-    }
-
-    /// Where the fixed part of a record of so many columns ends.
-    fn fixed_end_of(&self, stored: usize) -> usize {
-        if stored == self.column_count() {
-            return usize::from(self.min_len());
-        }
-        let end = |column| match self.place(column) {
-            Place::Fixed { offset, bytes } => usize::from(offset + bytes),
-            Place::Bit { offset, .. } => usize::from(offset) + 1,
-            Place::Variable { .. } => 4,
-        };
-        (0..stored).map(end).max().unwrap_or(4)
     }
 
     fn check_variable(&self, record: &[u8], status: u8, at: usize, stored: usize) -> Checked {

@@ -86,6 +86,8 @@ pub struct TargetColumn {
 pub enum EntryField {
     /// The target's column of that ordinal.
     Column(usize),
+    /// What is left of a dropped column: NULL.
+    Dropped,
     /// The uniquifier of the base row: NULL, or its 4 bytes.
     Uniquifier,
     /// The RID of the base row.

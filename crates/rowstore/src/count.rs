@@ -72,12 +72,12 @@ impl RowHobt {
     /// Pages that cannot be read; the waiter's cancellation, and then nothing is known yet.
     pub fn row_count(&self, waiter: &Waiter) -> base::SqlResult<u64> {
         use std::sync::atomic::Ordering::Relaxed;
-        if self.rows_known.load(Relaxed) == 0 {
+        if self.state.rows_known.load(Relaxed) == 0 {
             let counted = self.count_all(waiter).map_err(|e| self.sql(e))?;
-            self.rows.store(counted as i64, Relaxed);
-            self.rows_known.store(1, Relaxed);
+            self.state.rows.store(counted as i64, Relaxed);
+            self.state.rows_known.store(1, Relaxed);
         }
-        Ok(self.rows.load(Relaxed).max(0) as u64)
+        Ok(self.state.rows.load(Relaxed).max(0) as u64)
     }
 }
 
@@ -113,9 +113,9 @@ impl RowHobt {
     /// Pages that cannot be read; the waiter's cancellation.
     pub fn size(&self, waiter: &Waiter) -> base::SqlResult<HobtSize> {
         use std::sync::atomic::Ordering::Relaxed;
-        let now = self.rows.load(Relaxed);
-        let known = self.rows_known.load(Relaxed) != 0;
-        let before = *self.measured.lock();
+        let now = self.state.rows.load(Relaxed);
+        let known = self.state.rows_known.load(Relaxed) != 0;
+        let before = *self.state.measured.lock();
         let fresh = before.filter(|m| {
             let rows = (m.at + m.beyond).max(m.at).max(64);
             (now - m.at).abs() <= rows / 4
@@ -124,7 +124,7 @@ impl RowHobt {
             Some(m) => m,
             None => {
                 let found = self.measure(waiter, now, known, before).map_err(|e| self.sql(e))?;
-                *self.measured.lock() = Some(found);
+                *self.state.measured.lock() = Some(found);
                 found
             }
         };

@@ -65,7 +65,7 @@ impl RowHobt {
     /// A page that has room again.
     pub(crate) fn remember_room(&self, page: PageId) {
         assert!(!page.is_none(), "room is on a page");
-        self.hints.lock().remember(page);
+        self.state.hints.lock().remember(page);
     }
 
     pub(crate) fn heap_insert(
@@ -79,7 +79,7 @@ impl RowHobt {
         if record.len() > RECORD_BYTES_MAX {
             return Err(WriteError::RowTooLong { bytes: record.len() });
         }
-        debug_assert_eq!(row.len(), self.spec.widths.len(), "one field a column");
+        debug_assert!(self.is_row(row), "one field a column");
         // A row shorter than a RID could not be told from one, were it to move.
         let done = self.heap_put(work, &record, plan, None);
         let (page, slot) = done.map_err(|e| self.write_error(e))?;
@@ -110,7 +110,7 @@ impl RowHobt {
                     continue;
                 }
                 None => {
-                    self.hints.lock().pages.retain(|p| *p != id);
+                    self.state.hints.lock().pages.retain(|p| *p != id);
                     continue;
                 }
             };
@@ -223,7 +223,7 @@ impl RowHobt {
     fn page_with_room(&self, work: &mut Work, bytes: usize) -> RowResult<Option<PageId>> {
         assert!(bytes <= RECORD_BYTES_MAX, "a record that fits no page gets no room");
         let (known, sought) = {
-            let hints = self.hints.lock();
+            let hints = self.state.hints.lock();
             (hints.pages.last().copied(), hints.sought)
         };
         if known.is_some() {
@@ -231,7 +231,7 @@ impl RowHobt {
         }
         if !sought {
             let found = self.find_room(work, bytes)?;
-            let mut hints = self.hints.lock();
+            let mut hints = self.state.hints.lock();
             hints.sought = true;
             if let Some(page) = found {
                 hints.remember(page);
@@ -241,7 +241,7 @@ impl RowHobt {
         let made = self.new_page(work);
         if made.is_err() {
             // The last page may have room for a shorter row: it is looked at again.
-            self.hints.lock().sought = false;
+            self.state.hints.lock().sought = false;
         }
         made.map(Some)
     }

@@ -48,7 +48,7 @@ pub struct HobtSpec {
     pub key: Vec<KeyColumn>,
     /// Whether a key column may be NULL.
     pub nullable_key: bool,
-    /// The last key column is a uniquifier, to be assigned here.
+    /// The last key column is a uniquifier, to be assigned here: wherever rows have it.
     pub uniquifier: bool,
 }
 
@@ -70,6 +70,19 @@ pub(crate) struct HeapHints {
     pub(crate) sought: bool,
 }
 
+/// What changes while a hobt is open, whatever columns it gets.
+#[derive(Default)]
+pub(crate) struct HobtState {
+    pub(crate) hints: Mutex<HeapHints>,
+    pub(crate) rows: AtomicI64,
+    pub(crate) rows_known: AtomicU64,
+    pub(crate) measured: Mutex<Option<crate::count::Measured>>,
+    /// In a tree of pieces the number of the next value, 0 while unknown.
+    pub(crate) next_value: AtomicU64,
+    /// Its pages go, or are gone.
+    dropped: AtomicBool,
+}
+
 /// An open heap or B-tree of rows.
 pub struct RowHobt {
     pub(crate) home: Arc<Home>,
@@ -78,16 +91,9 @@ pub struct RowHobt {
     pub(crate) layout: RowLayout,
     pub(crate) unit: Arc<AllocUnit>,
     pub(crate) tree: Option<Tree>,
-    pub(crate) hints: Mutex<HeapHints>,
-    pub(crate) rows: AtomicI64,
-    pub(crate) rows_known: AtomicU64,
-    pub(crate) measured: Mutex<Option<crate::count::Measured>>,
+    pub(crate) state: Arc<HobtState>,
     /// The pieces of values that are off their rows.
     pub(crate) large: Option<Arc<RowHobt>>,
-    /// In a tree of pieces the number of the next value, 0 while unknown.
-    pub(crate) next_value: AtomicU64,
-    /// Its pages go, or are gone.
-    dropped: AtomicBool,
     pub(crate) me: Weak<RowHobt>,
 }
 
@@ -114,6 +120,48 @@ impl RowHobt {
         places: HobtPlaces,
         large: Option<Arc<RowHobt>>,
     ) -> Arc<RowHobt> {
+        let unit = Arc::new(AllocUnit::open(spec.unit, places.first_iam));
+        Self::open_in(home, spec, places, large, (unit, Arc::default()))
+    }
+
+    /// The same hobt with other columns behind those that all its rows have, and with a unit for
+    /// values off the rows if it has none and one is handed in. Who has it open under the old
+    /// columns may go on to use it: records begin alike.
+    pub fn with_columns(&self, spec: HobtSpec, large: Option<Arc<RowHobt>>) -> Arc<RowHobt> {
+        assert_eq!((spec.hobt, spec.unit), (self.spec.hobt, self.spec.unit), "the same hobt");
+        let first = |s: &HobtSpec| s.widths.len() - s.added.len();
+        assert_eq!(first(&spec), first(&self.spec), "what all rows have stays");
+        let large = self.large.clone().or(large);
+        let shared = (Arc::clone(&self.unit), Arc::clone(&self.state));
+        Self::open_in(&self.home, spec, self.places, large, shared)
+    }
+
+    /// The same hobt without its unit for values off the rows, which has just been undone.
+    pub fn without_large(&self) -> Arc<RowHobt> {
+        let shared = (Arc::clone(&self.unit), Arc::clone(&self.state));
+        Self::open_in(&self.home, self.spec.clone(), self.places, None, shared)
+    }
+
+    /// Makes the unit for values off the rows that the hobt has been without.
+    ///
+    /// # Errors
+    /// 1105, 9002, damaged maps.
+    pub fn make_large(
+        &self,
+        work: &mut work::Work,
+        unit: AllocUnitId,
+    ) -> base::SqlResult<Arc<RowHobt>> {
+        assert!(self.large.is_none(), "a hobt has one such unit");
+        Self::create(work, &self.home, pieces_spec(&self.spec, unit))
+    }
+
+    fn open_in(
+        home: &Arc<Home>,
+        spec: HobtSpec,
+        places: HobtPlaces,
+        large: Option<Arc<RowHobt>>,
+        (unit, state): (Arc<AllocUnit>, Arc<HobtState>),
+    ) -> Arc<RowHobt> {
         assert_eq!(spec.kind == HobtKind::Heap, spec.key.is_empty(), "all but heaps have a key");
         assert!(spec.kind != HobtKind::Heap || !spec.uniquifier, "a heap's rows have RIDs");
         debug_assert!(spec.key.iter().all(|k| k.leaf_column < spec.widths.len()), "key columns");
@@ -123,7 +171,6 @@ impl RowHobt {
             assert!(large.has_shape_of_pieces(), "and are held as pieces");
             assert!(large.large.is_none(), "a piece has no pieces");
         }
-        let unit = Arc::new(AllocUnit::open(spec.unit, places.first_iam));
         let layout = layout_of(&spec);
         let tree = (spec.kind != HobtKind::Heap).then(|| {
             Tree::open(TreeOptions {
@@ -144,13 +191,8 @@ impl RowHobt {
             layout,
             unit,
             tree,
-            hints: Mutex::default(),
-            rows: AtomicI64::new(0),
-            rows_known: AtomicU64::new(0),
-            measured: Mutex::new(None),
+            state,
             large,
-            next_value: AtomicU64::new(0),
-            dropped: AtomicBool::new(false),
             me: Weak::clone(me),
         })
     }
@@ -239,7 +281,7 @@ impl RowHobt {
             }
         };
         let hobt = Self::open_with(home, spec, places, large);
-        hobt.rows_known.store(1, Relaxed);
+        hobt.state.rows_known.store(1, Relaxed);
         Ok(hobt)
     }
 
@@ -262,14 +304,14 @@ impl RowHobt {
     /// caller holds the table's Sch-M.
     pub fn mark_dropped(&self) {
         for tree in [Some(self), self.large.as_deref()].into_iter().flatten() {
-            tree.dropped.store(true, Release);
+            tree.state.dropped.store(true, Release);
         }
     }
 
     /// Whether nobody may use it any more: certain with a lock on the table. Who reads its pages
     /// without one and meets what makes no sense asks whether they are another's by now.
     pub fn is_dropped(&self) -> bool {
-        self.dropped.load(Acquire)
+        self.state.dropped.load(Acquire)
     }
 
     /// Its in-row pages.
@@ -304,6 +346,19 @@ impl RowHobt {
         Resource::page(self.home.database, self.spec.hobt, page)
     }
 
+    /// Whether these are the fields of a row: one for each physical column that its writer's
+    /// definition knows. Those that it does not know were added and taken back.
+    pub(crate) fn is_row(&self, row: &[Field<'_>]) -> bool {
+        let columns = self.spec.widths.len();
+        (columns - self.spec.added.len()..=columns).contains(&row.len())
+    }
+
+    /// Where rows have their uniquifier.
+    pub(crate) fn uniquifier_at(&self) -> Option<usize> {
+        let last = self.spec.key.last().filter(|_| self.spec.uniquifier);
+        last.map(|k| k.leaf_column)
+    }
+
     /// Builds a record of all physical columns.
     pub(crate) fn encode(&self, row: &[Field<'_>], out: &mut Vec<u8>) {
         let kind = match self.spec.kind {
@@ -311,7 +366,7 @@ impl RowHobt {
             HobtKind::Heap | HobtKind::Clustered => RecordKind::Primary,
         };
         out.clear();
-        debug_assert_eq!(row.len(), self.spec.widths.len(), "one field a column");
+        debug_assert!(self.is_row(row), "one field a column");
         self.layout.encode(kind, row, None, out);
         let reckoned = self.layout.encoded_len(row, false);
         debug_assert_eq!(out.len(), reckoned, "room was reckoned for that");
@@ -319,7 +374,7 @@ impl RowHobt {
 
     /// Changes the row count; what is uncommitted counts, as in sys.partitions.
     pub(crate) fn count_rows(&self, delta: i64) {
-        self.rows.fetch_add(delta, Relaxed);
+        self.state.rows.fetch_add(delta, Relaxed);
     }
 }
 

@@ -86,7 +86,7 @@ impl RowHobt {
         if self.spec.uniquifier {
             return self.insert_with_uniquifier(work, row, plan);
         }
-        debug_assert_eq!(row.len(), self.spec.widths.len(), "one field a column");
+        debug_assert!(self.is_row(row), "one field a column");
         let mut record = Vec::new();
         self.encode(row, &mut record);
         self.check_length(&record)?;
@@ -110,10 +110,8 @@ impl RowHobt {
         row: &[Field<'_>],
         plan: &LockPlan,
     ) -> Result<Inserted, WriteError> {
-        assert!(self.spec.uniquifier, "only an index that is not unique tells its rows apart");
-        let at = row.len() - 1;
-        let last = self.spec.key.last().map(|c| c.leaf_column);
-        assert_eq!(last, Some(at), "the uniquifier is the last column, of the key and of the row");
+        let at = self.uniquifier_at();
+        let at = at.expect("only an index that is not unique tells its rows apart");
         let mut record = Vec::new();
         let mut next = self.next_uniquifier(row).map_err(|e| self.write_error(e))?;
         loop {
@@ -142,15 +140,13 @@ impl RowHobt {
         let tree = self.tree();
         let declared = &tree.order().columns()[..tree.order().len() - 1];
         debug_assert_eq!(declared.len() + 1, self.spec.key.len(), "all but the uniquifier");
-        let last = row.len() - 1;
-        debug_assert!(declared.iter().all(|c| c.leaf_column < last), "which is the last column");
         let prefix: Vec<Field<'_>> = declared.iter().map(|c| row[c.leaf_column]).collect();
         let search = SearchKey { fields: &prefix, bias: Bias::LastAtMost };
         let Some(last) = tree.seek(search)? else { return Ok(None) };
         if tree.compare(last.record(), &prefix) != Some(Ordering::Equal) {
             return Ok(None);
         }
-        let field = self.layout.field(last.record(), row.len() - 1);
+        let field = self.uniquifier_at().and_then(|at| self.layout.field(last.record(), at));
         Ok(Some(match field {
             Some(Field::Inline(b)) if b.len() == 4 => {
                 u32::from_le_bytes([b[0], b[1], b[2], b[3]]).saturating_add(1)
@@ -368,8 +364,8 @@ impl RowHobt {
             // The new key may need another uniquifier: two steps of one transaction.
             self.entry_delete(work, key, plan)?;
             let mut row = row.to_vec();
-            if let Some(last) = row.last_mut() {
-                *last = Field::Null;
+            if let Some(uniquifier) = self.uniquifier_at().and_then(|at| row.get_mut(at)) {
+                *uniquifier = Field::Null;
             }
             return self.insert_with_uniquifier(work, &row, plan);
         }
@@ -383,8 +379,8 @@ impl RowHobt {
     }
 
     fn inserted_of(&self, row: &[Field<'_>]) -> Inserted {
-        let uniquifier = match row.last() {
-            Some(Field::Inline(b)) if self.spec.uniquifier && b.len() == 4 => {
+        let uniquifier = match self.uniquifier_at().and_then(|at| row.get(at)) {
+            Some(Field::Inline(b)) if b.len() == 4 => {
                 Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
             }
             _ => None,

@@ -139,7 +139,7 @@ impl RowHobt {
         row: &[Field<'_>],
         write: impl FnOnce(&mut Work, &[Field<'_>]) -> Result<R, WriteError>,
     ) -> Result<R, WriteError> {
-        debug_assert_eq!(row.len(), self.spec.widths.len(), "one field a column");
+        debug_assert!(self.is_row(row), "one field a column");
         let bytes = self.layout.encoded_len(row, false);
         let Some(large) = &self.large else {
             if bytes > RECORD_BYTES_MAX {
@@ -321,16 +321,16 @@ impl RowHobt {
 
     fn next_value(&self) -> RowResult<u64> {
         debug_assert!(self.has_shape_of_pieces(), "pieces have numbers");
-        if self.next_value.load(Relaxed) == 0 {
+        if self.state.next_value.load(Relaxed) == 0 {
             let last = self.tree().seek(SearchKey { fields: &[], bias: Bias::LastAtMost })?;
             let last = last.as_ref().and_then(|l| self.piece_of(l.record()));
             let last = last.map_or(0, |(value, _)| value);
             let what = "a value off the row has the last number there is";
             let next = last.checked_add(1);
             let next = next.ok_or_else(|| self.home.pages.corrupt(self.tree().root(), what))?;
-            self.next_value.fetch_max(next, Relaxed);
+            self.state.next_value.fetch_max(next, Relaxed);
         }
-        let value = self.next_value.fetch_add(1, Relaxed);
+        let value = self.state.next_value.fetch_add(1, Relaxed);
         assert_ne!(value, 0, "rule 4: values are numbered from 1");
         Ok(value)
     }

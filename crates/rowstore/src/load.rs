@@ -36,7 +36,7 @@ impl TableSource for RowHobt {
     }
 
     fn size(&self) -> SourceSize {
-        SourceSize { rows: self.rows.load(Relaxed).max(0) as u64, pages: 0 }
+        SourceSize { rows: self.state.rows.load(Relaxed).max(0) as u64, pages: 0 }
     }
 
     fn sample(

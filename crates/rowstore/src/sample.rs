@@ -23,8 +23,8 @@ impl RowHobt {
             return Ok(None);
         }
         let all = self.home.space.unit_pages(&self.unit, work.owner().waiter())?.pages;
-        let known = self.rows_known.load(Relaxed) != 0;
-        let rows = known.then(|| self.rows.load(Relaxed).max(0) as u64);
+        let known = self.state.rows_known.load(Relaxed) != 0;
+        let rows = known.then(|| self.state.rows.load(Relaxed).max(0) as u64);
         let of = all.len() as u64;
         let pages = wanted(SourceSize { rows: rows.unwrap_or(0), pages: of }).max(1);
         if pages >= of {

@@ -583,7 +583,9 @@ impl showplan::Names for PlanNames<'_> {
         let layout = table.hobt_layout(index);
         let name = |c: &PhysicalColumn| match c {
             PhysicalColumn::Column(n) => table.columns[*n].name.to_string(),
-            PhysicalColumn::Uniquifier | PhysicalColumn::Rid => String::new(),
+            PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier | PhysicalColumn::Rid => {
+                String::new()
+            }
         };
         Hobt {
             kind: match index.kind {

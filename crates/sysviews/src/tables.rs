@@ -108,6 +108,7 @@ fn described(database: DatabaseId, table: &SystemTable) -> Arc<Table> {
         statistics: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        history: Default::default(),
         properties: Vec::new(),
         is_temp: false,
     })

@@ -72,6 +72,7 @@ fn table(id: i32, name: &str, columns: Vec<Column>, indexes: Vec<Index>) -> Tabl
         statistics: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        history: catalog::view::RowHistory::default(),
         properties: Vec::new(),
         is_temp: false,
     }

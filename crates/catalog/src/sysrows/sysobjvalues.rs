@@ -46,6 +46,8 @@ pub(crate) mod text_class {
     pub(crate) const PROPERTIES_OF_TYPE: u8 = 10;
     /// Extended properties of a column of a table type, by its id.
     pub(crate) const PROPERTIES_OF_TYPE_COLUMN: u8 = 11;
+    /// What became of the columns of a table's rows.
+    pub(crate) const ROW_HISTORY: u8 = 12;
 
     /// Whether texts of a class belong to no object.
     pub(crate) const fn stands_alone(class: u8) -> bool {

@@ -1,6 +1,6 @@
 //! Rows as a trigger sees them: `inserted` and `deleted`.
 
-use super::{Column, Index, IndexKind, SchemaId, Table};
+use super::{Column, Index, IndexKind, RowHistory, SchemaId, Table};
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 
 /// Where table variables are.
@@ -45,6 +45,7 @@ pub fn captured_rows(columns: &[Column], name: &str, number: u16) -> Table {
         statistics: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        history: RowHistory::default(),
         properties: Vec::new(),
         is_temp: true,
     }

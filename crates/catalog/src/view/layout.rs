@@ -1,9 +1,10 @@
 //! The physical columns of a hobt: what a record of it holds, in which order, and its key.
 //!
 //! ```text
-//! heap                 stored columns in definition order
-//! clustered, unique    stored columns in definition order
-//! clustered            stored columns in definition order, uniquifier (variable: 4 bytes or none)
+//! heap                 stored columns in the order in which they came, dropped ones with them
+//! clustered, unique    the same
+//! clustered            the same; behind those that were there when it was made, its uniquifier
+//!                        (variable: 4 bytes or none)
 //! nonclustered         declared key columns,
 //!                      locator columns that are not among them: of a heap the RID (8 bytes),
 //!                        else the clustered key columns and its uniquifier,
@@ -22,6 +23,8 @@ use types::SqlType;
 pub enum PhysicalColumn {
     /// A column of the table, by ordinal.
     Column(usize),
+    /// What is left of a dropped one, by its position in [`RowHistory::dropped`].
+    Dropped(usize),
     /// The hidden number that tells equal keys of a clustered index apart: 4 bytes or absent.
     Uniquifier,
     /// The address of a heap row: file, page, slot in 8 bytes.
@@ -75,6 +78,7 @@ impl Table {
     pub fn physical_type(&self, column: PhysicalColumn) -> (SqlType, bool) {
         match column {
             PhysicalColumn::Column(n) => (self.columns[n].sql_type, self.columns[n].nullable),
+            PhysicalColumn::Dropped(n) => (self.history.dropped[n].stand_in(), true),
             // Stored as 4 bytes; variable, because the first row of a key goes without.
             PhysicalColumn::Uniquifier => (SqlType::varbinary(4), true),
             PhysicalColumn::Rid => (SqlType::Binary(8), false),
@@ -90,17 +94,34 @@ impl Table {
     }
 
     fn row_layout(&self, index: &Index) -> HobtLayout {
-        let columns = self.stored_columns().map(|(n, _)| PhysicalColumn::Column(n)).collect();
+        let unique = index.kind != IndexKind::Clustered || index.unique;
+        let columns = self.row_columns(unique);
         let mut layout = HobtLayout { columns, key: Vec::new(), declared_key: index.key.len() };
         for part in &index.key {
             let field = layout.add(PhysicalColumn::Column(part.column));
             layout.key.push(KeyField { field, descending: part.descending });
         }
-        if index.kind == IndexKind::Clustered && !index.unique {
+        if !unique {
             let field = layout.add(PhysicalColumn::Uniquifier);
             layout.key.push(KeyField { field, descending: false });
         }
         layout
+    }
+
+    /// What rows consist of. The uniquifier is before all columns that were added.
+    fn row_columns(&self, unique: bool) -> Vec<PhysicalColumn> {
+        let live = self.columns.iter().enumerate();
+        let live = live.filter_map(|(n, c)| Some((c.physical?, PhysicalColumn::Column(n))));
+        let dropped = self.history.dropped.iter().enumerate();
+        let dropped = dropped.map(|(n, d)| (d.physical, PhysicalColumn::Dropped(n)));
+        let mut all: Vec<_> = live.chain(dropped).collect();
+        all.sort_by_key(|(place, _)| *place);
+        if !unique {
+            let first = self.history.added.first().map_or(u16::MAX, |a| a.physical);
+            let at = all.iter().position(|(place, _)| *place >= first).unwrap_or(all.len());
+            all.insert(at, (first, PhysicalColumn::Uniquifier));
+        }
+        all.into_iter().map(|(_, column)| column).collect()
     }
 
     fn entry_layout(&self, index: &Index) -> HobtLayout {

@@ -13,6 +13,7 @@
 mod captured;
 mod database;
 mod foreign_key;
+mod history;
 mod layout;
 mod lookup;
 mod module;
@@ -26,6 +27,7 @@ pub use captured::captured_rows;
 pub use database::{DatabaseView, Object, Schema, SchemaId};
 pub(crate) use foreign_key::Wording;
 pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
+pub use history::{AddedColumn, DroppedColumn, RowHistory, stored_width};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
 pub use lookup::{Catalogs, DeclaredTable, Found, ObjectName, RowKey, is_global_temp, resolve};
 pub use module::{Events, Module, ModuleKind, ModuleOptions, Parameter, Trigger};

@@ -1,6 +1,6 @@
 //! Tables, their columns, indexes and constraints.
 
-use super::{ExtendedProperty, ForeignKey, SchemaId};
+use super::{ExtendedProperty, ForeignKey, RowHistory, SchemaId};
 use crate::statistics::Distribution;
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct Table {
     pub checks: Vec<Check>,
     /// FOREIGN KEY constraints.
     pub foreign_keys: Vec<ForeignKey>,
+    /// What became of the columns of its rows since they were made.
+    pub history: RowHistory,
     /// Extended properties of the table, its columns, indexes and constraints.
     pub properties: Vec<ExtendedProperty>,
     /// `#t` or a table variable: seen by one session. `##t` is an ordinary table of tempdb.
@@ -57,7 +59,8 @@ pub struct Column {
     pub default: Option<Default>,
     /// `AS expression`.
     pub computed: Option<Computed>,
-    /// Its place among the table's physical columns; `None` when it is computed and not stored.
+    /// Its place among the table's physical columns, perhaps with gaps; `None` when it is computed
+    /// and not stored.
     pub physical: Option<u16>,
 }
 

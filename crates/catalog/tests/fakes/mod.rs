@@ -54,6 +54,17 @@ impl FakeHobt {
         Arc::new(FakeHobt { spec: spec.clone(), rows, next_rid: Mutex::new(1) })
     }
 
+    /// The same rows with what they are in columns that were added.
+    fn widened(&self, spec: &HobtSpec) -> Arc<FakeHobt> {
+        let mut rows = self.rows.lock().clone();
+        for (_, row) in &mut rows {
+            let late = row.len() + spec.added.len() - spec.columns.len();
+            row.extend(spec.added[late..].iter().map(|d| d.as_deref().map(<[u8]>::to_vec)));
+        }
+        let next_rid = Mutex::new(*self.next_rid.lock());
+        Arc::new(FakeHobt { spec: spec.clone(), rows: Mutex::new(rows), next_rid })
+    }
+
     pub(crate) fn rows(&self) -> Vec<Row> {
         self.rows.lock().iter().map(|(_, row)| row.clone()).collect()
     }
@@ -102,8 +113,8 @@ impl FakeHobt {
             let same = rows.iter().filter(|r| self.order(&declared, &r.1).is_eq()).count();
             if same > 0 {
                 uniquifier = Some(same as u32);
-                let last = row.len() - 1;
-                row[last] = Some((same as u32).to_le_bytes().to_vec());
+                let at = self.spec.key.last().expect("a tree has a key").field;
+                row[at] = Some((same as u32).to_le_bytes().to_vec());
             }
         }
         let at = rows.binary_search_by(|r| self.order(&self.key_of(&row), &r.1).reverse());
@@ -343,6 +354,12 @@ impl Builder for FakeDatabase {
             first_page: PageId::new(1, unit * 10 + 1),
         };
         Ok(HobtPlaces { units: vec![places] })
+    }
+
+    fn add_columns(&self, _: &mut Work, spec: &HobtSpec) -> SqlResult<Option<UnitPlaces>> {
+        let wide = self.hobt(spec.hobt).widened(spec);
+        self.hobts.lock().insert(spec.hobt, wide);
+        Ok(None)
     }
 
     fn drop_hobt_after_commit(&self, _: &mut Work, dropped: &[DroppedUnit]) -> SqlResult<()> {

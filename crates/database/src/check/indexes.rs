@@ -225,6 +225,7 @@ fn extra_row(table: &Table, pair: &Pair<'_>, (page, slot): At) -> CheckFinding {
 fn is_locator(table: &Table, column: PhysicalColumn) -> bool {
     match column {
         PhysicalColumn::Column(n) => table.base().key.iter().any(|k| k.column == n),
+        PhysicalColumn::Dropped(_) => false,
         PhysicalColumn::Uniquifier | PhysicalColumn::Rid => true,
     }
 }
@@ -250,6 +251,7 @@ fn values(
     let one = |(part, column): (&EntryPart, &PhysicalColumn)| {
         let name: &str = match column {
             PhysicalColumn::Column(n) => &table.columns[*n].name,
+            PhysicalColumn::Dropped(_) => "dropped",
             PhysicalColumn::Uniquifier => "UNIQUIFIER",
             PhysicalColumn::Rid => "HEAP RID",
         };
@@ -273,7 +275,7 @@ fn value(table: &Table, column: PhysicalColumn, bytes: &[u8]) -> String {
             let of_type = table.columns[n].sql_type;
             types::decode_storage(bytes, of_type).map_or_else(|_| hex(), |v| v.to_string())
         }
-        PhysicalColumn::Uniquifier | PhysicalColumn::Rid => hex(),
+        PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier | PhysicalColumn::Rid => hex(),
     };
     text.chars().take(SHOWN).collect()
 }

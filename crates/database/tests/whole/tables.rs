@@ -63,6 +63,7 @@ fn table(object: i32, name: &str, indexes: Vec<Index>) -> Table {
         statistics: Vec::new(),
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        history: Default::default(),
         properties: Vec::new(),
         is_temp: false,
     }

@@ -189,6 +189,18 @@ fn altered_column(table: &str) -> String {
     format!("ALTER TABLE dbo.{table} ALTER COLUMN n bigint NOT NULL")
 }
 
+/// Columns of a passing table come, some rows get them, and one of them goes again.
+fn widened(table: &str) -> [String; 3] {
+    [
+        format!("ALTER TABLE dbo.{table} ADD late int NOT NULL DEFAULT 7, gone varchar(max) NULL"),
+        format!(
+            "UPDATE dbo.{table} SET late = k, \
+             gone = REPLICATE(CAST('g' AS varchar(max)), 9000) WHERE k % 2 = 0"
+        ),
+        format!("ALTER TABLE dbo.{table} DROP COLUMN gone"),
+    ]
+}
+
 /// A key of a passing table, a column that refers to it, and one that is computed from it.
 fn refers(table: &str) -> String {
     format!(
@@ -236,9 +248,10 @@ pub(crate) fn define(p: &Promised, id: i64, value: i64, own: i64, r: &mut Random
             let (key, name) = ((Place::Table, number), format!("P{number}"));
             let mut steps = vec![step(create(&name, r), Effect::Done(key, Some(0)))];
             steps.push(step(passing_rows(&name, value, r), Effect::Done(key, Some(value))));
-            match r.below(4) {
+            match r.below(5) {
                 0 => steps.push(step(altered_column(&name), Effect::Nothing)),
                 1 => steps.push(step(refers(&name), Effect::Nothing)),
+                2 => steps.extend(widened(&name).map(|text| step(text, Effect::Nothing))),
                 _ => {}
             }
             if r.below(2) == 0 {

@@ -82,7 +82,7 @@ impl<'a> Estimator<'a> {
     fn stored_bytes(&self, table: &Table, column: PhysicalColumn) -> f64 {
         match column {
             PhysicalColumn::Column(n) => ColumnFacts::of(table, n, TABLE_ROWS).width(),
-            PhysicalColumn::Uniquifier => 2.0,
+            PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier => 2.0,
             PhysicalColumn::Rid => 8.0,
         }
     }

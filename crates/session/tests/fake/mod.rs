@@ -145,6 +145,7 @@ impl Fake {
             statistics: Vec::new(),
             checks: Vec::new(),
             foreign_keys: Vec::new(),
+            history: Default::default(),
             properties: Vec::new(),
             is_temp: temp,
         })
