@@ -555,13 +555,17 @@ messages! {
     JSON_SCALAR_MISSING = 13623, 16, "Scalar value cannot be found in the specified JSON path.";
     JSON_OBJECT_MISSING = 13624, 16, "Object or array cannot be found in the specified JSON path.";
     JSON_STRING_TRUNCATED = 13625, 16, "String value in the specified JSON path would be truncated.";
+    PROCEDURE_IN_TRANSACTION = 15002, 16, "The procedure '{0}' cannot be executed within a transaction.";
     STATISTICS_UPDATED = 15005, 10, "Statistics for all tables have been updated.";
     RENAME_NAME_INVALID = 15006, 16, "'{0}' is not a valid name because it contains invalid characters.";
     HELP_NOT_FOUND = 15009, 16, "The object '{0}' does not exist in database '{1}' or is invalid for this operation.";
     COMPATIBILITY_LEVEL_INVALID = 15048, 16, "Valid values of the database compatibility level are {0}.";
     MARKED_FOR_RECOMPILE = 15070, 10, "Object '{0}' was successfully marked for recompilation.";
+    OPTION_NOT_FOUND = 15123, 16, "The configuration option '{0}' does not exist, or it may be an advanced option.";
+    OPTION_NOT_UNIQUE = 15124, 16, "The configuration option '{0}' is not unique.";
     TRIGGER_NOT_FOR = 15125, 16, "Trigger '{0}' is not a trigger for '{1}'.";
     TRIGGER_NOT_FOUND = 15126, 16, "Trigger '{0}' was not found.";
+    OPTION_VALUE = 15129, 16, "'{0}' is not a valid value for configuration option '{1}'.";
     TRIGGER_ORDER_TAKEN = 15130, 16, "There already exists a '{0}' trigger for '{1}'.";
     TRIGGER_ORDER_INSTEAD = 15133, 16, "INSTEAD OF trigger '{0}' cannot be associated with an order.";
     PROPERTY_OWNER_INVALID = 15135, 16, "Object is invalid. Extended properties are not permitted on '{0}', or the object does not exist.";
@@ -576,6 +580,7 @@ messages! {
     RENAME_NAME_TOO_LONG = 15283, 16, "The name '{0}' contains too many characters.";
     RENAME_IN_USE = 15335, 11, "Error: The new name '{0}' is already in use as a {1} name and would cause a duplicate that is not permitted.";
     RENAME_DEPENDENT = 15336, 16, "Object '{0}' cannot be renamed because the object participates in enforced dependencies.";
+    OPTION_CHANGED = 15457, 10, "Configuration option '{0}' changed from {1} to {2}. Run the RECONFIGURE statement to install.";
     HELP_NO_INDEXES = 15472, 10, "The object '{0}' does not have any indexes, or you do not have permissions.";
     RENAME_CAUTION = 15477, 10, "Caution: Changing any part of an object name could break scripts and stored procedures.";
     SYSTEM_PROCEDURE_ARGUMENT = 15600, 15, "An invalid parameter or option was specified for procedure '{0}'.";

@@ -25,6 +25,7 @@ mod format;
 mod json;
 mod key;
 mod like;
+mod like_range;
 mod math;
 mod metadata;
 mod parse;
@@ -43,6 +44,7 @@ pub use document::{JSON_ROW, JsonShape, ORDERED, XML_ROW, XML_TEXT, XmlMode, Xml
 pub use format::print_message;
 pub use json::{JSON_MODIFY_RAW, JsonColumn};
 pub use like::LikePattern;
+pub use like_range::{LIKE_RANGE_END, LIKE_RANGE_START};
 pub use metadata::NEXT_ROW_VERSION;
 pub use parse::{PARSE, TRY_PARSE, is_parsed_type};
 pub use rand::Rand;

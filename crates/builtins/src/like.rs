@@ -192,8 +192,23 @@ impl LikePattern {
         }
     }
 
-    /// The literal text before the first wildcard, with which an index can seek.
-    pub fn prefix(&self) -> Vec<u16> {
+    /// Where strings that match lie: from these characters on, and before those, if anything is
+    /// known. ASCII letters and digits only, whose successors every collation of ours orders after
+    /// all that begins with them.
+    pub fn range(&self) -> Option<(Vec<u16>, Option<Vec<u16>>)> {
+        let plain = |u: &u16| u8::try_from(*u).is_ok_and(|b| b.is_ascii_alphanumeric());
+        let from: Vec<u16> = self.prefix().into_iter().take_while(plain).collect();
+        let has_successor = |u: &u16| !matches!(u8::try_from(*u), Ok(b'9' | b'z' | b'Z'));
+        let to = from.iter().rposition(has_successor).map(|last| {
+            let mut units = from[..=last].to_vec();
+            units[last] += 1;
+            units
+        });
+        (!from.is_empty()).then_some((from, to))
+    }
+
+    /// The literal text before the first wildcard.
+    fn prefix(&self) -> Vec<u16> {
         let literal = self.pieces.iter().map_while(|p| match p {
             Piece::Exact(u) => Some(*u),
             _ => None,

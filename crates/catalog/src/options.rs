@@ -218,6 +218,35 @@ options! {
     /// PARAMETERIZATION FORCED
     ForcedParameterization, forced_parameterization: bool = false, "PARAMETERIZATION_FORCED",
         text, read_on_off;
+    /// SCOPED CONFIGURATION MAXDOP; 0: what the server says
+    MaxDegree, max_degree: u16 = 0, "SCOPED_MAXDOP", |v| v.to_string(), |t| t.parse().ok();
+    /// SCOPED CONFIGURATION PARAMETER_SNIFFING
+    ParameterSniffing, parameter_sniffing: bool = true, "SCOPED_PARAMETER_SNIFFING",
+        text, read_on_off;
+    /// SCOPED CONFIGURATION QUERY_OPTIMIZER_HOTFIXES: none is held back, so both say the same
+    OptimizerHotfixes, optimizer_hotfixes: bool = false, "SCOPED_QUERY_OPTIMIZER_HOTFIXES",
+        text, read_on_off;
+    /// SCOPED CONFIGURATION LIGHTWEIGHT_QUERY_PROFILING
+    LightweightProfiling, lightweight_profiling: bool = true,
+        "SCOPED_LIGHTWEIGHT_QUERY_PROFILING", text, read_on_off;
+    /// SCOPED CONFIGURATION LAST_QUERY_PLAN_STATS
+    LastPlanStatistics, last_plan_statistics: bool = false, "SCOPED_LAST_QUERY_PLAN_STATS",
+        text, read_on_off;
+}
+
+impl DatabaseOption {
+    /// Whether plans of the database that were made before are not to be used any more.
+    pub fn decides_plans(self) -> bool {
+        matches!(
+            self,
+            DatabaseOption::MaxDegree(_)
+                | DatabaseOption::ParameterSniffing(_)
+                | DatabaseOption::OptimizerHotfixes(_)
+                | DatabaseOption::LightweightProfiling(_)
+                | DatabaseOption::LastPlanStatistics(_)
+                | DatabaseOption::ForcedParameterization(_)
+        )
+    }
 }
 
 #[cfg(test)]

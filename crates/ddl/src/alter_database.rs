@@ -42,8 +42,15 @@ pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()>
         AlterDatabaseAction::AddFilegroup { .. } => "ALTER DATABASE ADD FILEGROUP".to_owned(),
         AlterDatabaseAction::RemoveFilegroup(_) => "ALTER DATABASE REMOVE FILEGROUP".to_owned(),
         AlterDatabaseAction::ModifyFilegroup { .. } => "ALTER DATABASE MODIFY FILEGROUP".to_owned(),
+        AlterDatabaseAction::ScopedConfiguration { secondary: true, setting, .. } => {
+            format!("DATABASE SCOPED CONFIGURATION FOR SECONDARY SET {}", setting.name)
+        }
         AlterDatabaseAction::ScopedConfiguration { setting, .. } => {
-            format!("DATABASE SCOPED CONFIGURATION {}", setting.name)
+            let option = scoped(setting)?;
+            return match option {
+                Some(option) => cx.databases.set_option(name, option, Waiting::Forever),
+                None => Ok(()),
+            };
         }
     };
     Err(unsupported(&refused, line))
@@ -116,6 +123,36 @@ fn option(s: &Setting) -> SqlResult<DatabaseOption> {
         "CURSOR_CLOSE_ON_COMMIT" => DatabaseOption::CursorCloseOnCommit(off(s)?),
         other => return Err(unsupported(other, s.span.line)),
     })
+}
+
+/// What ALTER DATABASE SCOPED CONFIGURATION sets; `None` where it asks for what holds always.
+fn scoped(s: &Setting) -> SqlResult<Option<DatabaseOption>> {
+    let refused = || {
+        let value = match &s.value {
+            SettingValue::On => " = ON",
+            SettingValue::Off => " = OFF",
+            _ => "",
+        };
+        let what = format!("DATABASE SCOPED CONFIGURATION {}{value}", s.name);
+        unsupported(&what, s.span.line)
+    };
+    Ok(Some(match &*s.name {
+        "MAXDOP" => {
+            let degree = number(s)?;
+            let near = || SqlError::new(messages::SYNTAX_NEAR, &[&degree]).at_line(s.span.line);
+            let degree = u16::try_from(degree).ok().filter(|&n| n <= 32_767).ok_or_else(near)?;
+            DatabaseOption::MaxDegree(degree)
+        }
+        "PARAMETER_SNIFFING" => DatabaseOption::ParameterSniffing(on(s)?),
+        "QUERY_OPTIMIZER_HOTFIXES" => DatabaseOption::OptimizerHotfixes(on(s)?),
+        "LIGHTWEIGHT_QUERY_PROFILING" => DatabaseOption::LightweightProfiling(on(s)?),
+        "LAST_QUERY_PLAN_STATS" => DatabaseOption::LastPlanStatistics(on(s)?),
+        "LEGACY_CARDINALITY_ESTIMATION" | "OPTIMIZE_FOR_AD_HOC_WORKLOADS" => match on(s)? {
+            false => return Ok(None),
+            true => return Err(refused()),
+        },
+        _ => return Err(refused()),
+    }))
 }
 
 /// An option that is a word; a word that is none of its values is not supported.

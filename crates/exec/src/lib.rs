@@ -71,7 +71,5 @@ pub use context::{
 pub use executor::{Executor, run};
 pub use kept_rows::KeptRows;
 pub use progress::{Progress, ThreadWork};
-pub use semaphore::{
-    BuildGrant, GrantRow, GrantWait, QUERY_WAIT_S, ResourceSemaphores, SemaphoreRow, Workspace,
-};
-pub use workers::{COST_THRESHOLD, CrewRow, Workers};
+pub use semaphore::{BuildGrant, GrantRow, GrantWait, ResourceSemaphores, SemaphoreRow, Workspace};
+pub use workers::{CrewRow, Workers};

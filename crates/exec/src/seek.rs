@@ -28,12 +28,15 @@ struct Range {
     point: Vec<Value>,
     low: Stored,
     high: Stored,
+    /// Whether there is a lower and an upper bound in this open.
+    bounded: [bool; 2],
 }
 
 struct End {
     value: Expr,
     inclusive: bool,
     after_null: bool,
+    unless_null: bool,
 }
 
 impl Seeks {
@@ -88,16 +91,20 @@ impl Seeks {
     /// Hands the n-th range to `f`.
     pub(crate) fn with_range<R>(&self, n: usize, f: impl FnOnce(&ScanRange<'_>) -> R) -> R {
         let range = &self.ranges[self.live[n]];
-        let lower_inclusive = range.lower.as_ref().is_none_or(|e| e.inclusive && !e.after_null);
-        let upper_inclusive = range.upper.as_ref().is_none_or(|e| e.inclusive && !e.after_null);
-        let bounded = |end: &Option<End>| end.is_some() || !range.equal.is_empty();
+        let includes = |end: &Option<End>, bounded: bool| {
+            !bounded || end.as_ref().is_none_or(|e| e.inclusive && !e.after_null)
+        };
+        let [low_bounded, high_bounded] = range.bounded;
+        let lower_inclusive = includes(&range.lower, low_bounded);
+        let upper_inclusive = includes(&range.upper, high_bounded);
+        let bounded = |itself: bool| itself || !range.equal.is_empty();
         range.low.with_fields(|low| {
             range.high.with_fields(|high| {
                 let lower = KeyBound { fields: low, inclusive: lower_inclusive };
                 let upper = KeyBound { fields: high, inclusive: upper_inclusive };
                 f(&ScanRange {
-                    lower: bounded(&range.lower).then_some(lower),
-                    upper: bounded(&range.upper).then_some(upper),
+                    lower: bounded(low_bounded).then_some(lower),
+                    upper: bounded(high_bounded).then_some(upper),
                     backward: self.backward,
                 })
             })
@@ -130,6 +137,7 @@ impl Range {
             point: Vec::new(),
             low: Stored::default(),
             high: Stored::default(),
+            bounded: [false; 2],
         })
     }
 
@@ -157,9 +165,17 @@ impl Range {
             }
         }
         let next = self.equal.len();
-        for (end, out) in [(&self.lower, &mut self.low), (&self.upper, &mut self.high)] {
+        let [low, high] = &mut self.bounded;
+        for (end, out, bounded) in
+            [(&self.lower, &mut self.low, low), (&self.upper, &mut self.high, high)]
+        {
+            *bounded = end.is_some();
             let Some(end) = end else { continue };
             let matches = end.value.with(run, |v| {
+                if end.unless_null && v.is_null() {
+                    *bounded = false;
+                    return true;
+                }
                 out.push(v, types[next]);
                 end.after_null || !v.is_null()
             })?;
@@ -177,6 +193,7 @@ impl End {
             value: Expr::new(&bound.value)?,
             inclusive: bound.inclusive,
             after_null: bound.after_null,
+            unless_null: bound.unless_null,
         })
     }
 }

@@ -33,7 +33,7 @@ use os::sync::Mutex;
 use os::wait::{WaitKind, Waiter, Wake};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use work::Work;
 
 /// Least growth of a grant, and the most that it grows by at once without need.
@@ -46,8 +46,9 @@ const KEPT_PART: usize = 8;
 /// Who keeps a grantee waiting by locks waits here no longer than this.
 const RELIEF_NS: u64 = 1_000_000_000;
 
-/// How long a statement waits for memory: what `query wait (s)` would set.
-pub const QUERY_WAIT_S: u32 = 1200;
+/// How long a statement waits for memory where `query wait (s)` is -1. SQL Server takes 25 times
+/// the estimated cost then, which nobody here knows in seconds.
+const QUERY_WAIT_MS: u64 = 1_200_000;
 
 /// How query memory is shared out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,7 +81,7 @@ impl Workspace {
             query_bytes_max: (regular_bytes / 4).max((limit_bytes / 4).min(128 * MB)),
             // SQL Server calls a grant small below 5 MB.
             small_query_bytes_max: (small_bytes / 2).min(4 * MB),
-            timeout_ms: u64::from(QUERY_WAIT_S) * 1_000,
+            timeout_ms: QUERY_WAIT_MS,
         }
     }
 }
@@ -114,6 +115,7 @@ struct Asker {
     request: Request,
     asked_at: i64,
     asked_ns: u64,
+    timeout_ms: u64,
     /// From here on changed under the mutex only.
     granted: AtomicBool,
     granted_at: AtomicI64,
@@ -126,6 +128,10 @@ struct Asker {
 /// The two semaphores of an instance.
 pub struct ResourceSemaphores {
     workspace: Workspace,
+    /// `query wait (s)`: as [`Workspace::timeout_ms`], which it was in the beginning.
+    timeout_ms: AtomicU64,
+    /// `min memory per query (KB)`
+    query_bytes_min: AtomicUsize,
     state: Mutex<State>,
 }
 
@@ -251,7 +257,16 @@ impl ResourceSemaphores {
         let reservation = memory.reserve(clerk, 0).expect("nothing always fits");
         let semaphores = [workspace.regular_bytes, workspace.small_bytes].map(Semaphore::of);
         let state = Mutex::new(State { reservation, semaphores, tickets: 0 });
-        ResourceSemaphores { workspace, state }
+        let timeout_ms = AtomicU64::new(workspace.timeout_ms);
+        let query_bytes_min = AtomicUsize::new(0);
+        ResourceSemaphores { workspace, timeout_ms, query_bytes_min, state }
+    }
+
+    /// `query wait (s)`, where -1 leaves it to us, and `min memory per query (KB)`.
+    pub fn configure(&self, query_wait_s: i32, query_min_kb: i32) {
+        let wait_ms = u64::try_from(query_wait_s).map_or(self.workspace.timeout_ms, |s| s * 1_000);
+        self.timeout_ms.store(wait_ms, Relaxed);
+        self.query_bytes_min.store(query_min_kb.unsigned_abs() as usize * 1024, Relaxed);
     }
 
     /// How they share out.
@@ -264,9 +279,11 @@ impl ResourceSemaphores {
     /// # Errors
     /// 8645 when it waited too long; the cancellation of the request.
     pub(crate) fn ask(&self, work: &Work, request: Request) -> SqlResult<MemoryGrant<'_>> {
+        let least = self.query_bytes_min.load(Relaxed).min(request.bytes_max);
+        let request = Request { required_bytes: request.required_bytes.max(least), ..request };
         let asker = {
             let mut state = self.state.lock();
-            let asker = asker(&mut state, work, request);
+            let asker = self.asker(&mut state, work, request);
             if state.is_grantee(asker.session) {
                 state.force(&asker);
             } else if !state.take_first(request) {
@@ -287,7 +304,7 @@ impl ResourceSemaphores {
     pub(crate) fn begin_empty(&self, work: &Work, request: Request) -> MemoryGrant<'_> {
         let asker = {
             let mut state = self.state.lock();
-            let asker = asker(&mut state, work, Request { required_bytes: 0, ..request });
+            let asker = self.asker(&mut state, work, Request { required_bytes: 0, ..request });
             state.grant(&asker, 0);
             asker
         };
@@ -318,7 +335,7 @@ impl ResourceSemaphores {
 
     fn wait<'s>(&'s self, grant: MemoryGrant<'s>) -> SqlResult<MemoryGrant<'s>> {
         let waiter = Arc::clone(&grant.asker.waiter);
-        let deadline = grant.asker.asked_ns + self.workspace.timeout_ms * 1_000_000;
+        let deadline = grant.asker.asked_ns.saturating_add(grant.asker.timeout_ms * 1_000_000);
         loop {
             let wake = waiter.wait(WaitKind::ResourceSemaphore, Some(deadline));
             let mut state = self.state.lock();
@@ -473,6 +490,7 @@ pub struct GrantRow {
     pub resource_semaphore_id: i16,
     pub is_small: bool,
     pub degree: usize,
+    pub timeout_s: u64,
     /// Of one that waits.
     pub wait: Option<GrantWait>,
 }
@@ -517,6 +535,7 @@ impl Asker {
             resource_semaphore_id: self.request.kind as i16,
             is_small: self.request.kind == Kind::Small,
             degree: self.request.degree,
+            timeout_s: self.timeout_ms / 1_000,
             wait,
         }
     }
@@ -556,22 +575,25 @@ impl ResourceSemaphores {
     }
 }
 
-/// Somebody who asks, with the next ticket.
-fn asker(state: &mut State, work: &Work, request: Request) -> Arc<Asker> {
-    state.tickets += 1;
-    Arc::new(Asker {
-        ticket: state.tickets,
-        session: work.session(),
-        waiter: Arc::clone(work.owner().waiter()),
-        request,
-        asked_at: clock::now().0,
-        asked_ns: monotonic_ns(),
-        granted: AtomicBool::new(false),
-        granted_at: AtomicI64::new(0),
-        granted_bytes: AtomicUsize::new(0),
-        used_bytes: AtomicUsize::new(0),
-        used_bytes_max: AtomicUsize::new(0),
-    })
+impl ResourceSemaphores {
+    /// Somebody who asks, with the next ticket.
+    fn asker(&self, state: &mut State, work: &Work, request: Request) -> Arc<Asker> {
+        state.tickets += 1;
+        Arc::new(Asker {
+            ticket: state.tickets,
+            session: work.session(),
+            waiter: Arc::clone(work.owner().waiter()),
+            request,
+            asked_at: clock::now().0,
+            asked_ns: monotonic_ns(),
+            timeout_ms: self.timeout_ms.load(Relaxed),
+            granted: AtomicBool::new(false),
+            granted_at: AtomicI64::new(0),
+            granted_bytes: AtomicUsize::new(0),
+            used_bytes: AtomicUsize::new(0),
+            used_bytes_max: AtomicUsize::new(0),
+        })
+    }
 }
 
 #[cfg(test)]

@@ -7,9 +7,6 @@
 use base::SessionId;
 use os::sync::Mutex;
 
-/// `cost threshold for parallelism`, which cannot be changed yet.
-pub const COST_THRESHOLD: u32 = 5;
-
 /// The threads of an instance for parallel plans: `max worker threads`.
 #[derive(Debug)]
 pub struct Workers {
@@ -45,9 +42,8 @@ impl Workers {
         Workers { threads_max, processors: processors.max(1), crews: Mutex::new(Vec::new()) }
     }
 
-    /// What a statement may have that names no degree: `max degree of parallelism` is 0, the number
-    /// of processors, and cannot be changed yet.
-    pub fn degree_max(&self) -> usize {
+    /// What a statement may have that nobody says more or less of.
+    pub fn processors(&self) -> usize {
         self.processors
     }
 

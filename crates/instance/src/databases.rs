@@ -144,7 +144,13 @@ impl Databases for Instance {
         let mut work = database.system_work();
         work.begin(false, "ALTER DATABASE");
         match database.set_option(&mut work, option) {
-            Ok(()) => work.commit(CommitMode::Full).map_err(|e| e.into_sql(name)),
+            Ok(()) => {
+                work.commit(CommitMode::Full).map_err(|e| e.into_sql(name))?;
+                if option.decides_plans() {
+                    self.programs.clear_database(database.id());
+                }
+                Ok(())
+            }
             Err(e) => {
                 work.roll_back().map_err(|e| e.into_sql(name))?;
                 Err(e)

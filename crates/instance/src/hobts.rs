@@ -31,6 +31,7 @@ impl Hobts for Instance {
         let system = sysviews::System {
             databases: &Visit::new(self, work.session()),
             sessions: &self.registry,
+            configuration: &self.configuration,
             semaphores: &self.semaphores,
             workers: &self.query_workers,
             programs: &self.programs,

@@ -4,7 +4,7 @@ use crate::instance::{Instance, same_name};
 use access::{Hobts, Spill};
 use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Identity, Sequence, Table};
-use catalog::{Builder, Changes, ROW_VERSIONS};
+use catalog::{Builder, Changes, DatabaseOptions, ROW_VERSIONS};
 use database::Database;
 use exec::{GrantTerms, IdentitySource};
 use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource, Timeout};
@@ -12,7 +12,8 @@ use os::wait::Cancelled;
 use plan::IdentityColumn;
 use plancache::Cache;
 use session::{
-    DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, Program, Registry, StatisticsTerms,
+    Configuration, DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, Program, Registry,
+    StatisticsTerms,
 };
 use std::sync::Arc;
 use types::Value;
@@ -45,6 +46,28 @@ impl Host for Instance {
 
     fn programs(&self) -> &Cache<Program> {
         &self.programs
+    }
+
+    fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    fn keep_configuration(&self) -> SqlResult<()> {
+        let path = self.dir.join(crate::configured::NAME);
+        let failed = |e| SqlError::new(messages::EXPAND_FILE_FAILED, &[&e, &path.display()]);
+        let configured = self.configuration.all_configured();
+        crate::configured::write(&*self.env.disk, &self.dir, &configured).map_err(failed)
+    }
+
+    fn reconfigure(&self) {
+        if self.configuration.install() {
+            self.programs.clear();
+        }
+        self.configure_memory();
+    }
+
+    fn database_options(&self, database: DatabaseId) -> Option<DatabaseOptions> {
+        self.database(database).map(|d| d.options())
     }
 
     fn log(&self, line: &str) {

@@ -12,7 +12,7 @@ use os::task::JoinHandle;
 use os::wait::Waiter;
 use plancache::Cache;
 use rowstore::TempSpill;
-use session::{Login, Program, Registry, Session};
+use session::{Configuration, Login, Program, Registry, Session, Setting};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -66,6 +66,8 @@ pub struct Instance {
     /// Numbers the owners of locks that views take.
     pub(crate) visits: std::sync::atomic::AtomicU64,
     pub(crate) registry: Arc<Registry>,
+    /// Options of the server.
+    pub(crate) configuration: Configuration,
     pub(crate) programs: Cache<Program>,
     pub(crate) spill: Arc<TempSpill>,
     pub(crate) definitions: Definitions,
@@ -91,6 +93,13 @@ impl Instance {
     /// `@@SERVERNAME`
     pub fn server_name(&self) -> &str {
         &self.options.server_name
+    }
+
+    /// What the options say of query memory.
+    pub(crate) fn configure_memory(&self) {
+        let (wait, least) = (Setting::QueryWait, Setting::MinQueryMemory);
+        let (wait, least) = (self.configuration.in_use(wait), self.configuration.in_use(least));
+        self.semaphores.configure(wait, least);
     }
 
     /// A line of the error log.

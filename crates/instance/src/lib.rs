@@ -8,6 +8,7 @@
 
 mod auto_statistics;
 mod checkdb;
+mod configured;
 mod databases;
 mod ddl_call;
 mod definitions;

@@ -41,15 +41,20 @@ pub(crate) fn write(
     dir: &Path,
     list: &BTreeMap<DatabaseId, String>,
 ) -> io::Result<()> {
-    let next = dir.join("databases.list.new");
+    let text: String = list.iter().map(|(id, name)| format!("{id}\t{}\n", escaped(name))).collect();
+    replace(disk, dir, NAME, &text)
+}
+
+/// Replaces a file of the data folder, durably: a crash leaves the old one or the new one.
+pub(crate) fn replace(disk: &dyn Disk, dir: &Path, name: &str, text: &str) -> io::Result<()> {
+    let next = dir.join(format!("{name}.new"));
     if disk.exists(&next) {
         disk.remove(&next)?;
     }
     let file = disk.open(&next, OpenHow { create: true, direct: false })?;
-    let text: String = list.iter().map(|(id, name)| format!("{id}\t{}\n", escaped(name))).collect();
     file.write_at(text.as_bytes(), 0)?;
     file.sync()?;
-    disk.rename(&next, &path(dir))?;
+    disk.rename(&next, &dir.join(name))?;
     disk.sync_dir(dir)
 }
 

@@ -2,6 +2,7 @@
 //! and stopping, which leaves nothing to recover.
 
 use crate::auto_statistics::Gathering;
+use crate::configured;
 use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
 use crate::instance::{Instance, InstanceOptions, Open};
@@ -17,7 +18,7 @@ use os::sync::{Mutex, RwLock};
 use os::wait::{Cancelled, Waiter};
 use plancache::Cache;
 use rowstore::TempSpill;
-use session::Registry;
+use session::{Configuration, Registry};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -72,6 +73,8 @@ impl Instance {
         let semaphores = ResourceSemaphores::new(&memory, &grants, workspace);
         let bytes_max = (options.max_memory_bytes / PLANS_SHARE).max(PLANS_BYTES_MIN);
         let plans = plancache::Options { bytes_max, memory: Some(Arc::clone(&memory)) };
+        let configured = configured::read(&*env.disk, dir).map_err(|e| folder_error(dir, &e))?;
+        let max_memory_mb = i32::try_from(options.max_memory_bytes >> 20).unwrap_or(i32::MAX);
         let instance = Arc::new_cyclic(|me| Instance {
             dir: dir.to_owned(),
             semaphores,
@@ -82,6 +85,7 @@ impl Instance {
             creating: Mutex::default(),
             visits: std::sync::atomic::AtomicU64::new(0),
             registry: Registry::new(),
+            configuration: Configuration::new(&configured, max_memory_mb),
             programs: Cache::new(&plans),
             spill,
             definitions: Definitions::default(),
@@ -95,6 +99,7 @@ impl Instance {
             env,
             options,
         });
+        instance.configure_memory();
         instance.start_workers();
         instance.write_log("Server", "Ghostlight is ready.");
         Ok(instance)

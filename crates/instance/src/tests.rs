@@ -176,6 +176,7 @@ fn a_view_holds_the_database_that_it_reads() {
         let system = sysviews::System {
             databases: &databases,
             sessions: &s.instance.registry,
+            configuration: &s.instance.configuration,
             semaphores: &s.instance.semaphores,
             workers: &s.instance.query_workers,
             programs: &s.instance.programs,

@@ -49,5 +49,5 @@ mod wanted;
 
 pub use facts::{Facts, Memory, NoFacts, Size};
 pub use parallel::Parallelism;
-pub use statement::optimize;
+pub use statement::{SERIAL_BY_DEGREE, SERIAL_BY_PROCESSORS, optimize};
 pub use wanted::{Wanted, wanted};

@@ -264,7 +264,7 @@ fn range(found: &mut Found, asked: &[&(usize, Sarg)], nullable: bool, descending
     if low.is_none() && any && nullable {
         // NULL is the least key, and less than nothing.
         let value = Scalar::null(high.as_ref().map_or(SqlType::Int, |b| b.value.ty.sql_type));
-        low = Some(Bound { value, inclusive: false, after_null: true });
+        low = Some(Bound { value, inclusive: false, after_null: true, unless_null: false });
     }
     (found.lower, found.upper) = if descending { (high, low) } else { (low, high) };
 }

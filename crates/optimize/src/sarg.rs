@@ -82,13 +82,22 @@ pub(crate) fn of(
             let values = fitted.into_iter().map(|(x, _)| (x, false)).collect();
             Some(Sarg { slot, ask: Ask::Any(values), exact })
         }
-        Predicate::Like { operand, pattern: LikeText::Compiled(pattern), collation } => {
+        Predicate::Like { operand, pattern, collation } => {
             let slot = operand.as_column().filter(|s| own.contains(s))?;
             let (column, of_column) = column_type(slot)?;
             if of_column != *collation {
                 return None;
             }
-            let ask = like(&pattern.prefix(), column)?;
+            let ask = match pattern {
+                LikeText::Compiled(pattern) => like(pattern, column)?,
+                LikeText::Dynamic { pattern, escape } => {
+                    let escape = escape.as_deref();
+                    if !usable(pattern) || !escape.is_none_or(usable) {
+                        return None;
+                    }
+                    like_later(pattern, escape, column)
+                }
+            };
             Some(Sarg { slot, ask, exact: false })
         }
         _ => None,
@@ -149,7 +158,7 @@ fn widens(from: SqlType, to: SqlType) -> bool {
 
 fn compared(slot: Slot, op: CompareOp, value: &Scalar, column: SqlType) -> Option<Sarg> {
     let (value, exact) = fit(value, column)?;
-    let bound = |inclusive| Bound { value: value.clone(), inclusive, after_null: false };
+    let bound = |inclusive| bound(value.clone(), inclusive);
     let ask = match op {
         CompareOp::Equal => Ask::Equal(value),
         // A bound that was rounded would move the range.
@@ -207,20 +216,9 @@ fn converted(x: &Scalar, column: SqlType) -> Scalar {
     Scalar { kind, ty }
 }
 
-/// The range in which strings with a prefix lie: ASCII letters and digits only, whose successors
-/// every collation of ours orders after all that begins with them.
-fn like(prefix: &[u16], column: SqlType) -> Option<Ask> {
-    let plain = |u: &u16| u8::try_from(*u).is_ok_and(|b| b.is_ascii_alphanumeric());
-    let prefix: Vec<u16> = prefix.iter().copied().take_while(plain).collect();
-    if prefix.is_empty() {
-        return None;
-    }
-    let has_successor = |u: &u16| !matches!(u8::try_from(*u), Ok(b'9' | b'z' | b'Z'));
-    let upper = prefix.iter().rposition(has_successor).map(|last| {
-        let mut units = prefix[..=last].to_vec();
-        units[last] += 1;
-        units
-    });
+/// The range in which strings lie that match a pattern.
+fn like(pattern: &builtins::LikePattern, column: SqlType) -> Option<Ask> {
+    let (from, to) = pattern.range()?;
     let value = |units: &[u16]| {
         let wide = text::bytes_of_units(units);
         let value = match column.family() {
@@ -233,7 +231,28 @@ fn like(prefix: &[u16], column: SqlType) -> Option<Ask> {
         };
         Scalar::constant(value, sql_type)
     };
-    let bound =
-        |units: &[u16], inclusive| Bound { value: value(units), inclusive, after_null: false };
-    Some(Ask::Between(bound(&prefix, true), upper.map(|u| bound(&u, false))))
+    let bound = |units: &[u16], inclusive| bound(value(units), inclusive);
+    Some(Ask::Between(bound(&from, true), to.map(|u| bound(&u, false))))
+}
+
+/// The same of a pattern that is known when the statement runs.
+fn like_later(pattern: &Scalar, escape: Option<&Scalar>, column: SqlType) -> Ask {
+    let sql_type = match column.family() {
+        Family::NChar => SqlType::nvarchar(4000),
+        _ => SqlType::varchar(8000),
+    };
+    let args: Vec<Scalar> = std::iter::once(pattern).chain(escape).cloned().collect();
+    let call = |function, inclusive| {
+        let arg_types = args.iter().map(|a| a.ty.sql_type).collect();
+        let kind = ScalarKind::Function { function, args: args.clone(), arg_types };
+        let mut ty = pattern.ty.converted(sql_type);
+        ty.nullable = true;
+        Bound { unless_null: true, ..bound(Scalar { kind, ty }, inclusive) }
+    };
+    let end = call(&builtins::LIKE_RANGE_END, false);
+    Ask::Between(call(&builtins::LIKE_RANGE_START, true), Some(end))
+}
+
+fn bound(value: Scalar, inclusive: bool) -> Bound {
+    Bound { value, inclusive, after_null: false, unless_null: false }
 }

@@ -19,6 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// SQL Server's word for why a plan is not parallel.
 const SERIAL_FOR_CALLS: &str = "TSQLUserDefinedFunctionsNotParallelizable";
+/// A hint, the database or the server says MAXDOP 1.
+pub const SERIAL_BY_DEGREE: &str = "MaxDOPSetToOne";
+/// There is one processor.
+pub const SERIAL_BY_PROCESSORS: &str = "EstimatedDOPIsOne";
 
 /// Chooses how a bound statement is computed. `references` are what its table numbers count;
 /// `facts` tells what the world looks like now.
@@ -33,7 +37,11 @@ pub fn optimize(
     references: &[Object],
     facts: &dyn Facts,
 ) -> SqlResult<PhysicalPlan> {
-    let Some(workers) = workers(&plan, facts) else { return alone(plan, references, facts) };
+    let Some(workers) = workers(&plan, facts) else {
+        let mut serial = alone(plan, references, facts)?;
+        serial.header.serial_reason = one_worker(&serial, facts);
+        return Ok(serial);
+    };
     let (again, relies) = (plan.clone(), relies_on_order(&plan));
     let mut serial = alone(plan, references, facts)?;
     let cost = serial.estimates.first().map_or(0.0, |e| e.subtree);
@@ -65,6 +73,18 @@ fn workers(plan: &LogicalPlan, facts: &dyn Facts) -> Option<usize> {
     let may = facts.parallelism().workers;
     let asked = plan.header.hints.max_workers.map_or(may, |n| n as usize);
     Some(asked).filter(|&n| n > 1 && may > 0)
+}
+
+/// Why a statement that reads tables has one worker at most, where that was said.
+fn one_worker(plan: &PhysicalPlan, facts: &dyn Facts) -> Option<&'static str> {
+    let reads = matches!(plan.statement, Statement::Query(_) | Statement::Assign(_))
+        && !plan.header.references.is_empty();
+    let one = match plan.header.hints.max_workers {
+        Some(1) => Some(SERIAL_BY_DEGREE),
+        Some(_) => None,
+        None => facts.parallelism().serial_reason,
+    };
+    one.filter(|_| reads)
 }
 
 /// Whether a statement's rows come in an order that its text asks for.

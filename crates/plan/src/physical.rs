@@ -276,6 +276,8 @@ pub struct Bound {
     /// The value is NULL on purpose: the range begins (or, descending, ends) where NULLs do not
     /// reach, as `col < 5` asks.
     pub after_null: bool,
+    /// NULL, once it is computed, is no bound at all.
+    pub unless_null: bool,
 }
 
 /// From an index's row to the row itself.

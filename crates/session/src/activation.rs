@@ -36,6 +36,8 @@ pub(crate) struct Ready {
     pub(crate) columns: Vec<ResultColumn>,
     /// How others see it run; none of what is no statement.
     pub(crate) running: Option<Arc<Running>>,
+    /// What its runs did is kept: LAST_QUERY_PLAN_STATS.
+    pub(crate) keeps_last: bool,
 }
 
 /// See the module.

@@ -8,10 +8,11 @@
 
 use crate::plans::{Program, Step};
 use crate::settings::Settings;
-use crate::showplan::{Described, PlanNames, has_operators, set_options, text_of};
+use crate::showplan::{Described, PlanNames, has_operators, set_options, statement_of, text_of};
 use base::DatabaseId;
 use catalog::view::DatabaseView;
 use plancache::{Entry, Fingerprint, Kind, PlanCell, ShownPlan};
+use showplan::Statement;
 use std::sync::Arc;
 use tsql::ParseOptions;
 
@@ -102,6 +103,38 @@ pub fn plan_document(
             vec![described.simple(at)]
         }
     };
+    let names = PlanNames { views, temp: None, program };
+    let options = set_options(Settings::switches_of(entry.key().options));
+    Some(showplan::xml(&statements, &names, build, &options))
+}
+
+/// The plans that statements of a program ran with last and what they did, as a document; `None`
+/// when nothing is known of any.
+pub fn last_plan_document(
+    entry: &Entry<Program>,
+    views: &dyn Views,
+    build: &str,
+) -> Option<String> {
+    let program = &entry.value;
+    let lasts: Vec<_> = program
+        .steps
+        .iter()
+        .filter_map(|step| {
+            let last = program.places.get(step.place()?)?.last.lock();
+            last.as_ref().map(|l| (step, Arc::clone(&l.plan), l.ran.clone()))
+        })
+        .collect();
+    let statements: Vec<Statement<'_>> = lasts
+        .iter()
+        .enumerate()
+        .map(|(n, (step, plan, ran))| {
+            let of = statement_of(program, step, plan, ran.clone());
+            Statement { id: n as u32 + 1, ..of }
+        })
+        .collect();
+    if statements.is_empty() {
+        return None;
+    }
     let names = PlanNames { views, temp: None, program };
     let options = set_options(Settings::switches_of(entry.key().options));
     Some(showplan::xml(&statements, &names, build, &options))

@@ -335,7 +335,13 @@ impl Compiler<'_, '_> {
 
     pub(crate) fn place(&mut self, source: Source, line: u32) -> PlaceId {
         let visible = self.program.variables.len();
-        self.program.places.push(Place { source, cell: PlanCell::default(), visible, line });
+        self.program.places.push(Place {
+            source,
+            cell: PlanCell::default(),
+            last: os::sync::Mutex::default(),
+            visible,
+            line,
+        });
         self.program.places.len() - 1
     }
 

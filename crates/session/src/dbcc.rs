@@ -1,4 +1,5 @@
-//! DBCC FREEPROCCACHE and INPUTBUFFER: what looks at sessions and plans and at no database.
+//! DBCC FREEPROCCACHE and INPUTBUFFER, RECONFIGURE, CLEAR PROCEDURE_CACHE: what looks at sessions,
+//! plans and options of the server, and at no database.
 
 use crate::activation::Activation;
 use crate::host::{DdlAnswer, Rowset};
@@ -7,7 +8,7 @@ use crate::registry::Input;
 use crate::session::Session;
 use base::{SessionId, SqlError, SqlResult, messages};
 use plancache::{PlanHandle, TextHandle};
-use tsql::ast::{Dbcc, DbccArgument, Expr, ExprKind, Literal, StatementKind};
+use tsql::ast::{AlterDatabaseAction, Dbcc, DbccArgument, Expr, ExprKind, Literal, StatementKind};
 use types::{SqlType, Value};
 
 impl Session {
@@ -17,7 +18,12 @@ impl Session {
         statement: &StatementKind,
         act: &Activation,
     ) -> SqlResult<Option<DdlAnswer>> {
-        let StatementKind::Dbcc(dbcc) = statement else { return Ok(None) };
+        let dbcc = match statement {
+            StatementKind::Dbcc(dbcc) => dbcc,
+            StatementKind::Reconfigure { .. } => return self.reconfigure().map(Some),
+            StatementKind::AlterDatabase(it) => return self.clear_plans(&it.action),
+            _ => return Ok(None),
+        };
         if !matches!(&*dbcc.name, "FREEPROCCACHE" | "INPUTBUFFER") {
             return Ok(None);
         }
@@ -37,6 +43,31 @@ impl Session {
         let completed = || SqlError::new(messages::DBCC_COMPLETED, &[]);
         let messages = (!quiet).then(completed).into_iter().collect();
         Ok(Some(DdlAnswer { messages, results, changed_definitions: false }))
+    }
+
+    fn reconfigure(&self) -> SqlResult<DdlAnswer> {
+        if self.state.tran_count > 0 {
+            return Err(SqlError::new(messages::NOT_IN_TRANSACTION_PROC, &[&"CONFIG"]));
+        }
+        self.host.reconfigure();
+        Ok(DdlAnswer::default())
+    }
+
+    /// `ALTER DATABASE SCOPED CONFIGURATION CLEAR PROCEDURE_CACHE`
+    fn clear_plans(&self, action: &AlterDatabaseAction) -> SqlResult<Option<DdlAnswer>> {
+        let AlterDatabaseAction::ScopedConfiguration { secondary, clear: true, setting } = action
+        else {
+            return Ok(None);
+        };
+        if *secondary || &*setting.name != "PROCEDURE_CACHE" {
+            let what = format!("DATABASE SCOPED CONFIGURATION CLEAR {}", setting.name);
+            return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]));
+        }
+        if self.state.tran_count > 0 {
+            return Err(SqlError::new(messages::NOT_IN_TRANSACTION, &[&"ALTER DATABASE"]));
+        }
+        self.host.programs().clear_database(self.state.database);
+        Ok(Some(DdlAnswer::default()))
     }
 
     /// `DBCC FREEPROCCACHE [(plan_handle | sql_handle | 'pool')]`

@@ -4,14 +4,15 @@
 //! host keeps an overlay per session for that; the session tells it when the transaction that made
 //! the overlay ends.
 
+use crate::configuration::Configuration;
 use crate::plans::Program;
 use crate::registry::Registry;
 use crate::settings::Settings;
 use crate::temp::TempTables;
 use access::{Hobts, Spill};
 use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult};
-use catalog::Modifications;
 use catalog::view::{DatabaseView, Sequence, Table};
+use catalog::{DatabaseOptions, Modifications};
 use ddl::WantedStatistics;
 use exec::{GrantTerms, IdentitySource};
 use os::wait::Waiter;
@@ -43,6 +44,21 @@ pub trait Host: Send + Sync {
 
     /// Compiled batches, prepared statements and procedures.
     fn programs(&self) -> &Cache<Program>;
+
+    /// Options of the server.
+    fn configuration(&self) -> &Configuration;
+
+    /// What was configured is to be there after a restart.
+    ///
+    /// # Errors
+    /// The disk's.
+    fn keep_configuration(&self) -> SqlResult<()>;
+
+    /// RECONFIGURE: what was configured holds from now on.
+    fn reconfigure(&self);
+
+    /// The options of a database; `None` when it is not open.
+    fn database_options(&self, database: DatabaseId) -> Option<DatabaseOptions>;
 
     /// A line of the error log.
     fn log(&self, line: &str);

@@ -14,6 +14,7 @@ mod cached;
 mod compile;
 mod compile_cursor;
 mod compile_statement;
+mod configuration;
 mod cursor;
 mod dbcc;
 mod execute;
@@ -50,8 +51,10 @@ mod trigger;
 
 pub use bulk::BulkRows;
 pub use cached::{
-    CachedStatement, Views, cached_statements, cached_text, plan_document, statement_at,
+    CachedStatement, Views, cached_statements, cached_text, last_plan_document, plan_document,
+    statement_at,
 };
+pub use configuration::{Configuration, SERVER_OPTIONS, ServerOption, Setting};
 pub use host::{
     DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, ProcedureCall, RenameCall, Rowset,
     StatisticsTerms, TriggerOrderCall, needs_no_transaction,

@@ -6,13 +6,15 @@
 //! documents for `total_worker_time`.
 
 use crate::activation::{Activation, Ready};
-use crate::plans::PlaceId;
+use crate::plans::{LastRun, Place, PlaceId};
 use crate::session::Session;
+use crate::showplan::{has_operators, ran};
 use base::limits::PAGE_BYTES;
 use os::clock::{monotonic_ns, thread_cpu_ns};
 use os::wait::{ThreadWaits, WaitKind};
 use plancache::Run;
-use showplan::{Took, Wait};
+use showplan::{Ran, Took, Wait};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// How old a reading of the processor's clock may be.
@@ -88,7 +90,11 @@ impl Session {
             run.used_grant_bytes = memory.max_used_bytes as u64;
             run.ideal_grant_bytes = memory.ideal_bytes as u64;
         }
-        act.program.value.places[place].cell.count(meter.began_at, &run);
+        let place = &act.program.value.places[place];
+        place.cell.count(meter.began_at, &run);
+        if ready.keeps_last {
+            keep_last(place, ready, &run);
+        }
         self.request_run.add(&run, workers_ns);
         self.took.last = Took { cpu_ns: run.cpu_ns, elapsed_ns: run.elapsed_ns };
         // Nobody else writes them: no locked addition for each statement.
@@ -117,6 +123,16 @@ impl Session {
             ..Run::default()
         };
         act.program.statistics.add(meter.began_at, &run);
+    }
+}
+
+/// What a run did, for sys.dm_exec_query_plan_stats.
+#[cold]
+fn keep_last(place: &Place, ready: &Ready, run: &Run) {
+    if has_operators(&ready.plan) {
+        let took = Some(Took { cpu_ns: run.cpu_ns, elapsed_ns: run.elapsed_ns });
+        let ran = Ran { took, ..ran(ready, run.rows) };
+        *place.last.lock() = Some(Box::new(LastRun { plan: Arc::clone(&ready.plan), ran }));
     }
 }
 

@@ -396,7 +396,9 @@ impl State {
         };
         let columns = result_columns(&plan);
         let executor = if timed { Executor::timed(&plan) } else { Executor::new(&plan) }?;
+        let options = self.host.database_options(database).unwrap_or_default();
         let running = Running::of(&entry, place, &plan, &executor);
+        let running = running.filter(|_| options.lightweight_profiling || timed);
         let private = touched(&plan);
         let changed = self.changed(&plan);
         act.ready[place] = Some(Box::new(Ready {
@@ -409,6 +411,7 @@ impl State {
             changed,
             columns,
             running,
+            keeps_last: options.last_plan_statistics,
         }));
         Ok(())
     }
@@ -472,7 +475,8 @@ impl State {
         }
         let used = State::used_statistics(&bound);
         let once = bound.plan.header.recompile;
-        let facts = PlanFacts { host: &*self.host, sniffed, once };
+        let options = self.host.database_options(database).unwrap_or_default();
+        let facts = PlanFacts { host: &*self.host, sniffed, once, options };
         let mut plan = optimize::optimize(bound.plan, &bound.references, &facts)?;
         plan.header.statistics = used;
         Ok(Arc::new(plan))

@@ -4,9 +4,11 @@
 //! makes it. Variables of a batch are not, except under RECOMPILE, where the plan serves this one
 //! run.
 
+use crate::configuration::Setting;
 use crate::host::Host;
 use crate::plans::Program;
 use base::{DatabaseId, HobtId};
+use catalog::DatabaseOptions;
 use plan::VariableId;
 use types::Value;
 
@@ -24,6 +26,19 @@ pub(crate) struct PlanFacts<'s> {
     pub(crate) sniffed: Sniffed<'s>,
     /// The plan serves one run.
     pub(crate) once: bool,
+    /// Of the database in whose context it is made.
+    pub(crate) options: DatabaseOptions,
+}
+
+impl PlanFacts<'_> {
+    /// What a statement may have that names no degree: the database's MAXDOP, or the server's; 0
+    /// is a worker for each processor.
+    fn degree_max(&self, processors: usize) -> usize {
+        let server = self.host.configuration().in_use(Setting::MaxDegree);
+        let here = i32::from(self.options.max_degree);
+        let degree = if here != 0 { here } else { server };
+        usize::try_from(degree).ok().filter(|&n| n != 0).map_or(processors, |n| n.min(processors))
+    }
 }
 
 impl optimize::Facts for PlanFacts<'_> {
@@ -33,17 +48,25 @@ impl optimize::Facts for PlanFacts<'_> {
 
     fn value(&self, variable: VariableId) -> Option<Value> {
         let at = variable.0 as usize;
-        let parameter = at < self.sniffed.program.parameters.len();
+        let parameter =
+            at < self.sniffed.program.parameters.len() && self.options.parameter_sniffing;
         self.sniffed.values.get(at).filter(|_| parameter || self.once).cloned()
     }
 
     fn parallelism(&self) -> optimize::Parallelism {
         match self.host.grant().workers {
             None => optimize::Parallelism::NONE,
-            Some(workers) => optimize::Parallelism {
-                workers: workers.degree_max(),
-                threshold: f64::from(exec::COST_THRESHOLD),
-            },
+            Some(workers) => {
+                let processors = workers.processors();
+                let workers = self.degree_max(processors);
+                let threshold = self.host.configuration().in_use(Setting::CostThreshold);
+                let serial_reason = match (workers, processors) {
+                    (1, 1) => Some(optimize::SERIAL_BY_PROCESSORS),
+                    (1, _) => Some(optimize::SERIAL_BY_DEGREE),
+                    _ => None,
+                };
+                optimize::Parallelism { workers, threshold: f64::from(threshold), serial_reason }
+            }
         }
     }
 

@@ -13,8 +13,10 @@ use crate::settings::Settings;
 use base::{DatabaseId, ObjectId};
 use bind::Variables;
 use catalog::view::{DeclaredTable, Table, UserType};
-use plan::VariableId;
+use os::sync::Mutex;
+use plan::{PhysicalPlan, VariableId};
 use plancache::PlanCell;
+use showplan::Ran;
 use std::sync::Arc;
 use tsql::ast;
 use types::SqlType;
@@ -91,9 +93,18 @@ pub(crate) type At = usize;
 pub(crate) struct Place {
     pub(crate) source: Source,
     pub(crate) cell: PlanCell,
+    /// What its last run did, where LAST_QUERY_PLAN_STATS is ON.
+    pub(crate) last: Mutex<Option<Box<LastRun>>>,
     /// How many variables were declared before it.
     pub(crate) visible: usize,
     pub(crate) line: u32,
+}
+
+/// A run that has ended, with the plan that ran.
+#[derive(Debug)]
+pub(crate) struct LastRun {
+    pub(crate) plan: Arc<PhysicalPlan>,
+    pub(crate) ran: Ran,
 }
 
 /// What a [`Place`] is made of.

@@ -2,6 +2,7 @@
 
 use crate::activation::{Activation, Activations};
 use crate::bulk::{Bulk, BulkRows};
+use crate::configuration::Setting;
 use crate::failure::{Failure, Reach};
 use crate::function::Functions;
 use crate::host::Host;
@@ -97,8 +98,15 @@ impl Session {
             home_database: wanted,
         };
         session.now_in_database(database);
+        session.take_user_options();
         session.apply_settings();
         Ok(session)
+    }
+
+    /// 'user options': what is on for everybody who logs in.
+    fn take_user_options(&mut self) {
+        let bits = self.host.configuration().in_use(Setting::UserOptions);
+        self.state.settings.set_all(bits.unsigned_abs());
     }
 
     /// The session's facts for the views.

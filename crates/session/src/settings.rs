@@ -12,6 +12,9 @@ macro_rules! switches {
         impl Switches {
             $(#[doc = $text] pub const $name: Switches = Switches($bit);)*
 
+            /// The bits of all of them.
+            const ALL: u32 = 0 $(| $bit)*;
+
             /// A switch by the name that SET gives it, in upper case.
             pub fn by_name(name: &str) -> Option<Switches> {
                 match name { $($text => Some(Switches::$name),)* _ => None }
@@ -173,6 +176,11 @@ impl Settings {
     /// Turns a switch.
     pub fn set(&mut self, switch: Switches, on: bool) {
         if on { self.switches.0 |= switch.0 } else { self.switches.0 &= !switch.0 }
+    }
+
+    /// Turns those on that these bits of `@@OPTIONS` say.
+    pub(crate) fn set_all(&mut self, bits: u32) {
+        self.switches.0 |= bits & Switches::ALL;
     }
 
     /// `@@OPTIONS`

@@ -218,7 +218,7 @@ pub(crate) fn ran_so_far(progress: &Progress, timed: bool) -> Option<Ran> {
 }
 
 /// What the last run of an executor did.
-fn ran(ready: &Ready, rows_affected: u64) -> Ran {
+pub(crate) fn ran(ready: &Ready, rows_affected: u64) -> Ran {
     let executor = &ready.executor;
     let timed = executor.is_timed();
     let counts = counts(&executor.counts(), executor.operator_reads(), timed);

@@ -392,7 +392,6 @@ fn refuse_within_transaction(statement: &ast::Statement) -> SqlResult<()> {
         K::CreateDatabase(_) => (messages::NOT_IN_TRANSACTION, "CREATE DATABASE"),
         K::AlterDatabase(_) => (messages::NOT_IN_TRANSACTION, "ALTER DATABASE"),
         K::Drop(_) => (messages::NOT_IN_TRANSACTION, "DROP DATABASE"),
-        K::Reconfigure { .. } => (messages::NOT_IN_TRANSACTION_PROC, "CONFIG"),
         _ => return Ok(()),
     };
     Err(SqlError::new(message, &[&what]))

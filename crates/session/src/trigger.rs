@@ -11,6 +11,7 @@
 //!  3. When a trigger ends the transaction, the statement's batch ends: 3609.
 
 use crate::activation::Activation;
+use crate::configuration::Setting;
 use crate::failure::{Failure, Reach};
 use crate::output::Output;
 use crate::plans::PlaceId;
@@ -119,6 +120,9 @@ impl Session {
             if !named && !self.has_captured(act, fired)? {
                 continue;
             }
+            if self.nests_no_further(fired) {
+                continue;
+            }
             for module in self.triggers_of(fired) {
                 // Invariant 2.
                 let here = fired.database == self.state.database;
@@ -142,6 +146,13 @@ impl Session {
     fn recursive(&self, database: DatabaseId) -> bool {
         let on = self.host.database_property(database, "ISRECURSIVETRIGGERSENABLED");
         on.as_i64() == Some(1)
+    }
+
+    /// A trigger runs, and fires none: 'nested triggers' is 0. INSTEAD OF triggers are fired all
+    /// the same.
+    fn nests_no_further(&self, fired: &Fired) -> bool {
+        let nests = self.host.configuration().in_use(Setting::NestedTriggers) != 0;
+        !nests && !fired.instead_of && self.state.firing.level > 0
     }
 
     /// The triggers that a change fires, in order.

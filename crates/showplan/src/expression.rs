@@ -77,7 +77,7 @@ impl Columns<'_> {
                 format!("{name}({},{},{style})", x.ty.sql_type, self.scalar(operand))
             }
             K::Function { function, args, .. } => {
-                let name = function.name.to_lowercase();
+                let name = function_name(function.name);
                 format!(
                     "{name}({})",
                     args.iter().map(|x| self.scalar(x)).collect::<Vec<_>>().join(",")
@@ -183,5 +183,13 @@ impl Columns<'_> {
     /// `[a], [b]`
     pub(crate) fn slots<'s>(&self, slots: impl IntoIterator<Item = &'s Slot>) -> String {
         list(self.all(slots), |c| c.full())
+    }
+}
+
+/// In lower case, but for those that no text calls.
+pub(crate) fn function_name(name: &str) -> String {
+    match name.starts_with("LikeRange") {
+        true => name.to_owned(),
+        false => name.to_lowercase(),
     }
 }

@@ -2,7 +2,7 @@
 //! parts below.
 
 use crate::columns::Column;
-use crate::expression::{constant, global, subquery_name};
+use crate::expression::{constant, function_name, global, subquery_name};
 use crate::relop::RelOps;
 use plan::{
     AggregateCall, ColumnSource, CompareOp, LikeText, Physical, Predicate, Quantifier, Scalar,
@@ -140,7 +140,7 @@ impl RelOps<'_> {
             }
             K::Function { function, args, .. } => {
                 let args: Vec<&Scalar> = args.iter().collect();
-                self.intrinsic(&function.name.to_lowercase(), &args);
+                self.intrinsic(&function_name(function.name), &args);
             }
             K::Call(call) => {
                 self.w.begin("UserDefinedFunction");

@@ -36,6 +36,8 @@ pub struct System<'a> {
     pub databases: &'a dyn Databases,
     /// The sessions.
     pub sessions: &'a Arc<Registry>,
+    /// Options of the server.
+    pub configuration: &'a session::Configuration,
     /// Memory of queries.
     pub semaphores: &'a ResourceSemaphores,
     /// Threads of parallel plans.

@@ -176,12 +176,15 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
         "sys.dm_db_index_physical_stats" => {
             &["null, null, null, null, 'DETAILED'", "null, null, null, null, 'LIMITED'"]
         }
-        "sys.dm_exec_sql_text" | "sys.dm_exec_query_plan" | "sys.dm_exec_plan_attributes" => {
-            &handles
-        }
+        "sys.dm_exec_sql_text"
+        | "sys.dm_exec_query_plan"
+        | "sys.dm_exec_query_plan_stats"
+        | "sys.dm_exec_plan_attributes" => &handles,
         "sys.dm_exec_text_query_plan" => {
             return handles.iter().map(|h| format!("select * from {name}({h}, 0, -1)")).collect();
         }
+        "sys.dm_exec_query_statistics_xml" => &["51", "52", "53"],
+        "sys.fn_listextendedproperty" => &["null, null, null, null, null, null, null"],
         "sys.dm_exec_input_buffer" => &["51, null", "52, null"],
         "sys.dm_db_stats_properties" | "sys.dm_db_stats_histogram" => {
             return statistics(name);

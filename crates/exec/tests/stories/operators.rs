@@ -38,7 +38,7 @@ fn range(equal: Vec<Scalar>, lower: Option<Bound>, upper: Option<Bound>) -> Seek
 }
 
 fn bound(value: Scalar, inclusive: bool) -> Option<Bound> {
-    Some(Bound { value, inclusive, after_null: false })
+    Some(Bound { value, inclusive, after_null: false, unless_null: false })
 }
 
 fn seek(ranges: Vec<SeekRange>) -> Option<Seek> {
@@ -71,7 +71,12 @@ fn seeks_follow_their_bounds_in_both_directions_and_null_is_only_found_on_purpos
         (
             range(
                 vec![],
-                Some(Bound { value: null(), inclusive: false, after_null: true }),
+                Some(Bound {
+                    value: null(),
+                    inclusive: false,
+                    after_null: true,
+                    unless_null: false,
+                }),
                 bound(int(2), true),
             ),
             some(&[1, 2]),

@@ -205,7 +205,16 @@ impl Estimator<'_> {
 
     fn like(&self, slot: Slot, operand: &Scalar, pattern: &LikeText) -> Option<f64> {
         let facts = self.column(slot)?;
-        let LikeText::Compiled(pattern) = pattern else { return Some(LIKE) };
+        let sniffed;
+        let pattern = match pattern {
+            LikeText::Compiled(pattern) => &**pattern,
+            LikeText::Dynamic { pattern, escape: None } => {
+                let Some(value) = self.value(pattern) else { return Some(LIKE) };
+                sniffed = builtins::LikePattern::compile(&value, None, operand.ty.collation);
+                &sniffed
+            }
+            LikeText::Dynamic { .. } => return Some(LIKE),
+        };
         let (from, to) = (facts.sql_type(), operand.ty.sql_type);
         let matches = |value: &Value| {
             let value = types::convert(value, from, to, 0);

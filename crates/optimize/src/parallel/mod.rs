@@ -40,11 +40,14 @@ pub struct Parallelism {
     pub workers: usize,
     /// A serial plan that costs no more stays: `cost threshold for parallelism`.
     pub threshold: f64,
+    /// Why it is one worker, in SQL Server's words, where somebody decided that.
+    pub serial_reason: Option<&'static str>,
 }
 
 impl Parallelism {
     /// Statements run alone.
-    pub const NONE: Parallelism = Parallelism { workers: 1, threshold: f64::INFINITY };
+    pub const NONE: Parallelism =
+        Parallelism { workers: 1, threshold: f64::INFINITY, serial_reason: None };
 }
 
 /// Of a row through an exchange, and each byte of it, in microseconds.

@@ -1,6 +1,7 @@
 //! System procedures, one a file, and how they are called.
 
 mod columns;
+mod configure;
 mod datatype_info;
 mod executesql;
 mod extended_property;
@@ -89,6 +90,7 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_flush_log", flush_log::run),
     ("sp_updatestats", updatestats::run),
     ("sp_recompile", recompile::run),
+    ("sp_configure", configure::run),
     ("sp_columns", |s, c, o| text::run(s, c, o, &columns::COLUMNS)),
     ("sp_columns_90", |s, c, o| text::run(s, c, o, &columns::COLUMNS_100)),
     ("sp_columns_100", |s, c, o| text::run(s, c, o, &columns::COLUMNS_100)),

@@ -39,6 +39,7 @@ pub(crate) struct Fake {
     engine: Arc<Engine>,
     registry: Arc<Registry>,
     programs: Cache<Program>,
+    configuration: session::Configuration,
     view: RwLock<Arc<DatabaseView>>,
     epoch: AtomicU64,
     next_object: AtomicI32,
@@ -69,6 +70,7 @@ impl Fake {
             }),
             registry: Registry::new(),
             programs: Cache::new(&plancache::Options::default()),
+            configuration: session::Configuration::new(&std::collections::BTreeMap::new(), 1024),
             view: RwLock::new(Arc::new(view)),
             epoch: AtomicU64::new(1),
             next_object: AtomicI32::new(100),
@@ -192,6 +194,18 @@ impl Host for Fake {
     }
     fn programs(&self) -> &Cache<Program> {
         &self.programs
+    }
+    fn configuration(&self) -> &session::Configuration {
+        &self.configuration
+    }
+    fn keep_configuration(&self) -> SqlResult<()> {
+        Ok(())
+    }
+    fn reconfigure(&self) {
+        self.configuration.install();
+    }
+    fn database_options(&self, _: DatabaseId) -> Option<catalog::DatabaseOptions> {
+        None
     }
     fn log(&self, line: &str) {
         self.lines.lock().push(line.to_owned());

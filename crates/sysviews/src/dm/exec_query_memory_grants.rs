@@ -29,12 +29,7 @@ const COLUMNS: [Column; 28] = [
     col("used_memory_kb", BIG),
     col("max_used_memory_kb", BIG),
     null("query_cost", SqlType::Float, "A request for memory does not carry its plan's cost."),
-    number(
-        "timeout_sec",
-        INT,
-        exec::QUERY_WAIT_S as i64,
-        "`query wait (s)`, which cannot be changed yet.",
-    ),
+    col("timeout_sec", INT),
     col("resource_semaphore_id", SMALL),
     maybe("queue_id", SMALL),
     maybe("wait_order", INT),
@@ -89,6 +84,7 @@ fn row(g: &GrantRow, plan_handle: Value, sql_handle: Value) -> Vec<Value> {
         big_kb(g.required_bytes),
         big_kb(g.used_bytes),
         big_kb(g.max_used_bytes),
+        int(g.timeout_s),
         Value::SmallInt(g.resource_semaphore_id),
         // Each semaphore has one queue.
         waits(|_| Value::SmallInt(0)),

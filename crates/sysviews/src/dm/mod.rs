@@ -13,6 +13,7 @@ mod exec_plan_attributes;
 mod exec_procedure_stats;
 mod exec_query_memory_grants;
 mod exec_query_plan;
+mod exec_query_plan_stats;
 mod exec_query_profiles;
 mod exec_query_resource_semaphores;
 mod exec_query_statistics_xml;
@@ -64,4 +65,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &os_memory_clerks::VIEW,
     &exec_query_profiles::VIEW,
     &exec_query_statistics_xml::VIEW,
+    &exec_query_plan_stats::VIEW,
 ];

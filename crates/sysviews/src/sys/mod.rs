@@ -9,6 +9,7 @@ mod columns;
 mod computed_columns;
 mod configurations;
 mod database_files;
+mod database_scoped_configurations;
 mod databases;
 mod default_constraints;
 mod extended_properties;
@@ -88,4 +89,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &table_types::VIEW,
     &extended_properties::VIEW,
     &fn_listextendedproperty::VIEW,
+    &database_scoped_configurations::VIEW,
 ];
