@@ -267,6 +267,7 @@ messages! {
     DATA_TYPE_NOT_FOUND = 2715, 16, "Column, parameter, or variable #{0}: Cannot find data type {1}.";
     COLUMN_TYPE_NO_WIDTH = 2716, 16, "Column, parameter, or variable #{0}: Cannot specify a column width on data type {1}.";
     SIZE_EXCEEDS_COLUMN = 2717, 16, "The size ({0}) given to the {1} '{2}' exceeds the maximum allowed ({3}).";
+    INDEX_NOT_DETERMINISTIC = 2729, 16, "Column '{0}' in {1} '{2}' cannot be used in an index or statistics or as a partition key because it is non-deterministic.";
     ROW_VERSION_MULTIPLE = 2738, 16, "A table can only have one timestamp column. Because table '{0}' already has one, the column '{1}' cannot be added.";
     TEXT_VARIABLE = 2739, 16, "The text, ntext, and image data types are invalid for local variables.";
     DATEFORMAT_INVALID = 2741, 16, "SET DATEFORMAT date order '{0}' is invalid.";
@@ -284,6 +285,7 @@ messages! {
     STATISTICS_NOT_FOUND = 2767, 16, "Could not locate statistics '{0}' in the system catalogs.";
     RAISERROR_ARGUMENT = 2786, 16, "The data type of substitution parameter {0} does not match the expected type of the format specification.";
     RAISERROR_FORMAT = 2787, 16, "Invalid format specification: '{0}'.";
+    INDEX_NOT_PRECISE = 2799, 16, "Cannot create index or statistics '{0}' on table '{1}' because the computed column '{2}' is imprecise and not persisted. Consider removing column from index or statistics key or marking computed column persisted.";
     EXECUTE_NOT_FOUND = 2812, 16, "Could not find stored procedure '{0}'.";
     DUPLICATE_IGNORED = 3604, 10, "Duplicate key was ignored.";
     TRANSACTION_ENDED_IN_TRIGGER = 3609, 16, "The transaction ended in the trigger. The batch has been aborted.";

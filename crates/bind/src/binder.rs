@@ -240,6 +240,7 @@ impl<'a> Binder<'a> {
             let trees = source_of(&mut statement).into_iter().chain(subqueries);
             trees.for_each(|tree| flag_rows(tree, no, slot));
         }
+        self.match_stored(&mut statement);
         let known = self.known_checks();
         let mut plan: LogicalPlan = Plan {
             statement,
@@ -269,6 +270,23 @@ impl<'a> Binder<'a> {
         outer_reads(&mut plan.subqueries);
         let references = self.references.drain(..).map(|r| r.reference).collect();
         Ok(Bound { plan, references, into: self.into.take() })
+    }
+}
+
+impl Binder<'_> {
+    fn match_stored(&mut self, statement: &mut Statement<Logical>) {
+        let stored = self.stored_expressions();
+        if stored.is_empty() {
+            return;
+        }
+        if let Some(source) = source_of(statement) {
+            self.read_stored(source, &stored);
+        }
+        let mut subqueries = std::mem::take(&mut self.subqueries);
+        for subquery in &mut subqueries {
+            self.read_stored(&mut subquery.source, &stored);
+        }
+        self.subqueries = subqueries;
     }
 }
 

@@ -1,7 +1,9 @@
 //! Computed columns: their types, their values in new rows, and what they depend on.
 //!
 //! One that is not stored is put in place of its name wherever that is read (resolve.rs). One
-//! that is stored is computed when a row comes, and again when a column that it reads is changed.
+//! that is stored, because it is PERSISTED or part of an index, is computed when a row comes, and
+//! again when a column that it reads is changed; where a statement spells its expression it is
+//! read instead (matched.rs).
 
 use crate::binder::Binder;
 use crate::environment::Environment;
@@ -23,6 +25,8 @@ pub struct ComputedType {
     pub collation: Collation,
     /// The same columns always give the same value.
     pub deterministic: bool,
+    /// No float decides it.
+    pub precise: bool,
     /// The names of the columns that they are computed from.
     pub reads: Vec<Box<str>>,
 }
@@ -46,7 +50,17 @@ pub fn bind_computed(
     let names = named.map(|(c, _)| c.name.clone()).collect();
     let nullable = value.ty.nullable || may_overflow(&value);
     let ScalarType { sql_type, collation, .. } = value.ty;
-    Ok(ComputedType { sql_type, nullable, collation, deterministic, reads: names })
+    let precise = is_precise(value);
+    Ok(ComputedType { sql_type, nullable, collation, deterministic, precise, reads: names })
+}
+
+/// Whether no part of an expression is a float.
+fn is_precise(mut value: Scalar) -> bool {
+    let mut precise = true;
+    value.rewrite(&mut |x| {
+        precise &= !matches!(x.ty.sql_type, SqlType::Real | SqlType::Float);
+    });
+    precise
 }
 
 /// Whether arithmetic decides the value.
@@ -83,7 +97,8 @@ impl Binder<'_> {
         if c.sql_type == SqlType::RowVersion {
             return Ok(Some(self.next_row_version(table)));
         }
-        let Some(computed) = c.computed.as_ref().filter(|c| c.persisted) else { return Ok(None) };
+        let stored = c.computed.as_ref().filter(|_| c.physical.is_some());
+        let Some(computed) = stored else { return Ok(None) };
         let value = self.over_row(table, slots, &computed.text)?;
         self.for_column(value, table, column).map(Some)
     }
@@ -109,9 +124,7 @@ impl Binder<'_> {
         if let Some(column) = table.columns.iter().position(versioned) {
             found.extend((!changed.is_empty()).then_some(column));
         }
-        let is_persisted =
-            |c: &catalog::view::Column| c.computed.as_ref().is_some_and(|c| c.persisted);
-        if !table.columns.iter().any(is_persisted) {
+        if !table.columns.iter().any(catalog::view::Column::is_stored_computed) {
             return Ok(found);
         }
         let slots: Vec<Option<Slot>> =

@@ -42,6 +42,7 @@ mod instead;
 mod into;
 mod known_checks;
 mod literal;
+mod matched;
 mod merge;
 mod module;
 mod next_value;

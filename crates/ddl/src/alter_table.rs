@@ -15,7 +15,7 @@ use crate::locate::{Located, locked_table, queried_name, same_name};
 use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
 use crate::{alter_column, computed, foreign_key, instant};
 use base::{HobtId, SqlError, SqlResult, messages};
-use catalog::view::{Identity, Index, IndexKind, Table};
+use catalog::view::{Column, Identity, Index, IndexKind, Table};
 use catalog::{HobtSpec, ROW_VERSIONS};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -85,26 +85,26 @@ fn add(
 ) -> SqlResult<()> {
     let written = constraint::all(definition);
     constraint::refuse(&written)?;
+    let indexed = indexed(definition, &written);
+    let stored = stored_by(cx, place, table, &indexed)?;
+    let (place, table) = stored.as_ref().map_or((place, table), |s| (&s.place, &*s.table));
     let mut after = table.clone();
     let twice = messages::COLUMN_NAME_TWICE_IN_TABLE.number;
-    let added = add_columns(cx, place, table, &mut after, definition, text)
+    let mut added = add_columns(cx, place, table, &mut after, definition, text)
         .map_err(|e| if e.number() == twice { e.with_state(4) } else { e })?;
-    check_row_size(&after)?;
-    for w in &written {
-        if let ConstraintKind::Default { value, column: name, with_values } = &w.constraint.kind {
-            let at = column(place, &after, name)?;
-            if *with_values {
-                return Err(unsupported("WITH VALUES for a column that is there", name.line));
-            }
-            if after.columns[at].default.is_some() {
-                let e = SqlError::new(messages::DEFAULT_EXISTS, &[]).at_line(name.line);
-                return Err(not_created(cx, e));
-            }
-            let of = after.columns[at].clone();
-            let given = w.constraint.name.as_ref();
-            after.columns[at].default = Some(preset(cx, place, &after, &of, given, value, text)?);
-        }
+    for (index, names) in &indexed {
+        let columns = computed::to_store(place, &after, names);
+        computed::store(cx, place, &mut after, &columns, index)?;
     }
+    check_row_size(&after)?;
+    // What rows get one by one is there before an index of it is made.
+    let early = !indexed.is_empty() && fills(&after, table.columns.len(), &added);
+    let filled = match early {
+        true => Some(put_columns(cx, place, table, &mut after, std::mem::take(&mut added))?),
+        false => None,
+    };
+    let (place, table) = filled.as_ref().map_or((place, table), |s| (&s.place, &*s.table));
+    add_defaults(cx, place, &mut after, &written, text)?;
     for (w, k) in keys(&written) {
         if k.primary && after.indexes.iter().any(|i| i.primary_key) {
             let e = SqlError::new(messages::PRIMARY_EXISTS, &[&table.name]);
@@ -123,16 +123,10 @@ fn add(
         add_check(cx, place, &mut after, *w, text, check)?;
         foreign_key::add(cx, place, &mut after, *w, check)?;
     }
-    let same_base = table.base().hobt == after.base().hobt;
-    if same_base && !instant::add(&mut after, &added) {
-        renew_all(place, &mut after);
-    }
-    rebuild(cx, place, Some(table), &after, Content::Keep(&added)).map_err(|e| {
+    put_columns(cx, place, table, &mut after, added).map_err(|e| {
         let built = e.number() == messages::CREATE_INDEX_DUPLICATE.number;
         if built { not_created(cx, e) } else { e }
     })?;
-    let own: BTreeSet<i32> = added.iter().filter(|a| a.1 == Present::Own).map(|a| a.0).collect();
-    computed::fill(cx, place, &after, table.columns.len(), &own)?;
     match check {
         true => {
             verify(cx, place, &after, &after.checks[table.checks.len()..])?;
@@ -141,6 +135,109 @@ fn add(
         }
         false => Ok(()),
     }
+}
+
+/// Defaults for columns that are there.
+fn add_defaults(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    after: &mut Table,
+    written: &[constraint::Written<'_>],
+    text: &str,
+) -> SqlResult<()> {
+    for w in written {
+        if let ConstraintKind::Default { value, column: name, with_values } = &w.constraint.kind {
+            let at = column(place, after, name)?;
+            if *with_values {
+                return Err(unsupported("WITH VALUES for a column that is there", name.line));
+            }
+            if after.columns[at].default.is_some() {
+                let e = SqlError::new(messages::DEFAULT_EXISTS, &[]).at_line(name.line);
+                return Err(not_created(cx, e));
+            }
+            let of = after.columns[at].clone();
+            let given = w.constraint.name.as_ref();
+            after.columns[at].default = Some(preset(cx, place, after, &of, given, value, text)?);
+        }
+    }
+    Ok(())
+}
+
+/// Whether columns behind the first `known` get values row by row.
+fn fills(table: &Table, known: usize, added: &[Added]) -> bool {
+    added.iter().any(|a| a.1 == Present::Own)
+        || table.columns.iter().skip(known).any(Column::is_stored_computed)
+}
+
+/// Makes the table what it is to be, added columns filled; gives it as it is then.
+fn put_columns(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    after: &mut Table,
+    added: Vec<Added>,
+) -> SqlResult<Located> {
+    let same_base = table.base().hobt == after.base().hobt;
+    if same_base && !instant::add(after, &added) {
+        renew_all(place, after);
+    }
+    rebuild(cx, place, Some(table), after, Content::Keep(&added))?;
+    let own: BTreeSet<i32> = added.iter().filter(|a| a.1 == Present::Own).map(|a| a.0).collect();
+    computed::fill(cx, place, after, table.columns.len(), &own)?;
+    let now = current(cx, place, table)?;
+    if !added.is_empty() {
+        *after = Table::clone(&now.table);
+    }
+    Ok(now)
+}
+
+/// A table as the statement has made it.
+fn current(cx: &DdlContext<'_>, place: &Place, table: &Table) -> SqlResult<Located> {
+    let place = cx.place(Some(place.view.name()))?;
+    let own = cx.temp.find(&table.name).filter(|t| t.object_id == table.object_id);
+    let found = own.or_else(|| place.view.table(table.object_id));
+    let gone = || SqlError::new(messages::ALTER_TABLE_NOT_FOUND, &[&table.name]);
+    Ok(Located { table: found.ok_or_else(gone)?, place })
+}
+
+/// Keys and indexes by what errors call them, each with the columns it has.
+fn indexed<'a>(
+    definition: &'a TableDefinition,
+    written: &[constraint::Written<'a>],
+) -> Vec<(&'a Name, Vec<&'a Name>)> {
+    let mut all = Vec::new();
+    for (w, k) in keys(written) {
+        let names: Vec<&Name> =
+            w.column.into_iter().chain(k.columns.iter().map(|c| &c.name)).collect();
+        let name = w.constraint.name.as_ref().or(names.first().copied());
+        all.extend(name.map(|name| (name, names)));
+    }
+    let behind = definition.columns.iter();
+    let behind = behind.flat_map(|c| c.indexes.iter().map(|i| (i, Some(&c.name))));
+    for (i, column) in behind.chain(definition.indexes.iter().map(|i| (i, None))) {
+        let names = column.into_iter().chain(i.columns.iter().map(|c| &c.name)).chain(&i.include);
+        all.push((&i.name, names.collect()));
+    }
+    all
+}
+
+/// The table with its computed columns stored that new keys and indexes have; `None`: they are.
+fn stored_by(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    indexed: &[(&Name, Vec<&Name>)],
+) -> SqlResult<Option<Located>> {
+    let mut stored: Option<Located> = None;
+    for (index, names) in indexed {
+        let now = stored.as_ref().map_or((place, table), |s| (&s.place, &*s.table));
+        let columns = computed::to_store(now.0, now.1, names);
+        if !columns.is_empty() {
+            computed::store_in_rows(cx, now.0, now.1, &columns, index)?;
+            stored = Some(current(cx, place, table)?);
+        }
+    }
+    Ok(stored)
 }
 
 /// Whether the rows that are there satisfy new checks.

@@ -1,15 +1,21 @@
 //! Computed columns as they are declared.
 //!
+//! One that is not PERSISTED is stored from its first index on: its value in an index is then that
+//! of its row, whatever becomes of the expression. SQL Server computes it for each entry anew; here
+//! CREATE INDEX writes the rows once, and they stay longer by it until the column is dropped.
+//!
 //! Their types come from their expressions, which see all columns of the table that are not
 //! computed: so they are settled when those are all there.
 
-use crate::context::{DdlContext, Place, unsupported};
+use crate::context::{DdlContext, Place};
+use crate::instant;
 use crate::locate::same_name;
+use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, Computed, Table};
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use tsql::ast::{ColumnDefinition, ColumnKind};
+use tsql::ast::{ColumnDefinition, ColumnKind, Name};
 use types::SqlType;
 
 /// A computed column whose type is not known yet.
@@ -99,7 +105,7 @@ pub(crate) fn of_check(table: &Table, e: SqlError) -> SqlError {
         return e;
     }
     let shown = e.to_string();
-    let virtuals = table.columns.iter().filter(|c| c.physical.is_none());
+    let virtuals = table.columns.iter().filter(|c| c.is_virtual());
     let mut named = virtuals.filter(|c| shown.contains(&format!("'{}'", c.name)));
     match named.next() {
         Some(c) => {
@@ -110,12 +116,59 @@ pub(crate) fn of_check(table: &Table, e: SqlError) -> SqlError {
     }
 }
 
-/// Whether a column may be a part of an index or of statistics.
-pub(crate) fn check_indexed(column: &Column, line: u32) -> SqlResult<()> {
-    match column.computed.is_some() && column.physical.is_none() {
-        true => Err(unsupported("an index on a computed column that is not PERSISTED", line)),
-        false => Ok(()),
+/// The columns that an index is to have and that are not stored yet.
+pub(crate) fn to_store(place: &Place, table: &Table, names: &[&Name]) -> BTreeSet<usize> {
+    let named = |c: &Column| names.iter().any(|n| same_name(place, &c.name, n));
+    let columns = table.columns.iter().enumerate();
+    columns.filter(|(_, c)| c.physical.is_none() && named(c)).map(|(n, _)| n).collect()
+}
+
+/// Gives columns places in the rows: a computed column that an index has is stored. `index` is
+/// what errors name: 2729, 2799.
+pub(crate) fn store(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &mut Table,
+    columns: &BTreeSet<usize>,
+    index: &Name,
+) -> SqlResult<()> {
+    for &n in columns {
+        let column = table.columns[n].clone();
+        let Some(computed) = &column.computed else { continue };
+        let seen = visible(table);
+        let found = cx.expressions.computed_type(&place.view, &seen, &computed.text)?;
+        if !found.deterministic {
+            let args: [&dyn Display; 3] = [&column.name, &"table", &table.two_part_name()];
+            let e = SqlError::new(messages::INDEX_NOT_DETERMINISTIC, &args);
+            return Err(e.at_line(index.line));
+        }
+        if !found.precise {
+            let args: [&dyn Display; 3] = [index, &table.two_part_name(), &column.name];
+            return Err(SqlError::new(messages::INDEX_NOT_PRECISE, &args).at_line(index.line));
+        }
+        table.columns[n].physical = Some(table.next_place());
     }
+    Ok(())
+}
+
+/// The same for a table that has rows: they are written anew.
+pub(crate) fn store_in_rows(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    columns: &BTreeSet<usize>,
+    index: &Name,
+) -> SqlResult<()> {
+    let mut after = table.clone();
+    store(cx, place, &mut after, columns, index)?;
+    let added: Vec<Added> =
+        columns.iter().map(|&n| (after.columns[n].column_id, Present::Same(None))).collect();
+    if !instant::add(&mut after, &added) {
+        renew_all(place, &mut after);
+    }
+    rebuild(cx, place, Some(table), &after, Content::Keep(&added))?;
+    let current = cx.place(Some(place.view.name()))?;
+    cx.expressions.fill(cx.work, &current.view, table.object_id, columns)
 }
 
 /// Whether a computed column may refer, and with these actions.
@@ -128,7 +181,7 @@ pub(crate) fn check_referring(
     if column.computed.is_none() {
         return Ok(());
     }
-    if column.physical.is_none() {
+    if column.is_virtual() {
         let args: [&dyn Display; 3] = [&column.name, &table.name, &"FOREIGN KEY constraint"];
         return Err(SqlError::new(messages::COMPUTED_NOT_PERSISTED, &args));
     }
@@ -149,8 +202,7 @@ pub(crate) fn fill(
     known: usize,
     own: &BTreeSet<i32>,
 ) -> SqlResult<()> {
-    let stored = |c: &Column| c.computed.as_ref().is_some_and(|c| c.persisted);
-    let wanted = |c: &Column| stored(c) || own.contains(&c.column_id);
+    let wanted = |c: &Column| c.is_stored_computed() || own.contains(&c.column_id);
     let added = table.columns.iter().enumerate().skip(known).filter(|(_, c)| wanted(c));
     let added: BTreeSet<usize> = added.map(|(n, _)| n).collect();
     if added.is_empty() {

@@ -77,7 +77,15 @@ pub(crate) fn add_key(
     placement(k.on.as_ref())?;
     let prefix = if k.primary { "PK" } else { "UQ" };
     let object_id = place.ids.object();
-    let parts = match key(place, table, &key_columns(written, k), "table constraint") {
+    let columns = key_columns(written, k);
+    let named: Vec<&Name> = columns.iter().map(|c| &c.name).collect();
+    if let Some(first) = named.first() {
+        let stored = computed::to_store(place, table, &named);
+        let named = written.constraint.name.as_ref().unwrap_or(first);
+        let stored = computed::store(cx, place, table, &stored, named);
+        stored.map_err(|e| not_created(cx, e.at_line(line)))?;
+    }
+    let parts = match key(place, table, &columns, "table constraint") {
         Ok(parts) => parts,
         Err(e) => return Err(not_created(cx, e.at_line(line))),
     };
@@ -126,7 +134,7 @@ pub(crate) fn add_check(
         Some(name) => Some(index_definition::column(place, table, name)?),
         None => None,
     };
-    if column.is_some_and(|at| table.columns[at].physical.is_none()) {
+    if column.is_some_and(|at| table.columns[at].is_virtual()) {
         let line = written.constraint.span.line;
         return Err(SqlError::new(messages::COMPUTED_NEEDS_PERSISTED, &[]).at_line(line));
     }

@@ -1,5 +1,6 @@
 //! CREATE INDEX, and INDEX within CREATE TABLE.
 
+use crate::computed;
 use crate::context::{DdlContext, Place, unsupported};
 use crate::index_definition::{blank, check_size, included, key, put};
 use crate::index_filter;
@@ -22,6 +23,13 @@ struct Wanted<'a> {
     line: u32,
 }
 
+impl Wanted<'_> {
+    /// The columns it is to have.
+    fn names(&self) -> Vec<&Name> {
+        self.columns.iter().map(|c| &c.name).chain(self.include).collect()
+    }
+}
+
 pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> SqlResult<()> {
     let line = s.name.line;
     kind(s.kind, line)?;
@@ -39,6 +47,15 @@ pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> Sq
         options: &s.options,
         filter: s.filter.as_ref(),
         line,
+    };
+    let stored = computed::to_store(&place, &table, &wanted.names());
+    let Located { place, table } = match stored.is_empty() {
+        true => Located { place, table },
+        false => {
+            computed::store_in_rows(cx, &place, &table, &stored, &s.name)?;
+            let gone = || SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]);
+            locked_table(cx, &s.table)?.ok_or_else(gone)?
+        }
     };
     let index = index_of(cx, &place, &table, &wanted, text)?;
     let mut after = Table::clone(&table);
@@ -74,6 +91,8 @@ pub(crate) fn inline_index(
         filter: s.filter.as_ref(),
         line: s.span.line,
     };
+    let stored = computed::to_store(place, table, &wanted.names());
+    computed::store(cx, place, table, &stored, &s.name)?;
     let index = index_of(cx, place, table, &wanted, text)?;
     put(table, index);
     Ok(())

@@ -1,6 +1,5 @@
 //! An index as it is declared, checked against its table.
 
-use crate::computed;
 use crate::context::{DdlContext, Place};
 use crate::index_option::IndexOptions;
 use crate::locate::same_name;
@@ -74,7 +73,6 @@ pub(crate) fn key(
             return Err(SqlError::new(messages::INDEX_COLUMN_TWICE, &args).at_line(line));
         }
         let of = &table.columns[at];
-        computed::check_indexed(of, line)?;
         if of.sql_type.is_max() {
             let args: [&dyn std::fmt::Display; 2] = [&of.name, &table.name];
             return Err(SqlError::new(messages::INDEX_COLUMN_TYPE, &args).at_line(line));
@@ -99,7 +97,6 @@ pub(crate) fn included(
             return Err(SqlError::new(messages::INDEX_COLUMN_TWICE, &args).at_line(name.line));
         }
         let of = &table.columns[at];
-        computed::check_indexed(of, name.line)?;
         if of.sql_type.is_text_image() {
             let args: [&dyn std::fmt::Display; 2] = [&of.name, &table.name];
             return Err(SqlError::new(messages::INCLUDED_COLUMN_TYPE, &args).at_line(name.line));

@@ -60,8 +60,20 @@ pub struct Column {
     /// `AS expression`.
     pub computed: Option<Computed>,
     /// Its place among the table's physical columns, perhaps with gaps; `None` when it is computed
-    /// and not stored.
+    /// and not stored: one that is not PERSISTED is stored from its first index on.
     pub physical: Option<u16>,
+}
+
+impl Column {
+    /// It is computed when a row is written: PERSISTED, or part of an index.
+    pub fn is_stored_computed(&self) -> bool {
+        self.computed.is_some() && self.physical.is_some()
+    }
+
+    /// It is computed, and not PERSISTED: what no constraint but a key may name.
+    pub fn is_virtual(&self) -> bool {
+        self.computed.as_ref().is_some_and(|c| !c.persisted)
+    }
 }
 
 /// IDENTITY(seed, increment).
