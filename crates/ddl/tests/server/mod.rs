@@ -272,7 +272,8 @@ impl Expressions for Server {
     fn computed_type(&self, _: &DatabaseView, _: &Table, _: &str) -> SqlResult<bind::ComputedType> {
         let (sql_type, collation) = (SqlType::Int, Collation::default());
         let reads = Vec::new();
-        Ok(bind::ComputedType { sql_type, nullable: true, collation, deterministic: true, reads })
+        let (nullable, deterministic, precise) = (true, true, true);
+        Ok(bind::ComputedType { sql_type, nullable, collation, deterministic, precise, reads })
     }
 
     fn user_of(&self, _: &DatabaseView, _: &Table, _: &Module) -> Option<Box<str>> {
