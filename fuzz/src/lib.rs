@@ -24,6 +24,7 @@ mod redo;
 mod text;
 mod values;
 mod wire;
+mod xml_text;
 
 pub use input::Input;
 pub use mutate::{Dice, mutate};
@@ -65,6 +66,13 @@ pub const TARGETS: &[Target] = &[
         bytes_max: 16 << 10,
         run: text::run,
         seeds: text::seeds,
+    },
+    Target {
+        name: "xml",
+        crates: &["xml", "xquery"],
+        bytes_max: 8 << 10,
+        run: xml_text::run,
+        seeds: xml_text::seeds,
     },
     Target {
         name: "page",

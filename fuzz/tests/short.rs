@@ -43,7 +43,10 @@ fn try_all(name: &str) {
 #[test]
 fn every_target_has_its_test() {
     let tried: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-    assert_eq!(tried, ["tds_login", "tds_request", "tsql", "page", "log", "redo", "database"]);
+    assert_eq!(
+        tried,
+        ["tds_login", "tds_request", "tsql", "xml", "page", "log", "redo", "database"]
+    );
 }
 
 #[test]
@@ -59,6 +62,11 @@ fn any_stream_after_login_is_answered_or_refused() {
 #[test]
 fn any_text_ends_in_a_tree_or_errors() {
     try_all("tsql");
+}
+
+#[test]
+fn any_xml_is_a_value_or_refused_and_any_xquery_ends() {
+    try_all("xml");
 }
 
 #[test]

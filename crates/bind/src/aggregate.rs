@@ -202,6 +202,7 @@ impl Grouped<'_> {
                 }
             }
             K::Function { args, .. } => args.iter_mut().try_for_each(|x| self.scalar(x))?,
+            K::Method { args, .. } => args.iter_mut().try_for_each(|x| self.scalar(x))?,
             K::Call(call) => call.args.iter_mut().try_for_each(|x| self.scalar(x))?,
             K::Let { value, body, .. } => {
                 self.scalar(value)?;

@@ -75,6 +75,10 @@ pub(crate) struct Binder<'a> {
     depth: usize,
     /// Values that rows draw from sequences.
     pub(crate) draws: Draws,
+    /// WITH XMLNAMESPACES: prefixes with their namespaces; the default has none.
+    pub(crate) xml_namespaces: Vec<(Box<str>, Box<str>)>,
+    /// Columns of `nodes()`, with the names under which errors know where they come from.
+    pub(crate) node_columns: BTreeMap<Slot, String>,
 }
 
 /// The most table references of one statement.
@@ -109,6 +113,8 @@ impl<'a> Binder<'a> {
             slots: 0,
             depth: 0,
             draws: Draws::default(),
+            xml_namespaces: Vec::new(),
+            node_columns: BTreeMap::new(),
         }
     }
 

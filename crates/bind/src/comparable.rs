@@ -1,13 +1,16 @@
 //! Types whose values do not compare, and functions that take no values of some types.
 //!
-//! text, ntext and image can be tested by IS NULL and LIKE alone. Each clause has an error of its
-//! own for them.
+//! text, ntext and image can be tested by IS NULL and LIKE alone, xml by IS NULL. Each clause has
+//! an error of its own for them.
 
 use base::{SqlError, SqlResult, messages};
 use types::{SqlType, comparison_type};
 
-/// 306: ORDER BY, GROUP BY, PARTITION BY.
+/// 306, of xml 305: ORDER BY, GROUP BY, PARTITION BY.
 pub(crate) fn check_sorted(t: SqlType) -> SqlResult<()> {
+    if t == SqlType::Xml {
+        return Err(SqlError::new(messages::XML_NOT_COMPARABLE, &[&t.name()]));
+    }
     match t.is_text_image() {
         true => Err(SqlError::new(messages::TEXT_NOT_COMPARABLE, &[]).with_state(2)),
         false => Ok(()),
@@ -16,7 +19,7 @@ pub(crate) fn check_sorted(t: SqlType) -> SqlResult<()> {
 
 /// 421: SELECT DISTINCT.
 pub(crate) fn check_distinct(t: SqlType) -> SqlResult<()> {
-    match t.is_text_image() {
+    match t.is_text_image() || t == SqlType::Xml {
         true => Err(SqlError::new(messages::DISTINCT_NOT_COMPARABLE, &[&t.error_name()])),
         false => Ok(()),
     }
@@ -24,7 +27,7 @@ pub(crate) fn check_distinct(t: SqlType) -> SqlResult<()> {
 
 /// 5335: UNION, INTERSECT and EXCEPT.
 pub(crate) fn check_combined(t: SqlType) -> SqlResult<()> {
-    match t.is_text_image() {
+    match t.is_text_image() || t == SqlType::Xml {
         true => Err(SqlError::new(messages::UNION_NOT_COMPARABLE, &[&t.error_name()])),
         false => Ok(()),
     }
@@ -47,6 +50,8 @@ pub(crate) fn compared_as(left: SqlType, right: SqlType, operation: &str) -> Sql
 /// Functions that take text, ntext and image.
 const OF_TEXT: [&str; 7] =
     ["CHOOSE", "CONCAT", "CONCAT_WS", "DATALENGTH", "ISNULL", "PATINDEX", "SUBSTRING"];
+/// Functions that take xml.
+const OF_XML: [&str; 2] = ["DATALENGTH", "ISNULL"];
 /// Functions that take sql_variant.
 const OF_VARIANTS: [&str; 10] = [
     "BINARY_CHECKSUM",
@@ -65,6 +70,7 @@ const OF_VARIANTS: [&str; 10] = [
 pub(crate) fn check_arguments(function: &str, types: &[SqlType]) -> SqlResult<()> {
     let strange = |t: &SqlType| match t {
         SqlType::Variant => !OF_VARIANTS.contains(&function),
+        SqlType::Xml => !OF_XML.contains(&function),
         t => t.is_text_image() && !OF_TEXT.contains(&function),
     };
     let Some(at) = types.iter().position(strange) else { return Ok(()) };

@@ -69,7 +69,7 @@ impl Binder<'_> {
                 not(self.like(operand, pattern, escape.as_deref())?, *negated)
             }
             ConditionKind::IsNull { operand, negated } => {
-                let x = self.expr(operand)?;
+                let x = self.maybe_node(operand)?;
                 let p = match x.as_constant() {
                     Some(v) => Predicate::Constant(Some(v.is_null())),
                     None => Predicate::IsNull(Box::new(x)),

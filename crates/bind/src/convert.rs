@@ -19,7 +19,7 @@ pub fn declared_type(name: &ast::TypeName, length_default: u16) -> SqlResult<Sql
         None => true,
         Some(s) => s.eq_ignore_ascii_case("sys"),
     };
-    const LATER: [&str; 4] = ["xml", "hierarchyid", "geometry", "geography"];
+    const LATER: [&str; 3] = ["hierarchyid", "geometry", "geography"];
     if system && LATER.iter().any(|l| l.eq_ignore_ascii_case(bare)) {
         return Err(unsupported(bare, line));
     }
@@ -31,7 +31,9 @@ pub fn declared_type(name: &ast::TypeName, length_default: u16) -> SqlResult<Sql
         ast::TypeArguments::Max => vec![TypeSize::Max],
         ast::TypeArguments::One(n) => vec![TypeSize::N(*n)],
         ast::TypeArguments::Two(a, b) => vec![TypeSize::N(*a), TypeSize::N(*b)],
-        ast::TypeArguments::Schema(_) => return Err(unsupported("xml", line)),
+        ast::TypeArguments::Schema(_) => {
+            return Err(unsupported("XML schema collections", line));
+        }
     };
     declare(bare, &sizes, length_default).map_err(|e| e.at_line(line))
 }

@@ -42,8 +42,10 @@ impl Binder<'_> {
         };
         let (function, shape, around) = made.map_err(|e| e.at_line(clause.span.line))?;
         let name = if clause.kind == ForKind::Json { JSON_COLUMN } else { XML_COLUMN };
-        let whole = self.joined_rows(result, function, shape, around, name)?;
-        Ok(if place == Place::Statement { self.in_pieces(whole) } else { whole })
+        let typed = clause.options.iter().any(|o| &*o.name == "TYPE");
+        let whole = self.joined_rows(result, function, shape, around, (name, typed))?;
+        let pieces = place == Place::Statement && !typed;
+        Ok(if pieces { self.in_pieces(whole) } else { whole })
     }
 
     /// The document as a statement sends it: a row for each 2,033 characters.
@@ -73,7 +75,7 @@ impl Binder<'_> {
         function: &'static Function,
         shape: Value,
         around: Around,
-        name: &str,
+        (name, typed): (&str, bool),
     ) -> SqlResult<QueryResult> {
         let long = SqlType::NVARCHAR_MAX;
         let text = |b: &Self, s: &str| b.constant(Value::nvarchar(s), long);
@@ -97,13 +99,18 @@ impl Binder<'_> {
         let tree = Logical::Aggregate(Box::new(grouping));
         let joined = Scalar::column(output, ty);
         let is_null = Predicate::IsNull(Box::new(joined.clone()));
-        let tree = filtered(tree, Predicate::Not(Box::new(is_null)));
+        // As a value of xml it is NULL without rows, as text it is not sent.
+        let tree = match typed {
+            true => tree,
+            false => filtered(tree, Predicate::Not(Box::new(is_null))),
+        };
         let whole = self.binary(BinaryOp::Add, text(self, &around.before), joined)?;
         let whole = self.binary(BinaryOp::Add, whole, text(self, &around.after))?;
+        let whole = if typed { as_xml(whole) } else { whole };
         let slot = self.new_slot();
         let ty = ScalarType { nullable: true, ..whole.ty };
         let columns = vec![OutColumn {
-            name: Some(name.into()),
+            name: (!typed).then(|| name.into()),
             slot,
             ty,
             user_type_id: 0,
@@ -114,6 +121,23 @@ impl Binder<'_> {
         }];
         let tree = computed_columns(tree, vec![(slot, whole)]);
         Ok(QueryResult { tree, columns, only_null: false })
+    }
+
+    /// The namespaces that elements of FOR XML declare: XSINIL's, then those of XMLNAMESPACES, the
+    /// last one first.
+    fn declarations(&self, nulls: bool) -> String {
+        let mut text = String::new();
+        if nulls {
+            text.push_str(" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"");
+        }
+        for (prefix, uri) in self.xml_namespaces.iter().rev() {
+            text.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
+            text.push_str(prefix);
+            text.push_str("=\"");
+            xml::escape_attribute(uri, &mut text);
+            text.push('"');
+        }
+        text
     }
 
     fn json_document(
@@ -192,19 +216,20 @@ impl Binder<'_> {
             "EXPLICIT" => return Err(unsupported("FOR XML EXPLICIT", line)),
             other => return Err(SqlError::new(messages::SYNTAX_NEAR, &[&other])),
         };
-        let mut shape = XmlShape::new(mode, &element, nulls, nulls && root.is_none())?;
-        for (n, c) in result.columns.iter().enumerate() {
+        let declared = self.declarations(nulls);
+        let (of_root, of_rows) = match root {
+            Some(_) => (&*declared, ""),
+            None => ("", &*declared),
+        };
+        let mut shape = XmlShape::new(mode, &element, nulls, of_rows)?;
+        for c in &result.columns {
             let name = c.name.as_deref().unwrap_or("");
             if name.is_empty() && mode != XmlMode::Path {
                 return Err(SqlError::new(messages::XML_UNNAMED, &[]));
             }
-            shape.column(name, gives(body, n, is_xml))?;
+            shape.column(name, c.ty.sql_type == SqlType::Xml)?;
         }
-        let namespace = match nulls {
-            true => " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"",
-            false => "",
-        };
-        let before = root.as_ref().map_or(String::new(), |r| format!("<{r}{namespace}>"));
+        let before = root.as_ref().map_or(String::new(), |r| format!("<{r}{of_root}>"));
         let after = root.map_or(String::new(), |r| format!("</{r}>"));
         // Rows without an element of their own are atomic values side by side.
         let atomic = element.is_empty()
@@ -213,41 +238,14 @@ impl Binder<'_> {
         let between = if atomic { " " } else { "" };
         Ok((&XML_ROW, shape.into_value(), Around { before, between, after }))
     }
-
-    /// `(SELECT … FOR XML …, TYPE).value('.', 'type')` and `.query('.')`: all that there is of the
-    /// xml type.
-    pub(crate) fn method(&mut self, call: &ast::MethodCall, line: u32) -> SqlResult<Scalar> {
-        let refused = || unsupported("methods of types", line);
-        let ast::MethodTarget::Value(target) = &call.target else { return Err(refused()) };
-        if !is_xml(target) || !call.method.eq_ignore_ascii_case("value") {
-            return Err(refused());
-        }
-        let [path, sql_type] = call.arguments.as_slice() else { return Err(refused()) };
-        const WHOLE: [&str; 6] =
-            [".", "text()[1]", "./text()[1]", "(./text())[1]", "(text())[1]", "(.)[1]"];
-        let path = string_of(path).ok_or_else(refused)?;
-        if !WHOLE.contains(&path.trim()) {
-            return Err(unsupported("XQuery", line));
-        }
-        let sql_type = string_of(sql_type).ok_or_else(refused)?;
-        let text = format!("CAST(NULL AS {sql_type})");
-        let parsed = tsql::parse_expression(&text, tsql::ParseOptions::default())?;
-        let ExprKind::Cast(cast) = &parsed.kind else { return Err(refused()) };
-        let wanted = crate::convert::declared_type(&cast.target, 30)?;
-        let document = self.expr(target)?;
-        let arg_types = [document.ty.sql_type].into();
-        let ty = self.plain(SqlType::NVARCHAR_MAX, true);
-        let args = vec![document];
-        let kind = ScalarKind::Function { function: &builtins::XML_TEXT, args, arg_types };
-        self.implicit(Scalar { kind, ty }, wanted)
-    }
 }
 
-fn string_of(e: &ast::Expr) -> Option<&str> {
-    match &e.kind {
-        ExprKind::Literal(ast::Literal::String(s) | ast::Literal::National(s)) => Some(s),
-        _ => None,
-    }
+/// The text of rows as a value of xml: white space in it is data.
+fn as_xml(text: Scalar) -> Scalar {
+    let ty = text.ty.converted(SqlType::Xml);
+    let style = Some(Box::new(Scalar::constant(Value::Int(1), SqlType::Int)));
+    let kind = ScalarKind::Cast { operand: Box::new(text), style, attempt: false };
+    Scalar { kind, ty }
 }
 
 fn text_of(value: &SettingValue, default: &str) -> String {
@@ -310,16 +308,6 @@ pub(crate) fn is_json(e: &ast::Expr) -> bool {
             f.kind == ForKind::Json && !bare
         }),
         ExprKind::Function(call) => MAKERS.iter().any(|m| call.name.object.eq_ignore_ascii_case(m)),
-        _ => false,
-    }
-}
-
-/// A subquery with FOR XML … TYPE.
-fn is_xml(e: &ast::Expr) -> bool {
-    match &e.kind {
-        ExprKind::Subquery(q) => q.for_clause.as_ref().is_some_and(|f| {
-            f.kind == ForKind::Xml && f.options.iter().any(|o| &*o.name == "TYPE")
-        }),
         _ => false,
     }
 }

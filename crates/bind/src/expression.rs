@@ -64,7 +64,11 @@ impl Binder<'_> {
             ExprKind::Literal(l) => self.literal(l),
             ExprKind::Variable(name) => self.variable(name),
             ExprKind::Global(name) => self.global(name),
-            ExprKind::Column(name) => Ok(self.column(name)?.scalar),
+            ExprKind::Column(name) => {
+                let column = self.column(name)?.scalar;
+                self.no_node(&column, &name.name)?;
+                Ok(column)
+            }
             ExprKind::Unary { op, operand } => self.unary(*op, operand),
             ExprKind::Arithmetic(chain) => self.arithmetic(chain),
             ExprKind::Case(case) => self.case(case),

@@ -23,6 +23,9 @@ impl Binder<'_> {
         let name = &call.name;
         let line = call.span.line;
         if name.schema.is_some() || name.database.is_some() || name.server.is_some() {
+            if let Some(method) = self.column_method(call)? {
+                return Ok(method);
+            }
             return self.user_function(call);
         }
         if let Some(window) = self.ranking(call)? {

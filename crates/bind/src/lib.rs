@@ -64,6 +64,7 @@ mod through;
 mod update;
 mod uses;
 mod window;
+mod xml_method;
 
 pub use computed::{ComputedType, bind_computed};
 pub use convert::declared_type;

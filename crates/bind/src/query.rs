@@ -101,11 +101,13 @@ impl Binder<'_> {
         with: Option<&ast::WithClause>,
         body: impl FnOnce(&mut Self) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let before = self.ctes.len();
+        let (before, namespaces) = (self.ctes.len(), self.xml_namespaces.len());
         if let Some(with) = with {
-            if with.xml_namespaces {
-                return Err(unsupported("XMLNAMESPACES", 0));
-            }
+            let declared = with
+                .xml_namespaces
+                .iter()
+                .map(|n| (n.prefix.as_ref().map_or("".into(), |p| p.text.clone()), n.uri.clone()));
+            self.xml_namespaces.extend(declared);
             for cte in &with.ctes {
                 let entry = Cte {
                     name: cte.name.text.clone(),
@@ -118,6 +120,7 @@ impl Binder<'_> {
         }
         let result = body(self);
         self.ctes.truncate(before);
+        self.xml_namespaces.truncate(namespaces);
         result
     }
 

@@ -73,6 +73,11 @@ impl Binder<'_> {
         self.find(name).and_then(|place| self.at(place, line)).map_err(|e| e.at_line(line))
     }
 
+    /// Whether a name is a column's here.
+    pub(crate) fn finds(&self, name: &ast::ColumnName) -> bool {
+        self.find(name).is_ok()
+    }
+
     fn find(&self, name: &ast::ColumnName) -> SqlResult<Place> {
         let mut qualifier_known = false;
         for (scope, s) in self.scopes.iter().enumerate().rev() {

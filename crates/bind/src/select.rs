@@ -144,7 +144,11 @@ impl Binder<'_> {
             SelectItem::QualifiedStar(q) => self.star(Some(q), q.span.line, out),
             SelectItem::Expr { expr, alias } => {
                 let own = match &expr.kind {
-                    ExprKind::Column(name) => Some(self.column(name)?),
+                    ExprKind::Column(name) => {
+                        let column = self.column(name)?;
+                        self.no_node(&column.scalar, &name.name)?;
+                        Some(column)
+                    }
                     _ => None,
                 };
                 if let ExprKind::Identity(f) = &expr.kind {
@@ -208,6 +212,7 @@ impl Binder<'_> {
                     name: ast::Name { text: self.column_name(source, column), line },
                 };
                 let c = self.column_of(source, column)?;
+                self.no_node(&c.scalar, &c.name)?;
                 self.note_read(scope, source, &c.scalar, &name);
                 out.push(Item {
                     scalar: c.scalar,

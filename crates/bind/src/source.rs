@@ -103,7 +103,9 @@ impl Binder<'_> {
                 self.derived(result, alias.as_ref(), columns)
             }
             TableSourceKind::Joined { first, joins } => self.joins(first, joins),
-            TableSourceKind::Method { .. } => Err(unsupported("methods in FROM", line)),
+            TableSourceKind::Method { call, alias, columns } => {
+                self.nodes(call, alias.as_ref(), columns)
+            }
             TableSourceKind::Changed { .. } => Err(unsupported("changes in FROM", line)),
             TableSourceKind::Pivot(pivot) => self.pivot(pivot),
             TableSourceKind::Unpivot(unpivot) => self.unpivot(unpivot),
@@ -287,6 +289,9 @@ impl Binder<'_> {
     fn table_function(&mut self, f: &ast::TableFunction) -> SqlResult<From> {
         let name = &f.call.name;
         if let Some(rows) = self.row_function(f)? {
+            return Ok(rows);
+        }
+        if let Some(rows) = self.column_nodes(f)? {
             return Ok(rows);
         }
         if !f.schema.is_empty() {

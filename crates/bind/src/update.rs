@@ -451,8 +451,23 @@ impl Binder<'_> {
                 let id = variable_id(&target)?;
                 Ok(Assignment { column: Some(column), variable: Some((id, target.ty)), value })
             }
-            AssignmentKind::Method { method, .. } => {
-                Err(unsupported(&format!(".{method}() in SET"), a.span.line))
+            AssignmentKind::Method { column, method, arguments } => {
+                let own = table.column(&column.name, self.collation);
+                if own.is_some_and(|c| table.columns[c].sql_type != types::SqlType::Xml) {
+                    return Err(unsupported(&format!(".{method}() in SET"), a.span.line));
+                }
+                let kind = ast::ExprKind::Column(Box::new(column.clone()));
+                let call = ast::MethodCall {
+                    target: ast::MethodTarget::Value(ast::Expr { kind, span: a.span }),
+                    method: method.clone(),
+                    arguments: arguments.clone(),
+                    mutator: true,
+                };
+                let kind = ast::ExprKind::Method(Box::new(call));
+                let value = ast::Expr { kind, span: a.span };
+                let (column, value) =
+                    self.set_column(column, ast::AssignOp::Set, &value, table, named)?;
+                Ok(Assignment { column: Some(column), variable: None, value })
             }
         }
     }
@@ -512,10 +527,10 @@ pub(crate) struct Named<'c> {
 /// The column that an item of SET changes.
 fn set_name(a: &ast::Assignment) -> Option<&ast::Name> {
     match &a.kind {
-        AssignmentKind::Column { column, .. } | AssignmentKind::VariableColumn { column, .. } => {
-            Some(&column.name)
-        }
-        AssignmentKind::Variable { .. } | AssignmentKind::Method { .. } => None,
+        AssignmentKind::Column { column, .. }
+        | AssignmentKind::VariableColumn { column, .. }
+        | AssignmentKind::Method { column, .. } => Some(&column.name),
+        AssignmentKind::Variable { .. } => None,
     }
 }
 

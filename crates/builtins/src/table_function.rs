@@ -1,11 +1,14 @@
-//! Functions that give rows: STRING_SPLIT, GENERATE_SERIES, OPENJSON, pieces of documents.
+//! Functions that give rows: STRING_SPLIT, GENERATE_SERIES, OPENJSON, nodes() of xml, pieces of
+//! documents.
 //!
 //! The binder converts their arguments to the types that are told here; rows are made one by one
 //! as they are asked for.
 
 use crate::chars::Chars;
 use crate::json::{JsonColumn, JsonItems, JsonRecords};
+use crate::xml_method::XmlMethod;
 use base::{SqlError, SqlResult, messages};
+use std::sync::Arc;
 use types::{Bytes, Collation, Decimal, SqlType, Value};
 
 /// A function of FROM.
@@ -21,6 +24,8 @@ pub enum TableFunction {
     OpenJson,
     /// Records of JSON text: columns as nvarchar.
     OpenJsonWith(Box<[JsonColumn]>),
+    /// Nodes of a value of xml.
+    Nodes(Arc<XmlMethod>),
 }
 
 /// Rows that a function gives.
@@ -41,6 +46,7 @@ impl TableFunction {
             TableFunction::Pieces => "DOCUMENT_PIECES",
             TableFunction::OpenJson => "OPENJSON_DEFAULT",
             TableFunction::OpenJsonWith(_) => "OPENJSON_EXPLICIT",
+            TableFunction::Nodes(_) => "XML Reader with XPath filter",
         }
     }
 
@@ -49,17 +55,22 @@ impl TableFunction {
         match self {
             TableFunction::StringSplit(_)
             | TableFunction::OpenJson
-            | TableFunction::OpenJsonWith(_) => 50.0,
+            | TableFunction::OpenJsonWith(_)
+            | TableFunction::Nodes(_) => 50.0,
             TableFunction::GenerateSeries(_) => 1000.0,
             TableFunction::Pieces => 1.0,
         }
     }
 
-    /// Its rows for some arguments.
+    /// Its rows for some arguments; `stop` is asked now and then while it looks for them.
     ///
     /// # Errors
-    /// What is wrong with an argument.
-    pub fn open(&self, arguments: &[Value]) -> SqlResult<Box<dyn TableRows>> {
+    /// What is wrong with an argument; what `stop` answers.
+    pub fn open(
+        &self,
+        arguments: &[Value],
+        stop: &mut xquery::Stop<'_>,
+    ) -> SqlResult<Box<dyn TableRows>> {
         Ok(match self {
             TableFunction::StringSplit(collation) => Box::new(Parts::new(arguments, *collation)?),
             TableFunction::GenerateSeries(SqlType::Decimal { scale, .. }) => {
@@ -69,6 +80,7 @@ impl TableFunction {
             TableFunction::Pieces => Box::new(Pieces::new(arguments)),
             TableFunction::OpenJson => Box::new(JsonItems::new(arguments)?),
             TableFunction::OpenJsonWith(columns) => Box::new(JsonRecords::new(arguments, columns)?),
+            TableFunction::Nodes(method) => Box::new(method.rows(arguments, stop)?),
         })
     }
 }

@@ -13,7 +13,7 @@ const SYSNAME: i32 = 256;
 
 /// Types that exist in SQL Server and not yet here.
 const NOT_YET: &[&str] =
-    &["xml", "hierarchyid", "geometry", "geography", "json", "vector", "cursor", "table"];
+    &["hierarchyid", "geometry", "geography", "json", "vector", "cursor", "table"];
 
 /// A declared type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -37,7 +37,7 @@ const CASES: &[(&str, &[i32])] = &[
     ("create table t (a time(8))", &[1002]),
     ("create table t (a decimal(40, 1))", &[2750]),
     ("create table t (a decimal(4, 5))", &[2751]),
-    ("create table t (a xml)", &[40517]),
+    ("create table t (a hierarchyid)", &[40517]),
     ("create table t (a as 1)", &[40517]),
     ("create table t (a rowversion, b rowversion)", &[2738]),
     ("create table t (a int sparse)", &[40517]),

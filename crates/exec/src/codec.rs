@@ -63,6 +63,11 @@ pub(crate) fn encode(value: &Value, out: &mut Vec<u8>) {
             let length = (out.len() - start) as u32;
             out[start - 4..start].copy_from_slice(&length.to_le_bytes());
         }
+        Value::Xml(x) => {
+            let mut stored = Vec::new();
+            x.encode(&mut stored);
+            string(23, &stored, out);
+        }
     }
 }
 
@@ -159,6 +164,7 @@ impl<'a> Decoder<'a> {
             19 => Value::Binary(self.string()?),
             20 => Value::Guid(self.take()?),
             22 => decode_storage(self.slice()?, SqlType::Variant).ok()?,
+            23 => decode_storage(self.slice()?, SqlType::Xml).ok()?,
             21 => {
                 let mantissa = i64::from_le_bytes(self.take()?);
                 let [scale] = self.take()?;

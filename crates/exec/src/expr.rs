@@ -7,9 +7,11 @@
 use crate::cond::Cond;
 use crate::run::Run;
 use crate::subplan;
+use crate::table_function::METHOD_ROWS;
 use base::{SqlError, SqlResult, limits, messages};
-use builtins::{Call, Fact, Function};
+use builtins::{Call, Fact, Function, XmlMethod};
 use plan::{Scalar, ScalarKind, Slot};
+use std::sync::Arc;
 use types::{
     BinaryOp, Collation, SqlType, Value, apply, bit_not, convert, convert_collated, negate,
 };
@@ -32,6 +34,7 @@ pub(crate) enum Expr {
     Coalesce(Box<[Expr]>),
     Cast(Box<Cast>),
     Function(Box<FunctionCall>),
+    Method(Box<MethodCall>),
     Call(Box<UserCall>),
     Subquery(usize),
     Let { slot: Slot, value: Box<Expr>, body: Box<Expr> },
@@ -57,6 +60,12 @@ pub(crate) struct FunctionCall {
     collation: Collation,
     /// One answer for all rows of a run.
     once: bool,
+}
+
+/// A method of xml with its value and what its expression names.
+pub(crate) struct MethodCall {
+    method: Arc<XmlMethod>,
+    args: Box<[Expr]>,
 }
 
 /// A function of the user with its arguments.
@@ -132,6 +141,10 @@ impl Expr {
                     once: is_once(function, args),
                 }))
             }
+            ScalarKind::Method { method, args } => {
+                let method = Arc::clone(method);
+                Expr::Method(Box::new(MethodCall { method, args: all(args)? }))
+            }
             ScalarKind::Call(call) => Expr::Call(Box::new(UserCall {
                 function: call.function,
                 null_on_null_input: call.null_on_null_input,
@@ -200,6 +213,7 @@ impl Expr {
             }
             Expr::Cast(cast) => cast.eval(run),
             Expr::Function(call) => call.eval(run),
+            Expr::Method(call) => call.eval(run),
             Expr::Call(call) => call.eval(run),
             Expr::Subquery(id) => subplan::scalar(run, *id),
             Expr::Let { slot, value, body } => {
@@ -283,6 +297,13 @@ impl UserCall {
     }
 }
 
+impl MethodCall {
+    fn eval(&self, run: &mut Run<'_>) -> SqlResult<Value> {
+        let args = self.args.iter().map(|x| x.eval(run)).collect::<SqlResult<Vec<Value>>>()?;
+        self.method.call(&args, &mut || run.tick_by(METHOD_ROWS))
+    }
+}
+
 impl FunctionCall {
     fn eval(&self, run: &mut Run<'_>) -> SqlResult<Value> {
         if !self.once {
@@ -351,5 +372,6 @@ pub(crate) fn natural_type(value: &Value) -> Option<SqlType> {
         Value::Binary(_) => SqlType::VARBINARY_MAX,
         Value::Guid(_) => SqlType::UniqueIdentifier,
         Value::Variant(_) => SqlType::Variant,
+        Value::Xml(_) => SqlType::Xml,
     })
 }

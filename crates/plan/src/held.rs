@@ -174,6 +174,7 @@ impl Held for ScalarKind {
             K::Coalesce(list) => list.held(),
             K::Cast { operand, style, .. } => operand.held() + style.held(),
             K::Function { args, arg_types, .. } => args.held() + arg_types.held(),
+            K::Method { method, args } => method.query.text().len() + args.held(),
             K::Call(call) => call.held(),
             K::Let { value, body, .. } => value.held() + body.held(),
         }

@@ -6,7 +6,8 @@
 
 use crate::{Predicate, Slot, SubqueryId, VariableId};
 use base::{DatabaseId, ObjectId};
-use builtins::{Fact, Function};
+use builtins::{Fact, Function, XmlMethod};
+use std::sync::Arc;
 use types::{BinaryOp, Collation, SqlType, Value};
 
 /// Which of two collations wins when they meet: a stronger one (greater) does.
@@ -113,6 +114,13 @@ pub enum ScalarKind {
         args: Vec<Scalar>,
         /// Their types, as `Call::arg_types` wants them.
         arg_types: Box<[SqlType]>,
+    },
+    /// A method of xml.
+    Method {
+        /// Which, with its expression.
+        method: Arc<XmlMethod>,
+        /// The value of xml, then what the expression names.
+        args: Vec<Scalar>,
     },
     /// A scalar function of the user. The arguments have the types of its parameters.
     Call(Box<UserCall>),

@@ -70,6 +70,7 @@ impl Scalar {
                 out.volatile |= !function.deterministic;
                 args.iter().for_each(|x| x.read_into(out));
             }
+            K::Method { args, .. } => args.iter().for_each(|x| x.read_into(out)),
             K::Call(call) => {
                 out.volatile = true;
                 call.args.iter().for_each(|x| x.read_into(out));
@@ -112,6 +113,7 @@ impl Scalar {
                 }
             }
             K::Function { args, .. } => args.iter_mut().for_each(|x| x.rewrite(change)),
+            K::Method { args, .. } => args.iter_mut().for_each(|x| x.rewrite(change)),
             K::Call(call) => call.args.iter_mut().for_each(|x| x.rewrite(change)),
             K::Let { value, body, .. } => {
                 value.rewrite(change);

@@ -578,8 +578,14 @@ impl Compiler<'_, '_> {
                 self.step(step, span);
                 return Ok(());
             }
-            ast::SetVariableValue::Method { .. } => {
-                self.step(StepKind::Unsupported("SET @v.method()"), span);
+            ast::SetVariableValue::Method { method, arguments } => {
+                let (variable, sql_type) = self.variable(&it.variable)?;
+                let kind = ast::ExprKind::Variable(it.variable);
+                let target = ast::MethodTarget::Value(ast::Expr { kind, span });
+                let call = ast::MethodCall { target, method, arguments, mutator: true };
+                let kind = ast::ExprKind::Method(Box::new(call));
+                let place = self.scalar(ast::Expr { kind, span }, Some(sql_type));
+                self.step(StepKind::Assign { variable, place }, span);
                 return Ok(());
             }
         };

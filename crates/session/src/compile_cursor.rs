@@ -155,8 +155,9 @@ fn kind_of(definition: &ast::CursorDefinition) -> (CursorKind, bool) {
 fn set_name(a: &ast::Assignment) -> Option<Box<str>> {
     match &a.kind {
         ast::AssignmentKind::Column { column, .. }
-        | ast::AssignmentKind::VariableColumn { column, .. } => Some(column.name.text.clone()),
-        ast::AssignmentKind::Variable { .. } | ast::AssignmentKind::Method { .. } => None,
+        | ast::AssignmentKind::VariableColumn { column, .. }
+        | ast::AssignmentKind::Method { column, .. } => Some(column.name.text.clone()),
+        ast::AssignmentKind::Variable { .. } => None,
     }
 }
 

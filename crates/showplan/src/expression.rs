@@ -83,6 +83,10 @@ impl Columns<'_> {
                     args.iter().map(|x| self.scalar(x)).collect::<Vec<_>>().join(",")
                 )
             }
+            K::Method { method, args } => {
+                let name = method.query.method().name();
+                format!("{name}({})", list(args, |x| self.scalar(x)))
+            }
             K::Subquery(id) => subquery_name(*id),
             K::Let { slot, value, body } => {
                 format!("{} WITH {}={}", self.scalar(body), self.slot(*slot), self.scalar(value))

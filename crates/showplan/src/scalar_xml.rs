@@ -142,6 +142,10 @@ impl RelOps<'_> {
                 let args: Vec<&Scalar> = args.iter().collect();
                 self.intrinsic(&function_name(function.name), &args);
             }
+            K::Method { method, args } => {
+                let args: Vec<&Scalar> = args.iter().collect();
+                self.intrinsic(method.query.method().name(), &args);
+            }
             K::Call(call) => {
                 self.w.begin("UserDefinedFunction");
                 self.w.attribute("FunctionName", &call.name);

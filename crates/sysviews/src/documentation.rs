@@ -28,7 +28,7 @@ view over a populated instance and fails when a column that is not listed here n
   number of rows that scripts expect.
 * `sys.objects`, `columns`, `indexes`, `index_columns`, `partitions` and `allocation_units` list our
   own system tables; some of them (`sysidents`, `sysdrops`, `sysfacts`) SQL Server does not have.
-* `sys.dm_exec_query_plan` gives its document as text, since there is no xml; `value` of
+* `sys.dm_exec_query_plan` gives its document as text, not as xml; `value` of
   `sys.dm_exec_plan_attributes` is text, since there is no sql_variant.
 * `query_hash` is of a statement's text without constants, comments, case and blanks, so statements
   that name one table in two ways have two; `query_plan_hash` is of the plan's operators and their

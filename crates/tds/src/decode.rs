@@ -108,7 +108,7 @@ impl TypeInfo {
             | SqlType::Text
             | SqlType::NText
             | SqlType::Image => return self.string(Bytes::new(bytes)),
-            SqlType::Variant => return Err(self.no_instance()),
+            SqlType::Variant | SqlType::Xml => return Err(self.no_instance()),
         })
     }
 

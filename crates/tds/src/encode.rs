@@ -75,6 +75,10 @@ pub fn encode_value(sql: SqlType, value: &Value, out: &mut Vec<u8>) -> TdsResult
         | (SqlType::NText, Value::NChar(b))
         | (SqlType::Image, Value::Binary(b)) => return behind_pointer(b, out),
         (SqlType::Variant, Value::Variant(v)) => return crate::variant::encode(v, out),
+        // UTF-16 without a mark.
+        (SqlType::Xml, Value::Xml(x)) => {
+            return sized(Length::Max, 2, &text::encode_utf16(&x.text()), out);
+        }
         (sql, value) => return encode_converted(sql, value, out),
     }
     Ok(())

@@ -171,6 +171,8 @@ pub fn encode_type(sql: SqlType, collation: WireCollation, out: &mut Vec<u8>) {
         SqlType::NText => long(wire::NTEXT, LONG_BYTES_MAX - 1, Some(collation), out),
         SqlType::Image => long(wire::IMAGE, LONG_BYTES_MAX, None, out),
         SqlType::Variant => long(wire::SSVARIANT, VARIANT_BYTES_MAX, None, out),
+        // No schema collection.
+        SqlType::Xml => out.extend_from_slice(&[wire::XML, 0]),
     }
 }
 
@@ -254,6 +256,7 @@ impl TypeInfo {
                 let (sql, collation) = (SqlType::Variant, WireCollation::NONE);
                 Ok(TypeInfo { sql, collation, wire, prefix: Prefix::Variant })
             }
+            wire::XML => TypeInfo::xml(r),
             wire::BIGVARBINARY
             | wire::BIGVARCHAR
             | wire::BIGBINARY
@@ -265,6 +268,21 @@ impl TypeInfo {
                 Ok(TypeInfo { sql, collation: WireCollation::NONE, wire, prefix: Prefix::Byte })
             }
         }
+    }
+
+    /// xml is bytes here, in an encoding that they tell: what they say is for a conversion to find
+    /// out. The schema collection that may be named is of no use.
+    fn xml(r: &mut Reader<'_>) -> TdsResult<TypeInfo> {
+        if r.u8()? != 0 {
+            for _ in 0..2 {
+                let characters = r.u8()?;
+                r.take(usize::from(characters) * 2)?;
+            }
+            let characters = r.u16()?;
+            r.take(usize::from(characters) * 2)?;
+        }
+        let (sql, collation) = (SqlType::VARBINARY_MAX, WireCollation::NONE);
+        Ok(TypeInfo { sql, collation, wire: wire::XML, prefix: Prefix::Partial })
     }
 
     fn long(wire: u8, r: &mut Reader<'_>) -> TdsResult<TypeInfo> {
@@ -348,7 +366,6 @@ fn fixed(wire: u8) -> Option<(SqlType, u8)> {
 fn unsupported(wire: u8) -> Option<&'static str> {
     Some(match wire {
         wire::UDT => "CLR user-defined type",
-        wire::XML => "xml",
         wire::TVP => "table-valued parameter",
         wire::JSON => "json",
         wire::VECTOR => "vector",

@@ -39,6 +39,8 @@ pub fn compare(a: &Value, b: &Value, collation: Collation) -> Ordering {
         (Value::Binary(x), Value::Binary(y)) => compare_binary(x, y),
         (Value::Guid(x), Value::Guid(y)) => compare_guids(x, y),
         (Value::Variant(x), Value::Variant(y)) => x.compare(y),
+        // No statement compares them; rows that a query keeps for itself may.
+        (Value::Xml(x), Value::Xml(y)) => (x.text(), x.node()).cmp(&(y.text(), y.node())),
         (a, b) => match (a.as_i64(), b.as_i64()) {
             (Some(x), Some(y)) => x.cmp(&y),
             _ => panic!("{a:?} and {b:?} were not converted to one type"),
@@ -78,6 +80,7 @@ pub fn hash(value: &Value, collation: Collation, state: &mut impl Hasher) {
         }
         Value::Guid(g) => state.write(g),
         Value::Variant(v) => v.hash(state),
+        Value::Xml(x) => state.write(x.text().as_bytes()),
     }
 }
 

@@ -55,6 +55,7 @@ pub fn append_sort_key(
             out.extend_from_slice(&crate::storage::guid_in_order(g));
         }
         Value::Variant(v) => v.append_key(limit, out),
+        Value::Xml(x) => append_binary(x.text().as_bytes(), limit, out),
     }
     let whole = out.len() <= limit;
     out.truncate(limit);

@@ -16,6 +16,7 @@
 //! uniqueidentifier   16 in SQL Server's byte order
 //! rowversion         8     highest byte first
 //! sql_variant        its type, then the stored form of that: see variant.rs
+//! xml                0, then its text in UTF-8 (xml::Xml says more)
 //! ```
 //!
 //! Decoding never panics: bytes may come from a damaged page.
@@ -81,7 +82,8 @@ pub const fn fixed_width(sql_type: SqlType) -> Option<u16> {
         | SqlType::Text
         | SqlType::NText
         | SqlType::Image
-        | SqlType::Variant => return None,
+        | SqlType::Variant
+        | SqlType::Xml => return None,
     })
 }
 
@@ -156,6 +158,7 @@ pub fn encode_storage(value: &Value, sql_type: SqlType, out: &mut Vec<u8>) {
         | (Value::Binary(b), SqlType::VarBinary(_) | SqlType::Image) => out.extend_from_slice(b),
         (Value::Guid(g), SqlType::UniqueIdentifier) => out.extend_from_slice(g),
         (Value::Variant(v), SqlType::Variant) => v.encode(out),
+        (Value::Xml(x), SqlType::Xml) => x.encode(out),
         (value, sql_type) => panic!("a {sql_type} cannot store {value:?}"),
     }
 }
@@ -265,6 +268,7 @@ fn decode_sized(bytes: &[u8], sql_type: SqlType) -> Option<Value> {
         }
         SqlType::UniqueIdentifier => Value::Guid(array(bytes)?),
         SqlType::Variant => Value::Variant(Variant::decode(bytes)?.into()),
+        SqlType::Xml => Value::Xml(xml::Xml::decode(bytes).ok()?),
     })
 }
 
@@ -370,9 +374,11 @@ pub fn compare_storage(sql_type: SqlType, collation: Collation) -> StorageOrder 
         SqlType::DateTimeOffset(_) => compare_offsets,
         SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text => collation.char_order(),
         SqlType::NChar(_) | SqlType::NVarChar(_) | SqlType::NText => collation.nchar_order(),
-        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion | SqlType::Image => {
-            compare_binary
-        }
+        SqlType::Binary(_)
+        | SqlType::VarBinary(_)
+        | SqlType::RowVersion
+        | SqlType::Image
+        | SqlType::Xml => compare_binary,
         SqlType::UniqueIdentifier => compare_guids,
         SqlType::Variant => compare_variants,
     }
@@ -462,6 +468,7 @@ pub fn storage_bytes(value: &Value, sql_type: SqlType) -> usize {
         (Value::Null, _) => 0,
         (_, Some(width)) => width as usize,
         (Value::Variant(v), _) => storage_bytes(v.value(), v.sql_type()),
+        (Value::Xml(x), None) => 1 + x.text().len(),
         (value, None) => value.as_bytes().map_or(0, <[u8]>::len),
     }
 }

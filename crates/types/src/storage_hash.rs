@@ -28,7 +28,9 @@ pub fn hash_storage(sql_type: SqlType, collation: Collation) -> Option<StorageHa
         SqlType::Decimal { .. } => Some(hash_decimal),
         SqlType::Real | SqlType::Float => Some(hash_float),
         SqlType::DateTimeOffset(_) => Some(hash_offset),
-        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion => Some(hash_binary),
+        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::RowVersion | SqlType::Xml => {
+            Some(hash_binary)
+        }
         SqlType::Char(_) | SqlType::VarChar(_) => Some(char_hash(collation)),
         SqlType::NChar(_) | SqlType::NVarChar(_) => Some(nchar_hash(collation)),
         SqlType::Variant => Some(hash_variant),

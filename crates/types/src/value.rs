@@ -10,6 +10,7 @@
 use crate::{Bytes, Decimal, Variant, text};
 use std::fmt;
 use std::sync::Arc;
+use xml::Xml;
 
 /// A `datetime`: days from 1900-01-01 and ticks of 1/300 s from midnight.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -92,6 +93,8 @@ pub enum Value {
     Guid([u8; 16]),
     /// `sql_variant`
     Variant(Arc<Variant>),
+    /// `xml`
+    Xml(Xml),
 }
 
 const _: () = assert!(size_of::<Value>() <= 32);
@@ -153,6 +156,7 @@ impl Value {
         match self {
             Value::Char(b) | Value::NChar(b) | Value::Binary(b) => b.heap_bytes(),
             Value::Variant(v) => size_of::<Variant>() + v.value().heap_bytes(),
+            Value::Xml(x) => x.heap_bytes(),
             _ => 0,
         }
     }

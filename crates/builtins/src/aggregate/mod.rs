@@ -108,7 +108,9 @@ impl Aggregate {
                 }
                 other => other,
             }),
-            Aggregate::Min | Aggregate::Max if argument == SqlType::Bit => Err(invalid()),
+            Aggregate::Min | Aggregate::Max if matches!(argument, SqlType::Bit | SqlType::Xml) => {
+                Err(invalid())
+            }
             Aggregate::Min | Aggregate::Max => Ok(argument),
             Aggregate::Stdev | Aggregate::StdevP | Aggregate::Var | Aggregate::VarP => {
                 sum.map(|_| SqlType::Float).ok_or_else(invalid)

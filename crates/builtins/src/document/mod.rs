@@ -21,9 +21,6 @@ pub use xml::{XmlMode, XmlShape};
 pub static JSON_ROW: Function = row("FOR JSON", json::row);
 /// A row of FOR XML: its shape, then its values.
 pub static XML_ROW: Function = row("FOR XML", xml::row);
-/// The text of an XML document without its tags: `.value('.', …)`.
-pub static XML_TEXT: Function =
-    Function { nulls: NullRule::Strict, min_args: 1, max_args: 1, ..row("XML TEXT", xml::text) };
 /// A value with what it is to be ordered by, for STRING_AGG WITHIN GROUP.
 pub static ORDERED: Function = Function {
     min_args: 3,

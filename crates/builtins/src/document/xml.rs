@@ -23,20 +23,20 @@ pub struct XmlShape {
 }
 
 impl XmlShape {
-    /// `element`: the row's, none when empty; `nulls`: XSINIL, with its namespace declared on
-    /// each row when `declares`.
+    /// `element`: the row's, none when empty; `nulls`: XSINIL; `declared`: what each row declares.
     ///
     /// # Errors
     /// 102 for a name with a control character.
-    pub fn new(mode: XmlMode, element: &str, nulls: bool, declares: bool) -> SqlResult<XmlShape> {
+    pub fn new(mode: XmlMode, element: &str, nulls: bool, declared: &str) -> SqlResult<XmlShape> {
         let mode = match mode {
             XmlMode::Attributes => 'a',
             XmlMode::Elements => 'e',
             XmlMode::Path => 'p',
         };
         let mut text: String = [mode, if nulls { 'n' } else { '-' }].into_iter().collect();
-        text.push(if declares { 'd' } else { '-' });
         text.push_str(&name_of(checked(element)?));
+        text.push(BETWEEN);
+        text.push_str(checked(declared)?);
         Ok(XmlShape { text })
     }
 
@@ -56,22 +56,18 @@ impl XmlShape {
     }
 }
 
-const NAMESPACE: &str = " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
-
 pub(super) fn row(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let shape = args[0].as_text().unwrap_or_default();
     let mut parts = shape.split(BETWEEN);
     let head = parts.next().unwrap_or_default();
     let mut flags = head.chars();
     let (mode, nulls) = (flags.next().unwrap_or('p'), flags.next() == Some('n'));
-    let declares = flags.next() == Some('d');
+    let declared = parts.next().unwrap_or_default();
     let mut out = Element::default();
     let tag = flags.as_str();
     if !tag.is_empty() {
         out.open(tag);
-        if declares {
-            out.text.push_str(NAMESPACE);
-        }
+        out.text.push_str(declared);
     }
     let floor = out.tags.len();
     for (n, column) in parts.enumerate() {
@@ -275,42 +271,4 @@ fn escape(text: &str, attribute: bool, out: &mut String) -> SqlResult<()> {
         }
     }
     Ok(())
-}
-
-/// The text of a document: no tags, entities resolved.
-pub(super) fn text(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
-    let document = call.string(args, 0)?;
-    let mut out = String::with_capacity(document.len());
-    let mut rest = document.as_str();
-    while let Some(at) = rest.find(['<', '&']) {
-        let (before, from) = rest.split_at(at);
-        out.push_str(before);
-        let end = if from.starts_with('<') { '>' } else { ';' };
-        let Some(stop) = from.find(end) else {
-            return Ok(Value::nvarchar(&out));
-        };
-        if end == ';' {
-            out.extend(entity(&from[1..stop]));
-        }
-        rest = &from[stop + 1..];
-    }
-    out.push_str(rest);
-    Ok(Value::nvarchar(&out))
-}
-
-fn entity(name: &str) -> Option<char> {
-    match name {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        _ => {
-            let number = match name.strip_prefix("#x") {
-                Some(hex) => u32::from_str_radix(hex, 16).ok(),
-                None => name.strip_prefix('#').and_then(|n| n.parse().ok()),
-            };
-            number.and_then(char::from_u32)
-        }
-    }
 }

@@ -78,6 +78,7 @@ impl ColumnRow {
             189 => SqlType::RowVersion,
             231 => SqlType::NVarChar(length(2, 4000)?),
             239 => SqlType::NChar(bounded(self.length, 2, 4000)?),
+            241 => SqlType::Xml,
             _ => return None,
         })
     }

@@ -50,6 +50,11 @@ impl fmt::Display for Scalar {
                 list(f, args, |f, x| write!(f, "{x}"))?;
                 f.write_str(")")
             }
+            K::Method { method, args } => {
+                write!(f, "XML {}(", method.query.method().name())?;
+                list(f, args, |f, x| write!(f, "{x}"))?;
+                f.write_str(")")
+            }
             K::Subquery(id) => write!(f, "({id})"),
             K::Let { slot, value, body } => write!(f, "LET {slot} = {value} IN {body}"),
         }

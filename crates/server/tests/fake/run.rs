@@ -522,7 +522,7 @@ fn bent(value: &Value) -> Value {
         Value::Binary(b) => Value::Binary(flipped(b)),
         Value::Guid(g) => Value::Guid(g.map(|b| b ^ 1)),
         Value::Variant(v) => bent(v.value()),
-        Value::Null => Value::Null,
+        Value::Xml(_) | Value::Null => Value::Null,
     }
 }
 

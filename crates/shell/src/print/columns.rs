@@ -86,6 +86,7 @@ fn display_size(sql_type: SqlType) -> Option<usize> {
         SqlType::UniqueIdentifier => 36,
         SqlType::Text | SqlType::NText | SqlType::Image => return None,
         SqlType::Variant => 8000,
+        SqlType::Xml => return None,
     })
 }
 

@@ -24,6 +24,7 @@ pub(crate) fn append(value: &Value, sql_type: SqlType, out: &mut String) {
         }
         Value::Real(x) => out.write_str(&real_text(*x)),
         Value::Float(x) => out.write_str(&float_text(*x, 17)),
+        Value::Xml(x) => out.write_str(&x.text()),
         Value::Date(_) => temporal(value, sql_type, 23, out),
         Value::SmallDateTime(_) => temporal(value, sql_type, 120, out),
         Value::Time(_) | Value::DateTime(_) | Value::DateTime2(_) | Value::DateTimeOffset(_) => {

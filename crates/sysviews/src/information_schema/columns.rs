@@ -109,6 +109,7 @@ pub(super) fn sizes(t: SqlType) -> [Value; 6] {
         (_, SqlType::Text | SqlType::Image) => [int(i32::MAX), int(i32::MAX), n0, n1, n2, n3],
         (_, SqlType::NText) => [int(i32::MAX / 2), int(i32::MAX - 1), n0, n1, n2, n3],
         (Family::Variant, _) => [int(0), int(0), n0, n1, n2, n3],
+        (Family::Xml, _) => [int(bytes), int(bytes), n0, n1, n2, n3],
         (Family::Char | Family::Binary, _) => [int(bytes), int(bytes), n0, n1, n2, n3],
         (Family::NChar, _) => [int(characters), int(bytes), n0, n1, n2, n3],
         (_, SqlType::Bit) | (Family::Guid, _) => [null, n0, n1, n2, n3, Value::Null],

@@ -183,6 +183,8 @@ pub struct MethodCall {
     pub target: MethodTarget,
     pub method: Name,
     pub arguments: Vec<Expr>,
+    /// It stands in SET, where it changes its target.
+    pub mutator: bool,
 }
 
 /// What a [`MethodCall`] is asked of.

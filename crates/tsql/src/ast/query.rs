@@ -17,8 +17,15 @@ pub struct SelectStatement {
 /// `WITH [XMLNAMESPACES (…),] cte, …`
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithClause {
-    pub xml_namespaces: bool,
+    pub xml_namespaces: Vec<XmlNamespace>,
     pub ctes: Vec<Cte>,
+}
+
+/// `'uri' AS prefix`, `DEFAULT 'uri'`
+#[derive(Clone, Debug, PartialEq)]
+pub struct XmlNamespace {
+    pub uri: Box<str>,
+    pub prefix: Option<Name>,
 }
 
 /// `name (columns) AS (query)`

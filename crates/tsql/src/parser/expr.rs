@@ -93,7 +93,7 @@ impl Parser<'_> {
                 let method = self.name()?;
                 let arguments = self.call_arguments()?;
                 let target = MethodTarget::Value(operand);
-                ExprKind::Method(Box::new(MethodCall { target, method, arguments }))
+                ExprKind::Method(Box::new(MethodCall { target, method, arguments, mutator: false }))
             } else {
                 self.depth -= height;
                 return Ok(operand);

@@ -51,7 +51,8 @@ impl Parser<'_> {
             _ => Vec::new(),
         };
         let target = MethodTarget::Type(name);
-        let kind = ExprKind::Method(Box::new(MethodCall { target, method, arguments }));
+        let kind =
+            ExprKind::Method(Box::new(MethodCall { target, method, arguments, mutator: false }));
         Ok(Expr { kind, span: self.span_from(token) })
     }
 

@@ -3,7 +3,7 @@
 use super::{Parse, Parser};
 use crate::ast::{
     Cte, ForClause, ForKind, Offset, OrderItem, Query, QueryBody, SelectStatement, SetOperand,
-    SetOperation, SetOperator, Setting, SettingValue, WithClause,
+    SetOperation, SetOperator, Setting, SettingValue, WithClause, XmlNamespace,
 };
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
@@ -29,21 +29,25 @@ impl Parser<'_> {
         if !self.eat_keyword(Keyword::With) {
             return Ok(None);
         }
-        let mut clause = WithClause { xml_namespaces: false, ctes: Vec::new() };
+        let mut clause = WithClause { xml_namespaces: Vec::new(), ctes: Vec::new() };
         if self.at_word("XMLNAMESPACES") && self.peek_at(1).kind == TokenKind::LeftParen {
             self.advance();
-            self.paren_list(|p| {
-                p.eat_keyword(Keyword::Default);
-                p.string()?;
-                if p.eat_keyword(Keyword::As) { p.name().map(|_| ()) } else { Ok(()) }
-            })?;
-            clause.xml_namespaces = true;
+            clause.xml_namespaces = self.paren_list(Parser::xml_namespace)?;
             if !self.eat(TokenKind::Comma) {
                 return Ok(Some(Box::new(clause)));
             }
         }
         clause.ctes = self.comma_list(Parser::cte)?;
         Ok(Some(Box::new(clause)))
+    }
+
+    fn xml_namespace(&mut self) -> Parse<XmlNamespace> {
+        if self.eat_keyword(Keyword::Default) {
+            return Ok(XmlNamespace { uri: self.string()?, prefix: None });
+        }
+        let uri = self.string()?;
+        self.expect_keyword(Keyword::As)?;
+        Ok(XmlNamespace { uri, prefix: Some(self.name()?) })
     }
 
     fn cte(&mut self) -> Parse<Cte> {

@@ -186,7 +186,7 @@ impl Parser<'_> {
             let arguments = self.call_arguments()?;
             let kind = crate::ast::ExprKind::Variable(variable);
             let target = MethodTarget::Value(Expr { kind, span: first.span() });
-            let call = Box::new(MethodCall { target, method, arguments });
+            let call = Box::new(MethodCall { target, method, arguments, mutator: false });
             let (alias, columns) = self.alias_with_columns()?;
             TableSourceKind::Method { call, alias, columns }
         } else {

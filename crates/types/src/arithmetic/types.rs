@@ -16,6 +16,9 @@ pub fn operation(op: BinaryOp, left: SqlType, right: SqlType) -> SqlResult<Opera
     if left.is_text_image() || right.is_text_image() {
         return Err(incompatible(op, left, right));
     }
+    if left == SqlType::Xml || right == SqlType::Xml {
+        return Err(if left == right { invalid(op, left) } else { incompatible(op, left, right) });
+    }
     let strings = |t: SqlType| t.is_character() || t.family() == Family::Binary;
     if strings(left) && strings(right) {
         return joined(op, left, right);
@@ -196,10 +199,17 @@ pub fn negated_type(t: SqlType) -> SqlResult<SqlType> {
 /// The type both sides of a comparison are converted to.
 ///
 /// # Errors
-/// 402 or 206 when they cannot be compared.
+/// 402 or 206 when they cannot be compared, 305 for xml.
 pub fn comparison_type(left: SqlType, right: SqlType) -> SqlResult<SqlType> {
     if left.is_text_image() || right.is_text_image() {
         check_implicit(left, right).or_else(|_| check_implicit(right, left))?;
+        let (left, right) = (left.error_name(), right.error_name());
+        return Err(SqlError::new(messages::TYPES_INCOMPATIBLE, &[&left, &right, &"equal to"]));
+    }
+    if left == SqlType::Xml && right == SqlType::Xml {
+        return Err(SqlError::new(messages::XML_NOT_COMPARABLE, &[&"xml"]));
+    }
+    if left == SqlType::Xml || right == SqlType::Xml {
         let (left, right) = (left.error_name(), right.error_name());
         return Err(SqlError::new(messages::TYPES_INCOMPATIBLE, &[&left, &right, &"equal to"]));
     }

@@ -33,6 +33,7 @@ pub(super) fn to_binary(value: &Value, from: SqlType, to: SqlType) -> SqlResult<
     let bytes = match value {
         Value::Binary(b) => b.clone(),
         Value::Guid(g) => Bytes::new(g),
+        Value::Xml(x) => return super::xml::to_binary(x, to),
         Value::Decimal(d) => Bytes::from(decimal_bytes(*d, from)),
         other => {
             let mut bytes = Vec::with_capacity(11);

@@ -19,6 +19,13 @@ fn allowed(from: SqlType, to: SqlType) -> Allowed {
     let text = |f| matches!(f, Family::Char | Family::NChar);
     let old = |t| matches!(t, SqlType::DateTime | SqlType::SmallDateTime);
     match (from.family(), to.family()) {
+        (Family::Xml, Family::Xml) => Implicitly,
+        (Family::Xml, _) if to.is_text_image() => Never,
+        (Family::Xml, Family::Binary) if to != SqlType::RowVersion => Explicitly,
+        (Family::Xml, b) if text(b) => Explicitly,
+        (Family::Binary, Family::Xml) => Implicitly,
+        (a, Family::Xml) if text(a) => Implicitly,
+        (Family::Xml, _) | (_, Family::Xml) => Never,
         (Family::Variant, Family::Variant) => Implicitly,
         (Family::Variant, _) if to != SqlType::RowVersion => Explicitly,
         (_, Family::Variant) if Variant::admits(from) => Implicitly,

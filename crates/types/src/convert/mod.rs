@@ -6,6 +6,7 @@
 //! to_text.rs    anything to text
 //! temporal.rs   dates and times to each other, and as numbers of days
 //! binary.rs     bytes to and from the rest
+//! xml.rs        text and bytes to xml, and back
 //! matrix.rs     which of all these a statement may ask for
 //! ```
 //!
@@ -18,6 +19,7 @@ mod matrix;
 mod number;
 mod temporal;
 mod to_text;
+mod xml;
 
 use crate::collation::{trim_char, trim_nchar};
 use crate::datetime::DateFormat;
@@ -62,6 +64,7 @@ pub fn convert_dated(
     match (value, to) {
         (Value::Variant(v), _) => return convert_dated(v.value(), v.sql_type(), to, style, format),
         (Value::Int(n), SqlType::BigInt) => return Ok(Value::BigInt(*n as i64)),
+        (_, SqlType::Xml) => return xml::of(value, from, style),
         (Value::Char(b), _) => return from_char(b, from, to, style, format),
         (Value::NChar(b), _) => return from_nchar(b, from, to, style, format),
         _ => {}

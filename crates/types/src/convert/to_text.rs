@@ -13,6 +13,7 @@ pub(super) fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> 
     };
     let (text, too_long) = match value {
         Value::Binary(bytes) => return super::binary::to_text(bytes, to, style),
+        Value::Xml(x) => return super::xml::to_text(x, to),
         Value::Decimal(_) => (value.to_string(), Long::Numeric),
         Value::Money(m) => (money_text(*m, style), Long::Money),
         Value::Real(x) => (float_style(*x as f64, style, true), Long::Float(*x as f64)),
@@ -66,6 +67,7 @@ pub(crate) fn display(value: &Value) -> String {
         Value::Binary(b) => format!("{b:?}"),
         Value::Guid(g) => guid_text(g),
         Value::Variant(v) => display(v.value()),
+        Value::Xml(x) => x.text().into_owned(),
         Value::TinyInt(_) | Value::SmallInt(_) | Value::Int(_) | Value::BigInt(_) => {
             value.as_i64().unwrap_or(0).to_string()
         }

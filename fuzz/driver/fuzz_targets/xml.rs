@@ -1,0 +1,4 @@
+//! Target `xml` for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::run("xml", data));
