@@ -132,6 +132,8 @@ messages! {
     READONLY_OF_SCALAR = 346, 15, "The parameter \"{0}\" can not be declared READONLY since it is not a table-valued parameter.";
     TABLE_TYPE_FOR_COLUMN = 350, 16, "The column \"{0}\" does not have a valid data type. A column cannot be of a user-defined table type.";
     READONLY_MISSING = 352, 15, "The table-valued parameter \"{0}\" must be declared with the READONLY option.";
+    FORCESEEK_NO_KEY = 362, 16, "The query processor could not produce a query plan because the name '{0}' in the FORCESEEK hint on table or view '{1}' did not match the key column names of the index '{2}'.";
+    FORCESEEK_TOO_MANY = 365, 16, "The query processor could not produce a query plan because the FORCESEEK hint on table or view '{0}' specified more seek columns than the number of key columns in index '{1}'.";
     TYPES_INCOMPATIBLE = 402, 16, "The data types {0} and {1} are incompatible in the {2} operator.";
     ORDER_BY_CONSTANT = 408, 16, "A constant expression was encountered in the ORDER BY list, position {0}.";
     INSTEAD_UPDATE_IN_JOIN = 414, 16, "UPDATE is not allowed because the statement updates view \"{0}\" which participates in a join and has an INSTEAD OF UPDATE trigger.";

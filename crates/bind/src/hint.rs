@@ -2,9 +2,9 @@
 
 use crate::binder::unsupported;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::Table;
+use catalog::view::{IndexColumn, Table};
 use plan::{Granule, Level, LockHints, Strength};
-use tsql::ast::{IndexRef, TableHint, TableHintKind as K};
+use tsql::ast::{self, IndexRef, TableHint, TableHintKind as K};
 use types::Collation;
 
 /// What a reference is used for.
@@ -24,6 +24,7 @@ pub(crate) struct Hints {
     pub(crate) locks: LockHints,
     pub(crate) index: Option<usize>,
     pub(crate) force_seek: bool,
+    pub(crate) seek_columns: usize,
     pub(crate) force_scan: bool,
 }
 
@@ -114,13 +115,49 @@ fn one(
             out.force_scan = true;
             Ok(())
         }
-        K::ForceSeek(Some(_)) => Err(unsupported("FORCESEEK with an index", line)),
+        K::ForceSeek(Some((named, columns))) => {
+            index(out, std::slice::from_ref(named), table, names, line)?;
+            table.map_or(Ok(()), |table| sought(out, table, named, columns, names))
+        }
         K::NoExpand => Err(unsupported("NOEXPAND", line)),
         K::KeepIdentity => Err(unsupported("KEEPIDENTITY", line)),
         K::KeepDefaults => Err(unsupported("KEEPDEFAULTS", line)),
         K::IgnoreConstraints => Err(unsupported("IGNORE_CONSTRAINTS", line)),
         K::IgnoreTriggers => Err(unsupported("IGNORE_TRIGGERS", line)),
         K::SpatialWindowMaxCells(_) => Err(unsupported("SPATIAL_WINDOW_MAX_CELLS", line)),
+    }
+}
+
+/// Whether FORCESEEK names the key's first columns, in their order: 365, 362.
+fn sought(
+    out: &mut Hints,
+    table: &Table,
+    named: &IndexRef,
+    columns: &[ast::Name],
+    names: Collation,
+) -> SqlResult<()> {
+    out.force_seek = true;
+    out.seek_columns = columns.len();
+    let Some(index) = out.index.and_then(|at| table.indexes.get(at)) else { return Ok(()) };
+    let shown = index_shown(named);
+    if columns.len() > index.key.len() {
+        return Err(SqlError::new(messages::FORCESEEK_TOO_MANY, &[&table.name, &shown]));
+    }
+    let wrong =
+        |(name, k): &(&ast::Name, &IndexColumn)| table.column(name, names) != Some(k.column);
+    match columns.iter().zip(&index.key).find(wrong) {
+        Some((name, _)) => {
+            let args: [&dyn std::fmt::Display; 3] = [name, &table.name, &shown];
+            Err(SqlError::new(messages::FORCESEEK_NO_KEY, &args))
+        }
+        None => Ok(()),
+    }
+}
+
+fn index_shown(named: &IndexRef) -> String {
+    match named {
+        IndexRef::Id(n) => n.to_string(),
+        IndexRef::Name(name) => name.to_string(),
     }
 }
 
@@ -167,10 +204,7 @@ fn index(
     };
     let usable = position.filter(|&p| !table.indexes[p].disabled);
     let Some(position) = usable else {
-        let shown = match one {
-            IndexRef::Id(n) => n.to_string(),
-            IndexRef::Name(name) => name.to_string(),
-        };
+        let shown = index_shown(one);
         let name = table.two_part_name();
         return Err(SqlError::new(messages::INDEX_HINT_UNKNOWN, &[&shown, &name]));
     };

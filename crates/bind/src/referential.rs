@@ -204,6 +204,7 @@ impl Binder<'_> {
             locks,
             index: None,
             force_seek: false,
+            seek_columns: 0,
             force_scan: false,
             target: None,
         };

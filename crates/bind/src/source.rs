@@ -251,6 +251,7 @@ impl Binder<'_> {
             locks: if variable { LockHints::private() } else { hints.locks },
             index: hints.index,
             force_seek: hints.force_seek,
+            seek_columns: hints.seek_columns,
             force_scan: hints.force_scan,
             target: None,
         };

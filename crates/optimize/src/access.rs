@@ -340,7 +340,8 @@ fn choose<'r>(r: &'r Reference<'_>, offer: &Offer<'_>) -> SqlResult<Path<'r>> {
         if get.force_scan && path.seek.is_some() {
             path = Path::new(&r.table, position, &Offer { sargs: &[], ..*offer });
         }
-        if get.force_seek && path.seek.is_none() {
+        let sought = path.seek.as_ref().map(|s| s.types.len());
+        if get.force_seek && sought.is_none_or(|n| n < get.seek_columns) {
             continue;
         }
         if best.as_ref().is_none_or(|b| path.price < b.price) {

@@ -126,6 +126,8 @@ pub struct Get {
     pub index: Option<usize>,
     /// FORCESEEK
     pub force_seek: bool,
+    /// How many key columns of the index it asks to seek with, at least.
+    pub seek_columns: usize,
     /// FORCESCAN
     pub force_scan: bool,
     /// This reference is what an UPDATE or DELETE changes: its row must be locatable.
