@@ -102,7 +102,7 @@ fn header(name: &str, found: Option<&Distribution>) -> ResultSet {
         known(&|d| Value::SmallInt(d.steps.len() as i16)),
         known(&|d| Value::Real(d.density() as f32)),
         known(&|d| Value::Real(bytes(d) as f32)),
-        known(&|_| Value::varchar("NO ")),
+        known(&|d| Value::varchar(if d.strings.is_empty() { "NO " } else { "YES" })),
         Value::Null,
         known(&|d| big(d.rows)),
         known(&|_| Value::Float(0.0)),

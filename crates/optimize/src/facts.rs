@@ -1,7 +1,7 @@
 //! `Facts`: what choosing a plan asks of the world beyond definitions. `session` implements it.
 
 use crate::parallel::Parallelism;
-use base::{DatabaseId, HobtId};
+use base::{DatabaseId, HobtId, ObjectId};
 use plan::VariableId;
 use types::Value;
 
@@ -13,6 +13,9 @@ pub trait Facts {
     /// The value that a variable or parameter will have when the plan first runs; none when it may
     /// be any.
     fn value(&self, variable: VariableId) -> Option<Value>;
+
+    /// The counter of changes of a column, by its id: rows that came, went, or had it assigned.
+    fn modifications(&self, database: DatabaseId, table: ObjectId, column: i32) -> Option<u64>;
 
     /// What there is to work with.
     fn memory(&self) -> Memory;
@@ -51,6 +54,10 @@ impl Facts for NoFacts {
     }
 
     fn value(&self, _: VariableId) -> Option<Value> {
+        None
+    }
+
+    fn modifications(&self, _: DatabaseId, _: ObjectId, _: i32) -> Option<u64> {
         None
     }
 

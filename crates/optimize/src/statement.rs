@@ -193,6 +193,15 @@ impl Facts for Hinted<'_> {
         self.facts.memory()
     }
 
+    fn modifications(
+        &self,
+        database: base::DatabaseId,
+        table: base::ObjectId,
+        column: i32,
+    ) -> Option<u64> {
+        self.facts.modifications(database, table, column)
+    }
+
     fn parallelism(&self) -> crate::Parallelism {
         self.facts.parallelism()
     }

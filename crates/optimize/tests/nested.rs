@@ -7,7 +7,7 @@
 #[path = "../../bind/tests/world/mod.rs"]
 mod world;
 
-use base::{DatabaseId, HobtId};
+use base::{DatabaseId, HobtId, ObjectId};
 use optimize::{Facts, Memory, NoFacts, Size, optimize};
 use plan::VariableId;
 use std::cell::Cell;
@@ -25,6 +25,10 @@ impl Facts for Counting {
 
     fn value(&self, _: VariableId) -> Option<Value> {
         self.0.set(self.0.get() + 1);
+        None
+    }
+
+    fn modifications(&self, _: DatabaseId, _: ObjectId, _: i32) -> Option<u64> {
         None
     }
 

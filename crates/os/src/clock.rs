@@ -39,6 +39,13 @@ pub fn process_cpu_ns() -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
+/// CPU time of a thread of this process, by the number that [`crate::task::thread_number`] gave;
+/// `None` when it has ended, or where the system does not tell.
+pub fn cpu_ns_of(thread: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
 /// CPU time of this thread in nanoseconds; in a simulation, virtual time.
 pub fn thread_cpu_ns() -> u64 {
     if let Some(s) = sched::current() {

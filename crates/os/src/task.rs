@@ -109,6 +109,17 @@ pub fn start_within<'scope>(
     thread.spawn_scoped(scope, run).is_ok()
 }
 
+/// This thread's number with the system; 0 in a simulation, where tasks share threads.
+pub fn thread_number() -> u32 {
+    thread_local! {
+        static NUMBER: u32 = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+    }
+    match sched::current() {
+        Some(_) => 0,
+        None => NUMBER.with(|n| *n),
+    }
+}
+
 /// Lets others run for a while, at least this long.
 #[allow(clippy::disallowed_methods)]
 pub fn sleep_ns(ns: u64) {

@@ -6,6 +6,7 @@
 //! its operators and their arguments, without constants too. So statements that differ only in
 //! constants are alike, and those that name a thing differently are not.
 
+use crate::parameterize::Shell;
 use crate::plans::{Program, Step};
 use crate::settings::Settings;
 use crate::showplan::{Described, PlanNames, has_operators, set_options, statement_of, text_of};
@@ -90,6 +91,9 @@ pub fn plan_document(
     statement: Option<(i32, i32)>,
 ) -> Option<String> {
     let program = &entry.value;
+    if let Some(shell) = &program.shell {
+        return Some(shell_document(entry, shell, views, build));
+    }
     let plan = |step: &Step| Some(cell_of(program, step)?.shown()?.plan);
     let plans: Vec<_> = program.steps.iter().map(plan).collect();
     let mut described = Described::new(program, &plans);
@@ -106,6 +110,21 @@ pub fn plan_document(
     let names = PlanNames { views, temp: None, program };
     let options = set_options(Settings::switches_of(entry.key().options));
     Some(showplan::xml(&statements, &names, build, &options))
+}
+
+/// A batch that runs another text: its plan is that text's.
+fn shell_document(entry: &Entry<Program>, shell: &Shell, views: &dyn Views, build: &str) -> String {
+    let program = &entry.value;
+    let text = shown_text(&shell.parameters, &shell.text);
+    let statement = Statement {
+        id: 1,
+        text: program.text.trim(),
+        kind: shell.kind(),
+        parameterized: Some(&text),
+        ..Statement::default()
+    };
+    let names = PlanNames { views, temp: None, program };
+    showplan::xml(&[statement], &names, build, &[])
 }
 
 /// The plans that statements of a program ran with last and what they did, as a document; `None`

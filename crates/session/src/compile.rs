@@ -108,6 +108,7 @@ pub(crate) fn compile(
         handlers: Vec::new(),
         quoted_identifier: unit.quoted_identifier,
         recompile: unit.recompile,
+        shell: None,
     };
     let mut compiler = Compiler {
         program,

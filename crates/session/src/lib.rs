@@ -25,6 +25,7 @@ mod insert_execute;
 mod meter;
 mod options;
 mod output;
+mod parameterize;
 mod perform;
 mod plan_facts;
 mod plans;

@@ -7,7 +7,7 @@
 use crate::configuration::Setting;
 use crate::host::Host;
 use crate::plans::Program;
-use base::{DatabaseId, HobtId};
+use base::{DatabaseId, HobtId, ObjectId};
 use catalog::DatabaseOptions;
 use plan::VariableId;
 use types::Value;
@@ -51,6 +51,10 @@ impl optimize::Facts for PlanFacts<'_> {
         let parameter =
             at < self.sniffed.program.parameters.len() && self.options.parameter_sniffing;
         self.sniffed.values.get(at).filter(|_| parameter || self.once).cloned()
+    }
+
+    fn modifications(&self, database: DatabaseId, table: ObjectId, column: i32) -> Option<u64> {
+        self.host.statistics_terms(database).map(|t| t.modifications.of(table, column))
     }
 
     fn parallelism(&self) -> optimize::Parallelism {

@@ -9,6 +9,7 @@
 //! when it first runs, and again when a definition has changed.
 
 use crate::cursor::CursorStep;
+use crate::parameterize::Shell;
 use crate::settings::Settings;
 use base::{DatabaseId, ObjectId};
 use bind::Variables;
@@ -43,6 +44,8 @@ pub struct Program {
     /// SET options it runs under, of a procedure.
     pub(crate) quoted_identifier: bool,
     pub(crate) recompile: bool,
+    /// Of a batch that has no steps of its own: what is run instead.
+    pub(crate) shell: Option<Box<Shell>>,
 }
 
 /// A table variable.
@@ -267,6 +270,26 @@ pub(crate) enum ArgumentValue {
 const TREE_BYTES: usize = 28;
 
 impl Program {
+    /// Runs a shell's text instead of its own.
+    pub(crate) fn of_shell(text: &Arc<str>, database: DatabaseId, shell: Shell) -> Program {
+        Program {
+            text: Arc::clone(text),
+            procedure: None,
+            object: ObjectId(0),
+            database,
+            parameters: Vec::new(),
+            variables: Vec::new(),
+            tables: Vec::new(),
+            types: Vec::new(),
+            steps: Vec::new(),
+            places: Vec::new(),
+            handlers: Vec::new(),
+            quoted_identifier: true,
+            recompile: false,
+            shell: Some(Box::new(shell)),
+        }
+    }
+
     /// Whether it begins with `inserted` and `deleted`.
     pub(crate) fn is_trigger(&self) -> bool {
         self.tables.first().is_some_and(|t| &*t.definition.name == "inserted")
@@ -275,6 +298,9 @@ impl Program {
     /// Bytes it takes without its plans: places, steps, and the trees of its text, which take
     /// [`TREE_BYTES`] for each byte of it.
     pub(crate) fn bytes(&self) -> usize {
+        if let Some(shell) = &self.shell {
+            return self.text.len() + shell.bytes();
+        }
         let counted = size_of::<plancache::Counted>();
         self.text.len() * (1 + TREE_BYTES)
             + self.places.len() * (size_of::<Place>() + counted)

@@ -2,6 +2,7 @@
 
 use crate::compile::{GivenTable, Returns, Unit, compile};
 use crate::host::Host;
+use crate::parameterize::Shell;
 use crate::plan_facts::Sniffed;
 use crate::plans::{PlaceId, Program, Source, Visible};
 use crate::session::Session;
@@ -21,12 +22,25 @@ impl Session {
     /// exist yet: any other error means that nothing of it runs.
     pub(crate) fn batch_program(&mut self, text: &Arc<str>) -> Result<Arc<Entry<Program>>, Errors> {
         let key = self.key(Kind::AdHoc, "", text);
-        if let Some(entry) = kept_program(&*self.host, self.state.id(), &key) {
+        let kept = kept_program(&*self.host, self.state.id(), &key);
+        // Whoever looks at plans sees them with the constants of the text.
+        let settings = &self.state.settings;
+        let looks = settings.showplan.is_some() || settings.shows_what_ran();
+        if let Some(entry) = kept.filter(|e| !looks || e.value.shell.is_none()) {
             return Ok(entry);
         }
         let parsed = tsql::parse(text, Program::parse_options(&self.state.settings));
         if !parsed.errors.is_empty() {
             return Err(parsed.errors);
+        }
+        if !looks
+            && let Some(shell) = self.state.shell(&parsed.batch.statements)
+            // What is wrong with it is told of the text itself.
+            && let Ok(prepared) = self.prepared_program(&shell.parameters, &shell.text)
+        {
+            self.of_shell = Some(prepared);
+            let program = Program::of_shell(text, self.state.database, shell);
+            return Ok(keep_program(&*self.host, &key, program));
         }
         let unit = Unit {
             text,
@@ -43,6 +57,14 @@ impl Session {
         let program = compile(unit, &mut self.declarer(self.state.database, text))?;
         self.bind_ahead(&program)?;
         Ok(keep_program(&*self.host, &key, program))
+    }
+
+    /// What a shell runs.
+    pub(crate) fn shell_program(&mut self, shell: &Shell) -> Result<Arc<Entry<Program>>, Errors> {
+        match self.of_shell.take() {
+            Some(found) => Ok(found),
+            None => self.prepared_program(&shell.parameters, &shell.text),
+        }
     }
 
     /// The program of a text with declared parameters.

@@ -82,6 +82,11 @@ pub struct SessionEntry {
     pub(crate) lock_timeout_ms: AtomicI32,
     pub(crate) options: AtomicU32,
     pub(crate) nest_level: AtomicU8,
+    pub(crate) text_size: AtomicI32,
+    pub(crate) date_first: AtomicU8,
+    /// As `Settings::date_format_of` counts.
+    pub(crate) date_format: AtomicU8,
+    before: Before,
     pub(crate) last_error: AtomicI32,
     pub(crate) statement_start: AtomicU32,
     pub(crate) statement_end: AtomicU32,
@@ -91,6 +96,17 @@ pub struct SessionEntry {
     program: Mutex<Option<Arc<Entry<Program>>>>,
     /// The statements that run, each within the one before it.
     statements: Mutex<Vec<Arc<Running>>>,
+}
+
+/// What the session had done when its request began, and which thread runs it.
+#[derive(Default)]
+struct Before {
+    thread: AtomicU32,
+    thread_cpu_ns: AtomicU64,
+    cpu_ns: AtomicU64,
+    reads: AtomicU64,
+    logical_reads: AtomicU64,
+    writes: AtomicU64,
 }
 
 /// What the client asked for last.
@@ -149,6 +165,17 @@ pub struct SessionRow {
     /// `@@OPTIONS`
     pub options: u32,
     pub nest_level: u8,
+    /// SET TEXTSIZE
+    pub text_size: i32,
+    /// SET DATEFIRST
+    pub date_first: u8,
+    /// SET DATEFORMAT: 1 mdy, 2 dmy, 3 ymd, 4 ydm, 5 myd, 6 dym.
+    pub date_format: u8,
+    /// Of the request that runs; processor time where the system tells.
+    pub request_cpu_ns: Option<u64>,
+    pub request_reads: u64,
+    pub request_logical_reads: u64,
+    pub request_writes: u64,
     pub last_error: i32,
     /// The wait in progress and how long it has lasted.
     pub wait: Option<(WaitKind, u64)>,
@@ -219,11 +246,45 @@ impl SessionEntry {
         self.doing.store(doing as u8, Relaxed);
     }
 
+    /// A request begins on this thread, which has computed so long already.
+    pub(crate) fn begin_request(&self, thread_cpu_ns: u64) {
+        let before = &self.before;
+        before.thread.store(os::task::thread_number(), Relaxed);
+        before.thread_cpu_ns.store(thread_cpu_ns, Relaxed);
+        for (now, then) in [
+            (&self.cpu_ns, &before.cpu_ns),
+            (&self.reads, &before.reads),
+            (&self.logical_reads, &before.logical_reads),
+            (&self.writes, &before.writes),
+        ] {
+            then.store(now.load(Relaxed), Relaxed);
+        }
+    }
+
+    /// Processor time of the request that runs, with that of workers that have ended.
+    fn request_cpu_ns(&self) -> Option<u64> {
+        let before = &self.before;
+        let thread = Some(before.thread.load(Relaxed)).filter(|&n| n != 0)?;
+        let own = os::clock::cpu_ns_of(thread)?.checked_sub(before.thread_cpu_ns.load(Relaxed))?;
+        let workers = self.cpu_ns.load(Relaxed).saturating_sub(before.cpu_ns.load(Relaxed));
+        Some(own + workers)
+    }
+
     fn row(&self) -> SessionRow {
         let now = os::clock::monotonic_ns();
         let running = self.running.load(Relaxed);
         let began = self.request_began_ns.load(Relaxed);
         let program = self.program.lock().clone();
+        let statements = self.statements.lock().clone();
+        let (mut live_logical, mut live_physical) = (0, 0);
+        for (logical, physical) in statements.iter().map(|s| s.pages()) {
+            live_logical += logical;
+            live_physical += physical;
+        }
+        let since = |now: &AtomicU64, then: &AtomicU64| {
+            now.load(Relaxed).saturating_sub(then.load(Relaxed))
+        };
+        let before = &self.before;
         let (from, to) = (self.statement_start.load(Relaxed), self.statement_end.load(Relaxed));
         // Offsets stand as bytes of UTF-8 until somebody asks.
         let offsets = program.as_ref().map(|p| crate::cached::offsets(p, from, to));
@@ -253,6 +314,13 @@ impl SessionEntry {
             lock_timeout_ms: self.lock_timeout_ms.load(Relaxed),
             options: self.options.load(Relaxed),
             nest_level: self.nest_level.load(Relaxed),
+            text_size: self.text_size.load(Relaxed),
+            date_first: self.date_first.load(Relaxed),
+            date_format: self.date_format.load(Relaxed),
+            request_cpu_ns: self.request_cpu_ns().filter(|_| running),
+            request_reads: since(&self.reads, &before.reads) + live_physical,
+            request_logical_reads: since(&self.logical_reads, &before.logical_reads) + live_logical,
+            request_writes: since(&self.writes, &before.writes),
             last_error: self.last_error.load(Relaxed),
             wait: self.waiter.current().map(|(kind, since)| (kind, now.saturating_sub(since))),
             last_wait: self.waiter.last(),
@@ -260,7 +328,7 @@ impl SessionEntry {
             statement_end_offset,
             input: self.input.lock().clone(),
             program,
-            statements: self.statements.lock().clone(),
+            statements,
         }
     }
 }
@@ -327,6 +395,10 @@ impl Registry {
             lock_timeout_ms: AtomicI32::new(-1),
             options: AtomicU32::new(0),
             nest_level: AtomicU8::new(0),
+            text_size: AtomicI32::new(0),
+            date_first: AtomicU8::new(0),
+            date_format: AtomicU8::new(0),
+            before: Before::default(),
             last_error: AtomicI32::new(0),
             statement_start: AtomicU32::new(0),
             statement_end: AtomicU32::new(0),

@@ -68,6 +68,20 @@ impl Running {
         ran.map_or_else(Vec::new, |ran| showplan::nodes(&self.plan, &names, &ran))
     }
 
+    /// Pages that it has read so far, and those of them that came from disk.
+    pub(crate) fn pages(&self) -> (u64, u64) {
+        let (mut logical, mut physical) = (0, 0);
+        for thread in self.progress.now().unwrap_or_default() {
+            for (_, reads) in thread.operator_reads() {
+                for pages in [&reads.pages, &reads.lob] {
+                    logical += pages.logical;
+                    physical += pages.physical + pages.read_ahead;
+                }
+            }
+        }
+        (logical, physical)
+    }
+
     /// Its plan with what was done so far, as a document; none when it has ended.
     pub fn document(&self, views: &dyn Views, build: &str) -> Option<String> {
         let ran = ran_so_far(&self.progress, self.timed)?;

@@ -8,6 +8,7 @@ use crate::function::Functions;
 use crate::host::Host;
 use crate::meter::{LastTook, ProcessorClock, Sums};
 use crate::output::{Output, plain_done};
+use crate::plans::Program;
 use crate::procedures::{Call, Prepared};
 use crate::registry::{Doing, Input};
 use crate::request::TransactionRequest;
@@ -21,6 +22,7 @@ use access::Isolation;
 use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::wait::Waiter;
+use plancache::Entry;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -43,6 +45,8 @@ pub struct Session {
     pub(crate) functions: RefCell<Functions>,
     pub(crate) prepared: BTreeMap<i32, Prepared>,
     pub(crate) last_handle: i32,
+    /// What the shell that has just been made runs.
+    pub(crate) of_shell: Option<Arc<Entry<Program>>>,
     /// What the next request brings rows for.
     pub(crate) bulk: Option<Bulk>,
     /// The transaction count at which an INSERT EXEC began.
@@ -89,6 +93,7 @@ impl Session {
             functions: RefCell::default(),
             prepared: BTreeMap::new(),
             last_handle: 0,
+            of_shell: None,
             bulk: None,
             inserts_from: None,
             tries: 0,
@@ -139,6 +144,9 @@ impl Session {
         entry.deadlock_priority.store(s.deadlock_priority, Relaxed);
         entry.lock_timeout_ms.store(s.lock_timeout_ms, Relaxed);
         entry.options.store(s.bits(), Relaxed);
+        entry.text_size.store(s.text_size, Relaxed);
+        entry.date_first.store(s.date_first, Relaxed);
+        entry.date_format.store(s.date_format_number(), Relaxed);
     }
 
     fn batch(&mut self, text: &str, out: &mut Output<'_>) -> Result<(), Failure> {
@@ -150,7 +158,17 @@ impl Session {
             Err(errors) => return Err(self.tell_all(errors, DoneScope::Statement, out)),
         };
         self.tell_compile_time(began, out);
-        let mut act = self.idle.take(&entry);
+        let mut act = match &entry.value.shell {
+            None => self.idle.take(&entry),
+            Some(shell) => match self.shell_program(shell) {
+                Ok(prepared) => {
+                    let mut act = self.idle.take(&prepared);
+                    act.variables.clone_from(&shell.values);
+                    act
+                }
+                Err(errors) => return Err(self.tell_all(errors, DoneScope::Statement, out)),
+            },
+        };
         let result = self.run_program(&mut act, out, DoneScope::Statement);
         self.state.cursors.leave(0);
         self.drop_tables(&mut act);
@@ -386,6 +404,7 @@ impl Session {
         let entry = &self.state.entry;
         entry.request_began_at.store(os::clock::now().0, Relaxed);
         entry.request_began_ns.store(began, Relaxed);
+        entry.begin_request(cpu);
         entry.requests.fetch_add(1, Relaxed);
         entry.set_doing(Doing::Other);
         entry.running.store(true, Relaxed);
@@ -423,7 +442,7 @@ impl Session {
         let object = std::mem::replace(&mut self.state.object, act.program.value.object);
         let database = self.state.database;
         let count = self.state.tran_count;
-        self.state.nest_level += 1;
+        self.state.set_nest_level(self.state.nest_level + 1);
         self.state.temp.enter();
         if act.program.value.procedure.is_some() {
             let quoted = act.program.value.quoted_identifier;
@@ -440,7 +459,7 @@ impl Session {
         }
         self.state.cursors.leave(self.state.nest_level);
         let dropped = self.end_temp_scope();
-        self.state.nest_level -= 1;
+        self.state.set_nest_level(self.state.nest_level - 1);
         self.state.object = object;
         self.state.scope_identity = scope_identity;
         if self.state.settings != settings {

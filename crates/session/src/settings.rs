@@ -232,7 +232,7 @@ impl Settings {
         (plan_key >> 40) as u8
     }
 
-    fn date_format_number(&self) -> u8 {
+    pub(crate) fn date_format_number(&self) -> u8 {
         let all = ["mdy", "dmy", "ymd", "ydm", "myd", "dym"];
         all.iter().position(|f| *f == self.date_format).map_or(0, |at| at as u8 + 1)
     }

@@ -362,11 +362,18 @@ impl<'p> Described<'p> {
             text: text_of(self.program, step),
             kind: kind_of(self.program, step),
             plan: self.plans[at].as_deref().filter(|p| has_operators(p)),
-            ran: None,
+            parameterization: parameterization(self.program),
             database,
-            branches: None,
+            ..Statement::default()
         }
     }
+}
+
+/// Whose a program's parameters are: a client's, or made of constants.
+fn parameterization(program: &Program) -> Option<u8> {
+    let first = program.variables.first().filter(|_| !program.parameters.is_empty())?;
+    let made = first.name.starts_with("@1");
+    program.procedure.is_none().then_some(if made { 2 } else { 1 })
 }
 
 /// A statement's text; of IF and WHILE without what hangs on them.

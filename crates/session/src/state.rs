@@ -345,6 +345,12 @@ impl State {
         Some((found.database.id(), found.object))
     }
 
+    /// `@@NESTLEVEL`, which others see.
+    pub(crate) fn set_nest_level(&mut self, level: u32) {
+        self.nest_level = level;
+        self.entry.nest_level.store(u8::try_from(level).unwrap_or(u8::MAX), Relaxed);
+    }
+
     /// A rowversion for a row that this session's transaction writes.
     fn next_row_version(&self, database: DatabaseId) -> SqlResult<Value> {
         self.entry.versions_rows(database, || self.host.row_version(database) + 1);

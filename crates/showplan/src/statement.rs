@@ -28,6 +28,10 @@ pub struct Statement<'s> {
     pub plan: Option<&'s PhysicalPlan>,
     /// What it did, when it ran.
     pub ran: Option<Ran>,
+    /// The text with parameters that is run instead of it.
+    pub parameterized: Option<&'s str>,
+    /// `StatementParameterizationType`: 1 a client's, 2 simple; none where there are no parameters.
+    pub parameterization: Option<u8>,
     /// The database that USE goes to.
     pub database: Option<&'s str>,
     /// What hangs on its condition.
@@ -236,6 +240,12 @@ impl Document<'_> {
         self.w.number("StatementId", s.id);
         self.w.number("StatementCompId", s.id);
         self.w.attribute("StatementType", s.kind);
+        if let Some(text) = s.parameterized {
+            self.w.attribute("ParameterizedText", text);
+        }
+        if let Some(kind) = s.parameterization {
+            self.w.number("StatementParameterizationType", kind);
+        }
         if let Some(database) = s.database {
             self.w.attribute("Database", &crate::columns::quoted(database));
         }

@@ -24,6 +24,8 @@ pub fn normalize(text: &str, options: ParseOptions) -> String {
             | TokenKind::Float
             | TokenKind::Money
             | TokenKind::Binary => out.push('?'),
+            // A constant that has become a parameter.
+            TokenKind::Variable if is_number(spelled) => out.push('?'),
             TokenKind::Quoted => {
                 let inner = spelled.get(1..spelled.len().saturating_sub(1)).unwrap_or_default();
                 out.push_str(&inner.to_lowercase());
@@ -33,6 +35,12 @@ pub fn normalize(text: &str, options: ParseOptions) -> String {
             _ => out.push_str(&spelled.to_lowercase()),
         }
     }
+}
+
+/// `@1`
+fn is_number(variable: &str) -> bool {
+    let digits = variable.strip_prefix('@').unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -45,6 +53,7 @@ mod tests {
         let first = normal("select [A] from dbo.T where x = 5 and y like N'a%'");
         assert_eq!(first, "select a from dbo . t where x = ? and y like ?");
         assert_eq!(first, normal("SELECT a\n FROM dbo.\"t\" /* c */ WHERE X=1e3 AND y LIKE 'b'"));
+        assert_eq!(first, normal("SELECT [a] FROM [dbo].[t] WHERE [x]=@1 AND y LIKE @2"));
         assert_ne!(first, normal("select b from dbo.t where x = 5 and y like 'a%'"));
         assert_eq!(normal("select /* open"), "select ");
         assert_eq!(normal("'open"), "'open");

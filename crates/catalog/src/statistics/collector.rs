@@ -22,6 +22,7 @@
 //! sample has no value twice.
 
 use super::histogram::position;
+use super::strings::Strings;
 use super::{Distribution, Prefix, STEPS_MAX, Step};
 use types::{Collation, SqlType, StorageOrder, compare_storage};
 
@@ -60,6 +61,7 @@ pub struct Collector {
     runs: Vec<Run>,
     /// The cost up to which neighbours are merged while rows come in.
     limit: f64,
+    strings: Strings,
 }
 
 /// Of the first columns together.
@@ -165,6 +167,7 @@ impl Collector {
             rows: 0,
             runs: Vec::new(),
             limit: 1.0,
+            strings: Strings::of(first),
         }
     }
 
@@ -174,6 +177,9 @@ impl Collector {
     /// When the key has not as many columns as there are orders.
     pub fn push(&mut self, key: &[Option<&[u8]>]) {
         assert_eq!(key.len(), self.orders.len(), "a key has all columns");
+        if let Some(value) = key.first().copied().flatten() {
+            self.strings.push(value);
+        }
         let mut bytes = 0;
         let mut changed = self.rows == 0;
         for (n, &value) in key.iter().enumerate() {
@@ -289,6 +295,7 @@ impl Collector {
             modified: whole.modified,
             prefixes: prefixes.collect(),
             steps: steps.map(|(n, run)| step(run, share, first, n >= fixed)).collect(),
+            strings: self.strings.finish(),
         })
     }
 }

@@ -17,6 +17,9 @@ pub struct Distribution {
     pub prefixes: Vec<Prefix>,
     /// The histogram of the first column.
     pub steps: Vec<Step>,
+    /// The string summary: some values of a first column that holds text, as they are stored, and
+    /// of long ones both ends.
+    pub strings: Vec<Box<[u8]>>,
 }
 
 /// What is known of some first columns together.
@@ -46,14 +49,7 @@ pub struct Step {
 impl Step {
     /// The key as a value of its column; a long one is cut, and then shorter than its type says.
     pub fn key_value(&self, sql_type: SqlType) -> Value {
-        let Some(key) = self.key.as_deref() else { return Value::Null };
-        let sql_type = match sql_type {
-            SqlType::Char(n) => SqlType::VarChar(Length::N(n)),
-            SqlType::NChar(n) => SqlType::NVarChar(Length::N(n)),
-            SqlType::Binary(n) => SqlType::VarBinary(Length::N(n)),
-            other => other,
-        };
-        decode_storage(key, sql_type).unwrap_or(Value::Null)
+        self.key.as_deref().map_or(Value::Null, |key| cut_value(key, sql_type))
     }
 
     /// Rows of each value in the range; 1 when there is none, as SQL Server shows it.
@@ -65,7 +61,23 @@ impl Step {
     }
 }
 
+/// A stored value that may have been cut.
+fn cut_value(bytes: &[u8], sql_type: SqlType) -> Value {
+    let sql_type = match sql_type {
+        SqlType::Char(n) => SqlType::VarChar(Length::N(n)),
+        SqlType::NChar(n) => SqlType::NVarChar(Length::N(n)),
+        SqlType::Binary(n) => SqlType::VarBinary(Length::N(n)),
+        other => other,
+    };
+    decode_storage(bytes, sql_type).unwrap_or(Value::Null)
+}
+
 impl Distribution {
+    /// The values of the string summary.
+    pub fn string_values(&self, sql_type: SqlType) -> impl Iterator<Item = Value> {
+        self.strings.iter().map(move |bytes| cut_value(bytes, sql_type))
+    }
+
     /// 1 / different values of the first column that are no step's key; 0 when all are.
     pub fn density(&self) -> f64 {
         let distinct: f64 = self.steps.iter().map(|s| s.distinct_range_rows).sum();

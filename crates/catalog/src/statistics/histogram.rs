@@ -65,6 +65,22 @@ impl<'a> Histogram<'a> {
         rows
     }
 
+    /// Whether a value is none below the last that was seen.
+    pub fn is_behind(&self, value: &[u8]) -> bool {
+        let last = self.values().last().and_then(|s| s.key.as_deref());
+        last.is_none_or(|last| (self.order)(last, value).is_le())
+    }
+
+    /// How many rows there would be from one value to another if they lay everywhere as those
+    /// that were seen; `None` where values have no distance.
+    pub fn rows_in_stretch(&self, low: &[u8], high: &[u8]) -> Option<f64> {
+        let at = |bytes| position(bytes, self.sql_type);
+        let first = at(self.values().next()?.key.as_deref()?)?;
+        let last = at(self.values().last()?.key.as_deref()?)?;
+        let wide = (last > first).then_some(last - first)?;
+        Some(((at(high)? - at(low)?).max(0.0) / wide) * self.value_rows())
+    }
+
     /// The order of two stored values.
     pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> std::cmp::Ordering {
         (self.order)(a, b)

@@ -24,6 +24,7 @@ mod histogram;
 mod pairs;
 mod staleness;
 mod stored;
+mod strings;
 
 pub use collector::{Collector, Whole};
 pub use distribution::{Distribution, Prefix, Step};

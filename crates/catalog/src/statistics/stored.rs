@@ -2,19 +2,23 @@
 //!
 //! ```text
 //! size field                    size field
-//!    1 version, 2                  8 updated, ns since 1970
+//!    1 version, 3                  8 updated, ns since 1970
 //!    8 rows                        8 rows sampled
 //!    8 counter of modifications    (not in version 1)
 //!    2 prefixes                    then each: 4 column id, 8 distinct, 8 average bytes
 //!    2 steps                       then each: 4 key length + 1 (0 is NULL), key,
 //!                                    8 range rows, 8 equal rows, 8 distinct range rows
+//!    2 strings                     then each: 2 length, bytes (not before version 3)
 //! ```
 //!
 //! Counts in prefixes and steps are floats; everything is little-endian.
 
+use super::strings::STRINGS_MAX;
 use super::{Distribution, Prefix, STEPS_MAX, Step};
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+/// Without strings.
+const SECOND_VERSION: u8 = 2;
 /// Without the counter.
 const FIRST_VERSION: u8 = 1;
 
@@ -42,6 +46,12 @@ impl Distribution {
                 out.extend_from_slice(&rows.to_le_bytes());
             }
         }
+        assert!(self.strings.len() <= STRINGS_MAX, "a summary has at most {STRINGS_MAX} strings");
+        out.extend_from_slice(&(self.strings.len() as u16).to_le_bytes());
+        for string in &self.strings {
+            out.extend_from_slice(&(string.len() as u16).to_le_bytes());
+            out.extend_from_slice(string);
+        }
         out.into_iter().map(char::from).collect()
     }
 
@@ -51,7 +61,7 @@ impl Distribution {
         let bytes = bytes?;
         let mut rest = Rest(&bytes);
         let [version] = rest.take::<1>()?;
-        if ![FIRST_VERSION, VERSION].contains(&version) {
+        if ![FIRST_VERSION, SECOND_VERSION, VERSION].contains(&version) {
             return None;
         }
         let updated_ns = i64::from_le_bytes(rest.take()?);
@@ -83,8 +93,10 @@ impl Distribution {
             let (range_rows, equal_rows) = (rest.rows()?, rest.rows()?);
             steps.push(Step { key, range_rows, equal_rows, distinct_range_rows: rest.rows()? });
         }
+        let strings = if version == VERSION { rest.strings()? } else { Vec::new() };
         let sane = rest.0.is_empty() && !prefixes.is_empty() && steps.len() <= STEPS_MAX;
-        sane.then_some(Distribution { updated_ns, rows, sampled, modified, prefixes, steps })
+        let found = Distribution { updated_ns, rows, sampled, modified, prefixes, steps, strings };
+        sane.then_some(found)
     }
 }
 
@@ -95,6 +107,17 @@ impl Rest<'_> {
         let (head, tail) = self.0.split_first_chunk::<N>()?;
         self.0 = tail;
         Some(*head)
+    }
+
+    fn strings(&mut self) -> Option<Vec<Box<[u8]>>> {
+        let mut strings = Vec::new();
+        for _ in 0..u16::from_le_bytes(self.take()?) {
+            let length = usize::from(u16::from_le_bytes(self.take()?));
+            let (string, after) = self.0.split_at_checked(length)?;
+            self.0 = after;
+            strings.push(string.into());
+        }
+        Some(strings)
     }
 
     /// A count: finite, and not below zero.

@@ -1,6 +1,7 @@
 //! One column: what statistics and keys say of its values, for a table as large as it is now.
 
 use super::{EQUAL, RANGE};
+use crate::facts::Facts;
 use catalog::statistics::{Distribution, Histogram};
 use catalog::view::{Column, Index, Table};
 use types::{Family, SqlType, fixed_width};
@@ -13,10 +14,16 @@ pub(crate) struct ColumnFacts<'a> {
     /// Rows of the table now.
     pub(crate) rows: f64,
     known: Option<&'a Distribution>,
+    facts: &'a dyn Facts,
 }
 
 impl<'a> ColumnFacts<'a> {
-    pub(crate) fn of(table: &'a Table, ordinal: usize, rows: f64) -> ColumnFacts<'a> {
+    pub(crate) fn of(
+        table: &'a Table,
+        ordinal: usize,
+        rows: f64,
+        facts: &'a dyn Facts,
+    ) -> ColumnFacts<'a> {
         let own = table.statistics.iter().filter(|s| s.columns.first() == Some(&ordinal));
         // Those of a filtered index know of its own rows only.
         let whole = table.indexes.iter().filter(|i| i.filter.is_none());
@@ -24,7 +31,7 @@ impl<'a> ColumnFacts<'a> {
         let gathered = own.map(|s| &s.gathered).chain(of_index.map(|i| &i.gathered));
         let known = gathered.filter_map(|g| g.distribution.as_deref());
         let known = known.filter(|d| d.rows > 0).max_by_key(|d| (d.updated_ns, d.sampled));
-        ColumnFacts { table, ordinal, rows, known }
+        ColumnFacts { table, ordinal, rows, known, facts }
     }
 
     pub(crate) fn column(&self) -> &'a Column {
@@ -72,9 +79,24 @@ impl<'a> ColumnFacts<'a> {
         found.clamp(1.0, self.rows.max(1.0))
     }
 
-    /// Rows that came since statistics were made.
+    /// Rows that came since statistics were made. Where as many have gone the table is no larger,
+    /// but changes were counted: what came is half of them and of the growth.
     fn grown(&self) -> f64 {
-        self.known.map_or(0.0, |d| (self.rows - d.rows as f64).max(0.0))
+        let Some(d) = self.known else { return 0.0 };
+        let more = self.rows - d.rows as f64;
+        let (table, column) = (self.table, self.column().column_id);
+        let now = self.facts.modifications(table.database, table.object_id, column);
+        let came = now.map_or(more, |now| (now.saturating_sub(d.modified) as f64 + more) / 2.0);
+        came.max(more).clamp(0.0, self.rows)
+    }
+
+    /// The part of rows in a range that begins behind the last value which was seen, where new
+    /// ones may be: half of those that came; between two values no more than there were in as long
+    /// a stretch.
+    fn beyond(&self, h: &Histogram<'_>, low: &[u8], high: Option<&[u8]>) -> f64 {
+        let came = self.grown();
+        let dense = high.and_then(|high| h.rows_in_stretch(low, high)).unwrap_or(f64::INFINITY);
+        (came * 0.5).min(dense) / self.rows.max(1.0)
     }
 
     /// The part of rows that is NULL.
@@ -129,16 +151,23 @@ impl<'a> ColumnFacts<'a> {
         let to = high.as_ref().map_or(h.value_rows(), |end| below(end, end.inclusive));
         let found = ((to - from) / rows).clamp(0.0, some);
         let least = 1.0 / self.rows.max(1.0);
-        if found <= 0.0 && high.is_none() {
-            // Beyond the last value that was seen, where new ones may be.
-            return (self.grown() / self.rows.max(1.0) * 0.5).max(least);
+        let low = low.and_then(|end| end.value).filter(|_| found <= 0.0);
+        if let Some(low) = low.filter(|low| h.is_behind(low)) {
+            return self.beyond(&h, low, high.and_then(|end| end.value)).max(least);
         }
         found.max(least)
     }
 
-    /// The part of rows whose value satisfies a test, from the histogram's keys as a sample.
+    /// The part of rows whose value satisfies a test, from the string summary or the histogram's
+    /// keys as a sample.
     pub(crate) fn sampled(&self, test: impl Fn(&types::Value) -> bool) -> Option<f64> {
         let d = self.known?;
+        if !d.strings.is_empty() {
+            let all = d.strings.len() as f64;
+            let kept = d.string_values(self.sql_type()).filter(test).count() as f64;
+            // A sample that has none says little of how few there are.
+            return Some((kept / all).max(0.5 / (all + 1.0)) * (1.0 - self.nulls()));
+        }
         let (mut kept, mut all) = (0.0, 0.0);
         for step in d.steps.iter().filter(|s| s.key.is_some()) {
             let rows = step.equal_rows + step.range_rows;

@@ -81,7 +81,7 @@ impl<'a> Estimator<'a> {
 
     fn stored_bytes(&self, table: &Table, column: PhysicalColumn) -> f64 {
         match column {
-            PhysicalColumn::Column(n) => ColumnFacts::of(table, n, TABLE_ROWS).width(),
+            PhysicalColumn::Column(n) => ColumnFacts::of(table, n, TABLE_ROWS, self.facts).width(),
             PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier => 2.0,
             PhysicalColumn::Rid => 8.0,
         }
@@ -98,7 +98,7 @@ impl<'a> Estimator<'a> {
     pub(crate) fn column(&self, slot: Slot) -> Option<ColumnFacts<'a>> {
         let (table, column) = self.origins.column(slot)?;
         let table = self.table(table)?;
-        Some(ColumnFacts::of(table, column, self.table_rows(table)))
+        Some(ColumnFacts::of(table, column, self.table_rows(table), self.facts))
     }
 
     /// Bytes of the values of some slots.

@@ -16,7 +16,6 @@ const INT: SqlType = SqlType::Int;
 const BIG: SqlType = SqlType::BigInt;
 const HANDLE: SqlType = SqlType::varbinary(64);
 const GUID: SqlType = SqlType::UniqueIdentifier;
-const AT_END: &str = "Counted when the request ends, for its session.";
 const NO_PROGRESS: &str = "No statement tells how far it is yet.";
 
 const FRONT: [Column; 30] = [
@@ -43,19 +42,19 @@ const FRONT: [Column; 30] = [
     null("context_info", SqlType::varbinary(128), NOT_PUBLISHED),
     zero("percent_complete", SqlType::Real, NO_PROGRESS),
     zero("estimated_completion_time", BIG, NO_PROGRESS),
-    null("cpu_time", INT, AT_END),
+    maybe("cpu_time", INT),
     col("total_elapsed_time", INT),
     null("scheduler_id", INT, NO_SCHEDULERS),
     null("task_address", SqlType::varbinary(8), NO_SCHEDULERS),
-    null("reads", BIG, AT_END),
-    null("writes", BIG, AT_END),
-    null("logical_reads", BIG, AT_END),
+    col("reads", BIG),
+    col("writes", BIG),
+    col("logical_reads", BIG),
 ];
 
 const BACK: [Column; 17] = [
     col("row_count", BIG),
     col("prev_error", INT),
-    null("nest_level", INT, NOT_PUBLISHED),
+    col("nest_level", INT),
     col("granted_query_memory", INT),
     zero("executing_managed_code", SqlType::Bit, NO_CLR),
     number("group_id", INT, 2, NO_GOVERNOR),
@@ -129,7 +128,11 @@ fn row(
         text(&resource),
         int(s.open_transaction_count),
         big(s.transaction_id),
+        s.request_cpu_ns.map_or(Value::Null, int_ms),
         int_ms(s.request_elapsed_ns),
+        big(s.request_reads),
+        big(s.request_writes),
+        big(s.request_logical_reads),
     ];
     cells.extend(session_list::options(s));
     let pages = granted_bytes.div_ceil(PAGE_BYTES);
@@ -139,7 +142,7 @@ fn row(
     let hash = |of: fn(&CachedStatement) -> u64| {
         statement.as_ref().map_or(Value::Null, |s| eight_bytes(of(s)))
     };
-    cells.extend([big(s.row_count), int(s.last_error), int(pages)]);
+    cells.extend([big(s.row_count), int(s.last_error), int(s.nest_level), int(pages)]);
     cells.extend([hash(|s| s.query_hash), hash(|s| s.plan_hash)]);
     cells
 }

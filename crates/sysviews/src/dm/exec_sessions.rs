@@ -40,7 +40,7 @@ const FRONT: [Column; 24] = [
     col("last_request_start_time", SqlType::DateTime),
     maybe("last_request_end_time", SqlType::DateTime),
     col("reads", BIG),
-    null("writes", BIG, NOT_PUBLISHED),
+    col("writes", BIG),
     col("logical_reads", BIG),
     number("is_user_process", SqlType::Bit, 1, ONLY_USERS),
 ];
@@ -94,6 +94,7 @@ fn row(s: &SessionRow) -> Vec<Value> {
         datetime(s.request_start_time),
         datetime(s.request_end_time),
         big(s.reads),
+        big(s.writes),
         big(s.logical_reads),
     ];
     cells.extend(session_list::options(s));

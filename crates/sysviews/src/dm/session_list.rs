@@ -1,9 +1,8 @@
 //! What sessions, requests and connections share: options, handles, ids.
 
 use super::plan_list;
-use crate::cell::bit;
-use crate::column::{Column, col, null, word};
-use crate::reason::NOT_PUBLISHED;
+use crate::cell::{bit, text};
+use crate::column::{Column, col, maybe, word};
 use plancache::TextHandle;
 use session::{SessionRow, Switches};
 use types::{SqlType, Value};
@@ -12,10 +11,10 @@ const BIT: SqlType = SqlType::Bit;
 
 /// From `text_size` to `deadlock_priority`.
 pub(crate) const OPTIONS: [Column; 15] = [
-    null("text_size", SqlType::Int, NOT_PUBLISHED),
+    col("text_size", SqlType::Int),
     word("language", SqlType::nvarchar(128), "us_english", "There is one language yet."),
-    null("date_format", SqlType::nvarchar(3), NOT_PUBLISHED),
-    null("date_first", SqlType::SmallInt, NOT_PUBLISHED),
+    maybe("date_format", SqlType::nvarchar(3)),
+    col("date_first", SqlType::SmallInt),
     col("quoted_identifier", BIT),
     col("arithabort", BIT),
     col("ansi_null_dflt_on", BIT),
@@ -28,6 +27,9 @@ pub(crate) const OPTIONS: [Column; 15] = [
     col("lock_timeout", SqlType::Int),
     col("deadlock_priority", SqlType::Int),
 ];
+
+/// As `Settings::date_format_of` counts them, from 1.
+const DATE_FORMATS: [&str; 6] = ["mdy", "dmy", "ymd", "ydm", "myd", "dym"];
 
 /// What `SET ANSI_DEFAULTS ON` turns on.
 const ANSI_DEFAULTS: [Switches; 7] = [
@@ -44,7 +46,13 @@ const ANSI_DEFAULTS: [Switches; 7] = [
 pub(crate) fn options(s: &SessionRow) -> Vec<Value> {
     let on = |switch: Switches| s.options & switch.bits() != 0;
     let switches = [Switches::QUOTED_IDENTIFIER, Switches::ARITHABORT, Switches::ANSI_NULL_DFLT_ON];
-    let mut cells: Vec<Value> = switches.map(|w| bit(on(w))).to_vec();
+    let format = DATE_FORMATS.get(usize::from(s.date_format).wrapping_sub(1));
+    let mut cells = vec![
+        Value::Int(s.text_size),
+        format.map_or(Value::Null, |f| text(f)),
+        Value::SmallInt(i16::from(s.date_first)),
+    ];
+    cells.extend(switches.map(|w| bit(on(w))));
     cells.push(bit(ANSI_DEFAULTS.into_iter().all(on)));
     let switches = [
         Switches::ANSI_WARNINGS,
