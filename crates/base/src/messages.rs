@@ -662,6 +662,7 @@ messages! {
     HELP_NOT_FOUND = 15009, 16, "The object '{0}' does not exist in database '{1}' or is invalid for this operation.";
     COMPATIBILITY_LEVEL_INVALID = 15048, 16, "Valid values of the database compatibility level are {0}.";
     MARKED_FOR_RECOMPILE = 15070, 10, "Object '{0}' was successfully marked for recompilation.";
+    PROPERTY_SIZE = 15097, 16, "The size associated with an extended property cannot be more than 7,500 bytes.";
     OPTION_NOT_FOUND = 15123, 16, "The configuration option '{0}' does not exist, or it may be an advanced option.";
     OPTION_NOT_UNIQUE = 15124, 16, "The configuration option '{0}' is not unique.";
     TRIGGER_NOT_FOR = 15125, 16, "Trigger '{0}' is not a trigger for '{1}'.";

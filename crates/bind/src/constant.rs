@@ -7,7 +7,9 @@ use base::{SqlError, SqlResult, messages};
 use builtins::{Call, Fact, Question, SessionFacts};
 use plan::{CompareOp, Predicate, Scalar, ScalarKind};
 use types::datetime::{DateFormat, Moment};
-use types::{Family, SqlType, Value, apply, bit_not, compare, convert_dated, negate};
+use types::{
+    Family, SqlType, Value, apply, bit_not, compare, convert_collated, convert_dated, negate,
+};
 
 /// A session that knows nothing: deterministic functions do not ask.
 struct Nobody;
@@ -62,7 +64,12 @@ fn value_of(x: &Scalar) -> Option<Value> {
                 Some(s) => s.as_constant()?.as_i64()? as i32,
                 None => 0,
             };
-            cast_value(operand.as_constant()?, operand.ty.sql_type, x.ty.sql_type, style)
+            let value = operand.as_constant()?;
+            if x.ty.sql_type == SqlType::Variant {
+                let (from, collation) = (operand.ty.sql_type, operand.ty.collation);
+                return convert_collated(value, from, SqlType::Variant, style, collation).ok();
+            }
+            cast_value(value, operand.ty.sql_type, x.ty.sql_type, style)
         }
         K::Function { function, args, arg_types } if function.deterministic => {
             let values: Option<Vec<Value>> =

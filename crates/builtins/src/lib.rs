@@ -36,6 +36,7 @@ mod session;
 mod string;
 mod string_search;
 mod table_function;
+mod variant;
 mod xml_method;
 mod zone;
 

@@ -26,8 +26,7 @@ macro_rules! questions {
 
 const I: SqlType = SqlType::Int;
 const NAME: SqlType = SqlType::SYSNAME;
-/// sql_variant answers come as text until there is such a type.
-const VARIANT: SqlType = SqlType::SYSNAME;
+const VARIANT: SqlType = SqlType::Variant;
 
 questions! {
     "APPLOCK_MODE", 3, 3, SqlType::nvarchar(32), ApplockMode;
@@ -75,7 +74,7 @@ questions! {
     "SCHEMA_ID", 0, 1, I, SchemaId;
     "SCHEMA_NAME", 0, 1, NAME, SchemaName;
     "SERVERPROPERTY", 1, 1, VARIANT, ServerProperty;
-    "SESSION_CONTEXT", 1, 1, SqlType::nvarchar(4000), SessionContext;
+    "SESSION_CONTEXT", 1, 1, VARIANT, SessionContext;
     "SESSIONPROPERTY", 1, 1, VARIANT, SessionProperty;
     "STATS_DATE", 2, 2, SqlType::DateTime, StatsDate;
     "SUSER_ID", 0, 1, I, SuserId;
@@ -119,6 +118,9 @@ fn ask(call: &mut Call<'_>, question: Question, args: &[Value]) -> SqlResult<Val
     fitted(answer, call.result)
 }
 
+/// The longest name.
+const NAME_BYTES: usize = 256;
+
 /// An answer of whatever kind, in the type of the function.
 pub(crate) fn fitted(answer: Value, result: SqlType) -> SqlResult<Value> {
     let from = match &answer {
@@ -130,9 +132,12 @@ pub(crate) fn fitted(answer: Value, result: SqlType) -> SqlResult<Value> {
         Value::BigInt(_) => SqlType::BigInt,
         Value::Decimal(d) => SqlType::decimal(38, d.scale()),
         Value::Char(_) => SqlType::VARCHAR_MAX,
+        // Names in a variant are names: nvarchar(128).
+        Value::NChar(b) if result == VARIANT && b.len() <= NAME_BYTES => NAME,
         Value::NChar(_) => SqlType::NVARCHAR_MAX,
         Value::Binary(_) => SqlType::VARBINARY_MAX,
         Value::DateTime(_) => SqlType::DateTime,
+        Value::Guid(_) => SqlType::UniqueIdentifier,
         // Other kinds are answered only in their own type.
         _ => return Ok(answer),
     };

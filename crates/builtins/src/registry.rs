@@ -28,6 +28,7 @@ pub fn families() -> impl Iterator<Item = &'static Function> {
         crate::session::OF_FACTS,
         crate::string::FUNCTIONS,
         crate::string_search::FUNCTIONS,
+        crate::variant::FUNCTIONS,
         crate::zone::FUNCTIONS,
     ]
     .into_iter()

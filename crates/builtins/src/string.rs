@@ -63,10 +63,11 @@ fn substring_type(t: SqlType) -> SqlType {
 
 /// The type of a concatenation: the sum of the lengths.
 fn sum_of(types: &[SqlType]) -> SqlType {
-    let wide = types.iter().any(|t| t.family() == Family::NChar);
+    let wide = types.iter().any(|t| matches!(t.family(), Family::NChar | Family::Variant));
     let limit = if wide { 4000 } else { 8000 };
     let length = types.iter().fold(Length::N(0), |sum, t| {
         let one = match same_text(*t) {
+            _ if *t == SqlType::Variant => Length::N(4000),
             _ if !t.is_character() => Length::N(60),
             SqlType::VarChar(l) | SqlType::NVarChar(l) => l,
             _ => Length::N(60),

@@ -1,7 +1,7 @@
 //! Extended properties as rows of the system tables, and back.
 //!
-//! All properties of one owner are one text: for each `characters-of-name characters-of-value`
-//! (`-` for NULL), a blank, the name, the value.
+//! All properties of one owner are one text: for each `characters-of-name digits-of-value` (`-` for
+//! NULL), a blank, the name, the value as sql_variant is stored, in hexadecimal digits.
 
 use crate::definition::DefinitionRows;
 use crate::error::CatalogError;
@@ -36,8 +36,8 @@ impl DefinitionRows {
         for p in properties {
             let text = texts.entry(p.owner).or_default();
             let value = p.value.as_deref();
-            let length = value.map_or("-".to_owned(), |v| v.chars().count().to_string());
-            let (name, value) = (&p.name, value.unwrap_or_default());
+            let length = value.map_or("-".to_owned(), |v| (2 * v.len()).to_string());
+            let (name, value) = (&p.name, digits(value.unwrap_or_default()));
             write!(text, "{} {length} {name}{value}", name.chars().count())
                 .expect("a string takes any text");
         }
@@ -77,13 +77,25 @@ fn parse(text: &str, owner: PropertyOwner) -> Option<Vec<ExtendedProperty>> {
             "-" => (None, behind),
             length => {
                 let (value, behind) = taken(behind, length.parse().ok()?)?;
-                (Some(value.into()), behind)
+                (Some(bytes(value)?), behind)
             }
         };
         properties.push(ExtendedProperty { owner, name: name.into(), value });
         rest = behind;
     }
     Some(properties)
+}
+
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02X}")).collect()
+}
+
+fn bytes(digits: &str) -> Option<Box<[u8]>> {
+    let pairs = digits.as_bytes().chunks(2).map(|pair| {
+        let pair = std::str::from_utf8(pair).ok().filter(|p| p.len() == 2)?;
+        u8::from_str_radix(pair, 16).ok()
+    });
+    pairs.collect()
 }
 
 /// The first characters of a text, and the rest.
@@ -106,7 +118,7 @@ mod tests {
         let of = |owner, name: &str, value: Option<&str>| ExtendedProperty {
             owner,
             name: name.into(),
-            value: value.map(Into::into),
+            value: value.map(|v| v.as_bytes().into()),
         };
         let column = owner(PropertyClass::ObjectOrColumn, 7, 2);
         let index = owner(PropertyClass::Index, 7, 1);

@@ -16,6 +16,9 @@ use std::fmt::Display;
 use std::sync::Arc;
 use tsql::ast::{Name, ObjectName};
 
+/// The longest value, with what describes it.
+const VALUE_BYTES_MAX: usize = 7500 + 8;
+
 /// Which of the procedures is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PropertyVerb {
@@ -34,8 +37,8 @@ pub struct PropertyChange {
     pub verb: PropertyVerb,
     /// The property.
     pub name: String,
-    /// Its new value.
-    pub value: Option<String>,
+    /// Its new value, as sql_variant is stored.
+    pub value: Option<Box<[u8]>>,
     /// Type and name of each level; both absent where a level is not given.
     pub levels: [(Option<String>, Option<String>); 3],
 }
@@ -43,7 +46,7 @@ pub struct PropertyChange {
 /// Does what a call asks for.
 ///
 /// # Errors
-/// 15135, 15217, 15233, 15600; locks, space, log.
+/// 15097, 15135, 15217, 15233, 15600; locks, space, log.
 pub fn change_property(change: &PropertyChange, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let known = cx.deltas.len();
     let done = perform(change, cx);
@@ -84,6 +87,9 @@ fn procedure(verb: PropertyVerb) -> &'static str {
 }
 
 fn perform(change: &PropertyChange, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    if change.value.as_ref().is_some_and(|v| v.len() > VALUE_BYTES_MAX) {
+        return Err(SqlError::new(messages::PROPERTY_SIZE, &[]));
+    }
     if change.name.is_empty() {
         return Err(SqlError::new(messages::SYSTEM_PROCEDURE_ARGUMENT, &[&procedure(change.verb)]));
     }
@@ -306,7 +312,7 @@ fn changed(
     owner: PropertyOwner,
     Asked { change, path }: Asked<'_>,
 ) -> SqlResult<()> {
-    let value = change.value.as_deref().map(Into::into);
+    let value = change.value.clone();
     let at = properties
         .iter()
         .position(|p| p.owner == owner && p.name.eq_ignore_ascii_case(&change.name));

@@ -183,6 +183,7 @@ fn fit(x: &Scalar, column: SqlType) -> Option<(Scalar, bool)> {
         (a, b) if a == b && matches!(a, Family::Char | Family::NChar | Family::Binary) => {
             Some((x.clone(), true))
         }
+        (Family::Variant, _) | (_, Family::Variant) => None,
         (Family::Char | Family::NChar | Family::Binary | Family::Guid, _) => None,
         (_, Family::Char | Family::NChar | Family::Binary | Family::Guid) => None,
         (a, b) if (a == Family::Temporal) != (b == Family::Temporal) => None,

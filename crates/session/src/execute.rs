@@ -341,6 +341,16 @@ pub(crate) fn coerce_value(value: &Value, from: SqlType, wanted: SqlType) -> Sql
     })
 }
 
+impl CallArgument {
+    /// The value of a parameter that is a sql_variant.
+    ///
+    /// # Errors
+    /// 206 for a value that no variant has.
+    pub(crate) fn variant(&self) -> SqlResult<Value> {
+        coerce_value(&self.value, self.sql_type, SqlType::Variant)
+    }
+}
+
 /// The value of a system procedure's parameter.
 impl Call {
     /// An argument by name, or by position among those without.

@@ -1,7 +1,7 @@
 //! Cells: from what the engine says to values of columns.
 
 use types::datetime::Moment;
-use types::{Bytes, Decimal, SqlType, Value};
+use types::{Bytes, Collation, Decimal, SqlType, Value, Variant, convert};
 
 /// Days from 0001-01-01 to 1970-01-01.
 const UNIX_EPOCH_DAYS: i64 = 719_162;
@@ -82,6 +82,18 @@ pub(crate) fn eight_bytes(n: u64) -> Value {
 /// A decimal(38,0).
 pub(crate) fn whole(n: i128) -> Value {
     Decimal::new(n, 0).map_or(Value::Null, Value::Decimal)
+}
+
+/// A value as a sql_variant of a base type.
+pub(crate) fn variant(value: Value, sql_type: SqlType) -> Value {
+    let variant = Variant::new(value, sql_type, Collation::default());
+    variant.map_or(Value::Null, |v| Value::Variant(v.into()))
+}
+
+/// A whole number as a sql_variant of a type of whole numbers.
+pub(crate) fn counted(n: i128, sql_type: SqlType) -> Value {
+    let value = convert(&whole(n), SqlType::decimal(38, 0), sql_type, 0);
+    variant(value.unwrap_or(Value::Null), sql_type)
 }
 
 /// An int argument; NULL and 0 are wildcards where functions say so.

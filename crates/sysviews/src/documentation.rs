@@ -17,8 +17,6 @@ view over a populated instance and fails when a column that is not listed here n
 
 ## Where we differ from SQL Server
 
-* sql_variant does not exist yet: `sys.identity_columns` shows seed, increment and last value as
-  decimal(38,0), `sys.configurations` its values as int.
 * `sys.messages` has the messages that this server gives, in English, and shows every place of an
   argument as `%ls`.
 * `sys.configurations` has only options that mean something here, with what holds.
@@ -28,8 +26,7 @@ view over a populated instance and fails when a column that is not listed here n
   number of rows that scripts expect.
 * `sys.objects`, `columns`, `indexes`, `index_columns`, `partitions` and `allocation_units` list our
   own system tables; some of them (`sysidents`, `sysdrops`, `sysfacts`) SQL Server does not have.
-* `sys.dm_exec_query_plan` gives its document as text, not as xml; `value` of
-  `sys.dm_exec_plan_attributes` is text, since there is no sql_variant.
+* `sys.dm_exec_query_plan` gives its document as text, not as xml.
 * `query_hash` is of a statement's text without constants, comments, case and blanks, so statements
   that name one table in two ways have two; `query_plan_hash` is of the plan's operators and their
   arguments without constants.

@@ -125,6 +125,9 @@ pub(crate) fn push_value(value: &Value, t: SqlType, raw: bool, out: &mut String)
         out.push_str("null");
         return Ok(());
     }
+    if let Value::Variant(v) = value {
+        return push_value(v.value(), v.sql_type(), raw, out);
+    }
     if let Value::Bit(b) = value {
         out.push_str(if *b { "true" } else { "false" });
         return Ok(());

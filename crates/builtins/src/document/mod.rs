@@ -57,6 +57,9 @@ fn checked(name: &str) -> SqlResult<&str> {
 
 /// A value as documents write it; text as it is.
 fn written(value: &Value, t: SqlType) -> SqlResult<String> {
+    if let Value::Variant(v) = value {
+        return written(v.value(), v.sql_type());
+    }
     let style = match t {
         SqlType::Float => 2,
         SqlType::Real => 1,

@@ -77,8 +77,8 @@ pub struct ExtendedProperty {
     pub owner: PropertyOwner,
     /// Its name.
     pub name: Box<str>,
-    /// Its value, as text.
-    pub value: Option<Box<str>>,
+    /// Its value, as sql_variant is stored.
+    pub value: Option<Box<[u8]>>,
 }
 
 impl Object {

@@ -6,6 +6,7 @@ use crate::host::ProcedureCall;
 use crate::output::Output;
 use crate::session::Session;
 use ddl::{PropertyChange, PropertyVerb};
+use types::{SqlType, Value, encode_storage};
 
 pub(crate) fn add(s: &mut Session, c: &mut Call, out: &mut Output<'_>) -> Result<i32, Failure> {
     run(PropertyVerb::Add, s, c, out)
@@ -17,6 +18,15 @@ pub(crate) fn update(s: &mut Session, c: &mut Call, out: &mut Output<'_>) -> Res
 
 pub(crate) fn remove(s: &mut Session, c: &mut Call, out: &mut Output<'_>) -> Result<i32, Failure> {
     run(PropertyVerb::Drop, s, c, out)
+}
+
+/// A variant's stored form; none of NULL.
+fn stored(value: &Value) -> Option<Box<[u8]>> {
+    let mut bytes = Vec::new();
+    if !value.is_null() {
+        encode_storage(value, SqlType::Variant, &mut bytes);
+    }
+    (!bytes.is_empty()).then(|| bytes.into())
 }
 
 fn run(
@@ -32,7 +42,10 @@ fn run(
         let kind = call.text(&format!("@level{n}type"), at);
         (kind, call.text(&format!("@level{n}name"), at + 1))
     };
-    let value = if verb == PropertyVerb::Drop { None } else { call.text("@value", 1) };
+    let value = match call.get("@value", 1).filter(|_| verb != PropertyVerb::Drop) {
+        Some(argument) => stored(&argument.variant()?),
+        None => None,
+    };
     let change = PropertyChange {
         verb,
         name: call.text("@name", 0).unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! `sp_set_session_context @key, @value [, @read_only]`
 
-use super::Call;
+use super::{Call, CallArgument};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::session::Session;
@@ -16,7 +16,7 @@ pub(crate) fn run(
         return Err(SqlError::new(messages::PARAMETER_TYPE_INVALID, &facts).into());
     };
     let read_only = call.number("@read_only", 2) == Some(1);
-    let value = call.get("@value", 1).map_or(types::Value::Null, |a| a.value.clone());
+    let value = call.get("@value", 1).map_or(Ok(types::Value::Null), CallArgument::variant)?;
     if session.state.context.get(&key).is_some_and(|c| c.1) {
         return Err(SqlError::new(messages::SESSION_CONTEXT_READ_ONLY, &[&key]).into());
     }

@@ -1,22 +1,17 @@
 //! `sys.dm_db_stats_histogram(object, statistics)`: one row a step.
-//!
-//! A key is told as text, since there is no sql_variant yet.
 
 use super::db_stats_properties::{PARAMETERS, asked};
-use crate::cell::int;
+use crate::cell::{int, variant};
 use crate::column::{Column, col, maybe};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
-use types::{SqlType, Value, convert};
-
-/// As long as a key can be.
-const KEY: SqlType = SqlType::nvarchar(4000);
+use types::{SqlType, Value};
 
 const COLUMNS: [Column; 8] = [
     col("object_id", SqlType::Int),
     col("stats_id", SqlType::Int),
     col("step_number", SqlType::Int),
-    maybe("range_high_key", KEY),
+    maybe("range_high_key", SqlType::Variant),
     maybe("range_rows", SqlType::Real),
     maybe("equal_rows", SqlType::Real),
     maybe("distinct_range_rows", SqlType::BigInt),
@@ -42,7 +37,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
             int(asked.table.object_id.0),
             int(asked.stats_id),
             int(n + 1),
-            convert(&key, sql_type, KEY, 0).unwrap_or(Value::Null),
+            variant(key, sql_type),
             Value::Real(step.range_rows as f32),
             Value::Real(step.equal_rows as f32),
             Value::BigInt(step.distinct_range_rows.round() as i64),

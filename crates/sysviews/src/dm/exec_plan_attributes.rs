@@ -1,9 +1,7 @@
 //! `sys.dm_exec_plan_attributes(plan)`: what a program was compiled with, and by what it is found.
-//!
-//! Values are told as text, since there is no sql_variant yet.
 
 use super::plan_list::{self, HANDLE};
-use crate::cell::{bit, code, text};
+use crate::cell::{bit, code, int, variant};
 use crate::column::{Column, col, maybe};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
@@ -13,7 +11,7 @@ use types::{SqlType, Value};
 
 const COLUMNS: [Column; 3] = [
     col("attribute", SqlType::varchar(128)),
-    maybe("value", SqlType::nvarchar(4000)),
+    maybe("value", SqlType::Variant),
     col("is_cache_key", SqlType::Bit),
 ];
 
@@ -54,20 +52,20 @@ fn attributes(entry: &Entry<Program>) -> Vec<Vec<Value>> {
         // SQL Server, too, shows a hash of the text.
         None => entry.text_handle().fingerprint.half() as i32,
     };
-    let row = |name: &str, value: String, is_key| vec![code(name), text(&value), bit(is_key)];
-    let hex: String =
-        entry.text_handle().bytes().iter().map(|byte| format!("{byte:02X}")).collect();
+    let row = |name: &str, value: Value, is_key| vec![code(name), value, bit(is_key)];
+    let number = |n: i64| variant(int(n), SqlType::Int);
+    let handle = Value::varbinary(&entry.text_handle().bytes());
     vec![
-        row("set_options", set_options(key.options).to_string(), true),
-        row("objectid", object.to_string(), true),
-        row("dbid", key.database.0.to_string(), true),
-        row("dbid_execute", "0".to_owned(), true),
+        row("set_options", number(set_options(key.options).into()), true),
+        row("objectid", number(object.into()), true),
+        row("dbid", variant(Value::SmallInt(key.database.0 as i16), SqlType::SmallInt), true),
+        row("dbid_execute", variant(Value::SmallInt(0), SqlType::SmallInt), true),
         // Names without schema mean dbo to everybody: plans are everybody's.
-        row("user_id", "-2".to_owned(), true),
-        row("language_id", Settings::language_of(key.options).to_string(), true),
-        row("date_format", Settings::date_format_of(key.options).to_string(), true),
-        row("date_first", Settings::date_first_of(key.options).to_string(), true),
-        row("hits_exec_context", entry.uses().saturating_sub(1).to_string(), false),
-        row("sql_handle", format!("0x{hex}"), false),
+        row("user_id", number(-2), true),
+        row("language_id", number(Settings::language_of(key.options).into()), true),
+        row("date_format", number(Settings::date_format_of(key.options).into()), true),
+        row("date_first", number(Settings::date_first_of(key.options).into()), true),
+        row("hits_exec_context", number(entry.uses().saturating_sub(1) as i64), false),
+        row("sql_handle", variant(handle, SqlType::varbinary(64)), false),
     ]
 }

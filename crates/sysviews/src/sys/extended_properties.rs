@@ -4,10 +4,7 @@ use crate::cell::{int, text};
 use crate::column::{Column, col, maybe};
 use crate::view::{Rows, System, View};
 use catalog::view::{ExtendedProperty, SchemaId};
-use types::{SqlType, Value};
-
-/// SQL Server's type is sql_variant.
-pub(crate) const VALUE: SqlType = SqlType::nvarchar(3750);
+use types::{SqlType, Value, decode_storage};
 
 const COLUMNS: [Column; 6] = [
     col("class", SqlType::TinyInt),
@@ -15,7 +12,7 @@ const COLUMNS: [Column; 6] = [
     col("major_id", SqlType::Int),
     col("minor_id", SqlType::Int),
     col("name", SqlType::SYSNAME),
-    maybe("value", VALUE),
+    maybe("value", SqlType::Variant),
 ];
 
 pub(crate) const VIEW: View = View {
@@ -49,6 +46,12 @@ fn row(p: &ExtendedProperty, major: i32) -> Vec<Value> {
         int(major),
         int(p.owner.minor),
         text(&p.name),
-        p.value.as_deref().map_or(Value::Null, text),
+        value_of(p),
     ]
+}
+
+/// The value of a property.
+pub(super) fn value_of(p: &ExtendedProperty) -> Value {
+    let stored = p.value.as_deref();
+    stored.and_then(|b| decode_storage(b, SqlType::Variant).ok()).unwrap_or(Value::Null)
 }

@@ -4,7 +4,7 @@
 //! A type without a name means all that bear a property; no type at all means the database. A name
 //! without a type, or a type that nothing here can be of, gives no rows.
 
-use super::extended_properties::VALUE;
+use super::extended_properties::value_of;
 use crate::cell::text;
 use crate::column::{Column, col, maybe};
 use crate::view::{Rows, System, View};
@@ -17,7 +17,7 @@ const COLUMNS: [Column; 4] = [
     maybe("objtype", SqlType::SYSNAME),
     maybe("objname", SqlType::SYSNAME),
     col("name", SqlType::SYSNAME),
-    maybe("value", VALUE),
+    maybe("value", SqlType::Variant),
 ];
 
 const PARAMETERS: &[(&str, SqlType)] = &[
@@ -217,7 +217,7 @@ impl Search<'_> {
                 shown.map_or(Value::Null, |(kind, _)| text(kind)),
                 shown.map_or(Value::Null, |(_, name)| text(name)),
                 text(&p.name),
-                p.value.as_deref().map_or(Value::Null, text),
+                value_of(p),
             ]
         });
         let rows: Vec<_> = rows.collect();

@@ -1,7 +1,7 @@
 //! `sys.identity_columns`: identity columns, with what they count by and how far they are.
 
 use super::column_list::{self, BACK, FRONT, MIDDLE};
-use crate::cell::whole;
+use crate::cell::counted;
 use crate::column::{Column, col, join, maybe, number, zero};
 use crate::reason::{NO_REPLICATION, OF_THIS_VIEW};
 use crate::tables;
@@ -9,13 +9,13 @@ use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use types::{SqlType, Value};
 
-/// SQL Server's type is sql_variant with the column's own type in it.
-const WHOLE: SqlType = SqlType::decimal(38, 0);
+/// With the column's own type in it.
+const VARIANT: SqlType = SqlType::Variant;
 
 const COUNTS: [Column; 5] = [
-    col("seed_value", WHOLE),
-    col("increment_value", WHOLE),
-    maybe("last_value", WHOLE),
+    col("seed_value", VARIANT),
+    col("increment_value", VARIANT),
+    maybe("last_value", VARIANT),
     zero("is_not_for_replication", SqlType::Bit, NO_REPLICATION),
     zero("is_computed", SqlType::Bit, "An identity column is not computed."),
 ];
@@ -50,9 +50,9 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             // What numbers have: name to precision.
             let mut cells = column_list::front(table.object_id, column);
             cells.truncate(7);
-            cells.push(whole(identity.seed));
-            cells.push(whole(identity.increment));
-            cells.push(last.map_or(Value::Null, whole));
+            let own = |n: i128| counted(n, column.sql_type);
+            cells.extend([own(identity.seed), own(identity.increment)]);
+            cells.push(last.map_or(Value::Null, own));
             rows.push(cells);
         }
     }

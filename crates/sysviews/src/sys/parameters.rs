@@ -28,7 +28,7 @@ const COLUMNS: [Column; 21] = [
     zero("is_cursor_ref", BIT, "Cursor parameters are refused."),
     zero("has_default_value", BIT, OF_CLR),
     zero("is_xml_document", BIT, NO_XML),
-    null("default_value", SqlType::nvarchar(4000), OF_CLR),
+    null("default_value", SqlType::Variant, OF_CLR),
     zero("xml_collection_id", INT, NO_XML),
     col("is_readonly", BIT),
     maybe("is_nullable", BIT),

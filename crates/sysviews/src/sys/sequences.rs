@@ -1,23 +1,23 @@
 //! `sys.sequences`: how sequences run, and how far they are.
 
 use super::object_list;
-use crate::cell::{bit, int, whole};
+use crate::cell::{bit, counted, int};
 use crate::column::{Column, col, join, maybe, zero};
 use crate::view::{Rows, System, View};
 use catalog::view::{Object, Origin, SchemaId, Sequence};
 use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
-/// SQL Server's type is sql_variant with the sequence's own type in it.
-const WHOLE: SqlType = SqlType::decimal(38, 0);
+/// With the sequence's own type in it.
+const VARIANT: SqlType = SqlType::Variant;
 
 const COLUMNS: [Column; 26] = join(
     object_list::of_kind("SO", "SEQUENCE_OBJECT"),
     [
-        col("start_value", WHOLE),
-        col("increment", WHOLE),
-        col("minimum_value", WHOLE),
-        col("maximum_value", WHOLE),
+        col("start_value", VARIANT),
+        col("increment", VARIANT),
+        col("minimum_value", VARIANT),
+        col("maximum_value", VARIANT),
         col("is_cycling", BIT),
         col("is_cached", BIT),
         maybe("cache_size", SqlType::Int),
@@ -25,9 +25,9 @@ const COLUMNS: [Column; 26] = join(
         col("user_type_id", SqlType::Int),
         col("precision", SqlType::TinyInt),
         zero("scale", SqlType::TinyInt, "Sequences have no fraction."),
-        col("current_value", WHOLE),
+        col("current_value", VARIANT),
         col("is_exhausted", BIT),
-        maybe("last_used_value", WHOLE),
+        maybe("last_used_value", VARIANT),
     ],
 );
 
@@ -52,20 +52,21 @@ fn properties(s: &Sequence, last: Option<i128>) -> [Value; 13] {
         (Some(last), _) | (None, Origin::After(last)) => (last, Some(last)),
         (None, Origin::First(first)) => (first, None),
     };
+    let own = |n: i128| counted(n, s.sql_type);
     let ended = used.is_some_and(|last| s.following(last).is_none());
     [
-        whole(s.start),
-        whole(s.increment),
-        whole(s.minimum),
-        whole(s.maximum),
+        own(s.start),
+        own(s.increment),
+        own(s.minimum),
+        own(s.maximum),
         bit(s.cycles),
         bit(s.cache.is_some()),
         s.cache.filter(|n| *n > 0).map_or(Value::Null, int),
         Value::TinyInt(s.sql_type.system_type_id()),
         int(s.user_type_id),
         Value::TinyInt(s.sql_type.precision()),
-        whole(current),
+        own(current),
         bit(ended),
-        used.map_or(Value::Null, whole),
+        used.map_or(Value::Null, own),
     ]
 }
