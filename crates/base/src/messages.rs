@@ -688,7 +688,9 @@ messages! {
     SYSTEM_PROCEDURE_ARGUMENT = 15600, 15, "An invalid parameter or option was specified for procedure '{0}'.";
     STATISTICS_UPDATING = 15650, 10, "Updating {0}";
     SESSION_CONTEXT_READ_ONLY = 15664, 16, "Cannot set key '{0}' in the session context. The key has been set as read_only for this session.";
+    CURSOR_PARAMETER = 16902, 16, "{0}: The value of the parameter {1} is invalid.";
     CURSOR_OPEN = 16905, 16, "The cursor is already open.";
+    CURSOR_HANDLE_UNKNOWN = 16909, 16, "{0}: The cursor identifier value provided ({1}) is not valid.";
     FETCH_FORWARD_ONLY = 16911, 16, "fetch: The fetch type {0} cannot be used with {1} cursors.";
     CURSOR_EXISTS = 16915, 16, "A cursor with the name '{0}' already exists.";
     CURSOR_UNKNOWN = 16916, 16, "A cursor with the name '{0}' does not exist.";
@@ -700,8 +702,10 @@ messages! {
     CURSOR_COLUMN_NOT_LISTED = 16932, 16, "The cursor has a FOR UPDATE list and the requested column to be updated is not in this list.";
     CURSOR_OTHER_TABLE = 16933, 16, "The cursor does not include the table being modified or the table is not updatable through the cursor.";
     CURSOR_ROW_CHANGED = 16934, 16, "Optimistic concurrency check failed. The row was modified outside of this cursor.";
+    CURSOR_STATEMENT = 16938, 16, "sp_cursoropen/sp_cursorprepare: The statement parameter can only be a single SELECT statement or a single stored procedure.";
     CURSOR_NOTHING_CHANGED = 16947, 16, "No rows were updated or deleted.";
     CURSOR_VARIABLE_EMPTY = 16950, 16, "The variable '{0}' does not currently have a cursor allocated to it.";
+    CURSOR_DIRECT = 16954, 10, "Executing SQL directly; no cursor.";
     CURSOR_CONVERTED = 16956, 10, "The created cursor is not of the requested type.";
     CURSOR_UPDATE_READ_ONLY = 16957, 16, "FOR UPDATE cannot be specified on a READ ONLY cursor.";
     TDS_VERSION = 17802, 20, "The Tabular Data Stream (TDS) version 0x{0} of the client library used to open the connection is unsupported or unknown. The connection has been closed.";

@@ -13,8 +13,8 @@ use crate::binder::Binder;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Table};
 use plan::{
-    CompareOp, CursorKey, JoinKind, Logical, Predicate, Query, Reference, ResultColumn, Scalar,
-    ScalarKind, Statement, Strength, TableNo, VariableId,
+    CompareOp, CursorColumn, CursorKey, JoinKind, Logical, Predicate, Query, Reference,
+    ResultColumn, Scalar, ScalarKind, Slot, Statement, Strength, TableNo, VariableId,
 };
 use tsql::ast::{self, QueryBody, StatementKind};
 
@@ -35,8 +35,10 @@ impl Binder<'_> {
     ) -> SqlResult<Statement<Logical>> {
         let bound = self.statement(statement)?;
         let Statement::Query(Query { source, mut columns }) = bound else { return Ok(bound) };
-        let keyed = self.keyed_tables(&source);
-        for (no, key) in keyed.unwrap_or_default() {
+        let keyed = self.keyed_tables(&source).unwrap_or_default();
+        self.header.cursor_columns =
+            columns.iter().map(|c| self.cursor_column(c.slot, &keyed)).collect();
+        for (no, key) in keyed {
             for &column in &key.columns {
                 columns.push(self.key_column(no, column));
             }
@@ -117,6 +119,18 @@ impl Binder<'_> {
             keyed.push((no, CursorKey { table, columns }));
         }
         (!keyed.is_empty()).then_some(keyed)
+    }
+
+    /// The column of a table that a slot is.
+    fn cursor_column(&self, slot: Slot, keyed: &[(TableNo, CursorKey)]) -> Option<CursorColumn> {
+        keyed.iter().enumerate().find_map(|(at, (no, key))| {
+            let used = &self.references[no.0 as usize].used;
+            let (&ordinal, _) = used.iter().find(|(_, s)| **s == slot)?;
+            let table = self.table(*no)?;
+            let column = table.columns.get(ordinal).filter(|c| c.computed.is_none())?;
+            let (name, key) = (column.name.clone(), key.columns.contains(&ordinal));
+            Some(CursorColumn { table: at, name, key })
+        })
     }
 
     fn key_column(&mut self, no: TableNo, column: usize) -> ResultColumn {

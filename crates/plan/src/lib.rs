@@ -60,8 +60,8 @@ pub use physical::{
 };
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
 pub use program::{
-    CAPTURES, CursorKey, Fired, GrantHints, Header, LogicalPlan, PhysicalPlan, Plan, Query,
-    Reference, ResultColumn, SelectAssign, Statement, Subquery, UsedStatistics,
+    CAPTURES, CursorColumn, CursorKey, Fired, GrantHints, Header, LogicalPlan, PhysicalPlan, Plan,
+    Query, Reference, ResultColumn, SelectAssign, Statement, Subquery, UsedStatistics,
 };
 pub use recursion::Recursion;
 pub use referential::{

@@ -70,6 +70,19 @@ pub struct Header {
     pub serial_reason: Option<&'static str>,
     /// Of a cursor's rows: the keys that its last columns are, and are found again by.
     pub cursor: Vec<CursorKey>,
+    /// And what its other columns are: none of an expression.
+    pub cursor_columns: Vec<Option<CursorColumn>>,
+}
+
+/// A column of a cursor that is one of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CursorColumn {
+    /// Which of the cursor's tables, by their keys.
+    pub table: usize,
+    /// Its name there.
+    pub name: Box<str>,
+    /// Whether it is of the key.
+    pub key: bool,
 }
 
 /// A unique key of a table that a cursor reads.

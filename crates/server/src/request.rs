@@ -13,8 +13,8 @@ use session::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tds::{
-    Isolation, PacketStatus, PacketType, RpcBatch, RpcCall, TableParameter, TdsError,
-    TransactionCommand, TypeInfo,
+    Isolation, PacketStatus, PacketType, ProcId, RpcBatch, RpcCall, RpcOptions, TableParameter,
+    TdsError, TransactionCommand, TypeInfo,
 };
 use types::{Bytes, SqlType, Value};
 
@@ -151,8 +151,11 @@ fn run_calls(channel: &mut Channel, mut calls: RpcBatch<'_>, response: &mut Resp
             Err(e) => return refuse(e, DoneScope::Procedure, response),
         };
         let more = calls.has_more();
+        // Who fetches from a cursor knows its columns; others are told them all the same.
+        let fetches = call.procedure.well_known() == Some(ProcId::CursorFetch);
+        let bare = fetches && call.options.0 & RpcOptions::NO_METADATA != 0;
         let (procedure, parameters) = convert_call(call);
-        response.expect_outputs(&parameters);
+        response.expect_outputs(&parameters, bare);
         let request = Request::Call { procedure, parameters, more };
         if !channel.connection.run(request, response) {
             return false;

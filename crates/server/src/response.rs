@@ -10,12 +10,14 @@ use crate::link::{Link, Speech};
 use base::SqlError;
 use os::wait::{Cancelled, WaitKind, Waiter, Wake};
 use session::{
-    Command, Done, DoneScope, EnvironmentChange, Parameter, ResultColumn, ResultSink, SinkClosed,
+    ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, Parameter, ResultColumn, ResultSink,
+    SinkClosed,
 };
 use std::borrow::Cow;
 use tds::{
-    Column, ColumnFlags, DoneKind, DoneStatus, EnvChange, PacketType, PacketWriter, ReturnValue,
-    RowEncoder, WireCollation, command, encode_columns, encode_notice, encode_return_status,
+    Column, ColumnFlags, DoneKind, DoneStatus, EnvChange, Origin, PacketType, PacketWriter,
+    ReturnValue, RowEncoder, WireCollation, command, encode_columns, encode_no_columns,
+    encode_notice, encode_origins, encode_return_status, origin_status,
 };
 use types::{SqlType, Value};
 
@@ -36,6 +38,8 @@ pub(crate) struct Response<'a> {
     rows: Option<RowEncoder>,
     held: Option<tds::Done>,
     outputs: Outputs,
+    /// The client knows the columns of this call's rows.
+    bare: bool,
     /// The client is gone.
     closed: bool,
     /// Errors were told since the last DONE.
@@ -61,14 +65,17 @@ impl<'a> Response<'a> {
             rows: None,
             held: None,
             outputs: Outputs::default(),
+            bare: false,
             closed: false,
             failed: false,
         }
     }
 
     /// The parameters of the call that comes next: where its output values stand.
-    pub(crate) fn expect_outputs(&mut self, parameters: &[Parameter]) {
+    /// `bare`: the client wants no description of columns.
+    pub(crate) fn expect_outputs(&mut self, parameters: &[Parameter], bare: bool) {
         self.outputs = Outputs::of(parameters);
+        self.bare = bare;
     }
 
     /// Whether a call after this one would still be of use.
@@ -172,12 +179,24 @@ impl ResultSink for Response<'_> {
             let what = "a result of more than 4096 columns";
             return self.give_up(&SqlError::new(base::messages::INTERNAL, &[&what]));
         }
-        let version = self.speech.version;
+        let (version, bare) = (self.speech.version, self.bare);
         let columns: Vec<Column<'_>> = columns.iter().map(wire_column).collect();
         let Some(out) = self.token() else { return Err(SinkClosed) };
-        encode_columns(&columns, version, out);
+        match bare {
+            true => encode_no_columns(out),
+            false => encode_columns(&columns, version, out),
+        }
         self.rows = Some(RowEncoder::new(&columns, version));
         self.flush_if_much()
+    }
+
+    fn origins(&mut self, tables: &[Vec<String>], columns: &[ColumnOrigin]) {
+        let columns: Vec<Origin<'_>> = columns.iter().map(wire_origin).collect();
+        if !self.bare
+            && let Some(out) = self.token()
+        {
+            encode_origins(tables, &columns, out);
+        }
     }
 
     fn row(&mut self, values: &[Value]) -> Result<(), SinkClosed> {
@@ -297,6 +316,17 @@ fn wire_column(column: &ResultColumn) -> Column<'_> {
         flags,
         // What drivers know a rowversion by: its bytes travel as binary(8).
         user_type: if column.sql_type == SqlType::RowVersion { 80 } else { 0 },
+    }
+}
+
+fn wire_origin(origin: &ColumnOrigin) -> Origin<'_> {
+    let bit = |on: bool, bit: u8| if on { bit } else { 0 };
+    Origin {
+        table: origin.table,
+        status: bit(origin.expression, origin_status::EXPRESSION)
+            | bit(origin.key, origin_status::KEY)
+            | bit(origin.hidden, origin_status::HIDDEN),
+        name: origin.name.as_deref(),
     }
 }
 

@@ -27,7 +27,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::RowKey;
 use exec::{ExecContext, Executor, KeptRows, RowSink};
 use os::sync::Mutex;
-use plan::{CursorKey, Statement, VariableId};
+use plan::{CursorColumn, CursorKey, Reference, Statement, VariableId};
 use plancache::Entry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,6 +48,8 @@ pub(crate) struct Cursor {
     /// FOR UPDATE OF; empty: all.
     listed: Vec<Box<str>>,
     keys: Vec<CursorKey>,
+    /// What its columns are.
+    origins: Vec<Option<CursorColumn>>,
     open: Option<OpenRows>,
 }
 
@@ -188,7 +190,12 @@ impl Cursors {
     }
 
     /// Gives a name a cursor.
-    fn put(&mut self, name: &str, level: Option<u32>, cursor: Arc<Mutex<Cursor>>) -> SqlResult<()> {
+    pub(crate) fn put(
+        &mut self,
+        name: &str,
+        level: Option<u32>,
+        cursor: Arc<Mutex<Cursor>>,
+    ) -> SqlResult<()> {
         let same = |n: &&mut Named| n.level == level && same_name(&n.name, name);
         match self.names.iter_mut().find(same) {
             Some(held) if name.starts_with('@') => held.cursor = Some(cursor),
@@ -199,6 +206,23 @@ impl Cursors {
             }
         }
         Ok(())
+    }
+
+    /// Gives a global cursor another name.
+    pub(crate) fn rename(&mut self, from: &str, to: &str) -> Option<Arc<Mutex<Cursor>>> {
+        let global = |n: &&mut Named| n.level.is_none() && same_name(&n.name, from);
+        let named = self.names.iter_mut().find(global)?;
+        named.name = to.into();
+        let cursor = named.cursor.clone()?;
+        let keys = cursor.lock().keys.clone();
+        self.known.insert(to.to_lowercase().into(), keys);
+        Some(cursor)
+    }
+
+    /// Takes a global name away.
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.names.retain(|n| n.level.is_some() || !same_name(&n.name, name));
+        self.known.remove(&*name.to_lowercase());
     }
 
     /// A scope ends: invariant 1.
@@ -308,7 +332,8 @@ impl Session {
         act: &mut Activation,
     ) -> Result<CursorKind, Failure> {
         // What its query says is wrong is an error of the declaration.
-        let keys = self.ready(act, it.place)?.plan.header.cursor.clone();
+        let header = &self.ready(act, it.place)?.plan.header;
+        let (keys, origins) = (header.cursor.clone(), header.cursor_columns.clone());
         let kind = if keys.is_empty() { CursorKind::Static } else { it.kind };
         if keys.is_empty() && it.for_update {
             return Err(SqlError::new(messages::CURSOR_UPDATE_READ_ONLY, &[]).into());
@@ -324,6 +349,7 @@ impl Session {
             read_only: it.read_only || keys.is_empty(),
             listed: it.listed.clone(),
             keys,
+            origins,
             open: None,
         };
         self.state.note_cursor(&it.name, &cursor.keys);
@@ -331,7 +357,11 @@ impl Session {
         Ok(kind)
     }
 
-    fn open_cursor(&mut self, cursor: &Mutex<Cursor>, act: &mut Activation) -> Result<(), Failure> {
+    pub(crate) fn open_cursor(
+        &mut self,
+        cursor: &Mutex<Cursor>,
+        act: &mut Activation,
+    ) -> Result<(), Failure> {
         let (program, place, variables) = {
             let cursor = cursor.lock();
             if cursor.open.is_some() {
@@ -461,7 +491,7 @@ impl Session {
     }
 
     /// The row of a key as it is now.
-    fn read_again(
+    pub(crate) fn read_again(
         &mut self,
         cursor: &Mutex<Cursor>,
         key: Vec<Value>,
@@ -540,6 +570,65 @@ impl Session {
 }
 
 impl Cursor {
+    pub(crate) fn kind(&self) -> CursorKind {
+        self.kind
+    }
+
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    pub(crate) fn program(&self) -> Arc<Entry<Program>> {
+        Arc::clone(&self.program)
+    }
+
+    /// The tables that its keys are of.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Reference> {
+        self.keys.iter().map(|k| &k.table)
+    }
+
+    /// The columns that it shows.
+    pub(crate) fn columns(&self) -> Vec<ResultColumn> {
+        self.open.as_ref().map_or(Vec::new(), |o| o.columns.clone())
+    }
+
+    /// What its columns are; fewer where nothing is known of them.
+    pub(crate) fn origins(&self) -> &[Option<CursorColumn>] {
+        &self.origins
+    }
+
+    fn opened(&mut self) -> SqlResult<&mut OpenRows> {
+        self.open.as_mut().ok_or_else(|| SqlError::new(messages::CURSOR_NOT_OPEN, &[]))
+    }
+
+    /// How many rows it has; of a DYNAMIC one how many it had.
+    pub(crate) fn count(&self) -> SqlResult<u64> {
+        let open = self.open.as_ref();
+        open.map(|o| o.rows.count()).ok_or_else(|| SqlError::new(messages::CURSOR_NOT_OPEN, &[]))
+    }
+
+    /// What is kept of the row at a place, counted from 1: the row of a STATIC one, else its key.
+    pub(crate) fn at(&mut self, position: u64) -> SqlResult<Option<Vec<Value>>> {
+        let keys = self.keys.iter().map(|k| k.columns.len()).sum();
+        let is_static = self.kind == CursorKind::Static;
+        let open = self.opened()?;
+        let width = if is_static { open.columns.len() } else { keys };
+        open.position = position;
+        open.key(width)
+    }
+
+    /// Makes a row the current one, as it was fetched.
+    pub(crate) fn stand_on(&mut self, position: u64, row: Option<Vec<Value>>) -> SqlResult<()> {
+        let open = self.opened()?;
+        (open.position, open.fetched) = (position, row);
+        Ok(())
+    }
+
+    /// The current row, as far as it is there.
+    pub(crate) fn standing(&self) -> Option<Vec<Value>> {
+        self.open.as_ref()?.fetched.clone()
+    }
+
     /// Moves to a row, and gives it where there is one. `into` is how many variables want it.
     fn fetch(&mut self, direction: &Direction, count: i64, into: usize) -> SqlResult<Fetched> {
         let width = self.open.as_ref().map_or(0, |o| o.columns.len());

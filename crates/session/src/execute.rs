@@ -378,6 +378,12 @@ impl Call {
     pub(crate) fn number(&self, name: &str, position: usize) -> Option<i64> {
         let argument = self.get(name, position)?;
         let text = || argument.value.as_text()?.trim().parse().ok();
-        argument.value.as_i64().or_else(text)
+        let bytes = || match argument.value {
+            Value::Binary(_) => {
+                convert(&argument.value, argument.sql_type, SqlType::BigInt, 0).ok()?.as_i64()
+            }
+            _ => None,
+        };
+        argument.value.as_i64().or_else(text).or_else(bytes)
     }
 }

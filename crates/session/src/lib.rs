@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod activation;
+mod api_cursor;
 mod auto_statistics;
 mod bulk;
 mod cached;
@@ -69,5 +70,7 @@ pub use request::{
 pub use running::{Running, RunningNode};
 pub use session::Session;
 pub use settings::{Language, PlanForm, Settings, Switches};
-pub use sink::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
+pub use sink::{
+    ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed,
+};
 pub use temp::TempTables;

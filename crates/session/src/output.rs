@@ -4,7 +4,9 @@
 //! of a request says there is no more.
 
 use crate::failure::Failure;
-use crate::sink::{Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink};
+use crate::sink::{
+    ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
+};
 use crate::text_size::TextSize;
 use base::{SqlError, SqlResult, messages};
 use exec::RowSink;
@@ -42,6 +44,13 @@ impl<'s> Output<'s> {
         }
         self.open_rows = Some(0);
         Ok(())
+    }
+
+    /// Where the columns of a cursor come from.
+    pub(crate) fn origins(&mut self, tables: &[Vec<String>], columns: &[ColumnOrigin]) {
+        if !self.closed {
+            self.sink.origins(tables, columns);
+        }
     }
 
     /// Rows of a result set whose statement has not ended.

@@ -1,6 +1,7 @@
 //! `Session`: one connection's state, and the requests it answers.
 
 use crate::activation::{Activation, Activations};
+use crate::api_cursor::ApiCursors;
 use crate::bulk::{Bulk, BulkRows};
 use crate::configuration::Setting;
 use crate::failure::{Failure, Reach};
@@ -47,6 +48,7 @@ pub struct Session {
     pub(crate) last_handle: i32,
     /// What the shell that has just been made runs.
     pub(crate) of_shell: Option<Arc<Entry<Program>>>,
+    pub(crate) api_cursors: ApiCursors,
     /// What the next request brings rows for.
     pub(crate) bulk: Option<Bulk>,
     /// The transaction count at which an INSERT EXEC began.
@@ -94,6 +96,7 @@ impl Session {
             prepared: BTreeMap::new(),
             last_handle: 0,
             of_shell: None,
+            api_cursors: ApiCursors::default(),
             bulk: None,
             inserts_from: None,
             tries: 0,
@@ -550,6 +553,7 @@ impl Connection for Session {
             out.message(&e);
         }
         self.prepared.clear();
+        self.api_cursors.clear();
         self.idle.clear();
         self.functions.get_mut().clear();
         // The isolation level is the one setting that a reset leaves.

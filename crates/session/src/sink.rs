@@ -24,6 +24,21 @@ pub struct ResultColumn {
     pub computed: bool,
 }
 
+/// Where a column of a cursor comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnOrigin {
+    /// Which table, from 1; 0 for none.
+    pub table: u8,
+    /// It is an expression.
+    pub expression: bool,
+    /// It is of the key that rows are found again by.
+    pub key: bool,
+    /// The query did not ask for it.
+    pub hidden: bool,
+    /// Its name in its table, where that is another.
+    pub name: Option<String>,
+}
+
 /// What a statement was, as DONE tells JDBC and others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Command {
@@ -107,6 +122,12 @@ pub trait ResultSink {
     /// # Errors
     /// The client is gone.
     fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SinkClosed>;
+
+    /// Of a cursor: the names of its tables, part by part, and where its columns come from. Who
+    /// does not want to know passes over it.
+    fn origins(&mut self, tables: &[Vec<String>], columns: &[ColumnOrigin]) {
+        let _ = (tables, columns);
+    }
 
     /// A row of the current result set. Blocks while the client does not read (the door waits
     /// under ASYNC_NETWORK_IO and ends the wait on attention).

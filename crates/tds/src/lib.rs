@@ -19,6 +19,7 @@ mod encode;
 mod error;
 mod headers;
 mod login7;
+mod origin;
 mod packet;
 mod prelogin;
 mod reader;
@@ -39,6 +40,7 @@ pub use encode::encode_value;
 pub use error::{PARAMETERS_MAX, TdsError, TdsResult, ValueFault};
 pub use headers::Headers;
 pub use login7::{Feature, LOGIN_BYTES_MAX, Login7, feature, login_flags, obfuscate, reveal};
+pub use origin::{Origin, encode_origins, origin_status};
 pub use packet::{
     HEADER_BYTES, Message, PACKET_SIZE_DEFAULT, PACKET_SIZE_MAX, PACKET_SIZE_MIN, PacketAssembler,
     PacketHeader, PacketStatus, PacketType, PacketWriter, frame,
@@ -46,7 +48,7 @@ pub use packet::{
 pub use prelogin::{Encryption, Prelogin, Protection, TraceId};
 pub use request::{Request, decode_request, encode_batch};
 pub use response::{ResponseReader, Token};
-pub use rowset::{Column, ColumnFlags, ReturnValue, RowEncoder, encode_columns};
+pub use rowset::{Column, ColumnFlags, ReturnValue, RowEncoder, encode_columns, encode_no_columns};
 pub use rpc::{ProcId, Procedure, RpcBatch, RpcCall, RpcOptions, RpcParameter, encode_rpc};
 pub use table_value::TableParameter;
 pub use token::{

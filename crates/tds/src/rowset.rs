@@ -97,6 +97,12 @@ pub fn encode_columns(columns: &[Column<'_>], version: TdsVersion, out: &mut Vec
     }
 }
 
+/// Appends a COLMETADATA that says "as before": the client has asked for no more.
+pub fn encode_no_columns(out: &mut Vec<u8>) {
+    out.put_u8(kind::COLMETADATA);
+    out.put_u16(NO_METADATA);
+}
+
 /// The columns of a COLMETADATA with how their values are read; `None` for "as before".
 pub(crate) type DecodedColumns = Option<(Vec<Column<'static>>, Vec<TypeInfo>)>;
 

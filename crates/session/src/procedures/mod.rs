@@ -2,6 +2,7 @@
 
 mod columns;
 mod configure;
+mod cursors;
 mod datatype_info;
 mod executesql;
 mod extended_property;
@@ -72,6 +73,15 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_prepexec", prepare::prepare_and_execute),
     ("sp_execute", prepare::execute),
     ("sp_unprepare", prepare::unprepare),
+    ("sp_cursor", cursors::change),
+    ("sp_cursoropen", cursors::open),
+    ("sp_cursorprepare", cursors::prepare),
+    ("sp_cursorexecute", cursors::execute),
+    ("sp_cursorprepexec", cursors::prepare_and_execute),
+    ("sp_cursorunprepare", cursors::unprepare),
+    ("sp_cursorfetch", cursors::fetch),
+    ("sp_cursoroption", cursors::option),
+    ("sp_cursorclose", cursors::close),
     ("sp_tables", tables::run),
     ("sp_datatype_info", datatype_info::run),
     ("sp_datatype_info_90", datatype_info::run),
@@ -133,6 +143,9 @@ impl Call {
     pub(crate) fn input_of(&self, number: u16) -> Input {
         let at = |n: usize| self.arguments.get(n)?.value.as_text().filter(|t| !t.is_empty());
         let text = match number {
+            2 => at(1),
+            5 => at(3),
+            7 => Some("sp_cursorfetch".to_owned()),
             10 => at(0).map(|text| shown_text(&at(1).unwrap_or_default(), &text)),
             11 | 13 => at(2).map(|text| shown_text(&at(1).unwrap_or_default(), &text)),
             12 => Some("sp_execute".to_owned()),
@@ -158,12 +171,20 @@ impl Session {
         out: &mut Output<'_>,
     ) -> Result<i32, Failure> {
         let procedure: SystemProcedure = match number {
+            1 => cursors::change,
+            2 => cursors::open,
+            3 => cursors::prepare,
+            4 => cursors::execute,
+            5 => cursors::prepare_and_execute,
+            6 => cursors::unprepare,
+            7 => cursors::fetch,
+            8 => cursors::option,
+            9 => cursors::close,
             10 => executesql::run,
             11 => prepare::prepare,
             12 => prepare::execute,
             13 => prepare::prepare_and_execute,
             15 => prepare::unprepare,
-            1..=9 => return Err(unsupported("server cursors (sp_cursor)")),
             14 => return Err(unsupported("sp_prepexecrpc")),
             _ => return Err(SqlError::new(messages::TDS_RPC_NAME, &[]).into()),
         };

@@ -1,6 +1,6 @@
 //! `sys.configurations`: options of the server, as they were configured and as they hold.
 
-use crate::cell::{bit, int, text};
+use crate::cell::{bit, int, text, variant};
 use crate::column::{Column, col};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
@@ -10,10 +10,10 @@ use types::{SqlType, Value};
 const COLUMNS: [Column; 9] = [
     col("configuration_id", SqlType::Int),
     col("name", SqlType::nvarchar(35)),
-    col("value", SqlType::Int),
-    col("minimum", SqlType::Int),
-    col("maximum", SqlType::Int),
-    col("value_in_use", SqlType::Int),
+    col("value", SqlType::Variant),
+    col("minimum", SqlType::Variant),
+    col("maximum", SqlType::Variant),
+    col("value_in_use", SqlType::Variant),
     col("description", SqlType::nvarchar(255)),
     col("is_dynamic", SqlType::Bit),
     col("is_advanced", SqlType::Bit),
@@ -28,14 +28,15 @@ pub(crate) const VIEW: View = View {
 };
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    let number = |n: i32| variant(Value::Int(n), SqlType::Int);
     let row = |o: &ServerOption| {
         vec![
             int(o.id),
             text(o.name),
-            int(system.configuration.configured(o)),
-            int(o.range.0),
-            int(o.range.1),
-            int(system.configuration.of(o)),
+            number(system.configuration.configured(o)),
+            number(o.range.0),
+            number(o.range.1),
+            number(system.configuration.of(o)),
             text(o.description),
             bit(o.dynamic),
             bit(o.advanced),

@@ -25,14 +25,14 @@ import java.util.Arrays;
 import java.util.Properties;
 
 public final class Client {
-    private interface Operation {
+    interface Operation {
         void run() throws Exception;
     }
 
     private static int passed;
     private static int failed;
 
-    private static void run(String name, Operation operation) {
+    static void run(String name, Operation operation) {
         try {
             operation.run();
             passed++;
@@ -43,7 +43,7 @@ public final class Client {
         }
     }
 
-    private static void same(Object found, Object wanted) {
+    static void same(Object found, Object wanted) {
         boolean equal = found instanceof byte[] f && wanted instanceof byte[] w
                 ? Arrays.equals(f, w)
                 : (found == null ? wanted == null : found.equals(wanted));
@@ -57,7 +57,7 @@ public final class Client {
         return text.substring(0, Math.min(90, text.length())) + (value == null ? "" : " (" + value.getClass().getSimpleName() + ")");
     }
 
-    private static Connection connect(String encrypt, String... more) throws SQLException {
+    static Connection connect(String encrypt, String... more) throws SQLException {
         Properties p = new Properties();
         p.setProperty("user", System.getenv("GHOSTLIGHT_USER"));
         p.setProperty("password", System.getenv("GHOSTLIGHT_PASSWORD"));
@@ -122,11 +122,14 @@ public final class Client {
         new Column("binary(4)", Types.BINARY, byte[].class, new byte[] {0, 1, -2, -1}, new byte[] {1, 2, 3, 4}),
         new Column("varbinary(20)", Types.VARBINARY, byte[].class, new byte[0], many(20)),
         new Column("varbinary(max)", Types.LONGVARBINARY, byte[].class, many(200_000), many(1)),
+        new Column("text", Types.LONGVARCHAR, String.class, "x".repeat(20_000), ""),
+        new Column("ntext", Types.LONGNVARCHAR, String.class, "漢".repeat(10_000), ""),
+        new Column("image", Types.LONGVARBINARY, byte[].class, many(20_000), new byte[0]),
         new Column("uniqueidentifier", microsoft.sql.Types.GUID, String.class,
                 "00112233-4455-6677-8899-AABBCCDDEEFF", "00000000-0000-0000-0000-000000000000"),
     };
 
-    private static void execute(Connection c, String text) throws SQLException {
+    static void execute(Connection c, String text) throws SQLException {
         try (Statement s = c.createStatement()) {
             s.execute(text);
         }
@@ -138,7 +141,7 @@ public final class Client {
         }
     }
 
-    private static int number(Connection c, String text) throws SQLException {
+    static int number(Connection c, String text) throws SQLException {
         try (Statement s = c.createStatement(); ResultSet r = s.executeQuery(text)) {
             same(r.next(), true);
             int n = r.getInt(1);
@@ -481,6 +484,7 @@ public final class Client {
             severalResults(watcher);
             tables(c);
             manyRows(c);
+            Cursors.run(c);
             cancellation(c);
             execute(watcher, "DROP TABLE IF EXISTS dbo.jdbc_account");
         }
