@@ -147,7 +147,7 @@ impl Binder<'_> {
                     ExprKind::Column(name) => {
                         let column = self.column(name)?;
                         self.no_node(&column.scalar, &name.name)?;
-                        Some(column)
+                        Some((column, &name.name))
                     }
                     _ => None,
                 };
@@ -158,9 +158,13 @@ impl Binder<'_> {
                     return Ok(());
                 }
                 let bound = match own {
-                    Some(c) => Item {
+                    Some((c, written)) => Item {
                         scalar: c.scalar,
-                        name: Some(c.name),
+                        // As it is written: in whatever case. $action and its kin are no names.
+                        name: match written.starts_with('$') {
+                            true => Some(c.name),
+                            false => Some(written.text.clone()),
+                        },
                         user_type_id: c.user_type_id,
                         identity: c.identity,
                         stored: c.stored,

@@ -4,8 +4,8 @@ use crate::state::{Names, State};
 use base::{DatabaseId, IndexId, ObjectId, SqlResult};
 use builtins::Question;
 use catalog::view::{
-    Constraint, DatabaseView, Found, ModuleKind, Object, ObjectName, SchemaId, Table, UserType,
-    UserTypeKind, resolve,
+    Constraint, DatabaseView, Found, IndexKind, ModuleKind, Object, ObjectName, SchemaId, Table,
+    UserType, UserTypeKind, resolve,
 };
 use std::sync::Arc;
 use types::{Decimal, SqlType, Value};
@@ -255,7 +255,7 @@ impl Asked<'_> {
     }
 
     fn object_property(&self) -> Option<Value> {
-        let (_, object) = self.object_at(0, 9)?;
+        let Some((_, object)) = self.object_at(0, 9) else { return self.constraint_property() };
         let is = |b: bool| Some(Value::Int(i32::from(b)));
         let property = self.upper(1)?;
         let table = match &object {
@@ -282,6 +282,32 @@ impl Asked<'_> {
             "OWNERID" => Some(Value::Int(1)),
             _ => None,
         }
+    }
+
+    /// OBJECTPROPERTY of a constraint.
+    fn constraint_property(&self) -> Option<Value> {
+        let id = ObjectId(i32::try_from(self.number(0)?).ok()?);
+        let property = self.upper(1)?;
+        let view = self.view()?;
+        let (code, key) = view.objects().find_map(|o| {
+            let Object::Table(t) = o else { return None };
+            let code = t.constraints().find(|c| c.object_id == id)?.type_code;
+            let key = t.indexes.iter().find(|i| i.constraint_id == Some(id));
+            Some((code, key.map(|k| k.kind)))
+        })?;
+        let is = match property.as_str() {
+            "ISCONSTRAINT" => true,
+            "ISPRIMARYKEY" => code == "PK",
+            "ISUNIQUECNST" => code == "UQ",
+            "ISFOREIGNKEY" => code == "F",
+            "ISCHECKCNST" => code == "C",
+            "ISDEFAULTCNST" => code == "D",
+            "CNSTISCLUSTKEY" => key == Some(IndexKind::Clustered),
+            "CNSTISNONCLUSTKEY" => key == Some(IndexKind::Nonclustered),
+            "ISTABLE" | "ISUSERTABLE" | "ISVIEW" | "ISPROCEDURE" | "ISTRIGGER" => false,
+            _ => return None,
+        };
+        Some(Value::Int(i32::from(is)))
     }
 
     fn database(&self, question: Question) -> Option<Value> {
