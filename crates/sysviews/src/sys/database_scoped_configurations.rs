@@ -1,8 +1,6 @@
 //! `sys.database_scoped_configurations`: what the current database is configured to.
-//!
-//! SQL Server's values are sql_variant.
 
-use crate::cell::{bit, int, text};
+use crate::cell::{bit, int, text, variant};
 use crate::column::{Column, col, null};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
@@ -11,8 +9,8 @@ use types::{SqlType, Value};
 const COLUMNS: [Column; 5] = [
     col("configuration_id", SqlType::Int),
     col("name", SqlType::nvarchar(60)),
-    col("value", SqlType::Int),
-    null("value_for_secondary", SqlType::Int, "There are no secondaries."),
+    col("value", SqlType::Variant),
+    null("value_for_secondary", SqlType::Variant, "There are no secondaries."),
     col("is_value_default", SqlType::Bit),
 ];
 
@@ -37,7 +35,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         (24, "LAST_QUERY_PLAN_STATS", i32::from(o.last_plan_statistics), 0),
     ];
     let row = |(id, name, value, default): (i32, &str, i32, i32)| {
-        vec![int(id), text(name), int(value), bit(value == default)]
+        vec![int(id), text(name), variant(Value::Int(value), SqlType::Int), bit(value == default)]
     };
     Ok(all.map(row).to_vec())
 }
