@@ -150,6 +150,8 @@ messages! {
     RECURSIVE_SUBQUERY = 465, 16, "Recursive references are not allowed in subqueries.";
     RECURSIVE_GROUP = 467, 16, "GROUP BY, HAVING, or aggregate functions are not allowed in the recursive part of a recursive common table expression '{0}'.";
     INCONSISTENT_COLLATION = 468, 16, "Cannot resolve the collation conflict between \"{0}\" and \"{1}\" in the {2} operation.";
+    SYNONYM_CHAIN = 470, 16, "The synonym \"{0}\" referenced synonym \"{1}\". Synonym chaining is not allowed.";
+    OPTION_OF_STATEMENT = 487, 15, "An invalid option was specified for the statement \"{0}\".";
     NODES_COLUMN = 493, 16, "The column '{0}' that was returned from the nodes() method cannot be used directly. It can only be used with one of the four XML data type methods, exist(), nodes(), query(), and value(), or in IS NULL and IS NOT NULL checks.";
     TABLE_VALUE_COLUMNS = 500, 16, "Trying to pass a table-valued parameter with {0} column(s) where the corresponding user-defined table type requires {1} column(s).";
     LIKE_ESCAPE = 506, 16, "The invalid escape character \"{0}\" was specified in a LIKE predicate.";
@@ -194,6 +196,7 @@ messages! {
     SUBQUERY_NOT_ALLOWED = 1046, 15, "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     HINTS_CONFLICT = 1047, 15, "Conflicting locking hints specified.";
     CURSOR_OPTIONS_CONFLICT = 1048, 15, "Conflicting cursor options {0} and {1}.";
+    SCHEMA_BIND_SYNTAX = 1054, 15, "Syntax '{0}' is not allowed in schema-bound objects.";
     TOP_NOT_INTEGER = 1060, 15, "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     TIES_WITHOUT_ORDER = 1062, 15, "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
     NOLOCK_ON_TARGET = 1065, 15, "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
@@ -307,6 +310,7 @@ messages! {
     DATA_TYPE_NOT_FOUND = 2715, 16, "Column, parameter, or variable #{0}: Cannot find data type {1}.";
     COLUMN_TYPE_NO_WIDTH = 2716, 16, "Column, parameter, or variable #{0}: Cannot specify a column width on data type {1}.";
     SIZE_EXCEEDS_COLUMN = 2717, 16, "The size ({0}) given to the {1} '{2}' exceeds the maximum allowed ({3}).";
+    SCHEMA_BIND_SYSTEM = 2720, 16, "Cannot schema bind {0} '{1}' because it references system object '{2}'.";
     INDEX_NOT_DETERMINISTIC = 2729, 16, "Column '{0}' in {1} '{2}' cannot be used in an index or statistics or as a partition key because it is non-deterministic.";
     ROW_VERSION_MULTIPLE = 2738, 16, "A table can only have one timestamp column. Because table '{0}' already has one, the column '{1}' cannot be added.";
     TEXT_VARIABLE = 2739, 16, "The text, ntext, and image data types are invalid for local variables.";
@@ -386,6 +390,8 @@ messages! {
     VIEW_COLUMN_TWICE = 4506, 16, "Column names in each view or function must be unique. Column name '{0}' in view or function '{1}' is specified more than once.";
     VIEW_ON_TEMPORARY = 4508, 16, "Views or functions are not allowed on temporary tables. Table names that begin with '#' denote temporary tables.";
     VIEW_COLUMN_UNNAMED = 4511, 16, "Create View or Function failed because no column name was specified for column {0}.";
+    SCHEMA_BIND_NAME = 4512, 16, "Cannot schema bind {0} '{1}' because name '{2}' is invalid for schema binding. Names must be in two-part format and an object cannot reference itself.";
+    SCHEMA_BIND_UNBOUND = 4513, 16, "Cannot schema bind {0} '{1}'. '{2}' is not schema bound.";
     TRUNCATE_NO_TABLE = 4701, 16, "Cannot find the object \"{0}\" because it does not exist or you do not have permissions.";
     TRUNCATE_REFERENCED = 4712, 16, "Cannot truncate table '{0}' because it is being referenced by a FOREIGN KEY constraint.";
     BULK_PREMATURE_END = 4804, 16, "While reading current row from host, a premature end-of-message was encountered--an incoming data stream was interrupted when the server expected to see more data. The host program may have terminated. Ensure that you are using a supported client application programming interface (API).";
@@ -409,6 +415,7 @@ messages! {
     XML_MODIFY_NULL = 5302, 16, "Mutator 'modify()' on '{0}' cannot be called on a null value.";
     WINDOW_INTEGER_ORDER = 5308, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     WINDOW_CONSTANT_ORDER = 5309, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
+    SYNONYM_INVALID = 5313, 16, "Synonym '{0}' refers to an invalid object.";
     MERGE_CLAUSE_AFTER = 5324, 16, "In a MERGE statement, a '{0}' clause with a search condition cannot appear after a '{0}' clause with no search condition.";
     UNION_NOT_COMPARABLE = 5335, 16, "The data type {0} cannot be used as an operand to the UNION, INTERSECT or EXCEPT operators because it is not comparable.";
     WINDOW_UNKNOWN = 5362, 15, "Window '{0}' is undefined.";

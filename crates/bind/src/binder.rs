@@ -13,7 +13,7 @@ use plan::{
     FollowUp, FollowUpId, Get, GetColumn, Header, Logical, LogicalPlan, Plan, Reads, Reference,
     Scalar, ScalarType, Slot, Statement, Subquery, SubqueryId, TableNo, VirtualGet,
 };
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ use types::Collation;
 /// A table reference with the columns that were mentioned so far.
 pub(crate) struct ReferenceState {
     pub(crate) reference: Object,
+    /// How many modules were being expanded.
+    pub(crate) depth: usize,
     pub(crate) used: BTreeMap<usize, Slot>,
 }
 
@@ -54,6 +56,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) references: Vec<ReferenceState>,
     pub(crate) subqueries: Vec<Subquery<Logical>>,
     pub(crate) header: Header,
+    /// Databases whose synonyms were followed.
+    pub(crate) followed: RefCell<Vec<Arc<DatabaseView>>>,
     pub(crate) into: Option<IntoTable>,
     /// Items of the select list of an INTO.
     pub(crate) identity_functions: Vec<IdentityFunction>,
@@ -100,6 +104,7 @@ impl<'a> Binder<'a> {
             references: Vec::new(),
             subqueries: Vec::new(),
             header,
+            followed: RefCell::default(),
             into: None,
             identity_functions: Vec::new(),
             modules: Vec::new(),
@@ -168,6 +173,14 @@ impl<'a> Binder<'a> {
         Scalar { ty, ..Scalar::constant(value, sql_type) }
     }
 
+    /// Notes that the plan is good only while these definitions are.
+    pub(crate) fn depend(&mut self, database: &DatabaseView) {
+        let version = (database.id(), database.schema_version());
+        if !self.header.databases.contains(&version) {
+            self.header.databases.push(version);
+        }
+    }
+
     /// Notes a reference and what the plan depends on.
     pub(crate) fn refer(
         &mut self,
@@ -177,10 +190,7 @@ impl<'a> Binder<'a> {
         if self.references.len() >= REFERENCES_MAX {
             return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
         }
-        let version = (database.id(), database.schema_version());
-        if !self.header.databases.contains(&version) {
-            self.header.databases.push(version);
-        }
+        self.depend(database);
         let object = match &reference {
             Object::Table(t) => {
                 let private = t.object_id.table_variable().is_some();
@@ -189,13 +199,18 @@ impl<'a> Binder<'a> {
             }
             Object::Virtual(v) => v.object_id,
             Object::Module(m) => m.object_id,
+            Object::Synonym(s) => s.object_id,
             Object::Sequence(s) => s.object_id,
         };
         let entry = Reference { database: database.id(), object };
         if !self.header.references.contains(&entry) {
             self.header.references.push(entry);
         }
-        self.references.push(ReferenceState { reference, used: BTreeMap::new() });
+        self.references.push(ReferenceState {
+            reference,
+            depth: self.modules.len(),
+            used: BTreeMap::new(),
+        });
         Ok(TableNo(self.references.len() as u32 - 1))
     }
 
@@ -212,14 +227,16 @@ impl<'a> Binder<'a> {
     pub(crate) fn table(&self, no: TableNo) -> Option<Arc<Table>> {
         match &self.references[no.0 as usize].reference {
             Object::Table(t) => Some(Arc::clone(t)),
-            Object::Virtual(_) | Object::Sequence(_) | Object::Module(_) => None,
+            Object::Virtual(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Module(_) => {
+                None
+            }
         }
     }
 
     pub(crate) fn virtual_table(&self, no: TableNo) -> Option<Arc<VirtualTable>> {
         match &self.references[no.0 as usize].reference {
             Object::Virtual(v) => Some(Arc::clone(v)),
-            Object::Table(_) | Object::Module(_) | Object::Sequence(_) => None,
+            Object::Table(_) | Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) => None,
         }
     }
 
@@ -247,6 +264,9 @@ impl<'a> Binder<'a> {
             trees.for_each(|tree| flag_rows(tree, no, slot));
         }
         self.match_stored(&mut statement);
+        for database in self.followed.take() {
+            self.depend(&database);
+        }
         let known = self.known_checks();
         let mut plan: LogicalPlan = Plan {
             statement,

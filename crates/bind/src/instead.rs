@@ -159,7 +159,7 @@ impl Binder<'_> {
         let has_any = match object {
             Object::Table(t) => !t.is_temp,
             Object::Module(m) => m.kind == ModuleKind::View,
-            Object::Sequence(_) | Object::Virtual(_) => false,
+            Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => false,
         };
         if !has_any {
             return None;

@@ -138,7 +138,9 @@ impl Binder<'_> {
         });
         let mut tables = self.references.iter().filter_map(|r| match &r.reference {
             Object::Table(t) => t.identity().and_then(|c| t.columns[c].identity),
-            Object::Virtual(_) | Object::Sequence(_) | Object::Module(_) => None,
+            Object::Virtual(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Module(_) => {
+                None
+            }
         });
         let (Some(own), None, true) = (tables.next(), tables.next(), plain) else { return None };
         let mut listed = columns.iter().enumerate().filter(|(_, c)| c.identity);

@@ -71,6 +71,7 @@ pub use convert::declared_type;
 pub use cursor::Refetch;
 pub use environment::{Bound, Environment, IntoColumn, IntoTable, Variables};
 pub use into::into_of;
+pub use module::ModuleColumns;
 pub use uses::user_of;
 
 use base::SqlResult;
@@ -209,14 +210,14 @@ pub fn bind_condition(
     bound.map_err(|e| e.at_line(condition.span.line))
 }
 
-/// The columns that a view or inline function offers: what CREATE stores of it.
+/// The columns that a view or inline function offers and reads: what CREATE stores of it.
 ///
 /// # Errors
 /// The first thing in its text that has no meaning, as an error within the module.
 pub fn module_columns(
     environment: &Environment<'_>,
     module: &std::sync::Arc<catalog::view::Module>,
-) -> SqlResult<Vec<catalog::view::Column>> {
+) -> SqlResult<ModuleColumns> {
     let database = environment.catalogs.current();
     Binder::new(environment).module_columns(&database, module)
 }

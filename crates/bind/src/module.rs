@@ -6,12 +6,12 @@
 //!     text the columns that its tables have got since are left out.
 //!  3. A module never expands within itself (4429), nor deeper than 32 (217).
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::{Binder, ReferenceState, unsupported};
 use crate::hint::{self, Hints, Use};
 use crate::query::{Place, QueryResult};
 use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
 use crate::source::From;
-use base::{SqlError, SqlResult, messages};
+use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
     Column, DatabaseView, Found, Module, ModuleKind, Object, ObjectName, Parameter, SchemaId,
     Table, VirtualColumn, VirtualTable,
@@ -53,6 +53,15 @@ pub(crate) fn parsed(module: &Module) -> SqlResult<StatementKind> {
 fn not_as_stored(module: &Module) -> SqlError {
     let what = format!("the text of {} is of something else", module.name);
     SqlError::new(messages::INTERNAL, &[&what])
+}
+
+/// Columns of a view or inline function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModuleColumns {
+    /// What it offers.
+    pub offered: Vec<Column>,
+    /// The tables that its own text reads, and the ordinals of the columns it reads.
+    pub read: Vec<(ObjectId, Vec<usize>)>,
 }
 
 impl Binder<'_> {
@@ -395,7 +404,7 @@ impl Binder<'_> {
         &mut self,
         database: &Arc<DatabaseView>,
         module: &Arc<Module>,
-    ) -> SqlResult<Vec<Column>> {
+    ) -> SqlResult<ModuleColumns> {
         let statement = parsed(module)?;
         let none = Vec::new();
         let (query, listed) = match &statement {
@@ -422,7 +431,13 @@ impl Binder<'_> {
         if module.options.check_option {
             self.checkable(&result, line)?;
         }
-        self.named_columns(module, listed, &result, line)
+        let offered = self.named_columns(module, listed, &result, line)?;
+        let own = self.references.iter().filter(|r| r.depth == 1);
+        let of_table = |r: &ReferenceState| match &r.reference {
+            Object::Table(t) => Some((t.object_id, r.used.keys().copied().collect())),
+            _ => None,
+        };
+        Ok(ModuleColumns { offered, read: own.filter_map(of_table).collect() })
     }
 
     fn checkable(&self, result: &QueryResult, line: u32) -> SqlResult<()> {

@@ -6,7 +6,7 @@ use crate::module::tables_of;
 use crate::query::{Place, QueryResult};
 use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{self, Object, Table, VirtualTable, resolve};
+use catalog::view::{self, Object, Table, VirtualTable, follow, resolve};
 use plan::{Get, JoinHint, JoinKind, LockHints, Logical, Predicate, Scalar, TableNo, VirtualGet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Binder<'_> {
         let bound = self.nested(1, |b| b.source_kind(source));
         // A table that isn't there is reported at its statement's line, as SQL Server does.
         bound.map_err(|e| match e.number() {
-            208 => e,
+            208 | 5313 => e,
             _ => e.at_line(source.span.line),
         })
     }
@@ -135,10 +135,40 @@ impl Binder<'_> {
             None if !self.modules.is_empty() => self.find_within(parts)?,
             _ => resolve(self.environment.catalogs, parts),
         };
-        found.ok_or_else(|| {
+        let found = found.ok_or_else(|| {
             let e = SqlError::new(messages::INVALID_OBJECT, &[name]);
             if name.object.starts_with('#') { e.with_state(0) } else { e }
-        })
+        })?;
+        self.followed(found, name)
+    }
+
+    /// What a synonym stands for; anything else is what it is.
+    fn followed(&self, found: view::Found, name: &ast::ObjectName) -> SqlResult<view::Found> {
+        let Object::Synonym(synonym) = &found.object else { return Ok(found) };
+        if synonym.base.server.is_some() {
+            return Err(unsupported("linked servers", name.span.line));
+        }
+        let (shown, base) = (synonym.two_part_name(), synonym.base.quoted());
+        self.followed.borrow_mut().push(Arc::clone(&found.database));
+        let id = synonym.object_id;
+        let to = follow(self.environment.catalogs, found);
+        match &to.object {
+            Object::Synonym(same) if same.object_id == id => {
+                Err(SqlError::new(messages::SYNONYM_INVALID, &[&shown]))
+            }
+            Object::Synonym(_) => Err(SqlError::new(messages::SYNONYM_CHAIN, &[&shown, &base])),
+            _ => Ok(to),
+        }
+    }
+
+    /// Under its synonym's name, where a source was found by one and has no alias.
+    fn as_named(&self, mut from: From, t: &ast::NamedTable, own: &str) -> From {
+        let renamed = t.alias.is_none() && !self.same(own, &t.name.object);
+        if let Some(source) = from.sources.first_mut().filter(|_| renamed) {
+            source.name = t.name.object.text.clone();
+            source.schema = t.name.schema.as_ref().map(|s| s.text.clone());
+        }
+        from
     }
 
     pub(crate) fn named_table(&mut self, t: &ast::NamedTable) -> SqlResult<From> {
@@ -172,6 +202,13 @@ impl Binder<'_> {
             }
         }
         let found = self.lookup(&t.name)?;
+        let own: Box<str> = found.object.name().into();
+        let from = self.object_rows(t, found)?;
+        Ok(self.as_named(from, t, &own))
+    }
+
+    /// The rows of a table, a system view or a view.
+    fn object_rows(&mut self, t: &ast::NamedTable, found: view::Found) -> SqlResult<From> {
         match found.object {
             Object::Table(table) => {
                 let shown = &t.name;
@@ -202,7 +239,9 @@ impl Binder<'_> {
                     Err(SqlError::new(messages::INVALID_OBJECT, &[&t.name]))
                 }
             },
-            Object::Sequence(_) => Err(SqlError::new(messages::INVALID_OBJECT, &[&t.name])),
+            Object::Sequence(_) | Object::Synonym(_) => {
+                Err(SqlError::new(messages::INVALID_OBJECT, &[&t.name]))
+            }
         }
     }
 
@@ -310,7 +349,7 @@ impl Binder<'_> {
                 let renamed = !f.columns.is_empty();
                 return if renamed { self.renamed(result, &f.columns) } else { Ok(result) };
             }
-            Object::Sequence(_) => {
+            Object::Sequence(_) | Object::Synonym(_) => {
                 return Err(SqlError::new(messages::INVALID_OBJECT, &[name]));
             }
         };

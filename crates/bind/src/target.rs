@@ -41,7 +41,7 @@ impl Binder<'_> {
                         let error = SqlError::new(messages::ADHOC_SYSTEM_UPDATE, &[]);
                         Err(error.at_line(target.span.line))
                     }
-                    Object::Module(_) | Object::Sequence(_) => {
+                    Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) => {
                         Err(SqlError::new(messages::INVALID_OBJECT, &[name]))
                     }
                 }

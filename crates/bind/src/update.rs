@@ -264,7 +264,15 @@ impl Binder<'_> {
             }
         };
         let table = found.table.clone();
-        self.read_found(table, &found.database, &name, alias, &target.hints, Use::Change)
+        let database = &found.database;
+        let mut from =
+            self.read_found(table, database, &name, alias, &target.hints, Use::Change)?;
+        // A synonym's name is what columns are qualified by.
+        let variable = matches!(target.kind, DmlTargetKind::Variable(_));
+        if let Some(source) = from.sources.first_mut().filter(|_| alias.is_none() && !variable) {
+            source.name = name.object.text.clone();
+        }
+        Ok(from)
     }
 
     /// The source that a target names: by alias, or as the table it is.

@@ -11,7 +11,7 @@ use crate::options::DatabaseOption;
 use crate::rows::{delete, find, insert, update};
 use crate::spec::{DroppedUnit, HobtPlaces, SystemHobts, UnitPlaces};
 use crate::sysrows::{AllocUnitRow, Cell, ClassRow, FactRow, IdentityRow, ObjectRow, SystemRow};
-use crate::view::{ExtendedProperty, Module, Schema, Sequence, Table, UserType};
+use crate::view::{ExtendedProperty, Module, Schema, Sequence, Synonym, Table, UserType};
 use base::{AllocUnitId, HobtId, ObjectId, SqlResult};
 use std::collections::BTreeMap;
 use types::{SqlType, Value};
@@ -122,6 +122,28 @@ impl<'a> Changes<'a> {
     pub fn remove_sequence(&self, work: &mut Work, sequence: &Sequence) -> SqlResult<()> {
         self.remove_identity(work, sequence.counter)?;
         self.differ(work, &DefinitionRows::of_sequence(sequence), &DefinitionRows::default())
+    }
+
+    /// Writes a synonym: a new one, or what differs from `before`.
+    ///
+    /// # Errors
+    /// Locks, space, log.
+    pub fn put_synonym(
+        &self,
+        work: &mut Work,
+        before: Option<&Synonym>,
+        after: &Synonym,
+    ) -> SqlResult<()> {
+        let old = before.map(DefinitionRows::of_synonym).unwrap_or_default();
+        self.differ(work, &old, &DefinitionRows::of_synonym(after))
+    }
+
+    /// Removes a synonym.
+    ///
+    /// # Errors
+    /// Locks, log.
+    pub fn remove_synonym(&self, work: &mut Work, synonym: &Synonym) -> SqlResult<()> {
+        self.differ(work, &DefinitionRows::of_synonym(synonym), &DefinitionRows::default())
     }
 
     /// Writes a type of a user: a new one, or what differs from `before`.

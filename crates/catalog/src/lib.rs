@@ -36,6 +36,7 @@ mod sequence;
 mod sequence_rows;
 mod spec;
 pub mod statistics;
+mod synonym_rows;
 mod sysrows;
 mod type_rows;
 pub mod view;

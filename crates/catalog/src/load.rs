@@ -129,7 +129,7 @@ fn load_definitions(
         match object {
             Object::Table(table) => modifications.cover(table),
             Object::Sequence(sequence) => ids.used_hobt(sequence.counter),
-            Object::Module(_) | Object::Virtual(_) => {}
+            Object::Module(_) | Object::Synonym(_) | Object::Virtual(_) => {}
         }
     }
     Ok(Loaded { view, places, dropped, options, identities, modifications, ids })
@@ -241,6 +241,9 @@ fn object_of(
     let kind = match own.kind.trim_end() {
         crate::sequence_rows::KIND => {
             return Ok(Object::Sequence(Arc::new(rows.sequence(schema)?)));
+        }
+        crate::synonym_rows::KIND => {
+            return Ok(Object::Synonym(Arc::new(rows.synonym(schema)?)));
         }
         "U" => return Ok(Object::Table(Arc::new(rows.table(database, schema)?))),
         other => ModuleKind::of_type_code(other).ok_or_else(|| {

@@ -3,7 +3,9 @@
 use crate::definition::{DefinitionRows, flag};
 use crate::error::CatalogError;
 use crate::sysrows::{ColumnRow, column_status, object_status, split_text, text_class};
-use crate::view::{Events, Module, ModuleKind, ModuleOptions, Parameter, SchemaId, Trigger};
+use crate::view::{
+    BoundTo, Events, Module, ModuleKind, ModuleOptions, Parameter, SchemaId, Trigger,
+};
 use base::ObjectId;
 
 impl DefinitionRows {
@@ -18,6 +20,10 @@ impl DefinitionRows {
         }
         rows.columns.extend(module.parameters.iter().map(|p| parameter_row(id, p)));
         rows.texts = split_text(id.0, text_class::OBJECT, 0, &module.text);
+        if !module.bound.is_empty() {
+            let text = BoundTo::list_to_text(&module.bound);
+            rows.texts.extend(split_text(id.0, text_class::BOUND_TO, 0, &text));
+        }
         rows.add_properties(&module.properties);
         rows
     }
@@ -47,11 +53,25 @@ impl DefinitionRows {
                 check_option: has(object_status::CHECK_OPTION),
                 recompile: has(object_status::RECOMPILE),
                 null_on_null_input: has(object_status::NULL_ON_NULL_INPUT),
+                schema_bound: has(object_status::SCHEMA_BOUND),
             },
             columns: columns.into_iter().map(|c| self.column_of(c)).collect::<Result<_, _>>()?,
             parameters: parameters.into_iter().map(parameter_of).collect::<Result<_, _>>()?,
             trigger: (kind == ModuleKind::Trigger)
                 .then(|| trigger_of(ObjectId(row.parent), row.status)),
+            bound: self.bound_to(row.id)?,
+        })
+    }
+
+    fn bound_to(&self, object: i32) -> Result<Vec<BoundTo>, CatalogError> {
+        let class = text_class::BOUND_TO;
+        if !self.texts.iter().any(|t| (t.object, t.class) == (object, class)) {
+            return Ok(Vec::new());
+        }
+        let text = self.text(object, class, 0)?;
+        BoundTo::list_of_text(&text).ok_or_else(|| {
+            let what = format!("what module {object} is bound to: {text}");
+            CatalogError::corrupt("sysobjvalues", what)
         })
     }
 }
@@ -61,7 +81,8 @@ fn status_of(module: &Module) -> i32 {
         | flag(module.ansi_nulls, object_status::ANSI_NULLS)
         | flag(module.options.check_option, object_status::CHECK_OPTION)
         | flag(module.options.recompile, object_status::RECOMPILE)
-        | flag(module.options.null_on_null_input, object_status::NULL_ON_NULL_INPUT);
+        | flag(module.options.null_on_null_input, object_status::NULL_ON_NULL_INPUT)
+        | flag(module.options.schema_bound, object_status::SCHEMA_BOUND);
     let Some(t) = &module.trigger else { return own };
     let shifted = |events: Events, by: u32| i32::from(events.bits()) << by;
     own | flag(t.instead_of, object_status::INSTEAD_OF)

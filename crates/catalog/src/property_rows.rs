@@ -99,7 +99,7 @@ fn bytes(digits: &str) -> Option<Box<[u8]>> {
 }
 
 /// The first characters of a text, and the rest.
-fn taken(text: &str, count: usize) -> Option<(&str, &str)> {
+pub(crate) fn taken(text: &str, count: usize) -> Option<(&str, &str)> {
     let end = match text.char_indices().nth(count) {
         Some((at, _)) => at,
         None if text.chars().count() == count => text.len(),

@@ -192,6 +192,7 @@ fn procedure(text: &str) -> Module {
         parameters: Vec::new(),
         properties: Vec::new(),
         trigger: None,
+        bound: Vec::new(),
     }
 }
 

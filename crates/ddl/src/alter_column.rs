@@ -11,7 +11,7 @@ use crate::rebuild::{Content, rebuild, renew_all};
 use crate::type_name::{Declaree, declared};
 use crate::{create_table, foreign_key};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Column, Table, stored_width};
+use catalog::view::{Column, Object, Table, stored_width};
 use std::fmt::Display;
 use tsql::ast::{AlterColumn, AlterColumnChange, Name};
 use types::{Length, SqlType};
@@ -160,6 +160,11 @@ fn refuse_users(
     users.extend(
         foreign_key::users_of_column(&place.view, table, at).into_iter().map(|n| ("object", n)),
     );
+    let bound = place.view.objects().filter_map(|o| match o {
+        Object::Module(m) if m.is_bound_to(table.object_id, Some(old.column_id)) => Some(m),
+        _ => None,
+    });
+    users.extend(bound.map(|m| ("object", m.name.clone())));
     let mut without = table.clone();
     without.columns.remove(at);
     let quoted = cx.settings.quoted_identifier;

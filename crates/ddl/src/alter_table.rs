@@ -484,6 +484,10 @@ fn user_of(
     if let Some(name) = foreign.into_iter().next() {
         return Some(("object", name));
     }
+    let id = table.columns[at].column_id;
+    if let Some(m) = place.view.bound_to(table.object_id, Some(id)) {
+        return Some(("object", m.name.clone()));
+    }
     for c in without.columns.iter() {
         let Some(computed) = &c.computed else { continue };
         if cx.expressions.computed_type(&place.view, without, &computed.text).is_err() {

@@ -3,7 +3,7 @@
 use crate::databases::Databases;
 use access::Spill;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{Column, DatabaseView, Module, Object, Table, is_global_temp};
+use catalog::view::{DatabaseView, Module, Object, Table, is_global_temp};
 use catalog::{
     Builder, Changes, Delta, Identities, IdentityStore, Ids, Modifications, SystemHobts,
 };
@@ -122,11 +122,16 @@ pub trait Expressions {
         column: SqlType,
     ) -> SqlResult<Value>;
 
-    /// The columns that a view or inline function offers, in a database that does not have it yet.
+    /// The columns that a view or inline function offers and reads, in a database that does not
+    /// have it yet.
     ///
     /// # Errors
     /// What binding its query says, within the module.
-    fn module_columns(&self, view: &DatabaseView, module: &Arc<Module>) -> SqlResult<Vec<Column>>;
+    fn module_columns(
+        &self,
+        view: &DatabaseView,
+        module: &Arc<Module>,
+    ) -> SqlResult<bind::ModuleColumns>;
 
     /// Whether a query in a database has a row. The view is what the statement made of it so far.
     ///

@@ -8,8 +8,9 @@ use crate::locate::{Located, locked_object, locked_table, same_name};
 use crate::rebuild::{Content, drop_hobt, rebuild};
 use crate::sequence;
 use crate::statistics;
+use crate::synonym;
 use crate::user_type;
-use base::{SqlError, SqlResult, messages};
+use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, Object, SchemaId, Table};
 use catalog::{Changes, Delta};
 use tsql::ast::{Drop, DropItem, DropKind, ObjectName};
@@ -150,6 +151,7 @@ fn drop_object(kind: DropKind, name: &ObjectName, cx: &mut DdlContext<'_>) -> Sq
             drop_module(cx, &place, m)?;
         }
         (Object::Sequence(s), DropKind::Sequence) => sequence::drop(cx, &place, s, name)?,
+        (Object::Synonym(s), DropKind::Synonym) => synonym::drop(cx, &place, s)?,
         (Object::Virtual(_), _) => return Ok(false),
         (found, _) => {
             let is = kind_of(found);
@@ -185,6 +187,7 @@ fn kind_of(object: &Object) -> &'static str {
         Object::Virtual(_) => "view",
         Object::Module(m) => m.kind.word(),
         Object::Sequence(_) => "sequence",
+        Object::Synonym(_) => "synonym",
     }
 }
 
@@ -195,6 +198,8 @@ fn drop_table(
     table: &Table,
     name: &ObjectName,
 ) -> SqlResult<()> {
+    not_bound(place, table.object_id, &"DROP TABLE", &table.two_part_name())
+        .map_err(|e| e.at_line(name.span.line))?;
     if foreign_key::referrer(&place.view, table).is_some() {
         let e = SqlError::new(messages::DROP_REFERENCED, &[name]);
         return Err(e.at_line(name.span.line));
@@ -209,22 +214,39 @@ fn drop_table(
     cx.record(place, Change::Removed(table))
 }
 
-/// Whether no table's definition names a function: 3729.
+/// 3729 where a module is bound to an object.
+pub(crate) fn not_bound(
+    place: &Place,
+    object: ObjectId,
+    verb: &dyn std::fmt::Display,
+    named: &str,
+) -> SqlResult<()> {
+    match place.view.bound_to(object, None) {
+        Some(user) => {
+            let args: [&dyn std::fmt::Display; 3] = [verb, &named, &user.name];
+            Err(SqlError::new(messages::DROP_SCHEMA_REFERENCED, &args))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether no module is bound to another one, and no table's definition names it: 3729.
 pub(crate) fn not_used(
     cx: &DdlContext<'_>,
     place: &Place,
     module: &Module,
     verb: &str,
 ) -> SqlResult<()> {
+    let named = module.two_part_name();
+    not_bound(place, module.object_id, &verb, &named)?;
     if !module.kind.is_function() {
         return Ok(());
     }
     let user = place.view.objects().find_map(|o| match o {
         Object::Table(t) => cx.expressions.user_of(&place.view, t, module),
-        Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
+        Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => None,
     });
     let Some(user) = user else { return Ok(()) };
-    let named = format!("{}.{}", module.schema_name, module.name);
     Err(SqlError::new(messages::DROP_SCHEMA_REFERENCED, &[&verb, &named, &user]))
 }
 

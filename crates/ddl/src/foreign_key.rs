@@ -168,7 +168,7 @@ fn parent(
         return Ok(Some(found.table));
     }
     Err(match look_up(cx, &of_place)?.object {
-        Some(Object::Module(_) | Object::Sequence(_) | Object::Virtual(_)) => {
+        Some(Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_)) => {
             SqlError::new(messages::FOREIGN_KEY_NOT_TABLE, &args).with_state(0)
         }
         Some(Object::Table(_)) | None => {

@@ -7,6 +7,7 @@ use crate::context::{DdlContext, unsupported};
 use crate::declare::declare;
 use crate::locate::is_temporary;
 use crate::module::{Written, locked_name, module_of, parameters_of, put};
+use crate::schema_binding::bound;
 use crate::type_name::{Declaree, declared};
 use crate::view::with_columns;
 use base::{SqlError, SqlResult, messages};
@@ -40,22 +41,29 @@ pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlRe
         FunctionBody::Table { .. } => ModuleKind::TableFunction,
     };
     let nulls = s.options.iter().any(|o| &*o.name == "RETURNS NULL ON NULL INPUT");
+    let schema_bound = s.options.iter().any(|o| &*o.name == "SCHEMABINDING");
     let written = Written {
         kind,
         verb: s.verb,
         name: &s.name,
         text,
-        options: ModuleOptions { null_on_null_input: nulls, ..ModuleOptions::default() },
+        options: ModuleOptions {
+            null_on_null_input: nulls,
+            schema_bound,
+            ..ModuleOptions::default()
+        },
         parameters,
         columns: Vec::new(),
     };
     let named = locked_name(&written, cx)?;
     let mut module = module_of(&written, &named, None, cx);
+    let none = bind::ModuleColumns::default();
     match &s.body {
-        FunctionBody::Scalar { .. } => {}
+        FunctionBody::Scalar { .. } => module = bound(module, &none, &named, cx)?,
         FunctionBody::Inline { .. } => module = with_columns(module, &named, cx)?,
         FunctionBody::Table { variable, definition, .. } => {
             module.columns = result_columns(variable, definition, text, cx)?;
+            module = bound(module, &none, &named, cx)?;
         }
     }
     put(&named, module, cx)
@@ -88,7 +96,10 @@ fn check(s: &Function) -> SqlResult<()> {
             matches!(&*option.name, "RETURNS NULL ON NULL INPUT" | "CALLED ON NULL INPUT");
         // EXECUTE AS CALLER is what is done without saying so.
         let caller = matches!(&option.value, SettingValue::Word(w) if &**w == "CALLER");
-        if (of_nulls && scalar) || (&*option.name == "EXECUTE AS" && caller) {
+        if (of_nulls && scalar)
+            || &*option.name == "SCHEMABINDING"
+            || (&*option.name == "EXECUTE AS" && caller)
+        {
             continue;
         }
         return Err(unsupported(&format!("{} of a function", option.name), option.span.line));

@@ -111,7 +111,11 @@ pub(crate) fn locked_table(
 ) -> SqlResult<Option<Located>> {
     Ok(match locked_object(cx, name)? {
         Some((place, Object::Table(table))) => Some(Located { place, table }),
-        Some((_, Object::Module(_) | Object::Sequence(_) | Object::Virtual(_))) | None => None,
+        Some((
+            _,
+            Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_),
+        ))
+        | None => None,
     })
 }
 
@@ -123,7 +127,11 @@ pub(crate) fn name_taken(place: &Place, schema: SchemaId, name: &str) -> bool {
     let same = |other: &str| same_name(place, other, name);
     place.view.objects().any(|object| match object {
         Object::Table(t) if t.schema_id == schema => constraint_names(t).any(same),
-        Object::Table(_) | Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => false,
+        Object::Table(_)
+        | Object::Module(_)
+        | Object::Sequence(_)
+        | Object::Synonym(_)
+        | Object::Virtual(_) => false,
     })
 }
 

@@ -121,6 +121,7 @@ pub(crate) fn module_of(
         parameters: w.parameters.clone(),
         properties: named.before.as_ref().map_or_else(Vec::new, |m| m.properties.clone()),
         trigger,
+        bound: Vec::new(),
     }
 }
 
@@ -151,6 +152,11 @@ fn refuse(s: &Procedure) -> SqlResult<()> {
     }
     if is_temporary(&s.name) {
         return Err(unsupported("temporary procedures", line));
+    }
+    if let Some(option) = s.options.iter().find(|o| &*o.name == "SCHEMABINDING") {
+        // That of natively compiled procedures alone.
+        let e = SqlError::new(messages::OPTION_OF_STATEMENT, &[&"CREATE/ALTER PROCEDURE"]);
+        return Err(e.at_line(option.span.line));
     }
     match s.options.iter().find(|o| &*o.name != "RECOMPILE") {
         Some(option) => Err(unsupported(&option.name, option.span.line)),

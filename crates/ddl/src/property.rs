@@ -8,8 +8,8 @@ use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::locate::{locked_object, same_name};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{
-    ExtendedProperty, Module, Object, PropertyClass, PropertyOwner, SchemaId, Sequence, Table,
-    UserType,
+    ExtendedProperty, Module, Object, PropertyClass, PropertyOwner, SchemaId, Sequence, Synonym,
+    Table, UserType,
 };
 use catalog::{Changes, Delta};
 use std::fmt::Display;
@@ -224,8 +224,26 @@ fn of_object(
         Object::Sequence(s) if found.level() == Some(kind) && part.is_none() => {
             of_sequence(change, &place, s, cx)
         }
+        Object::Synonym(s) if found.level() == Some(kind) && part.is_none() => {
+            of_synonym(change, &place, s, cx)
+        }
         _ => Err(missing()),
     }
+}
+
+fn of_synonym(
+    change: Asked<'_>,
+    place: &Place,
+    before: &Arc<Synonym>,
+    cx: &mut DdlContext<'_>,
+) -> SqlResult<()> {
+    let owner =
+        PropertyOwner { class: PropertyClass::ObjectOrColumn, major: before.object_id, minor: 0 };
+    let mut after = Synonym::clone(before);
+    changed(&mut after.properties, owner, change)?;
+    Changes::new(&*place.system).put_synonym(cx.work, Some(before), &after)?;
+    cx.deltas.push((place.view.id(), Delta::PutObject(Object::Synonym(Arc::new(after)))));
+    Ok(())
 }
 
 fn of_sequence(

@@ -116,6 +116,7 @@ fn object(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     match place.view.find(schema, &r.name.object) {
         Some(Object::Table(_)) => {}
         Some(Object::Virtual(_)) | None => return constraint(r, &place, schema, cx),
+        Some(Object::Synonym(_)) => return Err(unsupported("sp_rename of a synonym", 0)),
         Some(Object::Sequence(_)) => return Err(unsupported("sp_rename of a sequence", 0)),
         Some(Object::Module(_)) => return Err(unsupported("sp_rename of a module", 0)),
     }
@@ -126,6 +127,9 @@ fn object(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let respelled = same_name(&place, &table.name, &r.new_name);
     if !respelled && name_taken(&place, table.schema_id, &r.new_name) {
         return Err(in_use(&r.new_name, "object"));
+    }
+    if place.view.bound_to(table.object_id, None).is_some() {
+        return Err(SqlError::new(messages::RENAME_DEPENDENT, &[&table.two_part_name()]));
     }
     let mut after = Table::clone(&table);
     after.name = r.new_name.clone();
@@ -197,7 +201,10 @@ fn part(r: &Rename<'_>, kind: Renamed, cx: &mut DdlContext<'_>) -> SqlResult<boo
             if table.columns.iter().any(|c| taken(&c.name)) {
                 return Err(in_use(&r.new_name, "COLUMN"));
             }
-            if is_read(cx, &place, &table, at) {
+            let id = table.columns[at].column_id;
+            if is_read(cx, &place, &table, at)
+                || place.view.bound_to(table.object_id, Some(id)).is_some()
+            {
                 return Err(SqlError::new(messages::RENAME_DEPENDENT, &[r.name]));
             }
             after.columns[at].name = r.new_name.clone();

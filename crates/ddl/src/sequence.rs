@@ -231,7 +231,7 @@ pub(crate) fn drop(
 ) -> SqlResult<()> {
     let tables = place.view.objects().filter_map(|o| match o {
         Object::Table(t) => Some(&**t),
-        Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
+        Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => None,
     });
     for table in tables {
         if let Some(default) = drawing_default(place, table, sequence)? {
@@ -240,6 +240,8 @@ pub(crate) fn drop(
             return Err(e.at_line(name.span.line));
         }
     }
+    crate::drop::not_bound(place, sequence.object_id, &"DROP SEQUENCE", &sequence.two_part_name())
+        .map_err(|e| e.at_line(name.span.line))?;
     let database = place.view.id();
     catalog::lock_name(cx.work, database, sequence.schema_id, &sequence.name)?;
     Changes::new(&*place.system).remove_sequence(cx.work, sequence)?;

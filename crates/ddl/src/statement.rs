@@ -3,7 +3,8 @@
 use crate::context::DdlContext;
 use crate::{
     admin, alter_database, alter_index, alter_table, create_database, create_index, create_table,
-    drop, function, module, schema, sequence, statistics, trigger, truncate, user_type, view,
+    drop, function, module, schema, sequence, statistics, synonym, trigger, truncate, user_type,
+    view,
 };
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{DropKind, Statement, StatementKind};
@@ -43,6 +44,7 @@ pub fn setting_of(kind: &StatementKind) -> Option<Setting> {
         | StatementKind::CreateStatistics(_)
         | StatementKind::UpdateStatistics(_)
         | StatementKind::Sequence(_)
+        | StatementKind::CreateSynonym(_)
         | StatementKind::Procedure(_)
         | StatementKind::View(_)
         | StatementKind::Trigger(_)
@@ -61,7 +63,6 @@ fn unsupported_name(kind: &StatementKind) -> Option<&str> {
         StatementKind::CreatePartitionFunction(_) => "CREATE PARTITION FUNCTION",
         StatementKind::AlterPartitionFunction(_) => "ALTER PARTITION FUNCTION",
         StatementKind::CreatePartitionScheme(_) => "CREATE PARTITION SCHEME",
-        StatementKind::CreateSynonym(_) => "CREATE SYNONYM",
         StatementKind::Permission(_) => "GRANT",
         StatementKind::AlterServerConfiguration(_) => "ALTER SERVER CONFIGURATION",
         StatementKind::Opaque(opaque) => &opaque.name,
@@ -125,6 +126,7 @@ fn change(
         StatementKind::View(s) => view::define(s, statement.span.of(text), cx),
         StatementKind::Function(s) => function::define(s, statement.span.of(text), cx),
         StatementKind::Sequence(s) => sequence::define(s, cx),
+        StatementKind::CreateSynonym(s) => synonym::create(s, cx),
         StatementKind::CreateType(s) => user_type::create(s, text, cx),
         StatementKind::Drop(s) => drop::drop(s, cx),
         other => {

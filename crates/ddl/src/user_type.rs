@@ -121,7 +121,7 @@ fn user_of(place: &Place, user_type: &UserType) -> Option<String> {
         Object::Table(t) => of_table(t),
         Object::Module(m) => m.parameters.iter().any(|p| p.user_type_id == id),
         Object::Sequence(s) => s.user_type_id == id,
-        Object::Virtual(_) => false,
+        Object::Synonym(_) | Object::Virtual(_) => false,
     };
     let object = place.view.objects().find(uses).map(|o| o.name().to_owned());
     let other = || {

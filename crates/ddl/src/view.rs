@@ -6,6 +6,7 @@
 use crate::context::{DdlContext, unsupported};
 use crate::locate::is_temporary;
 use crate::module::{Written, locked_name, module_of, put};
+use crate::schema_binding::bound;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, ModuleOptions};
 use std::sync::Arc;
@@ -17,15 +18,20 @@ pub(crate) fn define(s: &View, text: &str, cx: &mut DdlContext<'_>) -> SqlResult
         let e = SqlError::new(messages::VIEW_ON_TEMPORARY, &[]);
         return Err(e.at_line(line).in_procedure(&s.name.object));
     }
-    if let Some(option) = s.options.first() {
+    if let Some(option) = s.options.iter().find(|o| &*o.name != "SCHEMABINDING") {
         return Err(unsupported(&format!("{} of a view", option.name), option.span.line));
     }
+    let schema_bound = !s.options.is_empty();
     let written = Written {
         kind: ModuleKind::View,
         verb: s.verb,
         name: &s.name,
         text,
-        options: ModuleOptions { check_option: s.check_option, ..ModuleOptions::default() },
+        options: ModuleOptions {
+            check_option: s.check_option,
+            schema_bound,
+            ..ModuleOptions::default()
+        },
         parameters: Vec::new(),
         columns: Vec::new(),
     };
@@ -41,6 +47,7 @@ pub(crate) fn with_columns(
     cx: &DdlContext<'_>,
 ) -> SqlResult<Module> {
     let module = Arc::new(module);
-    let columns = cx.expressions.module_columns(&named.place.view, &module)?;
-    Ok(Module { columns, ..Module::clone(&module) })
+    let found = cx.expressions.module_columns(&named.place.view, &module)?;
+    let module = Module { columns: found.offered.clone(), ..Module::clone(&module) };
+    bound(module, &found, named, cx)
 }

@@ -5,7 +5,7 @@ use access::Isolation;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use bind::{Bound, Environment, Variables};
 use builtins::{Fact, Question, SessionFacts};
-use catalog::view::{Catalogs, Check, Column, DatabaseView, DeclaredTable, Module, RowKey, Table};
+use catalog::view::{Catalogs, Check, DatabaseView, DeclaredTable, Module, RowKey, Table};
 use exec::{ExecContext, Executor, NoRows};
 use plan::VariableId;
 use session::Host;
@@ -201,7 +201,11 @@ impl ddl::Expressions for SessionExpressions<'_> {
         self.with_context(work, |context| executor.evaluate(context))
     }
 
-    fn module_columns(&self, view: &DatabaseView, module: &Arc<Module>) -> SqlResult<Vec<Column>> {
+    fn module_columns(
+        &self,
+        view: &DatabaseView,
+        module: &Arc<Module>,
+    ) -> SqlResult<bind::ModuleColumns> {
         let catalogs = self.catalogs(view);
         let environment =
             Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };

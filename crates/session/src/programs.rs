@@ -312,6 +312,7 @@ fn no_program(module: &Module) -> Errors {
 fn is_deferred(error: &SqlError) -> bool {
     let later = [
         messages::INVALID_OBJECT.number,
+        messages::SYNONYM_INVALID.number,
         messages::DATABASE_NOT_FOUND.number,
         messages::IDENTITY_INSERT_OFF.number,
         messages::IDENTITY_VALUE_REQUIRED.number,

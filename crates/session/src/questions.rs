@@ -99,7 +99,9 @@ impl Asked<'_> {
     fn table_named(&self, i: usize) -> Option<Arc<Table>> {
         match self.find(&self.text(i)?)?.object {
             Object::Table(t) => Some(t),
-            Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
+            Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => {
+                None
+            }
         }
     }
 
@@ -214,7 +216,10 @@ impl Asked<'_> {
             }
             _ => match self.object_at(0, 1)?.1 {
                 Object::Module(m) => Some(Value::nvarchar(&m.text)),
-                Object::Table(_) | Object::Sequence(_) | Object::Virtual(_) => None,
+                Object::Table(_)
+                | Object::Sequence(_)
+                | Object::Synonym(_)
+                | Object::Virtual(_) => None,
             },
         }
     }
@@ -250,7 +255,9 @@ impl Asked<'_> {
                 let found = t.constraints().find(|c| c.object_id == id)?;
                 Some(Value::nvarchar(found.name))
             }
-            Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
+            Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => {
+                None
+            }
         })
     }
 
@@ -260,7 +267,9 @@ impl Asked<'_> {
         let property = self.upper(1)?;
         let table = match &object {
             Object::Table(t) => Some(Arc::clone(t)),
-            Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
+            Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => {
+                None
+            }
         };
         let module = |kind| matches!(&object, Object::Module(m) if m.kind == kind);
         match property.as_str() {
@@ -273,6 +282,7 @@ impl Asked<'_> {
                 is(module(ModuleKind::InlineFunction) || module(ModuleKind::TableFunction))
             }
             "ISTRIGGER" => is(module(ModuleKind::Trigger)),
+            "ISSCHEMABOUND" => is(matches!(&object, Object::Module(m) if m.options.schema_bound)),
             "ISMSSHIPPED" | "ISSYSTEMTABLE" => is(object.object_id().0 < 0),
             "TABLEHASIDENTITY" => is(table?.identity().is_some()),
             "TABLEHASPRIMARYKEY" => is(table?.indexes.iter().any(|i| i.primary_key)),
@@ -566,6 +576,7 @@ fn type_code(object: &Object) -> &'static str {
         Object::Table(_) => "U",
         Object::Module(m) => m.kind.type_code(),
         Object::Sequence(_) => "SO",
+        Object::Synonym(_) => "SN",
         Object::Virtual(v) if v.parameters.is_some() => "IF",
         Object::Virtual(_) => "V",
     }

@@ -328,7 +328,8 @@ impl Catalogs for Names<'_> {
 }
 
 impl State {
-    /// An object by a name of the text, and its database.
+    /// An object by a name of the text, or what a synonym of that name stands for, and its
+    /// database.
     pub(crate) fn find_object(
         &self,
         name: &tsql::ast::ObjectName,
@@ -342,6 +343,7 @@ impl State {
             object: &name.object,
         };
         let found = catalog::view::resolve(&names, spelled)?;
+        let found = catalog::view::follow(&names, found);
         Some((found.database.id(), found.object))
     }
 

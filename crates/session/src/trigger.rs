@@ -245,7 +245,7 @@ fn columns_of(view: &DatabaseView, object: ObjectId) -> Vec<Column> {
     match view.by_id(object) {
         Some(Object::Table(t)) => t.columns.clone(),
         Some(Object::Module(m)) => m.columns.clone(),
-        Some(Object::Sequence(_) | Object::Virtual(_)) | None => Vec::new(),
+        Some(Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_)) | None => Vec::new(),
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<Arc<Table>>> {
     let view = system.view()?;
     let table = |o: &Object| match o {
         Object::Table(t) => Some(Arc::clone(t)),
-        Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
+        Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => None,
     };
     Ok(view.objects().filter_map(table).collect())
 }
@@ -24,7 +24,7 @@ pub(crate) fn modules(system: &System<'_>) -> SqlResult<Vec<Arc<Module>>> {
     let view = system.view()?;
     let module = |o: &Object| match o {
         Object::Module(m) => Some(Arc::clone(m)),
-        Object::Table(_) | Object::Sequence(_) | Object::Virtual(_) => None,
+        Object::Table(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => None,
     };
     Ok(view.objects().filter_map(module).collect())
 }

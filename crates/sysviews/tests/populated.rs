@@ -201,17 +201,18 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
             return handles.iter().map(|h| format!("select * from {name}({h}, 0, -1)")).collect();
         }
         "sys.dm_exec_query_statistics_xml" => &["51", "52", "53"],
-        "sys.fn_listextendedproperty" => &[
-            "null, 'schema', 'dbo', 'table', 'heap', 'column', null",
-            "null, 'schema', 'dbo', 'table', 'counted', null, null",
-            "null, 'schema', 'dbo', 'table', 'filled', 'index', null",
-        ],
         "sys.dm_exec_input_buffer" => &["51, null", "52, null"],
         "sys.dm_db_stats_properties" | "sys.dm_db_stats_histogram" => {
             return statistics(name);
         }
         "sys.dm_db_log_info" => &["1", "null"],
         "sys.dm_io_virtual_file_stats" => &["null, null"],
+        "sys.fn_listextendedproperty" => &[
+            "null, 'schema', 'dbo', 'table', null, null, null",
+            "null, 'schema', 'dbo', 'table', null, 'column', null",
+            "null, 'schema', 'dbo', 'table', null, 'index', null",
+            "null, null, null, null, null, null, null",
+        ],
         other => panic!("{other} is a function without arguments here"),
     };
     arguments.iter().map(|a| format!("select * from {name}({a})")).collect()
@@ -291,6 +292,11 @@ const DEFINITIONS: &[&str] = &[
     "create table dbo.counted (m int default 4, n bigint identity primary key nonclustered)",
     "exec sp_addextendedproperty 'a', 'b', 'schema', 'dbo', 'table', 'heap', 'column', 'b'",
     "exec sp_addextendedproperty 'c', 'd', 'schema', 'dbo', 'table', 'counted'",
+    "exec sp_addextendedproperty 'of the database', 'x'",
+    "create synonym dbo.pile for dbo.heap",
+    "create synonym sales.nothing for elsewhere.dbo.nothing",
+    "create function sales.bound (@x int) returns int with schemabinding
+        as begin return @x + 1 end",
     "create sequence dbo.running",
     "create sequence sales.turning as decimal(9, 0) start with 9 increment by -2 minvalue 5
         maxvalue 9 cycle cache 5",

@@ -16,11 +16,13 @@ pub mod ast;
 pub mod batches;
 mod keywords;
 mod lexer;
+mod mention;
 mod normalize;
 mod parse;
 mod parser;
 mod token;
 
+pub use mention::{Mention, MentionKind, Mentions, mentions, mentions_of_expression};
 pub use normalize::normalize;
 pub use parse::{
     ParseOptions, Parsed, parse, parse_condition, parse_expression, parse_object_name,

@@ -50,7 +50,7 @@ pub fn parse(text: &str, options: ParseOptions) -> Parsed {
 }
 
 /// Parses text that is one thing as a whole.
-fn parse_whole<T>(
+pub(crate) fn parse_whole<T>(
     text: &str,
     options: ParseOptions,
     production: impl FnOnce(&mut Parser<'_>) -> SqlResult<T>,

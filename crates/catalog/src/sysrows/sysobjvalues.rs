@@ -48,6 +48,8 @@ pub(crate) mod text_class {
     pub(crate) const PROPERTIES_OF_TYPE_COLUMN: u8 = 11;
     /// What became of the columns of a table's rows.
     pub(crate) const ROW_HISTORY: u8 = 12;
+    /// What a schema-bound module is bound to.
+    pub(crate) const BOUND_TO: u8 = 13;
 
     /// Whether texts of a class belong to no object.
     pub(crate) const fn stands_alone(class: u8) -> bool {

@@ -44,6 +44,7 @@ pub(crate) mod object_status {
     pub(crate) const NULL_ON_NULL_INPUT: i32 = 256;
     pub(crate) const INSTEAD_OF: i32 = 512;
     pub(crate) const NOT_FOR_REPLICATION: i32 = 1024;
+    pub(crate) const SCHEMA_BOUND: i32 = 2048;
     /// Three bits each: what fires a trigger, for what it is the first, the last.
     pub(crate) const EVENTS_SHIFT: u32 = 16;
     pub(crate) const FIRST_SHIFT: u32 = 19;

@@ -2,7 +2,8 @@
 
 use super::lookup::folded;
 use super::{
-    Events, ExtendedProperty, Module, Sequence, SystemObjects, Table, UserType, VirtualTable,
+    Events, ExtendedProperty, Module, Sequence, Synonym, SystemObjects, Table, UserType,
+    VirtualTable,
 };
 use base::{DatabaseId, ObjectId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,6 +45,8 @@ pub enum Object {
     Module(Arc<Module>),
     /// A sequence.
     Sequence(Arc<Sequence>),
+    /// A name for another object.
+    Synonym(Arc<Synonym>),
     /// A system view or function.
     Virtual(Arc<VirtualTable>),
 }
@@ -55,6 +58,7 @@ impl Object {
             Object::Table(t) => t.object_id,
             Object::Module(m) => m.object_id,
             Object::Sequence(s) => s.object_id,
+            Object::Synonym(s) => s.object_id,
             Object::Virtual(v) => v.object_id,
         }
     }
@@ -65,6 +69,7 @@ impl Object {
             Object::Table(t) => t.schema_id,
             Object::Module(m) => m.schema_id,
             Object::Sequence(s) => s.schema_id,
+            Object::Synonym(s) => s.schema_id,
             Object::Virtual(v) => v.schema_id,
         }
     }
@@ -73,7 +78,9 @@ impl Object {
     pub fn trigger_parent(&self) -> Option<ObjectId> {
         match self {
             Object::Module(m) => m.trigger.as_ref().map(|t| t.parent),
-            Object::Table(_) | Object::Sequence(_) | Object::Virtual(_) => None,
+            Object::Table(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => {
+                None
+            }
         }
     }
 
@@ -83,6 +90,7 @@ impl Object {
             Object::Table(t) => &t.properties,
             Object::Module(m) => &m.properties,
             Object::Sequence(s) => &s.properties,
+            Object::Synonym(s) => &s.properties,
             Object::Virtual(_) => &[],
         }
     }
@@ -93,6 +101,7 @@ impl Object {
             Object::Table(t) => &t.name,
             Object::Module(m) => &m.name,
             Object::Sequence(s) => &s.name,
+            Object::Synonym(s) => &s.name,
             Object::Virtual(v) => &v.name,
         }
     }
@@ -212,7 +221,9 @@ impl DatabaseView {
     pub fn table(&self, id: ObjectId) -> Option<Arc<Table>> {
         match self.by_id(id)? {
             Object::Table(t) => Some(t),
-            Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => None,
+            Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => {
+                None
+            }
         }
     }
 
@@ -232,7 +243,18 @@ impl DatabaseView {
         let ids = self.triggers.get(&parent).into_iter().flatten();
         ids.filter_map(|id| match self.by_id(*id) {
             Some(Object::Module(m)) => Some(m),
-            Some(Object::Table(_) | Object::Sequence(_) | Object::Virtual(_)) | None => None,
+            Some(
+                Object::Table(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_),
+            )
+            | None => None,
+        })
+    }
+
+    /// The first module that is bound to an object, or to one of its columns.
+    pub fn bound_to(&self, object: ObjectId, column: Option<i32>) -> Option<&Arc<Module>> {
+        self.objects().find_map(|o| match o {
+            Object::Module(m) if m.is_bound_to(object, column) => Some(m),
+            _ => None,
         })
     }
 

@@ -78,7 +78,34 @@ pub fn is_global_temp(name: &str) -> bool {
     name.starts_with("##")
 }
 
-/// Finds what a name means; `None` when nothing bears it.
+/// Follows a synonym to what it stands for. One that stands for nothing is given back: its user
+/// says 5313, or 470 where it stands for another synonym.
+pub fn follow(catalogs: &dyn Catalogs, found: Found) -> Found {
+    let Object::Synonym(synonym) = &found.object else { return found };
+    let base = &synonym.base;
+    let database = match (&base.server, &base.database) {
+        (Some(_), _) => None,
+        (None, Some(name)) => catalogs.database(name),
+        (None, None) => Some(Arc::clone(&found.database)),
+    };
+    let object =
+        database.as_ref().and_then(|d| in_database(d, base.schema.as_deref(), &base.object));
+    match (database, object) {
+        (Some(database), Some(object)) => Found { database, object },
+        _ => found,
+    }
+}
+
+fn in_database(database: &DatabaseView, schema: Option<&str>, object: &str) -> Option<Object> {
+    match schema {
+        Some(s) => database.find(database.schema(s)?.id, object),
+        None => [SchemaId::DBO, SchemaId::SYS]
+            .into_iter()
+            .find_map(|schema| database.find(schema, object)),
+    }
+}
+
+/// Finds what a name means, a synonym as itself; `None` when nothing bears it.
 pub fn resolve(catalogs: &dyn Catalogs, name: ObjectName<'_>) -> Option<Found> {
     if is_global_temp(name.object) {
         let database = catalogs.database("tempdb")?;
@@ -94,12 +121,7 @@ pub fn resolve(catalogs: &dyn Catalogs, name: ObjectName<'_>) -> Option<Found> {
         Some(d) => catalogs.database(d)?,
         None => catalogs.current(),
     };
-    let object = match name.schema {
-        Some(s) => database.find(database.schema(s)?.id, name.object),
-        None => [SchemaId::DBO, SchemaId::SYS]
-            .into_iter()
-            .find_map(|schema| database.find(schema, name.object)),
-    }?;
+    let object = in_database(&database, name.schema, name.object)?;
     Some(Found { database, object })
 }
 

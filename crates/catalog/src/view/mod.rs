@@ -19,6 +19,7 @@ mod lookup;
 mod module;
 mod property;
 mod sequence;
+mod synonym;
 mod table;
 mod user_type;
 mod virtual_table;
@@ -29,10 +30,13 @@ pub(crate) use foreign_key::Wording;
 pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
 pub use history::{AddedColumn, DroppedColumn, RowHistory, stored_width};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
-pub use lookup::{Catalogs, DeclaredTable, Found, ObjectName, RowKey, is_global_temp, resolve};
-pub use module::{Events, Module, ModuleKind, ModuleOptions, Parameter, Trigger};
+pub use lookup::{
+    Catalogs, DeclaredTable, Found, ObjectName, RowKey, follow, is_global_temp, resolve,
+};
+pub use module::{BoundTo, Events, Module, ModuleKind, ModuleOptions, Parameter, Trigger};
 pub use property::{ExtendedProperty, PropertyClass, PropertyOwner};
 pub use sequence::{Origin, Sequence};
+pub use synonym::{BaseName, Synonym};
 pub use table::{
     AnyStatistics, Check, Column, Computed, Constraint, Default, Gathered, Identity, Index,
     IndexColumn, IndexKind, Statistics, Table,

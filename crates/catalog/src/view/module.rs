@@ -102,6 +102,17 @@ pub struct Module {
     pub properties: Vec<ExtendedProperty>,
     /// What a trigger watches.
     pub trigger: Option<Trigger>,
+    /// WITH SCHEMABINDING: what must stay as it is.
+    pub bound: Vec<BoundTo>,
+}
+
+/// An object that a schema-bound module names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundTo {
+    /// Which.
+    pub object: ObjectId,
+    /// The ids of its columns that the module reads or writes, ascending.
+    pub columns: Vec<i32>,
 }
 
 /// What WITH clauses of a module say.
@@ -113,6 +124,8 @@ pub struct ModuleOptions {
     pub recompile: bool,
     /// RETURNS NULL ON NULL INPUT of a scalar function.
     pub null_on_null_input: bool,
+    /// WITH SCHEMABINDING.
+    pub schema_bound: bool,
 }
 
 /// A parameter of a procedure or function, or the result of a scalar function.
@@ -205,7 +218,33 @@ impl Events {
     }
 }
 
+impl BoundTo {
+    /// `object column column …;` one after the other.
+    pub(crate) fn list_to_text(list: &[BoundTo]) -> String {
+        let one = |b: &BoundTo| {
+            let ids = std::iter::once(b.object.0).chain(b.columns.iter().copied());
+            ids.map(|n| n.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        list.iter().map(one).collect::<Vec<_>>().join(";")
+    }
+
+    pub(crate) fn list_of_text(text: &str) -> Option<Vec<BoundTo>> {
+        let one = |part: &str| {
+            let mut ids = part.split(' ').map(|n| n.parse::<i32>().ok());
+            let object = ObjectId(ids.next()??);
+            Some(BoundTo { object, columns: ids.collect::<Option<_>>()? })
+        };
+        text.split(';').filter(|part| !part.is_empty()).map(one).collect()
+    }
+}
+
 impl Module {
+    /// Whether it is bound to an object, or to one of its columns.
+    pub fn is_bound_to(&self, object: ObjectId, column: Option<i32>) -> bool {
+        let of = |b: &BoundTo| b.object == object && column.is_none_or(|c| b.columns.contains(&c));
+        self.bound.iter().any(of)
+    }
+
     /// The result of a scalar function.
     pub fn result(&self) -> Option<&Parameter> {
         self.parameters.iter().find(|p| p.id == 0)

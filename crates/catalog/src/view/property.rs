@@ -95,6 +95,7 @@ impl Object {
                 ModuleKind::Trigger => None,
             },
             Object::Sequence(_) => Some("SEQUENCE"),
+            Object::Synonym(_) => Some("SYNONYM"),
             Object::Virtual(_) => None,
         }
     }

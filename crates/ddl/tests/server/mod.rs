@@ -8,7 +8,7 @@ pub(crate) use fakes::FakeDatabase;
 
 use access::{Spill, SpillFile};
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
-use catalog::view::{Column, DatabaseView, Module, SystemObjects, Table};
+use catalog::view::{DatabaseView, Module, SystemObjects, Table};
 use catalog::{Changes, DatabaseOption, Delta, Identities, Ids, Publisher, load};
 use ddl::{
     Databases, DdlContext, Expressions, FileChange, NewDatabase, Place, Places, Setting, Settings,
@@ -265,8 +265,8 @@ impl Expressions for Server {
         types::convert(&Value::nvarchar(bare), from, to, 0)
     }
 
-    fn module_columns(&self, _: &DatabaseView, _: &Arc<Module>) -> SqlResult<Vec<Column>> {
-        Ok(Vec::new())
+    fn module_columns(&self, _: &DatabaseView, _: &Arc<Module>) -> SqlResult<bind::ModuleColumns> {
+        Ok(bind::ModuleColumns::default())
     }
 
     fn computed_type(&self, _: &DatabaseView, _: &Table, _: &str) -> SqlResult<bind::ComputedType> {

@@ -28,7 +28,9 @@ pub(crate) fn run(
             let table = Reference { database, object: table.object_id };
             programs.remove_where(|e| names(e, &table));
         }
-        Object::Sequence(_) | Object::Virtual(_) => return Err(unknown().into()),
+        Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => {
+            return Err(unknown().into());
+        }
     }
     out.message(&SqlError::new(messages::MARKED_FOR_RECOMPILE, &[&name]).at_line(1));
     Ok(0)

@@ -43,7 +43,7 @@ pub(crate) fn run(
         let kind = match &object {
             Object::Table(_) => "TABLE",
             Object::Module(m) if m.kind == ModuleKind::View => "VIEW",
-            Object::Module(_) | Object::Sequence(_) => continue,
+            Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) => continue,
             Object::Virtual(_) => "VIEW",
         };
         let schema = view.schema_by_id(object.schema_id()).map_or("", |s| &s.name);

@@ -284,6 +284,7 @@ impl Host for Fake {
                     parameters: Vec::new(),
                     properties: Vec::new(),
                     trigger: None,
+                    bound: Vec::new(),
                 };
                 self.change(|v| v.with_object(Object::Module(Arc::new(module))));
             }

@@ -31,7 +31,9 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         let (schema, kind) = match object {
             Object::Table(t) => (&t.schema_name, "BASE TABLE"),
             Object::Module(m) if m.kind == ModuleKind::View => (&m.schema_name, "VIEW"),
-            Object::Module(_) | Object::Sequence(_) | Object::Virtual(_) => continue,
+            Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => {
+                continue;
+            }
         };
         rows.push(vec![catalog.clone(), text(schema), text(object.name()), code(kind)]);
     }

@@ -34,6 +34,7 @@ mod sequences;
 mod sql_modules;
 mod stats;
 mod stats_columns;
+mod synonyms;
 mod system_objects;
 mod system_views;
 mod table_types;
@@ -90,4 +91,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &extended_properties::VIEW,
     &fn_listextendedproperty::VIEW,
     &database_scoped_configurations::VIEW,
+    &synonyms::VIEW,
 ];

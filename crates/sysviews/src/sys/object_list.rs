@@ -76,6 +76,7 @@ fn describe(kind: &str) -> &'static str {
         "FN" => "SQL_SCALAR_FUNCTION",
         "IF" => "SQL_INLINE_TABLE_VALUED_FUNCTION",
         "TF" => "SQL_TABLE_VALUED_FUNCTION",
+        "SN" => "SYNONYM",
         "SO" => "SEQUENCE_OBJECT",
         "TR" => "SQL_TRIGGER",
         "TT" => "TYPE_TABLE",
@@ -179,6 +180,9 @@ pub(crate) fn own(system: &System<'_>) -> SqlResult<Vec<Listed>> {
             }
             Object::Sequence(s) => {
                 collector.add("SO", s.object_id, &s.name, s.schema_id, ObjectId(0));
+            }
+            Object::Synonym(s) => {
+                collector.add("SN", s.object_id, &s.name, s.schema_id, ObjectId(0));
             }
             Object::Virtual(_) => {}
         }

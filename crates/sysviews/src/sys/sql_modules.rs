@@ -15,8 +15,8 @@ const COLUMNS: [Column; 12] = [
     maybe("definition", SqlType::NVARCHAR_MAX),
     maybe("uses_ansi_nulls", BIT),
     maybe("uses_quoted_identifier", BIT),
-    zero("is_schema_bound", BIT, "SCHEMABINDING is refused."),
-    zero("uses_database_collation", BIT, "SCHEMABINDING is refused."),
+    maybe("is_schema_bound", BIT),
+    zero("uses_database_collation", BIT, "A database keeps its collation."),
     maybe("is_recompiled", BIT),
     maybe("null_on_null_input", BIT),
     null("execute_as_principal_id", SqlType::Int, "EXECUTE AS is refused."),
@@ -34,7 +34,15 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         let Object::Module(m) = object else { continue };
         let (nulls, quoted) = (bit(m.ansi_nulls), bit(m.quoted_identifier));
         let (recompiled, on_null) = (bit(m.options.recompile), bit(m.options.null_on_null_input));
-        rows.push(vec![int(m.object_id.0), text(&m.text), nulls, quoted, recompiled, on_null]);
+        rows.push(vec![
+            int(m.object_id.0),
+            text(&m.text),
+            nulls,
+            quoted,
+            bit(m.options.schema_bound),
+            recompiled,
+            on_null,
+        ]);
     }
     Ok(rows)
 }

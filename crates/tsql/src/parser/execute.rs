@@ -7,6 +7,7 @@ use crate::ast::{
     SettingValue, Span, StatementKind,
 };
 use crate::keywords::Keyword;
+use crate::mention::MentionKind;
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -64,6 +65,7 @@ impl Parser<'_> {
             ExecuteWhat::Variable { variable, arguments: self.arguments()? }
         } else {
             let name = self.object_name()?;
+            self.mention(MentionKind::Procedure, &name);
             let numbered =
                 self.kind() == TokenKind::Semicolon && self.peek_at(1).kind == TokenKind::Integer;
             let number = if numbered {

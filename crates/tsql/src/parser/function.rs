@@ -8,6 +8,7 @@ use crate::ast::{
     IdentityColumn, Iif, MethodCall, MethodTarget, NextValue, ObjectName, Over, Trim, TrimSide,
 };
 use crate::keywords::Keyword;
+use crate::mention::MentionKind;
 use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
@@ -28,14 +29,19 @@ impl Parser<'_> {
         if next != TokenKind::Dot && next != TokenKind::LeftParen && next != TokenKind::DoubleColon
         {
             let name = self.name()?;
+            self.mention_column(&name);
             let kind = ExprKind::Column(Box::new(ColumnName { qualifier: None, name }));
             return Ok(Expr { kind, span: token.span() });
         }
         let name = self.object_name()?;
         match self.kind() {
-            TokenKind::LeftParen => self.function_call(token, name),
+            TokenKind::LeftParen => {
+                self.mention(MentionKind::Call, &name);
+                self.function_call(token, name)
+            }
             TokenKind::DoubleColon => self.type_method(token, name),
             _ => {
+                self.mention_column(&name.object);
                 let kind = ExprKind::Column(Box::new(column_of(name)));
                 Ok(Expr { kind, span: self.span_from(token) })
             }
@@ -138,6 +144,7 @@ impl Parser<'_> {
     #[inline(never)]
     fn next_value(&mut self, first: Token) -> Parse<Expr> {
         let sequence = self.object_name()?;
+        self.mention(MentionKind::Sequence, &sequence);
         let over = self.optional_over()?;
         let kind = ExprKind::NextValue(Box::new(NextValue { sequence, over }));
         Ok(Expr { kind, span: self.span_from(first) })

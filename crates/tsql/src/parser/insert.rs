@@ -6,6 +6,7 @@ use crate::ast::{
     OutputInto, StatementKind, Truncate, WithClause,
 };
 use crate::keywords::Keyword;
+use crate::mention::MentionKind;
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -64,7 +65,11 @@ impl Parser<'_> {
             _ if self.kind() == TokenKind::Variable => {
                 Ok(DmlTargetKind::Variable(self.take_name()?))
             }
-            _ => Ok(DmlTargetKind::Table(Box::new(self.object_name()?))),
+            _ => {
+                let name = self.object_name()?;
+                self.mention(MentionKind::Target, &name);
+                Ok(DmlTargetKind::Table(Box::new(name)))
+            }
         }
     }
 

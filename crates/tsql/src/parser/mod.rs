@@ -40,9 +40,10 @@ mod update;
 use base::limits::EXPRESSION_DEPTH_MAX;
 use base::{SqlResult, messages};
 
-use crate::ast::{Name, Span};
+use crate::ast::{Name, ObjectName, Span};
 use crate::keywords::Keyword;
 use crate::lexer::Lexer;
+use crate::mention::{Mention, MentionKind, Mentions};
 use crate::token::{Token, TokenKind};
 
 /// The result of every production: the first error ends the batch.
@@ -59,6 +60,8 @@ pub(crate) struct Parser<'t> {
     loops: u32,
     labels: Vec<Name>,
     gotos: Vec<Name>,
+    /// What the text speaks of, where somebody asks.
+    pub(crate) mentions: Option<Box<Mentions>>,
 }
 
 impl<'t> Parser<'t> {
@@ -72,9 +75,35 @@ impl<'t> Parser<'t> {
             loops: 0,
             labels: Vec::new(),
             gotos: Vec::new(),
+            mentions: None,
         };
         parser.lex_from(0, 1);
         parser
+    }
+
+    pub(super) fn mention(&mut self, kind: MentionKind, name: &ObjectName) {
+        if let Some(mentions) = &mut self.mentions {
+            mentions.objects.push(Mention { kind, name: name.clone() });
+        }
+    }
+
+    pub(super) fn mention_column(&mut self, name: &Name) {
+        if let Some(mentions) = &mut self.mentions {
+            mentions.columns.push(name.clone());
+        }
+    }
+
+    /// A name that the text gives itself.
+    pub(super) fn mention_own(&mut self, name: &Name) {
+        if let Some(mentions) = &mut self.mentions {
+            mentions.own.push(name.clone());
+        }
+    }
+
+    pub(super) fn mention_star(&mut self, line: u32) {
+        if let Some(mentions) = &mut self.mentions {
+            mentions.stars.push(line);
+        }
     }
 
     /// Appends the tokens from a place in the text to its end.

@@ -116,7 +116,9 @@ impl Parser<'_> {
         {
             return Ok(ColumnName { qualifier: None, name: self.take_name()? });
         }
-        Ok(column_of(self.object_name()?))
+        let name = self.object_name()?;
+        self.mention_column(&name.object);
+        Ok(column_of(name))
     }
 
     /// `AS alias`, `alias`, or nothing.

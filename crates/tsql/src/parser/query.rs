@@ -55,6 +55,7 @@ impl Parser<'_> {
         let columns = self.optional_paren_list(Parser::name)?;
         self.expect_keyword(Keyword::As)?;
         let query = self.parenthesized(Parser::subquery)?;
+        self.mention_own(&name);
         Ok(Cte { name, columns, query })
     }
 

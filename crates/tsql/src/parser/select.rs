@@ -98,6 +98,7 @@ impl Parser<'_> {
         match token.kind {
             TokenKind::Star => {
                 self.advance();
+                self.mention_star(token.line);
                 return Ok(SelectItem::Star(token.span()));
             }
             TokenKind::Variable => {
@@ -148,6 +149,7 @@ impl Parser<'_> {
             self.expect(TokenKind::Dot)?;
         }
         self.advance();
+        self.mention_star(first.line);
         let span = self.span_from(first);
         let Some(object) = parts.pop() else { return Err(self.unexpected()) };
         let schema = parts.pop();

@@ -9,6 +9,7 @@ use crate::ast::{
     TableFunction, TableSample, TableSource, TableSourceKind, Unpivot,
 };
 use crate::keywords::Keyword;
+use crate::mention::MentionKind;
 use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
@@ -214,11 +215,16 @@ impl Parser<'_> {
         }
         let name = self.object_name()?;
         if self.kind() == TokenKind::LeftParen && !self.at_old_hints() {
+            self.mention(MentionKind::RowsOfCall, &name);
             let call = self.call(first, name)?;
             return self.function_source(first, call);
         }
+        self.mention(MentionKind::Rows, &name);
         let system_time = self.optional_system_time()?;
         let alias = self.optional_alias()?;
+        if let Some(alias) = &alias {
+            self.mention_own(alias);
+        }
         let sample = self.optional_sample()?;
         let hints = self.optional_table_hints()?;
         let table = NamedTable { name, alias, hints, sample, system_time };
