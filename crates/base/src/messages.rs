@@ -326,6 +326,7 @@ messages! {
     DEADLOCK_PRIORITY_INVALID = 2755, 16, "SET DEADLOCK_PRIORITY option is invalid. Valid options are {HIGH | NORMAL | LOW | [-10 ... 10] of type integer}.";
     CREATE_SCHEMA_EXISTS = 2759, 16, "CREATE SCHEMA failed due to previous errors.";
     SCHEMA_NOT_FOUND = 2760, 16, "The specified schema name \"{0}\" either does not exist or you do not have permission to use it.";
+    ROW_GUID_TYPE = 2761, 16, "The ROWGUIDCOL property can only be specified on the uniqueidentifier data type.";
     STATISTICS_NOT_FOUND = 2767, 16, "Could not locate statistics '{0}' in the system catalogs.";
     RAISERROR_ARGUMENT = 2786, 16, "The data type of substitution parameter {0} does not match the expected type of the format specification.";
     RAISERROR_FORMAT = 2787, 16, "Invalid format specification: '{0}'.";
@@ -404,6 +405,8 @@ messages! {
     ALTER_COLUMN_IN_USE = 4922, 16, "{0} {1} failed because one or more objects access this column.";
     DROP_ONLY_COLUMN = 4923, 16, "ALTER TABLE DROP COLUMN failed because '{0}' is the only data column in table '{1}'. A table must have at least one data column.";
     DROP_COLUMN_NOT_FOUND = 4924, 16, "{0} failed because column '{1}' does not exist in table '{2}'.";
+    ROW_GUID_THERE = 4925, 16, "ALTER TABLE ALTER COLUMN ADD ROWGUIDCOL failed because a column already exists in table '{0}' with ROWGUIDCOL property.";
+    ROW_GUID_MISSING = 4926, 16, "ALTER TABLE ALTER COLUMN DROP ROWGUIDCOL failed because a column does not exist in table '{0}' with ROWGUIDCOL property.";
     ALTER_COLUMN_KIND = 4928, 16, "Cannot alter column '{0}' because it is '{1}'.";
     COMPUTED_NOT_DETERMINISTIC = 4936, 16, "Computed column '{0}' in table '{1}' cannot be persisted because the column is non-deterministic.";
     CANNOT_ALTER_DATABASE = 5011, 14, "User does not have permission to alter database '{0}', the database does not exist, or the database is not in a state that allows access checks.";
@@ -494,6 +497,7 @@ messages! {
     PARAMETERIZED_NOT_SUPPLIED = 8178, 16, "The parameterized query '{0}' expects the parameter '{1}', which was not supplied.";
     PREPARED_HANDLE_UNKNOWN = 8179, 16, "Could not find prepared statement with handle {0}.";
     COMPUTED_NEEDS_PERSISTED = 8183, 16, "Only UNIQUE or PRIMARY KEY constraints can be created on computed columns, while CHECK, FOREIGN KEY, and NOT NULL constraints require that computed columns be persisted.";
+    ROW_GUID_TWICE = 8196, 16, "Duplicate column specified as ROWGUIDCOL.";
     OBJECT_INVALID = 8197, 16, "The object '{0}' does not exist or is invalid for this operation.";
     HINTS_NO_PLAN = 8622, 16, "Query processor could not produce a query plan because of the hints defined in this query. Resubmit the query without specifying any hints and without using SET FORCEPLAN.";
     QUERY_MEMORY_TIMEOUT = 8645, 17, "A timeout occurred while waiting for memory resources to execute the query in resource pool '{0}' ({1}). Rerun the query.";
@@ -689,9 +693,12 @@ messages! {
     RENAME_NAME_TOO_LONG = 15283, 16, "The name '{0}' contains too many characters.";
     RENAME_IN_USE = 15335, 11, "Error: The new name '{0}' is already in use as a {1} name and would cause a duplicate that is not permitted.";
     RENAME_DEPENDENT = 15336, 16, "Object '{0}' cannot be renamed because the object participates in enforced dependencies.";
+    TRANSFER_OWNED = 15347, 16, "Cannot transfer an object that is owned by a parent object.";
+    TRANSFER_BOUND = 15348, 16, "Cannot transfer a schemabound object.";
     OPTION_CHANGED = 15457, 10, "Configuration option '{0}' changed from {1} to {2}. Run the RECONFIGURE statement to install.";
     HELP_NO_INDEXES = 15472, 10, "The object '{0}' does not have any indexes, or you do not have permissions.";
     RENAME_CAUTION = 15477, 10, "Caution: Changing any part of an object name could break scripts and stored procedures.";
+    TRANSFER_EXISTS = 15530, 16, "The object with name \"{0}\" already exists.";
     SYSTEM_PROCEDURE_ARGUMENT = 15600, 15, "An invalid parameter or option was specified for procedure '{0}'.";
     STATISTICS_UPDATING = 15650, 10, "Updating {0}";
     SESSION_CONTEXT_READ_ONLY = 15664, 16, "Cannot set key '{0}' in the session context. The key has been set as read_only for this session.";

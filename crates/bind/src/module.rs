@@ -496,6 +496,7 @@ impl Binder<'_> {
                 },
                 nullable: c.ty.nullable,
                 collation: c.ty.collation,
+                row_guid: false,
                 identity: None,
                 default: None,
                 computed: None,

@@ -19,6 +19,28 @@ pub(crate) struct Resolved {
     pub(crate) stored: bool,
 }
 
+/// A column that is named by what it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Special {
+    /// `$IDENTITY`, IDENTITYCOL
+    Identity,
+    /// `$ROWGUID`, ROWGUIDCOL
+    RowGuid,
+}
+
+impl Special {
+    fn of(name: &ast::Name) -> Option<Special> {
+        let is = |names: [&str; 2]| names.iter().any(|n| name.eq_ignore_ascii_case(n));
+        if is(["$IDENTITY", "IDENTITYCOL"]) {
+            Some(Special::Identity)
+        } else if is(["$ROWGUID", "ROWGUIDCOL"]) {
+            Some(Special::RowGuid)
+        } else {
+            None
+        }
+    }
+}
+
 /// Where a name was found.
 #[derive(Clone, Copy)]
 struct Place {
@@ -129,8 +151,13 @@ impl Binder<'_> {
                 }
                 known_here = true;
             }
+            let special = Special::of(&name.name);
             for column in 0..self.column_count(source) {
-                if !self.same(&self.column_name(source, column), &name.name) {
+                let bears = match special {
+                    Some(special) => self.is_special(source, column, special),
+                    None => self.same(&self.column_name(source, column), &name.name),
+                };
+                if !bears {
                     continue;
                 }
                 if found.is_some() {
@@ -144,6 +171,19 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::INVALID_COLUMN, &[&name.name]));
         }
         Ok(found)
+    }
+
+    /// Whether a column of a source is its identity column, or its ROWGUIDCOL.
+    fn is_special(&self, source: &Source, column: usize, special: Special) -> bool {
+        let of_table = |c: &Column| match special {
+            Special::Identity => c.identity.is_some(),
+            Special::RowGuid => c.row_guid,
+        };
+        match &source.columns {
+            Columns::Derived(columns) => special == Special::Identity && columns[column].identity,
+            Columns::Made(row) => of_table(&row.table.columns[column]),
+            Columns::Reference(no) => self.table(*no).is_some_and(|t| of_table(&t.columns[column])),
+        }
     }
 
     /// Whether a qualifier names a source.

@@ -364,7 +364,10 @@ impl<'a> Changes<'a> {
                     insert(self.system, work, &row)?;
                 }
                 Some(same)
-                    if !row.is_whole() && same.name == row.name && same.status == row.status => {}
+                    if !row.is_whole()
+                        && same.name == row.name
+                        && same.status == row.status
+                        && same.schema == row.schema => {}
                 Some(_) => {
                     let stored = find::<ObjectRow>(self.system, work, &[Value::Int(row.id)])?;
                     row.created = stored.first().map_or(now, |s| s.created);

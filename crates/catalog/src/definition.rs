@@ -102,7 +102,8 @@ impl DefinitionRows {
         let persisted = column.computed.as_ref().is_some_and(|c| c.persisted);
         let status = flag(column.nullable, column_status::NULLABLE)
             | flag(column.computed.is_some(), column_status::COMPUTED)
-            | flag(persisted, column_status::PERSISTED);
+            | flag(persisted, column_status::PERSISTED)
+            | flag(column.row_guid, column_status::ROW_GUID);
         self.columns.push(ColumnRow {
             object: object.0,
             column: column.column_id,
@@ -398,6 +399,7 @@ impl DefinitionRows {
             nullable: row.status & column_status::NULLABLE != 0,
             collation: Collation::by_id(row.collation)
                 .ok_or_else(|| corrupt("no such collation"))?,
+            row_guid: row.status & column_status::ROW_GUID != 0,
             identity: row
                 .seed
                 .zip(row.increment)

@@ -29,6 +29,7 @@ fn column(n: usize, name: &str, sql_type: SqlType) -> Column {
         user_type_id: sql_type.user_type_id(),
         nullable: n > 1,
         collation: Collation::default(),
+        row_guid: false,
         identity: None,
         default: None,
         computed: None,

@@ -33,6 +33,12 @@ pub(crate) fn alter(
         let args: [&dyn Display; 3] = [&DOING, &s.name, &table.name];
         return Err(SqlError::new(messages::DROP_COLUMN_NOT_FOUND, &args).at_line(line));
     };
+    if let AlterColumnChange::Attribute { add, attribute } = &s.change
+        && &*attribute.name == "ROWGUIDCOL"
+    {
+        let after = row_guid(table, at, *add).map_err(|e| e.at_line(line))?;
+        return rebuild(cx, place, Some(table), &after, Content::Keep(&[]));
+    }
     if table.columns[at].computed.is_some() {
         let args: [&dyn Display; 2] = [&s.name, &"COMPUTED"];
         return Err(SqlError::new(messages::ALTER_COLUMN_KIND, &args).at_line(line));
@@ -55,6 +61,24 @@ pub(crate) fn alter(
         renew_all(place, &mut after);
     }
     rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
+}
+
+/// ADD and DROP ROWGUIDCOL.
+fn row_guid(table: &Table, at: usize, add: bool) -> SqlResult<Table> {
+    let own = table.columns.iter().position(|c| c.row_guid);
+    let mut after = table.clone();
+    let column = &mut after.columns[at];
+    match (add, own) {
+        (true, Some(_)) => return Err(SqlError::new(messages::ROW_GUID_THERE, &[&table.name])),
+        (true, None) if column.sql_type != SqlType::UniqueIdentifier => {
+            return Err(SqlError::new(messages::ROW_GUID_TYPE, &[]));
+        }
+        (false, own) if own != Some(at) => {
+            return Err(SqlError::new(messages::ROW_GUID_MISSING, &[&table.name]));
+        }
+        _ => column.row_guid = add,
+    }
+    Ok(after)
 }
 
 /// The column as it is to be.

@@ -53,6 +53,9 @@ pub(crate) fn draft(
     if of.sql_type == SqlType::RowVersion {
         check_row_version(table, definition)?;
     }
+    if definition.row_guid {
+        check_row_guid(table, of.sql_type).map_err(|e| e.at_line(line))?;
+    }
     let identity = match &definition.identity {
         Some(i) => Some(identity_of(i, of.sql_type, definition, table)?),
         None => None,
@@ -68,6 +71,7 @@ pub(crate) fn draft(
         user_type_id: of.user_type_id,
         nullable: said.unwrap_or(cx.settings.null_by_default && identity.is_none()),
         collation: collation_of(definition.collation.as_ref(), place, of)?,
+        row_guid: definition.row_guid,
         identity,
         default: None,
         computed: None,
@@ -78,6 +82,17 @@ pub(crate) fn draft(
         column.default = Some(preset(cx, place, table, &column, named, &d.value, text)?);
     }
     Ok(DraftColumn { column, said })
+}
+
+/// A table has one ROWGUIDCOL.
+fn check_row_guid(table: &Table, sql_type: SqlType) -> SqlResult<()> {
+    if sql_type != SqlType::UniqueIdentifier {
+        return Err(SqlError::new(messages::ROW_GUID_TYPE, &[]));
+    }
+    match table.columns.iter().any(|c| c.row_guid) {
+        true => Err(SqlError::new(messages::ROW_GUID_TWICE, &[])),
+        false => Ok(()),
+    }
 }
 
 /// A table has one rowversion, which takes its values from nobody.
@@ -95,9 +110,6 @@ fn check_row_version(table: &Table, definition: &ColumnDefinition) -> SqlResult<
 
 fn refuse(definition: &ColumnDefinition) -> SqlResult<()> {
     let line = definition.span.line;
-    if definition.row_guid {
-        return Err(unsupported("ROWGUIDCOL", line));
-    }
     if definition.sparse {
         return Err(unsupported("SPARSE", line));
     }

@@ -38,6 +38,7 @@ pub(crate) fn draft(
         user_type_id: SqlType::Int.user_type_id(),
         nullable: true,
         collation: place.view.collation(),
+        row_guid: false,
         identity: None,
         default: None,
         computed: Some(Computed { text: format!("({expression})").into(), persisted }),

@@ -83,6 +83,7 @@ fn into_column(n: usize, c: &IntoColumn) -> Column {
         nullable: c.nullable,
         collation: c.collation,
         identity: c.identity.map(|(seed, increment)| Identity { seed, increment }),
+        row_guid: false,
         default: None,
         computed: None,
         physical: u16::try_from(n).ok(),

@@ -59,6 +59,7 @@ mod sort;
 mod statement;
 mod statistics;
 mod synonym;
+mod transfer;
 mod trigger;
 mod truncate;
 mod type_name;

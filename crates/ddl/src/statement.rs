@@ -3,8 +3,8 @@
 use crate::context::DdlContext;
 use crate::{
     admin, alter_database, alter_index, alter_table, create_database, create_index, create_table,
-    drop, function, module, schema, sequence, statistics, synonym, trigger, truncate, user_type,
-    view,
+    drop, function, module, schema, sequence, statistics, synonym, transfer, trigger, truncate,
+    user_type, view,
 };
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{DropKind, Statement, StatementKind};
@@ -45,6 +45,7 @@ pub fn setting_of(kind: &StatementKind) -> Option<Setting> {
         | StatementKind::UpdateStatistics(_)
         | StatementKind::Sequence(_)
         | StatementKind::CreateSynonym(_)
+        | StatementKind::AlterSchema(_)
         | StatementKind::Procedure(_)
         | StatementKind::View(_)
         | StatementKind::Trigger(_)
@@ -127,6 +128,7 @@ fn change(
         StatementKind::Function(s) => function::define(s, statement.span.of(text), cx),
         StatementKind::Sequence(s) => sequence::define(s, cx),
         StatementKind::CreateSynonym(s) => synonym::create(s, cx),
+        StatementKind::AlterSchema(s) => transfer::transfer(s, cx),
         StatementKind::CreateType(s) => user_type::create(s, text, cx),
         StatementKind::Drop(s) => drop::drop(s, cx),
         other => {

@@ -18,6 +18,7 @@ mod compile_statement;
 mod configuration;
 mod cursor;
 mod dbcc;
+mod dependencies;
 mod execute;
 mod failure;
 mod function;
@@ -57,6 +58,7 @@ pub use cached::{
     statement_at,
 };
 pub use configuration::{Configuration, SERVER_OPTIONS, ServerOption, Setting};
+pub use dependencies::{Dependency, dependencies, object_of_name};
 pub use host::{
     DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, ProcedureCall, RenameCall, Rowset,
     StatisticsTerms, TriggerOrderCall, needs_no_transaction,

@@ -16,6 +16,7 @@ use crate::plan_facts::{PlanFacts, Sniffed};
 use crate::plans::{Place, PlaceId, Program, Source, Visible};
 use crate::running::{Running, Shown};
 use crate::session::Session;
+use crate::settings::Switches;
 use crate::sink::ResultColumn;
 use crate::state::{Names, State};
 use crate::table_variable::{PrivateTables, touched};
@@ -23,7 +24,7 @@ use crate::text_size::TextSize;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use exec::{ExecContext, Executor, NoRows, Outcome, RowFeed};
 use lock::{Duration, Mode, Resource};
-use plan::{PhysicalPlan, Statement};
+use plan::{Logical, PhysicalPlan, Statement};
 use plancache::Entry;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -488,14 +489,46 @@ impl State {
         variables: &Visible<'_>,
         database: DatabaseId,
     ) -> SqlResult<bind::Bound> {
-        self.with_names(variables, database, |environment| match &place.source {
+        let bound = self.with_names(variables, database, |environment| match &place.source {
             Source::Statement(s) => bind::bind_statement(environment, s),
             Source::Into(s) => bind::bind_select_into(environment, s),
             Source::Cursor(s) => bind::bind_cursor(environment, s),
             Source::CursorRow(s, how) => bind::bind_cursor_row(environment, s, *how),
             Source::Scalar(x, wanted) => bind::bind_scalar(environment, x, *wanted),
             Source::Condition(c) => bind::bind_condition(environment, c),
-        })
+        })?;
+        self.may_change(&bound.plan.statement, variables.program.quoted_identifier)?;
+        Ok(bound)
+    }
+
+    /// 1934: which rows a filtered index has is the same to everybody only under these settings.
+    fn may_change(&self, statement: &Statement<Logical>, quoted: bool) -> SqlResult<()> {
+        let (verb, target) = match statement {
+            Statement::Insert(s) => ("INSERT", &s.target),
+            Statement::Update(s) => ("UPDATE", &s.target),
+            Statement::Delete(s) => ("DELETE", &s.target),
+            Statement::Merge(s) => ("MERGE", &s.target),
+            _ => return Ok(()),
+        };
+        if target.indexes.iter().all(|i| i.filter.is_none()) {
+            return Ok(());
+        }
+        let on = |switch| self.settings.is_on(switch);
+        let wrong: Vec<&str> = [
+            ("ANSI_NULLS", on(Switches::ANSI_NULLS)),
+            ("QUOTED_IDENTIFIER", quoted),
+            ("CONCAT_NULL_YIELDS_NULL", on(Switches::CONCAT_NULL_YIELDS_NULL)),
+            ("ANSI_WARNINGS", on(Switches::ANSI_WARNINGS)),
+            ("ANSI_PADDING", on(Switches::ANSI_PADDING)),
+            ("NUMERIC_ROUNDABORT", !on(Switches::NUMERIC_ROUNDABORT)),
+        ]
+        .into_iter()
+        .filter_map(|(name, right)| (!right).then_some(name))
+        .collect();
+        match wrong.is_empty() {
+            true => Ok(()),
+            false => Err(SqlError::new(messages::INDEX_SET_OPTIONS, &[&verb, &wrong.join(", ")])),
+        }
     }
 }
 

@@ -313,6 +313,7 @@ fn is_deferred(error: &SqlError) -> bool {
     let later = [
         messages::INVALID_OBJECT.number,
         messages::SYNONYM_INVALID.number,
+        messages::INDEX_SET_OPTIONS.number,
         messages::DATABASE_NOT_FOUND.number,
         messages::IDENTITY_INSERT_OFF.number,
         messages::IDENTITY_VALUE_REQUIRED.number,

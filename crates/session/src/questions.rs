@@ -374,7 +374,8 @@ impl Asked<'_> {
             "PRECISION" => int(i32::from(t.precision())),
             "SCALE" if t.is_character() => None,
             "SCALE" => int(i32::from(t.scale())),
-            "ISROWGUIDCOL" | "ISSPARSE" | "ISHIDDEN" => int(0),
+            "ISROWGUIDCOL" => int(i32::from(column.row_guid)),
+            "ISSPARSE" | "ISHIDDEN" => int(0),
             _ => None,
         }
     }

@@ -60,6 +60,7 @@ fn column(at: usize, name: &str, sql_type: SqlType, nullable: bool, names: Colla
         user_type_id: if sysname { 256 } else { sql_type.user_type_id() },
         nullable,
         collation: names,
+        row_guid: false,
         identity: None,
         default: None,
         computed: None,

@@ -207,6 +207,9 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
         }
         "sys.dm_db_log_info" => &["1", "null"],
         "sys.dm_io_virtual_file_stats" => &["null, null"],
+        "sys.dm_sql_referencing_entities" => {
+            &["'dbo.heap', 'OBJECT'", "'dbo.fresh', 'OBJECT'", "'sales.orders', 'OBJECT'"]
+        }
         "sys.fn_listextendedproperty" => &[
             "null, 'schema', 'dbo', 'table', null, null, null",
             "null, 'schema', 'dbo', 'table', null, 'column', null",
@@ -288,7 +291,7 @@ const DEFINITIONS: &[&str] = &[
         price money, ratio float, note varchar(max),
         constraint ck_amount check (amount >= 0), check (ratio < 10))",
     "create table dbo.heap (a int null, b int not null check (b > 0), c sysname null, d char(10),
-        r bit, g uniqueidentifier)",
+        r bit, g uniqueidentifier rowguidcol)",
     "create table dbo.counted (m int default 4, n bigint identity primary key nonclustered)",
     "exec sp_addextendedproperty 'a', 'b', 'schema', 'dbo', 'table', 'heap', 'column', 'b'",
     "exec sp_addextendedproperty 'c', 'd', 'schema', 'dbo', 'table', 'counted'",
@@ -327,6 +330,7 @@ const DEFINITIONS: &[&str] = &[
     "create table sales.sums (a int, b int, total as a + b)",
     "alter index ix_kept on dbo.computed disable",
     "create procedure dbo.fresh with recompile as select 1",
+    "create procedure dbo.depends as exec fresh select a from tempdb.dbo.elsewhere",
     "create function dbo.twice (@x int) returns int with returns null on null input
         as begin return @x * 2 end",
     "create view dbo.all_heap as select a, b as c, twice = b * 2 from dbo.heap",

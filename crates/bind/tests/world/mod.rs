@@ -27,6 +27,7 @@ fn column(id: i32, name: &str, sql_type: SqlType, nullable: bool) -> Column {
         user_type_id: sql_type.user_type_id(),
         nullable,
         collation: Collation::default(),
+        row_guid: false,
         identity: None,
         default: None,
         computed: None,

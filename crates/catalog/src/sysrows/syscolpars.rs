@@ -37,6 +37,7 @@ pub(crate) mod column_status {
     pub(crate) const OUTPUT: i32 = 8;
     pub(crate) const HAS_DEFAULT: i32 = 16;
     pub(crate) const READ_ONLY: i32 = 32;
+    pub(crate) const ROW_GUID: i32 = 64;
 }
 
 impl ColumnRow {

@@ -53,6 +53,8 @@ pub struct Column {
     pub nullable: bool,
     /// How its characters compare; of no meaning for other types.
     pub collation: Collation,
+    /// ROWGUIDCOL: what `$ROWGUID` means; of one column of a table.
+    pub row_guid: bool,
     /// IDENTITY.
     pub identity: Option<Identity>,
     /// DEFAULT.

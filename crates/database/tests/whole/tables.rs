@@ -19,6 +19,7 @@ fn column(id: i32, name: &str, sql_type: SqlType) -> Column {
         user_type_id: sql_type.user_type_id(),
         nullable: false,
         collation: Collation::default(),
+        row_guid: false,
         identity: None,
         default: None,
         computed: None,

@@ -111,6 +111,7 @@ impl Fake {
                 nullable: c.nullable != Some(false),
                 collation: Collation::default(),
                 identity: c.identity.as_ref().map(|_| Identity { seed: 1, increment: 1 }),
+                row_guid: false,
                 default: None,
                 computed: None,
                 physical: Some(i as u16),

@@ -29,6 +29,7 @@ mod os_wait_stats;
 mod os_waiting_tasks;
 mod plan_list;
 mod session_list;
+mod sql_referencing_entities;
 mod tran_active_transactions;
 mod tran_locks;
 mod tran_session_transactions;
@@ -56,6 +57,7 @@ pub(crate) const VIEWS: &[&View] = &[
     &exec_query_resource_semaphores::VIEW,
     &db_stats_properties::VIEW,
     &db_stats_histogram::VIEW,
+    &sql_referencing_entities::VIEW,
     &exec_query_stats::VIEW,
     &exec_procedure_stats::VIEW,
     &exec_cached_plans::VIEW,

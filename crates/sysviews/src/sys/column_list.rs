@@ -26,7 +26,7 @@ pub(crate) const FRONT: [ViewColumn; 13] = [
     maybe("collation_name", SqlType::SYSNAME),
     maybe("is_nullable", BIT),
     col("is_ansi_padded", BIT),
-    zero("is_rowguidcol", BIT, "ROWGUIDCOL does not exist yet."),
+    col("is_rowguidcol", BIT),
     col("is_identity", BIT),
 ];
 
@@ -93,6 +93,7 @@ pub(crate) fn front(object: ObjectId, c: &Column) -> Vec<Value> {
         collation,
         bit(c.nullable),
         bit(padded(t)),
+        bit(c.row_guid),
         bit(c.identity.is_some()),
     ]
 }

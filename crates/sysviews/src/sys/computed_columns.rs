@@ -17,6 +17,7 @@ const OWN: [Column; 4] = [
 ];
 const LEFT: [Column; 22] = {
     let mut columns: [Column; 22] = join(FRONT, MIDDLE);
+    columns[11] = zero("is_rowguidcol", SqlType::Bit, "A computed column is no ROWGUIDCOL.");
     columns[12] = zero("is_identity", SqlType::Bit, "A computed column is no identity column.");
     columns[20] = zero("default_object_id", SqlType::Int, "A computed column has no default.");
     columns
@@ -38,7 +39,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         for column in &table.columns {
             let Some(computed) = &column.computed else { continue };
             let mut cells = column_list::front(table.object_id, column);
-            cells.pop();
+            // All but is_rowguidcol and is_identity.
+            cells.truncate(11);
             cells.push(text(&computed.text));
             cells.push(bit(computed.persisted));
             rows.push(cells);

@@ -24,6 +24,7 @@ const LEFT: [Column; 22] = {
     columns[7] = zero("scale", SqlType::TinyInt, "An identity column has no fraction.");
     columns[9] = zero("is_nullable", SqlType::Bit, "An identity column is never NULL.");
     columns[10] = zero("is_ansi_padded", SqlType::Bit, "An identity column is a number.");
+    columns[11] = zero("is_rowguidcol", SqlType::Bit, "An identity column is a number.");
     columns[12] = number("is_identity", SqlType::Bit, 1, OF_THIS_VIEW);
     columns[20] = zero("default_object_id", SqlType::Int, "An identity column has no default.");
     columns[8] = crate::column::null("collation_name", SqlType::SYSNAME, "It is a number.");

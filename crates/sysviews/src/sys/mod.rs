@@ -31,6 +31,7 @@ mod partitions;
 mod procedures;
 mod schemas;
 mod sequences;
+mod sql_expression_dependencies;
 mod sql_modules;
 mod stats;
 mod stats_columns;
@@ -92,4 +93,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &fn_listextendedproperty::VIEW,
     &database_scoped_configurations::VIEW,
     &synonyms::VIEW,
+    &sql_expression_dependencies::VIEW,
 ];

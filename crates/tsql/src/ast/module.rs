@@ -150,6 +150,17 @@ pub struct CreateSchema {
     pub elements: Vec<Statement>,
 }
 
+/// `ALTER SCHEMA schema TRANSFER [class ::] name`
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterSchema {
+    /// Where it goes.
+    pub schema: Name,
+    /// OBJECT, TYPE or XML SCHEMA COLLECTION.
+    pub class: Box<str>,
+    /// What goes there.
+    pub name: ObjectName,
+}
+
 /// `CREATE SYNONYM name FOR target`
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateSynonym {

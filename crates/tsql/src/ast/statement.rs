@@ -83,6 +83,7 @@ pub enum StatementKind {
     CreateType(Box<CreateType>),
     Sequence(Box<Sequence>),
     CreateSynonym(Box<CreateSynonym>),
+    AlterSchema(Box<AlterSchema>),
     Drop(Box<Drop>),
 
     Checkpoint(Option<Box<Expr>>),

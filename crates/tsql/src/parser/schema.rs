@@ -2,8 +2,8 @@
 
 use super::{Parse, Parser};
 use crate::ast::{
-    CreateSchema, CreateSynonym, CreateType, CreateTypeKind, ModuleVerb, Sequence, SequenceOption,
-    StatementKind,
+    AlterSchema, CreateSchema, CreateSynonym, CreateType, CreateTypeKind, ModuleVerb, Sequence,
+    SequenceOption, StatementKind,
 };
 use crate::keywords::Keyword;
 use crate::token::TokenKind;
@@ -71,9 +71,8 @@ impl Parser<'_> {
             | Keyword::View
             | Keyword::Function
             | Keyword::Trigger => self.module(ModuleVerb::Alter),
-            Keyword::User | Keyword::Schema | Keyword::Authorization => {
-                self.opaque_after(&["ALTER"], 1)
-            }
+            Keyword::Schema => self.alter_schema(),
+            Keyword::User | Keyword::Authorization => self.opaque_after(&["ALTER"], 1),
             Keyword::None if self.at_name() => {
                 if self.eat_words(&["SERVER", "CONFIGURATION"]) {
                     self.alter_server_configuration()
@@ -87,6 +86,25 @@ impl Parser<'_> {
             }
             _ => Err(self.unexpected()),
         }
+    }
+
+    /// `ALTER SCHEMA schema TRANSFER [class ::] name`
+    fn alter_schema(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        let schema = self.name()?;
+        self.expect_word("TRANSFER")?;
+        let class: Box<str> = if self.eat_words(&["XML", "SCHEMA", "COLLECTION"]) {
+            self.expect(TokenKind::DoubleColon)?;
+            "XML SCHEMA COLLECTION".into()
+        } else if self.peek_at(1).kind == TokenKind::DoubleColon {
+            let class = self.take_name()?;
+            self.expect(TokenKind::DoubleColon)?;
+            class.to_ascii_uppercase().into()
+        } else {
+            "OBJECT".into()
+        };
+        let name = self.object_name()?;
+        Ok(StatementKind::AlterSchema(Box::new(AlterSchema { schema, class, name })))
     }
 
     fn create_schema(&mut self) -> Parse<StatementKind> {
