@@ -8,7 +8,8 @@ use crate::query::{OutColumn, Place, QueryResult};
 use crate::select::{computed_columns, filtered};
 use base::{SqlError, SqlResult, messages};
 use builtins::{
-    Aggregate, Function, JSON_ROW, JsonShape, TableFunction, XML_ROW, XmlMode, XmlShape,
+    Aggregate, ExplicitShape, Function, JSON_ROW, JsonShape, TableFunction, XML_ROW, XmlMode,
+    XmlShape,
 };
 use plan::{
     AggregateCall, AggregatePhase, Grouping, Logical, Predicate, Scalar, ScalarKind, ScalarType,
@@ -24,6 +25,8 @@ struct Around {
     before: String,
     between: &'static str,
     after: String,
+    /// The rows are records of FOR XML EXPLICIT, of this shape.
+    records: Option<Value>,
 }
 
 impl Binder<'_> {
@@ -104,6 +107,10 @@ impl Binder<'_> {
             true => tree,
             false => filtered(tree, Predicate::Not(Box::new(is_null))),
         };
+        let joined = match around.records {
+            Some(shape) => explicit(self.constant(shape, long), joined),
+            None => joined,
+        };
         let whole = self.binary(BinaryOp::Add, text(self, &around.before), joined)?;
         let whole = self.binary(BinaryOp::Add, whole, text(self, &around.after))?;
         let whole = if typed { as_xml(whole) } else { whole };
@@ -121,6 +128,40 @@ impl Binder<'_> {
         }];
         let tree = computed_columns(tree, vec![(slot, whole)]);
         Ok(QueryResult { tree, columns, only_null: false })
+    }
+
+    /// FOR XML EXPLICIT: the first columns are tag and parent, names of others say where they go.
+    fn explicit_document(
+        &mut self,
+        result: &QueryResult,
+        nulls: bool,
+        root: Option<String>,
+    ) -> SqlResult<(&'static Function, Value, Around)> {
+        if result.columns.len() < 3 {
+            return Err(SqlError::new(messages::XML_EXPLICIT_COLUMNS, &[]));
+        }
+        let declares = nulls || result.columns.iter().any(names_nil);
+        let declared = self.declarations(declares);
+        let of_rows = if root.is_some() { "" } else { &*declared };
+        let mut shape = ExplicitShape::new(of_rows)?;
+        let whole = |c: Option<&OutColumn>| {
+            c.is_some_and(|c| c.untyped_null || c.ty.sql_type.family() == types::Family::Integer)
+        };
+        if !whole(result.columns.first()) {
+            return Err(SqlError::new(messages::XML_EXPLICIT_TAG, &[]));
+        }
+        if !whole(result.columns.get(1)) {
+            return Err(SqlError::new(messages::XML_EXPLICIT_PARENT, &[]));
+        }
+        for c in result.columns.iter().skip(2) {
+            shape.column(c.name.as_deref().unwrap_or(""))?;
+        }
+        let shape = shape.into_value();
+        let before = root.as_ref().map_or(String::new(), |r| format!("<{r}{declared}>"));
+        let after = root.map_or(String::new(), |r| format!("</{r}>"));
+        let records = Some(shape.clone());
+        let around = Around { before, between: builtins::XML_RECORDS, after, records };
+        Ok((&builtins::XML_RECORD, shape, around))
     }
 
     /// The namespaces that elements of FOR XML declare: XSINIL's, then those of XMLNAMESPACES, the
@@ -180,7 +221,7 @@ impl Binder<'_> {
             before = format!("{{\"{quoted}\":{before}");
             after.push('}');
         }
-        Ok((&JSON_ROW, shape.into_value(), Around { before, between: ",", after }))
+        Ok((&JSON_ROW, shape.into_value(), Around { before, between: ",", after, records: None }))
     }
 
     fn xml_document(
@@ -213,7 +254,7 @@ impl Binder<'_> {
                 let mode = if elements { XmlMode::Elements } else { XmlMode::Attributes };
                 (mode, source_name(body)?)
             }
-            "EXPLICIT" => return Err(unsupported("FOR XML EXPLICIT", line)),
+            "EXPLICIT" => return self.explicit_document(result, nulls, root),
             other => return Err(SqlError::new(messages::SYNTAX_NEAR, &[&other])),
         };
         let declared = self.declarations(nulls);
@@ -236,8 +277,22 @@ impl Binder<'_> {
             && mode == XmlMode::Path
             && matches!(result.columns.as_slice(), [c] if c.name.as_deref() == Some("data()"));
         let between = if atomic { " " } else { "" };
-        Ok((&XML_ROW, shape.into_value(), Around { before, between, after }))
+        Ok((&XML_ROW, shape.into_value(), Around { before, between, after, records: None }))
     }
+}
+
+/// Whether a column of FOR XML EXPLICIT writes `xsi:nil`.
+fn names_nil(c: &OutColumn) -> bool {
+    c.name.as_deref().is_some_and(|n| n.to_ascii_lowercase().ends_with("!elementxsinil"))
+}
+
+/// The document of joined records.
+fn explicit(shape: Scalar, records: Scalar) -> Scalar {
+    let ty = records.ty;
+    let arg_types = [shape.ty.sql_type, ty.sql_type].into();
+    let args = vec![shape, records];
+    let kind = ScalarKind::Function { function: &builtins::XML_DOCUMENT, args, arg_types };
+    Scalar { kind, ty }
 }
 
 /// The text of rows as a value of xml: white space in it is data.

@@ -42,7 +42,10 @@ mod zone;
 
 pub use aggregate::{Aggregate, JoinedType, State};
 pub use call::{Call, Fact, Function, NullRule, Question, SessionFacts, datepart_argument};
-pub use document::{JSON_ROW, JsonShape, ORDERED, XML_ROW, XmlMode, XmlShape};
+pub use document::{
+    ExplicitShape, JSON_ROW, JsonShape, ORDERED, XML_DOCUMENT, XML_RECORD, XML_RECORDS, XML_ROW,
+    XmlMode, XmlShape,
+};
 pub use format::print_message;
 pub use json::{JSON_MODIFY_RAW, JsonColumn};
 pub use like::LikePattern;

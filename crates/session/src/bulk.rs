@@ -267,9 +267,9 @@ fn check_columns(sent: &[SqlType], declared: &[SqlType]) -> SqlResult<()> {
         return Err(SqlError::new(messages::BULK_PREMATURE_END, &[]));
     }
     for (n, (sent, declared)) in sent.iter().zip(declared).enumerate() {
-        // xml comes as its bytes.
-        let bytes = *declared == SqlType::Xml && *sent == SqlType::VARBINARY_MAX;
-        if sent.name() != declared.name() && kin(*sent) != kin(*declared) && !bytes {
+        // xml comes as text.
+        let text = *declared == SqlType::Xml && *sent == SqlType::NVARCHAR_MAX;
+        if sent.name() != declared.name() && kin(*sent) != kin(*declared) && !text {
             return Err(SqlError::new(messages::BULK_COLUMN_TYPE, &[&(n + 1)]));
         }
     }

@@ -298,13 +298,17 @@ impl TypeInfo {
     }
 
     /// The type of a column: behind text, ntext and image stands the name of their table, which
-    /// is passed over, and they are themselves.
+    /// is passed over, and they are themselves. xml is text here: columns are sent in UTF-16.
     pub(crate) fn decode_column(r: &mut Reader<'_>) -> TdsResult<TypeInfo> {
         let mut info = TypeInfo::decode(r)?;
         info.sql = match info.wire {
             wire::TEXT => SqlType::Text,
             wire::NTEXT => SqlType::NText,
             wire::IMAGE => SqlType::Image,
+            wire::XML => {
+                info.sql = SqlType::NVARCHAR_MAX;
+                return Ok(info);
+            }
             _ => return Ok(info),
         };
         info.prefix = Prefix::Pointer;

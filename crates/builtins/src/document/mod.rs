@@ -4,6 +4,7 @@
 //! is written, and the names of its columns. What the row gives is text; joining the texts is
 //! STRING_AGG's. These functions have no names that a statement could call.
 
+mod explicit;
 mod json;
 mod order;
 mod xml;
@@ -12,6 +13,7 @@ use crate::call::{Call, Function, NullRule};
 use base::{SqlError, SqlResult, messages};
 use types::{Family, SqlType, Value, convert};
 
+pub use explicit::ExplicitShape;
 pub use json::JsonShape;
 pub(crate) use json::{escaped as json_escaped, push_value};
 pub(crate) use order::in_order;
@@ -21,6 +23,13 @@ pub use xml::{XmlMode, XmlShape};
 pub static JSON_ROW: Function = row("FOR JSON", json::row);
 /// A row of FOR XML: its shape, then its values.
 pub static XML_ROW: Function = row("FOR XML", xml::row);
+/// A row of FOR XML EXPLICIT as a record: its shape, then its values.
+pub static XML_RECORD: Function = row("FOR XML EXPLICIT", explicit::record);
+/// The document of such records: their shape, then the records, `XML_RECORDS` apart.
+pub static XML_DOCUMENT: Function =
+    Function { min_args: 2, max_args: 2, ..row("XML DOCUMENT", explicit::document) };
+/// What stands between records.
+pub const XML_RECORDS: &str = "\u{2}";
 /// A value with what it is to be ordered by, for STRING_AGG WITHIN GROUP.
 pub static ORDERED: Function = Function {
     min_args: 3,

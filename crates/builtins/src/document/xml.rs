@@ -97,9 +97,9 @@ pub(super) fn row(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 
 /// An element that is being written.
 #[derive(Default)]
-struct Element {
-    text: String,
-    tags: Vec<String>,
+pub(super) struct Element {
+    pub(super) text: String,
+    pub(super) tags: Vec<String>,
     /// The last tag has no `>` yet.
     tag_open: bool,
     /// What came last is of a column named `data()`.
@@ -107,7 +107,7 @@ struct Element {
 }
 
 impl Element {
-    fn open(&mut self, tag: &str) {
+    pub(super) fn open(&mut self, tag: &str) {
         self.end_tag();
         self.text.push('<');
         self.text.push_str(tag);
@@ -121,7 +121,7 @@ impl Element {
         }
     }
 
-    fn close_to(&mut self, depth: usize) {
+    pub(super) fn close_to(&mut self, depth: usize) {
         while self.tags.len() > depth {
             let Some(tag) = self.tags.pop() else { return };
             if std::mem::take(&mut self.tag_open) {
@@ -147,7 +147,7 @@ impl Element {
         Ok(())
     }
 
-    fn content(&mut self, text: &str, raw: bool) -> SqlResult<()> {
+    pub(super) fn content(&mut self, text: &str, raw: bool) -> SqlResult<()> {
         self.end_tag();
         if raw {
             self.text.push_str(text);
@@ -173,7 +173,7 @@ impl Element {
     }
 
     /// An element of its own for a column.
-    fn column(
+    pub(super) fn column(
         &mut self,
         floor: usize,
         path: &[&str],
@@ -242,7 +242,7 @@ fn step_of(step: &str) -> String {
 }
 
 /// A name as XML can have it: other characters become `_xHHHH_`.
-fn name_of(name: &str) -> String {
+pub(super) fn name_of(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for (n, c) in name.chars().enumerate() {
         let begins = c.is_alphabetic() || c == '_' || c == ':';
@@ -255,7 +255,7 @@ fn name_of(name: &str) -> String {
     out
 }
 
-fn escape(text: &str, attribute: bool, out: &mut String) -> SqlResult<()> {
+pub(super) fn escape(text: &str, attribute: bool, out: &mut String) -> SqlResult<()> {
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),

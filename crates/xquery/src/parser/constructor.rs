@@ -162,6 +162,7 @@ impl Parser<'_, '_> {
                 }
                 '{' | '}' => self.scan.at += 1,
                 c if c == quote => self.scan.at += 1,
+                c if !xml::is_xml_char(c) => return self.scan.syntax(),
                 _ => {}
             }
             self.scan.at += c.len_utf8();
@@ -206,6 +207,9 @@ impl Parser<'_, '_> {
             let doubled = rest.chars().nth(1) == Some(c);
             if let Some(tail) = rest.strip_prefix("<![CDATA[") {
                 let Some((inner, _)) = tail.split_once("]]>") else { return self.scan.syntax() };
+                if !inner.chars().all(xml::is_xml_char) {
+                    return self.scan.syntax();
+                }
                 text.push_str(inner);
                 significant = true;
                 self.scan.at += "<![CDATA[".len() + inner.len() + "]]>".len();

@@ -54,6 +54,7 @@ impl Run<'_> {
             whole.push_str(&self.atomized(item).text());
             self.bounded_text(whole.len())?;
         }
+        check_characters(&whole)?;
         Ok(whole)
     }
 
@@ -155,7 +156,9 @@ impl Run<'_> {
                     if after_value {
                         out.text(" ")?;
                     }
-                    out.text(&value.text())?;
+                    let text = value.text();
+                    check_characters(&text)?;
+                    out.text(&text)?;
                 }
                 Item::Node(number, id) => {
                     let tree = self.tree(*number);
@@ -168,6 +171,14 @@ impl Run<'_> {
             after_value = matches!(item, Item::Atomic(_));
         }
         Ok(())
+    }
+}
+
+/// 9420 for a character that XML does not have: strings of SQL may have it.
+fn check_characters(text: &str) -> SqlResult<()> {
+    match text.chars().position(|c| !xml::is_xml_char(c)) {
+        Some(at) => Err(SqlError::new(messages::XML_CHARACTER, &[&1, &(at + 1)])),
+        None => Ok(()),
     }
 }
 
