@@ -8,7 +8,7 @@
 use crate::binder::Binder;
 use crate::scope::{Clause, ColumnRead};
 use base::{SqlError, SqlResult, messages};
-use builtins::Aggregate;
+use builtins::{Aggregate, Percentile};
 use plan::{
     AggregateCall, AggregatePhase, LikeText, Predicate, Scalar, ScalarKind, ScalarType, Slot,
 };
@@ -30,15 +30,14 @@ impl Binder<'_> {
         if let (Some(name), [_]) = (&self.in_recursion, self.scopes.as_slice()) {
             return Err(SqlError::new(messages::RECURSIVE_GROUP, &[name]));
         }
-        let (argument, separator) = self.aggregate_argument(aggregate, call, true)?;
-        let (aggregate, argument) = match call.within_group.as_slice() {
-            [] => (aggregate, argument),
-            keys => self.ordered_argument(aggregate, call, argument, keys)?,
-        };
+        let (aggregate, argument, separator) = self.aggregated(aggregate, call)?;
         let ty = self.aggregate_type(aggregate, argument.as_ref())?;
         let scope = self.scopes.last_mut().expect("an aggregate is allowed only within a query");
         let known = scope.calls.iter().find(|c| {
-            c.function == aggregate && c.distinct == call.distinct && c.argument == argument
+            c.function == aggregate
+                && c.distinct == call.distinct
+                && c.argument == argument
+                && c.separator == separator
         });
         if let Some(known) = known {
             return Ok(Scalar::column(known.output, known.ty));
@@ -51,6 +50,55 @@ impl Binder<'_> {
         let scope = self.scopes.last_mut().expect("the scope was there above");
         scope.calls.push(entry);
         Ok(Scalar::column(output, ty))
+    }
+
+    /// What is aggregated how, with the separator or fraction that goes with it.
+    fn aggregated(
+        &mut self,
+        aggregate: Aggregate,
+        call: &ast::FunctionCall,
+    ) -> SqlResult<(Aggregate, Option<Scalar>, Option<Scalar>)> {
+        if let Aggregate::ApproxPercentile(of) = aggregate {
+            return self.ranked(of, call);
+        }
+        let (argument, separator) = self.aggregate_argument(aggregate, call, true)?;
+        let (aggregate, argument) = match call.within_group.as_slice() {
+            [] => (aggregate, argument),
+            keys => self.ordered_argument(aggregate, call, argument, keys)?,
+        };
+        Ok((aggregate, argument, separator))
+    }
+
+    /// APPROX_PERCENTILE_CONT and _DISC: WITHIN GROUP says what is ranked, and from where.
+    fn ranked(
+        &mut self,
+        of: Percentile,
+        call: &ast::FunctionCall,
+    ) -> SqlResult<(Aggregate, Option<Scalar>, Option<Scalar>)> {
+        let name = call.name.object.to_ascii_lowercase();
+        let key = match call.within_group.as_slice() {
+            [key] => key,
+            [] => return Err(SqlError::new(messages::NEEDS_WITHIN_GROUP, &[&name])),
+            _ => return Err(SqlError::new(messages::WITHIN_GROUP_ONE, &[&name])),
+        };
+        let [fraction] = call.arguments.as_slice() else {
+            return Err(SqlError::new(messages::FUNCTION_ARGUMENT_COUNT, &[&name, &1]));
+        };
+        let fraction = self.expr(fraction)?;
+        let fraction = self.implicit(fraction, SqlType::Float)?;
+        match fraction.as_constant() {
+            Some(types::Value::Float(p)) if (0.0..=1.0).contains(p) => {}
+            _ => return Err(SqlError::new(messages::PERCENTILE_RANGE, &[])),
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.in_aggregate = true;
+        }
+        let argument = self.expr(&key.expr);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.in_aggregate = false;
+        }
+        let of = Percentile { descending: key.descending, ..of };
+        Ok((Aggregate::ApproxPercentile(of), Some(argument?), Some(fraction)))
     }
 
     /// STRING_AGG WITHIN GROUP: each text carries what it is ordered by.

@@ -31,6 +31,9 @@ impl Binder<'_> {
         if let Some(window) = self.ranking(call)? {
             return Ok(window);
         }
+        if let Some(keyed) = json_constructor(&name.object) {
+            return self.json_constructor(call, keyed);
+        }
         if call.ignore_nulls.is_some() {
             return Err(unsupported("IGNORE NULLS with this function", line));
         }
@@ -215,6 +218,22 @@ impl Binder<'_> {
         self.call(if raw { &builtins::JSON_MODIFY_RAW } else { function }, bound)
     }
 
+    /// JSON_OBJECT and JSON_ARRAY: a word of flags goes before their keys and values.
+    fn json_constructor(&mut self, call: &ast::FunctionCall, keyed: bool) -> SqlResult<Scalar> {
+        let values = call.arguments.iter().enumerate().filter(|(n, _)| !keyed || n % 2 == 1);
+        let raw = values.map(|(_, x)| if is_json(x) { 'j' } else { 'v' });
+        let keeps_nulls = !call.ignore_nulls.unwrap_or(!keyed);
+        let flags: String =
+            std::iter::once(if keeps_nulls { 'n' } else { 'a' }).chain(raw).collect();
+        let length = u16::try_from(flags.len()).unwrap_or(u16::MAX);
+        let flags = self.constant(Value::nvarchar(&flags), SqlType::nvarchar(length));
+        let mut bound = vec![flags];
+        for argument in &call.arguments {
+            bound.push(self.expr(argument)?);
+        }
+        self.call(if keyed { &builtins::JSON_OBJECT } else { &builtins::JSON_ARRAY }, bound)
+    }
+
     /// The word that says of what kind JSON text is to be.
     fn json_kind(&self, kind: &ExprKind) -> SqlResult<Scalar> {
         const KINDS: [&str; 4] = ["VALUE", "SCALAR", "ARRAY", "OBJECT"];
@@ -307,5 +326,14 @@ impl Binder<'_> {
             }
             None => body,
         })
+    }
+}
+
+/// Whether a function makes JSON text of its arguments, and of keys and values.
+fn json_constructor(name: &str) -> Option<bool> {
+    match name.len() {
+        10 if name.eq_ignore_ascii_case("JSON_ARRAY") => Some(false),
+        11 if name.eq_ignore_ascii_case("JSON_OBJECT") => Some(true),
+        _ => None,
     }
 }

@@ -215,8 +215,9 @@ impl Binder<'_> {
         if call.distinct {
             return Err(SqlError::new(messages::DISTINCT_WITH_OVER, &[]));
         }
-        if aggregate == Aggregate::StringAgg {
-            return Err(SqlError::new(messages::NOT_WINDOW_FUNCTION, &[&"string_agg"]));
+        if matches!(aggregate, Aggregate::StringAgg | Aggregate::ApproxPercentile(_)) {
+            let name = aggregate.name().to_ascii_lowercase();
+            return Err(SqlError::new(messages::NOT_WINDOW_FUNCTION, &[&name]));
         }
         let frame = frame_of(over)?;
         self.set_in_window(true);

@@ -40,14 +40,14 @@ mod variant;
 mod xml_method;
 mod zone;
 
-pub use aggregate::{Aggregate, JoinedType, State};
+pub use aggregate::{Aggregate, JoinedType, Percentile, State};
 pub use call::{Call, Fact, Function, NullRule, Question, SessionFacts, datepart_argument};
 pub use document::{
     ExplicitShape, JSON_ROW, JsonShape, ORDERED, XML_DOCUMENT, XML_RECORD, XML_RECORDS, XML_ROW,
     XmlMode, XmlShape,
 };
 pub use format::print_message;
-pub use json::{JSON_MODIFY_RAW, JsonColumn};
+pub use json::{JSON_ARRAY, JSON_MODIFY_RAW, JSON_OBJECT, JsonColumn};
 pub use like::LikePattern;
 pub use like_range::{LIKE_RANGE_END, LIKE_RANGE_START};
 pub use metadata::NEXT_ROW_VERSION;

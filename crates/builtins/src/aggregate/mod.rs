@@ -5,8 +5,11 @@
 //! values of any integer type) and overflow is judged when they are finished, so that the order
 //! of rows cannot decide about an error.
 
+mod sketch;
+
 use crate::call::invalid_argument;
 use base::{SqlError, SqlResult, messages};
+use sketch::Sketch;
 use std::cmp::Ordering;
 use types::{
     Bytes, Collation, Decimal, Family, SqlType, Value, arithmetic_overflow, compare, convert,
@@ -33,6 +36,18 @@ pub enum Aggregate {
     StringAgg,
     /// STRING_AGG WITHIN GROUP over what `ORDERED` makes of its rows.
     StringAggOrdered(JoinedType),
+    /// APPROX_PERCENTILE_CONT and APPROX_PERCENTILE_DISC: the fraction is given to `start` as a
+    /// float, as the separator is.
+    ApproxPercentile(Percentile),
+}
+
+/// Which percentile.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Percentile {
+    /// Between two values where the fraction falls there.
+    pub continuous: bool,
+    /// Ranks are counted from the greatest value.
+    pub descending: bool,
 }
 
 /// The type of texts that carry their order.
@@ -57,7 +72,13 @@ const NAMES: &[(&str, Aggregate)] = &[
     ("VARP", Aggregate::VarP),
     ("CHECKSUM_AGG", Aggregate::ChecksumAgg),
     ("STRING_AGG", Aggregate::StringAgg),
+    ("APPROX_PERCENTILE_CONT", approx(true)),
+    ("APPROX_PERCENTILE_DISC", approx(false)),
 ];
+
+const fn approx(continuous: bool) -> Aggregate {
+    Aggregate::ApproxPercentile(Percentile { continuous, descending: false })
+}
 
 impl Aggregate {
     /// The aggregate of a name, in any case.
@@ -69,6 +90,10 @@ impl Aggregate {
     pub fn name(self) -> &'static str {
         match self {
             Aggregate::StringAggOrdered(_) => "STRING_AGG",
+            Aggregate::ApproxPercentile(Percentile { continuous: true, .. }) => {
+                "APPROX_PERCENTILE_CONT"
+            }
+            Aggregate::ApproxPercentile(_) => "APPROX_PERCENTILE_DISC",
             _ => NAMES.iter().find(|(_, a)| *a == self).map_or("", |(n, _)| n),
         }
     }
@@ -115,6 +140,10 @@ impl Aggregate {
             Aggregate::Stdev | Aggregate::StdevP | Aggregate::Var | Aggregate::VarP => {
                 sum.map(|_| SqlType::Float).ok_or_else(invalid)
             }
+            Aggregate::ApproxPercentile(Percentile { continuous: true, .. }) => {
+                sum.map(|_| SqlType::Float).ok_or_else(invalid)
+            }
+            Aggregate::ApproxPercentile(_) => Ok(argument),
             Aggregate::ChecksumAgg => match argument.family() {
                 Family::Integer => Ok(SqlType::Int),
                 _ => Err(invalid()),
@@ -149,6 +178,9 @@ impl Aggregate {
             }
             Aggregate::ChecksumAgg => Core::Checksum(0),
             Aggregate::StringAgg => Core::Text(Vec::new(), separator),
+            Aggregate::ApproxPercentile(_) => {
+                Core::Ranks(Box::default(), if let Value::Float(p) = separator { p } else { 0.0 })
+            }
             Aggregate::StringAggOrdered(_) => Core::Ordered(Vec::new(), separator),
         };
         State { aggregate: self, argument, collation, rows: 0, nulls: false, core }
@@ -190,6 +222,8 @@ enum Core {
     Text(Vec<u8>, Value),
     /// Texts with their order, and separator.
     Ordered(Vec<Bytes>, Value),
+    /// Values by rank, and the fraction that is asked for.
+    Ranks(Box<Sketch>, f64),
 }
 
 impl State {
@@ -203,6 +237,7 @@ impl State {
         match &self.core {
             Core::Extreme(v, _) => v.heap_bytes(),
             Core::Text(t, _) => t.capacity(),
+            Core::Ranks(sketch, _) => sketch.heap_bytes(),
             Core::Ordered(all, _) => all.iter().map(|b| b.heap_bytes() + size_of::<Bytes>()).sum(),
             _ => 0,
         }
@@ -245,6 +280,10 @@ impl State {
                 if let Value::Binary(pair) = value {
                     all.push(pair.clone());
                 }
+            }
+            Core::Ranks(sketch, _) => {
+                let ranked = self.aggregate.result_type(self.argument)?;
+                sketch.push(convert(value, self.argument, ranked, 0)?, self.collation);
             }
             Core::Text(text, separator) => {
                 let t = self.aggregate.result_type(self.argument)?;
@@ -293,7 +332,8 @@ impl State {
             | Core::Spread { .. }
             | Core::Extreme(..)
             | Core::Text(..)
-            | Core::Ordered(..) => {}
+            | Core::Ordered(..)
+            | Core::Ranks(..) => {}
         }
         Ok(())
     }
@@ -336,6 +376,7 @@ impl State {
                 text.extend_from_slice(b);
             }
             (Core::Ordered(all, _), Core::Ordered(more, _)) => all.extend_from_slice(more),
+            (Core::Ranks(all, _), Core::Ranks(more, _)) => all.merge(more, self.collation),
             _ => {}
         }
         self.rows += other.rows;
@@ -358,6 +399,7 @@ impl State {
             Core::Checksum(sum) => out(&Value::Int(*sum)),
             Core::Text(text, _) => out(&Value::varbinary(text)),
             Core::Ordered(all, _) => all.iter().for_each(|b| out(&Value::Binary(b.clone()))),
+            Core::Ranks(sketch, _) => sketch.save(out),
         }
     }
 
@@ -391,6 +433,7 @@ impl State {
                 let bytes = next()?;
                 text.extend_from_slice(bytes.as_bytes().unwrap_or(&[]));
             }
+            Core::Ranks(sketch, _) => sketch.load(next)?,
             Core::Ordered(all, _) => {
                 for _ in 0..self.rows {
                     if let Value::Binary(b) = next()? {
@@ -445,6 +488,7 @@ impl State {
             Core::Extreme(best, _) => Ok(best.clone()),
             Core::Checksum(sum) => Ok(Value::Int(*sum)),
             Core::Text(text, _) => joined(text, result),
+            Core::Ranks(sketch, fraction) => Ok(self.percentile(sketch, *fraction)),
             Core::Ordered(all, separator) => {
                 let mut pairs: Vec<(&[u8], &[u8])> =
                     all.iter().map(|pair| crate::document::in_order(pair)).collect();
@@ -453,6 +497,21 @@ impl State {
                 joined(&texts.join(separator.as_bytes().unwrap_or(&[])), result)
             }
         }
+    }
+
+    fn percentile(&self, sketch: &Sketch, fraction: f64) -> Value {
+        let Aggregate::ApproxPercentile(of) = self.aggregate else { return Value::Null };
+        // From the greatest value: the rank as far from the other end. A discrete one is the last
+        // value that is still below what is left.
+        let fraction = match of {
+            Percentile { descending: false, .. } => fraction,
+            Percentile { continuous: true, .. } => 1.0 - fraction,
+            Percentile { .. } => {
+                let rank = (fraction * self.rows as f64).ceil().max(1.0);
+                (self.rows as f64 - rank + 1.0) / self.rows as f64
+            }
+        };
+        sketch.at(fraction, of.continuous, self.collation)
     }
 
     fn spread(&self, squares: f64) -> Value {

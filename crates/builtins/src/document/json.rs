@@ -143,7 +143,8 @@ pub(crate) fn push_value(value: &Value, t: SqlType, raw: bool, out: &mut String)
     Ok(())
 }
 
-fn push_text(text: &str, out: &mut String) {
+/// A JSON string.
+pub(crate) fn push_text(text: &str, out: &mut String) {
     out.push('"');
     escaped(text, out);
     out.push('"');

@@ -15,7 +15,7 @@ use types::{Family, SqlType, Value, convert};
 
 pub use explicit::ExplicitShape;
 pub use json::JsonShape;
-pub(crate) use json::{escaped as json_escaped, push_value};
+pub(crate) use json::{escaped as json_escaped, push_text, push_value};
 pub(crate) use order::in_order;
 pub use xml::{XmlMode, XmlShape};
 

@@ -1,9 +1,10 @@
-//! JSON functions: ISJSON, JSON_VALUE, JSON_QUERY, JSON_PATH_EXISTS, JSON_MODIFY, and the rows of
-//! OPENJSON.
+//! JSON functions: ISJSON, JSON_VALUE, JSON_QUERY, JSON_PATH_EXISTS, JSON_MODIFY, JSON_OBJECT,
+//! JSON_ARRAY, and the rows of OPENJSON.
 //!
 //! JSON is text, read each time from its beginning and no further than the answer needs; nothing
 //! is kept of it. Only an object or an array is JSON text; a scalar alone is error 13609.
 
+mod construct;
 mod modify;
 mod open;
 mod path;
@@ -17,6 +18,7 @@ use path::Path;
 use reader::{Kind, Reader, Span, unescaped};
 use types::{Family, SqlType, Value, text};
 
+pub use construct::{JSON_ARRAY, JSON_OBJECT};
 pub use open::JsonColumn;
 pub(crate) use open::{JsonItems, JsonRecords};
 

@@ -73,6 +73,8 @@ impl Parser<'_> {
             5 if text.eq_ignore_ascii_case("PARSE") => self.cast(CastForm::Parse, false)?,
             9 if text.eq_ignore_ascii_case("TRY_PARSE") => self.cast(CastForm::Parse, true)?,
             4 if text.eq_ignore_ascii_case("TRIM") => self.trim()?,
+            10 if text.eq_ignore_ascii_case("JSON_ARRAY") => self.json_constructor(token, false)?,
+            11 if text.eq_ignore_ascii_case("JSON_OBJECT") => self.json_constructor(token, true)?,
             _ => return Ok(None),
         };
         Ok(Some(Expr { kind, span: self.span_from(token) }))
@@ -139,6 +141,51 @@ impl Parser<'_> {
         };
         self.expect(TokenKind::RightParen)?;
         Ok(ExprKind::Trim(Box::new(Trim { side, characters, operand })))
+    }
+
+    /// `JSON_OBJECT([key : value, …] [NULL | ABSENT ON NULL])`, `JSON_ARRAY([value, …] …)`: a call
+    /// with keys and values in turns.
+    #[inline(never)]
+    fn json_constructor(&mut self, first: Token, keyed: bool) -> Parse<ExprKind> {
+        let name = self.object_name()?;
+        self.expect(TokenKind::LeftParen)?;
+        let mut arguments = Vec::new();
+        let mut ignore_nulls = self.on_null();
+        while ignore_nulls.is_none() && !self.eat(TokenKind::RightParen) {
+            if !arguments.is_empty() {
+                self.expect(TokenKind::Comma)?;
+            }
+            arguments.push(self.expr()?);
+            if keyed {
+                self.expect(TokenKind::Colon)?;
+                arguments.push(self.expr()?);
+            }
+            ignore_nulls = self.on_null();
+        }
+        if ignore_nulls.is_some() {
+            self.expect(TokenKind::RightParen)?;
+        }
+        let (span, within_group) = (self.span_from(first), Vec::new());
+        let (star, distinct, over) = (false, false, None);
+        let call = FunctionCall {
+            name,
+            arguments,
+            star,
+            distinct,
+            within_group,
+            ignore_nulls,
+            over,
+            span,
+        };
+        Ok(ExprKind::Function(Box::new(call)))
+    }
+
+    /// `ABSENT ON NULL` is true, `NULL ON NULL` false.
+    fn on_null(&mut self) -> Option<bool> {
+        match self.eat_words(&["ABSENT", "ON", "NULL"]) {
+            true => Some(true),
+            false => self.eat_words(&["NULL", "ON", "NULL"]).then_some(false),
+        }
     }
 
     #[inline(never)]
