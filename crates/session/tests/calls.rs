@@ -97,7 +97,7 @@ fn prepared_statements_live_by_their_handles() {
     assert!(wrong.contains("Msg 102"), "{wrong}");
 }
 
-/// Errors of calls: unknown names, server cursors.
+/// Errors of calls: unknown names, parameters that are missing.
 #[test]
 fn calls_that_fail_end_with_an_error() {
     let host = Fake::new();
@@ -114,7 +114,7 @@ fn calls_that_fail_end_with_an_error() {
     );
     assert!(named("a.b.c.d.e").contains("Msg 117"));
     let cursor = call(&mut s, 2, vec![]);
-    assert!(cursor.contains("server cursors") && cursor.contains("(Procedure error)"), "{cursor}");
+    assert!(cursor.contains("Msg 214") && cursor.contains("(Procedure error)"), "{cursor}");
 }
 
 /// Clients learn of transactions that began and ended, by text or by request.
