@@ -97,13 +97,14 @@ pub fn run(seed: u64, statements: u64) -> Result<Report, String> {
     Ok(trial.report)
 }
 
-/// Runs one statement of a trial, and prints it as it was made.
+/// Runs one statement of a trial, and prints its tables and every form of it.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_one(seed: u64, number: u64) -> Result<Report, String> {
     let mut trial = Trial::begin(seed)?;
     trial.shown = true;
+    trial.data.script(PLAIN, false).iter().for_each(|statement| println!("{statement}"));
     trial.statement(number)?;
     Ok(trial.report)
 }

@@ -321,14 +321,15 @@ impl Search<'_, '_, '_> {
             Some(needed) => slots.extend(needed),
             None => right.iter().for_each(|n| slots.extend(&self.needed[n])),
         }
-        let tree = tie.operator.map(|(n, _)| self.region.operators[n].tree);
-        let Some(tree) = tree else { return Ok(crate::convert::nothing()) };
+        let operator = tie.operator.map(|(n, _)| &self.region.operators[n]);
+        let Some(operator) = operator else { return Ok(crate::convert::nothing()) };
         let nested = self.region.operators.iter().map(|o| o.right);
         let within = nested.filter(|o| right.contains(*o) && *o != right);
         let hidden = within.fold(Set::EMPTY, Set::union);
         let told = right.without(hidden).iter().flat_map(|n| &self.region.relations[n].filters);
+        let told = told.chain(&operator.said);
         let filters = told.cloned().chain(conditions).collect();
-        self.optimizer.remembered(tree, filters, &slots, wish)
+        self.optimizer.remembered(operator.tree, filters, &slots, wish)
     }
 }
 

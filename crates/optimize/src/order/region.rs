@@ -47,6 +47,8 @@ pub(crate) struct Operator<'t> {
     pub(crate) right: Set,
     /// The right part as it stands in the statement.
     pub(crate) tree: &'t Logical,
+    /// What the operator says of several relations of the right part, and the tree does not.
+    pub(crate) said: Vec<Predicate>,
     /// The subquery that it replaces.
     pub(crate) subquery: Option<SubqueryId>,
 }
@@ -374,9 +376,11 @@ impl<'t> Collector<'t> {
             let reads = self.reader.predicate(p);
             !reads.is_disjoint(&right_slots) && reads.is_disjoint(&left_slots)
         });
+        let several = |p: &&Predicate| self.set_of(&self.reader.predicate(p)).len() > 1;
+        let said = of_right.iter().filter(several).cloned().collect();
         self.pending.extend(of_right.into_iter().map(|p| (p, Some(scope))));
-        let operator =
-            Operator { kind, conditions, left: left.set, right: right.set, tree, subquery };
+        let (own, all) = (left.set, right.set);
+        let operator = Operator { kind, conditions, left: own, right: all, tree, said, subquery };
         self.region.operators.push(operator);
         joined(left, right, hint)
     }
