@@ -183,6 +183,9 @@ impl Binder<'_> {
             Some(e) => Some(self.expr(e)?),
             None => None,
         };
+        let narrow = argument.ty.sql_type.family() == types::Family::Char;
+        let joins = if narrow { SqlType::varchar(8000) } else { SqlType::nvarchar(4000) };
+        let separator = separator.map(|x| self.implicit(x, joins)).transpose()?;
         if aggregate == Aggregate::StringAgg && !argument.ty.sql_type.is_character() {
             return Ok((Some(self.implicit(argument, SqlType::nvarchar(4000))?), separator));
         }

@@ -216,6 +216,10 @@ impl Binder<'_> {
         if is_untyped_null(&x) {
             return Ok(Scalar { ty: x.ty.converted(to), ..x });
         }
+        if to == SqlType::Variant {
+            // A variant keeps the collation of what it is made of.
+            return self.implicit(x, to);
+        }
         types::check_implicit(x.ty.sql_type, to)?;
         // Text to date or time depends on the session's DATEFORMAT: `implicit` knows when.
         let dated = x.ty.sql_type.is_character() && to.is_temporal();

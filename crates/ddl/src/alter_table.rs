@@ -390,6 +390,7 @@ fn drop_parts(
             AlterTableDropKind::Period => return Err(unsupported("DROP PERIOD", line)),
         }
     }
+    computed::unstore(&mut after);
     rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
 }
 

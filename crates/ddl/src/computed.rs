@@ -2,17 +2,18 @@
 //!
 //! One that is not PERSISTED is stored from its first index on: its value in an index is then that
 //! of its row, whatever becomes of the expression. SQL Server computes it for each entry anew; here
-//! CREATE INDEX writes the rows once, and they stay longer by it until the column is dropped.
+//! CREATE INDEX writes the rows once; it is stored no longer when its last index is dropped.
 //!
 //! Their types come from their expressions, which see all columns of the table that are not
 //! computed: so they are settled when those are all there.
 
 use crate::context::{DdlContext, Place};
+use crate::create_table::check_row_size;
 use crate::instant;
 use crate::locate::same_name;
 use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Column, Computed, Table};
+use catalog::view::{Column, Computed, Index, Table};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use tsql::ast::{ColumnDefinition, ColumnKind, Name};
@@ -149,7 +150,7 @@ pub(crate) fn store(
         }
         table.columns[n].physical = Some(table.next_place());
     }
-    Ok(())
+    check_row_size(table).map_err(|e| e.at_line(index.line))
 }
 
 /// The same for a table that has rows: they are written anew.
@@ -170,6 +171,23 @@ pub(crate) fn store_in_rows(
     rebuild(cx, place, Some(table), &after, Content::Keep(&added))?;
     let current = cx.place(Some(place.view.name()))?;
     cx.expressions.fill(cx.work, &current.view, table.object_id, columns)
+}
+
+/// Takes places back from columns that no index has any more: rows from before keep what they have.
+pub(crate) fn unstore(table: &mut Table) {
+    for n in 0..table.columns.len() {
+        let in_index = |i: &Index| i.key.iter().any(|k| k.column == n) || i.included.contains(&n);
+        let column = table.columns[n].clone();
+        let stored = column.is_virtual() && column.physical.is_some();
+        if !stored || table.indexes.iter().any(in_index) {
+            continue;
+        }
+        table.statistics.retain(|s| !s.automatic() || !s.columns.contains(&n));
+        if !table.statistics.iter().any(|s| s.columns.contains(&n)) {
+            instant::drop(table, &column);
+            table.columns[n].physical = None;
+        }
+    }
 }
 
 /// Whether a computed column may refer, and with these actions.

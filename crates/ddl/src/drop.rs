@@ -1,5 +1,6 @@
 //! DROP TABLE, INDEX, PROCEDURE, SCHEMA, DATABASE; and of what cannot exist here.
 
+use crate::computed;
 use crate::context::{Change, DdlContext, Place, unsupported};
 use crate::drop_constraint::without_index;
 use crate::foreign_key;
@@ -281,7 +282,8 @@ fn drop_index(item: &DropItem, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
         let e = SqlError::new(messages::DROP_INDEX_CONSTRAINT, &[&named, &"FOREIGN KEY"]);
         return Err(e.with_state(6).at_line(item.name.span.line));
     }
-    let after = without_index(&place, &table, at);
+    let mut after = without_index(&place, &table, at);
+    computed::unstore(&mut after);
     rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))?;
     Ok(true)
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ParseOptions;
 use types::datetime::Moment;
-use types::{SqlType, Value};
+use types::{Family, Fit, SqlType, Value, coerce_for_column};
 use work::Work;
 
 /// Expressions of definitions, without a session's variables.
@@ -195,10 +195,21 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let catalogs = self.catalogs(view);
         let environment =
             Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
-        let bound = bind::bind_default(&environment, &parsed, column)?;
+        // What is longer than the column is refused, not cut.
+        let whole = match column.family() {
+            Family::Char => SqlType::VARCHAR_MAX,
+            Family::NChar => SqlType::NVARCHAR_MAX,
+            Family::Binary => SqlType::VARBINARY_MAX,
+            _ => column,
+        };
+        let bound = bind::bind_default(&environment, &parsed, whole)?;
         let mut executor =
             Executor::new(&optimize::optimize(bound.plan, &bound.references, &optimize::NoFacts)?)?;
-        self.with_context(work, |context| executor.evaluate(context))
+        let value = self.with_context(work, |context| executor.evaluate(context))?;
+        match coerce_for_column(&value, whole, column)? {
+            Fit::Fits(value) => Ok(value),
+            Fit::Truncated(_) => Err(SqlError::new(messages::STRING_TRUNCATED_PLAIN, &[])),
+        }
     }
 
     fn module_columns(

@@ -14,6 +14,7 @@ use crate::tag::{Attribute, Qualified, Scanner, is_blank};
 use crate::text::Source;
 use crate::tree::{Tree, XML_URI};
 use base::{SqlError, SqlResult, messages};
+use hashbrown::HashSet;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
@@ -319,8 +320,9 @@ impl<'t> Parser<'t> {
         let mut scanner = Scanner { text: self.text, at: from + 1 };
         let name = scanner.qualified()?;
         let mut attributes: Vec<Attribute<'t>> = Vec::new();
+        let mut seen = HashSet::new();
         while let Some(attribute) = scanner.attribute(&self.entities)? {
-            if attributes.iter().any(|a| a.name == attribute.name) {
+            if !seen.insert((attribute.name.prefix, attribute.name.local)) {
                 fault(messages::XML_ATTRIBUTE_DUPLICATE, attribute.end - 1)?;
             }
             attributes.push(attribute);
@@ -356,7 +358,7 @@ impl<'t> Parser<'t> {
     }
 
     fn belongings(&mut self, attributes: &[Attribute<'t>], at: usize) -> Result<(), Wrong> {
-        let mut named: Vec<(String, &str)> = Vec::new();
+        let mut named: HashSet<(String, &str)> = HashSet::new();
         for a in attributes {
             if let Some(prefix) = declares(&a.name) {
                 self.builder.namespace(prefix, &a.value)?;
@@ -367,11 +369,10 @@ impl<'t> Parser<'t> {
                 "" => String::new(),
                 prefix => self.resolve(prefix, at)?,
             };
-            if !uri.is_empty() && named.iter().any(|(u, l)| *u == uri && *l == a.name.local) {
+            self.builder.attribute(a.name.prefix, a.name.local, &uri, &a.value)?;
+            if !uri.is_empty() && !named.insert((uri, a.name.local)) {
                 fault(messages::XML_ATTRIBUTE_DUPLICATE, a.end - 1)?;
             }
-            self.builder.attribute(a.name.prefix, a.name.local, &uri, &a.value)?;
-            named.push((uri, a.name.local));
         }
         Ok(())
     }
