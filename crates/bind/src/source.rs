@@ -5,9 +5,13 @@ use crate::hint::{self, Use};
 use crate::module::tables_of;
 use crate::query::{Place, QueryResult};
 use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
+use crate::select::computed_columns;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{self, Object, Table, VirtualTable, follow, resolve};
-use plan::{Get, JoinHint, JoinKind, LockHints, Logical, Predicate, Scalar, TableNo, VirtualGet};
+use plan::{
+    Get, JoinHint, JoinKind, LockHints, Logical, Predicate, Reads, Scalar, TableNo, VirtualGet,
+};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use tsql::ast::{self, TableSourceKind};
@@ -500,8 +504,37 @@ impl Binder<'_> {
         Ok(result)
     }
 
+    /// A derived side's columns that it reads from outside become its own: they are NULL where it
+    /// has no row.
+    fn own_columns(&mut self, from: &mut From) {
+        let (mut reads, mut own) = (Reads::default(), BTreeSet::new());
+        from.tree.reads_and_writes(&mut reads, &mut own);
+        // What is read of a table is noted with its reference.
+        from.tree.for_each(&mut |node| {
+            let table = match node {
+                Logical::Get(get) => get.table,
+                Logical::Virtual(get) => get.table,
+                _ => return,
+            };
+            own.extend(self.references[table.0 as usize].used.values());
+        });
+        let mut computed = Vec::new();
+        for source in &mut from.sources {
+            let Columns::Derived(columns) = &mut source.columns else { continue };
+            for c in columns.iter_mut().filter(|c| !own.contains(&c.slot)) {
+                let slot = self.new_slot();
+                computed.push((slot, Scalar::column(c.slot, c.ty)));
+                c.slot = slot;
+            }
+        }
+        let nothing = Logical::Values { rows: Vec::new(), columns: Vec::new() };
+        let tree = std::mem::replace(&mut from.tree, nothing);
+        from.tree = computed_columns(tree, computed);
+    }
+
     /// Marks a derived side's columns as nullable. Columns of tables are told by their reference.
     fn make_nullable(&mut self, from: &mut From) -> SqlResult<()> {
+        self.own_columns(from);
         for source in &mut from.sources {
             match &mut source.columns {
                 Columns::Derived(columns) => {
