@@ -4,6 +4,10 @@
 //! expression reads the call's slot. When the select list is bound, [`Grouped`] checks that every
 //! other column is one that the rows of a group share, replacing whole grouping expressions by
 //! their slots. Subqueries read those from the start (`Groups::of_group`).
+//!
+//! An aggregate that reads the columns of one outer query alone is that query's: its argument is
+//! bound twice, once to see whose columns it names, then in the scope that owns it. (Rules from
+//! messages 147, 4101, 8124, and from a public project's recorded probes.)
 
 use crate::binder::Binder;
 use crate::scope::{Clause, ColumnRead};
@@ -26,7 +30,56 @@ impl Binder<'_> {
         if let Some(over) = &call.over {
             return self.window_aggregate(aggregate, call, over);
         }
-        self.aggregate_allowed()?;
+        let Some(own) = self.scopes.len().checked_sub(1) else {
+            return Err(SqlError::new(messages::AGGREGATE_IN_WHERE, &[]));
+        };
+        // Also within a subquery of its argument.
+        if self.scopes.iter().any(|s| s.in_aggregate) {
+            return Err(SqlError::new(messages::AGGREGATE_OF_AGGREGATE, &[]));
+        }
+        let owner = self.owner(aggregate, call)?;
+        if owner == own {
+            return self.own_aggregate(aggregate, call);
+        }
+        // It is one of that query's, wherever it is written.
+        let within = self.scopes.split_off(owner + 1);
+        let bound = self.own_aggregate(aggregate, call);
+        self.scopes.extend(within);
+        bound
+    }
+
+    /// The query that an aggregate belongs to: the one whose columns it reads, though it be
+    /// written within a subquery of that; the one it is written in where it reads none (8124).
+    fn owner(&mut self, aggregate: Aggregate, call: &ast::FunctionCall) -> SqlResult<usize> {
+        let own = self.scopes.len() - 1;
+        if own == 0 || self.scopes[own].barrier {
+            self.aggregate_allowed(false)?;
+            return Ok(own);
+        }
+        let before = self.named_scopes.replace(BTreeSet::new());
+        let reads: Vec<usize> = self.scopes.iter().map(|s| s.reads.len()).collect();
+        let bound = self.aggregated(aggregate, call);
+        let named = std::mem::replace(&mut self.named_scopes, before).unwrap_or_default();
+        for (scope, length) in self.scopes.iter_mut().zip(reads) {
+            scope.reads.truncate(length);
+        }
+        if named.len() > 1 {
+            return Err(SqlError::new(messages::AGGREGATE_OF_SEVERAL, &[]));
+        }
+        let owner = named.first().copied().unwrap_or(own);
+        let within = self.scopes.split_off(owner + 1);
+        let allowed = self.aggregate_allowed(owner != own);
+        self.scopes.extend(within);
+        allowed?;
+        bound.map(|_| owner)
+    }
+
+    /// An aggregate of the innermost query.
+    fn own_aggregate(
+        &mut self,
+        aggregate: Aggregate,
+        call: &ast::FunctionCall,
+    ) -> SqlResult<Scalar> {
         if let (Some(name), [_]) = (&self.in_recursion, self.scopes.as_slice()) {
             return Err(SqlError::new(messages::RECURSIVE_GROUP, &[name]));
         }
@@ -134,7 +187,9 @@ impl Binder<'_> {
         Ok((Aggregate::StringAggOrdered(joined), Some(Scalar { kind, ty })))
     }
 
-    fn aggregate_allowed(&self) -> SqlResult<()> {
+    /// Whether the innermost query may have an aggregate where it is being bound. `nested`: it is
+    /// written in a subquery there.
+    fn aggregate_allowed(&self, nested: bool) -> SqlResult<()> {
         let Some(scope) = self.scopes.last() else {
             return Err(SqlError::new(messages::AGGREGATE_IN_WHERE, &[]));
         };
@@ -143,6 +198,7 @@ impl Binder<'_> {
         }
         let message = match scope.clause {
             Clause::SelectList | Clause::Having | Clause::OrderBy => return Ok(()),
+            Clause::From if nested => messages::AGGREGATE_RIGHT_OF_APPLY,
             Clause::Where | Clause::From | Clause::Definition => messages::AGGREGATE_IN_WHERE,
             Clause::On => messages::AGGREGATE_IN_ON,
             Clause::GroupBy => messages::AGGREGATE_IN_GROUP_BY,

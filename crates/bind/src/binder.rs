@@ -1,5 +1,6 @@
 //! The state of one binding: slots, references, subqueries, scopes, depth.
 
+use crate::changes::Changes;
 use crate::environment::{Bound, Environment, IntoTable};
 use crate::into::IdentityFunction;
 use crate::module::{CheckedView, Expansion};
@@ -83,6 +84,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) xml_namespaces: Vec<(Box<str>, Box<str>)>,
     /// Columns of `nodes()`, with the names under which errors know where they come from.
     pub(crate) node_columns: BTreeMap<Slot, String>,
+    /// The scopes whose columns are named, while somebody wants to know.
+    pub(crate) named_scopes: Option<BTreeSet<usize>>,
 }
 
 /// The most table references of one statement.
@@ -120,6 +123,7 @@ impl<'a> Binder<'a> {
             draws: Draws::default(),
             xml_namespaces: Vec::new(),
             node_columns: BTreeMap::new(),
+            named_scopes: None,
         }
     }
 
@@ -128,6 +132,11 @@ impl<'a> Binder<'a> {
         statement: &ast::StatementKind,
     ) -> SqlResult<Statement<Logical>> {
         use ast::StatementKind as K;
+        if let K::Insert(s) = statement
+            && let Some(changes) = Changes::of(s)
+        {
+            return self.insert_of_changes(s, changes);
+        }
         if let Some(captured) = self.instead(statement)? {
             return Ok(captured);
         }

@@ -281,7 +281,7 @@ pub(crate) fn identity_column(table: &Table, listed: &[usize]) -> Option<Identit
 }
 
 /// As many values as columns.
-fn check_count(
+pub(crate) fn check_count(
     s: &ast::Insert,
     table: &Table,
     columns: usize,

@@ -253,6 +253,7 @@ impl Binder<'_> {
             target: self.captures(parent, "deleted", first + 1, false)?,
             columns: self.values_into(old),
             identity: None,
+            nested: None,
         };
         let output = Some(Box::new(Output { sent: None, into: Some(into) }));
         let insert = Insert { target, source: tree, columns, identity: None, output };

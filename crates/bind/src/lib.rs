@@ -23,6 +23,7 @@
 mod aggregate;
 mod binder;
 mod capture;
+mod changes;
 mod collation;
 mod comparable;
 mod computed;

@@ -9,6 +9,7 @@
 //! A clause sees both sides, or the one that its rows have.
 
 use crate::binder::{Binder, unsupported};
+use crate::changes::no_changes;
 use crate::convert::is_untyped_null;
 use crate::insert::{free_columns, identity_column};
 use crate::output::{deleted, made_row, pseudo};
@@ -195,6 +196,7 @@ impl Binder<'_> {
     }
 
     fn merge_source(&mut self, source: &ast::TableSource) -> SqlResult<From> {
+        no_changes([source], messages::CHANGES_IN_USING)?;
         self.from(std::slice::from_ref(source))
     }
 

@@ -132,7 +132,8 @@ impl Binder<'_> {
         let columns = self.drawing_anew(|b| b.insert_columns(&table, &listed, values))?;
         let hints = hint::read(&[], Some(&table), self.collation, Use::Insert)?;
         let target = self.target(&TargetTable { table: table.clone(), ..found }, hints.locks);
-        Ok(OutputInto { target, columns, identity: identity_column(&table, &listed) })
+        let identity = identity_column(&table, &listed);
+        Ok(OutputInto { target, columns, identity, nested: None })
     }
 }
 
@@ -146,19 +147,25 @@ fn refuse_into(found: &TargetTable, line: u32) -> SqlResult<()> {
     if let Some(check) = table.checks.iter().find(|c| !c.disabled) {
         return fail(messages::OUTPUT_INTO_CHECK, &check.name);
     }
+    match reference_of(found) {
+        Some(key) => fail(messages::OUTPUT_INTO_REFERENCE, &key),
+        None => Ok(()),
+    }
+}
+
+/// A foreign key on whose one or other side a table is.
+pub(crate) fn reference_of(found: &TargetTable) -> Option<Box<str>> {
+    let table = &found.table;
     if let Some(key) = table.foreign_keys.first() {
-        return fail(messages::OUTPUT_INTO_REFERENCE, &key.name);
+        return Some(key.name.clone());
     }
     if table.is_temp {
-        return Ok(());
+        return None;
     }
-    for other in found.database.referring(table.object_id) {
+    found.database.referring(table.object_id).find_map(|other| {
         let key = other.foreign_keys.iter().find(|k| k.referenced == table.object_id);
-        if let Some(key) = key {
-            return fail(messages::OUTPUT_INTO_REFERENCE, &key.name);
-        }
-    }
-    Ok(())
+        key.map(|k| k.name.clone())
+    })
 }
 
 fn sent(items: Vec<Item>) -> OutputSent {

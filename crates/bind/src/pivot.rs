@@ -8,6 +8,7 @@
 //! computed one has none before it gets one here.
 
 use crate::binder::Binder;
+use crate::changes::no_changes;
 use crate::module::tables_of;
 use crate::resolve::Resolved;
 use crate::scope::{Body, Columns, DerivedColumn, Source};
@@ -24,6 +25,7 @@ use types::{Collation, SqlType, Value};
 
 impl Binder<'_> {
     pub(crate) fn pivot(&mut self, pivot: &ast::Pivot) -> SqlResult<From> {
+        no_changes([&pivot.source], messages::CHANGES_IN_PIVOT)?;
         let from = self.table_source(&pivot.source)?;
         let name = &pivot.aggregate.object;
         let Some(function) = Aggregate::by_name(name) else {
@@ -91,6 +93,7 @@ impl Binder<'_> {
     }
 
     pub(crate) fn unpivot(&mut self, unpivot: &ast::Unpivot) -> SqlResult<From> {
+        no_changes([&unpivot.source], messages::CHANGES_IN_PIVOT)?;
         let from = self.table_source(&unpivot.source)?;
         let all = self.all_columns(&from.sources)?;
         let listed = self.unpivoted(&from.sources, &all, &unpivot.columns)?;

@@ -225,7 +225,14 @@ impl Binder<'_> {
 
     fn at(&mut self, place: Place, line: u32) -> SqlResult<Resolved> {
         let source = self.scopes[place.scope].sources[place.source].clone();
-        let mut resolved = self.column_of(&source, place.column)?;
+        // What a computed column is made of was not named.
+        let named = self.named_scopes.take();
+        let resolved = self.column_of(&source, place.column);
+        self.named_scopes = named;
+        if let Some(named) = &mut self.named_scopes {
+            named.insert(place.scope);
+        }
+        let mut resolved = resolved?;
         let nested = place.scope != self.scopes.len() - 1;
         let scope = &mut self.scopes[place.scope];
         if nested

@@ -4,6 +4,7 @@
 //! tag each side and keep groups by the tags they have seen: NULLs are equal, as in GROUP BY.
 
 use crate::binder::Binder;
+use crate::changes::no_changes_in_operand;
 use crate::comparable::check_combined;
 use crate::convert::is_untyped_null;
 use crate::query::{OutColumn, QueryResult};
@@ -19,6 +20,8 @@ use types::{Collation, SqlType, Value};
 
 impl Binder<'_> {
     pub(crate) fn set_operation(&mut self, o: &ast::SetOperation) -> SqlResult<QueryResult> {
+        no_changes_in_operand(&o.first)?;
+        o.rest.iter().try_for_each(|operand| no_changes_in_operand(&operand.body))?;
         let mut left = self.body(&o.first)?;
         let mut rest = o.rest.iter().peekable();
         while let Some(operand) = rest.next() {

@@ -1,6 +1,7 @@
 //! FROM: tables, system views and functions, derived tables, joins.
 
 use crate::binder::{Binder, unsupported};
+use crate::changes::no_changes;
 use crate::hint::{self, Use};
 use crate::module::tables_of;
 use crate::query::{Place, QueryResult};
@@ -25,6 +26,9 @@ pub(crate) struct From {
 impl Binder<'_> {
     /// A FROM clause; one row without columns when there is none.
     pub(crate) fn from(&mut self, list: &[ast::TableSource]) -> SqlResult<From> {
+        if list.len() > 1 {
+            no_changes(list, messages::CHANGES_IN_JOIN)?;
+        }
         let mut all: Option<From> = None;
         self.nested(list.len(), |b| {
             for source in list {
@@ -110,7 +114,9 @@ impl Binder<'_> {
             TableSourceKind::Method { call, alias, columns } => {
                 self.nodes(call, alias.as_ref(), columns)
             }
-            TableSourceKind::Changed { .. } => Err(unsupported("changes in FROM", line)),
+            TableSourceKind::Changed { .. } => {
+                Err(SqlError::new(messages::CHANGES_NOT_INSERTED, &[]).at_line(line))
+            }
             TableSourceKind::Pivot(pivot) => self.pivot(pivot),
             TableSourceKind::Unpivot(unpivot) => self.unpivot(unpivot),
         }
@@ -409,7 +415,7 @@ impl Binder<'_> {
         Ok(From { tree: from.tree, sources: vec![source] })
     }
 
-    fn derived(
+    pub(crate) fn derived(
         &mut self,
         result: QueryResult,
         alias: Option<&ast::Name>,
@@ -449,6 +455,8 @@ impl Binder<'_> {
     }
 
     fn joins(&mut self, first: &ast::TableSource, joins: &[ast::Join]) -> SqlResult<From> {
+        let sources = std::iter::once(first).chain(joins.iter().map(|j| &j.right));
+        no_changes(sources, messages::CHANGES_IN_JOIN)?;
         self.nested(joins.len(), |b| {
             let mut left = b.table_source(first)?;
             for join in joins {

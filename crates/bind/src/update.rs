@@ -1,6 +1,7 @@
 //! UPDATE, and what it shares with DELETE: the rows to change.
 
 use crate::binder::{Binder, unsupported};
+use crate::changes::no_changes;
 use crate::expression::assigning_operator;
 use crate::hint::Use;
 use crate::next_value::DrawRule;
@@ -223,6 +224,7 @@ impl Binder<'_> {
         if from.is_empty() {
             return Ok((self.read_target(target, None)?, 0));
         }
+        no_changes(from, messages::CHANGES_IN_CHANGE)?;
         let bound = self.from(from)?;
         if let Some(position) = self.target_among(target, &bound.sources)? {
             return Ok((bound, position));

@@ -20,7 +20,7 @@ use crate::loops::Loops;
 use crate::merge::{Action, Clause, Merge};
 use crate::merge_join::MergeJoin;
 use crate::operator::{Node, Operator};
-use crate::output::Output;
+use crate::output::{Nested, Output};
 use crate::reader::Reader;
 use crate::recursion::Recursion;
 use crate::referential::{self, Changed, FollowUp};
@@ -239,14 +239,33 @@ impl Builder {
     fn output(&mut self, output: Option<&plan::Output>) -> SqlResult<Option<Output>> {
         let Some(output) = output else { return Ok(None) };
         let into = match &output.into {
-            Some(i) => Some(self.row_insert(&i.target, all_columns(&i.columns), i.identity)?),
+            Some(i) => {
+                // What such rows violate, the INSERT does.
+                let change = self.verb;
+                if i.nested.is_some() {
+                    self.verb = None;
+                }
+                let into = self.row_insert(&i.target, all_columns(&i.columns), i.identity)?;
+                self.verb = change;
+                Some(into)
+            }
+            None => None,
+        };
+        let nested = match output.into.as_ref().and_then(|i| i.nested.as_ref()) {
+            Some(rows) => Some(Self::nested_rows(rows)?),
             None => None,
         };
         let sent = match &output.sent {
             Some(s) => Some(s.values.iter().map(Expr::new).collect::<SqlResult<_>>()?),
             None => None,
         };
-        Ok(Some(Output { sent, into, row: Vec::new() }))
+        Ok(Some(Output { sent, into, nested, row: Vec::new() }))
+    }
+
+    fn nested_rows(rows: &plan::NestedRows) -> SqlResult<Nested> {
+        let column = |(slot, value): &(Slot, plan::Scalar)| Ok((*slot, Expr::new(value)?));
+        let columns = rows.columns.iter().map(column).collect::<SqlResult<_>>()?;
+        Ok(Nested { columns, filter: Cond::new(&rows.filter)? })
     }
 
     fn assignments(assignments: &[plan::Assignment]) -> SqlResult<Vec<Assignment>> {

@@ -47,7 +47,9 @@ pub(crate) fn changed(
     output: &mut Option<Output>,
     out: &mut dyn RowSink,
 ) -> SqlResult<()> {
-    run.outcome.rows_affected += 1;
+    if !output.as_ref().is_some_and(Output::counts) {
+        run.outcome.rows_affected += 1;
+    }
     target.written(run)?;
     match output {
         Some(output) => output.row(run, out),

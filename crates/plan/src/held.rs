@@ -144,7 +144,8 @@ fields! {
     Conflict: name, table, column;
     Output: sent, into;
     OutputSent: columns, values;
-    OutputInto: target, columns;
+    OutputInto: target, columns, nested;
+    NestedRows: columns, filter;
     Subquery<Physical>: source, columns, outer;
     Header: databases, references, statistics, fires, hints;
     UsedStatistics: columns;

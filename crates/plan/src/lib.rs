@@ -53,7 +53,7 @@ pub use logical::{
     TableNo, VirtualGet,
 };
 pub use merge::{Merge, MergeAction, MergeClause, MergeWhen};
-pub use output::{Output, OutputInto, OutputSent};
+pub use output::{NestedRows, Output, OutputInto, OutputSent};
 pub use physical::{
     Access, Bound, Exchange, ExchangeKind, HashJoin, KeyLookup, MergeJoin, MergeKey, NestedLoops,
     Physical, ScanColumn, Seek, SeekRange, Source, Top, VirtualScan,

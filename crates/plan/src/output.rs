@@ -3,7 +3,7 @@
 //! Its expressions are over the slots of old and new values and over those of the change's source.
 
 use crate::ColumnSource;
-use crate::{IdentityColumn, InsertColumn, Reads, ResultColumn, Scalar, Slot, Target};
+use crate::{IdentityColumn, InsertColumn, Predicate, Reads, ResultColumn, Scalar, Slot, Target};
 use std::collections::BTreeSet;
 
 /// The OUTPUT of a change.
@@ -33,6 +33,18 @@ pub struct OutputInto {
     pub columns: Vec<InsertColumn>,
     /// The identity column, when there is one.
     pub identity: Option<IdentityColumn>,
+    /// The statement is an INSERT of these rows: `columns` are over them, and they are what it
+    /// counts. Without it `columns` are over what the change itself is.
+    pub nested: Option<NestedRows>,
+}
+
+/// The rows of a change in FROM: those that its OUTPUT gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NestedRows {
+    /// The OUTPUT, over what the change is.
+    pub columns: Vec<(Slot, Scalar)>,
+    /// WHERE, over `columns`.
+    pub filter: Predicate,
 }
 
 impl Output {
@@ -46,6 +58,11 @@ impl Output {
             if let ColumnSource::Value(value) = &column.source {
                 value.read_into(&mut reads);
             }
+        }
+        for nested in self.into.iter().filter_map(|i| i.nested.as_ref()) {
+            nested.filter.read_into(&mut reads);
+            nested.columns.iter().for_each(|(_, value)| value.read_into(&mut reads));
+            reads.slots.retain(|slot| !nested.columns.iter().any(|(own, _)| own == slot));
         }
         reads.slots
     }

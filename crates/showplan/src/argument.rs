@@ -21,6 +21,11 @@ impl Columns<'_> {
                 _ => String::new(),
             },
             What::Change(statement) => self.change_argument(statement),
+            What::Into(into) => {
+                let set = self.insert_list(&into.target, &into.columns);
+                format!("{}, SET:({set})", self.target_names(&into.target))
+            }
+            What::Where(predicate) => format!("WHERE:({})", self.predicate(predicate)),
         }
     }
 
@@ -160,7 +165,11 @@ impl Columns<'_> {
                 let slots: Vec<Slot> = l.columns.iter().map(|c| c.slot).collect();
                 self.slots(&slots)
             }
-            What::LookupJoin(_) | What::Segment(_) | What::Change(_) => String::new(),
+            What::LookupJoin(_)
+            | What::Segment(_)
+            | What::Change(_)
+            | What::Into(_)
+            | What::Where(_) => String::new(),
         }
     }
 
@@ -304,15 +313,31 @@ impl Columns<'_> {
     /// The hobts that a change keeps in step, each as an object.
     fn change_argument(&self, statement: &Statement<plan::Physical>) -> String {
         let Some(target) = statement.target() else { return String::new() };
-        let objects: Vec<String> = (target.indexes.iter().filter(|i| i.affected))
-            .map(|i| format!("OBJECT:({})", self.target_name(target, &i.name)))
-            .collect();
-        let mut text = objects.join(", ");
+        let mut text = self.target_names(target);
         let set = self.set_list(statement);
         if !set.is_empty() {
             text += &format!(", SET:({set})");
         }
         text
+    }
+
+    fn target_names(&self, target: &Target) -> String {
+        let objects: Vec<String> = (target.indexes.iter().filter(|i| i.affected))
+            .map(|i| format!("OBJECT:({})", self.target_name(target, &i.name)))
+            .collect();
+        objects.join(", ")
+    }
+
+    /// `[t].[a] = [Expr1003], …` of new rows.
+    pub(crate) fn insert_list(&self, target: &Target, columns: &[plan::InsertColumn]) -> String {
+        let value = |source: &ColumnSource| match source {
+            ColumnSource::Value(x) | ColumnSource::Computed(x) => self.scalar(x),
+            ColumnSource::Identity => "IDENTITY".to_owned(),
+        };
+        let one = |(n, c): (usize, &plan::InsertColumn)| {
+            format!("{} = {}", changed_column(target, n), value(&c.source))
+        };
+        columns.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
     }
 
     fn target_name(&self, target: &Target, index: &str) -> String {
@@ -322,26 +347,12 @@ impl Columns<'_> {
 
     /// `[t].[a] = [Expr1003], …`
     pub(crate) fn set_list(&self, statement: &Statement<plan::Physical>) -> String {
-        let column = |target: &Target, n: usize| {
-            let name = target.columns.get(n).map_or("", |c| &*c.name);
-            let parts = [&*target.database_name, &*target.schema_name, &*target.table_name, name];
-            parts.map(quoted).join(".")
-        };
         let all: Vec<String> = match statement {
-            Statement::Insert(i) => {
-                let value = |source: &ColumnSource| match source {
-                    ColumnSource::Value(x) | ColumnSource::Computed(x) => self.scalar(x),
-                    ColumnSource::Identity => "IDENTITY".to_owned(),
-                };
-                let one = |(n, c): (usize, &plan::InsertColumn)| {
-                    format!("{} = {}", column(&i.target, n), value(&c.source))
-                };
-                i.columns.iter().enumerate().map(one).collect()
-            }
+            Statement::Insert(i) => return self.insert_list(&i.target, &i.columns),
             Statement::Update(u) => {
                 let one = |a: &plan::Assignment| {
                     let variable = a.variable.map(|(v, _)| format!("[{}]", self.names.variable(v)));
-                    let column = a.column.map(|n| column(&u.target, n));
+                    let column = a.column.map(|n| changed_column(&u.target, n));
                     let to: Vec<String> = variable.into_iter().chain(column).collect();
                     format!("{} = {}", to.join(" = "), self.scalar(&a.value))
                 };
@@ -351,4 +362,11 @@ impl Columns<'_> {
         };
         all.join(", ")
     }
+}
+
+/// `[database].[schema].[table].[column]`
+fn changed_column(target: &Target, n: usize) -> String {
+    let name = target.columns.get(n).map_or("", |c| &*c.name);
+    let parts = [&*target.database_name, &*target.schema_name, &*target.table_name, name];
+    parts.map(quoted).join(".")
 }

@@ -115,6 +115,14 @@ impl<'w> RelOps<'w> {
             What::Lookup(l) => self.lookup(l),
             What::Segment(node) => self.segment(node, op),
             What::Change(statement) => self.change(statement, op),
+            What::Into(into) => self.insert_into(into, op),
+            What::Where(predicate) => {
+                self.w.begin("Filter");
+                self.w.number("StartupExpression", false);
+                self.inputs(op);
+                self.condition("Predicate", predicate);
+                self.w.end();
+            }
         }
         self.w.end();
     }
@@ -528,6 +536,21 @@ impl<'w> RelOps<'w> {
     fn change(&mut self, statement: &Statement<Physical>, op: &Op<'_>) {
         let Some(target) = statement.target() else { return };
         self.w.begin("Update");
+        self.target(target);
+        self.assignments(statement);
+        self.inputs(op);
+        self.w.end();
+    }
+
+    fn insert_into(&mut self, into: &plan::OutputInto, op: &Op<'_>) {
+        self.w.begin("Update");
+        self.target(&into.target);
+        self.inputs(op);
+        self.w.end();
+    }
+
+    /// The indexes that a change touches.
+    fn target(&mut self, target: &plan::Target) {
         let database = target.database_name.to_string();
         for index in target.indexes.iter().filter(|i| i.affected) {
             let kind = match (index.index.0, index.key.is_empty()) {
@@ -537,9 +560,6 @@ impl<'w> RelOps<'w> {
             };
             self.object(&database, &target.two_part_name(), &index.name, "", Some(kind));
         }
-        self.assignments(statement);
-        self.inputs(op);
-        self.w.end();
     }
 
     // Lists and names.

@@ -1,15 +1,16 @@
 //! The operators of a plan as SQL Server counts them, numbered from the top.
 //!
 //! A lookup is two there: a loop join, and the search of the row on its inner side. A ranking is
-//! two: a segment, and the projection of its sequence. A change is the topmost operator.
+//! two: a segment, and the projection of its sequence. A change is the topmost operator, but for
+//! the insert of what its OUTPUT gives a table.
 
 use crate::columns::Columns;
 use crate::names::HobtKind;
 use crate::statement::{Count, Ran, Times};
 use base::{DatabaseId, HobtId, ObjectId};
 use plan::{
-    Access, AggregateCall, AggregatePhase, Estimate, ExchangeKind, JoinKind, KeyLookup, Physical,
-    PhysicalPlan, Slot, Statement, Target, WindowCall,
+    Access, AggregateCall, AggregatePhase, Estimate, ExchangeKind, JoinKind, KeyLookup, OutputInto,
+    Physical, PhysicalPlan, Predicate, Slot, Statement, Target, WindowCall,
 };
 
 /// What an operator is.
@@ -25,6 +26,10 @@ pub(crate) enum What<'p> {
     Segment(&'p Physical),
     /// The change that the statement makes.
     Change(&'p Statement<Physical>),
+    /// The insert of the rows of OUTPUT.
+    Into(&'p OutputInto),
+    /// Which of those rows it gets.
+    Where(&'p Predicate),
 }
 
 /// An operator.
@@ -69,7 +74,7 @@ impl<'p> Tree<'p> {
         let mut builder = Builder { plan, columns, ran, place: 0, id: 0, parallel: false };
         let root = plan.statement.source().map(|source| match plan.statement.target() {
             None => builder.operator(source),
-            Some(target) => builder.change(target, source),
+            Some(target) => builder.outputs(target, source),
         });
         let subquery = |s: &'p plan::Subquery<Physical>| {
             let nothing = plan::Show::is_nothing(&s.source);
@@ -89,6 +94,43 @@ impl<'p> Builder<'p, '_> {
     fn next_id(&mut self) -> u32 {
         self.id += 1;
         self.id - 1
+    }
+
+    /// A change, and the insert of what it gives.
+    fn outputs(&mut self, target: &'p Target, source: &'p Physical) -> Op<'p> {
+        let Some(into) = self.plan.statement.output().and_then(|o| o.into.as_ref()) else {
+            return self.change(target, source);
+        };
+        let id = self.next_id();
+        let filter = into.nested.as_ref().map(|n| &n.filter).filter(|p| **p != Predicate::TRUE);
+        let filter = filter.map(|p| (p, self.next_id()));
+        let rows = self.ran.map(|ran| ran.rows_affected);
+        let mut input = self.change(target, source);
+        if into.nested.is_some() {
+            // What is counted are the rows inserted.
+            let below = input.inputs.first().and_then(|i| i.count).map(|c| c.rows);
+            input.count = input.count.map(|c| Count { rows: below.unwrap_or(c.rows), ..c });
+        }
+        let above = |what, id, (physical, logical), input: Op<'p>| Op {
+            what,
+            id,
+            physical,
+            logical,
+            estimate: Estimate { io: 0.0, cpu: 0.0, ..input.estimate },
+            count: input.count.map(|c| Count { rows: rows.unwrap_or(c.rows), ..c }),
+            parallel: false,
+            threads: Vec::new(),
+            output: Vec::new(),
+            inputs: vec![input],
+        };
+        if let Some((p, id)) = filter {
+            input = above(What::Where(p), id, ("Filter", "Filter"), input);
+        }
+        let physical = match into.target.base().key.is_empty() {
+            true => "Table Insert",
+            false => "Clustered Index Insert",
+        };
+        above(What::Into(into), id, (physical, "Insert"), input)
     }
 
     fn change(&mut self, target: &'p Target, source: &'p Physical) -> Op<'p> {
@@ -274,7 +316,13 @@ impl Op<'_> {
                 let target = statement.target()?;
                 return Some((target.database, target.object, target.base().hobt));
             }
-            What::Operator(_) | What::LookupJoin(_) | What::Segment(_) => return None,
+            What::Into(into) => {
+                let target = &into.target;
+                return Some((target.database, target.object, target.base().hobt));
+            }
+            What::Operator(_) | What::LookupJoin(_) | What::Segment(_) | What::Where(_) => {
+                return None;
+            }
         };
         Some((source.database, source.object, source.hobt))
     }

@@ -112,6 +112,10 @@ impl Generator<'_> {
             .iter()
             .map(|&kind| match self.column(&keys, kind) {
                 Some(key) if self.one_in(2) => key,
+                _ if self.one_in(6) => match self.limited_by_group(scope, kind) {
+                    Some(subquery) => subquery,
+                    None => self.aggregate(scope, kind),
+                },
                 _ => self.aggregate(scope, kind),
             })
             .collect();
@@ -132,6 +136,29 @@ impl Generator<'_> {
         let keys = keys.iter().map(Name::expr).collect();
         let group = Some(Group { keys, form });
         Select { distinct: self.one_in(8), items, from, filter, group, having }
+    }
+
+    /// A subquery of one row, of the rows that an aggregate of the query around it lets through.
+    fn limited_by_group(&mut self, group: &Scope, kind: Kind) -> Option<Expr> {
+        if self.flat || self.sources == 0 {
+            return None;
+        }
+        let by = self.pick(&KINDS);
+        let of_group = self.column(group, by)?;
+        let (from, scope) = self.source(&Vec::new(), true);
+        let own = self.column(&scope, by)?;
+        let item = match self.aggregate(&scope, kind) {
+            Expr::Aggregate(Aggregate::CountRows, ..) if kind != Kind::Int => Expr::Null(kind),
+            x => x,
+        };
+        let function = self.pick(&[Aggregate::Min, Aggregate::Max]);
+        let limit = Expr::Aggregate(function, false, Some(Box::new(of_group)));
+        let op = self.pick(&["=", "<", ">=", "<>"]);
+        let filter = Some(Cond::Compare(crate::tree::Operator(op), own, limit));
+        let group = Some(Group { keys: Vec::new(), form: GroupForm::Plain });
+        let select =
+            Select { distinct: false, items: vec![item], from, filter, group, having: None };
+        Some(Expr::Subquery(Box::new(of(select, vec![kind]))))
     }
 
     fn group_form(&mut self, keys: usize) -> GroupForm {

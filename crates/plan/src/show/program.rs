@@ -142,6 +142,10 @@ fn show_output(f: &mut fmt::Formatter<'_>, output: Option<&Output>) -> fmt::Resu
     if let Some(into) = &output.into {
         line(f, 1)?;
         writeln!(f, "output into {}", into.target.two_part_name())?;
+        if let Some(nested) = &into.nested {
+            line(f, 2)?;
+            writeln!(f, "where {}", nested.filter)?;
+        }
     }
     if let Some(sent) = &output.sent {
         line(f, 1)?;
