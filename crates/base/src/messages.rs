@@ -213,9 +213,16 @@ messages! {
     TABLE_VARIABLE_UNDECLARED = 1087, 15, "Must declare the table variable \"{0}\".";
     OBJECT_NOT_FOUND = 1088, 16, "Cannot find the object \"{0}\" because it does not exist or you do not have permissions.";
     DATA_FILE_FULL = 1105, 17, "Could not allocate space for object '{0}' in database '{1}' because the '{2}' filegroup is full due to lack of storage space or database files reaching the maximum allowed size. Create the necessary space by dropping objects in the filegroup, adding additional files to the filegroup, or setting autogrowth on for existing files in the filegroup.";
+    APPLOCK_PRINCIPAL = 1202, 16, "The database-principal '{0}' does not exist or user is not a member.";
     LOCK_MEMORY = 1204, 19, "The instance of the Ghostlight Database Engine cannot obtain a LOCK resource at this time. Rerun your statement when there are fewer active users. Ask the database administrator to check the lock and memory configuration for this instance, or to check for long-running transactions.";
     DEADLOCK_VICTIM = 1205, 13, "Transaction (Process ID {0}) was deadlocked on {1} resources with another process and has been chosen as the deadlock victim. Rerun the transaction.";
     LOCK_TIMEOUT = 1222, 16, "Lock request time out period exceeded.";
+    APPLOCK_NOT_HELD = 1223, 16, "Cannot release the application lock (Database Principal: '{0}', Resource: '{1}') because it is not currently held.";
+    APPLOCK_RESOURCE = 1224, 16, "An invalid application lock resource was passed to {0}.";
+    APPLOCK_MODE = 1225, 16, "An invalid application lock mode was passed to {0}.";
+    APPLOCK_OWNER = 1226, 16, "An invalid application lock owner was passed to {0}.";
+    APPLOCK_TIMEOUT = 1227, 16, "An invalid application lock time-out was passed to {0}.";
+    APPLOCK_DATABASE = 1230, 16, "An invalid database principal was passed to {0}.";
     CREATE_INDEX_DUPLICATE = 1505, 16, "The CREATE UNIQUE INDEX statement terminated because a duplicate key was found for the object name '{0}' and the index name '{1}'. The duplicate key value is ({2}).";
     ROW_TOO_LARGE = 1701, 16, "Creating or altering table '{0}' failed because the minimum row size would be {1}, including {2} bytes of internal overhead. This exceeds the maximum allowable table row size of {3} bytes.";
     TOO_MANY_COLUMNS = 1702, 16, "CREATE TABLE failed because column '{0}' in table '{1}' exceeds the maximum of {2} columns.";
@@ -364,6 +371,7 @@ messages! {
     CANNOT_ROLLBACK_NO_SAVEPOINT = 3903, 16, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     ROLLBACK_IN_INSERT_EXEC = 3915, 16, "Cannot use the ROLLBACK statement within an INSERT-EXEC statement.";
     COMMIT_IN_INSERT_EXEC = 3916, 16, "Cannot use the COMMIT statement within an INSERT-EXEC statement unless BEGIN TRANSACTION is used first.";
+    NEEDS_USER_TRANSACTION = 3918, 16, "The statement or function must be executed in the context of a user transaction.";
     XACT_DOOMED_COMMIT = 3930, 16, "The current transaction cannot be committed and cannot support operations that write to the log file. Roll back the transaction.";
     XACT_DOOMED_SAVEPOINT = 3931, 16, "The current transaction cannot be committed and cannot be rolled back to a savepoint. Roll back the entire transaction.";
     XACT_UNCOMMITTABLE_BATCH_END = 3998, 16, "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.";
@@ -738,6 +746,8 @@ messages! {
     RENAME_CAUTION = 15477, 10, "Caution: Changing any part of an object name could break scripts and stored procedures.";
     TRANSFER_EXISTS = 15530, 16, "The object with name \"{0}\" already exists.";
     SYSTEM_PROCEDURE_ARGUMENT = 15600, 15, "An invalid parameter or option was specified for procedure '{0}'.";
+    OPTION_NOT_RECOGNIZED = 15625, 10, "Option '{0}' not recognized for '{1}' parameter.";
+    APPLOCK_NO_TRANSACTION = 15626, 10, "You attempted to acquire a transactional application lock without an active transaction.";
     STATISTICS_UPDATING = 15650, 10, "Updating {0}";
     SESSION_CONTEXT_READ_ONLY = 15664, 16, "Cannot set key '{0}' in the session context. The key has been set as read_only for this session.";
     CURSOR_PARAMETER = 16902, 16, "{0}: The value of the parameter {1} is invalid.";

@@ -462,6 +462,16 @@ impl Table {
         released != Released::Kept
     }
 
+    /// Gives one long lock back before its owner ends: what a user locks by name. Whether it was
+    /// held long.
+    pub fn release_long(&self, owner: &Owner, resource: Resource) -> bool {
+        let mut held = owner.held.lock();
+        let Some(at) = held.long.iter().rposition(|r| *r == resource) else { return false };
+        held.long.remove(at);
+        self.remove(owner.id(), &resource);
+        true
+    }
+
     /// Ends every lock that is only short: the statement is over.
     pub fn release_short(&self, owner: &Owner) {
         let id = owner.id();

@@ -9,6 +9,7 @@
 
 mod activation;
 mod api_cursor;
+mod application_locks;
 mod auto_statistics;
 mod bulk;
 mod cached;

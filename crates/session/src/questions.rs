@@ -1,5 +1,6 @@
 //! OBJECT_ID, DB_NAME, COL_LENGTH and their kin: answered from views of definitions.
 
+use crate::application_locks;
 use crate::state::{Names, State};
 use base::{DatabaseId, IndexId, ObjectId, SqlResult};
 use builtins::Question;
@@ -13,6 +14,11 @@ use types::{Decimal, SqlType, Value};
 /// The answer to a question; NULL for what is unknown.
 pub(crate) fn answer(state: &State, question: Question, args: &[Value]) -> SqlResult<Value> {
     use Question as Q;
+    match question {
+        Q::ApplockMode => return application_locks::mode(state, args),
+        Q::ApplockTest => return application_locks::test(state, args),
+        _ => {}
+    }
     let optional = matches!(question, Q::ObjectId | Q::ObjectName);
     if args.iter().any(Value::is_null) && !optional {
         return Ok(Value::Null);
@@ -156,12 +162,13 @@ impl Asked<'_> {
             Q::IsMember | Q::IsRoleMember => self.member_of(&DATABASE_ROLES),
             Q::IsSrvRoleMember => self.member_of(&SERVER_ROLES),
             // Nobody holds a lock of an application: sp_getapplock is not there.
-            Q::ApplockMode => Some(Value::nvarchar("NoLock")),
-            Q::ApplockTest => Some(Value::SmallInt(1)),
             Q::IsObjectSigned => Some(Value::Int(0)),
+            // Applock: answered above.
             Q::LoginProperty
             | Q::AssemblyProperty
             | Q::FullTextCatalogProperty
+            | Q::ApplockMode
+            | Q::ApplockTest
             | Q::NextRowVersion => None,
         }
     }

@@ -7,6 +7,7 @@ use crate::plans::Program;
 use crate::request::Login;
 use crate::running::Running;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
+use lock::Resource;
 use os::sync::{Mutex, MutexGuard, RwLock};
 use os::wait::{WaitKind, Waiter};
 use plancache::Entry;
@@ -19,6 +20,8 @@ use std::sync::atomic::{
 
 /// The first session number of a user.
 const FIRST_USER_SESSION: i16 = 51;
+/// So many names of locks are kept without asking whether they are of use.
+const LOCK_NAMES: usize = 64;
 
 /// What a session does now, as dm_exec_requests.command names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,6 +95,8 @@ pub struct SessionEntry {
     pub(crate) statement_end: AtomicU32,
     /// Of the open transaction: a number that none of its rowversions in a database is below.
     row_versions: Mutex<BTreeMap<DatabaseId, u64>>,
+    /// Names of the application's locks that it has asked about.
+    lock_names: Mutex<BTreeMap<Resource, Box<str>>>,
     input: Mutex<Input>,
     program: Mutex<Option<Arc<Entry<Program>>>>,
     /// The statements that run, each within the one before it.
@@ -236,6 +241,24 @@ impl SessionEntry {
     /// Its transaction has ended.
     pub(crate) fn versions_no_rows(&self) {
         self.row_versions.lock().clear();
+    }
+
+    /// The session asks about a lock with a name. Names of locks that it does not hold are
+    /// forgotten once there are many.
+    pub(crate) fn name_lock(&self, lock: Resource, name: String, held: impl Fn(&Resource) -> bool) {
+        let mut names = self.lock_names.lock();
+        if names.contains_key(&lock) {
+            return;
+        }
+        if names.len() >= LOCK_NAMES && names.len().is_power_of_two() {
+            names.retain(|lock, _| held(lock));
+        }
+        names.insert(lock, name.into());
+    }
+
+    /// The name of an application's lock that the session has asked about.
+    pub fn lock_name(&self, lock: &Resource) -> Option<String> {
+        self.lock_names.lock().get(lock).map(|name| name.to_string())
     }
 
     pub(crate) fn running_statements(&self) -> MutexGuard<'_, Vec<Arc<Running>>> {
@@ -403,6 +426,7 @@ impl Registry {
             statement_start: AtomicU32::new(0),
             statement_end: AtomicU32::new(0),
             row_versions: Mutex::default(),
+            lock_names: Mutex::default(),
             input: Mutex::default(),
             program: Mutex::default(),
             statements: Mutex::default(),

@@ -83,7 +83,13 @@ impl Session {
             SqlError::new(messages::CANNOT_OPEN_DATABASE, &[&wanted])
         })?;
         let work = Work::new(host.engine(), id, waiter);
-        let state = State::new(Arc::clone(&host), entry, database, wanted.clone());
+        let state = State::new(
+            Arc::clone(&host),
+            entry,
+            database,
+            wanted.clone(),
+            Arc::clone(work.owner()),
+        );
         let mut session = Session {
             host,
             state,
@@ -563,6 +569,7 @@ impl Connection for Session {
         self.apply_settings();
         self.state.identity_insert = None;
         self.state.names_version += 1;
+        self.state.application.clear(&*self.host);
         self.state.context.clear();
         self.state.context_info = types::Value::Null;
         self.state.caught.clear();
@@ -636,6 +643,7 @@ impl Drop for Session {
         if !matches!(undone, Ok(Ok(()))) {
             self.host.log(&format!("session {id}: its transaction was not rolled back"));
         }
+        self.state.application.clear(&*self.host);
         self.host.leave_database(&self.workspace, self.state.database);
         self.host.registry().leave(id);
     }

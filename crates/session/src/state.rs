@@ -1,5 +1,6 @@
 //! What functions and `@@` variables may ask of a session: everything but its transaction's work.
 
+use crate::application_locks::ApplicationLocks;
 use crate::cursor::Cursors;
 use crate::host::Host;
 use crate::plans::Visible;
@@ -11,6 +12,7 @@ use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult};
 use builtins::{Fact, Question, Rand, SessionFacts};
 use catalog::view::{Catalogs, DatabaseView, DeclaredTable, Object, RowKey, Table};
 use ddl::WantedStatistics;
+use lock::Owner;
 use plan::CursorKey;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -62,6 +64,7 @@ pub(crate) struct State {
     pub(crate) cursors: Cursors,
     /// Of RAND, once it was called.
     pub(crate) rand: Cell<Option<Rand>>,
+    pub(crate) application: ApplicationLocks,
 }
 
 /// The table of SET IDENTITY_INSERT ON.
@@ -79,7 +82,9 @@ impl State {
         entry: Arc<SessionEntry>,
         database: DatabaseId,
         database_name: String,
+        transaction: Arc<Owner>,
     ) -> State {
+        let application = ApplicationLocks::new(&entry, transaction);
         State {
             host,
             entry,
@@ -107,6 +112,7 @@ impl State {
             now: Cell::new(None),
             cursors: Cursors::default(),
             rand: Cell::new(None),
+            application,
         }
     }
 

@@ -1,5 +1,6 @@
 //! System procedures, one a file, and how they are called.
 
+mod applock;
 mod columns;
 mod configure;
 mod cursors;
@@ -118,6 +119,8 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_who2", |s, c, o| text::run(s, c, o, &who::WHO2)),
     ("sp_lock", |s, c, o| text::run(s, c, o, &who::LOCK)),
     ("sp_set_session_context", session_context::run),
+    ("sp_getapplock", applock::get),
+    ("sp_releaseapplock", applock::release),
     ("sp_reset_connection", |_, _, _| Ok(0)),
 ];
 

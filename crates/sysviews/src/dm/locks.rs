@@ -1,8 +1,31 @@
 //! Locks in words: `resource_description` and `wait_resource`.
 
+use base::SessionId;
 use lock::{Kind, Resource};
+use session::Registry;
 
-/// `resource_description` of `sys.dm_tran_locks`.
+/// So many letters of an application lock's name are shown.
+const NAME_SHOWN: usize = 32;
+
+/// `resource_description` of a lock that a session has or waits for, which knows the name that it
+/// was asked for by.
+pub(crate) fn description_in(r: &Resource, session: SessionId, sessions: &Registry) -> String {
+    match r.application_parts() {
+        None => description(r),
+        Some(parts) => {
+            let name = sessions.find(session).and_then(|s| s.lock_name(r)).unwrap_or_default();
+            application(parts, &name)
+        }
+    }
+}
+
+/// The first letters of a name, and what is compared of it.
+fn application((principal, low, high): (i32, u64, u32), name: &str) -> String {
+    let name: String = name.chars().take(NAME_SHOWN).collect();
+    format!("{principal}:[{name}]:({:08x})", low as u32 ^ high)
+}
+
+/// `resource_description` of `sys.dm_tran_locks`, without names that only sessions know.
 pub(crate) fn description(r: &Resource) -> String {
     let page = r.page_id().map(|p| format!("{}:{}", p.file, p.page)).unwrap_or_default();
     match r.kind() {
@@ -13,7 +36,7 @@ pub(crate) fn description(r: &Resource) -> String {
         Kind::Rid => format!("{page}:{}", r.slot().unwrap_or_default()),
         Kind::Xact => format!("XSN = {}", r.xsn().unwrap_or_default()),
         Kind::Application => match r.application_parts() {
-            Some((principal, low, high)) => format!("{principal}:[]:({low:016x}{high:08x})"),
+            Some(parts) => application(parts, ""),
             None => String::new(),
         },
         Kind::Metadata => match r.metadata_parts() {

@@ -1,12 +1,13 @@
 //! `sys.dm_tran_locks`: every lock that is held or waited for.
 
-use super::locks::{description, subtype};
+use super::locks::{description_in, subtype};
 use crate::cell::{eight_bytes, int, text};
 use crate::column::{Column, col, maybe, word, zero};
 use crate::reason::NO_DTC;
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use lock::{LockRow, OwnerKind};
+use session::Registry;
 use types::{SqlType, Value};
 
 const SIXTY: SqlType = SqlType::nvarchar(60);
@@ -50,10 +51,10 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let locks = system.engine.locks.held_and_waiting(ROWS_MAX);
-    Ok(locks.iter().map(row).collect())
+    Ok(locks.iter().map(|l| row(l, system.sessions)).collect())
 }
 
-fn row(l: &LockRow) -> Vec<Value> {
+fn row(l: &LockRow, sessions: &Registry) -> Vec<Value> {
     let kind = l.owner.kind();
     let owner = match kind {
         OwnerKind::Transaction | OwnerKind::Cursor => l.owner.number() as i64,
@@ -66,7 +67,7 @@ fn row(l: &LockRow) -> Vec<Value> {
         text(l.resource.kind().name()),
         text(subtype(&l.resource)),
         int(l.resource.database_id().0),
-        text(&description(&l.resource)),
+        text(&description_in(&l.resource, l.session, sessions)),
         Value::BigInt(l.resource.associated_entity_id()),
         text(l.mode.name()),
         text(l.status.name()),
