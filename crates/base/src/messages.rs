@@ -668,6 +668,7 @@ messages! {
     NO_WITHIN_GROUP = 10757, 15, "The function '{0}' may not have a WITHIN GROUP clause.";
     WINDOW_NO_ORDER = 10758, 15, "The function '{0}' may not have ORDER BY in OVER clause.";
     DISTINCT_WITH_OVER = 10759, 15, "Use of DISTINCT is not allowed with the OVER clause.";
+    DESCRIBE_COMPILE = 11501, 16, "The batch could not be analyzed because of compile errors.";
     SEQUENCE_INCREMENT_ZERO = 11700, 16, "The increment for sequence object '{0}' cannot be zero.";
     SEQUENCE_INCREMENT_TOO_LARGE = 11701, 16, "The absolute value of the increment for sequence object '{0}' must be less than or equal to the difference between the minimum and maximum value of the sequence object.";
     SEQUENCE_TYPE = 11702, 16, "The sequence object '{0}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, or any user-defined data type that is based on one of the above integer data types.";
@@ -717,6 +718,7 @@ messages! {
     STATISTICS_UPDATED = 15005, 10, "Statistics for all tables have been updated.";
     RENAME_NAME_INVALID = 15006, 16, "'{0}' is not a valid name because it contains invalid characters.";
     HELP_NOT_FOUND = 15009, 16, "The object '{0}' does not exist in database '{1}' or is invalid for this operation.";
+    DATABASE_NOT_THERE = 15010, 16, "The database '{0}' does not exist. Supply a valid database name. To see available databases, use sys.databases.";
     COMPATIBILITY_LEVEL_INVALID = 15048, 16, "Valid values of the database compatibility level are {0}.";
     MARKED_FOR_RECOMPILE = 15070, 10, "Object '{0}' was successfully marked for recompilation.";
     PROPERTY_SIZE = 15097, 16, "The size associated with an extended property cannot be more than 7,500 bytes.";

@@ -1,12 +1,13 @@
 //! COLLATIONPROPERTY and TERTIARY_WEIGHTS.
 
 use crate::call::{Call, strict_functions};
+use crate::metadata::fitted;
 use base::SqlResult;
 use types::{Collation, SqlType, Value};
 
 strict_functions! {
     /// Functions about collations.
-    "COLLATIONPROPERTY", 2, 2, |_| Ok(SqlType::SYSNAME), property;
+    "COLLATIONPROPERTY", 2, 2, |_| Ok(SqlType::Variant), property;
     "TERTIARY_WEIGHTS", 1, 1, |_| Ok(SqlType::varbinary(8000)), |_, _| Ok(Value::Null);
 }
 
@@ -27,9 +28,13 @@ fn property(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         "COMPARISONSTYLE" => comparison_style(name),
         // All of ours are of the first version.
         "VERSION" => 0,
+        // What TDS sends of it; SQL Server has that, and its pages don't tell.
+        "TDSCOLLATION" => {
+            return fitted(Value::varbinary(&collation.tds_bytes()), SqlType::Variant);
+        }
         _ => return Ok(Value::Null),
     };
-    Ok(Value::nvarchar(&number.to_string()))
+    fitted(Value::Int(number), SqlType::Variant)
 }
 
 /// From the parts of the name: CI, AI, KS, WS; a binary one has no style.

@@ -147,11 +147,29 @@ impl Session {
         match found {
             Some((database, module)) => self.run_procedure(database, &module, call, out),
             None if system => match crate::procedures::find(&name.object) {
-                Some(procedure) => procedure(self, call, out),
+                Some(procedure) => self
+                    .in_database(name.database.as_deref(), |session| procedure(session, call, out)),
                 None => Err(not_found().into()),
             },
             None => Err(not_found().into()),
         }
+    }
+
+    /// Does something in another database, where one is named: a system procedure is of all.
+    fn in_database<T>(
+        &mut self,
+        name: Option<&str>,
+        act: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let own = self.state.database_name.clone();
+        let other = name.filter(|n| !n.is_empty() && !n.eq_ignore_ascii_case(&own));
+        let Some(other) = other else { return act(self) };
+        let database = self.enter(other)?;
+        self.now_in_database(database);
+        let result = act(self);
+        let back = self.enter(&own)?;
+        self.now_in_database(back);
+        result
     }
 
     /// A name as a client or a variable spells it.
@@ -163,6 +181,18 @@ impl Session {
     ) -> Result<i32, Failure> {
         let name = tsql::parse_object_name(name)?;
         self.call_procedure(&name, call, out)
+    }
+
+    /// Whether what is executed can tell its columns without being run: text, and modules.
+    pub(crate) fn has_format(&self, what: &Executed) -> bool {
+        match what {
+            Executed::Text(_) => true,
+            Executed::Procedure(name) => {
+                name.object.eq_ignore_ascii_case("sp_executesql")
+                    || self.find_procedure(name).is_some()
+            }
+            Executed::Variable(_) => false,
+        }
     }
 
     fn find_procedure(&self, name: &ast::ObjectName) -> Option<(DatabaseId, Arc<Module>)> {

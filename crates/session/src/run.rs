@@ -315,7 +315,8 @@ impl Session {
         }
     }
 
-    /// FMTONLY: the columns of every query in the text, whatever its conditions are; nothing runs.
+    /// FMTONLY: the columns of every query in the text, and in what it executes, whatever its
+    /// conditions are; nothing runs.
     fn show_format(
         &mut self,
         step: &Step,
@@ -323,7 +324,13 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
-        let StepKind::Run(place) = &step.kind else { return Ok(()) };
+        let place = match &step.kind {
+            StepKind::Run(place) => place,
+            StepKind::Execute(it) if self.has_format(&it.what) => {
+                return self.execute(it, act, false, out, scope);
+            }
+            _ => return Ok(()),
+        };
         let ready = self.ready(act, *place)?;
         if matches!(ready.plan.statement, Statement::Query(_)) {
             out.columns(&ready.columns)?;

@@ -1,4 +1,5 @@
-//! What ODBC and JDBC ask of the columns of tables: sp_columns, sp_special_columns.
+//! What ODBC, JDBC and .NET ask of the columns of tables: sp_columns, sp_special_columns,
+//! sp_tablecollations.
 
 use super::odbc_types::odbc_types;
 use super::text::TextProcedure;
@@ -104,4 +105,14 @@ FROM sys.columns c LEFT JOIN sys.index_columns k ON k.object_id = c.object_id AN
     AND c.system_type_id = 189)
 ORDER BY k.key_ordinal, c.column_id"
     ),
+};
+
+/// `sp_tablecollations_100 'table'`: what SqlBulkCopy of .NET asks before it loads.
+pub(crate) const COLLATIONS: TextProcedure = TextProcedure {
+    parameters: "@object nvarchar(4000)",
+    text: "SET NOCOUNT ON;
+SELECT c.column_id AS colid, c.name AS name,
+  CAST(COLLATIONPROPERTY(c.collation_name, 'TdsCollation') AS binary(5)) AS tds_collation,
+  c.collation_name AS collation
+FROM sys.all_columns c WHERE c.object_id = OBJECT_ID(@object) ORDER BY c.column_id",
 };

@@ -4,7 +4,10 @@ mod applock;
 mod columns;
 mod configure;
 mod cursors;
+mod databases;
 mod datatype_info;
+mod describe;
+mod each;
 mod executesql;
 mod extended_property;
 mod flush_log;
@@ -119,6 +122,15 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_who2", |s, c, o| text::run(s, c, o, &who::WHO2)),
     ("sp_lock", |s, c, o| text::run(s, c, o, &who::LOCK)),
     ("sp_set_session_context", session_context::run),
+    ("sp_databases", |s, c, o| text::run(s, c, o, &databases::DATABASES)),
+    ("sp_helpdb", databases::help),
+    ("sp_helpfile", |s, c, o| text::run(s, c, o, &databases::FILE)),
+    ("sp_MSforeachtable", |s, c, o| text::run(s, c, o, &each::TABLE)),
+    ("sp_MSforeachdb", |s, c, o| text::run(s, c, o, &each::DATABASE)),
+    ("sp_describe_first_result_set", describe::run),
+    ("sp_tablecollations", |s, c, o| text::run(s, c, o, &columns::COLLATIONS)),
+    ("sp_tablecollations_90", |s, c, o| text::run(s, c, o, &columns::COLLATIONS)),
+    ("sp_tablecollations_100", |s, c, o| text::run(s, c, o, &columns::COLLATIONS)),
     ("sp_getapplock", applock::get),
     ("sp_releaseapplock", applock::release),
     ("sp_reset_connection", |_, _, _| Ok(0)),
