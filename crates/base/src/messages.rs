@@ -265,6 +265,7 @@ messages! {
     INDEX_KEY_TOO_LONG = 1944, 16, "Index '{0}' was not created. This index has a key length of at least {1} bytes. The maximum permissible key length is {2} bytes.";
     KEY_TOO_LONG_WARNING = 1945, 10, "Warning! The maximum key length for a {0} index is {1} bytes. The index '{2}' has maximum length of {3} bytes. For some combination of large values, the insert/update operation will fail.";
     KEY_TOO_LONG = 1946, 16, "Operation failed. The index entry of length {0} bytes for the index '{1}' exceeds the maximum length of {2} bytes for {3} indexes.";
+    INDEX_OPTION_CONSTRAINT = 1979, 16, "Cannot use index option {0} to alter index '{1}' as it enforces a primary or unique constraint.";
     INCLUDED_COLUMN_TYPE = 1999, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as included column in an index.";
     ALTER_WRONG_KIND = 2010, 16, "Cannot perform alter on '{0}' because it is an incompatible object type.";
     TRIGGER_SCHEMA = 2103, 15, "Cannot alter trigger '{0}' because its schema is different from the schema of the target table or view.";
@@ -374,6 +375,7 @@ messages! {
     NEEDS_USER_TRANSACTION = 3918, 16, "The statement or function must be executed in the context of a user transaction.";
     XACT_DOOMED_COMMIT = 3930, 16, "The current transaction cannot be committed and cannot support operations that write to the log file. Roll back the transaction.";
     XACT_DOOMED_SAVEPOINT = 3931, 16, "The current transaction cannot be committed and cannot be rolled back to a savepoint. Roll back the entire transaction.";
+    SNAPSHOT_NOT_ALLOWED = 3952, 16, "Snapshot isolation transaction failed accessing database '{0}' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.";
     XACT_UNCOMMITTABLE_BATCH_END = 3998, 16, "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.";
     TDS_STREAM = 4002, 16, "The incoming tabular data stream (TDS) protocol stream is incorrect. The stream ended unexpectedly.";
     CANNOT_OPEN_DATABASE = 4060, 11, "Cannot open database \"{0}\" requested by the login. The login failed.";
@@ -419,6 +421,7 @@ messages! {
     ADD_COLUMN_NEEDS_VALUE = 4901, 16, "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column '{0}' cannot be added to non-empty table '{1}' because it does not satisfy these conditions.";
     ALTER_TABLE_NOT_FOUND = 4902, 16, "Cannot find the object \"{0}\" because it does not exist or you do not have permissions.";
     CONSTRAINT_NOT_FOUND = 4917, 16, "Constraint '{0}' does not exist.";
+    PERSISTED_NOT_COMPUTED = 4919, 16, "PERSISTED attribute cannot be altered on column '{0}' because this column is not computed.";
     ALTER_COLUMN_IN_USE = 4922, 16, "{0} {1} failed because one or more objects access this column.";
     DROP_ONLY_COLUMN = 4923, 16, "ALTER TABLE DROP COLUMN failed because '{0}' is the only data column in table '{1}'. A table must have at least one data column.";
     DROP_COLUMN_NOT_FOUND = 4924, 16, "{0} failed because column '{1}' does not exist in table '{2}'.";

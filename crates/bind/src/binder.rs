@@ -8,11 +8,11 @@ use crate::next_value::{DrawRule, Draws};
 use crate::scope::Scope;
 use crate::target::flag_rows;
 use base::limits::EXPRESSION_DEPTH_MAX;
-use base::{SqlError, SqlResult, messages};
+use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Object, Table, VirtualTable};
 use plan::{
-    FollowUp, FollowUpId, Get, GetColumn, Header, Logical, LogicalPlan, Plan, Reads, Reference,
-    Scalar, ScalarType, Slot, Statement, Subquery, SubqueryId, TableNo, VirtualGet,
+    FollowUp, FollowUpId, Get, GetColumn, Header, LockHints, Logical, LogicalPlan, Plan, Reads,
+    Reference, Scalar, ScalarType, Slot, Statement, Subquery, SubqueryId, TableNo, VirtualGet,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,6 +52,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) database: Arc<DatabaseView>,
     /// Its collation: of names, constants and variables.
     pub(crate) collation: Collation,
+    /// ANSI_NULLS of the text that is being bound.
+    pub(crate) ansi_nulls: bool,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) ctes: Vec<Rc<Cte>>,
     pub(crate) references: Vec<ReferenceState>,
@@ -102,6 +104,7 @@ impl<'a> Binder<'a> {
             environment,
             collation: database.collation(),
             database,
+            ansi_nulls: environment.ansi_nulls,
             scopes: Vec::new(),
             ctes: Vec::new(),
             references: Vec::new(),
@@ -191,6 +194,15 @@ impl<'a> Binder<'a> {
     }
 
     /// Notes a reference and what the plan depends on.
+    /// Notes a table that is read or changed at the session's level: under SNAPSHOT that asks for
+    /// its versions.
+    pub(crate) fn note_level(&mut self, database: DatabaseId, table: &Table, locks: &LockHints) {
+        let own = locks.level.is_none() && !table.is_temp;
+        if own && table.object_id.0 > 0 && !self.header.own_level.contains(&database) {
+            self.header.own_level.push(database);
+        }
+    }
+
     pub(crate) fn refer(
         &mut self,
         database: &DatabaseView,

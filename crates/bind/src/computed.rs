@@ -83,7 +83,11 @@ impl Binder<'_> {
         let expr = tsql::parse_expression(text, tsql::ParseOptions::default())?;
         let scope = self.new_row_scope(table, slots);
         let rule = DrawRule::Refused(base::messages::NEXT_VALUE_NESTED);
-        self.nested(1, |b| b.drawing(rule, |b| b.within(scope, |b| b.expr(&expr))))
+        // A table is made under ANSI_NULLS ON: whoever reads it reads the same.
+        let session = std::mem::replace(&mut self.ansi_nulls, true);
+        let value = self.nested(1, |b| b.drawing(rule, |b| b.within(scope, |b| b.expr(&expr))));
+        self.ansi_nulls = session;
+        value
     }
 
     /// The value that a stored computed column has in a row.

@@ -7,7 +7,7 @@ use crate::constant::{all_of, any_of, compared, negated};
 use crate::convert::is_untyped_null;
 use base::{SqlError, SqlResult, messages};
 use builtins::LikePattern;
-use plan::{CompareOp, LikeText, Predicate, Quantifier, Scalar};
+use plan::{CompareOp, LikeText, Predicate, Quantifier, Scalar, ScalarKind};
 use std::sync::Arc;
 use tsql::ast::{self, ConditionKind};
 use types::{Collation, Family, Length, SqlType, comparison_type};
@@ -21,6 +21,10 @@ fn operator(op: ast::CompareOp) -> CompareOp {
         ast::CompareOp::Greater => CompareOp::Greater,
         ast::CompareOp::GreaterOrEqual => CompareOp::GreaterOrEqual,
     }
+}
+
+fn is_variable(x: &Scalar) -> bool {
+    matches!(x.kind, ScalarKind::Variable(_))
 }
 
 fn operation_name(op: CompareOp) -> &'static str {
@@ -122,6 +126,46 @@ impl Binder<'_> {
         left: Scalar,
         right: Scalar,
     ) -> SqlResult<Predicate> {
+        if let Some(p) = self.null_aware(op, &left, &right)? {
+            return Ok(p);
+        }
+        self.compare_as_ansi(op, left, right)
+    }
+
+    /// Under ANSI_NULLS OFF `=` and `<>` take NULL for a value where one side is NULL as it is
+    /// written, or a variable that is NULL; columns and other expressions compare as ever. From
+    /// the reference of SET ANSI_NULLS.
+    fn null_aware(
+        &self,
+        op: CompareOp,
+        left: &Scalar,
+        right: &Scalar,
+    ) -> SqlResult<Option<Predicate>> {
+        let equal = match op {
+            _ if self.ansi_nulls => return Ok(None),
+            CompareOp::Equal => true,
+            CompareOp::NotEqual => false,
+            _ => return Ok(None),
+        };
+        let is_null = |x: &Scalar| match x.as_constant() {
+            Some(v) => Predicate::Constant(Some(v.is_null())),
+            None => Predicate::IsNull(Box::new(x.clone())),
+        };
+        let as_said = |p: Predicate| if equal { p } else { negated(p) };
+        let (given, other) = match () {
+            () if is_untyped_null(right) => return Ok(Some(as_said(is_null(left)))),
+            () if is_untyped_null(left) => return Ok(Some(as_said(is_null(right)))),
+            () if is_variable(right) => (right, left),
+            () if is_variable(left) => (left, right),
+            () => return Ok(None),
+        };
+        let with_value = self.compare_as_ansi(op, left.clone(), right.clone())?;
+        let without = all_of(vec![is_null(given), as_said(is_null(other))]);
+        let with_value = all_of(vec![negated(is_null(given)), with_value]);
+        Ok(Some(any_of(vec![without, with_value])))
+    }
+
+    fn compare_as_ansi(&self, op: CompareOp, left: Scalar, right: Scalar) -> SqlResult<Predicate> {
         let (left, right, collation) = self.alike(left, right, operation_name(op))?;
         if let Some(known) = compared(op, &left, &right, collation) {
             return Ok(known);
@@ -167,7 +211,8 @@ impl Binder<'_> {
         for item in list {
             items.push(self.expr(item)?);
         }
-        if let Some(p) = self.uniform_list(&x, &items)? {
+        let plain = self.ansi_nulls || !items.iter().any(|i| is_untyped_null(i) || is_variable(i));
+        if plain && let Some(p) = self.uniform_list(&x, &items)? {
             return Ok(p);
         }
         self.with_shared(x, |b, x| {

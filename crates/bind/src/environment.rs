@@ -24,6 +24,8 @@ pub struct Environment<'a> {
     pub variables: &'a dyn Variables,
     /// The table for which IDENTITY_INSERT is ON.
     pub identity_insert: Option<ObjectId>,
+    /// SET ANSI_NULLS: whether nothing equals NULL.
+    pub ansi_nulls: bool,
 }
 
 /// A statement with names resolved.

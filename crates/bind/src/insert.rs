@@ -35,6 +35,7 @@ impl Binder<'_> {
         let table = found.table.clone();
         let hints = hint::read(&s.target.hints, Some(&table), self.collation, Use::Insert)?;
         self.refer(&found.database, Object::Table(table.clone()))?;
+        self.note_level(found.database.id(), &table, &hints.locks);
         let explicit = self.environment.identity_insert == Some(table.object_id);
         let seen = through.as_ref();
         let mut listed = self.listed_columns(&s.columns, &found, seen, explicit)?;

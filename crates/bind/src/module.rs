@@ -339,11 +339,13 @@ impl Binder<'_> {
         let ctes = std::mem::take(&mut self.ctes);
         let outer = std::mem::replace(&mut self.database, Arc::clone(database));
         let collation = std::mem::replace(&mut self.collation, database.collation());
+        let ansi_nulls = std::mem::replace(&mut self.ansi_nulls, module.ansi_nulls);
         self.modules.push(Expansion { module: Arc::clone(module), parameters });
         let result = body(self);
         self.modules.pop();
         (self.scopes, self.ctes) = (scopes, ctes);
         (self.database, self.collation) = (outer, collation);
+        self.ansi_nulls = ansi_nulls;
         result.map_err(|e| match is_of_nesting(&e) {
             true => e,
             false => e.in_procedure(&module.name),

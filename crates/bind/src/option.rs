@@ -7,8 +7,9 @@ use plan::{GroupHint, JoinHint, ScalarKind, UnionHint, VariableId};
 use tsql::ast::{self, QueryOptionKind};
 use types::Value;
 
-/// Hints that are true of every plan here.
-const TAKEN: [&str; 4] = ["KEEP PLAN", "KEEPFIXED PLAN", "ROBUST PLAN", "EXPAND VIEWS"];
+/// Hints that are true of every plan here: rows between operators have no largest size, and no view
+/// has an index.
+const TAKEN: [&str; 2] = ["ROBUST PLAN", "EXPAND VIEWS"];
 
 impl Binder<'_> {
     /// The options of a statement.
@@ -40,6 +41,7 @@ impl Binder<'_> {
         let hints = &mut self.header.hints;
         match word {
             "RECOMPILE" => self.header.recompile = true,
+            "KEEPFIXED PLAN" => hints.keep_fixed = true,
             "FORCE ORDER" => hints.force_order = true,
             "LOOP JOIN" => hints.joins.push(JoinHint::Loop),
             "HASH JOIN" => hints.joins.push(JoinHint::Hash),

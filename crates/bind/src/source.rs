@@ -283,6 +283,7 @@ impl Binder<'_> {
         let reference = Object::Table(Arc::clone(&table));
         let no = self.refer(database, reference)?;
         let variable = table.object_id.table_variable().is_some();
+        self.note_level(database.id(), &table, &hints.locks);
         let source = Source {
             name: alias.map_or_else(|| table.name.clone(), |a| a.text.clone()),
             schema: (alias.is_none() && !variable).then(|| table.schema_name.clone()),

@@ -81,7 +81,12 @@ fn correlated_subqueries_list_the_slots_they_read() {
 #[test]
 fn expressions_and_conditions_stand_alone() {
     let world = World::new();
-    let environment = Environment { catalogs: &world, variables: &world, identity_insert: None };
+    let environment = Environment {
+        catalogs: &world,
+        variables: &world,
+        identity_insert: None,
+        ansi_nulls: true,
+    };
     let options = tsql::ParseOptions::default();
     let e = tsql::parse_expression("@i + '2' * 3", options).expect("an expression");
     let bound = bind_scalar(&environment, &e, Some(SqlType::BigInt)).expect("it has a meaning");
@@ -122,7 +127,12 @@ fn assignments_bind_to_columns_and_variables() {
 #[test]
 fn definitions_are_checked_before_they_are_stored() {
     let world = World::new();
-    let environment = Environment { catalogs: &world, variables: &world, identity_insert: None };
+    let environment = Environment {
+        catalogs: &world,
+        variables: &world,
+        identity_insert: None,
+        ansi_nulls: true,
+    };
     let view = world.current();
     let Some(Object::Table(orders)) = view.find(SchemaId::DBO, "ORDERS") else {
         panic!("names are found in any case")

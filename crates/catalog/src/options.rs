@@ -223,9 +223,6 @@ options! {
     /// SCOPED CONFIGURATION PARAMETER_SNIFFING
     ParameterSniffing, parameter_sniffing: bool = true, "SCOPED_PARAMETER_SNIFFING",
         text, read_on_off;
-    /// SCOPED CONFIGURATION QUERY_OPTIMIZER_HOTFIXES: none is held back, so both say the same
-    OptimizerHotfixes, optimizer_hotfixes: bool = false, "SCOPED_QUERY_OPTIMIZER_HOTFIXES",
-        text, read_on_off;
     /// SCOPED CONFIGURATION LIGHTWEIGHT_QUERY_PROFILING
     LightweightProfiling, lightweight_profiling: bool = true,
         "SCOPED_LIGHTWEIGHT_QUERY_PROFILING", text, read_on_off;
@@ -241,7 +238,6 @@ impl DatabaseOption {
             self,
             DatabaseOption::MaxDegree(_)
                 | DatabaseOption::ParameterSniffing(_)
-                | DatabaseOption::OptimizerHotfixes(_)
                 | DatabaseOption::LightweightProfiling(_)
                 | DatabaseOption::LastPlanStatistics(_)
                 | DatabaseOption::ForcedParameterization(_)

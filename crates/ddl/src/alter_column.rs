@@ -9,7 +9,7 @@ use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{queried_name, quoted, same_name};
 use crate::rebuild::{Content, rebuild, renew_all};
 use crate::type_name::{Declaree, declared};
-use crate::{create_table, foreign_key};
+use crate::{computed, create_table, foreign_key};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, Object, Table, stored_width};
 use std::fmt::Display;
@@ -28,16 +28,15 @@ pub(crate) fn alter(
     if let Some(option) = s.options.first() {
         return Err(unsupported(&format!("ALTER COLUMN WITH {}", option.name), line));
     }
+    refuse(s)?;
     let at = table.columns.iter().position(|c| same_name(place, &c.name, &s.name));
     let Some(at) = at else {
         let args: [&dyn Display; 3] = [&DOING, &s.name, &table.name];
-        return Err(SqlError::new(messages::DROP_COLUMN_NOT_FOUND, &args).at_line(line));
+        let e = SqlError::new(messages::DROP_COLUMN_NOT_FOUND, &args);
+        return Err(e.with_state(if is_persisted(s) { 2 } else { 1 }).at_line(line));
     };
-    if let AlterColumnChange::Attribute { add, attribute } = &s.change
-        && &*attribute.name == "ROWGUIDCOL"
-    {
-        let after = row_guid(table, at, *add).map_err(|e| e.at_line(line))?;
-        return rebuild(cx, place, Some(table), &after, Content::Keep(&[]));
+    if let AlterColumnChange::Attribute { add, attribute } = &s.change {
+        return attribute_of(cx, place, table, at, (*add, &attribute.name, s));
     }
     if table.columns[at].computed.is_some() {
         let args: [&dyn Display; 2] = [&s.name, &"COMPUTED"];
@@ -50,7 +49,8 @@ pub(crate) fn alter(
     if old == new {
         return Ok(());
     }
-    refuse_users(cx, place, table, &after, at, &s.name)?;
+    let disturbed = users(cx, place, table, at, Disturbed::by(old, new));
+    refuse_users(cx, disturbed, &s.name)?;
     create_table::check_row_size(&after)?;
     after.statistics.retain(|s| !(s.automatic() && s.columns.contains(&at)));
     let stays = stays(table, &after, at);
@@ -61,6 +61,58 @@ pub(crate) fn alter(
         renew_all(place, &mut after);
     }
     rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
+}
+
+/// What is not supported, by its name.
+fn refuse(s: &AlterColumn) -> SqlResult<()> {
+    let what = match &s.change {
+        AlterColumnChange::Type { sparse: true, .. } => "SPARSE".to_owned(),
+        AlterColumnChange::Type { .. } => return Ok(()),
+        AlterColumnChange::Attribute { attribute, .. }
+            if matches!(&*attribute.name, "ROWGUIDCOL" | "PERSISTED") =>
+        {
+            return Ok(());
+        }
+        AlterColumnChange::Attribute { add, attribute } => {
+            let verb = if *add { "ADD" } else { "DROP" };
+            format!("ALTER COLUMN {verb} {}", attribute.name)
+        }
+    };
+    Err(unsupported(&what, s.name.line))
+}
+
+fn is_persisted(s: &AlterColumn) -> bool {
+    matches!(&s.change, AlterColumnChange::Attribute { attribute, .. }
+        if &*attribute.name == "PERSISTED")
+}
+
+/// ADD or DROP of an attribute: (which of them, its name, the clause).
+fn attribute_of(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    at: usize,
+    (add, attribute, s): (bool, &str, &AlterColumn),
+) -> SqlResult<()> {
+    let line = s.name.line;
+    if attribute == "ROWGUIDCOL" {
+        let after = row_guid(table, at, add).map_err(|e| e.at_line(line))?;
+        return rebuild(cx, place, Some(table), &after, Content::Keep(&[]));
+    }
+    let Some(computed) = &table.columns[at].computed else {
+        let e = SqlError::new(messages::PERSISTED_NOT_COMPUTED, &[&s.name]);
+        return Err(e.at_line(line));
+    };
+    if computed.persisted == add {
+        return Ok(());
+    }
+    if add {
+        return computed::persist(cx, place, table, at).map_err(|e| e.at_line(line));
+    }
+    let all = Disturbed { longer: false, same_kind: true };
+    let users = users(cx, place, table, at, all);
+    refuse_users(cx, users, &s.name)?;
+    computed::unpersist(cx, place, table, at).map_err(|e| e.at_line(line))
 }
 
 /// ADD and DROP ROWGUIDCOL.
@@ -85,22 +137,15 @@ fn row_guid(table: &Table, at: usize, add: bool) -> SqlResult<Table> {
 fn wanted(place: &Place, table: &Table, at: usize, s: &AlterColumn) -> SqlResult<Column> {
     let line = s.name.line;
     let old = &table.columns[at];
-    let (type_name, collation, nullable) = match &s.change {
-        AlterColumnChange::Type { type_name, collation, nullable } => {
-            (type_name, collation, *nullable)
-        }
-        AlterColumnChange::Attribute { add, attribute } => {
-            let verb = if *add { "ADD" } else { "DROP" };
-            let what = format!("ALTER COLUMN {verb} {}", attribute.name);
-            return Err(unsupported(&what, line));
-        }
+    let AlterColumnChange::Type { type_name, collation, nullable, .. } = &s.change else {
+        return Ok(old.clone());
     };
     let who = Declaree { number: at + 1, kind: "column", name: &old.name };
     let of = declared(type_name, who, &place.view)?;
     let mut new = old.clone();
     new.sql_type = of.sql_type;
     new.user_type_id = of.user_type_id;
-    new.nullable = nullable.unwrap_or(old.identity.is_none());
+    new.nullable = (*nullable).unwrap_or(old.identity.is_none());
     new.collation = collation_of(collation.as_ref(), place, of)?;
     if old.identity.is_some() {
         let whole = matches!(
@@ -154,18 +199,33 @@ fn stays(table: &Table, after: &Table, at: usize) -> bool {
     same || grows(old, new)
 }
 
-/// 5074 for each user of the column that the change disturbs, then 4922.
-fn refuse_users(
-    cx: &mut DdlContext<'_>,
+/// What a change of a column leaves as it was.
+#[derive(Clone, Copy)]
+struct Disturbed {
+    /// Only a length grows.
+    longer: bool,
+    /// The type is of the same kind.
+    same_kind: bool,
+}
+
+impl Disturbed {
+    fn by(old: &Column, new: &Column) -> Disturbed {
+        let max = |c: &Column| c.sql_type.max_length() == -1;
+        let longer = grows(old, new) && old.nullable == new.nullable && max(old) == max(new);
+        let same_kind = old.sql_type.system_type_id() == new.sql_type.system_type_id();
+        Disturbed { longer, same_kind }
+    }
+}
+
+/// Those that use a column and that its change disturbs: of what kind, and their names.
+fn users(
+    cx: &DdlContext<'_>,
     place: &Place,
     table: &Table,
-    after: &Table,
     at: usize,
-    name: &Name,
-) -> SqlResult<()> {
-    let (old, new) = (&table.columns[at], &after.columns[at]);
-    let max = |c: &Column| c.sql_type.max_length() == -1;
-    let longer = grows(old, new) && old.nullable == new.nullable && max(old) == max(new);
+    Disturbed { longer, same_kind }: Disturbed,
+) -> Vec<(&'static str, Box<str>)> {
+    let old = &table.columns[at];
     let mut users: Vec<(&'static str, Box<str>)> = Vec::new();
     for i in &table.indexes {
         let uses = i.has_column(at);
@@ -177,7 +237,6 @@ fn refuse_users(
     let own = table.statistics.iter().filter(|s| s.columns.contains(&at) && !longer);
     let own = own.filter(|s| !s.automatic());
     users.extend(own.map(|s| ("statistics", s.name.clone())));
-    let same_kind = old.sql_type.system_type_id() == new.sql_type.system_type_id();
     if let Some(d) = old.default.as_ref().filter(|_| !same_kind) {
         users.push(("object", d.name.clone()));
     }
@@ -203,19 +262,26 @@ fn refuse_users(
             users.push(("column", c.name.clone()));
         }
     }
-    if users.is_empty() {
-        return Ok(());
-    }
-    let last = users.len() - 1;
+    users
+}
+
+/// 5074 for each user, then 4922.
+fn refuse_users(
+    cx: &mut DdlContext<'_>,
+    users: Vec<(&'static str, Box<str>)>,
+    name: &Name,
+) -> SqlResult<()> {
+    let last = users.len().wrapping_sub(1);
     for (n, (kind, user)) in users.iter().enumerate() {
-        let args: [&dyn Display; 4] = [kind, user, &"column", &old.name];
+        let args: [&dyn Display; 4] = [kind, user, &"column", name];
         let why = SqlError::new(messages::COLUMN_DEPENDENT, &args).at_line(name.line);
         if n < last {
             cx.messages.push(why);
             continue;
         }
-        let args: [&dyn Display; 2] = [&DOING, &old.name];
-        return Err(cx.after(why, SqlError::new(messages::ALTER_COLUMN_IN_USE, &args)));
+        let args: [&dyn Display; 2] = [&DOING, name];
+        let failed = SqlError::new(messages::ALTER_COLUMN_IN_USE, &args).with_state(9);
+        return Err(cx.after(why, failed));
     }
     Ok(())
 }

@@ -10,8 +10,12 @@ use base::{SqlError, SqlResult, messages};
 use catalog::{DatabaseOption, DelayedDurability, PageVerify, RecoveryModel, UserAccess};
 use tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting, SettingValue, Termination};
 
-/// Levels that may be set.
-const LEVELS: &[u64] = &[100, 110, 120, 130, 140, 150, 160];
+/// Levels that may be set: they differ in how plans are chosen. Those below change what statements
+/// mean, which is not built.
+const LEVELS: &[u64] = &[130, 140, 150, 160];
+
+/// Levels that SQL Server knows, and that are refused.
+const OLD_LEVELS: &[u64] = &[100, 110, 120];
 
 pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     if cx.work.is_user_transaction() {
@@ -90,7 +94,7 @@ fn option(s: &Setting) -> SqlResult<DatabaseOption> {
         }
         "PAGE_VERIFY" => DatabaseOption::PageVerify(named(s, PageVerify::by_name)?),
         "COMPATIBILITY_LEVEL" => DatabaseOption::CompatibilityLevel(level(s)?),
-        "TARGET_RECOVERY_TIME" => DatabaseOption::TargetRecoveryTime(seconds(s)?),
+        "TARGET_RECOVERY_TIME" => DatabaseOption::TargetRecoveryTime(target(s)?),
         "MULTI_USER" if bare => DatabaseOption::UserAccess(UserAccess::Multi),
         "SINGLE_USER" if bare => DatabaseOption::UserAccess(UserAccess::Single),
         "RESTRICTED_USER" if bare => DatabaseOption::UserAccess(UserAccess::Restricted),
@@ -144,10 +148,11 @@ fn scoped(s: &Setting) -> SqlResult<Option<DatabaseOption>> {
             DatabaseOption::MaxDegree(degree)
         }
         "PARAMETER_SNIFFING" => DatabaseOption::ParameterSniffing(on(s)?),
-        "QUERY_OPTIMIZER_HOTFIXES" => DatabaseOption::OptimizerHotfixes(on(s)?),
         "LIGHTWEIGHT_QUERY_PROFILING" => DatabaseOption::LightweightProfiling(on(s)?),
         "LAST_QUERY_PLAN_STATS" => DatabaseOption::LastPlanStatistics(on(s)?),
-        "LEGACY_CARDINALITY_ESTIMATION" | "OPTIMIZE_FOR_AD_HOC_WORKLOADS" => match on(s)? {
+        "LEGACY_CARDINALITY_ESTIMATION"
+        | "OPTIMIZE_FOR_AD_HOC_WORKLOADS"
+        | "QUERY_OPTIMIZER_HOTFIXES" => match on(s)? {
             false => return Ok(None),
             true => return Err(refused()),
         },
@@ -179,8 +184,19 @@ fn level(s: &Setting) -> SqlResult<u8> {
     if LEVELS.contains(&n) {
         return Ok(n as u8);
     }
+    if OLD_LEVELS.contains(&n) {
+        return Err(unsupported(&format!("COMPATIBILITY_LEVEL = {n}"), s.span.line));
+    }
     let levels = "100, 110, 120, 130, 140, 150 or 160";
     Err(SqlError::new(messages::COMPATIBILITY_LEVEL_INVALID, &[&levels]).at_line(s.span.line))
+}
+
+/// Checkpoints aim at what is every database's default; another aim is not built.
+fn target(s: &Setting) -> SqlResult<i32> {
+    match seconds(s)? {
+        60 => Ok(60),
+        n => Err(unsupported(&format!("TARGET_RECOVERY_TIME = {n} SECONDS"), s.span.line)),
+    }
 }
 
 fn seconds(s: &Setting) -> SqlResult<i32> {

@@ -4,7 +4,7 @@
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::foreign_key;
-use crate::index_option::options;
+use crate::index_option::{IndexOptions, options};
 use crate::locate::{Located, locked_table, same_name};
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
@@ -14,9 +14,8 @@ use tsql::ast::{AlterIndex, AlterIndexAction};
 pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let line = s.table.span.line;
     let name = match s.action {
-        AlterIndexAction::Rebuild | AlterIndexAction::Disable => None,
+        AlterIndexAction::Rebuild | AlterIndexAction::Disable | AlterIndexAction::Set => None,
         AlterIndexAction::Reorganize => Some("ALTER INDEX REORGANIZE"),
-        AlterIndexAction::Set => Some("ALTER INDEX SET"),
         AlterIndexAction::Resume => Some("ALTER INDEX RESUME"),
         AlterIndexAction::Pause => Some("ALTER INDEX PAUSE"),
         AlterIndexAction::Abort => Some("ALTER INDEX ABORT"),
@@ -48,6 +47,14 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
             .map_err(|e| e.at_line(line))?;
         return rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]));
     }
+    set(&mut after, s.name.is_some().then_some(at), kept).map_err(|e| e.at_line(line))?;
+    if matches!(s.action, AlterIndexAction::Set) {
+        if kept.fill_factor != 0 {
+            let e = SqlError::new(messages::SYNTAX_NEAR, &[&"FILLFACTOR"]);
+            return Err(e.at_line(line));
+        }
+        return rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]));
+    }
     if at == 0 {
         renew_all(&place, &mut after);
     } else {
@@ -62,6 +69,29 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         touched.for_each(|(_, index)| index.fill_factor = kept.fill_factor);
     }
     rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
+}
+
+/// Sets what is said of one index, or of all: IGNORE_DUP_KEY is of unique indexes, and not of those
+/// of constraints (1979).
+fn set(after: &mut Table, one: Option<usize>, kept: IndexOptions) -> SqlResult<()> {
+    let touched = after.indexes.iter_mut().enumerate();
+    let touched = touched.filter(|(n, i)| one.is_none_or(|at| at == *n) && !i.name.is_empty());
+    for (_, index) in touched {
+        if let Some(ignores) = kept.ignore_dup_key {
+            if index.constraint_id.is_some() && index.ignore_dup_key != ignores {
+                let args: [&dyn std::fmt::Display; 2] = [&"ignore_dup_key", &index.name];
+                return Err(SqlError::new(messages::INDEX_OPTION_CONSTRAINT, &args));
+            }
+            if ignores && !index.unique {
+                return Err(unsupported("IGNORE_DUP_KEY on a nonunique index", 0));
+            }
+            index.ignore_dup_key = ignores;
+        }
+        if let Some(no_recompute) = kept.no_recompute {
+            index.gathered.no_recompute = no_recompute;
+        }
+    }
+    Ok(())
 }
 
 /// Disables one index, or all.

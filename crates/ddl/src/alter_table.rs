@@ -13,7 +13,7 @@ use crate::drop_constraint::without_constraint;
 use crate::index_definition::column;
 use crate::locate::{Located, locked_table, queried_name, same_name};
 use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
-use crate::{alter_column, computed, foreign_key, instant};
+use crate::{alter_column, computed, foreign_key, index_option, instant};
 use base::{HobtId, SqlError, SqlResult, messages};
 use catalog::view::{Column, Identity, Index, IndexKind, Table};
 use catalog::{HobtSpec, ROW_VERSIONS};
@@ -372,6 +372,7 @@ fn drop_parts(
     let mut after = table.clone();
     for item in items {
         let line = item.name.line;
+        index_option::options(&item.options)?;
         match item.kind {
             AlterTableDropKind::Constraint => match without_constraint(place, &after, &item.name) {
                 Some(without) => {

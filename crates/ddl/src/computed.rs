@@ -7,7 +7,7 @@
 //! Their types come from their expressions, which see all columns of the table that are not
 //! computed: so they are settled when those are all there.
 
-use crate::context::{DdlContext, Place};
+use crate::context::{DdlContext, Place, unsupported};
 use crate::create_table::check_row_size;
 use crate::instant;
 use crate::locate::same_name;
@@ -60,6 +60,9 @@ pub(crate) fn settle(
         return Ok(());
     };
     let Some(computed) = table.columns[at].computed.clone() else { return Ok(()) };
+    if !cx.settings.ansi_nulls {
+        return Err(unsupported("computed columns under SET ANSI_NULLS OFF", line));
+    }
     if written.nullable.is_some() && !computed.persisted {
         return Err(SqlError::new(messages::COMPUTED_NEEDS_PERSISTED, &[]).at_line(line));
     }
@@ -163,6 +166,17 @@ pub(crate) fn store_in_rows(
 ) -> SqlResult<()> {
     let mut after = table.clone();
     store(cx, place, &mut after, columns, index)?;
+    put_in_rows(cx, place, table, after, columns)
+}
+
+/// Makes a table one with more places, and computes what belongs there.
+fn put_in_rows(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    mut after: Table,
+    columns: &BTreeSet<usize>,
+) -> SqlResult<()> {
     let added: Vec<Added> =
         columns.iter().map(|&n| (after.columns[n].column_id, Present::Same(None))).collect();
     if !instant::add(&mut after, &added) {
@@ -171,6 +185,49 @@ pub(crate) fn store_in_rows(
     rebuild(cx, place, Some(table), &after, Content::Keep(&added))?;
     let current = cx.place(Some(place.view.name()))?;
     cx.expressions.fill(cx.work, &current.view, table.object_id, columns)
+}
+
+/// ALTER COLUMN ADD PERSISTED: the rows that are there get its values.
+pub(crate) fn persist(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    at: usize,
+) -> SqlResult<()> {
+    let mut after = table.clone();
+    let column = &mut after.columns[at];
+    let Some(computed) = &mut column.computed else { return Ok(()) };
+    computed.persisted = true;
+    let found = cx.expressions.computed_type(&place.view, &visible(table), &computed.text)?;
+    if !found.deterministic {
+        let args: [&dyn Display; 2] = [&column.name, &table.name];
+        return Err(SqlError::new(messages::COMPUTED_NOT_DETERMINISTIC, &args));
+    }
+    if column.physical.is_some() {
+        return rebuild(cx, place, Some(table), &after, Content::Keep(&[]));
+    }
+    after.columns[at].physical = Some(after.next_place());
+    check_row_size(&after)?;
+    put_in_rows(cx, place, table, after, &BTreeSet::from([at]))
+}
+
+/// ALTER COLUMN DROP PERSISTED of one that no index has: rows keep what they have of it until they
+/// are written anew.
+pub(crate) fn unpersist(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    at: usize,
+) -> SqlResult<()> {
+    let mut after = table.clone();
+    let column = &mut after.columns[at];
+    let Some(computed) = &mut column.computed else { return Ok(()) };
+    computed.persisted = false;
+    let found = cx.expressions.computed_type(&place.view, &visible(table), &computed.text)?;
+    // NOT NULL was a constraint of the stored values.
+    column.nullable = found.nullable;
+    unstore(&mut after);
+    rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
 }
 
 /// Takes places back from columns that no index has any more: rows from before keep what they have.

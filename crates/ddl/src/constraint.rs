@@ -138,6 +138,10 @@ pub(crate) fn add_check(
         let line = written.constraint.span.line;
         return Err(SqlError::new(messages::COMPUTED_NEEDS_PERSISTED, &[]).at_line(line));
     }
+    if !cx.settings.ansi_nulls {
+        let line = written.constraint.span.line;
+        return Err(unsupported("CHECK constraints under SET ANSI_NULLS OFF", line));
+    }
     let stored = stored_condition(condition.span.of(text));
     let quoted = cx.settings.quoted_identifier;
     cx.expressions

@@ -134,7 +134,7 @@ fn index_of(
         return Err(SqlError::new(messages::CLUSTERED_EXISTS, &args).with_state(3).at_line(s.line));
     }
     let kept = options(s.options)?;
-    if kept.ignore_dup_key && !s.unique {
+    if kept.ignore_dup_key == Some(true) && !s.unique {
         return Err(unsupported("IGNORE_DUP_KEY on a nonunique index", s.line));
     }
     let mut index = blank(kind, s.name, place.ids.hobt(), kept);
@@ -144,6 +144,10 @@ fn index_of(
         return Err(unsupported("INCLUDE of a clustered index", s.line));
     }
     index.included = included(place, table, &index.key, s.include)?;
+    if (0..table.columns.len()).any(|n| table.columns[n].computed.is_some() && index.has_column(n))
+    {
+        check_settings(cx).map_err(|e| e.at_line(s.line))?;
+    }
     if let Some(condition) = s.filter {
         if kind == IndexKind::Clustered {
             let e = SqlError::new(messages::SYNTAX_NEAR_KEYWORD, &[&"WHERE"]);
@@ -157,7 +161,7 @@ fn index_of(
     Ok(index)
 }
 
-/// 1934: a filter means the same to everybody only under these.
+/// 1934: a filter and a computed column mean the same to everybody only under these.
 fn check_settings(cx: &DdlContext<'_>) -> SqlResult<()> {
     let mut wrong = Vec::new();
     if !cx.settings.ansi_nulls {

@@ -33,10 +33,13 @@ pub(crate) fn blank(kind: IndexKind, name: &str, hobt: HobtId, options: IndexOpt
         included: Vec::new(),
         hobt,
         fill_factor: options.fill_factor,
-        ignore_dup_key: options.ignore_dup_key,
+        ignore_dup_key: options.ignore_dup_key.unwrap_or(false),
         disabled: false,
         filter: None,
-        gathered: Gathered { no_recompute: options.no_recompute, distribution: None },
+        gathered: Gathered {
+            no_recompute: options.no_recompute.unwrap_or(false),
+            distribution: None,
+        },
     }
 }
 

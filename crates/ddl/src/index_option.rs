@@ -4,14 +4,14 @@ use crate::context::unsupported;
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{Placement, Setting, SettingValue};
 
-/// What is kept of it.
+/// What is kept of it; `None` where nothing is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IndexOptions {
     /// Percent; 0 when nothing is said.
     pub(crate) fill_factor: u8,
-    pub(crate) ignore_dup_key: bool,
+    pub(crate) ignore_dup_key: Option<bool>,
     /// STATISTICS_NORECOMPUTE
-    pub(crate) no_recompute: bool,
+    pub(crate) no_recompute: Option<bool>,
 }
 
 /// The options; those that would change nothing here are checked for saying so.
@@ -20,9 +20,9 @@ pub(crate) fn options(settings: &[Setting]) -> SqlResult<IndexOptions> {
     for s in settings {
         match &*s.name {
             "FILLFACTOR" => options.fill_factor = fill_factor(s)?,
-            "IGNORE_DUP_KEY" => options.ignore_dup_key = on(s)?,
+            "IGNORE_DUP_KEY" => options.ignore_dup_key = Some(on(s)?),
             "ALLOW_ROW_LOCKS" | "ALLOW_PAGE_LOCKS" => only(s, true)?,
-            "STATISTICS_NORECOMPUTE" => options.no_recompute = on(s)?,
+            "STATISTICS_NORECOMPUTE" => options.no_recompute = Some(on(s)?),
             // Sorts always spill to tempdb; builds are serial.
             "SORT_IN_TEMPDB" => drop(on(s)?),
             "MAXDOP" => drop(number(s)?),

@@ -1,20 +1,23 @@
-//! sp_rename: another name for a table, a column, an index, statistics or a constraint.
+//! sp_rename: another name for a table, a column, an index, statistics, a constraint, a module, a
+//! sequence, a synonym or a type.
 //!
 //! Texts are not rewritten: a column that a check or a computed column reads keeps its name
 //! (15336).
 
 use crate::context::{DdlContext, Place, unsupported};
-use crate::locate::{Located, is_temporary, locked_table, name_taken, same_name};
+use crate::locate::{Located, is_temporary, locked_object, locked_table, name_taken, same_name};
 use crate::rebuild::{Content, rebuild};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Object, SchemaId, Table};
+use catalog::view::{Module, Object, SchemaId, Sequence, Synonym, Table, UserType};
+use catalog::{Changes, Delta};
 use std::fmt::Display;
+use std::sync::Arc;
 use tsql::ast::{Name, ObjectName};
 
 /// What is renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Renamed {
-    /// A table or a constraint.
+    /// Whatever has an object id: a table, a module, a constraint …
     Object,
     /// `table.column`
     Column,
@@ -22,6 +25,8 @@ enum Renamed {
     Index,
     /// `table.statistics`
     Statistics,
+    /// A type of a user.
+    Type,
 }
 
 impl Renamed {
@@ -31,6 +36,7 @@ impl Renamed {
             Renamed::Column => "COLUMN",
             Renamed::Index => "INDEX",
             Renamed::Statistics => "STATISTICS",
+            Renamed::Type => "USERDATATYPE",
         }
     }
 }
@@ -68,9 +74,8 @@ fn kind_of(written: &str) -> SqlResult<Renamed> {
         "COLUMN" => Renamed::Column,
         "INDEX" => Renamed::Index,
         "STATISTICS" => Renamed::Statistics,
-        kind @ ("DATABASE" | "USERDATATYPE") => {
-            return Err(unsupported(&format!("sp_rename of a {kind}"), 0));
-        }
+        "USERDATATYPE" => Renamed::Type,
+        "DATABASE" => return Err(unsupported("sp_rename of a DATABASE", 0)),
         _ => return Err(SqlError::new(messages::RENAME_TYPE, &[&written])),
     })
 }
@@ -78,6 +83,7 @@ fn kind_of(written: &str) -> SqlResult<Renamed> {
 fn perform(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let done = match r.kind {
         Some(Renamed::Object) => object(r, cx)?,
+        Some(Renamed::Type) => user_type(r, cx)?,
         Some(kind) => part(r, kind, cx)?,
         None => object(r, cx)? || (r.name.schema.is_some() && part(r, Renamed::Column, cx)?),
     };
@@ -116,9 +122,9 @@ fn object(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     match place.view.find(schema, &r.name.object) {
         Some(Object::Table(_)) => {}
         Some(Object::Virtual(_)) | None => return constraint(r, &place, schema, cx),
-        Some(Object::Synonym(_)) => return Err(unsupported("sp_rename of a synonym", 0)),
-        Some(Object::Sequence(_)) => return Err(unsupported("sp_rename of a sequence", 0)),
-        Some(Object::Module(_)) => return Err(unsupported("sp_rename of a module", 0)),
+        Some(Object::Synonym(_) | Object::Sequence(_) | Object::Module(_)) => {
+            return without_rows(r, cx);
+        }
     }
     let Some(Located { place, table }) = locked_table(cx, r.name)? else { return Ok(false) };
     catalog::lock_name(cx.work, place.view.id(), table.schema_id, &table.name)?;
@@ -134,6 +140,64 @@ fn object(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
     let mut after = Table::clone(&table);
     after.name = r.new_name.clone();
     rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))?;
+    Ok(true)
+}
+
+/// A module, sequence or synonym. The text of a module stays: it names what it was made as.
+fn without_rows(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
+    let Some((place, found)) = locked_object(cx, r.name)? else { return Ok(false) };
+    let (database, schema) = (place.view.id(), found.schema_id());
+    catalog::lock_name(cx.work, database, schema, found.name())?;
+    catalog::lock_name(cx.work, database, schema, &r.new_name)?;
+    let place = cx.place(Some(place.view.name()))?;
+    let respelled = same_name(&place, found.name(), &r.new_name);
+    if !respelled && name_taken(&place, schema, &r.new_name) {
+        return Err(in_use(&r.new_name, "object"));
+    }
+    if place.view.bound_to(found.object_id(), None).is_some() {
+        return Err(SqlError::new(messages::RENAME_DEPENDENT, &[r.name]));
+    }
+    let (changes, name) = (Changes::new(&*place.system), r.new_name.clone());
+    let after = match &found {
+        Object::Module(before) => {
+            let after = Module { name, ..Module::clone(before) };
+            changes.put_module(cx.work, Some(before), &after)?;
+            Object::Module(Arc::new(after))
+        }
+        Object::Sequence(before) => {
+            let after = Sequence { name, ..Sequence::clone(before) };
+            changes.put_sequence(cx.work, Some(before), &after)?;
+            Object::Sequence(Arc::new(after))
+        }
+        Object::Synonym(before) => {
+            let after = Synonym { name, ..Synonym::clone(before) };
+            changes.put_synonym(cx.work, Some(before), &after)?;
+            Object::Synonym(Arc::new(after))
+        }
+        Object::Table(_) | Object::Virtual(_) => return Ok(false),
+    };
+    cx.deltas.push((database, Delta::PutObject(after)));
+    Ok(true)
+}
+
+/// A type: columns and parameters know it by its id.
+fn user_type(r: &Rename<'_>, cx: &mut DdlContext<'_>) -> SqlResult<bool> {
+    let of =
+        |place: &Place| place.view.user_type(r.name.schema.as_deref(), &r.name.object).cloned();
+    let place = cx.place(r.name.database.as_deref())?;
+    let Some(found) = of(&place) else { return Ok(false) };
+    catalog::lock_object(cx.work, place.view.id(), found.object_id)?;
+    let place = cx.place(Some(place.view.name()))?;
+    let Some(before) = of(&place).filter(|t| t.object_id == found.object_id) else {
+        return Ok(false);
+    };
+    let respelled = same_name(&place, &before.name, &r.new_name);
+    if !respelled && place.view.user_type(Some(&before.schema_name), &r.new_name).is_some() {
+        return Err(in_use(&r.new_name, "USERDATATYPE"));
+    }
+    let after = UserType { name: r.new_name.clone(), ..UserType::clone(&before) };
+    Changes::new(&*place.system).put_type(cx.work, Some(&before), &after)?;
+    cx.deltas.push((place.view.id(), Delta::PutType(Arc::new(after))));
     Ok(true)
 }
 
@@ -209,7 +273,7 @@ fn part(r: &Rename<'_>, kind: Renamed, cx: &mut DdlContext<'_>) -> SqlResult<boo
             }
             after.columns[at].name = r.new_name.clone();
         }
-        Renamed::Index | Renamed::Statistics | Renamed::Object => {
+        Renamed::Index | Renamed::Statistics | Renamed::Object | Renamed::Type => {
             if table.all_statistics().iter().any(|s| taken(s.name)) {
                 return Err(in_use(&r.new_name, "INDEX"));
             }

@@ -7,7 +7,7 @@ use catalog::view::Table;
 use catalog::{Delta, IdentityStore, SystemHobts};
 use ddl::{DdlContext, DdlOutcome, Place, Places, ResultSet};
 use lock::{Duration, Owner, Timeout};
-use session::{DdlAnswer, DdlCall, ProcedureCall, Rowset, Switches};
+use session::{DdlAnswer, DdlCall, ProcedureCall, Rowset, Settings, Switches};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -94,6 +94,17 @@ impl ddl::TempTables for SessionTemp<'_> {
     }
 }
 
+/// What a column is that does not say: as the session's settings have it, else the database's
+/// ANSI_NULL_DEFAULT.
+fn null_by_default(instance: &Instance, database: DatabaseId, settings: &Settings) -> bool {
+    let own = |d: Arc<database::Database>| d.options().ansi_null_default;
+    match settings.is_on(Switches::ANSI_NULL_DFLT_ON) {
+        true => true,
+        false if settings.is_on(Switches::ANSI_NULL_DFLT_OFF) => false,
+        false => instance.database(database).is_some_and(own),
+    }
+}
+
 impl Instance {
     pub(crate) fn run_ddl(&self, call: DdlCall<'_>) -> SqlResult<DdlAnswer> {
         let places = SessionPlaces::new(self, call.database, call.work);
@@ -113,7 +124,7 @@ impl Instance {
             settings: ddl::Settings {
                 quoted_identifier: s.is_on(Switches::QUOTED_IDENTIFIER),
                 ansi_nulls: s.is_on(Switches::ANSI_NULLS),
-                null_by_default: !s.is_on(Switches::ANSI_NULL_DFLT_OFF),
+                null_by_default: null_by_default(self, call.database, s),
             },
             deltas: &mut deltas,
             messages: &mut messages,

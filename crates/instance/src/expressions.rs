@@ -59,6 +59,11 @@ impl Catalogs for OneView<'_> {
 
 struct NoVariables;
 
+/// What texts of definitions are bound in.
+fn environment<'c>(catalogs: &'c OneView<'_>) -> Environment<'c> {
+    Environment { catalogs, variables: &NoVariables, identity_insert: None, ansi_nulls: true }
+}
+
 impl Variables for NoVariables {
     fn first_free(&self) -> u32 {
         0
@@ -108,8 +113,7 @@ impl SessionExpressions<'_> {
             return Err(e);
         }
         let catalogs = OneView { view: Arc::clone(view), instance: self.instance };
-        let environment =
-            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let environment = environment(&catalogs);
         let statement = parsed.batch.statements.first();
         let statement =
             statement.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"no statement"]))?;
@@ -155,8 +159,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
     ) -> SqlResult<()> {
         let parsed = tsql::parse_expression(text, ParseOptions { quoted_identifier })?;
         let catalogs = self.catalogs(view);
-        let environment =
-            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let environment = environment(&catalogs);
         bind::bind_default(&environment, &parsed, column).map(|_| ())
     }
 
@@ -168,8 +171,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         _quoted_identifier: bool,
     ) -> SqlResult<()> {
         let catalogs = self.catalogs(view);
-        let environment =
-            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let environment = environment(&catalogs);
         let mut table = table.clone();
         let check = Check {
             object_id: table.object_id,
@@ -193,8 +195,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
     ) -> SqlResult<Value> {
         let parsed = tsql::parse_expression(text, ParseOptions { quoted_identifier: true })?;
         let catalogs = self.catalogs(view);
-        let environment =
-            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let environment = environment(&catalogs);
         // What is longer than the column is refused, not cut.
         let whole = match column.family() {
             Family::Char => SqlType::VARCHAR_MAX,
@@ -218,8 +219,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         module: &Arc<Module>,
     ) -> SqlResult<bind::ModuleColumns> {
         let catalogs = self.catalogs(view);
-        let environment =
-            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let environment = environment(&catalogs);
         bind::module_columns(&environment, module)
     }
 
@@ -235,15 +235,13 @@ impl ddl::Expressions for SessionExpressions<'_> {
         text: &str,
     ) -> SqlResult<bind::ComputedType> {
         let catalogs = self.catalogs(view);
-        let environment =
-            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let environment = environment(&catalogs);
         bind::bind_computed(&environment, table, text)
     }
 
     fn user_of(&self, view: &DatabaseView, table: &Table, module: &Module) -> Option<Box<str>> {
         let catalogs = self.catalogs(view);
-        let environment =
-            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let environment = environment(&catalogs);
         bind::user_of(&environment, table, module.object_id, &module.name)
     }
 
@@ -257,8 +255,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let missing = || SqlError::new(messages::INTERNAL, &[&"the table has just been altered"]);
         let table = view.table(table).ok_or_else(missing)?;
         let catalogs = OneView { view: Arc::clone(view), instance: self.instance };
-        let environment =
-            Environment { catalogs: &catalogs, variables: &NoVariables, identity_insert: None };
+        let environment = environment(&catalogs);
         self.run(work, bind::bind_fill(&environment, table, columns)?).map(drop)
     }
 }

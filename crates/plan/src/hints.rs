@@ -14,6 +14,8 @@ pub struct QueryHints {
     pub groups: Option<GroupHint>,
     /// CONCAT UNION, HASH UNION.
     pub unions: Option<UnionHint>,
+    /// KEEPFIXED PLAN: other statistics make no other plan.
+    pub keep_fixed: bool,
     /// FAST n: the first n rows soon.
     pub fast: Option<u64>,
     /// MAXDOP n, where n is not 0.

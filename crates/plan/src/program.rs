@@ -54,6 +54,11 @@ pub struct Header {
     pub statistics: Vec<UsedStatistics>,
     /// Names of temporary objects were resolved: the plan serves one session only.
     pub session_bound: bool,
+    /// The SET options that it was bound under, of those that decide meaning: bits of `@@OPTIONS`.
+    pub switches: u32,
+    /// Databases in which it reads or changes tables at the level of the session: no hint says
+    /// another.
+    pub own_level: Vec<DatabaseId>,
     /// OPTION (RECOMPILE): not to be kept.
     pub recompile: bool,
     /// How much memory it may have, and shall have at least.

@@ -26,6 +26,7 @@ pub(crate) struct Unit<'u> {
     pub(crate) object: ObjectId,
     pub(crate) procedure: Option<&'u str>,
     pub(crate) quoted_identifier: bool,
+    pub(crate) ansi_nulls: bool,
     pub(crate) parameters: Vec<ast::Parameter>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) recompile: bool,
@@ -107,6 +108,7 @@ pub(crate) fn compile(
         places: Vec::new(),
         handlers: Vec::new(),
         quoted_identifier: unit.quoted_identifier,
+        ansi_nulls: unit.ansi_nulls,
         recompile: unit.recompile,
         shell: None,
     };

@@ -230,6 +230,16 @@ impl Cursors {
         self.names.retain(|n| n.level.is_none_or(|l| l < level));
     }
 
+    /// CURSOR_CLOSE_ON_COMMIT: the transaction has ended. A cursor that is at work, because a
+    /// trigger of what it changes ends the transaction, stays open.
+    pub(crate) fn close_all(&mut self) {
+        for cursor in self.names.iter().filter_map(|n| n.cursor.as_ref()) {
+            if let Some(mut cursor) = cursor.try_lock() {
+                cursor.open = None;
+            }
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         *self = Cursors::default();
     }

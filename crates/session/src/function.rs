@@ -447,9 +447,11 @@ impl FunctionCaller<'_> {
         let database = act.program.value.database;
         for _ in 0..ATTEMPTS_MAX {
             let epoch = host.definitions_epoch();
-            let is_ready = act.ready[place]
-                .as_ref()
-                .is_some_and(|r| r.epoch == epoch && r.names_version == self.state.names_version());
+            let is_ready = act.ready[place].as_ref().is_some_and(|r| {
+                r.epoch == epoch
+                    && r.names_version == self.state.names_version()
+                    && self.state.is_bound_alike(&r.plan.header, &act.program.value)
+            });
             if !is_ready {
                 let made = self.state.make_ready(act, place, epoch, database, self.definitions);
                 made.map_err(|failure| failure.error.clone())?;
@@ -458,6 +460,7 @@ impl FunctionCaller<'_> {
             if ready.plan.header.references.is_empty() {
                 return Ok(());
             }
+            self.state.check_level(&ready.plan.header)?;
             self.hold_schema(&ready.plan.header.references, work)?;
             if host.definitions_epoch() == epoch || self.state.is_current(&ready.plan.header) {
                 return Ok(());

@@ -92,12 +92,11 @@ impl Session {
             "NOEXEC" => settings.no_exec = on,
             "PARSEONLY" => settings.parse_only = on,
             "FMTONLY" => settings.format_only = on,
-            // Their OFF is not implemented; it would change what comparisons and strings mean.
-            "ANSI_NULLS" | "ANSI_PADDING" | "ANSI_WARNINGS" | "CONCAT_NULL_YIELDS_NULL" if !on => {
+            // Their OFF is not implemented; it would change what strings and errors mean.
+            "ANSI_PADDING" | "ANSI_WARNINGS" | "CONCAT_NULL_YIELDS_NULL" if !on => {
                 return Err(unsupported());
             }
             "NO_BROWSETABLE" | "FORCEPLAN" | "REMOTE_PROC_TRANSACTIONS" if !on => {}
-            "NO_BROWSETABLE" => {}
             "STATISTICS IO" => settings.statistics_io = on,
             "STATISTICS TIME" => settings.statistics_time = on,
             "STATISTICS XML" => settings.statistics_xml = on,

@@ -21,15 +21,20 @@ use crate::sink::ResultColumn;
 use crate::state::{Names, State};
 use crate::table_variable::{PrivateTables, touched};
 use crate::text_size::TextSize;
+use access::Isolation;
 use base::{DatabaseId, SqlError, SqlResult, messages};
+use catalog::view::{Column, Object, Table};
 use exec::{ExecContext, Executor, NoRows, Outcome, RowFeed};
 use lock::{Duration, Mode, Resource};
-use plan::{Logical, PhysicalPlan, Statement};
+use plan::{PhysicalPlan, Statement};
 use plancache::Entry;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::Value;
 use work::CommitMode;
+
+/// What is in it needs no versions under SNAPSHOT.
+const TEMPDB: DatabaseId = DatabaseId(2);
 
 /// How often a plan is made again because definitions changed meanwhile.
 const REBINDS_MAX: usize = 100;
@@ -263,6 +268,7 @@ impl Session {
         for _ in 0..REBINDS_MAX {
             let ready = act.ready[place].as_ref().expect("made ready by the caller");
             let epoch = ready.epoch;
+            self.state.check_level(&ready.plan.header)?;
             for reference in &ready.plan.header.references {
                 // System views have no pages that DDL could take away.
                 if reference.object.0 < 0 {
@@ -316,6 +322,7 @@ impl Session {
                     && r.names_version == self.state.names_version()
                     && !r.plan.header.recompile
                     && r.executor.is_timed() == self.state.settings.shows_what_ran()
+                    && self.state.is_bound_alike(&r.plan.header, &act.program.value)
             }
             None => false,
         };
@@ -375,6 +382,7 @@ impl State {
             && ready.database == database
             && !ready.plan.header.recompile
             && (ready.names_version == names_version || !ready.plan.header.session_bound)
+            && self.is_bound_alike(&ready.plan.header, &act.program.value)
             && self.is_current(&ready.plan.header)
         {
             (ready.epoch, ready.names_version) = (epoch, names_version);
@@ -383,7 +391,8 @@ impl State {
         let entry = Arc::clone(&act.program);
         let held = &entry.value.places[place];
         let shared = self.shares_plans(&entry.value, database, definitions);
-        let kept = if shared { held.cell.get(|h| self.is_current(h)) } else { None };
+        let usable = |h: &plan::Header| self.is_bound_alike(h, &entry.value) && self.is_current(h);
+        let kept = if shared { held.cell.get(usable) } else { None };
         let plan = match kept {
             Some(plan) => plan,
             None => {
@@ -443,6 +452,24 @@ impl State {
         }
     }
 
+    /// Whether a plan was bound under the SET options that hold now.
+    #[inline]
+    pub(crate) fn is_bound_alike(&self, header: &plan::Header, program: &Program) -> bool {
+        header.switches == self.settings.bound_under(program).bits()
+    }
+
+    /// 3952: rows have no versions yet, and no database allows SNAPSHOT.
+    pub(crate) fn check_level(&self, header: &plan::Header) -> SqlResult<()> {
+        if self.settings.isolation != Isolation::Snapshot {
+            return Ok(());
+        }
+        let durable = header.own_level.iter().find(|d| **d != TEMPDB);
+        match durable.and_then(|d| self.view(*d)) {
+            Some(view) => Err(SqlError::new(messages::SNAPSHOT_NOT_ALLOWED, &[&view.name()])),
+            None => Ok(()),
+        }
+    }
+
     /// Binds something of a text in a database.
     fn with_names<T>(
         &self,
@@ -458,6 +485,10 @@ impl State {
             catalogs: &names,
             variables,
             identity_insert: self.identity_insert.as_ref().map(|i| i.object),
+            ansi_nulls: match variables.program.procedure.is_some() {
+                true => variables.program.ansi_nulls,
+                false => self.settings.is_on(Switches::ANSI_NULLS),
+            },
         })
     }
 
@@ -479,7 +510,10 @@ impl State {
         let options = self.host.database_options(database).unwrap_or_default();
         let facts = PlanFacts { host: &*self.host, sniffed, once, options };
         let mut plan = optimize::optimize(bound.plan, &bound.references, &facts)?;
-        plan.header.statistics = used;
+        plan.header.switches = self.settings.bound_under(variables.program).bits();
+        if !plan.header.hints.keep_fixed {
+            plan.header.statistics = used;
+        }
         Ok(Arc::new(plan))
     }
 
@@ -497,26 +531,41 @@ impl State {
             Source::Scalar(x, wanted) => bind::bind_scalar(environment, x, *wanted),
             Source::Condition(c) => bind::bind_condition(environment, c),
         })?;
-        self.may_change(&bound.plan.statement, variables.program.quoted_identifier)?;
+        self.may_change(&bound, self.settings.bound_under(variables.program))?;
         Ok(bound)
     }
 
-    /// 1934: which rows a filtered index has is the same to everybody only under these settings.
-    fn may_change(&self, statement: &Statement<Logical>, quoted: bool) -> SqlResult<()> {
-        let (verb, target) = match statement {
+    /// 1934: what a filtered index or one of a computed column has is the same to everybody only
+    /// under these settings. ARITHABORT is not among them: ANSI_WARNINGS implies it.
+    fn may_change(&self, bound: &bind::Bound, under: Switches) -> SqlResult<()> {
+        let (verb, target) = match &bound.plan.statement {
             Statement::Insert(s) => ("INSERT", &s.target),
             Statement::Update(s) => ("UPDATE", &s.target),
             Statement::Delete(s) => ("DELETE", &s.target),
             Statement::Merge(s) => ("MERGE", &s.target),
             _ => return Ok(()),
         };
-        if target.indexes.iter().all(|i| i.filter.is_none()) {
+        if under.has_all(Switches::OF_INDEXES) && !under.has(Switches::NUMERIC_ROUNDABORT) {
             return Ok(());
         }
-        let on = |switch| self.settings.is_on(switch);
+        let depends = |t: &Table| {
+            let computed = |(n, c): (usize, &Column)| {
+                c.computed.is_some() && t.indexes.iter().any(|i| i.has_column(n))
+            };
+            t.indexes.iter().any(|i| i.filter.is_some())
+                || t.columns.iter().enumerate().any(computed)
+        };
+        let is = |o: &Object| match o {
+            Object::Table(t) => t.object_id == target.object && depends(t),
+            _ => false,
+        };
+        if !bound.references.iter().any(is) {
+            return Ok(());
+        }
+        let on = |switch| under.has(switch);
         let wrong: Vec<&str> = [
             ("ANSI_NULLS", on(Switches::ANSI_NULLS)),
-            ("QUOTED_IDENTIFIER", quoted),
+            ("QUOTED_IDENTIFIER", on(Switches::QUOTED_IDENTIFIER)),
             ("CONCAT_NULL_YIELDS_NULL", on(Switches::CONCAT_NULL_YIELDS_NULL)),
             ("ANSI_WARNINGS", on(Switches::ANSI_WARNINGS)),
             ("ANSI_PADDING", on(Switches::ANSI_PADDING)),

@@ -43,6 +43,8 @@ pub struct Program {
     pub(crate) handlers: Vec<TryBlock>,
     /// SET options it runs under, of a procedure.
     pub(crate) quoted_identifier: bool,
+    /// ANSI_NULLS of a module; a batch has the session's, when a statement is bound.
+    pub(crate) ansi_nulls: bool,
     pub(crate) recompile: bool,
     /// Of a batch that has no steps of its own: what is run instead.
     pub(crate) shell: Option<Box<Shell>>,
@@ -285,6 +287,7 @@ impl Program {
             places: Vec::new(),
             handlers: Vec::new(),
             quoted_identifier: true,
+            ansi_nulls: true,
             recompile: false,
             shell: Some(Box::new(shell)),
         }

@@ -6,6 +6,7 @@ use crate::parameterize::Shell;
 use crate::plan_facts::Sniffed;
 use crate::plans::{PlaceId, Program, Source, Visible};
 use crate::session::Session;
+use crate::settings::Switches;
 use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, messages};
 use catalog::view::{Module, Table};
@@ -33,7 +34,10 @@ impl Session {
         if !parsed.errors.is_empty() {
             return Err(parsed.errors);
         }
+        // A parameter compares with NULL by other rules than a constant.
+        let ansi_nulls = settings.is_on(Switches::ANSI_NULLS);
         if !looks
+            && ansi_nulls
             && let Some(shell) = self.state.shell(&parsed.batch.statements)
             // What is wrong with it is told of the text itself.
             && let Ok(prepared) = self.prepared_program(&shell.parameters, &shell.text)
@@ -47,7 +51,8 @@ impl Session {
             database: self.state.database,
             object: ObjectId(0),
             procedure: None,
-            quoted_identifier: true,
+            quoted_identifier: self.state.settings.is_on(Switches::QUOTED_IDENTIFIER),
+            ansi_nulls: self.state.settings.is_on(Switches::ANSI_NULLS),
             parameters: Vec::new(),
             statements: parsed.batch.statements,
             recompile: false,
@@ -89,7 +94,8 @@ impl Session {
             database: self.state.database,
             object: ObjectId(0),
             procedure: None,
-            quoted_identifier: true,
+            quoted_identifier: self.state.settings.is_on(Switches::QUOTED_IDENTIFIER),
+            ansi_nulls: self.state.settings.is_on(Switches::ANSI_NULLS),
             parameters: declared,
             statements: parsed.batch.statements,
             recompile: false,
@@ -232,7 +238,7 @@ pub(crate) fn module_program(
         kind: Kind::Procedure,
         database: declarer.database,
         object: module.object_id,
-        options: declarer.settings.plan_key_of_module(module.quoted_identifier),
+        options: declarer.settings.plan_key_of_module(module),
         parameters: &shape,
         text: &module.text,
     };
@@ -253,6 +259,7 @@ pub(crate) fn module_program(
         object: module.object_id,
         procedure: Some(&module.name),
         quoted_identifier: module.quoted_identifier,
+        ansi_nulls: module.ansi_nulls,
         parameters: Vec::new(),
         statements: Vec::new(),
         recompile: recompile || module.options.recompile,

@@ -456,6 +456,7 @@ impl Session {
         if act.program.value.procedure.is_some() {
             let quoted = act.program.value.quoted_identifier;
             self.state.settings.set(Switches::QUOTED_IDENTIFIER, quoted);
+            self.state.settings.set(Switches::ANSI_NULLS, act.program.value.ansi_nulls);
         }
         if act.program.value.is_trigger() {
             // A trigger that fails takes the statement's transaction with it.

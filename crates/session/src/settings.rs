@@ -1,6 +1,8 @@
 //! SET options of a session, and how `@@OPTIONS` packs them.
 
+use crate::plans::Program;
 use access::Isolation;
+use catalog::view::Module;
 use lock::Timeout;
 
 /// The switches that `@@OPTIONS` shows, by their bits.
@@ -41,10 +43,39 @@ switches! {
     XACT_ABORT = 16384, "XACT_ABORT";
 }
 
+/// The switches that decide what text means.
+const MEANING: u32 = Switches::QUOTED_IDENTIFIER.0
+    | Switches::ANSI_NULLS.0
+    | Switches::ANSI_NULL_DFLT_ON.0
+    | Switches::ANSI_PADDING.0
+    | Switches::ANSI_WARNINGS.0
+    | Switches::ARITHABORT.0
+    | Switches::CONCAT_NULL_YIELDS_NULL.0
+    | Switches::NUMERIC_ROUNDABORT.0;
+
 impl Switches {
+    /// Whether another one is among these.
+    #[inline]
+    pub(crate) const fn has(self, other: Switches) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// `@@OPTIONS`
     pub const fn bits(self) -> u32 {
         self.0
+    }
+
+    /// Those that must be on where an index is filtered or of a computed column.
+    pub(crate) const OF_INDEXES: Switches = Switches::ANSI_NULLS
+        .with(Switches::QUOTED_IDENTIFIER)
+        .with(Switches::CONCAT_NULL_YIELDS_NULL)
+        .with(Switches::ANSI_WARNINGS)
+        .with(Switches::ANSI_PADDING);
+
+    /// Whether all of some others are among these.
+    #[inline]
+    pub(crate) const fn has_all(self, others: Switches) -> bool {
+        self.0 & others.0 == others.0
     }
 
     const fn with(self, other: Switches) -> Switches {
@@ -188,16 +219,21 @@ impl Settings {
         self.switches.0
     }
 
+    /// The switches that statements of a module, or else of a batch, are bound under.
+    #[inline]
+    pub(crate) fn bound_under(&self, program: &Program) -> Switches {
+        let own = (program.quoted_identifier, program.ansi_nulls);
+        let mut switches = self.switches.0 & MEANING;
+        for (switch, on) in [(Switches::QUOTED_IDENTIFIER, own.0), (Switches::ANSI_NULLS, own.1)] {
+            if program.procedure.is_some() {
+                switches = if on { switches | switch.0 } else { switches & !switch.0 };
+            }
+        }
+        Switches(switches)
+    }
+
     /// What of these decides the meaning of text: part of a plan's key.
     pub(crate) fn plan_key(&self) -> u64 {
-        const MEANING: u32 = Switches::QUOTED_IDENTIFIER.0
-            | Switches::ANSI_NULLS.0
-            | Switches::ANSI_NULL_DFLT_ON.0
-            | Switches::ANSI_PADDING.0
-            | Switches::ANSI_WARNINGS.0
-            | Switches::ARITHABORT.0
-            | Switches::CONCAT_NULL_YIELDS_NULL.0
-            | Switches::NUMERIC_ROUNDABORT.0;
         u64::from(self.switches.0 & MEANING)
             | u64::from(self.date_first) << 32
             | u64::from(self.date_format_number()) << 40
@@ -205,10 +241,10 @@ impl Settings {
     }
 
     /// The same for a module, which has QUOTED_IDENTIFIER and ANSI_NULLS of its own.
-    pub(crate) fn plan_key_of_module(&self, quoted_identifier: bool) -> u64 {
+    pub(crate) fn plan_key_of_module(&self, module: &Module) -> u64 {
         let mut own = self.clone();
-        own.set(Switches::QUOTED_IDENTIFIER, quoted_identifier);
-        own.set(Switches::ANSI_NULLS, true);
+        own.set(Switches::QUOTED_IDENTIFIER, module.quoted_identifier);
+        own.set(Switches::ANSI_NULLS, module.ansi_nulls);
         own.plan_key()
     }
 

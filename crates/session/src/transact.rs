@@ -136,6 +136,9 @@ impl Session {
             self.open.ended = Some(end);
             self.state.tran_count = 0;
             self.note_transaction();
+            if self.state.settings.is_on(Switches::CURSOR_CLOSE_ON_COMMIT) {
+                self.state.cursors.close_all();
+            }
         }
     }
 

@@ -396,7 +396,7 @@ const OPTIONS: &[&str] = &[
     "recovery simple",
     "delayed_durability = allowed",
     "compatibility_level = 150",
-    "target_recovery_time = 30 seconds",
+    "target_recovery_time = 60 seconds",
     "auto_create_statistics off",
     "auto_update_statistics off",
     "auto_update_statistics_async on",

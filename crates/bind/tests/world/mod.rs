@@ -204,8 +204,12 @@ impl World {
         if let Some(error) = parsed.errors.into_iter().next() {
             return Err(error);
         }
-        let environment =
-            Environment { catalogs: self, variables: self, identity_insert: self.identity_insert };
+        let environment = Environment {
+            catalogs: self,
+            variables: self,
+            identity_insert: self.identity_insert,
+            ansi_nulls: true,
+        };
         bind_statement(&environment, &parsed.batch.statements[0])
     }
 }

@@ -91,6 +91,14 @@ impl Sessions {
         Sessions { folder, generation: 0, instance, seats: BTreeMap::new(), old: Vec::new() }
     }
 
+    /// What a batch gets in a session of its own.
+    pub(crate) fn alone(&self, batch: &str) -> String {
+        let mut session = self.instance.connect(login()).expect("a session");
+        let mut said = Transcript::default();
+        session.run(Request::Batch(batch.to_owned()), &mut said);
+        said.text
+    }
+
     fn dir(&self) -> PathBuf {
         self.folder.join(self.generation.to_string())
     }

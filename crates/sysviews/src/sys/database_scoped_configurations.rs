@@ -29,7 +29,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         // Refused otherwise.
         (2, "LEGACY_CARDINALITY_ESTIMATION", 0, 0),
         (3, "PARAMETER_SNIFFING", i32::from(o.parameter_sniffing), 1),
-        (4, "QUERY_OPTIMIZER_HOTFIXES", i32::from(o.optimizer_hotfixes), 0),
+        (4, "QUERY_OPTIMIZER_HOTFIXES", 0, 0),
         (13, "OPTIMIZE_FOR_AD_HOC_WORKLOADS", 0, 0),
         (22, "LIGHTWEIGHT_QUERY_PROFILING", i32::from(o.lightweight_profiling), 1),
         (24, "LAST_QUERY_PLAN_STATS", i32::from(o.last_plan_statistics), 0),

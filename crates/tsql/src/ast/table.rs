@@ -221,12 +221,11 @@ pub enum AlterColumnChange {
         type_name: TypeName,
         collation: Option<Name>,
         nullable: Option<bool>,
+        /// `SPARSE`
+        sparse: bool,
     },
     /// `ADD|DROP ROWGUIDCOL|PERSISTED|SPARSE|HIDDEN|NOT FOR REPLICATION|MASKED`
-    Attribute {
-        add: bool,
-        attribute: Setting,
-    },
+    Attribute { add: bool, attribute: Setting },
 }
 
 /// One thing that ALTER TABLE DROP drops.

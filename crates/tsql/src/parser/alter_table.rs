@@ -145,8 +145,8 @@ impl Parser<'_> {
                 false => None,
             };
             let nullable = self.optional_null();
-            self.eat_word("SPARSE");
-            AlterColumnChange::Type { type_name, collation, nullable }
+            let sparse = self.eat_word("SPARSE");
+            AlterColumnChange::Type { type_name, collation, nullable, sparse }
         };
         let options = self.optional_with_settings()?;
         let column = AlterColumn { name, change, options };
