@@ -29,12 +29,12 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.databases", "is_cursor_close_on_commit_on", ONE_VALUE),
     ("sys.databases", "is_parameterization_forced", ONE_VALUE),
     ("sys.databases", "is_accelerated_database_recovery_on", ONE_VALUE),
+    ("sys.databases", "target_recovery_time_in_seconds", ONE_VALUE),
     ("sys.databases", "snapshot_isolation_state", ONE_VALUE),
     ("sys.databases", "snapshot_isolation_state_desc", ONE_VALUE),
     ("sys.databases", "page_verify_option", ONE_VALUE),
     ("sys.databases", "page_verify_option_desc", ONE_VALUE),
     ("sys.databases", "collation_name", "CREATE DATABASE COLLATE is refused yet"),
-    ("sys.sql_modules", "uses_ansi_nulls", ONLY_ON),
     ("sys.master_files", "growth", NO_FILES),
     ("sys.database_files", "growth", NO_FILES),
     ("sys.dm_exec_sessions", "reads", IN_MEMORY),
@@ -55,11 +55,11 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.table_types", "collation_name", TABLE_TYPES),
     ("sys.table_types", "system_type_id", TABLE_TYPES),
     ("sys.triggers", "is_not_for_replication", NO_REPLICATION),
-    ("sys.dm_exec_sessions", "ansi_nulls", ONLY_ON),
+    ("sys.dm_exec_sessions", "ansi_nulls", LEFT_ON),
     ("sys.dm_exec_sessions", "ansi_padding", ONLY_ON),
     ("sys.dm_exec_sessions", "ansi_warnings", ONLY_ON),
     ("sys.dm_exec_sessions", "concat_null_yields_null", ONLY_ON),
-    ("sys.dm_exec_requests", "ansi_nulls", ONLY_ON),
+    ("sys.dm_exec_requests", "ansi_nulls", LEFT_ON),
     ("sys.dm_exec_requests", "ansi_padding", ONLY_ON),
     ("sys.dm_exec_requests", "ansi_warnings", ONLY_ON),
     ("sys.dm_exec_requests", "concat_null_yields_null", ONLY_ON),
@@ -68,6 +68,7 @@ const TABLE_TYPES: &str = "the same of every table type";
 const NO_REPLICATION: &str = "NOT FOR REPLICATION is refused";
 const IN_MEMORY: &str = "all pages of this instance are in memory";
 const ONLY_ON: &str = "SET refuses OFF";
+const LEFT_ON: &str = "no session of this test leaves it OFF";
 const NO_FILES: &str = "MODIFY FILE is refused yet";
 const ONE_VALUE: &str = "ALTER DATABASE refuses every other value";
 
@@ -281,7 +282,6 @@ impl Held {
 
 const DEFINITIONS: &[&str] = &[
     "create schema sales",
-    "alter database scoped configuration set query_optimizer_hotfixes = on",
     "alter database scoped configuration set last_query_plan_stats = on",
     "create table sales.orders (
         id int identity(10, 5) constraint pk_orders primary key,
@@ -344,9 +344,9 @@ const DEFINITIONS: &[&str] = &[
     "exec sp_settriggerorder 'dbo.tr_paired', 'last', 'delete'",
     "create procedure dbo.several @a decimal(9, 3) output, @b varchar(30) as set @a = len(@b)",
     "create procedure dbo.one @x int as select @x",
-    "set quoted_identifier off",
+    "set quoted_identifier, ansi_nulls off",
     "create procedure sales.two as begin select 1; select 2 end",
-    "set quoted_identifier on",
+    "set quoted_identifier, ansi_nulls on",
     "insert sales.orders (code, amount) values (N'a', 1), (N'b', 2)",
     "insert dbo.heap (a, b) values (1, 2), (2, 3), (3, 4)",
     "insert dbo.filled (k, v) select number, number % 7 from master..spt_values
@@ -396,7 +396,6 @@ const OPTIONS: &[&str] = &[
     "recovery simple",
     "delayed_durability = allowed",
     "compatibility_level = 150",
-    "target_recovery_time = 60 seconds",
     "auto_create_statistics off",
     "auto_update_statistics off",
     "auto_update_statistics_async on",
