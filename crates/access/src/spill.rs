@@ -44,4 +44,13 @@ pub trait SpillFile: Send {
 
     /// Bytes written so far.
     fn bytes(&self) -> u64;
+
+    /// While writing: where the next byte string will begin.
+    fn position(&self) -> u64;
+
+    /// While reading: goes on with the byte string that begins at a position.
+    ///
+    /// # Errors
+    /// As [`SpillFile::next`].
+    fn seek(&mut self, position: u64) -> SqlResult<()>;
 }

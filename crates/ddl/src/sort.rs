@@ -315,6 +315,15 @@ mod tests {
         fn bytes(&self) -> u64 {
             self.0.iter().map(|r| r.len() as u64).sum()
         }
+
+        fn position(&self) -> u64 {
+            self.0.len() as u64
+        }
+
+        fn seek(&mut self, position: u64) -> SqlResult<()> {
+            self.1 = position as usize;
+            Ok(())
+        }
     }
 
     fn spec() -> HobtSpec {

@@ -12,6 +12,7 @@ use crate::exchange::{Branch, Exchange};
 use crate::executor::{Body, Rows};
 use crate::expr::{DEPTH_MAX, Expr, too_deep};
 use crate::filter::{Filter, StartupFilter};
+use crate::first_rows::FirstRows;
 use crate::hash_aggregate::HashAggregate;
 use crate::hash_join::HashJoin;
 use crate::insert::{Given, Insert, RowInsert};
@@ -153,7 +154,7 @@ impl Builder {
                     source: self.node(&delete.source)?,
                     target,
                     old: delete.old.clone(),
-                    distinct_rows: delete.distinct_rows,
+                    firsts: first_rows(delete.distinct_rows, &delete.source),
                     output: self.output(delete.output.as_deref())?,
                 }))
             }
@@ -290,7 +291,7 @@ impl Builder {
             old: update.old.clone(),
             new: update.new.clone(),
             assignments: Self::assignments(&update.assignments)?,
-            distinct_rows: update.distinct_rows,
+            firsts: first_rows(update.distinct_rows, &update.source),
             gathers,
             gathered: RowBuffer::new(kept_slots(&update.old, &update.new, output)),
             output: self.output(output)?,
@@ -324,6 +325,7 @@ impl Builder {
         target.check_slots(Some(&merge.old), Some(&merge.new))?;
         let mut kept = kept_slots(&merge.old, &merge.new, merge.output.as_deref());
         kept.push(merge.clause);
+        let seen = FirstRows::new(target.key_slots(&merge.old));
         Ok(Merge {
             source: self.node(&merge.source)?,
             target,
@@ -339,6 +341,7 @@ impl Builder {
             action: merge.action,
             output: self.output(merge.output.as_deref())?,
             gathered: RowBuffer::new(kept),
+            seen,
         })
     }
 
@@ -600,6 +603,11 @@ pub(crate) fn make_top(id: usize, input: Node, top: &plan::Top, rows: Vec<Slot>)
         left: 0,
         last: Vec::new(),
     })
+}
+
+/// What tells the rows apart that a source may bring several times.
+fn first_rows(distinct: bool, source: &Physical) -> Option<FirstRows> {
+    (distinct && !gives_one_row(source)).then(|| FirstRows::new(source.written()))
 }
 
 /// Whether a source gives one row at most, as far as its form tells.

@@ -9,6 +9,7 @@ use crate::cond::Cond;
 use crate::context::{ExecContext, OperatorCount, Outcome, RowFeed, RowSink};
 use crate::exchange::{Branch, Crew, LentToCrew, Report};
 use crate::expr::Expr;
+use crate::first_rows::FirstRows;
 use crate::grant::{Grant, Needs, Shared as _, SharedGrant};
 use crate::insert::Insert;
 use crate::merge::Merge;
@@ -124,10 +125,11 @@ impl Executor {
         let body = builder.body(&plan.statement)?;
         let subplans = builder.subplans(plan)?;
         let follow_ups = builder.follow_ups(plan)?;
-        let gathers = match &body {
-            Body::Update(update) => update.gathers,
-            Body::Merge(_) => true,
-            _ => false,
+        let kept = match &body {
+            Body::Update(u) => usize::from(u.gathers) + usize::from(u.firsts.is_some()),
+            Body::Delete(delete) => usize::from(delete.firsts.is_some()),
+            Body::Merge(_) => 2,
+            _ => 0,
         };
         let tallies = Tallies::new(builder.nodes, builder.cursors.len());
         Ok(Executor {
@@ -148,7 +150,7 @@ impl Executor {
             cursor_nodes: builder.cursor_nodes,
             cursors: builder.cursors,
             changed: builder.changed,
-            needs: Needs::of(plan, gathers),
+            needs: Needs::of(plan, kept),
             grant: plan.header.grant,
             memory: None,
             branches: builder.branches,
@@ -538,11 +540,16 @@ impl Body {
             Body::Update(update) => {
                 update.source.close();
                 update.gathered.drop_rows();
+                update.firsts.iter_mut().for_each(FirstRows::drop_rows);
             }
-            Body::Delete(delete) => delete.source.close(),
+            Body::Delete(delete) => {
+                delete.source.close();
+                delete.firsts.iter_mut().for_each(FirstRows::drop_rows);
+            }
             Body::Merge(merge) => {
                 merge.source.close();
                 merge.gathered.drop_rows();
+                merge.seen.drop_rows();
             }
             Body::Scalar(_) | Body::Condition(_) => {}
         }

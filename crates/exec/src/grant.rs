@@ -27,12 +27,12 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
-    /// Of a plan; `gathers` where its UPDATE keeps the rows it is going to change.
-    pub(crate) fn of(plan: &PhysicalPlan, gathers: bool) -> Needs {
+    /// Of a plan, whose change keeps rows or keys of its own so many times.
+    pub(crate) fn of(plan: &PhysicalPlan, kept_by_change: usize) -> Needs {
         let source = plan.statement.source();
         let many = source.is_some_and(|s| !crate::build::gives_one_row(s));
         let kept = plan.statement.target().is_some_and(|t| t.references.kept.is_some());
-        let operators = usize::from(gathers) + usize::from(kept && many);
+        let operators = kept_by_change + usize::from(kept && many);
         let mut needs = Needs { operators, views_only: true, degree: 1 };
         let follow_ups = plan.follow_ups.iter().filter_map(|f| f.source());
         let subqueries = plan.subqueries.iter().map(|s| &s.source);

@@ -1,16 +1,19 @@
 //! Keys that were seen: of rows that a join may bring more than once.
 //!
 //! Keys stand behind each other in one buffer, found by a table of their places: what a key takes
-//! beside its bytes is some twelve bytes. All of it is counted in the statement's grant.
+//! beside its bytes is 10 to 20 bytes, and its bytes up to twice themselves, as both grow by
+//! doubling. All of it is asked for in the statement's grant before it is had.
 
+use crate::partitions::growth_bytes;
 use crate::run::Run;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use std::hash::BuildHasher as _;
 
 /// Bits of a place that say how long its key is.
 const LENGTH_BITS: u32 = 16;
+/// Bytes of keys that there is first room for.
+const FIRST_BYTES: usize = 256;
 
 /// See the module.
 #[derive(Default)]
@@ -20,26 +23,62 @@ pub(crate) struct KeySet {
     places: HashTable<u64>,
     hasher: FixedState,
     memory_bytes: usize,
+    /// There was no memory for a key: none is added any more.
+    full: bool,
+}
+
+/// What a set says of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    /// It was added.
+    First,
+    /// It was there.
+    Before,
+    /// It was not there, and there is no memory to add it.
+    Unknown,
 }
 
 impl KeySet {
-    /// Adds a key; false when it was there.
+    /// The hash of a key.
+    pub(crate) fn hash(&self, key: &[u8]) -> u64 {
+        self.hasher.hash_one(key)
+    }
+
+    /// Adds a key with its hash. Where there `must` be memory for it, there is.
     ///
     /// # Panics
     /// On a key of 64 KB: a record's key has 900 bytes at most.
-    pub(crate) fn insert(&mut self, run: &mut Run<'_>, key: &[u8]) -> bool {
+    pub(crate) fn insert(&mut self, run: &mut Run<'_>, key: &[u8], hash: u64, must: bool) -> Seen {
         assert!(key.len() < 1 << LENGTH_BITS, "keys are short");
+        let KeySet { bytes, places, .. } = &*self;
+        if places.find(hash, |&place| key_at(bytes, place) == key).is_some() {
+            return Seen::Before;
+        }
+        if self.full || !self.make_room(run, key.len(), must) {
+            self.full = true;
+            return Seen::Unknown;
+        }
         let KeySet { bytes, places, hasher, .. } = self;
-        let hash = hasher.hash_one(key);
-        let same = |&place: &u64| key_at(bytes, place) == key;
-        let again = |&place: &u64| hasher.hash_one(key_at(bytes, place));
-        let Entry::Vacant(vacant) = places.entry(hash, same, again) else { return false };
-        vacant.insert((bytes.len() as u64) << LENGTH_BITS | key.len() as u64);
+        let place = (bytes.len() as u64) << LENGTH_BITS | key.len() as u64;
         bytes.extend_from_slice(key);
-        let now = bytes.capacity() + places.allocation_size();
-        if now > self.memory_bytes {
-            run.overdraw_memory(now - self.memory_bytes);
-            self.memory_bytes = now;
+        places.insert_unique(hash, place, |&p| hasher.hash_one(key_at(bytes, p)));
+        Seen::First
+    }
+
+    /// Room for another key.
+    fn make_room(&mut self, run: &mut Run<'_>, key: usize, must: bool) -> bool {
+        let room = self.bytes.capacity() - self.bytes.len();
+        let more = if room < key { self.bytes.capacity().max(key).max(FIRST_BYTES) } else { 0 };
+        let growth = growth_bytes(&self.places) + more;
+        if growth > 0 && !run.take_memory(growth, self.memory_bytes) {
+            if !must {
+                return false;
+            }
+            run.overdraw_memory(growth);
+        }
+        self.memory_bytes += growth;
+        if more > 0 {
+            self.bytes.reserve_exact(room + more);
         }
         true
     }

@@ -7,21 +7,22 @@
 //! Invariants
 //!  1. A row of the target is acted upon once: 8672.
 
+use crate::build::WITHIN;
 use crate::cond::Cond;
 use crate::context::RowSink;
+use crate::first_rows::FirstRows;
 use crate::insert::RowInsert;
-use crate::key_set::KeySet;
+use crate::key_set::Seen;
+use crate::notes::{Note, Notes};
 use crate::operator::Node;
 use crate::output::Output;
 use crate::row_change::RowSlots;
 use crate::rows::RowBuffer;
 use crate::run::Run;
 use crate::target::{Locator, Target, Typed, Written};
-use crate::update::{Assignment, NOTE_BYTES, assign, changed, is_first};
+use crate::update::{Assignment, assign, changed};
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
-use foldhash::fast::FixedState;
-use hashbrown::{HashMap, HashSet};
 use plan::{MergeWhen, OldRow, Slot};
 use types::Value;
 
@@ -41,6 +42,8 @@ pub(crate) struct Merge {
     pub(crate) action: Slot,
     pub(crate) output: Option<Output>,
     pub(crate) gathered: RowBuffer,
+    /// The rows of the target that were seen.
+    pub(crate) seen: FirstRows,
 }
 
 /// WHEN … THEN
@@ -57,13 +60,6 @@ pub(crate) enum Action {
     Insert,
 }
 
-/// What the first pass found.
-#[derive(Default)]
-struct FirstPass {
-    vanished: HashSet<u64, FixedState>,
-    moved: HashMap<u64, Locator, FixedState>,
-}
-
 impl Merge {
     pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.target.locks(run);
@@ -72,9 +68,11 @@ impl Merge {
         }
         self.gather(run)?;
         self.gathered.rewind()?;
-        let first = self.take_away(run, &locks)?;
+        run.counts.of(WITHIN).spilled(self.gathered.spilled_bytes());
+        let mut notes = self.take_away(run, &locks)?;
         self.gathered.rewind()?;
-        self.give(run, first, &locks, out)?;
+        self.give(run, &mut notes, &locks, out)?;
+        notes.clear(run);
         self.gathered.clear(run);
         self.targets().try_for_each(|target| target.finish(run))
     }
@@ -86,7 +84,7 @@ impl Merge {
     }
 
     fn gather(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
-        let mut seen = KeySet::default();
+        let twice = || SqlError::new(messages::MERGE_ROW_TWICE, &[]);
         let mut left = self.limit(run)?;
         self.gathered.clear(run);
         self.source.open(run)?;
@@ -94,15 +92,18 @@ impl Merge {
             run.tick()?;
             let Some(n) = self.clause_of(run)? else { continue };
             let touches = !matches!(self.clauses[n].action, Action::Insert);
-            if touches && !is_first(&mut self.target, run, &self.old, &mut seen) {
-                return Err(SqlError::new(messages::MERGE_ROW_TWICE, &[]));
+            if touches && self.seen.look(run, &mut self.target, &self.old)? == Seen::Before {
+                return Err(twice());
             }
             self.prepare(run, n)?;
             run.set(self.clause, Value::Int(n as i32));
             self.gathered.push(run)?;
             left -= 1;
         }
-        seen.clear(run);
+        if self.seen.any_twice(run, &mut self.target, &self.old)? {
+            return Err(twice());
+        }
+        self.seen.clear(run);
         Ok(())
     }
 
@@ -165,52 +166,42 @@ impl Merge {
     }
 
     /// First pass: rows that go, and old keys that move.
-    fn take_away(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<FirstPass> {
+    fn take_away(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Notes> {
         let moves = self.target.moves_unique_keys();
-        let mut found = FirstPass::default();
-        let mut row = 0;
+        let mut notes = Notes::default();
         while self.gathered.next(run)? {
             run.tick()?;
             let n = self.gathered_clause(run)?;
             let slots = RowSlots { old: &self.old, new: &self.new };
-            match &self.clauses[n].action {
-                Action::Insert => {}
+            let note = match &self.clauses[n].action {
                 Action::Delete => {
                     let deletes = self.deletes.as_mut().unwrap_or(&mut self.target);
-                    if !deletes.remove_row(run, &self.old, locks)? {
-                        run.overdraw_memory(NOTE_BYTES);
-                        found.vanished.insert(row);
+                    match deletes.remove_row(run, &self.old, locks)? {
+                        true => Note::Stayed,
+                        false => Note::Vanished,
                     }
                 }
-                Action::Update(_) if moves => {
-                    let taken = self.target.take_away(run, slots, locks)?;
-                    run.overdraw_memory(NOTE_BYTES);
-                    match taken {
-                        Some(locator) => drop(found.moved.insert(row, locator)),
-                        None => drop(found.vanished.insert(row)),
-                    }
-                }
-                Action::Update(_) => {}
-            }
-            row += 1;
+                Action::Update(_) if moves => self.target.take_away(run, slots, locks)?,
+                Action::Insert | Action::Update(_) => Note::Untouched,
+            };
+            notes.push(run, &note)?;
         }
-        Ok(found)
+        notes.rewind(run)?;
+        Ok(notes)
     }
 
     /// Second pass: rows that come, and new keys.
     fn give(
         &mut self,
         run: &mut Run<'_>,
-        mut first: FirstPass,
+        notes: &mut Notes,
         locks: &LockPlan,
         out: &mut dyn RowSink,
     ) -> SqlResult<()> {
-        let mut row = 0;
         while self.gathered.next(run)? {
             run.tick()?;
-            let at = row;
-            row += 1;
-            if first.vanished.contains(&at) {
+            let note = notes.next()?;
+            if note == Note::Vanished {
                 continue;
             }
             let n = self.gathered_clause(run)?;
@@ -226,7 +217,12 @@ impl Merge {
                 (Action::Insert, None) => continue,
                 (Action::Delete, _) => ("DELETE", self.deletes.as_ref().unwrap_or(&self.target)),
                 (Action::Update(_), _) => {
-                    match first.moved.remove(&at) {
+                    let taken = match note {
+                        Note::Moved(locator) => Some(locator),
+                        Note::Stayed => Some(Locator::of(run, &self.old)),
+                        Note::Untouched | Note::Vanished => None,
+                    };
+                    match taken {
                         Some(locator) => self.target.give_back(run, slots, locator, locks)?,
                         None if self.target.change_row(run, slots, locks)? => {}
                         None => continue,

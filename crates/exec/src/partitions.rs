@@ -5,6 +5,7 @@ use crate::run::Run;
 use access::SpillFile;
 use base::SqlResult;
 use foldhash::fast::FixedState;
+use hashbrown::HashTable;
 use plan::Slot;
 use std::hash::{BuildHasher as _, Hasher as _};
 use types::{Collation, Value, hash};
@@ -38,6 +39,15 @@ pub(crate) fn hash_row<'a>(
         hash(value, collation, &mut hasher);
     }
     Some(hasher.finish())
+}
+
+/// Memory of a table's growth beyond what it has; none while there is room.
+pub(crate) fn growth_bytes<T>(table: &HashTable<T>) -> usize {
+    if table.len() < table.capacity() {
+        return 0;
+    }
+    // Twice as many places, an eighth of them left empty, each with a byte that controls it.
+    (table.capacity().max(14) * 8 / 7) * (size_of::<T>() + 1)
 }
 
 impl Partitions {

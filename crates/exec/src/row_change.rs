@@ -3,6 +3,7 @@
 //! A row that keeps its keys is changed in place. Where rows exchange values of a unique key, each
 //! is taken away first and given back when all old keys are gone.
 
+use crate::notes::Note;
 use crate::reader::hint_of;
 use crate::run::Run;
 use crate::target::{Locator, RowChange, Target, Written};
@@ -57,13 +58,13 @@ impl Target {
     }
 
     /// First pass: old keys that move are deleted, rows that stay are changed in place.
-    /// The base row's locator then, unless it had vanished.
+    /// What became of the base row.
     pub(crate) fn take_away(
         &mut self,
         run: &mut Run<'_>,
         slots: RowSlots<'_>,
         locks: &LockPlan,
-    ) -> SqlResult<Option<Locator>> {
+    ) -> SqlResult<Note> {
         let old = Locator::of(run, slots.old);
         let mut new = old.clone();
         let hint = slots.old.hint.and_then(|slot| hint_of(run.slot(slot)));
@@ -79,17 +80,17 @@ impl Target {
             };
             if affected && moves {
                 if self.delete(run, index, &change, locks)? == Written::Vanished {
-                    return Ok(None);
+                    return Ok(Note::Vanished);
                 }
             } else if affected {
                 match self.update(run, index, &change, locks)? {
                     Ok(of_base) if index == 0 && of_base.has_rid() => new = of_base,
                     Ok(_) => {}
-                    Err(_) => return Ok(None),
+                    Err(_) => return Ok(Note::Vanished),
                 }
             }
         }
-        Ok(Some(new))
+        Ok(if new == old { Note::Stayed } else { Note::Moved(new) })
     }
 
     /// Second pass: new keys are inserted.

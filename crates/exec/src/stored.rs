@@ -87,13 +87,12 @@ impl Stored {
         }
     }
 
-    /// A copy of everything, as one string: equal rows have equal ones.
-    pub(crate) fn fingerprint(&self) -> Box<[u8]> {
-        let mut all = Vec::with_capacity(self.bytes.len() + 5 * self.ends.len());
+    /// Puts everything into one string: equal rows have equal ones.
+    pub(crate) fn fingerprint(&self, out: &mut Vec<u8>) {
+        out.clear();
         for end in &self.ends {
-            all.extend_from_slice(&end.map_or(u32::MAX, |e| e).to_le_bytes());
+            out.extend_from_slice(&end.unwrap_or(u32::MAX).to_le_bytes());
         }
-        all.extend_from_slice(&self.bytes);
-        all.into_boxed_slice()
+        out.extend_from_slice(&self.bytes);
     }
 }

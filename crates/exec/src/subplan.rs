@@ -3,12 +3,14 @@
 //! One that reads nothing from outside has one answer per statement, which is kept.
 
 use crate::cond::{Quantified, compared};
+use crate::key_set::Seen;
 use crate::operator::Node;
 use crate::run::Run;
+use crate::spilled_set::{SetWriter, SpilledSet};
 use crate::value_set::ValueSet;
 use base::{SqlError, SqlResult, messages};
 use plan::{CompareOp, Quantifier, Slot};
-use types::Value;
+use types::{Collation, Value};
 
 /// A subquery ready to run.
 pub(crate) struct Subplan {
@@ -26,7 +28,7 @@ enum Answer {
     Scalar(Value),
     Exists(bool),
     /// Distinct values, and whether NULL is among them.
-    Values(ValueSet, bool),
+    Values(Among, bool),
 }
 
 impl Subplan {
@@ -103,31 +105,70 @@ impl Subplan {
         v: &Value,
     ) -> SqlResult<Option<bool>> {
         if !matches!(self.answer, Answer::Values(..)) {
-            let mut values = ValueSet::default();
-            let (mut null, mut charged) = (false, 0);
-            self.root.open(run)?;
-            while self.root.next(run)? {
-                let value = self.value(run);
-                if value.is_null() {
-                    null = true;
-                } else if values.insert(value, q.collation) {
-                    let now = values.memory_bytes();
-                    run.overdraw_memory(now - charged);
-                    charged = now;
-                }
-            }
-            self.answer = Answer::Values(values, null);
+            self.answer = self.collect(run, q.collation)?;
         }
-        let Answer::Values(values, null) = &self.answer else { return Ok(None) };
-        Ok(if v.is_null() {
-            if values.is_empty() && !null { Some(false) } else { None }
-        } else if values.contains(v, q.collation) {
-            Some(true)
-        } else if *null {
-            None
-        } else {
-            Some(false)
+        let Answer::Values(values, null) = &mut self.answer else { return Ok(None) };
+        if v.is_null() {
+            return Ok(if values.is_empty() && !*null { Some(false) } else { None });
+        }
+        Ok(match values.contains(v, q.collation)? {
+            true => Some(true),
+            false if *null => None,
+            false => Some(false),
         })
+    }
+
+    /// The values of all rows.
+    fn collect(&mut self, run: &mut Run<'_>, collation: Collation) -> SqlResult<Answer> {
+        let mut values = ValueSet::default();
+        let mut null = false;
+        let mut spilled: Option<SetWriter> = None;
+        self.root.open(run)?;
+        while self.root.next(run)? {
+            run.tick()?;
+            let (Some(slot), value) = (self.column, self.value(run).clone()) else { continue };
+            if value.is_null() {
+                null = true;
+                continue;
+            }
+            if spilled.is_none() && values.insert(run, &value, collation) == Seen::Unknown {
+                let mut writer = SetWriter::new(slot, collation);
+                for value in values.take(run) {
+                    run.set(slot, value);
+                    writer.push(run)?;
+                }
+                run.set(slot, value);
+                spilled = Some(writer);
+            }
+            if let Some(writer) = &mut spilled {
+                writer.push(run)?;
+            }
+        }
+        let values = match spilled {
+            None => Among::Memory(values),
+            Some(writer) => Among::Disk(Box::new(writer.finish(run)?)),
+        };
+        Ok(Answer::Values(values, null))
+    }
+}
+
+/// Distinct values of a subquery.
+enum Among {
+    Memory(ValueSet),
+    /// More than the grant has room for.
+    Disk(Box<SpilledSet>),
+}
+
+impl Among {
+    fn contains(&mut self, value: &Value, collation: Collation) -> SqlResult<bool> {
+        match self {
+            Among::Memory(values) => Ok(values.contains(value, collation)),
+            Among::Disk(values) => values.contains(value),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Among::Memory(values) if values.is_empty())
     }
 }
 

@@ -49,6 +49,16 @@ impl Locator {
         Locator { uniquifier: at(old.uniquifier), rid: at(old.rid) }
     }
 
+    /// Its values, to be written.
+    pub(crate) fn values(&self) -> [&Value; 2] {
+        [&self.uniquifier, &self.rid]
+    }
+
+    /// Of values that were written.
+    pub(crate) fn from_values([uniquifier, rid]: [Value; 2]) -> Locator {
+        Locator { uniquifier, rid }
+    }
+
     /// Whether it is a row of a heap.
     pub(crate) fn has_rid(&self) -> bool {
         !self.rid.is_null()
@@ -307,9 +317,10 @@ impl Target {
         run: &Run<'_>,
         old: &[Option<Slot>],
         locator: &Locator,
-    ) -> Box<[u8]> {
+        out: &mut Vec<u8>,
+    ) {
         self.compose_key(run, 0, old, locator);
-        self.key.fingerprint()
+        self.key.fingerprint(out);
     }
 
     fn compose_row(
@@ -401,6 +412,16 @@ impl Target {
             }
             None => SqlError::new(messages::DUPLICATE_KEY_INDEX, &[&table, &at.name, &key]),
         }
+    }
+
+    /// The slots of an old row that tell it from others.
+    pub(crate) fn key_slots(&self, old: &plan::OldRow) -> Vec<Slot> {
+        let base = &self.table.indexes[0];
+        let columns = base.key.iter().filter_map(|part| match base.fields[part.field] {
+            EntryField::Column(c) => old.columns.get(c).copied().flatten(),
+            EntryField::Dropped | EntryField::Uniquifier | EntryField::Rid => None,
+        });
+        columns.chain(old.uniquifier).chain(old.rid).collect()
     }
 
     /// Whether an UPDATE must take all old keys away before it gives new ones: else rows that

@@ -4,8 +4,10 @@
 //! key they are gathered first: all old keys go, then all new ones come, so that
 //! `SET id = id + 1` meets no key that is about to move itself.
 
+use crate::build::WITHIN;
 use crate::context::RowSink;
-use crate::key_set::KeySet;
+use crate::first_rows::FirstRows;
+use crate::notes::{Note, Notes};
 use crate::operator::Node;
 use crate::output::Output;
 use crate::row_change::RowSlots;
@@ -14,8 +16,6 @@ use crate::run::Run;
 use crate::target::{Locator, Target, Typed};
 use access::LockPlan;
 use base::SqlResult;
-use foldhash::fast::FixedState;
-use hashbrown::{HashMap, HashSet};
 use plan::{OldRow, Slot};
 use types::{SqlType, convert};
 
@@ -33,7 +33,8 @@ pub(crate) struct Update {
     pub(crate) old: OldRow,
     pub(crate) new: Vec<Option<Slot>>,
     pub(crate) assignments: Vec<Assignment>,
-    pub(crate) distinct_rows: bool,
+    /// Where a join may bring a row several times.
+    pub(crate) firsts: Option<FirstRows>,
     /// Rows are gathered before any is changed.
     pub(crate) gathers: bool,
     pub(crate) gathered: RowBuffer,
@@ -57,20 +58,22 @@ pub(crate) fn changed(
     }
 }
 
-/// Whether the row at hand comes for the first time.
-pub(crate) fn is_first(
-    target: &mut Target,
+/// Brings the next row to change into the frame; false after the last.
+fn next_row(
     run: &mut Run<'_>,
+    source: &mut Node,
+    firsts: &mut Option<FirstRows>,
+    target: &mut Target,
     old: &OldRow,
-    seen: &mut KeySet,
-) -> bool {
-    let locator = Locator::of(run, old);
-    let key = target.base_key(run, &old.columns, &locator);
-    seen.insert(run, &key)
+) -> SqlResult<bool> {
+    match firsts {
+        Some(firsts) => firsts.next(run, source, target, old),
+        None => {
+            run.tick()?;
+            source.next(run)
+        }
+    }
 }
-
-/// What a row noted by its number takes in a table.
-pub(crate) const NOTE_BYTES: usize = 2 * size_of::<(u64, Locator)>();
 
 /// Evaluates SET in the order of the text.
 pub(crate) fn assign(
@@ -102,15 +105,10 @@ pub(crate) fn assign(
 impl Update {
     pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.target.locks(run);
-        let mut seen = KeySet::default();
         self.gathered.clear(run);
         self.target.begin(run)?;
         self.source.open(run)?;
-        while run.takes_more(self.gathered.total()) && self.source.next(run)? {
-            run.tick()?;
-            if self.distinct_rows && !is_first(&mut self.target, run, &self.old, &mut seen) {
-                continue;
-            }
+        while run.takes_more(self.gathered.total()) && self.next(run)? {
             assign(run, &self.target, &self.new, &self.assignments)?;
             self.target.check(run)?;
             if self.gathers {
@@ -119,11 +117,15 @@ impl Update {
                 self.change(run, &locks, out)?;
             }
         }
-        seen.clear(run);
+        self.firsts.iter_mut().for_each(|firsts| firsts.clear(run));
         if self.gathers {
             self.change_gathered(run, &locks, out)?;
         }
         self.target.finish(run)
+    }
+
+    fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        next_row(run, &mut self.source, &mut self.firsts, &mut self.target, &self.old)
     }
 
     /// Changes the row at hand.
@@ -147,42 +149,32 @@ impl Update {
         out: &mut dyn RowSink,
     ) -> SqlResult<()> {
         self.gathered.rewind()?;
+        run.counts.of(WITHIN).spilled(self.gathered.spilled_bytes());
         if self.gathered.total() == 1 {
             self.gathered.next(run)?;
             return self.change(run, locks, out);
         }
-        let mut vanished: HashSet<u64, FixedState> = HashSet::default();
-        let mut moved: HashMap<u64, Locator, FixedState> = HashMap::default();
-        let mut row = 0;
+        let mut notes = Notes::default();
         while self.gathered.next(run)? {
             run.tick()?;
-            let old = Locator::of(run, &self.old);
             let slots = RowSlots { old: &self.old, new: &self.new };
-            match self.target.take_away(run, slots, locks)? {
-                None => {
-                    run.overdraw_memory(NOTE_BYTES);
-                    vanished.insert(row);
-                }
-                Some(new) if new != old => {
-                    run.overdraw_memory(NOTE_BYTES);
-                    moved.insert(row, new);
-                }
-                Some(_) => {}
-            }
-            row += 1;
+            let note = self.target.take_away(run, slots, locks)?;
+            notes.push(run, &note)?;
         }
         self.gathered.rewind()?;
-        row = 0;
+        notes.rewind(run)?;
         while self.gathered.next(run)? {
             run.tick()?;
-            if !vanished.contains(&row) {
-                let locator = moved.remove(&row).unwrap_or_else(|| Locator::of(run, &self.old));
-                let slots = RowSlots { old: &self.old, new: &self.new };
-                self.target.give_back(run, slots, locator, locks)?;
-                changed(run, &self.target, &mut self.output, out)?;
-            }
-            row += 1;
+            let locator = match notes.next()? {
+                Note::Vanished => continue,
+                Note::Moved(locator) => locator,
+                Note::Stayed | Note::Untouched => Locator::of(run, &self.old),
+            };
+            let slots = RowSlots { old: &self.old, new: &self.new };
+            self.target.give_back(run, slots, locator, locks)?;
+            changed(run, &self.target, &mut self.output, out)?;
         }
+        notes.clear(run);
         self.gathered.clear(run);
         Ok(())
     }
@@ -193,26 +185,24 @@ pub(crate) struct Delete {
     pub(crate) target: Target,
     pub(crate) source: Node,
     pub(crate) old: OldRow,
-    pub(crate) distinct_rows: bool,
+    /// Where a join may bring a row several times.
+    pub(crate) firsts: Option<FirstRows>,
     pub(crate) output: Option<Output>,
 }
 
 impl Delete {
     pub(crate) fn run(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
         let locks = self.target.locks(run);
-        let mut seen = KeySet::default();
         self.target.begin(run)?;
         self.source.open(run)?;
-        while run.takes_more(0) && self.source.next(run)? {
-            run.tick()?;
-            if self.distinct_rows && !is_first(&mut self.target, run, &self.old, &mut seen) {
-                continue;
-            }
+        while run.takes_more(0)
+            && next_row(run, &mut self.source, &mut self.firsts, &mut self.target, &self.old)?
+        {
             if self.target.remove_row(run, &self.old, &locks)? {
                 changed(run, &self.target, &mut self.output, out)?;
             }
         }
-        seen.clear(run);
+        self.firsts.iter_mut().for_each(|firsts| firsts.clear(run));
         self.target.finish(run)
     }
 }

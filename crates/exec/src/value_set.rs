@@ -1,5 +1,10 @@
-//! A set of values under a collation: IN over a subquery. It knows what memory it takes.
+//! A set of values under a collation: IN over a subquery. It asks for memory before it has it.
+//!
+//! A value takes its own bytes and, as both parts grow by doubling, 40 to 80 bytes beside.
 
+use crate::key_set::Seen;
+use crate::partitions::growth_bytes;
+use crate::run::Run;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -10,8 +15,7 @@ use types::{Collation, Value, compare, hash};
 pub(crate) struct ValueSet {
     values: Vec<Value>,
     places: HashTable<u32>,
-    /// What the values have on the heap.
-    heap_bytes: usize,
+    memory_bytes: usize,
 }
 
 /// The hash of one value.
@@ -22,20 +26,29 @@ pub(crate) fn hash_value(value: &Value, collation: Collation) -> u64 {
 }
 
 impl ValueSet {
-    /// Adds a value; false when it was there.
-    pub(crate) fn insert(&mut self, value: &Value, collation: Collation) -> bool {
-        let ValueSet { values, places, heap_bytes } = self;
-        let same = |&i: &u32| compare(&values[i as usize], value, collation).is_eq();
-        let again = |&i: &u32| hash_value(&values[i as usize], collation);
-        match places.entry(hash_value(value, collation), same, again) {
-            hashbrown::hash_table::Entry::Occupied(_) => false,
-            hashbrown::hash_table::Entry::Vacant(place) => {
-                place.insert(values.len() as u32);
-                values.push(value.clone());
-                *heap_bytes += value.heap_bytes();
-                true
-            }
+    /// Adds a value, if there is memory for it.
+    pub(crate) fn insert(
+        &mut self,
+        run: &mut Run<'_>,
+        value: &Value,
+        collation: Collation,
+    ) -> Seen {
+        if self.contains(value, collation) {
+            return Seen::Before;
         }
+        let (len, room) = (self.values.len(), self.values.capacity());
+        let more = if len == room { room.max(4) } else { 0 };
+        let growth = more * size_of::<Value>() + growth_bytes(&self.places) + value.heap_bytes();
+        if growth > 0 && !run.take_memory(growth, self.memory_bytes) {
+            return Seen::Unknown;
+        }
+        self.memory_bytes += growth;
+        self.values.reserve_exact(more);
+        self.values.push(value.clone());
+        let ValueSet { values, places, .. } = self;
+        let again = |&i: &u32| hash_value(&values[i as usize], collation);
+        places.insert_unique(hash_value(value, collation), len as u32, again);
+        Seen::First
     }
 
     pub(crate) fn contains(&self, value: &Value, collation: Collation) -> bool {
@@ -43,9 +56,10 @@ impl ValueSet {
         self.places.find(hash_value(value, collation), same).is_some()
     }
 
-    pub(crate) fn memory_bytes(&self) -> usize {
-        let values = self.values.capacity() * size_of::<Value>();
-        values + self.places.allocation_size() + self.heap_bytes
+    /// Gives the values out, and their memory back.
+    pub(crate) fn take(&mut self, run: &mut Run<'_>) -> Vec<Value> {
+        run.give_memory(self.memory_bytes);
+        std::mem::take(self).values
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -67,6 +67,7 @@ impl Spill for TempSpill {
             block: None,
             reading: false,
             loaded: 0,
+            scattered: false,
             at: 0,
             row: Vec::new(),
         }))
@@ -90,6 +91,8 @@ struct File {
     reading: bool,
     /// Pages read so far.
     loaded: usize,
+    /// It is read here and there: a page at a time.
+    scattered: bool,
     /// The next byte of the block to read.
     at: usize,
     /// A byte string that does not lie in one block.
@@ -203,9 +206,11 @@ impl File {
         }
         let mut block = match self.block.take() {
             Some(block) => block,
+            None if self.scattered => Block::new(&self.memory, 2),
             None => Block::new(&self.memory, BLOCK_PAGES),
         };
-        let n = block.pages().min(self.pages.len() - self.loaded);
+        let most = if self.scattered { 1 } else { block.pages() };
+        let n = most.min(self.pages.len() - self.loaded);
         let ids = &self.pages[self.loaded..self.loaded + n];
         let mut from = 0;
         while from < n {
@@ -304,7 +309,7 @@ impl SpillFile for File {
         }
         let first = !self.reading;
         self.reading = true;
-        (self.loaded, self.at) = (0, 0);
+        (self.loaded, self.at, self.scattered) = (0, 0, false);
         match &mut self.block {
             // Memory is for those who read.
             block if self.unit.is_some() => *block = None,
@@ -350,6 +355,32 @@ impl SpillFile for File {
         debug_assert!(self.written <= room, "what was written has its page");
         let waiting = if self.reading && self.unit.is_some() { None } else { self.block.as_ref() };
         self.written + waiting.map_or(0, |b| b.len() as u64)
+    }
+
+    fn position(&self) -> u64 {
+        assert!(!self.reading, "what is read is not added to");
+        self.bytes()
+    }
+
+    fn seek(&mut self, position: u64) -> SqlResult<()> {
+        assert!(self.reading, "what is written is read after its end");
+        if self.unit.is_none() {
+            self.at = position as usize;
+            assert!(self.left() > 0, "a position within what was written");
+            return Ok(());
+        }
+        assert!(position < self.written, "a position within what was written");
+        let body = PAGE_BODY_BYTES as u64;
+        let (page, within) = ((position / body) as usize, (position % body) as usize);
+        let first = self.loaded - self.block.as_ref().map_or(0, Block::pages_used);
+        if (first..self.loaded).contains(&page) {
+            self.at = (page - first) * PAGE_BODY_BYTES + within;
+            return Ok(());
+        }
+        (self.loaded, self.at, self.scattered) = (page, 0, true);
+        self.load()?;
+        self.at = within;
+        Ok(())
     }
 }
 

@@ -1,12 +1,24 @@
 //! References: `&lt;`, `&#x41;`, and the entities that a DTD declares.
+//!
+//! An entity has no references and no markup within, so it never leads to another; and what all
+//! references of a text bring together is bounded, however often they name the longest one.
 
 use crate::name::{is_name_char, is_name_start, is_xml_char};
 use crate::place::{Parsed, fault};
 use base::messages;
+use hashbrown::HashMap;
+use std::cell::Cell;
+
+/// What the entities of a text may bring together.
+pub(crate) const EXPANDED_BYTES_MAX: usize = 16 << 20;
 
 /// General entities by name, as a DTD declared them.
 #[derive(Default)]
-pub(crate) struct Entities(pub(crate) Vec<(Box<str>, Box<str>)>);
+pub(crate) struct Entities {
+    values: HashMap<Box<str>, Box<str>>,
+    /// What references have brought so far.
+    expanded_bytes: Cell<usize>,
+}
 
 /// What a reference stands for.
 pub(crate) enum Referred<'e> {
@@ -15,6 +27,16 @@ pub(crate) enum Referred<'e> {
 }
 
 impl Entities {
+    /// Declares an entity; the first declaration of a name counts.
+    pub(crate) fn declare(&mut self, name: &str, value: &str) {
+        self.values.entry(name.into()).or_insert_with(|| value.into());
+    }
+
+    /// Whether references wanted to bring too much: the parser has stopped at one of them.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.expanded_bytes.get() > EXPANDED_BYTES_MAX
+    }
+
     /// The reference at an ampersand, and the place behind its semicolon.
     pub(crate) fn reference(&self, text: &str, at: usize) -> Parsed<(Referred<'_>, usize)> {
         let from = at + 1;
@@ -42,9 +64,13 @@ impl Entities {
             "quot" => '"',
             "apos" => '\'',
             _ => {
-                let Some((_, value)) = self.0.iter().find(|(known, _)| **known == *name) else {
+                let Some(value) = self.values.get(name) else {
                     return fault(messages::XML_ENTITY_UNDECLARED, end);
                 };
+                self.expanded_bytes.set(self.expanded_bytes.get() + value.len());
+                if self.is_exhausted() {
+                    return fault(messages::XML_ENTITY_SYNTAX, end);
+                }
                 return Ok((Referred::Entity(value), end + 1));
             }
         };

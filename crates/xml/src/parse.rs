@@ -7,7 +7,7 @@
 //! DTD and the borders of CDATA leave no trace.
 
 use crate::build::TreeBuilder;
-use crate::entity::{Entities, Referred};
+use crate::entity::{EXPANDED_BYTES_MAX, Entities, Referred};
 use crate::name::is_xml_char;
 use crate::place::{Fault, Parsed, fault};
 use crate::tag::{Attribute, Qualified, Scanner, is_blank};
@@ -43,8 +43,15 @@ pub fn parse(source: Source<'_>, options: ParseOptions) -> SqlResult<Tree> {
         pending: String::new(),
         significant: false,
     };
-    parser.run().map_err(|e| e.into_error(&characters))?;
-    Ok(parser.builder.finish())
+    match parser.run() {
+        Ok(()) => Ok(parser.builder.finish()),
+        Err(_) if parser.entities.is_exhausted() => {
+            let feature =
+                format!("a DTD whose entities bring more than {EXPANDED_BYTES_MAX} bytes");
+            Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature]))
+        }
+        Err(e) => Err(e.into_error(&characters)),
+    }
 }
 
 /// A fault of the text, or an error of what is made of it.
@@ -307,7 +314,7 @@ impl<'t> Parser<'t> {
                 return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature]).into());
             }
             scanner.at += value.len() + 2;
-            self.entities.0.push((name.local.into(), value.into()));
+            self.entities.declare(name.local, value);
             scanner.blanks();
             if !scanner.eat('>') {
                 fault(messages::XML_ENTITY_SYNTAX, scanner.at)?;

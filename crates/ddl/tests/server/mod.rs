@@ -225,6 +225,15 @@ impl SpillFile for SpillMemory {
     fn bytes(&self) -> u64 {
         0
     }
+
+    fn position(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn seek(&mut self, position: u64) -> SqlResult<()> {
+        self.1 = position as usize;
+        Ok(())
+    }
 }
 
 /// Binds nothing: `nosuch` is a column that no table has, `wrong` a condition no row satisfies.

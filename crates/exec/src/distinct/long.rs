@@ -7,7 +7,7 @@
 //! Invariant 1: a pair is either in memory or in the file of its hash, so each is taken in once.
 
 use crate::codec::{self, Decoder};
-use crate::partitions::{Files, LEVEL_MAX};
+use crate::partitions::{Files, LEVEL_MAX, growth_bytes};
 use crate::run::Run;
 use access::SpillFile;
 use base::SqlResult;
@@ -50,15 +50,6 @@ pub(super) fn write_pair(group: u32, value: &Value, collation: Collation, out: &
 pub(super) fn group_of(pair: &[u8]) -> u32 {
     let bytes = usize::from(pair[0] - 0x80);
     pair[1..=bytes].iter().fold(0, |group, &b| (group << 8) | u32::from(b))
-}
-
-/// Memory of a table's growth beyond what it has; none while there is room.
-fn growth_bytes<T>(table: &HashTable<T>) -> usize {
-    if table.len() < table.capacity() {
-        return 0;
-    }
-    // Twice as many places, an eighth of them left empty, each with a byte that controls it.
-    (table.capacity().max(14) * 8 / 7) * (size_of::<T>() + 1)
 }
 
 impl LongPairs {

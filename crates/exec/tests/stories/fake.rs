@@ -353,6 +353,15 @@ impl SpillFile for SpillInMemory {
     fn bytes(&self) -> u64 {
         self.bytes
     }
+
+    fn position(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    fn seek(&mut self, position: u64) -> SqlResult<()> {
+        self.at = position as usize;
+        Ok(())
+    }
 }
 
 /// Facts of a session that knows little.
