@@ -182,7 +182,7 @@ impl Binder<'_> {
             ast::DmlTargetKind::Function(_) => String::new(),
         };
         let line = s.target.span.line;
-        if self.derived_target(&s.target)?.is_some() {
+        if self.derived_target(&s.target, None)?.is_some() {
             return Err(SqlError::new(messages::CHANGES_INTO_VIEW, &[&name]).at_line(line));
         }
         let found = self.target_table(&s.target)?;

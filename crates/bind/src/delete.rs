@@ -1,11 +1,12 @@
 //! DELETE.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::Binder;
 use crate::output::deleted;
 use crate::referential::{Done, RowSlots};
 use crate::scope::{Clause, Scope};
 use crate::select::filtered;
 use crate::target::{TargetTable, set_target};
+use crate::through::given_deleted;
 use base::SqlResult;
 use catalog::view::Events;
 use plan::{Delete, EntryField, Logical, Statement, Target};
@@ -20,17 +21,24 @@ impl Binder<'_> {
 
     fn delete_rows(&mut self, s: &ast::Delete) -> SqlResult<Statement<Logical>> {
         let changed = self.changed_rows(&s.target, &s.from, None)?;
+        if changed.through.is_some()
+            && let Some(parent) =
+                self.base_parent(&changed.target, Events::DELETE, s.output.as_deref())?
+        {
+            return self.instead_delete_through(s, &parent, changed);
+        }
         let table = changed.target.table.clone();
         let no = changed.no;
-        let sources = [vec![deleted(no)], changed.beside()].concat();
+        let own = match changed.through {
+            Some(_) => given_deleted(&changed.source),
+            None => deleted(no),
+        };
+        let sources = [vec![own], changed.beside()].concat();
         let scope = Scope::new(changed.from.sources, Clause::Where);
         let filter = self.within(scope, |b| b.dml_filter(s.filter.as_ref(), Some(no)))?;
         let mut target = self.target(&changed.target, changed.locks);
         let needed = self.needed_to_delete(&changed.target, &target);
         let output = match &s.output {
-            Some(o) if changed.through.is_some() => {
-                return Err(unsupported("OUTPUT of a view", o.span.line));
-            }
             Some(o) => Some(Box::new(self.output(o, sources)?)),
             None => None,
         };

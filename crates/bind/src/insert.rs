@@ -10,7 +10,7 @@ use crate::referential::{Done, RowSlots};
 use crate::target::TargetTable;
 use crate::through::Through;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Object, Table};
+use catalog::view::{Events, Object, Table};
 use plan::{
     ColumnSource, IdentityColumn, Insert, InsertColumn, Logical, Scalar, ScalarKind, Slot,
     Statement, TableNo, VariableId,
@@ -32,13 +32,19 @@ impl Binder<'_> {
     fn insert_into(&mut self, s: &ast::Insert) -> SqlResult<Statement<Logical>> {
         let (found, through) = self.insert_target(s)?;
         self.writable(&found)?;
+        if through.is_some()
+            && let Some(parent) = self.base_parent(&found, Events::INSERT, s.output.as_deref())?
+        {
+            return self.instead_insert(s, &parent, through.as_ref());
+        }
         let table = found.table.clone();
         let hints = hint::read(&s.target.hints, Some(&table), self.collation, Use::Insert)?;
         self.refer(&found.database, Object::Table(table.clone()))?;
         self.note_level(found.database.id(), &table, &hints.locks);
         let explicit = self.environment.identity_insert == Some(table.object_id);
         let seen = through.as_ref();
-        let mut listed = self.listed_columns(&s.columns, &found, seen, explicit)?;
+        let view = seen.map(|(_, t)| t);
+        let mut listed = self.listed_columns(&s.columns, &found, view, explicit)?;
         if s.columns.is_empty() && !matches!(s.source, InsertSource::DefaultValues) {
             listed = match seen {
                 Some((no, t)) => t.all(*no, &table)?,
@@ -69,13 +75,16 @@ impl Binder<'_> {
         }
         let identity = identity_column(&table, &listed);
         let output = match &s.output {
-            Some(o) if through.is_some() => {
-                return Err(unsupported("OUTPUT of a view", o.span.line));
-            }
             Some(o) if matches!(s.source, InsertSource::Execute(_)) => {
                 return Err(unsupported("OUTPUT of INSERT EXEC", o.span.line));
             }
-            Some(o) => Some(Box::new(self.output(o, vec![made_row(&table, &new, None)])?)),
+            Some(o) => {
+                let inserted = match &through {
+                    Some((no, t)) => self.given_row(t, *no, (&table, &new), None)?,
+                    None => made_row(&table, &new, None),
+                };
+                Some(Box::new(self.output(o, vec![inserted])?))
+            }
             None => None,
         };
         let insert = Insert { target, source: given.tree, columns, identity, output };
@@ -87,7 +96,7 @@ impl Binder<'_> {
         &mut self,
         s: &ast::Insert,
     ) -> SqlResult<(TargetTable, Option<(TableNo, Through)>)> {
-        let Some(view) = self.derived_target(&s.target)? else {
+        let Some(view) = self.derived_target(&s.target, None)? else {
             return Ok((self.target_table(&s.target)?, None));
         };
         let source = view.sources.first().expect("a view is one source");
@@ -102,7 +111,7 @@ impl Binder<'_> {
         &self,
         columns: &[ast::ColumnName],
         target: &TargetTable,
-        through: Option<&(TableNo, Through)>,
+        through: Option<&Through>,
         explicit: bool,
     ) -> SqlResult<Vec<usize>> {
         let table = &target.table;
@@ -112,7 +121,7 @@ impl Binder<'_> {
         for name in columns {
             let line = name.name.line;
             let column = match through {
-                Some((_, t)) => self.through_column(t, &name.name)?,
+                Some(t) => self.through_column(t, &name.name)?,
                 None => table.column(&name.name, self.collation).ok_or_else(|| {
                     SqlError::new(messages::INVALID_COLUMN, &[&name.name]).at_line(line)
                 })?,

@@ -11,18 +11,21 @@
 //!
 //! Invariants
 //!  1. Within its own INSTEAD OF trigger a statement is bound as if there were none.
-//!  2. A view is changed by its own names alone: none of its tables is looked for.
+//!  2. A view is changed by its own names alone: none of its tables is looked for. One that has no
+//!     trigger passes the change on to its table, whose trigger sees that table's rows.
 //!  3. A column that holds no NULL gets none (233), but for an identity and computed columns.
 
 use crate::binder::{Binder, unsupported};
 use crate::capture::updated;
 use crate::insert::free_columns;
+use crate::output::{made_row, pseudo};
 use crate::referential::Done;
 use crate::scope::{Clause, Columns, Scope, Source};
 use crate::select::filtered;
 use crate::source::From;
 use crate::target::{TargetTable, set_target};
-use crate::update::Named;
+use crate::through::{Through, given_deleted};
+use crate::update::{Changed, Named};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{
     Column, DatabaseView, Events, IndexKind, ModuleKind, Object, Table, captured_rows,
@@ -38,12 +41,21 @@ use tsql::ast::{self, DmlTargetKind, TableSourceKind};
 use types::{SqlType, Value};
 
 /// What has an INSTEAD OF trigger, with its rows as a table.
-struct Parent {
+pub(crate) struct Parent {
     database: Arc<DatabaseView>,
     /// Of a view: its columns, without anything that restricts them.
     table: Arc<Table>,
     is_view: bool,
     event: Events,
+}
+
+/// The rows that a change concerns.
+struct ParentRows<'r> {
+    from: From,
+    /// The source that is changed: its columns are the parent's.
+    own: &'r Source,
+    /// A join may bring a row several times.
+    joined: bool,
 }
 
 impl Binder<'_> {
@@ -63,18 +75,12 @@ impl Binder<'_> {
         let Some(parent) = (!hidden).then(|| self.parent(target, from, event)).flatten() else {
             return Ok(None);
         };
-        if let Some(o) = output {
-            if o.into.is_none() || !o.then.is_empty() {
-                return Err(SqlError::new(messages::OUTPUT_WITH_TRIGGERS, &[&parent.table.name]));
-            }
-            let what = "OUTPUT of a change with INSTEAD OF triggers";
-            return Err(unsupported(what, o.span.line));
-        }
+        refuse_output(output.as_deref(), &parent)?;
         let with = with.as_deref();
         let bound = match statement {
             K::Insert(s) => {
                 self.options(&s.options)?;
-                self.with_ctes(with, |b| b.instead_insert(s, &parent))
+                self.with_ctes(with, |b| b.instead_insert(s, &parent, None))
             }
             K::Update(s) => {
                 self.options(&s.options)?;
@@ -169,30 +175,54 @@ impl Binder<'_> {
         Some(!self.environment.catalogs.is_firing(database.id(), trigger.object_id))
     }
 
+    /// The table behind a view, where it has an INSTEAD OF trigger for what is done through that.
+    pub(crate) fn base_parent(
+        &mut self,
+        target: &TargetTable,
+        event: Events,
+        output: Option<&ast::Output>,
+    ) -> SqlResult<Option<Parent>> {
+        let object = Object::Table(Arc::clone(&target.table));
+        let Some(fires) = self.fires_instead(&target.database, &object, event) else {
+            return Ok(None);
+        };
+        self.header.session_bound = true;
+        if !fires {
+            return Ok(None);
+        }
+        let (database, table) = (Arc::clone(&target.database), Arc::clone(&target.table));
+        let parent = Parent { database, table, is_view: false, event };
+        refuse_output(output, &parent)?;
+        Ok(Some(parent))
+    }
+
     /// What has an INSTEAD OF trigger is not changed behind its back.
     pub(crate) fn not_instead(&self, target: &TargetTable, event: Events) -> SqlResult<()> {
         let object = Object::Table(Arc::clone(&target.table));
         match self.fires_instead(&target.database, &object, event) {
-            Some(true) => {
-                let what = "MERGE or a change through a view of a table with INSTEAD OF triggers";
-                Err(unsupported(what, 0))
-            }
+            Some(true) => Err(unsupported("MERGE of a table with INSTEAD OF triggers", 0)),
             Some(false) | None => Ok(()),
         }
     }
 
-    fn instead_insert(
+    /// An INSERT, named through a view where there is one.
+    pub(crate) fn instead_insert(
         &mut self,
         s: &ast::Insert,
         parent: &Parent,
+        view: Option<&(TableNo, Through)>,
     ) -> SqlResult<Statement<Logical>> {
         let table = &parent.table;
         self.refer_parent(parent)?;
         let own = TargetTable { table: Arc::clone(table), database: Arc::clone(&parent.database) };
         let explicit = self.environment.identity_insert == Some(table.object_id);
-        let mut listed = self.listed_columns(&s.columns, &own, None, explicit)?;
+        let through = view.map(|(_, t)| t);
+        let mut listed = self.listed_columns(&s.columns, &own, through, explicit)?;
         if s.columns.is_empty() && !matches!(s.source, ast::InsertSource::DefaultValues) {
-            listed = free_columns(table);
+            listed = match view {
+                Some((no, t)) => t.all(*no, table)?,
+                None => free_columns(table),
+            };
         }
         let mut given = self.given(s, table, &listed)?;
         if let Some(top) = &s.top {
@@ -209,7 +239,18 @@ impl Binder<'_> {
         let all: BTreeSet<usize> = (0..table.columns.len()).collect();
         let inserted = self.note(parent, Done::Update(&all));
         let target = self.captures(parent, "inserted", inserted, true)?;
-        let insert = Insert { target, source: given.tree, columns, identity: None, output: None };
+        let output = match &s.output {
+            Some(o) => {
+                let new: Vec<Option<Slot>> = columns.iter().map(|c| Some(c.slot)).collect();
+                let row = match view {
+                    Some((no, t)) => self.given_row(t, *no, (table, &new), None)?,
+                    None => made_row(table, &new, None),
+                };
+                Some(Box::new(self.output(o, vec![row])?))
+            }
+            None => None,
+        };
+        let insert = Insert { target, source: given.tree, columns, identity: None, output };
         Ok(Statement::Insert(Box::new(insert)))
     }
 
@@ -218,26 +259,48 @@ impl Binder<'_> {
         s: &ast::Update,
         parent: &Parent,
     ) -> SqlResult<Statement<Logical>> {
-        let table = &parent.table;
         let (from, position) = self.parent_rows(parent, &s.target, &s.from)?;
         let source = from.sources[position].clone();
-        let scope = Scope::new(from.sources.clone(), Clause::Where);
-        let named = Named { source: &source, through: None };
+        let joined = from.sources.len() > 1;
+        let rows = ParentRows { from, own: &source, joined };
+        self.instead_update_rows(s, parent, rows, &Named { source: &source, through: None })
+    }
+
+    /// An UPDATE through a view.
+    pub(crate) fn instead_update_through(
+        &mut self,
+        s: &ast::Update,
+        parent: &Parent,
+        changed: Changed,
+    ) -> SqlResult<Statement<Logical>> {
+        let own = pseudo(&parent.table.name, Columns::Reference(changed.no));
+        let rows = ParentRows { from: changed.from, own: &own, joined: changed.joined };
+        let named = Named { source: &changed.source, through: changed.through.as_ref() };
+        self.instead_update_rows(s, parent, rows, &named)
+    }
+
+    fn instead_update_rows(
+        &mut self,
+        s: &ast::Update,
+        parent: &Parent,
+        rows: ParentRows<'_>,
+        named: &Named<'_>,
+    ) -> SqlResult<Statement<Logical>> {
+        let table = &parent.table;
+        let ParentRows { from, own: source, joined } = rows;
+        let scope = Scope::new(from.sources, Clause::Where);
         let (filter, assignments, set, old) = self.within(scope, |b| {
-            let filter = b.dml_filter(s.filter.as_ref(), source_no(&source))?;
+            let filter = b.dml_filter(s.filter.as_ref(), source_no(source))?;
             b.scopes.last_mut().expect("the scope was opened just now").clause = Clause::Set;
-            let (assignments, set) = b.assignments(&s.assignments, table, &named)?;
-            let columns = 0..table.columns.len();
-            let old: SqlResult<Vec<Scalar>> =
-                columns.map(|n| Ok(b.column_of(&source, n)?.scalar)).collect();
-            Ok((filter, assignments, set, old?))
+            let (assignments, set) = b.assignments(&s.assignments, table, named)?;
+            Ok((filter, assignments, set, b.old_values(table, source)?))
         })?;
         if assignments.iter().any(|a| a.variable.is_some()) {
             let what = "variables in SET of an UPDATE with INSTEAD OF triggers";
             return Err(unsupported(what, s.target.span.line));
         }
         let tree = filtered(from.tree, filter);
-        let tree = self.once(tree, &source, from.sources.len() > 1)?;
+        let tree = self.once(tree, source, joined)?;
         let tree = self.dml_top(tree, s.top.as_deref())?;
         let mut new = old.clone();
         for assignment in assignments {
@@ -267,22 +330,59 @@ impl Binder<'_> {
     ) -> SqlResult<Statement<Logical>> {
         let (from, position) = self.parent_rows(parent, &s.target, &s.from)?;
         let source = from.sources[position].clone();
-        let scope = Scope::new(from.sources.clone(), Clause::Where);
+        let joined = from.sources.len() > 1;
+        let rows = ParentRows { from, own: &source, joined };
+        self.instead_delete_rows(s, parent, rows, &source)
+    }
+
+    /// A DELETE through a view.
+    pub(crate) fn instead_delete_through(
+        &mut self,
+        s: &ast::Delete,
+        parent: &Parent,
+        changed: Changed,
+    ) -> SqlResult<Statement<Logical>> {
+        let own = pseudo(&parent.table.name, Columns::Reference(changed.no));
+        let rows = ParentRows { from: changed.from, own: &own, joined: changed.joined };
+        self.instead_delete_rows(s, parent, rows, &changed.source)
+    }
+
+    fn instead_delete_rows(
+        &mut self,
+        s: &ast::Delete,
+        parent: &Parent,
+        rows: ParentRows<'_>,
+        named: &Source,
+    ) -> SqlResult<Statement<Logical>> {
+        let ParentRows { from, own: source, joined } = rows;
+        let other = |s: &&Source| s.name != named.name || s.schema != named.schema;
+        let beside: Vec<Source> = from.sources.iter().filter(other).cloned().collect();
+        let scope = Scope::new(from.sources, Clause::Where);
         let (filter, old) = self.within(scope, |b| {
-            let filter = b.dml_filter(s.filter.as_ref(), source_no(&source))?;
-            let columns = 0..parent.table.columns.len();
-            let old: SqlResult<Vec<Scalar>> =
-                columns.map(|n| Ok(b.column_of(&source, n)?.scalar)).collect();
-            Ok((filter, old?))
+            let filter = b.dml_filter(s.filter.as_ref(), source_no(source))?;
+            Ok((filter, b.old_values(&parent.table, source)?))
         })?;
         let tree = filtered(from.tree, filter);
-        let tree = self.once(tree, &source, from.sources.len() > 1)?;
+        let tree = self.once(tree, source, joined)?;
         let tree = self.dml_top(tree, s.top.as_deref())?;
         let first = self.note(parent, Done::Delete);
         let target = self.captures(parent, "deleted", first + 1, false)?;
         let columns = self.values_into(old);
-        let insert = Insert { target, source: tree, columns, identity: None, output: None };
+        let output = match &s.output {
+            Some(o) => {
+                let sources = [vec![given_deleted(named)], beside].concat();
+                Some(Box::new(self.output(o, sources)?))
+            }
+            None => None,
+        };
+        let insert = Insert { target, source: tree, columns, identity: None, output };
         Ok(Statement::Insert(Box::new(insert)))
+    }
+
+    /// A row as it is, computed columns too.
+    fn old_values(&mut self, table: &Table, source: &Source) -> SqlResult<Vec<Scalar>> {
+        let columns = 0..table.columns.len();
+        columns.map(|n| Ok(self.column_of(source, n)?.scalar)).collect()
     }
 
     /// The rows of the target and of what stands beside it; 414, 415 for a view in a join.
@@ -393,11 +493,25 @@ impl Binder<'_> {
     }
 }
 
+/// 334: rows of OUTPUT do not go to the client beside triggers.
+fn refuse_output(output: Option<&ast::Output>, parent: &Parent) -> SqlResult<()> {
+    let Some(o) = output else { return Ok(()) };
+    if o.into.is_none() || !o.then.is_empty() {
+        return Err(SqlError::new(messages::OUTPUT_WITH_TRIGGERS, &[&parent.table.name]));
+    }
+    let made = parent.event == Events::UPDATE || (parent.event == Events::INSERT && parent.is_view);
+    match made {
+        // Old rows of an UPDATE are the OUTPUT of its plan already; a view makes no row (404).
+        true => Err(unsupported("this OUTPUT of a change with INSTEAD OF triggers", o.span.line)),
+        false => Ok(()),
+    }
+}
+
 /// The table that a source is.
 fn source_no(source: &Source) -> Option<TableNo> {
     match source.columns {
         Columns::Reference(no) => Some(no),
-        Columns::Derived(_) | Columns::Made(_) => None,
+        Columns::Derived(_) | Columns::Made(_) | Columns::Given(_) => None,
     }
 }
 

@@ -56,6 +56,7 @@ mod recursion;
 mod referential;
 mod resolve;
 mod row_function;
+mod sample;
 mod scope;
 mod select;
 mod set_operation;

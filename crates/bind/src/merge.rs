@@ -17,7 +17,8 @@ use crate::referential::{Done, RowSlots};
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
 use crate::source::From;
 use crate::target::{TargetTable, flag, set_target};
-use crate::update::{Changed, Named};
+use crate::through::given_deleted;
+use crate::update::{Changed, Named, set_name};
 use base::{SqlError, SqlResult, messages};
 use plan::{
     Assignment, ColumnSource, CompareOp, IdentityColumn, JoinKind, Logical, Merge, MergeAction,
@@ -58,6 +59,7 @@ impl Binder<'_> {
         let slots = RowSlots { old: &old.columns, new: &new };
         let mut target = self.target(&changed.target, changed.locks);
         target.checks = self.checks(&table, &new, None)?;
+        target.checks.extend(self.view_checks(no, &new, None));
         let [inserts, deletes] = self.other_targets(&bound, &changed.target, &target, slots)?;
         self.mark_affected(&table, &mut target, &bound.changed);
         if !bound.changed.is_empty() {
@@ -68,8 +70,17 @@ impl Binder<'_> {
         self.nullable_references.insert(no);
         let output = match &s.output {
             Some(o) => {
-                let inserted = made_row(&table, &new, Some(makes_row(action)));
-                let own = vec![inserted, deleted(no), action_source(action)];
+                let present = makes_row(action);
+                let own = match &changed.through {
+                    Some(t) => {
+                        let inserted = self.given_row(t, no, (&table, &new), Some(&present))?;
+                        vec![inserted, given_deleted(&changed.source), action_source(action)]
+                    }
+                    None => {
+                        let inserted = made_row(&table, &new, Some(present));
+                        vec![inserted, deleted(no), action_source(action)]
+                    }
+                };
                 Some(Box::new(self.output(o, [own, sources].concat())?))
             }
             None => None,
@@ -157,7 +168,7 @@ impl Binder<'_> {
 
     /// The join: its left side is the source.
     fn merge_sources(&mut self, s: &ast::Merge) -> SqlResult<Changed> {
-        let target = self.read_target(&s.target, s.alias.as_ref())?;
+        let mut target = self.read_target(&s.target, s.alias.as_ref())?;
         let source = self.merge_source(&s.source)?;
         let Some(own) = target.sources.first().cloned() else {
             return Err(unsupported("this target of MERGE", s.target.span.line));
@@ -168,12 +179,17 @@ impl Binder<'_> {
                 false => SqlError::new(messages::TABLE_NAME_DUPLICATE, &[&own.shown, &same.shown]),
             });
         }
-        let sources: Vec<Source> = [target.sources, source.sources].concat();
-        let scope = Scope::new(sources.clone(), Clause::On);
-        let on = self.within(scope, |b| b.condition(&s.on))?;
         let has = |when: ast::MergeWhen| s.clauses.iter().any(|c| c.when == when);
         let by_target = has(ast::MergeWhen::NotMatchedByTarget);
         let by_source = has(ast::MergeWhen::NotMatchedBySource);
+        let view = matches!(own.columns, Columns::Derived(_));
+        if by_target && view {
+            self.make_nullable(&mut target)?;
+        }
+        let outer = view && outer_joins(&target.tree);
+        let sources: Vec<Source> = [target.sources, source.sources].concat();
+        let scope = Scope::new(sources.clone(), Clause::On);
+        let on = self.within(scope, |b| b.condition(&s.on))?;
         let kind = match (by_target, by_source) {
             (true, true) => JoinKind::Full,
             (true, false) => JoinKind::Left,
@@ -188,11 +204,16 @@ impl Binder<'_> {
             hint: None,
             apply: false,
         };
-        let changed = self.changed(From { tree, sources }, 0, &s.target, None)?;
-        match changed.through {
-            Some(_) => Err(unsupported("MERGE into a view", s.target.span.line)),
-            None => Ok(changed),
+        let set: Vec<&ast::Name> = s.clauses.iter().flat_map(named_columns).collect();
+        let deletes = |c: &ast::MergeClause| matches!(c.action, ast::MergeAction::Delete);
+        let set = (!s.clauses.iter().all(deletes)).then_some(&*set);
+        let changed = self.changed(From { tree, sources }, 0, &s.target, set)?;
+        if outer {
+            // Whether a row has one of the table would be two questions in one.
+            let what = "MERGE into a view with an outer join";
+            return Err(unsupported(what, s.target.span.line));
         }
+        Ok(changed)
     }
 
     fn merge_source(&mut self, source: &ast::TableSource) -> SqlResult<From> {
@@ -251,7 +272,7 @@ impl Binder<'_> {
             ast::MergeAction::Delete => MergeAction::Delete,
             ast::MergeAction::Update(set) => {
                 let table = changed.target.table.clone();
-                let named = Named { source: &changed.source, through: None };
+                let named = Named { source: &changed.source, through: changed.through.as_ref() };
                 let (assignments, columns) = self.assignments(set, &table, &named)?;
                 out.changed.extend(columns);
                 MergeAction::Update(assignments)
@@ -273,12 +294,16 @@ impl Binder<'_> {
     ) -> SqlResult<(Vec<ColumnSource>, Option<IdentityColumn>)> {
         let table = changed.target.table.clone();
         let explicit = self.environment.identity_insert == Some(table.object_id);
-        let mut listed = self.listed_columns(columns, &changed.target, None, explicit)?;
+        let through = changed.through.as_ref();
+        let mut listed = self.listed_columns(columns, &changed.target, through, explicit)?;
         let values = match values {
             None => Vec::new(),
             Some(values) => {
                 if columns.is_empty() {
-                    listed = free_columns(&table);
+                    listed = match through {
+                        Some(t) => t.all(changed.no, &table)?,
+                        None => free_columns(&table),
+                    };
                 }
                 if values.len() != listed.len() {
                     return Err(match (columns.is_empty(), listed.len() > values.len()) {
@@ -304,6 +329,25 @@ impl Binder<'_> {
         let count = self.expr(&top.count)?;
         Ok(Some(self.implicit(count, SqlType::BigInt)?))
     }
+}
+
+/// The columns that a clause names as changed.
+fn named_columns(clause: &ast::MergeClause) -> Vec<&ast::Name> {
+    match &clause.action {
+        ast::MergeAction::Update(set) => set.iter().filter_map(set_name).collect(),
+        ast::MergeAction::Insert { columns, .. } => columns.iter().map(|c| &c.name).collect(),
+        ast::MergeAction::Delete => Vec::new(),
+    }
+}
+
+/// Whether a view's rows may lack one of a table.
+fn outer_joins(tree: &Logical) -> bool {
+    let mut found = false;
+    tree.for_each(&mut |node| {
+        let outer = [JoinKind::Left, JoinKind::Right, JoinKind::Full];
+        found |= matches!(node, Logical::Join { kind, .. } if outer.contains(kind));
+    });
+    found
 }
 
 /// Whether an action leaves a row.

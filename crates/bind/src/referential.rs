@@ -206,6 +206,7 @@ impl Binder<'_> {
             force_seek: false,
             seek_columns: 0,
             force_scan: false,
+            sample: None,
             target: None,
         };
         Ok((Logical::Get(Box::new(get)), no))

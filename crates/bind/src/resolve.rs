@@ -1,7 +1,7 @@
 //! Column names: which source they belong to, in which scope.
 
 use crate::binder::Binder;
-use crate::scope::{Clause, ColumnRead, Columns, MadeRow, Scope, Source};
+use crate::scope::{Clause, ColumnRead, Columns, GivenColumn, GivenValue, MadeRow, Scope, Source};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, Table};
 use plan::{Coercibility, Predicate, Scalar, ScalarKind, ScalarType, TableNo};
@@ -69,7 +69,7 @@ fn stored_type(c: &Column, nullable: bool) -> ScalarType {
 }
 
 /// A value where something is true, else NULL.
-fn where_true(condition: Predicate, value: Scalar) -> Scalar {
+pub(crate) fn where_true(condition: Predicate, value: Scalar) -> Scalar {
     let ty = ScalarType { nullable: true, ..value.ty };
     Scalar { kind: ScalarKind::Case { branches: vec![(condition, value)], otherwise: None }, ty }
 }
@@ -81,6 +81,23 @@ fn is_null_of_nulls(x: &Scalar) -> bool {
         ScalarKind::Binary { left, right, .. } => is_null_of_nulls(left) || is_null_of_nulls(right),
         ScalarKind::Negate(operand) | ScalarKind::Cast { operand, .. } => is_null_of_nulls(operand),
         _ => false,
+    }
+}
+
+/// A column of a view's new row: 404, 4186.
+fn given_column(c: &GivenColumn, source: &Source) -> SqlResult<Resolved> {
+    match &c.value {
+        GivenValue::Value(scalar) => Ok(Resolved {
+            scalar: scalar.clone(),
+            name: c.name.clone(),
+            user_type_id: c.user_type_id,
+            identity: false,
+            stored: false,
+        }),
+        GivenValue::OtherTable => Err(SqlError::new(messages::OUTPUT_OTHER_TABLE, &[&c.name])),
+        GivenValue::Subquery => {
+            Err(SqlError::new(messages::OUTPUT_OF_SUBQUERY, &[&source.name, &c.name]))
+        }
     }
 }
 
@@ -182,6 +199,7 @@ impl Binder<'_> {
         match &source.columns {
             Columns::Derived(columns) => special == Special::Identity && columns[column].identity,
             Columns::Made(row) => of_table(&row.table.columns[column]),
+            Columns::Given(_) => false,
             Columns::Reference(no) => self.table(*no).is_some_and(|t| of_table(&t.columns[column])),
         }
     }
@@ -203,6 +221,7 @@ impl Binder<'_> {
         match &source.columns {
             Columns::Derived(columns) => columns.len(),
             Columns::Made(row) => row.table.columns.len(),
+            Columns::Given(columns) => columns.len(),
             Columns::Reference(no) => match (self.table(*no), self.virtual_table(*no)) {
                 (Some(t), _) => t.columns.len(),
                 (_, Some(v)) => v.columns.len(),
@@ -215,6 +234,7 @@ impl Binder<'_> {
         match &source.columns {
             Columns::Derived(columns) => columns[column].name.clone(),
             Columns::Made(row) => row.table.columns[column].name.clone(),
+            Columns::Given(columns) => columns[column].name.clone(),
             Columns::Reference(no) => match (self.table(*no), self.virtual_table(*no)) {
                 (Some(t), _) => t.columns[column].name.clone(),
                 (_, Some(v)) => v.columns[column].name.clone(),
@@ -273,6 +293,7 @@ impl Binder<'_> {
                 None => Ok(self.virtual_column(*no, column)),
             },
             Columns::Made(row) => self.made_column(row, column, source),
+            Columns::Given(columns) => given_column(&columns[column], source),
         }
     }
 

@@ -55,6 +55,27 @@ pub(crate) enum Columns {
     Derived(Vec<DerivedColumn>),
     /// A row of a table as a change makes it.
     Made(Arc<MadeRow>),
+    /// A row of a view as a change makes it.
+    Given(Arc<Vec<GivenColumn>>),
+}
+
+/// A column of a view as a change makes it.
+#[derive(Debug)]
+pub(crate) struct GivenColumn {
+    pub(crate) name: Box<str>,
+    pub(crate) user_type_id: i32,
+    pub(crate) value: GivenValue,
+}
+
+/// See [`GivenColumn`].
+#[derive(Clone, Debug)]
+pub(crate) enum GivenValue {
+    /// Over the new row.
+    Value(Scalar),
+    /// It is of a table that the change leaves alone (404).
+    OtherTable,
+    /// It is made by a subquery (4186).
+    Subquery,
 }
 
 /// The slots of a row's stored columns; what is not stored is computed from them.

@@ -183,8 +183,10 @@ impl Binder<'_> {
 
     pub(crate) fn named_table(&mut self, t: &ast::NamedTable) -> SqlResult<From> {
         let line = t.name.span.line;
-        if t.sample.is_some() {
-            return Err(unsupported("TABLESAMPLE", line));
+        if let Some(sample) = &t.sample {
+            let whole = ast::NamedTable { sample: None, ..t.clone() };
+            let from = self.named_table(&whole)?;
+            return self.sampled(from, sample, line);
         }
         if t.system_time.is_some() {
             return Err(unsupported("FOR SYSTEM_TIME", line));
@@ -303,6 +305,7 @@ impl Binder<'_> {
             force_seek: hints.force_seek,
             seek_columns: hints.seek_columns,
             force_scan: hints.force_scan,
+            sample: None,
             target: None,
         };
         Ok(From { tree: Logical::Get(Box::new(get)), sources: vec![source] })
@@ -542,7 +545,7 @@ impl Binder<'_> {
     }
 
     /// Marks a derived side's columns as nullable. Columns of tables are told by their reference.
-    fn make_nullable(&mut self, from: &mut From) -> SqlResult<()> {
+    pub(crate) fn make_nullable(&mut self, from: &mut From) -> SqlResult<()> {
         self.own_columns(from);
         for source in &mut from.sources {
             match &mut source.columns {
@@ -552,7 +555,7 @@ impl Binder<'_> {
                 Columns::Reference(no) => {
                     self.nullable_references.insert(*no);
                 }
-                Columns::Made(_) => {}
+                Columns::Made(_) | Columns::Given(_) => {}
             }
         }
         Ok(())

@@ -63,7 +63,11 @@ impl Binder<'_> {
     }
 
     /// The rows of a target that is a view or a common table expression.
-    pub(crate) fn derived_target(&mut self, target: &ast::DmlTarget) -> SqlResult<Option<From>> {
+    pub(crate) fn derived_target(
+        &mut self,
+        target: &ast::DmlTarget,
+        alias: Option<&ast::Name>,
+    ) -> SqlResult<Option<From>> {
         let DmlTargetKind::Table(name) = &target.kind else { return Ok(None) };
         let is_cte = name.schema.is_none()
             && name.database.is_none()
@@ -77,7 +81,7 @@ impl Binder<'_> {
         }
         let named = ast::NamedTable {
             name: (**name).clone(),
-            alias: None,
+            alias: alias.cloned(),
             hints: target.hints.clone(),
             sample: None,
             system_time: None,

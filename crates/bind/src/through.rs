@@ -2,24 +2,35 @@
 //! which of its columns.
 //!
 //! A column of such a source is one of a table when its slot is; operators that make new rows out
-//! of several (grouping, DISTINCT, UNION) stand in the way of any change.
+//! of several (grouping, DISTINCT, UNION) stand in the way of any change. An OUTPUT names the
+//! columns of the source: `inserted` computes them from the new row of the table.
 
 use crate::binder::Binder;
 use crate::module::BaseColumn;
-use crate::scope::{Body, Columns, Source};
+use crate::output::pseudo;
+use crate::resolve::where_true;
+use crate::scope::{Body, Columns, DerivedColumn, GivenColumn, GivenValue, Source};
 use base::{Message, SqlError, SqlResult, messages};
 use catalog::view::Table;
-use plan::{CheckConstraint, Logical, Scalar, Slot, TableNo};
+use plan::{CheckConstraint, Logical, Predicate, Scalar, ScalarType, Slot, TableNo};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use tsql::ast;
 
 /// The columns of a source that is changed through, by position.
 pub(crate) struct Through {
     /// Names as the source gives them, and what they are.
     columns: Vec<(Box<str>, BaseColumn)>,
+    /// The same as the source gives them.
+    given: Vec<DerivedColumn>,
+    /// What is computed below them.
+    computed: BTreeMap<Slot, Scalar>,
     name: Box<str>,
     is_view: bool,
 }
+
+/// The most expressions of views that a column of a new row is put together from.
+const PARTS_MAX: usize = 4096;
 
 /// What stands between a change and its table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,7 +107,15 @@ impl Binder<'_> {
         let (Columns::Derived(columns), Some(body)) = (&source.columns, &source.body) else {
             return Err(SqlError::new(messages::INTERNAL, &[&"a table is changed directly"]));
         };
+        let mut computed = BTreeMap::new();
+        tree.for_each(&mut |node| {
+            if let Logical::Compute { columns, .. } = node {
+                computed.extend(columns.iter().cloned());
+            }
+        });
         let through = Through {
+            given: columns.clone(),
+            computed,
             columns: columns.iter().map(|c| (c.name.clone(), self.base_column(c.slot))).collect(),
             name: body.view.clone().unwrap_or_else(|| source.name.clone()),
             is_view: body.view.is_some(),
@@ -119,6 +138,83 @@ impl Binder<'_> {
             }
         };
         Ok((no, through))
+    }
+
+    /// The columns of a source as a change of its table makes them, where `present` if that is not
+    /// everywhere: `inserted` of an OUTPUT.
+    pub(crate) fn given_row(
+        &mut self,
+        t: &Through,
+        no: TableNo,
+        (table, new): (&Table, &[Option<Slot>]),
+        present: Option<&Predicate>,
+    ) -> SqlResult<Source> {
+        let row = NewRow { no, table, new };
+        let mut columns = Vec::with_capacity(t.given.len());
+        for c in &t.given {
+            let value = match self.given_value(t, &row, c.slot, c.ty, &mut 0)? {
+                GivenValue::Value(x) => GivenValue::Value(match present {
+                    Some(present) => where_true(present.clone(), x),
+                    None => x,
+                }),
+                other => other,
+            };
+            let (name, user_type_id) = (c.name.clone(), c.user_type_id);
+            columns.push(GivenColumn { name, user_type_id, value });
+        }
+        Ok(pseudo("inserted", Columns::Given(Arc::new(columns))))
+    }
+
+    /// A slot of a view's row over the new row of its table.
+    fn given_value(
+        &self,
+        t: &Through,
+        row: &NewRow<'_>,
+        slot: Slot,
+        ty: ScalarType,
+        parts: &mut usize,
+    ) -> SqlResult<GivenValue> {
+        *parts += 1;
+        if *parts > PARTS_MAX {
+            return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
+        }
+        if let Some((no, column)) = self.base_column(slot) {
+            let new = row.new.get(column).copied().flatten().filter(|_| no == row.no);
+            let nullable = row.table.columns.get(column).is_none_or(|c| c.nullable);
+            return Ok(match new {
+                Some(new) => GivenValue::Value(Scalar::column(new, ScalarType { nullable, ..ty })),
+                None => GivenValue::OtherTable,
+            });
+        }
+        let Some(made) = t.computed.get(&slot) else { return Ok(GivenValue::OtherTable) };
+        if !made.reads().subqueries.is_empty() {
+            return Ok(GivenValue::Subquery);
+        }
+        let mut value = made.clone();
+        // Not replaced where it is found: what is put there must not be looked at again.
+        let mut reads: BTreeMap<Slot, ScalarType> = BTreeMap::new();
+        value.rewrite(&mut |x| {
+            if let Some(slot) = x.as_column() {
+                reads.insert(slot, x.ty);
+            }
+        });
+        let own = made.reads().slots;
+        let mut parts_of: BTreeMap<Slot, Scalar> = BTreeMap::new();
+        for (slot, ty) in reads.into_iter().filter(|(slot, _)| own.contains(slot)) {
+            match self.given_value(t, row, slot, ty, parts)? {
+                GivenValue::Value(x) => drop(parts_of.insert(slot, x)),
+                other => return Ok(other),
+            }
+        }
+        let mut size = 0;
+        value.rewrite(&mut |x| {
+            if let Some(part) = x.as_column().and_then(|slot| parts_of.get(&slot)) {
+                size += 1;
+                *x = part.clone();
+            }
+        });
+        *parts += size;
+        Ok(GivenValue::Value(value))
     }
 
     fn one_table(&self, through: &Through, names: &[&ast::Name]) -> SqlResult<TableNo> {
@@ -164,6 +260,21 @@ impl Binder<'_> {
             }
         }
         out
+    }
+}
+
+/// The row that a change makes.
+struct NewRow<'r> {
+    no: TableNo,
+    table: &'r Table,
+    new: &'r [Option<Slot>],
+}
+
+/// The rows of a view or its like as they were.
+pub(crate) fn given_deleted(source: &Source) -> Source {
+    match &source.columns {
+        Columns::Derived(columns) => pseudo("deleted", Columns::Derived(columns.clone())),
+        other => pseudo("deleted", other.clone()),
     }
 }
 

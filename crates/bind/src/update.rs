@@ -11,9 +11,9 @@ use crate::scope::{Clause, Columns, Scope, Source};
 use crate::select::filtered;
 use crate::source::From;
 use crate::target::{TargetTable, set_target};
-use crate::through::Through;
+use crate::through::{Through, given_deleted};
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{ForeignKey, Object, Table};
+use catalog::view::{Events, ForeignKey, Object, Table};
 use plan::{
     Assignment, JoinKind, LockHints, Logical, OldRow, Predicate, Scalar, ScalarKind, ScalarType,
     Slot, Statement, Strength, TableNo, Update, VariableId,
@@ -48,7 +48,12 @@ pub(crate) struct Parts {
 impl Changed {
     /// The sources beside the target: what an OUTPUT may name.
     pub(crate) fn beside(&self) -> Vec<Source> {
-        let own = |s: &&Source| matches!(s.columns, Columns::Reference(no) if no == self.no);
+        let target = &self.source;
+        let same = |s: &Source| s.name == target.name && s.schema == target.schema;
+        let own = |s: &&Source| match s.columns {
+            Columns::Reference(no) => no == self.no,
+            _ => self.through.is_some() && same(s),
+        };
         self.from.sources.iter().filter(|s| !own(s)).cloned().collect()
     }
 }
@@ -62,6 +67,12 @@ impl Binder<'_> {
     fn update_rows(&mut self, s: &ast::Update) -> SqlResult<Statement<Logical>> {
         let set: Vec<&ast::Name> = s.assignments.iter().filter_map(set_name).collect();
         let changed = self.changed_rows(&s.target, &s.from, Some(&set))?;
+        if changed.through.is_some()
+            && let Some(parent) =
+                self.base_parent(&changed.target, Events::UPDATE, s.output.as_deref())?
+        {
+            return self.instead_update_through(s, &parent, changed);
+        }
         let table = changed.target.table.clone();
         let beside = changed.beside();
         let scope = Scope::new(changed.from.sources, Clause::Where);
@@ -93,13 +104,15 @@ impl Binder<'_> {
         let changed_slots: BTreeSet<Slot> = new.filter(|slot| !own.contains(slot)).collect();
         update.target.checks.extend(self.view_checks(no, &update.new, Some(&changed_slots)));
         let output = match &s.output {
-            Some(o) if changed.through.is_some() => {
-                return Err(unsupported("OUTPUT of a view", o.span.line));
-            }
             Some(o) => {
-                let sources =
-                    [vec![made_row(&table, &update.new, None), deleted(no)], beside].concat();
-                Some(Box::new(self.output(o, sources)?))
+                let own = match &changed.through {
+                    Some(t) => {
+                        let inserted = self.given_row(t, no, (&table, &update.new), None)?;
+                        vec![inserted, given_deleted(&changed.source)]
+                    }
+                    None => vec![made_row(&table, &update.new, None), deleted(no)],
+                };
+                Some(Box::new(self.output(o, [own, beside].concat())?))
             }
             None => None,
         };
@@ -248,7 +261,7 @@ impl Binder<'_> {
         target: &ast::DmlTarget,
         alias: Option<&ast::Name>,
     ) -> SqlResult<From> {
-        if let Some(view) = self.derived_target(target)? {
+        if let Some(view) = self.derived_target(target, alias)? {
             return Ok(view);
         }
         let found = self.target_table(target)?;
@@ -295,7 +308,7 @@ impl Binder<'_> {
             Columns::Reference(no) => self
                 .table(no)
                 .is_some_and(|t| (t.database, t.object_id) == (wanted.database, wanted.object_id)),
-            Columns::Derived(_) | Columns::Made(_) => false,
+            Columns::Derived(_) | Columns::Made(_) | Columns::Given(_) => false,
         };
         let mut positions = (0..sources.len()).filter(|&p| is_wanted(&sources[p]));
         match (positions.next(), positions.next()) {
@@ -347,7 +360,7 @@ impl Binder<'_> {
         let source = from.sources[position].clone();
         let (no, through) = match source.columns {
             Columns::Reference(no) => (no, None),
-            Columns::Derived(_) | Columns::Made(_) => {
+            Columns::Derived(_) | Columns::Made(_) | Columns::Given(_) => {
                 let found = self.through(&from.tree, &source, set);
                 let (no, through) = found.map_err(|e| e.at_line(written.span.line))?;
                 (no, Some(through))
@@ -535,7 +548,7 @@ pub(crate) struct Named<'c> {
 }
 
 /// The column that an item of SET changes.
-fn set_name(a: &ast::Assignment) -> Option<&ast::Name> {
+pub(crate) fn set_name(a: &ast::Assignment) -> Option<&ast::Name> {
     match &a.kind {
         AssignmentKind::Column { column, .. }
         | AssignmentKind::VariableColumn { column, .. }

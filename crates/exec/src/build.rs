@@ -26,6 +26,7 @@ use crate::reader::Reader;
 use crate::recursion::Recursion;
 use crate::referential::{self, Changed, FollowUp};
 use crate::rows::RowBuffer;
+use crate::sample::Pages;
 use crate::scan::Scan;
 use crate::seek::Seeks;
 use crate::sort::Sort;
@@ -507,6 +508,7 @@ impl Builder {
             reader: Reader::new(&a.columns, a.rid, a.hint, a.residual.as_ref())?,
             seeks,
             backward: a.backward,
+            sample: a.sample.map(Pages::new),
             locks: a.locks,
             divided: a.divided,
             range: 0,

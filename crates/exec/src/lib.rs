@@ -48,6 +48,7 @@ mod row_change;
 mod row_test;
 mod rows;
 mod run;
+mod sample;
 mod scan;
 mod seek;
 mod semaphore;

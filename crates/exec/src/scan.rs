@@ -4,6 +4,7 @@ use crate::join_filter::JoinFilter;
 use crate::operator::Operator;
 use crate::reader::Reader;
 use crate::run::Run;
+use crate::sample::Pages;
 use crate::seek::Seeks;
 use access::ScanRange;
 use base::SqlResult;
@@ -17,6 +18,8 @@ pub(crate) struct Scan {
     pub(crate) reader: Reader,
     pub(crate) seeks: Option<Seeks>,
     pub(crate) backward: bool,
+    /// Only the rows of some pages.
+    pub(crate) sample: Option<Pages>,
     pub(crate) locks: LockHints,
     /// Workers share its rows.
     pub(crate) divided: bool,
@@ -98,6 +101,9 @@ impl Operator for Scan {
     fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         self.range = 0;
         self.reading = false;
+        if let Some(sample) = &mut self.sample {
+            sample.open(run);
+        }
         if let Some(seeks) = &mut self.seeks {
             seeks.open(run)?;
         }
@@ -116,7 +122,11 @@ impl Operator for Scan {
             if self.seeks.as_ref().is_some_and(|s| s.unique) {
                 self.reading = false;
             }
-            if self.reader.read(run, self.cursor)? {
+            let sampled = match (&self.sample, cursor.hint()) {
+                (Some(sample), Some(hint)) => sample.takes(hint.page),
+                _ => true,
+            };
+            if sampled && self.reader.read(run, self.cursor)? {
                 return Ok(true);
             }
             run.counts.of(self.id).refused();

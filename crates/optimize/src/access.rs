@@ -8,7 +8,8 @@ use crate::sarg;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{HobtLayout, IndexKind, Object, PhysicalColumn, Table};
 use plan::{
-    Access, Get, KeyLookup, Physical, Predicate, ScanColumn, Slot, Source, VirtualGet, VirtualScan,
+    Access, Get, KeyLookup, PageSample, Physical, Predicate, Sample, SampleSize, ScanColumn, Slot,
+    Source, VirtualGet, VirtualScan,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -88,7 +89,10 @@ impl Optimizer<'_> {
             .map(|c| (c.column, c.slot))
             .collect();
         let reference = Reference { get, table, columns, conditions };
-        let node = self.reach(&reference, wish)?;
+        let mut node = self.reach(&reference, wish)?;
+        if let Some(sample) = get.sample {
+            node.rows *= self.page_sample(&reference.table, sample).fraction;
+        }
         Ok(self.with_filter(node, late))
     }
 
@@ -124,6 +128,15 @@ impl Optimizer<'_> {
         }
     }
 
+    /// TABLESAMPLE as a part of the pages.
+    fn page_sample(&self, table: &Table, sample: Sample) -> PageSample {
+        let fraction = match sample.size {
+            SampleSize::Percent(p) => p / 100.0,
+            SampleSize::Rows(n) => n as f64 / self.estimator.table_rows(table).max(1.0),
+        };
+        PageSample { fraction: fraction.clamp(0.0, 1.0), seed: sample.seed }
+    }
+
     pub(crate) fn by_path(&self, r: &Reference<'_>, path: Path<'_>) -> Node {
         let get = r.get;
         let through_base = path.position == 0;
@@ -155,6 +168,7 @@ impl Optimizer<'_> {
             backward: path.backward,
             ordered: path.ordered && path.index.kind != IndexKind::Heap,
             residual: Predicate::all(early),
+            sample: get.sample.map(|s| self.page_sample(&r.table, s)),
             locks: get.locks,
             seek: path.seek,
             divided: false,

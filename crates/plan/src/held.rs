@@ -49,7 +49,7 @@ macro_rules! fields {
 }
 
 nothing!(bool, u8, usize, Slot, SubqueryId, FollowUpId, VariableId, ScanColumn, MergeKey, SortKey);
-nothing!(EntryField, KeyPart, Estimate, Reference, JoinHint, SqlType, Collation);
+nothing!(EntryField, KeyPart, PageSample, Estimate, Reference, JoinHint, SqlType, Collation);
 nothing!((Slot, Collation), (Slot, Slot, Collation), (base::DatabaseId, u64));
 
 impl<T: Held> Held for Vec<T> {

@@ -49,14 +49,14 @@ pub use hints::{GroupHint, QueryHints, UnionHint};
 pub use ids::{Slot, SubqueryId, VariableId};
 pub use locks::{Granule, Level, LockHints, Strength};
 pub use logical::{
-    AggregateCall, AggregatePhase, Get, GetColumn, Grouping, JoinHint, JoinKind, Logical, SortKey,
-    TableNo, VirtualGet,
+    AggregateCall, AggregatePhase, Get, GetColumn, Grouping, JoinHint, JoinKind, Logical, Sample,
+    SampleSize, SortKey, TableNo, VirtualGet,
 };
 pub use merge::{Merge, MergeAction, MergeClause, MergeWhen};
 pub use output::{NestedRows, Output, OutputInto, OutputSent};
 pub use physical::{
     Access, Bound, Exchange, ExchangeKind, HashJoin, KeyLookup, MergeJoin, MergeKey, NestedLoops,
-    Physical, ScanColumn, Seek, SeekRange, Source, Top, VirtualScan,
+    PageSample, Physical, ScanColumn, Seek, SeekRange, Source, Top, VirtualScan,
 };
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
 pub use program::{

@@ -130,8 +130,28 @@ pub struct Get {
     pub seek_columns: usize,
     /// FORCESCAN
     pub force_scan: bool,
+    /// TABLESAMPLE: the rows of some of its pages; `index` is then its base.
+    pub sample: Option<Sample>,
     /// This reference is what an UPDATE or DELETE changes: its row must be locatable.
     pub target: Option<OldRow>,
+}
+
+/// TABLESAMPLE
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// How much of the table.
+    pub size: SampleSize,
+    /// REPEATABLE: the same pages whenever they are the same.
+    pub seed: Option<i64>,
+}
+
+/// See [`Sample`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SampleSize {
+    /// Of its pages.
+    Percent(f64),
+    /// About as many rows, as its pages hold on average.
+    Rows(u64),
 }
 
 /// A column of a [`Get`].

@@ -207,10 +207,21 @@ pub struct Access {
     pub ordered: bool,
     /// What must be true of a row beyond the seek; a row for which it isn't gives its lock back.
     pub residual: Option<Predicate>,
+    /// TABLESAMPLE
+    pub sample: Option<PageSample>,
     /// Locks.
     pub locks: LockHints,
     /// Below an exchange: workers share the rows among them. Otherwise each reads all of them.
     pub divided: bool,
+}
+
+/// The part of a table's pages whose rows are read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PageSample {
+    /// How many of them, from 0 to 1: a page is taken with that probability.
+    pub fraction: f64,
+    /// What decides about each page; drawn anew by each run where it is not given.
+    pub seed: Option<i64>,
 }
 
 /// Rows of several workers, given to one or several others. A statement that runs with one worker

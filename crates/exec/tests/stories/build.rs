@@ -105,6 +105,7 @@ pub(crate) fn scan_of(hobt: u32, first: u32, types: &[SqlType]) -> Access {
         residual: None,
         locks: LockHints::default(),
         divided: false,
+        sample: None,
     }
 }
 

@@ -79,6 +79,10 @@ impl Show for Logical {
 fn show_get(f: &mut fmt::Formatter<'_>, get: &Get) -> fmt::Result {
     write!(f, "Get {} (", get.alias)?;
     list(f, &get.columns, |f, c| write!(f, "{}: {}", c.column, c.slot))?;
+    if let Some(sample) = &get.sample {
+        write!(f, ") sample {sample:?}")?;
+        return writeln!(f, "{}", get.locks);
+    }
     writeln!(f, "){}", get.locks)
 }
 

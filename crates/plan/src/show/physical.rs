@@ -191,6 +191,9 @@ fn show_access(f: &mut fmt::Formatter<'_>, a: &Access) -> fmt::Result {
     if a.ordered {
         f.write_str(" ordered")?;
     }
+    if let Some(sample) = &a.sample {
+        write!(f, " sample {}", sample.fraction)?;
+    }
     if a.backward {
         f.write_str(" backward")?;
     }
