@@ -521,6 +521,7 @@ fn as_virtual(module: &Module) -> VirtualTable {
         schema_id: module.schema_id,
         schema_name: module.schema_name.clone(),
         name: module.name.clone(),
+        compatibility: false,
         parameters: Some(Vec::new()),
         columns: module.columns.iter().map(column).collect(),
     }

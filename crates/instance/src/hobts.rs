@@ -36,6 +36,7 @@ impl Hobts for Instance {
             workers: &self.query_workers,
             programs: &self.programs,
             memory: &self.memory,
+            server: self.server_name(),
             version: crate::facts::PRODUCT_VERSION,
             engine: self.engine(),
             current: database,

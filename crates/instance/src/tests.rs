@@ -181,6 +181,7 @@ fn a_view_holds_the_database_that_it_reads() {
             workers: &s.instance.query_workers,
             programs: &s.instance.programs,
             memory: &s.instance.memory,
+            server: "",
             version: "",
             engine: s.instance.engine(),
             current: id,

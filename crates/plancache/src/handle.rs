@@ -15,6 +15,8 @@ use std::hash::BuildHasher;
 
 /// Bytes of a handle.
 const BYTES: usize = 44;
+/// Kind, database and fingerprint: all that tells a batch.
+pub const HANDLE_HEAD_BYTES: usize = 20;
 const TEXT_OF_BATCH: u8 = 2;
 const TEXT_OF_MODULE: u8 = 3;
 const PLAN_OF_MODULE: u8 = 5;
@@ -69,8 +71,17 @@ impl TextHandle {
         bytes
     }
 
-    /// From varbinary; `None` when it is none.
+    /// From varbinary; `None` when it is none. Of a batch the first bytes are enough: more of them
+    /// sysprocesses has no room for.
     pub fn read(bytes: &[u8]) -> Option<TextHandle> {
+        let mut whole = bytes.to_vec();
+        if bytes.len() == HANDLE_HEAD_BYTES {
+            whole.resize(BYTES, 0);
+        }
+        TextHandle::read_whole(&whole)
+    }
+
+    fn read_whole(bytes: &[u8]) -> Option<TextHandle> {
         let (kind, database, fingerprint, rest) = split(bytes)?;
         let object = ObjectId(i32::from_le_bytes(*rest.first_chunk()?));
         let handle = TextHandle { fingerprint, database, object };

@@ -22,5 +22,5 @@ mod statistics;
 pub use cache::{Cache, Counters, Options};
 pub use cell::{PlanCell, ShownPlan};
 pub use entry::{Entry, Key, Kind, New};
-pub use handle::{Fingerprint, PlanHandle, TextHandle};
+pub use handle::{Fingerprint, HANDLE_HEAD_BYTES, PlanHandle, TextHandle};
 pub use statistics::{Counted, Measure, Run, Statistics};

@@ -17,6 +17,8 @@ pub(crate) enum Constant {
     Bytes(&'static [u8]),
     /// When system objects were made.
     Released,
+    /// Of a view that never has rows.
+    NoRows,
 }
 
 /// A column of a view.
@@ -80,6 +82,19 @@ pub(crate) const fn word(
     fixed(name, sql_type, Constant::Text(value), why)
 }
 
+/// The columns of a view that has no rows yet.
+pub(crate) const fn no_rows<const N: usize>(
+    mut columns: [Column; N],
+    why: &'static str,
+) -> [Column; N] {
+    let mut n = 0;
+    while n < N {
+        columns[n].constant = Some((Constant::NoRows, why));
+        n += 1;
+    }
+    columns
+}
+
 /// One list of columns after another.
 pub(crate) const fn join<const A: usize, const B: usize, const N: usize>(
     a: [Column; A],
@@ -99,7 +114,7 @@ impl Constant {
     /// As a value of a column's type.
     pub(crate) fn value(self, sql_type: SqlType) -> Value {
         match (self, sql_type) {
-            (Constant::Null, _) => Value::Null,
+            (Constant::Null | Constant::NoRows, _) => Value::Null,
             (Constant::Number(n), SqlType::Bit) => Value::Bit(n != 0),
             (Constant::Number(n), SqlType::TinyInt) => Value::TinyInt(n as u8),
             (Constant::Number(n), SqlType::SmallInt) => Value::SmallInt(n as i16),
@@ -124,6 +139,7 @@ impl Constant {
     pub(crate) fn shown(self) -> String {
         match self {
             Constant::Null => "NULL".to_owned(),
+            Constant::NoRows => "no rows".to_owned(),
             Constant::Number(n) => n.to_string(),
             Constant::Released => released().to_string(),
             Constant::Text("") => "empty".to_owned(),

@@ -24,6 +24,11 @@ view over a populated instance and fails when a column that is not listed here n
   Server's: 0 to 2047 with byte and bit. Of other types there is a selection (`A`, `B`, `D`, `I`,
   `L`, `O9T`), and rows of type `GL` without names, which SQL Server does not have, bring it to the
   number of rows that scripts expect.
+* Compatibility views (`sysobjects` and its like) are found as `dbo.sysobjects` too, in every
+  database: those of master as well, which SQL Server finds in master alone. `sysindexes` counts the
+  pages of each index by itself, as the remarks of SQL Server's page say, not as its columns do.
+* sa, dbo and the fixed roles are the only principals; views of permissions list that they may
+  connect, and nothing of what SQL Server grants to public.
 * `sys.objects`, `columns`, `indexes`, `index_columns`, `partitions` and `allocation_units` list our
   own system tables; some of them (`sysidents`, `sysdrops`, `sysfacts`) SQL Server does not have.
 * `sys.dm_exec_query_plan` gives its document as text, not as xml.

@@ -8,6 +8,7 @@
 
 mod cell;
 mod column;
+mod compat;
 mod dbo;
 mod dm;
 #[cfg(test)]

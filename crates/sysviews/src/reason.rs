@@ -34,3 +34,6 @@ pub(crate) const NOT_PUBLISHED: &str = "Sessions do not publish it yet.";
 pub(crate) const NO_QUERY_STORE: &str = "There is no Query Store yet.";
 pub(crate) const NO_SCHEDULERS: &str = "Threads are the operating system's; a turn to compute (`os/src/turn.rs`) has a processor, a task may have each turn on another.";
 pub(crate) const NO_PERSISTED_SAMPLE: &str = "PERSIST_SAMPLE_PERCENT is refused yet.";
+pub(crate) const NO_KEYS: &str = "There are no keys and certificates.";
+pub(crate) const NO_ROW_SECURITY: &str = "There is no row-level security.";
+pub(crate) const NO_TRACKING: &str = "There is no change tracking.";

@@ -46,6 +46,8 @@ pub struct System<'a> {
     pub programs: &'a plancache::Cache<session::Program>,
     /// Who has reserved how much memory.
     pub memory: &'a os::memory::Memory,
+    /// `@@SERVERNAME`
+    pub server: &'a str,
     /// Of the product, as plans as documents tell it.
     pub version: &'a str,
     /// Locks and transactions.
@@ -104,7 +106,8 @@ pub(crate) struct View {
 /// Every view; its position gives its object id.
 pub(crate) fn views() -> impl Iterator<Item = &'static View> {
     let sys = crate::sys::VIEWS.iter().chain(crate::dm::VIEWS);
-    sys.chain(crate::information_schema::VIEWS).chain(crate::dbo::VIEWS).copied()
+    let sys = sys.chain(crate::information_schema::VIEWS).chain(crate::dbo::VIEWS);
+    sys.chain(crate::compat::VIEWS).copied()
 }
 
 /// Ids of views go down from here.
@@ -130,6 +133,7 @@ pub fn all() -> SystemObjects {
             schema_id: v.schema,
             schema_name: schema_name(v.schema).into(),
             name: v.name.into(),
+            compatibility: crate::compat::VIEWS.iter().any(|c| c.name == v.name),
             parameters: v.parameters.map(|p| {
                 let parameter = |(name, sql_type): &(&str, SqlType)| VirtualParameter {
                     name: (*name).into(),

@@ -37,6 +37,8 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.databases", "collation_name", "CREATE DATABASE COLLATE is refused yet"),
     ("sys.master_files", "growth", NO_FILES),
     ("sys.database_files", "growth", NO_FILES),
+    ("sys.sysfiles", "growth", NO_FILES),
+    ("sys.sysaltfiles", "growth", NO_FILES),
     ("sys.dm_exec_sessions", "reads", IN_MEMORY),
     ("sys.dm_exec_query_stats", "total_physical_reads", IN_MEMORY),
     ("sys.dm_exec_query_stats", "last_physical_reads", IN_MEMORY),
@@ -46,6 +48,8 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_exec_procedure_stats", "last_physical_reads", IN_MEMORY),
     ("sys.dm_exec_procedure_stats", "min_physical_reads", IN_MEMORY),
     ("sys.dm_exec_procedure_stats", "max_physical_reads", IN_MEMORY),
+    ("sys.servers", "name", ONE_SERVER),
+    ("sys.servers", "data_source", ONE_SERVER),
     ("sys.table_types", "max_length", TABLE_TYPES),
     ("sys.table_types", "precision", TABLE_TYPES),
     ("sys.table_types", "scale", TABLE_TYPES),
@@ -64,6 +68,7 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_exec_requests", "ansi_warnings", ONLY_ON),
     ("sys.dm_exec_requests", "concat_null_yields_null", ONLY_ON),
 ];
+const ONE_SERVER: &str = "there is one server";
 const TABLE_TYPES: &str = "the same of every table type";
 const NO_REPLICATION: &str = "NOT FOR REPLICATION is refused";
 const IN_MEMORY: &str = "all pages of this instance are in memory";
@@ -318,6 +323,15 @@ const DEFINITIONS: &[&str] = &[
         constraint fk_pairs foreign key (x, y) references dbo.paired on update set null)",
     "alter table dbo.pairs nocheck constraint fk_own",
     "create table dbo.counts (n bigint references dbo.counted)",
+    "create table dbo.wide (a1 int, a2 int, a3 int, a4 int, a5 int, a6 int, a7 int, a8 int,
+        a9 int, a10 int, a11 int, a12 int, a13 int, a14 int, a15 int, a16 int, primary key (a1,
+        a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16))",
+    "create table dbo.as_wide (b1 int, b2 int, b3 int, b4 int, b5 int, b6 int, b7 int, b8
+        int, b9 int, b10 int, b11 int, b12 int, b13 int, b14 int, b15 int, b16 int, foreign key
+        (b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15, b16) references
+        dbo.wide (a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16))",
+    "declare @t nvarchar(max) = N'create procedure dbo.long as /*';
+        set @t += replicate(cast(N'x' as nvarchar(max)), 5000) + N'*/ select 1'; exec (@t)",
     "create type dbo.mail from varchar(40) not null",
     "create type sales.price from decimal(9, 2)",
     "create type dbo.pairs_type as table (a int primary key, b varchar(9))",
@@ -384,6 +398,7 @@ const ELSEWHERE: &[&str] = &[
     "create view dbo.v as select a from dbo.t",
     "create procedure dbo.p as select 1",
     "create procedure dbo.at @d datetime2(3) as return",
+    "create procedure dbo.around @d dbo.moment as return",
     "exec dbo.p",
     "select count(*) from dbo.t where b = 1",
     "insert dbo.t (b) values (1)",

@@ -154,6 +154,7 @@ fn system() -> SystemObjects {
         schema_id: SchemaId::SYS,
         schema_name: "sys".into(),
         name: name.into(),
+        compatibility: false,
         parameters,
         columns,
     };

@@ -4,6 +4,7 @@
 //! #t          a temporary table of the session, whatever schema or database stands before it
 //! t           schema dbo, then sys (system functions and views may go without their schema)
 //! s.t         schema s; any database has schema sys
+//! dbo.v       in schema dbo; a compatibility view (sysobjects) of sys where dbo has no such object
 //! d.s.t       database d
 //! d..t        database d, schema dbo, then sys
 //! ```
@@ -98,7 +99,12 @@ pub fn follow(catalogs: &dyn Catalogs, found: Found) -> Found {
 
 fn in_database(database: &DatabaseView, schema: Option<&str>, object: &str) -> Option<Object> {
     match schema {
-        Some(s) => database.find(database.schema(s)?.id, object),
+        Some(s) => {
+            let schema = database.schema(s)?.id;
+            let old =
+                || database.system().compatibility(object).filter(|_| schema == SchemaId::DBO);
+            database.find(schema, object).or_else(|| old().cloned().map(Object::Virtual))
+        }
         None => [SchemaId::DBO, SchemaId::SYS]
             .into_iter()
             .find_map(|schema| database.find(schema, object)),

@@ -21,6 +21,8 @@ pub struct VirtualTable {
     pub schema_name: Box<str>,
     /// Its name.
     pub name: Box<str>,
+    /// A system table of old, found in schema dbo too.
+    pub compatibility: bool,
     /// The parameters of a function; `None` for a view.
     pub parameters: Option<Vec<VirtualParameter>>,
     /// Its columns.
@@ -66,6 +68,11 @@ impl SystemObjects {
     /// The object of a name.
     pub fn find(&self, schema: SchemaId, name: &str) -> Option<&Arc<VirtualTable>> {
         self.by_name.get(&(schema, folded(name, NAMES)))
+    }
+
+    /// The compatibility view of a name.
+    pub fn compatibility(&self, name: &str) -> Option<&Arc<VirtualTable>> {
+        self.find(SchemaId::SYS, name).filter(|v| v.compatibility)
     }
 
     /// The object of an id.

@@ -81,16 +81,21 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
         known(&|d| big(d.sampled)),
         known(&|d| int(d.steps.len())),
         known(&|d| big(d.rows)),
-        big(modified(system, &asked)?),
+        big(modified(system, &asked.table, asked.first, asked.found.as_deref())?),
     ]])
 }
 
 /// Changes of the first column since the statistics were made; without any, since the table was.
-fn modified(system: &System<'_>, asked: &Asked) -> base::SqlResult<u64> {
-    let counters = std::sync::Arc::clone(system.here()?.modifications());
-    let Some(first) = asked.table.columns.get(asked.first) else { return Ok(0) };
-    let now = counters.of(asked.table.object_id, first.column_id);
-    Ok(now.saturating_sub(asked.found.as_ref().map_or(0, |d| d.modified)))
+pub(crate) fn modified(
+    system: &System<'_>,
+    table: &Table,
+    first: usize,
+    found: Option<&Distribution>,
+) -> base::SqlResult<u64> {
+    let database = system.here()?;
+    let Some(first) = table.columns.get(first) else { return Ok(0) };
+    let now = database.modifications().of(table.object_id, first.column_id);
+    Ok(now.saturating_sub(found.map_or(0, |d| d.modified)))
 }
 
 fn updated(ns: i64) -> Value {

@@ -14,8 +14,5 @@ pub(crate) const VIEW: View = View {
 };
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let shipped = object_list::system_objects(system)?;
-    let own = object_list::own(system)?;
-    let all = object_list::system_tables().chain(shipped).chain(own);
-    Ok(all.map(|l| l.any()).collect())
+    Ok(object_list::all(system)?.iter().map(|l| l.any()).collect())
 }

@@ -50,6 +50,19 @@ pub(crate) const COLUMNS: [Column; 30] = [
     null("backup_lsn", LSN, NO_BACKUP),
 ];
 
+/// A file.
+pub(crate) struct FileRow {
+    pub(crate) id: i32,
+    pub(crate) is_log: bool,
+    pub(crate) name: String,
+    pub(crate) path: String,
+    /// Pages, as all sizes here.
+    pub(crate) size: Value,
+    /// -1 for no limit.
+    pub(crate) max_size: Value,
+    pub(crate) growth: Value,
+}
+
 /// Bytes as a count of pages, -1 for no limit.
 fn pages(bytes: u64) -> Value {
     int(bytes / PAGE_BYTES as u64)
@@ -59,35 +72,47 @@ fn limit(pages: u64) -> Value {
     Value::Int(i32::try_from(pages).unwrap_or(-1))
 }
 
-/// The written cells of [`COLUMNS`]: the data file, and the log.
-pub(crate) fn rows(database: &Database) -> Vec<Vec<Value>> {
+/// The data file, and the log.
+pub(crate) fn files(database: &Database) -> [FileRow; 2] {
     let (name, files) = (database.home().name(), database.files());
     let space = database.space();
     let growth = space.growth(FileId(1)).unwrap_or_default();
     let options = database.log().options();
-    let size = space.size_pages(FileId(1)).unwrap_or(0);
-    vec![
+    let data = FileRow {
+        id: 1,
+        is_log: false,
+        name: name.to_string(),
+        path: files.data.to_string_lossy().into_owned(),
+        size: int(space.size_pages(FileId(1)).unwrap_or(0)),
+        max_size: limit(u64::from(growth.max_pages)),
+        growth: int(growth.pages),
+    };
+    let log = FileRow {
+        id: 2,
+        is_log: true,
+        name: format!("{name}_log"),
+        path: files.log.to_string_lossy().into_owned(),
+        size: pages(database.log().usage().total_bytes),
+        max_size: limit(options.max_bytes / PAGE_BYTES as u64),
+        growth: pages(options.growth_bytes),
+    };
+    [data, log]
+}
+
+/// The written cells of [`COLUMNS`].
+pub(crate) fn rows(database: &Database) -> Vec<Vec<Value>> {
+    let row = |f: FileRow| {
         vec![
-            int(1),
-            Value::TinyInt(0),
-            text("ROWS"),
-            int(1),
-            text(&name),
-            text(&files.data.to_string_lossy()),
-            int(size),
-            limit(u64::from(growth.max_pages)),
-            int(growth.pages),
-        ],
-        vec![
-            int(2),
-            Value::TinyInt(1),
-            text("LOG"),
-            int(0),
-            text(&format!("{name}_log")),
-            text(&files.log.to_string_lossy()),
-            pages(database.log().usage().total_bytes),
-            limit(options.max_bytes / PAGE_BYTES as u64),
-            pages(options.growth_bytes),
-        ],
-    ]
+            int(f.id),
+            Value::TinyInt(u8::from(f.is_log)),
+            text(if f.is_log { "LOG" } else { "ROWS" }),
+            int(i32::from(!f.is_log)),
+            text(&f.name),
+            text(&f.path),
+            f.size,
+            f.max_size,
+            f.growth,
+        ]
+    };
+    files(database).map(row).into()
 }

@@ -5,7 +5,7 @@ use crate::column::{Column, col, maybe, zero};
 use crate::reason::*;
 use crate::tables;
 use crate::view::{Rows, System, View};
-use catalog::view::SchemaId;
+use catalog::view::{Index, SchemaId, Table};
 use types::{SqlType, Value};
 
 const COLUMNS: [Column; 9] = [
@@ -28,21 +28,38 @@ pub(crate) const VIEW: View = View {
     rows,
 };
 
+/// A column of an index: of the key those with an ordinal, from 1.
+pub(crate) struct OfIndex {
+    pub(crate) column_id: i32,
+    pub(crate) key_ordinal: u8,
+    descending: bool,
+}
+
+/// The columns of an index: of the key, and then the included.
+pub(crate) fn index_columns(table: &Table, index: &Index) -> Vec<OfIndex> {
+    let keys = index.key.iter().map(|k| (k.column, k.descending, false));
+    let all = keys.chain(index.included.iter().map(|&column| (column, false, true)));
+    let of = |(n, (column, descending, included)): (usize, (usize, bool, bool))| OfIndex {
+        column_id: table.columns[column].column_id,
+        key_ordinal: if included { 0 } else { n as u8 + 1 },
+        descending,
+    };
+    all.enumerate().map(of).collect()
+}
+
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
     for table in tables::all_and_types(system)? {
         for i in &table.indexes {
-            let keys = i.key.iter().map(|k| (k.column, k.descending, false));
-            let all = keys.chain(i.included.iter().map(|&column| (column, false, true)));
-            for (n, (column, descending, included)) in all.enumerate() {
+            for (n, c) in index_columns(&table, i).iter().enumerate() {
                 rows.push(vec![
                     int(table.object_id.0),
                     int(i.index_id.0),
                     int(n + 1),
-                    int(table.columns[column].column_id),
-                    Value::TinyInt(if included { 0 } else { n as u8 + 1 }),
-                    bit(descending),
-                    bit(included),
+                    int(c.column_id),
+                    Value::TinyInt(c.key_ordinal),
+                    bit(c.descending),
+                    bit(c.key_ordinal == 0),
                 ]);
             }
         }

@@ -12,7 +12,7 @@ const BIT: SqlType = SqlType::Bit;
 const INT: SqlType = SqlType::Int;
 const NO_OPTION: &str = "The option cannot be set yet.";
 
-const COLUMNS: [Column; 23] = [
+pub(super) const COLUMNS: [Column; 23] = [
     col("object_id", INT),
     maybe("name", SqlType::SYSNAME),
     col("index_id", INT),

@@ -196,6 +196,11 @@ pub(crate) fn own_of(system: &System<'_>, kind: &str) -> SqlResult<Vec<Listed>> 
     Ok(own(system)?.into_iter().filter(|l| l.kind == kind).collect())
 }
 
+/// All objects: the system's, and those that users made.
+pub(crate) fn all(system: &System<'_>) -> SqlResult<Vec<Listed>> {
+    Ok(system_tables().chain(system_objects(system)?).chain(own(system)?).collect())
+}
+
 fn shipped(name: &str, id: ObjectId, schema: SchemaId, kind: &'static str) -> Listed {
     Listed {
         name: name.to_owned(),

@@ -15,7 +15,7 @@ const DESC: SqlType = SqlType::nvarchar(64);
 const NO_ALWAYS: &str = "There is no Always Encrypted.";
 const OF_CLR: &str = "SQL Server knows it of CLR objects only; elsewhere it is in the text.";
 
-const COLUMNS: [Column; 21] = [
+pub(super) const COLUMNS: [Column; 21] = [
     col("object_id", INT),
     maybe("name", SqlType::SYSNAME),
     col("parameter_id", INT),
@@ -50,7 +50,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(rows)
 }
 
-fn cells(object: i32, p: &Parameter) -> Vec<Value> {
+/// The written cells of a parameter.
+pub(super) fn cells(object: i32, p: &Parameter) -> Vec<Value> {
     let t = p.sql_type;
     vec![
         int(object),

@@ -10,7 +10,7 @@ use types::{SqlType, Value};
 const BIT: SqlType = SqlType::Bit;
 const NOT_INLINED: &str = "Scalar functions are called, never inlined.";
 
-const COLUMNS: [Column; 12] = [
+pub(super) const COLUMNS: [Column; 12] = [
     col("object_id", SqlType::Int),
     maybe("definition", SqlType::NVARCHAR_MAX),
     maybe("uses_ansi_nulls", BIT),

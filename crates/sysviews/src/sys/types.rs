@@ -4,6 +4,7 @@ use crate::cell::{bit, int, text};
 use crate::column::{Column, col, maybe, null, zero};
 use crate::reason::{NO_CLR, NO_OWNERS, NO_RULES};
 use crate::view::{Rows, System, View};
+use base::SqlResult;
 use catalog::view::{SchemaId, UserType, UserTypeKind};
 use types::{ALL_TYPES, Collation, SqlType, Value};
 
@@ -28,66 +29,85 @@ pub(super) const COLUMNS: [Column; 15] = [
 pub(crate) const VIEW: View =
     View { schema: SchemaId::SYS, name: "types", parameters: None, columns: &COLUMNS, rows };
 
-/// Type, name, both ids.
-type Named = (SqlType, &'static str, u8, i32);
+/// A type by its name.
+pub(crate) struct NamedType {
+    pub(crate) name: String,
+    pub(crate) system_type_id: u8,
+    pub(crate) user_type_id: i32,
+    pub(crate) schema: SchemaId,
+    pub(crate) sql_type: SqlType,
+    pub(crate) nullable: bool,
+    user_defined: bool,
+    is_table: bool,
+}
 
-fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+/// The types of the server by id, and then those of the database's users.
+pub(crate) fn named_types(system: &System<'_>) -> SqlResult<Vec<NamedType>> {
     let view = system.view()?;
-    let collation = view.collation();
-    let mut named: Vec<Named> =
-        ALL_TYPES.iter().map(|t| (*t, t.name(), t.system_type_id(), t.user_type_id())).collect();
-    named.push((SqlType::decimal(38, 38), "numeric", 108, 108));
-    named.push((SqlType::SYSNAME, "sysname", 231, 256));
-    named.sort_by_key(|t| t.3);
-    let row = |&(t, name, system_type, user_type): &Named| {
-        let ids = [i32::from(system_type), user_type, SchemaId::SYS.0];
-        cells(name, ids, t, collation, user_type != 256)
+    let of = |t: SqlType, name: &str, system_type_id, user_type_id| NamedType {
+        name: name.to_owned(),
+        system_type_id,
+        user_type_id,
+        schema: SchemaId::SYS,
+        sql_type: t,
+        nullable: user_type_id != 256,
+        user_defined: false,
+        is_table: false,
     };
-    let mut rows: Vec<Vec<Value>> = named.iter().map(row).collect();
+    let plain = |t: &SqlType| of(*t, t.name(), t.system_type_id(), t.user_type_id());
+    let mut named: Vec<NamedType> = ALL_TYPES.iter().map(plain).collect();
+    named.push(of(SqlType::decimal(38, 38), "numeric", 108, 108));
+    named.push(of(SqlType::SYSNAME, "sysname", 231, 256));
+    named.sort_by_key(|t| t.user_type_id);
     let mut own: Vec<_> = view.types().collect();
     own.sort_by_key(|t| t.user_type_id);
-    rows.extend(own.into_iter().map(|t| cells_of(t, collation)));
-    Ok(rows)
+    named.extend(own.into_iter().map(|t| NamedType::of_user(t)));
+    Ok(named)
+}
+
+impl NamedType {
+    fn of_user(t: &UserType) -> NamedType {
+        let (sql_type, nullable, is_table) = match &t.kind {
+            UserTypeKind::Alias { sql_type, nullable, .. } => (*sql_type, *nullable, false),
+            UserTypeKind::Table(_) => (SqlType::VARBINARY_MAX, false, true),
+        };
+        NamedType {
+            name: t.name.to_string(),
+            system_type_id: t.system_type_id(),
+            user_type_id: t.user_type_id,
+            schema: t.schema_id,
+            sql_type,
+            nullable,
+            user_defined: true,
+            is_table,
+        }
+    }
+
+    fn cells(&self, collation: Collation) -> Vec<Value> {
+        let t = self.sql_type;
+        let collated = if t.is_character() { text(collation.name()) } else { Value::Null };
+        vec![
+            text(&self.name),
+            Value::TinyInt(self.system_type_id),
+            int(self.user_type_id),
+            int(self.schema.0),
+            Value::SmallInt(t.max_length()),
+            Value::TinyInt(t.precision()),
+            Value::TinyInt(t.scale()),
+            collated,
+            bit(self.nullable),
+            bit(self.user_defined),
+            bit(self.is_table),
+        ]
+    }
+}
+
+fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    let collation = system.view()?.collation();
+    Ok(named_types(system)?.iter().map(|t| t.cells(collation)).collect())
 }
 
 /// The written cells of a type of a user.
 pub(super) fn cells_of(t: &UserType, collation: Collation) -> Vec<Value> {
-    let ids = [i32::from(t.system_type_id()), t.user_type_id, t.schema_id.0];
-    let mut cells = match &t.kind {
-        UserTypeKind::Alias { sql_type, nullable, .. } => {
-            cells(&t.name, ids, *sql_type, collation, *nullable)
-        }
-        UserTypeKind::Table(_) => {
-            let mut cells = cells(&t.name, ids, SqlType::VARBINARY_MAX, collation, false);
-            let is_table = cells.len() - 1;
-            cells[is_table] = bit(true);
-            cells
-        }
-    };
-    let defined = cells.len() - 2;
-    cells[defined] = bit(true);
-    cells
-}
-
-fn cells(
-    name: &str,
-    [system_type, user_type, schema]: [i32; 3],
-    t: SqlType,
-    collation: Collation,
-    nullable: bool,
-) -> Vec<Value> {
-    let collated = if t.is_character() { text(collation.name()) } else { Value::Null };
-    vec![
-        text(name),
-        Value::TinyInt(u8::try_from(system_type).unwrap_or_default()),
-        int(user_type),
-        int(schema),
-        Value::SmallInt(t.max_length()),
-        Value::TinyInt(t.precision()),
-        Value::TinyInt(t.scale()),
-        collated,
-        bit(nullable),
-        bit(false),
-        bit(false),
-    ]
+    NamedType::of_user(t).cells(collation)
 }

@@ -11,7 +11,7 @@ use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
 
-const COLUMNS: [Column; 23] = join(
+pub(super) const COLUMNS: [Column; 23] = join(
     object_list::of_kind("V", "VIEW"),
     [
         zero("is_replicated", BIT, NO_REPLICATION),

@@ -1,0 +1,18 @@
+//! `sysconfigures`: the options of the server as they were configured.
+
+use super::options;
+use crate::view::{Rows, System, View};
+use catalog::view::SchemaId;
+use types::Value;
+
+pub(crate) const VIEW: View = View {
+    schema: SchemaId::SYS,
+    name: "sysconfigures",
+    parameters: None,
+    columns: &options::COLUMNS,
+    rows,
+};
+
+fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    Ok(options::rows(|o| system.configuration.configured(o)))
+}

@@ -1,0 +1,34 @@
+//! `sys.server_permissions`: what was granted at the server: sa may connect.
+
+use crate::column::{Column, number, word, zero};
+use crate::view::{Rows, System, View};
+use catalog::view::SchemaId;
+use types::{SqlType, Value};
+
+const INT: SqlType = SqlType::Int;
+const WHY: &str = "Everybody is sa, who may all; GRANT is refused yet.";
+
+const COLUMNS: [Column; 10] = [
+    number("class", SqlType::TinyInt, 100, WHY),
+    word("class_desc", SqlType::nvarchar(60), "SERVER", WHY),
+    zero("major_id", INT, WHY),
+    zero("minor_id", INT, WHY),
+    number("grantee_principal_id", INT, 1, WHY),
+    number("grantor_principal_id", INT, 1, WHY),
+    word("type", SqlType::Char(4), "COSQ", WHY),
+    word("permission_name", SqlType::nvarchar(128), "CONNECT SQL", WHY),
+    word("state", SqlType::Char(1), "G", WHY),
+    word("state_desc", SqlType::nvarchar(60), "GRANT", WHY),
+];
+
+pub(crate) const VIEW: View = View {
+    schema: SchemaId::SYS,
+    name: "server_permissions",
+    parameters: None,
+    columns: &COLUMNS,
+    rows,
+};
+
+fn rows(_: &System<'_>, _: &[Value]) -> Rows {
+    Ok(vec![Vec::new()])
+}
