@@ -329,6 +329,7 @@ messages! {
     INDEX_NOT_DETERMINISTIC = 2729, 16, "Column '{0}' in {1} '{2}' cannot be used in an index or statistics or as a partition key because it is non-deterministic.";
     ROW_VERSION_MULTIPLE = 2738, 16, "A table can only have one timestamp column. Because table '{0}' already has one, the column '{1}' cannot be added.";
     TEXT_VARIABLE = 2739, 16, "The text, ntext, and image data types are invalid for local variables.";
+    LANGUAGE_UNKNOWN = 2740, 16, "SET LANGUAGE failed because '{0}' is not an official language name or a language alias on this SQL Server.";
     DATEFORMAT_INVALID = 2741, 16, "SET DATEFORMAT date order '{0}' is invalid.";
     DATEFIRST_RANGE = 2742, 16, "SET DATEFIRST {0} is out of range.";
     IDENTITY_MULTIPLE = 2744, 16, "Multiple identity columns specified for table '{0}'. Only one identity column per table is allowed.";

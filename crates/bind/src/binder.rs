@@ -1,6 +1,7 @@
 //! The state of one binding: slots, references, subqueries, scopes, depth.
 
 use crate::changes::Changes;
+use crate::constant::Folding;
 use crate::environment::{Bound, Environment, IntoTable};
 use crate::into::IdentityFunction;
 use crate::module::{CheckedView, Expansion};
@@ -54,6 +55,7 @@ pub(crate) struct Binder<'a> {
     pub(crate) collation: Collation,
     /// ANSI_NULLS of the text that is being bound.
     pub(crate) ansi_nulls: bool,
+    pub(crate) folding: Folding,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) ctes: Vec<Rc<Cte>>,
     pub(crate) references: Vec<ReferenceState>,
@@ -103,6 +105,7 @@ impl<'a> Binder<'a> {
         Binder {
             environment,
             collation: database.collation(),
+            folding: Folding::new(environment.date_format),
             database,
             ansi_nulls: environment.ansi_nulls,
             scopes: Vec::new(),
@@ -294,7 +297,10 @@ impl<'a> Binder<'a> {
             subqueries: std::mem::take(&mut self.subqueries),
             follow_ups: self.follow_ups.drain(..).flatten().collect(),
             slots: self.slots,
-            header: std::mem::take(&mut self.header),
+            header: Header {
+                date_format: self.folding.decided_by(),
+                ..std::mem::take(&mut self.header)
+            },
             estimates: Vec::new(),
         };
         let mentioned = |(state, checks)| Mentioned { columns: columns_of(state), checks };

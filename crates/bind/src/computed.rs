@@ -4,15 +4,20 @@
 //! that is stored, because it is PERSISTED or part of an index, is computed when a row comes, and
 //! again when a column that it reads is changed; where a statement spells its expression it is
 //! read instead (matched.rs).
+//!
+//! Deterministic is what gives the same in every session: no clock, no setting, and no conversion
+//! between text and dates without a style that says how (`types::conversion_is_deterministic`).
 
 use crate::binder::Binder;
 use crate::environment::Environment;
 use crate::next_value::DrawRule;
 use base::SqlResult;
+use builtins::Function;
 use catalog::view::Table;
 use plan::{Scalar, ScalarKind, ScalarType, Slot};
 use std::collections::BTreeSet;
-use types::{Collation, SqlType, Value};
+use types::datetime::DatePart;
+use types::{Collation, SqlType, Value, conversion_is_deterministic};
 
 /// What is known of a computed column's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +47,10 @@ pub fn bind_computed(
 ) -> SqlResult<ComputedType> {
     let mut binder = Binder::new(environment);
     let slots: Vec<Option<Slot>> = table.columns.iter().map(|_| Some(binder.new_slot())).collect();
-    let value = binder.over_row(table, &slots, text)?;
+    let mut value = binder.over_row(table, &slots, text)?;
     let reads = value.reads();
-    let deterministic = !reads.volatile && !reads.session;
+    let own = !reads.session && !binder.folding.is_undetermined();
+    let deterministic = own && is_deterministic(&mut value);
     let read = |slot: &Option<Slot>| slot.is_some_and(|slot| reads.slots.contains(&slot));
     let named = table.columns.iter().zip(&slots).filter(|(_, slot)| read(slot));
     let names = named.map(|(c, _)| c.name.clone()).collect();
@@ -61,6 +67,72 @@ fn is_precise(mut value: Scalar) -> bool {
         precise &= !matches!(x.ty.sql_type, SqlType::Real | SqlType::Float);
     });
     precise
+}
+
+/// Whether every part of an expression is deterministic.
+fn is_deterministic(value: &mut Scalar) -> bool {
+    let mut all = true;
+    value.rewrite(&mut |x| {
+        all &= match &x.kind {
+            ScalarKind::Cast { operand, style, .. } => {
+                let (from, to) = (operand.ty.sql_type, x.ty.sql_type);
+                let known = style.as_ref().map(|s| s.as_constant().and_then(Value::as_i64));
+                // A style that is not constant is none that says how.
+                let style = known.map(|n| n.and_then(|n| i32::try_from(n).ok()).unwrap_or(-1));
+                conversion_is_deterministic(from, to, style)
+            }
+            ScalarKind::Function { function, args, arg_types } => {
+                (function.deterministic || is_fixed_part(function.name, args))
+                    && converts_nothing(function, arg_types)
+            }
+            ScalarKind::Call(_) => false,
+            _ => true,
+        };
+    });
+    all
+}
+
+/// DATEPART of anything but weeks and weekdays, which DATEFIRST decides.
+fn is_fixed_part(function: &str, args: &[Scalar]) -> bool {
+    let part = args.first().and_then(Scalar::as_constant).and_then(Value::as_i64);
+    let floats = [DatePart::Week as i64, DatePart::Weekday as i64];
+    function == "DATEPART" && part.is_some_and(|part| !floats.contains(&part))
+}
+
+/// Functions that read a date in their first argument, beside those that take a part of it.
+const OF_DATES: [&str; 6] = ["DAY", "MONTH", "YEAR", "EOMONTH", "SWITCHOFFSET", "TODATETIMEOFFSET"];
+
+/// Functions that take every argument as text.
+const OF_TEXT: [&str; 20] = [
+    "ASCII",
+    "CHARINDEX",
+    "CONCAT",
+    "CONCAT_WS",
+    "LEFT",
+    "LEN",
+    "LOWER",
+    "LTRIM",
+    "PATINDEX",
+    "QUOTENAME",
+    "REPLACE",
+    "REPLICATE",
+    "REVERSE",
+    "RIGHT",
+    "RTRIM",
+    "STUFF",
+    "SUBSTRING",
+    "TRIM",
+    "UNICODE",
+    "UPPER",
+];
+
+/// Whether a function reads no text as a date, and writes no date as text.
+fn converts_nothing(function: &Function, arg_types: &[SqlType]) -> bool {
+    let to_date = function.date_part && arg_types.iter().skip(1).any(|t| t.is_character())
+        || OF_DATES.contains(&function.name) && arg_types.first().is_some_and(|t| t.is_character());
+    let old = |t: &SqlType| matches!(t, SqlType::DateTime | SqlType::SmallDateTime);
+    let to_text = OF_TEXT.contains(&function.name) && arg_types.iter().any(old);
+    !(to_date || to_text)
 }
 
 /// Whether arithmetic decides the value.

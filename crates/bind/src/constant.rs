@@ -1,20 +1,29 @@
 //! Constant folding: what can be computed once is computed when the plan is made.
 //!
 //! An expression whose computation fails stays as it is: its error belongs to the run, and a run
-//! may never reach it. Text to date or time is folded only when every DATEFORMAT gives the same.
+//! may never reach it. Where DATEFORMAT decides what text means as a date, the plan notes it.
 
 use base::{SqlError, SqlResult, messages};
 use builtins::{Call, Fact, Question, SessionFacts};
 use plan::{CompareOp, Predicate, Scalar, ScalarKind};
+use std::cell::Cell;
 use types::datetime::{DateFormat, Moment};
 use types::{
-    Family, SqlType, Value, apply, bit_not, compare, convert_collated, convert_dated, negate,
+    SqlType, Value, apply, bit_not, compare, conversion_is_deterministic, convert_collated,
+    is_dated, negate,
 };
 
-/// A session that knows nothing: deterministic functions do not ask.
-struct Nobody;
+/// What constants are folded with.
+#[derive(Debug)]
+pub(crate) struct Folding {
+    format: DateFormat,
+    /// Another format might have given something else.
+    decided: Cell<bool>,
+    /// A conversion was folded that SQL Server calls nondeterministic.
+    undetermined: Cell<bool>,
+}
 
-impl SessionFacts for Nobody {
+impl SessionFacts for Folding {
     fn fact(&self, _: Fact) -> SqlResult<Value> {
         Err(unknown())
     }
@@ -25,6 +34,11 @@ impl SessionFacts for Nobody {
         // No deterministic function asks; were one to, its answer would be refused by the date.
         Moment::from_civil(1, 1, 1, 0).expect("the first day exists")
     }
+    fn date_format(&self) -> DateFormat {
+        self.decided.set(true);
+        self.undetermined.set(true);
+        self.format
+    }
     fn random(&self) -> u64 {
         0
     }
@@ -34,74 +48,83 @@ fn unknown() -> SqlError {
     SqlError::new(messages::INTERNAL, &[&"a constant asked the session"])
 }
 
-/// The scalar, as a constant where its operands are.
-pub(crate) fn fold(x: Scalar) -> Scalar {
-    match value_of(&x) {
-        // NULL of a type must stay one: only the word NULL is untyped.
-        Some(value) if !value.is_null() => {
-            let mut ty = x.ty;
-            ty.nullable = false;
-            Scalar { kind: ScalarKind::Constant(value), ty }
-        }
-        _ => x,
+impl Folding {
+    pub(crate) fn new(format: DateFormat) -> Folding {
+        Folding { format, decided: Cell::new(false), undetermined: Cell::new(false) }
     }
-}
 
-fn value_of(x: &Scalar) -> Option<Value> {
-    use ScalarKind as K;
-    match &x.kind {
-        K::Negate(operand) => negate(operand.as_constant()?, x.ty.sql_type).ok(),
-        K::BitNot(operand) => bit_not(operand.as_constant()?, x.ty.sql_type).ok(),
-        K::Binary { op, left, right } => {
-            let (left, right) = (left.as_constant()?, right.as_constant()?);
-            if left.is_null() || right.is_null() {
-                return None;
-            }
-            apply(*op, left, right, x.ty.sql_type).ok()
-        }
-        K::Cast { operand, style, .. } => {
-            let style = match style {
-                Some(s) => s.as_constant()?.as_i64()? as i32,
-                None => 0,
-            };
-            let value = operand.as_constant()?;
-            if x.ty.sql_type == SqlType::Variant {
-                let (from, collation) = (operand.ty.sql_type, operand.ty.collation);
-                return convert_collated(value, from, SqlType::Variant, style, collation).ok();
-            }
-            cast_value(value, operand.ty.sql_type, x.ty.sql_type, style)
-        }
-        K::Function { function, args, arg_types } if function.deterministic => {
-            let values: Option<Vec<Value>> =
-                args.iter().map(|a| a.as_constant().cloned()).collect();
-            let mut call = Call {
-                facts: &Nobody,
-                arg_types,
-                result: x.ty.sql_type,
-                collation: x.ty.collation,
-            };
-            function.call(&mut call, &values?).ok()
-        }
-        _ => None,
+    /// The format, where what was folded depends on it.
+    pub(crate) fn decided_by(&self) -> Option<DateFormat> {
+        self.decided.get().then_some(self.format)
     }
-}
 
-const FORMATS: [DateFormat; 6] = [
-    DateFormat::Mdy,
-    DateFormat::Dmy,
-    DateFormat::Ymd,
-    DateFormat::Ydm,
-    DateFormat::Myd,
-    DateFormat::Dym,
-];
+    /// Whether a constant was folded that is none of a stored column.
+    pub(crate) fn is_undetermined(&self) -> bool {
+        self.undetermined.get()
+    }
 
-fn cast_value(value: &Value, from: SqlType, to: SqlType, style: i32) -> Option<Value> {
-    let first = convert_dated(value, from, to, style, FORMATS[0]).ok()?;
-    let dated = from.is_character() && to.family() == Family::Temporal;
-    let same = |f: &DateFormat| {
-        convert_dated(value, from, to, style, *f).is_ok_and(|other| other == first)
-    };
-    (!dated || FORMATS[1..].iter().all(same)).then_some(first)
+    /// The scalar, as a constant where its operands are.
+    pub(crate) fn fold(&self, x: Scalar) -> Scalar {
+        match self.value_of(&x) {
+            // NULL of a type must stay one: only the word NULL is untyped.
+            Some(value) if !value.is_null() => {
+                let mut ty = x.ty;
+                ty.nullable = false;
+                Scalar { kind: ScalarKind::Constant(value), ty }
+            }
+            _ => x,
+        }
+    }
+
+    fn value_of(&self, x: &Scalar) -> Option<Value> {
+        use ScalarKind as K;
+        match &x.kind {
+            K::Negate(operand) => negate(operand.as_constant()?, x.ty.sql_type).ok(),
+            K::BitNot(operand) => bit_not(operand.as_constant()?, x.ty.sql_type).ok(),
+            K::Binary { op, left, right } => {
+                let (left, right) = (left.as_constant()?, right.as_constant()?);
+                if left.is_null() || right.is_null() {
+                    return None;
+                }
+                apply(*op, left, right, x.ty.sql_type).ok()
+            }
+            K::Cast { operand, style, .. } => {
+                let style = match style {
+                    Some(s) => Some(s.as_constant()?.as_i64()? as i32),
+                    None => None,
+                };
+                self.cast_value(operand, x.ty.sql_type, style)
+            }
+            K::Function { function, args, arg_types } if function.deterministic => {
+                let values: Option<Vec<Value>> =
+                    args.iter().map(|a| a.as_constant().cloned()).collect();
+                let mut call = Call {
+                    facts: self,
+                    arg_types,
+                    result: x.ty.sql_type,
+                    collation: x.ty.collation,
+                };
+                function.call(&mut call, &values?).ok()
+            }
+            _ => None,
+        }
+    }
+
+    fn cast_value(&self, operand: &Scalar, to: SqlType, style: Option<i32>) -> Option<Value> {
+        let value = operand.as_constant()?;
+        let (from, collation) = (operand.ty.sql_type, operand.ty.collation);
+        let number = style.unwrap_or(0);
+        let by = |format| convert_collated(value, from, to, number, format, collation).ok();
+        let folded = by(self.format)?;
+        let same = |format: DateFormat| by(format).as_ref() == Some(&folded);
+        if is_dated(from, to) && !DateFormat::ALL.into_iter().all(same) {
+            self.decided.set(true);
+        }
+        if !conversion_is_deterministic(from, to, style) {
+            self.undetermined.set(true);
+        }
+        Some(folded)
+    }
 }
 
 /// The outcome of a comparison of constants.

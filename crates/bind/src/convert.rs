@@ -1,7 +1,6 @@
 //! Conversions that a statement asks for or needs, and types as written.
 
 use crate::binder::{Binder, unsupported};
-use crate::constant::fold;
 use base::{SqlError, SqlResult, messages};
 use plan::{Scalar, ScalarKind};
 use tsql::ast;
@@ -61,7 +60,7 @@ impl Binder<'_> {
             return Ok(Scalar { ty: x.ty.converted(to), ..x });
         }
         check_implicit(x.ty.sql_type, to)?;
-        Ok(cast(x, to))
+        Ok(self.converted(x, to))
     }
 
     /// The same where only comparing follows: types of one family are left alone.
@@ -93,13 +92,13 @@ impl Binder<'_> {
         }
         ty.nullable |= c.attempt;
         let kind = ScalarKind::Cast { operand: Box::new(operand), style, attempt: c.attempt };
-        Ok(fold(Scalar { kind, ty }))
+        Ok(self.folding.fold(Scalar { kind, ty }))
     }
-}
 
-/// A conversion without style.
-pub(crate) fn cast(x: Scalar, to: SqlType) -> Scalar {
-    let ty = x.ty.converted(to);
-    let kind = ScalarKind::Cast { operand: Box::new(x), style: None, attempt: false };
-    fold(Scalar { kind, ty })
+    /// A conversion without style.
+    pub(crate) fn converted(&self, x: Scalar, to: SqlType) -> Scalar {
+        let ty = x.ty.converted(to);
+        let kind = ScalarKind::Cast { operand: Box::new(x), style: None, attempt: false };
+        self.folding.fold(Scalar { kind, ty })
+    }
 }

@@ -3,6 +3,7 @@
 use base::ObjectId;
 use catalog::view::{Catalogs, Object};
 use plan::{LogicalPlan, VariableId};
+use types::datetime::DateFormat;
 use types::{Collation, SqlType};
 
 /// The variables and parameters a statement sees. Implemented by `session`.
@@ -26,6 +27,8 @@ pub struct Environment<'a> {
     pub identity_insert: Option<ObjectId>,
     /// SET ANSI_NULLS: whether nothing equals NULL.
     pub ansi_nulls: bool,
+    /// How constants are read as dates.
+    pub date_format: DateFormat,
 }
 
 /// A statement with names resolved.

@@ -2,7 +2,6 @@
 
 use crate::binder::Binder;
 use crate::collation::combined;
-use crate::constant::fold;
 use crate::convert::is_untyped_null;
 use crate::next_value::{DrawRule, is_conditional};
 use base::{SqlError, SqlResult, messages};
@@ -126,7 +125,7 @@ impl Binder<'_> {
                     _ => x,
                 };
                 let ty = x.ty.converted(negated_type(x.ty.sql_type)?);
-                Ok(fold(Scalar { kind: ScalarKind::Negate(Box::new(x)), ty }))
+                Ok(self.folding.fold(Scalar { kind: ScalarKind::Negate(Box::new(x)), ty }))
             }
             ast::UnaryOp::BitNot => {
                 if x.ty.sql_type.family() != types::Family::Integer {
@@ -135,7 +134,7 @@ impl Binder<'_> {
                     return Err(error);
                 }
                 let ty = x.ty;
-                Ok(fold(Scalar { kind: ScalarKind::BitNot(Box::new(x)), ty }))
+                Ok(self.folding.fold(Scalar { kind: ScalarKind::BitNot(Box::new(x)), ty }))
             }
         }
     }
@@ -180,7 +179,7 @@ impl Binder<'_> {
         };
         let left = Box::new(self.implicit(left, operation.left)?);
         let right = Box::new(self.implicit(right, operation.right)?);
-        Ok(fold(Scalar { kind: ScalarKind::Binary { op, left, right }, ty }))
+        Ok(self.folding.fold(Scalar { kind: ScalarKind::Binary { op, left, right }, ty }))
     }
 
     fn collate(&mut self, operand: &ast::Expr, name: &ast::Name) -> SqlResult<Scalar> {

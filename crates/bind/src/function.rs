@@ -2,7 +2,6 @@
 
 use crate::binder::{Binder, unsupported};
 use crate::comparable::check_arguments;
-use crate::constant::fold;
 use crate::convert::is_untyped_null;
 use crate::document::is_json;
 use base::{SqlError, SqlResult, messages};
@@ -273,7 +272,9 @@ impl Binder<'_> {
         if function.name == "ISNULL" {
             ty.nullable = args.iter().all(|a| a.ty.nullable);
         }
-        Ok(fold(Scalar { kind: ScalarKind::Function { function, args, arg_types }, ty }))
+        Ok(self
+            .folding
+            .fold(Scalar { kind: ScalarKind::Function { function, args, arg_types }, ty }))
     }
 
     /// The word NULL as ISNULL's first argument takes the second's type.

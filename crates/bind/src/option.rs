@@ -83,11 +83,13 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::VARIABLE_UNDECLARED, &[name]).at_line(name.line));
         };
         let Some(value) = value else { return Ok((id, None)) };
-        let bound = crate::constant::fold(self.expr(value)?);
+        let bound = self.expr(value)?;
+        let bound = self.folding.fold(bound);
         let Some(constant) = bound.as_constant() else {
             return Err(SqlError::new(messages::SYNTAX_NEAR, &[name]).at_line(value.span.line));
         };
-        let known = types::convert(constant, bound.ty.sql_type, variable.ty.sql_type, 0);
+        let (from, to) = (bound.ty.sql_type, variable.ty.sql_type);
+        let known = types::convert_dated(constant, from, to, 0, self.environment.date_format);
         Ok((id, Some(known.map_err(|e| e.at_line(value.span.line))?)))
     }
 

@@ -4,7 +4,7 @@
 //! converted like a CAST.
 
 use crate::binder::{Binder, unsupported};
-use crate::convert::{cast, declared_type, is_untyped_null};
+use crate::convert::{declared_type, is_untyped_null};
 use crate::hint::{self, Use};
 use crate::scope::{Columns, DerivedColumn, Source};
 use crate::source::{From, check_alias_count};
@@ -68,7 +68,7 @@ impl Binder<'_> {
             let mut columns = Vec::with_capacity(derived.len());
             for (column, to) in derived.iter_mut().zip(rows.converted) {
                 let text = Scalar { kind: ScalarKind::Column(column.slot), ty: column.ty };
-                let converted = cast(text, to);
+                let converted = self.converted(text, to);
                 (column.slot, column.ty) = (self.new_slot(), converted.ty);
                 columns.push((column.slot, converted));
             }

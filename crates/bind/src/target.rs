@@ -232,10 +232,12 @@ impl Binder<'_> {
             return Ok(if converted.as_constant().is_some() { converted } else { x });
         }
         let fitting = match x.as_constant() {
-            Some(value) => match coerce_for_column(value, x.ty.sql_type, to) {
-                Ok(Fit::Fits(value)) => Some(value),
-                Ok(Fit::Truncated(_)) | Err(_) => None,
-            },
+            Some(value) => {
+                match coerce_for_column(value, x.ty.sql_type, to, self.environment.date_format) {
+                    Ok(Fit::Fits(value)) => Some(value),
+                    Ok(Fit::Truncated(_)) | Err(_) => None,
+                }
+            }
             None => None,
         };
         Ok(match fitting {

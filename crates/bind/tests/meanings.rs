@@ -86,6 +86,7 @@ fn expressions_and_conditions_stand_alone() {
         variables: &world,
         identity_insert: None,
         ansi_nulls: true,
+        date_format: types::datetime::DateFormat::Mdy,
     };
     let options = tsql::ParseOptions::default();
     let e = tsql::parse_expression("@i + '2' * 3", options).expect("an expression");
@@ -101,16 +102,21 @@ fn expressions_and_conditions_stand_alone() {
     assert_eq!(error.map_err(|e| e.number()), Err(128));
 }
 
+/// Constants are read by the session's DATEFORMAT; a plan for which another would have read them
+/// otherwise names it, so that it is bound again under that one.
 #[test]
-fn conversions_of_text_to_dates_wait_for_dateformat() {
+fn plans_name_the_dateformat_that_decided_a_constant() {
     let world = World::new();
-    let folded = |text: &str| {
-        let plan = world.bind(text).expect("it binds").plan.to_string();
-        !plan.contains("CAST")
+    let decided_by = |text: &str| {
+        let plan = world.bind(text).expect("it binds").plan;
+        assert!(!plan.to_string().contains("CAST"), "{text} is folded");
+        plan.header.date_format
     };
-    assert!(folded("select 1 from Orders where Placed > '2020-05-06T00:00:00'"));
-    assert!(folded("select cast('20200506' as datetime)"));
-    assert!(!folded("select cast('05/06/2020' as datetime)"));
+    assert_eq!(decided_by("select 1 from Orders where Placed > '2020-05-06T00:00:00'"), None);
+    assert_eq!(decided_by("select cast('20200506' as datetime)"), None);
+    let mdy = Some(types::datetime::DateFormat::Mdy);
+    assert_eq!(decided_by("select cast('05/06/2020' as datetime)"), mdy);
+    assert_eq!(decided_by("select dateadd(day, 1, '05/06/2020')"), mdy);
 }
 
 #[test]
@@ -132,6 +138,7 @@ fn definitions_are_checked_before_they_are_stored() {
         variables: &world,
         identity_insert: None,
         ansi_nulls: true,
+        date_format: types::datetime::DateFormat::Mdy,
     };
     let view = world.current();
     let Some(Object::Table(orders)) = view.find(SchemaId::DBO, "ORDERS") else {

@@ -6,8 +6,8 @@
 
 use crate::rand::Rand;
 use base::{SqlError, SqlResult, messages};
-use types::datetime::{DatePart, Moment};
-use types::{Collation, Family, SqlType, Value, convert};
+use types::datetime::{DateFormat, DatePart, Moment};
+use types::{Collation, Family, SqlType, Value, convert_dated, is_dated};
 
 /// A fact about the session, its request or the server: the `@@` variables and their kin.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -161,6 +161,9 @@ pub trait SessionFacts {
     /// Now: local time with its offset from UTC. Constant within a statement.
     fn clock(&self) -> Moment;
 
+    /// SET DATEFORMAT: how text is read as a date.
+    fn date_format(&self) -> DateFormat;
+
     /// 64 random bits.
     fn random(&self) -> u64;
 
@@ -299,7 +302,10 @@ pub fn datepart_argument(name: &str, function: &str) -> SqlResult<Value> {
 impl Call<'_> {
     /// An argument converted to a type.
     pub(crate) fn to(&self, args: &[Value], i: usize, to: SqlType) -> SqlResult<Value> {
-        convert(&args[i], self.arg_types[i], to, 0)
+        let from = self.arg_types[i];
+        let dated = is_dated(from, to) && !args[i].is_null();
+        let format = if dated { self.facts.date_format() } else { DateFormat::default() };
+        convert_dated(&args[i], from, to, 0, format)
     }
 
     /// An argument as a whole number.
@@ -328,9 +334,8 @@ impl Call<'_> {
 
     /// An argument as a date or time, text being read as a datetime, with the type it has then.
     pub(crate) fn moment(&self, args: &[Value], i: usize) -> SqlResult<(Moment, SqlType)> {
-        let from = self.arg_types[i];
-        let to = moment_type(from);
-        let value = convert(&args[i], from, to, 0)?;
+        let to = moment_type(self.arg_types[i]);
+        let value = self.to(args, i, to)?;
         Moment::of(&value).map(|m| (m, to)).ok_or_else(|| self.invalid(i, "date"))
     }
 

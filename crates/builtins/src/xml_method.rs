@@ -1,7 +1,8 @@
 //! Methods of the xml type: an expression that is read once, and its run for each row.
 
 use base::{SqlError, SqlResult, messages};
-use types::{Bytes, Family, SqlType, Value, convert};
+use types::datetime::DateFormat;
+use types::{Bytes, Family, SqlType, Value, convert, convert_dated};
 use xml::{NodeId, Xml};
 use xquery::{Atomic, Method, Query, Stop};
 
@@ -19,11 +20,17 @@ pub struct XmlMethod {
 }
 
 impl XmlMethod {
-    /// The result for a value of xml, which comes first, and values of the statement.
+    /// The result for a value of xml, which comes first, and values of the statement; the text
+    /// of value() is read as a date by DATEFORMAT, as CONVERT would.
     ///
     /// # Errors
     /// What the run answers; of value(), what the conversion answers; 5302 for modify() of NULL.
-    pub fn call(&self, args: &[Value], stop: &mut Stop<'_>) -> SqlResult<Value> {
+    pub fn call(
+        &self,
+        args: &[Value],
+        format: DateFormat,
+        stop: &mut Stop<'_>,
+    ) -> SqlResult<Value> {
         let (xml, values) = match args.split_first() {
             Some((Value::Xml(xml), values)) => (xml, values),
             _ if self.query.method() == Method::Modify => {
@@ -38,7 +45,7 @@ impl XmlMethod {
             Method::Modify => Value::Xml(self.query.modify(xml, values, &self.types, &mut stop)?),
             Method::Value | Method::Nodes => {
                 match self.query.value(xml, values, &self.types, &mut stop)? {
-                    Some(value) => converted(&value, self.result)?,
+                    Some(value) => converted(&value, self.result, format)?,
                     None => Value::Null,
                 }
             }
@@ -60,7 +67,7 @@ impl XmlMethod {
 }
 
 /// A value as the type that value() was asked for: its text is converted, bytes are bytes.
-fn converted(value: &Atomic, to: SqlType) -> SqlResult<Value> {
+fn converted(value: &Atomic, to: SqlType, format: DateFormat) -> SqlResult<Value> {
     let long = SqlType::NVARCHAR_MAX;
     if to.family() == Family::Binary {
         let bytes = match value {
@@ -76,7 +83,7 @@ fn converted(value: &Atomic, to: SqlType) -> SqlResult<Value> {
             convert(&Value::Float(*x), SqlType::Float, to, 0)
         }
         Atomic::Boolean(b) if to.is_number() => convert(&Value::Bit(*b), SqlType::Bit, to, 0),
-        other => convert(&Value::nvarchar(&other.text()), long, to, 0),
+        other => convert_dated(&Value::nvarchar(&other.text()), long, to, 0, format),
     }
 }
 

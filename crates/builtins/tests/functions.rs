@@ -2,7 +2,7 @@
 
 use base::SqlResult;
 use builtins::{Call, Fact, Function, Question, SessionFacts, datepart_argument, global, lookup};
-use types::datetime::Moment;
+use types::datetime::{DateFormat, Moment};
 use types::{Collation, Decimal, SqlType, Value, convert};
 
 /// A session that answers the same every time.
@@ -29,6 +29,10 @@ impl SessionFacts for Fixed {
 
     fn clock(&self) -> Moment {
         Moment { offset: 60, ..Moment::from_civil(2026, 11, 21, 468_000_000_000).expect("a day") }
+    }
+
+    fn date_format(&self) -> DateFormat {
+        DateFormat::Mdy
     }
 
     fn random(&self) -> u64 {

@@ -7,6 +7,7 @@ use catalog::HobtSpec;
 use catalog::view::{Identity, Index, IndexKind, KeyField, PhysicalColumn, Table};
 use exec::ResourceSemaphores;
 use std::sync::Arc;
+use types::datetime::DateFormat;
 use types::{
     Decimal, Fit, Restriction, SqlType, StorageOrder, Value, coerce_for_column, compare_storage,
     convert, decode_storage, encode_storage,
@@ -38,6 +39,8 @@ pub(crate) struct Conversion {
     pub(crate) from: SqlType,
     pub(crate) to: SqlType,
     pub(crate) nullable: bool,
+    /// Of the session.
+    pub(crate) date_format: DateFormat,
     /// `database.schema.table`
     pub(crate) table: Box<str>,
     pub(crate) column: Box<str>,
@@ -55,7 +58,7 @@ impl Conversion {
         };
         let corrupt = || SqlError::new(messages::INTERNAL, &[&"a stored value has no meaning"]);
         let value = decode_storage(bytes, self.from).map_err(|_| corrupt())?;
-        match coerce_for_column(&value, self.from, self.to)? {
+        match coerce_for_column(&value, self.from, self.to, self.date_format)? {
             Fit::Fits(value) => {
                 let mut out = Vec::new();
                 encode_storage(&value, self.to, &mut out);

@@ -10,6 +10,7 @@ use catalog::{
 use exec::ResourceSemaphores;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use types::datetime::DateFormat;
 use types::{SqlType, Value};
 use work::Work;
 
@@ -149,6 +150,8 @@ pub struct Settings {
     pub ansi_nulls: bool,
     /// A column that says nothing may hold NULL: ANSI_NULL_DFLT_ON, else the database's option.
     pub null_by_default: bool,
+    /// DATEFORMAT
+    pub date_format: DateFormat,
 }
 
 /// What one statement works with.

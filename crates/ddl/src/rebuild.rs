@@ -23,6 +23,7 @@ use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, Identity, Index, IndexKind, PhysicalColumn, Table};
 use catalog::{Changes, HobtSpec};
 use types::SqlType;
+use types::datetime::DateFormat;
 
 /// What present rows get in a column that was not there before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,6 +143,7 @@ fn copy_rows(
     added: &[Added],
 ) -> SqlResult<u64> {
     let source_layout = before.hobt_layout(before.base());
+    let format = cx.settings.date_format;
     let origin = |column: &PhysicalColumn| match *column {
         PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier | PhysicalColumn::Rid => {
             Origin::Constant(None)
@@ -154,7 +156,7 @@ fn copy_rows(
                 Some((at, &before.columns[n]))
             });
             match found {
-                Some((at, old)) => origin_of(place, after, (at, old), n),
+                Some((at, old)) => origin_of(place, after, (at, old), n, format),
                 None => match added.iter().find(|(added, _)| *added == id) {
                     Some((_, Present::Counted(identity, sql_type))) => {
                         Origin::Counted(*identity, *sql_type)
@@ -178,7 +180,13 @@ fn copy_rows(
 }
 
 /// A column that was there before, perhaps of another type.
-fn origin_of(place: &Place, after: &Table, (at, old): (usize, &Column), n: usize) -> Origin {
+fn origin_of(
+    place: &Place,
+    after: &Table,
+    (at, old): (usize, &Column),
+    n: usize,
+    date_format: DateFormat,
+) -> Origin {
     let new = &after.columns[n];
     if old.sql_type == new.sql_type && old.nullable == new.nullable {
         return Origin::Column(at);
@@ -188,6 +196,7 @@ fn origin_of(place: &Place, after: &Table, (at, old): (usize, &Column), n: usize
         from: old.sql_type,
         to: new.sql_type,
         nullable: new.nullable,
+        date_format,
         table: format!("{}.{}", place.view.name(), after.two_part_name()).into(),
         column: new.name.clone(),
     }))

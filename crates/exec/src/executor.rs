@@ -371,6 +371,7 @@ impl Executor {
             variables: context.variables.to_vec(),
             now: context.facts.clock(),
             date_first: context.facts.fact(builtins::Fact::DateFirst)?,
+            date_format: context.facts.date_format(),
             isolation: context.isolation,
             degree: reserved.degree,
             slots: self.frame.len(),

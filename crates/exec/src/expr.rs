@@ -12,8 +12,10 @@ use base::{SqlError, SqlResult, limits, messages};
 use builtins::{Call, Fact, Function, XmlMethod};
 use plan::{Scalar, ScalarKind, Slot};
 use std::sync::Arc;
+use types::datetime::DateFormat;
 use types::{
-    BinaryOp, Collation, SqlType, Value, apply, bit_not, convert, convert_collated, negate,
+    BinaryOp, Collation, SqlType, Value, apply, bit_not, convert, convert_collated, is_dated,
+    negate,
 };
 
 /// How deep a tree may nest: what `bind` admits, with the conversions it adds.
@@ -264,8 +266,10 @@ impl Cast {
             },
         };
         let (from, to, collation) = (self.from, self.to, self.collation);
-        let converted =
-            self.operand.with(run, |v| convert_collated(v, from, to, style, collation))?;
+        let dated = is_dated(from, to);
+        let format = if dated { run.facts.date_format() } else { DateFormat::default() };
+        let convert = |v: &Value| convert_collated(v, from, to, style, format, collation);
+        let converted = self.operand.with(run, convert)?;
         if self.attempt { Ok(converted.unwrap_or(Value::Null)) } else { converted }
     }
 }
@@ -300,7 +304,8 @@ impl UserCall {
 impl MethodCall {
     fn eval(&self, run: &mut Run<'_>) -> SqlResult<Value> {
         let args = self.args.iter().map(|x| x.eval(run)).collect::<SqlResult<Vec<Value>>>()?;
-        self.method.call(&args, &mut || run.tick_by(METHOD_ROWS))
+        let format = run.facts.date_format();
+        self.method.call(&args, format, &mut || run.tick_by(METHOD_ROWS))
     }
 }
 

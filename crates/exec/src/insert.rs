@@ -95,7 +95,7 @@ impl RowInsert {
             let value = match source {
                 Given::Value(x) => {
                     let value = x.expr.eval(run)?;
-                    self.target.fit(value, x.sql_type, *column)?
+                    self.target.fit(run, value, x.sql_type, *column)?
                 }
                 Given::Identity => self.next_identity(run, *column)?,
                 Given::Computed(_) => continue,
@@ -105,7 +105,7 @@ impl RowInsert {
         for (column, slot, source) in &self.columns {
             if let Given::Computed(x) = source {
                 let value = x.expr.eval(run)?;
-                let value = self.target.fit(value, x.sql_type, *column)?;
+                let value = self.target.fit(run, value, x.sql_type, *column)?;
                 run.set(*slot, value);
             }
         }

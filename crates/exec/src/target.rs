@@ -11,7 +11,8 @@ use crate::stored::Stored;
 use access::{Inserted, LockPlan, PageHint, RowKey, WriteError};
 use base::{SqlError, SqlResult, limits, messages};
 use plan::{EntryField, IndexTarget, Slot, Unique};
-use types::{Fit, SqlType, Value, coerce_for_column};
+use types::datetime::DateFormat;
+use types::{Fit, SqlType, Value, coerce_for_column, is_dated};
 
 /// A target ready to be written.
 pub(crate) struct Target {
@@ -146,7 +147,13 @@ impl Target {
     }
 
     /// A value on its way into a column: converted, 2628 and 515 judged.
-    pub(crate) fn fit(&self, value: Value, from: SqlType, column: usize) -> SqlResult<Value> {
+    pub(crate) fn fit(
+        &self,
+        run: &Run<'_>,
+        value: Value,
+        from: SqlType,
+        column: usize,
+    ) -> SqlResult<Value> {
         let c = &self.table.columns[column];
         if value.is_null() {
             return if c.nullable || !c.stored { Ok(value) } else { Err(self.null(column)) };
@@ -154,7 +161,9 @@ impl Target {
         if from == c.sql_type {
             return Ok(value);
         }
-        match coerce_for_column(&value, from, c.sql_type)? {
+        let dated = is_dated(from, c.sql_type);
+        let format = if dated { run.facts.date_format() } else { DateFormat::default() };
+        match coerce_for_column(&value, from, c.sql_type, format)? {
             Fit::Fits(value) => Ok(value),
             Fit::Truncated(text) => {
                 let table = self.table.three_part_name();

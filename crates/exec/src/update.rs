@@ -17,7 +17,7 @@ use crate::target::{Locator, Target, Typed};
 use access::LockPlan;
 use base::SqlResult;
 use plan::{OldRow, Slot};
-use types::{SqlType, convert};
+use types::{SqlType, convert_dated};
 
 /// One item of SET.
 pub(crate) struct Assignment {
@@ -86,7 +86,7 @@ pub(crate) fn assign(
         let mut value = a.value.expr.eval(run)?;
         let mut of_type = a.value.sql_type;
         if let Some(column) = a.column {
-            value = target.fit(value, of_type, column)?;
+            value = target.fit(run, value, of_type, column)?;
             of_type = target.table.columns[column].sql_type;
             if let Some(slot) = new[column] {
                 run.set(slot, value.clone());
@@ -95,7 +95,7 @@ pub(crate) fn assign(
         if let Some((variable, to)) = a.variable {
             run.variables[variable] = match of_type == to {
                 true => value,
-                false => convert(&value, of_type, to, 0)?,
+                false => convert_dated(&value, of_type, to, 0, run.facts.date_format())?,
             };
         }
     }

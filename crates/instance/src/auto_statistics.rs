@@ -16,6 +16,7 @@ use os::wait::Waiter;
 use session::{GatherCall, TempTables};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use types::datetime::DateFormat;
 use work::{CommitMode, Work};
 
 /// Tables whose statistics are being made, and tables that wait for the background.
@@ -86,11 +87,12 @@ impl Instance {
             spill: &*self.spill,
             semaphores: &self.semaphores,
             temp: &mut temp,
-            expressions: &SessionExpressions { instance: self },
+            expressions: &SessionExpressions { instance: self, date_format: DateFormat::default() },
             settings: ddl::Settings {
                 quoted_identifier: true,
                 ansi_nulls: true,
                 null_by_default: true,
+                date_format: DateFormat::default(),
             },
             deltas: &mut deltas,
             messages: &mut messages,

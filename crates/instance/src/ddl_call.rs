@@ -120,11 +120,12 @@ impl Instance {
             spill: &*self.spill,
             semaphores: &self.semaphores,
             temp: &mut temp,
-            expressions: &SessionExpressions { instance: self },
+            expressions: &SessionExpressions { instance: self, date_format: s.date_format },
             settings: ddl::Settings {
                 quoted_identifier: s.is_on(Switches::QUOTED_IDENTIFIER),
                 ansi_nulls: s.is_on(Switches::ANSI_NULLS),
                 null_by_default: null_by_default(self, call.database, s),
+                date_format: s.date_format,
             },
             deltas: &mut deltas,
             messages: &mut messages,

@@ -12,13 +12,15 @@ use session::Host;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ParseOptions;
-use types::datetime::Moment;
+use types::datetime::{DateFormat, Moment};
 use types::{Family, Fit, SqlType, Value, coerce_for_column};
 use work::Work;
 
 /// Expressions of definitions, without a session's variables.
 pub(crate) struct SessionExpressions<'a> {
     pub(crate) instance: &'a Instance,
+    /// Of the session that defines.
+    pub(crate) date_format: DateFormat,
 }
 
 /// One view, and the published ones of other databases.
@@ -59,11 +61,6 @@ impl Catalogs for OneView<'_> {
 
 struct NoVariables;
 
-/// What texts of definitions are bound in.
-fn environment<'c>(catalogs: &'c OneView<'_>) -> Environment<'c> {
-    Environment { catalogs, variables: &NoVariables, identity_insert: None, ansi_nulls: true }
-}
-
 impl Variables for NoVariables {
     fn first_free(&self) -> u32 {
         0
@@ -75,7 +72,9 @@ impl Variables for NoVariables {
 }
 
 /// Facts without a session: defaults over existing rows may ask for the time and little else.
-struct SystemFacts;
+struct SystemFacts {
+    date_format: DateFormat,
+}
 
 impl SessionFacts for SystemFacts {
     fn fact(&self, _: Fact) -> SqlResult<Value> {
@@ -96,6 +95,10 @@ impl SessionFacts for SystemFacts {
         }
     }
 
+    fn date_format(&self) -> DateFormat {
+        self.date_format
+    }
+
     fn random(&self) -> u64 {
         os::entropy::random_u64()
     }
@@ -106,6 +109,17 @@ impl SessionExpressions<'_> {
         OneView { view: Arc::new(view.clone()), instance: self.instance }
     }
 
+    /// What texts of definitions are bound in.
+    fn environment<'e>(&self, catalogs: &'e OneView<'_>) -> Environment<'e> {
+        Environment {
+            catalogs,
+            variables: &NoVariables,
+            identity_insert: None,
+            ansi_nulls: true,
+            date_format: self.date_format,
+        }
+    }
+
     /// Runs a statement in a database as it is in a view; gives the count of its rows.
     fn execute(&self, work: &mut Work, view: &Arc<DatabaseView>, text: &str) -> SqlResult<u64> {
         let parsed = tsql::parse(text, ParseOptions { quoted_identifier: true });
@@ -113,7 +127,7 @@ impl SessionExpressions<'_> {
             return Err(e);
         }
         let catalogs = OneView { view: Arc::clone(view), instance: self.instance };
-        let environment = environment(&catalogs);
+        let environment = self.environment(&catalogs);
         let statement = parsed.batch.statements.first();
         let statement =
             statement.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"no statement"]))?;
@@ -138,7 +152,7 @@ impl SessionExpressions<'_> {
             hobts: self.instance.hobts(),
             spill: Host::spill(self.instance),
             variables: &mut [],
-            facts: &SystemFacts,
+            facts: &SystemFacts { date_format: self.date_format },
             identity: self.instance.identity(),
             callout: &exec::NoCallout,
             grant: exec::GrantTerms { workers: None, ..self.instance.grant() },
@@ -159,7 +173,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
     ) -> SqlResult<()> {
         let parsed = tsql::parse_expression(text, ParseOptions { quoted_identifier })?;
         let catalogs = self.catalogs(view);
-        let environment = environment(&catalogs);
+        let environment = self.environment(&catalogs);
         bind::bind_default(&environment, &parsed, column).map(|_| ())
     }
 
@@ -171,7 +185,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         _quoted_identifier: bool,
     ) -> SqlResult<()> {
         let catalogs = self.catalogs(view);
-        let environment = environment(&catalogs);
+        let environment = self.environment(&catalogs);
         let mut table = table.clone();
         let check = Check {
             object_id: table.object_id,
@@ -195,7 +209,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
     ) -> SqlResult<Value> {
         let parsed = tsql::parse_expression(text, ParseOptions { quoted_identifier: true })?;
         let catalogs = self.catalogs(view);
-        let environment = environment(&catalogs);
+        let environment = self.environment(&catalogs);
         // What is longer than the column is refused, not cut.
         let whole = match column.family() {
             Family::Char => SqlType::VARCHAR_MAX,
@@ -207,7 +221,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let mut executor =
             Executor::new(&optimize::optimize(bound.plan, &bound.references, &optimize::NoFacts)?)?;
         let value = self.with_context(work, |context| executor.evaluate(context))?;
-        match coerce_for_column(&value, whole, column)? {
+        match coerce_for_column(&value, whole, column, self.date_format)? {
             Fit::Fits(value) => Ok(value),
             Fit::Truncated(_) => Err(SqlError::new(messages::STRING_TRUNCATED_PLAIN, &[])),
         }
@@ -219,7 +233,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         module: &Arc<Module>,
     ) -> SqlResult<bind::ModuleColumns> {
         let catalogs = self.catalogs(view);
-        let environment = environment(&catalogs);
+        let environment = self.environment(&catalogs);
         bind::module_columns(&environment, module)
     }
 
@@ -235,13 +249,13 @@ impl ddl::Expressions for SessionExpressions<'_> {
         text: &str,
     ) -> SqlResult<bind::ComputedType> {
         let catalogs = self.catalogs(view);
-        let environment = environment(&catalogs);
+        let environment = self.environment(&catalogs);
         bind::bind_computed(&environment, table, text)
     }
 
     fn user_of(&self, view: &DatabaseView, table: &Table, module: &Module) -> Option<Box<str>> {
         let catalogs = self.catalogs(view);
-        let environment = environment(&catalogs);
+        let environment = self.environment(&catalogs);
         bind::user_of(&environment, table, module.object_id, &module.name)
     }
 
@@ -255,7 +269,7 @@ impl ddl::Expressions for SessionExpressions<'_> {
         let missing = || SqlError::new(messages::INTERNAL, &[&"the table has just been altered"]);
         let table = view.table(table).ok_or_else(missing)?;
         let catalogs = OneView { view: Arc::clone(view), instance: self.instance };
-        let environment = environment(&catalogs);
+        let environment = self.environment(&catalogs);
         self.run(work, bind::bind_fill(&environment, table, columns)?).map(drop)
     }
 }

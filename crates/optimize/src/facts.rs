@@ -4,6 +4,7 @@ use crate::parallel::Parallelism;
 use base::{DatabaseId, HobtId, ObjectId};
 use plan::VariableId;
 use types::Value;
+use types::datetime::DateFormat;
 
 /// What the optimizer may ask. Every answer may be wrong without making a result wrong.
 pub trait Facts {
@@ -19,6 +20,11 @@ pub trait Facts {
 
     /// What there is to work with.
     fn memory(&self) -> Memory;
+
+    /// How values of variables are read as dates.
+    fn date_format(&self) -> DateFormat {
+        DateFormat::default()
+    }
 
     /// How many may work for one statement.
     fn parallelism(&self) -> Parallelism {

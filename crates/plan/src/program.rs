@@ -5,6 +5,7 @@ use crate::{
     Scalar, ScalarType, Slot, Target, Update, VariableId,
 };
 use base::{DatabaseId, ObjectId};
+use types::datetime::DateFormat;
 use types::{Collation, SqlType};
 
 /// A statement over sources of rows `S`.
@@ -61,6 +62,8 @@ pub struct Header {
     pub own_level: Vec<DatabaseId>,
     /// OPTION (RECOMPILE): not to be kept.
     pub recompile: bool,
+    /// The DATEFORMAT that its constants were read by; none where each reads them alike.
+    pub date_format: Option<DateFormat>,
     /// How much memory it may have, and shall have at least.
     pub grant: GrantHints,
     /// It calls functions of the user.

@@ -135,7 +135,10 @@ impl State {
         let meant = |&(database, bound_in): &(DatabaseId, u64)| {
             self.host.schema_version(session, database) == Some(bound_in)
         };
-        header.databases.iter().all(meant) && header.statistics.iter().all(|u| self.is_as_good(u))
+        let format = self.settings.date_format;
+        header.date_format.is_none_or(|by| by == format)
+            && header.databases.iter().all(meant)
+            && header.statistics.iter().all(|u| self.is_as_good(u))
     }
 
     fn is_as_good(&self, used: &UsedStatistics) -> bool {

@@ -26,6 +26,7 @@ use exec::RowFeed;
 use plancache::Entry;
 use std::sync::Arc;
 use tsql::ast::{self, SettingValue};
+use types::datetime::DateFormat;
 use types::{Fit, SqlType, Value, coerce_for_column};
 
 /// The rows of a bulk load as they come.
@@ -117,7 +118,9 @@ impl Session {
         let declared: Vec<SqlType> =
             bulk.program.value.variables.iter().map(|v| v.sql_type).collect();
         check_columns(rows.columns(), &declared[..bulk.columns])?;
-        let mut feed = Feed { from: sent_types(rows.columns()), to: declared, rows };
+        let date_format = self.state.settings.date_format;
+        let from = sent_types(rows.columns());
+        let mut feed = Feed { from, to: declared, date_format, rows };
         let Bulk { program, identity, .. } = bulk;
         let result = self.with_identity(identity, |s| s.run_load(&program, &mut feed, out));
         match result {
@@ -292,6 +295,7 @@ fn kin(sql_type: SqlType) -> &'static str {
 struct Feed<'r> {
     from: Vec<SqlType>,
     to: Vec<SqlType>,
+    date_format: DateFormat,
     rows: &'r mut dyn BulkRows,
 }
 
@@ -305,7 +309,7 @@ impl RowFeed for Feed<'_> {
             if from == to || value.is_null() {
                 continue;
             }
-            match coerce_for_column(value, from, to)? {
+            match coerce_for_column(value, from, to, self.date_format)? {
                 Fit::Fits(fitting) => *value = fitting,
                 Fit::Truncated(_) => {
                     return Err(SqlError::new(messages::BULK_COLUMN_LENGTH, &[&(n + 1)]));

@@ -32,7 +32,8 @@ use plancache::Entry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tsql::ast;
-use types::{Value, check_implicit, convert};
+use types::datetime::DateFormat;
+use types::{Value, check_implicit, convert_dated};
 
 /// A cursor as it was declared, and its rows while it is open.
 pub(crate) struct Cursor {
@@ -462,7 +463,10 @@ impl Session {
         let found = row.is_some();
         match row {
             row if into.is_empty() => self.send_fetched(&columns, row.as_ref(), out, scope)?,
-            Some(row) => assign(&columns, &row, into, act)?,
+            Some(row) => {
+                let format = self.state.settings.date_format;
+                assign(&columns, &row, into, act, format)?;
+            }
             None => {}
         }
         self.state.cursors.fetch_status = status;
@@ -731,13 +735,14 @@ fn assign(
     values: &[Value],
     into: &[VariableId],
     act: &mut Activation,
+    format: DateFormat,
 ) -> SqlResult<()> {
     let program = Arc::clone(&act.program);
     for ((column, value), variable) in columns.iter().zip(values).zip(into) {
         let at = variable.0 as usize;
         let wanted = program.value.variables[at].sql_type;
         check_implicit(column.sql_type, wanted)?;
-        act.variables[at] = convert(value, column.sql_type, wanted, 0)?;
+        act.variables[at] = convert_dated(value, column.sql_type, wanted, 0, format)?;
     }
     Ok(())
 }

@@ -1,11 +1,12 @@
-//! DBCC FREEPROCCACHE and INPUTBUFFER, RECONFIGURE, CLEAR PROCEDURE_CACHE: what looks at sessions,
-//! plans and options of the server, and at no database.
+//! DBCC FREEPROCCACHE, INPUTBUFFER and USEROPTIONS, RECONFIGURE, CLEAR PROCEDURE_CACHE: what looks
+//! at sessions, plans and options of the server, and at no database.
 
 use crate::activation::Activation;
 use crate::host::{DdlAnswer, Rowset};
 use crate::plans::find_variable;
 use crate::registry::Input;
 use crate::session::Session;
+use crate::settings::Settings;
 use base::{SessionId, SqlError, SqlResult, messages};
 use plancache::{PlanHandle, TextHandle};
 use tsql::ast::{AlterDatabaseAction, Dbcc, DbccArgument, Expr, ExprKind, Literal, StatementKind};
@@ -24,7 +25,7 @@ impl Session {
             StatementKind::AlterDatabase(it) => return self.clear_plans(&it.action),
             _ => return Ok(None),
         };
-        if !matches!(&*dbcc.name, "FREEPROCCACHE" | "INPUTBUFFER") {
+        if !matches!(&*dbcc.name, "FREEPROCCACHE" | "INPUTBUFFER" | "USEROPTIONS") {
             return Ok(None);
         }
         let mut quiet = false;
@@ -38,6 +39,7 @@ impl Session {
         }
         let results = match &*dbcc.name {
             "FREEPROCCACHE" => self.free_plans(dbcc, act)?,
+            "USEROPTIONS" => vec![user_options(&self.state.settings)],
             _ => self.input_buffer(dbcc, act)?,
         };
         let completed = || SqlError::new(messages::DBCC_COMPLETED, &[]);
@@ -109,6 +111,19 @@ impl Session {
         let id = i16::try_from(session).map_err(|_| unknown())?;
         let entry = self.host.registry().find(SessionId(id)).ok_or_else(unknown)?;
         Ok(vec![shown(&entry.input())])
+    }
+}
+
+/// `DBCC USEROPTIONS`
+fn user_options(settings: &Settings) -> Rowset {
+    let column = |name: &str, sql_type| (name.to_owned(), sql_type, false);
+    let rows = settings.shown().into_iter();
+    Rowset {
+        columns: vec![
+            column("Set Option", SqlType::nvarchar(128)),
+            column("Value", SqlType::nvarchar(256)),
+        ],
+        rows: rows.map(|(name, value)| [name, value].map(|t| Value::nvarchar(&t)).into()).collect(),
     }
 }
 

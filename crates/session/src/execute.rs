@@ -13,7 +13,8 @@ use catalog::view::{Module, ModuleKind, Object};
 use plan::{Statement, VariableId};
 use std::sync::Arc;
 use tsql::ast;
-use types::{SqlType, Value, check_implicit, convert};
+use types::datetime::DateFormat;
+use types::{SqlType, Value, check_implicit, convert, convert_dated};
 
 impl Session {
     /// Runs an EXECUTE step.
@@ -60,7 +61,9 @@ impl Session {
             let value = self.execute_function(database, &module, &mut call)?;
             if let (Some(variable), Some(result)) = (it.result, module.result()) {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
-                act.variables[variable.0 as usize] = coerce_value(&value, result.sql_type, wanted)?;
+                let format = self.state.settings.date_format;
+                act.variables[variable.0 as usize] =
+                    coerce_value(&value, result.sql_type, wanted, format)?;
             }
             return Ok(());
         }
@@ -119,7 +122,8 @@ impl Session {
         for (argument, given) in it.arguments.iter().zip(call.arguments) {
             if let (true, ArgumentValue::Variable(variable)) = (argument.output, &argument.value) {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
-                let value = convert(&given.value, given.sql_type, wanted, 0)?;
+                let format = self.state.settings.date_format;
+                let value = convert_dated(&given.value, given.sql_type, wanted, 0, format)?;
                 act.variables[variable.0 as usize] = value;
             }
         }
@@ -309,8 +313,10 @@ impl Session {
                 return Err(if name.is_empty() { e } else { e.in_procedure(name) }.into());
             }
             act.variables[at] = match (argument, parameter.default) {
-                (Some(argument), _) => coerce(argument, variable.sql_type)
-                    .map_err(|e| if name.is_empty() { e } else { e.in_procedure(name) })?,
+                (Some(argument), _) => {
+                    coerce(argument, variable.sql_type, self.state.settings.date_format)
+                        .map_err(|e| if name.is_empty() { e } else { e.in_procedure(name) })?
+                }
                 (None, Some(place)) => self.value(act, place)?,
                 (None, None) if name.is_empty() => {
                     let facts: [&dyn std::fmt::Display; 2] = [&program.text, &variable.name];
@@ -353,17 +359,22 @@ fn place_of(
 }
 
 /// An argument's value in its parameter's type.
-fn coerce(argument: &CallArgument, wanted: SqlType) -> SqlResult<Value> {
-    coerce_value(&argument.value, argument.sql_type, wanted)
+fn coerce(argument: &CallArgument, wanted: SqlType, format: DateFormat) -> SqlResult<Value> {
+    coerce_value(&argument.value, argument.sql_type, wanted, format)
 }
 
 /// A value in another type, as a call converts it.
-pub(crate) fn coerce_value(value: &Value, from: SqlType, wanted: SqlType) -> SqlResult<Value> {
+pub(crate) fn coerce_value(
+    value: &Value,
+    from: SqlType,
+    wanted: SqlType,
+    format: DateFormat,
+) -> SqlResult<Value> {
     if value.is_null() {
         return Ok(Value::Null);
     }
     check_implicit(from, wanted)?;
-    convert(value, from, wanted, 0).map_err(|e| {
+    convert_dated(value, from, wanted, 0, format).map_err(|e| {
         // What a statement reports as a failed conversion, a call reports as 8114.
         let conversion = [245, 241, 8169].contains(&e.number());
         let facts: [&dyn std::fmt::Display; 2] = [&from.error_name(), &wanted.error_name()];
@@ -377,7 +388,7 @@ impl CallArgument {
     /// # Errors
     /// 206 for a value that no variant has.
     pub(crate) fn variant(&self) -> SqlResult<Value> {
-        coerce_value(&self.value, self.sql_type, SqlType::Variant)
+        coerce_value(&self.value, self.sql_type, SqlType::Variant, DateFormat::default())
     }
 }
 

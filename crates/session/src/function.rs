@@ -29,7 +29,7 @@ use plan::{Statement, UserFunction};
 use plancache::Entry;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use types::datetime::Moment;
+use types::datetime::{DateFormat, Moment};
 use types::{Decimal, SqlType, Value, fit_number};
 use work::{CommitMode, Work};
 
@@ -338,13 +338,14 @@ impl FunctionCaller<'_> {
         let refused = || SqlError::new(messages::ONLY_FUNCTIONS_IN_FUNCTION, &[]);
         let Executed::Procedure(name) = &it.what else { return Err(refused()) };
         let database = act.program.value.database;
+        let format = self.state.settings.date_format;
         let Some((database, module)) = self.state.find_scalar_function(name, database) else {
             return Err(refused());
         };
         let mut arguments = Vec::with_capacity(it.arguments.len());
         for (argument, parameter) in it.arguments.iter().zip(module.arguments()) {
             let (value, from) = self.argument(argument, act, lent, facts)?;
-            arguments.push(coerce_value(&value, from, parameter.sql_type)?);
+            arguments.push(coerce_value(&value, from, parameter.sql_type, format)?);
         }
         if arguments.len() != module.arguments().count() || it.arguments.len() != arguments.len() {
             return Err(SqlError::new(messages::INVALID_PARAMETERS_TO_TVF, &[name]));
@@ -353,7 +354,8 @@ impl FunctionCaller<'_> {
         let value = self.scalar(function, &mut arguments, lent)?;
         if let (Some(variable), Some(result)) = (it.result, module.result()) {
             let wanted = act.program.value.variables[variable.0 as usize].sql_type;
-            act.variables[variable.0 as usize] = coerce_value(&value, result.sql_type, wanted)?;
+            act.variables[variable.0 as usize] =
+                coerce_value(&value, result.sql_type, wanted, format)?;
         }
         Ok(())
     }
@@ -575,6 +577,10 @@ impl SessionFacts for Facts<'_> {
 
     fn clock(&self) -> Moment {
         self.state.clock()
+    }
+
+    fn date_format(&self) -> DateFormat {
+        self.state.settings.date_format
     }
 
     fn random(&self) -> u64 {

@@ -17,6 +17,7 @@ use base::{SqlError, SqlResult, messages};
 use exec::{KeptRows, RowFeed};
 use plan::{ColumnSource, PhysicalPlan, ScalarKind, Statement};
 use std::sync::Arc;
+use types::datetime::DateFormat;
 use types::{Fit, SqlType, Value, check_implicit, coerce_for_column};
 use work::CommitMode;
 
@@ -81,6 +82,7 @@ impl Session {
             values: Vec::new(),
             messages: Vec::new(),
             error: None,
+            date_format: self.state.settings.date_format,
         };
         let executed = {
             let mut inner = Output::new(&mut collector);
@@ -137,6 +139,8 @@ struct Collector<'c> {
     messages: Vec<SqlError>,
     /// Why no more is taken.
     error: Option<SqlError>,
+    /// Of the session.
+    date_format: DateFormat,
 }
 
 impl Collector<'_> {
@@ -154,7 +158,7 @@ impl Collector<'_> {
         for ((value, from), to) in values.iter().zip(&self.from).zip(self.takers) {
             let fit = match value.is_null() || *from == to.sql_type {
                 true => Fit::Fits(value.clone()),
-                false => coerce_for_column(value, *from, to.sql_type)?,
+                false => coerce_for_column(value, *from, to.sql_type, self.date_format)?,
             };
             match fit {
                 Fit::Fits(value) => self.values.push(value),

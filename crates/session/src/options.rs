@@ -12,6 +12,7 @@ use base::{SqlError, messages};
 use lock::Timeout;
 use tsql::ast::{IsolationLevel, SetOption, SetOptionValue};
 use types::Value;
+use types::datetime::DateFormat;
 
 /// A value as SET got it.
 enum Given {
@@ -159,13 +160,9 @@ impl Session {
             ("DATEFIRST", Given::Number(n @ 1..=7)) => self.state.settings.date_first = *n as u8,
             ("DATEFIRST", Given::Number(_)) => return Err(wrong(messages::DATEFIRST_RANGE)),
             ("DATEFORMAT", Given::Text(t)) => {
-                self.state.settings.date_format = match t.to_ascii_lowercase().as_str() {
-                    "mdy" => "mdy",
-                    // ISO dates read alike; drivers set it.
-                    "ymd" => "ymd",
-                    "dmy" | "dym" | "myd" | "ydm" => return Err(unsupported()),
-                    _ => return Err(wrong(messages::DATEFORMAT_INVALID)),
-                };
+                let format = DateFormat::by_name(t);
+                self.state.settings.date_format =
+                    format.ok_or_else(|| wrong(messages::DATEFORMAT_INVALID))?;
             }
             ("LANGUAGE", Given::Text(t)) => self.set_language(t, out)?,
             ("TEXTSIZE", Given::Number(n)) => {
@@ -195,6 +192,9 @@ impl Session {
 
     fn set_language(&mut self, name: &str, out: &mut Output<'_>) -> Result<(), Failure> {
         let Some(language) = Language::by_name(name) else {
+            if !Language::is_known(name) {
+                return Err(SqlError::new(messages::LANGUAGE_UNKNOWN, &[&name]).into());
+            }
             let what = format!("SET LANGUAGE {name}");
             return Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]).into());
         };

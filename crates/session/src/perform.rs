@@ -489,6 +489,7 @@ impl State {
                 true => variables.program.ansi_nulls,
                 false => self.settings.is_on(Switches::ANSI_NULLS),
             },
+            date_format: self.settings.date_format,
         })
     }
 
@@ -508,7 +509,8 @@ impl State {
         let used = State::used_statistics(&bound);
         let once = bound.plan.header.recompile;
         let options = self.host.database_options(database).unwrap_or_default();
-        let facts = PlanFacts { host: &*self.host, sniffed, once, options };
+        let date_format = self.settings.date_format;
+        let facts = PlanFacts { host: &*self.host, sniffed, once, date_format, options };
         let mut plan = optimize::optimize(bound.plan, &bound.references, &facts)?;
         plan.header.switches = self.settings.bound_under(variables.program).bits();
         if !plan.header.hints.keep_fixed {

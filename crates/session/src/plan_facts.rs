@@ -11,6 +11,7 @@ use base::{DatabaseId, HobtId, ObjectId};
 use catalog::DatabaseOptions;
 use plan::VariableId;
 use types::Value;
+use types::datetime::DateFormat;
 
 /// The values at hand when a plan is made.
 #[derive(Clone, Copy)]
@@ -26,6 +27,7 @@ pub(crate) struct PlanFacts<'s> {
     pub(crate) sniffed: Sniffed<'s>,
     /// The plan serves one run.
     pub(crate) once: bool,
+    pub(crate) date_format: DateFormat,
     /// Of the database in whose context it is made.
     pub(crate) options: DatabaseOptions,
 }
@@ -51,6 +53,10 @@ impl optimize::Facts for PlanFacts<'_> {
         let parameter =
             at < self.sniffed.program.parameters.len() && self.options.parameter_sniffing;
         self.sniffed.values.get(at).filter(|_| parameter || self.once).cloned()
+    }
+
+    fn date_format(&self) -> DateFormat {
+        self.date_format
     }
 
     fn modifications(&self, database: DatabaseId, table: ObjectId, column: i32) -> Option<u64> {

@@ -8,6 +8,7 @@ use catalog::view::{
     Constraint, DatabaseView, Found, IndexKind, ModuleKind, Object, ObjectName, SchemaId, Table,
     UserType, UserTypeKind, resolve,
 };
+use plan::VariableId;
 use std::sync::Arc;
 use types::{Decimal, SqlType, Value};
 
@@ -54,6 +55,19 @@ const SERVER_ROLES: [&str; 9] = [
     "setupadmin",
     "sysadmin",
 ];
+
+/// Definitions have no variables.
+struct NoVariables;
+
+impl bind::Variables for NoVariables {
+    fn variable(&self, _: &str) -> Option<(VariableId, SqlType)> {
+        None
+    }
+
+    fn first_free(&self) -> u32 {
+        0
+    }
+}
 
 struct Asked<'a> {
     state: &'a State,
@@ -372,6 +386,11 @@ impl Asked<'_> {
             "ALLOWSNULL" => int(i32::from(column.nullable)),
             "COLUMNID" => int(column.column_id),
             "ISCOMPUTED" => int(i32::from(column.computed.is_some())),
+            property @ ("ISDETERMINISTIC" | "ISPRECISE") => {
+                let found = self.computed_type(&table, &column.computed.as_ref()?.text)?;
+                let is = if property == "ISPRECISE" { found.precise } else { found.deterministic };
+                int(i32::from(is))
+            }
             "ISIDENTITY" => int(i32::from(column.identity.is_some())),
             "PRECISION" if t.is_text_image() => int(match t {
                 SqlType::NText => i32::MAX / 2,
@@ -385,6 +404,19 @@ impl Asked<'_> {
             "ISSPARSE" | "ISHIDDEN" => int(0),
             _ => None,
         }
+    }
+
+    /// What binding says of a computed column; none where it has no meaning any more.
+    fn computed_type(&self, table: &Table, text: &str) -> Option<bind::ComputedType> {
+        let names = Names { state: self.state, current: self.view()?, variables: None };
+        let environment = bind::Environment {
+            catalogs: &names,
+            variables: &NoVariables,
+            identity_insert: None,
+            ansi_nulls: true,
+            date_format: self.state.settings.date_format,
+        };
+        bind::bind_computed(&environment, table, text).ok()
     }
 
     fn index(&self, question: Question) -> Option<Value> {

@@ -6,6 +6,7 @@
 use crate::plans::Program;
 use crate::request::Login;
 use crate::running::Running;
+use crate::settings::Language;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use lock::Resource;
 use os::sync::{Mutex, MutexGuard, RwLock};
@@ -89,6 +90,8 @@ pub struct SessionEntry {
     pub(crate) date_first: AtomicU8,
     /// As `Settings::date_format_of` counts.
     pub(crate) date_format: AtomicU8,
+    /// `Language::place`
+    pub(crate) language: AtomicU8,
     before: Before,
     pub(crate) last_error: AtomicI32,
     pub(crate) statement_start: AtomicU32,
@@ -176,6 +179,8 @@ pub struct SessionRow {
     pub date_first: u8,
     /// SET DATEFORMAT: 1 mdy, 2 dmy, 3 ymd, 4 ydm, 5 myd, 6 dym.
     pub date_format: u8,
+    /// `@@LANGUAGE`
+    pub language: &'static str,
     /// Of the request that runs; processor time where the system tells.
     pub request_cpu_ns: Option<u64>,
     pub request_reads: u64,
@@ -340,6 +345,7 @@ impl SessionEntry {
             text_size: self.text_size.load(Relaxed),
             date_first: self.date_first.load(Relaxed),
             date_format: self.date_format.load(Relaxed),
+            language: Language::at(self.language.load(Relaxed)),
             request_cpu_ns: self.request_cpu_ns().filter(|_| running),
             request_reads: since(&self.reads, &before.reads) + live_physical,
             request_logical_reads: since(&self.logical_reads, &before.logical_reads) + live_logical,
@@ -421,6 +427,7 @@ impl Registry {
             text_size: AtomicI32::new(0),
             date_first: AtomicU8::new(0),
             date_format: AtomicU8::new(0),
+            language: AtomicU8::new(0),
             before: Before::default(),
             last_error: AtomicI32::new(0),
             statement_start: AtomicU32::new(0),

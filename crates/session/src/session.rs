@@ -156,6 +156,7 @@ impl Session {
         entry.text_size.store(s.text_size, Relaxed);
         entry.date_first.store(s.date_first, Relaxed);
         entry.date_format.store(s.date_format_number(), Relaxed);
+        entry.language.store(s.language.place(), Relaxed);
     }
 
     fn batch(&mut self, text: &str, out: &mut Output<'_>) -> Result<(), Failure> {

@@ -4,6 +4,7 @@ use crate::plans::Program;
 use access::Isolation;
 use catalog::view::Module;
 use lock::Timeout;
+use types::datetime::DateFormat;
 
 /// The switches that `@@OPTIONS` shows, by their bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,8 +98,8 @@ pub struct Settings {
     pub deadlock_priority: i8,
     /// SET DATEFIRST
     pub date_first: u8,
-    /// SET DATEFORMAT, lower case.
-    pub date_format: &'static str,
+    /// SET DATEFORMAT
+    pub date_format: DateFormat,
     /// SET LANGUAGE
     pub language: &'static Language,
     /// SET TEXTSIZE
@@ -144,17 +145,107 @@ pub struct Language {
     /// DATEFIRST
     pub date_first: u8,
     /// DATEFORMAT
-    pub date_format: &'static str,
+    pub date_format: DateFormat,
 }
 
-static LANGUAGES: [Language; 1] =
-    [Language { name: "us_english", id: 0, date_first: 7, date_format: "mdy" }];
+/// Those whose messages, months and days are English. The others stand in `OTHER_LANGUAGES`.
+static LANGUAGES: [Language; 2] = [
+    Language { name: "us_english", id: 0, date_first: 7, date_format: DateFormat::Mdy },
+    Language { name: "British", id: 23, date_first: 1, date_format: DateFormat::Dmy },
+];
+
+/// `name` and `alias` of sys.syslanguages, where both are not the same.
+const ALIASES: [(&str, &str); 2] = [("us_english", "English"), ("British", "British English")];
+
+/// Languages of sys.syslanguages that are known and not spoken, by name and by alias: their
+/// messages and the names of their months are not here.
+const OTHER_LANGUAGES: &[&str] = &[
+    "Deutsch",
+    "German",
+    "Français",
+    "French",
+    "日本語",
+    "Japanese",
+    "Dansk",
+    "Danish",
+    "Español",
+    "Spanish",
+    "Italiano",
+    "Italian",
+    "Nederlands",
+    "Dutch",
+    "Norsk",
+    "Norwegian",
+    "Português",
+    "Portuguese",
+    "Suomi",
+    "Finnish",
+    "Svenska",
+    "Swedish",
+    "čeština",
+    "Czech",
+    "magyar",
+    "Hungarian",
+    "polski",
+    "Polish",
+    "română",
+    "Romanian",
+    "hrvatski",
+    "Croatian",
+    "slovenčina",
+    "Slovak",
+    "slovenski",
+    "Slovenian",
+    "ελληνικά",
+    "Greek",
+    "български",
+    "Bulgarian",
+    "русский",
+    "Russian",
+    "Türkçe",
+    "Turkish",
+    "eesti",
+    "Estonian",
+    "latviešu",
+    "Latvian",
+    "lietuvių",
+    "Lithuanian",
+    "Português (Brasil)",
+    "Brazilian",
+    "繁體中文",
+    "Traditional Chinese",
+    "한국어",
+    "Korean",
+    "简体中文",
+    "Simplified Chinese",
+    "Arabic",
+    "ไทย",
+    "Thai",
+    "norsk (bokmål)",
+    "Bokmål",
+];
 
 impl Language {
     /// A language by name or alias, in any case.
     pub fn by_name(name: &str) -> Option<&'static Language> {
-        let is = |n: &str| name.eq_ignore_ascii_case(n);
-        (is("us_english") || is("English")).then_some(&LANGUAGES[0])
+        let same = |n: &str| name.eq_ignore_ascii_case(n);
+        let alias = ALIASES.iter().find(|(_, alias)| same(alias)).map(|(own, _)| *own);
+        LANGUAGES.iter().find(|l| same(l.name) || alias == Some(l.name))
+    }
+
+    /// Its place in the list, as the registry of sessions keeps it.
+    pub(crate) fn place(&self) -> u8 {
+        LANGUAGES.iter().position(|l| l == self).map_or(0, |at| at as u8)
+    }
+
+    /// The name of the language at a place.
+    pub(crate) fn at(place: u8) -> &'static str {
+        LANGUAGES.get(usize::from(place)).map_or(LANGUAGES[0].name, |l| l.name)
+    }
+
+    /// Whether SQL Server speaks a language of this name that is not among those here.
+    pub(crate) fn is_known(name: &str) -> bool {
+        OTHER_LANGUAGES.iter().any(|l| l.to_lowercase() == name.to_lowercase())
     }
 }
 
@@ -175,7 +266,7 @@ impl Default for Settings {
             lock_timeout_ms: -1,
             deadlock_priority: 0,
             date_first: 7,
-            date_format: "mdy",
+            date_format: DateFormat::Mdy,
             language: &LANGUAGES[0],
             text_size: 2_147_483_647,
             row_count: 0,
@@ -192,6 +283,49 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// What DBCC USEROPTIONS shows: values, then the switches that are on, then the isolation
+    /// level. From Microsoft's example; where it has no place for a switch (NOCOUNT, XACT_ABORT
+    /// and their kin) they follow ARITHABORT.
+    pub(crate) fn shown(&self) -> Vec<(String, String)> {
+        let row = |name: &str, value: &dyn std::fmt::Display| (name.to_owned(), value.to_string());
+        let mut rows = vec![
+            row("textsize", &self.text_size),
+            row("language", &self.language.name),
+            row("dateformat", &self.date_format.name()),
+            row("datefirst", &self.date_first),
+            row("lock_timeout", &self.lock_timeout_ms),
+        ];
+        const SWITCHES: [&str; 13] = [
+            "QUOTED_IDENTIFIER",
+            "ARITHABORT",
+            "NOCOUNT",
+            "XACT_ABORT",
+            "CURSOR_CLOSE_ON_COMMIT",
+            "IMPLICIT_TRANSACTIONS",
+            "NUMERIC_ROUNDABORT",
+            "ANSI_NULL_DFLT_ON",
+            "ANSI_NULL_DFLT_OFF",
+            "ANSI_WARNINGS",
+            "ANSI_PADDING",
+            "ANSI_NULLS",
+            "CONCAT_NULL_YIELDS_NULL",
+        ];
+        let on = |name: &&&str| Switches::by_name(name).is_some_and(|s| self.is_on(s));
+        let names = SWITCHES.iter().filter(on);
+        rows.extend(names.map(|name| row(&name.to_ascii_lowercase(), &"SET")));
+        rows.push(row(
+            "isolation level",
+            &match self.isolation {
+                Isolation::ReadUncommitted => "read uncommitted",
+                Isolation::ReadCommitted => "read committed",
+                Isolation::RepeatableRead => "repeatable read",
+                Isolation::Serializable => "serializable",
+                Isolation::Snapshot => "snapshot",
+            },
+        ));
+        rows
+    }
+
     /// Whether a switch is on.
     #[inline]
     pub fn is_on(&self, switch: Switches) -> bool {
@@ -263,14 +397,14 @@ impl Settings {
         (plan_key >> 48) as u8
     }
 
-    /// DATEFORMAT of a plan's key: 1 mdy, 2 dmy, 3 ymd, 4 ydm, 5 myd, 6 dym.
+    /// DATEFORMAT of a plan's key: its place in `DateFormat::ALL`, from 1.
     pub fn date_format_of(plan_key: u64) -> u8 {
         (plan_key >> 40) as u8
     }
 
     pub(crate) fn date_format_number(&self) -> u8 {
-        let all = ["mdy", "dmy", "ymd", "ydm", "myd", "dym"];
-        all.iter().position(|f| *f == self.date_format).map_or(0, |at| at as u8 + 1)
+        let at = DateFormat::ALL.iter().position(|f| *f == self.date_format);
+        at.map_or(0, |at| at as u8 + 1)
     }
 
     /// As sys.dm_exec_sessions.transaction_isolation_level counts levels.

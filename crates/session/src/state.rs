@@ -18,7 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use types::datetime::Moment;
+use types::datetime::{DateFormat, Moment};
 use types::{Decimal, Value};
 
 /// See the module.
@@ -139,7 +139,9 @@ impl State {
             let one = u64::from(database.0) << 32 | u64::from(trigger.0.unsigned_abs());
             sum.wrapping_mul(31).wrapping_add(one << 16)
         });
-        (self.names_version + self.temp.version()).wrapping_add(within)
+        // A plan that folded constants by another DATEFORMAT is not current any more.
+        let format = u64::from(self.settings.date_format_number()) << 56;
+        (self.names_version + self.temp.version()).wrapping_add(within).wrapping_add(format)
     }
 
     fn caught_fact(&self, fact: Fact) -> Value {
@@ -274,6 +276,10 @@ impl SessionFacts for State {
         };
         self.now.set(Some(now));
         now
+    }
+
+    fn date_format(&self) -> DateFormat {
+        self.settings.date_format
     }
 
     fn random(&self) -> u64 {

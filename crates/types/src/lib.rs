@@ -35,8 +35,9 @@ pub use bytes::Bytes;
 pub use collation::{Collation, trim_char, trim_nchar};
 pub use compare::{compare, hash};
 pub use convert::{
-    Fit, arithmetic_overflow, check_explicit, check_implicit, coerce_for_column, convert,
-    convert_collated, convert_dated, explicit_allowed, fit_number, float_text, implicit_allowed,
+    Fit, arithmetic_overflow, check_explicit, check_implicit, coerce_for_column,
+    conversion_is_deterministic, convert, convert_collated, convert_dated, explicit_allowed,
+    fit_number, float_text, implicit_allowed, is_dated,
 };
 pub use decimal::{Decimal, PRECISION_MAX};
 pub use declare::{TypeSize, declare};

@@ -210,6 +210,7 @@ impl World {
             variables: self,
             identity_insert: self.identity_insert,
             ansi_nulls: true,
+            date_format: types::datetime::DateFormat::Mdy,
         };
         bind_statement(&environment, &parsed.batch.statements[0])
     }

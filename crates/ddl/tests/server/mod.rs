@@ -352,7 +352,12 @@ impl Session {
             temp: Temp(BTreeMap::new(), Some(Arc::clone(server))),
             deltas: Vec::new(),
             explicit: false,
-            settings: Settings { quoted_identifier: true, ansi_nulls: true, null_by_default: true },
+            settings: Settings {
+                quoted_identifier: true,
+                ansi_nulls: true,
+                null_by_default: true,
+                date_format: types::datetime::DateFormat::Mdy,
+            },
         }
     }
 

@@ -18,7 +18,7 @@ use os::wait::{Cancelled, ThreadWaits, Waiter};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use types::Value;
-use types::datetime::Moment;
+use types::datetime::{DateFormat, Moment};
 use work::{ReaderSeed, Work};
 
 /// What a run hands over to its crew.
@@ -31,6 +31,7 @@ pub(crate) struct Lent<'e> {
     pub(crate) variables: Vec<Value>,
     pub(crate) now: Moment,
     pub(crate) date_first: Value,
+    pub(crate) date_format: DateFormat,
     pub(crate) isolation: Isolation,
     /// Workers of each branch.
     pub(crate) degree: usize,

@@ -18,7 +18,7 @@ use builtins::{Fact, Question, SessionFacts};
 use os::wait::Waiter;
 use plan::{ExchangeKind, IdentityColumn, Slot};
 use std::sync::Arc;
-use types::datetime::Moment;
+use types::datetime::{DateFormat, Moment};
 use types::{Collation, Value};
 use work::{ReaderSeed, Work};
 
@@ -37,7 +37,11 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
     let of = &crew.lent.branches[branch];
     let waiter = crew.waiter(branch, number);
     let mut reader = Reader::new(&crew.seed, waiter);
-    let facts = WorkerFacts { now: crew.lent.now, date_first: &crew.lent.date_first };
+    let facts = WorkerFacts {
+        now: crew.lent.now,
+        date_first: &crew.lent.date_first,
+        date_format: crew.lent.date_format,
+    };
     let mut tree = Builder::of_branch(of).node(&of.input)?;
     let mut variables = crew.lent.variables.clone();
     let mut frame = vec![Value::Null; crew.lent.slots];
@@ -224,6 +228,7 @@ impl IdentitySource for NoIdentity {
 struct WorkerFacts<'f> {
     now: Moment,
     date_first: &'f Value,
+    date_format: DateFormat,
 }
 
 impl SessionFacts for WorkerFacts<'_> {
@@ -240,6 +245,10 @@ impl SessionFacts for WorkerFacts<'_> {
 
     fn clock(&self) -> Moment {
         self.now
+    }
+
+    fn date_format(&self) -> DateFormat {
+        self.date_format
     }
 
     fn random(&self) -> u64 {

@@ -18,7 +18,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
-use types::datetime::Moment;
+use types::datetime::{DateFormat, Moment};
 use types::{Collation, SqlType, Value, compare_storage, encode_storage};
 use work::{Engine, Work};
 
@@ -378,6 +378,10 @@ impl SessionFacts for Facts {
 
     fn clock(&self) -> Moment {
         Moment::of(&Value::Date(738_000)).expect("a date is a moment")
+    }
+
+    fn date_format(&self) -> DateFormat {
+        DateFormat::Mdy
     }
 
     fn random(&self) -> u64 {

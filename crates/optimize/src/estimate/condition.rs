@@ -197,7 +197,8 @@ impl Estimator<'_> {
             }
             ScalarKind::Cast { operand, style: None, .. } => {
                 let value = self.value(operand)?;
-                types::convert(&value, operand.ty.sql_type, x.ty.sql_type, 0).ok()
+                let (from, to) = (operand.ty.sql_type, x.ty.sql_type);
+                types::convert_dated(&value, from, to, 0, self.facts.date_format()).ok()
             }
             _ => None,
         }

@@ -2,9 +2,10 @@
 
 use super::plan_list;
 use crate::cell::{bit, text};
-use crate::column::{Column, col, maybe, word};
+use crate::column::{Column, col, maybe};
 use plancache::TextHandle;
 use session::{SessionRow, Switches};
+use types::datetime::DateFormat;
 use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
@@ -12,7 +13,7 @@ const BIT: SqlType = SqlType::Bit;
 /// From `text_size` to `deadlock_priority`.
 pub(crate) const OPTIONS: [Column; 15] = [
     col("text_size", SqlType::Int),
-    word("language", SqlType::nvarchar(128), "us_english", "There is one language yet."),
+    maybe("language", SqlType::nvarchar(128)),
     maybe("date_format", SqlType::nvarchar(3)),
     col("date_first", SqlType::SmallInt),
     col("quoted_identifier", BIT),
@@ -27,9 +28,6 @@ pub(crate) const OPTIONS: [Column; 15] = [
     col("lock_timeout", SqlType::Int),
     col("deadlock_priority", SqlType::Int),
 ];
-
-/// As `Settings::date_format_of` counts them, from 1.
-const DATE_FORMATS: [&str; 6] = ["mdy", "dmy", "ymd", "ydm", "myd", "dym"];
 
 /// What `SET ANSI_DEFAULTS ON` turns on.
 const ANSI_DEFAULTS: [Switches; 7] = [
@@ -46,10 +44,12 @@ const ANSI_DEFAULTS: [Switches; 7] = [
 pub(crate) fn options(s: &SessionRow) -> Vec<Value> {
     let on = |switch: Switches| s.options & switch.bits() != 0;
     let switches = [Switches::QUOTED_IDENTIFIER, Switches::ARITHABORT, Switches::ANSI_NULL_DFLT_ON];
-    let format = DATE_FORMATS.get(usize::from(s.date_format).wrapping_sub(1));
+    // Counted from 1.
+    let format = DateFormat::ALL.get(usize::from(s.date_format).wrapping_sub(1));
     let mut cells = vec![
         Value::Int(s.text_size),
-        format.map_or(Value::Null, |f| text(f)),
+        text(s.language),
+        format.map_or(Value::Null, |f| text(f.name())),
         Value::SmallInt(i16::from(s.date_first)),
     ];
     cells.extend(switches.map(|w| bit(on(w))));

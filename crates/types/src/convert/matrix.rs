@@ -94,3 +94,24 @@ pub fn check_implicit(from: SqlType, to: SqlType) -> SqlResult<()> {
 pub fn check_explicit(from: SqlType, to: SqlType) -> SqlResult<()> {
     if explicit_allowed(from, to) { Ok(()) } else { Err(super::not_allowed(from, to)) }
 }
+
+/// Whether a conversion gives the same for every session, as computed columns that are stored must.
+/// `style` is CONVERT's, where there is one.
+///
+/// Microsoft's "Deterministic and nondeterministic functions" and "CAST and CONVERT": text to
+/// dates and times, and datetime and smalldatetime to text, by a style above 100 but for 106, 107,
+/// 109, 113 and 130, or by 20 and 21; variants never. Of the newer types to text the pages say
+/// nothing: their form without a style is ISO's, and counts as deterministic.
+pub fn conversion_is_deterministic(from: SqlType, to: SqlType, style: Option<i32>) -> bool {
+    let old = |t| matches!(t, SqlType::DateTime | SqlType::SmallDateTime);
+    let fixed = matches!(style, Some(20 | 21))
+        || style.is_some_and(|s| s > 100 && !matches!(s, 106 | 107 | 109 | 113 | 130));
+    match (from, to) {
+        (SqlType::Variant, SqlType::Variant) => true,
+        (SqlType::Variant, _) => false,
+        _ if from.is_character() && to.is_temporal() => fixed,
+        _ if old(from) && to.is_character() => fixed,
+        _ if from.is_temporal() && to.is_character() => fixed || matches!(style, None | Some(0)),
+        _ => true,
+    }
+}

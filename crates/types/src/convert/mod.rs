@@ -26,7 +26,9 @@ use crate::datetime::DateFormat;
 use crate::{Bytes, Collation, Family, Length, SqlType, Value, Variant, text};
 use base::{SqlError, SqlResult, messages};
 
-pub use matrix::{check_explicit, check_implicit, explicit_allowed, implicit_allowed};
+pub use matrix::{
+    check_explicit, check_implicit, conversion_is_deterministic, explicit_allowed, implicit_allowed,
+};
 pub(crate) use number::overflow;
 pub use number::{arithmetic_overflow, fit_number};
 pub(crate) use to_text::display;
@@ -81,7 +83,7 @@ pub fn convert_dated(
     }
 }
 
-/// The same of characters of a collation, which a variant brings along.
+/// The same with the collation of the characters, which a variant brings along.
 ///
 /// # Errors
 /// As `convert`.
@@ -90,12 +92,18 @@ pub fn convert_collated(
     from: SqlType,
     to: SqlType,
     style: i32,
+    format: DateFormat,
     collation: Collation,
 ) -> SqlResult<Value> {
     match to {
         SqlType::Variant if from != to && !value.is_null() => to_variant(value, from, collation),
-        _ => convert(value, from, to, style),
+        _ => convert_dated(value, from, to, style, format),
     }
+}
+
+/// Whether the conversion may ask for DATEFORMAT: from text, also within a variant, to dates.
+pub fn is_dated(from: SqlType, to: SqlType) -> bool {
+    to.is_temporal() && (from.is_character() || from == SqlType::Variant)
 }
 
 fn to_variant(value: &Value, from: SqlType, collation: Collation) -> SqlResult<Value> {
@@ -195,8 +203,13 @@ pub enum Fit {
 ///
 /// # Errors
 /// As `convert`.
-pub fn coerce_for_column(value: &Value, from: SqlType, to: SqlType) -> SqlResult<Fit> {
-    let converted = convert(value, from, to, 0)?;
+pub fn coerce_for_column(
+    value: &Value,
+    from: SqlType,
+    to: SqlType,
+    format: DateFormat,
+) -> SqlResult<Fit> {
+    let converted = convert_dated(value, from, to, 0, format)?;
     let longest = limits(to).0;
     let lost = match (value, to.family()) {
         (Value::Char(b), Family::Char) => trim_char(b).len() > longest,

@@ -29,17 +29,19 @@ pub enum DateFormat {
 }
 
 impl DateFormat {
+    /// All, in the order in which `sys.dm_exec_plan_attributes` counts them from 1.
+    pub const ALL: [DateFormat; 6] = [
+        DateFormat::Mdy,
+        DateFormat::Dmy,
+        DateFormat::Ymd,
+        DateFormat::Ydm,
+        DateFormat::Myd,
+        DateFormat::Dym,
+    ];
+
     /// The format of SET DATEFORMAT's argument, in any case.
     pub fn by_name(name: &str) -> Option<DateFormat> {
-        let all = [
-            ("mdy", DateFormat::Mdy),
-            ("dmy", DateFormat::Dmy),
-            ("ymd", DateFormat::Ymd),
-            ("ydm", DateFormat::Ydm),
-            ("myd", DateFormat::Myd),
-            ("dym", DateFormat::Dym),
-        ];
-        all.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|&(_, f)| f)
+        DateFormat::ALL.into_iter().find(|f| f.name().eq_ignore_ascii_case(name))
     }
 
     /// Its name in `sys.dm_exec_sessions.date_format`.
@@ -59,9 +61,16 @@ impl DateFormat {
         match style {
             1 | 10 | 22 | 101 | 110 => DateFormat::Mdy,
             3 | 4 | 5 | 103 | 104 | 105 => DateFormat::Dmy,
-            2 | 11 | 102 | 111 => DateFormat::Ymd,
+            2 | 11 | 12 | 102 | 111 | 112 => DateFormat::Ymd,
+            // ODBC's and ISO's forms begin with the year.
+            20 | 21 | 23 | 25 | 120 | 121 | 126 | 127 => DateFormat::Ymd,
             _ => self,
         }
+    }
+
+    /// Whether the day stands before the month.
+    fn day_first(self) -> bool {
+        matches!(self, DateFormat::Dmy | DateFormat::Ydm | DateFormat::Dym)
     }
 }
 
@@ -344,24 +353,22 @@ impl<'a> Reader<'a> {
         if self.marks.len() != 2 {
             return Err(ParseFailure::Syntax);
         }
-        if a.len() == 4 {
-            // The older types read a leading year by DATEFORMAT, unless a T says it is ISO.
-            let day_first = matches!(format, DateFormat::Dmy | DateFormat::Ydm | DateFormat::Dym);
-            if day_first && self.old && !self.iso {
-                return civil(number(a)?, number(c)?, number(b)?);
-            }
-            return civil(number(a)?, number(b)?, number(c)?);
-        }
-        let (year, month, day) = match format {
-            _ if c.len() == 4 && matches!(format, DateFormat::Ymd | DateFormat::Myd) => (c, a, b),
-            _ if c.len() == 4 && matches!(format, DateFormat::Ydm | DateFormat::Dym) => (c, b, a),
-            DateFormat::Mdy => (c, a, b),
-            DateFormat::Dmy => (c, b, a),
-            DateFormat::Ymd => (a, b, c),
-            DateFormat::Ydm => (a, c, b),
-            DateFormat::Myd => (b, a, c),
-            DateFormat::Dym => (b, c, a),
+        // A number of four digits is the year wherever it stands; month and day keep their order.
+        let four = |piece: &str| piece.len() == 4;
+        let (year, first, second) = match format {
+            // The newer types read a leading year as ISO does, and with it alone know ydm.
+            _ if four(a) && !self.old => return civil(number(a)?, number(b)?, number(c)?),
+            DateFormat::Ydm if !self.old => return Err(ParseFailure::Syntax),
+            // A T makes a leading year one of ISO for all.
+            _ if four(a) && self.iso => return civil(number(a)?, number(b)?, number(c)?),
+            _ if four(a) => (a, b, c),
+            _ if four(b) => (b, a, c),
+            _ if four(c) => (c, a, b),
+            DateFormat::Mdy | DateFormat::Dmy => (c, a, b),
+            DateFormat::Ymd | DateFormat::Ydm => (a, b, c),
+            DateFormat::Myd | DateFormat::Dym => (b, a, c),
         };
+        let (month, day) = if format.day_first() { (second, first) } else { (first, second) };
         civil(century(year)?, number(month)?, number(day)?)
     }
 }
