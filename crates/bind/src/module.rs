@@ -13,8 +13,8 @@ use crate::scope::{Body, Clause, Columns, DerivedColumn, Scope, Source};
 use crate::source::From;
 use base::{ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{
-    Column, DatabaseView, Found, Module, ModuleKind, Object, ObjectName, Parameter, SchemaId,
-    Table, VirtualColumn, VirtualTable,
+    Column, DatabaseView, Found, Module, ModuleKind, Object, ObjectName, Parameter, Table,
+    VirtualColumn, VirtualTable, in_database,
 };
 use plan::{Granule, JoinKind, LockHints, Logical, Predicate, Scalar, ScalarKind, Slot};
 use std::ops::Range;
@@ -72,12 +72,8 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::VIEW_ON_TEMPORARY, &[&name.object]));
         }
         let database = Arc::clone(&self.database);
-        let object = match name.schema {
-            Some(s) => database.schema(s).and_then(|s| database.find(s.id, name.object)),
-            None => [around.module.schema_id, SchemaId::DBO, SchemaId::SYS]
-                .into_iter()
-                .find_map(|schema| database.find(schema, name.object)),
-        };
+        let first = Some(around.module.schema_id);
+        let object = in_database(&database, name.schema, first, name.object);
         Ok(object.map(|object| Found { database, object }))
     }
 

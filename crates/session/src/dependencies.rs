@@ -5,7 +5,7 @@
 //! own table, functions and sequences; they hold all of them fast.
 
 use base::ObjectId;
-use catalog::view::{DatabaseView, Module, Object, SchemaId, Table};
+use catalog::view::{DatabaseView, Module, Object, Table, in_database};
 use tsql::{Mention, MentionKind, Mentions, ParseOptions};
 
 /// That a definition names an object, or a column of one.
@@ -84,11 +84,8 @@ fn named(
 ) -> Option<Dependency> {
     let name = &mention.name;
     let here = name.database.as_deref().is_none_or(|d| view.same_name(d, view.name()));
-    let found = match name.schema.as_deref() {
-        _ if !here => None,
-        Some(s) => view.schema(s).and_then(|s| view.find(s.id, &name.object)),
-        None => [SchemaId::DBO, SchemaId::SYS].into_iter().find_map(|s| view.find(s, &name.object)),
-    };
+    let found =
+        here.then(|| in_database(view, name.schema.as_deref(), None, &name.object)).flatten();
     let alone = name.schema.is_none() && name.database.is_none();
     let built_in = matches!(found, Some(Object::Virtual(_)))
         || (found.is_none() && alone && mention.kind == MentionKind::RowsOfCall);

@@ -9,7 +9,7 @@
 //! d..t        database d, schema dbo, then sys
 //! ```
 
-use super::{DatabaseView, Object, SchemaId, Table};
+use super::{DatabaseView, Object, SchemaId, Table, VirtualTable};
 use base::{DatabaseId, ObjectId, SqlResult};
 use std::sync::Arc;
 use types::Collation;
@@ -90,25 +90,38 @@ pub fn follow(catalogs: &dyn Catalogs, found: Found) -> Found {
         (None, None) => Some(Arc::clone(&found.database)),
     };
     let object =
-        database.as_ref().and_then(|d| in_database(d, base.schema.as_deref(), &base.object));
+        database.as_ref().and_then(|d| in_database(d, base.schema.as_deref(), None, &base.object));
     match (database, object) {
         (Some(database), Some(object)) => Found { database, object },
         _ => found,
     }
 }
 
-fn in_database(database: &DatabaseView, schema: Option<&str>, object: &str) -> Option<Object> {
-    match schema {
-        Some(s) => {
-            let schema = database.schema(s)?.id;
-            let old =
-                || database.system().compatibility(object).filter(|_| schema == SchemaId::DBO);
-            database.find(schema, object).or_else(|| old().cloned().map(Object::Virtual))
-        }
-        None => [SchemaId::DBO, SchemaId::SYS]
-            .into_iter()
-            .find_map(|schema| database.find(schema, object)),
-    }
+/// What a name means in a database. Without a schema it is looked for in `first` and dbo; of sys
+/// only the compatibility views and functions named `fn_…` are found so.
+pub fn in_database(
+    database: &DatabaseView,
+    schema: Option<&str>,
+    first: Option<SchemaId>,
+    object: &str,
+) -> Option<Object> {
+    let Some(schema) = schema else {
+        let own = first.into_iter().chain([SchemaId::DBO]);
+        let found = own.into_iter().find_map(|schema| database.find(schema, object));
+        let system = || database.find(SchemaId::SYS, object).filter(is_found_alone);
+        return found.or_else(system);
+    };
+    let schema = database.schema(schema)?.id;
+    let old = || database.system().compatibility(object).filter(|_| schema == SchemaId::DBO);
+    database.find(schema, object).or_else(|| old().cloned().map(Object::Virtual))
+}
+
+/// Whether an object of sys is found without its schema.
+fn is_found_alone(object: &Object) -> bool {
+    let function = |v: &VirtualTable| {
+        v.parameters.is_some() && v.name.get(..3).is_some_and(|n| n.eq_ignore_ascii_case("fn_"))
+    };
+    matches!(object, Object::Virtual(v) if v.compatibility || function(v))
 }
 
 /// Finds what a name means, a synonym as itself; `None` when nothing bears it.
@@ -127,7 +140,7 @@ pub fn resolve(catalogs: &dyn Catalogs, name: ObjectName<'_>) -> Option<Found> {
         Some(d) => catalogs.database(d)?,
         None => catalogs.current(),
     };
-    let object = in_database(&database, name.schema, name.object)?;
+    let object = in_database(&database, name.schema, None, name.object)?;
     Some(Found { database, object })
 }
 

@@ -31,7 +31,8 @@ pub use foreign_key::{ForeignKey, ForeignKeyColumn, ReferentialAction};
 pub use history::{AddedColumn, DroppedColumn, RowHistory, stored_width};
 pub use layout::{HobtLayout, KeyField, PhysicalColumn};
 pub use lookup::{
-    Catalogs, DeclaredTable, Found, ObjectName, RowKey, follow, is_global_temp, resolve,
+    Catalogs, DeclaredTable, Found, ObjectName, RowKey, follow, in_database, is_global_temp,
+    resolve,
 };
 pub use module::{BoundTo, Events, Module, ModuleKind, ModuleOptions, Parameter, Trigger};
 pub use property::{ExtendedProperty, PropertyClass, PropertyOwner};
