@@ -10,13 +10,14 @@ use crate::scope::Scope;
 use crate::target::flag_rows;
 use base::limits::EXPRESSION_DEPTH_MAX;
 use base::{DatabaseId, SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, Object, Table, VirtualTable};
+use catalog::view::{DatabaseView, Module, Object, Table, VirtualTable};
 use plan::{
     FollowUp, FollowUpId, Get, GetColumn, Header, LockHints, Logical, LogicalPlan, Plan, Reads,
     Reference, Scalar, ScalarType, Slot, Statement, Subquery, SubqueryId, TableNo, VirtualGet,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use tsql::ast;
@@ -47,6 +48,9 @@ pub(crate) struct Work {
     pub(crate) references: Rc<Cell<u32>>,
 }
 
+/// See [`Binder::passed_views`].
+pub(crate) type PassedView = (Arc<DatabaseView>, Arc<Module>, Range<usize>);
+
 pub(crate) struct Binder<'a> {
     pub(crate) environment: &'a Environment<'a>,
     /// The current database.
@@ -59,6 +63,10 @@ pub(crate) struct Binder<'a> {
     pub(crate) scopes: Vec<Scope>,
     pub(crate) ctes: Vec<Rc<Cte>>,
     pub(crate) references: Vec<ReferenceState>,
+    /// Views whose text was put in, with the references of their tables.
+    pub(crate) passed_views: Vec<PassedView>,
+    /// The reference that is changed.
+    pub(crate) changed_table: Cell<Option<TableNo>>,
     pub(crate) subqueries: Vec<Subquery<Logical>>,
     pub(crate) header: Header,
     /// Databases whose synonyms were followed.
@@ -111,6 +119,8 @@ impl<'a> Binder<'a> {
             scopes: Vec::new(),
             ctes: Vec::new(),
             references: Vec::new(),
+            passed_views: Vec::new(),
+            changed_table: Cell::new(None),
             subqueries: Vec::new(),
             header,
             followed: RefCell::default(),
@@ -196,7 +206,6 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Notes a reference and what the plan depends on.
     /// Notes a table that is read or changed at the session's level: under SNAPSHOT that asks for
     /// its versions.
     pub(crate) fn note_level(&mut self, database: DatabaseId, table: &Table, locks: &LockHints) {

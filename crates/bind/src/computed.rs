@@ -102,6 +102,9 @@ fn is_fixed_part(function: &str, args: &[Scalar]) -> bool {
 /// Functions that read a date in their first argument, beside those that take a part of it.
 const OF_DATES: [&str; 6] = ["DAY", "MONTH", "YEAR", "EOMONTH", "SWITCHOFFSET", "TODATETIMEOFFSET"];
 
+/// Functions whose arguments are converted to one type.
+const OF_ONE_TYPE: [&str; 4] = ["ISNULL", "CHOOSE", "GREATEST", "LEAST"];
+
 /// Functions that take every argument as text.
 const OF_TEXT: [&str; 20] = [
     "ASCII",
@@ -130,9 +133,13 @@ const OF_TEXT: [&str; 20] = [
 fn converts_nothing(function: &Function, arg_types: &[SqlType]) -> bool {
     let to_date = function.date_part && arg_types.iter().skip(1).any(|t| t.is_character())
         || OF_DATES.contains(&function.name) && arg_types.first().is_some_and(|t| t.is_character());
+    // What its arguments have in common is a date, or text.
+    let of_one_type = OF_ONE_TYPE.contains(&function.name)
+        && arg_types.iter().any(|t| t.is_character() || *t == SqlType::Variant)
+        && arg_types.iter().any(|t| t.is_temporal());
     let old = |t: &SqlType| matches!(t, SqlType::DateTime | SqlType::SmallDateTime);
     let to_text = OF_TEXT.contains(&function.name) && arg_types.iter().any(old);
-    !(to_date || to_text)
+    !(to_date || to_text || of_one_type)
 }
 
 /// Whether arithmetic decides the value.

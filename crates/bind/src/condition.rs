@@ -152,6 +152,12 @@ impl Binder<'_> {
             None => Predicate::IsNull(Box::new(x.clone())),
         };
         let as_said = |p: Predicate| if equal { p } else { negated(p) };
+        if is_variable(left) && is_variable(right) {
+            let same = self.compare_as_ansi(CompareOp::Equal, left.clone(), right.clone())?;
+            let neither = vec![negated(is_null(left)), negated(is_null(right)), same];
+            let both = all_of(vec![is_null(left), is_null(right)]);
+            return Ok(Some(as_said(any_of(vec![both, all_of(neither)]))));
+        }
         let (given, other) = match () {
             () if is_untyped_null(right) => return Ok(Some(as_said(is_null(left)))),
             () if is_untyped_null(left) => return Ok(Some(as_said(is_null(right)))),

@@ -15,7 +15,7 @@
 //!     trigger passes the change on to its table, whose trigger sees that table's rows.
 //!  3. A column that holds no NULL gets none (233), but for an identity and computed columns.
 
-use crate::binder::{Binder, unsupported};
+use crate::binder::{Binder, PassedView, unsupported};
 use crate::capture::updated;
 use crate::insert::free_columns;
 use crate::output::{made_row, pseudo};
@@ -36,6 +36,7 @@ use plan::{
     WindowFunction,
 };
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 use tsql::ast::{self, DmlTargetKind, TableSourceKind};
 use types::{SqlType, Value};
@@ -197,7 +198,21 @@ impl Binder<'_> {
     }
 
     /// What has an INSTEAD OF trigger is not changed behind its back.
-    pub(crate) fn not_instead(&self, target: &TargetTable, event: Events) -> SqlResult<()> {
+    /// Nor behind that of a view that it is reached through.
+    pub(crate) fn not_instead(&mut self, target: &TargetTable, event: Events) -> SqlResult<()> {
+        let changed = self.changed_table.get().map(|no| no.0 as usize);
+        let through = |tables: &Range<usize>| changed.is_some_and(|no| tables.contains(&no));
+        let views = self.passed_views.iter().filter(|v| through(&v.2));
+        let fires =
+            |v: &PassedView| self.fires_instead(&v.0, &Object::Module(Arc::clone(&v.1)), event);
+        let fire: Vec<bool> = views.filter_map(fires).collect();
+        // Within the trigger it is changed.
+        self.header.session_bound |= !fire.is_empty();
+        if fire.contains(&true) {
+            let what = "MERGE of a view with INSTEAD OF triggers, or a change of one through \
+                another view or a derived table";
+            return Err(unsupported(what, 0));
+        }
         let object = Object::Table(Arc::clone(&target.table));
         match self.fires_instead(&target.database, &object, event) {
             Some(true) => Err(unsupported("MERGE of a table with INSTEAD OF triggers", 0)),

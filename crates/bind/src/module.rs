@@ -107,7 +107,10 @@ impl Binder<'_> {
         name: &ast::ObjectName,
         alias: Option<&ast::Name>,
     ) -> SqlResult<From> {
+        let first = self.references.len();
         let result = self.expand(found, module, Vec::new(), name)?;
+        let tables = first..self.references.len();
+        self.passed_views.push((Arc::clone(&found.database), Arc::clone(module), tables));
         self.offered(found, module, result, name, alias)
     }
 

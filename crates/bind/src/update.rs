@@ -330,6 +330,7 @@ impl Binder<'_> {
             let e = SqlError::new(messages::ADHOC_SYSTEM_UPDATE, &[]);
             return Err(e.at_line(written.span.line));
         };
+        self.changed_table.set(Some(no));
         let catalogs = self.environment.catalogs;
         let database = source.database.as_deref().and_then(|d| catalogs.database(d));
         let database = database.unwrap_or_else(|| self.database_of(&table));

@@ -102,7 +102,11 @@ impl Part {
             let hash = hash_value(run.slot(slot), collation);
             value.clear();
             codec::encode(run.slot(slot), &mut value);
-            if deeper.is_none() && !self.add(run, hash, &value, level >= LEVEL_MAX) {
+            if deeper.is_none()
+                && !self.add(run, hash, &value, false)
+                && !(self.forget_twice() && self.add(run, hash, &value, false))
+                && !(level >= LEVEL_MAX && self.add(run, hash, &value, true))
+            {
                 let mut partitions = Partitions::new(level + 1);
                 self.spread(run, slot, &mut partitions)?;
                 run.set(slot, Decoder(&value).value()?);
@@ -141,6 +145,34 @@ impl Part {
         true
     }
 
+    /// Keeps each spelling once, where that makes half of the room free: many rows of one value
+    /// fit into no partition otherwise.
+    fn forget_twice(&mut self) -> bool {
+        let before = self.entries.len();
+        self.order();
+        if self.entries.len() > before / 2 {
+            return false;
+        }
+        self.entries.sort_unstable_by_key(|e| e.1);
+        let mut end = 0;
+        for (_, at, len) in &mut self.entries {
+            let from = *at as usize;
+            self.bytes.copy_within(from..from + *len as usize, end);
+            *at = end as u32;
+            end += *len as usize;
+        }
+        self.bytes.truncate(end);
+        true
+    }
+
+    /// Puts the values in their order, each spelling once.
+    fn order(&mut self) {
+        let bytes = &self.bytes;
+        let value = |&(_, at, len): &(u64, u32, u32)| bytes_at(bytes, at, len);
+        self.entries.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| value(a).cmp(value(b))));
+        self.entries.dedup_by(|a, b| a.0 == b.0 && value(a) == value(b));
+    }
+
     /// Gives what is here to partitions.
     fn spread(&mut self, run: &mut Run<'_>, slot: Slot, to: &mut Partitions) -> SqlResult<()> {
         for &(hash, at, len) in &self.entries {
@@ -155,10 +187,9 @@ impl Part {
 
     /// Appends the values in their order, each spelling once.
     fn write(&mut self, run: &mut Run<'_>, set: &mut SpilledSet) -> SqlResult<()> {
+        self.order();
         let bytes = &self.bytes;
         let value = |&(_, at, len): &(u64, u32, u32)| bytes_at(bytes, at, len);
-        self.entries.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| value(a).cmp(value(b))));
-        self.entries.dedup_by(|a, b| a.0 == b.0 && value(a) == value(b));
         let mut record = Vec::new();
         for entry in &self.entries {
             run.tick()?;

@@ -8,7 +8,7 @@ use crate::procedures::{Call, CallArgument};
 use crate::run::ABORTED_STATUS;
 use crate::session::Session;
 use crate::sink::DoneScope;
-use base::{DatabaseId, SqlError, SqlResult, messages};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Module, ModuleKind, Object};
 use plan::{Statement, VariableId};
 use std::sync::Arc;
@@ -168,10 +168,11 @@ impl Session {
         let own = self.state.database_name.clone();
         let other = name.filter(|n| !n.is_empty() && !n.eq_ignore_ascii_case(&own));
         let Some(other) = other else { return act(self) };
-        let database = self.enter(other)?;
+        // The session's own stays locked: nobody drops it meanwhile.
+        let (back, database) = (self.state.database, self.visit(other)?);
         self.now_in_database(database);
         let result = act(self);
-        let back = self.enter(&own)?;
+        self.leave(self.state.database);
         self.now_in_database(back);
         result
     }
@@ -187,15 +188,16 @@ impl Session {
         self.call_procedure(&name, call, out)
     }
 
-    /// Whether what is executed can tell its columns without being run: text, and modules.
-    pub(crate) fn has_format(&self, what: &Executed) -> bool {
+    /// Whether what is executed can tell its columns without being run: text, and modules; and
+    /// which module it is.
+    pub(crate) fn has_format(&self, what: &Executed) -> Option<Option<(DatabaseId, ObjectId)>> {
         match what {
-            Executed::Text(_) => true,
-            Executed::Procedure(name) => {
-                name.object.eq_ignore_ascii_case("sp_executesql")
-                    || self.find_procedure(name).is_some()
-            }
-            Executed::Variable(_) => false,
+            Executed::Text(_) => Some(None),
+            Executed::Procedure(name) => match self.find_procedure(name) {
+                Some((database, module)) => Some(Some((database, module.object_id))),
+                None => name.object.eq_ignore_ascii_case("sp_executesql").then_some(None),
+            },
+            Executed::Variable(_) => None,
         }
     }
 

@@ -175,7 +175,6 @@ impl Asked<'_> {
             Q::HasPermsByName => Some(Value::Int(1)),
             Q::IsMember | Q::IsRoleMember => self.member_of(&DATABASE_ROLES),
             Q::IsSrvRoleMember => self.member_of(&SERVER_ROLES),
-            // Nobody holds a lock of an application: sp_getapplock is not there.
             Q::IsObjectSigned => Some(Value::Int(0)),
             // Applock: answered above.
             Q::LoginProperty

@@ -9,7 +9,7 @@ use crate::activation::Activation;
 use crate::cursor::CursorStep;
 use crate::failure::{Failure, Reach};
 use crate::output::{Output, plain_done};
-use crate::plans::{At, Program, Source, Step, StepKind};
+use crate::plans::{At, Execute, Program, Source, Step, StepKind};
 use crate::registry::Doing;
 use crate::session::Session;
 use crate::settings::Switches;
@@ -224,7 +224,7 @@ impl Session {
                 _ => Flow::Next,
             });
         }
-        if settings.format_only && !matches!(step.kind, StepKind::SetOption(..)) {
+        if self.shows_format(step) {
             return self.show_format(step, act, out, scope).map(|()| Flow::Next);
         }
         let flow = match &step.kind {
@@ -315,6 +315,13 @@ impl Session {
         }
     }
 
+    /// Whether a step is shown, not run: under FMTONLY all but SET, of a text that is described
+    /// SET as well.
+    fn shows_format(&self, step: &Step) -> bool {
+        let sets = matches!(step.kind, StepKind::SetOption(..));
+        self.describing || self.state.settings.format_only && !sets
+    }
+
     /// FMTONLY: the columns of every query in the text, and in what it executes, whatever its
     /// conditions are; nothing runs.
     fn show_format(
@@ -326,19 +333,37 @@ impl Session {
     ) -> Result<(), Failure> {
         let place = match &step.kind {
             StepKind::Run(place) => place,
-            StepKind::Execute(it) if self.has_format(&it.what) => {
-                return self.execute(it, act, false, out, scope);
-            }
+            StepKind::Execute(it) => return self.show_executed(it, act, out, scope),
             _ => return Ok(()),
         };
         let ready = self.ready(act, *place)?;
-        if matches!(ready.plan.statement, Statement::Query(_)) {
+        if !ready.columns.is_empty() {
             out.columns(&ready.columns)?;
             let counts = !self.state.settings.is_on(Switches::NOCOUNT);
             let rows = counts.then_some(0);
             out.done(Done { command: Command::Select, rows, ..self.done(scope) });
         }
         Ok(())
+    }
+
+    /// The same of what is executed. A module is not gone into again from within itself.
+    fn show_executed(
+        &mut self,
+        it: &Execute,
+        act: &mut Activation,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let Some(module) = self.has_format(&it.what) else { return Ok(()) };
+        if module.is_some_and(|m| self.formatted.contains(&m)) {
+            return Ok(());
+        }
+        self.formatted.extend(module);
+        let result = self.execute(it, act, false, out, scope);
+        if module.is_some() {
+            self.formatted.pop();
+        }
+        result
     }
 
     /// Notes for the views which statement runs.

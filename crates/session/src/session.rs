@@ -20,7 +20,7 @@ use crate::state::State;
 use crate::transact::Open;
 use crate::trigger::Firing;
 use access::Isolation;
-use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
+use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::wait::Waiter;
 use plancache::Entry;
@@ -53,6 +53,10 @@ pub struct Session {
     pub(crate) bulk: Option<Bulk>,
     /// The transaction count at which an INSERT EXEC began.
     pub(crate) inserts_from: Option<u32>,
+    /// Modules whose columns are being shown, each from within the one before.
+    pub(crate) formatted: Vec<(DatabaseId, ObjectId)>,
+    /// The columns of a text are asked for: nothing of it runs, SET neither.
+    pub(crate) describing: bool,
     /// TRY blocks around the program that runs, in its callers.
     pub(crate) tries: u32,
     /// What the statements of the request took so far.
@@ -105,6 +109,8 @@ impl Session {
             api_cursors: ApiCursors::default(),
             bulk: None,
             inserts_from: None,
+            formatted: Vec::new(),
+            describing: false,
             tries: 0,
             request_run: Sums::default(),
             processor: ProcessorClock::default(),
@@ -613,6 +619,16 @@ impl Session {
     pub(crate) fn enter(&self, name: &str) -> SqlResult<DatabaseId> {
         let (timeout, old) = (self.work.timeout(), self.state.database);
         self.host.enter_database(&self.workspace, timeout, name, Some(old))
+    }
+
+    /// Uses another database as well as the session's, until [`Session::leave`].
+    pub(crate) fn visit(&self, name: &str) -> SqlResult<DatabaseId> {
+        self.host.enter_database(&self.workspace, self.work.timeout(), name, None)
+    }
+
+    /// Ends a visit.
+    pub(crate) fn leave(&self, database: DatabaseId) {
+        self.host.leave_database(&self.workspace, database);
     }
 
     fn drop_all_temp_tables(&mut self) {

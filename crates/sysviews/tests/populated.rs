@@ -443,7 +443,10 @@ fn blocked(instance: &Arc<Instance>) -> [JoinHandle<()>; 2] {
     let mut session = connect(instance, login(3));
     let locked = os::task::spawn("blocked", move || {
         run(&mut *session, "set deadlock_priority 3; set lock_timeout 60000; set arithabort off");
-        run(&mut *session, "set datefirst 1; set dateformat ymd; set textsize 4096");
+        run(
+            &mut *session,
+            "set language british; set datefirst 2; set dateformat ymd; set textsize 4096",
+        );
         run(&mut *session, "set ansi_defaults on; set transaction isolation level repeatable read");
         run(&mut *session, "begin tran named; update sales.orders set amount = 4 where id = 10");
         run(&mut *session, "rollback");

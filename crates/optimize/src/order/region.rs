@@ -10,6 +10,8 @@
 //! Invariants
 //!  1. A condition in the right part of an operator is tested before the operator joins that part;
 //!     one that reads the left side becomes the operator's own.
+//!     So does one that reads what an APPLY around the operator reads from: (q APPLY (r SEMI s)) is
+//!     ((q, r) SEMI s), and what s alone has is not read above it.
 //!  2. A condition above a LEFT join that reads what the join may fill with NULL is tested after
 //!     it (`after` has all relations that the join needs). Where it would refuse NULL, the join is
 //!     none any more: `rewrite::outer` has seen to that.
@@ -343,7 +345,8 @@ impl<'t> Collector<'t> {
         let (pending, computed) = (self.pending.len(), self.region.computed.len());
         let open = kind != JoinKind::Left;
         let mut right = self.part(tree, Place { scope: Some(scope), open, ..place });
-        let left_slots = self.slots_of(left.set);
+        // An APPLY around it lets it read what stands to the left of all of it.
+        let left_slots = self.slots_of((0..before.0).collect());
         let reads_left = |p: &Predicate| !self.reader.predicate(p).is_disjoint(&left_slots);
         let tied = inner_reads(&self.region, before, &left_slots, self.reader)
             || self.pending[pending..].iter().any(|(p, s)| {
@@ -475,7 +478,8 @@ impl<'t> Collector<'t> {
         operator.conditions.iter().for_each(|p| reads.extend(self.reader.predicate(p)));
         let dependent = operator.right.iter().map(|r| self.region.relations[r].requires);
         let dependent = dependent.fold(Set::EMPTY, Set::union);
-        let mut left = self.set_of(&reads).union(dependent).and(operator.left);
+        // Relations that an APPLY around it reads from are of its left side, too.
+        let mut left = self.set_of(&reads).union(dependent).without(operator.right);
         for earlier in self.region.operators[..n].iter().rev() {
             if operator.left.contains(earlier.right) && left.meets(earlier.right) {
                 left = left.union(earlier.left).union(earlier.right);
@@ -484,7 +488,7 @@ impl<'t> Collector<'t> {
         if left.is_empty() {
             left = operator.left;
         }
-        self.region.operators[n].left = left.and(operator.left);
+        self.region.operators[n].left = left;
     }
 
     fn settle_condition(&mut self, predicate: Predicate, scope: Option<usize>) {

@@ -1,9 +1,10 @@
 //! `sp_describe_first_result_set @tsql [, @params [, @browse_information_mode]]`: the columns of
 //! the first result of a text, which is not run.
 //!
-//! The text is gone through as under SET FMTONLY, whatever its conditions are; the first query's
-//! columns are the answer. Where branches give different columns SQL Server refuses (11509 and its
-//! kin), this tells the first. `tds_length` of decimals, max and xml is from memory.
+//! The text is gone through as under SET FMTONLY, whatever its conditions are, and no SET in it
+//! changes that; the first query's columns are the answer. Where branches give different columns
+//! SQL Server refuses (11509 and its kin), this tells the first. `tds_length` of decimals, max and
+//! xml is from memory.
 
 use super::{Call, unsupported};
 use crate::failure::Failure;
@@ -13,6 +14,9 @@ use crate::session::Session;
 use crate::sink::{Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink, SinkClosed};
 use base::{SqlError, messages};
 use types::{SqlType, Value};
+
+/// More than that is told by nobody.
+const MESSAGES_MAX: usize = 100;
 
 /// Keeps the columns of the first result, and what is told before.
 #[derive(Default)]
@@ -32,7 +36,9 @@ impl ResultSink for First {
     }
 
     fn message(&mut self, message: &SqlError) {
-        self.messages.push(message.clone());
+        if self.messages.len() < MESSAGES_MAX {
+            self.messages.push(message.clone());
+        }
     }
 
     fn done(&mut self, _: Done) {}
@@ -83,10 +89,10 @@ fn columns_of(
         Ok(entry) => entry,
         Err(errors) => return Err(session.tell_all(errors, DoneScope::InProcedure, &mut out)),
     };
-    let was = std::mem::replace(&mut session.state.settings.format_only, true);
+    let was = std::mem::replace(&mut session.describing, true);
     let mut act = session.idle.take(&entry);
     let result = session.run_nested(&mut act, &mut out, DoneScope::InProcedure);
-    session.state.settings.format_only = was;
+    session.describing = was;
     session.drop_tables(&mut act);
     session.idle.give_back(act);
     result.map(drop)

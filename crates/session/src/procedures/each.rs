@@ -13,7 +13,7 @@ SET NOCOUNT ON;
 DECLARE @names TABLE (n int IDENTITY PRIMARY KEY, name nvarchar(600) NOT NULL);
 INSERT @names (name) EXEC (N'",
             $find,
-            "' + @whereand);
+            "' + ISNULL(@whereand, N''));
 IF @quiet = 0 SET NOCOUNT OFF;
 IF @precommand IS NOT NULL EXEC (@precommand);
 DECLARE @n int = 1, @name nvarchar(600), @text nvarchar(max);
