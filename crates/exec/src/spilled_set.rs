@@ -102,11 +102,7 @@ impl Part {
             let hash = hash_value(run.slot(slot), collation);
             value.clear();
             codec::encode(run.slot(slot), &mut value);
-            if deeper.is_none()
-                && !self.add(run, hash, &value, false)
-                && !(self.forget_twice() && self.add(run, hash, &value, false))
-                && !(level >= LEVEL_MAX && self.add(run, hash, &value, true))
-            {
+            if deeper.is_none() && !self.take_in(run, hash, &value, level >= LEVEL_MAX) {
                 let mut partitions = Partitions::new(level + 1);
                 self.spread(run, slot, &mut partitions)?;
                 run.set(slot, Decoder(&value).value()?);
@@ -117,6 +113,14 @@ impl Part {
             }
         }
         Ok(deeper)
+    }
+
+    /// Adds a value, with room made for it where there is none; whether it is here. `must`: there
+    /// is no other place for it.
+    fn take_in(&mut self, run: &mut Run<'_>, hash: u64, value: &[u8], must: bool) -> bool {
+        self.add(run, hash, value, false)
+            || self.forget_twice() && self.add(run, hash, value, false)
+            || must && self.add(run, hash, value, true)
     }
 
     fn add(&mut self, run: &mut Run<'_>, hash: u64, value: &[u8], must: bool) -> bool {
