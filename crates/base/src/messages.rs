@@ -439,10 +439,7 @@ messages! {
     XML_MODIFY_NULL = 5302, 16, "Mutator 'modify()' on '{0}' cannot be called on a null value.";
     WINDOW_INTEGER_ORDER = 5308, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     WINDOW_CONSTANT_ORDER = 5309, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
-    AGGREGATE_IN_VALUES = 5310, 16, "Aggregates are not allowed in the VALUES list of an INSERT statement.";
     SYNONYM_INVALID = 5313, 16, "Synonym '{0}' refers to an invalid object.";
-    MERGE_INSTEAD_OF_SOME = 5316, 16, "The target '{0}' of the MERGE statement has an INSTEAD OF trigger on some, but not all, of the actions specified in the MERGE statement. In a MERGE statement, if any action has an enabled INSTEAD OF trigger on the target, then all actions must have enabled INSTEAD OF triggers.";
-    AGGREGATE_IN_WHEN = 5319, 16, "Aggregates are not allowed in a WHEN clause of a MERGE statement.";
     CHANGES_AGGREGATE = 5322, 16, "An aggregate function is not allowed in the {0} clause when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement.";
     CHANGES_SUBQUERY = 5323, 15, "Subqueries are not allowed in the {0} clause when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement.";
     MERGE_CLAUSE_AFTER = 5324, 16, "In a MERGE statement, a '{0}' clause with a search condition cannot appear after a '{0}' clause with no search condition.";
