@@ -45,6 +45,7 @@ fn main() -> ExitCode {
             Ok(report) => {
                 report.findings.iter().for_each(show);
                 all.add(report);
+                eprintln!("trial {seed}: {} findings so far", all.findings.len());
             }
             Err(what) => {
                 println!("trial {seed}: {what}");

@@ -228,7 +228,7 @@ impl Speller<'_> {
                     .unwrap_or_default();
                 format!("case {}{otherwise} end", list(branches, " ", branch))
             }
-            Expr::Aggregate(function, distinct, x) => self.aggregate(*function, *distinct, x),
+            Expr::Aggregate(function, distinct, x) => self.aggregate(*function, *distinct, x, ""),
             Expr::Window(w) => self.window(w),
             Expr::Subquery(q) => format!("({})", self.query(q)),
         }
@@ -263,16 +263,26 @@ impl Speller<'_> {
         }
     }
 
-    fn aggregate(&self, function: Aggregate, distinct: bool, x: &Option<Box<Expr>>) -> String {
+    /// Rule 5: PostgreSQL's sum of whole numbers may be `numeric`, which divides otherwise.
+    fn aggregate(
+        &self,
+        function: Aggregate,
+        distinct: bool,
+        x: &Option<Box<Expr>>,
+        over: &str,
+    ) -> String {
         let x = x.as_ref().map(|x| self.expr(x)).unwrap_or_default();
         let distinct = if distinct { "distinct " } else { "" };
         match (function, self.transact()) {
-            (Aggregate::CountRows, _) => "count(*)".to_owned(),
-            (Aggregate::Count, _) => format!("count({distinct}{x})"),
-            (Aggregate::Sum, _) => format!("sum({distinct}{x})"),
-            (Aggregate::Min, _) => format!("min({x})"),
-            (Aggregate::Max, _) => format!("max({x})"),
-            (Aggregate::Average, _) => format!("avg({distinct}{x})"),
+            (Aggregate::CountRows, _) => format!("count(*){over}"),
+            (Aggregate::Count, _) => format!("count({distinct}{x}){over}"),
+            (Aggregate::Sum(Kind::Int), false) => {
+                format!("cast(sum({distinct}{x}){over} as bigint)")
+            }
+            (Aggregate::Sum(_), _) => format!("sum({distinct}{x}){over}"),
+            (Aggregate::Min, _) => format!("min({x}){over}"),
+            (Aggregate::Max, _) => format!("max({x}){over}"),
+            (Aggregate::Average, _) => format!("avg({distinct}{x}){over}"),
             (Aggregate::Join, true) => {
                 format!("string_agg(cast({x} as varchar(max)), ',') within group (order by {x})")
             }
@@ -281,13 +291,6 @@ impl Speller<'_> {
     }
 
     fn window(&self, w: &Window) -> String {
-        let call = match &w.function {
-            WindowFunction::Aggregate(a) => self.aggregate(*a, false, &w.argument),
-            WindowFunction::Named(name) => {
-                let x = w.argument.as_ref().map(|x| self.expr(x)).unwrap_or_default();
-                format!("{name}({x})")
-            }
-        };
         let mut over = Vec::new();
         if !w.partition.is_empty() {
             over.push(format!("partition by {}", list(&w.partition, ", ", |x| self.expr(x))));
@@ -305,7 +308,14 @@ impl Speller<'_> {
             over.push(format!("order by {}", list(&w.order, ", ", key)));
         }
         over.extend(w.frame.map(str::to_owned));
-        format!("{call} over ({})", over.join(" "))
+        let over = format!(" over ({})", over.join(" "));
+        match &w.function {
+            WindowFunction::Aggregate(a) => self.aggregate(*a, false, &w.argument, &over),
+            WindowFunction::Named(name) => {
+                let x = w.argument.as_ref().map(|x| self.expr(x)).unwrap_or_default();
+                format!("{name}({x}){over}")
+            }
+        }
     }
 
     /// A change.

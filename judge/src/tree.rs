@@ -61,8 +61,8 @@ pub(crate) enum Aggregate {
     CountRows,
     /// `COUNT(x)`
     Count,
-    /// `SUM(x)`
-    Sum,
+    /// `SUM(x)` of an exact number, of which the engines make different types.
+    Sum(Kind),
     /// `MIN(x)`
     Min,
     /// `MAX(x)`

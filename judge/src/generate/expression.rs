@@ -143,7 +143,7 @@ impl Generator<'_> {
             }
             (Kind::Int | Kind::Decimal, 5 | 6) => {
                 let x = self.value(scope, kind, depth);
-                Expr::Aggregate(Aggregate::Sum, self.one_in(4), Some(Box::new(x)))
+                Expr::Aggregate(Aggregate::Sum(kind), self.one_in(4), Some(Box::new(x)))
             }
             (Kind::Text, 0) if !self.data.large => {
                 let x = self.value(scope, kind, 0);
@@ -222,7 +222,7 @@ impl Generator<'_> {
         }
         let function = match kind {
             Kind::Int | Kind::Decimal => {
-                self.pick(&[Aggregate::Sum, Aggregate::Min, Aggregate::Max])
+                self.pick(&[Aggregate::Sum(kind), Aggregate::Min, Aggregate::Max])
             }
             Kind::Text | Kind::Date => self.pick(&[Aggregate::Min, Aggregate::Max]),
         };
