@@ -33,6 +33,10 @@ use engine::{Durability, Start};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// The binary's, so that the parser allocates here as it does there.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Why a measurement could not be made, in words.
 type Outcome<T> = Result<T, String>;
 

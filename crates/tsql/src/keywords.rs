@@ -59,15 +59,14 @@ const LENGTH_MAX: usize = 17;
 /// Index into `WORDS` plus one; 0 is empty. Open addressing, filled at compile time.
 static TABLE: [u8; SLOTS] = fill();
 
+/// Of the length and four letters, for a word of at least two.
 const fn hash(word: &[u8]) -> usize {
-    let mut h: u32 = 0x811c_9dc5;
-    let mut i = 0;
-    while i < word.len() {
-        // Letters differ from their other case, and '_' from DEL, by this bit alone.
-        h = (h ^ (word[i] & 0xdf) as u32).wrapping_mul(0x0100_0193);
-        i += 1;
-    }
-    ((h ^ (h >> 15)) as usize) & (SLOTS - 1)
+    let n = word.len();
+    let four = [word[0], word[1], word[n / 2], word[n - 1]];
+    // Letters differ from their other case, and '_' from DEL, by this bit alone.
+    let folded = u32::from_le_bytes(four) & 0xdfdf_dfdf;
+    let h = (folded ^ n as u32).wrapping_mul(0x9e37_79b1);
+    (h >> 16) as usize & (SLOTS - 1)
 }
 
 const fn fill() -> [u8; SLOTS] {

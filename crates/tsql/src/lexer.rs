@@ -29,6 +29,20 @@ const fn name_bytes() -> [bool; 256] {
     table
 }
 
+/// Bytes that are neither blank nor may begin a comment, so that a token begins with them.
+static BEGINS: [bool; 256] = beginnings();
+
+const fn beginnings() -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut b = 0;
+    while b < 128 {
+        let c = b as u8;
+        table[b] = c.is_ascii_graphic() && c != b'-' && c != b'/';
+        b += 1;
+    }
+    table
+}
+
 impl<'t> Lexer<'t> {
     /// From byte `at`, which begins a character and lies on `line`.
     pub(crate) fn new(text: &'t str, at: usize, line: u32, quoted_identifier: bool) -> Self {
@@ -41,7 +55,9 @@ impl<'t> Lexer<'t> {
 
     /// The next token; `End` for ever at the end.
     pub(crate) fn next(&mut self) -> Token {
-        let unclosed = self.skip_blank();
+        // Most tokens stand behind one blank or none.
+        self.at += usize::from(self.byte(0) == b' ');
+        let unclosed = if BEGINS[self.byte(0) as usize] { None } else { self.skip_blank() };
         let (start, line) = (self.at, self.line);
         let kind = match unclosed {
             Some(open) => return self.token(TokenKind::UnclosedComment, open.0, open.1),
@@ -139,10 +155,10 @@ impl<'t> Lexer<'t> {
     fn name(&mut self, kind: TokenKind) -> TokenKind {
         self.at += 1;
         loop {
-            let b = self.byte(0);
-            if NAME_BYTE[b as usize] {
-                self.at += 1;
-            } else if b >= 0x80 {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let length = rest.iter().position(|b| !NAME_BYTE[*b as usize]);
+            self.at += length.unwrap_or(rest.len());
+            if self.byte(0) >= 0x80 {
                 match self.text[self.at..].chars().next() {
                     Some(c) if c.is_alphanumeric() || is_mark(c) => self.at += c.len_utf8(),
                     _ => return kind,
