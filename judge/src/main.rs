@@ -7,6 +7,10 @@ use judge::second;
 use judge::trial::{self, Report};
 use std::process::ExitCode;
 
+/// The binary's, as the engine runs within it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Random statements, answered by every plan and by a second engine.
 #[derive(Parser)]
 struct Options {

@@ -133,26 +133,23 @@ impl Trial {
     fn statement(&mut self, number: u64) -> Result<(), String> {
         self.report.statements += 1;
         let mut random = Random::new(self.seed ^ (number + 1).wrapping_mul(0x9e37_79b9));
-        let random = &mut random;
-        let data = self.data.clone();
         let kind = random.below(10);
-        let mut generator = Generator::new(random, &data, Features { common: false });
+        let mut generator = Generator::new(&mut random, &self.data, Features { common: false });
         match kind {
             0 => {
                 let change = generator.change();
-                self.change(number, &change)
+                self.change(number, &change)?;
             }
             1 | 2 => {
                 let parts = generator.partition();
                 self.partition(number, &parts);
-                Ok(())
             }
             _ => {
                 let query = generator.query();
                 self.query(number, &query);
-                Ok(())
             }
         }
+        Ok(())
     }
 
     fn ask(&mut self, query: &Query, variant: &Variant) -> Answer {
