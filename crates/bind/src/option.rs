@@ -48,8 +48,9 @@ impl Binder<'_> {
             "MERGE JOIN" => hints.joins.push(JoinHint::Merge),
             "HASH GROUP" => hints.groups = Some(GroupHint::Hash),
             "ORDER GROUP" => hints.groups = Some(GroupHint::Order),
-            "CONCAT UNION" => hints.unions = Some(UnionHint::Concat),
-            "HASH UNION" => hints.unions = Some(UnionHint::Hash),
+            "CONCAT UNION" => hints.unions.push(UnionHint::Concat),
+            "HASH UNION" => hints.unions.push(UnionHint::Hash),
+            "MERGE UNION" => hints.unions.push(UnionHint::Merge),
             taken if TAKEN.contains(&taken) => {}
             other => return Err(unsupported(other, line)),
         }

@@ -20,6 +20,7 @@ use crate::lookup::Lookup;
 use crate::loops::Loops;
 use crate::merge::{Action, Clause, Merge};
 use crate::merge_join::MergeJoin;
+use crate::merge_union::MergeUnion;
 use crate::operator::{Node, Operator};
 use crate::output::{Nested, Output};
 use crate::reader::Reader;
@@ -417,6 +418,7 @@ impl Builder {
                 }
                 Box::new(Concatenation { inputs: built, columns: columns.clone(), at: 0 })
             }
+            Physical::MergeUnion(union) => self.merge_union(union)?,
             Physical::Recursive(r) => {
                 let mut inputs = Vec::with_capacity(r.members.len() + 1);
                 for (input, slots) in r.inputs() {
@@ -444,6 +446,12 @@ impl Builder {
             }
             ordering => self.ordering(ordering, id)?,
         })
+    }
+
+    fn merge_union(&mut self, union: &plan::MergeUnion) -> Built {
+        let left = self.node(&union.left)?;
+        let right = self.node(&union.right)?;
+        Ok(Box::new(MergeUnion::new(union, left, right)?))
     }
 
     /// The reading end, above what a statement without workers runs.
@@ -641,6 +649,7 @@ pub(crate) fn gives_one_row(tree: &Physical) -> bool {
         | Physical::HashAggregate { .. }
         | Physical::Window { .. }
         | Physical::Concatenation { .. }
+        | Physical::MergeUnion(_)
         | Physical::Recursive(_) => false,
     }
 }

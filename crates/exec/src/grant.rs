@@ -75,6 +75,7 @@ fn keeps_rows(node: &Physical) -> bool {
         | Physical::Compute { .. }
         | Physical::NestedLoops(_)
         | Physical::Top { .. }
+        | Physical::MergeUnion(_)
         | Physical::Concatenation { .. } => false,
     }
 }

@@ -36,6 +36,7 @@ mod lookup;
 mod loops;
 mod merge;
 mod merge_join;
+mod merge_union;
 mod notes;
 mod operator;
 mod output;

@@ -4,6 +4,7 @@ use crate::cost::Prices;
 use crate::estimate::{Estimator, VIEW_ROWS};
 use crate::memo::Memo;
 use crate::node::{Node, Reader, Slots, Wish, repeated};
+use crate::union::Parts;
 use base::SqlResult;
 use catalog::view::Object;
 use plan::{
@@ -104,12 +105,18 @@ impl<'a> Optimizer<'a> {
                 self.compute(input, columns, filters, needed, wish)
             }
             Logical::Aggregate(g) => self.aggregate(g, filters, needed),
-            Logical::Distinct { input, columns } => self.distinct(input, columns, filters, needed),
+            Logical::Distinct { input, columns } => match &**input {
+                Logical::Concatenate { inputs, columns: united } => {
+                    let parts = Parts { inputs, columns: united };
+                    self.united(&parts, columns, filters, needed, wish)
+                }
+                input => self.distinct(input, columns, filters, needed),
+            },
             Logical::Window { .. } => self.window(tree, filters, needed),
             Logical::Sort { input, keys } => self.sort(input, keys, filters, needed, wish),
             Logical::Top { input, top } => self.top(input, top, filters, needed, wish),
             Logical::Concatenate { inputs, columns } => {
-                self.concatenate(inputs, columns, filters, needed, wish)
+                self.concatenate(&Parts { inputs, columns }, filters, needed, wish)
             }
             Logical::Recursive(r) => self.recursive(r, filters),
         }
@@ -142,33 +149,6 @@ impl<'a> Optimizer<'a> {
         let wish = if outside { wish.unordered() } else { wish };
         let node = self.convert_filtered(input, down, &below, wish)?;
         let node = self.computed(node, kept);
-        Ok(self.with_filter(node, above))
-    }
-
-    fn concatenate(
-        &mut self,
-        inputs: &[(Logical, Vec<Slot>)],
-        columns: &[Slot],
-        filters: Vec<Predicate>,
-        needed: &Slots,
-        wish: Wish<'_>,
-    ) -> SqlResult<Node> {
-        let mut read = needed.clone();
-        filters.iter().for_each(|p| read.extend(self.reader().predicate(p)));
-        // A filter that runs a subquery reads the result's slots from within it.
-        let (above, down): (Vec<_>, Vec<_>) =
-            filters.into_iter().partition(|p| !p.reads().subqueries.is_empty());
-        let kept: Vec<usize> = (0..columns.len()).filter(|&n| read.contains(&columns[n])).collect();
-        let mut parts = Vec::with_capacity(inputs.len());
-        for (input, slots) in inputs {
-            let own: Vec<Predicate> = down.iter().map(|p| substituted(p, columns, slots)).collect();
-            let slots: Vec<Slot> = kept.iter().map(|&n| slots[n]).collect();
-            let wanted_slots = slots.iter().copied().collect();
-            let node = self.convert_filtered(input, own, &wanted_slots, wish.unordered())?;
-            parts.push((node, slots));
-        }
-        let columns = kept.iter().map(|&n| columns[n]).collect();
-        let node = self.concatenated(parts, columns);
         Ok(self.with_filter(node, above))
     }
 
@@ -235,18 +215,6 @@ pub(crate) fn nothing() -> Node {
     let tree = Physical::Constants { rows: Vec::new(), columns: Vec::new() };
     let node = Node::leaf(tree, 0.0, 0.0, crate::cost::Cost::default());
     Node { single: true, ..node }
-}
-
-fn substituted(p: &Predicate, from: &[Slot], to: &[Slot]) -> Predicate {
-    let mut p = p.clone();
-    p.rewrite(&mut |x| {
-        if let plan::ScalarKind::Column(slot) = &mut x.kind
-            && let Some(n) = from.iter().position(|s| s == slot)
-        {
-            *slot = to[n];
-        }
-    });
-    p
 }
 
 impl Optimizer<'_> {

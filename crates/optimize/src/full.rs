@@ -101,20 +101,9 @@ impl Optimizer<'_> {
         }
         let cost = self.prices.compute(node.rows, columns.len());
         let width = node.width + 8.0 * columns.len() as f64;
+        let mut fixed = node.fixed.clone();
+        fixed.extend(columns.iter().filter(|(_, x)| x.as_constant().is_some()).map(|c| c.0));
         let node = node.over(cost, |input| Physical::Compute { input: Box::new(input), columns });
-        Node { width, ..node }
-    }
-
-    /// All rows of several nodes, one after the other.
-    pub(crate) fn concatenated(&self, inputs: Vec<(Node, Vec<Slot>)>, columns: Vec<Slot>) -> Node {
-        let rows: f64 = inputs.iter().map(|(n, _)| n.rows).sum();
-        let width = inputs.iter().map(|(n, _)| n.width).fold(0.0, f64::max);
-        let first = inputs.first().map_or(0.0, |(n, _)| n.first);
-        let own = self.prices.pass(rows);
-        let total = inputs.iter().map(|(n, _)| n.total).sum::<f64>() + own.sum();
-        let below = inputs.iter().flat_map(|(n, _)| n.estimates()).collect();
-        let inputs = inputs.into_iter().map(|(n, slots)| (n.tree, slots)).collect();
-        let tree = Physical::Concatenation { inputs, columns };
-        Node { rows, width, first, total, ..Node::joining(tree, own, below) }
+        Node { width, fixed, ..node }
     }
 }

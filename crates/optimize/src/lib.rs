@@ -44,6 +44,7 @@ mod rewrite;
 mod sarg;
 mod several;
 mod statement;
+mod union;
 mod unique;
 mod wanted;
 

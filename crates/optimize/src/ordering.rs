@@ -6,14 +6,14 @@ use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{
     AggregateCall, GroupHint, Grouping, Logical, Physical, Predicate, Reads, Scalar, Slot, SortKey,
-    Top, UnionHint,
+    Top,
 };
 use types::{Collation, SqlType, Value};
 
 /// The most rows that are kept sorted one by one instead of sorted at once.
 const TOP_SORT_MAX: i64 = 100_000;
 
-fn ascending(keys: &[(Slot, Collation)]) -> Vec<SortKey> {
+pub(crate) fn ascending(keys: &[(Slot, Collation)]) -> Vec<SortKey> {
     let key = |&(slot, collation)| SortKey { slot, collation, descending: false };
     keys.iter().map(key).collect()
 }
@@ -113,16 +113,11 @@ impl Optimizer<'_> {
             return self.convert_filtered(input, filters, &below, Wish::NONE);
         }
         let keys = ascending(columns);
-        let how = match (input, self.hints.unions) {
-            (Logical::Concatenate { .. }, Some(UnionHint::Concat)) => Some(GroupHint::Order),
-            (Logical::Concatenate { .. }, Some(UnionHint::Hash)) => Some(GroupHint::Hash),
-            _ => self.hints.groups,
-        };
-        let wish = grouping_wish(&keys, how);
+        let wish = grouping_wish(&keys, self.hints.groups);
         let node = self.convert_filtered(input, filters, &below, wish)?;
         let slots: Vec<Slot> = columns.iter().map(|(slot, _)| *slot).collect();
         let groups = self.estimator.groups(&slots, node.rows);
-        Ok(self.grouped_as(how, node, columns, Vec::new(), groups))
+        Ok(self.grouped(node, columns, Vec::new(), groups))
     }
 
     pub(crate) fn aggregate(
@@ -279,7 +274,7 @@ impl Optimizer<'_> {
     }
 
     /// Groups of a node's rows: of neighbours where its order has them so.
-    fn grouped_as(
+    pub(crate) fn grouped_as(
         &self,
         how: Option<GroupHint>,
         node: Node,

@@ -1,8 +1,9 @@
 //! One way to reach a table's rows: an index, the range its key allows, what it costs.
 
+use crate::convert::Optimizer;
 use crate::cost::{Cost, Prices, Reach};
 use crate::estimate::Estimator;
-use crate::node::{Otherwise, Slots, Wish, follows};
+use crate::node::{Node, Otherwise, Slots, Wish, follows};
 use crate::sarg::{Ask, Sarg};
 use catalog::view::{HobtLayout, Index, PhysicalColumn, Table};
 use plan::{Bound, Predicate, Scalar, Seek, SeekRange, Slot, SortKey};
@@ -171,6 +172,16 @@ impl<'t> Path<'t> {
             self.backward = true;
             self.ordered = true;
         }
+    }
+}
+
+impl Optimizer<'_> {
+    /// Microseconds for the rows of a node that are wanted, in order.
+    pub(crate) fn priced(&self, node: &Node, wish: Wish<'_>) -> f64 {
+        if node.ordered_by(wish.order) {
+            return node.partly(wish.share(node.rows));
+        }
+        node.total + unordered(self.prices, wish.otherwise, node.rows, node.width)
     }
 }
 

@@ -40,14 +40,7 @@ impl Optimizer<'_> {
             return None;
         }
         let ways = self.unions(r).into_iter().chain(self.intersection(r));
-        let priced = ways.map(|node| {
-            let sorting = crate::path::unordered;
-            let order = match wish.order.is_empty() {
-                true => 0.0,
-                false => sorting(self.prices, wish.otherwise, node.rows, node.width),
-            };
-            (node.partly(wish.share(node.rows)) + order, node)
-        });
+        let priced = ways.map(|node| (self.priced(&node, wish), node));
         let cheaper = priced.filter(|(own, _)| *own < price);
         cheaper.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, node)| node)
     }

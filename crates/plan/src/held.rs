@@ -119,6 +119,7 @@ fields! {
     NestedLoops: outer, inner, predicate, inner_slots;
     HashJoin: build, probe, keys, residual, build_slots, probe_slots;
     MergeJoin: left, right, keys, residual, left_slots, right_slots;
+    MergeUnion: left, right, left_slots, right_slots, columns, keys;
     Recursion<Physical>: name, anchor, anchor_slots, members, columns, work;
     Top: count, ties, offset;
     AggregateCall: argument, separator;
@@ -300,6 +301,7 @@ impl Held for Physical {
                 let own = partition.held() + order.held() + calls.held() + carried.held();
                 input.held() + own
             }
+            P::MergeUnion(u) => u.held(),
             P::Recursive(r) => r.held(),
             P::Concatenation { inputs, columns } => inputs.held() + columns.held(),
             P::Spool { input, carried } => input.held() + carried.held(),

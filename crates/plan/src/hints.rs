@@ -12,8 +12,8 @@ pub struct QueryHints {
     pub joins: Vec<JoinHint>,
     /// HASH GROUP, ORDER GROUP.
     pub groups: Option<GroupHint>,
-    /// CONCAT UNION, HASH UNION.
-    pub unions: Option<UnionHint>,
+    /// CONCAT UNION, HASH UNION, MERGE UNION: these methods alone; none named, all.
+    pub unions: Vec<UnionHint>,
     /// KEEPFIXED PLAN: other statistics make no other plan.
     pub keep_fixed: bool,
     /// FAST n: the first n rows soon.
@@ -44,4 +44,6 @@ pub enum UnionHint {
     Concat,
     /// HASH UNION
     Hash,
+    /// MERGE UNION: all sides in one order, read side by side.
+    Merge,
 }

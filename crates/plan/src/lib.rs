@@ -13,7 +13,7 @@
 //! save and restore the slots that their node lists.
 //!
 //! Invariants
-//!  1. A slot has one writer, except those a Concatenation or an outer join fills.
+//!  1. A slot has one writer, except those a Concatenation, a MergeUnion or an outer join fills.
 //!  2. Every scalar knows its type; operands have been converted, so evaluation never decides.
 //!  3. Everything an error text needs stands in the plan: `exec` never asks a catalog.
 //!  4. A plan is immutable and `Send + Sync`; sessions share it.
@@ -55,8 +55,8 @@ pub use logical::{
 pub use merge::{Merge, MergeAction, MergeClause, MergeWhen};
 pub use output::{NestedRows, Output, OutputInto, OutputSent};
 pub use physical::{
-    Access, Bound, Exchange, ExchangeKind, HashJoin, KeyLookup, MergeJoin, MergeKey, NestedLoops,
-    PageSample, Physical, ScanColumn, Seek, SeekRange, Source, Top, VirtualScan,
+    Access, Bound, Exchange, ExchangeKind, HashJoin, KeyLookup, MergeJoin, MergeKey, MergeUnion,
+    NestedLoops, PageSample, Physical, ScanColumn, Seek, SeekRange, Source, Top, VirtualScan,
 };
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
 pub use program::{

@@ -134,6 +134,8 @@ pub enum Physical {
         /// Where they go.
         columns: Vec<Slot>,
     },
+    /// Two ordered inputs read side by side into one order.
+    MergeUnion(Box<MergeUnion>),
     /// Rows that several workers make, each with a copy of the operators below, change hands.
     Exchange(Box<Exchange>),
     /// Reads its whole input before it gives the first row: a change never sees its own rows
@@ -392,6 +394,25 @@ pub struct MergeJoin {
     pub left_slots: Vec<Slot>,
     /// Slots of the right side that are read above; NULL where there is no right row.
     pub right_slots: Vec<Slot>,
+}
+
+/// UNION, or UNION ALL, of two inputs that are in one order. Their rows come out in that order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergeUnion {
+    /// The side that comes first where both are equal.
+    pub left: Physical,
+    /// The other; it writes no slot that `left` writes.
+    pub right: Physical,
+    /// The slots of the left side that go into `columns`, in order.
+    pub left_slots: Vec<Slot>,
+    /// The same of the right side.
+    pub right_slots: Vec<Slot>,
+    /// Where they go.
+    pub columns: Vec<Slot>,
+    /// The order, told of `columns`.
+    pub keys: Vec<SortKey>,
+    /// Rows that are equal in all keys once.
+    pub distinct: bool,
 }
 
 /// A pair of columns by which a merge join's inputs are ordered.

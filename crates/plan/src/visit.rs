@@ -386,6 +386,7 @@ impl Physical {
             Physical::NestedLoops(j) => vec![&j.outer, &j.inner],
             Physical::HashJoin(j) => vec![&j.build, &j.probe],
             Physical::MergeJoin(j) => vec![&j.left, &j.right],
+            Physical::MergeUnion(u) => vec![&u.left, &u.right],
             Physical::Concatenation { inputs, .. } => inputs.iter().map(|(i, _)| i).collect(),
             Physical::Recursive(r) => r.inputs().map(|(i, _)| i).collect(),
         }
@@ -415,6 +416,7 @@ impl Physical {
             Physical::NestedLoops(j) => vec![&mut j.outer, &mut j.inner],
             Physical::HashJoin(j) => vec![&mut j.build, &mut j.probe],
             Physical::MergeJoin(j) => vec![&mut j.left, &mut j.right],
+            Physical::MergeUnion(u) => vec![&mut u.left, &mut u.right],
             Physical::Concatenation { inputs, .. } => inputs.iter_mut().map(|(i, _)| i).collect(),
         }
     }
@@ -435,6 +437,7 @@ impl Physical {
             Physical::Constants { columns, .. }
             | Physical::Changed { columns, .. }
             | Physical::Concatenation { columns, .. } => columns.clone(),
+            Physical::MergeUnion(u) => u.columns.clone(),
             Physical::Recursive(r) => r.columns.clone(),
             Physical::Filter { input, .. }
             | Physical::StartupFilter { input, .. }

@@ -89,6 +89,7 @@ impl Columns<'_> {
             }
             Physical::Exchange(e) => self.exchange(&e.kind),
             Physical::Concatenation { .. }
+            | Physical::MergeUnion(_)
             | Physical::Spool { .. }
             | Physical::Changed { .. }
             | Physical::Lookup(_) => String::new(),
@@ -141,6 +142,11 @@ impl Columns<'_> {
                     format!("({})", self.slots(&slots))
                 };
                 columns.iter().enumerate().map(|(n, slot)| one(*slot, from(n))).collect()
+            }
+            Physical::MergeUnion(u) => {
+                let sides = u.left_slots.iter().zip(&u.right_slots);
+                let from = |(&a, &b): (&Slot, &Slot)| format!("({})", self.slots(&[a, b]));
+                u.columns.iter().zip(sides).map(|(slot, s)| one(*slot, from(s))).collect()
             }
             _ => Vec::new(),
         };

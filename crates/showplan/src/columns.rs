@@ -101,6 +101,11 @@ impl<'n> Columns<'n> {
                     self.by_slot.insert(slot, Column::computed("Union", slot));
                 }
             }
+            Physical::MergeUnion(u) => {
+                for &slot in &u.columns {
+                    self.by_slot.insert(slot, Column::computed("Union", slot));
+                }
+            }
             Physical::Recursive(r) => {
                 for &slot in r.columns.iter().chain(&r.work) {
                     self.by_slot.insert(slot, Column::computed("Recr", slot));

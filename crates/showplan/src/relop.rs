@@ -6,8 +6,8 @@ use crate::statement::{Count, NS_PER_MS};
 use crate::tree::{Op, Tree, What};
 use crate::writer::Writer;
 use plan::{
-    Access, Exchange, ExchangeKind, HashJoin, KeyLookup, MergeJoin, NestedLoops, Physical, Reads,
-    Scalar, SeekRange, Slot, SortKey, Source, Statement, Top,
+    Access, Exchange, ExchangeKind, HashJoin, KeyLookup, MergeJoin, MergeUnion, NestedLoops,
+    Physical, Reads, Scalar, SeekRange, Slot, SortKey, Source, Statement, Top,
 };
 use std::collections::BTreeSet;
 use types::Collation;
@@ -76,6 +76,7 @@ fn reads_of(node: &Physical, out: &mut Reads) {
         Physical::Top { top, .. } | Physical::TopSort { top, .. } => top.read_into(out),
         Physical::Sort { .. }
         | Physical::Concatenation { .. }
+        | Physical::MergeUnion(_)
         | Physical::Changed { .. }
         | Physical::Recursive(_)
         | Physical::Exchange(_)
@@ -223,6 +224,7 @@ impl<'w> RelOps<'w> {
             Physical::MergeJoin(j) => self.merge_join(j, op),
             Physical::Top { top, .. } => self.top(top, op),
             Physical::Concatenation { inputs, columns } => self.concatenation(inputs, columns, op),
+            Physical::MergeUnion(u) => self.merge_union(u, op),
             Physical::Recursive(_) => {
                 self.w.begin("Spool");
                 self.w.attribute("Stack", "true");
@@ -299,16 +301,38 @@ impl<'w> RelOps<'w> {
 
     fn concatenation(&mut self, inputs: &[(Physical, Vec<Slot>)], columns: &[Slot], op: &Op<'_>) {
         self.w.begin("Concat");
+        let slots: Vec<&[Slot]> = inputs.iter().map(|(_, slots)| &**slots).collect();
+        self.united(&slots, columns);
+        self.inputs(op);
+        self.w.end();
+    }
+
+    /// Columns with what goes into them.
+    fn united(&mut self, inputs: &[&[Slot]], columns: &[Slot]) {
         self.w.begin("DefinedValues");
         for (n, &slot) in columns.iter().enumerate() {
             self.w.begin("DefinedValue");
             self.column(&self.columns.column(slot));
-            for from in inputs.iter().filter_map(|(_, slots)| slots.get(n)) {
+            for from in inputs.iter().filter_map(|slots| slots.get(n)) {
                 self.column(&self.columns.column(*from));
             }
             self.w.end();
         }
         self.w.end();
+    }
+
+    fn merge_union(&mut self, u: &MergeUnion, op: &Op<'_>) {
+        self.w.begin("Merge");
+        self.w.number("ManyToMany", false);
+        self.united(&[&u.left_slots, &u.right_slots], &u.columns);
+        let of = |side: &[Slot]| -> Vec<Slot> {
+            let places = u.keys.iter().filter_map(|k| u.columns.iter().position(|&c| c == k.slot));
+            places.filter_map(|n| side.get(n).copied()).collect()
+        };
+        let right = self.columns.all(&of(&u.right_slots));
+        self.list("InnerSideJoinColumns", &right);
+        let left = self.columns.all(&of(&u.left_slots));
+        self.list("OuterSideJoinColumns", &left);
         self.inputs(op);
         self.w.end();
     }

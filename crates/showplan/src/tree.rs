@@ -344,6 +344,10 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
         Physical::NestedLoops(j) => ("Nested Loops", loop_name(j.kind)),
         Physical::HashJoin(j) => ("Hash Match", hash_name(j.kind)),
         Physical::MergeJoin(j) => ("Merge Join", loop_name(j.kind)),
+        Physical::MergeUnion(u) => match u.distinct {
+            true => ("Merge Join", "Union"),
+            false => ("Merge Join", "Concatenation"),
+        },
         Physical::Sort { distinct: true, .. } => ("Sort", "Distinct Sort"),
         Physical::Sort { .. } => ("Sort", "Sort"),
         Physical::TopSort { .. } => ("Sort", "TopN Sort"),

@@ -199,7 +199,7 @@ impl<'p> Pass<'p> {
             Physical::Window { .. } => vec![true],
             // A hash join keeps no order; a side of a merge join must have its own.
             Physical::HashJoin(_) => vec![false, relies],
-            Physical::MergeJoin(_) => vec![true, true],
+            Physical::MergeJoin(_) | Physical::MergeUnion(_) => vec![true, true],
             Physical::NestedLoops(_) => vec![relies],
             Physical::Concatenation { inputs, .. } => vec![relies; inputs.len()],
             // Few rows may be wanted: only what reads everything anyway is worth a zone.

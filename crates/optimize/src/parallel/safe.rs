@@ -91,7 +91,10 @@ pub(super) fn own_is_safe(node: &Physical) -> bool {
         Physical::Window { calls, .. } => {
             calls.iter().flat_map(|c| c.function.arguments()).all(scalar_is_safe)
         }
-        Physical::Sort { .. } | Physical::Concatenation { .. } | Physical::Spool { .. } => true,
+        Physical::Sort { .. }
+        | Physical::Concatenation { .. }
+        | Physical::MergeUnion(_)
+        | Physical::Spool { .. } => true,
         Physical::Virtual(_)
         | Physical::Function(_)
         | Physical::Changed { .. }
@@ -156,6 +159,7 @@ pub(super) fn own_reads(node: &Physical, plan: &PhysicalPlan) -> Slots {
         Physical::Concatenation { inputs, .. } => {
             reads.slots.extend(inputs.iter().flat_map(|(_, slots)| slots));
         }
+        Physical::MergeUnion(u) => reads.slots.extend(u.left_slots.iter().chain(&u.right_slots)),
         Physical::Recursive(r) => reads.slots.extend(r.inputs().flat_map(|(_, slots)| slots)),
         Physical::Spool { carried, .. } => reads.slots.extend(carried),
         _ => {}
@@ -198,6 +202,7 @@ fn expressions(node: &Physical, out: &mut Reads) {
         Physical::Sort { .. }
         | Physical::Changed { .. }
         | Physical::Concatenation { .. }
+        | Physical::MergeUnion(_)
         | Physical::Recursive(_)
         | Physical::Spool { .. }
         | Physical::Exchange(_) => {}

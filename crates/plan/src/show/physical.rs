@@ -2,8 +2,8 @@
 
 use super::{Show, line, list};
 use crate::{
-    Access, AggregateCall, Bound, ExchangeKind, HashJoin, KeyLookup, MergeJoin, NestedLoops,
-    Physical, Scalar, ScanColumn, Seek, Slot, VirtualScan,
+    Access, AggregateCall, Bound, ExchangeKind, HashJoin, KeyLookup, MergeJoin, MergeUnion,
+    NestedLoops, Physical, Scalar, ScanColumn, Seek, Slot, VirtualScan,
 };
 use std::fmt;
 use types::Collation;
@@ -49,6 +49,7 @@ impl Show for Physical {
             Physical::NestedLoops(join) => show_loops(f, join, depth),
             Physical::HashJoin(join) => show_hash_join(f, join, depth),
             Physical::MergeJoin(join) => show_merge_join(f, join, depth),
+            Physical::MergeUnion(union) => show_merge_union(f, union, depth),
             Physical::Recursive(r) => super::show_recursion(f, r, depth),
             Physical::Concatenation { inputs, columns } => {
                 f.write_str("Concatenation ")?;
@@ -275,4 +276,14 @@ fn show_merge_join(f: &mut fmt::Formatter<'_>, join: &MergeJoin, depth: usize) -
     writeln!(f)?;
     join.left.show(f, depth + 1)?;
     join.right.show(f, depth + 1)
+}
+
+fn show_merge_union(f: &mut fmt::Formatter<'_>, union: &MergeUnion, depth: usize) -> fmt::Result {
+    f.write_str(if union.distinct { "MergeUnion distinct " } else { "MergeUnion " })?;
+    slots(f, &union.columns)?;
+    f.write_str(" by ")?;
+    list(f, &union.keys, |f, k| write!(f, "{k}"))?;
+    writeln!(f)?;
+    union.left.show(f, depth + 1)?;
+    union.right.show(f, depth + 1)
 }
