@@ -419,6 +419,7 @@ messages! {
     BULK_NOT_BEGUN = 4805, 17, "The front-end tool you are using does not support bulk load from host. Use the supported tools for this command.";
     BULK_COLUMN_LENGTH = 4815, 16, "Received an invalid column length from the bcp client for colid {0}.";
     BULK_COLUMN_TYPE = 4816, 16, "Invalid column type from bcp client for colid {0}.";
+    BULK_SCHEMA_CHANGED = 4891, 16, "Insert bulk failed due to a schema change of the target table.";
     ADD_COLUMN_NEEDS_VALUE = 4901, 16, "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column '{0}' cannot be added to non-empty table '{1}' because it does not satisfy these conditions.";
     ALTER_TABLE_NOT_FOUND = 4902, 16, "Cannot find the object \"{0}\" because it does not exist or you do not have permissions.";
     CONSTRAINT_NOT_FOUND = 4917, 16, "Constraint '{0}' does not exist.";

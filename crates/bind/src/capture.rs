@@ -80,6 +80,9 @@ impl Binder<'_> {
         slots: RowSlots<'_>,
     ) -> SqlResult<Option<Capture>> {
         let event = event_of(done);
+        if event == Events::INSERT && self.environment.unguarded.triggers {
+            return Ok(None);
+        }
         self.not_instead(target, event)?;
         if !self.fires(target, event) {
             return Ok(None);

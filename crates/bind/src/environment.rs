@@ -29,6 +29,17 @@ pub struct Environment<'a> {
     pub ansi_nulls: bool,
     /// How constants are read as dates.
     pub date_format: DateFormat,
+    /// What an INSERT passes over: of a bulk load.
+    pub unguarded: Unguarded,
+}
+
+/// What guards a table and is passed over by a bulk load.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Unguarded {
+    /// CHECK and FOREIGN KEY constraints, none of which is trusted any more.
+    pub constraints: bool,
+    /// Triggers, INSTEAD OF ones too.
+    pub triggers: bool,
 }
 
 /// A statement with names resolved.

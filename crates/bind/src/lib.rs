@@ -71,7 +71,7 @@ mod xml_method;
 pub use computed::{ComputedType, bind_computed};
 pub use convert::declared_type;
 pub use cursor::Refetch;
-pub use environment::{Bound, Environment, IntoColumn, IntoTable, Variables};
+pub use environment::{Bound, Environment, IntoColumn, IntoTable, Unguarded, Variables};
 pub use into::into_of;
 pub use module::ModuleColumns;
 pub use uses::user_of;

@@ -69,9 +69,10 @@ impl Binder<'_> {
     ) -> SqlResult<References> {
         let mut references = References::default();
         let mut kept = BTreeSet::new();
+        let guarded = !self.environment.unguarded.constraints;
         for key in target.table.foreign_keys.iter().filter(|k| !k.disabled) {
             let concerned = match done {
-                Done::Insert => true,
+                Done::Insert => guarded,
                 Done::Update(columns) => key.columns.iter().any(|c| columns.contains(&c.column)),
                 Done::Delete => false,
             };

@@ -87,6 +87,7 @@ fn expressions_and_conditions_stand_alone() {
         identity_insert: None,
         ansi_nulls: true,
         date_format: types::datetime::DateFormat::Mdy,
+        unguarded: bind::Unguarded::default(),
     };
     let options = tsql::ParseOptions::default();
     let e = tsql::parse_expression("@i + '2' * 3", options).expect("an expression");
@@ -139,6 +140,7 @@ fn definitions_are_checked_before_they_are_stored() {
         identity_insert: None,
         ansi_nulls: true,
         date_format: types::datetime::DateFormat::Mdy,
+        unguarded: bind::Unguarded::default(),
     };
     let view = world.current();
     let Some(Object::Table(orders)) = view.find(SchemaId::DBO, "ORDERS") else {

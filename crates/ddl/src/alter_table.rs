@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tsql::ast::{
     AlterTable, AlterTableAction, AlterTableDrop, AlterTableDropKind, ConstraintKind, Name,
-    Setting, SettingValue, TableDefinition,
+    ObjectName, Setting, SettingValue, TableDefinition,
 };
 use types::{SqlType, encode_storage};
 
@@ -501,6 +501,24 @@ fn user_of(
         cx.expressions.check_condition(&place.view, without, &c.text, quoted).is_err()
     };
     table.checks.iter().find(needs).map(|c| ("object", c.name.clone()))
+}
+
+/// No CHECK or FOREIGN KEY constraint of a table is trusted any more: rows come that none of them
+/// has seen. Those that are enabled hold for other changes as before.
+///
+/// # Errors
+/// 208 where there is no such table any more; a lock.
+pub fn distrust(name: &ObjectName, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+    let Some(Located { place, table }) = locked_table(cx, name)? else {
+        return Err(SqlError::new(messages::INVALID_OBJECT, &[name]).at_line(name.span.line));
+    };
+    if !table.trusts_constraints() {
+        return Ok(());
+    }
+    let mut after = Table::clone(&table);
+    after.checks.iter_mut().for_each(|c| c.not_trusted = true);
+    after.foreign_keys.iter_mut().for_each(|k| k.not_trusted = true);
+    rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]))
 }
 
 /// CHECK CONSTRAINT and NOCHECK CONSTRAINT.

@@ -66,6 +66,7 @@ mod type_name;
 mod user_type;
 mod view;
 
+pub use alter_table::distrust;
 pub use auto_statistics::{WantedStatistics, bears, gather_statistics};
 pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, TempTables};
 pub use create_table::create_into;

@@ -133,6 +133,9 @@ impl Instance {
         };
         let outcome = match (call.into, call.procedure) {
             (Some(into), _) => ddl::create_into(into, &mut cx).map(|()| DdlOutcome::Changed),
+            (None, Some(ProcedureCall::Distrust(table))) => {
+                ddl::distrust(table, &mut cx).map(|()| DdlOutcome::Changed)
+            }
             (None, Some(ProcedureCall::Rename(r))) => {
                 let renamed = ddl::rename(&r.name, &r.new_name, r.kind.as_deref(), &mut cx);
                 renamed.map(|()| DdlOutcome::Changed)

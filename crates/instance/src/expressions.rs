@@ -117,6 +117,7 @@ impl SessionExpressions<'_> {
             identity_insert: None,
             ansi_nulls: true,
             date_format: self.date_format,
+            unguarded: bind::Unguarded::default(),
         }
     }
 

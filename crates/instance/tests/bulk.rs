@@ -166,13 +166,123 @@ fn rows_are_for_the_announcement_right_before_them_and_options_are_obeyed_or_ref
     assert_eq!(s.send(row()), Err(4805));
     let wrong = sent(&[SqlType::Int], vec![vec![Value::Int(-5)]]);
     assert_eq!(s.load(checked, wrong), Err(547));
-    assert_eq!(s.ask("INSERT BULK dbo.Checked (a int)"), Err(40517));
     let ordered = "INSERT BULK dbo.T (name varchar(5)) WITH (ORDER (name ASC))";
     assert_eq!(s.ask(ordered), Err(40517));
     assert_eq!(s.ask("INSERT BULK dbo.Nothing (a int)"), Err(208));
     assert_eq!(s.ask("INSERT BULK dbo.T (nothing int)"), Err(207));
-    s.ask("CREATE TRIGGER dbo.TR ON dbo.T AFTER INSERT AS SET NOCOUNT ON").unwrap();
-    assert_eq!(s.ask("INSERT BULK dbo.T (name varchar(5))"), Err(40517));
+}
+
+/// Whether the constraints of `dbo.Child` are enabled and not trusted.
+const TRUST: &str = "SELECT name, is_disabled, is_not_trusted FROM sys.check_constraints
+    WHERE parent_object_id = OBJECT_ID('dbo.Child') UNION ALL
+    SELECT name, is_disabled, is_not_trusted FROM sys.foreign_keys ORDER BY name";
+
+const FAMILY: &str = "CREATE TABLE dbo.Parent (p int PRIMARY KEY);
+    CREATE TABLE dbo.Child (c int NOT NULL CONSTRAINT UQ_Child UNIQUE
+        CONSTRAINT CK_Child CHECK (c > 0),
+        p int NOT NULL CONSTRAINT FK_Child REFERENCES dbo.Parent);
+    INSERT dbo.Parent VALUES (1)";
+
+fn pair(c: i32, p: i32) -> Vec<Value> {
+    vec![Value::Int(c), Value::Int(p)]
+}
+
+#[test]
+fn rows_that_constraints_have_not_seen_end_trust_until_all_are_checked() {
+    let mut s = Served::open("bulk-unchecked");
+    s.ask(FAMILY).unwrap();
+    let ints = [SqlType::Int, SqlType::Int];
+    let (plain, checked) = (
+        "INSERT BULK dbo.Child (c int, p int)",
+        "INSERT BULK dbo.Child (c int, p int) WITH (CHECK_CONSTRAINTS)",
+    );
+    let rows = |rows: &[Vec<Value>]| sent(&ints, rows.to_vec());
+    let trust = |s: &mut Served, not_trusted: u8| {
+        let expected =
+            ["CK_Child", "FK_Child"].map(|n| format!("{n} | 0 | {not_trusted}")).to_vec();
+        assert_eq!(s.ask(TRUST), Ok(expected));
+    };
+    assert_eq!(s.load(checked, rows(&[pair(1, 1)])), Ok(()));
+    trust(&mut s, 0);
+    // Plans know of a constraint that is trusted; of one that is not, they read the rows.
+    assert_eq!(s.ask("SELECT c FROM dbo.Child WHERE c < 0"), Ok(vec![]));
+    assert_eq!(s.load(plain, rows(&[pair(-1, 1), pair(2, 99)])), Ok(()));
+    trust(&mut s, 1);
+    assert_eq!(s.ask("SELECT c FROM dbo.Child WHERE c < 0"), Ok(vec!["-1".to_owned()]));
+    let joined = "SELECT c.c FROM dbo.Child c JOIN dbo.Parent p ON p.p = c.p ORDER BY c.c";
+    assert_eq!(s.ask(joined), Ok(vec!["-1".to_owned(), "1".to_owned()]));
+    // They hold for everything else, and UNIQUE and NOT NULL hold always.
+    assert_eq!(s.load(checked, rows(&[pair(-2, 1)])), Err(547));
+    assert_eq!(s.ask("INSERT dbo.Child VALUES (3, 98)"), Err(547));
+    assert_eq!(s.ask("UPDATE dbo.Child SET c = -5 WHERE c = 1"), Err(547));
+    assert_eq!(s.load(plain, rows(&[pair(1, 1)])), Err(2627));
+    assert_eq!(s.load(plain, rows(&[vec![Value::Int(7), Value::Null]])), Err(515));
+    // Trust comes back when all rows are seen to be right.
+    let again = "ALTER TABLE dbo.Child WITH CHECK CHECK CONSTRAINT ALL";
+    assert_eq!(s.ask(again), Err(547));
+    trust(&mut s, 1);
+    s.ask("DELETE dbo.Child WHERE c < 0 OR p = 99").unwrap();
+    s.ask(again).unwrap();
+    trust(&mut s, 0);
+}
+
+#[test]
+fn the_loss_of_trust_is_the_transactions() {
+    let mut s = Served::open("bulk-untrusted");
+    s.ask(FAMILY).unwrap();
+    let ints = [SqlType::Int, SqlType::Int];
+    let plain = "INSERT BULK dbo.Child (c int, p int)";
+    let untrusted = |s: &mut Served| s.ask("SELECT is_not_trusted FROM sys.foreign_keys");
+    s.ask("BEGIN TRAN").unwrap();
+    assert_eq!(s.load(plain, sent(&ints, vec![pair(-1, 99)])), Ok(()));
+    assert_eq!(untrusted(&mut s), Ok(vec!["1".to_owned()]));
+    s.ask("ROLLBACK").unwrap();
+    assert_eq!(untrusted(&mut s), Ok(vec!["0".to_owned()]));
+    assert_eq!(s.ask("SELECT COUNT(*) FROM dbo.Child"), Ok(vec!["0".to_owned()]));
+    // Nothing comes into a table that is trusted again behind the announcement.
+    let back = format!("BEGIN TRAN; {plain}; ROLLBACK");
+    assert_eq!(s.load(&back, sent(&ints, vec![pair(-1, 99)])), Err(4891));
+    // A temporary table has constraints of its own.
+    s.ask("CREATE TABLE #t (a int CHECK (a > 0))").unwrap();
+    let one = || sent(&[SqlType::Int], vec![vec![Value::Int(-1)]]);
+    assert_eq!(s.load("INSERT BULK #t (a int) WITH (CHECK_CONSTRAINTS)", one()), Err(547));
+    assert_eq!(s.load("INSERT BULK #t (a int)", one()), Ok(()));
+    assert_eq!(s.ask("SELECT a FROM #t WHERE a < 0"), Ok(vec!["-1".to_owned()]));
+}
+
+#[test]
+fn triggers_do_not_fire_for_a_load_that_does_not_ask_for_them() {
+    let mut s = Served::open("bulk-quiet");
+    s.ask("CREATE TABLE dbo.Noted (n int CHECK (n > 0))").unwrap();
+    s.ask("CREATE TRIGGER dbo.TR ON dbo.T AFTER INSERT AS INSERT dbo.Noted VALUES (1)").unwrap();
+    let (quiet, fire) = (
+        "INSERT BULK dbo.T (name varchar(5))",
+        "INSERT BULK dbo.T (name varchar(5)) WITH (FIRE_TRIGGERS)",
+    );
+    let row = || sent(&[NAME], vec![vec![text("a")]]);
+    assert_eq!(s.load(quiet, row()), Ok(()));
+    assert_eq!(s.ask("SELECT n FROM dbo.Noted"), Ok(vec![]));
+    // The same INSERT of a client that loads nothing fires them.
+    let same = "EXEC sp_executesql N'INSERT INTO [dbo].[T] ([name]) VALUES (@c1)',
+        N'@c1 varchar(5)', @c1 = 'b'";
+    s.ask(same).unwrap();
+    assert_eq!(s.ask("SELECT n FROM dbo.Noted"), Ok(vec!["1".to_owned()]));
+    assert_eq!(s.load(quiet, row()), Ok(()));
+    assert_eq!(s.ask("SELECT n FROM dbo.Noted"), Ok(vec!["1".to_owned()]));
+    // What a trigger changes is guarded, though the load is not.
+    s.ask("ALTER TRIGGER dbo.TR ON dbo.T AFTER INSERT AS INSERT dbo.Noted VALUES (-1)").unwrap();
+    assert_eq!(s.load(fire, row()), Err(547));
+    s.ask("DROP TRIGGER dbo.TR").unwrap();
+    s.ask("CREATE TRIGGER dbo.TI ON dbo.T INSTEAD OF INSERT AS INSERT dbo.Noted VALUES (2)")
+        .unwrap();
+    assert_eq!(s.load(quiet, row()), Ok(()));
+    assert_eq!(s.ask("SELECT COUNT(*) FROM dbo.T"), Ok(vec!["4".to_owned()]));
+    assert_eq!(s.load(fire, row()), Ok(()));
+    assert_eq!(s.ask("SELECT COUNT(*) FROM dbo.T"), Ok(vec!["4".to_owned()]));
+    assert_eq!(
+        s.ask("SELECT n FROM dbo.Noted ORDER BY n"),
+        Ok(vec!["1".to_owned(), "2".to_owned()])
+    );
 }
 
 #[test]

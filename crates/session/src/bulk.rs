@@ -8,19 +8,30 @@
 //!
 //! So conversions, defaults, identity and messages are those of INSERT. A column that is listed
 //! takes what the client sends, an identity column too; NULL becomes the column's default unless
-//! KEEP_NULLS is given. With FIRE_TRIGGERS the table's triggers run once, behind the last row.
+//! KEEP_NULLS is given. With FIRE_TRIGGERS the table's triggers run once, behind the last row, else
+//! none does, and an INSTEAD OF trigger is passed over too.
+//!
+//! Without CHECK_CONSTRAINTS neither CHECK nor FOREIGN KEY constraints look at the rows, and none
+//! of them is trusted from then on (`is_not_trusted`): plans do not rely on them until ALTER TABLE
+//! WITH CHECK CHECK CONSTRAINT has seen all rows. Source: Microsoft's pages of BULK INSERT and of
+//! SqlBulkCopyOptions. That trust ends with INSERT BULK itself and not with the first row, so that
+//! it does not come back when the load fails, is a choice made here: rows then come without Sch-M.
 //!
 //! Invariants
 //!  1. What was announced is for the next request alone.
 //!  2. A load that fails leaves no row of its own.
+//!  3. Rows that constraints have not seen come only into a table that trusts none: where one was
+//!     checked anew behind the announcement, the load is refused (4891).
 
 use crate::failure::Failure;
+use crate::host::ProcedureCall;
 use crate::output::Output;
 use crate::plans::{Program, StepKind};
 use crate::session::Session;
 use crate::sink::{Command, DoneScope};
 use crate::state::IdentityInsert;
-use base::{DatabaseId, SqlError, SqlResult, messages};
+use base::{SqlError, SqlResult, messages};
+use bind::Unguarded;
 use catalog::view::{Object, Table};
 use exec::RowFeed;
 use plancache::Entry;
@@ -60,14 +71,21 @@ struct Options {
 
 impl Session {
     /// Runs INSERT BULK: everything but the rows.
-    pub(crate) fn announce_bulk(&mut self, it: &ast::InsertBulk) -> Result<(), Failure> {
+    pub(crate) fn announce_bulk(
+        &mut self,
+        it: &ast::InsertBulk,
+        out: &mut Output<'_>,
+    ) -> Result<(), Failure> {
         let options = options(&it.options)?;
         let found = self.find_object(&it.table, self.state.database);
         let Some((database, Object::Table(table))) = found else {
             let e = SqlError::new(messages::INVALID_OBJECT, &[&it.table]);
             return Err(Failure::of_binding(e));
         };
-        self.refuse_unguarded(database, &table, &options)?;
+        let unguarded = Unguarded { constraints: !options.check, triggers: !options.fire };
+        if unguarded.constraints && table.trusts_constraints() {
+            self.define_by_call(&ProcedureCall::Distrust(it.table.clone()), out)?;
+        }
         let identity = table.identity().map(|c| &table.columns[c]);
         let listed = identity.is_some_and(|i| it.columns.iter().any(|c| same(&c.name, &i.name)));
         let identity = listed.then(|| IdentityInsert {
@@ -77,33 +95,12 @@ impl Session {
         });
         let (parameters, text) = insert_of(it, &table, &options)?;
         let program = self.with_identity(identity.clone(), |s| {
-            let program = s.prepared_program(&parameters, &text);
+            let program = s.loading_program(&parameters, &text, unguarded);
             program.map_err(|mut errors| errors.swap_remove(0))
         });
         let program = program.map_err(Failure::of_binding)?;
         self.bulk = Some(Bulk { program, columns: it.columns.len(), identity });
         Ok(())
-    }
-
-    /// Constraints that are passed over would have to be marked as not trusted, triggers that are
-    /// there not to fire: neither is supported.
-    fn refuse_unguarded(
-        &self,
-        database: DatabaseId,
-        table: &Table,
-        options: &Options,
-    ) -> SqlResult<()> {
-        let guarded = !table.checks.is_empty() || !table.foreign_keys.is_empty();
-        let view = self.state.view(database);
-        let fires = view.is_some_and(|v| v.triggers_of(table.object_id).next().is_some());
-        let what = match (guarded && !options.check, fires) {
-            (true, _) => "INSERT BULK without CHECK_CONSTRAINTS into a table that has any",
-            (_, true) if !options.fire => {
-                "INSERT BULK without FIRE_TRIGGERS into a table with triggers"
-            }
-            _ => return Ok(()),
-        };
-        Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]))
     }
 
     /// Takes the rows that an INSERT BULK has announced.

@@ -110,6 +110,7 @@ pub(crate) fn compile(
         quoted_identifier: unit.quoted_identifier,
         ansi_nulls: unit.ansi_nulls,
         recompile: unit.recompile,
+        unguarded: bind::Unguarded::default(),
         shell: None,
     };
     let mut compiler = Compiler {

@@ -275,9 +275,12 @@ pub struct DdlCall<'a> {
     pub variables: &'a dyn Fn(&str) -> Option<Value>,
 }
 
-/// A call of a system procedure that defines something.
+/// A call of a system procedure that defines something, or another change of definitions that
+/// no statement of DDL makes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProcedureCall {
+    /// INSERT BULK without CHECK_CONSTRAINTS: the table's constraints are not trusted any more.
+    Distrust(ast::ObjectName),
     /// sp_rename
     Rename(RenameCall),
     /// sp_addextendedproperty and its kin

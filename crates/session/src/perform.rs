@@ -490,6 +490,7 @@ impl State {
                 false => self.settings.is_on(Switches::ANSI_NULLS),
             },
             date_format: self.settings.date_format,
+            unguarded: variables.program.unguarded,
         })
     }
 

@@ -46,6 +46,8 @@ pub struct Program {
     /// ANSI_NULLS of a module; a batch has the session's, when a statement is bound.
     pub(crate) ansi_nulls: bool,
     pub(crate) recompile: bool,
+    /// What its INSERT passes over: of a bulk load.
+    pub(crate) unguarded: bind::Unguarded,
     /// Of a batch that has no steps of its own: what is run instead.
     pub(crate) shell: Option<Box<Shell>>,
 }
@@ -289,6 +291,7 @@ impl Program {
             quoted_identifier: true,
             ansi_nulls: true,
             recompile: false,
+            unguarded: bind::Unguarded::default(),
             shell: Some(Box::new(shell)),
         }
     }

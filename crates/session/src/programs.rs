@@ -6,9 +6,10 @@ use crate::parameterize::Shell;
 use crate::plan_facts::Sniffed;
 use crate::plans::{PlaceId, Program, Source, Visible};
 use crate::session::Session;
-use crate::settings::Switches;
+use crate::settings::{Settings, Switches};
 use crate::table_variable::Declarer;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, messages};
+use bind::Unguarded;
 use catalog::view::{Module, Table};
 use plancache::{Entry, Key, Kind, New};
 use std::sync::Arc;
@@ -78,7 +79,18 @@ impl Session {
         parameters: &str,
         text: &str,
     ) -> Result<Arc<Entry<Program>>, Errors> {
-        let key = self.key(Kind::Prepared, parameters, text);
+        self.loading_program(parameters, text, Unguarded::default())
+    }
+
+    /// The same of a bulk load, which passes over something.
+    pub(crate) fn loading_program(
+        &mut self,
+        parameters: &str,
+        text: &str,
+        unguarded: Unguarded,
+    ) -> Result<Arc<Entry<Program>>, Errors> {
+        let mut key = self.key(Kind::Prepared, parameters, text);
+        key.options |= Settings::unguarded_key(unguarded);
         if let Some(entry) = kept_program(&*self.host, self.state.id(), &key) {
             return Ok(entry);
         }
@@ -102,7 +114,8 @@ impl Session {
             returns: Returns::Nothing,
             tables: Vec::new(),
         };
-        let program = compile(unit, &mut self.declarer(self.state.database, &text))?;
+        let compiled = compile(unit, &mut self.declarer(self.state.database, &text))?;
+        let program = Program { unguarded, ..compiled };
         self.bind_ahead(&program)?;
         Ok(keep_program(&*self.host, &key, program))
     }

@@ -414,6 +414,7 @@ impl Asked<'_> {
             identity_insert: None,
             ansi_nulls: true,
             date_format: self.state.settings.date_format,
+            unguarded: bind::Unguarded::default(),
         };
         bind::bind_computed(&environment, table, text).ok()
     }

@@ -382,6 +382,11 @@ impl Settings {
         own.plan_key()
     }
 
+    /// What of a plan's key says that a bulk load passes over something.
+    pub(crate) fn unguarded_key(unguarded: bind::Unguarded) -> u64 {
+        u64::from(unguarded.constraints) << 56 | u64::from(unguarded.triggers) << 57
+    }
+
     /// The switches of a plan's key.
     pub fn switches_of(plan_key: u64) -> u32 {
         plan_key as u32

@@ -44,7 +44,7 @@ impl Session {
                 };
                 self.transaction(it.verb, &name, it.delayed_durability)?;
             }
-            StepKind::AnnounceBulk(it) => self.announce_bulk(it)?,
+            StepKind::AnnounceBulk(it) => self.announce_bulk(it, out)?,
             StepKind::SetOption(it, place) => self.set_option(it, *place, act, out)?,
             StepKind::SetIsolation(level) => self.set_isolation(*level),
             StepKind::SetIdentityInsert { table, on } => self.set_identity_insert(table, *on)?,

@@ -211,6 +211,7 @@ impl World {
             identity_insert: self.identity_insert,
             ansi_nulls: true,
             date_format: types::datetime::DateFormat::Mdy,
+            unguarded: bind::Unguarded::default(),
         };
         bind_statement(&environment, &parsed.batch.statements[0])
     }

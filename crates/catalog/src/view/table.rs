@@ -280,6 +280,13 @@ impl Table {
         self.indexes.iter().find(|i| super::lookup::folded(&i.name, names) == wanted)
     }
 
+    /// Whether plans may rely on any of its CHECK and FOREIGN KEY constraints.
+    pub fn trusts_constraints(&self) -> bool {
+        let checks = self.checks.iter().map(|c| (c.disabled, c.not_trusted));
+        let keys = self.foreign_keys.iter().map(|k| (k.disabled, k.not_trusted));
+        checks.chain(keys).any(|(disabled, not_trusted)| !disabled && !not_trusted)
+    }
+
     /// Its constraints of all kinds.
     pub fn constraints(&self) -> impl Iterator<Item = Constraint<'_>> {
         let keys = self.indexes.iter().filter_map(|i| {
