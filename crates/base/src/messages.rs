@@ -441,6 +441,7 @@ messages! {
     WINDOW_INTEGER_ORDER = 5308, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     WINDOW_CONSTANT_ORDER = 5309, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
     SYNONYM_INVALID = 5313, 16, "Synonym '{0}' refers to an invalid object.";
+    MERGE_INSTEAD_OF_SOME = 5316, 16, "The target '{0}' of the MERGE statement has an INSTEAD OF trigger on some, but not all, of the actions specified in the MERGE statement. In a MERGE statement, if any action has an enabled INSTEAD OF trigger on the target, then all actions must have enabled INSTEAD OF triggers.";
     CHANGES_AGGREGATE = 5322, 16, "An aggregate function is not allowed in the {0} clause when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement.";
     CHANGES_SUBQUERY = 5323, 15, "Subqueries are not allowed in the {0} clause when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement.";
     MERGE_CLAUSE_AFTER = 5324, 16, "In a MERGE statement, a '{0}' clause with a search condition cannot appear after a '{0}' clause with no search condition.";

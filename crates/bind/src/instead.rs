@@ -4,10 +4,11 @@
 //! ```text
 //!   INSERT t …     rows as they would be                        → inserted
 //!   DELETE t …     rows as they are                             → deleted
-//!   UPDATE t …     both, side by side: an INSERT with OUTPUT    → inserted, deleted
+//!   UPDATE t …     both                                         → inserted, deleted
 //! ```
 //!
-//! So the plan is an INSERT into tables of captured rows, and the session fires the triggers.
+//! So the plan is an INSERT into a table of captured rows, for UPDATE and MERGE a MERGE into
+//! several (`captured_merge`), and the session fires the triggers.
 //!
 //! Invariants
 //!  1. Within its own INSTEAD OF trigger a statement is bound as if there were none.
@@ -17,7 +18,10 @@
 
 use crate::binder::{Binder, PassedView, unsupported};
 use crate::capture::updated;
+use crate::captured_merge::CapturedParts;
 use crate::insert::free_columns;
+use crate::merge::{Clauses, check_clauses};
+use crate::next_value::DrawRule;
 use crate::output::{made_row, pseudo};
 use crate::referential::Done;
 use crate::scope::{Clause, Columns, Scope, Source};
@@ -28,12 +32,12 @@ use crate::through::{Through, given_deleted};
 use crate::update::{Changed, Named};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{
-    Column, DatabaseView, Events, IndexKind, ModuleKind, Object, Table, captured_rows,
+    Column, DatabaseView, Events, Found, IndexKind, ModuleKind, Object, Table, captured_rows,
 };
 use plan::{
-    CAPTURES, ColumnSource, CompareOp, Fired, Insert, InsertColumn, LockHints, Logical, Output,
-    OutputInto, Predicate, Scalar, ScalarType, Slot, SortKey, Statement, TableNo, WindowCall,
-    WindowFunction,
+    CAPTURES, ColumnSource, CompareOp, Fired, Insert, InsertColumn, LockHints, Logical,
+    MergeAction, MergeClause, MergeWhen, Predicate, Scalar, ScalarType, Slot, SortKey, Statement,
+    TableNo, WindowCall, WindowFunction,
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -48,6 +52,17 @@ pub(crate) struct Parent {
     table: Arc<Table>,
     is_view: bool,
     event: Events,
+}
+
+impl Parent {
+    pub(crate) fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
+    /// The same as what is changed.
+    pub(crate) fn target(&self) -> TargetTable {
+        TargetTable { table: Arc::clone(&self.table), database: Arc::clone(&self.database) }
+    }
 }
 
 /// The rows that a change concerns.
@@ -66,14 +81,19 @@ impl Binder<'_> {
         statement: &ast::StatementKind,
     ) -> SqlResult<Option<Statement<Logical>>> {
         use ast::StatementKind as K;
+        if let K::Merge(s) = statement {
+            return self.instead_of_merge(s);
+        }
         let (target, from, output, with, event) = match statement {
+            K::Insert(_) if self.environment.unguarded.triggers => return Ok(None),
             K::Insert(s) => (&s.target, &[][..], &s.output, &s.with, Events::INSERT),
             K::Update(s) => (&s.target, &s.from[..], &s.output, &s.with, Events::UPDATE),
             K::Delete(s) => (&s.target, &s.from[..], &s.output, &s.with, Events::DELETE),
             _ => return Ok(None),
         };
         let hidden = with.as_ref().is_some_and(|w| self.hides(&w.ctes, target));
-        let Some(parent) = (!hidden).then(|| self.parent(target, from, event)).flatten() else {
+        let found = (!hidden).then(|| self.named_target(target, from)).flatten();
+        let Some(parent) = found.and_then(|found| self.parent(found, event)) else {
             return Ok(None);
         };
         refuse_output(output.as_deref(), &parent)?;
@@ -96,6 +116,18 @@ impl Binder<'_> {
         bound.map(Some)
     }
 
+    fn instead_of_merge(&mut self, s: &ast::Merge) -> SqlResult<Option<Statement<Logical>>> {
+        check_clauses(&s.clauses)?;
+        let hidden = s.with.as_ref().is_some_and(|w| self.hides(&w.ctes, &s.target));
+        let parent = if hidden { None } else { self.merge_parent(s)? };
+        let Some(parent) = parent else { return Ok(None) };
+        self.options(&s.options)?;
+        let rule = DrawRule::Refused(messages::NEXT_VALUE_MERGE);
+        let merge = |b: &mut Self| b.instead_merge(s, &parent);
+        let bound = self.drawing(rule, |b| b.with_ctes(s.with.as_deref(), merge));
+        bound.map(Some)
+    }
+
     /// Whether a common table expression takes a target's name.
     fn hides(&self, with: &[ast::Cte], target: &ast::DmlTarget) -> bool {
         let DmlTargetKind::Table(name) = &target.kind else { return false };
@@ -103,22 +135,26 @@ impl Binder<'_> {
     }
 
     /// The table or view that a statement names as its target.
-    fn parent(
-        &mut self,
+    pub(crate) fn named_target(
+        &self,
         target: &ast::DmlTarget,
         from: &[ast::TableSource],
-        event: Events,
-    ) -> Option<Parent> {
+    ) -> Option<Found> {
         let DmlTargetKind::Table(name) = &target.kind else { return None };
         let mut named = None;
         from.iter().for_each(|s| self.named_as(name, s, &mut named));
-        let found = self.lookup(named.unwrap_or(name)).ok()?;
-        let object = found.object.object_id();
+        self.lookup(named.unwrap_or(name)).ok()
+    }
+
+    /// A target, where it has an INSTEAD OF trigger that fires.
+    fn parent(&mut self, found: Found, event: Events) -> Option<Parent> {
         let fires = self.fires_instead(&found.database, &found.object, event)?;
         self.header.session_bound = true;
-        if !fires {
-            return None;
-        }
+        fires.then(|| self.parent_of(found, event)).flatten()
+    }
+
+    pub(crate) fn parent_of(&self, found: Found, event: Events) -> Option<Parent> {
+        let object = found.object.object_id();
         let (table, is_view) = match found.object {
             Object::Table(t) => (t, false),
             Object::Module(m) => {
@@ -157,7 +193,7 @@ impl Binder<'_> {
     }
 
     /// Whether an object's INSTEAD OF trigger fires for an event; none where it has none.
-    fn fires_instead(
+    pub(crate) fn fires_instead(
         &self,
         database: &DatabaseView,
         object: &Object,
@@ -209,13 +245,16 @@ impl Binder<'_> {
         // Within the trigger it is changed.
         self.header.session_bound |= !fire.is_empty();
         if fire.contains(&true) {
-            let what = "MERGE of a view with INSTEAD OF triggers, or a change of one through \
-                another view or a derived table";
+            let what = "a change of a view with INSTEAD OF triggers through another view or a \
+                derived table";
             return Err(unsupported(what, 0));
         }
         let object = Object::Table(Arc::clone(&target.table));
         match self.fires_instead(&target.database, &object, event) {
-            Some(true) => Err(unsupported("MERGE of a table with INSTEAD OF triggers", 0)),
+            Some(true) => {
+                let what = "MERGE into a table with INSTEAD OF triggers through a view";
+                Err(unsupported(what, 0))
+            }
             Some(false) | None => Ok(()),
         }
     }
@@ -229,7 +268,7 @@ impl Binder<'_> {
     ) -> SqlResult<Statement<Logical>> {
         let table = &parent.table;
         self.refer_parent(parent)?;
-        let own = TargetTable { table: Arc::clone(table), database: Arc::clone(&parent.database) };
+        let own = parent.target();
         let explicit = self.environment.identity_insert == Some(table.object_id);
         let through = view.map(|(_, t)| t);
         let mut listed = self.listed_columns(&s.columns, &own, through, explicit)?;
@@ -252,7 +291,7 @@ impl Binder<'_> {
         }
         self.computed_sources(table, &mut columns)?;
         let all: BTreeSet<usize> = (0..table.columns.len()).collect();
-        let inserted = self.note(parent, Done::Update(&all));
+        let inserted = self.note(parent, Events::INSERT, Done::Update(&all));
         let target = self.captures(parent, "inserted", inserted, true)?;
         let output = match &s.output {
             Some(o) => {
@@ -303,39 +342,32 @@ impl Binder<'_> {
     ) -> SqlResult<Statement<Logical>> {
         let table = &parent.table;
         let ParentRows { from, own: source, joined } = rows;
+        let beside = beside(&from.sources, named.source);
         let scope = Scope::new(from.sources, Clause::Where);
-        let (filter, assignments, set, old) = self.within(scope, |b| {
+        let (filter, assignments, changed, old) = self.within(scope, |b| {
             let filter = b.dml_filter(s.filter.as_ref(), source_no(source))?;
             b.scopes.last_mut().expect("the scope was opened just now").clause = Clause::Set;
             let (assignments, set) = b.assignments(&s.assignments, table, named)?;
             Ok((filter, assignments, set, b.old_values(table, source)?))
         })?;
-        if assignments.iter().any(|a| a.variable.is_some()) {
-            let what = "variables in SET of an UPDATE with INSTEAD OF triggers";
-            return Err(unsupported(what, s.target.span.line));
-        }
         let tree = filtered(from.tree, filter);
         let tree = self.once(tree, source, joined)?;
-        let tree = self.dml_top(tree, s.top.as_deref())?;
-        let mut new = old.clone();
-        for assignment in assignments {
-            if let Some(place) = assignment.column.and_then(|n| new.get_mut(n)) {
-                *place = assignment.value;
-            }
-        }
-        let mut columns = self.values_into(new);
-        self.computed_sources(table, &mut columns)?;
-        let first = self.note(parent, Done::Update(&set));
-        let target = self.captures(parent, "inserted", first, true)?;
-        let into = OutputInto {
-            target: self.captures(parent, "deleted", first + 1, false)?,
-            columns: self.values_into(old),
-            identity: None,
-            nested: None,
-        };
-        let output = Some(Box::new(Output { sent: None, into: Some(into) }));
-        let insert = Insert { target, source: tree, columns, identity: None, output };
-        Ok(Statement::Insert(Box::new(insert)))
+        let mut tree = self.dml_top(tree, s.top.as_deref())?;
+        let row = self.number_rows(&mut tree);
+        let action = MergeAction::Update(assignments);
+        let clause = MergeClause { when: MergeWhen::Matched, condition: Predicate::TRUE, action };
+        let clauses = Clauses { clauses: vec![clause], changed, identity: None };
+        let parts = CapturedParts { tree, row, old, has_source: None, clauses };
+        let merge = self.captured_merge(parent, parts, |b, new, _| {
+            let Some(o) = &s.output else { return Ok(None) };
+            let inserted = match (named.through, source_no(source)) {
+                (Some(t), Some(no)) => b.given_row(t, no, (table, new), None)?,
+                _ => made_row(table, new, None),
+            };
+            let own = vec![inserted, given_deleted(named.source)];
+            b.output(o, [own, beside].concat()).map(Some)
+        })?;
+        Ok(Statement::Merge(Box::new(merge)))
     }
 
     fn instead_delete(
@@ -370,8 +402,7 @@ impl Binder<'_> {
         named: &Source,
     ) -> SqlResult<Statement<Logical>> {
         let ParentRows { from, own: source, joined } = rows;
-        let other = |s: &&Source| s.name != named.name || s.schema != named.schema;
-        let beside: Vec<Source> = from.sources.iter().filter(other).cloned().collect();
+        let beside = beside(&from.sources, named);
         let scope = Scope::new(from.sources, Clause::Where);
         let (filter, old) = self.within(scope, |b| {
             let filter = b.dml_filter(s.filter.as_ref(), source_no(source))?;
@@ -380,7 +411,7 @@ impl Binder<'_> {
         let tree = filtered(from.tree, filter);
         let tree = self.once(tree, source, joined)?;
         let tree = self.dml_top(tree, s.top.as_deref())?;
-        let first = self.note(parent, Done::Delete);
+        let first = self.note(parent, Events::DELETE, Done::Delete);
         let target = self.captures(parent, "deleted", first + 1, false)?;
         let columns = self.values_into(old);
         let output = match &s.output {
@@ -395,7 +426,7 @@ impl Binder<'_> {
     }
 
     /// A row as it is, computed columns too.
-    fn old_values(&mut self, table: &Table, source: &Source) -> SqlResult<Vec<Scalar>> {
+    pub(crate) fn old_values(&mut self, table: &Table, source: &Source) -> SqlResult<Vec<Scalar>> {
         let columns = 0..table.columns.len();
         columns.map(|n| Ok(self.column_of(source, n)?.scalar)).collect()
     }
@@ -447,7 +478,7 @@ impl Binder<'_> {
         Ok(filtered(tree, first))
     }
 
-    fn values_into(&mut self, values: Vec<Scalar>) -> Vec<InsertColumn> {
+    pub(crate) fn values_into(&mut self, values: Vec<Scalar>) -> Vec<InsertColumn> {
         let column = |x| InsertColumn { slot: self.new_slot(), source: ColumnSource::Value(x) };
         values.into_iter().map(column).collect()
     }
@@ -464,7 +495,7 @@ impl Binder<'_> {
     }
 
     /// The plan depends on a table or view that it may not read.
-    fn refer_parent(&mut self, parent: &Parent) -> SqlResult<()> {
+    pub(crate) fn refer_parent(&mut self, parent: &Parent) -> SqlResult<()> {
         if let Some(object) = parent.database.by_id(parent.table.object_id) {
             self.refer(&parent.database, object)?;
         }
@@ -472,13 +503,13 @@ impl Binder<'_> {
     }
 
     /// Notes what is fired; the number of the first table of captured rows.
-    fn note(&mut self, parent: &Parent, done: Done<'_>) -> u16 {
+    pub(crate) fn note(&mut self, parent: &Parent, of: Events, done: Done<'_>) -> u16 {
         let first = CAPTURES + 2 * self.header.fires.len() as u16;
-        let has = |event| parent.event != event;
+        let has = |event| of != event;
         self.header.fires.push(Fired {
             database: parent.database.id(),
             object: parent.table.object_id,
-            event: parent.event.bits(),
+            event: of.bits(),
             inserted: has(Events::DELETE).then_some(first),
             deleted: has(Events::INSERT).then_some(first + 1),
             columns: updated(&parent.table, done),
@@ -488,7 +519,7 @@ impl Binder<'_> {
     }
 
     /// A table of captured rows as what is written: invariant 3 where they are new ones.
-    fn captures(
+    pub(crate) fn captures(
         &mut self,
         parent: &Parent,
         name: &str,
@@ -509,17 +540,20 @@ impl Binder<'_> {
 }
 
 /// 334: rows of OUTPUT do not go to the client beside triggers.
-fn refuse_output(output: Option<&ast::Output>, parent: &Parent) -> SqlResult<()> {
-    let Some(o) = output else { return Ok(()) };
-    if o.into.is_none() || !o.then.is_empty() {
-        return Err(SqlError::new(messages::OUTPUT_WITH_TRIGGERS, &[&parent.table.name]));
+/// With INTO they are those that the change would have given: Microsoft's page of OUTPUT.
+pub(crate) fn refuse_output(output: Option<&ast::Output>, parent: &Parent) -> SqlResult<()> {
+    match output {
+        Some(o) if o.into.is_none() || !o.then.is_empty() => {
+            Err(SqlError::new(messages::OUTPUT_WITH_TRIGGERS, &[&parent.table.name]))
+        }
+        Some(_) | None => Ok(()),
     }
-    let made = parent.event == Events::UPDATE || (parent.event == Events::INSERT && parent.is_view);
-    match made {
-        // Old rows of an UPDATE are the OUTPUT of its plan already; a view makes no row (404).
-        true => Err(unsupported("this OUTPUT of a change with INSTEAD OF triggers", o.span.line)),
-        false => Ok(()),
-    }
+}
+
+/// The sources beside the one that is changed.
+fn beside(sources: &[Source], named: &Source) -> Vec<Source> {
+    let other = |s: &&Source| s.name != named.name || s.schema != named.schema;
+    sources.iter().filter(other).cloned().collect()
 }
 
 /// The table that a source is.
@@ -531,7 +565,7 @@ fn source_no(source: &Source) -> Option<TableNo> {
 }
 
 /// What an identity column has that gives no value.
-fn zero(sql_type: SqlType) -> Scalar {
+pub(crate) fn zero(sql_type: SqlType) -> Scalar {
     let value = types::fit_number(0, sql_type);
     let value = value.or_else(|| types::Decimal::new(0, 0).map(Value::Decimal));
     Scalar::constant(value.unwrap_or(Value::Null), sql_type)

@@ -23,6 +23,7 @@
 mod aggregate;
 mod binder;
 mod capture;
+mod captured_merge;
 mod changes;
 mod collation;
 mod comparable;

@@ -30,10 +30,11 @@ use types::{Collation, SqlType, Value};
 
 /// The clauses, bound, and what they do together.
 #[derive(Default)]
-struct Clauses {
-    clauses: Vec<MergeClause>,
-    changed: BTreeSet<usize>,
-    identity: Option<IdentityColumn>,
+pub(crate) struct Clauses {
+    pub(crate) clauses: Vec<MergeClause>,
+    /// The columns that UPDATEs set.
+    pub(crate) changed: BTreeSet<usize>,
+    pub(crate) identity: Option<IdentityColumn>,
 }
 
 impl Binder<'_> {
@@ -87,6 +88,7 @@ impl Binder<'_> {
         };
         let top = self.merge_top(s.top.as_deref())?;
         Ok(Statement::Merge(Box::new(Merge {
+            captured: false,
             target,
             inserts,
             deletes,
@@ -166,9 +168,30 @@ impl Binder<'_> {
         Ok(others)
     }
 
-    /// The join: its left side is the source.
     fn merge_sources(&mut self, s: &ast::Merge) -> SqlResult<Changed> {
-        let mut target = self.read_target(&s.target, s.alias.as_ref())?;
+        let target = self.read_target(&s.target, s.alias.as_ref())?;
+        let derived = target.sources.first().is_some_and(|s| s.body.is_some());
+        let outer = derived && outer_joins(&target.tree);
+        let (from, _) = self.merge_join(s, target)?;
+        let set: Vec<&ast::Name> = s.clauses.iter().flat_map(named_columns).collect();
+        let deletes = |c: &ast::MergeClause| matches!(c.action, ast::MergeAction::Delete);
+        let set = (!s.clauses.iter().all(deletes)).then_some(&*set);
+        let changed = self.changed(from, 0, &s.target, set)?;
+        if outer {
+            // Whether a row has one of the table would be two questions in one.
+            let what = "MERGE into a view with an outer join";
+            return Err(unsupported(what, s.target.span.line));
+        }
+        Ok(changed)
+    }
+
+    /// The join: its left side is the source, the first of its sources is the target, which is
+    /// given beside it.
+    pub(crate) fn merge_join(
+        &mut self,
+        s: &ast::Merge,
+        mut target: From,
+    ) -> SqlResult<(From, Source)> {
         let source = self.merge_source(&s.source)?;
         let Some(own) = target.sources.first().cloned() else {
             return Err(unsupported("this target of MERGE", s.target.span.line));
@@ -186,7 +209,6 @@ impl Binder<'_> {
         if by_target && view {
             self.make_nullable(&mut target)?;
         }
-        let outer = view && outer_joins(&target.tree);
         let sources: Vec<Source> = [target.sources, source.sources].concat();
         let scope = Scope::new(sources.clone(), Clause::On);
         let on = self.within(scope, |b| b.condition(&s.on))?;
@@ -204,16 +226,8 @@ impl Binder<'_> {
             hint: None,
             apply: false,
         };
-        let set: Vec<&ast::Name> = s.clauses.iter().flat_map(named_columns).collect();
-        let deletes = |c: &ast::MergeClause| matches!(c.action, ast::MergeAction::Delete);
-        let set = (!s.clauses.iter().all(deletes)).then_some(&*set);
-        let changed = self.changed(From { tree, sources }, 0, &s.target, set)?;
-        if outer {
-            // Whether a row has one of the table would be two questions in one.
-            let what = "MERGE into a view with an outer join";
-            return Err(unsupported(what, s.target.span.line));
-        }
-        Ok(changed)
+        let own = sources[0].clone();
+        Ok((From { tree, sources }, own))
     }
 
     fn merge_source(&mut self, source: &ast::TableSource) -> SqlResult<From> {
@@ -222,7 +236,7 @@ impl Binder<'_> {
     }
 
     /// A slot that is not NULL where the row has one of the source; none where every row has.
-    fn source_flag(&mut self, s: &ast::Merge, tree: &mut Logical) -> Option<Slot> {
+    pub(crate) fn source_flag(&mut self, s: &ast::Merge, tree: &mut Logical) -> Option<Slot> {
         let by_source = |c: &ast::MergeClause| c.when == ast::MergeWhen::NotMatchedBySource;
         if !s.clauses.iter().any(by_source) {
             return None;
@@ -233,7 +247,7 @@ impl Binder<'_> {
         Some(slot)
     }
 
-    fn merge_clauses(
+    pub(crate) fn merge_clauses(
         &mut self,
         s: &ast::Merge,
         changed: &Changed,
@@ -321,7 +335,7 @@ impl Binder<'_> {
         Ok((made.into_iter().map(|c| c.source).collect(), identity))
     }
 
-    fn merge_top(&mut self, top: Option<&ast::Top>) -> SqlResult<Option<Scalar>> {
+    pub(crate) fn merge_top(&mut self, top: Option<&ast::Top>) -> SqlResult<Option<Scalar>> {
         let Some(top) = top else { return Ok(None) };
         if top.percent {
             return Err(unsupported("MERGE TOP … PERCENT", top.count.span.line));
@@ -351,7 +365,7 @@ fn outer_joins(tree: &Logical) -> bool {
 }
 
 /// Whether an action leaves a row.
-fn makes_row(action: Slot) -> Predicate {
+pub(crate) fn makes_row(action: Slot) -> Predicate {
     let ty = ScalarType::new(SqlType::nvarchar(10), true);
     Predicate::Compare {
         op: CompareOp::NotEqual,
@@ -362,7 +376,7 @@ fn makes_row(action: Slot) -> Predicate {
 }
 
 /// `$action`
-fn action_source(slot: Slot) -> Source {
+pub(crate) fn action_source(slot: Slot) -> Source {
     let ty = ScalarType::new(SqlType::nvarchar(10), true);
     let name = "$action".into();
     let column = DerivedColumn { name, slot, ty, user_type_id: 0, identity: false };
@@ -370,7 +384,7 @@ fn action_source(slot: Slot) -> Source {
 }
 
 /// Which clauses may stand together: 10710, 10711, 10714, 5324.
-fn check_clauses(clauses: &[ast::MergeClause]) -> SqlResult<()> {
+pub(crate) fn check_clauses(clauses: &[ast::MergeClause]) -> SqlResult<()> {
     use ast::MergeWhen as W;
     let mut seen: Vec<(W, &str, bool)> = Vec::new();
     for clause in clauses {

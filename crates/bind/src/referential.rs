@@ -344,7 +344,7 @@ impl Binder<'_> {
         Ok((child, source, no, locks))
     }
 
-    fn new_changed(&mut self) -> ChangedId {
+    pub(crate) fn new_changed(&mut self) -> ChangedId {
         self.changed += 1;
         ChangedId(self.changed - 1)
     }

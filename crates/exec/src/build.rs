@@ -329,6 +329,7 @@ impl Builder {
         kept.push(merge.clause);
         let seen = FirstRows::new(target.key_slots(&merge.old));
         Ok(Merge {
+            captured: merge.captured,
             source: self.node(&merge.source)?,
             target,
             deletes,

@@ -28,6 +28,8 @@ use types::Value;
 
 /// A MERGE ready to run.
 pub(crate) struct Merge {
+    /// Nothing is written: rows go to OUTPUT and to whoever captures them.
+    pub(crate) captured: bool,
     pub(crate) target: Target,
     pub(crate) deletes: Option<Target>,
     pub(crate) source: Node,
@@ -69,10 +71,14 @@ impl Merge {
         self.gather(run)?;
         self.gathered.rewind()?;
         run.counts.of(WITHIN).spilled(self.gathered.spilled_bytes());
-        let mut notes = self.take_away(run, &locks)?;
-        self.gathered.rewind()?;
-        self.give(run, &mut notes, &locks, out)?;
-        notes.clear(run);
+        if self.captured {
+            self.pass_on(run, out)?;
+        } else {
+            let mut notes = self.take_away(run, &locks)?;
+            self.gathered.rewind()?;
+            self.give(run, &mut notes, &locks, out)?;
+            notes.clear(run);
+        }
         self.gathered.clear(run);
         self.targets().try_for_each(|target| target.finish(run))
     }
@@ -188,6 +194,23 @@ impl Merge {
         }
         notes.rewind(run)?;
         Ok(notes)
+    }
+
+    /// Instead of both passes: rows are told, as if they had been changed.
+    fn pass_on(&mut self, run: &mut Run<'_>, out: &mut dyn RowSink) -> SqlResult<()> {
+        while self.gathered.next(run)? {
+            run.tick()?;
+            let n = self.gathered_clause(run)?;
+            let (name, target) = match (&self.clauses[n].action, &self.insert) {
+                (Action::Insert, Some(insert)) => ("INSERT", &insert.target),
+                (Action::Insert, None) => continue,
+                (Action::Delete, _) => ("DELETE", self.deletes.as_ref().unwrap_or(&self.target)),
+                (Action::Update(_), _) => ("UPDATE", &self.target),
+            };
+            run.set(self.action, Value::nvarchar(name));
+            changed(run, target, &mut self.output, out)?;
+        }
+        Ok(())
     }
 
     /// Second pass: rows that come, and new keys.

@@ -337,6 +337,10 @@ impl Optimizer<'_> {
         needed.insert(m.has_target);
         needed.extend(m.has_source);
         output_reads(&mut needed, m.output.as_deref(), &m.old, &m.new);
+        if m.captured {
+            // No scan has them as its target's.
+            needed.extend(m.old.columns.iter().flatten());
+        }
         needed.remove(&m.action);
         for clause in &m.clauses {
             needed.extend(self.reader().predicate(&clause.condition));
@@ -363,6 +367,7 @@ impl Optimizer<'_> {
         }
         let source = self.finished(node);
         let Merge {
+            captured,
             target,
             inserts,
             deletes,
@@ -376,6 +381,7 @@ impl Optimizer<'_> {
         } = m;
         let Merge { top, clause, action, output, .. } = m;
         Ok(Merge {
+            captured,
             target,
             inserts,
             deletes,

@@ -10,6 +10,9 @@ use crate::{
 /// MERGE
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merge<S> {
+    /// No row is written: what would be is kept for follow-ups, in the place of INSTEAD OF
+    /// triggers. The target is a table of captured rows.
+    pub captured: bool,
     /// What is changed, as its UPDATE knows it.
     pub target: Target,
     /// The same as INSERT knows it, where a clause inserts: its foreign keys are tested otherwise.

@@ -407,7 +407,7 @@ impl Session {
         let ready = act.ready[place].as_ref().expect("it has just run");
         let fired = ready.plan.header.fires.first().filter(|f| f.instead_of);
         let command = match &ready.plan.statement {
-            Statement::Insert(_) if fired.is_some_and(|f| f.event == 2) => Command::Update,
+            Statement::Merge(m) if m.captured && is_update(place, act) => Command::Update,
             Statement::Insert(_) if fired.is_some_and(|f| f.event == 4) => Command::Delete,
             Statement::Query(_) | Statement::Assign(_) => Command::Select,
             Statement::Insert(_) => Command::Insert,
@@ -467,6 +467,12 @@ fn alters_rows(kind: &StepKind, failure: &Failure) -> bool {
     let number = failure.error.number();
     number == messages::CREATE_INDEX_DUPLICATE.number
         || (matches!(kind, StepKind::Definition(_)) && of_rows.iter().any(|m| m.number == number))
+}
+
+/// Whether a place's text is an UPDATE, whatever its plan is.
+fn is_update(place: usize, act: &Activation) -> bool {
+    let source = &act.program.value.places[place].source;
+    matches!(source, Source::Statement(s) if matches!(s.kind, tsql::ast::StatementKind::Update(_)))
 }
 
 fn is_change_step(kind: &StepKind, program: &Program) -> bool {
