@@ -1,7 +1,7 @@
 //! Anything to text, in the styles of CONVERT.
 
 use super::{limits, text_value};
-use crate::datetime::print_style;
+use crate::datetime::{Moment, hijri_from_days, is_hijri, print_style};
 use crate::{Decimal, Family, Length, SqlType, Value};
 use base::{SqlError, SqlResult, messages};
 
@@ -20,7 +20,7 @@ pub(super) fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> 
         Value::Float(x) => (float_style(*x, style, false), Long::Float(*x)),
         Value::Guid(_) => (value.to_string(), Long::Guid),
         Value::BigInt(n) => (n.to_string(), Long::Expression),
-        _ if from.is_temporal() => (temporal_text(value, from, style)?, Long::Cut),
+        _ if from.is_temporal() => (temporal_text(value, from, style, to)?, Long::Cut),
         // The smaller integers become an asterisk, though not in nvarchar.
         _ if to.family() == Family::NChar => (display(value), Long::Expression),
         _ => (display(value), Long::Asterisk),
@@ -84,7 +84,16 @@ fn in_style(value: &Value, sql_type: SqlType) -> String {
     print_style(value, sql_type, 0).unwrap_or_default()
 }
 
-fn temporal_text(value: &Value, from: SqlType, style: i32) -> SqlResult<String> {
+/// A day before the Hijri calendar has no text in it: others have seen an error, and not which.
+fn before_hijra(value: &Value, from: SqlType, style: i32) -> bool {
+    let days = Moment::of(value).map_or(0, |m| m.days);
+    is_hijri(style) && !matches!(from, SqlType::Time(_)) && hijri_from_days(days).is_none()
+}
+
+fn temporal_text(value: &Value, from: SqlType, style: i32, to: SqlType) -> SqlResult<String> {
+    if before_hijra(value, from, style) {
+        return Err(super::overflow("expression", to));
+    }
     print_style(value, from, style)
         .ok_or_else(|| SqlError::new(messages::STYLE_INVALID, &[&style, &from.name()]))
 }

@@ -4,12 +4,14 @@
 //! goes back into its type with that type's range and rounding.
 
 mod calendar;
+mod hijri;
 mod moment;
 mod parse;
 mod parts;
 mod print;
 
 pub use calendar::{civil_from_days, days_from_civil, days_in_month, is_leap_year, weekday};
+pub(crate) use hijri::{hijri_from_days, is_hijri};
 pub use moment::{DAY_TICKS, DAYS_1900, Moment, SECOND_TICKS};
 pub use parse::{DateFormat, parse_date};
 pub(crate) use parse::{ParseFailure, parse};

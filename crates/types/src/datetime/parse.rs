@@ -3,12 +3,15 @@
 //! Accepted, in any order that is not ambiguous: ISO forms, numbers split by `/`, `-` or `.` in
 //! the order of DATEFORMAT (or of the style), month names, times with AM or PM, fractions after
 //! `.` (decimal) or `:` (thousandths), offsets. An absent date is 1900-01-01, an absent time
-//! midnight. Years of two digits up to 49 lie in this century.
+//! midnight. Years of two digits up to 49 lie in this century. In the styles of the Hijri
+//! calendar numbers and month names are its own, and a year has four digits.
 
-use super::calendar::{days_from_civil, days_in_month};
+use super::calendar::days_from_civil;
+use super::hijri::{days_from_hijri, is_hijri, take_month};
 use super::moment::{DAYS_1900, Moment, SECOND_TICKS};
 use super::print::MONTHS;
 use crate::SqlType;
+use std::borrow::Cow;
 
 /// The order of numbers in a date, as SET DATEFORMAT names it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -62,6 +65,7 @@ impl DateFormat {
             1 | 10 | 22 | 101 | 110 => DateFormat::Mdy,
             3 | 4 | 5 | 103 | 104 | 105 => DateFormat::Dmy,
             2 | 11 | 12 | 102 | 111 | 112 => DateFormat::Ymd,
+            130 | 131 => DateFormat::Dmy,
             // ODBC's and ISO's forms begin with the year.
             20 | 21 | 23 | 25 | 120 | 121 | 126 | 127 => DateFormat::Ymd,
             _ => self,
@@ -101,9 +105,14 @@ pub(crate) fn parse(
     style: i32,
     format: DateFormat,
 ) -> Result<Moment, ParseFailure> {
-    let tokens = tokens(text)?;
+    let hijri = is_hijri(style);
+    let (month, latin) = match take_month(text) {
+        Some((month, rest)) if hijri => (Some(month), Cow::Owned(rest)),
+        _ => (None, Cow::Borrowed(text)),
+    };
+    let tokens = tokens(&latin)?;
     let old = matches!(sql_type, SqlType::DateTime | SqlType::SmallDateTime);
-    let mut reader = Reader { tokens: &tokens, at: 0, old, date: Vec::new(), ..Reader::default() };
+    let mut reader = Reader { tokens: &tokens, old, hijri, month, ..Reader::default() };
     reader.read()?;
     let days = reader.day(format.of_style(style))?;
     if reader.offset.is_some() && old && !reader.zulu {
@@ -147,13 +156,13 @@ struct Reader<'a> {
     at: usize,
     /// datetime or smalldatetime: at most three digits of fraction, no offset.
     old: bool,
+    /// Numbers and names are of the Hijri calendar.
+    hijri: bool,
     /// Numbers of the date in order.
     date: Vec<&'a str>,
     /// The marks between them.
     marks: Vec<u8>,
     month: Option<u32>,
-    /// How many numbers came before the month's name.
-    month_at: usize,
     ticks: Option<u64>,
     offset: Option<i16>,
     zulu: bool,
@@ -214,9 +223,8 @@ impl<'a> Reader<'a> {
             word.eq_ignore_ascii_case(full) || word.eq_ignore_ascii_case(&full[..3])
         });
         match month {
-            Some(m) if self.month.is_none() => {
+            Some(m) if self.month.is_none() && !self.hijri => {
                 self.month = Some(m as u32 + 1);
-                self.month_at = self.date.len();
                 Ok(())
             }
             _ => Err(ParseFailure::Syntax),
@@ -323,9 +331,9 @@ impl<'a> Reader<'a> {
             [] if self.iso => Err(ParseFailure::Syntax),
             [] => Ok(DAYS_1900),
             [one] => match one.len() {
-                8 => civil(number(&one[..4])?, number(&one[4..6])?, number(&one[6..])?),
-                6 => civil(century(&one[..2])?, number(&one[2..4])?, number(&one[4..])?),
-                4 => civil(number(one)?, 1, 1),
+                8 => self.civil(number(&one[..4])?, number(&one[4..6])?, number(&one[6..])?),
+                6 => self.civil(self.year(&one[..2])?, number(&one[2..4])?, number(&one[4..])?),
+                4 => self.civil(number(one)?, 1, 1),
                 _ => Err(ParseFailure::Syntax),
             },
             [a, b, c] => self.day_of_three(a, b, c, format),
@@ -336,9 +344,9 @@ impl<'a> Reader<'a> {
     fn day_of_named_month(&self, month: u32) -> Result<i32, ParseFailure> {
         let month = month as i32;
         match *self.date.as_slice() {
-            [year] => civil(century(year)?, month, 1),
-            [a, b] if a.len() > 2 => civil(century(a)?, month, number(b)?),
-            [a, b] => civil(century(b)?, month, number(a)?),
+            [year] => self.civil(self.year(year)?, month, 1),
+            [a, b] if a.len() > 2 => self.civil(self.year(a)?, month, number(b)?),
+            [a, b] => self.civil(self.year(b)?, month, number(a)?),
             _ => Err(ParseFailure::Syntax),
         }
     }
@@ -357,10 +365,10 @@ impl<'a> Reader<'a> {
         let four = |piece: &str| piece.len() == 4;
         let (year, first, second) = match format {
             // The newer types read a leading year as ISO does, and with it alone know ydm.
-            _ if four(a) && !self.old => return civil(number(a)?, number(b)?, number(c)?),
+            _ if four(a) && !self.old => return self.civil(number(a)?, number(b)?, number(c)?),
             DateFormat::Ydm if !self.old => return Err(ParseFailure::Syntax),
             // A T makes a leading year one of ISO for all.
-            _ if four(a) && self.iso => return civil(number(a)?, number(b)?, number(c)?),
+            _ if four(a) && self.iso => return self.civil(number(a)?, number(b)?, number(c)?),
             _ if four(a) => (a, b, c),
             _ if four(b) => (b, a, c),
             _ if four(c) => (c, a, b),
@@ -369,7 +377,29 @@ impl<'a> Reader<'a> {
             DateFormat::Myd | DateFormat::Dym => (b, a, c),
         };
         let (month, day) = if format.day_first() { (second, first) } else { (first, second) };
-        civil(century(year)?, number(month)?, number(day)?)
+        self.civil(self.year(year)?, number(month)?, number(day)?)
+    }
+
+    /// The day number of a date in the calendar of the style.
+    fn civil(&self, year: i32, month: i32, day: i32) -> Result<i32, ParseFailure> {
+        let (month, day) = (month as u32, day as u32);
+        let days = match self.hijri {
+            true => days_from_hijri(year, month, day),
+            false => days_from_civil(year, month, day),
+        };
+        days.ok_or(ParseFailure::Range)
+    }
+
+    /// A year of four digits, or of two by the cutoff 2049. Which century two digits would mean
+    /// in the Hijri calendar no page says.
+    fn year(&self, digits: &str) -> Result<i32, ParseFailure> {
+        match (digits.len(), number(digits)?) {
+            (4, year) => Ok(year),
+            _ if self.hijri => Err(ParseFailure::Syntax),
+            (1..=2, year) if year < 50 => Ok(2000 + year),
+            (1..=2, year) => Ok(1900 + year),
+            _ => Err(ParseFailure::Syntax),
+        }
     }
 }
 
@@ -394,24 +424,6 @@ fn number(digits: &str) -> Result<i32, ParseFailure> {
         return Err(ParseFailure::Syntax);
     }
     digits.parse().map_err(|_| ParseFailure::Syntax)
-}
-
-/// A year of four digits, or of two by the cutoff 2049.
-fn century(digits: &str) -> Result<i32, ParseFailure> {
-    match (digits.len(), number(digits)?) {
-        (4, year) => Ok(year),
-        (1..=2, year) if year < 50 => Ok(2000 + year),
-        (1..=2, year) => Ok(1900 + year),
-        _ => Err(ParseFailure::Syntax),
-    }
-}
-
-fn civil(year: i32, month: i32, day: i32) -> Result<i32, ParseFailure> {
-    let (month, day) = (month as u32, day as u32);
-    if !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
-        return Err(ParseFailure::Range);
-    }
-    days_from_civil(year, month, day).ok_or(ParseFailure::Range)
 }
 
 #[cfg(test)]

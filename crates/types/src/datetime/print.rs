@@ -1,6 +1,7 @@
 //! Dates and times as text: the styles of CONVERT, and DATENAME.
 
 use super::calendar::weekday;
+use super::hijri::{hijri_from_days, is_hijri, month_name};
 use super::moment::{Moment, SECOND_TICKS};
 use super::parts::{DatePart, date_part};
 use crate::{SqlType, Value};
@@ -42,7 +43,7 @@ fn offset_text(offset: i16) -> String {
 }
 
 /// A temporal value in a style of CONVERT, 0 where none is given; `None` for a style that the
-/// type does not have.
+/// type does not have, and for a day before the calendar of the style.
 pub fn print_style(value: &Value, sql_type: SqlType, style: i32) -> Option<String> {
     let m = Moment::of(value)?;
     let style = match (style, sql_type) {
@@ -52,8 +53,10 @@ pub fn print_style(value: &Value, sql_type: SqlType, style: i32) -> Option<Strin
         (style, _) => style,
     };
     let layout = layout(style)?;
-    let mut printer = Printer { m, sql_type, out: String::new() };
     let has_date = !matches!(sql_type, SqlType::Time(_));
+    let hijri = is_hijri(style) && has_date;
+    let date = if hijri { hijri_from_days(m.days)? } else { m.civil() };
+    let mut printer = Printer { m, date, sql_type, out: String::new() };
     let has_time = sql_type != SqlType::Date;
     if (layout.date.is_empty() && !has_time) || (layout.time.is_empty() && !has_date) {
         return None;
@@ -87,9 +90,9 @@ struct Layout {
 }
 
 /// The layouts: `Y` year of four digits, `y` of two, `M` month, `D` day, `N` month's short name,
-/// `d` day padded with a blank; `H` hour, `h` of twelve padded with a blank, `m` minute,
-/// `s` second, `f` fraction after a point, `c` after a colon, `z` after a point unless it is
-/// zero, `p` AM or PM.
+/// `A` the Hijri month's name, `d` day padded with a blank; `H` hour, `h` of twelve padded with a
+/// blank, `m` minute, `s` second, `f` fraction after a point, `c` after a colon, `z` after a point
+/// unless it is zero, `p` AM or PM.
 fn layout(style: i32) -> Option<Layout> {
     let (date, between, time) = match style {
         1 => ("M/D/y", "", ""),
@@ -122,6 +125,9 @@ fn layout(style: i32) -> Option<Layout> {
         23 => ("Y-M-D", "", ""),
         100 => ("N d Y", " ", "h:mp"),
         126 | 127 => ("Y-M-D", "T", "H:m:sz"),
+        // Style 131 is dd/mm/yyyy on the page; probes have the day padded with a blank.
+        130 => ("d A Y", " ", "h:m:scp"),
+        131 => ("d/M/Y", " ", "h:m:scp"),
         _ => return None,
     };
     Some(Layout { date, between, time })
@@ -129,13 +135,15 @@ fn layout(style: i32) -> Option<Layout> {
 
 struct Printer {
     m: Moment,
+    /// Year, month and day in the calendar of the style.
+    date: (i32, u32, u32),
     sql_type: SqlType,
     out: String,
 }
 
 impl Printer {
     fn fill(&mut self, layout: &str) {
-        let (year, month, day) = self.m.civil();
+        let (year, month, day) = self.date;
         let seconds = self.m.ticks / SECOND_TICKS;
         let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
         let out = &mut self.out;
@@ -148,6 +156,7 @@ impl Printer {
                 'D' => write!(out, "{day:02}"),
                 'd' => write!(out, "{day:2}"),
                 'N' => write!(out, "{}", &MONTHS[month as usize - 1][..3]),
+                'A' => write!(out, "{}", month_name(month)),
                 'H' => write!(out, "{hour:02}"),
                 'h' => write!(out, "{:2}", (hour + 11) % 12 + 1),
                 'm' => write!(out, "{minute:02}"),
@@ -171,6 +180,7 @@ impl Printer {
         self.out.clear();
         // The UTC moment of a stored value lies within the calendar.
         self.m = Moment::from_total(self.m.total_utc()).unwrap_or(self.m);
+        self.date = self.m.civil();
         self.fill("Y-M-DTH:m:sz");
         self.out.push('Z');
         self.out
