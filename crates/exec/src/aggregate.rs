@@ -6,6 +6,7 @@ use crate::expr::Expr;
 use crate::run::Run;
 use base::SqlResult;
 use builtins::{Aggregate, State};
+use os::values::Charge;
 use plan::{AggregateCall, AggregatePhase, Slot};
 use std::collections::BTreeSet;
 use types::{Collation, SqlType, Value};
@@ -28,8 +29,14 @@ struct CallPlan {
     phase: AggregatePhase,
 }
 
-/// What the DISTINCT calls of an operator have taken in, by call.
-pub(crate) struct Distincts(Vec<Option<Box<DistinctSet>>>);
+/// What the calls of an operator keep beside their states.
+pub(crate) struct Kept {
+    /// What DISTINCT calls have taken in, by call.
+    distinct: Vec<Option<Box<DistinctSet>>>,
+    /// Bytes of states that grow without bound: texts that are joined.
+    growing_bytes: usize,
+    charge: Charge,
+}
 
 impl Calls {
     pub(crate) fn new(calls: &[AggregateCall]) -> SqlResult<Calls> {
@@ -60,12 +67,13 @@ impl Calls {
     }
 
     /// Nothing taken in yet.
-    pub(crate) fn distincts(&self) -> Distincts {
+    pub(crate) fn kept(&self) -> Kept {
         let set = |c: &CallPlan| {
             let counts = matches!(c.function, Aggregate::Count | Aggregate::CountBig);
             c.distinct.then(|| Box::new(DistinctSet::new(c.collation, !counts)))
         };
-        Distincts(self.calls.iter().map(set).collect())
+        let distinct = self.calls.iter().map(set).collect();
+        Kept { distinct, growing_bytes: 0, charge: Charge::default() }
     }
 
     /// Appends the states of a new group.
@@ -81,16 +89,15 @@ impl Calls {
     pub(crate) fn step(
         &self,
         run: &mut Run<'_>,
-        distincts: &mut Distincts,
+        kept: &mut Kept,
         group: u32,
         states: &mut [State],
     ) -> SqlResult<()> {
-        for ((c, state), seen) in self.calls.iter().zip(states).zip(&mut distincts.0) {
-            if c.phase == AggregatePhase::Final {
-                c.merge(run, state)?;
-                continue;
-            }
+        let Kept { distinct, growing_bytes, charge } = kept;
+        for ((c, state), seen) in self.calls.iter().zip(states).zip(distinct) {
+            let before = if state.grows() { state.heap_bytes() } else { 0 };
             match (&c.argument, seen) {
+                _ if c.phase == AggregatePhase::Final => c.merge(run, state)?,
                 (None, _) => state.step(&Value::Int(1))?,
                 (Some(x), None) => x.with(run, |v| state.step(v))??,
                 (Some(x), Some(seen)) => {
@@ -99,6 +106,10 @@ impl Calls {
                         state.step(&v)?;
                     }
                 }
+            }
+            if state.grows() {
+                *growing_bytes += state.heap_bytes() - before;
+                charge.cover(*growing_bytes)?;
             }
         }
         Ok(())
@@ -109,20 +120,38 @@ impl Calls {
     pub(crate) fn settle(
         &self,
         run: &mut Run<'_>,
-        distincts: &mut Distincts,
+        kept: &mut Kept,
         states: &mut [State],
         spilled: &mut u64,
     ) -> SqlResult<()> {
         let count = self.calls.len();
-        for (at, seen) in distincts.0.iter_mut().enumerate() {
+        let Kept { distinct, growing_bytes, charge } = kept;
+        for (at, seen) in distinct.iter_mut().enumerate() {
             let Some(seen) = seen else { continue };
-            seen.settle(run, spilled, |group, v| states[group as usize * count + at].step(v))?;
+            seen.settle(run, spilled, |group, v| {
+                let state = &mut states[group as usize * count + at];
+                let before = if state.grows() { state.heap_bytes() } else { 0 };
+                state.step(v)?;
+                if state.grows() {
+                    *growing_bytes += state.heap_bytes() - before;
+                    charge.cover(*growing_bytes)?;
+                }
+                Ok(())
+            })?;
         }
         Ok(())
     }
 
     /// Puts the results of a group into their slots.
-    pub(crate) fn finish(&self, run: &mut Run<'_>, group: &[State]) -> SqlResult<()> {
+    pub(crate) fn finish(
+        &self,
+        run: &mut Run<'_>,
+        kept: &mut Kept,
+        group: &[State],
+    ) -> SqlResult<()> {
+        // The joined texts stand beside what they were joined of, those in order twice for a while.
+        let results: usize = group.iter().filter(|s| s.grows()).map(State::heap_bytes).sum();
+        kept.charge.cover(kept.growing_bytes + 2 * results)?;
         for (c, state) in self.calls.iter().zip(group) {
             if c.phase == AggregatePhase::Partial {
                 let mut bytes = Vec::with_capacity(32);
@@ -151,14 +180,22 @@ impl CallPlan {
     }
 }
 
-impl Distincts {
-    /// Forgets all values.
+impl Kept {
+    /// Forgets all values; the states are gone.
     pub(crate) fn clear(&mut self, run: &mut Run<'_>) {
-        self.0.iter_mut().flatten().for_each(|seen| seen.clear(run));
+        self.distinct.iter_mut().flatten().for_each(|seen| seen.clear(run));
+        self.forget_states();
     }
 
-    /// Forgets all values; the grant is over.
-    pub(crate) fn drop_keys(&mut self) {
-        self.0.iter_mut().flatten().for_each(|seen| seen.drop_keys());
+    /// The states are gone: another group follows, whose texts may grow as long.
+    pub(crate) fn forget_states(&mut self) {
+        self.growing_bytes = 0;
+    }
+
+    /// Forgets everything; the grant is over.
+    pub(crate) fn drop_all(&mut self) {
+        self.distinct.iter_mut().flatten().for_each(|seen| seen.drop_keys());
+        self.forget_states();
+        self.charge.clear();
     }
 }

@@ -4,7 +4,7 @@
 //! taken in, others go to partitions on disk, which are grouped one after the other when the
 //! groups in memory have been given out.
 
-use crate::aggregate::{Calls, Distincts};
+use crate::aggregate::{Calls, Kept};
 use crate::operator::{Node, Operator};
 use crate::partitions::{LEVEL_MAX, Partitions, hash_row};
 use crate::rows::{read_slots, value_bytes};
@@ -22,7 +22,7 @@ pub(crate) struct HashAggregate {
     input: Node,
     keys: Vec<(Slot, Collation)>,
     calls: Calls,
-    distincts: Distincts,
+    kept: Kept,
     /// What a spilled row keeps.
     row_slots: Vec<Slot>,
     groups: Groups,
@@ -51,7 +51,7 @@ impl HashAggregate {
             id,
             input,
             keys,
-            distincts: calls.distincts(),
+            kept: calls.kept(),
             calls,
             row_slots,
             groups: Groups::default(),
@@ -91,10 +91,10 @@ impl HashAggregate {
             };
             let count = self.calls.count();
             let states = &mut self.groups.states[group * count..(group + 1) * count];
-            self.calls.step(run, &mut self.distincts, group as u32, states)?;
+            self.calls.step(run, &mut self.kept, group as u32, states)?;
         }
         let mut spilled = 0;
-        self.calls.settle(run, &mut self.distincts, &mut self.groups.states, &mut spilled)?;
+        self.calls.settle(run, &mut self.kept, &mut self.groups.states, &mut spilled)?;
         run.counts.of(self.id).spilled(spilled);
         if let Some(partitions) = overflow {
             let files = partitions.finish(run, self.id)?;
@@ -148,7 +148,7 @@ impl HashAggregate {
 
     fn forget(&mut self, run: &mut Run<'_>) {
         run.give_memory(std::mem::take(&mut self.memory_bytes));
-        self.distincts.clear(run);
+        self.kept.clear(run);
         self.clear();
     }
 
@@ -179,14 +179,14 @@ impl Operator for HashAggregate {
             run.set(*slot, value.clone());
         }
         let states = &self.groups.states[self.at * count..(self.at + 1) * count];
-        self.calls.finish(run, states)?;
+        self.calls.finish(run, &mut self.kept, states)?;
         self.at += 1;
         Ok(true)
     }
 
     fn close(&mut self) {
         self.groups = Groups::default();
-        self.distincts.drop_keys();
+        self.kept.drop_all();
         self.waiting.clear();
         self.at = 0;
         self.memory_bytes = 0;

@@ -30,6 +30,7 @@ use base::{SessionId, SqlError, SqlResult, messages};
 use os::clock::{self, monotonic_ns};
 use os::memory::{Clerk, Memory, Reservation};
 use os::sync::Mutex;
+use os::values::ValueMemory;
 use os::wait::{WaitKind, Waiter, Wake};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -128,6 +129,8 @@ struct Asker {
 /// The two semaphores of an instance.
 pub struct ResourceSemaphores {
     workspace: Workspace,
+    /// What large values are charged to, which nobody is granted beforehand.
+    values: Arc<ValueMemory>,
     /// `query wait (s)`: as [`Workspace::timeout_ms`], which it was in the beginning.
     timeout_ms: AtomicU64,
     /// `min memory per query (KB)`
@@ -259,7 +262,8 @@ impl ResourceSemaphores {
         let state = Mutex::new(State { reservation, semaphores, tickets: 0 });
         let timeout_ms = AtomicU64::new(workspace.timeout_ms);
         let query_bytes_min = AtomicUsize::new(0);
-        ResourceSemaphores { workspace, timeout_ms, query_bytes_min, state }
+        let values = Arc::new(ValueMemory::new(memory));
+        ResourceSemaphores { workspace, values, timeout_ms, query_bytes_min, state }
     }
 
     /// `query wait (s)`, where -1 leaves it to us, and `min memory per query (KB)`.
@@ -267,6 +271,11 @@ impl ResourceSemaphores {
         let wait_ms = u64::try_from(query_wait_s).map_or(self.workspace.timeout_ms, |s| s * 1_000);
         self.timeout_ms.store(wait_ms, Relaxed);
         self.query_bytes_min.store(query_min_kb.unsigned_abs() as usize * 1024, Relaxed);
+    }
+
+    /// The account of large values, for the threads of a request.
+    pub fn values(&self) -> &Arc<ValueMemory> {
+        &self.values
     }
 
     /// How they share out.

@@ -1,6 +1,6 @@
 //! Stream aggregate: groups of neighbours. Without keys it gives one row, also of no rows.
 
-use crate::aggregate::{Calls, Distincts};
+use crate::aggregate::{Calls, Kept};
 use crate::operator::{Node, Operator};
 use crate::run::Run;
 use base::SqlResult;
@@ -13,7 +13,7 @@ pub(crate) struct StreamAggregate {
     id: usize,
     input: Node,
     keys: Vec<(Slot, Collation)>,
-    distincts: Distincts,
+    kept: Kept,
     calls: Calls,
     /// Slots of a row that begins the next group while this one is given out.
     saved_slots: Vec<Slot>,
@@ -42,7 +42,7 @@ impl StreamAggregate {
         StreamAggregate {
             id,
             input,
-            distincts: calls.distincts(),
+            kept: calls.kept(),
             keys,
             calls,
             saved_slots,
@@ -72,9 +72,10 @@ impl StreamAggregate {
         self.group.clear();
         self.group.extend(self.keys.iter().map(|k| run.slot(k.0).clone()));
         self.states.clear();
+        self.kept.forget_states();
         self.calls.start(run, &mut self.states)?;
         if there {
-            self.calls.step(run, &mut self.distincts, 0, &mut self.states)?;
+            self.calls.step(run, &mut self.kept, 0, &mut self.states)?;
         } else {
             self.phase = Phase::Done;
         }
@@ -98,7 +99,7 @@ impl StreamAggregate {
                 self.phase = Phase::Ahead;
                 return Ok(());
             }
-            self.calls.step(run, &mut self.distincts, 0, &mut self.states)?;
+            self.calls.step(run, &mut self.kept, 0, &mut self.states)?;
         }
         self.phase = Phase::Done;
         Ok(())
@@ -108,7 +109,7 @@ impl StreamAggregate {
 impl Operator for StreamAggregate {
     fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         self.phase = Phase::Fresh;
-        self.distincts.clear(run);
+        self.kept.clear(run);
         self.input.open(run)
     }
 
@@ -121,18 +122,18 @@ impl Operator for StreamAggregate {
             self.take_group(run)?;
         }
         let mut spilled = 0;
-        self.calls.settle(run, &mut self.distincts, &mut self.states, &mut spilled)?;
+        self.calls.settle(run, &mut self.kept, &mut self.states, &mut spilled)?;
         run.counts.of(self.id).spilled(spilled);
         for ((slot, _), value) in self.keys.iter().zip(&self.group) {
             run.set(*slot, value.clone());
         }
-        self.calls.finish(run, &self.states)?;
+        self.calls.finish(run, &mut self.kept, &self.states)?;
         Ok(true)
     }
 
     fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         self.phase = Phase::Fresh;
-        self.distincts.clear(run);
+        self.kept.clear(run);
         self.input.rewind(run)
     }
 
@@ -140,7 +141,7 @@ impl Operator for StreamAggregate {
         self.states.clear();
         self.group.clear();
         self.saved.clear();
-        self.distincts.drop_keys();
+        self.kept.drop_all();
         self.input.close();
     }
 }

@@ -262,7 +262,8 @@ fn grouping_wish(keys: &[SortKey], how: Option<GroupHint>) -> Wish<'_> {
 }
 
 impl Optimizer<'_> {
-    /// Groups of a node's rows, as the statement's hints say.
+    /// Groups of a node's rows, as the statement's hints say. Where texts are joined, neighbours
+    /// are: one group's text is in memory at a time. SQL Server joins them no other way.
     pub(crate) fn grouped(
         &self,
         node: Node,
@@ -270,7 +271,14 @@ impl Optimizer<'_> {
         calls: Vec<AggregateCall>,
         groups: f64,
     ) -> Node {
-        self.grouped_as(self.hints.groups, node, keys, calls, groups)
+        let joins = |c: &AggregateCall| {
+            matches!(c.function, Aggregate::StringAgg | Aggregate::StringAggOrdered(_))
+        };
+        let how = match self.hints.groups {
+            None if calls.iter().any(joins) => Some(GroupHint::Order),
+            how => how,
+        };
+        self.grouped_as(how, node, keys, calls, groups)
     }
 
     /// Groups of a node's rows: of neighbours where its order has them so.

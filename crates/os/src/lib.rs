@@ -18,5 +18,6 @@ pub mod stop;
 pub mod sync;
 pub mod task;
 pub mod turn;
+pub mod values;
 pub mod vm;
 pub mod wait;

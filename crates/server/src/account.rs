@@ -10,6 +10,7 @@
 //!  2. The charge goes with the request: to the queue, to its worker, and away with its last byte.
 
 use os::memory::{Clerk, Memory, Reservation};
+use os::values::ValueMemory;
 use std::sync::Arc;
 use tds::{Message, PacketAssembler};
 
@@ -23,12 +24,15 @@ const STEP_BYTES: usize = 256 << 10;
 pub(crate) struct Lender {
     memory: Arc<Memory>,
     clerk: Arc<Clerk>,
+    /// What decoded tables are charged to.
+    values: Arc<ValueMemory>,
 }
 
 impl Lender {
     pub(crate) fn new(memory: Arc<Memory>) -> Lender {
         let clerk = memory.clerk("OBJECTSTORE_SNI_PACKET");
-        Lender { memory, clerk }
+        let values = Arc::new(ValueMemory::new(&memory));
+        Lender { memory, clerk, values }
     }
 }
 
@@ -53,6 +57,11 @@ pub(crate) struct Account {
 impl Account {
     pub(crate) fn new(lender: Option<Lender>) -> Account {
         Account { lender, charge: None, refused: false }
+    }
+
+    /// The account of the values that requests bring, for the thread that runs one.
+    pub(crate) fn values(&self) -> Option<Arc<ValueMemory>> {
+        self.lender.as_ref().map(|l| Arc::clone(&l.values))
     }
 
     /// Charges what has come of a request so far; has it forgotten when there is no memory.

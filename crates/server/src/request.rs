@@ -37,6 +37,7 @@ pub(crate) fn answer(
     let waiter = std::sync::Arc::clone(&channel.waiter);
     let name = engine.server_name();
     let most = terms.output_bytes_max;
+    let _lent = os::values::lend(terms.account.values());
     let mut response = Response::new(link, &waiter, name, channel.speech, most);
     let run = AssertUnwindSafe(|| {
         if asked.message.kind == PacketType::BulkLoad && !asked.refused {
@@ -214,7 +215,8 @@ fn table_value(t: TableParameter) -> TableValue {
         (true, false) => bracketed(&t.type_name),
         (false, false) => format!("{}.{}", bracketed(&t.schema), bracketed(&t.type_name)),
     };
-    TableValue { type_name, columns: t.columns.iter().map(column).collect(), rows: t.rows }
+    let columns = t.columns.iter().map(column).collect();
+    TableValue { type_name, columns, rows: t.rows, charge: t.charge }
 }
 
 fn bracketed(name: &str) -> String {

@@ -13,7 +13,8 @@
 //!
 //! Invariants
 //!  1. A handle and its cursor's name come and go together.
-//!  2. Rows of the buffer are kept as they were fetched only where they can be changed.
+//!  2. Rows of the buffer are kept as they were fetched only where they can be changed; what is
+//!     kept is charged.
 //!  3. A row that a KEYSET cursor has no more is sent as NULLs with ROWSTAT 2, a DYNAMIC cursor
 //!     passes over it.
 
@@ -24,10 +25,11 @@ use crate::output::Output;
 use crate::procedures::{Call, CallArgument};
 use crate::session::Session;
 use crate::sink::{ColumnOrigin, Command, Done, DoneScope, ResultColumn};
-use base::{SqlError, messages};
+use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
 use os::sync::Mutex;
-use std::collections::BTreeMap;
+use os::values::Charge;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
 use std::sync::Arc;
 use tsql::ast::StatementKind;
@@ -101,12 +103,54 @@ struct Fetched {
     row: Option<Vec<Value>>,
 }
 
+/// The rows of the last fetch, which are charged.
+#[derive(Default)]
+struct FetchBuffer {
+    rows: VecDeque<Fetched>,
+    bytes: usize,
+    charge: Charge,
+}
+
+impl FetchBuffer {
+    /// Adds a row at the end, or going backwards at the beginning.
+    fn push(&mut self, fetched: Fetched, back: bool) -> SqlResult<()> {
+        self.bytes += 2 * size_of::<Fetched>() + row_bytes(fetched.row.as_deref());
+        self.charge.cover(self.bytes)?;
+        match back {
+            true => self.rows.push_front(fetched),
+            false => self.rows.push_back(fetched),
+        }
+        Ok(())
+    }
+
+    /// A row is another now.
+    fn replace(&mut self, at: usize, row: Option<Vec<Value>>) -> SqlResult<()> {
+        let Some(fetched) = self.rows.get_mut(at) else { return Ok(()) };
+        self.bytes += row_bytes(row.as_deref());
+        self.bytes -= row_bytes(fetched.row.as_deref());
+        fetched.row = row;
+        self.charge.cover(self.bytes)
+    }
+
+    /// Keeps the places alone.
+    fn forget_rows(&mut self) {
+        self.rows.iter_mut().for_each(|f| f.row = None);
+        self.charge.clear();
+        self.bytes = 0;
+    }
+}
+
+fn row_bytes(row: Option<&[Value]>) -> usize {
+    let heap = |row: &[Value]| row.iter().map(Value::heap_bytes).sum::<usize>();
+    row.map_or(0, |row| size_of_val(row) + heap(row))
+}
+
 /// An open cursor of a client.
 struct ApiCursor {
     cursor: Arc<Mutex<Cursor>>,
     wish: Wish,
     window: Window,
-    buffer: Vec<Fetched>,
+    buffer: FetchBuffer,
     /// The name that sp_cursoroption gave it.
     alias: Option<String>,
 }
@@ -264,7 +308,7 @@ impl Session {
         let (scroll, concurrency) = wish.granted(&cursor.lock());
         let rows = i32::try_from(self.state.cursors.rows).unwrap_or(i32::MAX);
         let (wish, window) = (*wish, BEFORE);
-        let open = ApiCursor { cursor, wish, window, buffer: Vec::new(), alias: None };
+        let open = ApiCursor { cursor, wish, window, buffer: FetchBuffer::default(), alias: None };
         self.api_cursors.open.insert(handle, open);
         let first = if wish.scroll & scroll::AUTO_FETCH != 0 { first_rows.max(0) } else { 0 };
         self.fetch_api(handle, Fetch::Next, first, out)?;
@@ -299,7 +343,7 @@ impl Session {
         let held = self.api_cursors.get(handle, NAME)?;
         let (cursor, wish, window) = (Arc::clone(&held.cursor), held.wish, held.window);
         let wanted = match fetch {
-            Fetch::Refresh => held.buffer.len(),
+            Fetch::Refresh => held.buffer.rows.len(),
             _ => usize::try_from(count).unwrap_or(0),
         };
         if wish.forward_only() && !matches!(fetch, Fetch::Next | Fetch::Refresh) {
@@ -316,22 +360,22 @@ impl Session {
         columns.push(row_status());
         out.columns(&columns)?;
         out.origins(&origins.0, &origins.1);
-        for fetched in &buffer {
+        for fetched in &buffer.rows {
             let width = columns.len() - 1;
             let mut row = fetched.row.clone().unwrap_or_else(|| vec![Value::Null; width]);
             row.push(Value::Int(if fetched.row.is_some() { 1 } else { 2 }));
             out.row(&row)?;
         }
-        let rows = Some(buffer.len() as u64);
+        let rows = Some(buffer.rows.len() as u64);
         out.done(Done { command: Command::Select, rows, ..self.done(DoneScope::InProcedure) });
-        let ended = wish.scroll & scroll::AUTO_CLOSE != 0 && buffer.len() < wanted;
+        let ended = wish.scroll & scroll::AUTO_CLOSE != 0 && buffer.rows.len() < wanted;
         let kept = !cursor.lock().is_read_only();
         let held = self.api_cursors.get_mut(handle, NAME)?;
         held.window = window;
         held.buffer = buffer;
         if !kept {
             // Invariant 2.
-            held.buffer.iter_mut().for_each(|f| f.row = None);
+            held.buffer.forget_rows();
         }
         if ended {
             self.close_api_cursor(handle)?;
@@ -347,7 +391,7 @@ impl Session {
         fetch: Fetch,
         wanted: usize,
         act: &mut Activation,
-    ) -> Result<(Window, Vec<Fetched>), Failure> {
+    ) -> Result<(Window, FetchBuffer), Failure> {
         let (total, kind) = {
             let cursor = cursor.lock();
             (cursor.count()?, cursor.kind())
@@ -358,11 +402,11 @@ impl Session {
         }
         let (from, back) = fetch.start(window, total);
         let mut found = self.rows_from(cursor, from, back, wanted, act)?;
-        if fetch == Fetch::Prior && found.len() < wanted && from > 0 {
+        if fetch == Fetch::Prior && found.rows.len() < wanted && from > 0 {
             found = self.rows_from(cursor, 1, false, wanted, act)?;
         }
         let behind_all = Window { first: total + 1, behind: total + 1 };
-        let moved = match (found.first(), found.last()) {
+        let moved = match (found.rows.front(), found.rows.back()) {
             (Some(first), Some(last)) => {
                 Window { first: first.position, behind: last.position + 1 }
             }
@@ -382,14 +426,14 @@ impl Session {
         back: bool,
         wanted: usize,
         act: &mut Activation,
-    ) -> Result<Vec<Fetched>, Failure> {
+    ) -> Result<FetchBuffer, Failure> {
         let (total, kind) = {
             let cursor = cursor.lock();
             (cursor.count()?, cursor.kind())
         };
-        let mut found = Vec::new();
+        let mut found = FetchBuffer::default();
         let mut position = from;
-        while found.len() < wanted && (1..=total).contains(&position) {
+        while found.rows.len() < wanted && (1..=total).contains(&position) {
             self.work.owner().waiter().check().map_err(SqlError::from)?;
             let kept = cursor.lock().at(position)?;
             let row = match (kind, kept) {
@@ -398,12 +442,9 @@ impl Session {
                 (_, Some(key)) => self.read_again(cursor, key, act)?,
             };
             if row.is_some() || kind != CursorKind::Dynamic {
-                found.push(Fetched { position, row });
+                found.push(Fetched { position, row }, back)?;
             }
             position = if back { position - 1 } else { position + 1 };
-        }
-        if back {
-            found.reverse();
         }
         Ok(found)
     }
@@ -504,8 +545,8 @@ impl Session {
         let held = self.api_cursors.get(handle, NAME)?;
         let cursor = Arc::clone(&held.cursor);
         let rows = match usize::try_from(number) {
-            Ok(0) => 0..held.buffer.len(),
-            Ok(n) if n <= held.buffer.len() => n - 1..n,
+            Ok(0) => 0..held.buffer.rows.len(),
+            Ok(n) if n <= held.buffer.rows.len() => n - 1..n,
             _ => return Err(SqlError::new(messages::CURSOR_ROW_MISSING, &[]).into()),
         };
         if rows.is_empty() {
@@ -514,15 +555,13 @@ impl Session {
         let text = format!("{} WHERE CURRENT OF GLOBAL [{}]", change.text, name_of(handle));
         for at in rows {
             let held = self.api_cursors.get(handle, NAME)?;
-            let Some(fetched) = held.buffer.get(at) else { continue };
+            let Some(fetched) = held.buffer.rows.get(at) else { continue };
             cursor.lock().stand_on(fetched.position, fetched.row.clone())?;
             let mut values = Call { arguments: change.arguments(), recompile: false };
             self.execute_text(&change.parameters, &text, &mut values, out)?;
             let now = cursor.lock().standing();
             let held = self.api_cursors.get_mut(handle, NAME)?;
-            if let Some(fetched) = held.buffer.get_mut(at) {
-                fetched.row = now;
-            }
+            held.buffer.replace(at, now)?;
         }
         Ok(())
     }
@@ -531,7 +570,7 @@ impl Session {
     pub(crate) fn position_api_cursor(&mut self, handle: i32, number: i64) -> Result<(), Failure> {
         let held = self.api_cursors.get(handle, "sp_cursor")?;
         let at = usize::try_from(number).ok().and_then(|n| n.checked_sub(1));
-        let Some(fetched) = at.and_then(|at| held.buffer.get(at)) else {
+        let Some(fetched) = at.and_then(|at| held.buffer.rows.get(at)) else {
             return Err(SqlError::new(messages::CURSOR_ROW_MISSING, &[]).into());
         };
         held.cursor.lock().stand_on(fetched.position, fetched.row.clone())?;

@@ -3,6 +3,7 @@
 use crate::ResultSink;
 use crate::bulk::BulkRows;
 use base::SessionId;
+use os::values::Charge;
 use os::wait::Waiter;
 use std::sync::Arc;
 use types::{SqlType, Value};
@@ -63,6 +64,8 @@ pub struct TableValue {
     pub columns: Vec<TableValueColumn>,
     /// Its rows: values of the columns that are no defaults.
     pub rows: Vec<Vec<Value>>,
+    /// What its rows are charged.
+    pub charge: Charge,
 }
 
 /// A column of a [`TableValue`].

@@ -404,6 +404,7 @@ impl Session {
         run: impl FnOnce(&mut Session, &mut dyn ResultSink) -> bool,
     ) -> bool {
         let began = self.begin_request();
+        let _lent = os::values::lend(Some(Arc::clone(self.host.grant().semaphores.values())));
         let result = catch_unwind(AssertUnwindSafe(|| run(self, sink)));
         let goes_on = match result {
             Ok(goes_on) => goes_on,

@@ -77,6 +77,8 @@ pub enum TdsError {
         /// Its name as a user knows it.
         feature: &'static str,
     },
+    /// There is no memory for what a message holds.
+    OutOfMemory,
     /// A token that this decoder does not know, in a server's response.
     Token {
         /// The token byte.
@@ -123,6 +125,7 @@ impl TdsError {
                 | TdsError::Value { .. }
                 | TdsError::RpcName
                 | TdsError::TooManyParameters
+                | TdsError::OutOfMemory
         )
     }
 }
@@ -149,6 +152,7 @@ impl fmt::Display for TdsError {
             }
             TdsError::Value { fault } => write!(f, "value: {fault:?}"),
             TdsError::Unsupported { feature } => write!(f, "{feature} is not supported"),
+            TdsError::OutOfMemory => f.write_str("there is no memory for a message"),
             TdsError::Token { found } => write!(f, "unknown token 0x{found:02X}"),
         }
     }
@@ -181,6 +185,7 @@ impl From<TdsError> for SqlError {
             }
             TdsError::Parameter { ordinal, name, fault } => fault.at(ordinal, &name),
             TdsError::Value { fault } => fault.at(0, ""),
+            TdsError::OutOfMemory => SqlError::new(messages::OUT_OF_MEMORY, &[&"default"]),
             TdsError::Unsupported { feature } => {
                 SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature])
             }

@@ -11,6 +11,7 @@ use crate::error::{TdsError, TdsResult, ValueFault};
 use crate::reader::Reader;
 use crate::rowset::ColumnFlags;
 use crate::typeinfo::{TypeInfo, fault, wire};
+use os::values::Charge;
 use types::Value;
 
 /// No columns: NULL for a table.
@@ -35,6 +36,8 @@ pub struct TableParameter {
     pub columns: Vec<(TypeInfo, bool)>,
     /// Its rows: values of the columns that are no defaults.
     pub rows: Vec<Vec<Value>>,
+    /// What its rows are charged.
+    pub charge: Charge,
 }
 
 impl TableParameter {
@@ -51,15 +54,20 @@ impl TableParameter {
         let (schema, type_name) = (r.b_varchar()?, r.b_varchar()?);
         let columns = columns(r)?;
         options(r)?;
-        let mut rows = Vec::new();
+        let (mut rows, mut bytes, mut charge) = (Vec::new(), 0, Charge::default());
         loop {
             match r.u8()? {
                 END => break,
-                ROW => rows.push(row(r, &columns)?),
+                ROW => {
+                    let row = row(r, &columns)?;
+                    bytes += row_bytes(&row);
+                    charge.cover(bytes).map_err(|_| TdsError::OutOfMemory)?;
+                    rows.push(row);
+                }
                 found => return Err(TdsError::Token { found }),
             }
         }
-        Ok(TableParameter { schema, type_name, columns, rows })
+        Ok(TableParameter { schema, type_name, columns, rows, charge })
     }
 }
 
@@ -106,6 +114,13 @@ fn options(r: &mut Reader<'_>) -> TdsResult<()> {
             found => return Err(TdsError::Token { found }),
         }
     }
+}
+
+/// What a row takes in memory: a byte of a request may be a value of 24.
+fn row_bytes(row: &[Value]) -> usize {
+    // The vector twice: that of the rows grows by doubling.
+    let values = size_of_val(row) + row.iter().map(Value::heap_bytes).sum::<usize>();
+    2 * size_of::<Vec<Value>>() + values
 }
 
 fn row(r: &mut Reader<'_>, columns: &[(TypeInfo, bool)]) -> TdsResult<Vec<Value>> {

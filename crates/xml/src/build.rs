@@ -6,6 +6,7 @@
 use crate::tree::{NO_NAME, Name, Node, NodeId, NodeKind, Tree};
 use base::{SqlError, SqlResult, messages};
 use hashbrown::{Equivalent, HashMap};
+use os::values::Charge;
 
 /// How deep elements may nest.
 pub const DEPTH_MAX: usize = 128;
@@ -41,7 +42,8 @@ impl TreeBuilder {
     pub fn new() -> TreeBuilder {
         let document =
             Node { kind: NodeKind::Document, name: NO_NAME, parent: 0, end: 0, from: 0, to: 0 };
-        let tree = Tree { nodes: vec![document], names: Vec::new(), buffer: String::new() };
+        let (names, buffer, charge) = (Vec::new(), String::new(), Charge::default());
+        let tree = Tree { nodes: vec![document], names, buffer, charge };
         TreeBuilder { tree, open: vec![0], known: HashMap::new() }
     }
 
@@ -91,13 +93,13 @@ impl TreeBuilder {
         let parent = self.current().0;
         let (from, to) = (from as u32, self.tree.buffer.len() as u32);
         self.tree.nodes.push(Node { kind, name, parent, end: number + 1, from, to });
-        Ok(())
+        self.tree.cover()
     }
 
     /// Opens an element.
     ///
     /// # Errors
-    /// 6335 for one too deep, 7119 for too much.
+    /// 6335 for one too deep, 7119 for too much, 701 for what there is no room for.
     pub fn start(&mut self, prefix: &str, local: &str, uri: &str) -> SqlResult<()> {
         if self.depth() >= DEPTH_MAX {
             return Err(SqlError::new(messages::XML_TOO_DEEP, &[&DEPTH_MAX]));

@@ -10,6 +10,9 @@
 //! end, its descendants by counting, and comparing numbers compares places in the document.
 //! Characters stand in one string. No node owns memory of its own.
 
+use base::SqlResult;
+use os::values::Charge;
+
 /// A node's number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
@@ -62,14 +65,31 @@ pub(crate) struct Node {
 }
 
 /// The nodes of one value.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Tree {
     pub(crate) nodes: Vec<Node>,
     pub(crate) names: Vec<Name>,
     pub(crate) buffer: String,
+    /// What nodes and characters are charged.
+    pub(crate) charge: Charge,
 }
 
 impl Tree {
+    /// Sees to it that the memory of its nodes and characters is charged.
+    ///
+    /// # Errors
+    /// 701 when there is no room for them.
+    pub(crate) fn cover(&mut self) -> SqlResult<()> {
+        self.charge.cover(self.heap_bytes())
+    }
+
+    /// What it takes in memory, about: names beside the nodes and characters.
+    pub fn heap_bytes(&self) -> usize {
+        let names = self.names.len() * 2 * size_of::<Name>();
+        let nodes = self.nodes.capacity() * size_of::<Node>();
+        nodes + names + self.buffer.capacity()
+    }
+
     fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes.get(id.0 as usize)
     }

@@ -131,6 +131,16 @@ pub enum Atomic {
 }
 
 impl Atomic {
+    /// What it takes beside itself in memory.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            Atomic::Untyped(s) | Atomic::Text(s) | Atomic::Moment(s) => s.capacity(),
+            Atomic::Bytes(b) => b.capacity(),
+            Atomic::Boolean(_) | Atomic::Integer(_) | Atomic::Decimal(_) => 0,
+            Atomic::Double(..) => 0,
+        }
+    }
+
     /// The characters.
     pub fn text(&self) -> String {
         match self {

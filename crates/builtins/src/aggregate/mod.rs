@@ -183,7 +183,8 @@ impl Aggregate {
             }
             Aggregate::StringAggOrdered(_) => Core::Ordered(Vec::new(), separator),
         };
-        State { aggregate: self, argument, collation, rows: 0, nulls: false, core }
+        let (rows, nulls, ordered_bytes) = (0, false, 0);
+        State { aggregate: self, argument, collation, rows, nulls, ordered_bytes, core }
     }
 }
 
@@ -196,6 +197,8 @@ pub struct State {
     /// Values that were not NULL.
     rows: i64,
     nulls: bool,
+    /// What the texts of `Core::Ordered` take.
+    ordered_bytes: usize,
     core: Core,
 }
 
@@ -238,9 +241,14 @@ impl State {
             Core::Extreme(v, _) => v.heap_bytes(),
             Core::Text(t, _) => t.capacity(),
             Core::Ranks(sketch, _) => sketch.heap_bytes(),
-            Core::Ordered(all, _) => all.iter().map(|b| b.heap_bytes() + size_of::<Bytes>()).sum(),
+            Core::Ordered(..) => self.ordered_bytes,
             _ => 0,
         }
+    }
+
+    /// Whether it keeps more the more it sees, and its result is as large.
+    pub fn grows(&self) -> bool {
+        matches!(self.core, Core::Text(..) | Core::Ordered(..))
     }
 
     /// Takes one value of the argument type.
@@ -278,6 +286,7 @@ impl State {
             Core::Checksum(sum) => *sum ^= value.as_i64().unwrap_or(0) as i32,
             Core::Ordered(all, _) => {
                 if let Value::Binary(pair) = value {
+                    self.ordered_bytes += ordered_bytes(pair);
                     all.push(pair.clone());
                 }
             }
@@ -375,7 +384,10 @@ impl State {
                 }
                 text.extend_from_slice(b);
             }
-            (Core::Ordered(all, _), Core::Ordered(more, _)) => all.extend_from_slice(more),
+            (Core::Ordered(all, _), Core::Ordered(more, _)) => {
+                self.ordered_bytes += other.ordered_bytes;
+                all.extend_from_slice(more);
+            }
             (Core::Ranks(all, _), Core::Ranks(more, _)) => all.merge(more, self.collation),
             _ => {}
         }
@@ -437,6 +449,7 @@ impl State {
             Core::Ordered(all, _) => {
                 for _ in 0..self.rows {
                     if let Value::Binary(b) = next()? {
+                        self.ordered_bytes += ordered_bytes(&b);
                         all.push(b);
                     }
                 }
@@ -529,6 +542,11 @@ impl State {
         let variance = (squares / divisor).max(0.0);
         Value::Float(if root { variance.sqrt() } else { variance })
     }
+}
+
+/// What a text with its order takes in memory, and its place among the others.
+fn ordered_bytes(pair: &Bytes) -> usize {
+    pair.heap_bytes() + size_of::<Bytes>()
 }
 
 fn joined(text: &[u8], result: SqlType) -> SqlResult<Value> {

@@ -14,6 +14,7 @@ use base::{SqlError, SqlResult, messages};
 
 use os::sync::Mutex;
 use os::task::{self, Scope};
+use os::values::{self, ValueMemory};
 use os::wait::{Cancelled, ThreadWaits, Waiter};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -59,6 +60,8 @@ pub(crate) struct Crew<'e> {
     reports: Mutex<Vec<Report>>,
     /// An aggregate of some worker has passed over NULL.
     nulls: AtomicBool,
+    /// What large values of workers are charged to: the account of who runs the statement.
+    values: Option<Arc<ValueMemory>>,
 }
 
 /// What a worker has done.
@@ -117,6 +120,7 @@ impl<'e> Crew<'e> {
             root: Arc::clone(work.owner().waiter()),
             reports: Mutex::new(Vec::new()),
             nulls: AtomicBool::new(false),
+            values: values::lent(),
             lent,
         }
     }
@@ -143,6 +147,7 @@ impl<'e> Crew<'e> {
         if self.stop.is_over() {
             return;
         }
+        let _lent = values::lend(self.values.clone());
         let run = || worker::run(self, branch, number);
         match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
             Ok(Ok(report)) => self.reports.lock().push(report),

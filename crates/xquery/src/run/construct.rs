@@ -31,13 +31,13 @@ impl Run<'_> {
             builder.start("", "a", "")?;
             let value = self.joined(&parts.1, focus)?;
             builder.attribute(&parts.0.prefix, &parts.0.local, &parts.0.uri, &value)?;
-            let number = self.hold(builder.finish());
+            let number = self.hold(builder.finish())?;
             return Ok(vec![Item::Node(number, NodeId(2))]);
         }
         self.construct(e, focus, &mut builder)?;
         let tree = builder.finish();
         let nodes: Vec<NodeId> = tree.children(NodeId::DOCUMENT).collect();
-        let number = self.hold(tree);
+        let number = self.hold(tree)?;
         Ok(nodes.into_iter().map(|n| Item::Node(number, n)).collect())
     }
 

@@ -14,6 +14,7 @@ use crate::atomic::Atomic;
 use crate::query::Stop;
 use crate::tree::{Binding, Comparison, Expr, Flwor, Predicate};
 use base::{SqlError, SqlResult, messages};
+use os::values::{Charge, FREE_BYTES};
 use std::cmp::Ordering;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -26,6 +27,15 @@ const TICKS: u32 = 1024;
 const ITEMS_MAX: usize = 1 << 22;
 /// The longest string that is put together, in bytes.
 const TEXT_BYTES_MAX: usize = 64 << 20;
+
+/// A tree without nodes.
+const TREE_BYTES: usize = 2 * size_of::<Tree>();
+
+/// What the strings of items take.
+fn text_bytes(items: &[Item]) -> usize {
+    let of = |i: &Item| if let Item::Atomic(a) = i { a.heap_bytes() } else { 0 };
+    items.iter().map(of).sum()
+}
 
 /// An item of a sequence.
 #[derive(Clone, Debug)]
@@ -92,6 +102,10 @@ pub(crate) struct Run<'a> {
     variables: Vec<Vec<Item>>,
     stop: &'a mut Stop<'a>,
     ticks: u32,
+    /// What small trees that were made take: large ones are charged themselves.
+    tree_bytes: usize,
+    /// Of those, and of the longest sequence.
+    charge: Charge,
 }
 
 impl<'a> Run<'a> {
@@ -103,7 +117,8 @@ impl<'a> Run<'a> {
     ) -> SqlResult<Run<'a>> {
         let trees = vec![Held::Value(xml.tree()?)];
         let variables = vec![Vec::new(); variables];
-        Ok(Run { trees, at: xml.node(), sql, variables, stop, ticks: 0 })
+        let (ticks, tree_bytes, charge) = (0, 0, Charge::default());
+        Ok(Run { trees, at: xml.node(), sql, variables, stop, ticks, tree_bytes, charge })
     }
 
     /// The value itself.
@@ -121,9 +136,12 @@ impl<'a> Run<'a> {
         self.trees.get(number as usize).unwrap_or(&self.trees[0]).clone()
     }
 
-    fn hold(&mut self, tree: Tree) -> u32 {
+    fn hold(&mut self, tree: Tree) -> SqlResult<u32> {
+        let bytes = tree.heap_bytes() + TREE_BYTES;
+        self.tree_bytes += if bytes > FREE_BYTES { TREE_BYTES } else { bytes };
+        self.charge.cover(self.tree_bytes)?;
         self.trees.push(Held::Made(Rc::new(tree)));
-        self.trees.len() as u32 - 1
+        Ok(self.trees.len() as u32 - 1)
     }
 
     /// An item's value.
@@ -153,10 +171,12 @@ impl<'a> Run<'a> {
             Expr::Variable(slot) => self.variables.get(*slot).cloned().unwrap_or_default(),
             Expr::Sql(place) => self.sql_value(*place)?,
             Expr::Sequence(items) => {
-                let mut all = Vec::new();
+                let (mut all, mut bytes) = (Vec::new(), 0);
                 for item in items {
-                    all.extend(self.eval(item, focus)?);
-                    self.bounded(all.len())?;
+                    let more = self.eval(item, focus)?;
+                    bytes += text_bytes(&more);
+                    all.extend(more);
+                    self.bounded(all.len(), bytes)?;
                 }
                 all
             }
@@ -197,12 +217,14 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// 701 for a sequence that no statement is worth.
-    fn bounded(&self, items: usize) -> SqlResult<()> {
-        match items > ITEMS_MAX {
-            true => Err(SqlError::new(messages::OUT_OF_MEMORY, &[&"default"])),
-            false => Ok(()),
+    /// 701 for a sequence that no statement is worth, or that there is no room for; `text_bytes`:
+    /// what its strings take.
+    fn bounded(&mut self, items: usize, text_bytes: usize) -> SqlResult<()> {
+        if items > ITEMS_MAX {
+            return Err(SqlError::new(messages::OUT_OF_MEMORY, &[&"default"]));
         }
+        // Its vector grows by doubling.
+        self.charge.cover(self.tree_bytes + 2 * items * size_of::<Item>() + text_bytes)
     }
 
     /// The same for a string.
@@ -221,7 +243,7 @@ impl<'a> Run<'a> {
                 builder.copy(x.tree()?, x.node())?;
                 let tree = builder.finish();
                 let nodes: Vec<NodeId> = tree.children(NodeId::DOCUMENT).collect();
-                let number = self.hold(tree);
+                let number = self.hold(tree)?;
                 Ok(nodes.into_iter().map(|n| Item::Node(number, n)).collect())
             }
             _ => Ok(Vec::new()),
@@ -286,11 +308,13 @@ impl<'a> Run<'a> {
     }
 
     fn flwor(&mut self, flwor: &Flwor, focus: &Focus) -> SqlResult<Vec<Item>> {
-        let mut out = Vec::new();
+        let (mut out, mut bytes) = (Vec::new(), 0);
         if flwor.order.is_empty() {
             self.tuples(flwor, &flwor.bindings, focus, &mut |run| {
-                out.extend(run.eval(&flwor.result, focus)?);
-                run.bounded(out.len())
+                let more = run.eval(&flwor.result, focus)?;
+                bytes += text_bytes(&more);
+                out.extend(more);
+                run.bounded(out.len(), bytes)
             })?;
             return Ok(out);
         }
@@ -302,9 +326,10 @@ impl<'a> Run<'a> {
                 keys.push(run.value(key, focus)?);
             }
             let items = run.eval(&flwor.result, focus)?;
-            count += items.len() + 1;
+            count += items.len() + keys.len() + 1;
+            bytes += text_bytes(&items);
             rows.push((keys, items));
-            run.bounded(count)
+            run.bounded(count, bytes)
         })?;
         rows.sort_by(|a, b| {
             let pairs = a.0.iter().zip(&b.0).zip(&flwor.order);

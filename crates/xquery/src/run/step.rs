@@ -21,7 +21,7 @@ impl Run<'_> {
             (None, matches!(step.axis, Axis::Descendant | Axis::DescendantOrSelf));
         for item in from {
             self.tick()?;
-            self.bounded(all.len())?;
+            self.bounded(all.len(), 0)?;
             let Item::Node(number, id) = item else { continue };
             if deep && step.predicates.is_empty() {
                 let end = self.tree(*number).end(*id);
