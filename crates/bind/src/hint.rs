@@ -193,8 +193,9 @@ fn index(
     let ([one], Some(table)) = (list, table) else {
         return Err(unsupported("INDEX with several indexes", line));
     };
+    // 0 is the heap or the clustered index, scanned.
+    let scanned = matches!(one, IndexRef::Id(0));
     let position = match one {
-        // 0 is the heap or the clustered index.
         IndexRef::Id(0) => Some(0),
         IndexRef::Id(n) => table.indexes.iter().position(|i| i.index_id.0 as u32 == *n),
         IndexRef::Name(name) => {
@@ -209,5 +210,6 @@ fn index(
         return Err(SqlError::new(messages::INDEX_HINT_UNKNOWN, &[&shown, &name]));
     };
     out.index = Some(position);
+    out.force_scan |= scanned;
     Ok(())
 }

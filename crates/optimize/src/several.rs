@@ -81,9 +81,7 @@ impl Optimizer<'_> {
 
     /// The best two indexes whose places are joined.
     fn intersection(&self, r: &Reference<'_>) -> Option<Node> {
-        let base = r.table.base();
-        // A key with a uniquifier has NULLs, which no join compares.
-        if r.conditions.len() < 2 || !(base.kind == IndexKind::Heap || base.unique) {
+        if r.conditions.len() < 2 || Self::locator_may_be_null(r) {
             return None;
         }
         let secondary = 1..r.table.indexes.len();
@@ -215,6 +213,17 @@ impl Optimizer<'_> {
         };
         let path = Path::new(&own.table, position, &offer);
         path.seek.is_some().then(|| self.by_path(own, path))
+    }
+
+    /// Whether a row's place has a part that no join compares: a key's NULL or its uniquifier.
+    fn locator_may_be_null(r: &Reference<'_>) -> bool {
+        let base = r.table.base();
+        let layout = r.table.hobt_layout(base);
+        let may_be = |part: PhysicalColumn| match part {
+            PhysicalColumn::Column(n) => r.table.columns[n].nullable,
+            _ => true,
+        };
+        base.kind != IndexKind::Heap && layout.key.iter().any(|k| may_be(layout.columns[k.field]))
     }
 
     /// How the parts of a locator compare.
