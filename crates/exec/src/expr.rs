@@ -270,7 +270,13 @@ impl Cast {
         let format = if dated { run.facts.date_format() } else { DateFormat::default() };
         let convert = |v: &Value| convert_collated(v, from, to, style, format, collation);
         let converted = self.operand.with(run, convert)?;
-        if self.attempt { Ok(converted.unwrap_or(Value::Null)) } else { converted }
+        match converted {
+            // What has no room is no failed conversion.
+            Err(e) if self.attempt && e.number() != messages::OUT_OF_MEMORY.number => {
+                Ok(Value::Null)
+            }
+            converted => converted,
+        }
     }
 }
 

@@ -55,6 +55,7 @@ fn questions() -> Vec<(String, Option<String>)> {
         of("select LONG as a from n for json auto"),
         of("select 1 tag, null parent, LONG as [a!1!b] from n for xml explicit"),
         alone("declare @x xml = replicate(cast('<a/>' as varchar(max)), 3000000)"),
+        alone("select try_cast(replicate(cast('<a/>' as varchar(max)), 3000000) as xml)"),
         alone(
             "declare @x xml = '<a/>';
              select @x.query('for $i in (1,2,3,4,5,6,7,8,9,10), $j in (1,2,3,4,5,6,7,8,9,10), \

@@ -102,7 +102,8 @@ impl Optimizer<'_> {
         let cost = self.prices.compute(node.rows, columns.len());
         let width = node.width + 8.0 * columns.len() as f64;
         let mut fixed = node.fixed.clone();
-        fixed.extend(columns.iter().filter(|(_, x)| x.as_constant().is_some()).map(|c| c.0));
+        let constant = columns.iter().filter(|(_, x)| x.as_constant().is_some());
+        fixed.extend(constant.map(|(slot, _)| (*slot, None)));
         let node = node.over(cost, |input| Physical::Compute { input: Box::new(input), columns });
         Node { width, fixed, ..node }
     }

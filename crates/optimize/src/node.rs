@@ -2,10 +2,14 @@
 
 use crate::cost::{Cost, UNIT};
 use plan::{Estimate, Logical, Physical, Predicate, Reads, Scalar, Slot, SortKey, SubqueryId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use types::Collation;
 
 /// A set of slots.
 pub(crate) type Slots = BTreeSet<Slot>;
+
+/// Slots that are equal in all rows: under a collation, or under every one.
+pub(crate) type Fixed = BTreeMap<Slot, Option<Collation>>;
 
 /// A converted part.
 #[derive(Clone)]
@@ -13,8 +17,8 @@ pub(crate) struct Node {
     pub(crate) tree: Physical,
     /// The order its rows come in.
     pub(crate) order: Vec<SortKey>,
-    /// Slots that are the same in all rows: they may stand anywhere in an order.
-    pub(crate) fixed: Slots,
+    /// What is equal in all rows may stand anywhere in an order that compares it likewise.
+    pub(crate) fixed: Fixed,
     /// Rows that are expected.
     pub(crate) rows: f64,
     /// Bytes of a row's values.
@@ -74,7 +78,7 @@ impl Node {
         Node {
             tree,
             order: Vec::new(),
-            fixed: Slots::new(),
+            fixed: Fixed::new(),
             rows,
             width,
             first: 0.0,
@@ -139,9 +143,13 @@ pub(crate) fn repeated(mut estimates: Vec<Estimate>, times: f64) -> Vec<Estimate
 }
 
 /// Whether an order implies another.
-pub(crate) fn follows(order: &[SortKey], fixed: &Slots, keys: &[SortKey]) -> bool {
-    let mut own = order.iter().filter(|k| !fixed.contains(&k.slot));
-    keys.iter().filter(|k| !fixed.contains(&k.slot)).all(|k| own.next() == Some(k))
+pub(crate) fn follows(order: &[SortKey], fixed: &Fixed, keys: &[SortKey]) -> bool {
+    let varies = |k: &&SortKey| {
+        let under = fixed.get(&k.slot);
+        under.is_none_or(|under| under.is_some_and(|collation| collation != k.collation))
+    };
+    let mut own = order.iter().filter(varies);
+    keys.iter().filter(varies).all(|k| own.next() == Some(k))
 }
 
 /// The slots a logical tree writes.

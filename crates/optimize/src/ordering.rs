@@ -1,7 +1,7 @@
 //! Nodes that order, group and limit.
 
 use crate::convert::{Optimizer, carried};
-use crate::node::{Node, Otherwise, Slots, Wish, writes};
+use crate::node::{Fixed, Node, Otherwise, Slots, Wish, writes};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{
@@ -317,7 +317,7 @@ impl Optimizer<'_> {
             });
             let first = if all { node.total } else { node.first };
             let (single, fixed) =
-                (single || all, if all { Slots::new() } else { node.fixed.clone() });
+                (single || all, if all { Fixed::new() } else { node.fixed.clone() });
             return Node { order, fixed, rows: groups, width, first, single, ..node };
         }
         let cost = self.prices.hash_groups(rows, groups, width) + aggregates;
@@ -326,7 +326,7 @@ impl Optimizer<'_> {
             keys,
             calls,
         });
-        let (order, fixed) = (Vec::new(), Slots::new());
+        let (order, fixed) = (Vec::new(), Fixed::new());
         Node { order, fixed, rows: groups, width, single, ..node }
     }
 }

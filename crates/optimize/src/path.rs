@@ -3,7 +3,7 @@
 use crate::convert::Optimizer;
 use crate::cost::{Cost, Prices, Reach};
 use crate::estimate::Estimator;
-use crate::node::{Node, Otherwise, Slots, Wish, follows};
+use crate::node::{Fixed, Node, Otherwise, Wish, follows};
 use crate::sarg::{Ask, Sarg};
 use catalog::view::{HobtLayout, Index, PhysicalColumn, Table};
 use plan::{Bound, Predicate, Scalar, Seek, SeekRange, Slot, SortKey};
@@ -21,7 +21,7 @@ pub(crate) struct Path<'t> {
     /// Every column that is needed is in the index.
     pub(crate) covering: bool,
     pub(crate) order: Vec<SortKey>,
-    pub(crate) fixed: Slots,
+    pub(crate) fixed: Fixed,
     pub(crate) backward: bool,
     /// The wanted order is met.
     pub(crate) ordered: bool,
@@ -329,16 +329,17 @@ fn key_order(
     layout: &HobtLayout,
     found: &Found,
     offer: &Offer<'_>,
-) -> (Vec<SortKey>, Slots) {
+) -> (Vec<SortKey>, Fixed) {
     let mut order = Vec::new();
-    let mut fixed = Slots::new();
+    let mut fixed = Fixed::new();
     for (n, part) in layout.key.iter().enumerate() {
         let PhysicalColumn::Column(column) = layout.columns[part.field] else { break };
         let Some(slot) = (offer.slot)(column) else { break };
-        if n < found.equal.len() {
-            fixed.insert(slot);
-        }
         let collation = table.columns[column].collation;
+        if n < found.equal.len() {
+            let text = table.columns[column].sql_type.is_character();
+            fixed.insert(slot, text.then_some(collation));
+        }
         order.push(SortKey { slot, collation, descending: part.descending });
     }
     (order, fixed)

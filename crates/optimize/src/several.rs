@@ -10,7 +10,7 @@
 use crate::access::Reference;
 use crate::convert::Optimizer;
 use crate::cost::Cost;
-use crate::node::{Node, Slots, Wish};
+use crate::node::{Fixed, Node, Slots, Wish};
 use crate::path::{Offer, Path};
 use catalog::view::{IndexKind, PhysicalColumn};
 use plan::{Get, HashJoin, JoinKind, Physical, Predicate, Slot};
@@ -137,7 +137,7 @@ impl Optimizer<'_> {
         let (rows, width) = (kept.min(places.rows), self.estimator.width(r.columns.values()));
         let late = r.conditions.clone();
         let node = places.over(cost, |input| self.fetched(r, input, locator, &Slots::new(), late));
-        Node { rows, width, order: Vec::new(), fixed: Slots::new(), single: false, ..node }
+        Node { rows, width, order: Vec::new(), fixed: Fixed::new(), single: false, ..node }
     }
 
     /// Places by the index that finds them at the least cost.

@@ -124,8 +124,11 @@ fn row_bytes(row: &[Value]) -> usize {
 }
 
 fn row(r: &mut Reader<'_>, columns: &[(TypeInfo, bool)]) -> TdsResult<Vec<Value>> {
-    let sent = columns.iter().filter(|(_, default)| !default);
-    sent.map(|(info, _)| info.decode_value(r)).collect()
+    let mut row = Vec::with_capacity(columns.len());
+    for (info, _) in columns.iter().filter(|(_, default)| !default) {
+        row.push(info.decode_value(r)?);
+    }
+    Ok(row)
 }
 
 #[cfg(test)]

@@ -79,14 +79,19 @@ impl Xml {
     /// All nodes.
     ///
     /// # Errors
-    /// An internal error when the stored text is not what was stored.
+    /// 701 where memory has no room for them; an internal error when the stored text is not what
+    /// was stored.
     pub fn tree(&self) -> SqlResult<&Tree> {
         if let Some(tree) = self.shared.tree.get() {
             return Ok(tree);
         }
         let options = ParseOptions { preserve: true, dtd: false };
-        let tree = parse(Source::Wide(&self.shared.text), options)
-            .map_err(|e| SqlError::new(messages::INTERNAL, &[&e.text()]))?;
+        let tree = parse(Source::Wide(&self.shared.text), options).map_err(|e| {
+            match e.number() == messages::OUT_OF_MEMORY.number {
+                true => e,
+                false => SqlError::new(messages::INTERNAL, &[&e.text()]),
+            }
+        })?;
         Ok(self.shared.tree.get_or_init(|| tree))
     }
 
