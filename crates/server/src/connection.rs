@@ -161,10 +161,11 @@ impl<'a> Attendant<'a> {
             match self.input.next_message() {
                 Ok(Some(message)) if message.kind == PacketType::Attention => {
                     // It is for all that was asked before it.
+                    let waited = !self.next.is_empty();
                     self.next.clear();
                     self.streams = false;
                     self.account.give_up();
-                    self.link.attention(self.speech)?;
+                    self.link.attention(self.speech, waited)?;
                 }
                 Ok(Some(message)) if self.streams => {
                     self.streams = false;

@@ -86,8 +86,9 @@ impl Link {
         self.attention.store(false, Relaxed);
     }
 
-    /// An attention came: ends the request that runs, or is answered at once.
-    pub(crate) fn attention(&self, speech: Speech) -> std::io::Result<()> {
+    /// An attention came: ends the request that runs, or is answered at once. A request that
+    /// `waited` while the one before it was put away is answered as one that was cut off.
+    pub(crate) fn attention(&self, speech: Speech, waited: bool) -> std::io::Result<()> {
         let mut turn = self.turn.lock();
         if let Some(waiter) = turn.running.clone() {
             turn.attention = true;
@@ -95,8 +96,12 @@ impl Link {
             waiter.cancel(Cancelled::Attention);
             return Ok(());
         }
-        let done = Done::new(DoneKind::Done, DoneStatus::ATTENTION);
-        self.wire.send(&last_words(speech, done)).map(|_| ())
+        let mut packets = Vec::new();
+        if waited {
+            packets.extend(last_words(speech, Done::new(DoneKind::Done, DoneStatus::ERROR)));
+        }
+        packets.extend(last_words(speech, Done::new(DoneKind::Done, DoneStatus::ATTENTION)));
+        self.wire.send(&packets).map(|_| ())
     }
 
     /// Whether what the request yields is still wanted.
