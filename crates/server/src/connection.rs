@@ -94,7 +94,8 @@ impl<'a> Attendant<'a> {
             match self.link.take_back() {
                 Left::Channel(channel) => self.channel = Some(channel),
                 Left::Over => return,
-                Left::Nothing => self.link.wire.woken().await,
+                Left::Nothing if self.link.awaits_back() => self.link.wire.woken().await,
+                Left::Nothing => {}
             }
         }
         if let Some(channel) = self.channel.take() {
@@ -107,7 +108,10 @@ impl<'a> Attendant<'a> {
     async fn converse(&mut self) -> io::Result<()> {
         loop {
             match self.link.take_back() {
-                Left::Channel(channel) => self.rest(channel),
+                Left::Channel(channel) => {
+                    debug_assert!(self.channel.is_none(), "a session is at one place");
+                    self.channel = Some(channel);
+                }
                 Left::Over => return Ok(()),
                 Left::Nothing => {}
             }
@@ -115,6 +119,11 @@ impl<'a> Attendant<'a> {
                 return Ok(());
             }
             self.take_messages()?;
+            let waits = self.channel.is_none() && (self.streams || !self.next.is_empty());
+            if waits && !self.link.awaits_back() {
+                continue;
+            }
+            self.drop_buffers();
             let behind = self.streams && self.link.inflow.is_full();
             let reads = self.next.len() < QUEUED_MAX && !behind;
             self.link.wire.ready(reads).await?;
@@ -127,10 +136,8 @@ impl<'a> Attendant<'a> {
         }
     }
 
-    /// A request has ended: an idle connection holds no buffers.
-    fn rest(&mut self, channel: Box<Channel>) {
-        debug_assert!(self.channel.is_none(), "a session is at one place");
-        self.channel = Some(channel);
+    /// An idle connection holds no buffers, and nobody tells when it becomes idle.
+    fn drop_buffers(&mut self) {
         if !self.input.is_midway() {
             self.input = PacketAssembler::new(self.house.options.request_bytes_max);
         }
@@ -138,9 +145,7 @@ impl<'a> Attendant<'a> {
 
     /// The server stops, or an idle session was killed.
     fn is_to_end(&self) -> bool {
-        let killed = |c: &Channel| c.waiter.cancellation() == Some(Cancelled::Kill);
-        self.channel.is_some()
-            && (self.link.is_ended() || self.channel.as_deref().is_some_and(killed))
+        self.channel.as_deref().is_some_and(|c| self.link.is_ended() || c.is_killed())
     }
 
     /// Takes up all messages that have come whole.

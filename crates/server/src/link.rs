@@ -3,6 +3,9 @@
 //! Invariants
 //!  1. Whether a response has ended, and whether an attention came before its end, is decided
 //!     under the lock of `turn`: so an attention is answered once, by the one or the other.
+//!  2. A session that is given back waits here until the task looks, which the next message makes
+//!     it do: the task is woken only where it has said, under the lock, that it waits for the
+//!     session, or where the connection is to end.
 
 use crate::inflow::Inflow;
 use crate::response::last_words;
@@ -21,6 +24,13 @@ pub(crate) struct Channel {
     pub(crate) speech: Speech,
 }
 
+impl Channel {
+    /// Whether its session was killed.
+    pub(crate) fn is_killed(&self) -> bool {
+        self.waiter.cancellation() == Some(Cancelled::Kill)
+    }
+}
+
 /// How responses are encoded.
 #[derive(Clone, Copy)]
 pub(crate) struct Speech {
@@ -37,6 +47,8 @@ struct Turn {
     attention: bool,
     /// The session, given back by the worker.
     channel: Option<Box<Channel>>,
+    /// The task waits for it.
+    awaited: bool,
     /// The worker is done and gave no session back: the connection ends.
     over: bool,
 }
@@ -83,6 +95,7 @@ impl Link {
         assert!(turn.running.is_none(), "a connection runs one request at a time");
         turn.running = Some(Arc::clone(waiter));
         turn.attention = false;
+        turn.awaited = false;
         self.attention.store(false, Relaxed);
     }
 
@@ -120,14 +133,26 @@ impl Link {
         }
     }
 
-    /// The worker is done with the request.
+    /// The worker is done with the request. Whoever ends the connection from now on finds the
+    /// session here and wakes the task himself; who did before is seen here.
     pub(crate) fn give_back(&self, channel: Option<Box<Channel>>) {
         let mut turn = self.turn.lock();
         turn.running = None;
         turn.over = channel.is_none();
         turn.channel = channel;
+        let killed = turn.channel.as_deref().is_some_and(Channel::is_killed);
+        let wakes = turn.awaited || turn.over || killed || self.is_ended();
         drop(turn);
-        self.wire.wake();
+        if wakes {
+            self.wire.wake();
+        }
+    }
+
+    /// The task is going to wait for the session: false when it is here already.
+    pub(crate) fn awaits_back(&self) -> bool {
+        let mut turn = self.turn.lock();
+        turn.awaited = turn.channel.is_none() && !turn.over;
+        turn.awaited
     }
 
     /// What the worker has given back.

@@ -9,6 +9,7 @@
 //!  2. Whoever leaves bytes behind wakes the task, which then waits for room in the socket.
 
 use os::sync::Mutex;
+use rustix::net::RecvFlags;
 use rustls::ServerConnection;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use tds::PacketAssembler;
@@ -95,7 +96,7 @@ impl Wire {
     /// The socket's, or `InvalidData` for what is not TLS.
     pub(crate) fn receive(&self, input: &mut PacketAssembler) -> io::Result<Received> {
         let mut buffer = [0; READ_BYTES];
-        let n = match self.socket.try_read(&mut buffer) {
+        let n = match self.read(&mut buffer) {
             Ok(0) => return Ok(Received::End),
             Ok(n) => n,
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
@@ -113,6 +114,24 @@ impl Wire {
         collect(tls, &mut bytes.out)?;
         self.push_locked(bytes)?;
         received
+    }
+
+    /// What has come, up to a buffer full. Less than that was all there was: the socket counts as
+    /// read empty, and is not asked again before more has come.
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut last = 0;
+        let read = self.socket.try_io(Interest::READABLE, || {
+            let n = rustix::net::recv(&self.socket, &mut *buffer, RecvFlags::empty())?.0;
+            if n == 0 || n == buffer.len() {
+                return Ok(n);
+            }
+            last = n;
+            Err(ErrorKind::WouldBlock.into())
+        });
+        match read {
+            Err(e) if e.kind() == ErrorKind::WouldBlock && last > 0 => Ok(last),
+            read => read,
+        }
     }
 
     /// Encrypts and sends; returns how many bytes are left, having told the task.
