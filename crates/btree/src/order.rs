@@ -175,7 +175,7 @@ impl Shape {
         fields: &mut KeyFields<'a>,
     ) -> Option<()> {
         debug_assert_eq!(self.interior.column_count(), self.order.len(), "an entry is a key");
-        fields.count = 0;
+        fields.clear();
         for i in 0..self.order.len() {
             let field = self.layout(part).field(record, self.order.column_of(part, i))?;
             if matches!(field, Field::OffRow(_)) {
@@ -239,15 +239,20 @@ impl Shape {
     }
 }
 
-/// A key's fields without an allocation.
+/// Most keys have no more columns.
+const FEW_COLUMNS: usize = 8;
+
+/// A key's fields; up to [`FEW_COLUMNS`] of them without an allocation.
 pub struct KeyFields<'a> {
-    fields: [Field<'a>; ORDER_COLUMNS_MAX],
+    few: [Field<'a>; FEW_COLUMNS],
+    /// All of them, once they are more.
+    many: Vec<Field<'a>>,
     count: usize,
 }
 
 impl Default for KeyFields<'_> {
     fn default() -> Self {
-        KeyFields { fields: [Field::Null; ORDER_COLUMNS_MAX], count: 0 }
+        KeyFields { few: [Field::Null; FEW_COLUMNS], many: Vec::new(), count: 0 }
     }
 }
 
@@ -255,13 +260,30 @@ impl<'a> KeyFields<'a> {
     pub(crate) fn push(&mut self, field: Field<'a>) {
         debug_assert!(!matches!(field, Field::OffRow(_)), "a key column is in the row");
         assert!(self.count < ORDER_COLUMNS_MAX, "a key has a bounded number of columns");
-        self.fields[self.count] = field;
+        match self.few.get_mut(self.count) {
+            Some(place) => *place = field,
+            None => self.push_beyond(field),
+        }
         self.count += 1;
+    }
+
+    #[cold]
+    fn push_beyond(&mut self, field: Field<'a>) {
+        if self.count == FEW_COLUMNS {
+            self.many.extend_from_slice(&self.few);
+        }
+        self.many.push(field);
+        debug_assert_eq!(self.many.len(), self.count + 1, "all in one place");
+    }
+
+    fn clear(&mut self) {
+        self.count = 0;
+        self.many.clear();
     }
 
     /// The fields, most significant first.
     pub fn as_slice(&self) -> &[Field<'a>] {
         debug_assert!(self.count <= ORDER_COLUMNS_MAX, "a bounded number of columns");
-        &self.fields[..self.count]
+        self.few.get(..self.count).unwrap_or(&self.many)
     }
 }

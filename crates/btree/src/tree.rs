@@ -2,6 +2,7 @@
 
 use crate::error::{BtreeError, BtreeResult};
 use crate::guess::Search;
+use crate::key::KeyBuf;
 use crate::kinds::{Context, Operation, kind, page_id_bytes};
 use crate::order::{KeyFields, KeyOrder, Part, Shape};
 use base::PageId;
@@ -114,6 +115,11 @@ impl Tree {
     /// The key of a leaf record; `None` when its bytes make no sense.
     pub fn key_of<'a>(&'a self, record: &'a [u8], fields: &mut KeyFields<'a>) -> Option<()> {
         self.shape.key_of(Part::Leaf, record, fields)
+    }
+
+    /// Copies the key of a leaf record; `None` when its bytes make no sense.
+    pub fn copy_key(&self, record: &[u8], to: &mut KeyBuf) -> Option<()> {
+        self.shape.copy_key(Part::Leaf, record, to)
     }
 
     /// A leaf record against a key or the beginning of one.

@@ -33,6 +33,8 @@ use work::PageReads;
 /// A plan ready to run.
 pub struct Executor {
     body: Body,
+    /// An expression over variables: nothing is read, counted or granted.
+    bare: bool,
     subplans: Vec<Option<Box<Subplan>>>,
     follow_ups: Vec<Option<Box<FollowUp>>>,
     changed_rows: Vec<Option<Box<RowBuffer>>>,
@@ -132,11 +134,18 @@ impl Executor {
             _ => 0,
         };
         let tallies = Tallies::new(builder.nodes, builder.cursors.len());
+        let needs = Needs::of(plan, kept);
+        let reads = !builder.hobts.is_empty() || !builder.branches.is_empty();
+        let bare = matches!(body, Body::Scalar(_) | Body::Condition(_))
+            && subplans.is_empty()
+            && !reads
+            && needs.operators == 0;
         Ok(Executor {
             progress: Progress::new(Arc::clone(&tallies), builder.cursor_nodes.clone()),
             tallies,
             timed,
             body,
+            bare,
             subplans,
             follow_ups,
             changed_rows: builder.changed_rows,
@@ -150,7 +159,7 @@ impl Executor {
             cursor_nodes: builder.cursor_nodes,
             cursors: builder.cursors,
             changed: builder.changed,
-            needs: Needs::of(plan, kept),
+            needs,
             grant: plan.header.grant,
             memory: None,
             branches: builder.branches,
@@ -288,6 +297,9 @@ impl Executor {
         context: &mut ExecContext<'_>,
         f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
     ) -> SqlResult<R> {
+        if self.bare {
+            return self.run_bare(context, f);
+        }
         assert!(self.hobts.is_empty(), "an executor serves one run at a time");
         self.tallies.clear();
         self.reads.fill(TableReads::default());
@@ -305,6 +317,28 @@ impl Executor {
         });
         self.frame.fill(Value::Null);
         self.hobts.clear();
+        result
+    }
+
+    /// A run of what needs no more than variables.
+    fn run_bare<R>(
+        &mut self,
+        context: &mut ExecContext<'_>,
+        f: impl FnOnce(&mut Body, &mut Run<'_>) -> SqlResult<R>,
+    ) -> SqlResult<R> {
+        debug_assert!(self.memory.is_none() && self.crew.degree == 0, "it never has any");
+        let lent = Lent {
+            hobts: &[],
+            frame: &mut self.frame,
+            subplans: &mut [],
+            follow_ups: &mut [],
+            changed: &mut [],
+            counts: &self.tallies,
+            grant: Grant::ask(context.grant, self.needs, self.grant, context.work)?,
+            team: None,
+        };
+        let result = f(&mut self.body, &mut Run::new(context, lent));
+        self.frame.fill(Value::Null);
         result
     }
 

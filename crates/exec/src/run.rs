@@ -322,7 +322,10 @@ pub(crate) struct Cursors<'r> {
 
 impl<'r> Cursors<'r> {
     fn new(count: usize) -> Self {
-        let more = (CURSORS_INLINE..count).map(|_| None).collect();
+        let more = match count <= CURSORS_INLINE {
+            true => Vec::new(),
+            false => (CURSORS_INLINE..count).map(|_| None).collect(),
+        };
         Cursors { few: [const { None }; CURSORS_INLINE], more }
     }
 

@@ -121,6 +121,6 @@ impl Division for KeyParts<'_> {
         let whole = (self.lower.as_ref(), self.upper.as_ref());
         let how = (self.backward, &self.plan);
         let cursor = IndexCursor::between(self.hobt, work, ends, whole, how);
-        Ok(Some(Box::new(cursor.map_err(|e| self.hobt.sql(e))?)))
+        Ok(Some(cursor.map_err(|e| self.hobt.sql(e))?))
     }
 }

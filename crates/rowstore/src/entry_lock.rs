@@ -185,7 +185,7 @@ impl RowHobt {
         if ranges {
             work.locks_ranges();
         }
-        Ok(self.still_needed(work, row))
+        Ok(if covers_rows(held, row) { RowLock::None } else { row })
     }
 
     /// What rows need beside the table lock as it is now.

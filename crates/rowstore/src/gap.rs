@@ -22,7 +22,7 @@ use crate::entry_lock::{RowLock, Tried};
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use base::PageId;
-use btree::{KeyBuf, KeyFields, LeafWrite};
+use btree::{KeyBuf, LeafWrite};
 use lock::{INFINITY, Mode, Resource};
 use work::Work;
 
@@ -43,11 +43,11 @@ impl RowHobt {
 
     /// The resource of a record's key, as the record spells it.
     pub(crate) fn record_resource(&self, record: &[u8]) -> Option<Resource> {
-        let mut fields = KeyFields::default();
-        self.tree().key_of(record, &mut fields)?;
+        let mut key = KeyBuf::default();
+        self.tree().copy_key(record, &mut key)?;
         let columns = self.tree().order().len();
-        debug_assert_eq!(fields.as_slice().len(), columns, "a record has its whole key");
-        Some(self.key_resource(KeyBuf::of(fields.as_slice()).bytes()))
+        debug_assert_eq!(key.fields().as_slice().len(), columns, "a record has its whole key");
+        Some(self.key_resource(key.bytes()))
     }
 
     /// Tests the gap that a new key at a slot falls into, while the leaf is latched.

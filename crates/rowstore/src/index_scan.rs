@@ -103,9 +103,9 @@ impl<'h> IndexCursor<'h> {
         work: &mut Work,
         range: &ScanRange<'_>,
         plan: &LockPlan,
-    ) -> RowResult<Self> {
+    ) -> RowResult<Box<Self>> {
         assert!(hobt.spec.kind != HobtKind::Heap, "a heap has no key order");
-        let mut cursor = IndexCursor {
+        let mut cursor = Box::new(IndexCursor {
             hobt,
             plan: *plan,
             ask: RowLock::None,
@@ -127,7 +127,7 @@ impl<'h> IndexCursor<'h> {
             escalations: 0,
             reads: TableReads::default(),
             quiet: false,
-        };
+        });
         cursor.aim(work, range)?;
         Ok(cursor)
     }
@@ -139,7 +139,7 @@ impl<'h> IndexCursor<'h> {
         part: (Option<&KeyBuf>, Option<&KeyBuf>),
         (lower, upper): (Option<&Limit>, Option<&Limit>),
         (backward, plan): (bool, &LockPlan),
-    ) -> RowResult<Self> {
+    ) -> RowResult<Box<Self>> {
         let whole = ScanRange { backward, ..ScanRange::default() };
         let mut cursor = Self::open(hobt, work, &whole, plan)?;
         assert!(!cursor.ask.is_range(), "ranges of keys are locked by one scan");

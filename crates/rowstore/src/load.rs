@@ -30,7 +30,7 @@ impl TableSource for RowHobt {
                 Box::new(HeapCursor::open(self, work, range, locks).map_err(|e| self.sql(e))?)
             }
             HobtKind::Clustered | HobtKind::Nonclustered => {
-                Box::new(IndexCursor::open(self, work, range, locks).map_err(|e| self.sql(e))?)
+                IndexCursor::open(self, work, range, locks).map_err(|e| self.sql(e))?
             }
         })
     }
