@@ -93,7 +93,6 @@ impl Tree {
                 self.copy_fence(&at, slot, fence)?;
             }
             let child = self.child(at.id(), at.view(), slot)?;
-            self.pages.prefetch(child);
             let next = self.pages.read(child)?;
             level -= 1;
             self.check_page(child, next.view(), level)?;

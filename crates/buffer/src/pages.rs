@@ -232,14 +232,6 @@ impl Pages {
         self.read_again(id)
     }
 
-    /// Says that a page is about to be read: the processor fetches it from memory meanwhile.
-    #[inline]
-    pub fn prefetch(&self, id: PageId) {
-        if let Ok(slot) = self.slot(id) {
-            slot.file.segment(id.page).prefetch(id.page % SEGMENT_PAGES);
-        }
-    }
-
     /// The same for a scan that goes on where it let the page go: it counts as read once.
     ///
     /// # Errors

@@ -9,7 +9,7 @@
 //!     exclusive for this thread; a `&mut PageBytes` only while it is exclusive.
 //!  2. Memory is released only under the exclusive latch.
 
-use base::limits::{PAGE_BYTES, PAGE_HEADER_BYTES};
+use base::limits::PAGE_BYTES;
 use os::vm::Region;
 use page::PageBytes;
 use std::io;
@@ -56,18 +56,6 @@ impl Segment {
     pub(crate) fn address(&self, index: u32) -> PageAddress {
         assert!(index < SEGMENT_PAGES, "a page of the segment");
         PageAddress(self.pages.base().wrapping_add(index as usize * PAGE_BYTES).cast())
-    }
-
-    /// Has the processor fetch what a search of a page looks at first: the page's state, its
-    /// header, its first record, its first slots.
-    #[inline]
-    pub(crate) fn prefetch(&self, index: u32) {
-        assert!(index < SEGMENT_PAGES, "a page of the segment");
-        let page = index as usize * PAGE_BYTES;
-        self.words.prefetch(index as usize * 16);
-        for at in [0, PAGE_HEADER_BYTES, PAGE_BYTES - 1] {
-            self.pages.prefetch(page + at);
-        }
     }
 
     /// Gives the memory of a run of pages back; the caller holds them exclusively.

@@ -67,27 +67,6 @@ impl Region {
         self.bytes == 0
     }
 
-    /// Has the processor fetch the cache line of an address while something else is done. It reads
-    /// nothing: whoever may write there may go on, and memory that was never touched stays so.
-    #[inline]
-    pub fn prefetch(&self, offset: usize) {
-        debug_assert!(offset < self.bytes, "an address of the region");
-        let at = self.base.wrapping_add(offset);
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        // SAFETY: a hint: no fault comes of it, whatever the address.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(at.cast());
-        }
-        #[cfg(all(target_arch = "aarch64", not(miri)))]
-        // SAFETY: as above.
-        unsafe {
-            std::arch::asm!("prfm pldl1keep, [{}]", in(reg) at, options(nostack, readonly));
-        }
-        #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-        let _ = at;
-    }
-
     /// Gives the memory of a range back; it reads as zero afterwards.
     ///
     /// # Panics
