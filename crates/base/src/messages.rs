@@ -537,6 +537,8 @@ messages! {
     QUERY_MEMORY_TIMEOUT = 8645, 17, "A timeout occurred while waiting for memory resources to execute the query in resource pool '{0}' ({1}). Rerun the query.";
     INDEX_ENTRY_MISSING = 8646, 21, "Unable to find index entry in index ID {0}, of table {1}, in database '{2}'. The indicated index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB or DBCC CHECKTABLE. If the problem persists, contact product support.";
     MERGE_ROW_TWICE = 8672, 16, "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
+    TABLE_HINT_DIFFERS = 8722, 16, "Cannot execute query. Semantic affecting hint '{0}' appears in the '{1}' clause of object '{2}' but not in the corresponding '{3}' clause. Change the OPTION (TABLE HINTS...) clause so the semantic affecting hints match the WITH clause.";
+    TABLE_HINT_UNKNOWN = 8723, 16, "Cannot execute query. Object '{0}' is specified in the TABLE HINT clause, but is not used in the query or does not match the alias specified in the query. Table references in the TABLE HINT clause must match the WITH clause.";
     PERCENTILE_RANGE = 8727, 16, "Input parameter of percentile function is outside of range [0, 1].";
     LAG_OFFSET_NEGATIVE = 8730, 16, "Offset parameter for Lag and Lead functions cannot be a negative value.";
     ORDINAL_NOT_CONSTANT = 8748, 16, "The enable_ordinal argument for string_split only supports constant values (not variables or columns).";

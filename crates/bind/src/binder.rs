@@ -7,6 +7,7 @@ use crate::into::IdentityFunction;
 use crate::module::{CheckedView, Expansion};
 use crate::next_value::{DrawRule, Draws};
 use crate::scope::Scope;
+use crate::table_hint::TableHinted;
 use crate::target::flag_rows;
 use base::limits::EXPRESSION_DEPTH_MAX;
 use base::{DatabaseId, SqlError, SqlResult, messages};
@@ -94,6 +95,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) draws: Draws,
     /// WITH XMLNAMESPACES: prefixes with their namespaces; the default has none.
     pub(crate) xml_namespaces: Vec<(Box<str>, Box<str>)>,
+    /// OPTION (TABLE HINT (…)).
+    pub(crate) table_hints: Vec<TableHinted>,
     /// Columns of `nodes()`, with the names under which errors know where they come from.
     pub(crate) node_columns: BTreeMap<Slot, String>,
     /// The scopes whose columns are named, while somebody wants to know.
@@ -138,6 +141,7 @@ impl<'a> Binder<'a> {
             depth: 0,
             draws: Draws::default(),
             xml_namespaces: Vec::new(),
+            table_hints: Vec::new(),
             node_columns: BTreeMap::new(),
             named_scopes: None,
         }
@@ -291,6 +295,7 @@ impl<'a> Binder<'a> {
 
     /// The plan: columns that were mentioned are now known, so are reads of subqueries.
     pub(crate) fn finish(&mut self, mut statement: Statement<Logical>) -> SqlResult<Bound> {
+        self.table_hints_met()?;
         for (no, slot) in std::mem::take(&mut self.flags) {
             let subqueries = self.subqueries.iter_mut().map(|s| &mut s.source);
             let trees = source_of(&mut statement).into_iter().chain(subqueries);

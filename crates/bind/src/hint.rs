@@ -23,6 +23,7 @@ pub(crate) enum Use {
 pub(crate) struct Hints {
     pub(crate) locks: LockHints,
     pub(crate) index: Option<usize>,
+    pub(crate) further: Vec<usize>,
     pub(crate) force_seek: bool,
     pub(crate) seek_columns: usize,
     pub(crate) force_scan: bool,
@@ -190,12 +191,31 @@ fn index(
     names: Collation,
     line: u32,
 ) -> SqlResult<()> {
-    let ([one], Some(table)) = (list, table) else {
-        return Err(unsupported("INDEX with several indexes", line));
-    };
+    let Some(table) = table else { return Err(unsupported("INDEX", line)) };
+    if out.index.is_some() {
+        return Err(SqlError::new(messages::OPTION_CONFLICT, &[&"INDEX"]));
+    }
+    let mut positions = Vec::with_capacity(list.len());
+    for named in list {
+        let position = position_of(named, table, names)?;
+        if !positions.contains(&position) {
+            positions.push(position);
+        }
+    }
+    if positions.len() > 1 {
+        // What several give is fetched from the heap or the clustered index.
+        positions.retain(|&p| p != 0);
+    }
     // 0 is the heap or the clustered index, scanned.
-    let scanned = matches!(one, IndexRef::Id(0));
-    let position = match one {
+    out.force_scan |= matches!(list, [IndexRef::Id(0)]);
+    out.further = positions.split_off(positions.len().min(1));
+    out.index = positions.first().copied();
+    Ok(())
+}
+
+/// Where a named index stands among its table's: 308 where it is none that can be read.
+fn position_of(named: &IndexRef, table: &Table, names: Collation) -> SqlResult<usize> {
+    let position = match named {
         IndexRef::Id(0) => Some(0),
         IndexRef::Id(n) => table.indexes.iter().position(|i| i.index_id.0 as u32 == *n),
         IndexRef::Name(name) => {
@@ -203,13 +223,8 @@ fn index(
             table.indexes.iter().position(|i| Some(i.index_id) == found)
         }
     };
-    let usable = position.filter(|&p| !table.indexes[p].disabled);
-    let Some(position) = usable else {
-        let shown = index_shown(one);
+    position.filter(|&p| !table.indexes[p].disabled).ok_or_else(|| {
         let name = table.two_part_name();
-        return Err(SqlError::new(messages::INDEX_HINT_UNKNOWN, &[&shown, &name]));
-    };
-    out.index = Some(position);
-    out.force_scan |= scanned;
-    Ok(())
+        SqlError::new(messages::INDEX_HINT_UNKNOWN, &[&index_shown(named), &name])
+    })
 }

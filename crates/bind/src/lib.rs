@@ -62,6 +62,7 @@ mod scope;
 mod select;
 mod set_operation;
 mod source;
+mod table_hint;
 mod target;
 mod through;
 mod update;

@@ -7,9 +7,14 @@ use plan::{GroupHint, JoinHint, ScalarKind, UnionHint, VariableId};
 use tsql::ast::{self, QueryOptionKind};
 use types::Value;
 
-/// Hints that are true of every plan here: rows between operators have no largest size, and no view
-/// has an index.
-const TAKEN: [&str; 2] = ["ROBUST PLAN", "EXPAND VIEWS"];
+/// Hints that are true of every plan here: rows between operators have no largest size, no view has
+/// an index, no table a columnstore, and no plan is forced.
+const TAKEN: [&str; 4] = [
+    "ROBUST PLAN",
+    "EXPAND VIEWS",
+    "IGNORE_NONCLUSTERED_COLUMNSTORE_INDEX",
+    "DISABLE_OPTIMIZED_PLAN_FORCING",
+];
 
 impl Binder<'_> {
     /// The options of a statement.
@@ -31,7 +36,10 @@ impl Binder<'_> {
                 QueryOptionKind::UseHint(names) => {
                     names.iter().try_for_each(|name| self.use_hint(name, line))
                 }
-                QueryOptionKind::TableHint { .. } => Err(unsupported("TABLE HINT", line)),
+                QueryOptionKind::TableHint { table, hints } => {
+                    self.table_hint(table, hints);
+                    Ok(())
+                }
             }?;
         }
         Ok(())
@@ -46,8 +54,8 @@ impl Binder<'_> {
             "LOOP JOIN" => hints.joins.push(JoinHint::Loop),
             "HASH JOIN" => hints.joins.push(JoinHint::Hash),
             "MERGE JOIN" => hints.joins.push(JoinHint::Merge),
-            "HASH GROUP" => hints.groups = Some(GroupHint::Hash),
-            "ORDER GROUP" => hints.groups = Some(GroupHint::Order),
+            "HASH GROUP" => return self.group_hint(GroupHint::Hash),
+            "ORDER GROUP" => return self.group_hint(GroupHint::Order),
             "CONCAT UNION" => hints.unions.push(UnionHint::Concat),
             "HASH UNION" => hints.unions.push(UnionHint::Hash),
             "MERGE UNION" => hints.unions.push(UnionHint::Merge),
@@ -55,6 +63,15 @@ impl Binder<'_> {
             other => return Err(unsupported(other, line)),
         }
         Ok(())
+    }
+
+    fn group_hint(&mut self, hint: GroupHint) -> SqlResult<()> {
+        match self.header.hints.groups.replace(hint) {
+            Some(other) if other != hint => {
+                Err(SqlError::new(messages::OPTION_CONFLICT, &[&"GROUP BY"]))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn option_value(&mut self, name: &str, value: &ast::Expr, line: u32) -> SqlResult<()> {

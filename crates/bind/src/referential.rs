@@ -204,6 +204,7 @@ impl Binder<'_> {
             checks: Vec::new(),
             locks,
             index: None,
+            further: Vec::new(),
             force_seek: false,
             seek_columns: 0,
             force_scan: false,

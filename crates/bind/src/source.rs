@@ -267,7 +267,8 @@ impl Binder<'_> {
         hints: &[ast::TableHint],
         purpose: Use,
     ) -> SqlResult<From> {
-        self.read_table(table, Some(database), name, alias, hints, purpose)
+        let hints = self.hints_of(name, alias, hints)?;
+        self.read_table(table, Some(database), name, alias, &hints, purpose)
     }
 
     fn read_table(
@@ -302,6 +303,7 @@ impl Binder<'_> {
             checks: Vec::new(),
             locks: if variable { LockHints::private() } else { hints.locks },
             index: hints.index,
+            further: hints.further,
             force_seek: hints.force_seek,
             seek_columns: hints.seek_columns,
             force_scan: hints.force_scan,

@@ -270,6 +270,7 @@ impl<'a> KeyFields<'a> {
     #[cold]
     fn push_beyond(&mut self, field: Field<'a>) {
         if self.count == FEW_COLUMNS {
+            self.many.reserve(2 * FEW_COLUMNS);
             self.many.extend_from_slice(&self.few);
         }
         self.many.push(field);

@@ -120,6 +120,9 @@ impl Optimizer<'_> {
             width: self.estimator.width(&own),
             target: r.get.target.is_some(),
         };
+        if !r.get.further.is_empty() {
+            return self.hinted(r);
+        }
         let path = choose(r, &offer);
         let price = path.as_ref().map_or(f64::INFINITY, |p| p.price);
         match self.several(r, price, wish) {

@@ -4,6 +4,8 @@
 //!   a = 1 OR b = 2      union          rows of either index, each row's place once, then the row
 //!   a < 5 AND b > 7     intersection   places that both indexes give, joined by hash, then the row
 //! ```
+//! INDEX(ia, ib) asks for an intersection of all that it names, sought or scanned.
+//!
 //! Either way the row itself is fetched and tested by all conditions: indexes that are read one
 //! after the other may have changed in between.
 
@@ -12,16 +14,30 @@ use crate::convert::Optimizer;
 use crate::cost::Cost;
 use crate::node::{Fixed, Node, Slots, Wish};
 use crate::path::{Offer, Path};
+use base::{SqlError, SqlResult, messages};
+use builtins::Aggregate;
 use catalog::view::{IndexKind, PhysicalColumn};
-use plan::{Get, HashJoin, JoinKind, Physical, Predicate, Slot};
+use plan::{
+    AggregateCall, AggregatePhase, CompareOp, Get, HashJoin, JoinKind, Physical, Predicate, Scalar,
+    ScalarType, Slot,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use types::{Collation, SqlType};
+use types::{Collation, SqlType, Value};
 
 /// Parts of an OR that are sought one by one.
 const PARTS_MAX: usize = 32;
 /// What is read in so many microseconds is not made quicker by two indexes.
 const QUICK: f64 = 30.0;
+
+/// How an index is read for the places of rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Sought,
+    Scanned,
+    /// Sought where conditions let it.
+    Any,
+}
 
 /// Places of rows that one index gives.
 struct Branch {
@@ -43,6 +59,74 @@ impl Optimizer<'_> {
         let priced = ways.map(|node| (self.priced(&node, wish), node));
         let cheaper = priced.filter(|(own, _)| *own < price);
         cheaper.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, node)| node)
+    }
+
+    /// The rows that all indexes of a hint give.
+    ///
+    /// # Errors
+    /// 8622 where one of them cannot be read as other hints ask, or has not all rows.
+    pub(crate) fn hinted(&self, r: &Reference<'_>) -> SqlResult<Node> {
+        let reading = match (r.get.force_seek, r.get.force_scan) {
+            (true, _) => Reading::Sought,
+            (_, true) => Reading::Scanned,
+            _ => Reading::Any,
+        };
+        let all = r.get.index.iter().chain(&r.get.further);
+        let branches = all.map(|&n| self.branch_of(r, n, &r.conditions, reading));
+        let branches = branches.collect::<Option<Vec<Branch>>>();
+        let unable = || SqlError::new(messages::HINTS_NO_PLAN, &[]);
+        let node = branches.and_then(|branches| match Self::locator_may_be_null(r) {
+            true => self.counted(r, branches),
+            false => self.joined(r, branches),
+        });
+        node.ok_or_else(unable)
+    }
+
+    /// What all branches give, joined one after the other.
+    fn joined(&self, r: &Reference<'_>, branches: Vec<Branch>) -> Option<Node> {
+        let all = branches.into_iter().reduce(|a, b| {
+            let (small, large) = if a.node.rows <= b.node.rows { (a, b) } else { (b, a) };
+            let rows = self.rows_in_both(r, &small, &large);
+            let node = self.places_of_both(r, &small, &large, rows);
+            let conditions = [small.conditions, large.conditions].concat();
+            Branch { node, locator: small.locator, conditions }
+        })?;
+        Some(self.rows_of(r, all.node, all.locator))
+    }
+
+    /// The same where places may have NULL, which no join compares: those that come as often as
+    /// there are branches.
+    fn counted(&self, r: &Reference<'_>, branches: Vec<Branch>) -> Option<Node> {
+        let count = branches.len() as i64;
+        let conditions: Vec<Predicate> =
+            branches.iter().flat_map(|b| b.conditions.iter().cloned()).collect();
+        let every: Vec<&Predicate> = conditions.iter().collect();
+        let rows = self.estimator.table_rows(&r.table) * self.estimator.all(&every);
+        let (slots, types) = branches.first()?.locator.clone();
+        let columns: Vec<Slot> = slots.iter().map(|_| self.new_slot()).collect();
+        let inputs = branches.into_iter().map(|b| (b.node, b.locator.0)).collect();
+        let all = self.concatenated(inputs, columns.clone());
+        let keys = columns.iter().copied().zip(self.locator_collations(r)).collect::<Vec<_>>();
+        let (output, places) = (self.new_slot(), all.rows);
+        let ty = ScalarType::new(SqlType::BigInt, false);
+        let call = AggregateCall {
+            function: Aggregate::CountBig,
+            distinct: false,
+            argument: None,
+            separator: None,
+            output,
+            ty,
+            phase: AggregatePhase::Whole,
+        };
+        let groups = self.grouped(all, &keys, vec![call], places);
+        let in_all = Predicate::Compare {
+            op: CompareOp::GreaterOrEqual,
+            left: Box::new(Scalar::column(output, ty)),
+            right: Box::new(Scalar::constant(Value::BigInt(count), SqlType::BigInt)),
+            collation: Collation::default(),
+        };
+        let kept = Node { rows, ..self.with_filter(groups, vec![in_all]) };
+        Some(self.rows_of(r, kept, (columns, types)))
     }
 
     /// For each OR whose parts indexes can seek, the rows that these give.
@@ -86,13 +170,11 @@ impl Optimizer<'_> {
         }
         let secondary = 1..r.table.indexes.len();
         let branches: Vec<Branch> =
-            secondary.filter_map(|n| self.branch_of(r, n, &r.conditions)).collect();
+            secondary.filter_map(|n| self.sought(r, n, &r.conditions)).collect();
         let mut best: Option<(f64, usize, usize, f64)> = None;
         for (i, a) in branches.iter().enumerate() {
             for (j, b) in branches.iter().enumerate().take(i) {
-                let both: Vec<&Predicate> = a.conditions.iter().chain(&b.conditions).collect();
-                let table_rows = self.estimator.table_rows(&r.table);
-                let rows = table_rows * self.estimator.all(&both);
+                let rows = self.rows_in_both(r, a, b);
                 let price = a.node.total + b.node.total + rows;
                 if a.conditions != b.conditions && best.is_none_or(|known| price < known.0) {
                     best = Some((price, i, j, rows));
@@ -104,6 +186,11 @@ impl Optimizer<'_> {
         let (small, large) = if a.node.rows <= b.node.rows { (a, b) } else { (b, a) };
         let joined = self.places_of_both(r, small, large, rows);
         Some(self.rows_of(r, joined, small.locator.clone()))
+    }
+
+    fn rows_in_both(&self, r: &Reference<'_>, a: &Branch, b: &Branch) -> f64 {
+        let both: Vec<&Predicate> = a.conditions.iter().chain(&b.conditions).collect();
+        self.estimator.table_rows(&r.table) * self.estimator.all(&both)
     }
 
     fn places_of_both(&self, r: &Reference<'_>, small: &Branch, large: &Branch, rows: f64) -> Node {
@@ -145,16 +232,22 @@ impl Optimizer<'_> {
         let pages = self.estimator.size(&r.table, r.table.base()).pages;
         let price = |b: &Branch| b.node.total + self.prices.lookup(b.node.rows, pages, 1).sum();
         let all = 0..r.table.indexes.len();
-        let found = all.filter_map(|n| self.branch_of(r, n, &conditions));
+        let found = all.filter_map(|n| self.sought(r, n, &conditions));
         found.min_by(|a, b| price(a).total_cmp(&price(b)))
     }
 
     /// Places by one index, where conditions let it seek.
+    fn sought(&self, r: &Reference<'_>, n: usize, conditions: &[Predicate]) -> Option<Branch> {
+        self.branch_of(r, n, conditions, Reading::Sought)
+    }
+
+    /// Places by one index that has all rows.
     fn branch_of(
         &self,
         r: &Reference<'_>,
         position: usize,
         conditions: &[Predicate],
+        reading: Reading,
     ) -> Option<Branch> {
         let index = &r.table.indexes[position];
         if index.disabled || index.key.is_empty() || index.filter.is_some() {
@@ -171,7 +264,7 @@ impl Optimizer<'_> {
         let whole = of(conditions.to_vec());
         let decided = whole.decided_by(&layout, &r.hidden());
         let own = of(decided.into_iter().map(|n| whole.conditions[n].clone()).collect());
-        let node = self.places(&own, position)?;
+        let node = self.places(&own, position, reading)?;
         let Physical::Access(access) = node.tree else { return None };
         let mut access = *access;
         let fresh: BTreeMap<Slot, Slot> =
@@ -193,10 +286,10 @@ impl Optimizer<'_> {
         Some(Branch { node, locator, conditions: own.conditions })
     }
 
-    /// A seek that reads no more than its own conditions do.
-    fn places(&self, own: &Reference<'_>, position: usize) -> Option<Node> {
+    /// A seek or scan that reads no more than its own conditions do.
+    fn places(&self, own: &Reference<'_>, position: usize, reading: Reading) -> Option<Node> {
         let conditions: Vec<&Predicate> = own.conditions.iter().collect();
-        let sargs = own.sargs();
+        let sargs = if reading == Reading::Scanned { Vec::new() } else { own.sargs() };
         let all: Vec<usize> = (0..own.conditions.len()).collect();
         let offer = Offer {
             sargs: &sargs,
@@ -212,7 +305,8 @@ impl Optimizer<'_> {
             target: false,
         };
         let path = Path::new(&own.table, position, &offer);
-        path.seek.is_some().then(|| self.by_path(own, path))
+        let fits = reading != Reading::Sought || path.seek.is_some();
+        fits.then(|| self.by_path(own, path))
     }
 
     /// Whether a row's place has a part that no join compares: a key's NULL or its uniquifier.

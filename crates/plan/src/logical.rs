@@ -124,6 +124,8 @@ pub struct Get {
     pub locks: LockHints,
     /// INDEX(n): an index of the table by position among its indexes.
     pub index: Option<usize>,
+    /// INDEX(n, m): further indexes that its rows are to be looked for in.
+    pub further: Vec<usize>,
     /// FORCESEEK
     pub force_seek: bool,
     /// How many key columns of the index it asks to seek with, at least.

@@ -58,7 +58,7 @@ struct Attendant<'a> {
     house: &'a Arc<House>,
     link: &'a Arc<Link>,
     speech: Speech,
-    /// The session, unless a worker has it.
+    /// The session, unless a worker has it, or has left it in the link.
     channel: Option<Box<Channel>>,
     input: PacketAssembler,
     /// Requests that came while another runs.
@@ -119,21 +119,34 @@ impl<'a> Attendant<'a> {
                 return Ok(());
             }
             self.take_messages()?;
-            let waits = self.channel.is_none() && (self.streams || !self.next.is_empty());
-            if waits && !self.link.awaits_back() {
+            if self.has_something() && !self.link.awaits_back() {
                 continue;
             }
             self.drop_buffers();
             let behind = self.streams && self.link.inflow.is_full();
             let reads = self.next.len() < QUEUED_MAX && !behind;
             self.link.wire.ready(reads).await?;
-            if self.link.wire.push()? {
-                self.link.signal();
-            }
+            self.push()?;
             if reads && self.link.wire.receive(&mut self.input)? == Received::End {
                 return Ok(());
             }
+            // What TLS had to answer may have taken the rest along.
+            self.push()?;
         }
+    }
+
+    /// Sends what is left; a worker that waited for room is told.
+    fn push(&self) -> io::Result<()> {
+        if self.link.wire.push()? {
+            self.link.signal();
+        }
+        Ok(())
+    }
+
+    /// There is something for the session, which a worker has.
+    fn has_something(&self) -> bool {
+        let loads = self.input.partial_kind() == Some(PacketType::BulkLoad);
+        self.channel.is_none() && (self.streams || loads || !self.next.is_empty())
     }
 
     /// An idle connection holds no buffers, and nobody tells when it becomes idle.

@@ -111,6 +111,21 @@ fn an_attention_in_the_middle_ends_it() {
     }
 }
 
+/// The session may be on its way back from the request before when the first packet is there, and
+/// no other comes.
+#[test]
+fn a_load_begins_with_its_first_packet() {
+    let house = house();
+    let mut raw = Raw::logged_in(&house, Encryption::NotSupported);
+    for _ in 0..30 {
+        works(&mut raw);
+        send(&mut raw, &[head(), row(1, 100)].concat(), MORE);
+        os::task::sleep_ns(20_000_000);
+        raw.attention().unwrap();
+        assert_eq!(raw.acknowledged().unwrap(), 2, "the load, then the acknowledgement");
+    }
+}
+
 /// The worker has given the load up when most of it is still to come.
 #[test]
 fn bytes_that_are_no_rows_cost_the_load_alone() {
