@@ -537,8 +537,9 @@ messages! {
     QUERY_MEMORY_TIMEOUT = 8645, 17, "A timeout occurred while waiting for memory resources to execute the query in resource pool '{0}' ({1}). Rerun the query.";
     INDEX_ENTRY_MISSING = 8646, 21, "Unable to find index entry in index ID {0}, of table {1}, in database '{2}'. The indicated index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB or DBCC CHECKTABLE. If the problem persists, contact product support.";
     MERGE_ROW_TWICE = 8672, 16, "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
-    TABLE_HINT_DIFFERS = 8722, 16, "Cannot execute query. Semantic affecting hint '{0}' appears in the '{1}' clause of object '{2}' but not in the corresponding '{3}' clause. Change the OPTION (TABLE HINTS...) clause so the semantic affecting hints match the WITH clause.";
-    TABLE_HINT_UNKNOWN = 8723, 16, "Cannot execute query. Object '{0}' is specified in the TABLE HINT clause, but is not used in the query or does not match the alias specified in the query. Table references in the TABLE HINT clause must match the WITH clause.";
+    TABLE_HINT_TWICE = 8720, 15, "Cannot execute query. There is more than one TABLE HINT clause specified for object '{0}'. Use at most one such TABLE HINT clause per table reference.";
+    TABLE_HINT_DIFFERS = 8722, 15, "Cannot execute query. Semantic affecting hint '{0}' appears in the '{1}' clause of object '{2}' but not in the corresponding '{3}' clause. Change the OPTION (TABLE HINTS...) clause so the semantic affecting hints match the WITH clause.";
+    TABLE_HINT_UNKNOWN = 8723, 15, "Cannot execute query. Object '{0}' is specified in the TABLE HINT clause, but is not used in the query or does not match the alias specified in the query. Table references in the TABLE HINT clause must match the WITH clause.";
     PERCENTILE_RANGE = 8727, 16, "Input parameter of percentile function is outside of range [0, 1].";
     LAG_OFFSET_NEGATIVE = 8730, 16, "Offset parameter for Lag and Lead functions cannot be a negative value.";
     ORDINAL_NOT_CONSTANT = 8748, 16, "The enable_ordinal argument for string_split only supports constant values (not variables or columns).";
@@ -664,6 +665,9 @@ messages! {
     FILTER_WRONG = 10735, 15, "Incorrect WHERE clause for filtered index '{0}' on table '{1}'.";
     OFFSET_NEGATIVE = 10742, 15, "The offset specified in a OFFSET clause may not be negative.";
     FETCH_NOT_POSITIVE = 10744, 15, "The number of rows provided for a FETCH clause must be greater then zero.";
+    FORCESCAN_WITH_FORCESEEK = 10746, 15, "The FORCESCAN hint is specified simultaneously with the FORCESEEK hint. Remove one of the hints and resubmit the query.";
+    FORCESEEK_WITH_INDEX = 10747, 15, "The parameterized FORCESEEK hint cannot be simultaneously used with INDEX hints or a non-parameterized FORCESEEK hint on the same object. Use either INDEX hints and a non-parameterized FORCESEEK hint or use a parameterized FORCESEEK hint without INDEX hints for each table or view.";
+    FORCESCAN_WITH_INDEXES = 10750, 15, "The FORCESCAN hint cannot be used with more than one INDEX hint. Remove the extra INDEX hints and resubmit the query.";
     WITHIN_GROUP_ONE = 10751, 15, "The ORDER BY in WITHIN GROUP clause of '{0}' function must have exactly one expression.";
     FUNCTION_NOT_WINDOW = 10752, 15, "The function '{0}' may not have a window frame.";
     WINDOW_NEEDS_OVER = 10753, 15, "The function '{0}' must have an OVER clause.";

@@ -13,7 +13,7 @@ use crate::binder::Binder;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Table};
 use plan::{
-    CompareOp, CursorColumn, CursorKey, JoinKind, Logical, Predicate, Query, Reference,
+    CompareOp, CursorColumn, CursorKey, Get, JoinKind, Logical, Predicate, Query, Reference,
     ResultColumn, Scalar, ScalarKind, Slot, Statement, Strength, TableNo, VariableId,
 };
 use tsql::ast::{self, QueryBody, StatementKind};
@@ -25,6 +25,13 @@ pub struct Refetch {
     pub filtered: bool,
     /// It is locked for a change: SCROLL_LOCKS.
     pub locked: bool,
+}
+
+/// A row is found by its key, whatever index its query was to read.
+fn as_by_key(get: &mut Get) {
+    (get.index, get.seek_columns) = (None, 0);
+    (get.force_seek, get.force_scan) = (false, false);
+    get.further.clear();
 }
 
 impl Binder<'_> {
@@ -67,13 +74,16 @@ impl Binder<'_> {
                 at += 1;
             }
         }
-        if how.locked {
-            source.for_each_mut(&mut |node| {
-                if let Logical::Get(get) = node {
+        source.for_each_mut(&mut |node| {
+            if let Logical::Get(get) = node {
+                as_by_key(get);
+                if how.locked {
                     get.locks.strength = get.locks.strength.max(Strength::Update);
                 }
-            });
-        }
+            }
+        });
+        // What they named may have stood in the WHERE that is not read.
+        self.table_hints.clear();
         let source = Logical::Filter { input: Box::new(source), predicate };
         Ok(Statement::Query(Query { source, columns }))
     }

@@ -37,18 +37,18 @@ pub(crate) fn read(
     purpose: Use,
 ) -> SqlResult<Hints> {
     let mut out = Hints::default();
-    let mut granule = None;
+    let (mut granule, mut named) = (None, Named::default());
     for hint in hints {
-        one(&mut out, &mut granule, hint, table, names, purpose)
+        one(&mut out, (&mut granule, &mut named), hint, table, names, purpose)
             .map_err(|e| e.at_line(hint.span.line))?;
     }
     let line = hints.first().map_or(0, |h| h.span.line);
+    named.settle(&mut out).map_err(|e| e.at_line(line))?;
     let dirty = out.locks.level == Some(Level::ReadUncommitted);
     let strict = matches!(out.locks.level, Some(Level::Serializable | Level::RepeatableRead));
     let skips = out.locks.read_past;
     if (dirty && (out.locks.strength > Strength::Shared || skips))
         || (skips && out.locks.level == Some(Level::Serializable))
-        || (out.force_seek && out.force_scan)
         || (dirty && strict)
     {
         return Err(SqlError::new(messages::HINTS_CONFLICT, &[]).at_line(line));
@@ -61,7 +61,7 @@ pub(crate) fn read(
 
 fn one(
     out: &mut Hints,
-    granule: &mut Option<Granule>,
+    (granule, indexes): (&mut Option<Granule>, &mut Named),
     hint: &TableHint,
     table: Option<&Table>,
     names: Collation,
@@ -107,18 +107,26 @@ fn one(
             strength(out, Strength::Exclusive);
             Ok(())
         }
-        K::Index(list) => index(out, list, table, names, line),
+        K::Index(list) => {
+            indexes.listed = true;
+            indexes.index(list, table, names, line)
+        }
         K::ForceSeek(None) => {
-            out.force_seek = true;
+            indexes.seeks = true;
             Ok(())
         }
         K::ForceScan => {
-            out.force_scan = true;
+            indexes.scans = true;
             Ok(())
         }
         K::ForceSeek(Some((named, columns))) => {
-            index(out, std::slice::from_ref(named), table, names, line)?;
-            table.map_or(Ok(()), |table| sought(out, table, named, columns, names))
+            indexes.sought += 1;
+            let before = indexes.positions.len();
+            indexes.index(std::slice::from_ref(named), table, names, line)?;
+            let (Some(table), Some(&at)) = (table, indexes.positions.get(before)) else {
+                return Ok(());
+            };
+            sought(out, (table, at), named, columns, names)
         }
         K::NoExpand => Err(unsupported("NOEXPAND", line)),
         K::KeepIdentity => Err(unsupported("KEEPIDENTITY", line)),
@@ -132,14 +140,13 @@ fn one(
 /// Whether FORCESEEK names the key's first columns, in their order: 365, 362.
 fn sought(
     out: &mut Hints,
-    table: &Table,
+    (table, at): (&Table, usize),
     named: &IndexRef,
     columns: &[ast::Name],
     names: Collation,
 ) -> SqlResult<()> {
-    out.force_seek = true;
     out.seek_columns = columns.len();
-    let Some(index) = out.index.and_then(|at| table.indexes.get(at)) else { return Ok(()) };
+    let index = &table.indexes[at];
     let shown = index_shown(named);
     if columns.len() > index.key.len() {
         return Err(SqlError::new(messages::FORCESEEK_TOO_MANY, &[&table.name, &shown]));
@@ -184,33 +191,74 @@ fn strength(out: &mut Hints, strength: Strength) {
     out.locks.hold = true;
 }
 
-fn index(
-    out: &mut Hints,
-    list: &[IndexRef],
-    table: Option<&Table>,
-    names: Collation,
-    line: u32,
-) -> SqlResult<()> {
-    let Some(table) = table else { return Err(unsupported("INDEX", line)) };
-    if out.index.is_some() {
-        return Err(SqlError::new(messages::OPTION_CONFLICT, &[&"INDEX"]));
-    }
-    let mut positions = Vec::with_capacity(list.len());
-    for named in list {
-        let position = position_of(named, table, names)?;
-        if !positions.contains(&position) {
-            positions.push(position);
+/// What hints say of indexes.
+#[derive(Default)]
+struct Named {
+    /// Positions among the table's, as they were named.
+    positions: Vec<usize>,
+    /// INDEX (0), and something else.
+    whole: bool,
+    others: bool,
+    /// INDEX, FORCESEEK, FORCESCAN, and how often FORCESEEK with an index.
+    listed: bool,
+    seeks: bool,
+    scans: bool,
+    sought: usize,
+}
+
+/// An intersection has no more indexes.
+const INDEXES_MAX: usize = 250;
+
+impl Named {
+    fn index(
+        &mut self,
+        list: &[IndexRef],
+        table: Option<&Table>,
+        names: Collation,
+        line: u32,
+    ) -> SqlResult<()> {
+        let Some(table) = table else { return Err(unsupported("INDEX", line)) };
+        for named in list {
+            let base = matches!(named, IndexRef::Id(0));
+            self.whole |= base;
+            self.others |= !base;
+            let position = position_of(named, table, names)?;
+            if !self.positions.contains(&position) {
+                self.positions.push(position);
+            }
         }
+        Ok(())
     }
-    if positions.len() > 1 {
-        // What several give is fetched from the heap or the clustered index.
-        positions.retain(|&p| p != 0);
+
+    /// All of them together, in whatever order they came.
+    ///
+    /// # Errors
+    /// 10746, 10747, 10750, and 8622 for 0 beside other indexes or FORCESEEK.
+    fn settle(mut self, out: &mut Hints) -> SqlResult<()> {
+        let refused = |message| Err(SqlError::new(message, &[]));
+        if self.sought > 0 && (self.listed || self.seeks || self.sought > 1) {
+            return refused(messages::FORCESEEK_WITH_INDEX);
+        }
+        out.force_seek = self.seeks || self.sought > 0;
+        if self.scans && out.force_seek {
+            return refused(messages::FORCESCAN_WITH_FORCESEEK);
+        }
+        if self.scans && self.positions.len() > 1 {
+            return refused(messages::FORCESCAN_WITH_INDEXES);
+        }
+        let beside = self.whole && (self.others || out.force_seek);
+        if beside || self.positions.len() > INDEXES_MAX {
+            return refused(messages::HINTS_NO_PLAN);
+        }
+        if self.positions.len() > 1 {
+            // What several give is fetched from the heap or the clustered index.
+            self.positions.retain(|&p| p != 0);
+        }
+        out.force_scan = self.scans || self.whole;
+        out.further = self.positions.split_off(self.positions.len().min(1));
+        out.index = self.positions.first().copied();
+        Ok(())
     }
-    // 0 is the heap or the clustered index, scanned.
-    out.force_scan |= matches!(list, [IndexRef::Id(0)]);
-    out.further = positions.split_off(positions.len().min(1));
-    out.index = positions.first().copied();
-    Ok(())
 }
 
 /// Where a named index stands among its table's: 308 where it is none that can be read.

@@ -36,10 +36,7 @@ impl Binder<'_> {
                 QueryOptionKind::UseHint(names) => {
                     names.iter().try_for_each(|name| self.use_hint(name, line))
                 }
-                QueryOptionKind::TableHint { table, hints } => {
-                    self.table_hint(table, hints);
-                    Ok(())
-                }
+                QueryOptionKind::TableHint { table, hints } => self.table_hint(table, hints),
             }?;
         }
         Ok(())
@@ -54,8 +51,8 @@ impl Binder<'_> {
             "LOOP JOIN" => hints.joins.push(JoinHint::Loop),
             "HASH JOIN" => hints.joins.push(JoinHint::Hash),
             "MERGE JOIN" => hints.joins.push(JoinHint::Merge),
-            "HASH GROUP" => return self.group_hint(GroupHint::Hash),
-            "ORDER GROUP" => return self.group_hint(GroupHint::Order),
+            "HASH GROUP" => self.group_hint(GroupHint::Hash),
+            "ORDER GROUP" => self.group_hint(GroupHint::Order),
             "CONCAT UNION" => hints.unions.push(UnionHint::Concat),
             "HASH UNION" => hints.unions.push(UnionHint::Hash),
             "MERGE UNION" => hints.unions.push(UnionHint::Merge),
@@ -65,13 +62,13 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn group_hint(&mut self, hint: GroupHint) -> SqlResult<()> {
-        match self.header.hints.groups.replace(hint) {
-            Some(other) if other != hint => {
-                Err(SqlError::new(messages::OPTION_CONFLICT, &[&"GROUP BY"]))
-            }
-            _ => Ok(()),
-        }
+    /// Both together leave the choice open.
+    fn group_hint(&mut self, hint: GroupHint) {
+        let groups = &mut self.header.hints.groups;
+        *groups = match *groups {
+            Some(other) if other != hint => None,
+            _ => Some(hint),
+        };
     }
 
     fn option_value(&mut self, name: &str, value: &ast::Expr, line: u32) -> SqlResult<()> {

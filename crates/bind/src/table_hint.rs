@@ -17,9 +17,21 @@ pub(crate) struct TableHinted {
 
 impl Binder<'_> {
     /// Remembers the option for when the table is met.
-    pub(crate) fn table_hint(&mut self, table: &ast::ObjectName, hints: &[TableHint]) {
+    ///
+    /// # Errors
+    /// 8720: there is one for the table already.
+    pub(crate) fn table_hint(
+        &mut self,
+        table: &ast::ObjectName,
+        hints: &[TableHint],
+    ) -> SqlResult<()> {
+        if self.table_hints.iter().any(|h| self.is_exposed(&h.table, table, None)) {
+            let error = SqlError::new(messages::TABLE_HINT_TWICE, &[table]);
+            return Err(error.at_line(table.span.line));
+        }
         let hints = hints.to_vec();
         self.table_hints.push(TableHinted { table: table.clone(), hints, used: false });
+        Ok(())
     }
 
     /// The hints of a reference of the statement's own text.

@@ -34,8 +34,7 @@ const QUICK: f64 = 30.0;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     Sought,
-    Scanned,
-    /// Sought where conditions let it.
+    /// Sought where conditions let it, else scanned.
     Any,
 }
 
@@ -64,18 +63,15 @@ impl Optimizer<'_> {
     /// The rows that all indexes of a hint give.
     ///
     /// # Errors
-    /// 8622 where one of them cannot be read as other hints ask, or has not all rows.
+    /// 8622 where one of them has not all rows, or FORCESEEK finds nothing to seek.
     pub(crate) fn hinted(&self, r: &Reference<'_>) -> SqlResult<Node> {
-        let reading = match (r.get.force_seek, r.get.force_scan) {
-            (true, _) => Reading::Sought,
-            (_, true) => Reading::Scanned,
-            _ => Reading::Any,
-        };
         let all = r.get.index.iter().chain(&r.get.further);
-        let branches = all.map(|&n| self.branch_of(r, n, &r.conditions, reading));
+        let branches = all.map(|&n| self.branch_of(r, n, &r.conditions, Reading::Any));
         let branches = branches.collect::<Option<Vec<Branch>>>();
         let unable = || SqlError::new(messages::HINTS_NO_PLAN, &[]);
-        let node = branches.and_then(|branches| match Self::locator_may_be_null(r) {
+        let seeks = |b: &Branch| matches!(&b.node.tree, Physical::Access(a) if a.seek.is_some());
+        let fits = |all: &Vec<Branch>| !r.get.force_seek || all.iter().any(seeks);
+        let node = branches.filter(fits).and_then(|branches| match Self::locator_may_be_null(r) {
             true => self.counted(r, branches),
             false => self.joined(r, branches),
         });
@@ -262,8 +258,10 @@ impl Optimizer<'_> {
             Reference { get: &get, table: Arc::clone(&r.table), columns, conditions }
         };
         let whole = of(conditions.to_vec());
-        let decided = whole.decided_by(&layout, &r.hidden());
-        let own = of(decided.into_iter().map(|n| whole.conditions[n].clone()).collect());
+        let decided = whole.decided_by(&layout, &r.hidden()).into_iter();
+        // What would be answered otherwise for the row itself is asked there alone.
+        let decided = decided.map(|n| whole.conditions[n].clone()).filter(|p| !p.reads().volatile);
+        let own = of(decided.collect());
         let node = self.places(&own, position, reading)?;
         let Physical::Access(access) = node.tree else { return None };
         let mut access = *access;
@@ -289,7 +287,7 @@ impl Optimizer<'_> {
     /// A seek or scan that reads no more than its own conditions do.
     fn places(&self, own: &Reference<'_>, position: usize, reading: Reading) -> Option<Node> {
         let conditions: Vec<&Predicate> = own.conditions.iter().collect();
-        let sargs = if reading == Reading::Scanned { Vec::new() } else { own.sargs() };
+        let sargs = own.sargs();
         let all: Vec<usize> = (0..own.conditions.len()).collect();
         let offer = Offer {
             sargs: &sargs,
