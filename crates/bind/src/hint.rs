@@ -107,26 +107,8 @@ fn one(
             strength(out, Strength::Exclusive);
             Ok(())
         }
-        K::Index(list) => {
-            indexes.listed = true;
-            indexes.index(list, table, names, line)
-        }
-        K::ForceSeek(None) => {
-            indexes.seeks = true;
-            Ok(())
-        }
-        K::ForceScan => {
-            indexes.scans = true;
-            Ok(())
-        }
-        K::ForceSeek(Some((named, columns))) => {
-            indexes.sought += 1;
-            let before = indexes.positions.len();
-            indexes.index(std::slice::from_ref(named), table, names, line)?;
-            let (Some(table), Some(&at)) = (table, indexes.positions.get(before)) else {
-                return Ok(());
-            };
-            sought(out, (table, at), named, columns, names)
+        K::Index(_) | K::ForceSeek(_) | K::ForceScan => {
+            indexes.hint(out, &hint.kind, table, names, line)
         }
         K::NoExpand => Err(unsupported("NOEXPAND", line)),
         K::KeepIdentity => Err(unsupported("KEEPIDENTITY", line)),
@@ -210,6 +192,37 @@ struct Named {
 const INDEXES_MAX: usize = 250;
 
 impl Named {
+    /// Notes one hint.
+    fn hint(
+        &mut self,
+        out: &mut Hints,
+        kind: &K,
+        table: Option<&Table>,
+        names: Collation,
+        line: u32,
+    ) -> SqlResult<()> {
+        match kind {
+            K::Index(list) => {
+                self.listed = true;
+                self.index(list, table, names, line)
+            }
+            K::ForceSeek(Some((named, columns))) => {
+                self.sought += 1;
+                let before = self.positions.len();
+                self.index(std::slice::from_ref(named), table, names, line)?;
+                let (Some(table), Some(&at)) = (table, self.positions.get(before)) else {
+                    return Ok(());
+                };
+                sought(out, (table, at), named, columns, names)
+            }
+            _ => {
+                self.seeks |= matches!(kind, K::ForceSeek(None));
+                self.scans |= matches!(kind, K::ForceScan);
+                Ok(())
+            }
+        }
+    }
+
     fn index(
         &mut self,
         list: &[IndexRef],
