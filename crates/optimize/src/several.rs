@@ -82,10 +82,7 @@ impl Optimizer<'_> {
     fn joined(&self, r: &Reference<'_>, branches: Vec<Branch>) -> Option<Node> {
         let all = branches.into_iter().reduce(|a, b| {
             let (small, large) = if a.node.rows <= b.node.rows { (a, b) } else { (b, a) };
-            let rows = self.rows_in_both(r, &small, &large);
-            let node = self.places_of_both(r, &small, &large, rows);
-            let conditions = [small.conditions, large.conditions].concat();
-            Branch { node, locator: small.locator, conditions }
+            self.places_of_both(r, small, large)
         })?;
         Some(self.rows_of(r, all.node, all.locator))
     }
@@ -93,18 +90,9 @@ impl Optimizer<'_> {
     /// The same where places may have NULL, which no join compares: those that come as often as
     /// there are branches.
     fn counted(&self, r: &Reference<'_>, branches: Vec<Branch>) -> Option<Node> {
-        let count = branches.len() as i64;
-        let conditions: Vec<Predicate> =
-            branches.iter().flat_map(|b| b.conditions.iter().cloned()).collect();
-        let every: Vec<&Predicate> = conditions.iter().collect();
-        let rows = self.estimator.table_rows(&r.table) * self.estimator.all(&every);
-        let (slots, types) = branches.first()?.locator.clone();
-        let columns: Vec<Slot> = slots.iter().map(|_| self.new_slot()).collect();
-        let inputs = branches.into_iter().map(|b| (b.node, b.locator.0)).collect();
-        let all = self.concatenated(inputs, columns.clone());
-        let keys = columns.iter().copied().zip(self.locator_collations(r)).collect::<Vec<_>>();
-        let (output, places) = (self.new_slot(), all.rows);
-        let ty = ScalarType::new(SqlType::BigInt, false);
+        let rows = self.rows_in_all(r, &branches.iter().collect::<Vec<_>>());
+        let count = Value::BigInt(branches.len() as i64);
+        let (output, ty) = (self.new_slot(), ScalarType::new(SqlType::BigInt, false));
         let call = AggregateCall {
             function: Aggregate::CountBig,
             distinct: false,
@@ -114,15 +102,15 @@ impl Optimizer<'_> {
             ty,
             phase: AggregatePhase::Whole,
         };
-        let groups = self.grouped(all, &keys, vec![call], places);
+        let (groups, locator) = self.grouped_places(r, branches, vec![call])?;
         let in_all = Predicate::Compare {
             op: CompareOp::GreaterOrEqual,
             left: Box::new(Scalar::column(output, ty)),
-            right: Box::new(Scalar::constant(Value::BigInt(count), SqlType::BigInt)),
+            right: Box::new(Scalar::constant(count, SqlType::BigInt)),
             collation: Collation::default(),
         };
         let kept = Node { rows, ..self.with_filter(groups, vec![in_all]) };
-        Some(self.rows_of(r, kept, (columns, types)))
+        Some(self.rows_of(r, kept, locator))
     }
 
     /// For each OR whose parts indexes can seek, the rows that these give.
@@ -148,6 +136,17 @@ impl Optimizer<'_> {
 
     /// Each place once, and the rows there.
     fn union(&self, r: &Reference<'_>, branches: Vec<Branch>) -> Option<Node> {
+        let (distinct, locator) = self.grouped_places(r, branches, Vec::new())?;
+        Some(self.rows_of(r, distinct, locator))
+    }
+
+    /// The places that any branch gives, each once, with what is computed of how they came.
+    fn grouped_places(
+        &self,
+        r: &Reference<'_>,
+        branches: Vec<Branch>,
+        calls: Vec<AggregateCall>,
+    ) -> Option<(Node, (Vec<Slot>, Vec<SqlType>))> {
         let (slots, types) = branches.first()?.locator.clone();
         let columns: Vec<Slot> = slots.iter().map(|_| self.new_slot()).collect();
         let inputs = branches.into_iter().map(|b| (b.node, b.locator.0)).collect();
@@ -155,8 +154,7 @@ impl Optimizer<'_> {
         let places = all.rows;
         let collations = self.locator_collations(r);
         let keys: Vec<(Slot, Collation)> = columns.iter().copied().zip(collations).collect();
-        let distinct = self.grouped(all, &keys, Vec::new(), places);
-        Some(self.rows_of(r, distinct, (columns, types)))
+        Some((self.grouped(all, &keys, calls, places), (columns, types)))
     }
 
     /// The best two indexes whose places are joined.
@@ -165,32 +163,31 @@ impl Optimizer<'_> {
             return None;
         }
         let secondary = 1..r.table.indexes.len();
-        let branches: Vec<Branch> =
+        let mut branches: Vec<Branch> =
             secondary.filter_map(|n| self.sought(r, n, &r.conditions)).collect();
-        let mut best: Option<(f64, usize, usize, f64)> = None;
+        let mut best: Option<(f64, usize, usize)> = None;
         for (i, a) in branches.iter().enumerate() {
             for (j, b) in branches.iter().enumerate().take(i) {
-                let rows = self.rows_in_both(r, a, b);
-                let price = a.node.total + b.node.total + rows;
+                let price = a.node.total + b.node.total + self.rows_in_all(r, &[a, b]);
                 if a.conditions != b.conditions && best.is_none_or(|known| price < known.0) {
-                    best = Some((price, i, j, rows));
+                    best = Some((price, i, j));
                 }
             }
         }
-        let (_, i, j, rows) = best?;
-        let (a, b) = (&branches[i], &branches[j]);
-        let (small, large) = if a.node.rows <= b.node.rows { (a, b) } else { (b, a) };
-        let joined = self.places_of_both(r, small, large, rows);
-        Some(self.rows_of(r, joined, small.locator.clone()))
+        let (_, i, j) = best?;
+        // The later one first: the other stays where it is.
+        let (a, b) = (branches.swap_remove(i), branches.swap_remove(j));
+        self.joined(r, vec![a, b])
     }
 
-    fn rows_in_both(&self, r: &Reference<'_>, a: &Branch, b: &Branch) -> f64 {
-        let both: Vec<&Predicate> = a.conditions.iter().chain(&b.conditions).collect();
-        self.estimator.table_rows(&r.table) * self.estimator.all(&both)
+    fn rows_in_all(&self, r: &Reference<'_>, branches: &[&Branch]) -> f64 {
+        let all: Vec<&Predicate> = branches.iter().flat_map(|b| &b.conditions).collect();
+        self.estimator.table_rows(&r.table) * self.estimator.all(&all)
     }
 
-    fn places_of_both(&self, r: &Reference<'_>, small: &Branch, large: &Branch, rows: f64) -> Node {
-        let (build, probe) = (small.node.clone(), large.node.clone());
+    fn places_of_both(&self, r: &Reference<'_>, small: Branch, large: Branch) -> Branch {
+        let rows = self.rows_in_all(r, &[&small, &large]);
+        let (build, probe) = (small.node, large.node);
         let pairs = small.locator.0.iter().zip(&large.locator.0);
         let keys = pairs.zip(self.locator_collations(r)).map(|((&a, &b), c)| (a, b, c)).collect();
         let built = (build.rows, build.width);
@@ -208,7 +205,9 @@ impl Optimizer<'_> {
             probe_slots: Vec::new(),
         };
         let node = Node::joining(Physical::HashJoin(Box::new(join)), own, below);
-        Node { rows, width, first, total, ..node }
+        let node = Node { rows, width, first, total, ..node };
+        let conditions = [small.conditions, large.conditions].concat();
+        Branch { node, locator: small.locator, conditions }
     }
 
     /// The rows at some places, tested by all conditions.

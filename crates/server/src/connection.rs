@@ -126,21 +126,13 @@ impl<'a> Attendant<'a> {
             let behind = self.streams && self.link.inflow.is_full();
             let reads = self.next.len() < QUEUED_MAX && !behind;
             self.link.wire.ready(reads).await?;
-            self.push()?;
+            if self.link.wire.push()? {
+                self.link.signal();
+            }
             if reads && self.link.wire.receive(&mut self.input)? == Received::End {
                 return Ok(());
             }
-            // What TLS had to answer may have taken the rest along.
-            self.push()?;
         }
-    }
-
-    /// Sends what is left; a worker that waited for room is told.
-    fn push(&self) -> io::Result<()> {
-        if self.link.wire.push()? {
-            self.link.signal();
-        }
-        Ok(())
     }
 
     /// There is something for the session, which a worker has.

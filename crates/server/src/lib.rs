@@ -12,8 +12,9 @@
 //! ```
 //!
 //! Invariants
-//!  1. A session ([`session::Connection`]) is at one place: with the task while idle, with a
-//!     worker while a request runs. It is dropped on a worker, since its end may wait.
+//!  1. A session ([`session::Connection`]) is at one place: with a worker while a request runs,
+//!     with the task or in the link, where the worker left it, while idle. It is dropped on a
+//!     worker, since its end may wait.
 //!  2. A response ends with exactly one DONE without MORE, and EOM stands behind it.
 //!  3. An attention gets exactly one DONE with the attention bit, in a message of its own, behind
 //!     the response that it ended (with DONE_ERROR) or that had ended already: some drivers wait

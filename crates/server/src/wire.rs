@@ -113,6 +113,10 @@ impl Wire {
         let received = decrypt(tls, &buffer[..n], input);
         collect(tls, &mut bytes.out)?;
         self.push_locked(bytes)?;
+        if bytes.room_wanted.is_some() {
+            // There may be room now, which the task tells when it pushes.
+            self.wake();
+        }
         received
     }
 
