@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::SqlType;
 
+/// What leads to a row: the slots of its place's parts, and their types.
+pub(crate) type Locator = (Vec<Slot>, Vec<SqlType>);
+
 /// A table reference on its way to an access path.
 pub(crate) struct Reference<'g> {
     pub(crate) get: &'g Get,
@@ -217,7 +220,7 @@ impl Optimizer<'_> {
         r: &Reference<'_>,
         entry: &HobtLayout,
         access: &mut Access,
-    ) -> (Vec<Slot>, Vec<SqlType>) {
+    ) -> Locator {
         let table = &r.table;
         let base = table.hobt_layout(table.base());
         let parts: Vec<PhysicalColumn> = match table.base().kind == IndexKind::Heap {
@@ -246,7 +249,7 @@ impl Optimizer<'_> {
         &self,
         r: &Reference<'_>,
         input: Physical,
-        (locator, types): (Vec<Slot>, Vec<SqlType>),
+        (locator, types): Locator,
         there: &Slots,
         late: Vec<Predicate>,
     ) -> Physical {

@@ -9,7 +9,7 @@
 //! Either way the row itself is fetched and tested by all conditions: indexes that are read one
 //! after the other may have changed in between.
 
-use crate::access::Reference;
+use crate::access::{Locator, Reference};
 use crate::convert::Optimizer;
 use crate::cost::Cost;
 use crate::node::{Fixed, Node, Slots, Wish};
@@ -41,8 +41,7 @@ enum Reading {
 /// Places of rows that one index gives.
 struct Branch {
     node: Node,
-    /// Where they are, and their types.
-    locator: (Vec<Slot>, Vec<SqlType>),
+    locator: Locator,
     /// The conditions that the index decides.
     conditions: Vec<Predicate>,
 }
@@ -146,7 +145,7 @@ impl Optimizer<'_> {
         r: &Reference<'_>,
         branches: Vec<Branch>,
         calls: Vec<AggregateCall>,
-    ) -> Option<(Node, (Vec<Slot>, Vec<SqlType>))> {
+    ) -> Option<(Node, Locator)> {
         let (slots, types) = branches.first()?.locator.clone();
         let columns: Vec<Slot> = slots.iter().map(|_| self.new_slot()).collect();
         let inputs = branches.into_iter().map(|b| (b.node, b.locator.0)).collect();
@@ -211,7 +210,7 @@ impl Optimizer<'_> {
     }
 
     /// The rows at some places, tested by all conditions.
-    fn rows_of(&self, r: &Reference<'_>, places: Node, locator: (Vec<Slot>, Vec<SqlType>)) -> Node {
+    fn rows_of(&self, r: &Reference<'_>, places: Node, locator: Locator) -> Node {
         let pages = self.estimator.size(&r.table, r.table.base()).pages;
         let cost = self.prices.lookup(places.rows, pages, r.conditions.len());
         let conditions: Vec<&Predicate> = r.conditions.iter().collect();
