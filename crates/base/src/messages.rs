@@ -473,6 +473,7 @@ messages! {
     XML_EXPLICIT_PARENT = 6804, 16, "FOR XML EXPLICIT requires the second column to hold NULL or nonnegative integers that represent XML parent tag IDs.";
     XML_EXPLICIT_UNDECLARED = 6806, 16, "Undeclared tag ID {0} is used in a FOR XML EXPLICIT query.";
     XML_UNNAMED = 6809, 16, "Unnamed tables cannot be used as XML identifiers as well as unnamed columns cannot be used for attribute names. Name unnamed columns/tables using AS in the SELECT statement.";
+    XML_AUTO_NO_TABLE = 6810, 16, "FOR XML AUTO requires at least one table for generating XML tags. Use FOR XML RAW or add a FROM clause with a table name.";
     XML_EXPLICIT_PARENT_CLOSED = 6833, 16, "Parent tag ID {0} is not among the open tags. FOR XML EXPLICIT requires parent tags to be opened first. Check the ordering of the result set.";
     XML_ATTRIBUTE_LATE = 6852, 16, "Attribute-centric column '{0}' must not come after a non-attribute-centric sibling in XML hierarchy in FOR XML PATH.";
     XML_ROW_TAG_MISSING = 6864, 16, "Row tag omission (empty row tag name) cannot be used with attribute-centric FOR XML serialization.";
@@ -709,6 +710,7 @@ messages! {
     NEXT_VALUE_TOP = 11739, 15, "NEXT VALUE FOR function cannot be used if ROWCOUNT option has been set, or the query contains TOP or OFFSET.";
     NEXT_VALUE_CONDITIONAL = 11741, 15, "NEXT VALUE FOR function cannot be used within CASE, CHOOSE, COALESCE, IIF, ISNULL and NULLIF.";
     NEXT_VALUE_MERGE = 11742, 15, "NEXT VALUE FOR function can only be used with MERGE if it is defined within a default constraint on the target table for insert actions.";
+    JSON_AUTO_NO_TABLE = 13600, 16, "FOR JSON AUTO requires at least one table for generating JSON objects. Use FOR JSON PATH or add a FROM clause with a table name.";
     JSON_NAME_CONFLICT = 13601, 16, "Property '{0}' cannot be generated in JSON output due to a conflict with another column name or alias. Use different names and aliases for each column in SELECT list.";
     JSON_UNNAMED = 13605, 16, "Column expressions and data sources without names or aliases cannot be formatted as JSON text using FOR JSON clause. Add alias to the unnamed column or table.";
     JSON_TOO_DEEP = 13606, 16, "JSON text that has more than 128 nesting levels cannot be parsed.";

@@ -258,6 +258,7 @@ impl Binder<'_> {
                 user_type_id: c.user_type_id,
                 identity: false,
                 stored: false,
+                source: None,
                 untyped_null: false,
                 calculated: false,
             });

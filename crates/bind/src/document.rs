@@ -4,17 +4,18 @@
 //! query's order, and what stands around them is added. No row, no document: the result is empty.
 
 use crate::binder::{Binder, unsupported};
+use crate::levels::{Levels, sources};
 use crate::query::{OutColumn, Place, QueryResult};
 use crate::select::{computed_columns, filtered};
 use base::{SqlError, SqlResult, messages};
 use builtins::{
-    Aggregate, ExplicitShape, Function, JSON_ROW, JsonShape, TableFunction, XML_ROW, XmlMode,
-    XmlShape,
+    AUTO_RECORD, Aggregate, AutoForm, AutoShape, ExplicitShape, Function, JSON_ROW, JsonShape,
+    TableFunction, XML_ROW, XmlMode, XmlShape,
 };
 use plan::{
     AggregateCall, AggregatePhase, Grouping, Logical, Predicate, Scalar, ScalarKind, ScalarType,
 };
-use tsql::ast::{self, ExprKind, ForKind, QueryBody, SelectItem, SettingValue, TableSourceKind};
+use tsql::ast::{self, ExprKind, ForKind, QueryBody, SelectItem, SettingValue};
 use types::{BinaryOp, SqlType, Value};
 
 const JSON_COLUMN: &str = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B";
@@ -25,8 +26,15 @@ struct Around {
     before: String,
     between: &'static str,
     after: String,
-    /// The rows are records of FOR XML EXPLICIT, of this shape.
-    records: Option<Value>,
+    /// The rows are records, of which this function makes the document, with this shape.
+    records: Option<(&'static Function, Value)>,
+}
+
+impl Around {
+    fn of_levels(before: String, after: String, shape: Value) -> Around {
+        let records = Some((&builtins::AUTO_DOCUMENT, shape));
+        Around { before, between: builtins::RECORDS, after, records }
+    }
 }
 
 impl Binder<'_> {
@@ -108,7 +116,7 @@ impl Binder<'_> {
             false => filtered(tree, Predicate::Not(Box::new(is_null))),
         };
         let joined = match around.records {
-            Some(shape) => explicit(self.constant(shape, long), joined),
+            Some((function, shape)) => of_records(function, self.constant(shape, long), joined),
             None => joined,
         };
         let whole = self.binary(BinaryOp::Add, text(self, &around.before), joined)?;
@@ -123,6 +131,7 @@ impl Binder<'_> {
             user_type_id: 0,
             identity: false,
             stored: false,
+            source: None,
             calculated: true,
             untyped_null: false,
         }];
@@ -159,8 +168,8 @@ impl Binder<'_> {
         let shape = shape.into_value();
         let before = root.as_ref().map_or(String::new(), |r| format!("<{r}{declared}>"));
         let after = root.map_or(String::new(), |r| format!("</{r}>"));
-        let records = Some(shape.clone());
-        let around = Around { before, between: builtins::XML_RECORDS, after, records };
+        let records = Some((&builtins::XML_DOCUMENT, shape.clone()));
+        let around = Around { before, between: builtins::RECORDS, after, records };
         Ok((&builtins::XML_RECORD, shape, around))
     }
 
@@ -191,9 +200,6 @@ impl Binder<'_> {
         if !path && &*clause.mode != "AUTO" {
             return Err(SqlError::new(messages::SYNTAX_NEAR, &[&clause.mode]));
         }
-        if !path && sources(body) > 1 {
-            return Err(unsupported("FOR JSON AUTO over several tables", clause.span.line));
-        }
         let (mut root, mut nulls, mut bare) = (None, false, false);
         for option in &clause.options {
             match &*option.name {
@@ -206,12 +212,6 @@ impl Binder<'_> {
         if bare && root.is_some() {
             return Err(SqlError::new(messages::JSON_ROOT_WITHOUT_ARRAY, &[]));
         }
-        let mut shape = JsonShape::new(nulls);
-        for (n, c) in result.columns.iter().enumerate() {
-            let name = c.name.as_deref().filter(|n| !n.is_empty());
-            let name = name.ok_or_else(|| SqlError::new(messages::JSON_UNNAMED, &[]))?;
-            shape.column(name, path, gives(body, n, is_json))?;
-        }
         let (mut before, mut after) = match bare {
             true => (String::new(), String::new()),
             false => ("[".to_owned(), "]".to_owned()),
@@ -221,7 +221,39 @@ impl Binder<'_> {
             before = format!("{{\"{quoted}\":{before}");
             after.push('}');
         }
+        if !path && sources(body).len() != 1 {
+            let levels = Levels::of(result, body, messages::JSON_AUTO_NO_TABLE)?;
+            let shape = AutoShape::new(AutoForm::Json, nulls, "")?;
+            let shape = levels.shape(shape, &result.columns, |n, c| {
+                Ok((json_name(c)?, gives(body, n, is_json)))
+            })?;
+            return Ok((&AUTO_RECORD, shape.clone(), Around::of_levels(before, after, shape)));
+        }
+        let mut shape = JsonShape::new(nulls);
+        for (n, c) in result.columns.iter().enumerate() {
+            shape.column(json_name(c)?, path, gives(body, n, is_json))?;
+        }
         Ok((&JSON_ROW, shape.into_value(), Around { before, between: ",", after, records: None }))
+    }
+
+    /// FOR XML AUTO.
+    fn xml_levels(
+        &mut self,
+        result: &QueryResult,
+        body: &QueryBody,
+        (form, nulls): (AutoForm, bool),
+        root: Option<String>,
+    ) -> SqlResult<(&'static Function, Value, Around)> {
+        let levels = Levels::of(result, body, messages::XML_AUTO_NO_TABLE)?;
+        let declared = self.declarations(nulls);
+        let shape = AutoShape::new(form, nulls, if root.is_some() { "" } else { &declared })?;
+        let shape = levels.shape(shape, &result.columns, |_, c| match c.name.as_deref() {
+            None | Some("") => Err(SqlError::new(messages::XML_UNNAMED, &[])),
+            Some(name) => Ok((name, c.ty.sql_type == SqlType::Xml)),
+        })?;
+        let before = root.as_ref().map_or(String::new(), |r| format!("<{r}{declared}>"));
+        let after = root.map_or(String::new(), |r| format!("</{r}>"));
+        Ok((&AUTO_RECORD, shape.clone(), Around::of_levels(before, after, shape)))
     }
 
     fn xml_document(
@@ -247,12 +279,9 @@ impl Binder<'_> {
                 let mode = if elements { XmlMode::Elements } else { XmlMode::Attributes };
                 (mode, clause.element.clone().unwrap_or_else(|| "row".into()))
             }
-            "AUTO" if sources(body) > 1 => {
-                return Err(unsupported("FOR XML AUTO over several tables", line));
-            }
             "AUTO" => {
-                let mode = if elements { XmlMode::Elements } else { XmlMode::Attributes };
-                (mode, source_name(body)?)
+                let form = if elements { AutoForm::Elements } else { AutoForm::Attributes };
+                return self.xml_levels(result, body, (form, nulls), root);
             }
             "EXPLICIT" => return self.explicit_document(result, nulls, root),
             other => return Err(SqlError::new(messages::SYNTAX_NEAR, &[&other])),
@@ -287,11 +316,11 @@ fn names_nil(c: &OutColumn) -> bool {
 }
 
 /// The document of joined records.
-fn explicit(shape: Scalar, records: Scalar) -> Scalar {
+fn of_records(function: &'static Function, shape: Scalar, records: Scalar) -> Scalar {
     let ty = records.ty;
     let arg_types = [shape.ty.sql_type, ty.sql_type].into();
     let args = vec![shape, records];
-    let kind = ScalarKind::Function { function: &builtins::XML_DOCUMENT, args, arg_types };
+    let kind = ScalarKind::Function { function, args, arg_types };
     Scalar { kind, ty }
 }
 
@@ -310,38 +339,9 @@ fn text_of(value: &SettingValue, default: &str) -> String {
     }
 }
 
-/// How many tables the FROM clause of a query names.
-fn sources(body: &QueryBody) -> usize {
-    fn count(source: &ast::TableSource) -> usize {
-        match &source.kind {
-            TableSourceKind::Joined { first, joins } => {
-                count(first) + joins.iter().map(|j| count(&j.right)).sum::<usize>()
-            }
-            _ => 1,
-        }
-    }
-    match body {
-        QueryBody::Select(s) => s.from.iter().map(count).sum(),
-        QueryBody::Parenthesized(_) | QueryBody::SetOperation(_) => 0,
-    }
-}
-
-/// The name of the one table.
-fn source_name(body: &QueryBody) -> SqlResult<Box<str>> {
-    let unnamed = || SqlError::new(messages::XML_UNNAMED, &[]);
-    let QueryBody::Select(s) = body else { return Err(unnamed()) };
-    let [source] = s.from.as_slice() else { return Err(unnamed()) };
-    let alias = match &source.kind {
-        TableSourceKind::Table(t) => {
-            Some(t.alias.as_ref().map_or_else(|| t.name.to_string().into(), |a| a.text.clone()))
-        }
-        TableSourceKind::Derived { alias, .. } | TableSourceKind::Values { alias, .. } => {
-            alias.as_ref().map(|a| a.text.clone())
-        }
-        TableSourceKind::Variable { alias: Some(a), .. } => Some(a.text.clone()),
-        _ => None,
-    };
-    alias.ok_or_else(unnamed)
+fn json_name(column: &OutColumn) -> SqlResult<&str> {
+    let name = column.name.as_deref().filter(|n| !n.is_empty());
+    name.ok_or_else(|| SqlError::new(messages::JSON_UNNAMED, &[]))
 }
 
 /// Whether an item of the select list gives a document; with a star in the list nobody counts.

@@ -43,6 +43,7 @@ mod insert;
 mod instead;
 mod into;
 mod known_checks;
+mod levels;
 mod literal;
 mod matched;
 mod merge;

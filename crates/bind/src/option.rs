@@ -47,6 +47,8 @@ impl Binder<'_> {
         match word {
             "RECOMPILE" => self.header.recompile = true,
             "KEEPFIXED PLAN" => hints.keep_fixed = true,
+            "KEEP PLAN" => hints.keep_plan = true,
+            "NO_PERFORMANCE_SPOOL" => hints.no_spool = true,
             "FORCE ORDER" => hints.force_order = true,
             "LOOP JOIN" => hints.joins.push(JoinHint::Loop),
             "HASH JOIN" => hints.joins.push(JoinHint::Hash),

@@ -47,6 +47,8 @@ pub(crate) struct OutColumn {
     pub(crate) user_type_id: i32,
     pub(crate) identity: bool,
     pub(crate) stored: bool,
+    /// Which source of the FROM clause has it.
+    pub(crate) source: Option<usize>,
     /// The word NULL.
     pub(crate) untyped_null: bool,
     /// It is calculated: a column made of it may hold NULL, as an overflow might give it.

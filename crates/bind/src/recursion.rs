@@ -84,6 +84,7 @@ impl Binder<'_> {
             user_type_id: from.user_type_id,
             identity: false,
             stored: false,
+            source: None,
             calculated: true,
             untyped_null: false,
         });

@@ -17,6 +17,8 @@ pub(crate) struct Resolved {
     pub(crate) identity: bool,
     /// A stored column of a table.
     pub(crate) stored: bool,
+    /// Which source of the query itself has it.
+    pub(crate) source: Option<usize>,
 }
 
 /// A column that is named by what it is.
@@ -93,6 +95,7 @@ fn given_column(c: &GivenColumn, source: &Source) -> SqlResult<Resolved> {
             user_type_id: c.user_type_id,
             identity: false,
             stored: false,
+            source: None,
         }),
         GivenValue::OtherTable => Err(SqlError::new(messages::OUTPUT_OTHER_TABLE, &[&c.name])),
         GivenValue::Subquery => {
@@ -254,6 +257,7 @@ impl Binder<'_> {
         }
         let mut resolved = resolved?;
         let nested = place.scope != self.scopes.len() - 1;
+        resolved.source = (!nested).then_some(place.source);
         let scope = &mut self.scopes[place.scope];
         if nested
             && scope.clause.is_of_groups()
@@ -286,6 +290,7 @@ impl Binder<'_> {
                     user_type_id: c.user_type_id,
                     identity: c.identity,
                     stored: false,
+                    source: None,
                 })
             }
             Columns::Reference(no) => match self.table(*no) {
@@ -319,7 +324,7 @@ impl Binder<'_> {
             (None, None) => Scalar::null(c.sql_type),
         };
         let (name, user_type_id) = (c.name.clone(), c.user_type_id);
-        Ok(Resolved { scalar, name, user_type_id, identity: false, stored: false })
+        Ok(Resolved { scalar, name, user_type_id, identity: false, stored: false, source: None })
     }
 
     fn table_column(&mut self, no: TableNo, column: usize, source: &Source) -> SqlResult<Resolved> {
@@ -344,6 +349,7 @@ impl Binder<'_> {
             user_type_id: c.user_type_id,
             identity: c.identity.is_some(),
             stored: c.computed.is_none(),
+            source: None,
         })
     }
 
@@ -394,6 +400,7 @@ impl Binder<'_> {
             user_type_id: if sysname { 256 } else { c.sql_type.user_type_id() },
             identity: false,
             stored: false,
+            source: None,
         }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Item {
     pub(crate) user_type_id: i32,
     pub(crate) identity: bool,
     pub(crate) stored: bool,
+    /// Which source of the query has it.
+    source: Option<usize>,
     variable: Option<VariableId>,
 }
 
@@ -168,6 +170,7 @@ impl Binder<'_> {
                         user_type_id: c.user_type_id,
                         identity: c.identity,
                         stored: c.stored,
+                        source: c.source,
                         variable: None,
                     },
                     None => expression_item(self.expr(expr)?, None),
@@ -205,7 +208,7 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::STAR_WITHOUT_FROM, &[]).at_line(line));
         }
         let mut found = false;
-        for source in &sources {
+        for (position, source) in sources.iter().enumerate() {
             if qualifier.is_some_and(|q| !self.bears(source, q)) {
                 continue;
             }
@@ -224,6 +227,7 @@ impl Binder<'_> {
                     user_type_id: c.user_type_id,
                     identity: c.identity,
                     stored: c.stored,
+                    source: Some(position),
                     variable: None,
                 });
             }
@@ -347,6 +351,7 @@ impl Binder<'_> {
                 user_type_id: item.user_type_id,
                 identity: item.identity,
                 stored: item.stored,
+                source: item.source,
                 untyped_null,
                 calculated,
             });
@@ -431,7 +436,8 @@ impl Binder<'_> {
 }
 
 fn expression_item(scalar: Scalar, variable: Option<VariableId>) -> Item {
-    Item { scalar, name: None, user_type_id: 0, identity: false, stored: false, variable }
+    let (name, source) = (None, None);
+    Item { scalar, name, user_type_id: 0, identity: false, stored: false, source, variable }
 }
 
 /// Every late expression in terms of groups.

@@ -83,6 +83,7 @@ impl Binder<'_> {
                 user_type_id: 0,
                 identity: false,
                 stored: false,
+                source: None,
                 untyped_null: scalars.iter().all(is_untyped_null),
                 calculated: false,
             });

@@ -599,6 +599,7 @@ impl Binder<'_> {
                 user_type_id: 0,
                 identity: false,
                 stored: false,
+                source: None,
                 untyped_null,
                 calculated: false,
             });

@@ -43,8 +43,8 @@ mod zone;
 pub use aggregate::{Aggregate, JoinedType, Percentile, State};
 pub use call::{Call, Fact, Function, NullRule, Question, SessionFacts, datepart_argument};
 pub use document::{
-    ExplicitShape, JSON_ROW, JsonShape, ORDERED, XML_DOCUMENT, XML_RECORD, XML_RECORDS, XML_ROW,
-    XmlMode, XmlShape,
+    AUTO_DOCUMENT, AUTO_RECORD, AutoForm, AutoShape, ExplicitShape, JSON_ROW, JsonShape, ORDERED,
+    RECORDS, XML_DOCUMENT, XML_RECORD, XML_ROW, XmlMode, XmlShape,
 };
 pub use format::print_message;
 pub use json::{JSON_ARRAY, JSON_MODIFY_RAW, JSON_OBJECT, JsonColumn};

@@ -33,19 +33,22 @@ pub struct WantedStatistics {
 }
 
 /// Changes that a table's statistics bear before the first of them is stale, of those that begin
-/// with a column that matters: 0 when one is. With nothing to look at, `None`.
+/// with a column that matters: 0 when one is. With nothing to look at, `None`. `temporary`: by the
+/// rule of temporary tables.
 pub fn bears(
     table: &Table,
+    temporary: bool,
     matters: impl Fn(usize) -> bool,
     modified: impl Fn(i32) -> u64,
 ) -> Option<u64> {
     let known = table.all_statistics().into_iter();
     let known = known.filter(|s| s.columns.first().is_some_and(|&c| matters(c)));
-    known.filter_map(|s| changes_left(table, &s, &modified)).min()
+    known.filter_map(|s| changes_left(table, temporary, &s, &modified)).min()
 }
 
 fn changes_left(
     table: &Table,
+    temporary: bool,
     known: &AnyStatistics<'_>,
     modified: impl Fn(i32) -> u64,
 ) -> Option<u64> {
@@ -58,7 +61,7 @@ fn changes_left(
         Some(d) => (d.rows, d.modified),
         None => (0, 0),
     };
-    Some(stale_after(rows, table.is_temp).saturating_sub(now.saturating_sub(then)))
+    Some(stale_after(rows, temporary).saturating_sub(now.saturating_sub(then)))
 }
 
 /// `_WA_Sys_` with the ids of column and table, as SQL Server names them.
@@ -111,7 +114,7 @@ fn update(
         first.is_some_and(|c| columns.contains(&c.column_id))
     };
     for known in table.all_statistics().into_iter().filter(matters) {
-        if changes_left(table, &known, modified) != Some(0) {
+        if changes_left(table, table.is_temp, &known, modified) != Some(0) {
             continue;
         }
         let distribution = match known.index {

@@ -16,6 +16,10 @@ pub struct QueryHints {
     pub unions: Vec<UnionHint>,
     /// KEEPFIXED PLAN: other statistics make no other plan.
     pub keep_fixed: bool,
+    /// KEEP PLAN: a temporary table makes another plan no sooner than others do.
+    pub keep_plan: bool,
+    /// NO_PERFORMANCE_SPOOL: no spool where there is another way.
+    pub no_spool: bool,
     /// FAST n: the first n rows soon.
     pub fast: Option<u64>,
     /// MAXDOP n, where n is not 0.

@@ -76,7 +76,7 @@ impl State {
         let create = terms.create && wanted.columns.iter().any(lacks);
         let ids = wanted.columns.iter().filter_map(|&n| Some(table.columns.get(n)?.column_id));
         let columns: Vec<i32> = ids.collect();
-        let stale = self.is_stale(table, &terms, |n| wanted.columns.contains(&n));
+        let stale = self.is_stale(table, table.is_temp, &terms, |n| wanted.columns.contains(&n));
         let later = terms.asynchronous && !table.is_temp;
         if stale && later {
             self.host.update_statistics_later(table.database, table.object_id, &columns);
@@ -88,9 +88,11 @@ impl State {
     }
 
     /// Whether any statistics that matter are stale; if not, the session will be told in time.
+    /// `temporary`: by the rule of temporary tables.
     fn is_stale(
         &self,
         table: &Table,
+        temporary: bool,
         terms: &StatisticsTerms,
         matters: impl Fn(usize) -> bool,
     ) -> bool {
@@ -98,7 +100,7 @@ impl State {
             return false;
         }
         let counters = &terms.modifications;
-        match ddl::bears(table, matters, |column| counters.of(table.object_id, column)) {
+        match ddl::bears(table, temporary, matters, |column| counters.of(table.object_id, column)) {
             Some(0) => true,
             Some(changes) => {
                 counters.wake_after(table.object_id, changes);
@@ -138,17 +140,18 @@ impl State {
         let format = self.settings.date_format;
         header.date_format.is_none_or(|by| by == format)
             && header.databases.iter().all(meant)
-            && header.statistics.iter().all(|u| self.is_as_good(u))
+            && header.statistics.iter().all(|u| self.is_as_good(u, header.hints.keep_plan))
     }
 
-    fn is_as_good(&self, used: &UsedStatistics) -> bool {
+    fn is_as_good(&self, used: &UsedStatistics, keep_plan: bool) -> bool {
         let Some(table) = self.referred(&used.table) else { return false };
         let matters = |n: usize| used.columns.contains(&n);
         if table.statistics_stamp(matters) != used.stamp {
             return false;
         }
         let Some(terms) = self.host.statistics_terms(table.database) else { return true };
-        if !self.is_stale(&table, &terms, matters) {
+        let temporary = table.is_temp && !keep_plan;
+        if !self.is_stale(&table, temporary, &terms, matters) {
             return true;
         }
         let later = terms.asynchronous && !table.is_temp;

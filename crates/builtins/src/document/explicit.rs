@@ -9,14 +9,11 @@
 //! record   tag ␁ parent ␁ kind and text of column 3 ␁ …        (kind `0`: there is none)
 //! ```
 
-use super::{BETWEEN, checked, written};
+use super::{BETWEEN, BETWEEN_RECORDS, checked, written};
 use crate::call::Call;
 use crate::document::xml::{Element, escape, name_of};
 use base::{SqlError, SqlResult, messages};
 use types::{SqlType, Value};
-
-/// Between records: no text holds it.
-const BETWEEN_RECORDS: char = '\u{2}';
 
 /// Where a column's value goes.
 #[derive(Clone, Copy, PartialEq, Eq)]

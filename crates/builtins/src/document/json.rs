@@ -67,8 +67,8 @@ pub(super) fn row(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
 
 /// An object that is being written, with the objects within that are open.
 #[derive(Default)]
-struct Object {
-    text: String,
+pub(super) struct Object {
+    pub(super) text: String,
     open: Vec<String>,
     /// Full paths that were written or closed: none may come again.
     done: Vec<String>,
@@ -76,7 +76,7 @@ struct Object {
 
 impl Object {
     fn comma(&mut self) {
-        if !self.text.ends_with('{') {
+        if !self.text.is_empty() && !self.text.ends_with('{') {
             self.text.push(',');
         }
     }
@@ -103,7 +103,8 @@ impl Object {
         Ok(())
     }
 
-    fn member(&mut self, name: &str, within: Option<&str>) -> SqlResult<()> {
+    /// The name of a member, whose value is to follow.
+    pub(super) fn member(&mut self, name: &str, within: Option<&str>) -> SqlResult<()> {
         let full = within.map_or_else(|| name.to_owned(), |w| format!("{w}.{name}"));
         if self.done.contains(&full) {
             return Err(conflict(&full));

@@ -4,6 +4,7 @@
 //! is written, and the names of its columns. What the row gives is text; joining the texts is
 //! STRING_AGG's. These functions have no names that a statement could call.
 
+mod auto;
 mod explicit;
 mod json;
 mod order;
@@ -13,6 +14,7 @@ use crate::call::{Call, Function, NullRule};
 use base::{SqlError, SqlResult, messages};
 use types::{Family, SqlType, Value, convert};
 
+pub use auto::{AutoForm, AutoShape};
 pub use explicit::ExplicitShape;
 pub use json::JsonShape;
 pub(crate) use json::{escaped as json_escaped, push_text, push_value};
@@ -25,11 +27,16 @@ pub static JSON_ROW: Function = row("FOR JSON", json::row);
 pub static XML_ROW: Function = row("FOR XML", xml::row);
 /// A row of FOR XML EXPLICIT as a record: its shape, then its values.
 pub static XML_RECORD: Function = row("FOR XML EXPLICIT", explicit::record);
-/// The document of such records: their shape, then the records, `XML_RECORDS` apart.
+/// The document of such records: their shape, then the records, [`RECORDS`] apart.
 pub static XML_DOCUMENT: Function =
     Function { min_args: 2, max_args: 2, ..row("XML DOCUMENT", explicit::document) };
+/// A row of FOR JSON AUTO or FOR XML AUTO over several tables as a record: its shape, its values.
+pub static AUTO_RECORD: Function = row("FOR AUTO", auto::record);
+/// The document of such records: their shape, then the records, [`RECORDS`] apart.
+pub static AUTO_DOCUMENT: Function =
+    Function { min_args: 2, max_args: 2, ..row("AUTO DOCUMENT", auto::document) };
 /// What stands between records.
-pub const XML_RECORDS: &str = "\u{2}";
+pub const RECORDS: &str = "\u{2}";
 /// A value with what it is to be ordered by, for STRING_AGG WITHIN GROUP.
 pub static ORDERED: Function = Function {
     min_args: 3,
@@ -55,6 +62,9 @@ const fn row(
 
 /// Between the parts of a shape: no name holds it.
 const BETWEEN: char = '\u{1}';
+
+/// Between records: no text holds it.
+const BETWEEN_RECORDS: char = '\u{2}';
 
 /// A name that a shape can hold.
 fn checked(name: &str) -> SqlResult<&str> {

@@ -4,7 +4,7 @@
 use super::{BETWEEN, checked, written};
 use crate::call::Call;
 use base::{SqlError, SqlResult, messages};
-use types::Value;
+use types::{SqlType, Value};
 
 /// How columns are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,27 +72,49 @@ pub(super) fn row(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let floor = out.tags.len();
     for (n, column) in parts.enumerate() {
         let (Some(value), Some(kind)) = (args.get(n + 1), column.chars().next()) else { break };
-        let name = &column[1..];
-        let raw = kind == 'r';
-        let text = match value {
-            Value::Null => None,
-            value => Some(written(value, call.arg_types[n + 1])?),
-        };
-        let nil = nulls && text.is_none();
-        if text.is_none() && !nil {
-            continue;
-        }
-        let text = text.as_deref().unwrap_or("");
-        match mode {
-            'a' if nil => {}
-            'a' if raw => out.within(floor, &[&name_of(name)], |o| o.content(text, true))?,
-            'a' => out.attribute(&name_of(name), text)?,
-            'e' => out.column(floor, &[&name_of(name)], text, raw, nil)?,
-            _ => out.path(floor, name, text, raw, nil)?,
-        }
+        let place = Place { form: mode, floor, nulls };
+        let given = (value, call.arg_types[n + 1]);
+        push_column(&mut out, place, &column[1..], kind == 'r', given)?;
     }
     out.close_to(0);
     Ok(Value::nvarchar(&out.text))
+}
+
+/// Where and how a column is written.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// The letter of an [`XmlMode`].
+    pub(super) form: char,
+    /// Elements around the columns.
+    pub(super) floor: usize,
+    /// XSINIL
+    pub(super) nulls: bool,
+}
+
+/// Writes a column; `raw`: it is XML already.
+pub(super) fn push_column(
+    out: &mut Element,
+    Place { form, floor, nulls }: Place,
+    name: &str,
+    raw: bool,
+    (value, sql_type): (&Value, SqlType),
+) -> SqlResult<()> {
+    let text = match value {
+        Value::Null => None,
+        value => Some(written(value, sql_type)?),
+    };
+    let nil = nulls && text.is_none();
+    if text.is_none() && !nil {
+        return Ok(());
+    }
+    let text = text.as_deref().unwrap_or("");
+    match form {
+        'a' if nil => Ok(()),
+        'a' if raw => out.within(floor, &[&name_of(name)], |o| o.content(text, true)),
+        'a' => out.attribute(&name_of(name), text),
+        'e' => out.column(floor, &[&name_of(name)], text, raw, nil),
+        _ => out.path(floor, name, text, raw, nil),
+    }
 }
 
 /// An element that is being written.
@@ -113,6 +135,11 @@ impl Element {
         self.text.push_str(tag);
         self.tags.push(tag.to_owned());
         self.tag_open = true;
+    }
+
+    /// The last tag has no `>` yet.
+    pub(super) fn tag_is_open(&self) -> bool {
+        self.tag_open
     }
 
     fn end_tag(&mut self) {

@@ -99,10 +99,11 @@ impl Search<'_, '_, '_> {
         }
         if self.allows(JoinHint::Loop) {
             let untied = tie.classes == 0 && tie.operator.is_none() && tie.conditions == 0;
-            if dependent || !untied {
+            let spools = !self.optimizer.hints.no_spool;
+            if dependent || !untied || !spools {
                 self.loop_ways(&sides, tie, &mut ways)?;
             }
-            if !dependent {
+            if !dependent && (spools || ways.is_empty()) {
                 self.spool_ways(&sides, &mut ways);
             }
             if kind == JoinKind::Semi && !dependent {
