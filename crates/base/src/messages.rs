@@ -467,13 +467,14 @@ messages! {
     XML_COLLATION = 6355, 16, "Conversion of one or more characters from XML to target collation impossible";
     XML_DTD = 6359, 16, "Parsing XML with internal subset DTDs not allowed. Use CONVERT with style option 2 to enable limited internal subset DTD support.";
     ROLLBACK_NAME_UNKNOWN = 6401, 16, "Cannot roll back {0}. No transaction or savepoint of that name was found.";
+    XML_AUTO_NO_TABLE = 6800, 16, "FOR XML AUTO requires at least one table for generating XML tags. Use FOR XML RAW or add a FROM clause with a table name.";
     XML_EXPLICIT_COLUMNS = 6801, 16, "FOR XML EXPLICIT requires at least three columns, including the tag column, the parent column, and at least one data column.";
     XML_EXPLICIT_COLUMN = 6802, 16, "FOR XML EXPLICIT query contains the invalid column name '{0}'. Use the TAGNAME!TAGID!ATTRIBUTENAME[!..] format where TAGID is a positive integer.";
     XML_EXPLICIT_TAG = 6803, 16, "FOR XML EXPLICIT requires the first column to hold positive integers that represent XML tag IDs.";
     XML_EXPLICIT_PARENT = 6804, 16, "FOR XML EXPLICIT requires the second column to hold NULL or nonnegative integers that represent XML parent tag IDs.";
     XML_EXPLICIT_UNDECLARED = 6806, 16, "Undeclared tag ID {0} is used in a FOR XML EXPLICIT query.";
     XML_UNNAMED = 6809, 16, "Unnamed tables cannot be used as XML identifiers as well as unnamed columns cannot be used for attribute names. Name unnamed columns/tables using AS in the SELECT statement.";
-    XML_AUTO_NO_TABLE = 6810, 16, "FOR XML AUTO requires at least one table for generating XML tags. Use FOR XML RAW or add a FROM clause with a table name.";
+    XML_REPEATED = 6810, 16, "Column name '{0}' is repeated. The same attribute cannot be generated more than once on the same XML tag.";
     XML_EXPLICIT_PARENT_CLOSED = 6833, 16, "Parent tag ID {0} is not among the open tags. FOR XML EXPLICIT requires parent tags to be opened first. Check the ordering of the result set.";
     XML_ATTRIBUTE_LATE = 6852, 16, "Attribute-centric column '{0}' must not come after a non-attribute-centric sibling in XML hierarchy in FOR XML PATH.";
     XML_ROW_TAG_MISSING = 6864, 16, "Row tag omission (empty row tag name) cannot be used with attribute-centric FOR XML serialization.";

@@ -4,7 +4,7 @@
 //! query's order, and what stands around them is added. No row, no document: the result is empty.
 
 use crate::binder::{Binder, unsupported};
-use crate::levels::{Levels, sources};
+use crate::levels::{Levels, check_attributes};
 use crate::query::{OutColumn, Place, QueryResult};
 use crate::select::{computed_columns, filtered};
 use base::{SqlError, SqlResult, messages};
@@ -221,8 +221,14 @@ impl Binder<'_> {
             before = format!("{{\"{quoted}\":{before}");
             after.push('}');
         }
-        if !path && sources(body).len() != 1 {
-            let levels = Levels::of(result, body, messages::JSON_AUTO_NO_TABLE)?;
+        let levels = match path {
+            true => None,
+            false => {
+                let (no_table, unnamed) = (messages::JSON_AUTO_NO_TABLE, messages::JSON_UNNAMED);
+                Some(Levels::of(result, body, no_table, unnamed)?)
+            }
+        };
+        if let Some(levels) = levels.filter(|l| l.only().is_none()) {
             let shape = AutoShape::new(AutoForm::Json, nulls, "")?;
             let shape = levels.shape(shape, &result.columns, |n, c| {
                 Ok((json_name(c)?, gives(body, n, is_json)))
@@ -236,21 +242,23 @@ impl Binder<'_> {
         Ok((&JSON_ROW, shape.into_value(), Around { before, between: ",", after, records: None }))
     }
 
-    /// FOR XML AUTO.
+    /// FOR XML AUTO over several tables.
     fn xml_levels(
         &mut self,
         result: &QueryResult,
-        body: &QueryBody,
+        levels: &Levels,
         (form, nulls): (AutoForm, bool),
         root: Option<String>,
     ) -> SqlResult<(&'static Function, Value, Around)> {
-        let levels = Levels::of(result, body, messages::XML_AUTO_NO_TABLE)?;
         let declared = self.declarations(nulls);
         let shape = AutoShape::new(form, nulls, if root.is_some() { "" } else { &declared })?;
         let shape = levels.shape(shape, &result.columns, |_, c| match c.name.as_deref() {
             None | Some("") => Err(SqlError::new(messages::XML_UNNAMED, &[])),
             Some(name) => Ok((name, c.ty.sql_type == SqlType::Xml)),
         })?;
+        if form == AutoForm::Attributes {
+            levels.check_attributes(&result.columns)?;
+        }
         let before = root.as_ref().map_or(String::new(), |r| format!("<{r}{declared}>"));
         let after = root.map_or(String::new(), |r| format!("</{r}>"));
         Ok((&AUTO_RECORD, shape.clone(), Around::of_levels(before, after, shape)))
@@ -280,8 +288,16 @@ impl Binder<'_> {
                 (mode, clause.element.clone().unwrap_or_else(|| "row".into()))
             }
             "AUTO" => {
-                let form = if elements { AutoForm::Elements } else { AutoForm::Attributes };
-                return self.xml_levels(result, body, (form, nulls), root);
+                let (no_table, unnamed) = (messages::XML_AUTO_NO_TABLE, messages::XML_UNNAMED);
+                let levels = Levels::of(result, body, no_table, unnamed)?;
+                let (form, mode) = match elements {
+                    true => (AutoForm::Elements, XmlMode::Elements),
+                    false => (AutoForm::Attributes, XmlMode::Attributes),
+                };
+                match levels.only() {
+                    Some(name) => (mode, name.into()),
+                    None => return self.xml_levels(result, &levels, (form, nulls), root),
+                }
             }
             "EXPLICIT" => return self.explicit_document(result, nulls, root),
             other => return Err(SqlError::new(messages::SYNTAX_NEAR, &[&other])),
@@ -298,6 +314,9 @@ impl Binder<'_> {
                 return Err(SqlError::new(messages::XML_UNNAMED, &[]));
             }
             shape.column(name, c.ty.sql_type == SqlType::Xml)?;
+        }
+        if mode == XmlMode::Attributes {
+            check_attributes(result.columns.iter())?;
         }
         let before = root.as_ref().map_or(String::new(), |r| format!("<{r}{of_root}>"));
         let after = root.map_or(String::new(), |r| format!("</{r}>"));

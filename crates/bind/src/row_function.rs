@@ -11,8 +11,12 @@ use crate::source::{From, check_alias_count};
 use base::{SqlError, SqlResult, messages};
 use builtins::{JsonColumn, TableFunction};
 use plan::{FunctionRows, Logical, Scalar, ScalarKind, ScalarType, Slot};
+use std::ops::RangeInclusive;
 use tsql::ast;
 use types::{Collation, Family, Length, SqlType};
+
+/// What makes a function's rows.
+type MakeRows<B> = fn(&mut B, &ast::TableFunction) -> SqlResult<Rows>;
 
 /// A function's rows with their names and types.
 struct Rows {
@@ -27,15 +31,7 @@ impl Binder<'_> {
     /// The rows of a function of that name; None when there is none.
     pub(crate) fn row_function(&mut self, f: &ast::TableFunction) -> SqlResult<Option<From>> {
         let name = &f.call.name;
-        if name.schema.is_some() || name.database.is_some() || name.server.is_some() {
-            return Ok(None);
-        }
-        let (counts, kind) = match name.object.to_ascii_uppercase().as_str() {
-            "STRING_SPLIT" => (2..=3, Self::string_split as fn(&mut Self, _) -> _),
-            "GENERATE_SERIES" => (2..=3, Self::generate_series as _),
-            "OPENJSON" => (1..=2, Self::open_json as _),
-            _ => return Ok(None),
-        };
+        let Some((counts, kind)) = Self::row_function_named(name) else { return Ok(None) };
         let given = f.call.arguments.len();
         if given > *counts.end() {
             return Err(SqlError::new(messages::TOO_MANY_PROC_ARGUMENTS, &[name]));
@@ -47,6 +43,26 @@ impl Binder<'_> {
         hint::read(&f.hints, None, self.collation, Use::Read)?;
         let rows: Rows = kind(self, f)?;
         self.rows_of(f, rows).map(Some)
+    }
+
+    /// Whether a name is that of a function which is built in.
+    pub(crate) fn is_row_function(name: &ast::ObjectName) -> bool {
+        Self::row_function_named(name).is_some()
+    }
+
+    /// The function of rows that a name means, with the counts of its arguments.
+    fn row_function_named(
+        name: &ast::ObjectName,
+    ) -> Option<(RangeInclusive<usize>, MakeRows<Self>)> {
+        if name.schema.is_some() || name.database.is_some() || name.server.is_some() {
+            return None;
+        }
+        Some(match name.object.to_ascii_uppercase().as_str() {
+            "STRING_SPLIT" => (2..=3, Self::string_split),
+            "GENERATE_SERIES" => (2..=3, Self::generate_series),
+            "OPENJSON" => (1..=2, Self::open_json),
+            _ => return None,
+        })
     }
 
     fn rows_of(&mut self, f: &ast::TableFunction, rows: Rows) -> SqlResult<From> {

@@ -18,7 +18,7 @@ use super::xml::{Element, name_of};
 use super::{BETWEEN, BETWEEN_RECORDS, checked, json, xml};
 use crate::call::Call;
 use base::SqlResult;
-use types::Value;
+use types::{SqlType, Value};
 
 /// How the levels are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -140,16 +140,21 @@ pub(super) fn record(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         if level > 0 {
             out.push(BETWEEN);
         }
-        let own = shape.columns.iter().zip(&args[1..]).zip(&call.arg_types[1..]);
-        let own = own.filter(|((c, _), _)| c.level == level);
-        let equals_none = own.clone().any(|((c, _), _)| !c.compared);
+        let given = args.iter().zip(call.arg_types.iter()).skip(1);
+        let own = shape.columns.iter().zip(given).filter(|(c, _)| c.level == level);
+        let mut own: Vec<(&Column<'_>, (&Value, &SqlType))> = own.collect();
+        let equals_none = own.iter().any(|(c, _)| !c.compared);
+        if shape.form == 'a' {
+            // Attributes stand before what is within the element.
+            own.sort_by_key(|(c, _)| c.raw);
+        }
         let mut element = Element::default();
         let mut object = Object::default();
         if shape.form != 'j' {
             element.open(&name_of(name));
             element.text.push_str(if level == 0 { shape.declared } else { "" });
         }
-        for ((c, value), &sql_type) in own {
+        for (c, (value, &sql_type)) in own {
             match shape.form {
                 'j' if value.is_null() && !shape.nulls => {}
                 'j' => {

@@ -66,9 +66,9 @@ const BETWEEN: char = '\u{1}';
 /// Between records: no text holds it.
 const BETWEEN_RECORDS: char = '\u{2}';
 
-/// A name that a shape can hold.
+/// A name that a shape and a record can hold.
 fn checked(name: &str) -> SqlResult<&str> {
-    match name.contains(BETWEEN) {
+    match name.contains([BETWEEN, BETWEEN_RECORDS]) {
         false => Ok(name),
         true => Err(SqlError::new(messages::SYNTAX_NEAR, &[&name.escape_debug()])),
     }

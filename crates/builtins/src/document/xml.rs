@@ -70,11 +70,17 @@ pub(super) fn row(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
         out.text.push_str(declared);
     }
     let floor = out.tags.len();
-    for (n, column) in parts.enumerate() {
-        let (Some(value), Some(kind)) = (args.get(n + 1), column.chars().next()) else { break };
-        let place = Place { form: mode, floor, nulls };
-        let given = (value, call.arg_types[n + 1]);
-        push_column(&mut out, place, &column[1..], kind == 'r', given)?;
+    let place = Place { form: mode, floor, nulls };
+    // Attributes stand before what is within the element.
+    let passes: &[Option<bool>] = if mode == 'a' { &[Some(false), Some(true)] } else { &[None] };
+    for pass in passes {
+        for (n, column) in parts.clone().enumerate() {
+            let (Some(value), Some(kind)) = (args.get(n + 1), column.chars().next()) else { break };
+            let raw = kind == 'r';
+            if pass.is_none_or(|raws| raws == raw) {
+                push_column(&mut out, place, &column[1..], raw, (value, call.arg_types[n + 1]))?;
+            }
+        }
     }
     out.close_to(0);
     Ok(Value::nvarchar(&out.text))

@@ -17,6 +17,9 @@ use base::{SqlResult, messages};
 use plan::{CompareOp, JoinHint, JoinKind, Predicate, Scalar, Slot};
 use types::Collation;
 
+/// What a way costs that a hint allows where there is no other alone, in microseconds.
+const UNWANTED: f64 = 1e15;
+
 /// How two sets are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
@@ -99,11 +102,10 @@ impl Search<'_, '_, '_> {
         }
         if self.allows(JoinHint::Loop) {
             let untied = tie.classes == 0 && tie.operator.is_none() && tie.conditions == 0;
-            let spools = !self.optimizer.hints.no_spool;
-            if dependent || !untied || !spools {
+            if dependent || !untied || self.optimizer.hints.no_spool {
                 self.loop_ways(&sides, tie, &mut ways)?;
             }
-            if !dependent && (spools || ways.is_empty()) {
+            if !dependent {
                 self.spool_ways(&sides, &mut ways);
             }
             if kind == JoinKind::Semi && !dependent {
@@ -184,10 +186,11 @@ impl Search<'_, '_, '_> {
         let part = if matches!(s.kind, JoinKind::Semi) { 0.5 } else { 1.0 };
         let kept = prices.spool(s.right.rows, s.right.width, outer * part).sum();
         let tests = prices.tests(outer * s.right.rows * part, 1).sum();
-        let own = kept + tests + prices.looped(outer, s.rows).sum();
+        let unwanted = if self.optimizer.hints.no_spool { UNWANTED } else { 0.0 };
+        let own = kept + tests + prices.looped(outer, s.rows).sum() + unwanted;
         for (n, left) in s.left.ways.iter().enumerate() {
             ways.push(Way {
-                first: left.first + right.first,
+                first: left.first + right.first + unwanted,
                 total: left.total + right.total + own,
                 ordered: left.ordered,
                 step: Step::Join {
