@@ -95,6 +95,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) draws: Draws,
     /// WITH XMLNAMESPACES: prefixes with their namespaces; the default has none.
     pub(crate) xml_namespaces: Vec<(Box<str>, Box<str>)>,
+    /// OPTION (RECOMPILE): conditions have the values of variables, which the statement leaves.
+    pub(crate) embeds: bool,
     /// OPTION (TABLE HINT (…)).
     pub(crate) table_hints: Vec<TableHinted>,
     /// Columns of `nodes()`, with the names under which errors know where they come from.
@@ -141,6 +143,7 @@ impl<'a> Binder<'a> {
             depth: 0,
             draws: Draws::default(),
             xml_namespaces: Vec::new(),
+            embeds: false,
             table_hints: Vec::new(),
             node_columns: BTreeMap::new(),
             named_scopes: None,

@@ -76,7 +76,10 @@ impl Binder<'_> {
                 let x = self.maybe_node(operand)?;
                 let p = match x.as_constant() {
                     Some(v) => Predicate::Constant(Some(v.is_null())),
-                    None => Predicate::IsNull(Box::new(x)),
+                    None => match self.known_value(&x) {
+                        Some(v) => Predicate::Constant(Some(v.is_null())),
+                        None => Predicate::IsNull(Box::new(x)),
+                    },
                 };
                 not(p, *negated)
             }

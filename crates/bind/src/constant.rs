@@ -95,6 +95,12 @@ impl Folding {
                 };
                 self.cast_value(operand, x.ty.sql_type, style)
             }
+            K::Coalesce(list) => first_value(list, x.ty.sql_type),
+            K::Function { function, args, .. }
+                if function.name == "ISNULL" && first_value(args, x.ty.sql_type).is_some() =>
+            {
+                first_value(args, x.ty.sql_type)
+            }
             K::Function { function, args, arg_types } if function.deterministic => {
                 let values: Option<Vec<Value>> =
                     args.iter().map(|a| a.as_constant().cloned()).collect();
@@ -127,6 +133,12 @@ impl Folding {
     }
 }
 
+/// The first of several, where it is a value of the type of them all.
+fn first_value(list: &[Scalar], sql_type: SqlType) -> Option<Value> {
+    let first = list.first().filter(|x| x.ty.sql_type == sql_type)?;
+    first.as_constant().filter(|v| !v.is_null()).cloned()
+}
+
 /// The outcome of a comparison of constants.
 pub(crate) fn compared(
     op: CompareOp,
@@ -145,6 +157,14 @@ pub(crate) fn negated(p: Predicate) -> Predicate {
     match p {
         Predicate::Constant(truth) => Predicate::Constant(truth.map(|t| !t)),
         Predicate::Not(inner) => *inner,
+        Predicate::Compare { op, left, right, collation } => {
+            Predicate::Compare { op: op.negated(), left, right, collation }
+        }
+        Predicate::And(parts) => any_of(parts.into_iter().map(negated).collect()),
+        Predicate::Or(parts) => all_of(parts.into_iter().map(negated).collect()),
+        Predicate::Let { slot, value, body } => {
+            Predicate::Let { slot, value, body: Box::new(negated(*body)) }
+        }
         other => Predicate::Not(Box::new(other)),
     }
 }

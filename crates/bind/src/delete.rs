@@ -16,6 +16,7 @@ use tsql::ast;
 impl Binder<'_> {
     pub(crate) fn delete(&mut self, s: &ast::Delete) -> SqlResult<Statement<Logical>> {
         self.options(&s.options)?;
+        self.embeds = self.header.recompile;
         self.with_ctes(s.with.as_deref(), |b| b.delete_rows(s))
     }
 

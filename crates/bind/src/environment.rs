@@ -4,12 +4,17 @@ use base::ObjectId;
 use catalog::view::{Catalogs, Object};
 use plan::{LogicalPlan, VariableId};
 use types::datetime::DateFormat;
-use types::{Collation, SqlType};
+use types::{Collation, SqlType, Value};
 
 /// The variables and parameters a statement sees. Implemented by `session`.
 pub trait Variables {
     /// A variable by its name with `@`, in any case.
     fn variable(&self, name: &str) -> Option<(VariableId, SqlType)>;
+
+    /// The value with which a plan for one run is made; none where that is not known.
+    fn value(&self, _: VariableId) -> Option<Value> {
+        None
+    }
 
     /// The number behind the last variable: from there stand the values of a row that INSERT EXEC
     /// inserts.

@@ -4,6 +4,7 @@ use crate::binder::Binder;
 use crate::collation::combined;
 use crate::convert::is_untyped_null;
 use crate::next_value::{DrawRule, is_conditional};
+use crate::scope::Clause;
 use base::{SqlError, SqlResult, messages};
 use plan::{Coercibility, Predicate, Scalar, ScalarKind, ScalarType, Subquery};
 use tsql::ast::{self, ExprKind};
@@ -61,7 +62,7 @@ impl Binder<'_> {
         let line = e.span.line;
         match &e.kind {
             ExprKind::Literal(l) => self.literal(l),
-            ExprKind::Variable(name) => self.variable(name),
+            ExprKind::Variable(name) => self.variable(name).map(|x| self.embedded(x)),
             ExprKind::Global(name) => self.global(name),
             ExprKind::Column(name) => {
                 let column = self.column(name)?.scalar;
@@ -104,6 +105,28 @@ impl Binder<'_> {
             SqlError::new(messages::VARIABLE_UNDECLARED, &[name]).at_line(name.line)
         })?;
         Ok(Scalar { kind: ScalarKind::Variable(id), ty: self.plain(sql_type, true) })
+    }
+
+    /// The value of a variable in its place, in conditions of a plan for one run. NULL stays a
+    /// variable: its type matters.
+    fn embedded(&self, x: Scalar) -> Scalar {
+        match self.known_value(&x).filter(|v| !v.is_null()) {
+            Some(value) => {
+                let ty = plan::ScalarType { nullable: false, ..x.ty };
+                Scalar { kind: ScalarKind::Constant(value), ty }
+            }
+            None => x,
+        }
+    }
+
+    /// The value that a variable has in this run, where the plan may be made for it: in WHERE and
+    /// ON of a statement with OPTION (RECOMPILE).
+    pub(crate) fn known_value(&self, x: &Scalar) -> Option<types::Value> {
+        let of_condition =
+            self.scopes.last().is_some_and(|s| matches!(s.clause, Clause::Where | Clause::On));
+        let ScalarKind::Variable(id) = x.kind else { return None };
+        let embeds = self.embeds && self.ansi_nulls && of_condition;
+        embeds.then(|| self.environment.variables.value(id)).flatten()
     }
 
     fn global(&self, name: &ast::Name) -> SqlResult<Scalar> {
@@ -245,6 +268,13 @@ impl Binder<'_> {
             | ScalarKind::Column(_)
             | ScalarKind::Variable(_)
             | ScalarKind::Global(_) => (x, None),
+            // A range may be asked of the column.
+            ScalarKind::Cast { ref operand, style: None, attempt: false }
+                if operand.as_column().is_some()
+                    && types::kept(operand.ty.sql_type, x.ty.sql_type).is_some() =>
+            {
+                (x, None)
+            }
             _ => {
                 let slot = self.new_slot();
                 (Scalar::column(slot, x.ty), Some((slot, x)))

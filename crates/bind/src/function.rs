@@ -304,7 +304,7 @@ impl Binder<'_> {
         ty.nullable = items.iter().all(|x| x.ty.nullable);
         let items: SqlResult<Vec<Scalar>> =
             items.into_iter().map(|x| self.implicit(x, ty.sql_type)).collect();
-        Ok(Scalar { kind: ScalarKind::Coalesce(items?), ty })
+        Ok(self.folding.fold(Scalar { kind: ScalarKind::Coalesce(items?), ty }))
     }
 
     fn nullif(&mut self, call: &ast::FunctionCall) -> SqlResult<Scalar> {

@@ -26,6 +26,7 @@ pub(crate) struct Given {
 impl Binder<'_> {
     pub(crate) fn insert(&mut self, s: &ast::Insert) -> SqlResult<Statement<Logical>> {
         self.options(&s.options)?;
+        self.embeds = self.header.recompile;
         self.with_ctes(s.with.as_deref(), |b| b.insert_into(s))
     }
 

@@ -72,6 +72,7 @@ impl Binder<'_> {
         self.with_ctes(s.with.as_deref(), |b| match assigning(&s.query) {
             Some(select) => b.select_assign(select, &s.query),
             None => {
+                b.embeds = b.header.recompile;
                 b.into = crate::into_of(s).map(crate::IntoTable::of);
                 let mut result = b.query(&s.query, Place::Statement)?;
                 b.note_into(&mut result.tree, &result.columns)?;

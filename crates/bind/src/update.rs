@@ -61,6 +61,11 @@ impl Changed {
 impl Binder<'_> {
     pub(crate) fn update(&mut self, s: &ast::Update) -> SqlResult<Statement<Logical>> {
         self.options(&s.options)?;
+        let assigns = |a: &ast::Assignment| {
+            use ast::AssignmentKind as K;
+            matches!(a.kind, K::Variable { .. } | K::VariableColumn { .. })
+        };
+        self.embeds = self.header.recompile && !s.assignments.iter().any(assigns);
         self.with_ctes(s.with.as_deref(), |b| b.update_rows(s))
     }
 

@@ -215,6 +215,44 @@ pub struct Function {
     pub eval: fn(&mut Call<'_>, &[Value]) -> SqlResult<Value>,
 }
 
+/// Functions that a statement's moment, session and settings decide.
+const OF_THE_STATEMENT: [&str; 27] = [
+    "APP_NAME",
+    "CURRENT_TIMESTAMP",
+    "CURRENT_USER",
+    "DATENAME",
+    "DATEPART",
+    "DATETRUNC",
+    "DATE_BUCKET",
+    "DB_ID",
+    "DB_NAME",
+    "GETDATE",
+    "GETUTCDATE",
+    "HOST_NAME",
+    "ISDATE",
+    "OBJECT_ID",
+    "ORIGINAL_LOGIN",
+    "SCHEMA_ID",
+    "SESSION_CONTEXT",
+    "SESSION_USER",
+    "SUSER_NAME",
+    "SUSER_SNAME",
+    "SYSDATETIME",
+    "SYSDATETIMEOFFSET",
+    "SYSTEM_USER",
+    "SYSUTCDATETIME",
+    "USER",
+    "USER_ID",
+    "USER_NAME",
+];
+
+impl Function {
+    /// Same arguments, same answer as long as one statement runs: SQL Server's runtime constants.
+    pub fn is_runtime_constant(&self) -> bool {
+        self.deterministic || OF_THE_STATEMENT.contains(&self.name)
+    }
+}
+
 /// A list of functions that only know their arguments: NULL in, NULL out, the same answer always.
 macro_rules! strict_functions {
     (

@@ -24,6 +24,7 @@ mod extreme;
 mod format;
 mod json;
 mod key;
+mod key_bound;
 mod like;
 mod like_range;
 mod math;
@@ -48,6 +49,7 @@ pub use document::{
 };
 pub use format::print_message;
 pub use json::{JSON_ARRAY, JSON_MODIFY_RAW, JSON_OBJECT, JsonColumn};
+pub use key_bound::{DAY_END, KEY_BOUND};
 pub use like::LikePattern;
 pub use like_range::{LIKE_RANGE_END, LIKE_RANGE_START};
 pub use metadata::NEXT_ROW_VERSION;

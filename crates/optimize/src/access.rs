@@ -2,7 +2,7 @@
 
 use crate::convert::Optimizer;
 use crate::estimate::VIEW_ROWS;
-use crate::node::{Node, Slots, Wish};
+use crate::node::{Node, Reader, Slots, Wish};
 use crate::path::{Offer, Path};
 use crate::sarg;
 use base::{SqlError, SqlResult, messages};
@@ -25,6 +25,8 @@ pub(crate) struct Reference<'g> {
     /// Slots of the columns that are read, by ordinal.
     pub(crate) columns: BTreeMap<usize, Slot>,
     pub(crate) conditions: Vec<Predicate>,
+    /// Conditions that run subqueries, which are tested above; a seek may run them too.
+    pub(crate) above: Vec<Predicate>,
 }
 
 impl Reference<'_> {
@@ -45,16 +47,17 @@ impl Reference<'_> {
         locator(self.get).collect()
     }
 
-    /// The conditions that can be sought.
-    pub(crate) fn sargs(&self) -> Vec<(usize, sarg::Sarg)> {
+    /// The conditions that can be sought, those above behind the others.
+    pub(crate) fn sargs(&self, reader: Reader<'_>) -> Vec<(usize, sarg::Sarg)> {
         let own: Slots = self.columns.values().copied().collect();
         let by_slot: BTreeMap<Slot, usize> = self.columns.iter().map(|(&c, &s)| (s, c)).collect();
         let column_type = |slot: Slot| {
             let column = &self.table.columns[*by_slot.get(&slot)?];
             Some((column.sql_type, column.collation))
         };
-        let conditions = self.conditions.iter().enumerate();
-        conditions.filter_map(|(n, p)| sarg::of(p, &own, &column_type).map(|s| (n, s))).collect()
+        let all = self.conditions.iter().chain(&self.above).enumerate();
+        let sought = sarg::Sought { own: &own, column_type: &column_type, reader };
+        all.filter_map(|(n, p)| sought.of(p).map(|s| (n, s))).collect()
     }
 
     /// A condition asks for NULL where none can be.
@@ -91,7 +94,7 @@ impl Optimizer<'_> {
             .filter(|c| read.contains(&c.slot))
             .map(|c| (c.column, c.slot))
             .collect();
-        let reference = Reference { get, table, columns, conditions };
+        let reference = Reference { get, table, columns, conditions, above: late.clone() };
         let mut node = self.reach(&reference, wish)?;
         if let Some(sample) = get.sample {
             node.rows *= self.page_sample(&reference.table, sample).fraction;
@@ -104,7 +107,7 @@ impl Optimizer<'_> {
             return Ok(crate::convert::nothing());
         }
         let own: Slots = r.columns.values().copied().collect();
-        let sargs = r.sargs();
+        let sargs = r.sargs(self.reader());
         let needed: Vec<usize> = r.columns.keys().copied().collect();
         let slot = |column: usize| r.columns.get(&column).copied();
         let hidden = r.hidden();
@@ -113,6 +116,7 @@ impl Optimizer<'_> {
         let offer = Offer {
             sargs: &sargs,
             conditions: &r.conditions,
+            above: &r.above,
             decided: &decided,
             slot: &slot,
             needed: &needed,

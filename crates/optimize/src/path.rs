@@ -42,6 +42,8 @@ pub(crate) struct Offer<'o> {
     pub(crate) sargs: &'o [(usize, Sarg)],
     /// All conditions.
     pub(crate) conditions: &'o [Predicate],
+    /// Those that run subqueries, which are tested above.
+    pub(crate) above: &'o [Predicate],
     /// Conditions (by position) whose columns an index has.
     pub(crate) decided: &'o dyn Fn(&HobtLayout) -> Vec<usize>,
     /// The slot of a column, if it is read.
@@ -112,7 +114,8 @@ impl<'t> Path<'t> {
         let size = offer.estimator.size(table, self.index);
         let unique = self.seek.as_ref().is_some_and(|s| s.unique);
         let rows_of = |conditions: &[usize]| {
-            let list: Vec<&Predicate> = conditions.iter().map(|&n| &offer.conditions[n]).collect();
+            let all = |n: &usize| offer.conditions.iter().chain(offer.above).nth(*n);
+            let list: Vec<&Predicate> = conditions.iter().filter_map(all).collect();
             let rows = table_rows * offer.estimator.all(&list);
             if unique { rows.min(1.0) } else { rows }
         };
@@ -121,6 +124,7 @@ impl<'t> Path<'t> {
             self.rows = self.rows.min(1.0);
         }
         let reached = if self.seek.is_some() { rows_of(used) } else { table_rows };
+        self.rows = self.rows.min(reached);
         let decided = (offer.decided)(&self.layout);
         let tests = decided.iter().filter(|n| !self.implied.contains(n)).count();
         self.reading = match &self.seek {

@@ -1,12 +1,15 @@
 //! Search arguments: conditions on a column that a key range can answer.
 //!
 //! A bound must be comparable with stored keys: it has the column's type, or is text of the
-//! column's family. Where converting it could lose something, only equality seeks, with the
-//! condition kept to be tested again.
+//! column's family. A column that is compared in another type is converted; where that keeps the
+//! order of its values (`types::kept`), a value has a bound among them, and the condition is
+//! tested again unless the plan knows that the bound is the value.
 
+use crate::node::Reader;
 use plan::{Bound, CompareOp, LikeText, Predicate, Scalar, ScalarKind, Slot};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use types::{Family, SqlType, Value, text};
+use types::{Collation, Family, Kept, SqlType, Value, text};
 
 /// What a condition asks of a column's values.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,144 +35,236 @@ pub(crate) struct Sarg {
     pub(crate) exact: bool,
 }
 
-/// The search argument of a condition over columns whose types `column_type` tells; slots of
-/// `own` are the table's.
-pub(crate) fn of(
-    p: &Predicate,
-    own: &BTreeSet<Slot>,
-    column_type: &dyn Fn(Slot) -> Option<(SqlType, types::Collation)>,
-) -> Option<Sarg> {
-    let usable = |x: &Scalar| {
-        let reads = x.reads();
-        !reads.volatile && reads.subqueries.is_empty() && reads.slots.is_disjoint(own)
-    };
-    match p {
-        Predicate::Compare { op, left, right, collation } => {
-            let (slot, op, value) = match (column_of(left), column_of(right)) {
-                (Some(slot), _) if own.contains(&slot) && usable(right) => (slot, *op, right),
-                (_, Some(slot)) if own.contains(&slot) && usable(left) => {
-                    (slot, op.mirrored(), left)
-                }
-                _ => return None,
-            };
-            let (column, of_column) = column_type(slot)?;
-            if column.is_character() && of_column != *collation {
-                return None;
-            }
-            compared(slot, op, value, column)
-        }
-        Predicate::IsNull(x) => {
-            let slot = x.as_column().filter(|s| own.contains(s))?;
-            column_type(slot)?;
-            Some(Sarg { slot, ask: Ask::Null, exact: true })
-        }
-        Predicate::Not(inner) => {
-            let Predicate::IsNull(x) = &**inner else { return None };
-            let slot = x.as_column().filter(|s| own.contains(s))?;
-            column_type(slot)?;
-            Some(Sarg { slot, ask: Ask::NotNull, exact: true })
-        }
-        Predicate::Or(parts) => any_of(parts, own, column_type),
-        Predicate::InList { operand, list, collation } => {
-            let slot = column_of(operand).filter(|s| own.contains(s))?;
-            let (column, of_column) = column_type(slot)?;
-            if (column.is_character() && of_column != *collation) || !list.iter().all(usable) {
-                return None;
-            }
-            let fitted: Option<Vec<(Scalar, bool)>> = list.iter().map(|x| fit(x, column)).collect();
-            let fitted = fitted?;
-            let exact = fitted.iter().all(|(_, exact)| *exact);
-            let values = fitted.into_iter().map(|(x, _)| (x, false)).collect();
-            Some(Sarg { slot, ask: Ask::Any(values), exact })
-        }
-        Predicate::Like { operand, pattern, collation } => {
-            let slot = operand.as_column().filter(|s| own.contains(s))?;
-            let (column, of_column) = column_type(slot)?;
-            if of_column != *collation {
-                return None;
-            }
-            let ask = match pattern {
-                LikeText::Compiled(pattern) => like(pattern, column)?,
-                LikeText::Dynamic { pattern, escape } => {
-                    let escape = escape.as_deref();
-                    if !usable(pattern) || !escape.is_none_or(usable) {
-                        return None;
-                    }
-                    like_later(pattern, escape, column)
-                }
-            };
-            Some(Sarg { slot, ask, exact: false })
-        }
-        _ => None,
-    }
+/// A table of which something may be sought.
+pub(crate) struct Sought<'a> {
+    /// Its slots.
+    pub(crate) own: &'a BTreeSet<Slot>,
+    pub(crate) column_type: &'a dyn Fn(Slot) -> Option<(SqlType, Collation)>,
+    pub(crate) reader: Reader<'a>,
 }
 
-/// Equalities of one column with several values.
-fn any_of(
-    parts: &[Predicate],
-    own: &BTreeSet<Slot>,
-    column_type: &dyn Fn(Slot) -> Option<(SqlType, types::Collation)>,
-) -> Option<Sarg> {
-    let mut all: Option<Sarg> = None;
-    for part in parts {
-        let Sarg { slot, ask, exact } = of(part, own, column_type)?;
-        let values = match ask {
-            Ask::Equal(x) => vec![(x, false)],
-            Ask::Null => vec![(Scalar::null(SqlType::Int), true)],
-            Ask::Any(values) => values,
+impl Sought<'_> {
+    /// The search argument of a condition.
+    pub(crate) fn of(&self, p: &Predicate) -> Option<Sarg> {
+        match p {
+            Predicate::Compare { op, left, right, collation } => {
+                let (side, op, value) = match (self.side(left, right), self.side(right, left)) {
+                    (Some(side), _) => (side, *op, right),
+                    (None, Some(side)) => (side, op.mirrored(), left),
+                    (None, None) => return None,
+                };
+                compared(side, op, value, self.column(side.0, *collation)?)
+            }
+            Predicate::IsNull(x) => {
+                let slot = self.known(x)?;
+                Some(Sarg { slot, ask: Ask::Null, exact: true })
+            }
+            Predicate::Not(inner) => match &**inner {
+                Predicate::IsNull(x) => {
+                    let slot = self.known(x)?;
+                    Some(Sarg { slot, ask: Ask::NotNull, exact: true })
+                }
+                Predicate::IsDistinct { left, right, collation } => {
+                    self.same(left, right, *collation)
+                }
+                _ => None,
+            },
+            Predicate::Or(parts) => self.any_of(parts),
+            Predicate::InList { operand, list, collation } => {
+                self.in_list(operand, list, *collation)
+            }
+            Predicate::Like { operand, pattern, collation } => {
+                self.like(operand, pattern, *collation)
+            }
+            _ => None,
+        }
+    }
+
+    /// What is there before the seek; so is a subquery's value that reads nothing of the table.
+    fn usable(&self, x: &Scalar) -> bool {
+        let reads = x.reads();
+        !reads.changing && self.reader.whole(reads).is_disjoint(self.own)
+    }
+
+    /// A column of the table beside what it can be compared with.
+    fn side(&self, x: &Scalar, other: &Scalar) -> Option<(Slot, Kept)> {
+        ordered(x).filter(|(slot, _)| self.own.contains(slot) && self.usable(other))
+    }
+
+    /// A column of the table as it is.
+    fn known(&self, x: &Scalar) -> Option<Slot> {
+        let slot = x.as_column().filter(|s| self.own.contains(s))?;
+        (self.column_type)(slot).map(|_| slot)
+    }
+
+    /// A column's type, where text is compared as its keys are.
+    fn column(&self, slot: Slot, collation: Collation) -> Option<SqlType> {
+        let (column, own) = (self.column_type)(slot)?;
+        (!column.is_character() || own == collation).then_some(column)
+    }
+
+    /// `IS NOT DISTINCT FROM`: the value, and NULL, which it may be.
+    fn same(&self, left: &Scalar, right: &Scalar, collation: Collation) -> Option<Sarg> {
+        let (slot, value) = match (self.known(left), self.known(right)) {
+            (Some(slot), _) if self.usable(right) => (slot, right),
+            (_, Some(slot)) if self.usable(left) => (slot, left),
             _ => return None,
         };
-        match &mut all {
-            None => all = Some(Sarg { slot, ask: Ask::Any(values), exact }),
-            Some(Sarg { slot: known, ask: Ask::Any(list), exact: both }) if *known == slot => {
-                list.extend(values);
-                *both &= exact;
-            }
-            Some(_) => return None,
-        }
+        let (value, _) = fit(value, self.column(slot, collation)?)?;
+        let values = vec![(value, false), (Scalar::null(SqlType::Int), true)];
+        Some(Sarg { slot, ask: Ask::Any(values), exact: false })
     }
-    all
+
+    fn in_list(&self, operand: &Scalar, list: &[Scalar], collation: Collation) -> Option<Sarg> {
+        let slot = column_of(operand).filter(|s| self.own.contains(s))?;
+        let column = self.column(slot, collation)?;
+        if !list.iter().all(|x| self.usable(x)) {
+            return None;
+        }
+        let fitted: Option<Vec<(Scalar, bool)>> = list.iter().map(|x| fit(x, column)).collect();
+        let fitted = fitted?;
+        let exact = fitted.iter().all(|(_, exact)| *exact);
+        let values = fitted.into_iter().map(|(x, _)| (x, false)).collect();
+        Some(Sarg { slot, ask: Ask::Any(values), exact })
+    }
+
+    fn like(&self, operand: &Scalar, pattern: &LikeText, collation: Collation) -> Option<Sarg> {
+        let slot = operand.as_column().filter(|s| self.own.contains(s))?;
+        let (column, of_column) = (self.column_type)(slot)?;
+        if of_column != collation {
+            return None;
+        }
+        let ask = match pattern {
+            LikeText::Compiled(pattern) => like(pattern, column)?,
+            LikeText::Dynamic { pattern, escape } => {
+                let escape = escape.as_deref();
+                if !self.usable(pattern) || !escape.is_none_or(|x| self.usable(x)) {
+                    return None;
+                }
+                like_later(pattern, escape, column)
+            }
+        };
+        Some(Sarg { slot, ask, exact: false })
+    }
+
+    /// Equalities of one column with several values.
+    fn any_of(&self, parts: &[Predicate]) -> Option<Sarg> {
+        let mut all: Option<Sarg> = None;
+        for part in parts {
+            let Sarg { slot, ask, exact } = self.of(part)?;
+            let values = match ask {
+                Ask::Equal(x) => vec![(x, false)],
+                Ask::Null => vec![(Scalar::null(SqlType::Int), true)],
+                Ask::Any(values) => values,
+                _ => return None,
+            };
+            match &mut all {
+                None => all = Some(Sarg { slot, ask: Ask::Any(values), exact }),
+                Some(Sarg { slot: known, ask: Ask::Any(list), exact: both }) if *known == slot => {
+                    list.extend(values);
+                    *both &= exact;
+                }
+                Some(_) => return None,
+            }
+        }
+        all
+    }
 }
 
-/// A column, also one widened without loss: `CAST(int AS bigint)`, `CAST(int AS decimal(10,0))`.
+/// A column, also one that is converted without a loss: `CAST(int AS bigint)`.
 pub(crate) fn column_of(x: &Scalar) -> Option<Slot> {
+    ordered(x).filter(|(_, kept)| *kept == Kept::Values).map(|(slot, _)| slot)
+}
+
+/// A column as it is compared, with what its conversion keeps.
+pub(crate) fn ordered(x: &Scalar) -> Option<(Slot, Kept)> {
     match &x.kind {
-        ScalarKind::Column(slot) => Some(*slot),
+        ScalarKind::Column(slot) => Some((*slot, Kept::Values)),
         ScalarKind::Cast { operand, style: None, attempt: false } => {
             let slot = operand.as_column()?;
-            widens(operand.ty.sql_type, x.ty.sql_type).then_some(slot)
+            Some((slot, types::kept(operand.ty.sql_type, x.ty.sql_type)?))
         }
         _ => None,
     }
 }
 
-/// Whether a conversion keeps every value and their order.
-fn widens(from: SqlType, to: SqlType) -> bool {
-    match (from.family(), to) {
-        (Family::Integer, SqlType::Decimal { precision, scale }) => {
-            from.precision() + scale <= precision
-        }
-        (Family::Integer, _) => {
-            to.family() == Family::Integer && from.precision() <= to.precision()
-        }
-        _ => false,
+fn compared(
+    (slot, kept): (Slot, Kept),
+    op: CompareOp,
+    value: &Scalar,
+    column: SqlType,
+) -> Option<Sarg> {
+    if kept == Kept::Days {
+        return of_day(slot, op, value, column);
     }
-}
-
-fn compared(slot: Slot, op: CompareOp, value: &Scalar, column: SqlType) -> Option<Sarg> {
-    let (value, exact) = fit(value, column)?;
-    let bound = |inclusive| bound(value.clone(), inclusive);
+    if op == CompareOp::Equal && kept == Kept::Values {
+        let (value, exact) = fit(value, column)?;
+        return Some(Sarg { slot, ask: Ask::Equal(value), exact });
+    }
+    let (value, lies) = match fit(value, column) {
+        Some((value, true)) => (value, Some(Ordering::Equal)),
+        // A bit is what is not 0: no value lies beside it.
+        _ if column == SqlType::Bit => return None,
+        _ if !types::has_bounds(value.ty.sql_type, column) => return None,
+        _ => end_of(value, column),
+    };
+    let exact = lies.is_some() && kept == Kept::Values;
+    // What lies at the bound itself is tested where its place beside the value is not known.
+    let at = |within: bool| bound(value.clone(), within || !exact);
+    let lies = lies.unwrap_or(Ordering::Equal);
     let ask = match op {
-        CompareOp::Equal => Ask::Equal(value),
-        // A bound that was rounded would move the range.
-        _ if !exact => return None,
-        CompareOp::Less => Ask::Upper(bound(false)),
-        CompareOp::LessOrEqual => Ask::Upper(bound(true)),
-        CompareOp::Greater => Ask::Lower(bound(false)),
-        CompareOp::GreaterOrEqual => Ask::Lower(bound(true)),
+        CompareOp::Less => Ask::Upper(at(lies.is_lt())),
+        CompareOp::LessOrEqual => Ask::Upper(at(lies.is_le())),
+        CompareOp::Greater => Ask::Lower(at(lies.is_gt())),
+        CompareOp::GreaterOrEqual => Ask::Lower(at(lies.is_ge())),
+        CompareOp::Equal => Ask::Between(at(true), Some(at(true))),
         CompareOp::NotEqual => return None,
     };
     Some(Sarg { slot, ask, exact })
+}
+
+/// Where a range ends that ends at a value, and how that lies to it where the value is known.
+fn end_of(value: &Scalar, column: SqlType) -> (Scalar, Option<Ordering>) {
+    match value.as_constant() {
+        Some(known) => {
+            let (found, lies) = types::key_bound(known, value.ty.sql_type, column);
+            (Scalar::constant(found, column), Some(lies))
+        }
+        None => (called(&builtins::KEY_BOUND, value, column), None),
+    }
+}
+
+/// A comparison of a column's day: from its first moment to its last.
+fn of_day(slot: Slot, op: CompareOp, value: &Scalar, column: SqlType) -> Option<Sarg> {
+    if value.ty.sql_type != SqlType::Date {
+        return None;
+    }
+    let first = || bound(end_of(value, column).0, true);
+    let last = || {
+        let end = match value.as_constant() {
+            Some(day) => Scalar::constant(types::day_end(day, column), column),
+            None => called(&builtins::DAY_END, value, column),
+        };
+        bound(end, true)
+    };
+    let ask = match op {
+        CompareOp::Equal => Ask::Between(first(), Some(last())),
+        CompareOp::Less => Ask::Upper(first()),
+        CompareOp::LessOrEqual => Ask::Upper(last()),
+        CompareOp::Greater => Ask::Lower(last()),
+        CompareOp::GreaterOrEqual => Ask::Lower(first()),
+        CompareOp::NotEqual => return None,
+    };
+    Some(Sarg { slot, ask, exact: false })
+}
+
+/// A call that makes a bound of a value.
+fn called(function: &'static builtins::Function, value: &Scalar, column: SqlType) -> Scalar {
+    let args = vec![value.clone(), Scalar::null(column)];
+    let arg_types = [value.ty.sql_type, column].into();
+    let mut ty = value.ty.converted(column);
+    ty.nullable = true;
+    Scalar { kind: ScalarKind::Function { function, args, arg_types }, ty }
 }
 
 /// A value as a key of a column; false when it may have been changed by that.
@@ -178,6 +273,7 @@ fn fit(x: &Scalar, column: SqlType) -> Option<(Scalar, bool)> {
     if own == column {
         return Some((x.clone(), true));
     }
+    let kept = types::kept(column, own);
     match (own.family(), column.family()) {
         // Text and bytes of any length compare with stored ones as they are.
         (a, b) if a == b && matches!(a, Family::Char | Family::NChar | Family::Binary) => {
@@ -188,10 +284,10 @@ fn fit(x: &Scalar, column: SqlType) -> Option<(Scalar, bool)> {
         (_, Family::Char | Family::NChar | Family::Binary | Family::Guid) => None,
         (a, b) if (a == Family::Temporal) != (b == Family::Temporal) => None,
         // A float may be equal to numbers it isn't.
-        (Family::Float, b) if b != Family::Float => None,
+        (Family::Float, b) if b != Family::Float && kept != Some(Kept::Values) => None,
         (a, Family::Float) if a != Family::Float => None,
         _ => {
-            let exact = widens(own, column) || constant_fits(x, column);
+            let exact = types::kept(own, column) == Some(Kept::Values) || constant_fits(x, column);
             Some((converted(x, column), exact))
         }
     }

@@ -253,7 +253,8 @@ impl Optimizer<'_> {
             let read: Slots = conditions.iter().flat_map(|p| p.reads().slots).collect();
             let columns = r.columns.iter().filter(|(_, slot)| read.contains(slot));
             let columns = columns.map(|(&c, &s)| (c, s)).collect();
-            Reference { get: &get, table: Arc::clone(&r.table), columns, conditions }
+            let (table, above) = (Arc::clone(&r.table), Vec::new());
+            Reference { get: &get, table, columns, conditions, above }
         };
         let whole = of(conditions.to_vec());
         let decided = whole.decided_by(&layout, &r.hidden()).into_iter();
@@ -285,11 +286,12 @@ impl Optimizer<'_> {
     /// A seek or scan that reads no more than its own conditions do.
     fn places(&self, own: &Reference<'_>, position: usize, reading: Reading) -> Option<Node> {
         let conditions: Vec<&Predicate> = own.conditions.iter().collect();
-        let sargs = own.sargs();
+        let sargs = own.sargs(self.reader());
         let all: Vec<usize> = (0..own.conditions.len()).collect();
         let offer = Offer {
             sargs: &sargs,
             conditions: &own.conditions,
+            above: &[],
             decided: &|_| all.clone(),
             slot: &|column| own.columns.get(&column).copied(),
             needed: &[],

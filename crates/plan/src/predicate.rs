@@ -48,6 +48,18 @@ impl CompareOp {
         }
     }
 
+    /// The operator that holds where this one does not, and is unknown where it is.
+    pub fn negated(self) -> CompareOp {
+        match self {
+            CompareOp::Equal => CompareOp::NotEqual,
+            CompareOp::NotEqual => CompareOp::Equal,
+            CompareOp::Less => CompareOp::GreaterOrEqual,
+            CompareOp::LessOrEqual => CompareOp::Greater,
+            CompareOp::Greater => CompareOp::LessOrEqual,
+            CompareOp::GreaterOrEqual => CompareOp::Less,
+        }
+    }
+
     /// Its sign.
     pub fn sign(self) -> &'static str {
         match self {

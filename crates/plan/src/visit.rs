@@ -19,6 +19,8 @@ pub struct Reads {
     pub session: bool,
     /// It has a function that may answer differently each time.
     pub volatile: bool,
+    /// It has one that may do so within one statement.
+    pub changing: bool,
 }
 
 impl Reads {
@@ -68,11 +70,13 @@ impl Scalar {
             }
             K::Function { function, args, .. } => {
                 out.volatile |= !function.deterministic;
+                out.changing |= !function.is_runtime_constant();
                 args.iter().for_each(|x| x.read_into(out));
             }
             K::Method { args, .. } => args.iter().for_each(|x| x.read_into(out)),
             K::Call(call) => {
                 out.volatile = true;
+                out.changing = true;
                 call.args.iter().for_each(|x| x.read_into(out));
             }
             K::Subquery(id) => {

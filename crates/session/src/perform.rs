@@ -355,7 +355,7 @@ impl Session {
         let Source::Into(statement) = &held.source else {
             return Err(SqlError::new(messages::INTERNAL, &[&"the place has no INTO"]));
         };
-        let visible = Visible { program, count: held.visible };
+        let visible = Visible { program, count: held.visible, values: &[] };
         let bound = self.state.with_names(&visible, self.names_database(act), |environment| {
             bind::bind_statement(environment, statement)
         })?;
@@ -396,8 +396,9 @@ impl State {
         let plan = match kept {
             Some(plan) => plan,
             None => {
-                let visible = Visible { program: &entry.value, count: held.visible };
-                let sniffed = Sniffed { program: &entry.value, values: &act.variables };
+                let (program, values) = (&entry.value, &*act.variables);
+                let visible = Visible { program, count: held.visible, values };
+                let sniffed = Sniffed { program, values, tables: Some(&act.tables) };
                 let bound = self.bind(held, &visible, database, sniffed);
                 let plan = bound.map_err(|e| Failure::of_binding(e.at_line(held.line)))?;
                 self.keep_plan(&entry, place, &plan, shared);

@@ -7,9 +7,11 @@
 use crate::configuration::Setting;
 use crate::host::Host;
 use crate::plans::Program;
+use crate::table_variable::Made;
 use base::{DatabaseId, HobtId, ObjectId};
 use catalog::DatabaseOptions;
-use plan::VariableId;
+use plan::{CAPTURES, VariableId};
+use std::sync::Arc;
 use types::Value;
 use types::datetime::DateFormat;
 
@@ -19,6 +21,8 @@ pub(crate) struct Sniffed<'s> {
     pub(crate) program: &'s Program,
     /// Empty where nothing runs: a plan is only shown.
     pub(crate) values: &'s [Value],
+    /// Table variables, as far as they were touched; none where nothing runs.
+    pub(crate) tables: Option<&'s [Option<Arc<Made>>]>,
 }
 
 /// See the module.
@@ -45,7 +49,16 @@ impl PlanFacts<'_> {
 
 impl optimize::Facts for PlanFacts<'_> {
     fn size(&self, database: DatabaseId, hobt: HobtId) -> Option<optimize::Size> {
-        self.host.hobt_size(database, hobt)
+        let Some((number, position)) = hobt.table_variable() else {
+            return self.host.hobt_size(database, hobt);
+        };
+        if number >= CAPTURES {
+            return None;
+        }
+        // As SQL Server has it since 2019: the rows that are there when a statement first runs.
+        let made = self.sniffed.tables?.get(usize::from(number)).and_then(Option::as_deref);
+        let size = made.and_then(|m| m.size(position));
+        Some(size.unwrap_or(optimize::Size { rows: 0.0, pages: 1.0 }))
     }
 
     fn value(&self, variable: VariableId) -> Option<Value> {

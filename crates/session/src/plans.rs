@@ -20,7 +20,7 @@ use plancache::PlanCell;
 use showplan::Ran;
 use std::sync::Arc;
 use tsql::ast;
-use types::SqlType;
+use types::{SqlType, Value};
 
 /// A compiled batch, procedure or prepared statement. Sessions share it.
 #[derive(Debug)]
@@ -330,6 +330,8 @@ impl Program {
 pub(crate) struct Visible<'p> {
     pub(crate) program: &'p Program,
     pub(crate) count: usize,
+    /// What they hold; empty where nothing runs.
+    pub(crate) values: &'p [Value],
 }
 
 impl Visible<'_> {
@@ -355,6 +357,10 @@ impl Visible<'_> {
 impl Variables for Visible<'_> {
     fn variable(&self, name: &str) -> Option<(VariableId, SqlType)> {
         find_variable(&self.program.variables[..self.count], name)
+    }
+
+    fn value(&self, variable: VariableId) -> Option<Value> {
+        self.values.get(variable.0 as usize).cloned()
     }
 
     fn first_free(&self) -> u32 {

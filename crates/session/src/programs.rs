@@ -190,8 +190,8 @@ impl Session {
         {
             return Ok(());
         }
-        let visible = Visible { program, count: held.visible };
-        let sniffed = Sniffed { program, values: &[] };
+        let visible = Visible { program, count: held.visible, values: &[] };
+        let sniffed = Sniffed { program, values: &[], tables: None };
         let plan = self.state.bind(held, &visible, program.database, sniffed);
         let plan = plan.map_err(|e| e.at_line(held.line))?;
         // A plan that reads parameters is made for the values of the first call, one that joins

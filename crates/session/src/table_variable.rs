@@ -34,6 +34,14 @@ pub(crate) struct Made {
     hobts: Vec<Arc<dyn Hobt>>,
 }
 
+impl Made {
+    /// How large its heap or an index is.
+    pub(crate) fn size(&self, position: usize) -> Option<optimize::Size> {
+        let size = self.hobts.get(position)?.size();
+        Some(optimize::Size { rows: size.rows as f64, pages: size.pages as f64 })
+    }
+}
+
 /// What a plan that names table variables finds by id.
 pub(crate) struct PrivateTables<'a> {
     pub(crate) host: &'a dyn Host,

@@ -17,6 +17,7 @@ mod convert;
 pub mod datetime;
 mod decimal;
 mod declare;
+mod key_bound;
 mod restriction;
 mod sort_key;
 mod sql_type;
@@ -41,6 +42,7 @@ pub use convert::{
 };
 pub use decimal::{Decimal, PRECISION_MAX};
 pub use declare::{TypeSize, declare};
+pub use key_bound::{Kept, day_end, has_bounds, kept, key_bound};
 pub use restriction::{ColumnTest, Relation, Requirement, Restriction};
 pub use sort_key::append_sort_key;
 pub use sql_type::{ALL_TYPES, Family, Length, SqlType};

@@ -7,8 +7,9 @@
 use super::column::{ColumnFacts, End};
 use super::{EQUAL, Estimator, LIKE, OTHER, RANGE, backed_off};
 use plan::{CompareOp, LikeText, Predicate, Scalar, ScalarKind, Slot};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use types::{SqlType, Value, encode_storage};
+use types::{Kept, SqlType, Value, encode_storage};
 
 /// What conditions say of one column.
 #[derive(Default)]
@@ -25,6 +26,16 @@ struct Asked {
 struct Limit {
     value: Option<Vec<u8>>,
     inclusive: bool,
+}
+
+/// Where a value is among those of a column.
+enum Stored {
+    /// Nothing is known of it.
+    Unknown,
+    /// It is NULL, or has no form there.
+    Never,
+    /// In stored form: it, or the next one to it, and how that lies to it.
+    At(Vec<u8>, Ordering),
 }
 
 /// A condition on one column.
@@ -114,15 +125,19 @@ impl Estimator<'_> {
     fn on_column(&self, p: &Predicate) -> Option<(Slot, OnColumn)> {
         match p {
             Predicate::Compare { op, left, right, .. } => {
-                let (slot, op, value) =
-                    match (crate::sarg::column_of(left), crate::sarg::column_of(right)) {
-                        (Some(slot), None) => (slot, *op, right),
-                        (None, Some(slot)) => (slot, op.mirrored(), left),
-                        _ => return None,
-                    };
+                let sides = (crate::sarg::ordered(left), crate::sarg::ordered(right));
+                let ((slot, kept), op, value) = match sides {
+                    (Some(side), None) => (side, *op, right),
+                    (None, Some(side)) => (side, op.mirrored(), left),
+                    _ => return None,
+                };
                 let facts = self.column(slot)?;
                 value.reads().subqueries.is_empty().then_some(())?;
-                Some((slot, self.versus(&facts, op, value)))
+                let found = match kept {
+                    Kept::Days => self.of_day(&facts, op, value),
+                    Kept::Values | Kept::Order => self.versus(&facts, op, value),
+                };
+                Some((slot, found))
             }
             Predicate::IsNull(x) => {
                 let slot = x.as_column()?;
@@ -131,8 +146,12 @@ impl Estimator<'_> {
             Predicate::InList { operand, list, .. } => {
                 let slot = crate::sarg::column_of(operand)?;
                 let facts = self.column(slot)?;
-                let mut values: Vec<Option<Vec<u8>>> =
-                    list.iter().map(|x| self.stored(x, facts.sql_type()).unwrap_or(None)).collect();
+                let stored = |x| match self.stored(x, facts.sql_type()) {
+                    Stored::At(bytes, Ordering::Equal) => Some(Some(bytes)),
+                    Stored::Unknown => Some(None),
+                    Stored::Never | Stored::At(..) => None,
+                };
+                let mut values: Vec<Option<Vec<u8>>> = list.iter().filter_map(stored).collect();
                 values.sort();
                 values.dedup_by(|a, b| a.is_some() && a == b);
                 let sum: f64 = values.iter().map(|v| facts.equal(v.as_deref())).sum();
@@ -157,34 +176,74 @@ impl Estimator<'_> {
     }
 
     fn versus(&self, facts: &ColumnFacts<'_>, op: CompareOp, value: &Scalar) -> OnColumn {
-        let Some(value) = self.stored(value, facts.sql_type()) else {
-            // Nothing compares with NULL, and nothing stored equals what has no form in its type.
-            return OnColumn::Part(0.0);
+        let (value, lies) = match self.stored(value, facts.sql_type()) {
+            Stored::Never => return OnColumn::Part(0.0),
+            Stored::Unknown => (None, Ordering::Equal),
+            Stored::At(bytes, lies) => (Some(bytes), lies),
         };
-        let limit = |inclusive| Limit { value: value.clone(), inclusive };
+        let equal = if lies.is_eq() { facts.equal(value.as_deref()) } else { 0.0 };
+        let limit = |inclusive| Limit { value, inclusive };
         match op {
-            CompareOp::Equal => OnColumn::Equal(facts.equal(value.as_deref())),
-            CompareOp::NotEqual => {
-                OnColumn::Part((1.0 - facts.nulls() - facts.equal(value.as_deref())).max(0.0))
-            }
-            CompareOp::Less => OnColumn::High(limit(false)),
-            CompareOp::LessOrEqual => OnColumn::High(limit(true)),
-            CompareOp::Greater => OnColumn::Low(limit(false)),
-            CompareOp::GreaterOrEqual => OnColumn::Low(limit(true)),
+            CompareOp::Equal if lies.is_ne() => OnColumn::Part(0.0),
+            CompareOp::Equal => OnColumn::Equal(equal),
+            CompareOp::NotEqual => OnColumn::Part((1.0 - facts.nulls() - equal).max(0.0)),
+            CompareOp::Less => OnColumn::High(limit(lies.is_lt())),
+            CompareOp::LessOrEqual => OnColumn::High(limit(lies.is_le())),
+            CompareOp::Greater => OnColumn::Low(limit(lies.is_gt())),
+            CompareOp::GreaterOrEqual => OnColumn::Low(limit(lies.is_ge())),
         }
     }
 
-    /// A value in the stored form of a column's type: `Some(None)` when it is not known, `None`
-    /// when it is NULL or has no such form.
-    fn stored(&self, x: &Scalar, column: SqlType) -> Option<Option<Vec<u8>>> {
-        let Some(value) = self.value(x) else { return Some(None) };
-        let value = types::convert(&value, x.ty.sql_type, column, 0).ok()?;
-        if value.is_null() {
-            return None;
+    /// A comparison of a column's day.
+    fn of_day(&self, facts: &ColumnFacts<'_>, op: CompareOp, value: &Scalar) -> OnColumn {
+        let column = facts.sql_type();
+        let ends = match self.value(value) {
+            Some(Value::Null) => return OnColumn::Part(0.0),
+            Some(day) => {
+                let first = types::key_bound(&day, SqlType::Date, column).0;
+                [first, types::day_end(&day, column)].map(|v| Some(encoded(&v, column)))
+            }
+            None => [None, None],
+        };
+        let [first, last] = ends;
+        let limit = |value, inclusive| Limit { value, inclusive };
+        let within = |first: &Option<Vec<u8>>, last: &Option<Vec<u8>>| {
+            let [low, high] = [first, last].map(|v| v.as_deref());
+            match low {
+                Some(_) => facts.between(
+                    Some(End { value: low, inclusive: true }),
+                    Some(End { value: high, inclusive: true }),
+                ),
+                None => EQUAL,
+            }
+        };
+        match op {
+            CompareOp::Equal => OnColumn::Part(within(&first, &last)),
+            CompareOp::NotEqual => {
+                OnColumn::Part((1.0 - facts.nulls() - within(&first, &last)).max(0.0))
+            }
+            CompareOp::Less => OnColumn::High(limit(first, false)),
+            CompareOp::LessOrEqual => OnColumn::High(limit(last, true)),
+            CompareOp::Greater => OnColumn::Low(limit(last, false)),
+            CompareOp::GreaterOrEqual => OnColumn::Low(limit(first, true)),
         }
-        let mut bytes = Vec::new();
-        encode_storage(&value, column, &mut bytes);
-        Some(Some(bytes))
+    }
+
+    /// Where a value is among the stored ones of a column's type.
+    fn stored(&self, x: &Scalar, column: SqlType) -> Stored {
+        let own = x.ty.sql_type;
+        let (value, lies) = match self.value(x) {
+            None => return Stored::Unknown,
+            Some(Value::Null) => return Stored::Never,
+            Some(value) if own != column && types::has_bounds(own, column) => {
+                types::key_bound(&value, own, column)
+            }
+            Some(value) => match types::convert(&value, own, column, 0) {
+                Ok(value) => (value, Ordering::Equal),
+                Err(_) => return Stored::Never,
+            },
+        };
+        Stored::At(encoded(&value, column), lies)
     }
 
     /// The value that an expression will have, as far as that is known now.
@@ -288,4 +347,11 @@ impl Asked {
             high.as_ref().map(|(v, inclusive)| End { value: v.as_deref(), inclusive: *inclusive });
         facts.between(low, high).min(self.others)
     }
+}
+
+/// The stored form of a value.
+fn encoded(value: &Value, sql_type: SqlType) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode_storage(value, sql_type, &mut bytes);
+    bytes
 }
