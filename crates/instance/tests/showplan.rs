@@ -24,7 +24,7 @@ const SCHEMA: [&str; 4] = [
 ];
 
 /// Statements with the operators that must be in their plans.
-const PLANS: [(&str, &[&str]); 15] = [
+const PLANS: [(&str, &[&str]); 16] = [
     ("SELECT k FROM dbo.T WHERE k = 7", &["Clustered Index Seek"]),
     ("SELECT pad FROM dbo.T WHERE v = 7", &["Nested Loops", "Index Seek", "Key Lookup"]),
     ("SELECT b FROM dbo.H WHERE b = 'b<\">&'", &["Table Scan"]),
@@ -44,11 +44,15 @@ const PLANS: [(&str, &[&str]); 15] = [
     ("UPDATE dbo.H SET b = b + '!' WHERE a < 3", &["Table Update", "Table Scan"]),
     ("DELETE dbo.T WHERE k > 2990", &["Clustered Index Delete", "Clustered Index Seek"]),
     ("INSERT dbo.H (a) SELECT a FROM dbo.H", &["Table Insert", "Table Spool"]),
+    (
+        "WITH r AS (SELECT 1 AS a UNION ALL SELECT a + 1 FROM r WHERE a < 10) SELECT a FROM r",
+        &["Index Spool", "Concatenation", "Nested Loops", "Table Spool"],
+    ),
 ];
 
 /// What may stand in an element, in this order. Told from the
 /// public schema.
-const CONTENT: [(&str, &[&str]); 35] = [
+const CONTENT: [(&str, &[&str]); 36] = [
     ("ShowPlanXML", &["BatchSequence"]),
     ("BatchSequence", &["Batch"]),
     ("Batch", &["Statements"]),
@@ -84,6 +88,7 @@ const CONTENT: [(&str, &[&str]); 35] = [
     ("Top", &["TieColumns", "OffsetExpression", "TopExpression", "RelOp"]),
     ("Filter", &["RelOp", "Predicate"]),
     ("Concat", &["DefinedValues", "RelOp"]),
+    ("Spool", &["RelOp"]),
     ("Update", &["Object", "SetPredicate", "RelOp"]),
     ("Subquery", &["ScalarOperator", "RelOp"]),
     ("DefinedValue", &["ColumnReference", "ScalarOperator"]),
@@ -249,6 +254,9 @@ fn check_content(element: &Element) {
         for name in REQUIRED {
             assert!(element.get(name).is_some(), "{name} of {element:?}");
         }
+    }
+    if element.name == "Spool" {
+        assert!(element.children.len() <= 1, "{element:?}");
     }
     if element.name == "ScalarOperator" {
         assert_eq!(element.children.len(), 1, "{element:?}");

@@ -571,6 +571,10 @@ pub(crate) struct PlanNames<'s> {
 
 impl PlanNames<'_> {
     fn table(&self, database: DatabaseId, table: ObjectId) -> Option<Arc<Table>> {
+        if let Some(number) = table.table_variable() {
+            let variable = self.program.tables.get(usize::from(number));
+            return variable.map(|t| Arc::clone(&t.definition));
+        }
         let is = |t: &&Arc<Table>| t.database == database && t.object_id == table;
         let temporary = self.temp.and_then(|t| t.iter().find(is).cloned());
         temporary.or_else(|| self.views.view(database)?.table(table))

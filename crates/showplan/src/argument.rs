@@ -1,6 +1,6 @@
 //! What an operator is told, as the Argument column shows it, and the values it defines.
 
-use crate::columns::{Columns, quoted};
+use crate::columns::{Column, Columns, is_variable, quoted};
 use crate::names::HobtKind;
 use crate::tree::{Op, What};
 use plan::{
@@ -26,6 +26,12 @@ impl Columns<'_> {
                 format!("{}, SET:({set})", self.target_names(&into.target))
             }
             What::Where(predicate) => format!("WHERE:({})", self.predicate(predicate)),
+            What::AllRows(_) => String::new(),
+            What::ForEachRow(r, member) => match crate::relop::read_below(member, r.work.clone()) {
+                outer if outer.is_empty() => String::new(),
+                outer => format!("OUTER REFERENCES:({})", self.slots(&outer)),
+            },
+            What::Stack(_) => "WITH STACK".to_owned(),
         }
     }
 
@@ -136,12 +142,7 @@ impl Columns<'_> {
                 calls.iter().map(|c| one(c.output, self.window(c))).collect()
             }
             Physical::Concatenation { inputs, columns } => {
-                let from = |n: usize| -> String {
-                    let slots: Vec<Slot> =
-                        inputs.iter().filter_map(|(_, s)| s.get(n).copied()).collect();
-                    format!("({})", self.slots(&slots))
-                };
-                columns.iter().enumerate().map(|(n, slot)| one(*slot, from(n))).collect()
+                return self.united(inputs.iter().map(|(_, slots)| &**slots), columns);
             }
             Physical::MergeUnion(u) => {
                 let sides = u.left_slots.iter().zip(&u.right_slots);
@@ -151,6 +152,16 @@ impl Columns<'_> {
             _ => Vec::new(),
         };
         all.join(", ")
+    }
+
+    /// `[Union1003]=([t].[a], [u].[b]), …`: columns with what goes into them.
+    fn united<'s>(&self, inputs: impl Iterator<Item = &'s [Slot]>, columns: &[Slot]) -> String {
+        let inputs: Vec<&[Slot]> = inputs.collect();
+        let one = |(n, slot): (usize, &Slot)| {
+            let from: Vec<Slot> = inputs.iter().filter_map(|s| s.get(n).copied()).collect();
+            format!("{}=({})", self.column(*slot).full(), self.slots(&from))
+        };
+        columns.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
     }
 
     /// The DefinedValues column.
@@ -171,18 +182,24 @@ impl Columns<'_> {
                 let slots: Vec<Slot> = l.columns.iter().map(|c| c.slot).collect();
                 self.slots(&slots)
             }
+            What::AllRows(r) => self.united(r.inputs().map(|(_, slots)| slots), &r.columns),
             What::LookupJoin(_)
             | What::Segment(_)
             | What::Change(_)
             | What::Into(_)
-            | What::Where(_) => String::new(),
+            | What::Where(_)
+            | What::ForEachRow(..)
+            | What::Stack(_) => String::new(),
         }
     }
 
-    /// `[database].[schema].[table].[index] AS [alias]`
+    /// `[database].[schema].[table].[index] AS [alias]`; of a table variable `@name AS [alias]`.
     fn object_name(&self, table: &str, index: &str, alias: &str, database: String) -> String {
         let (schema, name) = table.split_once('.').unwrap_or(("", table));
-        let mut text = [&*database, schema, name].map(quoted).join(".");
+        let mut text = match is_variable(name) {
+            true => name.to_owned(),
+            false => [&*database, schema, name].map(quoted).join("."),
+        };
         if !index.is_empty() {
             text += &format!(".{}", quoted(index));
         }
@@ -192,8 +209,18 @@ impl Columns<'_> {
         text
     }
 
+    /// An index's name; none of a table variable's rows themselves, which nobody named.
+    pub(crate) fn index_name<'s>(&self, s: &'s Source) -> &'s str {
+        let variable = s.object.table_variable().is_some();
+        match variable && self.kind(s) != HobtKind::Nonclustered {
+            true => "",
+            false => &s.index,
+        }
+    }
+
     fn source_name(&self, s: &Source) -> String {
-        self.object_name(&s.table, &s.index, &s.alias, self.names.database(s.database))
+        let index = self.index_name(s);
+        self.object_name(&s.table, index, &s.alias, self.names.database(s.database))
     }
 
     fn where_clause(&self, residual: Option<&Predicate>) -> String {
@@ -215,7 +242,7 @@ impl Columns<'_> {
     }
 
     fn range(&self, source: &Source, r: &SeekRange, descending: &[bool]) -> String {
-        let column = |n: usize| self.key_column(source, n).in_expression();
+        let column = |n: usize| self.key_column(source, n).full();
         let mut parts = Vec::new();
         for (n, x) in r.equal.iter().enumerate() {
             let null = r.null_matches.get(n) == Some(&true);
@@ -260,7 +287,7 @@ impl Columns<'_> {
                 key if key.column.is_empty() => self.column(*slot),
                 key => key,
             };
-            format!("{}={}", column.in_expression(), self.slot(*slot))
+            format!("{}={}", column.full(), self.slot(*slot))
         };
         let parts: Vec<String> = l.locator.iter().enumerate().map(part).collect();
         let seek = parts.join(" AND ");
@@ -329,7 +356,7 @@ impl Columns<'_> {
 
     fn target_names(&self, target: &Target) -> String {
         let objects: Vec<String> = (target.indexes.iter().filter(|i| i.affected))
-            .map(|i| format!("OBJECT:({})", self.target_name(target, &i.name)))
+            .map(|i| format!("OBJECT:({})", self.target_name(target, target_index(target, i))))
             .collect();
         objects.join(", ")
     }
@@ -370,9 +397,16 @@ impl Columns<'_> {
     }
 }
 
-/// `[database].[schema].[table].[column]`
+/// A column of what is changed.
 fn changed_column(target: &Target, n: usize) -> String {
-    let name = target.columns.get(n).map_or("", |c| &*c.name);
-    let parts = [&*target.database_name, &*target.schema_name, &*target.table_name, name];
-    parts.map(quoted).join(".")
+    let name = target.columns.get(n).map_or("", |c| &*c.name).to_owned();
+    Column::of_table(&target.database_name, &target.two_part_name(), "", name).full()
+}
+
+/// The name of a target's index; see [`Columns::index_name`].
+pub(crate) fn target_index<'t>(target: &Target, index: &'t plan::IndexTarget) -> &'t str {
+    match target.is_private() && index.index.0 <= 1 {
+        true => "",
+        false => &index.name,
+    }
 }

@@ -24,22 +24,49 @@ impl Column {
         Column { column: format!("{word}{}", 1000 + slot.0), ..Column::default() }
     }
 
-    /// `[database].[schema].[table].[column]`, as far as it has them.
-    pub(crate) fn full(&self) -> String {
-        if self.table.is_empty() {
-            return quoted(&self.column);
-        }
-        let parts = [&self.database, &self.schema, &self.table, &self.column];
-        parts.map(|p| quoted(p)).join(".")
+    /// One of a table. That of a table variable says whose it is only where a query gives the
+    /// variable another name.
+    pub(crate) fn of_table(database: &str, table: &str, alias: &str, column: String) -> Column {
+        let (schema, table) = table.split_once('.').unwrap_or(("", table));
+        let alias = if alias == table { "" } else { alias };
+        let names = match (is_variable(table), alias.is_empty()) {
+            (true, true) => ["", "", ""],
+            (true, false) => ["", "", table],
+            (false, _) => [database, schema, table],
+        };
+        let [database, schema, table] = names.map(str::to_owned);
+        Column { database, schema, table, alias: alias.to_owned(), column }
     }
 
-    /// How expressions name it: its full name, `as` its name in the query.
-    pub(crate) fn in_expression(&self) -> String {
+    /// How lists name it: `[alias].[column]` where the query gives its table another name, and
+    /// `[database].[schema].[table].[column]` where not, as far as it has them.
+    pub(crate) fn full(&self) -> String {
         match self.alias.is_empty() || self.table.is_empty() {
-            true => self.full(),
-            false => format!("{} as {}.{}", self.full(), quoted(&self.alias), quoted(&self.column)),
+            true => self.path(),
+            false => format!("{}.{}", quoted(&self.alias), quoted(&self.column)),
         }
     }
+
+    fn path(&self) -> String {
+        match &*self.table {
+            "" => quoted(&self.column),
+            table if is_variable(table) => format!("{table}.{}", quoted(&self.column)),
+            table => [&self.database, &self.schema, table, &self.column].map(quoted).join("."),
+        }
+    }
+
+    /// How expressions name it: where it is stored, `as` its name in the query.
+    pub(crate) fn in_expression(&self) -> String {
+        match self.alias.is_empty() || self.table.is_empty() {
+            true => self.path(),
+            false => format!("{} as {}", self.path(), self.full()),
+        }
+    }
+}
+
+/// Whether a table's name is a table variable's, which stands bare in text and in no schema.
+pub(crate) fn is_variable(table: &str) -> bool {
+    table.starts_with('@')
 }
 
 /// `[name]`
@@ -117,8 +144,6 @@ impl<'n> Columns<'n> {
 
     fn stored(&mut self, source: &Source, columns: &[ScanColumn]) {
         let hobt = self.hobt(source.database, source.object, source.hobt).clone();
-        let (schema, table) = source.table.split_once('.').unwrap_or(("", &*source.table));
-        let alias = if *source.alias == *table { "" } else { &*source.alias };
         let database = self.names.database(source.database);
         for c in columns {
             let name = hobt.columns.get(c.field).cloned().unwrap_or_default();
@@ -126,13 +151,7 @@ impl<'n> Columns<'n> {
                 // What the index keeps to find the row.
                 "" if c.sql_type == SqlType::Binary(8) => Column::computed("Bmk", c.slot),
                 "" => Column::computed("Uniq", c.slot),
-                _ => Column {
-                    database: database.clone(),
-                    schema: schema.to_owned(),
-                    table: table.to_owned(),
-                    alias: alias.to_owned(),
-                    column: name,
-                },
+                _ => Column::of_table(&database, &source.table, &source.alias, name),
             };
             self.by_slot.insert(c.slot, column);
         }
@@ -166,15 +185,8 @@ impl<'n> Columns<'n> {
     pub(crate) fn key_column(&self, source: &Source, n: usize) -> Column {
         let hobt = self.hobts.get(&(source.database, source.hobt));
         let name = hobt.and_then(|h| h.columns.get(*h.key.get(n)?)).cloned();
-        let (schema, table) = source.table.split_once('.').unwrap_or(("", &*source.table));
-        let alias = if *source.alias == *table { "" } else { &*source.alias };
-        Column {
-            database: self.names.database(source.database),
-            schema: schema.to_owned(),
-            table: table.to_owned(),
-            alias: alias.to_owned(),
-            column: name.unwrap_or_default(),
-        }
+        let database = self.names.database(source.database);
+        Column::of_table(&database, &source.table, &source.alias, name.unwrap_or_default())
     }
 
     /// The columns of slots, without those that nobody is to see.

@@ -1,6 +1,7 @@
 //! Operators as RelOp elements.
 
-use crate::columns::{Column, Columns, quoted};
+use crate::argument::target_index;
+use crate::columns::{Column, Columns, is_variable, quoted};
 use crate::names::HobtKind;
 use crate::statement::{Count, NS_PER_MS};
 use crate::tree::{Op, Tree, What};
@@ -33,13 +34,18 @@ pub(crate) fn shown(n: f64) -> f64 {
 
 /// The slots of its outer side that the inner side of a loop join reads.
 pub(crate) fn outer_references(j: &NestedLoops) -> Vec<Slot> {
-    if !j.correlated {
-        return Vec::new();
+    match j.correlated {
+        true => read_below(&j.inner, j.outer.written()),
+        false => Vec::new(),
     }
+}
+
+/// Those of some slots that operators read.
+pub(crate) fn read_below(node: &Physical, mut slots: Vec<Slot>) -> Vec<Slot> {
     let mut reads = Reads::default();
-    j.inner.for_each(&mut |node| crate::relop::reads_of(node, &mut reads));
-    let outer = j.outer.written();
-    outer.into_iter().filter(|s| reads.slots.contains(s)).collect()
+    node.for_each(&mut |node| reads_of(node, &mut reads));
+    slots.retain(|s| reads.slots.contains(s));
+    slots
 }
 
 /// What the expressions of an operator read.
@@ -112,7 +118,7 @@ impl<'w> RelOps<'w> {
         }
         match op.what {
             What::Operator(node) => self.operator(node, op),
-            What::LookupJoin(l) => self.lookup_join(l, op),
+            What::LookupJoin(l) => self.loops_over(&l.locator, op),
             What::Lookup(l) => self.lookup(l),
             What::Segment(node) => self.segment(node, op),
             What::Change(statement) => self.change(statement, op),
@@ -122,6 +128,20 @@ impl<'w> RelOps<'w> {
                 self.w.number("StartupExpression", false);
                 self.inputs(op);
                 self.condition("Predicate", predicate);
+                self.w.end();
+            }
+            What::AllRows(r) => {
+                self.w.begin("Concat");
+                let slots: Vec<&[Slot]> = r.inputs().map(|(_, slots)| slots).collect();
+                self.united(&slots, &r.columns);
+                self.inputs(op);
+                self.w.end();
+            }
+            What::ForEachRow(r, member) => self.loops_over(&read_below(member, r.work.clone()), op),
+            What::Stack(spool) => {
+                self.w.begin("Spool");
+                self.w.number("PrimaryNodeId", spool);
+                self.w.attribute("Stack", "true");
                 self.w.end();
             }
         }
@@ -409,11 +429,14 @@ impl<'w> RelOps<'w> {
         self.w.end();
     }
 
-    fn lookup_join(&mut self, l: &KeyLookup, op: &Op<'_>) {
+    /// A loop join that has nothing but what its inner side reads of the outer.
+    fn loops_over(&mut self, outer: &[Slot], op: &Op<'_>) {
         self.w.begin("NestedLoops");
         self.w.attribute("Optimized", "false");
-        let locator = self.columns.all(&l.locator);
-        self.list("OuterReferences", &locator);
+        if !outer.is_empty() {
+            let outer = self.columns.all(outer);
+            self.list("OuterReferences", &outer);
+        }
         self.inputs(op);
         self.w.end();
     }
@@ -582,7 +605,8 @@ impl<'w> RelOps<'w> {
                 (1, _) => HobtKind::Clustered,
                 _ => HobtKind::Nonclustered,
             };
-            self.object(&database, &target.two_part_name(), &index.name, "", Some(kind));
+            let name = target_index(target, index);
+            self.object(&database, &target.two_part_name(), name, "", Some(kind));
         }
     }
 
@@ -662,7 +686,8 @@ impl<'w> RelOps<'w> {
         let (_, name) = s.table.split_once('.').unwrap_or(("", &*s.table));
         let alias = if *s.alias == *name { "" } else { &*s.alias };
         let kind = self.columns.kind(s);
-        self.object(&database, &s.table, &s.index, alias, Some(kind));
+        let index = self.columns.index_name(s);
+        self.object(&database, &s.table, index, alias, Some(kind));
     }
 
     fn object(
@@ -674,6 +699,7 @@ impl<'w> RelOps<'w> {
         kind: Option<HobtKind>,
     ) {
         let (schema, table) = table.split_once('.').unwrap_or(("", table));
+        let (database, schema) = if is_variable(table) { ("", "") } else { (database, schema) };
         self.w.begin("Object");
         for (name, part) in [
             ("Database", database),

@@ -339,12 +339,10 @@ impl RelOps<'_> {
         self.w.begin("MultipleAssign");
         let target = statement.target();
         for (column, value) in all {
-            let mut to = Column { column, ..Column::default() };
-            if let Some(t) = target.filter(|_| !to.column.starts_with('@')) {
-                to.database = t.database_name.to_string();
-                to.schema = t.schema_name.to_string();
-                to.table = t.table_name.to_string();
-            }
+            let to = match target.filter(|_| !column.starts_with('@')) {
+                Some(t) => Column::of_table(&t.database_name, &t.two_part_name(), "", column),
+                None => Column { column, ..Column::default() },
+            };
             self.w.begin("Assign");
             self.column(&to);
             match value {

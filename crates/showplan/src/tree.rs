@@ -1,8 +1,9 @@
 //! The operators of a plan as SQL Server counts them, numbered from the top.
 //!
 //! A lookup is two there: a loop join, and the search of the row on its inner side. A ranking is
-//! two: a segment, and the projection of its sequence. A change is the topmost operator, but for
-//! the insert of what its OUTPUT gives a table.
+//! two: a segment, and the projection of its sequence. A recursion is a stack that keeps the rows
+//! of its anchor and of joins, each with the stack itself as the outer side. A change is the
+//! topmost operator, but for the insert of what its OUTPUT gives a table.
 
 use crate::columns::Columns;
 use crate::names::HobtKind;
@@ -10,7 +11,7 @@ use crate::statement::{Count, Ran, Times};
 use base::{DatabaseId, HobtId, ObjectId};
 use plan::{
     Access, AggregateCall, AggregatePhase, Estimate, ExchangeKind, JoinKind, KeyLookup, OutputInto,
-    Physical, PhysicalPlan, Predicate, Slot, Statement, Target, WindowCall,
+    Physical, PhysicalPlan, Predicate, Recursion, Slot, Statement, Target, WindowCall,
 };
 
 /// What an operator is.
@@ -30,6 +31,12 @@ pub(crate) enum What<'p> {
     Into(&'p OutputInto),
     /// Which of those rows it gets.
     Where(&'p Predicate),
+    /// The anchor's rows and those that follow.
+    AllRows(&'p Recursion<Physical>),
+    /// A member of a recursion, run for each row.
+    ForEachRow(&'p Recursion<Physical>, &'p Physical),
+    /// The rows for which it runs, from the stack with that number.
+    Stack(u32),
 }
 
 /// An operator.
@@ -191,6 +198,7 @@ impl<'p> Builder<'p, '_> {
         let threads = if around { self.threads(place) } else { Vec::new() };
         let inputs = match node {
             Physical::Lookup(l) => return self.lookup(l, id, (estimate, count, threads)),
+            Physical::Recursive(r) => vec![self.all_rows(r, id, (estimate, count))],
             Physical::Window { input, .. } if physical == "Sequence Project" => {
                 vec![self.segment(node, input)]
             }
@@ -222,6 +230,73 @@ impl<'p> Builder<'p, '_> {
             threads: input.threads.iter().map(|c| c.without_work()).collect(),
             output: input.output.clone(),
             inputs: vec![input],
+        }
+    }
+
+    /// What a recursion's stack keeps.
+    fn all_rows(
+        &mut self,
+        r: &'p Recursion<Physical>,
+        spool: u32,
+        (estimate, count): (Estimate, Option<Count>),
+    ) -> Op<'p> {
+        let id = self.next_id();
+        let mut inputs = vec![self.operator(&r.anchor)];
+        let stack = (spool, estimate.executions, count);
+        for (member, slots) in &r.members {
+            inputs.push(self.for_each_row(r, stack, (member, slots)));
+        }
+        Op {
+            what: What::AllRows(r),
+            id,
+            physical: "Concatenation",
+            logical: "Concatenation",
+            estimate: Estimate { io: 0.0, cpu: 0.0, ..estimate },
+            count: count.map(Count::without_work),
+            parallel: false,
+            threads: Vec::new(),
+            output: r.columns.clone(),
+            inputs,
+        }
+    }
+
+    /// A member of a recursion is opened for each row of the stack.
+    fn for_each_row(
+        &mut self,
+        r: &'p Recursion<Physical>,
+        (spool, executions, opened): (u32, f64, Option<Count>),
+        (member, slots): (&'p Physical, &[Slot]),
+    ) -> Op<'p> {
+        let (id, stack) = (self.next_id(), self.next_id());
+        let inner = self.operator(member);
+        let of_member = inner.estimate;
+        let nothing = Estimate { io: 0.0, cpu: 0.0, executions, ..of_member };
+        // The stack is open for as long as the recursion is; its rows open the member.
+        let rows = of_member.executions / executions.max(1.0);
+        let count = opened.map(Count::without_work).zip(inner.count);
+        let stack = Op {
+            what: What::Stack(spool),
+            id: stack,
+            physical: "Table Spool",
+            logical: "Lazy Spool",
+            estimate: Estimate { rows, subtree: 0.0, ..nothing },
+            count: count.map(|(c, of)| Count { rows: of.executions(), times: None, ..c }),
+            parallel: false,
+            threads: Vec::new(),
+            output: r.work.clone(),
+            inputs: Vec::new(),
+        };
+        Op {
+            what: What::ForEachRow(r, member),
+            id,
+            physical: "Nested Loops",
+            logical: "Inner Join",
+            estimate: Estimate { rows: of_member.rows * rows, ..nothing },
+            count: count.map(|(c, of)| Count { rows: of.rows, times: of.times, ..c }),
+            parallel: false,
+            threads: Vec::new(),
+            output: slots.to_vec(),
+            inputs: vec![stack, inner],
         }
     }
 
@@ -320,9 +395,13 @@ impl Op<'_> {
                 let target = &into.target;
                 return Some((target.database, target.object, target.base().hobt));
             }
-            What::Operator(_) | What::LookupJoin(_) | What::Segment(_) | What::Where(_) => {
-                return None;
-            }
+            What::Operator(_)
+            | What::LookupJoin(_)
+            | What::Segment(_)
+            | What::Where(_)
+            | What::AllRows(_)
+            | What::ForEachRow(..)
+            | What::Stack(_) => return None,
         };
         Some((source.database, source.object, source.hobt))
     }
