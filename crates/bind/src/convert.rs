@@ -2,7 +2,7 @@
 
 use crate::binder::{Binder, unsupported};
 use base::{SqlError, SqlResult, messages};
-use plan::{Scalar, ScalarKind};
+use plan::{Implicit, Scalar, ScalarKind};
 use tsql::ast;
 use types::{Family, SqlType, TypeSize, check_explicit, check_implicit, declare};
 
@@ -91,14 +91,16 @@ impl Binder<'_> {
             ty.collation = self.collation;
         }
         ty.nullable |= c.attempt;
-        let kind = ScalarKind::Cast { operand: Box::new(operand), style, attempt: c.attempt };
+        let (operand, implicit) = (Box::new(operand), Implicit(false));
+        let kind = ScalarKind::Cast { operand, style, attempt: c.attempt, implicit };
         Ok(self.folding.fold(Scalar { kind, ty }))
     }
 
     /// A conversion without style.
     pub(crate) fn converted(&self, x: Scalar, to: SqlType) -> Scalar {
         let ty = x.ty.converted(to);
-        let kind = ScalarKind::Cast { operand: Box::new(x), style: None, attempt: false };
+        let (operand, implicit) = (Box::new(x), Implicit(true));
+        let kind = ScalarKind::Cast { operand, style: None, attempt: false, implicit };
         self.folding.fold(Scalar { kind, ty })
     }
 }

@@ -347,7 +347,8 @@ fn of_records(function: &'static Function, shape: Scalar, records: Scalar) -> Sc
 fn as_xml(text: Scalar) -> Scalar {
     let ty = text.ty.converted(SqlType::Xml);
     let style = Some(Box::new(Scalar::constant(Value::Int(1), SqlType::Int)));
-    let kind = ScalarKind::Cast { operand: Box::new(text), style, attempt: false };
+    let (operand, implicit) = (Box::new(text), plan::Implicit(true));
+    let kind = ScalarKind::Cast { operand, style, attempt: false, implicit };
     Scalar { kind, ty }
 }
 

@@ -269,7 +269,7 @@ impl Binder<'_> {
             | ScalarKind::Variable(_)
             | ScalarKind::Global(_) => (x, None),
             // A range may be asked of the column.
-            ScalarKind::Cast { ref operand, style: None, attempt: false }
+            ScalarKind::Cast { ref operand, style: None, attempt: false, .. }
                 if operand.as_column().is_some()
                     && types::kept(operand.ty.sql_type, x.ty.sql_type).is_some() =>
             {

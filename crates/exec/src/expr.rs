@@ -124,7 +124,7 @@ impl Expr {
                 }
             }
             ScalarKind::Coalesce(list) => Expr::Coalesce(all(list)?),
-            ScalarKind::Cast { operand, style, attempt } => Expr::Cast(Box::new(Cast {
+            ScalarKind::Cast { operand, style, attempt, .. } => Expr::Cast(Box::new(Cast {
                 operand: deeper(operand)?,
                 from: operand.ty.sql_type,
                 to: result,

@@ -59,10 +59,22 @@ const CONTENT: [(&str, &[&str]); 36] = [
     ("Statements", &["StmtSimple|StmtCond|StmtUseDb"]),
     ("StmtSimple", &["StatementSetOptions", "QueryPlan"]),
     ("StmtCond", &["StatementSetOptions", "Condition", "Then", "Else"]),
-    ("QueryPlan", &["MemoryGrantInfo", "WaitStats", "QueryTimeStats", "RelOp"]),
+    (
+        "QueryPlan",
+        &["Warnings", "MemoryGrantInfo", "WaitStats", "QueryTimeStats", "RelOp", "ParameterList"],
+    ),
     ("WaitStats", &["Wait"]),
     ("RelOp", &["OutputList", "Warnings", "RunTimeInformation", ANY_OPERATOR]),
-    ("Warnings", &["SpillToTempDb", "SortSpillDetails|HashSpillDetails"]),
+    (
+        "Warnings",
+        &[
+            "ColumnsWithNoStatistics",
+            "SpillToTempDb",
+            "PlanAffectingConvert",
+            "SortSpillDetails|HashSpillDetails",
+            "MemoryGrantWarning",
+        ],
+    ),
     ("RunTimeInformation", &["RunTimeCountersPerThread"]),
     ("IndexScan", &["DefinedValues", "Object", "SeekPredicates", "Predicate"]),
     ("TableScan", &["DefinedValues", "Object", "Predicate"]),
@@ -352,7 +364,8 @@ fn what_ran_is_told() {
     assert!(rows > 2900);
     let spilled = root.named("SpillToTempDb");
     assert_eq!(spilled.len(), 1, "{root:?}");
-    assert_eq!(root.named("MemoryGrantInfo").len(), 1);
+    let granted = root.named("MemoryGrantInfo")[0].get("GrantedMemory");
+    assert_eq!(root.named("QueryPlan")[0].get("MemoryGrant"), granted);
 }
 
 /// An operator's time is that of what is below it, too, and waits are no processor time.
@@ -385,6 +398,84 @@ fn operators_are_timed() {
     let (waited, seek) = (wait.number("WaitTimeMs"), root.named("RelOp")[0].ran());
     assert!(seek.number("ActualElapsedms") >= waited, "{root:?}");
     assert!(seek.number("ActualCPUms") <= seek.number("ActualElapsedms") - waited);
+}
+
+/// The column, type, compiled and runtime value of each parameter of a document.
+fn parameters(root: &Element) -> Vec<[String; 4]> {
+    let of = |p: &Element| {
+        let part = |name: &str| p.get(name).unwrap_or("-").to_owned();
+        let values = ["ParameterCompiledValue", "ParameterRuntimeValue"].map(part);
+        let [compiled, runtime] = values;
+        [part("Column"), part("ParameterDataType"), compiled, runtime]
+    };
+    let list = root.named("QueryPlan")[0].child("ParameterList");
+    list.iter().flat_map(|l| &l.children).map(of).collect()
+}
+
+/// A plan says for which values it was made, and with which it ran; nothing that nobody knows.
+#[test]
+fn parameters_are_told() {
+    let (_served, mut session) = Served::open("showplan-parameters");
+    run(
+        &mut session,
+        "CREATE PROCEDURE dbo.P @k int, @b varchar(20) = 'x' AS SELECT a FROM dbo.H WHERE a = @k AND b <> @b",
+    );
+    run(&mut session, "SET STATISTICS XML ON");
+    let mut told = |text: &str| parameters(&document(&mut session, text).0);
+    let of_call = |compiled: &str, runtime: &str| {
+        let k = ["@k", "int", compiled, runtime];
+        [["@b", "varchar(20)", "'x'", "'x'"], k].map(|p| p.map(str::to_owned))
+    };
+    assert_eq!(told("EXEC dbo.P 7"), of_call("(7)", "(7)"));
+    assert_eq!(told("EXEC dbo.P 8"), of_call("(7)", "(8)"));
+    let text = "EXEC sp_executesql N'SELECT a FROM dbo.H WHERE a = @n', N'@n nvarchar(5)', N'9'";
+    assert_eq!(told(text), [["@n", "nvarchar(5)", "N'9'", "N'9'"]]);
+    let text = "DECLARE @x binary(2) = 0x01FF, @i int = 3; \
+        SELECT a FROM dbo.H WHERE a = @i AND b <> CAST(@x AS varchar(9))";
+    assert_eq!(told(text), [["@i", "int", "-", "(3)"], ["@x", "binary(2)", "-", "0x01FF"]]);
+    let text =
+        "DECLARE @i int = 3; SELECT a FROM dbo.H WHERE a = @i OPTION (OPTIMIZE FOR (@i = 4))";
+    assert_eq!(told(text), [["@i", "int", "(4)", "(3)"]]);
+    let text = "DECLARE @i int = 3; SELECT @i = a FROM dbo.H WHERE a = @i";
+    assert_eq!(told(text), [["@i", "int", "-", "-"]], "what it was is no longer known");
+    assert_eq!(told("SELECT a FROM dbo.H WHERE a > 100"), [[""; 4]; 0]);
+    run(&mut session, "SET STATISTICS XML OFF");
+    run(&mut session, "SET SHOWPLAN_XML ON");
+    let (root, _) = document(&mut session, "DECLARE @i int = 3; SELECT a FROM dbo.H WHERE a = @i");
+    assert_eq!(root.named("ParameterList").len(), 1);
+    assert_eq!(root.named("ParameterList")[0].children[0].get("ParameterCompiledValue"), None);
+}
+
+/// What is wrong with a plan stands with the whole, or with the operator.
+#[test]
+fn warnings_are_told() {
+    let (_served, mut session) = Served::open("showplan-warnings");
+    run(&mut session, "SET SHOWPLAN_XML ON");
+    let mut told = |text: &str| document(&mut session, text).0;
+    let text = "SELECT T.k FROM dbo.T CROSS JOIN dbo.H";
+    let root = told(text);
+    assert_eq!(root.named("Warnings")[0].get("NoJoinPredicate"), Some("true"));
+    assert!(root.named("QueryPlan")[0].child("Warnings").is_none());
+    assert!(told("SELECT T.k FROM dbo.T JOIN dbo.H ON a > k").named("Warnings").is_empty());
+    assert!(told("SELECT a FROM dbo.H WHERE CAST(b AS int) = 1").named("Warnings").is_empty());
+    let root = told("SELECT a FROM dbo.H WHERE b = 1");
+    let convert = "CONVERT_IMPLICIT(int,[master].[dbo].[H].[b],0)";
+    let issues = |root: &Element| -> Vec<(String, String)> {
+        let part = |e: &Element, name: &str| e.get(name).unwrap().to_owned();
+        let of = |e: &&Element| (part(e, "ConvertIssue"), part(e, "Expression"));
+        root.named("QueryPlan")[0].named("PlanAffectingConvert").iter().map(of).collect()
+    };
+    assert_eq!(issues(&root), [("Cardinality Estimate".to_owned(), convert.to_owned())]);
+    assert_eq!(root.named("Convert")[0].get("Implicit"), Some("true"));
+    let root = told("SELECT pad FROM dbo.T WHERE pad = 1");
+    assert_eq!(issues(&root).len(), 1);
+    drop(root);
+    run(&mut session, "SET SHOWPLAN_XML OFF");
+    run(&mut session, "CREATE INDEX IX_B ON dbo.H (b)");
+    run(&mut session, "SET SHOWPLAN_XML ON");
+    let (root, _) = document(&mut session, "SELECT a FROM dbo.H WHERE b = 1");
+    let seek = ("Seek Plan".to_owned(), format!("{convert}=(1)"));
+    assert_eq!(issues(&root), [("Cardinality Estimate".to_owned(), convert.to_owned()), seek]);
 }
 
 /// What a driver sends: text with parameters, as a call.

@@ -180,7 +180,7 @@ pub(crate) fn column_of(x: &Scalar) -> Option<Slot> {
 pub(crate) fn ordered(x: &Scalar) -> Option<(Slot, Kept)> {
     match &x.kind {
         ScalarKind::Column(slot) => Some((*slot, Kept::Values)),
-        ScalarKind::Cast { operand, style: None, attempt: false } => {
+        ScalarKind::Cast { operand, style: None, attempt: false, .. } => {
             let slot = operand.as_column()?;
             Some((slot, types::kept(operand.ty.sql_type, x.ty.sql_type)?))
         }
@@ -309,7 +309,8 @@ fn converted(x: &Scalar, column: SqlType) -> Scalar {
         return Scalar { kind: ScalarKind::Constant(value), ty };
     }
     ty.nullable = true;
-    let kind = ScalarKind::Cast { operand: Box::new(x.clone()), style: None, attempt: true };
+    let (operand, implicit) = (Box::new(x.clone()), plan::Implicit(true));
+    let kind = ScalarKind::Cast { operand, style: None, attempt: true, implicit };
     Scalar { kind, ty }
 }
 

@@ -97,6 +97,7 @@ pairs! {
     Slot, Scalar;
     VariableId, Scalar;
     VariableId, Option<Value>;
+    VariableId, Value;
     VariableId, ScalarType;
     Predicate, Scalar;
     Physical, Vec<Slot>;
@@ -148,8 +149,8 @@ fields! {
     OutputInto: target, columns, nested;
     NestedRows: columns, filter;
     Subquery<Physical>: source, columns, outer;
-    Header: databases, references, statistics, fires, hints;
-    UsedStatistics: columns;
+    Header: databases, references, statistics, fires, hints, compiled_for;
+    UsedStatistics: columns, missing;
     Fired: columns;
     QueryHints: joins, optimize_for;
     PhysicalPlan: statement, subqueries, follow_ups, header, estimates;

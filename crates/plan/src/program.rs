@@ -6,7 +6,7 @@ use crate::{
 };
 use base::{DatabaseId, ObjectId};
 use types::datetime::DateFormat;
-use types::{Collation, SqlType};
+use types::{Collation, SqlType, Value};
 
 /// A statement over sources of rows `S`.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +72,8 @@ pub struct Header {
     pub fires: Vec<Fired>,
     /// What else OPTION asks.
     pub hints: QueryHints,
+    /// What variables were taken to be when it was made: those of a call, or OPTIMIZE FOR's.
+    pub compiled_for: Vec<(VariableId, Value)>,
     /// How many workers an exchange of it may have at most; 0 and 1: it has none.
     pub workers: usize,
     /// Why a plan that costs enough has no exchange, in SQL Server's words.
@@ -142,6 +144,8 @@ pub struct UsedStatistics {
     pub columns: Box<[usize]>,
     /// A mark of those statistics as they were.
     pub stamp: u64,
+    /// The names of those that have none, and were not to be given any.
+    pub missing: Vec<Box<str>>,
 }
 
 /// An object that a plan refers to.

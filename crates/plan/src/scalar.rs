@@ -105,6 +105,8 @@ pub enum ScalarKind {
         style: Option<Box<Scalar>>,
         /// TRY_: NULL instead of an error.
         attempt: bool,
+        /// Nobody wrote it.
+        implicit: Implicit,
     },
     /// A function of the registry.
     Function {
@@ -136,6 +138,17 @@ pub enum ScalarKind {
         /// What is computed.
         body: Box<Scalar>,
     },
+}
+
+/// Whether a conversion is none of the text's. That is told of a plan and means nothing else: all
+/// are equal, so that expressions match that compute the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Implicit(pub bool);
+
+impl PartialEq for Implicit {
+    fn eq(&self, _: &Implicit) -> bool {
+        true
+    }
 }
 
 /// A function of the user, or a sequence to draw from: what `exec`'s `Callout` finds it by.

@@ -27,6 +27,11 @@ pub(crate) struct Changed {
     columns: Option<Box<[i32]>>,
 }
 
+/// Whether no statistics begin with a column.
+fn lacks(table: &Table, column: usize) -> bool {
+    !table.all_statistics().iter().any(|s| s.columns.first() == Some(&column))
+}
+
 impl State {
     /// Makes what statistics a bound statement wants; whether there are any new ones. Those of
     /// temporary tables wait for [`State::gather_temporary`].
@@ -71,9 +76,7 @@ impl State {
     fn wish(&self, wanted: &optimize::Wanted) -> Option<WantedStatistics> {
         let table = &wanted.table;
         let terms = self.host.statistics_terms(table.database)?;
-        let known = table.all_statistics();
-        let lacks = |n: &usize| !known.iter().any(|s| s.columns.first() == Some(n));
-        let create = terms.create && wanted.columns.iter().any(lacks);
+        let create = terms.create && wanted.columns.iter().any(|&n| lacks(table, n));
         let ids = wanted.columns.iter().filter_map(|&n| Some(table.columns.get(n)?.column_id));
         let columns: Vec<i32> = ids.collect();
         let stale = self.is_stale(table, table.is_temp, &terms, |n| wanted.columns.contains(&n));
@@ -118,13 +121,20 @@ impl State {
     }
 
     /// The statistics that a plan is chosen with.
-    pub(crate) fn used_statistics(bound: &Bound) -> Vec<UsedStatistics> {
+    pub(crate) fn used_statistics(&self, bound: &Bound) -> Vec<UsedStatistics> {
         let used = |wanted: optimize::Wanted| {
             let table = &wanted.table;
+            let terms = self.host.statistics_terms(table.database);
+            let missing = match terms.is_some_and(|t| !t.create) {
+                true => wanted.columns.iter().filter(|n| lacks(table, **n)).collect(),
+                false => Vec::new(),
+            };
+            let name = |n: &usize| table.columns.get(*n).map(|c| c.name.clone());
             UsedStatistics {
                 table: Reference { database: table.database, object: table.object_id },
                 stamp: table.statistics_stamp(|n| wanted.columns.contains(&n)),
                 columns: wanted.columns.iter().copied().collect(),
+                missing: missing.into_iter().filter_map(name).collect(),
             }
         };
         let wanted = optimize::wanted(&bound.plan, &bound.references).into_iter();

@@ -508,12 +508,13 @@ impl State {
             bound = self.bound(place, variables, database)?;
             self.gather_wanted(&bound);
         }
-        let used = State::used_statistics(&bound);
+        let used = self.used_statistics(&bound);
         let once = bound.plan.header.recompile;
         let options = self.host.database_options(database).unwrap_or_default();
         let date_format = self.settings.date_format;
         let facts = PlanFacts { host: &*self.host, sniffed, once, date_format, options };
         let mut plan = optimize::optimize(bound.plan, &bound.references, &facts)?;
+        plan.header.compiled_for = facts.taken(&plan.header.hints);
         plan.header.switches = self.settings.bound_under(variables.program).bits();
         if !plan.header.hints.keep_fixed {
             plan.header.statistics = used;

@@ -10,7 +10,7 @@ use crate::plans::Program;
 use crate::table_variable::Made;
 use base::{DatabaseId, HobtId, ObjectId};
 use catalog::DatabaseOptions;
-use plan::{CAPTURES, VariableId};
+use plan::{CAPTURES, QueryHints, VariableId};
 use std::sync::Arc;
 use types::Value;
 use types::datetime::DateFormat;
@@ -25,6 +25,14 @@ pub(crate) struct Sniffed<'s> {
     pub(crate) tables: Option<&'s [Option<Arc<Made>>]>,
 }
 
+/// Values that take more are not kept with a plan, nor shown beside it.
+const SHOWN_MAX: usize = 8192;
+
+/// Whether a variable's value may stand beside a plan.
+pub(crate) fn is_shown(value: &Value) -> bool {
+    value.heap_bytes() <= SHOWN_MAX
+}
+
 /// See the module.
 pub(crate) struct PlanFacts<'s> {
     pub(crate) host: &'s dyn Host,
@@ -37,6 +45,17 @@ pub(crate) struct PlanFacts<'s> {
 }
 
 impl PlanFacts<'_> {
+    /// What the variables of the program are taken to be under these hints.
+    pub(crate) fn taken(&self, hints: &QueryHints) -> Vec<(VariableId, Value)> {
+        let taken = |id: VariableId| match hints.optimize_for.iter().find(|(v, _)| *v == id) {
+            Some((_, said)) => said.clone(),
+            None if hints.unknown => None,
+            None => optimize::Facts::value(self, id),
+        };
+        let ids = (0..self.sniffed.program.variables.len() as u32).map(VariableId);
+        ids.filter_map(|id| Some((id, taken(id).filter(is_shown)?))).collect()
+    }
+
     /// What a statement may have that names no degree: the database's MAXDOP, or the server's; 0
     /// is a worker for each processor.
     fn degree_max(&self, processors: usize) -> usize {

@@ -10,7 +10,7 @@ use crate::cursor::CursorStep;
 use crate::failure::Failure;
 use crate::host::Rowset;
 use crate::output::Output;
-use crate::plan_facts::Sniffed;
+use crate::plan_facts::{Sniffed, is_shown};
 use crate::plans::{At, Executed, PlaceId, Program, Source, Step, StepKind, Visible};
 use crate::session::Session;
 use crate::settings::{PlanForm, Switches};
@@ -157,7 +157,8 @@ impl Session {
         let program = &act.program.value;
         let rows = self.state.rows;
         let waits = self.took.waits(ready.executor.workers_waits());
-        let ran = Ran { took: Some(self.took.last), waits, ..ran(ready, rows) };
+        let variables = unassigned(step, &ready.plan, &act.variables);
+        let ran = Ran { took: Some(self.took.last), waits, variables, ..ran(ready, rows) };
         let statement = statement_of(program, step, &ready.plan, ran);
         let (xml, profile) =
             (self.state.settings.statistics_xml, self.state.settings.statistics_profile);
@@ -183,6 +184,22 @@ impl Session {
 pub(crate) fn has_operators(plan: &PhysicalPlan) -> bool {
     use plan::Statement as S;
     !matches!(plan.statement, S::Scalar(_) | S::Condition(_)) || !plan.subqueries.is_empty()
+}
+
+/// What the variables of a program were that a statement did not assign.
+fn unassigned(step: &Step, plan: &PhysicalPlan, values: &[Value]) -> Vec<(VariableId, Value)> {
+    use plan::Statement as S;
+    let mut assigned: Vec<VariableId> = match &plan.statement {
+        S::Assign(a) => a.assignments.iter().map(|(id, _)| *id).collect(),
+        S::Update(u) => u.assignments.iter().filter_map(|a| Some(a.variable?.0)).collect(),
+        _ => Vec::new(),
+    };
+    if let StepKind::Assign { variable, .. } = step.kind {
+        assigned.push(variable);
+    }
+    let all = values.iter().enumerate().map(|(n, value)| (VariableId(n as u32), value));
+    let shown = all.filter(|(id, value)| !assigned.contains(id) && is_shown(value));
+    shown.map(|(id, value)| (id, value.clone())).collect()
 }
 
 /// A statement that ran, or runs.
@@ -609,6 +626,15 @@ impl showplan::Names for PlanNames<'_> {
         }
     }
 
+    fn begins_key(&self, database: DatabaseId, table: ObjectId, column: &str) -> bool {
+        let Some(table) = self.table(database, table) else { return false };
+        table.indexes.iter().any(|index| {
+            let layout = table.hobt_layout(index);
+            let first = layout.key.first().and_then(|k| layout.columns.get(k.field));
+            matches!(first, Some(PhysicalColumn::Column(n)) if *table.columns[*n].name == *column)
+        })
+    }
+
     fn view_columns(&self, database: DatabaseId, view: ObjectId) -> Vec<String> {
         let Some(definitions) = self.views.view(database) else { return Vec::new() };
         let Some(view) = definitions.system().by_id(view) else { return Vec::new() };
@@ -617,5 +643,9 @@ impl showplan::Names for PlanNames<'_> {
 
     fn variable(&self, id: VariableId) -> String {
         self.program.variables.get(id.0 as usize).map_or_else(String::new, |v| v.name.to_string())
+    }
+
+    fn variable_type(&self, id: VariableId) -> Option<SqlType> {
+        self.program.variables.get(id.0 as usize).map(|v| v.sql_type)
     }
 }

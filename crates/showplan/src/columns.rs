@@ -81,12 +81,26 @@ pub(crate) struct Columns<'n> {
     /// Hints of where a row lies: nobody is to see them.
     hidden: Vec<Slot>,
     hobts: BTreeMap<(DatabaseId, HobtId), Hobt>,
+    /// The tables of columns.
+    tables: BTreeMap<Slot, (DatabaseId, ObjectId)>,
+    /// Columns that the plan was made without statistics of.
+    pub(crate) missing: BTreeMap<(DatabaseId, ObjectId), Vec<String>>,
 }
 
 impl<'n> Columns<'n> {
     pub(crate) fn of(plan: &PhysicalPlan, names: &'n dyn Names) -> Columns<'n> {
-        let mut columns =
-            Columns { names, by_slot: BTreeMap::new(), hidden: Vec::new(), hobts: BTreeMap::new() };
+        let missing = plan.header.statistics.iter().map(|used| {
+            let names = used.missing.iter().map(|name| name.to_string());
+            ((used.table.database, used.table.object), names.collect())
+        });
+        let mut columns = Columns {
+            names,
+            by_slot: BTreeMap::new(),
+            hidden: Vec::new(),
+            hobts: BTreeMap::new(),
+            tables: BTreeMap::new(),
+            missing: missing.collect(),
+        };
         let root = plan.statement.source();
         for tree in root.into_iter().chain(plan.subqueries.iter().map(|s| &s.source)) {
             tree.for_each(&mut |node| columns.note(node));
@@ -154,7 +168,13 @@ impl<'n> Columns<'n> {
                 _ => Column::of_table(&database, &source.table, &source.alias, name),
             };
             self.by_slot.insert(c.slot, column);
+            self.tables.insert(c.slot, (source.database, source.object));
         }
+    }
+
+    /// The table of a column that is stored.
+    pub(crate) fn table(&self, slot: Slot) -> Option<(DatabaseId, ObjectId)> {
+        self.tables.get(&slot).copied()
     }
 
     fn locator(&mut self, rid: Option<Slot>, hint: Option<Slot>) {

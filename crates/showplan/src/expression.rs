@@ -17,6 +17,7 @@ pub(crate) fn constant(value: &Value) -> String {
         Value::Null => "NULL".to_owned(),
         Value::Char(_) => format!("'{}'", text()),
         Value::NChar(_) => format!("N'{}'", text()),
+        Value::Binary(_) => value.to_string(),
         _ if value.as_i64().is_some() => format!("({value})"),
         Value::Decimal(_) | Value::Money(_) | Value::Float(_) | Value::Real(_) => {
             format!("({value})")
@@ -71,8 +72,12 @@ impl Columns<'_> {
             K::Call(call) => {
                 format!("{}({})", call.name, list(&call.args, |x| self.scalar(x)))
             }
-            K::Cast { operand, style, attempt } => {
-                let name = if *attempt { "TRY_CONVERT" } else { "CONVERT" };
+            K::Cast { operand, style, attempt, implicit } => {
+                let name = match (attempt, implicit.0) {
+                    (true, _) => "TRY_CONVERT",
+                    (false, true) => "CONVERT_IMPLICIT",
+                    (false, false) => "CONVERT",
+                };
                 let style = style.as_ref().map_or("0".to_owned(), |s| self.scalar(s));
                 format!("{name}({},{},{style})", x.ty.sql_type, self.scalar(operand))
             }

@@ -26,6 +26,7 @@ mod rows;
 mod scalar_xml;
 mod statement;
 mod tree;
+mod warnings;
 mod writer;
 
 pub use names::{Hobt, HobtKind, Names};

@@ -2,6 +2,7 @@
 
 use base::{DatabaseId, HobtId, ObjectId};
 use plan::VariableId;
+use types::SqlType;
 
 /// Names for what a plan refers to by id. A name that is gone is empty: a plan can be shown while
 /// its table is dropped.
@@ -12,11 +13,17 @@ pub trait Names {
     /// What is known of a heap or index.
     fn hobt(&self, database: DatabaseId, table: ObjectId, hobt: HobtId) -> Hobt;
 
+    /// Whether an index of a table has a column first in its key.
+    fn begins_key(&self, database: DatabaseId, table: ObjectId, column: &str) -> bool;
+
     /// The columns of a system view.
     fn view_columns(&self, database: DatabaseId, view: ObjectId) -> Vec<String>;
 
     /// A variable's, with its `@`.
     fn variable(&self, id: VariableId) -> String;
+
+    /// A variable's type.
+    fn variable_type(&self, id: VariableId) -> Option<SqlType>;
 }
 
 /// How a hobt holds its rows.

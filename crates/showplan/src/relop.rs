@@ -8,7 +8,7 @@ use crate::tree::{Op, Tree, What};
 use crate::writer::Writer;
 use plan::{
     Access, Exchange, ExchangeKind, HashJoin, KeyLookup, MergeJoin, MergeUnion, NestedLoops,
-    Physical, Reads, Scalar, SeekRange, Slot, SortKey, Source, Statement, Top,
+    Physical, Reads, Scalar, SeekRange, Slot, SortKey, Source, Statement, Top, VariableId,
 };
 use std::collections::BTreeSet;
 use types::Collation;
@@ -20,6 +20,8 @@ pub(crate) struct RelOps<'w> {
     pub(crate) tree: &'w Tree<'w>,
     /// Subqueries that have been written: each stands where an expression first runs it.
     pub(crate) written: BTreeSet<usize>,
+    /// Variables that expressions read.
+    pub(crate) variables: BTreeSet<VariableId>,
 }
 
 /// Six digits, as SQL Server shows an estimate.
@@ -92,7 +94,7 @@ fn reads_of(node: &Physical, out: &mut Reads) {
 
 impl<'w> RelOps<'w> {
     pub(crate) fn new(w: &'w mut Writer, columns: &'w Columns<'w>, tree: &'w Tree<'w>) -> Self {
-        RelOps { w, columns, tree, written: BTreeSet::new() }
+        RelOps { w, columns, tree, written: BTreeSet::new(), variables: BTreeSet::new() }
     }
 
     /// An operator with all that is below it.
@@ -113,6 +115,7 @@ impl<'w> RelOps<'w> {
         self.w.attribute("EstimatedExecutionMode", "Row");
         let output = self.columns.all(&op.output);
         self.list("OutputList", &output);
+        self.warnings(op);
         if let Some(count) = op.count {
             self.runtime(op, count);
         }
@@ -148,25 +151,47 @@ impl<'w> RelOps<'w> {
         self.w.end();
     }
 
-    fn runtime(&mut self, op: &Op<'_>, count: Count) {
-        if count.spilled_bytes > 0 {
-            self.w.begin("Warnings");
-            self.w.begin("SpillToTempDb");
-            self.w.number("SpilledThreadCount", 1);
-            self.w.end();
-            // In pages of 8 KB.
-            let details = match op.physical {
-                "Sort" => Some("SortSpillDetails"),
-                "Hash Match" => Some("HashSpillDetails"),
-                _ => None,
-            };
-            if let Some(details) = details {
-                self.w.begin(details);
-                self.w.number("WritesToTempDb", count.spilled_bytes.div_ceil(8192));
-                self.w.end();
-            }
+    /// What is wrong with it.
+    fn warnings(&mut self, op: &Op<'_>) {
+        let no_predicate = crate::warnings::lacks_predicate(op);
+        let lacking = self.columns.without_statistics(op);
+        let spilled = op.count.map_or(0, |c| c.spilled_bytes);
+        if !no_predicate && lacking.is_empty() && spilled == 0 {
+            return;
+        }
+        self.w.begin("Warnings");
+        if no_predicate {
+            self.w.attribute("NoJoinPredicate", "true");
+        }
+        if !lacking.is_empty() {
+            self.list("ColumnsWithNoStatistics", &lacking);
+        }
+        if spilled > 0 {
+            self.spill(op, spilled);
+        }
+        self.w.end();
+    }
+
+    fn spill(&mut self, op: &Op<'_>, bytes: u64) {
+        // Without workers the statement's own thread did.
+        let workers = op.threads.iter().filter(|c| c.spilled_bytes > 0).count();
+        self.w.begin("SpillToTempDb");
+        self.w.number("SpilledThreadCount", workers.max(1));
+        self.w.end();
+        // In pages of 8 KB.
+        let details = match op.physical {
+            "Sort" => Some("SortSpillDetails"),
+            "Hash Match" => Some("HashSpillDetails"),
+            _ => None,
+        };
+        if let Some(details) = details {
+            self.w.begin(details);
+            self.w.number("WritesToTempDb", bytes.div_ceil(8192));
             self.w.end();
         }
+    }
+
+    fn runtime(&mut self, op: &Op<'_>, count: Count) {
         self.w.begin("RunTimeInformation");
         match op.threads.is_empty() {
             true => self.thread(op, 0, count),

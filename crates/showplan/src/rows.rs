@@ -72,7 +72,6 @@ impl Lines<'_> {
         let argument = self.columns.argument(op);
         let text = format!("{indent}|--{}", spelled(op, &argument));
         let some = |text: String| (!text.is_empty()).then_some(text);
-        let spilled = op.count.is_some_and(|c| c.spilled_bytes > 0);
         self.rows.push(Row {
             text,
             statement: self.statement,
@@ -84,7 +83,7 @@ impl Lines<'_> {
             defined: some(self.columns.defined(op)),
             estimate: Some(op.estimate),
             output: some(self.columns.slots(&op.output)),
-            warnings: spilled.then(|| "SPILL TO TEMPDB".to_owned()),
+            warnings: some(self.columns.warnings(op)),
             kind: "PLAN_ROW".to_owned(),
             count: op.count,
         });

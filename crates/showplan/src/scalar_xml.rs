@@ -102,6 +102,7 @@ impl RelOps<'_> {
     }
 
     fn variable(&mut self, id: VariableId) {
+        self.variables.insert(id);
         self.named(self.columns.names.variable(id));
     }
 
@@ -123,13 +124,12 @@ impl RelOps<'_> {
             K::Binary { op, left, right } => self.operation(arithmetic(*op), &[left, right]),
             K::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
             K::Coalesce(items) => self.intrinsic("coalesce", &items.iter().collect::<Vec<_>>()),
-            K::Cast { operand, style, .. } => {
+            K::Cast { operand, style, implicit, .. } => {
                 self.w.begin("Convert");
                 self.w.attribute("DataType", &x.ty.sql_type.to_string());
                 let known = style.as_deref().and_then(Scalar::as_constant);
                 self.w.number("Style", known.and_then(Value::as_i64).unwrap_or(0));
-                // Nobody remembers who asked for it.
-                self.w.attribute("Implicit", "false");
+                self.w.number("Implicit", implicit.0);
                 if let Some(style) = style {
                     self.w.begin("Style");
                     self.part(style);

@@ -1,11 +1,15 @@
 //! Statements of a batch, and the document that shows them.
 
 use crate::columns::Columns;
+use crate::expression::constant;
 use crate::names::Names;
 use crate::relop::{RelOps, shown};
 use crate::tree::Tree;
+use crate::warnings::AffectingConvert;
 use crate::writer::Writer;
-use plan::PhysicalPlan;
+use plan::{PhysicalPlan, VariableId};
+use std::collections::BTreeSet;
+use types::Value;
 
 /// The version of the public schema whose vocabulary is used.
 const VERSION: &str = "1.564";
@@ -58,6 +62,8 @@ pub struct Ran {
     pub degree: usize,
     /// Its memory, when it asked for some.
     pub memory: Option<Memory>,
+    /// What variables were, but for those that it assigned.
+    pub variables: Vec<(VariableId, Value)>,
     /// Rows sent, assigned or changed.
     pub rows_affected: u64,
     /// How long it took, where that is known.
@@ -296,12 +302,49 @@ impl Document<'_> {
         if let Some(reason) = plan.header.serial_reason {
             self.w.attribute("NonParallelPlanReason", reason);
         }
-        if let Some(memory) = s.ran.as_ref().and_then(|r| r.memory) {
-            self.w.number("MemoryGrant", memory.granted / 1024);
+        let memory = s.ran.as_ref().and_then(|r| r.memory);
+        if let Some(memory) = memory {
+            self.w.number("MemoryGrant", kilobytes(memory.granted));
+        }
+        self.warnings(&columns.affecting_converts(plan), memory);
+        if let Some(memory) = memory {
             self.memory(memory);
         }
         self.times(s.ran.as_ref());
-        RelOps::new(&mut self.w, &columns, &tree).relop(root);
+        let mut operators = RelOps::new(&mut self.w, &columns, &tree);
+        operators.relop(root);
+        let read = operators.variables;
+        self.parameters(s, plan, read);
+        self.w.end();
+    }
+
+    /// The variables that a plan reads, the last first: what they were taken to be when it was made
+    /// and what they were when it ran, as far as either is known.
+    fn parameters(&mut self, s: &Statement<'_>, plan: &PhysicalPlan, read: BTreeSet<VariableId>) {
+        let named = |id: &VariableId| !self.names.variable(*id).is_empty();
+        let read: Vec<VariableId> = read.into_iter().rev().filter(named).collect();
+        if read.is_empty() {
+            return;
+        }
+        let runtime = s.ran.as_ref().map_or(&[][..], |r| &r.variables);
+        self.w.begin("ParameterList");
+        for id in read {
+            self.w.begin("ColumnReference");
+            self.w.attribute("Column", &self.names.variable(id));
+            if let Some(sql_type) = self.names.variable_type(id) {
+                self.w.number("ParameterDataType", sql_type);
+            }
+            let values = [
+                ("ParameterCompiledValue", &plan.header.compiled_for[..]),
+                ("ParameterRuntimeValue", runtime),
+            ];
+            for (name, values) in values {
+                if let Some((_, value)) = values.iter().find(|(of, _)| *of == id) {
+                    self.w.attribute(name, &constant(value));
+                }
+            }
+            self.w.end();
+        }
         self.w.end();
     }
 
@@ -342,8 +385,36 @@ impl Document<'_> {
             ("GrantedMemory", m.granted),
             ("MaxUsedMemory", m.used_max),
         ] {
-            self.w.number(name, bytes.div_ceil(1024));
+            self.w.number(name, kilobytes(bytes));
         }
         self.w.end();
     }
+
+    /// What is wrong with the plan as a whole.
+    fn warnings(&mut self, converts: &[AffectingConvert], memory: Option<Memory>) {
+        let beyond = memory.filter(|m| m.used_max > m.granted);
+        if converts.is_empty() && beyond.is_none() {
+            return;
+        }
+        self.w.begin("Warnings");
+        for one in converts {
+            self.w.begin("PlanAffectingConvert");
+            self.w.attribute("ConvertIssue", one.issue);
+            self.w.attribute("Expression", &one.expression);
+            self.w.end();
+        }
+        if let Some(m) = beyond {
+            self.w.begin("MemoryGrantWarning");
+            self.w.attribute("GrantWarningKind", "Used More Than Granted");
+            self.w.number("RequestedMemory", kilobytes(m.requested));
+            self.w.number("GrantedMemory", kilobytes(m.granted));
+            self.w.number("MaxUsedMemory", kilobytes(m.used_max));
+            self.w.end();
+        }
+        self.w.end();
+    }
+}
+
+fn kilobytes(bytes: usize) -> usize {
+    bytes.div_ceil(1024)
 }

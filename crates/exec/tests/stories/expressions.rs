@@ -93,7 +93,12 @@ fn a_list_with_null_never_denies() {
 #[test]
 fn conversions_fail_with_their_numbers_and_try_answers_null() {
     let cast = |operand, attempt| Scalar {
-        kind: ScalarKind::Cast { operand: Box::new(operand), style: None, attempt },
+        kind: ScalarKind::Cast {
+            operand: Box::new(operand),
+            style: None,
+            attempt,
+            implicit: plan::Implicit(false),
+        },
         ty: ty(INT),
     };
     assert_eq!(evaluate(cast(text("12"), false)), Ok(Value::Int(12)));

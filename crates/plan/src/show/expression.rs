@@ -37,7 +37,7 @@ impl fmt::Display for Scalar {
                 list(f, &call.args, |f, x| write!(f, "{x}"))?;
                 f.write_str(")")
             }
-            K::Cast { operand, style, attempt } => {
+            K::Cast { operand, style, attempt, .. } => {
                 let name = if *attempt { "TRY_CAST" } else { "CAST" };
                 write!(f, "{name}({operand} AS {}", self.ty.sql_type)?;
                 if let Some(style) = style {
