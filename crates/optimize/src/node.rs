@@ -182,6 +182,13 @@ impl Reader<'_> {
         slots
     }
 
+    /// Whether a subquery may give another value when it is run again.
+    pub(crate) fn changes(&self, id: SubqueryId) -> bool {
+        let (mut reads, mut writes) = (Reads::default(), Slots::new());
+        self.subqueries[id.0 as usize].source.reads_and_writes(&mut reads, &mut writes);
+        reads.changing || reads.subqueries.iter().any(|within| self.changes(*within))
+    }
+
     pub(crate) fn outer(&self, id: SubqueryId) -> impl Iterator<Item = Slot> + '_ {
         self.subqueries[id.0 as usize].outer.iter().copied()
     }

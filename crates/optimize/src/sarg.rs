@@ -83,12 +83,14 @@ impl Sought<'_> {
     /// What is there before the seek; so is a subquery's value that reads nothing of the table.
     fn usable(&self, x: &Scalar) -> bool {
         let reads = x.reads();
-        !reads.changing && self.reader.whole(reads).is_disjoint(self.own)
+        let changing = reads.changing || reads.subqueries.iter().any(|id| self.reader.changes(*id));
+        !changing && self.reader.whole(reads).is_disjoint(self.own)
     }
 
     /// A column of the table beside what it can be compared with.
     fn side(&self, x: &Scalar, other: &Scalar) -> Option<(Slot, Kept)> {
-        ordered(x).filter(|(slot, _)| self.own.contains(slot) && self.usable(other))
+        let side = ordered(x).filter(|_| in_its_type(x, other))?;
+        (self.own.contains(&side.0) && self.usable(other)).then_some(side)
     }
 
     /// A column of the table as it is.
@@ -118,7 +120,7 @@ impl Sought<'_> {
     fn in_list(&self, operand: &Scalar, list: &[Scalar], collation: Collation) -> Option<Sarg> {
         let slot = column_of(operand).filter(|s| self.own.contains(s))?;
         let column = self.column(slot, collation)?;
-        if !list.iter().all(|x| self.usable(x)) {
+        if !list.iter().all(|x| in_its_type(operand, x) && self.usable(x)) {
             return None;
         }
         let fitted: Option<Vec<(Scalar, bool)>> = list.iter().map(|x| fit(x, column)).collect();
@@ -188,6 +190,13 @@ pub(crate) fn ordered(x: &Scalar) -> Option<(Slot, Kept)> {
     }
 }
 
+/// Whether a side is compared in the type that it is converted to, if it is.
+fn in_its_type(side: &Scalar, other: &Scalar) -> bool {
+    let (own, other) = (side.ty.sql_type, other.ty.sql_type);
+    let decimals = own.family() == Family::Decimal && other.family() == Family::Decimal;
+    side.as_column().is_some() || own == other || decimals
+}
+
 fn compared(
     (slot, kept): (Slot, Kept),
     op: CompareOp,
@@ -197,7 +206,7 @@ fn compared(
     if kept == Kept::Days {
         return of_day(slot, op, value, column);
     }
-    if op == CompareOp::Equal && kept == Kept::Values {
+    if op == CompareOp::Equal {
         let (value, exact) = fit(value, column)?;
         return Some(Sarg { slot, ask: Ask::Equal(value), exact });
     }
@@ -208,7 +217,7 @@ fn compared(
         _ if !types::has_bounds(value.ty.sql_type, column) => return None,
         _ => end_of(value, column),
     };
-    let exact = lies.is_some() && kept == Kept::Values;
+    let exact = lies.is_some();
     // What lies at the bound itself is tested where its place beside the value is not known.
     let at = |within: bool| bound(value.clone(), within || !exact);
     let lies = lies.unwrap_or(Ordering::Equal);
@@ -217,8 +226,7 @@ fn compared(
         CompareOp::LessOrEqual => Ask::Upper(at(lies.is_le())),
         CompareOp::Greater => Ask::Lower(at(lies.is_gt())),
         CompareOp::GreaterOrEqual => Ask::Lower(at(lies.is_ge())),
-        CompareOp::Equal => Ask::Between(at(true), Some(at(true))),
-        CompareOp::NotEqual => return None,
+        CompareOp::Equal | CompareOp::NotEqual => return None,
     };
     Some(Sarg { slot, ask, exact })
 }

@@ -17,13 +17,12 @@ use std::cmp::Ordering;
 pub enum Kept {
     /// Every value, and the order.
     Values,
-    /// The order: several values may become one.
-    Order,
     /// The day.
     Days,
 }
 
-/// What a conversion keeps of which a range can be asked; `None` where it keeps no order.
+/// What a conversion keeps of which a range can be asked. `None` where it keeps no order, and where
+/// it makes one value of several: what equals that begins and ends beside its bound.
 pub fn kept(from: SqlType, to: SqlType) -> Option<Kept> {
     use SqlType as T;
     let when = |holds: bool| holds.then_some(Kept::Values);
@@ -39,7 +38,6 @@ pub fn kept(from: SqlType, to: SqlType) -> Option<Kept> {
             when(scale >= 4 && precision - scale >= 6)
         }
         (T::SmallMoney, T::Money) | (T::Real, T::Float) => Some(Kept::Values),
-        (T::BigInt, T::Float) => Some(Kept::Order),
         (_, T::Decimal { precision, scale }) if from.family() == Family::Integer => {
             when(from.precision() + scale <= precision)
         }
@@ -48,9 +46,7 @@ pub fn kept(from: SqlType, to: SqlType) -> Option<Kept> {
             when(from.precision() <= to.precision())
         }
         (T::Date | T::SmallDateTime, T::DateTime | T::DateTime2(_)) => Some(Kept::Values),
-        (T::DateTime, T::DateTime2(digits)) => {
-            Some(if digits < 3 { Kept::Order } else { Kept::Values })
-        }
+        (T::DateTime, T::DateTime2(digits)) => when(digits >= 3),
         (T::DateTime2(from), T::DateTime2(to)) => when(to >= from),
         (T::SmallDateTime | T::DateTime | T::DateTime2(_), T::Date) => Some(Kept::Days),
         _ => None,
@@ -180,6 +176,14 @@ mod tests {
             let found = key_bound(&value(text, from), from, column);
             assert_eq!(found, (value(bound, column), lies), "{text} among {column:?}");
         }
+    }
+
+    #[test]
+    fn what_becomes_one_value_has_no_bound() {
+        assert_eq!(kept(SqlType::BigInt, SqlType::Float), None);
+        assert_eq!(kept(SqlType::DateTime, SqlType::DateTime2(0)), None);
+        assert_eq!(kept(SqlType::DateTime, SqlType::DateTime2(3)), Some(Kept::Values));
+        assert_eq!(kept(SqlType::DateTime2(7), SqlType::DateTime2(3)), None);
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl Estimator<'_> {
                 value.reads().subqueries.is_empty().then_some(())?;
                 let found = match kept {
                     Kept::Days => self.of_day(&facts, op, value),
-                    Kept::Values | Kept::Order => self.versus(&facts, op, value),
+                    Kept::Values => self.versus(&facts, op, value),
                 };
                 Some((slot, found))
             }
