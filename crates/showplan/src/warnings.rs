@@ -48,10 +48,12 @@ impl Columns<'_> {
         let What::Operator(Physical::Access(a)) = op.what else { return Vec::new() };
         let source = &a.source;
         let names = self.missing.get(&(source.database, source.object));
+        let read: Vec<_> = a.columns.iter().map(|c| self.column(c.slot).column).collect();
+        let names = names.into_iter().flatten().filter(|name| read.iter().any(|r| r == *name));
         let database = self.names.database(source.database);
         let column =
             |name: &String| Column::of_table(&database, &source.table, &source.alias, name.clone());
-        names.into_iter().flatten().map(column).collect()
+        names.map(column).collect()
     }
 
     /// The Warnings column of an operator; empty for none.
