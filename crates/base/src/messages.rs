@@ -197,6 +197,7 @@ messages! {
     AGGREGATE_IN_ON = 1015, 15, "An aggregate cannot appear in an ON clause unless it is in a subquery contained in a HAVING clause or select list, and the column being aggregated is an outer reference.";
     DATEPART_INVALID = 1023, 15, "Invalid parameter {0} specified for {1}.";
     GOTO_INTO_TRY = 1026, 15, "GOTO cannot be used to jump into a TRY or CATCH scope.";
+    TOP_PERCENT_RANGE = 1031, 15, "Percent values must be between 0 and 100.";
     ORDER_BY_IN_DERIVED = 1033, 15, "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and common table expressions, unless TOP, OFFSET or FOR XML is also specified.";
     NAME_EMPTY = 1038, 15, "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid name.";
     OPTION_CONFLICT = 1042, 15, "Conflicting {0} optimizer hints specified.";
@@ -665,6 +666,7 @@ messages! {
     CHANGES_IN_UNION = 10732, 15, "A nested INSERT, UPDATE, DELETE, or MERGE statement is not allowed on either side of a UNION, INTERSECT, or EXCEPT operator.";
     CHANGES_IN_USING = 10733, 16, "A nested INSERT, UPDATE, DELETE, or MERGE statement is not allowed in the USING clause of a MERGE statement.";
     FILTER_WRONG = 10735, 15, "Incorrect WHERE clause for filtered index '{0}' on table '{1}'.";
+    TOP_WITH_OFFSET = 10741, 15, "A TOP can not be used in the same query or sub-query as a OFFSET.";
     OFFSET_NEGATIVE = 10742, 15, "The offset specified in a OFFSET clause may not be negative.";
     FETCH_NOT_POSITIVE = 10744, 15, "The number of rows provided for a FETCH clause must be greater then zero.";
     FORCESCAN_WITH_FORCESEEK = 10746, 15, "The FORCESCAN hint is specified simultaneously with the FORCESEEK hint. Remove one of the hints and resubmit the query.";

@@ -7,7 +7,7 @@ use crate::scope::Scope;
 use base::{SqlError, SqlResult, messages};
 use plan::{Logical, Scalar, Slot, SortKey, Top};
 use tsql::ast::{self, ExprKind, Literal, QueryBody, SelectItem};
-use types::{Family, SqlType};
+use types::{Family, SqlType, Value};
 
 /// What an item of ORDER BY means.
 pub(crate) enum OrderBy {
@@ -154,7 +154,14 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::TIES_WITHOUT_ORDER, &[]));
         }
         let count = self.row_count(&top.count, top.percent)?;
-        at_least(&count, 0, messages::TOP_NEGATIVE)?;
+        match (top.percent, count.as_constant()) {
+            (true, Some(Value::Float(share))) if !(0.0..=100.0).contains(share) => {
+                let error = SqlError::new(messages::TOP_PERCENT_RANGE, &[]);
+                return Err(error.at_line(top.count.span.line));
+            }
+            (true, _) => {}
+            (false, _) => at_least(&count, 0, messages::TOP_NEGATIVE)?,
+        }
         Ok(Top {
             count: Some(count),
             percent: top.percent,
@@ -200,7 +207,7 @@ fn not_selected(line: u32) -> SqlError {
 
 /// A constant number of rows that is too small is an error before anything runs.
 fn at_least(count: &Scalar, least: i64, message: base::Message) -> SqlResult<()> {
-    match count.as_constant().and_then(types::Value::as_i64) {
+    match count.as_constant().and_then(Value::as_i64) {
         Some(n) if n < least => Err(SqlError::new(message, &[])),
         _ => Ok(()),
     }

@@ -425,7 +425,8 @@ impl Binder<'_> {
         ordering: Ordering<'_>,
     ) -> SqlResult<Logical> {
         match (&s.top, ordering.offset) {
-            (Some(top), _) => {
+            (Some(_), Some(_)) => Err(SqlError::new(messages::TOP_WITH_OFFSET, &[]).with_state(2)),
+            (Some(top), None) => {
                 let top = self.top(top, keys)?;
                 Ok(Logical::Top { input: Box::new(tree), top })
             }

@@ -4,7 +4,7 @@ use crate::definition::{DefinitionRows, flag};
 use crate::error::CatalogError;
 use crate::sysrows::{ColumnRow, column_status, object_status, split_text, text_class};
 use crate::view::{
-    BoundTo, Events, Module, ModuleKind, ModuleOptions, Parameter, SchemaId, Trigger,
+    BoundTo, Column, Events, Module, ModuleKind, ModuleOptions, Parameter, SchemaId, Trigger,
 };
 use base::ObjectId;
 
@@ -19,7 +19,7 @@ impl DefinitionRows {
             rows.column(id, module.schema_id, ordinal, column);
         }
         rows.columns.extend(module.parameters.iter().map(|p| parameter_row(id, p)));
-        rows.texts = split_text(id.0, text_class::OBJECT, 0, &module.text);
+        rows.texts.extend(split_text(id.0, text_class::OBJECT, 0, &module.text));
         if !module.bound.is_empty() {
             let text = BoundTo::list_to_text(&module.bound);
             rows.texts.extend(split_text(id.0, text_class::BOUND_TO, 0, &text));
@@ -55,12 +55,27 @@ impl DefinitionRows {
                 null_on_null_input: has(object_status::NULL_ON_NULL_INPUT),
                 schema_bound: has(object_status::SCHEMA_BOUND),
             },
-            columns: columns.into_iter().map(|c| self.column_of(c)).collect::<Result<_, _>>()?,
+            columns: columns
+                .into_iter()
+                .map(|c| self.result_column(c))
+                .collect::<Result<_, _>>()?,
             parameters: parameters.into_iter().map(parameter_of).collect::<Result<_, _>>()?,
             trigger: (kind == ModuleKind::Trigger)
                 .then(|| trigger_of(ObjectId(row.parent), row.status)),
             bound: self.bound_to(row.id)?,
         })
+    }
+
+    /// A column of what a view or function gives. The text of a computed one once was not written;
+    /// such a column is read as one that is not computed, since the module's own text says how
+    /// its table is made.
+    fn result_column(&self, row: &ColumnRow) -> Result<Column, CatalogError> {
+        let of = (row.object, text_class::COMPUTED, row.column);
+        if self.texts.iter().any(|t| (t.object, t.class, t.column) == of) {
+            return self.column_of(row);
+        }
+        let computed = column_status::COMPUTED | column_status::PERSISTED;
+        self.column_of(&ColumnRow { status: row.status & !computed, ..row.clone() })
     }
 
     fn bound_to(&self, object: i32) -> Result<Vec<BoundTo>, CatalogError> {

@@ -320,6 +320,57 @@ fn what_a_module_says_beside_its_text_is_read_back() {
     }
 }
 
+/// A function that returns a table of `a int, c AS a * 2`, the second column PERSISTED.
+fn doubling() -> Module {
+    let computed = Computed { text: "[a]*(2)".into(), persisted: true };
+    let a = column(0, "a", SqlType::Int);
+    let c = Column { computed: Some(computed), ..column(1, "c", SqlType::Int) };
+    Module {
+        kind: ModuleKind::TableFunction,
+        columns: vec![Column { physical: None, ..a }, Column { physical: None, ..c }],
+        ..procedure("create function f() returns @t table(a int, c as a * 2 persisted)")
+    }
+}
+
+#[test]
+fn computed_columns_of_a_functions_table_are_read_back_and_go_with_it() {
+    let database = FakeDatabase::new(ID.0);
+    let work = &mut work();
+    let changes = Changes::new(&database);
+    let (function, mut altered) = (doubling(), doubling());
+    altered.columns.truncate(1);
+    let stored = |work: &mut Work| read(&database, work).view.by_id(function.object_id);
+    let mut before = None;
+    for module in [&function, &altered, &function] {
+        changes.put_module(work, before, module).expect("written");
+        assert_eq!(stored(work), Some(Object::Module(Arc::new(module.clone()))));
+        before = Some(module);
+    }
+    changes.remove_module(work, &function).expect("removed");
+    for (name, rows) in database.system_rows() {
+        assert!(rows.is_empty(), "{name} keeps rows of what is gone: {rows:?}");
+    }
+}
+
+#[test]
+fn a_function_whose_computed_texts_were_never_written_can_be_read_altered_and_dropped() {
+    let database = FakeDatabase::new(ID.0);
+    let work = &mut work();
+    let changes = Changes::new(&database);
+    let function = doubling();
+    changes.put_module(work, None, &function).expect("written");
+    database.lose("sysobjvalues", "[a]*(2)");
+    let mut found = function.clone();
+    found.columns[1].computed = None;
+    let stored = |work: &mut Work| read(&database, work).view.by_id(function.object_id);
+    assert_eq!(stored(work), Some(Object::Module(Arc::new(found.clone()))));
+    changes.put_module(work, Some(&found), &function).expect("altered");
+    assert_eq!(stored(work), Some(Object::Module(Arc::new(function.clone()))));
+    database.lose("sysobjvalues", "[a]*(2)");
+    changes.remove_module(work, &found).expect("removed");
+    assert!(database.system_rows().iter().all(|(_, rows)| rows.is_empty()));
+}
+
 #[test]
 fn a_dropped_hobt_waits_in_the_list_until_its_pages_are_free() {
     let database = FakeDatabase::new(ID.0);

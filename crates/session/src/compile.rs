@@ -47,7 +47,7 @@ pub(crate) enum Returns {
 
 /// See [`Unit::tables`].
 pub(crate) enum GivenTable {
-    Declared(ast::Name, ast::TableDefinition),
+    Returned(ast::Name, ast::TableDefinition),
     Made(Arc<Table>),
 }
 
@@ -288,12 +288,22 @@ impl Compiler<'_, '_> {
 
     /// Declares a table variable: it is there from here on, with no step of its own.
     fn declare_table(&mut self, name: &ast::Name, definition: &ast::TableDefinition) {
+        self.add_declared(name, definition, Arc::new);
+    }
+
+    fn add_declared(
+        &mut self,
+        name: &ast::Name,
+        definition: &ast::TableDefinition,
+        made: impl FnOnce(Table) -> Arc<Table>,
+    ) {
         if !self.is_free(name) {
             return;
         }
         let Some(number) = self.next_table(name) else { return };
         match self.declarer.table(name, number, definition) {
-            Ok(definition) => {
+            Ok(table) => {
+                let definition = made(table);
                 let table = ProgramTable { definition, of: None, read_only: false };
                 self.add_table(name, table);
             }
@@ -303,7 +313,9 @@ impl Compiler<'_, '_> {
 
     fn given_table(&mut self, table: GivenTable) {
         match table {
-            GivenTable::Declared(name, definition) => self.declare_table(&name, &definition),
+            GivenTable::Returned(name, definition) => {
+                self.add_declared(&name, &definition, all_stored);
+            }
             GivenTable::Made(definition) => {
                 let name = definition.name.clone();
                 self.add_table(&name, ProgramTable { definition, of: None, read_only: true });
@@ -626,4 +638,13 @@ fn arithmetic(op: ast::AssignOp) -> Option<ast::BinaryOp> {
         A::BitXor => B::BitXor,
         A::BitOr => B::BitOr,
     })
+}
+
+/// The table that a function returns: whoever calls reads its rows by position, so they hold its
+/// computed columns too, each in its place.
+fn all_stored(mut table: Table) -> Arc<Table> {
+    for (n, column) in table.columns.iter_mut().enumerate() {
+        column.physical = u16::try_from(n).ok();
+    }
+    Arc::new(table)
 }

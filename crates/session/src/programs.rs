@@ -311,7 +311,7 @@ fn fill(unit: &mut Unit<'_>, statement: StatementKind, module: &Module) -> Resul
                     unit.statements = body;
                 }
                 FunctionBody::Table { variable, definition, body } => {
-                    unit.tables.push(GivenTable::Declared(variable, definition));
+                    unit.tables.push(GivenTable::Returned(variable, definition));
                     unit.statements = body;
                 }
                 FunctionBody::Inline { .. } => return Err(no_program(module)),

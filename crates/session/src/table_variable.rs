@@ -316,8 +316,8 @@ impl Declarer<'_> {
         name: &ast::Name,
         number: u16,
         definition: &ast::TableDefinition,
-    ) -> SqlResult<Arc<Table>> {
-        let table = self.host.declare_table(DeclareCall {
+    ) -> SqlResult<Table> {
+        self.host.declare_table(DeclareCall {
             session: self.session,
             database: self.database,
             work: self.work,
@@ -326,8 +326,7 @@ impl Declarer<'_> {
             definition,
             text: &self.text,
             settings: self.settings,
-        })?;
-        Ok(Arc::new(table))
+        })
     }
 
     /// The type of a user that a name means; none where it is a system type's, or nobody's.

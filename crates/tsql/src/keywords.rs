@@ -37,7 +37,7 @@ keywords! {
     Nonclustered "NONCLUSTERED" Not "NOT" Null "NULL" Nullif "NULLIF" Of "OF" Off "OFF"
     Offsets "OFFSETS" On "ON" Open "OPEN" OpenDatasource "OPENDATASOURCE" OpenQuery "OPENQUERY"
     OpenRowset "OPENROWSET" OpenXml "OPENXML" Option "OPTION" Or "OR" Order "ORDER" Outer "OUTER"
-    Over "OVER" Percent "PERCENT" Pivot "PIVOT" Plan "PLAN" Precision "PRECISION"
+    Over "OVER" Percent "PERCENT" Pivot "PIVOT" Plan "PLAN"
     Primary "PRIMARY" Print "PRINT" Proc "PROC" Procedure "PROCEDURE" Public "PUBLIC"
     Raiserror "RAISERROR" Read "READ" Readtext "READTEXT" Reconfigure "RECONFIGURE"
     References "REFERENCES" Replication "REPLICATION" Restore "RESTORE" Restrict "RESTRICT"

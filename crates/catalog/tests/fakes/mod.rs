@@ -326,6 +326,15 @@ impl FakeDatabase {
         }
     }
 
+    /// A system table loses the rows that hold this text.
+    pub(crate) fn lose(&self, name: &str, text: &str) {
+        let stored: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let holds = |row: &Row| row.iter().flatten().any(|field| *field == stored);
+        for table in SYSTEM_TABLES.iter().filter(|t| t.name == name) {
+            self.hobt(table.id.hobt()).rows.lock().retain(|(_, row)| !holds(row));
+        }
+    }
+
     /// Every row of every system table.
     pub(crate) fn system_rows(&self) -> Vec<(&'static str, Vec<Row>)> {
         SYSTEM_TABLES.iter().map(|t| (t.name, self.hobt(t.id.hobt()).rows())).collect()

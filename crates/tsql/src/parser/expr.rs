@@ -177,7 +177,7 @@ impl Parser<'_> {
 
     /// `(query)` or `(expression)`
     #[inline(never)]
-    fn paren_primary(&mut self) -> Parse<Expr> {
+    pub(super) fn paren_primary(&mut self) -> Parse<Expr> {
         let first = self.advance();
         if self.at_query() {
             let query = self.query()?;

@@ -55,13 +55,13 @@ impl Parser<'_> {
             && self.peek_at(3).kind == TokenKind::LeftParen
     }
 
-    /// `TOP (expr)|constant [PERCENT] [WITH TIES]`
+    /// `TOP (expr)|(query)|constant [PERCENT] [WITH TIES]`
     pub(super) fn optional_top(&mut self) -> Parse<Option<Box<Top>>> {
         if !self.eat_keyword(Keyword::Top) {
             return Ok(None);
         }
         let count = match self.kind() {
-            TokenKind::LeftParen => self.parenthesized(Parser::expr)?,
+            TokenKind::LeftParen => self.paren_primary()?,
             TokenKind::Integer | TokenKind::Decimal | TokenKind::Float => self.literal()?,
             TokenKind::Variable => self.signed_literal()?,
             _ => return Err(self.unexpected()),

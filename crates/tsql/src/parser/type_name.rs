@@ -30,7 +30,8 @@ impl Parser<'_> {
         let first = self.advance();
         let word = match first.keyword {
             Keyword::Double => {
-                self.eat_keyword(Keyword::Precision);
+                // No reserved word elsewhere: `sys.columns` has a column of that name.
+                self.eat_word("PRECISION");
                 "float"
             }
             Keyword::Cursor => "cursor",
