@@ -88,6 +88,7 @@ messages! {
     COLUMN_CANNOT_BE_NULL = 233, 16, "The column '{0}' in table '{1}' cannot be null.";
     MONEY_OVERFLOW = 234, 16, "There is insufficient result space to convert a money value to {0}.";
     MONEY_SYNTAX = 235, 16, "Cannot convert a char value to money. The char value has incorrect syntax.";
+    CTE_DUPLICATE = 239, 16, "Duplicate common table expression name '{0}' was specified.";
     RECURSIVE_TYPES = 240, 16, "Types don't match between the anchor and the recursive part in column \"{0}\" of recursive query \"{1}\".";
     DATETIME_CONVERSION_FAILED = 241, 16, "Conversion failed when converting date and/or time from character string.";
     DATETIME_CONVERSION_RANGE = 242, 16, "The conversion of a {0} data type to a {1} data type resulted in an out-of-range value.";
@@ -123,6 +124,7 @@ messages! {
     XML_NODES_ALIAS = 318, 15, "The table (and its columns) returned by a table-valued method need to be aliased.";
     SYNTAX_NEAR_WITH = 319, 15, "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
     HINT_UNKNOWN = 321, 15, "\"{0}\" is not a recognized table hints option.";
+    OUTPUT_INTO_TRIGGERS = 331, 16, "The target table '{0}' of the OUTPUT INTO clause cannot have any enabled triggers.";
     OUTPUT_INTO_REFERENCE = 332, 16, "The target table '{0}' of the OUTPUT INTO clause cannot be on either side of a (primary key, foreign key) relationship. Found reference constraint '{1}'.";
     OUTPUT_INTO_CHECK = 333, 16, "The target table '{0}' of the OUTPUT INTO clause cannot have any enabled check constraints or any enabled rules. Found check constraint or rule '{1}'.";
     OUTPUT_WITH_TRIGGERS = 334, 16, "The target table '{0}' of the DML statement cannot have any enabled triggers if the statement contains an OUTPUT clause without INTO clause.";
@@ -394,6 +396,7 @@ messages! {
     COALESCE_ALL_NULL = 4127, 16, "At least one of the arguments to COALESCE must be an expression that is not the NULL constant.";
     READ_COMMITTED_LOCK_ON_INSERT = 4140, 15, "The READCOMMITTEDLOCK lock hint is not allowed on the target table of an INSERT statement.";
     EXPRESSION_NOT_BOOLEAN = 4145, 15, "An expression of non-boolean type specified in a context where a condition is expected, near '{0}'.";
+    NULLIF_NULL = 4151, 16, "The type of the first argument to NULLIF cannot be the NULL constant because the type of the first argument has to be known.";
     OUTPUT_OF_SUBQUERY = 4186, 16, "Column '{0}.{1}' cannot be referenced in the OUTPUT clause because the column definition contains a subquery or references a function that performs user or system data access. A function is assumed by default to perform data access if it is not schemabound. Consider removing the subquery or function from the column definition or removing the column from the OUTPUT clause.";
     FRAME_INVALID = 4193, 16, "'{0}' is not a valid window frame and cannot be used with the OVER clause.";
     FRAME_RANGE_BOUND = 4194, 16, "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame delimiters.";
@@ -513,6 +516,7 @@ messages! {
     DIVIDE_BY_ZERO = 8134, 16, "Divide by zero error encountered.";
     MUTATOR_UNEXPECTED = 8137, 16, "Incorrect use of the XML data type method '{0}'. A non-mutator method is expected in this context.";
     FOREIGN_KEY_COUNT = 8139, 16, "Number of referencing columns in foreign key differs from number of referenced columns, table '{0}'.";
+    PARAMETER_TWICE = 8143, 16, "Parameter '{0}' was supplied multiple times.";
     TOO_MANY_PROC_ARGUMENTS = 8144, 16, "Procedure or function {0} has too many arguments specified.";
     NOT_A_PARAMETER = 8145, 16, "{0} is not a parameter for procedure {1}.";
     NO_PARAMETERS_EXPECTED = 8146, 16, "Procedure {0} has no parameters and arguments were supplied.";

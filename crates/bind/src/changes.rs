@@ -16,7 +16,7 @@ use crate::binder::{Binder, unsupported};
 use crate::hint::{self, Use};
 use crate::insert::{check_count, free_columns, identity_column};
 use crate::next_value::DrawRule;
-use crate::output::reference_of;
+use crate::output::{has_triggers, reference_of};
 use crate::query::{OutColumn, QueryResult};
 use crate::scope::{Clause, Scope, Source};
 use crate::select::Item;
@@ -187,12 +187,7 @@ impl Binder<'_> {
         }
         let found = self.target_table(&s.target)?;
         self.writable(&found)?;
-        let table = &found.table;
-        let enabled = found
-            .database
-            .triggers_of(table.object_id)
-            .any(|m| m.trigger.as_ref().is_some_and(|t| !t.disabled));
-        if enabled && !table.is_temp {
+        if has_triggers(&found) {
             return Err(SqlError::new(messages::CHANGES_INTO_TRIGGERS, &[&name]).at_line(line));
         }
         if let Some(key) = reference_of(&found) {

@@ -48,6 +48,9 @@ impl Binder<'_> {
             let name = name.object.to_ascii_lowercase();
             return Err(SqlError::new(messages::NO_WITHIN_GROUP, &[&name]));
         }
+        if call.star && call.over.is_none() && !self.in_definition() {
+            return self.checksum_of_all(call);
+        }
         if call.over.is_some() || call.distinct || call.star {
             return Err(SqlError::new(messages::SYNTAX_NEAR, &[&name.object]));
         }
@@ -69,6 +72,23 @@ impl Binder<'_> {
                 None => Err(self.unknown_function(name)),
             },
         }
+    }
+
+    /// `CHECKSUM(*)`, `BINARY_CHECKSUM(*)`: of all columns of FROM. The second passes those over
+    /// whose types do not compare, as its documentation says.
+    fn checksum_of_all(&mut self, call: &ast::FunctionCall) -> SqlResult<Scalar> {
+        let function = match builtins::lookup(&call.name.object) {
+            Some(f) if matches!(f.name, "CHECKSUM" | "BINARY_CHECKSUM") => f,
+            _ => return Err(SqlError::new(messages::SYNTAX_NEAR, &[&call.name.object])),
+        };
+        let mut items = Vec::new();
+        self.item(&ast::SelectItem::Star(call.span), &mut items)?;
+        let mut all: Vec<Scalar> = items.into_iter().map(|item| item.scalar).collect();
+        if function.name == "BINARY_CHECKSUM" {
+            all.retain(|x| !x.ty.sql_type.is_text_image() && x.ty.sql_type != SqlType::Xml);
+        }
+        function.check_count(all.len())?;
+        self.call(function, all)
     }
 
     /// A scalar function of the user: named with its schema.
@@ -311,6 +331,9 @@ impl Binder<'_> {
         let [first, second] = call.arguments.as_slice() else {
             return Err(SqlError::new(messages::FUNCTION_ARGUMENT_COUNT, &[&"nullif", &2]));
         };
+        if matches!(first.kind, ExprKind::Literal(ast::Literal::Null)) {
+            return Err(SqlError::new(messages::NULLIF_NULL, &[]));
+        }
         let first = self.expr(first)?;
         let second = self.expr(second)?;
         let (shared, bound_to) = self.shared(first);

@@ -10,7 +10,7 @@ use crate::scope::{Clause, Columns, MadeRow, Scope, Source};
 use crate::select::Item;
 use crate::target::TargetTable;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Object, Table};
+use catalog::view::{Module, Object, Table};
 use plan::{Output, OutputInto, OutputSent, Predicate, ResultColumn, Scalar, Slot, TableNo};
 use std::sync::Arc;
 use tsql::ast::{self, DmlTargetKind, ExprKind, SelectItem};
@@ -137,13 +137,17 @@ impl Binder<'_> {
     }
 }
 
-/// What a table must not have to get rows of an OUTPUT: 332, 333.
+/// What a table must not have to get rows of an OUTPUT: 331, 332, 333.
 fn refuse_into(found: &TargetTable, line: u32) -> SqlResult<()> {
     let table = &found.table;
     let fail = |message, constraint: &str| {
         let args: [&dyn std::fmt::Display; 2] = [&table.name, &constraint];
         Err(SqlError::new(message, &args).at_line(line))
     };
+    if has_triggers(found) {
+        let error = SqlError::new(messages::OUTPUT_INTO_TRIGGERS, &[&table.name]);
+        return Err(error.at_line(line));
+    }
     if let Some(check) = table.checks.iter().find(|c| !c.disabled) {
         return fail(messages::OUTPUT_INTO_CHECK, &check.name);
     }
@@ -151,6 +155,13 @@ fn refuse_into(found: &TargetTable, line: u32) -> SqlResult<()> {
         Some(key) => fail(messages::OUTPUT_INTO_REFERENCE, &key),
         None => Ok(()),
     }
+}
+
+/// Whether a table has a trigger that is enabled.
+pub(crate) fn has_triggers(found: &TargetTable) -> bool {
+    let table = &found.table;
+    let enabled = |m: Arc<Module>| m.trigger.as_ref().is_some_and(|t| !t.disabled);
+    !table.is_temp && found.database.triggers_of(table.object_id).any(enabled)
 }
 
 /// A foreign key on whose one or other side a table is.

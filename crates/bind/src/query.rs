@@ -106,6 +106,7 @@ impl Binder<'_> {
     ) -> SqlResult<T> {
         let (before, namespaces) = (self.ctes.len(), self.xml_namespaces.len());
         if let Some(with) = with {
+            self.check_cte_names(with)?;
             let declared = with
                 .xml_namespaces
                 .iter()
@@ -125,6 +126,17 @@ impl Binder<'_> {
         self.ctes.truncate(before);
         self.xml_namespaces.truncate(namespaces);
         result
+    }
+
+    /// No name twice: 239.
+    fn check_cte_names(&self, with: &ast::WithClause) -> SqlResult<()> {
+        for (n, cte) in with.ctes.iter().enumerate() {
+            if with.ctes[..n].iter().any(|earlier| self.same(&earlier.name, &cte.name)) {
+                let error = SqlError::new(messages::CTE_DUPLICATE, &[&cte.name]);
+                return Err(error.at_line(cte.name.line));
+            }
+        }
+        Ok(())
     }
 
     /// A CTE where it is named: its query, seeing only the CTEs before it.

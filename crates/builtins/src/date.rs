@@ -300,14 +300,20 @@ fn switch_offset(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let Value::DateTimeOffset(d) = call.to(args, 0, call.result)? else {
         return Ok(Value::Null);
     };
-    Ok(Value::DateTimeOffset(types::DateTimeOffset { offset, ..d }))
+    let shown = Value::DateTimeOffset(types::DateTimeOffset { offset, ..d });
+    // What is shown must be of the calendar too.
+    Moment::of(&shown).ok_or_else(offset_overflow)?;
+    Ok(shown)
 }
 
 fn to_offset(call: &mut Call<'_>, args: &[Value]) -> SqlResult<Value> {
     let offset = offset(call, args, "todatetimeoffset")?;
     let local = call.to(args, 0, SqlType::DateTime2(7))?;
     let moment = Moment::of(&local).map(|m| Moment { offset, ..m });
-    moment
-        .and_then(|m| m.to_value(call.result))
-        .ok_or_else(|| SqlError::new(messages::DATETIME_OVERFLOW_ADD, &[&"datetimeoffset"]))
+    moment.and_then(|m| m.to_value(call.result)).ok_or_else(offset_overflow)
+}
+
+/// A time beyond the calendar, as AT TIME ZONE says it.
+fn offset_overflow() -> SqlError {
+    SqlError::new(messages::DATETIME_OVERFLOW_ADD, &[&"datetimeoffset"])
 }

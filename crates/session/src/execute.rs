@@ -291,6 +291,10 @@ impl Session {
         let mut given: Vec<Option<usize>> = vec![None; program.parameters.len()];
         for (i, argument) in call.arguments.iter().enumerate() {
             let at = place_of(program, name, argument, i)?;
+            if given[at].is_some() {
+                let e = SqlError::new(messages::PARAMETER_TWICE, &[&program.variables[at].name]);
+                return Err(if name.is_empty() { e } else { e.in_procedure(name) }.into());
+            }
             if argument.output && !program.parameters[at].output {
                 let parameter = &program.variables[at].name;
                 return Err(SqlError::new(messages::OUTPUT_NOT_DECLARED, &[parameter]).into());

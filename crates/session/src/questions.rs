@@ -534,8 +534,11 @@ impl Asked<'_> {
     fn type_of(&self, question: Question) -> Option<Value> {
         if question == Question::TypeName {
             let id = self.number(0)?;
-            if id == 256 {
-                return Some(Value::nvarchar("sysname"));
+            match id {
+                256 => return Some(Value::nvarchar("sysname")),
+                // One type under two names: only the ids tell them apart.
+                108 => return Some(Value::nvarchar("numeric")),
+                _ => {}
             }
             let all = types::ALL_TYPES.iter();
             let found = all.copied().find(|t| i64::from(t.user_type_id()) == id);
@@ -552,6 +555,9 @@ impl Asked<'_> {
         let bare = name.rsplit('.').next().unwrap_or(&name).trim_matches(['[', ']', '"']);
         if question == Question::TypeId && bare.eq_ignore_ascii_case("sysname") {
             return Some(Value::Int(256));
+        }
+        if question == Question::TypeId && bare.eq_ignore_ascii_case("numeric") {
+            return Some(Value::Int(108));
         }
         let own = tsql::parse_object_name(&name).ok().and_then(|n| {
             let view = self.state.view(self.state.database)?;

@@ -345,6 +345,8 @@ const DEFINITIONS: &[&str] = &[
     "alter index ix_kept on dbo.computed disable",
     "create procedure dbo.fresh with recompile as select 1",
     "create procedure dbo.depends as exec fresh select a from tempdb.dbo.elsewhere",
+    "create function dbo.address () returns dbo.mail as begin return 'a@b' end",
+    "create function dbo.moment () returns datetime2(3) as begin return '2026-11-22' end",
     "create function dbo.twice (@x int) returns int with returns null on null input
         as begin return @x * 2 end",
     "create view dbo.all_heap as select a, b as c, twice = b * 2 from dbo.heap",

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::session::Session;
 use base::{SqlError, messages};
+use types::{Family, SqlType};
 
 pub(crate) fn run(
     session: &mut Session,
@@ -14,6 +15,7 @@ pub(crate) fn run(
     let text = statement(call, 0)?;
     let parameters = match call.arguments.get(1) {
         None => String::new(),
+        Some(p) if !is_unicode(p.sql_type) => return Err(not_unicode("@params", 3)),
         Some(p) => p.value.as_text().unwrap_or_default(),
     };
     let mut rest = call.rest(2);
@@ -22,10 +24,19 @@ pub(crate) fn run(
     result
 }
 
-/// The text of a statement, which must be nvarchar or varchar: 214.
+/// The text of a statement, which must be nvarchar, nchar or ntext: 214. States are from a public
+/// project's recorded probes.
 pub(super) fn statement(call: &Call, position: usize) -> Result<String, Failure> {
     let argument = call.arguments.get(position);
-    let text = argument.filter(|a| a.sql_type.is_character()).and_then(|a| a.value.as_text());
-    let facts: [&dyn std::fmt::Display; 2] = [&"@statement", &"ntext/nchar/nvarchar"];
-    text.ok_or_else(|| SqlError::new(messages::PARAMETER_TYPE_INVALID, &facts).into())
+    let text = argument.filter(|a| is_unicode(a.sql_type)).and_then(|a| a.value.as_text());
+    text.ok_or_else(|| not_unicode("@statement", 2))
+}
+
+fn is_unicode(sql_type: SqlType) -> bool {
+    sql_type.family() == Family::NChar
+}
+
+fn not_unicode(parameter: &str, state: u8) -> Failure {
+    let facts: [&dyn std::fmt::Display; 2] = [&parameter, &"ntext/nchar/nvarchar"];
+    SqlError::new(messages::PARAMETER_TYPE_INVALID, &facts).with_state(state).into()
 }

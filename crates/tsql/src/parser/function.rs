@@ -236,7 +236,10 @@ impl Parser<'_> {
             if !distinct {
                 self.eat_keyword(Keyword::All);
             }
-            arguments = self.comma_list(Parser::call_argument)?;
+            arguments = match distinct {
+                true => vec![self.call_argument()?],
+                false => self.comma_list(Parser::call_argument)?,
+            };
         }
         self.expect(TokenKind::RightParen)?;
         let within_group = self.within_group()?;
