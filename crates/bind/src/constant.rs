@@ -96,12 +96,12 @@ impl Folding {
                 self.cast_value(operand, x.ty.sql_type, style)
             }
             K::Coalesce(list) => first_value(list, x.ty.sql_type),
-            K::Function { function, args, .. }
-                if function.name == "ISNULL" && first_value(args, x.ty.sql_type).is_some() =>
-            {
-                first_value(args, x.ty.sql_type)
-            }
             K::Function { function, args, arg_types } if function.deterministic => {
+                if function.name == "ISNULL"
+                    && let Some(value) = first_value(args, x.ty.sql_type)
+                {
+                    return Some(value);
+                }
                 let values: Option<Vec<Value>> =
                     args.iter().map(|a| a.as_constant().cloned()).collect();
                 let mut call = Call {

@@ -364,6 +364,7 @@ fn what_ran_is_told() {
     assert!(rows > 2900);
     let spilled = root.named("SpillToTempDb");
     assert_eq!(spilled.len(), 1, "{root:?}");
+    assert_eq!(root.named("MemoryGrantInfo").len(), 1);
     let granted = root.named("MemoryGrantInfo")[0].get("GrantedMemory");
     assert_eq!(root.named("QueryPlan")[0].get("MemoryGrant"), granted);
 }

@@ -17,7 +17,7 @@
 //!
 //! Invariants
 //!  1. Every condition that goes down is applied at least once, or made part of a seek that implies
-//!     it, or both; one that runs a subquery or may change its answer exactly once.
+//!     it, or both; one that may change its answer within a statement exactly once.
 //!  2. A change never sees its own rows: `halloween` puts a spool between, where it might.
 //!  3. An order is reported only by an operator that was told to keep it.
 //!  4. No estimate and no price can make a result wrong.
