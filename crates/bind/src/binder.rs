@@ -400,7 +400,8 @@ fn fill_virtual(get: &mut VirtualGet, used: &[Mentioned]) {
     get.columns.clone_from(&used[get.table.0 as usize].columns);
 }
 
-/// For each subquery the slots it reads and doesn't write, those of subqueries within it included.
+/// For each subquery the slots it reads and doesn't write, those of subqueries within it included,
+/// and whether it reads variables.
 /// A subquery's number is greater than those it contains, so one pass in order suffices.
 fn outer_reads(subqueries: &mut [Subquery<Logical>]) {
     for n in 0..subqueries.len() {
@@ -411,9 +412,11 @@ fn outer_reads(subqueries: &mut [Subquery<Logical>]) {
         for inner in &reads.subqueries {
             debug_assert!((inner.0 as usize) < n, "a subquery is numbered after those within it");
             outer.extend(subqueries[inner.0 as usize].outer.iter().copied());
+            reads.session |= subqueries[inner.0 as usize].session;
         }
         outer.extend(subqueries[n].columns.iter().copied());
         subqueries[n].outer = outer.difference(&writes).copied().collect();
+        subqueries[n].session = reads.session;
     }
 }
 

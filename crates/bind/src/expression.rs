@@ -363,6 +363,7 @@ impl Binder<'_> {
         let untyped = bound.only_null;
         let columns =
             if exists { Vec::new() } else { bound.columns.iter().map(|c| c.slot).collect() };
-        Ok((Subquery { source: bound.tree, columns, ty, outer: Vec::new() }, untyped))
+        let source = bound.tree;
+        Ok((Subquery { source, columns, ty, outer: Vec::new(), session: false }, untyped))
     }
 }

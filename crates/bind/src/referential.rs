@@ -175,7 +175,8 @@ impl Binder<'_> {
         }
         let Some((slot, ty)) = first else { return Ok(None) };
         let source = Logical::Filter { input: Box::new(get), predicate: equal };
-        let subquery = Subquery { source, columns: vec![slot], ty, outer: Vec::new() };
+        let columns = vec![slot];
+        let subquery = Subquery { source, columns, ty, outer: Vec::new(), session: false };
         absent.push(Predicate::Exists(self.add_subquery(subquery)));
         let predicate = match absent.len() {
             1 => absent.remove(0),

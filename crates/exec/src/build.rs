@@ -169,7 +169,7 @@ impl Builder {
     /// The subqueries, by number.
     pub(crate) fn subplans(&mut self, plan: &PhysicalPlan) -> SqlResult<Vec<Option<Box<Subplan>>>> {
         let subplan = |s: &plan::Subquery<Physical>| {
-            let fixed = s.outer.is_empty() && !self.assigns;
+            let fixed = s.outer.is_empty() && !(self.assigns && s.session);
             let root = self.node(&s.source)?;
             Ok(Some(Box::new(Subplan::new(root, s.columns.first().copied(), fixed))))
         };

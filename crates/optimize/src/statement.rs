@@ -270,8 +270,9 @@ impl Optimizer<'_> {
             let source = self.convert(&subquery.source, Vec::new(), &needed, Wish::NONE)?;
             self.finished(source)
         };
+        let Subquery { ty, session, .. } = *subquery;
         let (columns, outer) = (subquery.columns.clone(), subquery.outer.clone());
-        Ok(Subquery { source, columns, ty: subquery.ty, outer })
+        Ok(Subquery { source, columns, ty, outer, session })
     }
 
     /// The tree of a root, whose estimates are kept.

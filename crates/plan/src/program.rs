@@ -166,9 +166,11 @@ pub struct Subquery<S> {
     pub columns: Vec<Slot>,
     /// The type of the first.
     pub ty: ScalarType,
-    /// Slots it reads and doesn't write. None, and no variable changes: its answer is the same for
-    /// every row of the statement.
+    /// Slots it reads and doesn't write. None, and no variable that it reads changes: its answer is
+    /// the same for every row of the statement.
     pub outer: Vec<Slot>,
+    /// It, or a subquery within it, reads a variable or a fact of the session.
+    pub session: bool,
 }
 
 /// What a plan does.

@@ -130,6 +130,7 @@ fn with_subquery(p: Statement<Physical>, rows: &[Scalar], fixed: bool) -> Physic
         columns: slots(&[3]),
         ty: ty(INT),
         outer: if fixed { Vec::new() } else { slots(&[0]) },
+        session: false,
     });
     plan
 }

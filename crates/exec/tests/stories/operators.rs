@@ -380,6 +380,7 @@ fn a_correlated_subquery_reads_the_row_around_it_and_a_cancelled_request_ends() 
         columns: slots(&[3]),
         ty: ty(INT),
         outer: slots(&[0]),
+        session: false,
     });
     let rows = ints(&bench.rows(&plan));
     assert_eq!(rows[1], [Some(1), Some(20)]);
