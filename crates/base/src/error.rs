@@ -32,8 +32,8 @@ struct Facts {
     line: u32,
     procedure: Option<String>,
     text: String,
-    /// The error that explains this one: told before it.
-    explanation: Option<SqlError>,
+    /// The errors that explain this one: told before it, in order.
+    earlier: Vec<SqlError>,
 }
 
 impl SqlError {
@@ -46,7 +46,7 @@ impl SqlError {
     /// An error whose text is already whole: THROW, RAISERROR, or one relayed by a client.
     pub fn raw(number: i32, severity: u8, state: u8, text: String) -> Self {
         let facts =
-            Facts { number, severity, state, line: 0, procedure: None, text, explanation: None };
+            Facts { number, severity, state, line: 0, procedure: None, text, earlier: Vec::new() };
         SqlError(Box::new(facts))
     }
 
@@ -64,7 +64,7 @@ impl SqlError {
         if self.0.line == 0 && self.0.procedure.is_none() {
             self.0.line = line;
         }
-        self
+        self.with_earlier(|e| e.at_line(line))
     }
 
     /// The same within a procedure, unless a deeper place has set one.
@@ -73,29 +73,49 @@ impl SqlError {
         if self.0.procedure.is_none() {
             self.0.procedure = Some(name.to_owned());
         }
-        self
+        self.with_earlier(|e| e.in_procedure(name))
     }
 
-    /// The same, told after another one that explains it.
+    /// The same, told after another one that explains it, and after those that it has already.
     #[must_use]
     pub fn after(mut self, explanation: SqlError) -> Self {
-        self.0.explanation = Some(explanation);
+        self.0.earlier.push(explanation);
         self
     }
 
-    /// The error that was told before this one because it explains it.
-    pub fn explained_by(&self) -> Option<&SqlError> {
-        self.0.explanation.as_ref()
+    /// The messages that are told before this one because they explain it, in order.
+    pub fn earlier(&self) -> &[SqlError] {
+        &self.0.earlier
     }
 
     /// The first of the errors that explain this one; itself when there is none.
     #[must_use]
     pub fn explanation(self) -> SqlError {
         let mut error = self;
-        while let Some(first) = error.0.explanation.take() {
-            error = first;
+        while !error.0.earlier.is_empty() {
+            error = error.0.earlier.swap_remove(0);
         }
         error
+    }
+
+    /// The same without the messages before it that are no errors: they have been told.
+    #[must_use]
+    pub fn without_warnings(mut self) -> Self {
+        self.0.earlier.retain(|e| !e.is_warning());
+        self
+    }
+
+    /// Whether it informs only: severity 10 and below.
+    pub fn is_warning(&self) -> bool {
+        self.0.severity <= 10
+    }
+
+    fn with_earlier(mut self, change: impl Fn(SqlError) -> SqlError) -> Self {
+        if !self.0.earlier.is_empty() {
+            let earlier = std::mem::take(&mut self.0.earlier);
+            self.0.earlier = earlier.into_iter().map(change).collect();
+        }
+        self
     }
 
     /// The number that applications test.
@@ -132,8 +152,8 @@ impl SqlError {
 /// The state in which users know an error, where the place that raises it names no other.
 fn usual_state(number: i32) -> u8 {
     match number {
-        302 | 535 | 547 | 1779 | 3727 | 4917 => 0,
-        137 | 206 | 234 | 313 | 515 | 529 | 2738 | 2744 | 2749 | 2752 | 2753 => 2,
+        302 | 535 | 547 | 1752 | 1779 | 3727 | 4916 | 4917 | 8139 | 8141 | 8168 => 0,
+        137 | 206 | 234 | 313 | 515 | 529 | 2738 | 2744 | 2749 | 2752 | 2753 | 3733 => 2,
         8115 | 8144 | 8146 | 8155 | 8162 | 8169 | 8170 | 11702 | 16950 => 2,
         242 | 257 | 295 | 2705 | 2715 | 4123 | 5362 | 10753 => 3,
         103 | 201 | 4113 => 4,

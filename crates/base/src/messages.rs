@@ -230,6 +230,7 @@ messages! {
     ROW_TOO_LARGE = 1701, 16, "Creating or altering table '{0}' failed because the minimum row size would be {1}, including {2} bytes of internal overhead. This exceeds the maximum allowable table row size of {3} bytes.";
     TOO_MANY_COLUMNS = 1702, 16, "CREATE TABLE failed because column '{0}' in table '{1}' exceeds the maximum of {2} columns.";
     CONSTRAINT_NOT_CREATED = 1750, 16, "Could not create constraint or index. See previous errors.";
+    DEFAULT_NO_COLUMN = 1752, 16, "Column '{0}' in table '{1}' is invalid for creating a default constraint.";
     FOREIGN_KEY_LENGTH = 1753, 16, "Column '{0}.{1}' is not the same length or scale as referencing column '{2}.{3}' in foreign key '{4}'. Columns participating in a foreign key relationship must be defined with the same length and scale.";
     DEFAULT_ON_IDENTITY = 1754, 16, "Defaults cannot be created on columns with an IDENTITY attribute. Table '{0}', column '{1}'.";
     ROW_VERSION_DEFAULT = 1755, 16, "Defaults cannot be created on columns of data type timestamp. Table '{0}', column '{1}'.";
@@ -371,6 +372,7 @@ messages! {
     NOT_A_CONSTRAINT = 3728, 16, "'{0}' is not a constraint.";
     DROP_SCHEMA_REFERENCED = 3729, 16, "Cannot {0} '{1}' because it is being referenced by object '{2}'.";
     TYPE_IN_USE = 3732, 16, "Cannot drop type '{0}' because it is being referenced by object '{1}'. There may be other objects that reference this type.";
+    CONSTRAINT_ELSEWHERE = 3733, 16, "Constraint '{0}' does not belong to table '{1}'.";
     NOT_STATISTICS = 3739, 11, "Cannot {0} the index '{1}' because it is not a statistics collection.";
     COMMIT_NO_BEGIN = 3902, 16, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     CANNOT_ROLLBACK_NO_SAVEPOINT = 3903, 16, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.";
@@ -426,6 +428,7 @@ messages! {
     BULK_SCHEMA_CHANGED = 4891, 16, "Insert bulk failed due to a schema change of the target table.";
     ADD_COLUMN_NEEDS_VALUE = 4901, 16, "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column '{0}' cannot be added to non-empty table '{1}' because it does not satisfy these conditions.";
     ALTER_TABLE_NOT_FOUND = 4902, 16, "Cannot find the object \"{0}\" because it does not exist or you do not have permissions.";
+    CONSTRAINT_NOT_SWITCHED = 4916, 16, "Could not enable or disable the constraint. See previous errors.";
     CONSTRAINT_NOT_FOUND = 4917, 16, "Constraint '{0}' does not exist.";
     PERSISTED_NOT_COMPUTED = 4919, 16, "PERSISTED attribute cannot be altered on column '{0}' because this column is not computed.";
     ALTER_COLUMN_IN_USE = 4922, 16, "{0} {1} failed because one or more objects access this column.";
@@ -516,6 +519,7 @@ messages! {
     DIVIDE_BY_ZERO = 8134, 16, "Divide by zero error encountered.";
     MUTATOR_UNEXPECTED = 8137, 16, "Incorrect use of the XML data type method '{0}'. A non-mutator method is expected in this context.";
     FOREIGN_KEY_COUNT = 8139, 16, "Number of referencing columns in foreign key differs from number of referenced columns, table '{0}'.";
+    CHECK_OF_ANOTHER = 8141, 16, "Column {0} constraint for column '{1}' references another column, table '{2}'.";
     PARAMETER_TWICE = 8143, 16, "Parameter '{0}' was supplied multiple times.";
     TOO_MANY_PROC_ARGUMENTS = 8144, 16, "Procedure or function {0} has too many arguments specified.";
     NOT_A_PARAMETER = 8145, 16, "{0} is not a parameter for procedure {1}.";
@@ -532,6 +536,7 @@ messages! {
     OUTPUT_NOT_DECLARED = 8162, 16, "The formal parameter \"{0}\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output.";
     INSERT_EXEC_NESTED = 8164, 16, "An INSERT EXEC statement cannot be nested.";
     UNPIVOT_TYPES = 8167, 16, "The type of column \"{0}\" conflicts with the type of other columns specified in the UNPIVOT list.";
+    NAME_TWICE = 8168, 16, "Cannot create, drop, enable, or disable more than one constraint, column, index, or trigger named '{0}' in this context. Duplicate names are not allowed.";
     GUID_CONVERSION = 8169, 16, "Conversion failed when converting from a character string to uniqueidentifier.";
     GUID_SHORT = 8170, 16, "Insufficient result space to convert uniqueidentifier value to char.";
     METHOD_LITERAL = 8172, 16, "The argument {0} of the XML data type method \"{1}\" must be a string literal.";
@@ -685,6 +690,7 @@ messages! {
     NO_WITHIN_GROUP = 10757, 15, "The function '{0}' may not have a WITHIN GROUP clause.";
     WINDOW_NO_ORDER = 10758, 15, "The function '{0}' may not have ORDER BY in OVER clause.";
     DISTINCT_WITH_OVER = 10759, 15, "Use of DISTINCT is not allowed with the OVER clause.";
+    NOT_SWITCHABLE = 11415, 16, "Object '{0}' cannot be disabled or enabled. This action applies only to foreign key and check constraints.";
     DESCRIBE_COMPILE = 11501, 16, "The batch could not be analyzed because of compile errors.";
     SEQUENCE_INCREMENT_ZERO = 11700, 16, "The increment for sequence object '{0}' cannot be zero.";
     SEQUENCE_INCREMENT_TOO_LARGE = 11701, 16, "The absolute value of the increment for sequence object '{0}' must be less than or equal to the difference between the minimum and maximum value of the sequence object.";

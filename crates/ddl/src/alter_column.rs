@@ -50,7 +50,7 @@ pub(crate) fn alter(
         return Ok(());
     }
     let disturbed = users(cx, place, table, at, Disturbed::by(old, new));
-    refuse_users(cx, disturbed, &s.name)?;
+    refuse_users(cx, disturbed, DOING, &s.name)?;
     create_table::check_row_size(&after)?;
     after.statistics.retain(|s| !(s.automatic() && s.columns.contains(&at)));
     let stays = stays(table, &after, at);
@@ -111,7 +111,7 @@ fn attribute_of(
     }
     let all = Disturbed { longer: false, same_kind: true };
     let users = users(cx, place, table, at, all);
-    refuse_users(cx, users, &s.name)?;
+    refuse_users(cx, users, DOING, &s.name)?;
     computed::unpersist(cx, place, table, at).map_err(|e| e.at_line(line))
 }
 
@@ -201,7 +201,7 @@ fn stays(table: &Table, after: &Table, at: usize) -> bool {
 
 /// What a change of a column leaves as it was.
 #[derive(Clone, Copy)]
-struct Disturbed {
+pub(crate) struct Disturbed {
     /// Only a length grows.
     longer: bool,
     /// The type is of the same kind.
@@ -209,6 +209,9 @@ struct Disturbed {
 }
 
 impl Disturbed {
+    /// The column goes.
+    pub(crate) const WHOLLY: Disturbed = Disturbed { longer: false, same_kind: false };
+
     fn by(old: &Column, new: &Column) -> Disturbed {
         let max = |c: &Column| c.sql_type.max_length() == -1;
         let longer = grows(old, new) && old.nullable == new.nullable && max(old) == max(new);
@@ -218,7 +221,7 @@ impl Disturbed {
 }
 
 /// Those that use a column and that its change disturbs: of what kind, and their names.
-fn users(
+pub(crate) fn users(
     cx: &DdlContext<'_>,
     place: &Place,
     table: &Table,
@@ -266,9 +269,10 @@ fn users(
 }
 
 /// 5074 for each user, then 4922.
-fn refuse_users(
+pub(crate) fn refuse_users(
     cx: &mut DdlContext<'_>,
     users: Vec<(&'static str, Box<str>)>,
+    doing: &str,
     name: &Name,
 ) -> SqlResult<()> {
     let last = users.len().wrapping_sub(1);
@@ -279,7 +283,7 @@ fn refuse_users(
             cx.messages.push(why);
             continue;
         }
-        let args: [&dyn Display; 2] = [&DOING, name];
+        let args: [&dyn Display; 2] = [&doing, name];
         let failed = SqlError::new(messages::ALTER_COLUMN_IN_USE, &args).with_state(9);
         return Err(cx.after(why, failed));
     }

@@ -11,11 +11,11 @@ use crate::create_index::inline_index;
 use crate::create_table::check_row_size;
 use crate::drop_constraint::without_constraint;
 use crate::index_definition::column;
-use crate::locate::{Located, locked_table, queried_name, same_name};
+use crate::locate::{Located, constraint_names, locked_table, queried_name, same_name};
 use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
 use crate::{alter_column, computed, foreign_key, index_option, instant};
 use base::{HobtId, SqlError, SqlResult, messages};
-use catalog::view::{Column, Identity, Index, IndexKind, Table};
+use catalog::view::{Column, Identity, Index, IndexKind, Object, Table};
 use catalog::{HobtSpec, ROW_VERSIONS};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ fn add(
     text: &str,
 ) -> SqlResult<()> {
     let written = constraint::all(definition);
-    constraint::refuse(&written)?;
+    constraint::refuse(place, &written)?;
     let indexed = indexed(definition, &written);
     let stored = stored_by(cx, place, table, &indexed)?;
     let (place, table) = stored.as_ref().map_or((place, table), |s| (&s.place, &*s.table));
@@ -147,7 +147,11 @@ fn add_defaults(
 ) -> SqlResult<()> {
     for w in written {
         if let ConstraintKind::Default { value, column: name, with_values } = &w.constraint.kind {
-            let at = column(place, after, name)?;
+            let at = column(place, after, name).map_err(|e| {
+                let args: [&dyn std::fmt::Display; 2] = [name, &after.name];
+                let why = SqlError::new(messages::DEFAULT_NO_COLUMN, &args);
+                not_created(cx, why.at_line(e.line()))
+            })?;
             if *with_values {
                 return Err(unsupported("WITH VALUES for a column that is there", name.line));
             }
@@ -381,9 +385,9 @@ fn drop_parts(
                 }
                 None if item.if_exists => {}
                 None => {
-                    let e = SqlError::new(messages::NOT_A_CONSTRAINT, &[&item.name]);
+                    let e = no_constraint(place, table, &item.name).at_line(line);
                     let last = SqlError::new(messages::CONSTRAINT_NOT_DROPPED, &[]);
-                    return Err(cx.after(e.at_line(line), last));
+                    return Err(cx.after(e, last));
                 }
             },
             AlterTableDropKind::Column => drop_column(cx, place, &mut after, item)?,
@@ -393,6 +397,21 @@ fn drop_parts(
     }
     computed::unstore(&mut after);
     rebuild(cx, place, Some(table), &after, Content::Keep(&[]))
+}
+
+/// 3728, or 3733 where another table of the schema has a constraint of that name.
+fn no_constraint(place: &Place, table: &Table, name: &Name) -> SqlError {
+    let elsewhere = place.view.objects().any(|o| match o {
+        Object::Table(t) if t.schema_id == table.schema_id => {
+            constraint_names(t).any(|n| same_name(place, n, name))
+        }
+        _ => false,
+    });
+    if elsewhere && !constraint_names(table).any(|n| same_name(place, n, name)) {
+        let args: [&dyn std::fmt::Display; 2] = [name, &table.name];
+        return SqlError::new(messages::CONSTRAINT_ELSEWHERE, &args);
+    }
+    SqlError::new(messages::NOT_A_CONSTRAINT, &[name])
 }
 
 /// Whether a key is still there that foreign keys refer to: 3725.
@@ -437,13 +456,8 @@ fn drop_column(
     table.statistics.retain(|s| !(s.automatic() && s.columns.contains(&at)));
     let mut without = table.clone();
     without.columns.remove(at);
-    if let Some((kind, user)) = user_of(cx, place, table, &without, at) {
-        let args: [&dyn std::fmt::Display; 4] = [&kind, &user, &"column", &name];
-        let why = SqlError::new(messages::COLUMN_DEPENDENT, &args).at_line(line);
-        let args: [&dyn std::fmt::Display; 2] = [&"ALTER TABLE DROP COLUMN", &name];
-        let last = SqlError::new(messages::ALTER_COLUMN_IN_USE, &args);
-        return Err(cx.after(why, last));
-    }
+    let users = alter_column::users(cx, place, table, at, alter_column::Disturbed::WHOLLY);
+    alter_column::refuse_users(cx, users, "ALTER TABLE DROP COLUMN", &item.name)?;
     let moved = |n: &mut usize| *n -= usize::from(*n > at);
     for index in &mut without.indexes {
         index.key.iter_mut().for_each(|k| moved(&mut k.column));
@@ -460,47 +474,6 @@ fn drop_column(
     instant::drop(&mut without, &table.columns[at]);
     *table = without;
     Ok(())
-}
-
-/// Who needs a column: an index, its default, or a check that does not bind without it.
-fn user_of(
-    cx: &DdlContext<'_>,
-    place: &Place,
-    table: &Table,
-    without: &Table,
-    at: usize,
-) -> Option<(&'static str, Box<str>)> {
-    for i in &table.indexes {
-        if i.has_column(at) {
-            let kind = if i.constraint_id.is_some() { "object" } else { "index" };
-            return Some((kind, i.name.clone()));
-        }
-    }
-    if let Some(s) = table.statistics.iter().find(|s| s.columns.contains(&at)) {
-        return Some(("statistics", s.name.clone()));
-    }
-    if let Some(d) = &table.columns[at].default {
-        return Some(("object", d.name.clone()));
-    }
-    let foreign = foreign_key::users_of_column(&place.view, table, at);
-    if let Some(name) = foreign.into_iter().next() {
-        return Some(("object", name));
-    }
-    let id = table.columns[at].column_id;
-    if let Some(m) = place.view.bound_to(table.object_id, Some(id)) {
-        return Some(("object", m.name.clone()));
-    }
-    for c in without.columns.iter() {
-        let Some(computed) = &c.computed else { continue };
-        if cx.expressions.computed_type(&place.view, without, &computed.text).is_err() {
-            return Some(("column", c.name.clone()));
-        }
-    }
-    let quoted = cx.settings.quoted_identifier;
-    let needs = |c: &&catalog::view::Check| {
-        cx.expressions.check_condition(&place.view, without, &c.text, quoted).is_err()
-    };
-    table.checks.iter().find(needs).map(|c| ("object", c.name.clone()))
 }
 
 /// No CHECK or FOREIGN KEY constraint of a table is trusted any more: rows come that none of them
@@ -534,8 +507,12 @@ fn switch(
         let is = |other: &str| same_name(place, other, name);
         let check = after.checks.iter().any(|c| is(&c.name));
         if !check && !after.foreign_keys.iter().any(|k| is(&k.name)) {
-            let e = SqlError::new(messages::CONSTRAINT_NOT_FOUND, &[name]);
-            return Err(e.at_line(name.line));
+            let e = match constraint_names(&after).any(is) {
+                true => SqlError::new(messages::NOT_SWITCHABLE, &[name]),
+                false => SqlError::new(messages::CONSTRAINT_NOT_FOUND, &[name]),
+            };
+            let last = SqlError::new(messages::CONSTRAINT_NOT_SWITCHED, &[]);
+            return Err(cx.after(e.at_line(name.line), last));
         }
     }
     let named = |own: &str| names.is_empty() || names.iter().any(|n| same_name(place, own, n));

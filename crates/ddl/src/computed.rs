@@ -258,7 +258,7 @@ pub(crate) fn check_referring(
         return Ok(());
     }
     if column.is_virtual() {
-        let args: [&dyn Display; 3] = [&column.name, &table.name, &"FOREIGN KEY constraint"];
+        let args: [&dyn Display; 3] = [&column.name, &table.name, &"FOREIGN KEY CONSTRAINT"];
         return Err(SqlError::new(messages::COMPUTED_NOT_PERSISTED, &args));
     }
     if changes {

@@ -174,7 +174,7 @@ pub(crate) fn add_parts(
     explicit: &[Option<bool>],
 ) -> SqlResult<()> {
     let written = constraint::all(definition);
-    constraint::refuse(&written)?;
+    constraint::refuse(place, &written)?;
     let keys = keys(&written);
     if keys.iter().filter(|(_, k)| k.primary).count() > 1 {
         return Err(SqlError::new(messages::TABLE_MULTIPLE_PRIMARY, &[&table.name]));

@@ -60,7 +60,7 @@ pub(crate) fn add(
     }
     let draft = Draft { name, written: of };
     let found = parts(cx, place, table, &draft, names);
-    let (referenced, key_index, columns) = found.map_err(|e| not_created(cx, e.at_line(line)))?;
+    let (referenced, key_index, columns) = found.map_err(|e| failed(cx, e.at_line(line)))?;
     table.foreign_keys.push(ForeignKey {
         object_id,
         name: draft.name.clone(),
@@ -85,6 +85,16 @@ pub(crate) fn add(
         return Err(not_created(cx, e.at_line(line)));
     }
     Ok(())
+}
+
+/// 1750 behind an error, unless it is that numbers of columns differ. Its state after 1764 is
+/// another than that of a CHECK.
+fn failed(cx: &mut DdlContext<'_>, e: SqlError) -> SqlError {
+    match e.number() {
+        n if n == messages::FOREIGN_KEY_COUNT.number => e,
+        n if n == messages::COMPUTED_NOT_PERSISTED.number => not_created(cx, e).with_state(1),
+        _ => not_created(cx, e),
+    }
 }
 
 fn action(written: Option<ast::ReferentialAction>) -> ReferentialAction {
@@ -125,7 +135,7 @@ fn parts(
     }
     let parent = parent(cx, place, table, draft)?;
     let parent: &Table = parent.as_deref().unwrap_or(table);
-    let referred = referred_columns(place, parent, draft, own.len())?;
+    let referred = referred_columns(place, (table, parent), draft, own.len())?;
     let mut columns = Vec::with_capacity(own.len());
     for (&column, &to) in own.iter().zip(&referred) {
         comparable(table, column, parent, to, draft)?;
@@ -180,7 +190,7 @@ fn parent(
 /// The columns referred to: those that are listed, or the primary key's.
 fn referred_columns(
     place: &Place,
-    parent: &Table,
+    (table, parent): (&Table, &Table),
     draft: &Draft<'_>,
     count: usize,
 ) -> SqlResult<Vec<usize>> {
@@ -197,7 +207,7 @@ fn referred_columns(
         return Ok(primary.key.iter().map(|k| k.column).collect());
     }
     if of.referenced.len() != count {
-        return Err(SqlError::new(messages::FOREIGN_KEY_COUNT, &[&parent.name]).with_state(0));
+        return Err(SqlError::new(messages::FOREIGN_KEY_COUNT, &[&table.name]));
     }
     let mut columns = Vec::with_capacity(count);
     for name in &of.referenced {

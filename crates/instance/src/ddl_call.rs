@@ -2,7 +2,7 @@
 
 use crate::expressions::SessionExpressions;
 use crate::instance::Instance;
-use base::{DatabaseId, ObjectId, SqlResult};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult};
 use catalog::view::Table;
 use catalog::{Delta, IdentityStore, SystemHobts};
 use ddl::{DdlContext, DdlOutcome, Place, Places, ResultSet};
@@ -151,11 +151,7 @@ impl Instance {
         };
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            // An explanation says more than the error that ends the statement.
-            Err(last) => {
-                let explained = messages.into_iter().find(|m| m.severity() > 10);
-                return Err(explained.unwrap_or(last));
-            }
+            Err(last) => return Err(messages.into_iter().fold(last, SqlError::after)),
         };
         if deltas.len() != known {
             self.definitions.set(call.session, deltas);

@@ -68,9 +68,7 @@ impl<'s> Output<'s> {
     }
 
     pub(crate) fn message(&mut self, message: &SqlError) {
-        if let Some(first) = message.explained_by() {
-            self.message(first);
-        }
+        message.earlier().iter().for_each(|first| self.message(first));
         self.release();
         self.sink.message(message);
     }

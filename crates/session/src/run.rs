@@ -123,9 +123,11 @@ impl Session {
         self.state.entry.last_error.store(failure.error.number(), Relaxed);
         self.state.rows = 0;
         if let Some(handler) = here {
+            let warnings = failure.error.earlier().iter().filter(|m| m.is_warning());
+            warnings.for_each(|m| out.message(m));
             self.end_caught(step, program, &failure, out, scope);
             self.state.caught.truncate(base + handler.depth);
-            self.state.caught.push(failure.error.clone());
+            self.state.caught.push(failure.error.clone().without_warnings());
             return Ok(handler.catch);
         }
         if self.tries > 0 && failure.reach < Reach::Request {
@@ -464,8 +466,10 @@ fn alters_rows(kind: &StepKind, failure: &Failure) -> bool {
         messages::ARITHMETIC_OVERFLOW_CONVERT,
         messages::DIVIDE_BY_ZERO,
     ];
+    let duplicate = |e: &SqlError| e.number() == messages::CREATE_INDEX_DUPLICATE.number;
     let number = failure.error.number();
-    number == messages::CREATE_INDEX_DUPLICATE.number
+    duplicate(&failure.error)
+        || failure.error.earlier().iter().any(duplicate)
         || (matches!(kind, StepKind::Definition(_)) && of_rows.iter().any(|m| m.number == number))
 }
 

@@ -298,11 +298,13 @@ impl Session {
         if let Ok(answer) = &result {
             self.open.definitions = had || (answer.changed_definitions && !alone);
         }
-        let answer = match alone {
+        let mut answer = match alone {
             true => result?,
             false => self.end_statement(own, result, point.as_ref())?,
         };
-        self.send_answer(&answer, statement.span.line, out, scope)
+        let failed = failed_in_part(statement, &mut answer);
+        self.send_answer(&answer, statement.span.line, out, scope)?;
+        failed.map_or(Ok(()), |e| Err(e.into()))
     }
 
     fn send_answer(
@@ -383,6 +385,21 @@ impl Session {
         out.done(Done { command, rows, ..self.done(scope) });
         Ok(())
     }
+}
+
+/// The error of a DROP that did what it could: what it dropped stays dropped.
+fn failed_in_part(
+    statement: &ast::Statement,
+    answer: &mut crate::host::DdlAnswer,
+) -> Option<SqlError> {
+    if !matches!(statement.kind, ast::StatementKind::Drop(_)) {
+        return None;
+    }
+    let messages = std::mem::take(&mut answer.messages);
+    let (told, mut errors): (Vec<_>, Vec<_>) = messages.into_iter().partition(SqlError::is_warning);
+    answer.messages = told;
+    let last = errors.pop()?;
+    Some(errors.into_iter().fold(last, SqlError::after))
 }
 
 /// 226 and 574: what would have to be undone, and cannot be.
