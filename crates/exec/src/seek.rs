@@ -1,4 +1,7 @@
 //! The ranges of a seek: bounds computed when opened, in the form in which rows store them.
+//!
+//! Several ranges are put in key order, and those that overlap become one: however often a row
+//! satisfies them, it is read once, and rows come in the order of the key.
 
 use crate::expr::Expr;
 use crate::run::Run;
@@ -13,23 +16,32 @@ use types::{Collation, SqlType, Value, compare};
 pub(crate) struct Seeks {
     types: Vec<SqlType>,
     descending: Vec<bool>,
+    collations: Vec<Collation>,
     ranges: Vec<Range>,
-    /// Those that can match anything, in the order in which they are read.
-    live: Vec<usize>,
+    /// What is read, in this order: from where one range begins to where one ends.
+    live: Vec<(usize, usize)>,
     backward: bool,
     pub(crate) unique: bool,
 }
 
 struct Range {
-    equal: Vec<(Expr, bool, Collation)>,
+    equal: Vec<(Expr, bool)>,
     lower: Option<End>,
     upper: Option<End>,
-    /// The equal values of this open, kept where ranges must be put in order.
-    point: Vec<Value>,
+    /// Where it begins and ends in this open, kept where ranges must be put in order.
+    from: Place,
+    to: Place,
     low: Stored,
     high: Stored,
     /// Whether there is a lower and an upper bound in this open.
     bounded: [bool; 2],
+}
+
+/// A place between keys: before or after all that begin with some values.
+#[derive(Default)]
+struct Place {
+    values: Vec<Value>,
+    after: bool,
 }
 
 struct End {
@@ -44,6 +56,7 @@ impl Seeks {
         Ok(Seeks {
             types: seek.types.clone(),
             descending: seek.descending.clone(),
+            collations: seek.collations.clone(),
             ranges: seek.ranges.iter().map(Range::new).collect::<SqlResult<_>>()?,
             live: Vec::with_capacity(seek.ranges.len()),
             backward,
@@ -60,7 +73,7 @@ impl Seeks {
         let several = self.ranges.len() > 1;
         for (i, range) in self.ranges.iter_mut().enumerate() {
             if range.open(&self.types, several, run)? {
-                self.live.push(i);
+                self.live.push((i, i));
             }
         }
         if several {
@@ -69,18 +82,25 @@ impl Seeks {
         Ok(())
     }
 
-    /// Points in key order, each once.
+    /// Ranges in key order, none overlapping another.
     fn put_in_order(&mut self) {
-        let (ranges, descending, backward) = (&self.ranges, &self.descending, self.backward);
-        let order = |&a: &usize, &b: &usize| {
-            let order = compare_points(&ranges[a], &ranges[b], descending);
-            if backward { order.reverse() } else { order }
-        };
-        self.live.sort_by(order);
-        let same = |a: &mut usize, b: &mut usize| {
-            ranges[*a].is_point() && ranges[*b].is_point() && order(a, b).is_eq()
-        };
-        self.live.dedup_by(same);
+        let Seeks { ranges, live, descending, collations, backward, .. } = self;
+        let order = |a: &Place, b: &Place| a.compare(b, descending, collations);
+        live.retain(|&(n, _)| order(&ranges[n].from, &ranges[n].to).is_lt());
+        live.sort_by(|a, b| order(&ranges[a.0].from, &ranges[b.0].from));
+        live.dedup_by(|next, one| {
+            let (begins, ends) = (&ranges[next.0].from, &ranges[next.1].to);
+            if order(begins, &ranges[one.1].to).is_gt() {
+                return false;
+            }
+            if order(ends, &ranges[one.1].to).is_gt() {
+                one.1 = next.1;
+            }
+            true
+        });
+        if *backward {
+            live.reverse();
+        }
     }
 
     /// How many ranges there are to read.
@@ -90,21 +110,15 @@ impl Seeks {
 
     /// Hands the n-th range to `f`.
     pub(crate) fn with_range<R>(&self, n: usize, f: impl FnOnce(&ScanRange<'_>) -> R) -> R {
-        let range = &self.ranges[self.live[n]];
-        let includes = |end: &Option<End>, bounded: bool| {
-            !bounded || end.as_ref().is_none_or(|e| e.inclusive && !e.after_null)
-        };
-        let [low_bounded, high_bounded] = range.bounded;
-        let lower_inclusive = includes(&range.lower, low_bounded);
-        let upper_inclusive = includes(&range.upper, high_bounded);
-        let bounded = |itself: bool| itself || !range.equal.is_empty();
-        range.low.with_fields(|low| {
-            range.high.with_fields(|high| {
-                let lower = KeyBound { fields: low, inclusive: lower_inclusive };
-                let upper = KeyBound { fields: high, inclusive: upper_inclusive };
+        let (from, to) = self.live[n];
+        let (from, to) = (&self.ranges[from], &self.ranges[to]);
+        from.low.with_fields(|low| {
+            to.high.with_fields(|high| {
+                let lower = KeyBound { fields: low, inclusive: from.includes(LOW) };
+                let upper = KeyBound { fields: high, inclusive: to.includes(HIGH) };
                 f(&ScanRange {
-                    lower: bounded(low_bounded).then_some(lower),
-                    upper: bounded(high_bounded).then_some(upper),
+                    lower: from.is_bounded(LOW).then_some(lower),
+                    upper: to.is_bounded(HIGH).then_some(upper),
                     backward: self.backward,
                 })
             })
@@ -112,51 +126,73 @@ impl Seeks {
     }
 }
 
-fn compare_points(a: &Range, b: &Range, descending: &[bool]) -> Ordering {
-    for (i, (x, y)) in a.point.iter().zip(&b.point).enumerate() {
-        let collation = a.equal.get(i).map_or(Collation::default(), |e| e.2);
-        let order = compare(x, y, collation);
-        if order.is_ne() {
-            let reversed = descending.get(i).is_some_and(|&d| d);
-            return if reversed { order.reverse() } else { order };
+/// The ends of a range.
+const LOW: usize = 0;
+const HIGH: usize = 1;
+
+impl Place {
+    fn compare(&self, other: &Place, descending: &[bool], collations: &[Collation]) -> Ordering {
+        for (i, (x, y)) in self.values.iter().zip(&other.values).enumerate() {
+            let collation = collations.get(i).copied().unwrap_or_default();
+            let order = compare(x, y, collation);
+            if order.is_ne() {
+                let reversed = descending.get(i).is_some_and(|&d| d);
+                return if reversed { order.reverse() } else { order };
+            }
+        }
+        // What has fewer values lies outside of all keys that begin with them.
+        let side = |p: &Place| if p.after { Ordering::Greater } else { Ordering::Less };
+        match self.values.len().cmp(&other.values.len()) {
+            Ordering::Less => side(self),
+            Ordering::Greater => side(other).reverse(),
+            Ordering::Equal => self.after.cmp(&other.after),
         }
     }
-    a.point.len().cmp(&b.point.len())
 }
 
 impl Range {
     fn new(range: &SeekRange) -> SqlResult<Range> {
         let null_matches = |i: usize| range.null_matches.get(i).is_some_and(|&n| n);
         let equal = range.equal.iter().enumerate();
-        let part =
-            |(i, s): (usize, &plan::Scalar)| Ok((Expr::new(s)?, null_matches(i), s.ty.collation));
+        let part = |(i, s): (usize, &plan::Scalar)| Ok((Expr::new(s)?, null_matches(i)));
         Ok(Range {
             equal: equal.map(part).collect::<SqlResult<_>>()?,
             lower: range.lower.as_ref().map(End::new).transpose()?,
             upper: range.upper.as_ref().map(End::new).transpose()?,
-            point: Vec::new(),
+            from: Place::default(),
+            to: Place::default(),
             low: Stored::default(),
             high: Stored::default(),
             bounded: [false; 2],
         })
     }
 
-    fn is_point(&self) -> bool {
-        self.lower.is_none() && self.upper.is_none()
+    fn includes(&self, end: usize) -> bool {
+        let bound = if end == LOW { &self.lower } else { &self.upper };
+        let itself = |e: &End| e.inclusive && !e.after_null;
+        !self.bounded[end] || bound.as_ref().is_none_or(itself)
     }
 
-    /// Computes its bounds; false when no row can match.
+    fn is_bounded(&self, end: usize) -> bool {
+        self.bounded[end] || !self.equal.is_empty()
+    }
+
+    /// Computes its bounds, and keeps them where they are to be compared; false when no row can
+    /// match.
     fn open(&mut self, types: &[SqlType], keep: bool, run: &mut Run<'_>) -> SqlResult<bool> {
         self.low.clear();
         self.high.clear();
-        self.point.clear();
-        for (i, (x, null_matches, _)) in self.equal.iter().enumerate() {
-            let (low, high, point) = (&mut self.low, &mut self.high, &mut self.point);
+        self.from.values.clear();
+        self.to.values.clear();
+        for (i, (x, null_matches)) in self.equal.iter().enumerate() {
+            let (low, high) = (&mut self.low, &mut self.high);
+            let (from, to) = (&mut self.from.values, &mut self.to.values);
             let matches = x.with(run, |v| {
                 low.push(v, types[i]);
                 high.push(v, types[i]);
                 if keep {
-                    point.push(v.clone());
+                    from.push(v.clone());
+                    to.push(v.clone());
                 }
                 *null_matches || !v.is_null()
             })?;
@@ -166,8 +202,9 @@ impl Range {
         }
         let next = self.equal.len();
         let [low, high] = &mut self.bounded;
-        for (end, out, bounded) in
-            [(&self.lower, &mut self.low, low), (&self.upper, &mut self.high, high)]
+        let (from, to) = (&mut self.from.values, &mut self.to.values);
+        for (end, out, place, bounded) in
+            [(&self.lower, &mut self.low, from, low), (&self.upper, &mut self.high, to, high)]
         {
             *bounded = end.is_some();
             let Some(end) = end else { continue };
@@ -177,12 +214,17 @@ impl Range {
                     return true;
                 }
                 out.push(v, types[next]);
+                if keep {
+                    place.push(v.clone());
+                }
                 end.after_null || !v.is_null()
             })?;
             if !matches {
                 return Ok(false);
             }
         }
+        self.from.after = !self.includes(LOW);
+        self.to.after = self.includes(HIGH);
         Ok(true)
     }
 }

@@ -3,7 +3,7 @@
 use crate::convert::Optimizer;
 use crate::estimate::VIEW_ROWS;
 use crate::node::{Node, Reader, Slots, Wish};
-use crate::path::{Offer, Path};
+use crate::path::{Offer, Part, Path};
 use crate::sarg;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{HobtLayout, IndexKind, Object, PhysicalColumn, Table};
@@ -11,9 +11,13 @@ use plan::{
     Access, Get, KeyLookup, PageSample, Physical, Predicate, Sample, SampleSize, ScanColumn, Slot,
     Source, VirtualGet, VirtualScan,
 };
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use types::SqlType;
+
+/// Parts of an OR that are sought one by one.
+pub(crate) const PARTS_MAX: usize = 32;
 
 /// What leads to a row: the slots of its place's parts, and their types.
 pub(crate) type Locator = (Vec<Slot>, Vec<SqlType>);
@@ -24,6 +28,8 @@ pub(crate) struct Reference<'g> {
     pub(crate) table: Arc<Table>,
     /// Slots of the columns that are read, by ordinal.
     pub(crate) columns: BTreeMap<usize, Slot>,
+    /// Those of them that somebody reads beyond `conditions`.
+    pub(crate) wanted: BTreeSet<usize>,
     pub(crate) conditions: Vec<Predicate>,
     /// Conditions that run subqueries, which are tested above; a seek may run them too.
     pub(crate) above: Vec<Predicate>,
@@ -49,15 +55,42 @@ impl Reference<'_> {
 
     /// The conditions that can be sought, those above behind the others.
     pub(crate) fn sargs(&self, reader: Reader<'_>) -> Vec<(usize, sarg::Sarg)> {
+        let all = self.conditions.iter().chain(&self.above).enumerate();
+        self.sought(reader, all.collect())
+    }
+
+    /// ORs that are no lists of values, with parts all of which have something to seek.
+    pub(crate) fn ors(&self, reader: Reader<'_>) -> Vec<(usize, Vec<Part>)> {
+        let from = self.conditions.len() + self.above.len();
+        let part = |p: &Predicate| {
+            let conditions = p.clone().conjuncts();
+            let all = conditions.iter().enumerate().map(|(n, p)| (from + n, p));
+            let sargs = self.sought(reader, all.collect());
+            (!sargs.is_empty()).then_some(Part { conditions, sargs })
+        };
+        let of = |(n, p): (usize, &Predicate)| {
+            let parts = alternatives(p).filter(|parts| parts.len() <= PARTS_MAX)?;
+            let whole = self.sought(reader, vec![(n, p)]);
+            let parts = whole.is_empty().then(|| parts.iter().map(part).collect());
+            let parts: Option<Vec<Part>> = parts?;
+            Some((n, parts.filter(|parts| !parts.is_empty())?))
+        };
+        self.conditions.iter().enumerate().filter_map(of).collect()
+    }
+
+    fn sought(
+        &self,
+        reader: Reader<'_>,
+        all: Vec<(usize, &Predicate)>,
+    ) -> Vec<(usize, sarg::Sarg)> {
         let own: Slots = self.columns.values().copied().collect();
         let by_slot: BTreeMap<Slot, usize> = self.columns.iter().map(|(&c, &s)| (s, c)).collect();
         let column_type = |slot: Slot| {
             let column = &self.table.columns[*by_slot.get(&slot)?];
             Some((column.sql_type, column.collation))
         };
-        let all = self.conditions.iter().chain(&self.above).enumerate();
         let sought = sarg::Sought { own: &own, column_type: &column_type, reader };
-        all.filter_map(|(n, p)| sought.of(p).map(|s| (n, s))).collect()
+        all.into_iter().filter_map(|(n, p)| sought.of(p).map(|s| (n, s))).collect()
     }
 
     /// A condition asks for NULL where none can be.
@@ -85,16 +118,15 @@ impl Optimizer<'_> {
         let table = Arc::clone(table);
         let (conditions, late) = split_subqueries(filters);
         let mut read = needed.clone();
-        for p in conditions.iter().chain(&late) {
-            read.extend(self.reader().predicate(p));
-        }
-        let columns = get
-            .columns
-            .iter()
-            .filter(|c| read.contains(&c.slot))
-            .map(|c| (c.column, c.slot))
-            .collect();
-        let reference = Reference { get, table, columns, conditions, above: late.clone() };
+        late.iter().for_each(|p| read.extend(self.reader().predicate(p)));
+        let of = |read: &Slots| {
+            let columns = get.columns.iter().filter(|c| read.contains(&c.slot));
+            columns.map(|c| (c.column, c.slot)).collect::<BTreeMap<usize, Slot>>()
+        };
+        let wanted = of(&read).into_keys().collect();
+        conditions.iter().for_each(|p| read.extend(self.reader().predicate(p)));
+        let columns = of(&read);
+        let reference = Reference { get, table, columns, wanted, conditions, above: late.clone() };
         let mut node = self.reach(&reference, wish)?;
         if let Some(sample) = get.sample {
             node.rows *= self.page_sample(&reference.table, sample).fraction;
@@ -108,6 +140,7 @@ impl Optimizer<'_> {
         }
         let own: Slots = r.columns.values().copied().collect();
         let sargs = r.sargs(self.reader());
+        let ors = r.ors(self.reader());
         let needed: Vec<usize> = r.columns.keys().copied().collect();
         let slot = |column: usize| r.columns.get(&column).copied();
         let hidden = r.hidden();
@@ -115,6 +148,7 @@ impl Optimizer<'_> {
         let conditions: Vec<&Predicate> = r.conditions.iter().collect();
         let offer = Offer {
             sargs: &sargs,
+            ors: &ors,
             conditions: &r.conditions,
             above: &r.above,
             decided: &decided,
@@ -345,6 +379,23 @@ impl Optimizer<'_> {
     }
 }
 
+/// The conditions of which a row must satisfy one.
+fn alternatives(p: &Predicate) -> Option<Cow<'_, [Predicate]>> {
+    match p {
+        Predicate::Or(parts) => Some(Cow::Borrowed(parts)),
+        Predicate::InList { operand, list, collation } if sarg::wide(operand).is_some() => {
+            let equal = |x: &plan::Scalar| Predicate::Compare {
+                op: plan::CompareOp::Equal,
+                left: operand.clone(),
+                right: Box::new(x.clone()),
+                collation: *collation,
+            };
+            Some(Cow::Owned(list.iter().map(equal).collect()))
+        }
+        _ => None,
+    }
+}
+
 /// Conditions that a scan can test itself, and those that run subqueries.
 fn split_subqueries(filters: Vec<Predicate>) -> (Vec<Predicate>, Vec<Predicate>) {
     filters.into_iter().partition(|p| p.reads().subqueries.is_empty())
@@ -360,16 +411,18 @@ fn choose<'r>(r: &'r Reference<'_>, offer: &Offer<'_>) -> SqlResult<Path<'r>> {
     };
     let mut best: Option<Path<'r>> = None;
     for position in (0..r.table.indexes.len()).filter(allowed) {
-        let mut path = Path::new(&r.table, position, offer);
-        if get.force_scan && path.seek.is_some() {
-            path = Path::new(&r.table, position, &Offer { sargs: &[], ..*offer });
-        }
-        let sought = path.seek.as_ref().map(|s| s.types.len());
-        if get.force_seek && sought.is_none_or(|n| n < get.seek_columns) {
-            continue;
-        }
-        if best.as_ref().is_none_or(|b| path.price < b.price) {
-            best = Some(path);
+        let ways = match get.force_scan {
+            true => Path::ways(&r.table, position, &Offer { sargs: &[], ors: &[], ..*offer }),
+            false => Path::ways(&r.table, position, offer),
+        };
+        for path in ways {
+            let sought = path.seek.as_ref().map(|s| s.types.len());
+            if get.force_seek && sought.is_none_or(|n| n < get.seek_columns) {
+                continue;
+            }
+            if best.as_ref().is_none_or(|b| path.price < b.price) {
+                best = Some(path);
+            }
         }
     }
     best.ok_or_else(|| SqlError::new(messages::HINTS_NO_PLAN, &[]))

@@ -4,7 +4,7 @@ use crate::parallel::Parallelism;
 use base::{DatabaseId, HobtId, ObjectId};
 use plan::VariableId;
 use types::Value;
-use types::datetime::DateFormat;
+use types::datetime::{DateFormat, Moment};
 
 /// What the optimizer may ask. Every answer may be wrong without making a result wrong.
 pub trait Facts {
@@ -24,6 +24,11 @@ pub trait Facts {
     /// How values of variables are read as dates.
     fn date_format(&self) -> DateFormat {
         DateFormat::default()
+    }
+
+    /// The moment, for estimates of what is computed of it; none when nobody knows.
+    fn now(&self) -> Option<Moment> {
+        None
     }
 
     /// How many may work for one statement.

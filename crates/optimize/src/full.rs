@@ -1,9 +1,9 @@
-//! FULL joins: by hash where there is an equality; else all left rows with partners, then the right
-//! rows that have none.
+//! FULL joins: by hash or merge where there is an equality; else, or where a hint leaves loops
+//! alone, all left rows with partners, then the right rows that have none.
 
 use crate::convert::Optimizer;
 use crate::node::{Node, Slots, Wish, writes};
-use crate::order::Joint;
+use crate::order::{Joint, Key, merge_orders};
 use base::{SqlError, SqlResult, messages};
 use plan::{JoinHint, JoinKind, Logical, Physical, Predicate, Scalar, ScalarType, Slot};
 use types::SqlType;
@@ -23,11 +23,16 @@ impl Optimizer<'_> {
         let (left_slots, right_slots) = (writes(left), writes(right));
         let conditions = on.clone().conjuncts();
         let (keys, _) = self.keys(conditions.clone(), &left_slots, &right_slots);
-        let by_hash = !keys.is_empty() && *hint != Some(JoinHint::Loop);
-        if matches!(hint, Some(JoinHint::Hash | JoinHint::Merge)) && !by_hash {
-            return Err(SqlError::new(messages::HINTS_NO_PLAN, &[]));
-        }
-        if !by_hash {
+        let asked = &self.hints.joins;
+        let allows = |method| match hint {
+            Some(hint) => *hint == method,
+            None => asked.is_empty() || asked.contains(&method),
+        };
+        let (by_hash, by_loop) = (allows(JoinHint::Hash), allows(JoinHint::Loop));
+        if keys.is_empty() || !by_hash && !allows(JoinHint::Merge) {
+            if !by_loop {
+                return Err(SqlError::new(messages::HINTS_NO_PLAN, &[]));
+            }
             let node = self.full_by_parts(left, right, on, &inner_needed)?;
             return Ok(self.with_filter(node, filters));
         }
@@ -35,8 +40,11 @@ impl Optimizer<'_> {
         conditions.iter().for_each(|p| below.extend(self.reader().predicate(p)));
         let of = |own: &Slots| below.intersection(own).copied().collect::<Slots>();
         let (left_below, right_below) = (of(&left_slots), of(&right_slots));
-        let left = self.convert(left, Vec::new(), &left_below, Wish::NONE)?;
-        let right = self.convert(right, Vec::new(), &right_below, Wish::NONE)?;
+        let merges = !by_hash && keys.iter().all(Key::is_plain);
+        let (left_order, right_order) = merge_orders(if merges { &keys } else { &[] });
+        let wish = |order| Wish { order, ..Wish::NONE };
+        let left = self.convert(left, Vec::new(), &left_below, wish(&left_order))?;
+        let right = self.convert(right, Vec::new(), &right_below, wish(&right_order))?;
         let parts: Vec<&Predicate> = conditions.iter().collect();
         let pairs = left.rows * right.rows * self.estimator.all(&parts);
         let rows = pairs.max(left.rows).max(right.rows);
@@ -53,9 +61,9 @@ impl Optimizer<'_> {
             conditions,
             rows,
         };
-        let node = match hint {
-            Some(JoinHint::Merge) => self.merged(joint),
-            _ => self.hashed(joint, false),
+        let node = match by_hash {
+            false => self.merged(joint),
+            true => self.hashed(joint, false),
         };
         Ok(self.with_filter(node, filters))
     }

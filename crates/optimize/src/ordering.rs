@@ -182,6 +182,9 @@ impl Optimizer<'_> {
             return self.convert_filtered(input, filters, needed, Wish::NONE);
         }
         let carried_needed = below.clone();
+        let inner = writes(tree);
+        let (down, above) =
+            filters.into_iter().partition(|p| one_in_partition(p, partition, &inner));
         let mut reads = Reads::default();
         calls.iter().for_each(|c| c.function.read_into(&mut reads));
         below.extend(reader.whole(reads));
@@ -194,7 +197,7 @@ impl Optimizer<'_> {
         below.extend(keys.iter().map(|k| k.slot));
         let own = writes(input);
         let wish = Wish { order: &keys, otherwise: Otherwise::Sort, goal: None };
-        let node = self.convert(input, Vec::new(), &below, wish)?;
+        let node = self.convert_filtered(input, down, &below, wish)?;
         let node = if keys.is_empty() { node } else { self.sorted(node, &keys, &below, &own) };
         let peers = |keys: &[SortKey]| keys.iter().map(|k| (k.slot, k.collation)).collect();
         let (partition, order) = (peers(partition), peers(order));
@@ -208,8 +211,50 @@ impl Optimizer<'_> {
             calls,
             carried: slots,
         });
-        Ok(self.with_filter(node, filters))
+        Ok(self.with_filter(node, above))
     }
+}
+
+/// Whether a condition is answered alike for all rows of a partition of a window, so that it may
+/// be tested before: what it leaves are whole partitions. Values that are equal may still be told
+/// apart (`'a'` and `'A'`, `0x` and `0x00`); of such only what is compared as the partition
+/// compares them is one answer.
+fn one_in_partition(p: &Predicate, partition: &[SortKey], inner: &Slots) -> bool {
+    let reads = p.reads();
+    let own: Slots = reads.slots.intersection(inner).copied().collect();
+    let key = |slot: &Slot| partition.iter().find(|k| k.slot == *slot);
+    let changing = reads.volatile || reads.changing || !reads.subqueries.is_empty();
+    if changing || own.is_empty() || !own.iter().all(|slot| key(slot).is_some()) {
+        return false;
+    }
+    let mut exact = true;
+    p.clone().rewrite(&mut |x| {
+        exact &= x.as_column().is_none_or(|slot| !own.contains(&slot)) || is_exact(x.ty.sql_type);
+    });
+    let compared = |x: &Scalar, collation: Collation| {
+        x.as_column().and_then(|slot| key(&slot)).is_some_and(|k| k.collation == collation)
+    };
+    let outside = |x: &Scalar| x.reads().slots.is_disjoint(&own);
+    exact
+        || match p {
+            Predicate::Compare { left, right, collation, .. } => {
+                compared(left, *collation) && outside(right)
+                    || compared(right, *collation) && outside(left)
+            }
+            Predicate::InList { operand, list, collation } => {
+                compared(operand, *collation) && list.iter().all(outside)
+            }
+            Predicate::IsNull(x) => x.as_column().is_some(),
+            _ => false,
+        }
+}
+
+/// Whether values of a type that are equal are the same.
+fn is_exact(sql_type: SqlType) -> bool {
+    use types::Family as F;
+    let family = sql_type.family();
+    matches!(family, F::Integer | F::Decimal | F::Money | F::Temporal | F::Guid)
+        && !matches!(sql_type, SqlType::DateTimeOffset(_))
 }
 
 /// The rows of which MIN or MAX needs no more than the first, in the order of its argument: of a

@@ -1,4 +1,13 @@
-//! One way to reach a table's rows: an index, the range its key allows, what it costs.
+//! One way to reach a table's rows: an index, the ranges its key allows, what it costs.
+//!
+//! ```text
+//!   a = 1 AND b > 5                      one range
+//!   a IN (1, 2) AND b IN (3, 4)          a point for each pair
+//!   a IN (1, 2) AND b BETWEEN 3 AND 9    a range behind each value
+//!   a < 5 OR a > 9 AND b = 1             the ranges of each part
+//! ```
+//! Ranges may repeat and overlap, also by values that are known at run time alone: whoever opens a
+//! seek unites them (`plan::Seek`), so that rows come once and in the order of the key.
 
 use crate::convert::Optimizer;
 use crate::cost::{Cost, Prices, Reach};
@@ -7,7 +16,7 @@ use crate::node::{Fixed, Node, Otherwise, Wish, follows};
 use crate::sarg::{Ask, Sarg};
 use catalog::view::{HobtLayout, Index, PhysicalColumn, Table};
 use plan::{Bound, Predicate, Scalar, Seek, SeekRange, Slot, SortKey};
-use types::{Family, SqlType};
+use types::{Collation, Family, SqlType};
 
 /// A way to a table's rows.
 pub(crate) struct Path<'t> {
@@ -36,10 +45,23 @@ pub(crate) struct Path<'t> {
     pub(crate) price: f64,
 }
 
+/// Ranges that are sought by values of several columns, or for parts of an OR.
+const SEEKS_MAX: usize = 256;
+
+/// One part of an OR.
+pub(crate) struct Part {
+    /// Its conditions.
+    pub(crate) conditions: Vec<Predicate>,
+    /// Those that can be sought, by position behind all conditions of the offer.
+    pub(crate) sargs: Vec<(usize, Sarg)>,
+}
+
 /// What the conditions on a table offer to its indexes.
 pub(crate) struct Offer<'o> {
     /// Search arguments with the position of their condition.
     pub(crate) sargs: &'o [(usize, Sarg)],
+    /// Conditions (by position) that are ORs whose parts may be sought.
+    pub(crate) ors: &'o [(usize, Vec<Part>)],
     /// All conditions.
     pub(crate) conditions: &'o [Predicate],
     /// Those that run subqueries, which are tested above.
@@ -61,12 +83,11 @@ pub(crate) struct Offer<'o> {
     pub(crate) target: bool,
 }
 
-/// What equality and ranges were found for the key.
+/// What was found for the key.
 #[derive(Default)]
 struct Found {
-    equal: Vec<Scalar>,
-    nulls: Vec<bool>,
-    any: Option<Vec<(Scalar, bool)>>,
+    /// What each of the first columns may equal, and whether NULL is meant.
+    equal: Vec<Vec<(Scalar, bool)>>,
     lower: Option<Bound>,
     upper: Option<Bound>,
     implied: Vec<usize>,
@@ -74,24 +95,130 @@ struct Found {
     used: Vec<usize>,
 }
 
+impl Found {
+    fn has_range(&self) -> bool {
+        self.lower.is_some() || self.upper.is_some()
+    }
+
+    /// How many of the key's columns are sought.
+    fn columns(&self) -> usize {
+        self.equal.len() + usize::from(self.has_range())
+    }
+
+    fn seeks(&self) -> usize {
+        self.equal.iter().map(Vec::len).product()
+    }
+
+    /// Columns that have several values.
+    fn lists(&self) -> usize {
+        self.equal.iter().filter(|values| values.len() > 1).count()
+    }
+}
+
+/// What was found for all conditions, or for the parts of an OR.
+struct Sides<'o> {
+    all: Vec<Found>,
+    /// The OR and its parts.
+    or: Option<&'o (usize, Vec<Part>)>,
+}
+
+impl Sides<'_> {
+    /// Conditions that hold wherever a range lies.
+    fn implied(&self, offer: &Offer<'_>) -> Vec<usize> {
+        let (first, rest) = self.all.split_first().expect("something was found");
+        let everywhere = |n: &&usize| rest.iter().all(|found| found.implied.contains(n));
+        let given = offer.conditions.len() + offer.above.len();
+        let shared = first.implied.iter().filter(|n| **n < given).filter(everywhere);
+        let mut implied: Vec<usize> = shared.copied().collect();
+        if let Some((at, parts)) = self.or {
+            let whole = |(found, part): (&Found, &Part)| {
+                (0..part.conditions.len()).all(|n| found.implied.contains(&(given + n)))
+            };
+            implied.extend(self.all.iter().zip(parts).all(whole).then_some(*at));
+        }
+        implied
+    }
+
+    /// Rows in all ranges.
+    fn reached(&self, offer: &Offer<'_>, table_rows: f64) -> f64 {
+        let given = || offer.conditions.iter().chain(offer.above);
+        let rows = |(n, found): (usize, &Found)| {
+            let own = self.or.iter().flat_map(|(_, parts)| &parts[n].conditions);
+            let all: Vec<&Predicate> = given().chain(own).collect();
+            let used: Vec<&Predicate> =
+                found.used.iter().filter_map(|&n| all.get(n).copied()).collect();
+            table_rows * offer.estimator.all(&used)
+        };
+        self.all.iter().enumerate().map(rows).sum::<f64>().min(table_rows)
+    }
+
+    /// Every range is one value of a whole unique key.
+    fn are_points(&self, index: &Index, layout: &HobtLayout) -> bool {
+        let point = |found: &Found| {
+            layout.key.len() == found.equal.len()
+                || (index.unique && index.key.len() == found.equal.len())
+        };
+        !layout.key.is_empty() && self.all.iter().all(point)
+    }
+
+    fn seeks(&self) -> usize {
+        self.all.iter().map(Found::seeks).sum()
+    }
+
+    /// A column of the key has one value in all ranges.
+    fn is_fixed(&self, n: usize) -> bool {
+        let value = |found: &Found| match found.equal.get(n).map(Vec::as_slice) {
+            Some([(x, null)]) => Some((x.clone(), *null)),
+            _ => None,
+        };
+        let first = value(&self.all[0]);
+        first.is_some() && self.all[1..].iter().all(|found| value(found) == first)
+    }
+}
+
 impl<'t> Path<'t> {
-    /// The way through one index.
-    pub(crate) fn new(table: &'t Table, position: usize, offer: &Offer<'_>) -> Path<'t> {
+    /// The ways through one index: by fewer and by more lists of values, by the parts of ORs.
+    pub(crate) fn ways(table: &'t Table, position: usize, offer: &Offer<'_>) -> Vec<Path<'t>> {
+        let layout = table.hobt_layout(&table.indexes[position]);
+        let by = |lists| search(table, &layout, offer, [&[], offer.sargs], lists);
+        let most = by(usize::MAX);
+        let made = |all, or| Path::new(table, position, offer, layout.clone(), Sides { all, or });
+        let fewer = (1..most.lists()).map(|n| made(vec![by(n)], None));
+        let mut ways: Vec<Path<'t>> = fewer.collect();
+        ways.push(made(vec![most], None));
+        for or in offer.ors {
+            let own = |part: &Part| {
+                let found = search(table, &layout, offer, [&part.sargs, offer.sargs], 1);
+                (found.columns() > 0).then_some(found)
+            };
+            let Some(all) = or.1.iter().map(own).collect::<Option<Vec<Found>>>() else { continue };
+            if all.iter().map(Found::seeks).sum::<usize>() <= SEEKS_MAX {
+                ways.push(made(all, Some(or)));
+            }
+        }
+        ways
+    }
+
+    fn new(
+        table: &'t Table,
+        position: usize,
+        offer: &Offer<'_>,
+        layout: HobtLayout,
+        sides: Sides<'_>,
+    ) -> Path<'t> {
         let index = &table.indexes[position];
-        let layout = table.hobt_layout(index);
-        let found = search(table, &layout, offer);
         let covering = (position == 0 || !offer.target)
             && offer.needed.iter().all(|&c| layout.position(PhysicalColumn::Column(c)).is_some());
-        let whole_key = layout.key.len() == found.equal.len()
-            || (index.unique && index.key.len() == found.equal.len());
-        let unique = !layout.key.is_empty() && whole_key && found.any.is_none();
-        let (order, fixed) = key_order(table, &layout, &found, offer);
+        let most = sides.are_points(index, &layout).then(|| sides.seeks());
+        let (order, fixed) = key_order(table, &layout, &sides, offer);
+        let table_rows = offer.estimator.table_rows(table);
+        let reached = sides.reached(offer, table_rows);
         let mut path = Path {
             position,
             index,
             covering,
             seek: None,
-            implied: found.implied.clone(),
+            implied: sides.implied(offer),
             order,
             fixed,
             backward: false,
@@ -103,28 +230,22 @@ impl<'t> Path<'t> {
             price: 0.0,
             layout,
         };
-        let used = found.used.clone();
-        path.seek = seek_of(table, &path.layout, found, unique);
-        path.estimate(table, offer, &used);
+        path.seek = seek_of(table, &path.layout, sides.all, most == Some(1));
+        let most = most.map_or(f64::INFINITY, |n| n as f64);
+        path.estimate(
+            table,
+            offer,
+            if path.seek.is_some() { reached.min(most) } else { table_rows },
+        );
         path
     }
 
-    fn estimate(&mut self, table: &Table, offer: &Offer<'_>, used: &[usize]) {
+    /// `reached`: rows in the ranges.
+    fn estimate(&mut self, table: &Table, offer: &Offer<'_>, reached: f64) {
         let table_rows = offer.estimator.table_rows(table);
         let size = offer.estimator.size(table, self.index);
         let unique = self.seek.as_ref().is_some_and(|s| s.unique);
-        let rows_of = |conditions: &[usize]| {
-            let all = |n: &usize| offer.conditions.iter().chain(offer.above).nth(*n);
-            let list: Vec<&Predicate> = conditions.iter().filter_map(all).collect();
-            let rows = table_rows * offer.estimator.all(&list);
-            if unique { rows.min(1.0) } else { rows }
-        };
-        self.rows = table_rows * offer.part;
-        if unique {
-            self.rows = self.rows.min(1.0);
-        }
-        let reached = if self.seek.is_some() { rows_of(used) } else { table_rows };
-        self.rows = self.rows.min(reached);
+        self.rows = (table_rows * offer.part).min(reached);
         let decided = (offer.decided)(&self.layout);
         let tests = decided.iter().filter(|n| !self.implied.contains(n)).count();
         self.reading = match &self.seek {
@@ -140,9 +261,12 @@ impl<'t> Path<'t> {
             // Of two that are equally large the narrower one is read.
             self.reading.cpu *= 1.02;
         }
-        self.found = if self.covering { self.rows } else { rows_of(&decided).min(reached) };
-        self.found = self.found.max(self.rows);
+        self.found = self.rows;
         if !self.covering {
+            let known = |n: &usize| offer.conditions.get(*n);
+            let known: Vec<&Predicate> = decided.iter().filter_map(known).collect();
+            let found = (table_rows * offer.estimator.all(&known)).min(reached);
+            self.found = found.max(self.rows);
             let base = offer.estimator.size(table, table.base());
             let tests = offer.conditions.len() - decided.len();
             self.fetching = offer.prices.lookup(self.found, base.pages, tests);
@@ -202,21 +326,25 @@ pub(crate) fn unordered(prices: Prices, otherwise: Otherwise, rows: f64, width: 
     }
 }
 
-/// Walks the key from its first column: equalities, then at most one range or list.
-fn search(table: &Table, layout: &HobtLayout, offer: &Offer<'_>) -> Found {
+/// Walks the key from its first column: equalities and up to so many lists, then at most one range.
+/// What is offered first is preferred.
+fn search(
+    table: &Table,
+    layout: &HobtLayout,
+    offer: &Offer<'_>,
+    sargs: [&[(usize, Sarg)]; 2],
+    lists: usize,
+) -> Found {
     let mut found = Found::default();
     for part in &layout.key {
         let PhysicalColumn::Column(column) = layout.columns[part.field] else { break };
         let Some(slot) = (offer.slot)(column) else { break };
         let asked: Vec<&(usize, Sarg)> =
-            offer.sargs.iter().filter(|(_, s)| s.slot == slot).collect();
-        if equality(&mut found, &asked) {
-            continue;
-        }
-        if !list(&mut found, &asked) {
+            sargs.into_iter().flatten().filter(|(_, s)| s.slot == slot).collect();
+        if !points(&mut found, &asked, lists) {
             range(&mut found, &asked, table.columns[column].nullable, part.descending);
+            break;
         }
-        break;
     }
     found
 }
@@ -228,30 +356,26 @@ fn implied(found: &mut Found, at: usize, sarg: &Sarg) {
     }
 }
 
-fn equality(found: &mut Found, asked: &[&(usize, Sarg)]) -> bool {
-    for (at, sarg) in asked {
-        let value = match &sarg.ask {
-            Ask::Equal(x) => x.clone(),
-            Ask::Null => Scalar::null(SqlType::Int),
-            _ => continue,
-        };
-        found.equal.push(value);
-        found.nulls.push(sarg.ask == Ask::Null);
-        implied(found, *at, sarg);
-        return true;
+/// The values that a column may equal, where somebody says so: the fewest.
+fn points(found: &mut Found, asked: &[&(usize, Sarg)], lists: usize) -> bool {
+    let count = |sarg: &Sarg| match &sarg.ask {
+        Ask::Equal(_) | Ask::Null => Some(1),
+        Ask::Any(list) => Some(list.len()),
+        _ => None,
+    };
+    let counted = asked.iter().filter_map(|(at, sarg)| Some((count(sarg)?, *at, sarg)));
+    let Some((many, at, sarg)) = counted.min_by_key(|(many, ..)| *many) else { return false };
+    let seeks = found.seeks();
+    if many > 1 && (found.lists() >= lists || seeks > 1 && seeks.saturating_mul(many) > SEEKS_MAX) {
+        return false;
     }
-    false
-}
-
-fn list(found: &mut Found, asked: &[&(usize, Sarg)]) -> bool {
-    for (at, sarg) in asked {
-        if let Ask::Any(values) = &sarg.ask {
-            found.any = Some(values.clone());
-            implied(found, *at, sarg);
-            return true;
-        }
-    }
-    false
+    found.equal.push(match &sarg.ask {
+        Ask::Equal(x) => vec![(x.clone(), false)],
+        Ask::Any(list) => list.clone(),
+        _ => vec![(Scalar::null(SqlType::Int), true)],
+    });
+    implied(found, at, sarg);
+    true
 }
 
 /// Bounds of a column: the first of each end; further ones stay conditions.
@@ -284,46 +408,48 @@ fn range(found: &mut Found, asked: &[&(usize, Sarg)], nullable: bool, descending
     (found.lower, found.upper) = if descending { (high, low) } else { (low, high) };
 }
 
-fn seek_of(table: &Table, layout: &HobtLayout, found: Found, unique: bool) -> Option<Seek> {
-    let ranged = found.lower.is_some() || found.upper.is_some() || found.any.is_some();
-    if found.equal.is_empty() && !ranged {
-        return None;
-    }
-    let columns = found.equal.len() + usize::from(ranged);
-    let bound_type = |k: &catalog::view::KeyField| {
-        let (sql_type, _) = table.physical_type(layout.columns[k.field]);
-        // Text and bytes are compared at any length.
-        match sql_type.family() {
-            Family::Char => SqlType::VARCHAR_MAX,
-            Family::NChar => SqlType::NVARCHAR_MAX,
-            Family::Binary => SqlType::VARBINARY_MAX,
-            _ => sql_type,
-        }
+fn seek_of(table: &Table, layout: &HobtLayout, all: Vec<Found>, unique: bool) -> Option<Seek> {
+    let columns = all.iter().map(Found::columns).max().filter(|&n| n > 0)?;
+    let keys = layout.key[..columns].iter();
+    let collation = |part: PhysicalColumn| match part {
+        PhysicalColumn::Column(n) => table.columns[n].collation,
+        _ => Collation::default(),
     };
-    let keys = &layout.key[..columns];
-    let base = SeekRange {
-        equal: found.equal,
-        null_matches: found.nulls,
-        lower: found.lower,
-        upper: found.upper,
-    };
-    let ranges = match found.any {
-        None => vec![base],
-        Some(values) => values.into_iter().map(|x| point(&base, x)).collect(),
-    };
+    let parts = keys.clone().map(|k| layout.columns[k.field]);
     Some(Seek {
-        types: keys.iter().map(bound_type).collect(),
-        descending: keys.iter().map(|k| k.descending).collect(),
-        ranges,
+        types: parts.clone().map(|part| bound_type(table.physical_type(part).0)).collect(),
+        descending: keys.map(|k| k.descending).collect(),
+        collations: parts.map(collation).collect(),
+        ranges: all.into_iter().flat_map(ranges).collect(),
         unique,
     })
 }
 
+/// Text and bytes are compared at any length.
+fn bound_type(sql_type: SqlType) -> SqlType {
+    match sql_type.family() {
+        Family::Char => SqlType::VARCHAR_MAX,
+        Family::NChar => SqlType::NVARCHAR_MAX,
+        Family::Binary => SqlType::VARBINARY_MAX,
+        _ => sql_type,
+    }
+}
+
+/// A range for each combination of values.
+fn ranges(found: Found) -> Vec<SeekRange> {
+    let Found { equal, lower, upper, .. } = found;
+    let base = SeekRange { equal: Vec::new(), null_matches: Vec::new(), lower, upper };
+    equal.into_iter().fold(vec![base], |ranges, values| {
+        let each = ranges.iter().flat_map(|range| values.iter().map(move |x| point(range, x)));
+        each.collect()
+    })
+}
+
 /// One value of a list.
-fn point(base: &SeekRange, (value, null_matches): (Scalar, bool)) -> SeekRange {
+fn point(base: &SeekRange, (value, null_matches): &(Scalar, bool)) -> SeekRange {
     let mut range = base.clone();
-    range.equal.push(value);
-    range.null_matches.push(null_matches);
+    range.equal.push(value.clone());
+    range.null_matches.push(*null_matches);
     range
 }
 
@@ -331,7 +457,7 @@ fn point(base: &SeekRange, (value, null_matches): (Scalar, bool)) -> SeekRange {
 fn key_order(
     table: &Table,
     layout: &HobtLayout,
-    found: &Found,
+    sides: &Sides<'_>,
     offer: &Offer<'_>,
 ) -> (Vec<SortKey>, Fixed) {
     let mut order = Vec::new();
@@ -340,7 +466,7 @@ fn key_order(
         let PhysicalColumn::Column(column) = layout.columns[part.field] else { break };
         let Some(slot) = (offer.slot)(column) else { break };
         let collation = table.columns[column].collation;
-        if n < found.equal.len() {
+        if sides.is_fixed(n) {
             let text = table.columns[column].sql_type.is_character();
             fixed.insert(slot, text.then_some(collation));
         }

@@ -4,12 +4,18 @@
 //! column's family. A column that is compared in another type is converted; where that keeps the
 //! order of its values (`types::kept`), a value has a bound among them, and the condition is
 //! tested again unless the plan knows that the bound is the value.
+//!
+//! A varchar column that is compared as nvarchar (what drivers send) has a bound where its
+//! collation orders both alike, Windows' do, and where the value has the same characters in the
+//! column's code page: others may equal a stored one all the same (a letter with a macron the one
+//! without, where accents don't count). Of a value that is known at run time alone the bound is
+//! NULL then, which is none: everything is read.
 
 use crate::node::Reader;
 use plan::{Bound, CompareOp, LikeText, Predicate, Scalar, ScalarKind, Slot};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use types::{Collation, Family, Kept, SqlType, Value, text};
+use types::{Collation, Family, Kept, Length, SqlType, Value, text};
 
 /// What a condition asks of a column's values.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +57,10 @@ impl Sought<'_> {
                 let (side, op, value) = match (self.side(left, right), self.side(right, left)) {
                     (Some(side), _) => (side, *op, right),
                     (None, Some(side)) => (side, op.mirrored(), left),
-                    (None, None) => return None,
+                    (None, None) => {
+                        let of_right = || self.widened(right, op.mirrored(), left, *collation);
+                        return self.widened(left, *op, right, *collation).or_else(of_right);
+                    }
                 };
                 compared(side, op, value, self.column(side.0, *collation)?)
             }
@@ -117,7 +126,53 @@ impl Sought<'_> {
         Some(Sarg { slot, ask: Ask::Any(values), exact: false })
     }
 
+    /// A column of narrow text that is compared as wide text.
+    fn widened(
+        &self,
+        x: &Scalar,
+        op: CompareOp,
+        value: &Scalar,
+        collation: Collation,
+    ) -> Option<Sarg> {
+        let slot = wide(x).filter(|s| self.own.contains(s) && self.usable(value))?;
+        let (_, own) = (self.column_type)(slot)?;
+        let alike = own == collation && orders_alike(own);
+        if !alike || value.ty.sql_type.family() != Family::NChar {
+            return None;
+        }
+        let value = narrowed(value)?;
+        let known = value.as_constant().is_some();
+        let end = || Bound { unless_null: !known, ..bound(value.clone(), true) };
+        let ask = match op {
+            CompareOp::Equal if known => Ask::Equal(value),
+            CompareOp::Equal => Ask::Between(end(), Some(end())),
+            CompareOp::Less | CompareOp::LessOrEqual => Ask::Upper(end()),
+            CompareOp::Greater | CompareOp::GreaterOrEqual => Ask::Lower(end()),
+            CompareOp::NotEqual => return None,
+        };
+        Some(Sarg { slot, ask, exact: false })
+    }
+
+    /// The same with any of several constants.
+    fn widened_list(
+        &self,
+        operand: &Scalar,
+        list: &[Scalar],
+        collation: Collation,
+    ) -> Option<Sarg> {
+        let slot = wide(operand)?;
+        let value = |x: &Scalar| match self.widened(operand, CompareOp::Equal, x, collation)?.ask {
+            Ask::Equal(value) => Some((value, false)),
+            _ => None,
+        };
+        let values = list.iter().map(value).collect::<Option<Vec<_>>>()?;
+        Some(Sarg { slot, ask: Ask::Any(values), exact: false })
+    }
+
     fn in_list(&self, operand: &Scalar, list: &[Scalar], collation: Collation) -> Option<Sarg> {
+        if wide(operand).is_some() {
+            return self.widened_list(operand, list, collation);
+        }
         let slot = column_of(operand).filter(|s| self.own.contains(s))?;
         let column = self.column(slot, collation)?;
         if !list.iter().all(|x| in_its_type(operand, x) && self.usable(x)) {
@@ -188,6 +243,54 @@ pub(crate) fn ordered(x: &Scalar) -> Option<(Slot, Kept)> {
         }
         _ => None,
     }
+}
+
+/// Whether a collation orders narrow text as it orders its wide form.
+fn orders_alike(collation: Collation) -> bool {
+    matches!(collation, Collation::Latin1CiAs | Collation::Latin1CsAs | Collation::Latin1CiAi)
+}
+
+/// A column of narrow text in the whole of its wide form.
+pub(crate) fn wide(x: &Scalar) -> Option<Slot> {
+    let ScalarKind::Cast { operand, style: None, attempt: false, .. } = &x.kind else {
+        return None;
+    };
+    use Length::N;
+    use SqlType as T;
+    let whole = match (operand.ty.sql_type, x.ty.sql_type) {
+        (T::Char(n) | T::VarChar(N(n)), T::NChar(m) | T::NVarChar(N(m))) => m >= n,
+        (T::Char(_) | T::VarChar(N(_)), T::NVarChar(Length::Max)) => true,
+        _ => false,
+    };
+    operand.as_column().filter(|_| whole)
+}
+
+/// Wide text as narrow text of the same characters: none for a constant that has no such form, an
+/// expression that is NULL then where the value is not known yet.
+fn narrowed(value: &Scalar) -> Option<Scalar> {
+    if let Some(known) = value.as_constant() {
+        let Value::NChar(wide) = known else { return None };
+        let narrow = text::narrow(wide);
+        let same = text::widen(&narrow) == wide[..];
+        let sql_type = SqlType::varchar(narrow.len().clamp(1, 8000) as u16);
+        return same.then(|| Scalar::constant(Value::Char(narrow.into()), sql_type));
+    }
+    let cast = |x: &Scalar, to: SqlType| {
+        let (operand, implicit) = (Box::new(x.clone()), plan::Implicit(true));
+        let kind = ScalarKind::Cast { operand, style: None, attempt: false, implicit };
+        Scalar { kind, ty: x.ty.converted(to) }
+    };
+    let narrow = cast(value, SqlType::VARCHAR_MAX);
+    let same = Predicate::Compare {
+        op: CompareOp::Equal,
+        left: Box::new(cast(&narrow, value.ty.sql_type)),
+        right: Box::new(value.clone()),
+        collation: Collation::Latin1Bin2,
+    };
+    let mut ty = narrow.ty;
+    ty.nullable = true;
+    let kind = ScalarKind::Case { branches: vec![(same, narrow)], otherwise: None };
+    Some(Scalar { kind, ty })
 }
 
 /// Whether a side is compared in the type that it is converted to, if it is.

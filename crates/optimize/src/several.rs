@@ -6,27 +6,27 @@
 //! ```
 //! INDEX(ia, ib) asks for an intersection of all that it names, sought or scanned.
 //!
-//! Either way the row itself is fetched and tested by all conditions: indexes that are read one
-//! after the other may have changed in between.
+//! Where the indexes have every column that is read above, that is all: of a union each of them
+//! must, of an intersection all together. Indexes that are read one after the other may have
+//! changed in between, so the row is then what each of them had, as in SQL Server; locks of
+//! REPEATABLE READ hold it. Otherwise the row itself is fetched and tested by all conditions.
 
-use crate::access::{Locator, Reference};
+use crate::access::{Locator, PARTS_MAX, Reference};
 use crate::convert::Optimizer;
 use crate::cost::Cost;
 use crate::node::{Fixed, Node, Slots, Wish};
 use crate::path::{Offer, Path};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
-use catalog::view::{IndexKind, PhysicalColumn};
+use catalog::view::{HobtLayout, IndexKind, PhysicalColumn};
 use plan::{
     AggregateCall, AggregatePhase, CompareOp, Get, HashJoin, JoinKind, Physical, Predicate, Scalar,
-    ScalarType, Slot,
+    ScalarType, ScanColumn, Slot,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use types::{Collation, SqlType, Value};
+use types::{Collation, Family, SqlType, Value};
 
-/// Parts of an OR that are sought one by one.
-const PARTS_MAX: usize = 32;
 /// What is read in so many microseconds is not made quicker by two indexes.
 const QUICK: f64 = 30.0;
 
@@ -42,9 +42,14 @@ enum Reading {
 struct Branch {
     node: Node,
     locator: Locator,
+    /// Columns of the rows themselves that the index gives too, and where.
+    given: Given,
     /// The conditions that the index decides.
     conditions: Vec<Predicate>,
 }
+
+/// Columns by ordinal, and the slots that they come in.
+type Given = BTreeMap<usize, Slot>;
 
 impl Optimizer<'_> {
     /// The cheapest way through several indexes, if it costs less than `price`.
@@ -64,26 +69,59 @@ impl Optimizer<'_> {
     /// # Errors
     /// 8622 where one of them has not all rows, or FORCESEEK finds nothing to seek.
     pub(crate) fn hinted(&self, r: &Reference<'_>) -> SqlResult<Node> {
-        let all = r.get.index.iter().chain(&r.get.further);
-        let branches = all.map(|&n| self.branch_of(r, n, &r.conditions, Reading::Any));
-        let branches = branches.collect::<Option<Vec<Branch>>>();
+        let all: Vec<usize> = r.get.index.iter().chain(&r.get.further).copied().collect();
+        let gives = self.given_by(r, &all).filter(|_| !Self::locator_may_be_null(r));
+        let whole = gives.is_some();
+        let gives = gives.unwrap_or_else(|| vec![Given::new(); all.len()]);
+        let branch = |(&n, gives)| self.branch_of(r, n, &r.conditions, Reading::Any, gives);
+        let branches = all.iter().zip(gives).map(branch).collect::<Option<Vec<Branch>>>();
         let unable = || SqlError::new(messages::HINTS_NO_PLAN, &[]);
         let seeks = |b: &Branch| matches!(&b.node.tree, Physical::Access(a) if a.seek.is_some());
         let fits = |all: &Vec<Branch>| !r.get.force_seek || all.iter().any(seeks);
         let node = branches.filter(fits).and_then(|branches| match Self::locator_may_be_null(r) {
             true => self.counted(r, branches),
-            false => self.joined(r, branches),
+            false => self.joined(r, branches, whole),
         });
         node.ok_or_else(unable)
     }
 
-    /// What all branches give, joined one after the other.
-    fn joined(&self, r: &Reference<'_>, branches: Vec<Branch>) -> Option<Node> {
+    /// What all branches give, joined one after the other; `whole`, with all that is read.
+    fn joined(&self, r: &Reference<'_>, branches: Vec<Branch>, whole: bool) -> Option<Node> {
         let all = branches.into_iter().reduce(|a, b| {
             let (small, large) = if a.node.rows <= b.node.rows { (a, b) } else { (b, a) };
             self.places_of_both(r, small, large)
         })?;
-        Some(self.rows_of(r, all.node, all.locator))
+        if !whole {
+            return Some(self.rows_of(r, all.node, all.locator));
+        }
+        let rest = r.conditions.iter().filter(|p| !all.conditions.contains(p)).cloned();
+        Some(self.with_filter(all.node, rest.collect()))
+    }
+
+    /// Which of several indexes gives which column, where they have all that are read beyond the
+    /// conditions that one of them decides.
+    fn given_by(&self, r: &Reference<'_>, positions: &[usize]) -> Option<Vec<Given>> {
+        if r.get.target.is_some() {
+            return None;
+        }
+        let layout = |&n: &usize| r.table.hobt_layout(&r.table.indexes[n]);
+        let layouts: Vec<HobtLayout> = positions.iter().map(layout).collect();
+        let hidden = r.hidden();
+        let decided: Vec<usize> = layouts.iter().flat_map(|l| r.decided_by(l, &hidden)).collect();
+        let mut read: BTreeSet<usize> = r.wanted.clone();
+        for (n, p) in r.conditions.iter().enumerate() {
+            let reads = p.reads();
+            if reads.volatile || !decided.contains(&n) {
+                let own = r.columns.iter().filter(|(_, slot)| reads.slots.contains(slot));
+                read.extend(own.map(|(column, _)| *column));
+            }
+        }
+        let mut all = vec![Given::new(); positions.len()];
+        for column in read {
+            let has = |l: &HobtLayout| l.position(PhysicalColumn::Column(column)).is_some();
+            all[layouts.iter().position(has)?].insert(column, r.columns[&column]);
+        }
+        Some(all)
     }
 
     /// The same where places may have NULL, which no join compares: those that come as often as
@@ -101,7 +139,7 @@ impl Optimizer<'_> {
             ty,
             phase: AggregatePhase::Whole,
         };
-        let (groups, locator) = self.grouped_places(r, branches, vec![call])?;
+        let (groups, locator) = self.grouped_places(r, branches, vec![call], None)?;
         let in_all = Predicate::Compare {
             op: CompareOp::GreaterOrEqual,
             left: Box::new(Scalar::column(output, ty)),
@@ -122,38 +160,66 @@ impl Optimizer<'_> {
             }
             let others = r.conditions.iter().enumerate().filter(|(m, _)| *m != n);
             let others: Vec<Predicate> = others.map(|(_, p)| p.clone()).collect();
-            let branch = |part: &Predicate| {
-                let own = part.clone().conjuncts().into_iter();
-                self.branch(r, own.chain(others.iter().cloned()).collect())
-            };
-            if let Some(branches) = parts.iter().map(branch).collect::<Option<Vec<Branch>>>() {
-                found.extend(self.union(r, branches));
+            let whole = self.may_be_whole(r).then_some(true);
+            for whole in whole.into_iter().chain([false]) {
+                let branch = |part: &Predicate| {
+                    let own = part.clone().conjuncts().into_iter();
+                    self.branch(r, own.chain(others.iter().cloned()).collect(), whole)
+                };
+                let branches = parts.iter().map(branch).collect::<Option<Vec<Branch>>>();
+                found.extend(branches.and_then(|branches| self.union(r, branches, whole)));
             }
         }
         found
     }
 
-    /// Each place once, and the rows there.
-    fn union(&self, r: &Reference<'_>, branches: Vec<Branch>) -> Option<Node> {
-        let (distinct, locator) = self.grouped_places(r, branches, Vec::new())?;
+    /// What is read of rows can be grouped with their places, and every condition can be asked of
+    /// an index.
+    fn may_be_whole(&self, r: &Reference<'_>) -> bool {
+        let plain = |&c: &usize| {
+            let sql_type = r.table.columns[c].sql_type;
+            !sql_type.is_max() && !matches!(sql_type.family(), Family::Xml | Family::Variant)
+        };
+        r.get.target.is_none()
+            && r.wanted.iter().all(plain)
+            && !r.conditions.iter().any(|p| p.reads().volatile)
+    }
+
+    /// Each place once, and the rows there; `whole`, these come from the branches.
+    fn union(&self, r: &Reference<'_>, branches: Vec<Branch>, whole: bool) -> Option<Node> {
+        let wanted = whole.then_some(&r.wanted);
+        let (distinct, locator) = self.grouped_places(r, branches, Vec::new(), wanted)?;
+        if whole {
+            let conditions: Vec<&Predicate> = r.conditions.iter().collect();
+            let kept = self.estimator.table_rows(&r.table) * self.estimator.all(&conditions);
+            return Some(Node { rows: kept.min(distinct.rows), ..distinct });
+        }
         Some(self.rows_of(r, distinct, locator))
     }
 
-    /// The places that any branch gives, each once, with what is computed of how they came.
+    /// The places that any branch gives, each once, with what is computed of how they came, and
+    /// what else all branches give.
     fn grouped_places(
         &self,
         r: &Reference<'_>,
         branches: Vec<Branch>,
         calls: Vec<AggregateCall>,
+        wanted: Option<&BTreeSet<usize>>,
     ) -> Option<(Node, Locator)> {
         let (slots, types) = branches.first()?.locator.clone();
-        let columns: Vec<Slot> = slots.iter().map(|_| self.new_slot()).collect();
-        let inputs = branches.into_iter().map(|b| (b.node, b.locator.0)).collect();
-        let all = self.concatenated(inputs, columns.clone());
-        let places = all.rows;
+        let places: Vec<Slot> = slots.iter().map(|_| self.new_slot()).collect();
         let collations = self.locator_collations(r);
-        let keys: Vec<(Slot, Collation)> = columns.iter().copied().zip(collations).collect();
-        Some((self.grouped(all, &keys, calls, places), (columns, types)))
+        let mut keys: Vec<(Slot, Collation)> = places.iter().copied().zip(collations).collect();
+        let wanted = wanted.into_iter().flatten();
+        keys.extend(wanted.map(|c| (r.columns[c], r.table.columns[*c].collation)));
+        let input = |b: Branch| {
+            let slots = b.locator.0.into_iter().chain(b.given.into_values());
+            (b.node, slots.take(keys.len()).collect())
+        };
+        let inputs = branches.into_iter().map(input).collect();
+        let all = self.concatenated(inputs, keys.iter().map(|k| k.0).collect());
+        let rows = all.rows;
+        Some((self.grouped(all, &keys, calls, rows), (places, types)))
     }
 
     /// The best two indexes whose places are joined.
@@ -161,22 +227,29 @@ impl Optimizer<'_> {
         if r.conditions.len() < 2 || Self::locator_may_be_null(r) {
             return None;
         }
-        let secondary = 1..r.table.indexes.len();
-        let mut branches: Vec<Branch> =
-            secondary.filter_map(|n| self.sought(r, n, &r.conditions)).collect();
-        let mut best: Option<(f64, usize, usize)> = None;
-        for (i, a) in branches.iter().enumerate() {
-            for (j, b) in branches.iter().enumerate().take(i) {
-                let price = a.node.total + b.node.total + self.rows_in_all(r, &[a, b]);
+        let seeks = |n| Some((n, self.sought(r, n, &r.conditions, Given::new())?));
+        let branches: Vec<(usize, Branch)> = (1..r.table.indexes.len()).filter_map(seeks).collect();
+        let pages = self.estimator.size(&r.table, r.table.base()).pages;
+        let mut best: Option<(f64, [usize; 2])> = None;
+        for (i, (n, a)) in branches.iter().enumerate() {
+            for (m, b) in &branches[..i] {
+                let rows = self.rows_in_all(r, &[a, b]);
+                let fetching = match self.given_by(r, &[*n, *m]) {
+                    None => self.prices.lookup(rows, pages, r.conditions.len()).sum(),
+                    Some(_) => 0.0,
+                };
+                let price = a.node.total + b.node.total + rows + fetching;
                 if a.conditions != b.conditions && best.is_none_or(|known| price < known.0) {
-                    best = Some((price, i, j));
+                    best = Some((price, [*n, *m]));
                 }
             }
         }
-        let (_, i, j) = best?;
-        // The later one first: the other stays where it is.
-        let (a, b) = (branches.swap_remove(i), branches.swap_remove(j));
-        self.joined(r, vec![a, b])
+        let (_, pair) = best?;
+        let gives = self.given_by(r, &pair);
+        let whole = gives.is_some();
+        let both = pair.into_iter().zip(gives.unwrap_or_else(|| vec![Given::new(); 2]));
+        let both = both.map(|(n, gives)| self.sought(r, n, &r.conditions, gives));
+        self.joined(r, both.collect::<Option<Vec<Branch>>>()?, whole)
     }
 
     fn rows_in_all(&self, r: &Reference<'_>, branches: &[&Branch]) -> f64 {
@@ -193,20 +266,23 @@ impl Optimizer<'_> {
         let own = self.prices.build(build.rows, build.width)
             + self.prices.probe(probe.rows, probe.width, rows, built);
         let (first, total) = (build.total + probe.first, build.total + probe.total + own.sum());
-        let (width, below) = (build.width, [build.estimates(), probe.estimates()].concat());
+        let (width, below) =
+            (build.width + probe.width, [build.estimates(), probe.estimates()].concat());
+        let kept: Slots = small.locator.0.iter().chain(small.given.values()).copied().collect();
         let join = HashJoin {
             kind: JoinKind::Inner,
             build: build.tree,
             probe: probe.tree,
             keys,
             residual: None,
-            build_slots: small.locator.0.clone(),
+            build_slots: kept.into_iter().collect(),
             probe_slots: Vec::new(),
         };
         let node = Node::joining(Physical::HashJoin(Box::new(join)), own, below);
         let node = Node { rows, width, first, total, ..node };
         let conditions = [small.conditions, large.conditions].concat();
-        Branch { node, locator: small.locator, conditions }
+        let given = small.given.into_iter().chain(large.given).collect();
+        Branch { node, locator: small.locator, given, conditions }
     }
 
     /// The rows at some places, tested by all conditions.
@@ -221,27 +297,47 @@ impl Optimizer<'_> {
         Node { rows, width, order: Vec::new(), fixed: Fixed::new(), single: false, ..node }
     }
 
-    /// Places by the index that finds them at the least cost.
-    fn branch(&self, r: &Reference<'_>, conditions: Vec<Predicate>) -> Option<Branch> {
+    /// Places by the index that finds them at the least cost; `whole`, of those that have all that
+    /// is read.
+    fn branch(&self, r: &Reference<'_>, conditions: Vec<Predicate>, whole: bool) -> Option<Branch> {
         let pages = self.estimator.size(&r.table, r.table.base()).pages;
-        let price = |b: &Branch| b.node.total + self.prices.lookup(b.node.rows, pages, 1).sum();
-        let all = 0..r.table.indexes.len();
-        let found = all.filter_map(|n| self.sought(r, n, &conditions));
+        let price = |b: &Branch| match whole {
+            true => b.node.total,
+            false => b.node.total + self.prices.lookup(b.node.rows, pages, 1).sum(),
+        };
+        let found = (0..r.table.indexes.len()).filter_map(|n| {
+            let mut gives = Given::new();
+            if whole {
+                let layout = r.table.hobt_layout(&r.table.indexes[n]);
+                let has = |&c: &usize| layout.position(PhysicalColumn::Column(c)).is_some();
+                r.wanted.iter().all(has).then_some(())?;
+                gives = r.wanted.iter().map(|&c| (c, self.new_slot())).collect();
+            }
+            let found = self.sought(r, n, &conditions, gives)?;
+            (!whole || found.conditions.len() == conditions.len()).then_some(found)
+        });
         found.min_by(|a, b| price(a).total_cmp(&price(b)))
     }
 
     /// Places by one index, where conditions let it seek.
-    fn sought(&self, r: &Reference<'_>, n: usize, conditions: &[Predicate]) -> Option<Branch> {
-        self.branch_of(r, n, conditions, Reading::Sought)
+    fn sought(
+        &self,
+        r: &Reference<'_>,
+        n: usize,
+        conditions: &[Predicate],
+        gives: Given,
+    ) -> Option<Branch> {
+        self.branch_of(r, n, conditions, Reading::Sought, gives)
     }
 
-    /// Places by one index that has all rows.
+    /// Places by one index that has all rows, with columns in the slots where these are to be.
     fn branch_of(
         &self,
         r: &Reference<'_>,
         position: usize,
         conditions: &[Predicate],
         reading: Reading,
+        given: Given,
     ) -> Option<Branch> {
         let index = &r.table.indexes[position];
         if index.disabled || index.key.is_empty() || index.filter.is_some() {
@@ -254,7 +350,7 @@ impl Optimizer<'_> {
             let columns = r.columns.iter().filter(|(_, slot)| read.contains(slot));
             let columns = columns.map(|(&c, &s)| (c, s)).collect();
             let (table, above) = (Arc::clone(&r.table), Vec::new());
-            Reference { get: &get, table, columns, conditions, above }
+            Reference { get: &get, table, columns, wanted: BTreeSet::new(), conditions, above }
         };
         let whole = of(conditions.to_vec());
         let decided = whole.decided_by(&layout, &r.hidden()).into_iter();
@@ -264,8 +360,15 @@ impl Optimizer<'_> {
         let node = self.places(&own, position, reading)?;
         let Physical::Access(access) = node.tree else { return None };
         let mut access = *access;
-        let fresh: BTreeMap<Slot, Slot> =
+        let read: Slots = access.columns.iter().map(|c| c.slot).collect();
+        for column in given.keys().filter(|c| !read.contains(&r.columns[*c])) {
+            let field = layout.position(PhysicalColumn::Column(*column))?;
+            let (sql_type, slot) = (r.table.columns[*column].sql_type, r.columns[column]);
+            access.columns.push(ScanColumn { field, sql_type, slot });
+        }
+        let mut fresh: BTreeMap<Slot, Slot> =
             access.columns.iter().map(|c| (c.slot, self.new_slot())).collect();
+        fresh.extend(given.iter().map(|(c, &slot)| (r.columns[c], slot)));
         access.columns.iter_mut().for_each(|c| c.slot = fresh[&c.slot]);
         if let Some(p) = &mut access.residual {
             p.rewrite(&mut |x| {
@@ -278,18 +381,21 @@ impl Optimizer<'_> {
         }
         let locator = self.locate(r, &layout, &mut access);
         let own_cost: Cost = node.own;
-        let width = 8.0 * locator.0.len() as f64;
+        let wide = self.estimator.width(given.keys().map(|c| &r.columns[c]));
+        let width = 8.0 * locator.0.len() as f64 + wide;
         let node = Node::leaf(Physical::Access(Box::new(access)), node.rows, width, own_cost);
-        Some(Branch { node, locator, conditions: own.conditions })
+        Some(Branch { node, locator, given, conditions: own.conditions })
     }
 
     /// A seek or scan that reads no more than its own conditions do.
     fn places(&self, own: &Reference<'_>, position: usize, reading: Reading) -> Option<Node> {
         let conditions: Vec<&Predicate> = own.conditions.iter().collect();
         let sargs = own.sargs(self.reader());
+        let ors = own.ors(self.reader());
         let all: Vec<usize> = (0..own.conditions.len()).collect();
         let offer = Offer {
             sargs: &sargs,
+            ors: &ors,
             conditions: &own.conditions,
             above: &[],
             decided: &|_| all.clone(),
@@ -302,9 +408,10 @@ impl Optimizer<'_> {
             width: 8.0,
             target: false,
         };
-        let path = Path::new(&own.table, position, &offer);
-        let fits = reading != Reading::Sought || path.seek.is_some();
-        fits.then(|| self.by_path(own, path))
+        let ways = Path::ways(&own.table, position, &offer).into_iter();
+        let fits = |path: &Path<'_>| reading != Reading::Sought || path.seek.is_some();
+        let best = ways.filter(fits).min_by(|a, b| a.price.total_cmp(&b.price))?;
+        Some(self.by_path(own, best))
     }
 
     /// Whether a row's place has a part that no join compares: a key's NULL or its uniquifier.

@@ -193,6 +193,14 @@ impl Facts for Hinted<'_> {
         self.facts.memory()
     }
 
+    fn date_format(&self) -> types::datetime::DateFormat {
+        self.facts.date_format()
+    }
+
+    fn now(&self) -> Option<types::datetime::Moment> {
+        self.facts.now()
+    }
+
     fn modifications(
         &self,
         database: base::DatabaseId,

@@ -110,7 +110,7 @@ fields! {
     UserCall: name, args;
     Access: source, columns, seek, residual;
     Source: table, index, alias;
-    Seek: types, descending, ranges;
+    Seek: types, descending, collations, ranges;
     SeekRange: equal, null_matches, lower, upper;
     Bound: value;
     KeyLookup: input, source, locator, types, columns, residual;

@@ -258,8 +258,10 @@ pub struct Seek {
     /// Whether each of those orders descending in the index. Bounds are in key order: where the
     /// first range column descends, `lower` holds the greater value.
     pub descending: Vec<bool>,
-    /// Ranges. Several come from IN: they are points, may repeat, and are to be sorted and
-    /// made unique when opened (in key order, or against it when `backward`).
+    /// How each of those compares text.
+    pub collations: Vec<Collation>,
+    /// Ranges. Several come from IN and OR: they may repeat and overlap, and are to be sorted and
+    /// united when opened (in key order, or against it when `backward`).
     pub ranges: Vec<SeekRange>,
     /// At most one row matches: the key is unique and wholly given, by one range.
     pub unique: bool,

@@ -13,7 +13,7 @@ use catalog::DatabaseOptions;
 use plan::{CAPTURES, QueryHints, VariableId};
 use std::sync::Arc;
 use types::Value;
-use types::datetime::DateFormat;
+use types::datetime::{DateFormat, Moment};
 
 /// The values at hand when a plan is made.
 #[derive(Clone, Copy)]
@@ -89,6 +89,10 @@ impl optimize::Facts for PlanFacts<'_> {
 
     fn date_format(&self) -> DateFormat {
         self.date_format
+    }
+
+    fn now(&self) -> Option<Moment> {
+        Some(crate::state::now())
     }
 
     fn modifications(&self, database: DatabaseId, table: ObjectId, column: i32) -> Option<u64> {

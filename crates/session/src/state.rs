@@ -201,6 +201,19 @@ fn identity(value: Option<i128>) -> Value {
     decimal.map_or(Value::Null, Value::Decimal)
 }
 
+/// The moment by the wall clock.
+pub(crate) fn now() -> Moment {
+    // 1970-01-01 is day 719162 from 0001-01-01.
+    const EPOCH_DAYS: i64 = 719_162;
+    let ticks = os::clock::now().0.div_euclid(100);
+    let day = types::datetime::DAY_TICKS as i64;
+    Moment {
+        days: (ticks.div_euclid(day) + EPOCH_DAYS) as i32,
+        ticks: ticks.rem_euclid(day) as u64,
+        offset: 0,
+    }
+}
+
 impl SessionFacts for State {
     fn fact(&self, fact: Fact) -> SqlResult<Value> {
         let login = self.entry.login();
@@ -265,15 +278,7 @@ impl SessionFacts for State {
         if let Some(now) = self.now.get() {
             return now;
         }
-        // 1970-01-01 is day 719162 from 0001-01-01.
-        const EPOCH_DAYS: i64 = 719_162;
-        let ticks = os::clock::now().0.div_euclid(100);
-        let day = types::datetime::DAY_TICKS as i64;
-        let now = Moment {
-            days: (ticks.div_euclid(day) + EPOCH_DAYS) as i32,
-            ticks: ticks.rem_euclid(day) as u64,
-            offset: 0,
-        };
+        let now = now();
         self.now.set(Some(now));
         now
     }

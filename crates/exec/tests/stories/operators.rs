@@ -42,7 +42,8 @@ fn bound(value: Scalar, inclusive: bool) -> Option<Bound> {
 }
 
 fn seek(ranges: Vec<SeekRange>) -> Option<Seek> {
-    Some(Seek { types: vec![INT], descending: vec![false], ranges, unique: false })
+    let (types, collations) = (vec![INT], vec![types::Collation::default()]);
+    Some(Seek { types, descending: vec![false], collations, ranges, unique: false })
 }
 
 #[test]

@@ -125,7 +125,11 @@ impl Estimator<'_> {
     fn on_column(&self, p: &Predicate) -> Option<(Slot, OnColumn)> {
         match p {
             Predicate::Compare { op, left, right, .. } => {
-                let sides = (crate::sarg::ordered(left), crate::sarg::ordered(right));
+                let side = |x: &Scalar| {
+                    let wide = || Some((crate::sarg::wide(x)?, Kept::Values));
+                    crate::sarg::ordered(x).or_else(wide)
+                };
+                let sides = (side(left), side(right));
                 let ((slot, kept), op, value) = match sides {
                     (Some(side), None) => (side, *op, right),
                     (None, Some(side)) => (side, op.mirrored(), left),
@@ -144,7 +148,8 @@ impl Estimator<'_> {
                 Some((slot, OnColumn::Part(self.column(slot)?.nulls())))
             }
             Predicate::InList { operand, list, .. } => {
-                let slot = crate::sarg::column_of(operand)?;
+                let wide = || crate::sarg::wide(operand);
+                let slot = crate::sarg::column_of(operand).or_else(wide)?;
                 let facts = self.column(slot)?;
                 let stored = |x| match self.stored(x, facts.sql_type()) {
                     Stored::At(bytes, Ordering::Equal) => Some(Some(bytes)),
@@ -244,23 +249,6 @@ impl Estimator<'_> {
             },
         };
         Stored::At(encoded(&value, column), lies)
-    }
-
-    /// The value that an expression will have, as far as that is known now.
-    fn value(&self, x: &Scalar) -> Option<Value> {
-        match &x.kind {
-            ScalarKind::Constant(value) => Some(value.clone()),
-            ScalarKind::Variable(id) => {
-                let value = self.facts.value(*id)?;
-                types::convert(&value, x.ty.sql_type, x.ty.sql_type, 0).ok()
-            }
-            ScalarKind::Cast { operand, style: None, .. } => {
-                let value = self.value(operand)?;
-                let (from, to) = (operand.ty.sql_type, x.ty.sql_type);
-                types::convert_dated(&value, from, to, 0, self.facts.date_format()).ok()
-            }
-            _ => None,
-        }
     }
 
     fn like(&self, slot: Slot, operand: &Scalar, pattern: &LikeText) -> Option<f64> {

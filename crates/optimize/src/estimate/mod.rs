@@ -12,6 +12,7 @@
 mod column;
 mod condition;
 mod groups;
+mod guess;
 mod join;
 mod origin;
 

@@ -17,6 +17,13 @@ pub(crate) struct Key {
     pub(crate) collation: Collation,
 }
 
+impl Key {
+    /// Both sides are columns as they are.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.left.as_column().is_some() && self.right.as_column().is_some()
+    }
+}
+
 /// A join about to be made.
 pub(crate) struct Joint {
     pub(crate) kind: JoinKind,
@@ -51,7 +58,7 @@ pub(crate) struct Keyed {
 }
 
 /// The orders in which two sides can be merged.
-fn merge_orders(keys: &[Key]) -> (Vec<SortKey>, Vec<SortKey>) {
+pub(crate) fn merge_orders(keys: &[Key]) -> (Vec<SortKey>, Vec<SortKey>) {
     let order = |side: fn(&Key) -> &Scalar| {
         let key = |k: &Key| {
             let slot = side(k).as_column()?;
@@ -139,10 +146,10 @@ impl Search<'_, '_, '_> {
                 self.optimizer.looped(kind, outer, inner, inner_needed, rows)
             }
             Method::Spool | Method::Hash { .. } | Method::Merge => {
+                let (keys, _) = self.optimizer.keys(conditions.clone(), &left_slots, &right_slots);
                 let (of_left, of_right) = match method {
-                    Method::Merge => {
-                        let (keys, _) =
-                            self.optimizer.keys(conditions.clone(), &left_slots, &right_slots);
+                    // What is computed for a merge is sorted then.
+                    Method::Merge if keys.iter().all(Key::is_plain) => {
                         let (l, r) = merge_orders(&keys);
                         let of_left = self.build_merge_side(left, &l, &left_below)?;
                         (of_left, self.build_merge_side(right, &r, &right_below)?)
@@ -179,12 +186,20 @@ impl Search<'_, '_, '_> {
         left: Set,
         right: (Set, usize),
         tie: Tie,
-        (conditions, _): (Vec<Predicate>, JoinKind),
+        (mut conditions, _): (Vec<Predicate>, JoinKind),
         kept: &Slots,
         right_below: &Slots,
     ) -> SqlResult<Node> {
         let from = self.build(right.0, right.1, right_below)?;
-        let keys = tie.operator.and_then(|(n, _)| self.turned_keys(n)).unwrap_or_default();
+        let turned = tie.operator.and_then(|(n, _)| self.turned_keys(n)).unwrap_or_default();
+        let (mut keys, mut columns) = (Vec::with_capacity(turned.len()), Vec::new());
+        for (x, collation) in turned {
+            let slot = self.optimizer.key_slot(x.clone(), &mut columns);
+            keys.push((slot, collation));
+            let column = Scalar::column(slot, x.ty);
+            conditions.iter_mut().for_each(|p| p.rewrite(&mut |y| replace(y, &x, &column)));
+        }
+        let from = self.optimizer.computed(from, columns);
         let slots: Vec<Slot> = keys.iter().map(|k| k.0).collect();
         let groups = self.optimizer.estimator.groups(&slots, from.rows);
         let from = self.optimizer.grouped(from, &keys, Vec::new(), groups);
@@ -192,6 +207,12 @@ impl Search<'_, '_, '_> {
         let inner = self.inner_node(left, tie, conditions, Some(&needed))?;
         let rows = self.entries[&left.union(right.0)].rows;
         Ok(self.optimizer.looped(JoinKind::Inner, from, inner, needed, rows))
+    }
+}
+
+fn replace(y: &mut Scalar, x: &Scalar, column: &Scalar) {
+    if y == x {
+        *y = column.clone();
     }
 }
 

@@ -7,7 +7,7 @@ use super::set::Set;
 use crate::convert::Optimizer;
 use crate::node::{Node, Slots};
 use base::SqlResult;
-use plan::{JoinKind, MergeJoin, MergeKey, Physical, Predicate, Slot, SortKey};
+use plan::{JoinHint, JoinKind, MergeJoin, MergeKey, Physical, Predicate, Slot, SortKey};
 
 /// What a side costs in the order of its keys.
 #[derive(Clone, Copy)]
@@ -21,22 +21,23 @@ fn ascending(slot: Slot, key: &Key) -> SortKey {
 }
 
 impl Search<'_, '_, '_> {
-    /// The equalities of a pair by which it may be merged: columns on both sides.
+    /// The equalities of a pair by which it may be merged: columns on both sides, and where the
+    /// statement asks for it what is computed of columns.
     fn merge_keys(&self, left: Set, right: Set, tie: Tie) -> Vec<Key> {
         let (of_left, of_right) = (self.slots_of(left), self.slots_of(right));
         let conditions = self.pair_conditions(left, right, tie);
         let (keys, _) = self.optimizer.keys(conditions, &of_left, &of_right);
-        let plain = |k: &Key| k.left.as_column().is_some() && k.right.as_column().is_some();
-        if keys.iter().all(plain) { keys } else { Vec::new() }
+        let asked = !self.allows(JoinHint::Hash);
+        if asked || keys.iter().all(Key::is_plain) { keys } else { Vec::new() }
     }
 
     /// A side in the order of its keys.
-    fn merge_side(&mut self, set: Set, keys: &[SortKey]) -> SqlResult<Side> {
+    fn merge_side(&mut self, set: Set, keys: &[SortKey], plain: bool) -> SqlResult<Side> {
         let entry = &self.entries[&set];
         let way = entry.ways[entry.cheapest()];
         let sort = self.optimizer.prices.sort(entry.rows, entry.width).sum();
         let sorted = Side { first: way.total + sort, total: way.total + sort };
-        let Some(n) = set.only() else { return Ok(sorted) };
+        let Some(n) = set.only().filter(|_| plain) else { return Ok(sorted) };
         let known = (n, keys.iter().map(|k| k.slot).collect::<Vec<_>>());
         if let Some((first, total)) = self.sorted.get(&known) {
             return Ok(Side { first: *first, total: *total });
@@ -63,11 +64,12 @@ impl Search<'_, '_, '_> {
             keys.iter().filter_map(|k| Some(ascending(side(k)?, k))).collect()
         };
         let (left_keys, right_keys) = (order(true), order(false));
-        let left = self.merge_side(sets.0, &left_keys)?;
-        let right = self.merge_side(sets.1, &right_keys)?;
+        let plain = keys.iter().all(Key::is_plain);
+        let left = self.merge_side(sets.0, &left_keys, plain)?;
+        let right = self.merge_side(sets.1, &right_keys, plain)?;
         let (l, r) = (&self.entries[&sets.0], &self.entries[&sets.1]);
         let own = self.optimizer.prices.merge(l.rows, r.rows, rows).sum();
-        let ordered = !self.wish.order.is_empty() && self.wish.order == left_keys
+        let ordered = plain && !self.wish.order.is_empty() && self.wish.order == left_keys
             || self.wish.order.is_empty();
         Ok(Some(Way {
             first: left.first + right.first,

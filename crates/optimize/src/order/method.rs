@@ -14,7 +14,7 @@ use super::search::{Entry, Search, Step, Tie, Way, bits, equality};
 use super::set::{RELATIONS_MAX, Set};
 use crate::node::{Node, Wish};
 use base::{SqlResult, messages};
-use plan::{CompareOp, JoinHint, JoinKind, Predicate, Scalar, Slot};
+use plan::{CompareOp, JoinHint, JoinKind, Predicate, Scalar};
 use types::Collation;
 
 /// What a way costs that a hint allows where there is no other alone, in microseconds.
@@ -64,7 +64,7 @@ struct Sides<'e> {
 }
 
 impl Search<'_, '_, '_> {
-    fn allows(&self, method: JoinHint) -> bool {
+    pub(super) fn allows(&self, method: JoinHint) -> bool {
         let hinted = &self.optimizer.hints.joins;
         match self.hint {
             Some(hint) => hint == method,
@@ -83,7 +83,8 @@ impl Search<'_, '_, '_> {
         let (Some(l), Some(r)) = (self.entries.get(&left), self.entries.get(&right)) else {
             return Ok(());
         };
-        if l.ways.is_empty() {
+        let sought_only = l.ways.is_empty();
+        if sought_only && kind != JoinKind::Semi {
             return Ok(());
         }
         let (l, r) = (l.clone(), r.clone());
@@ -92,6 +93,14 @@ impl Search<'_, '_, '_> {
         let mut ways = Vec::new();
         let dependent = r.ways.is_empty();
         if dependent && !self.is_given(left, right) {
+            return Ok(());
+        }
+        if sought_only {
+            // FORCESEEK: what the other side has may be sought.
+            if !dependent && self.allows(JoinHint::Loop) {
+                self.turned_ways(&sides, tie, &mut ways)?;
+            }
+            self.add_ways(left.union(right), ways);
             return Ok(());
         }
         if !dependent && self.allows(JoinHint::Hash) && self.has_keys(left, right, tie) {
@@ -112,11 +121,15 @@ impl Search<'_, '_, '_> {
                 self.turned_ways(&sides, tie, &mut ways)?;
             }
         }
+        self.add_ways(left.union(right), ways);
+        Ok(())
+    }
+
+    fn add_ways(&mut self, set: Set, ways: Vec<Way>) {
         let wish = self.wish;
-        if let Some(entry) = self.entries.get_mut(&left.union(right)) {
+        if let Some(entry) = self.entries.get_mut(&set) {
             ways.into_iter().for_each(|way| entry.add(way, wish));
         }
-        Ok(())
     }
 
     /// A relation's needs are met by the left side.
@@ -223,27 +236,25 @@ impl Search<'_, '_, '_> {
         Ok(())
     }
 
-    /// The columns of the right part that tell whether a semi join finds something: where its
-    /// conditions are nothing but equalities with such.
-    pub(crate) fn turned_keys(&self, n: usize) -> Option<Vec<(Slot, Collation)>> {
+    /// What of the right part tells whether a semi join finds something: where its conditions are
+    /// nothing but equalities with such.
+    pub(crate) fn turned_keys(&self, n: usize) -> Option<Vec<(Scalar, Collation)>> {
         let operator = &self.region.operators[n];
+        let slots = self.slots_of(operator.right);
+        let reads = |x: &Scalar| self.optimizer.reader().scalar(x);
         let right = |x: &Scalar| {
-            let slot = x.as_column()?;
-            let own = operator.right.iter().any(|r| self.region.relations[r].slots.contains(&slot));
-            own.then_some(slot)
+            let reads = reads(x);
+            !reads.is_empty() && reads.is_subset(&slots)
         };
-        let of_right = |x: &Scalar| {
-            let reads = self.optimizer.reader().scalar(x);
-            operator.right.iter().any(|r| !self.region.relations[r].slots.is_disjoint(&reads))
-        };
+        let of_right = |x: &Scalar| !reads(x).is_disjoint(&slots);
         let key = |p: &Predicate| {
             let (a, b, collation) = equality(p)?;
-            let slot = match (right(a), right(b)) {
-                (Some(slot), None) if !of_right(b) => slot,
-                (None, Some(slot)) if !of_right(a) => slot,
+            let x = match (right(a), right(b)) {
+                (true, false) if !of_right(b) => a,
+                (false, true) if !of_right(a) => b,
                 _ => return None,
             };
-            Some((slot, collation))
+            Some((x.clone(), collation))
         };
         let keys: Option<Vec<_>> = operator.conditions.iter().map(key).collect();
         keys.filter(|keys| !keys.is_empty())

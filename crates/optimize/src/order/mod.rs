@@ -18,7 +18,7 @@ use crate::convert::{Optimizer, nothing};
 use crate::node::{Node, Slots, Wish};
 use crate::path::unordered;
 use base::{SqlError, SqlResult, messages};
-pub(crate) use build::Joint;
+pub(crate) use build::{Joint, Key, merge_orders};
 use classes::Classes;
 use hyper::{Edge, Graph, Table};
 use plan::{Logical, Physical, Predicate};
@@ -42,6 +42,25 @@ fn checks(tree: &Logical) -> &[Predicate] {
     }
 }
 
+/// Whether no row can come of a region, because none of some relation can satisfy its conditions.
+/// Of a relation that need not have a partner nothing is read then. Relations that still have as
+/// many conditions as `before` have been looked at.
+fn is_empty(region: &mut Region<'_>, before: &[usize]) -> bool {
+    let right: Set = region.operators.iter().map(|o| o.right).fold(Set::EMPTY, Set::union);
+    for (n, r) in region.relations.iter_mut().enumerate() {
+        if r.filters.is_empty() || before.get(n) == Some(&r.filters.len()) {
+            continue;
+        }
+        if r.filters.iter().any(never) || crate::rewrite::contradicts(&r.filters, checks(r.tree)) {
+            if !right.has(n) {
+                return true;
+            }
+            r.filters = vec![Predicate::Constant(Some(false))];
+        }
+    }
+    false
+}
+
 impl<'a> Optimizer<'a> {
     /// Joins and conditions, in the best order that is found.
     pub(crate) fn region(
@@ -61,12 +80,7 @@ impl<'a> Optimizer<'a> {
             }
         }
         region.computed.retain(|(slot, _)| above.contains(slot));
-        let top: Set = region.operators.iter().map(|o| o.right).fold(Set::EMPTY, Set::union);
-        let empty = |(n, r): (usize, &region::Relation<'_>)| {
-            let contradicts = || crate::rewrite::contradicts(&r.filters, checks(r.tree));
-            !top.has(n) && (r.filters.iter().any(never) || contradicts())
-        };
-        if region.startup.iter().any(never) || region.relations.iter().enumerate().any(empty) {
+        if region.startup.iter().any(never) || is_empty(&mut region, &[]) {
             return Ok(nothing());
         }
         let node = match region.relations.as_slice() {
@@ -124,8 +138,9 @@ impl<'a> Optimizer<'a> {
         wish: Wish<'_>,
     ) -> SqlResult<Option<Node>> {
         let forced = region.hinted || self.hints.force_order;
+        let before: Vec<usize> = region.relations.iter().map(|r| r.filters.len()).collect();
         let mut classes = Classes::find(region, forced || !self.hints.joins.is_empty());
-        if classes.contradiction {
+        if classes.contradiction || is_empty(region, &before) {
             return Ok(None);
         }
         let mut gone = self.unused(region, needed);

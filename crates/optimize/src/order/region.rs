@@ -180,12 +180,15 @@ struct Semi {
     subquery: SubqueryId,
     /// The operand of IN.
     equal: Option<(Scalar, types::Collation)>,
+    /// Where a side is NULL nobody knows whether it is equal, so no row is kept.
+    three_valued: bool,
 }
 
 fn as_semi(subqueries: &[Subquery<Logical>], p: &Predicate) -> Option<Semi> {
     match p {
         Predicate::Exists(subquery) => {
-            Some(Semi { kind: JoinKind::Semi, subquery: *subquery, equal: None })
+            let (kind, subquery) = (JoinKind::Semi, *subquery);
+            Some(Semi { kind, subquery, equal: None, three_valued: false })
         }
         Predicate::Quantified {
             op: CompareOp::Equal,
@@ -195,18 +198,42 @@ fn as_semi(subqueries: &[Subquery<Logical>], p: &Predicate) -> Option<Semi> {
             collation,
         } if operand.reads().subqueries.is_empty() && !operand.reads().volatile => {
             let equal = Some(((**operand).clone(), *collation));
-            Some(Semi { kind: JoinKind::Semi, subquery: *subquery, equal })
+            let (kind, subquery) = (JoinKind::Semi, *subquery);
+            Some(Semi { kind, subquery, equal, three_valued: false })
         }
-        // NOT IN is a join only where neither side can be NULL: else it is three-valued.
+        // NOT IN is three-valued where a side can be NULL. What reads nothing of the row is kept as
+        // a set, which knows whether NULL is among it; else what ties it to the row is joined by.
         Predicate::Not(inner) => {
             let semi = as_semi(subqueries, inner)?;
-            let nullable = semi.equal.as_ref().is_some_and(|(operand, _)| {
-                operand.ty.nullable || subqueries[semi.subquery.0 as usize].ty.nullable
-            });
-            let positive = semi.kind == JoinKind::Semi;
-            (positive && !nullable).then_some(Semi { kind: JoinKind::Anti, ..semi })
+            let subquery = &subqueries[semi.subquery.0 as usize];
+            let three_valued = semi
+                .equal
+                .as_ref()
+                .is_some_and(|(operand, _)| operand.ty.nullable || subquery.ty.nullable);
+            let joins = semi.kind == JoinKind::Semi && !(three_valued && subquery.outer.is_empty());
+            joins.then_some(Semi { kind: JoinKind::Anti, three_valued, ..semi })
         }
         _ => None,
+    }
+}
+
+/// An equality, with `unknown` also where it is unknown.
+fn equal_or_unknown(
+    [left, right]: [Scalar; 2],
+    collation: types::Collation,
+    unknown: bool,
+) -> Predicate {
+    let nullable = [&left, &right].into_iter().filter(|x| unknown && x.ty.nullable);
+    let mut parts: Vec<Predicate> =
+        nullable.map(|x| Predicate::IsNull(Box::new(x.clone()))).collect();
+    let (left, right) = (Box::new(left), Box::new(right));
+    let equal = Predicate::Compare { op: CompareOp::Equal, left, right, collation };
+    match parts.is_empty() {
+        true => equal,
+        false => {
+            parts.insert(0, equal);
+            Predicate::Or(parts)
+        }
     }
 }
 
@@ -408,12 +435,8 @@ impl<'t> Collector<'t> {
         let place = Place { room: RELATIONS_MAX - count, ..place };
         let mut conditions = Vec::new();
         if let Some((operand, collation)) = semi.equal {
-            conditions.push(Predicate::Compare {
-                op: CompareOp::Equal,
-                left: Box::new(operand),
-                right: Box::new(Scalar::column(subquery.columns[0], subquery.ty)),
-                collation,
-            });
+            let sides = [operand, Scalar::column(subquery.columns[0], subquery.ty)];
+            conditions.push(equal_or_unknown(sides, collation, semi.three_valued));
         }
         self.operator(part, (semi.kind, None), right, conditions, Some(semi.subquery), place)
     }
