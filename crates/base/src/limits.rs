@@ -26,6 +26,9 @@ pub const IDENTIFIER_CHARS_MAX: usize = 128;
 pub const NEST_LEVEL_MAX: u32 = 32;
 /// Depth of expressions and blocks that parser, binder and evaluation accept (error 191).
 pub const EXPRESSION_DEPTH_MAX: usize = 256;
+/// Operators of one level that follow each other, `a + b + …`, along one path of an expression:
+/// each makes its tree higher, but takes no level of parser or binder (error 191).
+pub const EXPRESSION_LINKS_MAX: usize = 4096;
 /// A log block.
 pub const LOG_BLOCK_BYTES_MAX: usize = 60 * 1024;
 /// The unit of log I/O.

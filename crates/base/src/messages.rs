@@ -147,9 +147,14 @@ messages! {
     DISTINCT_NOT_COMPARABLE = 421, 16, "The {0} data type cannot be selected as DISTINCT because it is not comparable.";
     FUNCTION_SIDE_EFFECT = 443, 16, "Invalid use of a side-effecting operator '{0}' within a function.";
     FUNCTION_RETURNS_DATA = 444, 16, "Select statements included within a function cannot return data to a client.";
+    COLLATE_TWICE = 445, 16, "COLLATE clause cannot be used on expressions containing a COLLATE clause.";
+    COLLATION_FOR_OPERATION = 446, 16, "Cannot resolve collation conflict between \"{0}\" and \"{1}\" in {2} operator for {3} operation.";
     COLLATE_TYPE = 447, 16, "Expression type {0} is invalid for COLLATE clause.";
     COLLATION_INVALID = 448, 16, "Invalid collation '{0}'.";
+    COLLATION_OF_COLUMN = 451, 16, "Cannot resolve collation conflict between \"{0}\" and \"{1}\" in {2} operator occurring in {3} statement column {4}.";
     FUNCTION_LAST_STATEMENT = 455, 16, "The last statement included within a function must be a return statement.";
+    COLLATION_OF_RESULT = 456, 16, "Implicit conversion of {0} value to {1} cannot be performed because the resulting collation is unresolved due to collation conflict between \"{2}\" and \"{3}\" in {4} operator.";
+    COLLATION_OF_VALUE = 457, 16, "Implicit conversion of {0} value to {1} cannot be performed because the collation of the value is unresolved due to a collation conflict between \"{2}\" and \"{3}\" in {4} operator.";
     RECURSIVE_DISTINCT = 460, 16, "DISTINCT operator is not allowed in the recursive part of a recursive common table expression '{0}'.";
     RECURSIVE_TOP = 461, 16, "The TOP or OFFSET operator is not allowed in the recursive part of a recursive common table expression '{0}'.";
     RECURSIVE_OUTER_JOIN = 462, 16, "Outer join is not allowed in the recursive part of a recursive common table expression '{0}'.";
@@ -180,6 +185,8 @@ messages! {
     VIEW_CHECK_OPTION = 550, 16, "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under the CHECK OPTION constraint.";
     ONLY_FUNCTIONS_IN_FUNCTION = 557, 16, "Only functions and some extended stored procedures can be executed from within a function.";
     NOT_IN_TRANSACTION_PROC = 574, 16, "{0} statement cannot be used inside a user transaction.";
+    WRITE_BEYOND = 582, 16, "Offset is greater than the length of the column to be updated in write.";
+    WRITE_NEGATIVE = 583, 16, "Negative offset or length in write.";
     SESSION_KILLED = 596, 21, "Cannot continue the execution because the session is in the kill state.";
     NOLOCK_SCAN_MOVED = 601, 12, "Could not continue scan with NOLOCK due to data movement.";
     SAVEPOINT_NO_TRANSACTION = 628, 16, "Cannot issue SAVE TRANSACTION when there is no active transaction.";
@@ -348,6 +355,7 @@ messages! {
     SCHEMA_NOT_FOUND = 2760, 16, "The specified schema name \"{0}\" either does not exist or you do not have permission to use it.";
     ROW_GUID_TYPE = 2761, 16, "The ROWGUIDCOL property can only be specified on the uniqueidentifier data type.";
     STATISTICS_NOT_FOUND = 2767, 16, "Could not locate statistics '{0}' in the system catalogs.";
+    TEMPORARY_IN_FUNCTION = 2772, 16, "Cannot access temporary tables from within a function.";
     RAISERROR_ARGUMENT = 2786, 16, "The data type of substitution parameter {0} does not match the expected type of the format specification.";
     RAISERROR_FORMAT = 2787, 16, "Invalid format specification: '{0}'.";
     INDEX_NOT_PRECISE = 2799, 16, "Cannot create index or statistics '{0}' on table '{1}' because the computed column '{2}' is imprecise and not persisted. Consider removing column from index or statistics key or marking computed column persisted.";
@@ -400,6 +408,7 @@ messages! {
     EXPRESSION_NOT_BOOLEAN = 4145, 15, "An expression of non-boolean type specified in a context where a condition is expected, near '{0}'.";
     NULLIF_NULL = 4151, 16, "The type of the first argument to NULLIF cannot be the NULL constant because the type of the first argument has to be known.";
     OUTPUT_OF_SUBQUERY = 4186, 16, "Column '{0}.{1}' cannot be referenced in the OUTPUT clause because the column definition contains a subquery or references a function that performs user or system data access. A function is assumed by default to perform data access if it is not schemabound. Consider removing the subquery or function from the column definition or removing the column from the OUTPUT clause.";
+    COLLATION_OF_OPERATION = 4191, 16, "Cannot resolve collation conflict for {0} operation.";
     FRAME_INVALID = 4193, 16, "'{0}' is not a valid window frame and cannot be used with the OVER clause.";
     FRAME_RANGE_BOUND = 4194, 16, "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame delimiters.";
     ARGUMENT_VALUE_INVALID = 4199, 16, "Argument value {0} is invalid for argument {1} of {2} function.";
@@ -444,7 +453,7 @@ messages! {
     COLUMN_DEPENDENT = 5074, 16, "The {0} '{1}' is dependent on {2} '{3}'.";
     CREATE_FILE_FAILED = 5123, 16, "CREATE FILE encountered operating system error {0} while attempting to open or create the physical file '{1}'.";
     EXPAND_FILE_FAILED = 5149, 16, "MODIFY FILE encountered operating system error {0} while attempting to expand the physical file '{1}'.";
-    XML_MODIFY_NULL = 5302, 16, "Mutator 'modify()' on '{0}' cannot be called on a null value.";
+    MUTATOR_OF_NULL = 5302, 16, "Mutator '{0}' on '{1}' cannot be called on a null value.";
     WINDOW_INTEGER_ORDER = 5308, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     WINDOW_CONSTANT_ORDER = 5309, 15, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
     SYNONYM_INVALID = 5313, 16, "Synonym '{0}' refers to an invalid object.";

@@ -10,6 +10,7 @@
 //! messages 147, 4101, 8124, and from a public project's recorded probes.)
 
 use crate::binder::Binder;
+use crate::collation::{agreed, check_distinct};
 use crate::scope::{Clause, ColumnRead};
 use base::{SqlError, SqlResult, messages};
 use builtins::{Aggregate, Percentile};
@@ -84,6 +85,9 @@ impl Binder<'_> {
             return Err(SqlError::new(messages::RECURSIVE_GROUP, &[name]));
         }
         let (aggregate, argument, separator) = self.aggregated(aggregate, call)?;
+        if let Some(x) = argument.as_ref().filter(|_| call.distinct) {
+            check_distinct(x.ty)?;
+        }
         let ty = self.aggregate_type(aggregate, argument.as_ref())?;
         let scope = self.scopes.last_mut().expect("an aggregate is allowed only within a query");
         let known = scope.calls.iter().find(|c| {
@@ -239,6 +243,9 @@ impl Binder<'_> {
             Some(e) => Some(self.expr(e)?),
             None => None,
         };
+        if matches!(aggregate, Aggregate::Min | Aggregate::Max | Aggregate::StringAgg) {
+            agreed(std::iter::once(&argument).chain(&separator), &name)?;
+        }
         let narrow = argument.ty.sql_type.family() == types::Family::Char;
         let joins = if narrow { SqlType::varchar(8000) } else { SqlType::nvarchar(4000) };
         let separator = separator.map(|x| self.implicit(x, joins)).transpose()?;

@@ -9,7 +9,7 @@ use crate::next_value::{DrawRule, Draws};
 use crate::scope::Scope;
 use crate::table_hint::TableHinted;
 use crate::target::flag_rows;
-use base::limits::EXPRESSION_DEPTH_MAX;
+use base::limits::{EXPRESSION_DEPTH_MAX, EXPRESSION_LINKS_MAX};
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Module, Object, Table, VirtualTable};
 use plan::{
@@ -91,6 +91,10 @@ pub(crate) struct Binder<'a> {
     follow_ups: Vec<Option<FollowUp<Logical>>>,
     slots: u32,
     depth: usize,
+    /// A computed column's expression is being bound.
+    pub(crate) computes_column: bool,
+    /// Operators of the chains around the place at hand.
+    links: usize,
     /// Values that rows draw from sequences.
     pub(crate) draws: Draws,
     /// WITH XMLNAMESPACES: prefixes with their namespaces; the default has none.
@@ -141,6 +145,8 @@ impl<'a> Binder<'a> {
             follow_ups: Vec::new(),
             slots: 0,
             depth: 0,
+            computes_column: false,
+            links: 0,
             draws: Draws::default(),
             xml_namespaces: Vec::new(),
             embeds: false,
@@ -192,6 +198,21 @@ impl<'a> Binder<'a> {
         self.depth += levels;
         let result = inner(self);
         self.depth -= levels;
+        result
+    }
+
+    /// Invariant 4 for a chain of operators, which is bound in a loop.
+    pub(crate) fn chained<T>(
+        &mut self,
+        links: usize,
+        inner: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        if self.links + links > EXPRESSION_LINKS_MAX {
+            return Err(SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]));
+        }
+        self.links += links;
+        let result = inner(self);
+        self.links -= links;
         result
     }
 

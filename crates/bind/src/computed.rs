@@ -9,12 +9,13 @@
 //! between text and dates without a style that says how (`types::conversion_is_deterministic`).
 
 use crate::binder::Binder;
+use crate::collation::check_column;
 use crate::environment::Environment;
 use crate::next_value::DrawRule;
 use base::SqlResult;
 use builtins::Function;
 use catalog::view::Table;
-use plan::{Scalar, ScalarKind, ScalarType, Slot};
+use plan::{Coercibility, Scalar, ScalarKind, ScalarType, Slot};
 use std::collections::BTreeSet;
 use types::datetime::DatePart;
 use types::{Collation, SqlType, Value, conversion_is_deterministic};
@@ -28,12 +29,26 @@ pub struct ComputedType {
     pub nullable: bool,
     /// How they compare, if characters.
     pub collation: Collation,
+    /// How firmly.
+    pub coercibility: Coercibility,
     /// The same columns always give the same value.
     pub deterministic: bool,
     /// No float decides it.
     pub precise: bool,
     /// The names of the columns that they are computed from.
     pub reads: Vec<Box<str>>,
+}
+
+impl ComputedType {
+    /// Whether the column at a place of a table can be made of it.
+    ///
+    /// # Errors
+    /// 451 for text without collation.
+    pub fn check_collation(&self, place: usize) -> SqlResult<()> {
+        let ty = ScalarType::new(self.sql_type, self.nullable);
+        let ty = ScalarType { collation: self.collation, coercibility: self.coercibility, ..ty };
+        check_column(ty, "CREATE TABLE", place).map_err(|e| e.with_state(16))
+    }
 }
 
 /// The type of an expression over the columns of a table.
@@ -55,9 +70,10 @@ pub fn bind_computed(
     let named = table.columns.iter().zip(&slots).filter(|(_, slot)| read(slot));
     let names = named.map(|(c, _)| c.name.clone()).collect();
     let nullable = value.ty.nullable || may_overflow(&value);
-    let ScalarType { sql_type, collation, .. } = value.ty;
+    let ScalarType { sql_type, collation, coercibility, .. } = value.ty;
     let precise = is_precise(value);
-    Ok(ComputedType { sql_type, nullable, collation, deterministic, precise, reads: names })
+    let reads = names;
+    Ok(ComputedType { sql_type, nullable, collation, coercibility, deterministic, precise, reads })
 }
 
 /// Whether no part of an expression is a float.
@@ -164,8 +180,10 @@ impl Binder<'_> {
         let rule = DrawRule::Refused(base::messages::NEXT_VALUE_NESTED);
         // A table is made under ANSI_NULLS ON: whoever reads it reads the same.
         let session = std::mem::replace(&mut self.ansi_nulls, true);
+        self.computes_column = true;
         let value = self.nested(1, |b| b.drawing(rule, |b| b.within(scope, |b| b.expr(&expr))));
         self.ansi_nulls = session;
+        self.computes_column = false;
         value
     }
 

@@ -1,7 +1,7 @@
 //! Conditions.
 
 use crate::binder::{Binder, unsupported};
-use crate::collation::of_comparison;
+use crate::collation::{agreed, of_comparison};
 use crate::comparable::compared_as;
 use crate::constant::{all_of, any_of, compared, negated};
 use crate::convert::is_untyped_null;
@@ -85,7 +85,8 @@ impl Binder<'_> {
             }
             ConditionKind::IsDistinct { left, right, negated } => {
                 let (left, right) = (self.expr(left)?, self.expr(right)?);
-                let (left, right, collation) = self.alike(left, right, "equal to")?;
+                let (left, right, collation) =
+                    self.alike(left, right, if *negated { "is" } else { "is not" })?;
                 let (left, right) = (Box::new(left), Box::new(right));
                 not(Predicate::IsDistinct { left, right, collation }, *negated)
             }
@@ -316,7 +317,9 @@ impl Binder<'_> {
         let operand = self.text_of(operand, 1)?;
         let pattern = self.text_of(pattern, 2)?;
         let wide = [&operand, &pattern].iter().any(|x| x.ty.sql_type.family() == Family::NChar);
-        let collation = of_comparison(&operand, &pattern, "like")?;
+        let texts = [&operand, &pattern].into_iter().chain(&escape);
+        let found = agreed(texts, "like")?;
+        let collation = found.map_or(operand.ty.collation, |(collation, _)| collation);
         let (operand, pattern) = match wide {
             true => (self.widened(operand)?, self.widened(pattern)?),
             false => (operand, pattern),

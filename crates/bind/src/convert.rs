@@ -1,6 +1,7 @@
 //! Conversions that a statement asks for or needs, and types as written.
 
 use crate::binder::{Binder, unsupported};
+use crate::collation::check_converted;
 use base::{SqlError, SqlResult, messages};
 use plan::{Implicit, Scalar, ScalarKind};
 use tsql::ast;
@@ -86,10 +87,8 @@ impl Binder<'_> {
         if !is_untyped_null(&operand) {
             check_explicit(operand.ty.sql_type, to).map_err(|e| e.at_line(line))?;
         }
-        let mut ty = operand.ty.converted(to);
-        if !operand.ty.sql_type.is_character() {
-            ty.collation = self.collation;
-        }
+        check_converted(operand.ty, to).map_err(|e| e.at_line(line))?;
+        let mut ty = self.as_converted(operand.ty, to);
         ty.nullable |= c.attempt;
         let (operand, implicit) = (Box::new(operand), Implicit(false));
         let kind = ScalarKind::Cast { operand, style, attempt: c.attempt, implicit };
@@ -98,7 +97,7 @@ impl Binder<'_> {
 
     /// A conversion without style.
     pub(crate) fn converted(&self, x: Scalar, to: SqlType) -> Scalar {
-        let ty = x.ty.converted(to);
+        let ty = self.as_converted(x.ty, to);
         let (operand, implicit) = (Box::new(x), Implicit(true));
         let kind = ScalarKind::Cast { operand, style: None, attempt: false, implicit };
         self.folding.fold(Scalar { kind, ty })

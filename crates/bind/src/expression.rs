@@ -1,12 +1,12 @@
 //! Scalar expressions.
 
 use crate::binder::Binder;
-use crate::collation::combined;
+use crate::collation::{settled, under_collate};
 use crate::convert::is_untyped_null;
 use crate::next_value::{DrawRule, is_conditional};
 use crate::scope::Clause;
 use base::{SqlError, SqlResult, messages};
-use plan::{Coercibility, Predicate, Scalar, ScalarKind, ScalarType, Subquery};
+use plan::{Combining, Predicate, Scalar, ScalarKind, ScalarType, Subquery};
 use tsql::ast::{self, ExprKind};
 use types::{BinaryOp, Collation, SqlType, common_type, negated_type, operation};
 
@@ -164,7 +164,7 @@ impl Binder<'_> {
 
     /// A chain of operators, folded from the left: invariant 4 of the crate counts its length.
     fn arithmetic(&mut self, chain: &ast::Arithmetic) -> SqlResult<Scalar> {
-        self.nested(chain.rest.len(), |b| {
+        self.chained(chain.rest.len(), |b| {
             let mut left = b.expr(&chain.first)?;
             let mut first = Some(&chain.first);
             for term in &chain.rest {
@@ -193,20 +193,16 @@ impl Binder<'_> {
             _ => (left.ty.sql_type, right.ty.sql_type),
         };
         let operation = operation(op, a, b)?;
-        let (collation, coercibility) = combined(&left, &right);
-        let ty = ScalarType {
-            sql_type: operation.result,
-            nullable: left.ty.nullable || right.ty.nullable,
-            collation,
-            coercibility,
-        };
+        let nullable = left.ty.nullable || right.ty.nullable;
+        let ty = self.plain(operation.result, nullable);
+        let ty = settled(ty, [&left, &right].into_iter(), Combining::Add)?;
         let left = Box::new(self.implicit(left, operation.left)?);
         let right = Box::new(self.implicit(right, operation.right)?);
         Ok(self.folding.fold(Scalar { kind: ScalarKind::Binary { op, left, right }, ty }))
     }
 
     fn collate(&mut self, operand: &ast::Expr, name: &ast::Name) -> SqlResult<Scalar> {
-        let mut x = self.expr(operand)?;
+        let x = self.expr(operand)?;
         let collation = match &**name {
             "database_default" | "DATABASE_DEFAULT" | "catalog_default" => Some(self.collation),
             other => Collation::by_name(other),
@@ -218,9 +214,7 @@ impl Binder<'_> {
             let name = x.ty.sql_type.error_name();
             return Err(SqlError::new(messages::COLLATE_TYPE, &[&name]));
         }
-        x.ty.collation = collation;
-        x.ty.coercibility = Coercibility::Explicit;
-        Ok(x)
+        under_collate(x, collation)
     }
 
     fn case(&mut self, case: &ast::Case) -> SqlResult<Scalar> {
@@ -289,7 +283,7 @@ impl Binder<'_> {
         otherwise: Option<Scalar>,
     ) -> SqlResult<Scalar> {
         let results = branches.iter().map(|(_, x)| x).chain(&otherwise);
-        let Some(mut ty) = self.common(results)? else {
+        let Some(mut ty) = self.common(results, Combining::Case)? else {
             return Err(SqlError::new(messages::CASE_ALL_NULL, &[]));
         };
         ty.nullable |= otherwise.is_none();
@@ -304,29 +298,23 @@ impl Binder<'_> {
         Ok(Scalar { kind: ScalarKind::Case { branches: converted, otherwise }, ty })
     }
 
-    /// The common type of expressions; None when all are the word NULL.
+    /// The common type of expressions that an operator takes; None when all are the word NULL.
     pub(crate) fn common<'x>(
         &self,
-        items: impl Iterator<Item = &'x Scalar>,
+        items: impl Iterator<Item = &'x Scalar> + Clone,
+        operator: Combining,
     ) -> SqlResult<Option<ScalarType>> {
-        let mut common: Option<Scalar> = None;
-        let mut nullable = false;
-        for x in items {
-            nullable |= x.ty.nullable;
-            if is_untyped_null(x) {
-                continue;
-            }
+        let nullable = items.clone().any(|x| x.ty.nullable);
+        let typed = items.filter(|x| !is_untyped_null(x));
+        let mut common: Option<SqlType> = None;
+        for x in typed.clone() {
             common = Some(match common {
-                None => Scalar { kind: ScalarKind::Constant(types::Value::Null), ty: x.ty },
-                Some(mut c) => {
-                    let sql_type = common_type(c.ty.sql_type, x.ty.sql_type)?;
-                    (c.ty.collation, c.ty.coercibility) = combined(&c, x);
-                    c.ty.sql_type = sql_type;
-                    c
-                }
+                None => x.ty.sql_type,
+                Some(known) => common_type(known, x.ty.sql_type)?,
             });
         }
-        Ok(common.map(|c| ScalarType { nullable, ..c.ty }))
+        let ty = common.map(|sql_type| self.plain(sql_type, nullable));
+        ty.map(|ty| settled(ty, typed, operator)).transpose()
     }
 
     fn scalar_subquery(&mut self, query: &ast::Query) -> SqlResult<Scalar> {

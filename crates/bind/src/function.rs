@@ -1,13 +1,16 @@
 //! Functions: those of the registry, and forms of the language spelled like them.
 
 use crate::binder::{Binder, unsupported};
+use crate::collation::of_function;
 use crate::comparable::check_arguments;
 use crate::convert::is_untyped_null;
 use crate::document::is_json;
 use base::{SqlError, SqlResult, messages};
 use builtins::{Aggregate, Fact, Function};
 use catalog::view::{ModuleKind, Object};
-use plan::{CompareOp, Predicate, Scalar, ScalarKind, ScalarType, UserCall, UserFunction};
+use plan::{
+    Combining, CompareOp, Predicate, Scalar, ScalarKind, ScalarType, UserCall, UserFunction,
+};
 use tsql::ast::{self, ExprKind};
 use types::{BinaryOp, SqlType, Value};
 
@@ -48,7 +51,7 @@ impl Binder<'_> {
             let name = name.object.to_ascii_lowercase();
             return Err(SqlError::new(messages::NO_WITHIN_GROUP, &[&name]));
         }
-        if call.star && call.over.is_none() && !self.in_definition() {
+        if call.star && call.over.is_none() {
             return self.checksum_of_all(call);
         }
         if call.over.is_some() || call.distinct || call.star {
@@ -81,6 +84,10 @@ impl Binder<'_> {
             Some(f) if matches!(f.name, "CHECKSUM" | "BINARY_CHECKSUM") => f,
             _ => return Err(SqlError::new(messages::SYNTAX_NEAR, &[&call.name.object])),
         };
+        if self.computes_column {
+            // The column that it would make is one of them; who knows its name tells it.
+            return Err(SqlError::new(messages::COMPUTED_OF_COMPUTED, &[&"*", &""]));
+        }
         let mut items = Vec::new();
         self.item(&ast::SelectItem::Star(call.span), &mut items)?;
         let mut all: Vec<Scalar> = items.into_iter().map(|item| item.scalar).collect();
@@ -282,13 +289,7 @@ impl Binder<'_> {
         let arg_types: Box<[SqlType]> = args.iter().map(|a| a.ty.sql_type).collect();
         check_arguments(function.name, &arg_types)?;
         let sql_type = (function.result)(&arg_types)?;
-        let mut ty = self.plain(sql_type, true);
-        let texts = args.iter().filter(|a| a.ty.sql_type.is_character());
-        if let Some(first) =
-            texts.reduce(|a, b| if b.ty.coercibility > a.ty.coercibility { b } else { a })
-        {
-            (ty.collation, ty.coercibility) = (first.ty.collation, first.ty.coercibility);
-        }
+        let mut ty = of_function(function.name, &args, self.plain(sql_type, true))?;
         if function.name == "ISNULL" {
             ty.nullable = args.iter().all(|a| a.ty.nullable);
         }
@@ -318,7 +319,7 @@ impl Binder<'_> {
         for arg in &call.arguments {
             items.push(self.expr(arg)?);
         }
-        let Some(mut ty) = self.common(items.iter())? else {
+        let Some(mut ty) = self.common(items.iter(), Combining::Case)? else {
             return Err(SqlError::new(messages::COALESCE_ALL_NULL, &[]));
         };
         ty.nullable = items.iter().all(|x| x.ty.nullable);

@@ -10,6 +10,7 @@
 
 use crate::aggregate::Grouped;
 use crate::binder::{Binder, unsupported};
+use crate::collation::check_column;
 use crate::comparable::check_sorted;
 use crate::select::computed_columns;
 use base::{SqlError, SqlResult, messages};
@@ -110,7 +111,11 @@ impl Binder<'_> {
     /// An expression to group by: its place among them.
     fn group_key(&mut self, e: &ast::Expr, keys: &mut Vec<Scalar>) -> SqlResult<usize> {
         let key = self.expr(e)?;
-        check_sorted(key.ty.sql_type).map_err(|error| error.at_line(e.span.line))?;
+        // The column that stands before the keys is counted too.
+        let place = keys.len() + 2;
+        let checked = check_sorted(key.ty.sql_type);
+        let checked = checked.and_then(|()| check_column(key.ty, "GROUP BY", place));
+        checked.map_err(|error| error.at_line(e.span.line))?;
         if !key.reads().subqueries.is_empty() {
             return Err(SqlError::new(messages::AGGREGATE_IN_GROUP_BY, &[]).at_line(e.span.line));
         }

@@ -14,7 +14,8 @@
 //!  1. Nothing is accepted and ignored: what a plan cannot express is refused by its name.
 //!  2. Each column reference of the text becomes one slot; a slot belongs to one reference.
 //!  3. A scalar's operands have been converted as its operator asks; `exec` never decides a type.
-//!  4. Binding deeper than `EXPRESSION_DEPTH_MAX` is error 191; trees it makes are no higher.
+//!  4. Binding deeper than `EXPRESSION_DEPTH_MAX` is error 191; trees it makes are no higher but
+//!     for chains of operators, of which `EXPRESSION_LINKS_MAX` stand above each other.
 //!
 //! Not here: choosing an access path (`optimize`), permissions, SELECT INTO's table (`ddl`).
 
@@ -77,6 +78,7 @@ pub use cursor::Refetch;
 pub use environment::{Bound, Environment, IntoColumn, IntoTable, Unguarded, Variables};
 pub use into::into_of;
 pub use module::ModuleColumns;
+pub use plan::Coercibility;
 pub use uses::user_of;
 
 use base::SqlResult;
@@ -170,7 +172,7 @@ pub fn bind_scalar(
     let mut binder = Binder::new(environment);
     let bound = binder.drawing(DrawRule::Row, |b| b.expr(expression));
     let bound = bound.and_then(|x| match wanted {
-        Some(t) => binder.implicit(x, t),
+        Some(t) => binder.assigned(x, t),
         None => Ok(x),
     });
     let bound = bound.and_then(|mut x| {

@@ -197,7 +197,7 @@ impl Binder<'_> {
                 ast::ExprKind::Default => self.parameter_default(module, parameter, call)?,
                 _ => self.expr(argument)?,
             };
-            let bound = self.implicit(bound, parameter.sql_type);
+            let bound = self.assigned(bound, parameter.sql_type);
             arguments.push(bound.map_err(|e| e.at_line(argument.span.line))?);
         }
         Ok(arguments)

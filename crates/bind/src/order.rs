@@ -1,11 +1,12 @@
 //! ORDER BY, TOP and OFFSET.
 
 use crate::binder::Binder;
+use crate::collation::check_column;
 use crate::comparable::check_sorted;
 use crate::query::{Ordering, OutColumn, QueryResult};
 use crate::scope::Scope;
 use base::{SqlError, SqlResult, messages};
-use plan::{Logical, Scalar, Slot, SortKey, Top};
+use plan::{Logical, Scalar, ScalarType, Slot, SortKey, Top};
 use tsql::ast::{self, ExprKind, Literal, QueryBody, SelectItem};
 use types::{Family, SqlType, Value};
 
@@ -110,7 +111,7 @@ impl Binder<'_> {
                 _ => return Err(not_selected(line)),
             };
             let c = &result.columns[column];
-            check_sorted(c.ty.sql_type).map_err(|e| e.at_line(line))?;
+            check_key(c.ty, n + 1).map_err(|e| e.at_line(line))?;
             push_key(&mut keys, c.slot, c.ty.collation, ordering.items, n)?;
         }
         let tree = match keys.is_empty() {
@@ -199,6 +200,12 @@ impl Binder<'_> {
         };
         bound.map_err(|error| error.at_line(e.span.line))
     }
+}
+
+/// Whether the item at a place of ORDER BY is something to sort by.
+pub(crate) fn check_key(ty: ScalarType, place: usize) -> SqlResult<()> {
+    check_sorted(ty.sql_type)?;
+    check_column(ty, "ORDER BY", place)
 }
 
 fn not_selected(line: u32) -> SqlError {

@@ -4,6 +4,7 @@
 //! beside them stand the sources of the change but for its target.
 
 use crate::binder::{Binder, unsupported};
+use crate::collation::check_column;
 use crate::hint::{self, Use};
 use crate::insert::{free_columns, identity_column};
 use crate::scope::{Clause, Columns, MadeRow, Scope, Source};
@@ -51,10 +52,10 @@ impl Binder<'_> {
         });
         let (first, then) = bound.map_err(|e| e.at_line(o.span.line))?;
         let Some(into) = &o.into else {
-            return Ok(Output { sent: Some(sent(first)), into: None });
+            return Ok(Output { sent: Some(sent(first)?), into: None });
         };
         let into = self.output_into(into, first, o.span.line)?;
-        let sent = (!o.then.is_empty()).then(|| sent(then));
+        let sent = (!o.then.is_empty()).then(|| sent(then)).transpose()?;
         Ok(Output { sent, into: Some(into) })
     }
 
@@ -179,7 +180,9 @@ pub(crate) fn reference_of(found: &TargetTable) -> Option<Box<str>> {
     })
 }
 
-fn sent(items: Vec<Item>) -> OutputSent {
+fn sent(items: Vec<Item>) -> SqlResult<OutputSent> {
+    let mut places = (1..).zip(&items);
+    places.try_for_each(|(place, i)| check_column(i.scalar.ty, "OUTPUT", place))?;
     let column = |i: &Item| ResultColumn {
         name: i.name.clone().unwrap_or_default(),
         slot: Slot(0),
@@ -190,8 +193,8 @@ fn sent(items: Vec<Item>) -> OutputSent {
         identity: i.identity,
         updatable: i.stored,
     };
-    OutputSent {
+    Ok(OutputSent {
         columns: items.iter().map(column).collect(),
         values: items.into_iter().map(|i| i.scalar).collect(),
-    }
+    })
 }

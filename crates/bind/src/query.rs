@@ -1,6 +1,7 @@
 //! Queries: statements, CTEs, what may stand where.
 
 use crate::binder::{Binder, Cte, unsupported};
+use crate::collation::check_column;
 use crate::next_value::DrawRule;
 use crate::scope::Scope;
 use base::{SqlError, SqlResult, messages};
@@ -75,6 +76,7 @@ impl Binder<'_> {
                 b.embeds = b.header.recompile;
                 b.into = crate::into_of(s).map(crate::IntoTable::of);
                 let mut result = b.query(&s.query, Place::Statement)?;
+                check_columns(&result)?;
                 b.note_into(&mut result.tree, &result.columns)?;
                 let columns = result.columns.iter().map(result_column).collect();
                 Ok(Statement::Query(Query { source: result.tree, columns }))
@@ -169,6 +171,9 @@ impl Binder<'_> {
             let ordered = place == Place::Subquery { exists: false } || place == Place::Derived;
             let inside = if ordered { Place::Document } else { place };
             let result = self.query_body(q, inside)?;
+            if place == Place::Statement {
+                check_columns(&result)?;
+            }
             return self.document(result, clause, &q.body, place);
         }
         self.query_body(q, place)
@@ -215,6 +220,13 @@ impl Binder<'_> {
         self.scopes.pop();
         result
     }
+}
+
+/// The columns of a statement's own result must have collations; those of a query within another
+/// need none.
+fn check_columns(result: &QueryResult) -> SqlResult<()> {
+    let mut columns = (1..).zip(&result.columns);
+    columns.try_for_each(|(place, c)| check_column(c.ty, "SELECT", place))
 }
 
 fn result_column(c: &OutColumn) -> ResultColumn {

@@ -9,11 +9,12 @@
 //!  2. A member names the expression once, in its FROM, not in a subquery.
 
 use crate::binder::{Binder, Cte, Work};
+use crate::collation::settled;
 use crate::query::{OutColumn, QueryResult};
 use crate::scope::{Clause, Columns, DerivedColumn, Source};
 use crate::source::From;
 use base::{SqlError, SqlResult, messages};
-use plan::{Logical, Recursion, Slot};
+use plan::{Combining, Logical, Recursion, Scalar, Slot};
 use std::cell::Cell;
 use std::rc::Rc;
 use tsql::ast::{self, QueryBody, SetOperator, TableSourceKind};
@@ -188,6 +189,8 @@ impl Binder<'_> {
                 let facts: [&dyn std::fmt::Display; 2] = [&wanted.name, &cte.name];
                 return Err(SqlError::new(messages::RECURSIVE_TYPES, &facts));
             }
+            let pair = [Scalar::column(wanted.slot, wanted.ty), Scalar::column(own.slot, own.ty)];
+            settled(wanted.ty, pair.iter(), Combining::UnionAll)?;
         }
         Ok((bound.tree, slots))
     }

@@ -6,12 +6,13 @@
 
 use crate::aggregate::Grouped;
 use crate::binder::{Binder, unsupported};
-use crate::comparable::{check_distinct, check_sorted};
+use crate::collation;
+use crate::comparable::check_distinct;
 use crate::convert::is_untyped_null;
 use crate::expression::assigning_operator;
 use crate::grouping::Groups;
 use crate::next_value::list_rule;
-use crate::order::{OrderBy, push_key};
+use crate::order::{OrderBy, check_key, push_key};
 use crate::query::{Ordering, OutColumn, Place, QueryResult};
 use crate::scope::{Clause, Scope, WindowGroup};
 use base::{SqlError, SqlResult, messages};
@@ -188,7 +189,7 @@ impl Binder<'_> {
                     Some(op) => self.binary(op, target, value)?,
                     None => value,
                 };
-                let value = self.implicit(value, wanted).map_err(|e| e.at_line(variable.line))?;
+                let value = self.assigned(value, wanted).map_err(|e| e.at_line(variable.line))?;
                 out.push(expression_item(value, Some(id)));
                 Ok(())
             }
@@ -366,6 +367,7 @@ impl Binder<'_> {
         for item in &mut block.items {
             let ty = item.scalar.ty;
             check_distinct(ty.sql_type)?;
+            collation::check_distinct(ty)?;
             let scalar = std::mem::replace(&mut item.scalar, Scalar::null(ty.sql_type));
             let (slot, collation) = self.slot_of(scalar, &mut computed);
             item.scalar = Scalar::column(slot, ty);
@@ -387,10 +389,11 @@ impl Binder<'_> {
         for (at, key) in std::mem::take(&mut block.order).into_iter().enumerate() {
             let sorted_by = match &key {
                 OrderBy::Nothing => None,
-                OrderBy::Expression(x) => Some(x.ty.sql_type),
-                OrderBy::Item(n) => Some(block.items[*n].scalar.ty.sql_type),
+                OrderBy::Expression(x) => Some(x.ty),
+                OrderBy::Item(n) => Some(block.items[*n].scalar.ty),
             };
-            sorted_by.map_or(Ok(()), check_sorted).map_err(|e| {
+            let check = |ty| check_key(ty, at + 1);
+            sorted_by.map_or(Ok(()), check).map_err(|e| {
                 let line = ordering.items.get(at).map_or(0, |i| i.expr.span.line);
                 e.at_line(line)
             })?;

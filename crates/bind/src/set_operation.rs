@@ -5,6 +5,7 @@
 
 use crate::binder::Binder;
 use crate::changes::no_changes_in_operand;
+use crate::collation::check_united;
 use crate::comparable::check_combined;
 use crate::convert::is_untyped_null;
 use crate::query::{OutColumn, QueryResult};
@@ -12,8 +13,8 @@ use crate::select::{computed_columns, filtered};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{
-    AggregateCall, AggregatePhase, CompareOp, Grouping, Logical, Predicate, Scalar, ScalarKind,
-    ScalarType, Slot,
+    AggregateCall, AggregatePhase, Combining, CompareOp, Grouping, Logical, Predicate, Scalar,
+    ScalarKind, ScalarType, Slot,
 };
 use tsql::ast::{self, SetOperator};
 use types::{Collation, SqlType, Value};
@@ -42,7 +43,7 @@ impl Binder<'_> {
     }
 
     fn combined(&mut self, op: SetOperator, operands: Vec<QueryResult>) -> SqlResult<QueryResult> {
-        let columns = self.united_columns(&operands)?;
+        let columns = self.united_columns(op, &operands)?;
         if op != SetOperator::UnionAll {
             columns.iter().try_for_each(|c| check_combined(c.ty.sql_type))?;
         }
@@ -66,7 +67,11 @@ impl Binder<'_> {
     }
 
     /// The columns of the result: names of the first, types of all.
-    fn united_columns(&mut self, operands: &[QueryResult]) -> SqlResult<Vec<OutColumn>> {
+    fn united_columns(
+        &mut self,
+        op: SetOperator,
+        operands: &[QueryResult],
+    ) -> SqlResult<Vec<OutColumn>> {
         let first = &operands[0];
         if operands.iter().any(|o| o.columns.len() != first.columns.len()) {
             return Err(SqlError::new(messages::UNION_COUNT, &[]));
@@ -74,7 +79,10 @@ impl Binder<'_> {
         let mut columns = Vec::with_capacity(first.columns.len());
         for (n, named) in first.columns.iter().enumerate() {
             let scalars: Vec<Scalar> = operands.iter().map(|o| scalar_of(&o.columns[n])).collect();
-            let ty = self.common(scalars.iter())?;
+            if let Some(name) = comparing(op) {
+                check_united(scalars.iter(), name)?;
+            }
+            let ty = self.common(scalars.iter(), Combining::UnionAll)?;
             let ty = ty.unwrap_or_else(|| self.plain(SqlType::Int, true));
             columns.push(OutColumn {
                 name: named.name.clone(),
@@ -149,6 +157,16 @@ impl Binder<'_> {
         let least = bound(Aggregate::Min, 0);
         let kept = least.and(bound(Aggregate::Max, greatest));
         filtered(Logical::Aggregate(Box::new(Grouping { input: all, keys, calls })), kept)
+    }
+}
+
+/// The name of an operator that compares rows.
+fn comparing(op: SetOperator) -> Option<&'static str> {
+    match op {
+        SetOperator::UnionAll => None,
+        SetOperator::Union => Some("UNION"),
+        SetOperator::Except => Some("EXCEPT"),
+        SetOperator::Intersect => Some("INTERSECT"),
     }
 }
 

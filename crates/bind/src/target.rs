@@ -1,6 +1,7 @@
 //! Targets of changes: indexes to maintain, constraints to test, old and new rows.
 
 use crate::binder::Binder;
+use crate::collation::check_assigned;
 use crate::convert::is_untyped_null;
 use crate::next_value::DrawRule;
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
@@ -220,6 +221,7 @@ impl Binder<'_> {
         if is_untyped_null(&x) {
             return Ok(Scalar { ty: x.ty.converted(to), ..x });
         }
+        check_assigned(x.ty, to)?;
         if to == SqlType::Variant {
             // A variant keeps the collation of what it is made of.
             return self.implicit(x, to);

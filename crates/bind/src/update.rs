@@ -466,7 +466,7 @@ impl Binder<'_> {
                     Some(op) => self.binary(op, target, value)?,
                     None => value,
                 };
-                let value = self.implicit(value, ty.sql_type)?;
+                let value = self.assigned(value, ty.sql_type)?;
                 Ok(Assignment { column: None, variable: Some((id, ty)), value })
             }
             AssignmentKind::Column { column, op, value } => {
@@ -481,9 +481,12 @@ impl Binder<'_> {
                 Ok(Assignment { column: Some(column), variable: Some((id, target.ty)), value })
             }
             AssignmentKind::Method { column, method, arguments } => {
-                let own = table.column(&column.name, self.collation);
-                if own.is_some_and(|c| table.columns[c].sql_type != types::SqlType::Xml) {
-                    return Err(unsupported(&format!(".{method}() in SET"), a.span.line));
+                let (position, ordinal) = self.set_target(column, table, named)?;
+                if table.columns[ordinal].sql_type != types::SqlType::Xml {
+                    let own = self.column_of(named.source, position)?.scalar;
+                    let value = self.written(own, column, method, arguments)?;
+                    let value = self.for_column(value, table, ordinal)?;
+                    return Ok(Assignment { column: Some(ordinal), variable: None, value });
                 }
                 let kind = ast::ExprKind::Column(Box::new(column.clone()));
                 let call = ast::MethodCall {
@@ -501,14 +504,49 @@ impl Binder<'_> {
         }
     }
 
-    fn set_column(
+    /// The value of a column after `column.WRITE(expression, offset, length)`.
+    fn written(
+        &mut self,
+        own: Scalar,
+        column: &ast::ColumnName,
+        method: &ast::Name,
+        arguments: &[ast::Expr],
+    ) -> SqlResult<Scalar> {
+        let ty = own.ty;
+        if !ty.sql_type.is_max() || ty.sql_type.is_text_image() {
+            return Err(SqlError::new(messages::METHODS_OF_TYPE, &[&ty.sql_type.name()]));
+        }
+        if column.qualifier.is_some() || !method.eq_ignore_ascii_case("WRITE") {
+            return Err(SqlError::new(messages::SYNTAX_NEAR, &[method]));
+        }
+        let [value, offset, length] = arguments else {
+            let message = match arguments.len() {
+                0..3 => messages::INVALID_PARAMETERS_TO_TVF,
+                _ => messages::TOO_MANY_PROC_ARGUMENTS,
+            };
+            return Err(SqlError::new(message, &[&"write"]));
+        };
+        let value = self.expr(value)?;
+        let value = self.assigned(value, ty.sql_type)?;
+        let mut args = vec![own, value];
+        for number in [offset, length] {
+            let number = self.expr(number)?;
+            args.push(self.implicit(number, types::SqlType::BigInt)?);
+        }
+        let name = types::Value::nvarchar(&column.name);
+        args.push(self.constant(name, types::SqlType::SYSNAME));
+        let arg_types = args.iter().map(|x| x.ty.sql_type).collect();
+        let kind = ScalarKind::Function { function: &builtins::WRITE, args, arg_types };
+        Ok(Scalar { kind, ty: ScalarType { nullable: true, ..ty } })
+    }
+
+    /// A column that SET names: its place in the target's source, and in the table.
+    fn set_target(
         &mut self,
         name: &ast::ColumnName,
-        op: ast::AssignOp,
-        value: &ast::Expr,
         table: &Table,
         named: &Named<'_>,
-    ) -> SqlResult<(usize, Scalar)> {
+    ) -> SqlResult<(usize, usize)> {
         if let Some(q) = &name.qualifier
             && !self.bears(named.source, q)
         {
@@ -533,6 +571,18 @@ impl Binder<'_> {
         if c.computed.is_some() {
             return Err(SqlError::new(messages::UPDATE_COMPUTED, &[&c.name]));
         }
+        Ok((position, ordinal))
+    }
+
+    fn set_column(
+        &mut self,
+        name: &ast::ColumnName,
+        op: ast::AssignOp,
+        value: &ast::Expr,
+        table: &Table,
+        named: &Named<'_>,
+    ) -> SqlResult<(usize, Scalar)> {
+        let (position, ordinal) = self.set_target(name, table, named)?;
         let value = match (&value.kind, assigning_operator(op)) {
             (ExprKind::Default, _) => return Ok((ordinal, self.default_value(table, ordinal)?)),
             (_, None) => self.expr(value)?,

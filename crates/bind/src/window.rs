@@ -1,7 +1,9 @@
 //! Window functions: ranks, neighbours, percentiles, aggregates with OVER; named windows.
 
 use crate::binder::{Binder, unsupported};
+use crate::collation::check_column;
 use crate::comparable::check_sorted;
+use crate::order::check_key;
 use crate::scope::{Clause, WindowGroup};
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
@@ -264,15 +266,17 @@ impl Binder<'_> {
 
     pub(crate) fn window(&mut self, over: &ast::Over) -> SqlResult<Window> {
         let mut partition = Vec::with_capacity(over.partition_by.len());
-        for e in &over.partition_by {
+        for (n, e) in over.partition_by.iter().enumerate() {
             let key = self.expr(e)?;
-            check_sorted(key.ty.sql_type).map_err(|error| error.at_line(e.span.line))?;
+            let checked = check_sorted(key.ty.sql_type);
+            let checked = checked.and_then(|()| check_column(key.ty, "PARTITION BY", n + 1));
+            checked.map_err(|error| error.at_line(e.span.line))?;
             if key.as_constant().is_none() {
                 partition.push(key);
             }
         }
         let mut order = Vec::with_capacity(over.order_by.len());
-        for item in &over.order_by {
+        for (n, item) in over.order_by.iter().enumerate() {
             let message = match &item.expr.kind {
                 ExprKind::Literal(Literal::Integer(_)) => Some(messages::WINDOW_INTEGER_ORDER),
                 ExprKind::Literal(_) => Some(messages::WINDOW_CONSTANT_ORDER),
@@ -283,7 +287,7 @@ impl Binder<'_> {
             }
             let key = self.expr(&item.expr)?;
             let line = item.expr.span.line;
-            check_sorted(key.ty.sql_type).map_err(|error| error.at_line(line))?;
+            check_key(key.ty, n + 1).map_err(|error| error.at_line(line))?;
             // What never changes orders nothing: OVER (ORDER BY (SELECT NULL)).
             let fixed = matches!(key.kind, ScalarKind::Constant(_) | ScalarKind::Variable(_));
             if !fixed {

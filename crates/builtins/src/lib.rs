@@ -38,6 +38,7 @@ mod string;
 mod string_search;
 mod table_function;
 mod variant;
+mod write;
 mod xml_method;
 mod zone;
 
@@ -57,5 +58,6 @@ pub use parse::{PARSE, TRY_PARSE, is_parsed_type};
 pub use rand::Rand;
 pub use registry::{families, global, lookup};
 pub use table_function::{TableFunction, TableRows};
+pub use write::WRITE;
 pub use xml_method::XmlMethod;
 pub use zone::AT_TIME_ZONE;

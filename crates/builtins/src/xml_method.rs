@@ -34,7 +34,10 @@ impl XmlMethod {
         let (xml, values) = match args.split_first() {
             Some((Value::Xml(xml), values)) => (xml, values),
             _ if self.query.method() == Method::Modify => {
-                return Err(SqlError::new(messages::XML_MODIFY_NULL, &[&self.subject]));
+                return Err(SqlError::new(
+                    messages::MUTATOR_OF_NULL,
+                    &[&"modify()", &self.subject],
+                ));
             }
             _ => return Ok(Value::Null),
         };

@@ -73,6 +73,7 @@ pub(crate) fn settle(
         let e = SqlError::new(messages::COMPUTED_NOT_DETERMINISTIC, &args);
         return Err(e.at_line(line));
     }
+    found.check_collation(at + 1).map_err(|e| e.at_line(line))?;
     let column = &mut table.columns[at];
     column.sql_type = found.sql_type;
     column.user_type_id = found.sql_type.user_type_id();
@@ -88,20 +89,27 @@ fn visible(table: &Table) -> Table {
     table
 }
 
-/// 1759, where a name that was not found is of a computed column.
+/// 1759, where a name that was not found is of a computed column, or where all columns are read:
+/// one of those is computed.
 fn reads_computed(table: &Table, e: SqlError) -> SqlError {
+    if e.number() == messages::COMPUTED_OF_COMPUTED.number {
+        let first = table.columns.iter().find(|c| c.computed.is_some());
+        return first.map_or(e, |c| of_computed(table, c));
+    }
     if e.number() != messages::INVALID_COLUMN.number {
         return e;
     }
     let shown = e.to_string();
     let named = |c: &&Column| c.computed.is_some() && shown.contains(&format!("'{}'", c.name));
     match table.columns.iter().find(named) {
-        Some(c) => {
-            let args: [&dyn Display; 2] = [&c.name, &table.name];
-            SqlError::new(messages::COMPUTED_OF_COMPUTED, &args).with_state(0)
-        }
+        Some(c) => of_computed(table, c),
         None => e,
     }
+}
+
+fn of_computed(table: &Table, column: &Column) -> SqlError {
+    let args: [&dyn Display; 2] = [&column.name, &table.name];
+    SqlError::new(messages::COMPUTED_OF_COMPUTED, &args).with_state(0)
 }
 
 /// 1764, where a condition reads a computed column that is not stored.

@@ -1,7 +1,9 @@
 //! CREATE, ALTER and CREATE OR ALTER FUNCTION.
 //!
 //! A function changes nothing but its own variables: what could is refused when it is made (443),
-//! and so is a result set (444).
+//! and so is a result set (444). A built-in function that gives something else each time changes
+//! the session's state; the clock does not. States are from error texts in public: 1 of functions,
+//! 14 of what speaks to the client or runs text, 15 of changes.
 
 use crate::context::{DdlContext, unsupported};
 use crate::declare::declare;
@@ -13,12 +15,16 @@ use crate::view::with_columns;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, ModuleKind, ModuleOptions, Parameter};
 use tsql::ast::{
-    DmlTargetKind, ExecuteWhat, Function, FunctionBody, Name, Output, Query, QueryBody, SelectItem,
-    SettingValue, Statement, StatementKind as K, TableDefinition, TransactionVerb,
+    DmlTargetKind, ExecuteWhat, Function, FunctionBody, InsertSource, Name, Output, Query,
+    QueryBody, SelectItem, SettingValue, Statement, StatementKind as K, TableDefinition,
+    TransactionVerb,
 };
+use tsql::{MentionKind, ParseOptions};
 
 pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlResult<()> {
-    check(s).map_err(|e| e.in_procedure(&s.name.object))?;
+    let options = ParseOptions { quoted_identifier: cx.settings.quoted_identifier };
+    let checked = check(s).and_then(|()| check_calls(text, options));
+    checked.map_err(|e| e.in_procedure(&s.name.object))?;
     let view = cx.place(None)?.view;
     let parameters = parameters_of(&s.parameters, &view);
     let mut parameters = parameters.map_err(|e| e.in_procedure(&s.name.object))?;
@@ -111,7 +117,7 @@ fn check(s: &Function) -> SqlResult<()> {
             match body.last().map(|s| (&s.kind, s.span.line)) {
                 Some((K::Return(_), _)) => Ok(()),
                 last => {
-                    let e = SqlError::new(messages::FUNCTION_LAST_STATEMENT, &[]);
+                    let e = SqlError::new(messages::FUNCTION_LAST_STATEMENT, &[]).with_state(2);
                     Err(e.at_line(last.map_or(line, |l| l.1)))
                 }
             }
@@ -119,21 +125,52 @@ fn check(s: &Function) -> SqlResult<()> {
     }
 }
 
+/// Built-in functions that leave a trace, as 443 spells them.
+const SIDE_EFFECTING: [&str; 5] =
+    ["Crypt_Gen_Random", "newid", "newsequentialid", "rand", "textptr"];
+
+/// 443, 2772 and 11719: what may not be named anywhere in a function.
+fn check_calls(text: &str, options: ParseOptions) -> SqlResult<()> {
+    let Some(mentions) = tsql::mentions(text, options) else { return Ok(()) };
+    for name in &mentions.builtins {
+        let known = SIDE_EFFECTING.iter().find(|known| known.eq_ignore_ascii_case(name));
+        if let Some(known) = known {
+            let e = SqlError::new(messages::FUNCTION_SIDE_EFFECT, &[known]);
+            return Err(e.at_line(name.line));
+        }
+    }
+    if let Some(name) = mentions.temporary.first() {
+        return Err(SqlError::new(messages::TEMPORARY_IN_FUNCTION, &[]).at_line(name.line));
+    }
+    match mentions.objects.iter().find(|m| m.kind == MentionKind::Sequence) {
+        Some(m) => Err(SqlError::new(messages::NEXT_VALUE_NESTED, &[]).at_line(m.name.span.line)),
+        None => Ok(()),
+    }
+}
+
 fn statements(body: &[Statement], scalar: bool) -> SqlResult<()> {
     body.iter().try_for_each(|s| statement(s, scalar).map_err(|e| e.at_line(s.span.line)))
 }
 
+/// 443 of a change.
 fn side_effect(operator: &str) -> SqlResult<()> {
-    Err(SqlError::new(messages::FUNCTION_SIDE_EFFECT, &[&operator]))
+    Err(SqlError::new(messages::FUNCTION_SIDE_EFFECT, &[&operator]).with_state(15))
+}
+
+/// 443 of what runs text, waits, or speaks to the client.
+fn outward(operator: &str) -> SqlResult<()> {
+    Err(SqlError::new(messages::FUNCTION_SIDE_EFFECT, &[&operator]).with_state(14))
 }
 
 /// What may stand in a function; a scalar one returns a value, another one nothing.
 fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
     match &s.kind {
+        K::Select(s) if bind::into_of(s).is_some() => side_effect("SELECT"),
         K::Select(s) => match gives_rows(&s.query) {
-            true => Err(SqlError::new(messages::FUNCTION_RETURNS_DATA, &[])),
+            true => Err(SqlError::new(messages::FUNCTION_RETURNS_DATA, &[]).with_state(3)),
             false => Ok(()),
         },
+        K::Insert(s) if matches!(s.source, InsertSource::Execute(_)) => outward("INSERT EXEC"),
         K::Insert(s) => changed("INSERT", &s.target.kind, s.output.as_deref()),
         K::Update(s) => changed("UPDATE", &s.target.kind, s.output.as_deref()),
         K::Delete(s) => changed("DELETE", &s.target.kind, s.output.as_deref()),
@@ -148,7 +185,7 @@ fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
             Err(SqlError::new(messages::RETURN_VALUE_CONTEXT, &[]))
         }
         K::Execute(it) => match it.what {
-            ExecuteWhat::Text { .. } => side_effect("EXECUTE STRING"),
+            ExecuteWhat::Text { .. } => outward("EXECUTE STRING"),
             ExecuteWhat::Procedure { .. } | ExecuteWhat::Variable { .. } => Ok(()),
         },
         K::Transaction(it) => side_effect(match it.verb {
@@ -160,11 +197,11 @@ fn statement(s: &Statement, scalar: bool) -> SqlResult<()> {
         K::SetOption(_) | K::SetIsolation(_) | K::SetIdentityInsert { .. } => {
             side_effect("SET OPTION ON")
         }
-        K::TryCatch(_) => side_effect("BEGIN TRY"),
-        K::Print(_) => side_effect("PRINT"),
-        K::RaiseError(_) => side_effect("RAISERROR"),
-        K::Throw(_) => side_effect("THROW"),
-        K::WaitFor(_) => side_effect("WAITFOR"),
+        K::TryCatch(_) => outward("BEGIN TRY"),
+        K::Print(_) => outward("PRINT"),
+        K::RaiseError(_) => outward("RAISERROR"),
+        K::Throw(_) => outward("THROW"),
+        K::WaitFor(_) => outward("WAITFOR"),
         K::Truncate(_) => side_effect("TRUNCATE TABLE"),
         K::CreateTable(_) => side_effect("CREATE TABLE"),
         K::Use(_) => side_effect("USE"),
@@ -193,7 +230,7 @@ fn changed(operator: &str, target: &DmlTargetKind, output: Option<&Output>) -> S
     written(target)?;
     let Some(output) = output else { return Ok(()) };
     if output.into.is_none() || !output.then.is_empty() {
-        return Err(SqlError::new(messages::FUNCTION_RETURNS_DATA, &[]));
+        return Err(SqlError::new(messages::FUNCTION_RETURNS_DATA, &[]).with_state(3));
     }
     output.into.as_ref().map_or(Ok(()), |into| written(&into.target))
 }

@@ -31,15 +31,31 @@ pub(crate) enum Expr {
     Fact(Fact, SqlType),
     Negate(Box<Expr>, SqlType),
     BitNot(Box<Expr>, SqlType),
-    Binary { op: BinaryOp, sides: Box<(Expr, Expr)>, result: SqlType },
-    Case { branches: Box<[(Cond, Expr)]>, otherwise: Option<Box<Expr>> },
+    Binary {
+        op: BinaryOp,
+        sides: Box<(Expr, Expr)>,
+        result: SqlType,
+    },
+    /// Many of those, each the left side of the next: computed in a loop.
+    Chain {
+        first: Box<Expr>,
+        rest: Box<[Link]>,
+    },
+    Case {
+        branches: Box<[(Cond, Expr)]>,
+        otherwise: Option<Box<Expr>>,
+    },
     Coalesce(Box<[Expr]>),
     Cast(Box<Cast>),
     Function(Box<FunctionCall>),
     Method(Box<MethodCall>),
     Call(Box<UserCall>),
     Subquery(usize),
-    Let { slot: Slot, value: Box<Expr>, body: Box<Expr> },
+    Let {
+        slot: Slot,
+        value: Box<Expr>,
+        body: Box<Expr>,
+    },
 }
 
 /// A conversion.
@@ -77,6 +93,24 @@ pub(crate) struct UserCall {
     args: Box<[Expr]>,
 }
 
+/// An operator of a chain with its right side.
+pub(crate) struct Link {
+    op: BinaryOp,
+    right: Expr,
+    result: SqlType,
+}
+
+/// How many operators make a chain that is computed in a loop.
+const LONG: usize = 16;
+
+fn is_long(mut scalar: &Scalar) -> bool {
+    for _ in 0..LONG {
+        let ScalarKind::Binary { left, .. } = &scalar.kind else { return false };
+        scalar = left;
+    }
+    true
+}
+
 /// 191: nested too deeply.
 pub(crate) fn too_deep() -> SqlError {
     SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[])
@@ -106,6 +140,7 @@ impl Expr {
             ScalarKind::Global(fact) => Expr::Fact(*fact, result),
             ScalarKind::Negate(x) => Expr::Negate(boxed(x)?, result),
             ScalarKind::BitNot(x) => Expr::BitNot(boxed(x)?, result),
+            ScalarKind::Binary { .. } if is_long(scalar) => Expr::chain(scalar, depth)?,
             ScalarKind::Binary { op, left, right } => {
                 let mut sides = Box::new((deeper(left)?, deeper(right)?));
                 if matches!(op, BinaryOp::Add | BinaryOp::Sub) {
@@ -133,7 +168,9 @@ impl Expr {
                 attempt: *attempt,
             })),
             ScalarKind::Function { function, args, arg_types } => {
-                let text = args.iter().find(|a| a.ty.sql_type.is_character());
+                let texts = args.iter().filter(|a| a.ty.sql_type.is_character());
+                let rank = |a: &Scalar| a.ty.coercibility.rank();
+                let text = texts.reduce(|a, b| if rank(b) > rank(a) { b } else { a });
                 Expr::Function(Box::new(FunctionCall {
                     function,
                     args: all(args)?,
@@ -157,6 +194,24 @@ impl Expr {
                 Expr::Let { slot: *slot, value: boxed(value)?, body: boxed(body)? }
             }
         })
+    }
+
+    /// A chain of operators from its left end.
+    fn chain(scalar: &Scalar, depth: usize) -> SqlResult<Expr> {
+        let mut rest = Vec::new();
+        let mut at = scalar;
+        while let ScalarKind::Binary { op, left, right } = &at.kind {
+            let (op, result) = (*op, at.ty.sql_type);
+            let mut right = Expr::at_depth(right, depth + 1)?;
+            if matches!(op, BinaryOp::Add | BinaryOp::Sub) {
+                right.widen(result);
+            }
+            rest.push(Link { op, right, result });
+            at = left;
+        }
+        rest.reverse();
+        let first = Box::new(Expr::at_depth(at, depth + 1)?);
+        Ok(Expr::Chain { first, rest: rest.into() })
     }
 
     /// Gives a constant summand the scale of its sum: the same number, added at once.
@@ -195,6 +250,13 @@ impl Expr {
             Expr::BitNot(x, result) => x.with(run, |v| bit_not(v, *result))?,
             Expr::Binary { op, sides, result } => {
                 with_two(&sides.0, &sides.1, run, |l, r| apply(*op, l, r, *result))?
+            }
+            Expr::Chain { first, rest } => {
+                let mut left = first.eval(run)?;
+                for Link { op, right, result } in rest {
+                    left = right.with(run, |right| apply(*op, &left, right, *result))??;
+                }
+                Ok(left)
             }
             Expr::Case { branches, otherwise } => {
                 for (when, then) in branches {

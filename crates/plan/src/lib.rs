@@ -67,7 +67,10 @@ pub use recursion::Recursion;
 pub use referential::{
     ChangedId, Conflict, FollowUp, FollowUpId, ForeignKeyCheck, Kept, References,
 };
-pub use scalar::{Coercibility, Implicit, Scalar, ScalarKind, ScalarType, UserCall, UserFunction};
+pub use scalar::{
+    Coercibility, Combining, Implicit, Scalar, ScalarKind, ScalarType, Unresolved, UserCall,
+    UserFunction,
+};
 pub use show::Show;
 pub use table_function::FunctionRows;
 pub use visit::Reads;

@@ -10,18 +10,81 @@ use builtins::{Fact, Function, XmlMethod};
 use std::sync::Arc;
 use types::{BinaryOp, Collation, SqlType, Value};
 
-/// Which of two collations wins when they meet: a stronger one (greater) does.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+/// How firmly a value has its collation: which of two wins when they meet (the label of the
+/// reference page "Collation Precedence").
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Coercibility {
     /// Constants, variables, results of functions over those.
     #[default]
     Default,
     /// A column.
     Implicit,
-    /// Two columns of different collations met; comparing is error 468.
-    Conflict,
+    /// Two columns of different collations met: the value has none. What needs one is an error.
+    None(Unresolved),
     /// COLLATE.
     Explicit,
+}
+
+impl Coercibility {
+    /// The greater one wins.
+    pub fn rank(self) -> u8 {
+        match self {
+            Coercibility::Default => 0,
+            Coercibility::Implicit => 1,
+            Coercibility::None(_) => 2,
+            Coercibility::Explicit => 3,
+        }
+    }
+
+    /// Why the value has no collation.
+    pub fn unresolved(self) -> Option<Unresolved> {
+        match self {
+            Coercibility::None(unresolved) => Some(unresolved),
+            Coercibility::Default | Coercibility::Implicit | Coercibility::Explicit => None,
+        }
+    }
+}
+
+/// Where a value lost its collation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unresolved {
+    /// The collation that was there first.
+    pub earlier: Collation,
+    /// The one that came beside it.
+    pub later: Collation,
+    /// What put them together.
+    pub operator: Combining,
+}
+
+/// An operator whose result may have no collation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Combining {
+    /// `+`
+    Add,
+    /// CASE, and what is one: IIF, COALESCE.
+    Case,
+    /// CHOOSE
+    Choose,
+    /// CONCAT
+    Concat,
+    /// CONCAT_WS
+    ConcatWs,
+    /// UNION ALL, and the rows of VALUES.
+    UnionAll,
+}
+
+impl Combining {
+    /// As messages spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Combining::Add => "add",
+            Combining::Case => "CASE",
+            Combining::Choose => "CHOOSE",
+            Combining::Concat => "concat",
+            Combining::ConcatWs => "concat_ws",
+            Combining::UnionAll => "UNION ALL",
+        }
+    }
 }
 
 /// What is known of an expression's values.

@@ -1,6 +1,6 @@
 //! Walks over scalars and predicates: what they read, and how to rewrite them.
 //!
-//! Recursion is bounded by the depth that `bind` admits.
+//! Recursion is bounded by the depth that `bind` admits, chains of operators included.
 
 use crate::{
     LikeText, Logical, Physical, Predicate, Scalar, ScalarKind, Slot, SubqueryId, Top,

@@ -557,7 +557,7 @@ impl Session {
             let held = self.api_cursors.get(handle, NAME)?;
             let Some(fetched) = held.buffer.rows.get(at) else { continue };
             cursor.lock().stand_on(fetched.position, fetched.row.clone())?;
-            let mut values = Call { arguments: change.arguments(), recompile: false };
+            let mut values = Call { arguments: change.arguments(), ..Call::default() };
             self.execute_text(&change.parameters, &text, &mut values, out)?;
             let now = cursor.lock().standing();
             let held = self.api_cursors.get_mut(handle, NAME)?;

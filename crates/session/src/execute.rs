@@ -71,7 +71,10 @@ impl Session {
         let result = self.call_procedure(&name, &mut call, out);
         let status = match &result {
             Ok(status) => *status,
-            Err(f) if f.told && f.reach <= Reach::Scope => ABORTED_STATUS,
+            Err(f) if f.told && f.reach <= Reach::Scope => match call.tells_error {
+                true => f.error.number(),
+                false => ABORTED_STATUS,
+            },
             Err(_) => return result.map(|_| ()),
         };
         self.take_outputs(it, call, act)?;

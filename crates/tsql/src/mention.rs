@@ -40,6 +40,10 @@ pub struct Mentions {
     pub objects: Vec<Mention>,
     /// Columns, whosever they are.
     pub columns: Vec<Name>,
+    /// Built-in functions: called by a name alone.
+    pub builtins: Vec<Name>,
+    /// Temporary tables.
+    pub temporary: Vec<Name>,
     /// The lines of `*` in select lists.
     pub stars: Vec<u32>,
     /// Names that the text gives itself.
@@ -50,6 +54,14 @@ impl Mentions {
     /// Without what is no mention.
     fn settled(mut self) -> Mentions {
         let own = self.own;
+        let alone = |m: &&Mention| m.kind == MentionKind::Call && m.name.schema.is_none();
+        self.builtins = self.objects.iter().filter(alone).map(|m| m.name.object.clone()).collect();
+        let of_session = |m: &&Mention| {
+            m.name.object.starts_with('#')
+                && matches!(m.kind, MentionKind::Rows | MentionKind::Target)
+        };
+        self.temporary =
+            self.objects.iter().filter(of_session).map(|m| m.name.object.clone()).collect();
         self.objects.retain(|m| {
             let name = &m.name.object;
             let alone = m.name.schema.is_none() && m.name.database.is_none();
@@ -113,6 +125,8 @@ mod tests {
         ];
         assert_eq!(shown, wanted);
         assert_eq!(found.stars, [3]);
+        let builtins: Vec<&str> = found.builtins.iter().map(|name| &*name.text).collect();
+        assert_eq!(builtins, ["count", "len"]);
         let check = mentions_of_expression("([a]>(0) AND dbo.f([b])=1)").expect("a condition");
         let columns: Vec<&str> = check.columns.iter().map(|c| &*c.text).collect();
         assert_eq!((columns, check.objects.len()), (vec!["a", "b"], 1));

@@ -282,7 +282,16 @@ impl Expressions for Server {
         let (sql_type, collation) = (SqlType::Int, Collation::default());
         let reads = Vec::new();
         let (nullable, deterministic, precise) = (true, true, true);
-        Ok(bind::ComputedType { sql_type, nullable, collation, deterministic, precise, reads })
+        let coercibility = bind::Coercibility::default();
+        Ok(bind::ComputedType {
+            sql_type,
+            nullable,
+            collation,
+            coercibility,
+            deterministic,
+            precise,
+            reads,
+        })
     }
 
     fn user_of(&self, _: &DatabaseView, _: &Table, _: &Module) -> Option<Box<str>> {

@@ -237,7 +237,7 @@ pub(crate) fn change(
         }
         4 => {
             let change = insert_of(session, handle, &table, &values)?;
-            let mut given = Call { arguments: change.arguments(), recompile: false };
+            let mut given = Call { arguments: change.arguments(), ..Call::default() };
             session.execute_text(&change.parameters, &change.text, &mut given, out)?;
         }
         8 => session.fetch_api(handle, Fetch::Refresh, 0, out)?,

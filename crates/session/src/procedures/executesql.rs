@@ -1,4 +1,7 @@
 //! `sp_executesql @stmt [, @params, @p1 = …]`
+//!
+//! It returns what @@ERROR is at the end of the text: 0 when its last statement did well. (From
+//! the reference: "0 (success) or nonzero (failure)"; which number is from articles in public.)
 
 use super::Call;
 use crate::failure::Failure;
@@ -21,7 +24,8 @@ pub(crate) fn run(
     let mut rest = call.rest(2);
     let result = session.execute_text(&parameters, &text, &mut rest, out);
     call.arguments.append(&mut rest.arguments);
-    result
+    call.tells_error = true;
+    result.map(|_| session.state.error)
 }
 
 /// The text of a statement, which must be nvarchar, nchar or ntext: 214. States are from a public

@@ -47,6 +47,8 @@ pub(crate) struct Call {
     pub(crate) arguments: Vec<CallArgument>,
     /// EXECUTE … WITH RECOMPILE: the plan is made for this call and not kept.
     pub(crate) recompile: bool,
+    /// The status of a text that ends early is the number of its error.
+    pub(crate) tells_error: bool,
 }
 
 /// An argument of a [`Call`]. Of an output argument the value is replaced.
@@ -151,7 +153,7 @@ impl Call {
             default: p.default,
             table: p.table.map(Passed::Sent),
         };
-        Call { arguments: parameters.into_iter().map(argument).collect(), recompile: false }
+        Call { arguments: parameters.into_iter().map(argument).collect(), ..Call::default() }
     }
 
     /// What the views show of a call by number: the text that it runs or prepares.
@@ -173,7 +175,7 @@ impl Call {
     /// Takes the first arguments away, those that are the system procedure's own.
     pub(crate) fn rest(&mut self, own: usize) -> Call {
         let at = own.min(self.arguments.len());
-        Call { arguments: self.arguments.split_off(at), recompile: false }
+        Call { arguments: self.arguments.split_off(at), ..Call::default() }
     }
 }
 
