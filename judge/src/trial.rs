@@ -11,7 +11,7 @@ use crate::reduce;
 use crate::spell::{Dialect, Speller};
 use crate::tables::DataSet;
 use crate::tree::{Change, Query};
-use crate::variant::{KEYED, PLAIN, VARIANTS, Variant, hinted};
+use crate::variant::{KEYED, PLAIN, VARIANTS, Variant, WIDE, hinted};
 use sim::Random;
 use std::collections::BTreeMap;
 
@@ -241,35 +241,47 @@ impl Trial {
             Change::Update(t, ..) | Change::Delete(t, _) | Change::Insert(t, ..) => t.clone(),
         };
         let mut said = Vec::new();
-        for schema in [PLAIN, KEYED] {
+        for (schema, hints) in [(PLAIN, ""), (KEYED, ""), (KEYED, WIDE)] {
             let read = format!("select * from {schema}.{table}");
             let before = self.engine.ask(&read);
             self.engine.must("begin transaction")?;
             let speller = Speller { dialect: Dialect::Transact, schema };
-            let answer = self.engine.ask(&speller.change(change));
+            let spelled = format!("{}{hints}", speller.change(change));
+            let answer = self.engine.ask(&spelled);
             let after = self.engine.ask(&read);
+            self.check_indexes(number, &spelled, schema, &table);
             self.engine.ask("if @@trancount > 0 rollback");
             self.report.runs += 1;
             if self.engine.ask(&read) != before {
                 let expected = "the rows as before".to_owned();
-                let statement = format!("{}; rollback", speller.change(change));
+                let statement = format!("{spelled}; rollback");
                 let came = self.engine.ask(&read).shown();
                 self.finding(number, statement, expected, came);
             }
-            said.push((speller.change(change), answer, after));
+            said.push((spelled, answer, after));
         }
-        let [(_, count, rows), (statement, other_count, other_rows)] = &said[..] else {
-            return Ok(());
-        };
         let of_data =
             |a: &Answer| matches!(a, Answer::OfData(_) | Answer::Refused(_) | Answer::TooLong);
-        let agrees = count.agrees(other_count) && rows.agrees(other_rows);
-        if !agrees && !of_data(count) && !of_data(other_count) {
-            let expected = format!("{} then {}", count.shown(), rows.shown());
-            let came = format!("{} then {}", other_count.shown(), other_rows.shown());
-            self.finding(number, statement.clone(), expected, came);
+        let Some(((_, count, rows), others)) = said.split_first() else { return Ok(()) };
+        for (statement, other_count, other_rows) in others {
+            let agrees = count.agrees(other_count) && rows.agrees(other_rows);
+            if !agrees && !of_data(count) && !of_data(other_count) {
+                let expected = format!("{} then {}", count.shown(), rows.shown());
+                let came = format!("{} then {}", other_count.shown(), other_rows.shown());
+                self.finding(number, statement.clone(), expected, came);
+            }
         }
         Ok(())
+    }
+
+    /// What a change leaves in the indexes of a table is what its rows say.
+    fn check_indexes(&mut self, number: u64, statement: &str, schema: &str, table: &str) {
+        let check = format!("dbcc checktable ('{schema}.{table}') with no_infomsgs");
+        let said = self.engine.ask(&check);
+        if let Answer::Failed(why) = said {
+            let statement = format!("{statement}; {check}");
+            self.finding(number, statement, "no errors".to_owned(), why);
+        }
     }
 }
 

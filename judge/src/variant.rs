@@ -4,6 +4,9 @@
 pub(crate) const KEYED: &str = "k";
 pub(crate) const PLAIN: &str = "p";
 
+/// Each index of a change is changed by itself.
+pub(crate) const WIDE: &str = " option (querytraceon 8790)";
+
 /// A way.
 pub(crate) struct Variant {
     /// Whose tables.

@@ -353,6 +353,7 @@ impl<'a> Binder<'a> {
             let source = match follow_up {
                 FollowUp::Refuse { source, .. } => Some(source),
                 FollowUp::Change(statement) => source_of(statement),
+                FollowUp::Index(change) => Some(&mut change.source),
             };
             if let Some(source) = source {
                 fill_columns(source, &used);

@@ -318,7 +318,8 @@ impl Binder<'_> {
     }
 
     fn scalar_subquery(&mut self, query: &ast::Query) -> SqlResult<Scalar> {
-        let (subquery, untyped) = self.subquery(query, false)?;
+        let (mut subquery, untyped) = self.subquery(query, false)?;
+        subquery.scalar = true;
         let mut ty = ScalarType { nullable: true, ..subquery.ty };
         if untyped {
             // (SELECT NULL) is the word NULL: what else would ORDER BY (SELECT NULL) be.
@@ -351,7 +352,8 @@ impl Binder<'_> {
         let untyped = bound.only_null;
         let columns =
             if exists { Vec::new() } else { bound.columns.iter().map(|c| c.slot).collect() };
-        let source = bound.tree;
-        Ok((Subquery { source, columns, ty, outer: Vec::new(), session: false }, untyped))
+        let (source, outer) = (bound.tree, Vec::new());
+        let (scalar, session) = (false, false);
+        Ok((Subquery { source, columns, ty, scalar, outer, session }, untyped))
     }
 }

@@ -16,6 +16,9 @@ const TAKEN: [&str; 4] = [
     "DISABLE_OPTIMIZED_PLAN_FORCING",
 ];
 
+/// The trace flag under which each index is changed by itself.
+const WIDE_CHANGES: &str = "8790";
+
 impl Binder<'_> {
     /// The options of a statement.
     pub(crate) fn options(&mut self, options: &[ast::QueryOption]) -> SqlResult<()> {
@@ -83,6 +86,10 @@ impl Binder<'_> {
                 self.header.hints.max_workers = Some(workers).filter(|&n| n != 0);
             }
             "FAST" => self.header.hints.fast = Some(count(value)?),
+            "QUERYTRACEON" => match number(value) {
+                Some((WIDE_CHANGES, _)) => self.header.hints.wide = true,
+                _ => return Err(unsupported(name, line)),
+            },
             taken if TAKEN.contains(&taken) => {}
             other => return Err(unsupported(other, line)),
         }

@@ -175,8 +175,9 @@ impl Binder<'_> {
         }
         let Some((slot, ty)) = first else { return Ok(None) };
         let source = Logical::Filter { input: Box::new(get), predicate: equal };
-        let columns = vec![slot];
-        let subquery = Subquery { source, columns, ty, outer: Vec::new(), session: false };
+        let (columns, outer) = (vec![slot], Vec::new());
+        let (scalar, session) = (false, false);
+        let subquery = Subquery { source, columns, ty, scalar, outer, session };
         absent.push(Predicate::Exists(self.add_subquery(subquery)));
         let predicate = match absent.len() {
             1 => absent.remove(0),

@@ -107,6 +107,7 @@ impl Binder<'_> {
             checks: Vec::new(),
             references: References::default(),
             locks: if private { LockHints::private() } else { locks },
+            wide: None,
         }
     }
 
@@ -336,6 +337,7 @@ fn index_target(table: &Table, index: &Index) -> IndexTarget {
         key_changes: true,
         filter: index.filter.clone(),
         ignore_duplicates: index.ignore_dup_key,
+        wide: false,
     }
 }
 

@@ -4,6 +4,7 @@
 //! cursor's.
 
 use crate::aggregate::Calls;
+use crate::assert::Assert;
 use crate::compute::Compute;
 use crate::concatenation::Concatenation;
 use crate::cond::Cond;
@@ -15,6 +16,7 @@ use crate::filter::{Filter, StartupFilter};
 use crate::first_rows::FirstRows;
 use crate::hash_aggregate::HashAggregate;
 use crate::hash_join::HashJoin;
+use crate::index_spool::IndexSpool;
 use crate::insert::{Given, Insert, RowInsert};
 use crate::lookup::Lookup;
 use crate::loops::Loops;
@@ -31,6 +33,7 @@ use crate::sample::Pages;
 use crate::scan::Scan;
 use crate::seek::Seeks;
 use crate::sort::Sort;
+use crate::split::Split;
 use crate::spool::Spool;
 use crate::stored::Stored;
 use crate::stream_aggregate::StreamAggregate;
@@ -41,6 +44,7 @@ use crate::timed::Timed;
 use crate::top::Top;
 use crate::update::{Assignment, Delete, Update, kept_slots};
 use crate::virtual_scan::VirtualScan;
+use crate::wide::IndexChange;
 use crate::window::Window;
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
 use plan::{
@@ -171,7 +175,8 @@ impl Builder {
         let subplan = |s: &plan::Subquery<Physical>| {
             let fixed = s.outer.is_empty() && !(self.assigns && s.session);
             let root = self.node(&s.source)?;
-            Ok(Some(Box::new(Subplan::new(root, s.columns.first().copied(), fixed))))
+            let asserts = matches!(s.source, Physical::Assert { .. });
+            Ok(Some(Box::new(Subplan::new(root, s.columns.first().copied(), fixed, asserts))))
         };
         plan.subqueries.iter().map(subplan).collect()
     }
@@ -191,10 +196,22 @@ impl Builder {
                     verb: self.verb.unwrap_or_default(),
                 },
                 plan::FollowUp::Change(statement) => FollowUp::Change(self.body(statement)?),
+                plan::FollowUp::Index(change) => {
+                    FollowUp::Index(Box::new(self.index_change(change)?))
+                }
             };
             Ok(Some(Box::new(built)))
         };
         plan.follow_ups.iter().map(one).collect()
+    }
+
+    fn index_change(&mut self, change: &plan::IndexChange<Physical>) -> SqlResult<IndexChange> {
+        let (work, before, after) = (change.work, change.before.clone(), change.after.clone());
+        let goes = work != plan::EntryWork::Insert;
+        let comes = work != plan::EntryWork::Delete;
+        let target = self.target(&change.target, "UPDATE")?;
+        target.check_slots(goes.then_some(&before), comes.then_some(&after.columns[..]))?;
+        Ok(IndexChange { target, source: self.node(&change.source)?, work, before, after })
     }
 
     fn target(&mut self, target: &plan::Target, verb: &'static str) -> SqlResult<Target> {
@@ -399,6 +416,9 @@ impl Builder {
                 predicate: Cond::new(predicate)?,
                 passes: false,
             }),
+            Physical::Assert { input, count } => {
+                Box::new(Assert { input: self.node(input)?, count: *count, rows: 0 })
+            }
             Physical::Compute { input, columns } => {
                 let column = |(slot, x): &(Slot, Scalar)| Ok((*slot, Expr::new(x)?));
                 Box::new(Compute {
@@ -420,14 +440,7 @@ impl Builder {
                 Box::new(Concatenation { inputs: built, columns: columns.clone(), at: 0 })
             }
             Physical::MergeUnion(union) => self.merge_union(union)?,
-            Physical::Recursive(r) => {
-                let mut inputs = Vec::with_capacity(r.members.len() + 1);
-                for (input, slots) in r.inputs() {
-                    inputs.push((self.node(input)?, slots.to_vec()));
-                }
-                let (columns, work) = (r.columns.clone(), r.work.clone());
-                Box::new(Recursion::new(id, inputs, columns, work, r.limit))
-            }
+            Physical::Recursive(r) => self.recursion(r, id)?,
             Physical::Spool { input, carried } => Box::new(Spool {
                 id,
                 input: self.node(input)?,
@@ -435,6 +448,8 @@ impl Builder {
                 filled: false,
             }),
             Physical::Exchange(exchange) => self.exchange(exchange)?,
+            Physical::IndexSpool(spool) => self.index_spool(spool, id)?,
+            Physical::Split(split) => Box::new(Split::new(self.node(&split.input)?, split)),
             Physical::MergeJoin(join) => {
                 let left = self.node(&join.left)?;
                 let right = self.node(&join.right)?;
@@ -447,6 +462,22 @@ impl Builder {
             }
             ordering => self.ordering(ordering, id)?,
         })
+    }
+
+    fn recursion(&mut self, r: &plan::Recursion<Physical>, id: usize) -> Built {
+        let mut inputs = Vec::with_capacity(r.members.len() + 1);
+        for (input, slots) in r.inputs() {
+            inputs.push((self.node(input)?, slots.to_vec()));
+        }
+        let (columns, work) = (r.columns.clone(), r.work.clone());
+        Ok(Box::new(Recursion::new(id, inputs, columns, work, r.limit)))
+    }
+
+    fn index_spool(&mut self, spool: &plan::IndexSpool, id: usize) -> Built {
+        let input = self.node(&spool.input)?;
+        let sort = Sort::new(id, input, &spool.keys, &spool.carried, false);
+        let input = Node { id: WITHIN, operator: Box::new(sort) };
+        Ok(Box::new(IndexSpool::new(id, input, spool)?))
     }
 
     fn merge_union(&mut self, union: &plan::MergeUnion) -> Built {
@@ -627,6 +658,7 @@ pub(crate) fn gives_one_row(tree: &Physical) -> bool {
         Physical::Access(a) => a.seek.as_ref().is_some_and(|s| s.unique),
         Physical::Lookup(l) => gives_one_row(&l.input),
         Physical::Constants { rows, .. } => rows.len() <= 1,
+        Physical::Assert { .. } => true,
         Physical::Top { input, top } | Physical::TopSort { input, top, .. } => {
             let count = top.count.as_ref().and_then(Scalar::as_constant);
             let one = !top.percent
@@ -641,6 +673,8 @@ pub(crate) fn gives_one_row(tree: &Physical) -> bool {
         | Physical::Spool { input, .. } => gives_one_row(input),
         Physical::StreamAggregate { keys, .. } => keys.is_empty(),
         Physical::Exchange(_)
+        | Physical::Split(_)
+        | Physical::IndexSpool(_)
         | Physical::Virtual(_)
         | Physical::Function(_)
         | Physical::Changed { .. }

@@ -61,7 +61,7 @@ fn keeps_rows(node: &Physical) -> bool {
         Physical::StreamAggregate { input, calls, .. } => {
             calls.iter().any(|c| c.distinct) && !gives_one_row(input)
         }
-        Physical::HashJoin(_) | Physical::Recursive(_) => true,
+        Physical::HashJoin(_) | Physical::Recursive(_) | Physical::IndexSpool(_) => true,
         Physical::Exchange(_) => false,
         Physical::MergeJoin(join) => join.many_to_many,
         Physical::Access(_)
@@ -72,6 +72,8 @@ fn keeps_rows(node: &Physical) -> bool {
         | Physical::Constants { .. }
         | Physical::Filter { .. }
         | Physical::StartupFilter { .. }
+        | Physical::Assert { .. }
+        | Physical::Split(_)
         | Physical::Compute { .. }
         | Physical::NestedLoops(_)
         | Physical::Top { .. }

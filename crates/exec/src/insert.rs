@@ -144,12 +144,16 @@ impl RowInsert {
     fn write(&mut self, run: &mut Run<'_>, locks: &LockPlan) -> SqlResult<Written> {
         let mut locator = Locator::NONE;
         for index in 0..self.target.index_count() {
+            if !self.target.is_narrow(index) {
+                continue;
+            }
             match self.target.insert(run, index, &self.slots, &locator, locks)? {
                 Ok(of_base) if index == 0 => locator = of_base,
                 Ok(_) => {}
                 Err(why) => return Ok(why),
             }
         }
+        self.target.set_place(run, &locator);
         Ok(Written::Yes)
     }
 

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod assert;
 mod build;
 mod callout;
 mod codec;
@@ -27,6 +28,7 @@ mod first_rows;
 mod grant;
 mod hash_aggregate;
 mod hash_join;
+mod index_spool;
 mod insert;
 mod join_filter;
 mod join_table;
@@ -55,6 +57,7 @@ mod seek;
 mod semaphore;
 mod sort;
 mod spilled_set;
+mod split;
 mod spool;
 mod stored;
 mod stream_aggregate;
@@ -66,6 +69,7 @@ mod top;
 mod update;
 mod value_set;
 mod virtual_scan;
+mod wide;
 mod window;
 mod workers;
 

@@ -24,6 +24,11 @@ pub(crate) trait Operator: Send {
     /// The run is over: lets go of rows, files and inputs'.
     fn close(&mut self);
 
+    /// Nobody reads it again in this run: what it holds goes back to the grant.
+    fn release(&mut self, run: &mut Run<'_>) {
+        let _ = run;
+    }
+
     /// A join above drops rows whose keys its filter refuses: whoever reads the keys may drop them
     /// at once. Without a filter that of the join is forgotten. True when it is obeyed.
     fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
@@ -63,6 +68,10 @@ impl Node {
 
     pub(crate) fn close(&mut self) {
         self.operator.close();
+    }
+
+    pub(crate) fn release(&mut self, run: &mut Run<'_>) {
+        self.operator.release(run);
     }
 
     pub(crate) fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {

@@ -8,32 +8,38 @@
 //!  1. A follow-up is absent from `Run::follow_ups`, and a buffer from `Run::changed`, exactly
 //!     while it works.
 
-use crate::cond::Cond;
+use crate::assert::Assertion;
 use crate::context::NoRows;
 use crate::executor::Body;
 use crate::operator::{Node, Operator};
 use crate::rows::RowBuffer;
 use crate::run::Run;
 use crate::target::Target;
+use crate::wide::IndexChange;
 use base::{SqlError, SqlResult, messages};
 use plan::{Conflict, Slot};
 
 /// The foreign keys of a target, ready to be enforced.
 pub(crate) struct Referential {
-    checks: Vec<Cond>,
+    checks: Vec<Assertion>,
     /// The number of the buffer that keeps changed rows.
     kept: Option<usize>,
     deferred: bool,
+    /// Changes of indexes by themselves.
+    indexes: Vec<usize>,
     follow_ups: Vec<usize>,
 }
 
 impl Referential {
-    pub(crate) fn new(references: &plan::References) -> SqlResult<Referential> {
-        let checks = references.checks.iter().map(|c| Cond::new(&c.predicate));
+    pub(crate) fn new(target: &plan::Target) -> SqlResult<Referential> {
+        let references = &target.references;
+        let wide = target.wide.iter().flat_map(|w| &w.changes);
+        let checks = references.checks.iter().map(|c| Assertion::new(&c.predicate, false));
         Ok(Referential {
             checks: checks.collect::<SqlResult<_>>()?,
             kept: references.kept.as_ref().map(|k| k.id.0 as usize),
             deferred: references.has_deferred(),
+            indexes: wide.map(|f| f.0 as usize).collect(),
             follow_ups: references.follow_ups.iter().map(|f| f.0 as usize).collect(),
         })
     }
@@ -45,6 +51,8 @@ pub(crate) enum FollowUp {
     Refuse { source: Node, conflict: Conflict, database: Box<str>, verb: &'static str },
     /// An UPDATE or DELETE.
     Change(Body),
+    /// An index of the target, changed by itself.
+    Index(Box<IndexChange>),
 }
 
 impl FollowUp {
@@ -57,6 +65,7 @@ impl FollowUp {
                     false => Ok(()),
                 }
             }
+            FollowUp::Index(change) => change.run(run),
             FollowUp::Change(body) => {
                 // Only rows that the statement names are counted, and limited by SET ROWCOUNT.
                 let rows = std::mem::take(&mut run.outcome.rows_affected);
@@ -74,6 +83,7 @@ impl FollowUp {
         match self {
             FollowUp::Refuse { source, .. } => source.close(),
             FollowUp::Change(body) => body.close(),
+            FollowUp::Index(change) => change.source.close(),
         }
     }
 }
@@ -113,16 +123,21 @@ impl Target {
     }
 
     fn check_foreign(&self, run: &mut Run<'_>, n: usize) -> SqlResult<()> {
-        if self.referential.checks[n].eval(run)? == Some(false) {
+        if !self.referential.checks[n].passes(run)? {
             let conflict = &self.table.references.checks[n].conflict;
             return Err(conflict_error(self.statement(), conflict, &self.table.database_name));
         }
         Ok(())
     }
 
-    /// All rows are written: deferred checks, then follow-ups.
+    /// All rows are written: indexes that are changed by themselves, deferred checks, then
+    /// follow-ups.
     pub(crate) fn finish(&self, run: &mut Run<'_>) -> SqlResult<()> {
         let Some(id) = self.referential.kept else { return Ok(()) };
+        if with_changed(run, id, |rows, _| Ok(rows.total() == 0))? {
+            return Ok(());
+        }
+        follow(run, &self.referential.indexes)?;
         if self.referential.deferred {
             let checks = &self.table.references.checks;
             let deferred: Vec<usize> = (0..checks.len()).filter(|&n| checks[n].deferred).collect();
@@ -130,21 +145,24 @@ impl Target {
                 deferred.iter().try_for_each(|&n| self.check_foreign(run, n))
             })?;
         }
-        if with_changed(run, id, |rows, _| Ok(rows.total() == 0))? {
-            return Ok(());
-        }
-        for &number in &self.referential.follow_ups {
-            let taken = run.follow_ups.get_mut(number).and_then(Option::take);
-            let Some(mut follow_up) = taken else { return Err(missing()) };
-            let result = follow_up.run(run);
-            run.follow_ups[number] = Some(follow_up);
-            result?;
-        }
+        follow(run, &self.referential.follow_ups)?;
         with_changed(run, id, |rows, run| {
             rows.clear(run);
             Ok(())
         })
     }
+}
+
+/// Runs follow-ups, one after the other.
+fn follow(run: &mut Run<'_>, numbers: &[usize]) -> SqlResult<()> {
+    for &number in numbers {
+        let taken = run.follow_ups.get_mut(number).and_then(Option::take);
+        let Some(mut follow_up) = taken else { return Err(missing()) };
+        let result = follow_up.run(run);
+        run.follow_ups[number] = Some(follow_up);
+        result?;
+    }
+    Ok(())
 }
 
 fn missing() -> SqlError {

@@ -32,7 +32,7 @@ impl Target {
         let mut new = old.clone();
         for index in 0..self.index_count() {
             let at = &self.table.indexes[index];
-            if !at.affected && index != 0 {
+            if !at.affected && index != 0 || at.wide {
                 continue;
             }
             let moves = at.key_changes && index == 0;
@@ -54,6 +54,7 @@ impl Target {
                 Err(_) => return Ok(false),
             }
         }
+        self.set_place(run, &new);
         Ok(true)
     }
 
@@ -70,7 +71,8 @@ impl Target {
         let hint = slots.old.hint.and_then(|slot| hint_of(run.slot(slot)));
         for index in 0..self.index_count() {
             let at = &self.table.indexes[index];
-            let (affected, moves) = (at.affected || index == 0, at.key_changes);
+            let affected = (at.affected || index == 0) && !at.wide;
+            let moves = at.key_changes;
             let change = RowChange {
                 old: &slots.old.columns,
                 new: slots.new,
@@ -103,7 +105,7 @@ impl Target {
     ) -> SqlResult<()> {
         for index in 0..self.index_count() {
             let at = &self.table.indexes[index];
-            if !(at.affected || index == 0) || !at.key_changes {
+            if !(at.affected || index == 0) || !at.key_changes || at.wide {
                 continue;
             }
             let known = if index == 0 { &Locator::NONE } else { &locator };
@@ -114,6 +116,7 @@ impl Target {
                 locator = of_base;
             }
         }
+        self.set_place(run, &locator);
         Ok(())
     }
 
@@ -133,7 +136,9 @@ impl Target {
             hint: old.hint.and_then(|slot| hint_of(run.slot(slot))),
         };
         for index in 0..self.index_count() {
-            if self.delete(run, index, &change, locks)? == Written::Vanished {
+            if self.is_narrow(index)
+                && self.delete(run, index, &change, locks)? == Written::Vanished
+            {
                 return Ok(false);
             }
         }

@@ -19,6 +19,8 @@ pub(crate) struct Subplan {
     pub(crate) column: Option<Slot>,
     /// Its answer is the same for every row of the statement.
     pub(crate) fixed: bool,
+    /// It is to be asked for a second row, which is an error; without, it has one at most.
+    asserts: bool,
     answer: Answer,
 }
 
@@ -32,8 +34,8 @@ enum Answer {
 }
 
 impl Subplan {
-    pub(crate) fn new(root: Node, column: Option<Slot>, fixed: bool) -> Subplan {
-        Subplan { root, column, fixed, answer: Answer::Unknown }
+    pub(crate) fn new(root: Node, column: Option<Slot>, fixed: bool, asserts: bool) -> Subplan {
+        Subplan { root, column, fixed, asserts, answer: Answer::Unknown }
     }
 
     /// A new run begins or an old one is over.
@@ -58,8 +60,8 @@ impl Subplan {
         }
         self.root.open(run)?;
         let value = if self.root.next(run)? { self.value(run).clone() } else { Value::Null };
-        if self.root.next(run)? {
-            return Err(SqlError::new(messages::SUBQUERY_MANY_ROWS, &[]));
+        if self.asserts {
+            self.root.next(run)?;
         }
         self.keep(|| Answer::Scalar(value.clone()));
         Ok(value)

@@ -3,7 +3,7 @@
 //!
 //! The first failure ends the statement; undoing what it did is its caller's.
 
-use crate::cond::Cond;
+use crate::assert::Assertion;
 use crate::expr::Expr;
 use crate::referential::Referential;
 use crate::run::Run;
@@ -23,7 +23,7 @@ pub(crate) struct Target {
     private: bool,
     /// The most bytes of a declared key, of indexes where a row could have more.
     key_limits: Vec<Option<usize>>,
-    checks: Vec<Cond>,
+    checks: Vec<Assertion>,
     pub(crate) referential: Referential,
     /// What is done to its rows: INSERT, UPDATE or DELETE.
     verb: &'static str,
@@ -102,9 +102,9 @@ impl Target {
             checks: table
                 .checks
                 .iter()
-                .map(|c| Cond::new(&c.predicate))
+                .map(|c| Assertion::new(&c.predicate, c.of_view))
                 .collect::<SqlResult<_>>()?,
-            referential: Referential::new(&table.references)?,
+            referential: Referential::new(table)?,
             verb,
             statement,
             row: Stored::default(),
@@ -186,8 +186,7 @@ impl Target {
     /// CHECK constraints over the new row: false is 547, unknown passes.
     pub(crate) fn check(&self, run: &mut Run<'_>) -> SqlResult<()> {
         for (i, check) in self.checks.iter().enumerate() {
-            let truth = check.eval(run)?;
-            if truth == Some(false) || (truth.is_none() && self.table.checks[i].of_view) {
+            if !check.passes(run)? {
                 return Err(self.check_failed(i));
             }
         }
@@ -216,6 +215,29 @@ impl Target {
     /// How many hobts it has.
     pub(crate) fn index_count(&self) -> usize {
         self.hobts.len()
+    }
+
+    /// Whether an index is changed together with the base row, in which others follow.
+    #[inline]
+    pub(crate) fn is_narrow(&self, index: usize) -> bool {
+        !self.table.indexes[index].wide
+    }
+
+    /// Whether it is the heap or clustered index.
+    fn is_base(&self, index: usize) -> bool {
+        index == 0 && !self.table.indexes[0].wide
+    }
+
+    /// Leaves the place of a base row for the indexes that are changed later.
+    #[inline]
+    pub(crate) fn set_place(&self, run: &mut Run<'_>, locator: &Locator) {
+        let Some(wide) = &self.table.wide else { return };
+        let parts = [(wide.place.uniquifier, &locator.uniquifier), (wide.place.rid, &locator.rid)];
+        for (slot, value) in parts {
+            if let Some(slot) = slot {
+                run.set(slot, value.clone());
+            }
+        }
     }
 
     /// Whether a duplicate of an INSERT may be passed over.
@@ -278,7 +300,7 @@ impl Target {
         let answer = self.check_key(index).and_then(|()| self.key.with_fields(update));
         match answer {
             Ok(inserted) => Ok(Ok(Locator::inserted(&inserted))),
-            Err(WriteError::Vanished) if index == 0 => Ok(Err(Written::Vanished)),
+            Err(WriteError::Vanished) if self.is_base(index) => Ok(Err(Written::Vanished)),
             Err(e) => Err(self.refused(run, index, change.new, e)),
         }
     }
@@ -304,7 +326,7 @@ impl Target {
         });
         match answer {
             Ok(()) => Ok(Written::Yes),
-            Err(WriteError::Vanished) if index == 0 => Ok(Written::Vanished),
+            Err(WriteError::Vanished) if self.is_base(index) => Ok(Written::Vanished),
             Err(e) => Err(self.refused(run, index, change.old, e)),
         }
     }
@@ -436,7 +458,8 @@ impl Target {
     /// Whether an UPDATE must take all old keys away before it gives new ones: else rows that
     /// exchange values of a unique key would meet each other.
     pub(crate) fn moves_unique_keys(&self) -> bool {
-        let moves = |i: &IndexTarget| i.affected && i.key_changes && i.unique != Unique::No;
+        let moves =
+            |i: &IndexTarget| i.affected && i.key_changes && i.unique != Unique::No && !i.wide;
         self.table.indexes.iter().any(moves)
     }
 }

@@ -52,6 +52,10 @@ impl Operator for Timed {
         self.operator.close();
     }
 
+    fn release(&mut self, run: &mut Run<'_>) {
+        self.operator.release(run);
+    }
+
     fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
         self.operator.set_filter(join, filter)
     }

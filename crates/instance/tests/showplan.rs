@@ -13,18 +13,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use types::{SqlType, Value};
 
-const SCHEMA: [&str; 4] = [
+const SCHEMA: [&str; 5] = [
     "CREATE TABLE dbo.T (k int NOT NULL CONSTRAINT PK_T PRIMARY KEY, v int NOT NULL, \
      pad char(200) NOT NULL)",
     "CREATE INDEX IX_V ON dbo.T (v)",
     "CREATE TABLE dbo.H (a int NOT NULL, b varchar(20) NULL)",
+    "CREATE TABLE dbo.C (a int NOT NULL CHECK (a >= 0))",
     "DECLARE @i int = 0; BEGIN TRAN; WHILE @i < 3000 BEGIN \
      INSERT dbo.T VALUES (@i, @i % 100, 'x'); SET @i += 1 END; \
      INSERT dbo.H SELECT k, 'b<\">&' FROM dbo.T WHERE k < 50; COMMIT",
 ];
 
 /// Statements with the operators that must be in their plans.
-const PLANS: [(&str, &[&str]); 16] = [
+const PLANS: [(&str, &[&str]); 19] = [
     ("SELECT k FROM dbo.T WHERE k = 7", &["Clustered Index Seek"]),
     ("SELECT pad FROM dbo.T WHERE v = 7", &["Nested Loops", "Index Seek", "Key Lookup"]),
     ("SELECT b FROM dbo.H WHERE b = 'b<\">&'", &["Table Scan"]),
@@ -48,11 +49,20 @@ const PLANS: [(&str, &[&str]); 16] = [
         "WITH r AS (SELECT 1 AS a UNION ALL SELECT a + 1 FROM r WHERE a < 10) SELECT a FROM r",
         &["Index Spool", "Concatenation", "Nested Loops", "Table Spool"],
     ),
+    (
+        "UPDATE dbo.T SET v = v + 1 OPTION (QUERYTRACEON 8790)",
+        &["Sequence", "Table Spool", "Clustered Index Update", "Index Update", "Sort", "Split"],
+    ),
+    (
+        "SELECT a, (SELECT b FROM dbo.H i WHERE i.a = H.a + 99) FROM dbo.H",
+        &["Assert", "Index Spool"],
+    ),
+    ("INSERT dbo.C SELECT a FROM dbo.H", &["Assert", "Table Insert"]),
 ];
 
 /// What may stand in an element, in this order. Told from the
 /// public schema.
-const CONTENT: [(&str, &[&str]); 36] = [
+const CONTENT: [(&str, &[&str]); 39] = [
     ("ShowPlanXML", &["BatchSequence"]),
     ("BatchSequence", &["Batch"]),
     ("Batch", &["Statements"]),
@@ -100,14 +110,17 @@ const CONTENT: [(&str, &[&str]); 36] = [
     ("Top", &["TieColumns", "OffsetExpression", "TopExpression", "RelOp"]),
     ("Filter", &["RelOp", "Predicate"]),
     ("Concat", &["DefinedValues", "RelOp"]),
-    ("Spool", &["RelOp"]),
-    ("Update", &["Object", "SetPredicate", "RelOp"]),
+    ("Assert", &["RelOp", "Predicate"]),
+    ("Spool", &["SeekPredicate", "RelOp"]),
+    ("Split", &["ActionColumn", "RelOp"]),
+    ("SeekPredicate", &["Prefix", "StartRange", "EndRange"]),
+    ("Update", &["Object", "SetPredicate", "ActionColumn", "RelOp"]),
     ("Subquery", &["ScalarOperator", "RelOp"]),
     ("DefinedValue", &["ColumnReference", "ScalarOperator"]),
 ];
 const ANY_OPERATOR: &str = "IndexScan|TableScan|TableValuedFunction|NestedLoops|Hash|Merge|Sort|\
     TopSort|Top|StreamAggregate|ComputeScalar|SequenceProject|WindowAggregate|Segment|Filter|Concat|\
-    ConstantScan|Spool|Update";
+    ConstantScan|Spool|Update|Assert|Split|Sequence";
 /// What the schema requires of every operator.
 const REQUIRED: [&str; 11] = [
     "NodeId",
@@ -268,7 +281,8 @@ fn check_content(element: &Element) {
         }
     }
     if element.name == "Spool" {
-        assert!(element.children.len() <= 1, "{element:?}");
+        let inputs = element.children.iter().filter(|c| c.name == "RelOp").count();
+        assert!(inputs <= 1, "{element:?}");
     }
     if element.name == "ScalarOperator" {
         assert_eq!(element.children.len(), 1, "{element:?}");

@@ -369,6 +369,7 @@ impl Optimizer<'_> {
         match Predicate::all(late) {
             None => node,
             Some(predicate) => {
+                self.note_runs(node.rows, |reads| predicate.read_into(reads));
                 let rows = node.rows * kept;
                 let cost = self.prices.tests(node.rows, tests);
                 let node =

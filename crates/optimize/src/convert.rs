@@ -8,10 +8,10 @@ use crate::union::Parts;
 use base::SqlResult;
 use catalog::view::Object;
 use plan::{
-    ChangedId, Estimate, JoinKind, Logical, Physical, Predicate, QueryHints, Recursion, Scalar,
-    Slot, SortKey, Subquery, SubqueryId,
+    ChangedId, Estimate, IndexChange, JoinKind, Logical, Physical, Predicate, QueryHints,
+    Recursion, Scalar, Slot, SortKey, Subquery, SubqueryId,
 };
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the recursion knows beside the tree.
@@ -26,12 +26,24 @@ pub(crate) struct Optimizer<'a> {
     pub(crate) joined: BTreeSet<SubqueryId>,
     /// Subqueries of foreign keys: they run when all that they are about is written.
     pub(crate) enforcing: BTreeSet<SubqueryId>,
+    /// The statement assigns variables while it runs.
+    pub(crate) assigns: bool,
+    /// How often the tree that is converted will be run.
+    pub(crate) times: f64,
+    /// How often expressions are expected to run each subquery.
+    pub(crate) runs: RefCell<BTreeMap<SubqueryId, f64>>,
     /// The statement calls functions of the user, which may read any table.
     pub(crate) calls: bool,
     /// Of the tree that was finished last.
     pub(crate) estimates: Vec<Estimate>,
     /// How many rows each target changes, by the number under which they are kept.
     pub(crate) changed: BTreeMap<ChangedId, Cardinality>,
+    /// The next number under which a target may keep rows.
+    pub(crate) next_changed: u32,
+    /// How many follow-ups the statement came with.
+    pub(crate) follow_ups: usize,
+    /// Indexes that are changed by themselves, which follow those, with their expectations.
+    pub(crate) index_changes: Vec<(IndexChange<Physical>, Vec<Estimate>)>,
     /// What parts of the tree have become.
     pub(crate) memo: Memo,
 }
@@ -46,7 +58,7 @@ pub(crate) struct Cardinality {
 
 impl<'a> Optimizer<'a> {
     /// What a target has kept.
-    fn changed_rows(&self, id: ChangedId, columns: &[Slot]) -> Node {
+    pub(crate) fn changed_rows(&self, id: ChangedId, columns: &[Slot]) -> Node {
         let many = Cardinality { rows: VIEW_ROWS, single: false };
         let Cardinality { rows, single } = self.changed.get(&id).copied().unwrap_or(many);
         let tree = Physical::Changed { id, columns: columns.to_vec() };

@@ -66,6 +66,12 @@ fn beyond_caches(rows: f64) -> f64 {
     HASH_DOUBLING * (rows / HASH_CACHED_ROWS).max(1.0).log2()
 }
 
+/// How many of so many pages are met by rows that lie anywhere.
+fn touched(rows: f64, pages: f64) -> f64 {
+    let pages = pages.max(1.0);
+    pages * (1.0 - (-rows / pages).exp())
+}
+
 /// What one operator costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
@@ -174,6 +180,26 @@ impl Prices {
         Cost { io: (touched * miss + again * 0.5) * PAGE_ANY, cpu: rows * each }
     }
 
+    /// Reading and writing the pages of an index that so many entries lie on, one after the other
+    /// wherever they are, while so many pages are changed in all.
+    pub(crate) fn entries_anywhere(&self, rows: f64, pages: f64, changed_pages: f64) -> f64 {
+        let touched = touched(rows, pages);
+        let again = (rows - touched).max(0.0) * (1.0 - 1.0 / pages.max(1.0));
+        (touched + again) * self.miss(changed_pages) * PAGE_ANY
+    }
+
+    /// The same of entries that are sorted by the index's key before; `width`: their bytes.
+    pub(crate) fn entries_in_order(
+        &self,
+        rows: f64,
+        pages: f64,
+        changed_pages: f64,
+        width: f64,
+    ) -> f64 {
+        let read = touched(rows, pages) * self.miss(changed_pages) * PAGE_NEXT;
+        read + self.sort(rows, width).sum()
+    }
+
     pub(crate) fn tests(&self, rows: f64, tests: usize) -> Cost {
         Cost::cpu(rows * TEST * tests.max(1) as f64)
     }
@@ -199,6 +225,11 @@ impl Prices {
         let spilled =
             if bytes > self.memory.work_bytes { bytes * (1.0 + reads) / 2.0 } else { 0.0 };
         Cost { io: spilled * SPILL_BYTE, cpu }
+    }
+
+    /// Finding rows of an index spool, testing some conditions on each.
+    pub(crate) fn spool_seek(&self, rows: f64, tests: usize) -> Cost {
+        Cost::cpu(SEEK + rows * (SPOOL.1 + SCAN_ROW + TEST * tests as f64))
     }
 
     fn spill(&self, held: f64, all: f64) -> f64 {

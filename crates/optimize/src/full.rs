@@ -107,6 +107,7 @@ impl Optimizer<'_> {
         if columns.is_empty() {
             return node;
         }
+        self.note_runs(node.rows, |reads| columns.iter().for_each(|(_, x)| x.read_into(reads)));
         let cost = self.prices.compute(node.rows, columns.len());
         let width = node.width + 8.0 * columns.len() as f64;
         let mut fixed = node.fixed.clone();

@@ -34,6 +34,7 @@ mod facts;
 mod filtered;
 mod full;
 mod halloween;
+mod index_spool;
 mod memo;
 mod node;
 mod order;
@@ -47,6 +48,7 @@ mod statement;
 mod union;
 mod unique;
 mod wanted;
+mod wide;
 
 pub use facts::{Facts, Memory, NoFacts, Size};
 pub use parallel::Parallelism;

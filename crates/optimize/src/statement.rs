@@ -7,14 +7,14 @@ use crate::facts::Facts;
 use crate::memo::Memo;
 use crate::node::{Node, Slots, Wish};
 use crate::parallel::with_exchanges;
-use base::SqlResult;
+use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
 use plan::{
     ColumnSource, Delete, FollowUp, Insert, Logical, LogicalPlan, Merge, MergeAction, OldRow,
     Output, Physical, PhysicalPlan, Plan, Query, QueryHints, SelectAssign, Slot, Statement,
     Subquery, SubqueryId, Target, Update, VariableId,
 };
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// SQL Server's word for why a plan is not parallel.
@@ -124,6 +124,7 @@ fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResu
     let followed = follow_ups.iter_mut().filter_map(|f| match f {
         FollowUp::Refuse { source, .. } => Some(source),
         FollowUp::Change(statement) => statement.source_mut(),
+        FollowUp::Index(change) => Some(&mut change.source),
     });
     let of_subqueries = subqueries.iter_mut().map(|s| &mut s.source);
     for source in statement.source_mut().into_iter().chain(of_subqueries).chain(followed) {
@@ -131,6 +132,7 @@ fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResu
         origins.note(source);
     }
     let hinted = Hinted { facts, hints: &header.hints };
+    let next_changed = next_changed(&statement, &follow_ups);
     let mut optimizer = Optimizer {
         references,
         subqueries: &subqueries,
@@ -141,8 +143,14 @@ fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResu
         joined,
         enforcing: enforcing(&statement, &follow_ups),
         calls: header.calls,
+        assigns: assigns(&statement),
+        times: 1.0,
+        runs: RefCell::default(),
         estimates: Vec::new(),
         changed: BTreeMap::new(),
+        next_changed,
+        follow_ups: follow_ups.len(),
+        index_changes: Vec::new(),
         memo: Memo::default(),
     };
     // Joins of the statement take subqueries out of its expressions, and so do joins in subqueries,
@@ -154,6 +162,10 @@ fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResu
     for follow_up in follow_ups {
         converted_follow_ups.push(optimizer.follow_up(follow_up)?);
         of_follow_ups.push(std::mem::take(&mut optimizer.estimates));
+    }
+    for (change, estimates) in std::mem::take(&mut optimizer.index_changes) {
+        converted_follow_ups.push(FollowUp::Index(Box::new(change)));
+        of_follow_ups.push(estimates);
     }
     let follow_ups = converted_follow_ups;
     let mut converted = Vec::with_capacity(subqueries.len());
@@ -230,6 +242,10 @@ impl Optimizer<'_> {
                 FollowUp::Refuse { conflict, source: self.finished(source) }
             }
             FollowUp::Change(statement) => FollowUp::Change(self.statement(statement)?),
+            FollowUp::Index(_) => {
+                let early = "an index is changed by itself before anybody chose it";
+                return Err(SqlError::new(messages::INTERNAL, &[&early]));
+            }
         })
     }
 
@@ -275,12 +291,25 @@ impl Optimizer<'_> {
             self.finished(crate::convert::nothing())
         } else {
             let needed = subquery.columns.iter().copied().collect();
+            self.times = self.runs.borrow().get(&id).copied().unwrap_or(1.0);
             let source = self.convert(&subquery.source, Vec::new(), &needed, Wish::NONE)?;
+            let source = self.with_index_spools(source, self.times);
+            self.times = 1.0;
+            let source = if subquery.scalar { self.one_row(source) } else { source };
             self.finished(source)
         };
-        let Subquery { ty, session, .. } = *subquery;
+        let Subquery { ty, scalar, session, .. } = *subquery;
         let (columns, outer) = (subquery.columns.clone(), subquery.outer.clone());
-        Ok(Subquery { source, columns, ty, outer, session })
+        Ok(Subquery { source, columns, ty, scalar, outer, session })
+    }
+
+    /// Rows of which a second one is an error, where there may be one.
+    fn one_row(&self, node: Node) -> Node {
+        if node.single {
+            return node;
+        }
+        let (count, cost) = (self.new_slot(), self.prices.pass(node.rows));
+        node.over(cost, |input| Physical::Assert { input: Box::new(input), count })
     }
 
     /// The tree of a root, whose estimates are kept.
@@ -310,7 +339,16 @@ impl Optimizer<'_> {
         let output = i.output.iter().flat_map(|o| o.reads());
         needed.extend(output.filter(|slot| !made.contains(slot)));
         let node = self.source(&i.source, &needed)?;
+        let values = |reads: &mut plan::Reads| {
+            for column in &i.columns {
+                if let ColumnSource::Value(x) = &column.source {
+                    x.read_into(reads);
+                }
+            }
+        };
+        self.note_runs(node.rows, values);
         let node = self.protect_insert(&mut i, node, &needed);
+        self.widen_insert(&mut i, &node);
         let source = self.changing(&i.target, node);
         let Insert { target, columns, identity, output, .. } = i;
         Ok(Insert { target, source, columns, identity, output })
@@ -324,17 +362,22 @@ impl Optimizer<'_> {
         needed.retain(|slot| old.contains(slot) || !u.new.contains(&Some(*slot)));
         output_reads(&mut needed, u.output.as_deref(), &u.old, &u.new);
         let node = self.source(&u.source, &needed)?;
+        self.note_runs(node.rows, |reads| {
+            u.assignments.iter().for_each(|a| a.value.read_into(reads));
+        });
         let node = self.protect_update(&mut u, node, &needed);
+        self.widen_update(&mut u, &node);
         let source = self.changing(&u.target, node);
         let Update { target, old, new, assignments, distinct_rows, output, .. } = u;
         Ok(Update { target, source, old, new, assignments, distinct_rows, output })
     }
 
-    fn delete(&mut self, d: Delete<Logical>) -> SqlResult<Delete<Physical>> {
+    fn delete(&mut self, mut d: Delete<Logical>) -> SqlResult<Delete<Physical>> {
         let mut needed = locator(&d.old);
         output_reads(&mut needed, d.output.as_deref(), &d.old, &[]);
         let node = self.source(&d.source, &needed)?;
         let node = self.protect_delete(&d, node, &needed);
+        self.widen_delete(&mut d, &node);
         let source = self.changing(&d.target, node);
         let Delete { target, old, distinct_rows, output, .. } = d;
         Ok(Delete { target, source, old, distinct_rows, output })
@@ -416,6 +459,26 @@ fn output_reads(needed: &mut Slots, output: Option<&Output>, old: &OldRow, new: 
     needed.extend(output.reads().into_iter().filter(|slot| !made(slot)));
 }
 
+/// The first number under which no target keeps rows.
+fn next_changed(statement: &Statement<Logical>, follow_ups: &[FollowUp<Logical>]) -> u32 {
+    let further = follow_ups.iter().filter_map(|f| match f {
+        FollowUp::Change(statement) => Some(statement),
+        FollowUp::Refuse { .. } | FollowUp::Index(_) => None,
+    });
+    let mut next = 0;
+    for statement in std::iter::once(statement).chain(further) {
+        let merged = match statement {
+            Statement::Merge(m) => m.inserts.iter().chain(&m.deletes).collect(),
+            _ => Vec::new(),
+        };
+        let into = statement.output().and_then(|o| o.into.as_ref()).map(|i| &i.target);
+        for target in statement.target().into_iter().chain(merged).chain(into) {
+            next = next.max(target.references.kept.as_ref().map_or(0, |k| k.id.0 + 1));
+        }
+    }
+    next
+}
+
 /// The subqueries by which foreign keys look for what rows refer to.
 fn enforcing(
     statement: &Statement<Logical>,
@@ -423,11 +486,20 @@ fn enforcing(
 ) -> BTreeSet<SubqueryId> {
     let further = follow_ups.iter().filter_map(|f| match f {
         FollowUp::Change(statement) => Some(statement),
-        FollowUp::Refuse { .. } => None,
+        FollowUp::Refuse { .. } | FollowUp::Index(_) => None,
     });
     let targets = std::iter::once(statement).chain(further).filter_map(Statement::target);
     let checks = targets.flat_map(|t| &t.references.checks);
     checks.flat_map(|c| c.predicate.reads().subqueries).collect()
+}
+
+/// Whether a statement gives variables values while it reads rows.
+fn assigns(statement: &Statement<Logical>) -> bool {
+    match statement {
+        Statement::Assign(_) => true,
+        Statement::Update(u) => u.assignments.iter().any(|a| a.variable.is_some()),
+        _ => false,
+    }
 }
 
 /// How many operators a tree has.

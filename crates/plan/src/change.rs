@@ -6,9 +6,10 @@
 //!
 //! The order of one row: new values computed and converted (2628, 515), CHECKs (547), the heap or
 //! clustered index, the others by index id, foreign keys (547). The first failure ends the
-//! statement.
+//! statement. Indexes that are changed by themselves follow when all rows are through this
+//! (`wide.rs`).
 
-use crate::{LockHints, Output, Predicate, References, Scalar, ScalarType, Slot, VariableId};
+use crate::{LockHints, Output, Predicate, References, Scalar, ScalarType, Slot, VariableId, Wide};
 use base::{DatabaseId, HobtId, IndexId, ObjectId};
 use std::sync::Arc;
 use types::{Collation, Restriction, SqlType};
@@ -36,6 +37,9 @@ pub struct Target {
     pub references: References,
     /// Locks of the target.
     pub locks: LockHints,
+    /// How indexes are changed that are changed by themselves; none where all rows are changed in
+    /// all of them at once.
+    pub wide: Option<Box<Wide>>,
 }
 
 impl Target {
@@ -129,6 +133,8 @@ pub struct IndexTarget {
     pub filter: Option<Arc<Restriction>>,
     /// IGNORE_DUP_KEY: a duplicate of an INSERT is skipped with message 3604.
     pub ignore_duplicates: bool,
+    /// It is changed by itself, when all base rows are ([`crate::Wide`]).
+    pub wide: bool,
 }
 
 /// How uniqueness is declared.

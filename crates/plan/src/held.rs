@@ -49,6 +49,7 @@ macro_rules! fields {
 }
 
 nothing!(bool, u8, usize, Slot, SubqueryId, FollowUpId, VariableId, ScanColumn, MergeKey, SortKey);
+nothing!(SplitColumn);
 nothing!(EntryField, KeyPart, PageSample, Estimate, Reference, JoinHint, SqlType, Collation);
 nothing!((Slot, Collation), (Slot, Slot, Collation), (base::DatabaseId, u64));
 
@@ -117,6 +118,10 @@ fields! {
     VirtualScan: name, arguments, columns, residual;
     FunctionRows: arguments, columns;
     Exchange: input, kind, columns;
+    Split: input, columns;
+    IndexSpool: input, keys, carried, equal, lower, upper, predicate;
+    IndexChange<Physical>: target, source, before, after;
+    Wide: changes;
     NestedLoops: outer, inner, predicate, inner_slots;
     HashJoin: build, probe, keys, residual, build_slots, probe_slots;
     MergeJoin: left, right, keys, residual, left_slots, right_slots;
@@ -136,7 +141,7 @@ fields! {
     InsertColumn: source;
     Assignment: value;
     OldRow: columns;
-    Target: database_name, schema_name, table_name, columns, indexes, checks, references;
+    Target: database_name, schema_name, table_name, columns, indexes, checks, references, wide;
     TargetColumn: name;
     IndexTarget: name, fields, key;
     CheckConstraint: name, column, predicate;
@@ -244,6 +249,7 @@ impl Held for FollowUp<Physical> {
         match self {
             FollowUp::Refuse { conflict, source } => conflict.held() + source.held(),
             FollowUp::Change(statement) => statement.held(),
+            FollowUp::Index(change) => change.held(),
         }
     }
 }
@@ -286,6 +292,7 @@ impl Held for Physical {
             P::Filter { input, predicate } | P::StartupFilter { input, predicate } => {
                 input.held() + predicate.held()
             }
+            P::Assert { input, .. } => input.held(),
             P::Compute { input, columns } => input.held() + columns.held(),
             P::NestedLoops(j) => j.held(),
             P::HashJoin(j) => j.held(),
@@ -307,6 +314,8 @@ impl Held for Physical {
             P::Concatenation { inputs, columns } => inputs.held() + columns.held(),
             P::Spool { input, carried } => input.held() + carried.held(),
             P::Exchange(e) => e.held(),
+            P::Split(s) => s.held(),
+            P::IndexSpool(s) => s.held(),
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct QueryHints {
     pub keep_plan: bool,
     /// NO_PERFORMANCE_SPOOL: no spool where there is another way.
     pub no_spool: bool,
+    /// QUERYTRACEON 8790: each index is changed by itself where that can be, whatever it costs.
+    pub wide: bool,
     /// FAST n: the first n rows soon.
     pub fast: Option<u64>,
     /// MAXDOP n, where n is not 0.

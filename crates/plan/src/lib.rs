@@ -38,6 +38,7 @@ mod scalar;
 mod show;
 mod table_function;
 mod visit;
+mod wide;
 mod window;
 
 pub use change::{
@@ -55,8 +56,9 @@ pub use logical::{
 pub use merge::{Merge, MergeAction, MergeClause, MergeWhen};
 pub use output::{NestedRows, Output, OutputInto, OutputSent};
 pub use physical::{
-    Access, Bound, Exchange, ExchangeKind, HashJoin, KeyLookup, MergeJoin, MergeKey, MergeUnion,
-    NestedLoops, PageSample, Physical, ScanColumn, Seek, SeekRange, Source, Top, VirtualScan,
+    Access, Bound, Exchange, ExchangeKind, HashJoin, IndexSpool, KeyLookup, MergeJoin, MergeKey,
+    MergeUnion, NestedLoops, PageSample, Physical, ScanColumn, Seek, SeekRange, Source, Top,
+    VirtualScan,
 };
 pub use predicate::{CompareOp, LikeText, Predicate, Quantifier};
 pub use program::{
@@ -74,4 +76,5 @@ pub use scalar::{
 pub use show::Show;
 pub use table_function::FunctionRows;
 pub use visit::Reads;
+pub use wide::{EntryWork, IndexChange, Place, Split, SplitColumn, Wide};
 pub use window::{Frame, FrameEnd, WindowCall, WindowFunction};

@@ -5,7 +5,7 @@
 
 use crate::{
     AggregateCall, ChangedId, FunctionRows, JoinKind, LockHints, Predicate, Recursion, Scalar,
-    Slot, SortKey, WindowCall,
+    Slot, SortKey, Split, WindowCall,
 };
 use base::{DatabaseId, HobtId, ObjectId};
 use types::{Collation, SqlType};
@@ -49,6 +49,13 @@ pub enum Physical {
         input: Box<Physical>,
         /// What must be true.
         predicate: Predicate,
+    },
+    /// The value of a scalar subquery has one row at most: a second one is error 512.
+    Assert {
+        /// Its rows.
+        input: Box<Physical>,
+        /// Which row it is, from 1.
+        count: Slot,
     },
     /// Further columns, computed from left to right.
     Compute {
@@ -138,6 +145,10 @@ pub enum Physical {
     MergeUnion(Box<MergeUnion>),
     /// Rows that several workers make, each with a copy of the operators below, change hands.
     Exchange(Box<Exchange>),
+    /// Two rows of each: an index's old entry and its new one.
+    Split(Box<Split>),
+    /// Rows of an input that is read once, found by a key whenever it is opened.
+    IndexSpool(Box<IndexSpool>),
     /// Reads its whole input before it gives the first row: a change never sees its own rows
     /// (Halloween protection). As the inner side of a loop join it is filled once and read again.
     Spool {
@@ -146,6 +157,25 @@ pub enum Physical {
         /// What each row keeps.
         carried: Vec<Slot>,
     },
+}
+
+/// An eager index spool. Its input reads nothing from outside; `open` seeks in what was kept of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexSpool {
+    /// Its rows.
+    pub input: Physical,
+    /// The key: as many columns as `equal` has, and one more where there are ends.
+    pub keys: Vec<SortKey>,
+    /// What each row keeps (keys included).
+    pub carried: Vec<Slot>,
+    /// What the first columns of the key equal.
+    pub equal: Vec<Scalar>,
+    /// Where the next one begins; no row that is wanted is below.
+    pub lower: Option<Scalar>,
+    /// Where it ends; no row that is wanted is above.
+    pub upper: Option<Scalar>,
+    /// What must be true of a row: all that was sought, and more.
+    pub predicate: Predicate,
 }
 
 /// How many rows.

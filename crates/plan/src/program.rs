@@ -166,6 +166,8 @@ pub struct Subquery<S> {
     pub columns: Vec<Slot>,
     /// The type of the first.
     pub ty: ScalarType,
+    /// It stands for a value: that of its one row (512).
+    pub scalar: bool,
     /// Slots it reads and doesn't write. None, and no variable that it reads changes: its answer is
     /// the same for every row of the statement.
     pub outer: Vec<Slot>,

@@ -15,7 +15,7 @@
 //! ([`crate::Level::Enforcing`]): of a writer that refers and another that takes away what is
 //! referred to, at least one meets the other's lock.
 
-use crate::{Predicate, Slot, Statement};
+use crate::{IndexChange, Predicate, Slot, Statement};
 
 /// The changed rows that a target keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,6 +88,8 @@ pub enum FollowUp<S> {
     },
     /// Rows that refer are changed too: an UPDATE or DELETE, whose rows nobody counts.
     Change(Statement<S>),
+    /// An index of the target is changed by itself.
+    Index(Box<IndexChange<S>>),
 }
 
 impl<S> FollowUp<S> {
@@ -96,6 +98,7 @@ impl<S> FollowUp<S> {
         match self {
             FollowUp::Refuse { source, .. } => Some(source),
             FollowUp::Change(statement) => statement.source(),
+            FollowUp::Index(change) => Some(&change.source),
         }
     }
 }

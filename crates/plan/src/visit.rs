@@ -3,7 +3,7 @@
 //! Recursion is bounded by the depth that `bind` admits, chains of operators included.
 
 use crate::{
-    LikeText, Logical, Physical, Predicate, Scalar, ScalarKind, Slot, SubqueryId, Top,
+    IndexSpool, LikeText, Logical, Physical, Predicate, Scalar, ScalarKind, Slot, SubqueryId, Top,
     WindowFunction,
 };
 use std::collections::BTreeSet;
@@ -366,6 +366,14 @@ impl Top {
     }
 }
 
+impl IndexSpool {
+    /// Adds what it reads.
+    pub fn read_into(&self, out: &mut Reads) {
+        self.equal.iter().chain(&self.lower).chain(&self.upper).for_each(|x| x.read_into(out));
+        self.predicate.read_into(out);
+    }
+}
+
 impl Physical {
     /// The operators right below.
     pub fn inputs(&self) -> Vec<&Physical> {
@@ -378,6 +386,7 @@ impl Physical {
             Physical::Lookup(l) => vec![&l.input],
             Physical::Filter { input, .. }
             | Physical::StartupFilter { input, .. }
+            | Physical::Assert { input, .. }
             | Physical::Compute { input, .. }
             | Physical::Sort { input, .. }
             | Physical::TopSort { input, .. }
@@ -387,6 +396,8 @@ impl Physical {
             | Physical::Window { input, .. }
             | Physical::Spool { input, .. } => vec![input],
             Physical::Exchange(e) => vec![&e.input],
+            Physical::Split(s) => vec![&s.input],
+            Physical::IndexSpool(s) => vec![&s.input],
             Physical::NestedLoops(j) => vec![&j.outer, &j.inner],
             Physical::HashJoin(j) => vec![&j.build, &j.probe],
             Physical::MergeJoin(j) => vec![&j.left, &j.right],
@@ -408,6 +419,7 @@ impl Physical {
             Physical::Lookup(l) => vec![&mut l.input],
             Physical::Filter { input, .. }
             | Physical::StartupFilter { input, .. }
+            | Physical::Assert { input, .. }
             | Physical::Compute { input, .. }
             | Physical::Sort { input, .. }
             | Physical::TopSort { input, .. }
@@ -417,6 +429,8 @@ impl Physical {
             | Physical::Window { input, .. }
             | Physical::Spool { input, .. } => vec![input],
             Physical::Exchange(e) => vec![&mut e.input],
+            Physical::Split(s) => vec![&mut s.input],
+            Physical::IndexSpool(s) => vec![&mut s.input],
             Physical::NestedLoops(j) => vec![&mut j.outer, &mut j.inner],
             Physical::HashJoin(j) => vec![&mut j.build, &mut j.probe],
             Physical::MergeJoin(j) => vec![&mut j.left, &mut j.right],
@@ -445,6 +459,7 @@ impl Physical {
             Physical::Recursive(r) => r.columns.clone(),
             Physical::Filter { input, .. }
             | Physical::StartupFilter { input, .. }
+            | Physical::Assert { input, .. }
             | Physical::Top { input, .. } => input.written(),
             Physical::Compute { input, columns } => {
                 let mut slots = input.written();
@@ -466,6 +481,8 @@ impl Physical {
             | Physical::TopSort { carried, .. }
             | Physical::Spool { carried, .. } => carried.clone(),
             Physical::Exchange(e) => e.columns.clone(),
+            Physical::Split(s) => s.written().collect(),
+            Physical::IndexSpool(s) => s.carried.clone(),
             Physical::Window { input, calls, .. } => {
                 let mut slots = input.written();
                 slots.extend(calls.iter().map(|c| c.output));

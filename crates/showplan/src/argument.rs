@@ -1,11 +1,12 @@
 //! What an operator is told, as the Argument column shows it, and the values it defines.
 
 use crate::columns::{Column, Columns, is_variable, quoted};
+use crate::expression;
 use crate::names::HobtKind;
 use crate::tree::{Op, What};
 use plan::{
-    Access, Bound, ColumnSource, ExchangeKind, HashJoin, KeyLookup, MergeJoin, NestedLoops,
-    Physical, Predicate, Scalar, SeekRange, Slot, Source, Statement, Target, Top,
+    Access, Bound, ColumnSource, EntryWork, ExchangeKind, HashJoin, KeyLookup, MergeJoin,
+    NestedLoops, Physical, Predicate, Scalar, SeekRange, Slot, Source, Statement, Target, Top,
 };
 use types::Collation;
 
@@ -24,6 +25,11 @@ impl Columns<'_> {
             What::Into(into) => {
                 let set = self.insert_list(&into.target, &into.columns);
                 format!("{}, SET:({set})", self.target_names(&into.target))
+            }
+            What::Index(change) => self.index_change_argument(change),
+            What::Sequence | What::Kept | What::Again(_) => String::new(),
+            What::Assert(target, asserted) => {
+                self.assertion(&expression::asserted(target, asserted))
             }
             What::Where(predicate) => format!("WHERE:({})", self.predicate(predicate)),
             What::AllRows(_) => String::new(),
@@ -58,6 +64,7 @@ impl Columns<'_> {
             Physical::StartupFilter { predicate, .. } => {
                 format!("WHERE:(STARTUP EXPR({}))", self.predicate(predicate))
             }
+            Physical::Assert { count, .. } => self.assertion(&expression::one_row(*count)),
             Physical::NestedLoops(j) => self.loop_argument(j),
             Physical::HashJoin(j) => self.hash_argument(j),
             Physical::MergeJoin(j) => self.merge_argument(j),
@@ -94,13 +101,19 @@ impl Columns<'_> {
                 self.defining(String::new(), node)
             }
             Physical::Exchange(e) => self.exchange(&e.kind),
+            Physical::IndexSpool(s) => format!("SEEK:({})", self.predicate(&s.predicate)),
             Physical::Concatenation { .. }
             | Physical::MergeUnion(_)
             | Physical::Spool { .. }
+            | Physical::Split(_)
             | Physical::Changed { .. }
             | Physical::Lookup(_) => String::new(),
             Physical::Recursive(_) => "WITH STACK".to_owned(),
         }
+    }
+
+    fn assertion(&self, refuses: &Scalar) -> String {
+        format!("WHERE:({})", self.scalar(refuses))
     }
 
     fn exchange(&self, kind: &ExchangeKind) -> String {
@@ -187,6 +200,11 @@ impl Columns<'_> {
             | What::Segment(_)
             | What::Change(_)
             | What::Into(_)
+            | What::Index(_)
+            | What::Sequence
+            | What::Assert(..)
+            | What::Kept
+            | What::Again(_)
             | What::Where(_)
             | What::ForEachRow(..)
             | What::Stack(_) => String::new(),
@@ -355,10 +373,20 @@ impl Columns<'_> {
     }
 
     fn target_names(&self, target: &Target) -> String {
-        let objects: Vec<String> = (target.indexes.iter().filter(|i| i.affected))
+        let objects: Vec<String> = (target.indexes.iter().filter(|i| i.affected && !i.wide))
             .map(|i| format!("OBJECT:({})", self.target_name(target, target_index(target, i))))
             .collect();
         objects.join(", ")
+    }
+
+    /// The index, and the column that says what is done with a row.
+    fn index_change_argument(&self, change: &plan::IndexChange<Physical>) -> String {
+        let target = &change.target;
+        let mut text = format!("OBJECT:({})", self.target_name(target, &target.base().name));
+        if let EntryWork::Split(action) = change.work {
+            text += &format!(", ACTION:({})", self.slots(&[action]));
+        }
+        text
     }
 
     /// `[t].[a] = [Expr1003], …` of new rows.

@@ -5,7 +5,9 @@
 
 use crate::names::{Hobt, HobtKind, Names};
 use base::{DatabaseId, HobtId, ObjectId};
-use plan::{Physical, PhysicalPlan, ScanColumn, Slot, Source};
+use plan::{
+    EntryWork, FollowUp, IndexChange, Physical, PhysicalPlan, ScanColumn, Slot, Source, Statement,
+};
 use std::collections::BTreeMap;
 use types::SqlType;
 
@@ -105,7 +107,54 @@ impl<'n> Columns<'n> {
         for tree in root.into_iter().chain(plan.subqueries.iter().map(|s| &s.source)) {
             tree.for_each(&mut |node| columns.note(node));
         }
+        columns.note_new(&plan.statement);
+        for follow_up in &plan.follow_ups {
+            if let FollowUp::Index(change) = follow_up {
+                columns.note_entries(change);
+            }
+        }
         columns
+    }
+
+    /// New values that something is asserted of are named as the columns they are for.
+    fn note_new(&mut self, statement: &Statement<Physical>) {
+        let Some(target) = statement.target() else { return };
+        if target.checks.is_empty() && target.references.checks.is_empty() {
+            return;
+        }
+        let slots: Vec<Option<Slot>> = match statement {
+            Statement::Insert(i) => i.columns.iter().map(|c| Some(c.slot)).collect(),
+            Statement::Update(u) => u.new.clone(),
+            Statement::Merge(m) => m.new.clone(),
+            _ => Vec::new(),
+        };
+        for (slot, of) in slots.into_iter().zip(&target.columns) {
+            let Some(slot) = slot else { continue };
+            let (database, table) = (&target.database_name, target.two_part_name());
+            let column = || Column::of_table(database, &table, "", of.name.to_string());
+            self.by_slot.entry(slot).or_insert_with(column);
+        }
+    }
+
+    /// What an index gets that is changed by itself is named as its table's columns are.
+    fn note_entries(&mut self, change: &IndexChange<Physical>) {
+        let target = &change.target;
+        let (database, table) = (&target.database_name, target.two_part_name());
+        for row in [&change.before, &change.after] {
+            for (slot, of) in row.columns.iter().zip(&target.columns) {
+                let Some(slot) = *slot else { continue };
+                let name = of.name.to_string();
+                let column = || Column::of_table(database, &table, "", name);
+                self.by_slot.entry(slot).or_insert_with(column);
+            }
+            for (word, slot) in [("Uniq", row.uniquifier), ("Bmk", row.rid)] {
+                let Some(slot) = slot else { continue };
+                self.by_slot.entry(slot).or_insert_with(|| Column::computed(word, slot));
+            }
+        }
+        if let EntryWork::Split(slot) = change.work {
+            self.by_slot.insert(slot, Column::computed("Act", slot));
+        }
     }
 
     fn note(&mut self, node: &Physical) {

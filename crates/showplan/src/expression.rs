@@ -3,12 +3,13 @@
 //! Recursion is bounded by the depth that `bind` admits.
 
 use crate::columns::Columns;
+use crate::tree::Asserted;
 use builtins::Fact;
 use plan::{
     AggregateCall, CompareOp, LikeText, Predicate, Quantifier, Scalar, ScalarKind, Slot, SortKey,
-    SubqueryId, WindowCall,
+    SubqueryId, Target, WindowCall,
 };
-use types::Value;
+use types::{Collation, SqlType, Value};
 
 /// `(5)`, `'text'`, `N'text'`, NULL.
 pub(crate) fn constant(value: &Value) -> String {
@@ -201,4 +202,47 @@ pub(crate) fn function_name(name: &str) -> String {
         true => name.to_owned(),
         false => name.to_lowercase(),
     }
+}
+
+/// What is not NULL where a scalar subquery has a second row.
+pub(crate) fn one_row(count: Slot) -> Scalar {
+    let int = |n: i32| Scalar::constant(Value::Int(n), SqlType::Int);
+    let row = Scalar::column(count, int(0).ty);
+    let second = Predicate::Compare {
+        op: CompareOp::Greater,
+        left: Box::new(row),
+        right: Box::new(int(1)),
+        collation: Collation::default(),
+    };
+    let (ty, branches) = (int(0).ty, vec![(second, int(0))]);
+    let otherwise = Some(Box::new(Scalar::null(SqlType::Int)));
+    Scalar { kind: ScalarKind::Case { branches, otherwise }, ty }
+}
+
+/// The number of the first assertion that a row of a change fails; NULL for none.
+pub(crate) fn asserted(target: &Target, asserted: Asserted) -> Scalar {
+    let one = |p: &Predicate, certain: bool| (p.clone(), certain);
+    refusing(match asserted {
+        Asserted::Checks => target.checks.iter().map(|c| one(&c.predicate, c.of_view)).collect(),
+        Asserted::References => {
+            target.references.checks.iter().map(|c| one(&c.predicate, false)).collect()
+        }
+    })
+}
+
+/// CASE WHEN … THEN (0) ELSE CASE WHEN … THEN (1) ELSE NULL END END, of conditions that must not be
+/// false, or must be true.
+fn refusing(conditions: Vec<(Predicate, bool)>) -> Scalar {
+    let mut x = Scalar::null(SqlType::Int);
+    let numbered: Vec<(i32, _)> = (0..).zip(conditions).collect();
+    for (n, (condition, certain)) in numbered.into_iter().rev() {
+        let (ty, number) = (x.ty, Scalar::constant(Value::Int(n), SqlType::Int));
+        let (when, then, otherwise) = match certain {
+            true => (condition, x, number),
+            false => (Predicate::Not(Box::new(condition)), number, x),
+        };
+        let (branches, otherwise) = (vec![(when, then)], Some(Box::new(otherwise)));
+        x = Scalar { kind: ScalarKind::Case { branches, otherwise }, ty };
+    }
+    x
 }

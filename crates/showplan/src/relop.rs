@@ -7,8 +7,9 @@ use crate::statement::{Count, NS_PER_MS};
 use crate::tree::{Op, Tree, What};
 use crate::writer::Writer;
 use plan::{
-    Access, Exchange, ExchangeKind, HashJoin, KeyLookup, MergeJoin, MergeUnion, NestedLoops,
-    Physical, Reads, Scalar, SeekRange, Slot, SortKey, Source, Statement, Top, VariableId,
+    Access, EntryWork, Exchange, ExchangeKind, HashJoin, IndexTarget, KeyLookup, MergeJoin,
+    MergeUnion, NestedLoops, Physical, Reads, Scalar, SeekRange, Slot, SortKey, Source, Statement,
+    Top, VariableId,
 };
 use std::collections::BTreeSet;
 use types::Collation;
@@ -82,12 +83,15 @@ fn reads_of(node: &Physical, out: &mut Reads) {
         }
         Physical::Window { calls, .. } => calls.iter().for_each(|c| c.function.read_into(out)),
         Physical::Top { top, .. } | Physical::TopSort { top, .. } => top.read_into(out),
+        Physical::IndexSpool(s) => s.read_into(out),
         Physical::Sort { .. }
         | Physical::Concatenation { .. }
         | Physical::MergeUnion(_)
         | Physical::Changed { .. }
         | Physical::Recursive(_)
         | Physical::Exchange(_)
+        | Physical::Split(_)
+        | Physical::Assert { .. }
         | Physical::Spool { .. } => {}
     }
 }
@@ -126,6 +130,20 @@ impl<'w> RelOps<'w> {
             What::Segment(node) => self.segment(node, op),
             What::Change(statement) => self.change(statement, op),
             What::Into(into) => self.insert_into(into, op),
+            What::Index(change) => self.index_change(change, op),
+            What::Sequence | What::Kept => {
+                self.w.begin(if op.physical == "Sequence" { "Sequence" } else { "Spool" });
+                self.inputs(op);
+                self.w.end();
+            }
+            What::Assert(target, asserted) => {
+                self.assert(&crate::expression::asserted(target, asserted), op);
+            }
+            What::Again(spool) => {
+                self.w.begin("Spool");
+                self.w.number("PrimaryNodeId", spool);
+                self.w.end();
+            }
             What::Where(predicate) => {
                 self.w.begin("Filter");
                 self.w.number("StartupExpression", false);
@@ -256,6 +274,9 @@ impl<'w> RelOps<'w> {
                 self.condition("Predicate", predicate);
                 self.w.end();
             }
+            Physical::Assert { count, .. } => {
+                self.assert(&crate::expression::one_row(*count), op);
+            }
             Physical::Compute { columns, .. } => {
                 self.w.begin("ComputeScalar");
                 self.w.begin("DefinedValues");
@@ -277,6 +298,13 @@ impl<'w> RelOps<'w> {
                 self.w.end();
             }
             Physical::Exchange(e) => self.exchange(e, op),
+            Physical::IndexSpool(s) => self.index_spool(s, op),
+            Physical::Split(s) => {
+                self.w.begin("Split");
+                self.action(s.action);
+                self.inputs(op);
+                self.w.end();
+            }
             Physical::Spool { .. } | Physical::Changed { .. } => {
                 self.w.begin("Spool");
                 self.inputs(op);
@@ -329,6 +357,17 @@ impl<'w> RelOps<'w> {
             _ => return,
         }
         self.inputs(op);
+        self.w.end();
+    }
+
+    /// What is not NULL refuses a row.
+    fn assert(&mut self, refuses: &Scalar, op: &Op<'_>) {
+        self.w.begin("Assert");
+        self.w.number("StartupExpression", false);
+        self.inputs(op);
+        self.w.begin("Predicate");
+        self.scalar(refuses);
+        self.w.end();
         self.w.end();
     }
 
@@ -451,6 +490,26 @@ impl<'w> RelOps<'w> {
         self.w.begin("RangeExpressions");
         values.iter().for_each(|x| self.scalar(x));
         self.w.end();
+        self.w.end();
+    }
+
+    /// What is sought in a spool stands with what is tested of its rows.
+    fn index_spool(&mut self, s: &plan::IndexSpool, op: &Op<'_>) {
+        self.w.begin("Spool");
+        self.w.begin("SeekPredicate");
+        let columns: Vec<Column> = s.keys.iter().map(|k| self.columns.column(k.slot)).collect();
+        let (equal, rest) = columns.split_at(s.equal.len().min(columns.len()));
+        if !equal.is_empty() {
+            let values: Vec<&Scalar> = s.equal.iter().collect();
+            self.range("Prefix", "EQ", equal, &values);
+        }
+        for (name, scan, x) in [("StartRange", "GE", &s.lower), ("EndRange", "LE", &s.upper)] {
+            if let Some(x) = x {
+                self.range(name, scan, rest, &[x]);
+            }
+        }
+        self.w.end();
+        self.inputs(op);
         self.w.end();
     }
 
@@ -621,10 +680,31 @@ impl<'w> RelOps<'w> {
         self.w.end();
     }
 
+    fn index_change(&mut self, change: &plan::IndexChange<Physical>, op: &Op<'_>) {
+        self.w.begin("Update");
+        self.indexes(&change.target, |_| true);
+        if let EntryWork::Split(action) = change.work {
+            self.action(action);
+        }
+        self.inputs(op);
+        self.w.end();
+    }
+
+    /// The column that says what is done with a row.
+    fn action(&mut self, slot: Slot) {
+        self.w.begin("ActionColumn");
+        self.column(&self.columns.column(slot));
+        self.w.end();
+    }
+
     /// The indexes that a change touches.
     fn target(&mut self, target: &plan::Target) {
+        self.indexes(target, |i| i.affected && !i.wide);
+    }
+
+    fn indexes(&mut self, target: &plan::Target, which: impl Fn(&IndexTarget) -> bool) {
         let database = target.database_name.to_string();
-        for index in target.indexes.iter().filter(|i| i.affected) {
+        for index in target.indexes.iter().filter(|i| which(i)) {
             let kind = match (index.index.0, index.key.is_empty()) {
                 (_, true) => HobtKind::Heap,
                 (1, _) => HobtKind::Clustered,

@@ -10,8 +10,9 @@ use crate::names::HobtKind;
 use crate::statement::{Count, Ran, Times};
 use base::{DatabaseId, HobtId, ObjectId};
 use plan::{
-    Access, AggregateCall, AggregatePhase, Estimate, ExchangeKind, JoinKind, KeyLookup, OutputInto,
-    Physical, PhysicalPlan, Predicate, Recursion, Slot, Statement, Target, WindowCall,
+    Access, AggregateCall, AggregatePhase, EntryWork, Estimate, ExchangeKind, FollowUp, FollowUpId,
+    IndexChange, JoinKind, KeyLookup, OutputInto, Physical, PhysicalPlan, Predicate, Recursion,
+    Slot, Statement, Target, Wide, WindowCall,
 };
 
 /// What an operator is.
@@ -27,6 +28,16 @@ pub(crate) enum What<'p> {
     Segment(&'p Physical),
     /// The change that the statement makes.
     Change(&'p Statement<Physical>),
+    /// One after the other: a change, and those of indexes by themselves.
+    Sequence,
+    /// What was changed, kept for the changes of indexes.
+    Kept,
+    /// The same read again, from the operator with that number.
+    Again(u32),
+    /// An index changed by itself.
+    Index(&'p IndexChange<Physical>),
+    /// What rows of a change are tested for.
+    Assert(&'p Target, Asserted),
     /// The insert of the rows of OUTPUT.
     Into(&'p OutputInto),
     /// Which of those rows it gets.
@@ -37,6 +48,15 @@ pub(crate) enum What<'p> {
     ForEachRow(&'p Recursion<Physical>, &'p Physical),
     /// The rows for which it runs, from the stack with that number.
     Stack(u32),
+}
+
+/// What is asserted of the rows of a change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asserted {
+    /// CHECK constraints.
+    Checks,
+    /// That what they refer to exists.
+    References,
 }
 
 /// An operator.
@@ -74,11 +94,14 @@ struct Builder<'p, 'c> {
     id: u32,
     /// Below an exchange.
     parallel: bool,
+    /// The number of the spool that keeps changed rows.
+    kept: u32,
 }
 
 impl<'p> Tree<'p> {
     pub(crate) fn of(plan: &'p PhysicalPlan, columns: &Columns<'_>, ran: Option<&Ran>) -> Tree<'p> {
-        let mut builder = Builder { plan, columns, ran, place: 0, id: 0, parallel: false };
+        let (place, id, kept) = (0, 0, 0);
+        let mut builder = Builder { plan, columns, ran, place, id, parallel: false, kept };
         let root = plan.statement.source().map(|source| match plan.statement.target() {
             None => builder.operator(source),
             Some(target) => builder.outputs(target, source),
@@ -106,13 +129,13 @@ impl<'p> Builder<'p, '_> {
     /// A change, and the insert of what it gives.
     fn outputs(&mut self, target: &'p Target, source: &'p Physical) -> Op<'p> {
         let Some(into) = self.plan.statement.output().and_then(|o| o.into.as_ref()) else {
-            return self.change(target, source);
+            return self.whole_change(target, source);
         };
         let id = self.next_id();
         let filter = into.nested.as_ref().map(|n| &n.filter).filter(|p| **p != Predicate::TRUE);
         let filter = filter.map(|p| (p, self.next_id()));
         let rows = self.ran.map(|ran| ran.rows_affected);
-        let mut input = self.change(target, source);
+        let mut input = self.whole_change(target, source);
         if into.nested.is_some() {
             // What is counted are the rows inserted.
             let below = input.inputs.first().and_then(|i| i.count).map(|c| c.rows);
@@ -140,6 +163,60 @@ impl<'p> Builder<'p, '_> {
         above(What::Into(into), id, (physical, "Insert"), input)
     }
 
+    /// A change with the changes of indexes that follow it.
+    fn whole_change(&mut self, target: &'p Target, source: &'p Physical) -> Op<'p> {
+        match &target.wide {
+            Some(wide) => self.sequence(target, source, wide),
+            None => self.asserted_change(target, source),
+        }
+    }
+
+    /// A change below what is asserted of the rows that it has written.
+    fn asserted_change(&mut self, target: &'p Target, source: &'p Physical) -> Op<'p> {
+        if target.references.checks.is_empty() {
+            return self.change(target, source);
+        }
+        let id = self.next_id();
+        let change = self.change(target, source);
+        let what = What::Assert(target, Asserted::References);
+        over(what, id, ("Assert", "Assert"), vec![change])
+    }
+
+    fn sequence(&mut self, target: &'p Target, source: &'p Physical, wide: &'p Wide) -> Op<'p> {
+        let (id, kept) = (self.next_id(), self.next_id());
+        let change = self.asserted_change(target, source);
+        let spool = over(What::Kept, kept, ("Table Spool", "Eager Spool"), vec![change]);
+        let mut inputs = vec![spool];
+        let place = self.place;
+        for &number in &wide.changes {
+            let change = self.plan.follow_ups.get(number.0 as usize);
+            let Some(FollowUp::Index(index)) = change else { continue };
+            let id = self.next_id();
+            (self.place, self.kept) = (self.place_of(number), kept);
+            let input = self.operator(&index.source);
+            let names = match index.work {
+                EntryWork::Insert => ("Index Insert", "Insert"),
+                EntryWork::Delete => ("Index Delete", "Delete"),
+                EntryWork::Update | EntryWork::Split(_) => ("Index Update", "Update"),
+            };
+            inputs.push(over(What::Index(index), id, names, vec![input]));
+        }
+        self.place = place;
+        over(What::Sequence, id, ("Sequence", "Sequence"), inputs)
+    }
+
+    /// The place of the first operator of a follow-up among the plan's.
+    fn place_of(&self, number: FollowUpId) -> usize {
+        let before = self.plan.follow_ups.iter().take(number.0 as usize);
+        let trees = self.plan.statement.source().into_iter();
+        let trees = trees.chain(self.plan.subqueries.iter().map(|s| &s.source));
+        let mut place = 0;
+        for tree in trees.chain(before.filter_map(FollowUp::source)) {
+            tree.for_each(&mut |_| place += 1);
+        }
+        place
+    }
+
     fn change(&mut self, target: &'p Target, source: &'p Physical) -> Op<'p> {
         let statement = &self.plan.statement;
         let clustered = !target.base().key.is_empty();
@@ -154,7 +231,15 @@ impl<'p> Builder<'p, '_> {
             (_, false) => ("Table Delete", "Delete"),
         };
         let id = self.next_id();
-        let input = self.operator(source);
+        let input = match target.checks.is_empty() {
+            true => self.operator(source),
+            false => {
+                let id = self.next_id();
+                let input = self.operator(source);
+                let what = What::Assert(target, Asserted::Checks);
+                over(what, id, ("Assert", "Assert"), vec![input])
+            }
+        };
         let count = self.ran.map(|ran| self.changed(ran, &input));
         Op {
             what: What::Change(statement),
@@ -188,7 +273,10 @@ impl<'p> Builder<'p, '_> {
         let estimate = self.plan.estimates.get(place).copied().unwrap_or_default();
         let count = self.ran.and_then(|r| r.counts.get(place)).copied();
         let (physical, logical) = name(node, self.columns);
-        let what = What::Operator(node);
+        let what = match node {
+            Physical::Changed { .. } => What::Again(self.kept),
+            _ => What::Operator(node),
+        };
         let output = node.written();
         let exchange = matches!(node, Physical::Exchange(_));
         let around = self.parallel;
@@ -391,6 +479,10 @@ impl Op<'_> {
                 let target = statement.target()?;
                 return Some((target.database, target.object, target.base().hobt));
             }
+            What::Index(change) => {
+                let target = &change.target;
+                return Some((target.database, target.object, target.base().hobt));
+            }
             What::Into(into) => {
                 let target = &into.target;
                 return Some((target.database, target.object, target.base().hobt));
@@ -398,12 +490,40 @@ impl Op<'_> {
             What::Operator(_)
             | What::LookupJoin(_)
             | What::Segment(_)
+            | What::Sequence
+            | What::Assert(..)
+            | What::Kept
+            | What::Again(_)
             | What::Where(_)
             | What::AllRows(_)
             | What::ForEachRow(..)
             | What::Stack(_) => return None,
         };
         Some((source.database, source.object, source.hobt))
+    }
+}
+
+/// An operator that passes on what its first input gives, and runs the others.
+fn over<'p>(
+    what: What<'p>,
+    id: u32,
+    (physical, logical): (&'static str, &'static str),
+    inputs: Vec<Op<'p>>,
+) -> Op<'p> {
+    let first = inputs.first();
+    let subtree = inputs.iter().map(|i| i.estimate.subtree).sum();
+    let estimate = first.map(|f| f.estimate).unwrap_or_default();
+    Op {
+        what,
+        id,
+        physical,
+        logical,
+        estimate: Estimate { io: 0.0, cpu: 0.0, subtree, ..estimate },
+        count: first.and_then(|f| f.count).map(Count::without_work),
+        parallel: false,
+        threads: Vec::new(),
+        output: Vec::new(),
+        inputs,
     }
 }
 
@@ -419,6 +539,7 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
         Physical::Constants { .. } => ("Constant Scan", "Constant Scan"),
         Physical::Changed { .. } => ("Table Spool", "Eager Spool"),
         Physical::Filter { .. } | Physical::StartupFilter { .. } => ("Filter", "Filter"),
+        Physical::Assert { .. } => ("Assert", "Assert"),
         Physical::Compute { .. } => ("Compute Scalar", "Compute Scalar"),
         Physical::NestedLoops(j) => ("Nested Loops", loop_name(j.kind)),
         Physical::HashJoin(j) => ("Hash Match", hash_name(j.kind)),
@@ -443,6 +564,8 @@ fn name(node: &Physical, columns: &Columns<'_>) -> (&'static str, &'static str) 
         Physical::Concatenation { .. } => ("Concatenation", "Concatenation"),
         Physical::Recursive(_) => ("Index Spool", "Lazy Spool"),
         Physical::Spool { .. } => ("Table Spool", "Eager Spool"),
+        Physical::Split(_) => ("Split", "Split"),
+        Physical::IndexSpool(_) => ("Index Spool", "Eager Spool"),
         Physical::Exchange(e) => match e.kind {
             ExchangeKind::Gather | ExchangeKind::GatherOrdered(_) => {
                 ("Parallelism", "Gather Streams")

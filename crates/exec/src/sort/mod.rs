@@ -356,6 +356,13 @@ impl Operator for Sort {
         if self.filled { self.begin_reading() } else { self.open(run) }
     }
 
+    fn release(&mut self, run: &mut Run<'_>) {
+        self.reset();
+        self.store.close();
+        self.spare.close();
+        self.charge(run);
+    }
+
     fn close(&mut self) {
         self.reset();
         self.store.close();

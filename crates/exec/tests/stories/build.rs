@@ -158,6 +158,7 @@ pub(crate) fn index(
         key_changes: false,
         filter: None,
         ignore_duplicates: false,
+        wide: false,
     }
 }
 
@@ -173,5 +174,6 @@ pub(crate) fn target(columns: Vec<TargetColumn>, indexes: Vec<IndexTarget>) -> T
         checks: Vec::new(),
         references: Default::default(),
         locks: LockHints::change(),
+        wide: None,
     }
 }

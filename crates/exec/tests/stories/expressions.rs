@@ -124,11 +124,17 @@ fn a_pattern_may_come_from_a_row_and_its_escape_is_one_character() {
 /// A plan with one subquery over rows (1), (2), …, given as constants.
 fn with_subquery(p: Statement<Physical>, rows: &[Scalar], fixed: bool) -> PhysicalPlan {
     let rows: Vec<Vec<Scalar>> = rows.iter().map(|x| vec![x.clone()]).collect();
+    let scalar = matches!(p, Statement::Scalar(_));
+    let rows = Physical::Constants { rows, columns: slots(&[3]) };
     let mut plan = plan(p, 4);
     plan.subqueries.push(Subquery {
-        source: Physical::Constants { rows, columns: slots(&[3]) },
+        source: match scalar {
+            true => Physical::Assert { input: Box::new(rows), count: Slot(2) },
+            false => rows,
+        },
         columns: slots(&[3]),
         ty: ty(INT),
+        scalar,
         outer: if fixed { Vec::new() } else { slots(&[0]) },
         session: false,
     });

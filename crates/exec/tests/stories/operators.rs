@@ -380,6 +380,7 @@ fn a_correlated_subquery_reads_the_row_around_it_and_a_cancelled_request_ends() 
         source: access(inner),
         columns: slots(&[3]),
         ty: ty(INT),
+        scalar: true,
         outer: slots(&[0]),
         session: false,
     });

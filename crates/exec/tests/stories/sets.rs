@@ -578,3 +578,55 @@ fn a_sort_of_ever_longer_rows_stays_within_its_grant() {
     assert_same(&look.rows, &expected, "long rows");
     assert!(look.used_bytes_max <= 4 << 20, "used {}", look.used_bytes_max);
 }
+
+/// Seeks in an index spool give what the model finds: of one key in the order of the input, of a
+/// range in the order of keys.
+#[test]
+fn an_index_spool_finds_what_the_model_does_in_memory_and_on_disk() {
+    let mut dice = Dice(31);
+    let rows = random_rows(&mut dice, 6000, 40);
+    let outer = random_rows(&mut dice, 60, 45);
+    for (grant, range) in [(GRANTS[0], false), (GRANTS[0], true), (GRANTS[1], false), (0, true)] {
+        let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
+        table(&mut bench, 1, &outer);
+        table(&mut bench, 2, &rows);
+        let (by, op) = if range { (0, CompareOp::LessOrEqual) } else { (1, CompareOp::Equal) };
+        let (from, column) = (col_of(by, TYPES[by as usize]), col_of(3 + by, TYPES[by as usize]));
+        let predicate = Predicate::Compare {
+            op,
+            left: Box::new(from.clone()),
+            right: Box::new(column),
+            collation: C,
+        };
+        let spool = IndexSpool {
+            input: access(scan_of(2, 3, &TYPES)),
+            keys: vec![key(3 + by, false)],
+            carried: slots(&[3, 4, 5]),
+            equal: if range { Vec::new() } else { vec![from.clone()] },
+            lower: range.then_some(from),
+            upper: None,
+            predicate,
+        };
+        let join = Physical::NestedLoops(Box::new(NestedLoops {
+            kind: JoinKind::Inner,
+            outer: access(scan_of(1, 0, &TYPES)),
+            inner: Physical::IndexSpool(Box::new(spool)),
+            predicate: None,
+            inner_slots: slots(&[3, 4, 5]),
+            correlated: true,
+        }));
+        let mut expected = Rows::new();
+        for o in &outer {
+            let at = by as usize;
+            let fits = |r: &&Vec<Value>| {
+                !o[at].is_null() && !r[at].is_null() && op.holds(compare(&o[at], &r[at], C))
+            };
+            let mut found: Vec<&Vec<Value>> = rows.iter().filter(fits).collect();
+            found.sort_by(|a, b| compare(&a[at], &b[at], C));
+            expected.extend(found.iter().map(|r| vec![o[2].clone(), r[2].clone()]));
+        }
+        assert!(expected.len() > 1000, "most keys are found");
+        assert_same(&bench.rows(&query(join, &[2, 5], 6)), &expected, "index spool");
+        assert_eq!(bench.spills.made.load(Relaxed) > 1, grant == 0);
+    }
+}

@@ -102,6 +102,11 @@ impl<'a> Estimator<'a> {
         Some(ColumnFacts::of(table, column, self.table_rows(table), self.facts))
     }
 
+    /// What the world looks like.
+    pub(crate) fn facts(&self) -> &'a dyn Facts {
+        self.facts
+    }
+
     /// Bytes of the values of some slots.
     pub(crate) fn width<'s>(&self, slots: impl IntoIterator<Item = &'s Slot>) -> f64 {
         slots.into_iter().map(|&s| self.column(s).map_or(8.0, |c| c.width())).sum()

@@ -226,6 +226,7 @@ impl crate::convert::Optimizer<'_> {
         inner_slots: Slots,
         rows: f64,
     ) -> Node {
+        let inner = self.with_index_spools(inner, outer.rows * self.times);
         let one_side = matches!(kind, JoinKind::Semi | JoinKind::Anti);
         let width = outer.width + if one_side { 0.0 } else { inner.width };
         let own = self.prices.looped(outer.rows, rows);

@@ -99,6 +99,9 @@ pub(super) fn own_is_safe(node: &Physical) -> bool {
         | Physical::Function(_)
         | Physical::Changed { .. }
         | Physical::Recursive(_)
+        | Physical::Assert { .. }
+        | Physical::IndexSpool(_)
+        | Physical::Split(_)
         | Physical::Exchange(_) => false,
     }
 }
@@ -162,6 +165,7 @@ pub(super) fn own_reads(node: &Physical, plan: &PhysicalPlan) -> Slots {
         Physical::MergeUnion(u) => reads.slots.extend(u.left_slots.iter().chain(&u.right_slots)),
         Physical::Recursive(r) => reads.slots.extend(r.inputs().flat_map(|(_, slots)| slots)),
         Physical::Spool { carried, .. } => reads.slots.extend(carried),
+        Physical::IndexSpool(s) => reads.slots.extend(&s.carried),
         _ => {}
     }
     for id in reads.subqueries {
@@ -199,12 +203,15 @@ fn expressions(node: &Physical, out: &mut Reads) {
             all.for_each(|x| x.read_into(out));
         }
         Physical::Window { calls, .. } => calls.iter().for_each(|c| c.function.read_into(out)),
+        Physical::IndexSpool(s) => s.read_into(out),
         Physical::Sort { .. }
         | Physical::Changed { .. }
         | Physical::Concatenation { .. }
         | Physical::MergeUnion(_)
         | Physical::Recursive(_)
         | Physical::Spool { .. }
+        | Physical::Assert { .. }
+        | Physical::Split(_)
         | Physical::Exchange(_) => {}
     }
 }

@@ -3,7 +3,7 @@
 use super::{Show, line, list};
 use crate::{
     Access, AggregateCall, Bound, ExchangeKind, HashJoin, KeyLookup, MergeJoin, MergeUnion,
-    NestedLoops, Physical, Scalar, ScanColumn, Seek, Slot, VirtualScan,
+    NestedLoops, Physical, Scalar, ScanColumn, Seek, Slot, Split, VirtualScan,
 };
 use std::fmt;
 use types::Collation;
@@ -38,6 +38,10 @@ impl Show for Physical {
             }
             Physical::StartupFilter { input, predicate } => {
                 writeln!(f, "StartupFilter {predicate}")?;
+                input.show(f, depth + 1)
+            }
+            Physical::Assert { input, .. } => {
+                writeln!(f, "Assert one row")?;
                 input.show(f, depth + 1)
             }
             Physical::Compute { input, columns } => {
@@ -103,6 +107,13 @@ fn show_ordering(f: &mut fmt::Formatter<'_>, node: &Physical, depth: usize) -> f
             writeln!(f, "Spool")?;
             input.show(f, depth + 1)
         }
+        Physical::IndexSpool(s) => {
+            f.write_str("IndexSpool by ")?;
+            list(f, &s.keys, |f, k| write!(f, "{k}"))?;
+            writeln!(f, " where {}", s.predicate)?;
+            s.input.show(f, depth + 1)
+        }
+        Physical::Split(split) => show_split(f, split, depth),
         Physical::Exchange(e) => {
             match &e.kind {
                 ExchangeKind::Gather => f.write_str("Gather")?,
@@ -121,6 +132,16 @@ fn show_ordering(f: &mut fmt::Formatter<'_>, node: &Physical, depth: usize) -> f
         // All others are shown by the caller.
         _ => Ok(()),
     }
+}
+
+fn show_split(f: &mut fmt::Formatter<'_>, s: &Split, depth: usize) -> fmt::Result {
+    write!(f, "Split {} ", s.action)?;
+    list(f, &s.columns, |f, c| match c.old {
+        Some(old) => write!(f, "{} = {old}, {}", c.to, c.new),
+        None => write!(f, "{} = {}", c.to, c.new),
+    })?;
+    writeln!(f)?;
+    s.input.show(f, depth + 1)
 }
 
 pub(super) fn slots(f: &mut fmt::Formatter<'_>, slots: &[Slot]) -> fmt::Result {

@@ -67,6 +67,11 @@ impl<S: Show> fmt::Display for Plan<S> {
                     write!(f, "Follow-up {n} ")?;
                     show_change(f, statement)?;
                 }
+                FollowUp::Index(change) => {
+                    let name = &change.target.base().name;
+                    writeln!(f, "Follow-up {n} {:?} {name}", change.work)?;
+                    change.source.show(f, 1)?;
+                }
             }
         }
         Ok(())
@@ -160,7 +165,8 @@ fn show_output(f: &mut fmt::Formatter<'_>, output: Option<&Output>) -> fmt::Resu
 fn show_target(f: &mut fmt::Formatter<'_>, target: &Target) -> fmt::Result {
     for index in target.indexes.iter().skip(1).filter(|i| i.affected) {
         line(f, 1)?;
-        writeln!(f, "maintains {}", index.name)?;
+        let then = if index.wide { " by itself" } else { "" };
+        writeln!(f, "maintains {}{then}", index.name)?;
     }
     for check in &target.checks {
         line(f, 1)?;
