@@ -257,3 +257,14 @@ pub(crate) enum Change {
     /// INSERT INTO table (columns) query
     Insert(String, Vec<String>, Query),
 }
+
+impl Change {
+    /// What it changes.
+    pub(crate) fn table(&self) -> &str {
+        match self {
+            Change::Update(table, ..) | Change::Delete(table, _) | Change::Insert(table, ..) => {
+                table
+            }
+        }
+    }
+}

@@ -11,7 +11,7 @@ use crate::reduce;
 use crate::spell::{Dialect, Speller};
 use crate::tables::DataSet;
 use crate::tree::{Change, Query};
-use crate::variant::{KEYED, PLAIN, VARIANTS, Variant, WIDE, hinted};
+use crate::variant::{CHANGES, KEYED, PLAIN, VARIANTS, Variant, hinted};
 use sim::Random;
 use std::collections::BTreeMap;
 
@@ -233,56 +233,85 @@ impl Trial {
         }
     }
 
-    /// A change does the same to a table with indexes and to one without, and leaves nothing when
-    /// it is rolled back.
+    /// A change does the same to a table with indexes and to one without, leaves every index true,
+    /// and leaves nothing when it is rolled back.
     fn change(&mut self, number: u64, change: &Change) -> Result<(), String> {
         self.report.changes += 1;
-        let table = match change {
-            Change::Update(t, ..) | Change::Delete(t, _) | Change::Insert(t, ..) => t.clone(),
-        };
-        let mut said = Vec::new();
-        for (schema, hints) in [(PLAIN, ""), (KEYED, ""), (KEYED, WIDE)] {
-            let read = format!("select * from {schema}.{table}");
-            let before = self.engine.ask(&read);
-            self.engine.must("begin transaction")?;
-            let speller = Speller { dialect: Dialect::Transact, schema };
-            let spelled = format!("{}{hints}", speller.change(change));
-            let answer = self.engine.ask(&spelled);
-            let after = self.engine.ask(&read);
-            self.check_indexes(number, &spelled, schema, &table);
-            self.engine.ask("if @@trancount > 0 rollback");
-            self.report.runs += 1;
-            if self.engine.ask(&read) != before {
-                let expected = "the rows as before".to_owned();
-                let statement = format!("{spelled}; rollback");
-                let came = self.engine.ask(&read).shown();
-                self.finding(number, statement, expected, came);
-            }
-            said.push((spelled, answer, after));
-        }
-        let of_data =
-            |a: &Answer| matches!(a, Answer::OfData(_) | Answer::Refused(_) | Answer::TooLong);
-        let Some(((_, count, rows), others)) = said.split_first() else { return Ok(()) };
-        for (statement, other_count, other_rows) in others {
-            let agrees = count.agrees(other_count) && rows.agrees(other_rows);
-            if !agrees && !of_data(count) && !of_data(other_count) {
-                let expected = format!("{} then {}", count.shown(), rows.shown());
-                let came = format!("{} then {}", other_count.shown(), other_rows.shown());
-                self.finding(number, statement.clone(), expected, came);
+        let [plain, keyed @ ..] = &CHANGES;
+        let expected = self.changed(number, change, plain)?;
+        for variant in keyed {
+            let came = self.changed(number, change, variant)?;
+            if !expected.agrees(&came) {
+                let statement = hinted(&spell_change(change, variant), variant);
+                self.finding(number, statement, expected.shown(), came.shown());
+                break;
             }
         }
         Ok(())
     }
 
-    /// What a change leaves in the indexes of a table is what its rows say.
-    fn check_indexes(&mut self, number: u64, statement: &str, schema: &str, table: &str) {
-        let check = format!("dbcc checktable ('{schema}.{table}') with no_infomsgs");
-        let said = self.engine.ask(&check);
-        if let Answer::Failed(why) = said {
-            let statement = format!("{statement}; {check}");
-            self.finding(number, statement, "no errors".to_owned(), why);
+    /// Makes a change one way, looks, and takes it back.
+    fn changed(
+        &mut self,
+        number: u64,
+        change: &Change,
+        variant: &Variant,
+    ) -> Result<Changed, String> {
+        let table = format!("{}.{}", variant.schema, change.table());
+        let read = format!("select * from {table}");
+        let statement = hinted(&spell_change(change, variant), variant);
+        if self.shown {
+            println!("{statement}");
+        }
+        self.report.runs += 1;
+        let before = self.engine.ask(&read);
+        self.engine.must("begin transaction")?;
+        let answer = self.engine.ask(&statement);
+        if let Answer::Refused(what) = &answer {
+            *self.report.refused.entry(what.clone()).or_insert(0) += 1;
+        }
+        let rows = self.engine.ask(&read);
+        self.check(number, &table, &statement);
+        self.engine.ask("if @@trancount > 0 rollback");
+        let statement = format!("{statement}; rollback");
+        self.check(number, &table, &statement);
+        let again = self.engine.ask(&read);
+        if again != before {
+            self.finding(number, statement, "the rows as before".to_owned(), again.shown());
+        }
+        Ok(Changed { answer, rows })
+    }
+
+    /// Every index of a table has the entries of its rows.
+    fn check(&mut self, number: u64, table: &str, statement: &str) {
+        let came = self.engine.ask(&format!("dbcc checktable ('{table}') with no_infomsgs"));
+        if let Answer::Failed(what) = came {
+            self.finding(number, statement.to_owned(), "indexes that are true".to_owned(), what);
         }
     }
+}
+
+/// What a change answered, and its table's rows then.
+struct Changed {
+    answer: Answer,
+    rows: Answer,
+}
+
+impl Changed {
+    fn agrees(&self, other: &Changed) -> bool {
+        let of_data =
+            |a: &Answer| matches!(a, Answer::OfData(_) | Answer::Refused(_) | Answer::TooLong);
+        let same = self.answer.agrees(&other.answer) && self.rows.agrees(&other.rows);
+        same || of_data(&self.answer) || of_data(&other.answer)
+    }
+
+    fn shown(&self) -> String {
+        format!("{} then {}", self.answer.shown(), self.rows.shown())
+    }
+}
+
+fn spell_change(change: &Change, variant: &Variant) -> String {
+    Speller { dialect: Dialect::Transact, schema: variant.schema }.change(change)
 }
 
 fn spell(query: &Query, schema: &str) -> String {

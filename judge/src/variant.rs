@@ -4,9 +4,6 @@
 pub(crate) const KEYED: &str = "k";
 pub(crate) const PLAIN: &str = "p";
 
-/// Each index of a change is changed by itself.
-pub(crate) const WIDE: &str = " option (querytraceon 8790)";
-
 /// A way.
 pub(crate) struct Variant {
     /// Whose tables.
@@ -43,6 +40,14 @@ pub(crate) const VARIANTS: &[Variant] = &[
     way(KEYED, "maxdop 3, use hint('ENABLE_PARALLEL_PLAN_PREFERENCE')"),
     way(PLAIN, "maxdop 4, hash join, use hint('ENABLE_PARALLEL_PLAN_PREFERENCE')"),
     way(KEYED, "maxdop 2, max_grant_percent = 0, use hint('ENABLE_PARALLEL_PLAN_PREFERENCE')"),
+];
+
+/// Ways to make a change: each is compared with the first. By 8790 each index is changed by itself.
+pub(crate) const CHANGES: [Variant; 4] = [
+    way(PLAIN, ""),
+    way(KEYED, ""),
+    way(KEYED, "querytraceon 8790"),
+    way(KEYED, "querytraceon 8790, max_grant_percent = 0"),
 ];
 
 /// A statement with a way's hints.
