@@ -7,6 +7,7 @@ use crate::binder::{Binder, unsupported};
 use crate::levels::{Levels, check_attributes};
 use crate::query::{OutColumn, Place, QueryResult};
 use crate::select::{computed_columns, filtered};
+use crate::xml_names::XmlNames;
 use base::{SqlError, SqlResult, messages};
 use builtins::{
     AUTO_RECORD, Aggregate, AutoForm, AutoShape, ExplicitShape, Function, JSON_ROW, JsonShape,
@@ -20,6 +21,9 @@ use types::{BinaryOp, SqlType, Value};
 
 const JSON_COLUMN: &str = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B";
 const XML_COLUMN: &str = "XML_F52E2B61-18A1-11d1-B105-00805F49916B";
+
+/// What 6819 calls a SELECT that assigns.
+pub(crate) const ASSIGNMENT: &str = "ASSIGNMENT";
 
 /// What stands before the rows, between them, and behind.
 struct Around {
@@ -264,6 +268,32 @@ impl Binder<'_> {
         Ok((&AUTO_RECORD, shape.clone(), Around::of_levels(before, after, shape)))
     }
 
+    /// What a mode does not allow, whatever its columns are called.
+    fn check_clause(
+        &self,
+        clause: &ast::ForClause,
+        root: Option<&str>,
+        columns: &[OutColumn],
+        encoded: bool,
+    ) -> SqlResult<()> {
+        let (mode, line) = (&*clause.mode, clause.span.line);
+        let names = XmlNames { declared: &self.xml_namespaces };
+        names.row(clause.element.as_deref().unwrap_or_default())?;
+        root.map_or(Ok(()), |root| names.root(root))?;
+        if clause.element.is_some() && matches!(mode, "AUTO" | "EXPLICIT") {
+            return Err(SqlError::new(messages::XML_ROW_NAME, &[]));
+        }
+        match mode {
+            _ if encoded => Ok(()),
+            "RAW" | "EXPLICIT" => refuse_binary(columns),
+            // SQL Server gives `dbobject/TABLE[@PK='V']/@COLUMN`, an address of SQLXML.
+            "AUTO" if refuse_binary(columns).is_err() => {
+                Err(unsupported("FOR XML AUTO of binary columns without BINARY BASE64", line))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn xml_document(
         &mut self,
         result: &QueryResult,
@@ -271,16 +301,18 @@ impl Binder<'_> {
         body: &QueryBody,
     ) -> SqlResult<(&'static Function, Value, Around)> {
         let line = clause.span.line;
-        let (mut root, mut elements, mut nulls) = (None, false, false);
+        let (mut root, mut elements, mut nulls, mut encoded) = (None, false, false, false);
         for option in &clause.options {
             match &*option.name {
                 "ROOT" => root = Some(text_of(&option.value, "root")),
                 "ELEMENTS" | "ELEMENTS ABSENT" => elements = true,
                 "ELEMENTS XSINIL" => (elements, nulls) = (true, true),
-                "TYPE" | "BINARY BASE64" => {}
+                "BINARY BASE64" => encoded = true,
+                "TYPE" => {}
                 other => return Err(unsupported(&format!("FOR XML … {other}"), line)),
             }
         }
+        self.check_clause(clause, root.as_deref(), &result.columns, encoded)?;
         let (mode, element): (XmlMode, Box<str>) = match &*clause.mode {
             "PATH" => (XmlMode::Path, clause.element.clone().unwrap_or_else(|| "row".into())),
             "RAW" => {
@@ -295,9 +327,12 @@ impl Binder<'_> {
                     false => (AutoForm::Attributes, XmlMode::Attributes),
                 };
                 match levels.only() {
-                    Some(name) => (mode, name.into()),
+                    Some(name) => (mode, builtins::xml_name(name).into()),
                     None => return self.xml_levels(result, &levels, (form, nulls), root),
                 }
+            }
+            "EXPLICIT" if elements => {
+                return Err(SqlError::new(messages::XML_ELEMENTS_EXPLICIT, &[]));
             }
             "EXPLICIT" => return self.explicit_document(result, nulls, root),
             other => return Err(SqlError::new(messages::SYNTAX_NEAR, &[&other])),
@@ -310,10 +345,13 @@ impl Binder<'_> {
         let mut shape = XmlShape::new(mode, &element, nulls, of_rows)?;
         for c in &result.columns {
             let name = c.name.as_deref().unwrap_or("");
-            if name.is_empty() && mode != XmlMode::Path {
-                return Err(SqlError::new(messages::XML_UNNAMED, &[]));
+            let is_xml = c.ty.sql_type == SqlType::Xml;
+            match mode {
+                XmlMode::Path => XmlNames { declared: &self.xml_namespaces }.path(name, is_xml)?,
+                _ if name.is_empty() => return Err(SqlError::new(messages::XML_UNNAMED, &[])),
+                XmlMode::Attributes | XmlMode::Elements => {}
             }
-            shape.column(name, c.ty.sql_type == SqlType::Xml)?;
+            shape.column(name, is_xml)?;
         }
         if mode == XmlMode::Attributes {
             check_attributes(result.columns.iter())?;
@@ -350,6 +388,30 @@ fn as_xml(text: Scalar) -> Scalar {
     let (operand, implicit) = (Box::new(text), plan::Implicit(true));
     let kind = ScalarKind::Cast { operand, style, attempt: false, implicit };
     Scalar { kind, ty }
+}
+
+/// A document is sent or is a value; it has no columns to be stored: 6819, 13602.
+pub(crate) fn refuse_document(query: &ast::Query, statement: &str) -> SqlResult<()> {
+    let Some(clause) = &query.for_clause else { return Ok(()) };
+    let assigns = statement == ASSIGNMENT;
+    let message = match clause.kind {
+        ForKind::Browse => return Ok(()),
+        // A public project recorded that an assignment names FOR XML for both.
+        ForKind::Json if !assigns => messages::JSON_NOT_IN,
+        ForKind::Json | ForKind::Xml => messages::XML_NOT_IN,
+    };
+    let error = SqlError::new(message, &[&statement]);
+    let error = if assigns { error.with_state(3) } else { error };
+    Err(error.at_line(clause.span.line))
+}
+
+/// 6829 without BINARY BASE64.
+fn refuse_binary(columns: &[OutColumn]) -> SqlResult<()> {
+    let binary = |c: &&OutColumn| c.ty.sql_type.family() == types::Family::Binary;
+    match columns.iter().find(binary) {
+        Some(c) => Err(SqlError::new(messages::XML_BINARY, &[&c.name.as_deref().unwrap_or("")])),
+        None => Ok(()),
+    }
 }
 
 fn text_of(value: &SettingValue, default: &str) -> String {

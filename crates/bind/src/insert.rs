@@ -2,6 +2,7 @@
 
 use crate::binder::{Binder, unsupported};
 use crate::convert::is_untyped_null;
+use crate::document::refuse_document;
 use crate::hint::{self, Use};
 use crate::next_value::DrawRule;
 use crate::output::made_row;
@@ -195,6 +196,8 @@ impl Binder<'_> {
                 Ok(self.given_by(result))
             }
             InsertSource::Query(query) => {
+                refuse_document(query, "INSERT")?;
+                refuse_document(query, "INSERT")?;
                 let result = self.query(query, Place::Statement)?;
                 check_count(s, table, listed.len(), result.columns.len(), false)?;
                 Ok(self.given_by(result))

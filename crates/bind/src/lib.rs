@@ -71,6 +71,7 @@ mod update;
 mod uses;
 mod window;
 mod xml_method;
+mod xml_names;
 
 pub use computed::{ComputedType, bind_computed};
 pub use convert::declared_type;

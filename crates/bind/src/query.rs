@@ -2,6 +2,7 @@
 
 use crate::binder::{Binder, Cte, unsupported};
 use crate::collation::check_column;
+use crate::document::{ASSIGNMENT, refuse_document};
 use crate::next_value::DrawRule;
 use crate::scope::Scope;
 use base::{SqlError, SqlResult, messages};
@@ -74,6 +75,9 @@ impl Binder<'_> {
             Some(select) => b.select_assign(select, &s.query),
             None => {
                 b.embeds = b.header.recompile;
+                if crate::into_of(s).is_some() {
+                    refuse_document(&s.query, "SELECT INTO")?;
+                }
                 b.into = crate::into_of(s).map(crate::IntoTable::of);
                 let mut result = b.query(&s.query, Place::Statement)?;
                 check_columns(&result)?;
@@ -89,6 +93,7 @@ impl Binder<'_> {
         select: &ast::Select,
         query: &ast::Query,
     ) -> SqlResult<Statement<Logical>> {
+        refuse_document(query, ASSIGNMENT)?;
         let mixed = select.items.iter().any(|i| !matches!(i, SelectItem::Assign { .. }));
         if mixed || select.into.is_some() {
             return Err(SqlError::new(messages::SELECT_ASSIGN_MIXED, &[]));

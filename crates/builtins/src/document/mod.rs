@@ -19,7 +19,7 @@ pub use explicit::ExplicitShape;
 pub use json::JsonShape;
 pub(crate) use json::{escaped as json_escaped, push_text, push_value};
 pub(crate) use order::in_order;
-pub use xml::{XmlMode, XmlShape};
+pub use xml::{XmlMode, XmlShape, instruction_target, name_of as xml_name};
 
 /// A row of FOR JSON: its shape, then its values.
 pub static JSON_ROW: Function = row("FOR JSON", json::row);

@@ -34,7 +34,7 @@ impl XmlShape {
             XmlMode::Path => 'p',
         };
         let mut text: String = [mode, if nulls { 'n' } else { '-' }].into_iter().collect();
-        text.push_str(&name_of(checked(element)?));
+        text.push_str(checked(element)?);
         text.push(BETWEEN);
         text.push_str(checked(declared)?);
         Ok(XmlShape { text })
@@ -117,7 +117,7 @@ pub(super) fn push_column(
     match form {
         'a' if nil => Ok(()),
         'a' if raw => out.within(floor, &[&name_of(name)], |o| o.content(text, true)),
-        'a' => out.attribute(&name_of(name), text),
+        'a' => out.attribute(&name_of(name), name, text),
         'e' => out.column(floor, &[&name_of(name)], text, raw, nil),
         _ => out.path(floor, name, text, raw, nil),
     }
@@ -167,12 +167,13 @@ impl Element {
         }
     }
 
-    fn attribute(&mut self, name: &str, text: &str) -> SqlResult<()> {
+    /// `column`: what its name is in the query.
+    fn attribute(&mut self, name: &str, column: &str, text: &str) -> SqlResult<()> {
         if self.tags.is_empty() {
             return Err(SqlError::new(messages::XML_ROW_TAG_MISSING, &[]));
         }
         if !self.tag_open {
-            return Err(SqlError::new(messages::XML_ATTRIBUTE_LATE, &[&name]));
+            return Err(SqlError::new(messages::XML_ATTRIBUTE_LATE, &[&column]));
         }
         self.text.push_str(&format!(" {name}=\""));
         escape(text, true, &mut self.text)?;
@@ -237,8 +238,7 @@ impl Element {
         nil: bool,
     ) -> SqlResult<()> {
         let after_data = std::mem::take(&mut self.after_data);
-        let steps: Vec<String> = name.split('/').map(step_of).collect();
-        let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+        let steps: Vec<&str> = name.split('/').collect();
         let (last, before) = steps.split_last().unwrap_or((&"", &[]));
         match *last {
             "" | "*" | "text()" | "node()" if nil => Ok(()),
@@ -249,40 +249,60 @@ impl Element {
                 o.after_data = true;
                 o.content(text, raw)
             }),
+            "comment()" if nil => Ok(()),
             "comment()" => self.within(floor, before, |o| {
-                o.end_tag();
-                o.text.push_str(&format!("<!--{text}-->"));
-                Ok(())
+                check_dashes(text)?;
+                o.content(&format!("<!--{text}-->"), true)
             }),
-            attribute if attribute.starts_with('@') && nil => Ok(()),
-            attribute if attribute.starts_with('@') => {
-                self.within(floor, before, |o| o.attribute(&attribute[1..], text))
-            }
-            _ => self.column(floor, &steps, text, raw, nil),
+            _ => match (instruction_target(last), last.strip_prefix('@')) {
+                (Some(_), _) | (_, Some(_)) if nil => Ok(()),
+                (Some(target), _) => {
+                    self.within(floor, before, |o| o.content(&format!("<?{target} {text}?>"), true))
+                }
+                (_, Some(attribute)) => {
+                    self.within(floor, before, |o| o.attribute(attribute, name, text))
+                }
+                (None, None) => self.column(floor, &steps, text, raw, nil),
+            },
         }
     }
 }
 
-/// A step of a path: a function as it is, all else as a name.
-fn step_of(step: &str) -> String {
-    match step {
-        "" | "*" | "text()" | "node()" | "data()" | "comment()" => step.to_owned(),
-        _ => match step.strip_prefix('@') {
-            Some(name) => format!("@{}", name_of(name)),
-            None => name_of(step),
-        },
-    }
+/// The target of a step `processing-instruction(target)`.
+pub fn instruction_target(step: &str) -> Option<&str> {
+    step.strip_prefix("processing-instruction(")?.strip_suffix(')')
 }
 
-/// A name as XML can have it: other characters become `_xHHHH_`.
-pub(super) fn name_of(name: &str) -> String {
+/// A comment ends at two dashes: 9322. The states are those that a public project recorded of SQL
+/// Server 2025.
+fn check_dashes(text: &str) -> SqlResult<()> {
+    let state = match text {
+        _ if text.contains("--") => 2,
+        _ if text.ends_with('-') => 3,
+        _ => return Ok(()),
+    };
+    let text = "Two consecutive '-' can only appear in a comment constructor if they are used to \
+        close the comment ('-->').";
+    Err(SqlError::raw(messages::XQUERY_COMMENT.number, 16, state, text.to_owned()))
+}
+
+/// A name as XML can have it, for RAW and AUTO: other characters become `_xHHHH_`, as does what
+/// would read as one of those. SQL Server has the names of XML 1.0's fourth edition, in which some
+/// characters beyond Latin letters are no part of a name that are here.
+pub fn name_of(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
-    for (n, c) in name.chars().enumerate() {
-        let begins = c.is_alphabetic() || c == '_' || c == ':';
-        if begins || (n > 0 && (c.is_numeric() || matches!(c, '-' | '.'))) {
-            out.push(c);
-        } else {
-            out.push_str(&format!("_x{:04X}_", c as u32));
+    let mut chars = name.chars().enumerate().peekable();
+    while let Some((n, c)) = chars.next() {
+        let fits = match c {
+            '_' => chars.peek().is_none_or(|&(_, next)| next != 'x'),
+            ':' => n > 0,
+            _ if n == 0 => xml::is_name_start(c),
+            _ => xml::is_name_char(c),
+        };
+        match u32::from(c) {
+            _ if fits && c.len_utf16() == 1 => out.push(c),
+            code @ 0x1_0000.. => out.push_str(&format!("_x{code:06X}_")),
+            code => out.push_str(&format!("_x{code:04X}_")),
         }
     }
     out
