@@ -786,6 +786,7 @@ messages! {
     RENAME_AMBIGUOUS = 15248, 11, "Either the parameter @objname is ambiguous or the claimed @objtype ({0}) is wrong.";
     RENAME_TYPE = 15249, 11, "Error: Explicit @objtype '{0}' is unrecognized.";
     RENAME_NAME_TOO_LONG = 15283, 16, "The name '{0}' contains too many characters.";
+    TRIGGER_TYPE = 15305, 16, "The @TriggerType parameter value must be 'insert', 'update', 'delete', or 'null'.";
     RENAME_IN_USE = 15335, 11, "Error: The new name '{0}' is already in use as a {1} name and would cause a duplicate that is not permitted.";
     RENAME_DEPENDENT = 15336, 16, "Object '{0}' cannot be renamed because the object participates in enforced dependencies.";
     TRANSFER_OWNED = 15347, 16, "Cannot transfer an object that is owned by a parent object.";

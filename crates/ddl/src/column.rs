@@ -3,7 +3,7 @@
 use crate::context::{DdlContext, Place, unsupported};
 use crate::locate::{name_taken, same_name};
 use crate::type_name::{Declared, Declaree, declared};
-use crate::{computed, generated_name};
+use crate::{computed, generated_name, normal_form};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, Default as Preset, Identity, SchemaId, Table};
 use tsql::ast::{self, ColumnDefinition, ColumnKind, Expr, ExprKind, Literal, Name, UnaryOp};
@@ -211,7 +211,8 @@ pub(crate) fn preset(
     value: &Expr,
     text: &str,
 ) -> SqlResult<Preset> {
-    let stored = stored_text(value.span.of(text), is_number(value));
+    let normal = normal_form::value(value, &[]).map(|n| n.text);
+    let stored = normal.unwrap_or_else(|| stored_text(value.span.of(text), is_number(value)));
     let quoted = cx.settings.quoted_identifier;
     cx.expressions
         .check_default(&place.view, &stored, column.sql_type, quoted)

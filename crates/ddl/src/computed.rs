@@ -11,6 +11,7 @@ use crate::context::{DdlContext, Place, unsupported};
 use crate::create_table::check_row_size;
 use crate::instant;
 use crate::locate::same_name;
+use crate::normal_form;
 use crate::rebuild::{Added, Content, Present, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, Computed, Index, Table};
@@ -74,7 +75,17 @@ pub(crate) fn settle(
         return Err(e.at_line(line));
     }
     found.check_collation(at + 1).map_err(|e| e.at_line(line))?;
+    let normal = match &written.kind {
+        ColumnKind::Computed { expr, .. } => {
+            let names: Vec<&str> = table.columns.iter().map(|c| &*c.name).collect();
+            normal_form::value(expr, &names)
+        }
+        ColumnKind::Typed(_) | ColumnKind::Untyped => None,
+    };
     let column = &mut table.columns[at];
+    if let (Some(normal), Some(computed)) = (normal, &mut column.computed) {
+        computed.text = normal.text;
+    }
     column.sql_type = found.sql_type;
     column.user_type_id = found.sql_type.user_type_id();
     column.collation = found.collation;

@@ -6,9 +6,10 @@ use crate::context::{DdlContext, Place, unsupported};
 use crate::index_definition::{blank, check_size, key, put};
 use crate::index_option::{options, placement};
 use crate::locate::same_name;
-use crate::{generated_name, index_definition};
+use crate::{generated_name, index_definition, normal_form};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Check, IndexKind, Table};
+use std::collections::BTreeSet;
 use tsql::ast::{self, ConstraintKind, KeyConstraint, Name, TableConstraint, TableDefinition};
 
 /// A constraint and the column behind which it was written.
@@ -144,7 +145,12 @@ pub(crate) fn add_check(
         let line = written.constraint.span.line;
         return Err(unsupported("CHECK constraints under SET ANSI_NULLS OFF", line));
     }
-    let stored = stored_condition(condition.span.of(text));
+    let names: Vec<&str> = table.columns.iter().map(|c| &*c.name).collect();
+    let normal = normal_form::condition(condition, &names);
+    let (stored, read) = match normal {
+        Some(normal) => (normal.text, normal.columns),
+        None => (stored_condition(condition.span.of(text)), BTreeSet::new()),
+    };
     let quoted = cx.settings.quoted_identifier;
     let line = condition.span.line;
     if let Err(e) = cx.expressions.check_condition(&place.view, table, &stored, quoted) {
@@ -164,12 +170,14 @@ pub(crate) fn add_check(
             generated_name::of_column("CK", &table.name, behind, object_id)
         }
     };
+    // A condition that is about one column is that column's, wherever it was written.
+    let only = read.first().copied().filter(|_| read.len() == 1);
     table.checks.push(Check {
         object_id,
         name,
         system_named: written.constraint.name.is_none(),
         text: stored,
-        column,
+        column: column.or(only),
         disabled: false,
         not_trusted: !verified,
     });

@@ -47,6 +47,7 @@ mod index_option;
 mod instant;
 mod locate;
 mod module;
+mod normal_form;
 mod property;
 mod read_only;
 mod rebuild;

@@ -83,7 +83,7 @@ fn a_table_is_what_its_text_says() {
     let named: Vec<bool> =
         t.columns.iter().filter_map(|c| c.default.as_ref()).map(|d| d.system_named).collect();
     assert_eq!(named, [true, false, true]);
-    assert_eq!((&*t.checks[0].text, t.checks[0].column), ("(x > 0)", Some(5)));
+    assert_eq!((&*t.checks[0].text, t.checks[0].column), ("([x]>(0))", Some(5)));
     assert!(t.checks[0].name.starts_with("CK__Test__x__"), "{}", t.checks[0].name);
     let kinds: Vec<(i32, IndexKind, bool)> =
         t.indexes.iter().map(|i| (i.index_id.0, i.kind, i.unique)).collect();

@@ -2,6 +2,7 @@
 
 use crate::instance::Instance;
 use base::DatabaseId;
+use catalog::DatabaseOptions;
 use types::{Collation, Value};
 
 /// The version that drivers and tools read to know what a server can do.
@@ -45,11 +46,44 @@ pub(crate) fn database_property(instance: &Instance, id: DatabaseId, name: &str)
         "COLLATION" => text(database.view().collation().name()),
         "RECOVERY" => text(options.recovery.name()),
         "STATUS" => text("ONLINE"),
-        "UPDATEABILITY" => text("READ_WRITE"),
-        "USERACCESS" => text("MULTI_USER"),
+        "UPDATEABILITY" => text(if options.read_only { "READ_ONLY" } else { "READ_WRITE" }),
+        "USERACCESS" => text(options.user_access.name()),
         "VERSION" => Value::Int(957),
-        "ISRECURSIVETRIGGERSENABLED" => Value::Int(i32::from(options.recursive_triggers)),
-        "ISAUTOSHRINK" | "ISAUTOCLOSE" | "ISINSTANDBY" => Value::Int(0),
-        _ => Value::Null,
+        _ => switch(&options, name).map_or(Value::Null, |on| Value::Int(i32::from(on))),
     }
+}
+
+/// A property that holds or not.
+fn switch(options: &DatabaseOptions, name: &str) -> Option<bool> {
+    Some(match name {
+        "ISANSINULLDEFAULT" => options.ansi_null_default,
+        "ISANSINULLSENABLED" => options.ansi_nulls,
+        "ISANSIPADDINGENABLED" => options.ansi_padding,
+        "ISANSIWARNINGSENABLED" => options.ansi_warnings,
+        "ISARITHMETICABORTENABLED" => options.arith_abort,
+        "ISAUTOCLOSE" => options.auto_close,
+        "ISAUTOCREATESTATISTICS" => options.auto_create_statistics,
+        "ISAUTOSHRINK" => options.auto_shrink,
+        "ISAUTOUPDATESTATISTICS" => options.auto_update_statistics,
+        "ISCLOSECURSORSONCOMMITENABLED" => options.cursor_close_on_commit,
+        "ISNULLCONCAT" => options.concat_null_yields_null,
+        "ISNUMERICROUNDABORTENABLED" => options.numeric_round_abort,
+        "ISPARAMETERIZATIONFORCED" => options.forced_parameterization,
+        "ISQUOTEDIDENTIFIERSENABLED" => options.quoted_identifier,
+        "ISRECURSIVETRIGGERSENABLED" => options.recursive_triggers,
+        "ISAUTOCREATESTATISTICSINCREMENTAL"
+        | "ISCLONE"
+        | "ISFULLTEXTENABLED"
+        | "ISINSTANDBY"
+        | "ISLOCALCURSORSDEFAULT"
+        | "ISMEMORYOPTIMIZEDELEVATETOSNAPSHOTENABLED"
+        | "ISMERGEPUBLISHED"
+        | "ISPUBLISHED"
+        | "ISSUBSCRIBED"
+        | "ISSYNCWITHBACKUP"
+        | "ISTORNPAGEDETECTIONENABLED"
+        | "ISVERIFIEDCLONE"
+        | "ISXTPSUPPORTED" => false,
+        _ => return None,
+    })
 }

@@ -140,6 +140,22 @@ fn table(view: &DatabaseView, t: &Table, all: &mut Vec<Dependency>) {
     }
 }
 
+/// What columns a module's text names, whosever they are.
+pub struct ColumnsNamed {
+    /// It has a `*` in a select list.
+    pub all: bool,
+    /// The names.
+    pub names: Vec<Box<str>>,
+}
+
+/// The columns that a module names.
+pub fn columns_named(module: &Module) -> ColumnsNamed {
+    let options = ParseOptions { quoted_identifier: module.quoted_identifier };
+    let mentions = tsql::mentions(&module.text, options).unwrap_or_default();
+    let names = mentions.columns.into_iter().map(|n| n.text).collect();
+    ColumnsNamed { all: !mentions.stars.is_empty(), names }
+}
+
 /// The object of a name as functions take it: `schema.object`.
 pub fn object_of_name(view: &DatabaseView, text: &str) -> Option<ObjectId> {
     let name = tsql::parse_object_name(text).ok()?;

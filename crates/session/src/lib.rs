@@ -26,6 +26,7 @@ mod function;
 mod host;
 mod insert_execute;
 mod meter;
+mod object_property;
 mod options;
 mod output;
 mod parameterize;
@@ -59,7 +60,7 @@ pub use cached::{
     statement_at,
 };
 pub use configuration::{Configuration, SERVER_OPTIONS, ServerOption, Setting};
-pub use dependencies::{Dependency, dependencies, object_of_name};
+pub use dependencies::{ColumnsNamed, Dependency, columns_named, dependencies, object_of_name};
 pub use host::{
     DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, ProcedureCall, RenameCall, Rowset,
     StatisticsTerms, TriggerOrderCall, needs_no_transaction,

@@ -1,16 +1,17 @@
 //! OBJECT_ID, DB_NAME, COL_LENGTH and their kin: answered from views of definitions.
 
 use crate::application_locks;
+use crate::object_property::Subject;
 use crate::state::{Names, State};
 use base::{DatabaseId, IndexId, ObjectId, SqlResult};
 use builtins::Question;
 use catalog::view::{
-    Constraint, DatabaseView, Found, IndexKind, ModuleKind, Object, ObjectName, SchemaId, Table,
-    UserType, UserTypeKind, resolve,
+    Column, Constraint, DatabaseView, Found, Module, Object, ObjectName, SchemaId, Table, UserType,
+    UserTypeKind, resolve,
 };
 use plan::VariableId;
 use std::sync::Arc;
-use types::{Decimal, SqlType, Value};
+use types::{Decimal, Length, SqlType, Value};
 
 /// The answer to a question; NULL for what is unknown.
 pub(crate) fn answer(state: &State, question: Question, args: &[Value]) -> SqlResult<Value> {
@@ -138,7 +139,8 @@ impl Asked<'_> {
             Q::ObjectId | Q::ObjectName | Q::ObjectSchemaName | Q::ObjectDefinition => {
                 self.object(question)
             }
-            Q::ObjectProperty | Q::ObjectPropertyEx => self.object_property(),
+            Q::ObjectProperty => self.object_property(false),
+            Q::ObjectPropertyEx => self.object_property(true),
             Q::DatabaseId
             | Q::DatabaseName
             | Q::DatabaseProperty
@@ -281,63 +283,22 @@ impl Asked<'_> {
         })
     }
 
-    fn object_property(&self) -> Option<Value> {
-        let Some((_, object)) = self.object_at(0, 9) else { return self.constraint_property() };
-        let is = |b: bool| Some(Value::Int(i32::from(b)));
-        let property = self.upper(1)?;
-        let table = match &object {
-            Object::Table(t) => Some(Arc::clone(t)),
-            Object::Module(_) | Object::Sequence(_) | Object::Synonym(_) | Object::Virtual(_) => {
-                None
-            }
-        };
-        let module = |kind| matches!(&object, Object::Module(m) if m.kind == kind);
-        match property.as_str() {
-            "ISTABLE" | "ISUSERTABLE" => is(table.is_some()),
-            "ISPROCEDURE" => is(module(ModuleKind::Procedure)),
-            "ISVIEW" => is(module(ModuleKind::View) || matches!(object, Object::Virtual(_))),
-            "ISSCALARFUNCTION" => is(module(ModuleKind::ScalarFunction)),
-            "ISINLINEFUNCTION" => is(module(ModuleKind::InlineFunction)),
-            "ISTABLEFUNCTION" => {
-                is(module(ModuleKind::InlineFunction) || module(ModuleKind::TableFunction))
-            }
-            "ISTRIGGER" => is(module(ModuleKind::Trigger)),
-            "ISSCHEMABOUND" => is(matches!(&object, Object::Module(m) if m.options.schema_bound)),
-            "ISMSSHIPPED" | "ISSYSTEMTABLE" => is(object.object_id().0 < 0),
-            "TABLEHASIDENTITY" => is(table?.identity().is_some()),
-            "TABLEHASPRIMARYKEY" => is(table?.indexes.iter().any(|i| i.primary_key)),
-            "TABLEHASCLUSTINDEX" => is(table?.base().index_id == IndexId(1)),
-            "TABLEHASINDEX" => is(table?.indexes.iter().any(|i| i.index_id != IndexId(0))),
-            "SCHEMAID" => Some(Value::Int(object.schema_id().0)),
-            "OWNERID" => Some(Value::Int(1)),
-            _ => None,
-        }
-    }
-
-    /// OBJECTPROPERTY of a constraint.
-    fn constraint_property(&self) -> Option<Value> {
+    /// OBJECTPROPERTY, and what OBJECTPROPERTYEX knows besides.
+    fn object_property(&self, extended: bool) -> Option<Value> {
+        let view = self.view()?;
         let id = ObjectId(i32::try_from(self.number(0)?).ok()?);
         let property = self.upper(1)?;
-        let view = self.view()?;
-        let (code, key) = view.objects().find_map(|o| {
-            let Object::Table(t) = o else { return None };
-            let code = t.constraints().find(|c| c.object_id == id)?.type_code;
-            let key = t.indexes.iter().find(|i| i.constraint_id == Some(id));
-            Some((code, key.map(|k| k.kind)))
-        })?;
-        let is = match property.as_str() {
-            "ISCONSTRAINT" => true,
-            "ISPRIMARYKEY" => code == "PK",
-            "ISUNIQUECNST" => code == "UQ",
-            "ISFOREIGNKEY" => code == "F",
-            "ISCHECKCNST" => code == "C",
-            "ISDEFAULTCNST" => code == "D",
-            "CNSTISCLUSTKEY" => key == Some(IndexKind::Clustered),
-            "CNSTISNONCLUSTKEY" => key == Some(IndexKind::Nonclustered),
-            "ISTABLE" | "ISUSERTABLE" | "ISVIEW" | "ISPROCEDURE" | "ISTRIGGER" => false,
-            _ => return None,
-        };
-        Some(Value::Int(i32::from(is)))
+        let temporary = || self.table(0).map(|t| Subject::Object(Object::Table(t)));
+        let subject = Subject::of(&view, id).or_else(temporary)?;
+        match property.as_str() {
+            "BASETYPE" if extended => Some(Value::varchar(&subject.type_code())),
+            "CARDINALITY" if extended => {
+                let table = self.table(0)?;
+                let size = self.state.host.hobt_size(self.state.database, table.base().hobt)?;
+                Some(Value::BigInt(size.rows as i64))
+            }
+            _ => subject.property(&view, &property),
+        }
     }
 
     fn database(&self, question: Question) -> Option<Value> {
@@ -372,21 +333,54 @@ impl Asked<'_> {
             let column = &table.columns[table.column(&self.text(1)?, names)?];
             return Some(Value::SmallInt(column.sql_type.max_length()));
         }
-        let table = self.table(0)?;
+        let Some(table) = self.table(0) else {
+            return match self.object_at(0, 9)?.1 {
+                Object::Module(m) if question == Question::ColumnProperty => self.module_column(&m),
+                Object::Module(m) => {
+                    let id = self.number(1)?;
+                    let column = m.columns.iter().find(|c| i64::from(c.column_id) == id)?;
+                    Some(Value::nvarchar(&column.name))
+                }
+                _ => None,
+            };
+        };
         if question == Question::ColName {
             let id = self.number(1)?;
             let column = table.columns.iter().find(|c| i64::from(c.column_id) == id)?;
             return Some(Value::nvarchar(&column.name));
         }
-        let column = &table.columns[table.column(&self.text(1)?, names)?];
+        let at = table.column(&self.text(1)?, names)?;
+        self.column_property(Some(&table), &table.columns[at], at)
+    }
+
+    /// COLUMNPROPERTY of a column of a view or function, or of a parameter.
+    fn module_column(&self, module: &Module) -> Option<Value> {
+        let (view, name) = (self.view()?, self.text(1)?);
+        if let Some(p) = module.parameters.iter().find(|p| view.same_name(&p.name, &name)) {
+            return match self.upper(2)?.as_str() {
+                "ISOUTPARAM" => Some(Value::Int(i32::from(p.output))),
+                "PRECISION" => Some(Value::Int(i32::from(p.sql_type.precision()))),
+                "SCALE" => Some(Value::Int(i32::from(p.sql_type.scale()))),
+                "COLUMNID" | "ORDINAL" => Some(Value::Int(p.id)),
+                "ALLOWSNULL" => Some(Value::Int(1)),
+                "ISCURSORTYPE" => Some(Value::Int(0)),
+                _ => None,
+            };
+        }
+        let at = module.columns.iter().position(|c| view.same_name(&c.name, &name))?;
+        self.column_property(None, &module.columns[at], at)
+    }
+
+    fn column_property(&self, table: Option<&Table>, column: &Column, at: usize) -> Option<Value> {
         let t = column.sql_type;
         let int = |n: i32| Some(Value::Int(n));
         match self.upper(2)?.as_str() {
             "ALLOWSNULL" => int(i32::from(column.nullable)),
             "COLUMNID" => int(column.column_id),
+            "ORDINAL" => int(at as i32 + 1),
             "ISCOMPUTED" => int(i32::from(column.computed.is_some())),
             property @ ("ISDETERMINISTIC" | "ISPRECISE") => {
-                let found = self.computed_type(&table, &column.computed.as_ref()?.text)?;
+                let found = self.computed_type(table?, &column.computed.as_ref()?.text)?;
                 let is = if property == "ISPRECISE" { found.precise } else { found.deterministic };
                 int(i32::from(is))
             }
@@ -399,8 +393,23 @@ impl Asked<'_> {
             "PRECISION" => int(i32::from(t.precision())),
             "SCALE" if t.is_character() => None,
             "SCALE" => int(i32::from(t.scale())),
+            "CHARMAXLEN" if t.is_character() => int(match t {
+                SqlType::NText => i32::MAX / 2,
+                SqlType::Text => i32::MAX,
+                SqlType::NChar(n) => i32::from(n),
+                SqlType::NVarChar(Length::N(n)) => i32::from(n),
+                _ => i32::from(t.max_length()),
+            }),
+            "USESANSITRIM" => trims(t),
             "ISROWGUIDCOL" => int(i32::from(column.row_guid)),
-            "ISSPARSE" | "ISHIDDEN" => int(0),
+            "ISSPARSE"
+            | "ISHIDDEN"
+            | "ISCOLUMNSET"
+            | "ISFULLTEXTINDEXED"
+            | "ISIDNOTFORREPL"
+            | "ISXMLINDEXABLE"
+            | "GENERATEDALWAYSTYPE"
+            | "STATISTICALSEMANTICS" => int(0),
             _ => None,
         }
     }
@@ -436,15 +445,33 @@ impl Asked<'_> {
         if question == Question::IndexKeyProperty {
             return self.index_key(&table);
         }
-        let index = table.index(&self.text(1)?, names)?;
         let int = |n: i32| Some(Value::Int(n));
+        let Some(index) = table.index(&self.text(1)?, names) else {
+            let (view, name) = (self.view()?, self.text(1)?);
+            let own = table.statistics.iter().find(|s| view.same_name(&s.name, &name))?;
+            return match self.upper(2)?.as_str() {
+                "INDEXID" => int(own.stats_id.0),
+                "ISSTATISTICS" => int(1),
+                "ISAUTOSTATISTICS" => int(i32::from(own.automatic())),
+                "ISUNIQUE" | "ISCLUSTERED" | "ISDISABLED" | "ISHYPOTHETICAL" => int(0),
+                _ => None,
+            };
+        };
         match self.upper(2)?.as_str() {
             "INDEXID" => int(index.index_id.0),
             "ISUNIQUE" => int(i32::from(index.unique)),
             "ISCLUSTERED" => int(i32::from(index.index_id == IndexId(1))),
             "ISDISABLED" => int(i32::from(index.disabled)),
             "INDEXFILLFACTOR" => int(i32::from(index.fill_factor)),
-            "ISHYPOTHETICAL" | "ISSTATISTICS" | "ISAUTOSTATISTICS" => int(0),
+            "ISHYPOTHETICAL"
+            | "ISSTATISTICS"
+            | "ISAUTOSTATISTICS"
+            | "ISPADINDEX"
+            | "ISFULLTEXTKEY"
+            | "ISPAGELOCKDISALLOWED"
+            | "ISROWLOCKDISALLOWED"
+            | "ISCOLUMNSTORE"
+            | "ISOPTIMIZEDFORSEQUENTIALKEY" => int(0),
             _ => None,
         }
     }
@@ -575,6 +602,7 @@ impl Asked<'_> {
             "SCALE" => Some(Value::Int(i32::from(found.scale()))),
             "ALLOWSNULL" => Some(Value::Int(1)),
             "OWNERID" => Some(Value::Int(SchemaId::SYS.0)),
+            "USESANSITRIM" => trims(found),
             _ => None,
         }
     }
@@ -590,6 +618,7 @@ impl Asked<'_> {
             "SCALE" => Some(Value::Int(i32::from(sql_type.scale()))),
             "ALLOWSNULL" => Some(Value::Int(i32::from(nullable))),
             "OWNERID" => Some(Value::Int(own.schema_id.0)),
+            "USESANSITRIM" => trims(sql_type),
             _ => None,
         }
     }
@@ -617,7 +646,13 @@ impl Asked<'_> {
     }
 }
 
-fn type_code(object: &Object) -> &'static str {
+/// UsesAnsiTrim: ANSI_PADDING is on for all that has a length.
+fn trims(t: SqlType) -> Option<Value> {
+    let padded = t.is_character() || t.family() == types::Family::Binary;
+    padded.then_some(Value::Int(1))
+}
+
+pub(crate) fn type_code(object: &Object) -> &'static str {
     match object {
         Object::Table(_) => "U",
         Object::Module(m) => m.kind.type_code(),

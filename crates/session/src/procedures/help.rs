@@ -1,6 +1,12 @@
-//! What people ask of objects: sp_help, sp_helpconstraint, sp_spaceused.
+//! What people ask of objects: sp_help, sp_helpconstraint, sp_helpstats, sp_helptrigger,
+//! sp_spaceused.
 
-use super::text::TextProcedure;
+use super::Call;
+use super::text::{TextProcedure, of_object};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::session::Session;
+use base::{SqlError, messages};
 
 /// `sp_help`
 pub(crate) const HELP: TextProcedure = TextProcedure {
@@ -159,4 +165,58 @@ SELECT CAST(CONVERT(varchar(15), @reserved * 8) + ' KB' AS varchar(18)) AS reser
     CAST(CONVERT(varchar(15), @data * 8) + ' KB' AS varchar(18)) AS data,
   CAST(CONVERT(varchar(15), (@used - @data) * 8) + ' KB' AS varchar(18)) AS index_size,
       CAST(CONVERT(varchar(15), (@reserved - @used) * 8) + ' KB' AS varchar(18)) AS unused",
+};
+
+/// `sp_helptrigger`: of a statement, where one is named.
+pub(crate) fn help_trigger(
+    session: &mut Session,
+    call: &mut Call,
+    out: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    if let Some(event) = call.text("@triggertype", 1) {
+        let known = ["INSERT", "UPDATE", "DELETE"];
+        if !known.iter().any(|k| k.eq_ignore_ascii_case(event.trim())) {
+            return Err(SqlError::new(messages::TRIGGER_TYPE, &[]).into());
+        }
+    }
+    of_object(session, call, out, &HELP_TRIGGER)
+}
+
+const HELP_TRIGGER: TextProcedure = TextProcedure {
+    parameters: "@tabname nvarchar(776), @triggertype char(6) = NULL",
+    text: "SET NOCOUNT ON;
+SELECT t.name AS trigger_name, CAST(N'dbo' AS sysname) AS trigger_owner,
+  OBJECTPROPERTY(t.object_id, 'ExecIsUpdateTrigger') AS isupdate,
+  OBJECTPROPERTY(t.object_id, 'ExecIsDeleteTrigger') AS isdelete,
+  OBJECTPROPERTY(t.object_id, 'ExecIsInsertTrigger') AS isinsert,
+  OBJECTPROPERTY(t.object_id, 'ExecIsAfterTrigger') AS isafter,
+  OBJECTPROPERTY(t.object_id, 'ExecIsInsteadOfTrigger') AS isinsteadof,
+  CAST(OBJECT_SCHEMA_NAME(t.object_id) AS sysname) AS trigger_schema
+FROM sys.triggers t
+WHERE t.parent_id = OBJECT_ID(@tabname)
+  AND (@triggertype IS NULL
+    OR OBJECTPROPERTY(t.object_id, 'ExecIs' + RTRIM(@triggertype) + 'Trigger') = 1)
+ORDER BY t.object_id;",
+};
+
+/// `sp_helpstats`
+pub(crate) const HELP_STATS: TextProcedure = TextProcedure {
+    parameters: "@objname nvarchar(776), @results nvarchar(5) = N'STATS'",
+    text: "SET NOCOUNT ON;
+DECLARE @id int = OBJECT_ID(@objname);
+IF NOT EXISTS (SELECT * FROM sys.stats s WHERE s.object_id = @id
+    AND (UPPER(@results) = N'ALL' OR s.user_created = 1 OR s.auto_created = 1))
+BEGIN
+  IF UPPER(@results) = N'ALL' PRINT 'This object does not have any statistics or indexes.';
+  ELSE PRINT 'This object does not have any statistics.';
+  RETURN;
+END;
+SELECT s.name AS statistics_name,
+  CAST((SELECT STRING_AGG(CAST(COL_NAME(c.object_id, c.column_id) AS nvarchar(max)), N', ')
+      WITHIN GROUP (ORDER BY c.stats_column_id)
+    FROM sys.stats_columns c WHERE c.object_id = s.object_id AND c.stats_id = s.stats_id)
+    AS nvarchar(2078)) AS statistics_keys
+FROM sys.stats s WHERE s.object_id = @id
+  AND (UPPER(@results) = N'ALL' OR s.user_created = 1 OR s.auto_created = 1)
+ORDER BY s.name;",
 };

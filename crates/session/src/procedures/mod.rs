@@ -119,6 +119,8 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_sproc_columns_100", |s, c, o| text::run(s, c, o, &sprocs::SPROC_COLUMNS_100)),
     ("sp_help", |s, c, o| text::of_object(s, c, o, &help::HELP)),
     ("sp_helpconstraint", |s, c, o| text::of_object(s, c, o, &help::HELP_CONSTRAINT)),
+    ("sp_helpstats", |s, c, o| text::of_object(s, c, o, &help::HELP_STATS)),
+    ("sp_helptrigger", help::help_trigger),
     ("sp_spaceused", |s, c, o| text::of_object(s, c, o, &help::SPACE_USED)),
     ("sp_who", |s, c, o| text::run(s, c, o, &who::WHO)),
     ("sp_who2", |s, c, o| text::run(s, c, o, &who::WHO2)),

@@ -29,7 +29,8 @@ pub(crate) fn of_object(
     out: &mut Output<'_>,
     procedure: &TextProcedure,
 ) -> Result<i32, Failure> {
-    if let Some(name) = call.text("@objname", 0) {
+    let named = if procedure.parameters.starts_with("@tabname") { "@tabname" } else { "@objname" };
+    if let Some(name) = call.text(named, 0) {
         let parsed = tsql::parse_object_name(&name)?;
         if session.find_object(&parsed, session.state.database).is_none() {
             let database = session.state.database_name.clone();

@@ -11,7 +11,7 @@ const NAME: SqlType = SqlType::nvarchar(128);
 const INT: SqlType = SqlType::Int;
 const NO_PREFIX: &str = "Character sets and collations stand in no catalog and schema.";
 
-const COLUMNS: [Column; 23] = [
+pub(super) const COLUMNS: [Column; 23] = [
     maybe("TABLE_CATALOG", NAME),
     maybe("TABLE_SCHEMA", NAME),
     col("TABLE_NAME", SqlType::SYSNAME),
@@ -65,7 +65,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     Ok(rows)
 }
 
-fn row(name: [&str; 3], at: usize, c: &catalog::view::Column) -> Vec<Value> {
+pub(super) fn row(name: [&str; 3], at: usize, c: &catalog::view::Column) -> Vec<Value> {
     let t = c.sql_type;
     let numeric = c.user_type_id == 108;
     let default = c.default.as_ref().map_or(Value::Null, |d| text(&d.text));

@@ -1,18 +1,25 @@
 //! The views of INFORMATION_SCHEMA, one a file.
 
 mod check_constraints;
+mod column_domain_usage;
+mod column_privileges;
 mod columns;
 mod constraint_column_usage;
 mod constraint_table_usage;
+mod domain_constraints;
 mod domains;
 mod key_column_usage;
 mod parameters;
 mod referential_constraints;
+mod routine_columns;
 mod routines;
 mod schemata;
 mod sequences;
 mod table_constraints;
+mod table_privileges;
 mod tables;
+mod view_column_usage;
+mod view_table_usage;
 mod views;
 
 use crate::view::View;
@@ -33,4 +40,11 @@ pub(crate) const VIEWS: &[&View] = &[
     &domains::VIEW,
     &sequences::VIEW,
     &parameters::VIEW,
+    &view_table_usage::VIEW,
+    &view_column_usage::VIEW,
+    &column_domain_usage::VIEW,
+    &domain_constraints::VIEW,
+    &table_privileges::VIEW,
+    &column_privileges::VIEW,
+    &routine_columns::VIEW,
 ];
