@@ -29,6 +29,8 @@ pub const EXPRESSION_DEPTH_MAX: usize = 256;
 /// Operators of one level that follow each other, `a + b + …`, along one path of an expression:
 /// each makes its tree higher, but takes no level of parser or binder (error 191).
 pub const EXPRESSION_LINKS_MAX: usize = 4096;
+/// Operators of a query's tree, one in the other, that are descended by calls (error 191).
+pub const TREE_HEIGHT_MAX: usize = 1000;
 /// A log block.
 pub const LOG_BLOCK_BYTES_MAX: usize = 60 * 1024;
 /// The unit of log I/O.

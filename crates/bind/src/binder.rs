@@ -93,6 +93,8 @@ pub(crate) struct Binder<'a> {
     depth: usize,
     /// A computed column's expression is being bound.
     pub(crate) computes_column: bool,
+    /// Set operations of the statement, each of which stands in the next.
+    pub(crate) combined: usize,
     /// Operators of the chains around the place at hand.
     links: usize,
     /// Values that rows draw from sequences.
@@ -145,6 +147,7 @@ impl<'a> Binder<'a> {
             follow_ups: Vec::new(),
             slots: 0,
             depth: 0,
+            combined: 0,
             computes_column: false,
             links: 0,
             draws: Draws::default(),

@@ -10,6 +10,7 @@ use crate::comparable::check_combined;
 use crate::convert::is_untyped_null;
 use crate::query::{OutColumn, QueryResult};
 use crate::select::{computed_columns, filtered};
+use base::limits::TREE_HEIGHT_MAX;
 use base::{SqlError, SqlResult, messages};
 use builtins::Aggregate;
 use plan::{
@@ -37,6 +38,11 @@ impl Binder<'_> {
                 rest.next();
             }
             let line = operand.span.line;
+            self.combined += 1;
+            if self.combined > TREE_HEIGHT_MAX {
+                let error = SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[]);
+                return Err(error.at_line(line));
+            }
             left = self.combined(operand.op, operands).map_err(|e| e.at_line(line))?;
         }
         Ok(left)

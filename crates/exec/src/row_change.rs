@@ -2,6 +2,10 @@
 //!
 //! A row that keeps its keys is changed in place. Where rows exchange values of a unique key, each
 //! is taken away first and given back when all old keys are gone.
+//!
+//! Invariants
+//!  1. An entry that names its row by a uniquifier is written when that is known: where the row
+//!     moves in its clustered index, the entry goes with it, though its own key may stay.
 
 use crate::notes::Note;
 use crate::reader::hint_of;
@@ -9,7 +13,7 @@ use crate::run::Run;
 use crate::target::{Locator, RowChange, Target, Written};
 use access::LockPlan;
 use base::SqlResult;
-use plan::{OldRow, Slot};
+use plan::{EntryField, OldRow, Slot};
 
 /// Where the frame holds a row before and after.
 #[derive(Clone, Copy)]
@@ -58,6 +62,13 @@ impl Target {
         Ok(true)
     }
 
+    /// Whether the entry of a gathered row goes and comes again.
+    fn moves(&self, index: usize) -> bool {
+        let [base, ..] = &self.table.indexes[..] else { return false };
+        let at = &self.table.indexes[index];
+        at.key_changes || base.key_changes && at.fields.contains(&EntryField::Uniquifier)
+    }
+
     /// First pass: old keys that move are deleted, rows that stay are changed in place.
     /// What became of the base row.
     pub(crate) fn take_away(
@@ -72,7 +83,7 @@ impl Target {
         for index in 0..self.index_count() {
             let at = &self.table.indexes[index];
             let affected = (at.affected || index == 0) && !at.wide;
-            let moves = at.key_changes;
+            let moves = self.moves(index);
             let change = RowChange {
                 old: &slots.old.columns,
                 new: slots.new,
@@ -105,7 +116,7 @@ impl Target {
     ) -> SqlResult<()> {
         for index in 0..self.index_count() {
             let at = &self.table.indexes[index];
-            if !(at.affected || index == 0) || !at.key_changes || at.wide {
+            if !(at.affected || index == 0) || !self.moves(index) || at.wide {
                 continue;
             }
             let known = if index == 0 { &Locator::NONE } else { &locator };

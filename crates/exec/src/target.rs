@@ -27,6 +27,8 @@ pub(crate) struct Target {
     pub(crate) referential: Referential,
     /// What is done to its rows: INSERT, UPDATE or DELETE.
     verb: &'static str,
+    /// INSERT with IGNORE_DUP_KEY; UPDATE and MERGE take no heed of it.
+    skips: bool,
     /// The statement that does it, or that led to it.
     statement: &'static str,
     row: Stored,
@@ -106,6 +108,9 @@ impl Target {
                 .collect::<SqlResult<_>>()?,
             referential: Referential::new(table)?,
             verb,
+            skips: verb == "INSERT"
+                && statement != "MERGE"
+                && table.indexes.iter().any(|i| i.ignore_duplicates),
             statement,
             row: Stored::default(),
             key: Stored::default(),
@@ -242,7 +247,7 @@ impl Target {
 
     /// Whether a duplicate of an INSERT may be passed over.
     pub(crate) fn ignores_duplicates(&self) -> bool {
-        self.table.indexes.iter().any(|i| i.ignore_duplicates)
+        self.skips
     }
 
     /// Inserts the row of `columns` into an index; the base's answer is the new locator.
@@ -264,7 +269,9 @@ impl Target {
         let work = run.writer(self.private);
         match fits.and_then(|()| self.row.with_fields(|row| sink.insert(work, row, locks))) {
             Ok(inserted) => Ok(Ok(Locator::inserted(&inserted))),
-            Err(WriteError::Duplicate) if self.table.indexes[index].ignore_duplicates => {
+            Err(WriteError::Duplicate)
+                if self.skips && self.table.indexes[index].ignore_duplicates =>
+            {
                 Ok(Err(Written::Duplicate))
             }
             Err(e) => Err(self.refused(run, index, columns, e)),

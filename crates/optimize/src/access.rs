@@ -160,6 +160,7 @@ impl Optimizer<'_> {
             part: self.estimator.all(&conditions),
             width: self.estimator.width(&own),
             target: r.get.target.is_some(),
+            forced: if r.get.force_seek { r.get.seek_columns } else { 0 },
         };
         if !r.get.further.is_empty() {
             return self.hinted(r);

@@ -6,6 +6,7 @@ use crate::memo::Memo;
 use crate::node::{Node, Reader, Slots, Wish, repeated};
 use crate::union::Parts;
 use base::SqlResult;
+use base::limits::TREE_HEIGHT_MAX;
 use catalog::view::Object;
 use plan::{
     ChangedId, Estimate, IndexChange, JoinKind, Logical, Physical, Predicate, QueryHints,
@@ -46,6 +47,8 @@ pub(crate) struct Optimizer<'a> {
     pub(crate) index_changes: Vec<(IndexChange<Physical>, Vec<Estimate>)>,
     /// What parts of the tree have become.
     pub(crate) memo: Memo,
+    /// Nodes that are being converted, one in the other.
+    pub(crate) depth: usize,
 }
 
 /// How many rows there are.
@@ -89,6 +92,22 @@ impl<'a> Optimizer<'a> {
         if filters.iter().any(never) {
             return Ok(nothing());
         }
+        if self.depth >= TREE_HEIGHT_MAX {
+            return Err(crate::statement::too_deep());
+        }
+        self.depth += 1;
+        let node = self.convert_kind(tree, filters, needed, wish);
+        self.depth -= 1;
+        node
+    }
+
+    fn convert_kind(
+        &mut self,
+        tree: &Logical,
+        filters: Vec<Predicate>,
+        needed: &Slots,
+        wish: Wish<'_>,
+    ) -> SqlResult<Node> {
         match tree {
             Logical::Get(get) => self.get(get, filters, needed, wish),
             Logical::Virtual(get) => self.virtual_scan(get, filters, needed),

@@ -47,6 +47,8 @@ pub(crate) struct Path<'t> {
 
 /// Ranges that are sought by values of several columns, or for parts of an OR.
 const SEEKS_MAX: usize = 256;
+/// The same where FORCESEEK names the columns.
+const FORCED_SEEKS_MAX: usize = 65_536;
 
 /// One part of an OR.
 pub(crate) struct Part {
@@ -81,6 +83,8 @@ pub(crate) struct Offer<'o> {
     pub(crate) width: f64,
     /// Rows are to be changed where they are: an index alone never suffices.
     pub(crate) target: bool,
+    /// Key columns that FORCESEEK asks for.
+    pub(crate) forced: usize,
 }
 
 /// What was found for the key.
@@ -341,7 +345,9 @@ fn search(
         let Some(slot) = (offer.slot)(column) else { break };
         let asked: Vec<&(usize, Sarg)> =
             sargs.into_iter().flatten().filter(|(_, s)| s.slot == slot).collect();
-        if !points(&mut found, &asked, lists) {
+        let forced = found.equal.len() < offer.forced;
+        let most = if forced { FORCED_SEEKS_MAX } else { SEEKS_MAX };
+        if !points(&mut found, &asked, lists, most) {
             range(&mut found, &asked, table.columns[column].nullable, part.descending);
             break;
         }
@@ -357,7 +363,7 @@ fn implied(found: &mut Found, at: usize, sarg: &Sarg) {
 }
 
 /// The values that a column may equal, where somebody says so: the fewest.
-fn points(found: &mut Found, asked: &[&(usize, Sarg)], lists: usize) -> bool {
+fn points(found: &mut Found, asked: &[&(usize, Sarg)], lists: usize, most: usize) -> bool {
     let count = |sarg: &Sarg| match &sarg.ask {
         Ask::Equal(_) | Ask::Null => Some(1),
         Ask::Any(list) => Some(list.len()),
@@ -366,7 +372,7 @@ fn points(found: &mut Found, asked: &[&(usize, Sarg)], lists: usize) -> bool {
     let counted = asked.iter().filter_map(|(at, sarg)| Some((count(sarg)?, *at, sarg)));
     let Some((many, at, sarg)) = counted.min_by_key(|(many, ..)| *many) else { return false };
     let seeks = found.seeks();
-    if many > 1 && (found.lists() >= lists || seeks > 1 && seeks.saturating_mul(many) > SEEKS_MAX) {
+    if many > 1 && (found.lists() >= lists || seeks > 1 && seeks.saturating_mul(many) > most) {
         return false;
     }
     found.equal.push(match &sarg.ask {

@@ -407,6 +407,7 @@ impl Optimizer<'_> {
             part: self.estimator.all(&conditions),
             width: 8.0,
             target: false,
+            forced: 0,
         };
         let ways = Path::ways(&own.table, position, &offer).into_iter();
         let fits = |path: &Path<'_>| reading != Reading::Sought || path.seek.is_some();

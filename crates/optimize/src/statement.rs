@@ -7,6 +7,7 @@ use crate::facts::Facts;
 use crate::memo::Memo;
 use crate::node::{Node, Slots, Wish};
 use crate::parallel::with_exchanges;
+use base::limits::TREE_HEIGHT_MAX;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
 use plan::{
@@ -128,6 +129,9 @@ fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResu
     });
     let of_subqueries = subqueries.iter_mut().map(|s| &mut s.source);
     for source in statement.source_mut().into_iter().chain(of_subqueries).chain(followed) {
+        if source.height() > TREE_HEIGHT_MAX {
+            return Err(too_deep());
+        }
         crate::rewrite::without_outer(source);
         origins.note(source);
     }
@@ -152,6 +156,7 @@ fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResu
         follow_ups: follow_ups.len(),
         index_changes: Vec::new(),
         memo: Memo::default(),
+        depth: 0,
     };
     // Joins of the statement take subqueries out of its expressions, and so do joins in subqueries,
     // which contain only lower numbers.
@@ -179,6 +184,11 @@ fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResu
     let estimates = estimates.concat();
     let slots = optimizer.slots.get();
     Ok(Plan { statement, subqueries: converted, follow_ups, slots, header, estimates })
+}
+
+/// 191: what descends the tree has a stack of one size.
+pub(crate) fn too_deep() -> SqlError {
+    SqlError::new(messages::STATEMENT_NESTED_TOO_DEEPLY, &[])
 }
 
 /// Facts as OPTIMIZE FOR has them.

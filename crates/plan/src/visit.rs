@@ -248,6 +248,26 @@ impl Logical {
         each_input!(self, visit, for_each, iter);
     }
 
+    /// How many nodes stand one in the other; counted without recursion.
+    pub fn height(&self) -> usize {
+        let mut highest = 0;
+        let mut open = vec![(self, 1)];
+        while let Some((node, level)) = open.pop() {
+            highest = highest.max(level);
+            node.for_each_input(&mut |input| open.push((input, level + 1)));
+        }
+        highest
+    }
+
+    /// Visits the nodes right below it.
+    fn for_each_input<'a>(&'a self, visit: &mut dyn FnMut(&'a Logical)) {
+        each_input!(self, visit, visited, iter);
+    }
+
+    fn visited<'a>(&'a self, visit: &mut dyn FnMut(&'a Logical)) {
+        visit(self);
+    }
+
     /// Every node of the tree, from the top.
     pub fn for_each_mut(&mut self, visit: &mut dyn FnMut(&mut Logical)) {
         visit(self);
