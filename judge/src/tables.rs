@@ -41,6 +41,10 @@ pub(crate) struct Index {
     pub(crate) keys: Vec<(String, bool)>,
     /// INCLUDE
     pub(crate) included: Vec<String>,
+    /// UNIQUE; a primary key always is.
+    pub(crate) unique: bool,
+    /// WHERE
+    pub(crate) filter: Option<String>,
 }
 
 /// Tables with rows.
@@ -106,6 +110,7 @@ impl Index {
             .map(|(name, descending)| format!("{name}{}", if *descending { " desc" } else { "" }))
             .collect();
         let keys = keys.join(", ");
+        let unique = if self.unique { "unique " } else { "" };
         let clustered = if self.clustered { "clustered" } else { "nonclustered" };
         if self.primary {
             return format!("alter table {table} add primary key {clustered} ({keys})");
@@ -114,7 +119,8 @@ impl Index {
             true => String::new(),
             false => format!(" include ({})", self.included.join(", ")),
         };
-        format!("create {clustered} index x{n} on {table} ({keys}){included}")
+        let filter = self.filter.as_ref().map_or(String::new(), |f| format!(" where {f}"));
+        format!("create {unique}{clustered} index x{n} on {table} ({keys}){included}{filter}")
     }
 }
 
@@ -187,6 +193,18 @@ pub(crate) fn word(n: i64, most: usize) -> String {
     word
 }
 
+/// A filter over a column of whole numbers, the id or another one.
+fn filter(random: &mut Random, columns: &[Column]) -> Option<String> {
+    let whole: Vec<&Column> = columns.iter().filter(|c| c.kind == Kind::Int).collect();
+    let column = whole[random.below(whole.len() as u64) as usize];
+    let name = &column.name;
+    Some(match random.below(3) {
+        0 if column.nullable => format!("{name} is not null"),
+        1 => format!("{name} <= 3"),
+        _ => format!("{name} > 2"),
+    })
+}
+
 fn indexes(random: &mut Random, columns: &[Column]) -> Vec<Index> {
     let mut clustered_free = true;
     let mut indexes = Vec::new();
@@ -195,7 +213,8 @@ fn indexes(random: &mut Random, columns: &[Column]) -> Vec<Index> {
         let clustered = random.one_in(2);
         clustered_free = !clustered;
         let keys = vec![(named(0), random.one_in(6))];
-        indexes.push(Index { primary: true, clustered, keys, included: Vec::new() });
+        let (unique, included) = (true, Vec::new());
+        indexes.push(Index { primary: true, unique, clustered, keys, included, filter: None });
     }
     for _ in 0..random.below(4) {
         let mut of = shuffled(random, columns.len());
@@ -208,7 +227,10 @@ fn indexes(random: &mut Random, columns: &[Column]) -> Vec<Index> {
             true => Vec::new(),
             false => rest.take(2).map(|n| named(n - 1)).collect(),
         };
-        indexes.push(Index { primary: false, clustered, keys, included });
+        // With the id in it any key is unique.
+        let unique = of.contains(&1) && random.one_in(2);
+        let filter = if clustered || !random.one_in(4) { None } else { filter(random, columns) };
+        indexes.push(Index { primary: false, unique, clustered, keys, included, filter });
     }
     indexes
 }

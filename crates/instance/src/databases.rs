@@ -10,6 +10,7 @@ use catalog::DatabaseOption;
 use database::{CheckOptions, Files};
 use ddl::{Check, Databases, FileChange, NewDatabase, Waiting};
 use lock::Duration;
+use types::Collation;
 use work::{CommitMode, Work};
 
 fn unsupported(feature: &str) -> SqlError {
@@ -71,6 +72,9 @@ impl Databases for Instance {
         let name = &*new.name;
         if new.data.as_ref().is_some_and(|f| f.path.is_some()) {
             return Err(unsupported("CREATE DATABASE ... FILENAME"));
+        }
+        if new.collation.is_some_and(|c| c != Collation::default()) {
+            return Err(unsupported("CREATE DATABASE ... COLLATE"));
         }
         let mut names = self.list();
         // A database that could not be opened still has its name and number.
