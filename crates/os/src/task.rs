@@ -6,7 +6,7 @@ use crate::turn;
 use std::sync::{Arc, LazyLock};
 pub use std::thread::Scope;
 
-/// Stack of a task; parser, binder and evaluation have depth limits that fit it.
+/// Stack of a task; parser, binder, optimizer and evaluation have depth limits that fit it.
 const STACK_BYTES: usize = 8 << 20;
 
 struct Outcome<T> {
