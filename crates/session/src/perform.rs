@@ -519,7 +519,7 @@ impl State {
         if !plan.header.hints.keep_fixed {
             plan.header.statistics = used;
         }
-        Ok(Arc::new(plan))
+        Ok(plan.compact())
     }
 
     fn bound(
