@@ -34,7 +34,8 @@ struct Asked {
     goal: Option<f64>,
 }
 
-/// Whether a part is converted again as quickly as it is found.
+/// Whether a part is converted again as quickly as it is found, but for subqueries that its
+/// conditions join to it.
 fn is_small(tree: &Logical) -> bool {
     match tree {
         Logical::Filter { input, .. } | Logical::Compute { input, .. } => is_small(input),
@@ -56,7 +57,8 @@ impl Optimizer<'_> {
         needed: &Slots,
         wish: Wish<'_>,
     ) -> SqlResult<Node> {
-        if is_small(tree) {
+        let simple = |p: &Predicate| p.reads().subqueries.is_empty();
+        if is_small(tree) && filters.iter().all(simple) {
             return self.convert_filtered(tree, filters, needed, wish);
         }
         let place = std::ptr::from_ref(tree) as usize;

@@ -286,12 +286,16 @@ impl Search<'_, '_, '_> {
     fn inner_of(&mut self, left: Set, right: Set, tie: Tie) -> SqlResult<Option<Inner>> {
         let relation = right.only();
         let own = |n: usize| self.region.operators[n].right == right;
+        let own_right = tie.operator.is_some_and(|(n, _)| own(n));
         let place = match (tie.operator, relation) {
-            (Some((n, _)), _) if own(n) => RELATIONS_MAX + n,
+            (Some((n, _)), _) if own_right => RELATIONS_MAX + n,
             (Some((n, _)), Some(_)) => 2 * RELATIONS_MAX + n,
             (None, Some(n)) => n,
             (_, None) => return Ok(None),
         };
+        if !own_right && relation.is_some_and(|n| self.region.bears_rest(n)) {
+            return Ok(None);
+        }
         let key = (place, tie.classes, tie.conditions);
         if let Some(known) = self.inner.get(&key) {
             return Ok(*known);

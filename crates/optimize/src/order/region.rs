@@ -88,9 +88,20 @@ pub(crate) struct Region<'t> {
     pub(crate) shape: Shape,
     /// The statement says how it wants to be joined: its order holds.
     pub(crate) hinted: bool,
+    /// Subqueries are left in conditions, for which there was no room: relations have them among
+    /// their own, and are regions in their turn.
+    pub(crate) full: bool,
 }
 
 impl Region<'_> {
+    /// Whether a relation bears subqueries for which there was no room here. To ask for it under
+    /// many conditions would multiply the work by their number at each level.
+    pub(crate) fn bears_rest(&self, relation: usize) -> bool {
+        let r = &self.relations[relation];
+        let nested = |p: &Predicate| !p.reads().subqueries.is_empty();
+        self.full && r.requires.is_empty() && r.filters.iter().any(nested)
+    }
+
     /// Conditions that no join is left to test become some relation's own.
     pub(crate) fn settle_small(&mut self, gone: Set) {
         let mut there = (0..self.relations.len()).filter(|n| !gone.has(*n));
@@ -157,6 +168,7 @@ fn empty<'t>() -> Region<'t> {
         startup: Vec::new(),
         shape: Shape::Relation(0),
         hinted: false,
+        full: false,
     }
 }
 
@@ -429,6 +441,7 @@ impl<'t> Collector<'t> {
         let right = without_effect(&subquery.source, semi.equal.is_none());
         let count = self.region.relations.len();
         if count + relations(right) > RELATIONS_MAX {
+            self.region.full = true;
             self.pending.push((p, place.scope));
             return part;
         }
