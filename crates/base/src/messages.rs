@@ -213,6 +213,7 @@ messages! {
     SUBQUERY_NOT_ALLOWED = 1046, 15, "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     HINTS_CONFLICT = 1047, 15, "Conflicting locking hints specified.";
     CURSOR_OPTIONS_CONFLICT = 1048, 15, "Conflicting cursor options {0} and {1}.";
+    CURSOR_PARAMETER_OPTIONS = 1051, 15, "Cursor parameters in a stored procedure must be declared with OUTPUT and VARYING options, and they must be specified in the order CURSOR VARYING OUTPUT.";
     SCHEMA_BIND_SYNTAX = 1054, 15, "Syntax '{0}' is not allowed in schema-bound objects.";
     TOP_NOT_INTEGER = 1060, 15, "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     TIES_WITHOUT_ORDER = 1062, 15, "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
@@ -817,6 +818,7 @@ messages! {
     CURSOR_STATEMENT = 16938, 16, "sp_cursoropen/sp_cursorprepare: The statement parameter can only be a single SELECT statement or a single stored procedure.";
     CURSOR_NOTHING_CHANGED = 16947, 16, "No rows were updated or deleted.";
     CURSOR_VARIABLE_EMPTY = 16950, 16, "The variable '{0}' does not currently have a cursor allocated to it.";
+    CURSOR_ARGUMENT_ALLOCATED = 16951, 16, "The variable '{0}' cannot be used as a parameter because a CURSOR OUTPUT parameter must not have a cursor allocated to it before execution of the procedure.";
     CURSOR_DIRECT = 16954, 10, "Executing SQL directly; no cursor.";
     CURSOR_CONVERTED = 16956, 10, "The created cursor is not of the requested type.";
     CURSOR_UPDATE_READ_ONLY = 16957, 16, "FOR UPDATE cannot be specified on a READ ONLY cursor.";

@@ -136,7 +136,8 @@ fn parameter_row(object: ObjectId, p: &Parameter) -> ColumnRow {
         collation: 0,
         status: flag(p.output, column_status::OUTPUT)
             | flag(p.has_default, column_status::HAS_DEFAULT)
-            | flag(p.read_only, column_status::READ_ONLY),
+            | flag(p.read_only, column_status::READ_ONLY)
+            | flag(p.cursor, column_status::CURSOR),
         physical: None,
         default: 0,
         seed: None,
@@ -157,5 +158,6 @@ fn parameter_of(row: &ColumnRow) -> Result<Parameter, CatalogError> {
         output: row.status & column_status::OUTPUT != 0,
         has_default: row.status & column_status::HAS_DEFAULT != 0,
         read_only: row.status & column_status::READ_ONLY != 0,
+        cursor: row.status & column_status::CURSOR != 0,
     })
 }

@@ -206,6 +206,7 @@ fn parameter(id: i32, name: &str) -> Parameter {
         user_type_id: 108,
         output: id == 0,
         has_default: id == 2,
+        cursor: id == 1,
     }
 }
 

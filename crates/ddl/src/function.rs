@@ -39,6 +39,7 @@ pub(crate) fn define(s: &Function, text: &str, cx: &mut DdlContext<'_>) -> SqlRe
                 output: true,
                 has_default: false,
                 read_only: false,
+                cursor: false,
             };
             parameters.insert(0, result);
             ModuleKind::ScalarFunction
@@ -91,6 +92,10 @@ fn check(s: &Function) -> SqlResult<()> {
     let line = s.name.span.line;
     if is_temporary(&s.name) {
         return Err(unsupported("temporary functions", line));
+    }
+    // SQL Server refuses them too, with a number that is not known from any source.
+    if let Some(p) = s.parameters.iter().find(|p| p.type_name.is_cursor()) {
+        return Err(unsupported("cursor parameters of functions", p.span.line));
     }
     if let Some(p) = s.parameters.iter().find(|p| p.output) {
         let e = SqlError::new(messages::OUTPUT_IN_FUNCTION, &[]);

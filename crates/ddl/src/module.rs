@@ -175,12 +175,11 @@ pub(crate) fn parameters_of(
         if parameters.iter().any(|q| q.name.eq_ignore_ascii_case(&p.name)) {
             return Err(SqlError::new(messages::VARIABLE_DUPLICATE, &[&p.name]).at_line(line));
         }
-        if p.varying {
-            return Err(unsupported("cursor parameters", line));
-        }
+        let cursor = p.type_name.is_cursor();
         let who = Declaree { number: n + 1, kind: "parameter", name: &p.name };
         let of = match table_type(p, view)? {
             Some(user_type_id) => Declared { sql_type: SqlType::Int, user_type_id, nullable: None },
+            None if cursor => cursor_type(p)?,
             None => declared(&p.type_name, who, view)?,
         };
         parameters.push(Parameter {
@@ -191,9 +190,21 @@ pub(crate) fn parameters_of(
             output: p.output,
             has_default: p.default.is_some(),
             read_only: p.read_only,
+            cursor,
         });
     }
     Ok(parameters)
+}
+
+/// What is kept as the type of a parameter that is a cursor: int, which nobody reads.
+fn cursor_type(p: &ast::Parameter) -> SqlResult<Declared> {
+    let constant = p.default.is_some() || p.nullable.is_some();
+    if !p.varying || !p.output || constant {
+        let e = SqlError::new(messages::CURSOR_PARAMETER_OPTIONS, &[]).with_state(2);
+        return Err(e.at_line(p.span.line));
+    }
+    let sql_type = SqlType::Int;
+    Ok(Declared { sql_type, user_type_id: sql_type.user_type_id(), nullable: None })
 }
 
 /// The table type of a parameter, which must be READONLY (352), as no other may be (346).

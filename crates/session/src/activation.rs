@@ -4,6 +4,7 @@
 //! nothing: neither does the body of a loop nor a prepared statement of the next request.
 
 use crate::auto_statistics::Changed;
+use crate::cursor_parameter::SharedCursor;
 use crate::plans::Program;
 use crate::running::Running;
 use crate::sink::ResultColumn;
@@ -49,6 +50,8 @@ pub(crate) struct Activation {
     pub(crate) tables: Vec<Option<Arc<Made>>>,
     /// Rows captured for triggers, while a statement that fires them runs.
     pub(crate) captures: Vec<Option<Arc<Made>>>,
+    /// Cursors that parameters hand back, each with its parameter's number.
+    pub(crate) returned: Vec<(usize, SharedCursor)>,
 }
 
 /// Idle activations, the last used last.
@@ -73,12 +76,14 @@ impl Activations {
                     ready: std::iter::repeat_with(|| None).take(places).collect(),
                     tables: Vec::new(),
                     captures: Vec::new(),
+                    returned: Vec::new(),
                 }
             }
         }
     }
 
     pub(crate) fn give_back(&mut self, mut activation: Activation) {
+        activation.returned.clear();
         debug_assert!(activation.tables.is_empty(), "what has ended has no tables");
         if activation.program.value.recompile {
             return;

@@ -139,12 +139,10 @@ pub(crate) fn compile(
 
 impl Compiler<'_, '_> {
     fn parameter(&mut self, parameter: ast::Parameter) {
-        let ast::Parameter { name, type_name, default, output, read_only, varying, span, .. } =
-            parameter;
-        if varying {
-            let e = SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&"CURSOR VARYING"]);
-            self.errors.push(e.at_line(span.line));
+        if parameter.type_name.is_cursor() {
+            return self.cursor_parameter(&parameter);
         }
+        let ast::Parameter { name, type_name, default, output, read_only, span, .. } = parameter;
         if let Some(user_type) = self.user_type(&type_name).filter(|t| t.table().is_some()) {
             return self.table_parameter(&name, &user_type, read_only, span);
         }
@@ -160,7 +158,12 @@ impl Compiler<'_, '_> {
             self.program.places[place].visible = 0;
             place
         });
-        self.program.parameters.push(ProgramParameter { output, table: None, default });
+        self.program.parameters.push(ProgramParameter {
+            output,
+            table: None,
+            cursor: false,
+            default,
+        });
     }
 
     /// A table-valued parameter, which must be READONLY (352).
@@ -176,7 +179,8 @@ impl Compiler<'_, '_> {
             self.errors.push(e.at_line(span.line));
         }
         let number = self.declare_of_type(name, user_type, true);
-        let parameter = ProgramParameter { output: false, table: number, default: None };
+        let parameter =
+            ProgramParameter { output: false, table: number, cursor: false, default: None };
         self.program.parameters.push(parameter);
     }
 
@@ -321,6 +325,29 @@ impl Compiler<'_, '_> {
                 self.add_table(&name, ProgramTable { definition, of: None, read_only: true });
             }
         }
+    }
+
+    /// A cursor variable, or a parameter; it is there from here on, with no cursor.
+    pub(crate) fn declare_cursor(&mut self, name: &ast::Name) {
+        if self.is_free(name) {
+            let (name, holds) = (name.text.clone(), Holds::Cursor);
+            let sql_type = SqlType::Int;
+            self.program.variables.push(ProgramVariable { name, sql_type, holds });
+        }
+    }
+
+    /// Something is wrong with the text, which is not compiled to its end for it.
+    pub(crate) fn refuse(&mut self, e: SqlError) {
+        self.errors.push(e);
+    }
+
+    pub(crate) fn add_parameter(&mut self, parameter: ProgramParameter) {
+        self.program.parameters.push(parameter);
+    }
+
+    /// Whether the text is of a module.
+    pub(crate) fn is_of_module(&self) -> bool {
+        self.program.procedure.is_some()
     }
 
     /// A variable that must have been declared: 137.
@@ -565,11 +592,7 @@ impl Compiler<'_, '_> {
             }
             ast::DeclarationKind::Table(definition) => self.declare_table(&it.name, &definition),
             ast::DeclarationKind::Cursor => {
-                if self.is_free(&it.name) {
-                    let (name, holds) = (it.name.text.clone(), Holds::Cursor);
-                    let sql_type = SqlType::Int;
-                    self.program.variables.push(ProgramVariable { name, sql_type, holds });
-                }
+                self.declare_cursor(&it.name);
             }
         }
         Ok(())

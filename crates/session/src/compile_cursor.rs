@@ -2,12 +2,29 @@
 
 use crate::compile::Compiler;
 use crate::cursor::{CursorKind, CursorStep, Declared, Direction};
-use crate::plans::{Source, StepKind};
+use crate::plans::{ProgramParameter, Source, StepKind};
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, Statement, StatementKind as K};
 use types::SqlType;
 
 impl Compiler<'_, '_> {
+    /// `@c CURSOR VARYING OUTPUT`, or `@c CURSOR OUTPUT` of sp_executesql, whose parameters are
+    /// written without VARYING in many scripts in public.
+    pub(crate) fn cursor_parameter(&mut self, p: &ast::Parameter) {
+        let varying = p.varying || !self.is_of_module();
+        if !varying || !p.output || p.default.is_some() || p.nullable.is_some() {
+            let e = SqlError::new(messages::CURSOR_PARAMETER_OPTIONS, &[]).with_state(2);
+            self.refuse(e.at_line(p.span.line));
+        }
+        if p.read_only {
+            let e = SqlError::new(messages::READONLY_OF_SCALAR, &[&p.name]);
+            self.refuse(e.at_line(p.span.line));
+        }
+        self.declare_cursor(&p.name);
+        let parameter = ProgramParameter { output: true, table: None, cursor: true, default: None };
+        self.add_parameter(parameter);
+    }
+
     /// DECLARE c CURSOR, or SET `@c` = CURSOR, which is local.
     pub(crate) fn cursor(
         &mut self,

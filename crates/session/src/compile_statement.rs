@@ -166,7 +166,8 @@ impl Compiler<'_, '_> {
                 return Err(SqlError::new(messages::NAMED_ARGUMENT_ORDER, &[&number]));
             }
             let value = self.argument_value(argument.value)?;
-            if argument.output && !matches!(value, ArgumentValue::Variable(_)) {
+            let variable = matches!(value, ArgumentValue::Variable(_) | ArgumentValue::Cursor(_));
+            if argument.output && !variable {
                 return Err(SqlError::new(messages::OUTPUT_OF_CONSTANT, &[]));
             }
             let name = argument.name.map(|n| n.text);
@@ -180,6 +181,9 @@ impl Compiler<'_, '_> {
             ExprKind::Default => Ok(ArgumentValue::Default),
             ExprKind::Variable(name) => match self.table_variable(name) {
                 Some(number) => Ok(ArgumentValue::Table(number)),
+                None if self.is_cursor_variable(name) => {
+                    Ok(ArgumentValue::Cursor(name.text.clone()))
+                }
                 None => Ok(ArgumentValue::Variable(self.variable(name)?.0)),
             },
             _ => {

@@ -17,6 +17,7 @@
 //!     fetched (16934).
 
 use crate::activation::Activation;
+use crate::cursor_parameter::SharedCursor;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::plans::{PlaceId, Program, same_name};
@@ -179,7 +180,7 @@ impl Cursors {
         own.or_else(|| self.names.iter().position(global))
     }
 
-    fn find(&self, name: &ast::CursorName, level: u32) -> SqlResult<Arc<Mutex<Cursor>>> {
+    pub(crate) fn find(&self, name: &ast::CursorName, level: u32) -> SqlResult<Arc<Mutex<Cursor>>> {
         let found = self.position(name, level).and_then(|at| self.names.get(at));
         match found.map(|n| &n.cursor) {
             Some(Some(cursor)) => Ok(Arc::clone(cursor)),
@@ -187,6 +188,16 @@ impl Cursors {
                 Err(SqlError::new(messages::CURSOR_VARIABLE_EMPTY, &[&name.name]))
             }
             _ => Err(SqlError::new(messages::CURSOR_UNKNOWN, &[&name.name])),
+        }
+    }
+
+    /// Makes a variable refer to a cursor, or to none.
+    pub(crate) fn refer(&mut self, name: &str, level: u32, cursor: Option<SharedCursor>) {
+        let level = Some(level);
+        let same = |n: &&mut Named| n.level == level && same_name(&n.name, name);
+        match self.names.iter_mut().find(same) {
+            Some(held) => held.cursor = cursor,
+            None => self.names.push(Named { name: name.into(), level, cursor }),
         }
     }
 
@@ -305,7 +316,7 @@ impl Session {
             }
             CursorStep::Assign { variable, from } => {
                 let cursor = self.state.cursors.find(from, level)?;
-                self.state.cursors.put(variable, Some(level), cursor)?;
+                self.state.refer(variable, level, cursor);
             }
             CursorStep::Open(name) => {
                 let cursor = self.state.cursors.find(name, level)?;
@@ -327,8 +338,14 @@ impl Session {
             }
             CursorStep::Deallocate(name) => {
                 self.state.cursors.find(name, level)?;
-                if let Some(at) = self.state.cursors.position(name, level) {
-                    self.state.cursors.names.remove(at);
+                match self.state.cursors.position(name, level) {
+                    _ if name.name.starts_with('@') => {
+                        self.state.cursors.refer(&name.name, level, None);
+                    }
+                    Some(at) => {
+                        self.state.cursors.names.remove(at);
+                    }
+                    None => {}
                 }
             }
         }
@@ -584,6 +601,15 @@ impl Session {
 }
 
 impl Cursor {
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// The keys that its rows are read again by.
+    pub(crate) fn keys(&self) -> &[CursorKey] {
+        &self.keys
+    }
+
     pub(crate) fn kind(&self) -> CursorKind {
         self.kind
     }

@@ -99,6 +99,10 @@ impl Session {
                     table = Some(self.pass_table(act, number)?);
                     (Value::Null, SqlType::Int, false)
                 }
+                ArgumentValue::Cursor(ref name) => {
+                    table = Some(self.pass_cursor(name));
+                    (Value::Null, SqlType::Int, false)
+                }
                 ArgumentValue::Default => (Value::Null, SqlType::Int, true),
                 ArgumentValue::Variable(VariableId(v)) => {
                     let sql_type = act.program.value.variables[v as usize].sql_type;
@@ -121,8 +125,12 @@ impl Session {
         Ok(call)
     }
 
-    fn take_outputs(&self, it: &Execute, call: Call, act: &mut Activation) -> SqlResult<()> {
+    fn take_outputs(&mut self, it: &Execute, call: Call, act: &mut Activation) -> SqlResult<()> {
         for (argument, given) in it.arguments.iter().zip(call.arguments) {
+            if let (true, ArgumentValue::Cursor(name)) = (argument.output, &argument.value) {
+                self.take_returned(name, given);
+                continue;
+            }
             if let (true, ArgumentValue::Variable(variable)) = (argument.output, &argument.value) {
                 let wanted = act.program.value.variables[variable.0 as usize].sql_type;
                 let format = self.state.settings.date_format;
@@ -268,7 +276,14 @@ impl Session {
         let given = self.fill_arguments(name, act, call)?;
         let entry = Arc::clone(&act.program);
         let program = &entry.value;
-        let status = self.run_nested(act, out, DoneScope::InProcedure)?;
+        let ran = self.run_nested(act, out, DoneScope::InProcedure);
+        let returned = std::mem::take(&mut act.returned);
+        let status = ran?;
+        for (at, cursor) in returned {
+            if let Some(argument) = given[at].and_then(|i| call.arguments.get_mut(i)) {
+                argument.hand_back(cursor);
+            }
+        }
         for (at, parameter) in program.parameters.iter().enumerate() {
             if let (true, Some(i)) = (parameter.output, given[at]) {
                 let argument = &mut call.arguments[i];
@@ -315,6 +330,10 @@ impl Session {
                         name => f.map(|e| e.in_procedure(name)),
                     })?;
                 }
+                continue;
+            }
+            if let (true, Some(argument)) = (parameter.cursor, argument) {
+                argument.check_cursor(name)?;
                 continue;
             }
             if let Some(passed) = argument.and_then(|a| a.table.as_ref()) {

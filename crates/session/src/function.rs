@@ -385,6 +385,10 @@ impl FunctionCaller<'_> {
                 let what = "a table-valued parameter of EXECUTE in a function";
                 Err(SqlError::new(messages::NOT_SUPPORTED, &[&what]))
             }
+            ArgumentValue::Cursor(_) => {
+                let what = "a cursor as an argument of EXECUTE in a function";
+                Err(SqlError::new(messages::NOT_SUPPORTED, &[&what]))
+            }
             ArgumentValue::Default => {
                 let what = "DEFAULT as an argument of EXECUTE in a function";
                 Err(SqlError::new(messages::NOT_SUPPORTED, &[&what]))

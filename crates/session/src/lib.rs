@@ -18,6 +18,7 @@ mod compile_cursor;
 mod compile_statement;
 mod configuration;
 mod cursor;
+mod cursor_parameter;
 mod dbcc;
 mod dependencies;
 mod execute;

@@ -68,6 +68,8 @@ pub(crate) struct ProgramParameter {
     pub(crate) output: bool,
     /// The number of a table-valued one.
     pub(crate) table: Option<u16>,
+    /// It is a cursor, which is handed back.
+    pub(crate) cursor: bool,
     pub(crate) default: Option<PlaceId>,
 }
 
@@ -266,6 +268,8 @@ pub(crate) enum ArgumentValue {
     Variable(VariableId),
     /// A table variable.
     Table(u16),
+    /// A cursor variable, by name.
+    Cursor(Box<str>),
     Place(PlaceId),
 }
 

@@ -475,6 +475,9 @@ impl Session {
         if result.is_ok() {
             self.count_program(act, &meter, &before);
         }
+        if result.is_ok() {
+            self.return_cursors(act);
+        }
         self.state.cursors.leave(self.state.nest_level);
         let dropped = self.end_temp_scope();
         self.state.set_nest_level(self.state.nest_level - 1);

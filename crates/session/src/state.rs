@@ -2,6 +2,7 @@
 
 use crate::application_locks::ApplicationLocks;
 use crate::cursor::Cursors;
+use crate::cursor_parameter::SharedCursor;
 use crate::host::Host;
 use crate::plans::Visible;
 use crate::registry::SessionEntry;
@@ -130,6 +131,12 @@ impl State {
         if self.cursors.has_other_keys(name, keys) {
             self.names_version += 1;
         }
+    }
+
+    /// A cursor variable refers to a cursor from now on.
+    pub(crate) fn refer(&mut self, name: &str, level: u32, cursor: SharedCursor) {
+        self.note_cursor(name, cursor.lock().keys());
+        self.cursors.refer(name, level, Some(cursor));
     }
 
     /// What plans of this session alone depend on.

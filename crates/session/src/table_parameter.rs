@@ -9,6 +9,7 @@
 //! ```
 
 use crate::activation::Activation;
+use crate::cursor_parameter::GivenCursor;
 use crate::failure::Failure;
 use crate::plans::StepKind;
 use crate::procedures::CallArgument;
@@ -21,12 +22,14 @@ use exec::RowFeed;
 use std::sync::Arc;
 use types::{SqlType, Value};
 
-/// A table as an argument.
+/// What a parameter is given that is no value.
 pub(crate) enum Passed {
     /// A table variable of the caller, and its type.
     Made(Arc<Made>, Option<Arc<UserType>>),
     /// Rows of a client.
     Sent(Box<TableValue>),
+    /// A cursor variable of the caller.
+    Cursor(GivenCursor),
 }
 
 impl Passed {
@@ -39,6 +42,7 @@ impl Passed {
                 let last = table.type_name.rsplit('.').next().unwrap_or_default();
                 last.trim_matches(['[', ']'])
             }
+            Passed::Cursor(_) => "cursor",
         }
     }
 
@@ -91,7 +95,7 @@ impl Session {
                 }
                 self.receive_table(table, of)?
             }
-            None => return Err(self.clash(argument, of).into()),
+            Some(Passed::Cursor(_)) | None => return Err(self.clash(argument, of).into()),
         };
         act.tables.resize(program.value.tables.len(), None);
         act.tables[at] = made;

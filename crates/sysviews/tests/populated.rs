@@ -366,6 +366,7 @@ const DEFINITIONS: &[&str] = &[
     "exec sp_settriggerorder 'dbo.tr_paired', 'last', 'delete'",
     "create procedure dbo.several @a decimal(9, 3) output, @b varchar(30) as set @a = len(@b)",
     "create procedure dbo.one @x int as select @x",
+    "create procedure dbo.hands @c cursor varying output as return",
     "set quoted_identifier, ansi_nulls off",
     "create procedure sales.two as begin select 1; select 2 end",
     "set quoted_identifier, ansi_nulls on",

@@ -38,6 +38,7 @@ pub(crate) mod column_status {
     pub(crate) const HAS_DEFAULT: i32 = 16;
     pub(crate) const READ_ONLY: i32 = 32;
     pub(crate) const ROW_GUID: i32 = 64;
+    pub(crate) const CURSOR: i32 = 128;
 }
 
 impl ColumnRow {

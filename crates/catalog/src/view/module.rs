@@ -145,6 +145,8 @@ pub struct Parameter {
     pub has_default: bool,
     /// READONLY: it is a table, of the type that `user_type_id` says.
     pub read_only: bool,
+    /// CURSOR VARYING: its type says nothing.
+    pub cursor: bool,
 }
 
 /// What a trigger watches, and when it fires.

@@ -58,7 +58,7 @@ pub(crate) struct CallArgument {
     pub(crate) sql_type: SqlType,
     pub(crate) output: bool,
     pub(crate) default: bool,
-    /// A table instead of a value.
+    /// A table or cursor instead of a value.
     pub(crate) table: Option<Passed>,
 }
 

@@ -26,6 +26,7 @@ fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
                 output: false,
                 has_default: false,
                 read_only: false,
+                cursor: false,
             };
             rows.push(parameters::cells(function.object_id.0, &parameter));
         }

@@ -25,7 +25,7 @@ pub(super) const COLUMNS: [Column; 21] = [
     col("precision", TINY),
     col("scale", TINY),
     col("is_output", BIT),
-    zero("is_cursor_ref", BIT, "Cursor parameters are refused."),
+    col("is_cursor_ref", BIT),
     zero("has_default_value", BIT, OF_CLR),
     zero("is_xml_document", BIT, NO_XML),
     null("default_value", SqlType::Variant, OF_CLR),
@@ -67,6 +67,7 @@ pub(super) fn cells(object: i32, p: &Parameter) -> Vec<Value> {
         Value::TinyInt(if p.read_only { 0 } else { t.precision() }),
         Value::TinyInt(t.scale()),
         bit(p.output),
+        bit(p.cursor),
         bit(p.read_only),
         bit(!p.read_only),
     ]

@@ -23,7 +23,7 @@ pub struct Parameter {
     pub default: Option<Expr>,
     pub output: bool,
     pub read_only: bool,
-    /// `CURSOR VARYING`
+    /// `CURSOR VARYING`, in this order
     pub varying: bool,
     pub span: Span,
 }

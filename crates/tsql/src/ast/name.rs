@@ -92,6 +92,14 @@ pub struct TypeName {
     pub span: Span,
 }
 
+impl TypeName {
+    /// Whether it is that of cursors, which only variables and parameters of procedures have.
+    #[must_use]
+    pub fn is_cursor(&self) -> bool {
+        self.name.schema.is_none() && self.name.object.eq_ignore_ascii_case("cursor")
+    }
+}
+
 /// What stands in parentheses behind a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeArguments {

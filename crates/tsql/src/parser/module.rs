@@ -87,7 +87,8 @@ impl Parser<'_> {
         let name = self.variable()?;
         self.eat_keyword(Keyword::As);
         let type_name = self.type_name()?;
-        let varying = self.eat_keyword(Keyword::Varying);
+        let cursor = type_name.is_cursor();
+        let varying = cursor && self.eat_keyword(Keyword::Varying);
         let nullable = self.optional_null();
         let default = match self.eat(TokenKind::Equal) {
             true => Some(self.parameter_default()?),
@@ -100,7 +101,8 @@ impl Parser<'_> {
                 output = true;
             } else if self.eat_word("READONLY") {
                 read_only = true;
-            } else {
+            } else if !(cursor && self.eat_keyword(Keyword::Varying)) {
+                // VARYING behind OUTPUT is in the wrong place, as if it were not there.
                 break;
             }
         }
