@@ -715,6 +715,12 @@ messages! {
     DISTINCT_WITH_OVER = 10759, 15, "Use of DISTINCT is not allowed with the OVER clause.";
     NOT_SWITCHABLE = 11415, 16, "Object '{0}' cannot be disabled or enabled. This action applies only to foreign key and check constraints.";
     DESCRIBE_COMPILE = 11501, 16, "The batch could not be analyzed because of compile errors.";
+    RESULT_SETS_TABLE_TYPE = 11534, 16, "Type '{0}' is invalid or not a table type.";
+    RESULT_SETS_MORE = 11535, 16, "EXECUTE statement failed because its WITH RESULT SETS clause specified {0} result set(s), and the statement tried to send more result sets than this.";
+    RESULT_SETS_FEWER = 11536, 16, "EXECUTE statement failed because its WITH RESULT SETS clause specified {0} result set(s), but the statement only sent {1} result set(s) at run time.";
+    RESULT_SETS_COLUMNS = 11537, 16, "EXECUTE statement failed because its WITH RESULT SETS clause specified {0} column(s) for result set number {1}, but the statement sent {2} column(s) at run time.";
+    RESULT_SETS_TYPE = 11538, 16, "EXECUTE statement failed because its WITH RESULT SETS clause specified type '{0}' for column #{1} in result set #{2}, and the corresponding type sent at run time was '{3}'; there is no conversion between the two types.";
+    RESULT_SETS_NULL = 11553, 16, "EXECUTE statement failed because its WITH RESULT SETS clause specified a non-nullable type for column #{0} in result set #{1}, and the corresponding value sent at run time was null.";
     SEQUENCE_INCREMENT_ZERO = 11700, 16, "The increment for sequence object '{0}' cannot be zero.";
     SEQUENCE_INCREMENT_TOO_LARGE = 11701, 16, "The absolute value of the increment for sequence object '{0}' must be less than or equal to the difference between the minimum and maximum value of the sequence object.";
     SEQUENCE_TYPE = 11702, 16, "The sequence object '{0}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, or any user-defined data type that is based on one of the above integer data types.";

@@ -185,7 +185,7 @@ impl Compiler<'_, '_> {
     }
 
     /// The type of a user that a name means; none where it is a system type's, or nobody's.
-    fn user_type(&mut self, written: &ast::TypeName) -> Option<Arc<UserType>> {
+    pub(crate) fn user_type(&mut self, written: &ast::TypeName) -> Option<Arc<UserType>> {
         let found = self.declarer.user_type(written)?;
         self.program.types.push(Arc::clone(&found));
         Some(found)

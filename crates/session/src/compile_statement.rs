@@ -5,6 +5,7 @@ use crate::cursor::CursorStep;
 use crate::plans::{
     Argument, ArgumentValue, Execute, Executed, InsertExecute, PlaceId, Raise, Source, StepKind,
 };
+use crate::result_sets::{DeclaredColumn, DeclaredSets};
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{self, ExprKind, Statement, StatementKind as K};
 use types::SqlType;
@@ -125,9 +126,13 @@ impl Compiler<'_, '_> {
     }
 
     fn execute(&mut self, it: ast::Execute) -> SqlResult<StepKind> {
-        if it.result_sets.is_some() {
-            return Ok(StepKind::Unsupported("EXECUTE WITH RESULT SETS"));
-        }
+        let result_sets = match &it.result_sets {
+            None | Some(ast::ResultSets::Undefined) => None,
+            Some(ast::ResultSets::Declared(sets)) => match self.declared_sets(sets)? {
+                Ok(sets) => Some(sets),
+                Err(what) => return Ok(StepKind::Unsupported(what)),
+            },
+        };
         let recompile = it.recompile;
         let result = match &it.result {
             Some(name) => Some(self.variable(name)?.0),
@@ -154,7 +159,56 @@ impl Compiler<'_, '_> {
             }
         };
         let arguments = self.arguments(arguments)?;
-        Ok(StepKind::Execute(Box::new(Execute { result, what, arguments, recompile })))
+        Ok(StepKind::Execute(Box::new(Execute { result, what, arguments, recompile, result_sets })))
+    }
+
+    /// The columns that WITH RESULT SETS declares; the name of what nobody builds yet.
+    fn declared_sets(
+        &mut self,
+        sets: &[ast::ResultSet],
+    ) -> SqlResult<Result<DeclaredSets, &'static str>> {
+        let mut declared = Vec::with_capacity(sets.len());
+        for set in sets {
+            declared.push(match set {
+                ast::ResultSet::Columns(columns) => {
+                    let columns = columns.iter().zip(1..).map(|(c, n)| self.declared_column(c, n));
+                    columns.collect::<SqlResult<Vec<DeclaredColumn>>>()?
+                }
+                ast::ResultSet::Type(name) => {
+                    let found = self.user_type(name);
+                    let Some(table) = found.as_ref().and_then(|t| t.table()) else {
+                        let e = SqlError::new(messages::RESULT_SETS_TABLE_TYPE, &[&name.name]);
+                        return Err(e.at_line(name.span.line));
+                    };
+                    DeclaredColumn::of_table(table)
+                }
+                ast::ResultSet::Object => return Ok(Err("WITH RESULT SETS (AS OBJECT …)")),
+                ast::ResultSet::Xml => return Ok(Err("WITH RESULT SETS (AS FOR XML)")),
+            });
+        }
+        Ok(Ok(declared.into()))
+    }
+
+    fn declared_column(
+        &mut self,
+        it: &ast::DeclaredColumn,
+        number: usize,
+    ) -> SqlResult<DeclaredColumn> {
+        let written = &it.type_name;
+        let alias = self.user_type(written).and_then(|t| t.alias());
+        let facts: [&dyn std::fmt::Display; 2] = [&number, &written.name];
+        if alias.is_some() && written.arguments != ast::TypeArguments::None {
+            let e = SqlError::new(messages::COLUMN_TYPE_NO_WIDTH, &facts);
+            return Err(e.at_line(it.name.line));
+        }
+        let sql_type = alias.map_or_else(|| bind::declared_type(written, 1), Ok);
+        let sql_type = sql_type.map_err(|e| match e.number() {
+            n if n == messages::TYPE_UNKNOWN.number => {
+                SqlError::new(messages::DATA_TYPE_NOT_FOUND, &facts).at_line(it.name.line)
+            }
+            _ => e,
+        })?;
+        DeclaredColumn::of(it, sql_type).map_err(|e| e.at_line(it.name.line))
     }
 
     fn arguments(&mut self, arguments: Vec<ast::Argument>) -> SqlResult<Vec<Argument>> {

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Reach};
 use crate::output::Output;
 use crate::plans::{ArgumentValue, Execute, Executed, same_name};
 use crate::procedures::{Call, CallArgument};
+use crate::result_sets::Shape;
 use crate::run::ABORTED_STATUS;
 use crate::session::Session;
 use crate::sink::DoneScope;
@@ -14,7 +15,7 @@ use plan::{Statement, VariableId};
 use std::sync::Arc;
 use tsql::ast;
 use types::datetime::DateFormat;
-use types::{SqlType, Value, check_implicit, convert, convert_dated};
+use types::{Collation, SqlType, Value, check_implicit, convert, convert_dated};
 
 impl Session {
     /// Runs an EXECUTE step.
@@ -26,14 +27,28 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
+        if let Some(sets) = &it.result_sets {
+            let format = self.state.settings.date_format;
+            out.shapes.push(Shape::new(sets, self.own_collation(), format));
+        }
         self.tries += u32::from(within_try);
-        let result = self.execute_within(it, act, out, scope);
+        let mut result = self.execute_within(it, act, out, scope);
         self.tries -= u32::from(within_try);
+        if it.result_sets.is_some()
+            && let Some(shape) = out.shapes.pop()
+        {
+            result = result.and_then(|()| Ok(shape.complete()?));
+        }
         match result {
             // The procedure ended early and has told why: its caller goes on.
             Err(f) if f.told && f.reach <= Reach::Scope => Ok(()),
             other => other,
         }
+    }
+
+    /// The collation of the session's database.
+    pub(crate) fn own_collation(&self) -> Collation {
+        self.state.view(self.state.database).map(|v| v.collation()).unwrap_or_default()
     }
 
     fn execute_within(

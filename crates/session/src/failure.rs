@@ -3,7 +3,7 @@
 //! ```text
 //! Statement   515, 547, 2627, 8134, RAISERROR …   the next statement runs
 //! Scope       207, 208 … found when a statement was bound   the procedure or batch ends
-//! Batch       245, 241 …, 1205, THROW             the batch ends
+//! Batch       245, 241 …, 1205, 11535 …, THROW    the batch ends
 //! Connection  severity 20 and above, KILL         the connection ends
 //! ```
 //! SET XACT_ABORT ON makes a batch's end, with rollback, of each but RAISERROR.
@@ -20,6 +20,9 @@ pub(crate) enum Reach {
     Request,
     Connection,
 }
+
+/// What WITH RESULT SETS does not allow: ends the batch, spares its transaction.
+const RESULT_SETS: &[i32] = &[11535, 11536, 11537, 11538, 11553];
 
 /// An error on its way up to whoever deals with it.
 #[derive(Debug)]
@@ -62,10 +65,10 @@ impl From<SqlError> for Failure {
         let reach = match error.number() {
             n if n == messages::ATTENTION.number => Reach::Request,
             _ if error.severity() >= 20 => Reach::Connection,
-            n if BATCH_ABORTING.contains(&n) => Reach::Batch,
+            n if BATCH_ABORTING.contains(&n) || RESULT_SETS.contains(&n) => Reach::Batch,
             _ => Reach::Statement,
         };
-        let dooms = reach == Reach::Batch;
+        let dooms = BATCH_ABORTING.contains(&error.number()) && reach == Reach::Batch;
         let facts = Facts {
             error,
             reach,

@@ -39,6 +39,7 @@ mod programs;
 mod questions;
 mod registry;
 mod request;
+mod result_sets;
 mod run;
 mod running;
 mod session;

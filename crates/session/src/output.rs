@@ -4,6 +4,7 @@
 //! of a request says there is no more.
 
 use crate::failure::Failure;
+use crate::result_sets::Shape;
 use crate::sink::{
     ColumnOrigin, Command, Done, DoneScope, EnvironmentChange, ResultColumn, ResultSink,
 };
@@ -19,11 +20,13 @@ pub(crate) struct Output<'s> {
     closed: bool,
     /// Rows of the result set that has no DONE yet.
     open_rows: Option<u64>,
+    /// WITH RESULT SETS of the EXECUTEs that run, outermost first.
+    pub(crate) shapes: Vec<Shape>,
 }
 
 impl<'s> Output<'s> {
     pub(crate) fn new(sink: &'s mut dyn ResultSink) -> Output<'s> {
-        Output { sink, held: None, closed: false, open_rows: None }
+        Output { sink, held: None, closed: false, open_rows: None, shapes: Vec::new() }
     }
 
     fn release(&mut self) {
@@ -33,6 +36,11 @@ impl<'s> Output<'s> {
     }
 
     pub(crate) fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
+        let mut shaped = None;
+        for shape in self.shapes.iter_mut().rev() {
+            shaped = Some(shape.columns(shaped.as_deref().unwrap_or(columns))?);
+        }
+        let columns = shaped.as_deref().unwrap_or(columns);
         self.release();
         // Triggers may answer before their statement has ended: its rows are all there.
         if self.open_rows.take().is_some() {
@@ -59,6 +67,10 @@ impl<'s> Output<'s> {
     }
 
     pub(crate) fn row(&mut self, values: &[Value]) -> SqlResult<()> {
+        let mut values = values;
+        for shape in self.shapes.iter_mut().rev() {
+            values = shape.row(values)?;
+        }
         if self.closed || self.sink.row(values).is_err() {
             self.closed = true;
             return Err(SqlError::new(messages::ATTENTION, &[]));

@@ -10,6 +10,7 @@
 
 use crate::cursor::CursorStep;
 use crate::parameterize::Shell;
+use crate::result_sets::DeclaredSets;
 use crate::settings::Settings;
 use base::{DatabaseId, ObjectId};
 use bind::Variables;
@@ -236,6 +237,8 @@ pub(crate) struct Execute {
     pub(crate) arguments: Vec<Argument>,
     /// WITH RECOMPILE
     pub(crate) recompile: bool,
+    /// WITH RESULT SETS
+    pub(crate) result_sets: Option<DeclaredSets>,
 }
 
 /// INSERT … EXEC: what is executed, and the INSERT of a row.

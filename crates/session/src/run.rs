@@ -11,6 +11,7 @@ use crate::failure::{Failure, Reach};
 use crate::output::{Output, plain_done};
 use crate::plans::{At, Execute, Program, Source, Step, StepKind};
 use crate::registry::Doing;
+use crate::result_sets::{self, DeclaredSets};
 use crate::session::Session;
 use crate::settings::Switches;
 use crate::sink::{Command, Done, DoneScope};
@@ -356,6 +357,9 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
+        if let Some(sets) = &it.result_sets {
+            return self.tell_declared(sets, out, scope);
+        }
         let Some(module) = self.has_format(&it.what) else { return Ok(()) };
         if module.is_some_and(|m| self.formatted.contains(&m)) {
             return Ok(());
@@ -366,6 +370,20 @@ impl Session {
             self.formatted.pop();
         }
         result
+    }
+
+    /// WITH RESULT SETS tells what is sent without a look at what is executed.
+    fn tell_declared(
+        &mut self,
+        sets: &DeclaredSets,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        for columns in result_sets::told(sets, self.own_collation()) {
+            out.columns(&columns)?;
+            out.done(Done { command: Command::Select, ..self.done(scope) });
+        }
+        Ok(())
     }
 
     /// Notes for the views which statement runs.

@@ -608,8 +608,7 @@ impl Connection for Session {
     fn greet(&mut self, sink: &mut dyn ResultSink) {
         let mut out = Output::new(sink);
         self.tell_database(String::new(), &mut out);
-        let collation = self.state.view(self.state.database).map(|v| v.collation());
-        let bytes = collation.unwrap_or_default().tds_bytes();
+        let bytes = self.own_collation().tds_bytes();
         out.environment(&EnvironmentChange::Collation(bytes));
         let new = self.state.settings.language.name.to_owned();
         let e = SqlError::new(messages::LANGUAGE_CHANGED, &[&new]);

@@ -116,6 +116,35 @@ pub struct RaiseError {
     pub seterror: bool,
 }
 
+/// What an EXECUTE says that it gives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResultSets {
+    Undefined,
+    /// Those and no others; NONE: none.
+    Declared(Vec<ResultSet>),
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResultSet {
+    Columns(Vec<DeclaredColumn>),
+    /// `AS TYPE name`: a table type.
+    Type(TypeName),
+    /// `AS OBJECT name`
+    Object,
+    /// `AS FOR XML`
+    Xml,
+}
+
+/// `name type [COLLATE collation] [NULL | NOT NULL]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeclaredColumn {
+    pub name: Name,
+    pub type_name: TypeName,
+    pub collation: Option<Name>,
+    pub nullable: bool,
+}
+
 /// EXEC in all its forms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Execute {
@@ -123,8 +152,8 @@ pub struct Execute {
     pub result: Option<Name>,
     pub what: ExecuteWhat,
     pub recompile: bool,
-    /// The place of `RESULT SETS …`.
-    pub result_sets: Option<Span>,
+    /// `RESULT SETS …`
+    pub result_sets: Option<ResultSets>,
 }
 
 /// What is executed.

@@ -3,8 +3,8 @@
 use super::name::undelimited;
 use super::{Parse, Parser};
 use crate::ast::{
-    Argument, Execute, ExecuteAs, ExecuteWhat, Expr, ExprKind, Literal, Name, Setting,
-    SettingValue, Span, StatementKind,
+    Argument, DeclaredColumn, Execute, ExecuteAs, ExecuteWhat, Expr, ExprKind, Literal, Name,
+    ResultSet, ResultSets, Setting, SettingValue, StatementKind, TypeArguments, TypeName,
 };
 use crate::keywords::Keyword;
 use crate::mention::MentionKind;
@@ -94,20 +94,32 @@ impl Parser<'_> {
             _ => None,
         };
         let server = if self.eat_word("AT") { Some(self.name()?) } else { None };
-        let (recompile, result_sets) = self.execute_options()?;
+        // RECOMPILE is of procedures alone (102, as SqlServerSimulator has probed).
+        let result_sets = if self.at_execute_options() {
+            self.advance();
+            Some(self.result_sets()?)
+        } else {
+            None
+        };
         let what = ExecuteWhat::Text { text, arguments, execute_as, server };
-        Ok(Execute { result: None, what, recompile, result_sets })
+        Ok(Execute { result: None, what, recompile: false, result_sets })
     }
 
-    fn execute_options(&mut self) -> Parse<(bool, Option<Span>)> {
-        let (mut recompile, mut result_sets) = (false, None);
-        if self.keyword() == Keyword::With
+    /// Whether a WITH is of the EXECUTE, not of the next statement.
+    fn at_execute_options(&self) -> bool {
+        self.keyword() == Keyword::With
             && (self.is_word(1, "RECOMPILE") || self.is_word(1, "RESULT"))
-        {
+    }
+
+    fn execute_options(&mut self) -> Parse<(bool, Option<ResultSets>)> {
+        let (mut recompile, mut result_sets) = (false, None);
+        if self.at_execute_options() {
             self.advance();
             self.comma_list(|p| {
                 if p.eat_word("RECOMPILE") {
                     recompile = true;
+                } else if result_sets.is_some() {
+                    return Err(p.unexpected());
                 } else {
                     result_sets = Some(p.result_sets()?);
                 }
@@ -118,14 +130,47 @@ impl Parser<'_> {
     }
 
     /// `RESULT SETS UNDEFINED | NONE | ((column type, …), …)`
-    fn result_sets(&mut self) -> Parse<Span> {
-        let first = self.peek();
+    fn result_sets(&mut self) -> Parse<ResultSets> {
         self.expect_word("RESULT")?;
         self.expect_word("SETS")?;
-        if !self.eat_word("UNDEFINED") && !self.eat_word("NONE") {
-            self.paren_list(|p| p.paren_list(Parser::column_definition))?;
+        if self.eat_word("UNDEFINED") {
+            return Ok(ResultSets::Undefined);
         }
-        Ok(self.span_from(first))
+        if self.eat_word("NONE") {
+            return Ok(ResultSets::Declared(Vec::new()));
+        }
+        self.paren_list(Parser::result_set).map(ResultSets::Declared)
+    }
+
+    /// `(column type, …)`, `AS FOR XML`, `AS OBJECT name`, `AS TYPE name`
+    fn result_set(&mut self) -> Parse<ResultSet> {
+        if !self.eat_keyword(Keyword::As) {
+            return self.paren_list(Parser::declared_column).map(ResultSet::Columns);
+        }
+        if self.eat_keyword(Keyword::For) {
+            self.expect_word("XML")?;
+            return Ok(ResultSet::Xml);
+        }
+        if self.eat_word("OBJECT") {
+            self.object_name()?;
+            return Ok(ResultSet::Object);
+        }
+        self.expect_word("TYPE")?;
+        let first = self.peek();
+        let name = self.object_name()?;
+        let (arguments, span) = (TypeArguments::None, self.span_from(first));
+        Ok(ResultSet::Type(TypeName { name, arguments, span }))
+    }
+
+    fn declared_column(&mut self) -> Parse<DeclaredColumn> {
+        let name = self.name()?;
+        let type_name = self.type_name()?;
+        let collation = match self.eat_keyword(Keyword::Collate) {
+            true => Some(self.collation()?),
+            false => None,
+        };
+        let nullable = self.optional_null().unwrap_or(true);
+        Ok(DeclaredColumn { name, type_name, collation, nullable })
     }
 
     /// Arguments, or none.

@@ -2,8 +2,8 @@
 
 use super::{Parse, Parser};
 use crate::ast::{
-    BulkColumn, BulkInsert, DmlTarget, DmlTargetKind, Insert, InsertBulk, InsertSource, Output,
-    OutputInto, StatementKind, Truncate, WithClause,
+    BulkColumn, BulkInsert, DmlTarget, DmlTargetKind, Execute, Insert, InsertBulk, InsertSource,
+    Output, OutputInto, StatementKind, Truncate, WithClause,
 };
 use crate::keywords::Keyword;
 use crate::mention::MentionKind;
@@ -43,10 +43,26 @@ impl Parser<'_> {
                 Ok(InsertSource::DefaultValues)
             }
             Keyword::Exec | Keyword::Execute => {
-                Ok(InsertSource::Execute(Box::new(self.execute()?)))
+                let execute = self.executed_source()?;
+                Ok(InsertSource::Execute(Box::new(execute)))
             }
             _ => Ok(InsertSource::Query(Box::new(self.subquery()?))),
         }
+    }
+
+    /// `EXEC …`, which declares no result sets here: 102 at SETS, as SQL Server has it.
+    fn executed_source(&mut self) -> Parse<Execute> {
+        let first = self.at;
+        let execute = self.execute()?;
+        if execute.result_sets.is_some() {
+            let end = std::mem::replace(&mut self.at, first);
+            while self.at < end && !(self.is_word(0, "RESULT") && self.is_word(1, "SETS")) {
+                self.at += 1;
+            }
+            self.at += 1;
+            return Err(self.unexpected());
+        }
+        Ok(execute)
     }
 
     /// A table, table variable or rowset function, with its hints.
