@@ -73,6 +73,9 @@ pub(crate) struct Binder<'a> {
     /// Databases whose synonyms were followed.
     pub(crate) followed: RefCell<Vec<Arc<DatabaseView>>>,
     pub(crate) into: Option<IntoTable>,
+    /// While what a SELECT INTO reads is bound: the name of the temporary table that it has made,
+    /// and the one of a caller that bears it too, which is read as it was before.
+    pub(crate) filled: Option<(Box<str>, Arc<Table>)>,
     /// Items of the select list of an INTO.
     pub(crate) identity_functions: Vec<IdentityFunction>,
     /// Views and functions that are being expanded, outermost first.
@@ -136,6 +139,7 @@ impl<'a> Binder<'a> {
             header,
             followed: RefCell::default(),
             into: None,
+            filled: None,
             identity_functions: Vec::new(),
             modules: Vec::new(),
             checked_views: Vec::new(),

@@ -8,7 +8,7 @@ use crate::binder::Binder;
 use crate::environment::{IntoColumn, IntoTable};
 use crate::query::OutColumn;
 use base::{SqlError, SqlResult, messages};
-use catalog::view::{Object, Table};
+use catalog::view::{Found, Object, Table};
 use plan::{
     ColumnSource, IdentityColumn, Insert, InsertColumn, LockHints, Logical, Query, Scalar, Slot,
     Statement,
@@ -158,6 +158,7 @@ impl Binder<'_> {
         let Some(into) = self.into.clone() else {
             return Err(SqlError::new(messages::INTERNAL, &[&"the SELECT has no INTO"]));
         };
+        self.filled = None;
         let found = self.lookup(&into.name)?;
         let Object::Table(table) = found.object else {
             return Err(SqlError::new(messages::INVALID_OBJECT, &[&into.name]));
@@ -180,6 +181,19 @@ impl Binder<'_> {
         let source = query.source;
         let insert = Insert { target, source, columns, identity, output: None };
         Ok(Statement::Insert(Box::new(insert)))
+    }
+
+    /// What a SELECT INTO reads by the name of the temporary table that it has made: the one that
+    /// it hides.
+    pub(crate) fn hidden_by_made(&self, name: &str) -> Option<Found> {
+        let (made, table) = self.filled.as_ref()?;
+        if !self.same(made, name) {
+            return None;
+        }
+        let catalogs = self.environment.catalogs;
+        let table = Arc::clone(table);
+        let database = catalogs.database("tempdb").unwrap_or_else(|| catalogs.current());
+        Some(Found { database, object: Object::Table(table) })
     }
 
     fn made_columns(

@@ -112,8 +112,15 @@ pub fn bind_statement(
 pub fn bind_select_into(
     environment: &Environment<'_>,
     statement: &ast::Statement,
+    hidden: &dyn Fn(&str) -> Option<std::sync::Arc<catalog::view::Table>>,
 ) -> SqlResult<Bound> {
     let mut binder = Binder::new(environment);
+    if let ast::StatementKind::Select(s) = &statement.kind
+        && let Some(into) = into::into_of(s)
+    {
+        let name = &into.table.object.text;
+        binder.filled = hidden(name).map(|table| (name.clone(), table));
+    }
     let bound = match binder.statement(&statement.kind) {
         Ok(Statement::Query(query)) => binder.insert_into_made(query),
         other => other,

@@ -142,6 +142,9 @@ impl Binder<'_> {
             schema: name.schema.as_deref(),
             object: &name.object,
         };
+        if let Some(hidden) = self.hidden_by_made(parts.object) {
+            return Ok(hidden);
+        }
         let found = match parts.database {
             None if !self.modules.is_empty() => self.find_within(parts)?,
             _ => resolve(self.environment.catalogs, parts),

@@ -43,14 +43,17 @@ pub trait Places {
 /// The temporary tables that a session sees. Implemented by `session`, which forgets again what a
 /// transaction that rolls back had added, and brings back what it had removed.
 pub trait TempTables {
-    /// By name, with `#`.
+    /// By name, with `#`: the innermost that is seen.
     fn find(&self, name: &str) -> Option<Arc<Table>>;
+
+    /// Whether the procedure, trigger or text that runs has made one of that name itself (2714).
+    fn is_made_here(&self, name: &str) -> bool;
 
     /// A new table, or the new definition of one. Its name is the short one.
     fn put(&mut self, table: Arc<Table>);
 
     /// A table is gone.
-    fn remove(&mut self, name: &str);
+    fn remove(&mut self, table: &Table);
 
     /// A global temporary table was made: it goes with the session, where it is still there.
     fn made_global(&mut self, table: ObjectId);
@@ -247,7 +250,7 @@ impl DdlContext<'_> {
                 changes.remove_table(self.work, stored.as_deref().unwrap_or(table))?;
                 self.deltas.push((database, Delta::RemoveObject(table.object_id)));
                 if table.is_temp {
-                    self.temp.remove(&table.name);
+                    self.temp.remove(table);
                 }
             }
         }

@@ -25,7 +25,7 @@ pub(crate) fn create(s: &CreateTable, text: &str, cx: &mut DdlContext<'_>) -> Sq
     let (place, schema) = schema_for(cx, &s.name)?;
     let name = &s.name.object;
     let taken = match is_local(&s.name) {
-        true => cx.temp.find(name).is_some(),
+        true => cx.temp.is_made_here(name),
         false => name_taken(&place, schema.id, name),
     };
     if taken {
@@ -50,7 +50,7 @@ pub fn create_into(into: &IntoTable, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let name = &into.name.object;
     let temporary = is_local(&into.name);
     let taken = match temporary {
-        true => cx.temp.find(name).is_some(),
+        true => cx.temp.is_made_here(name),
         false => name_taken(&place, schema.id, name),
     };
     if taken {

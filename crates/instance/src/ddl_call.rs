@@ -81,8 +81,12 @@ impl ddl::TempTables for SessionTemp<'_> {
         self.temp.put(table);
     }
 
-    fn remove(&mut self, name: &str) {
-        self.temp.remove(name);
+    fn is_made_here(&self, name: &str) -> bool {
+        self.temp.exists_here(name)
+    }
+
+    fn remove(&mut self, table: &Table) {
+        self.temp.remove(table.object_id);
     }
 
     fn made_global(&mut self, table: ObjectId) {

@@ -23,7 +23,11 @@ impl ddl::TempTables for NoTemp {
 
     fn put(&mut self, _: Arc<Table>) {}
 
-    fn remove(&mut self, _: &str) {}
+    fn is_made_here(&self, _: &str) -> bool {
+        false
+    }
+
+    fn remove(&mut self, _: &Table) {}
 
     fn next_suffix(&mut self) -> u64 {
         0

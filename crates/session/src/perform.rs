@@ -530,7 +530,10 @@ impl State {
     ) -> SqlResult<bind::Bound> {
         let bound = self.with_names(variables, database, |environment| match &place.source {
             Source::Statement(s) => bind::bind_statement(environment, s),
-            Source::Into(s) => bind::bind_select_into(environment, s),
+            Source::Into(s) => {
+                let hidden = |name: &str| self.temp.hidden(name).map(Arc::clone);
+                bind::bind_select_into(environment, s, &hidden)
+            }
             Source::Cursor(s) => bind::bind_cursor(environment, s),
             Source::CursorRow(s, how) => bind::bind_cursor_row(environment, s, *how),
             Source::Scalar(x, wanted) => bind::bind_scalar(environment, x, *wanted),

@@ -637,7 +637,8 @@ impl Session {
     fn drop_all_temp_tables(&mut self) {
         let temp = std::mem::take(&mut self.state.temp);
         let tables: Vec<_> = temp.iter().map(Arc::clone).collect();
-        self.state.names_version += 1;
+        // The new list counts from 0 again, and the sum of both must not go back.
+        self.state.names_version += temp.version() + 1;
         if tables.is_empty() && temp.global().is_empty() || self.work.is_active() {
             return;
         }

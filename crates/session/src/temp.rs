@@ -1,14 +1,19 @@
 //! The temporary tables of a session: names that begin with `#`, seen innermost scope first.
 //!
 //! Invariants
-//!  1. A snapshot brings back exactly the names that were there: rollback restores it.
-//!  2. A table made in a procedure is gone when the procedure ends.
+//!  1. A snapshot brings back exactly the names that were there: rollback restores it. Those of
+//!     scopes that have ended meanwhile are seen no more, and go with the next scope that ends.
+//!  2. A table made in a procedure, a trigger or executed text is gone when that ends. Until then
+//!     it hides one of the same name that a caller has.
 //!  3. A global one (`##t`) is an ordinary table of tempdb, found there; here is only noted which
 //!     of them the session has made. Those that are gone by its end are passed over.
 
 use base::ObjectId;
 use catalog::view::Table;
 use std::sync::Arc;
+
+/// The level of a table whose scope ended in a transaction that was rolled back.
+const NO_LEVEL: u32 = u32::MAX;
 
 /// A temporary table and the nesting level that made it.
 #[derive(Clone, Debug)]
@@ -31,10 +36,21 @@ pub struct TempTables {
 pub(crate) struct TempSnapshot(Arc<Vec<TempTable>>);
 
 impl TempTables {
+    /// The tables of a name with `#`, in any case, the innermost first.
+    fn named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Arc<Table>> {
+        let level = self.level;
+        let seen = move |t: &&TempTable| t.level <= level && same(&t.table.name, name);
+        self.tables.iter().rev().filter(seen).map(|t| &t.table)
+    }
+
     /// The table of a name with `#`, in any case; the innermost one.
     pub fn find(&self, name: &str) -> Option<&Arc<Table>> {
-        let found = self.tables.iter().rev().find(|t| same(&t.table.name, name));
-        found.map(|t| &t.table)
+        self.named(name).next()
+    }
+
+    /// The table that the innermost one of a name hides.
+    pub(crate) fn hidden(&self, name: &str) -> Option<&Arc<Table>> {
+        self.named(name).nth(1)
     }
 
     /// Whether the current scope has one of that name already (2714).
@@ -53,11 +69,12 @@ impl TempTables {
         }
     }
 
-    /// Takes the innermost table of a name away.
-    pub fn remove(&mut self, name: &str) -> Option<Arc<Table>> {
-        let at = self.tables.iter().rposition(|t| same(&t.table.name, name))?;
-        self.version += 1;
-        Some(Arc::make_mut(&mut self.tables).remove(at).table)
+    /// Takes a table away.
+    pub fn remove(&mut self, table: ObjectId) {
+        if let Some(at) = self.tables.iter().position(|t| t.table.object_id == table) {
+            self.version += 1;
+            Arc::make_mut(&mut self.tables).remove(at);
+        }
     }
 
     /// The session has made a global temporary table.
@@ -85,9 +102,14 @@ impl TempTables {
     }
 
     pub(crate) fn restore(&mut self, snapshot: &TempSnapshot) {
-        if !Arc::ptr_eq(&self.tables, &snapshot.0) {
-            self.tables = Arc::clone(&snapshot.0);
-            self.version += 1;
+        if Arc::ptr_eq(&self.tables, &snapshot.0) {
+            return;
+        }
+        self.version += 1;
+        self.tables = Arc::clone(&snapshot.0);
+        if self.tables.iter().any(|t| t.level > self.level) {
+            let ended = Arc::make_mut(&mut self.tables).iter_mut();
+            ended.filter(|t| t.level > self.level).for_each(|t| t.level = NO_LEVEL);
         }
     }
 

@@ -326,8 +326,12 @@ impl TempTables for Temp {
         self.0.insert(table.name.to_lowercase(), table);
     }
 
-    fn remove(&mut self, name: &str) {
-        self.0.remove(&name.to_lowercase());
+    fn is_made_here(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    fn remove(&mut self, table: &Table) {
+        self.0.remove(&table.name.to_lowercase());
     }
 
     fn made_global(&mut self, _: base::ObjectId) {}

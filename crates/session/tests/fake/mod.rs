@@ -157,7 +157,8 @@ impl Fake {
     fn drop_object(&self, call: &mut DdlCall<'_>, item: &ast::Drop) -> SqlResult<()> {
         for dropped in &item.items {
             let name = &dropped.name.object.text;
-            if call.temp.remove(name).is_some() {
+            if let Some(table) = call.temp.find(name).map(|t| t.object_id) {
+                call.temp.remove(table);
                 continue;
             }
             let found = self.view.read().find(SchemaId::DBO, name);
