@@ -49,6 +49,8 @@ pub(crate) struct Optimizer<'a> {
     pub(crate) memo: Memo,
     /// Nodes that are being converted, one in the other.
     pub(crate) depth: usize,
+    /// What is left of `order::EFFORT_MAX`.
+    pub(crate) effort: usize,
 }
 
 /// How many rows there are.

@@ -36,7 +36,7 @@ struct Asked {
 
 /// Whether a part is converted again as quickly as it is found, but for subqueries that its
 /// conditions join to it.
-fn is_small(tree: &Logical) -> bool {
+pub(crate) fn is_small(tree: &Logical) -> bool {
     match tree {
         Logical::Filter { input, .. } | Logical::Compute { input, .. } => is_small(input),
         Logical::Get(_)

@@ -157,6 +157,7 @@ fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResu
         index_changes: Vec::new(),
         memo: Memo::default(),
         depth: 0,
+        effort: crate::order::EFFORT_MAX,
     };
     // Joins of the statement take subqueries out of its expressions, and so do joins in subqueries,
     // which contain only lower numbers.

@@ -76,7 +76,7 @@ impl Session {
             }
         };
         for set in &sets {
-            self.send_rowset(set, out, scope)?;
+            self.send_plan(set, out, scope)?;
         }
         (self.state.rows, self.state.error) = (0, 0);
         Ok(0)
@@ -173,7 +173,7 @@ impl Session {
             }
         }
         for set in &sets {
-            self.send_rowset(set, out, scope)?;
+            self.send_plan(set, out, scope)?;
         }
         self.state.rows = rows;
         Ok(())

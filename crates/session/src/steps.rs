@@ -358,6 +358,19 @@ impl Session {
         Ok(())
     }
 
+    /// A plan as a result set: no set of what runs, so WITH RESULT SETS says nothing of it.
+    pub(crate) fn send_plan(
+        &mut self,
+        plan: &crate::host::Rowset,
+        out: &mut Output<'_>,
+        scope: DoneScope,
+    ) -> Result<(), Failure> {
+        let shapes = std::mem::take(&mut out.shapes);
+        let sent = self.send_rowset(plan, out, scope);
+        out.shapes = shapes;
+        sent
+    }
+
     /// A result set that no plan made.
     pub(crate) fn send_rowset(
         &mut self,

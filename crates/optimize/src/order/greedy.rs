@@ -3,6 +3,7 @@
 //! sets near the top are searched again: of the tree that greed made, parts of a few sets each are
 //! joined in every order.
 
+use super::LOOKS_MAX;
 use super::hyper::{Edge, Graph, Table};
 use super::search::Search;
 use super::set::Set;
@@ -18,6 +19,7 @@ impl Search<'_, '_, '_> {
         let mut sets: Vec<Set> = all.iter().map(Set::of).collect();
         let mut made: Vec<(Set, Set)> = Vec::new();
         self.pairs_left = PAIRS_MAX;
+        self.looks_left = LOOKS_MAX;
         while sets.len() > 1 && self.failed.is_none() {
             let Some((a, b)) = self.fewest(&sets, graph) else { break };
             let (left, right) = (sets[a], sets[b]);
@@ -27,7 +29,7 @@ impl Search<'_, '_, '_> {
             sets.push(left.union(right));
         }
         let parts = top_parts(&made, all);
-        if sets.len() == 1 && parts.len() > 2 {
+        if sets.len() == 1 && parts.len() > 2 && self.optimizer.effort > 0 {
             self.among(&parts, graph);
         }
     }
@@ -82,6 +84,10 @@ impl Table for Parts<'_, '_, '_, '_, '_> {
     fn join(&mut self, left: Set, right: Set) -> bool {
         let (left, right) = (self.whole(left), self.whole(right));
         self.search.join(left, right)
+    }
+
+    fn look(&mut self) -> bool {
+        self.search.look()
     }
 }
 

@@ -12,6 +12,7 @@
 
 use super::search::{Entry, Search, Step, Tie, Way, bits, equality};
 use super::set::{RELATIONS_MAX, Set};
+use crate::memo::is_small;
 use crate::node::{Node, Wish};
 use base::{SqlResult, messages};
 use plan::{CompareOp, JoinHint, JoinKind, Predicate, Scalar};
@@ -282,6 +283,14 @@ impl Search<'_, '_, '_> {
         found
     }
 
+    /// Whether a relation would take too long to be asked for under each join's conditions, and
+    /// there is a way to it without them.
+    fn is_asked_once(&self, relation: usize) -> bool {
+        let alone = self.entries.get(&Set::of(relation)).is_some_and(|e| !e.ways.is_empty());
+        let late = self.optimizer.effort == 0 && !is_small(self.region.relations[relation].tree);
+        alone && (late || self.region.bears_rest(relation))
+    }
+
     /// What the right side costs when it is opened for a row of the left.
     fn inner_of(&mut self, left: Set, right: Set, tie: Tie) -> SqlResult<Option<Inner>> {
         let relation = right.only();
@@ -293,7 +302,7 @@ impl Search<'_, '_, '_> {
             (None, Some(n)) => n,
             (_, None) => return Ok(None),
         };
-        if !own_right && relation.is_some_and(|n| self.region.bears_rest(n)) {
+        if !own_right && relation.is_some_and(|n| self.is_asked_once(n)) {
             return Ok(None);
         }
         let key = (place, tie.classes, tie.conditions);

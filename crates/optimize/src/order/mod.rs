@@ -29,6 +29,12 @@ use set::Set;
 
 /// Pairs of sets that are priced; beyond, joins are chosen greedily.
 const PAIRS_MAX: usize = 20_000;
+/// Sets that are looked at meanwhile; to price a pair takes as long as to look at so many.
+const LOOKS_MAX: usize = PAIRS_MAX * LOOKS_OF_A_PAIR;
+const LOOKS_OF_A_PAIR: usize = 16;
+/// Looks of a whole statement, about a second: regions that come later are joined greedily, and
+/// none of them is asked again for each row of another.
+pub(crate) const EFFORT_MAX: usize = 400_000 * LOOKS_OF_A_PAIR;
 
 fn never(p: &Predicate) -> bool {
     matches!(p, Predicate::Constant(Some(false) | None))
@@ -224,7 +230,8 @@ impl Search<'_, '_, '_> {
         let relations = self.entries.clone();
         let graph = Graph::new(count, &edges);
         self.pairs_left = PAIRS_MAX;
-        let whole = graph.pairs(self);
+        self.looks_left = LOOKS_MAX;
+        let whole = self.optimizer.effort > 0 && graph.pairs(self);
         if (whole && self.has(all)) || self.failed.is_some() {
             return;
         }

@@ -99,7 +99,7 @@ impl Region<'_> {
     pub(crate) fn bears_rest(&self, relation: usize) -> bool {
         let r = &self.relations[relation];
         let nested = |p: &Predicate| !p.reads().subqueries.is_empty();
-        self.full && r.requires.is_empty() && r.filters.iter().any(nested)
+        self.full && r.filters.iter().any(nested)
     }
 
     /// Conditions that no join is left to test become some relation's own.

@@ -4,6 +4,7 @@
 //! somebody stops after some rows the one that is quickest for those. Rows of a set are estimated
 //! once, when it is first joined, so that all ways to it are compared for the same rows.
 
+use super::LOOKS_OF_A_PAIR;
 use super::classes::Classes;
 use super::hyper::Table;
 use super::method::{Inner, Method};
@@ -80,6 +81,8 @@ pub(crate) struct Search<'s, 'o, 't> {
     /// The method that the statement asks of the join at hand.
     pub(crate) hint: Option<JoinHint>,
     pub(crate) pairs_left: usize,
+    /// Sets that may be looked at.
+    pub(crate) looks_left: usize,
     /// The first error of pricing.
     pub(crate) failed: Option<base::SqlError>,
 }
@@ -94,8 +97,15 @@ impl Table for Search<'_, '_, '_> {
             return false;
         }
         self.pairs_left -= 1;
+        self.optimizer.effort = self.optimizer.effort.saturating_sub(LOOKS_OF_A_PAIR);
         self.add_pair(left, right);
         true
+    }
+
+    fn look(&mut self) -> bool {
+        self.looks_left = self.looks_left.saturating_sub(1);
+        self.optimizer.effort = self.optimizer.effort.saturating_sub(1);
+        self.looks_left > 0 && self.failed.is_none()
     }
 }
 
@@ -121,6 +131,7 @@ impl<'s, 'o, 't> Search<'s, 'o, 't> {
             sorted: HashMap::new(),
             hint: None,
             pairs_left: 0,
+            looks_left: 0,
             failed: None,
         };
         search.note_needed(needed);
