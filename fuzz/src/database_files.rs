@@ -219,10 +219,7 @@ fn environment(disk: Arc<MemoryDisk>) -> Environment {
     Environment {
         disk,
         pool: buffer::Pool::new(&memory, 512).expect("half of the memory"),
-        engine: Arc::new(Engine {
-            transactions: txn::Transactions::default(),
-            locks: lock::Table::new(&lock::Options::default()),
-        }),
+        engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
     }
 }

@@ -1,4 +1,6 @@
-//! What a statement asks of locks for one table reference: level, hints, strength.
+//! What a statement asks of locks for one table reference: level, hints, strength, moment.
+
+use work::CommitTime;
 
 /// How reads of a reference are isolated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,6 +55,14 @@ pub struct LockPlan {
     pub read_past: bool,
     /// NOWAIT: as LOCK_TIMEOUT 0, for this reference.
     pub no_wait: bool,
+    /// A row that was given, and not given up by [`RowCursor::release_row`], stays locked when the
+    /// cursor goes on: to the end of the transaction.
+    ///
+    /// [`RowCursor::release_row`]: crate::RowCursor::release_row
+    pub kept_back: bool,
+    /// Rows as they were at that moment, for a plain read; their snapshot is registered until the
+    /// last cursor is gone. No row or page is locked.
+    pub as_of: Option<CommitTime>,
 }
 
 impl LockPlan {
@@ -65,6 +75,8 @@ impl LockPlan {
             hold: false,
             read_past: false,
             no_wait: false,
+            kept_back: false,
+            as_of: None,
         }
     }
 

@@ -19,6 +19,7 @@
 //! keeps the rest.
 
 use base::PageId;
+use page::RecordKind;
 use wal::{Kind, RecordView};
 
 /// What is done to a page. Numbers are on-disk format: never reused.
@@ -70,11 +71,14 @@ impl Context {
 }
 
 /// Whether a record of that kind may put a ghost on its page: one made there, or moved there with
-/// others. `undoes` tells a compensation, which may make a row the ghost it was.
-pub fn may_leave_ghost(kind: Kind, undoes: bool) -> bool {
+/// others. A MODIFY says in its status bytes what it leaves.
+pub fn may_leave_ghost(kind: Kind, payload: &[u8]) -> bool {
     match parts(kind) {
         Some((Operation::Ghost | Operation::InsertMany, c)) => c != Context::Interior,
-        Some((Operation::Modify, c)) => undoes && c != Context::Interior,
+        Some((Operation::Modify, c)) => {
+            let after = payload.get(1).copied();
+            c != Context::Interior && after.is_none_or(|after| RecordKind::of(after).is_ghost())
+        }
         _ => false,
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Levels a tree may have. Interior pages have at least four entries: 4^32 pages are never.
 pub(crate) const LEVELS_MAX: u8 = 32;
 /// The longest record: the format's limit.
-pub const RECORD_MAX: usize = base::limits::RECORD_BYTES_MAX;
+pub const RECORD_MAX: usize = base::limits::RECORD_BYTES_MAX + base::limits::VERSION_TAG_BYTES;
 
 /// Records in key order on pages of one allocation unit.
 pub struct Tree {

@@ -42,7 +42,9 @@ impl Pages {
     fn flush_one<'f>(&self, batch: &mut Batch<'f>, file: &'f PageFile, page: u32) -> u64 {
         assert!(!batch.is_full(), "there is a place for the page");
         let word = file.state(page);
-        if file.recovery_lsn(page).load(Relaxed) == 0 || word.load(Relaxed) & WRITING != 0 {
+        let recovery = file.recovery_lsn(page).load(Relaxed);
+        let needed = recovery != 0 && recovery != Lsn::MAX.0;
+        if !needed || word.load(Relaxed) & WRITING != 0 {
             return 0;
         }
         let mut written = 0;

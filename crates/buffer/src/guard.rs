@@ -100,8 +100,11 @@ impl<'a> WriteGuard<'a> {
         assert!(since.0 != 0, "zero means clean");
         let recovery = self.slot.recovery_lsn();
         debug_assert!(state::is_exclusive(self.slot.state()), "it is this thread's page");
-        if recovery.load(Relaxed) == 0 {
+        let before = recovery.load(Relaxed);
+        if before == 0 || before > since.0 {
             recovery.store(since.0, std::sync::atomic::Ordering::Release);
+        }
+        if before == 0 {
             crate::reads::count_dirtied();
         }
         debug_assert!(self.dirty_since() <= since, "an older mark stays (rule 3)");

@@ -21,6 +21,7 @@ mod raw;
 mod read_ahead;
 mod reads;
 mod state;
+mod volatile;
 mod writer;
 
 pub use change::{Change, PageRef, Undo};

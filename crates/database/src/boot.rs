@@ -4,9 +4,10 @@
 //! |---|---|---|
 //! | 96 | 4 | magic |
 //! | 100 | 4 | version of the database's formats |
+//! | 104 | 8 | sequence numbers of version tags on its pages are not above this one |
 //! | 128 | 16 x n | by system table: id 1, complete 1, zero 2, first IAM page 4 + 2, root 4 + 2 |
 
-use base::PageId;
+use base::{PageId, Xsn};
 use buffer::{Change, Pages, Undo};
 use catalog::{SYSTEM_TABLES, SystemTable, SystemTableId};
 use page::{PageKind, PageView, at};
@@ -17,6 +18,7 @@ use wal::{Group, TransactionChain};
 const MAGIC: u32 = 0x4244_4C47;
 const VERSION: u32 = 1;
 const FRONT: usize = at::BODY;
+const XSN: usize = at::BODY + 8;
 const TABLES: usize = at::BODY + 32;
 const ENTRY: usize = 16;
 
@@ -58,6 +60,25 @@ pub(crate) fn note_whole(pages: &Pages) -> Result<(), buffer::BufferError> {
     b[..4].copy_from_slice(&MAGIC.to_le_bytes());
     b[4..].copy_from_slice(&VERSION.to_le_bytes());
     set(pages, FRONT, &b)
+}
+
+/// Says that tags up to a sequence number may stand on the database's pages.
+pub(crate) fn note_xsn(pages: &Pages, xsn: Xsn) -> Result<(), buffer::BufferError> {
+    set(pages, XSN, &xsn.0.to_le_bytes())
+}
+
+/// The sequence number that no tag on the database's pages is above.
+///
+/// # Errors
+/// 824.
+pub(crate) fn read_xsn(pages: &Pages) -> Result<Xsn, buffer::BufferError> {
+    let guard = pages.read(boot_page())?;
+    let v = guard.view();
+    let xsn = Xsn(u64::from(u32_at(v, XSN)) | u64::from(u32_at(v, XSN + 4)) << 32);
+    match xsn <= Xsn::MAX {
+        true => Ok(xsn),
+        false => Err(pages.corrupt(boot_page(), "a sequence number has 48 bits")),
+    }
 }
 
 fn u32_at(v: PageView<'_>, at: usize) -> u32 {

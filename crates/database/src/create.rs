@@ -9,7 +9,7 @@ use crate::hobts::OpenHobts;
 use crate::open::Opened;
 use crate::redo_table::redo_table;
 use crate::spec::row_spec;
-use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
+use base::{DatabaseId, FileId, SqlError, SqlResult, Xsn, messages};
 use buffer::{Pages, PagesOptions};
 use catalog::{Changes, DatabaseOptions, HobtSpec, SYSTEM_TABLES};
 use os::disk::OpenHow;
@@ -18,7 +18,7 @@ use space::{FileFacts, GrowthOptions, Space, format_file};
 use std::path::Path;
 use std::sync::Arc;
 use txn::{UndoHandler, UndoTable};
-use wal::{Log, LogOptions, WalError};
+use wal::{Log, LogOptions, LogReservation, WalError};
 use work::{CommitMode, Home};
 
 /// How large files are and how they grow.
@@ -101,7 +101,9 @@ impl Database {
         let options = PagesOptions { database: id, durable: survives };
         let pages = Pages::new(&env.pool, &log, &redo_table(), options);
         pages.attach(FileId(1), &files.data.to_string_lossy(), data);
-        Opened::wire(env, id, name, files, pages, sizing, survives)
+        let opened = Opened::wire(env, id, name, files, pages, sizing, survives)?;
+        opened.expect_versions(Xsn::NONE);
+        Ok(opened)
     }
 
     /// The system tables, and what a new database has in them.
@@ -132,6 +134,18 @@ impl Database {
 }
 
 impl Opened {
+    /// Tags up to a number are from before; who comes above it is announced on the boot page.
+    pub(crate) fn expect_versions(&self, settled: Xsn) {
+        self.env.engine.transactions.commits.raise(settled);
+        let (pages, name) = (Arc::clone(&self.pages), self.home.name());
+        let raise = move |to: Xsn| {
+            let mut log = LogReservation::none(pages.log());
+            log.grow(512).map_err(|e| e.into_sql(&name))?;
+            boot::note_xsn(&pages, to).map_err(SqlError::from)
+        };
+        self.home.set_xsn(settled, Box::new(raise));
+    }
+
     /// Wires floors 2 to 4 over attached files.
     pub(crate) fn wire(
         env: &Environment,
@@ -148,7 +162,7 @@ impl Opened {
         let hobts = OpenHobts::new(&home, &env.engine, &env.system);
         assert_eq!(hobts.database(), id);
         let directory: Arc<dyn rowstore::HobtDirectory> = hobts.clone();
-        let undo: Arc<dyn UndoHandler> = Arc::new(RowUndo::new(&home, &directory));
+        let undo: Arc<dyn UndoHandler> = Arc::new(RowUndo::new(&home, &directory, &env.engine));
         // One handler undoes rows and the making of units.
         let table = UndoTable::default()
             .with(space::kinds::RANGE, &undo)

@@ -161,6 +161,11 @@ impl Database {
     pub fn system_work(&self) -> Work {
         self.env.system_work()
     }
+
+    /// What all databases of the instance share.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.env.engine
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::clean;
 use crate::database::Database;
-use crate::open::durability;
+use crate::open::{durability, wish_versions};
 use base::SqlResult;
 use catalog::{Changes, DatabaseOption};
 use os::clock::monotonic_ns;
@@ -88,9 +88,16 @@ impl Database {
     pub fn set_option(&self, work: &mut Work, option: DatabaseOption) -> SqlResult<()> {
         Changes::new(&*self.hobts).put_option(work, option)?;
         self.options.write().set(option);
-        let setting = self.options.read().delayed_durability;
-        self.home.set_delayed_durability(durability(setting));
+        let options = self.options.read().clone();
+        self.home.set_delayed_durability(durability(options.delayed_durability));
+        wish_versions(&self.env.engine, &self.home, &options);
         Ok(())
+    }
+
+    /// The options' versions are asked for again, as they are written: an attempt to change them
+    /// has failed.
+    pub fn keep_versions(&self) {
+        wish_versions(&self.env.engine, &self.home, &self.options());
     }
 
     /// Writes what is counted of changed rows.

@@ -9,7 +9,7 @@ use crate::hobts::OpenHobts;
 use crate::redo_table::redo_table;
 use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
 use buffer::{Pages, PagesOptions, restore_torn_pages};
-use catalog::{Identities, Publisher};
+use catalog::{DatabaseOptions, Identities, Publisher};
 use os::clock::monotonic_ns;
 use os::disk::OpenHow;
 use os::sync::{Mutex, RwLock};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use txn::Begin;
 use types::Collation;
 use wal::{Group, Log, LogOptions, TransactionChain, kinds};
-use work::{DelayedDurability, Home};
+use work::{DelayedDurability, Engine, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS};
 
 /// What recovery did, for the error log.
 #[derive(Clone, Debug, Default)]
@@ -124,6 +124,7 @@ impl Database {
             return Err(SqlError::new(messages::LOG_CORRUPT, &[&name]));
         }
         let opened = Opened::wire(env, id, name, files, Arc::clone(pages), sizing, true)?;
+        opened.expect_versions(boot::read_xsn(pages)?);
         ghosts.hand_to(&opened.home);
         opened.hobts.enter_system(&boot::read_tables(pages)?);
         let from = monotonic_ns();
@@ -168,6 +169,7 @@ impl Opened {
         self.hobts.enter_loaded(&loaded);
         let log = Arc::clone(self.pages.log());
         self.home.set_delayed_durability(durability(loaded.options.delayed_durability));
+        wish_versions(&self.env.engine, &self.home, &loaded.options);
         let database = Arc::new(Database {
             env: self.env,
             id: self.id,
@@ -190,6 +192,16 @@ impl Opened {
         database.drops.enter(&loaded.dropped);
         Ok(database)
     }
+}
+
+/// Which versions a database's options ask for. Tempdb has none.
+pub(crate) fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOptions) {
+    let statement = if options.read_committed_snapshot { STATEMENT_VERSIONS } else { 0 };
+    let transaction = if options.snapshot_isolation { TRANSACTION_VERSIONS } else { 0 };
+    if statement | transaction != 0 {
+        engine.note_versions();
+    }
+    home.set_versioning(statement | transaction);
 }
 
 /// The setting as units of work know it.

@@ -1,8 +1,8 @@
 //! From SQL types to widths and comparisons: what rowstore is handed instead of types.
 
 use btree::KeyColumn;
-use catalog::HobtSpec;
 use catalog::view::{IndexKind, stored_width};
+use catalog::{HobtSpec, SYSTEM_TABLES};
 use rowstore::HobtKind;
 use std::cmp::Ordering;
 use types::SqlType;
@@ -47,5 +47,6 @@ pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::Ho
         key: spec.key.iter().enumerate().map(key_column).collect(),
         nullable_key: spec.key.iter().any(|k| spec.columns[k.field].nullable),
         uniquifier,
+        versions: SYSTEM_TABLES.iter().all(|t| t.id.hobt() != spec.hobt),
     }
 }

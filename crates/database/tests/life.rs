@@ -19,10 +19,7 @@ fn environment(disk: Arc<dyn Disk>) -> Environment {
     Environment {
         disk,
         pool: buffer::Pool::new(&memory, 512).unwrap(),
-        engine: Arc::new(Engine {
-            transactions: txn::Transactions::default(),
-            locks: lock::Table::new(&lock::Options::default()),
-        }),
+        engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
     }
 }

@@ -22,10 +22,7 @@ fn environment() -> Environment {
     Environment {
         disk: Arc::new(RealDisk),
         pool: buffer::Pool::new(&memory, 512).unwrap(),
-        engine: Arc::new(Engine {
-            transactions: txn::Transactions::default(),
-            locks: lock::Table::new(&lock::Options::default()),
-        }),
+        engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
     }
 }

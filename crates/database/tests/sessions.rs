@@ -2,7 +2,9 @@
 //! disk that loses and tears writes; some rows have values off them. After each crash: every
 //! acknowledged commit is there, no transaction is there in part, every structure is sound, and the
 //! ghost cleaner leaves no ghost. Every third transaction is serializable: it reads a range first
-//! and last, and has met no phantom.
+//! and last, and has met no phantom. In a third of the runs rows have versions, in a third that is
+//! switched while they go; with versions, every third transaction reads the table as of its begin
+//! first and last, and finds the same.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
@@ -20,7 +22,7 @@ use os::disk::Disk;
 use os::memory::Memory;
 use os::sync::Mutex;
 use os::wait::Waiter;
-use rowstore::ScanMode;
+use rowstore::{RowAt, ScanMode};
 use sim::DiskOptions;
 use sim::harness::{Plan, crash_runs};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +30,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use types::{Collation, SqlType};
-use work::{CommitMode, Engine, Work};
+use work::{CommitMode, Engine, STATEMENT_VERSIONS, Snapshot, Work};
 
 const SESSIONS: u64 = 8;
 const TRANSACTIONS: u64 = 6;
@@ -40,12 +42,21 @@ fn environment(disk: Arc<dyn Disk>) -> Environment {
     Environment {
         disk,
         pool: buffer::Pool::new(&memory, 96).unwrap(),
-        engine: Arc::new(Engine {
-            transactions: txn::Transactions::default(),
-            locks: lock::Table::new(&lock::Options::default()),
-        }),
+        engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
     }
+}
+
+/// Tempdb has a disk of its own, which loses nothing.
+fn add_version_store(env: &Environment) {
+    let options = DiskOptions { latency: false, capacity_bytes: 1 << 40, ..DiskOptions::default() };
+    let env = Environment { disk: Arc::new(sim::Disk::new(options)), ..env.clone() };
+    env.disk.create_dir(Path::new("/data")).unwrap();
+    let (files, options) = (Files::of(Path::new("/data"), "tempdb"), DatabaseOptions::default());
+    let tempdb =
+        Database::create(&env, DatabaseId(2), "tempdb", &files, &sizing(), &options, false);
+    let store = version::Store::new(&tempdb.unwrap().home().space);
+    assert!(env.engine.versions.set(store).is_ok());
 }
 
 fn sizing() -> Sizing {
@@ -124,6 +135,60 @@ struct Promised {
     /// Ranges that were read twice, and ghosts that recovery found for the cleaner.
     ranges: AtomicU64,
     cleaned: AtomicU64,
+    /// Moments that were read twice.
+    moments: AtomicU64,
+}
+
+/// Whether rows of a run have versions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Versions {
+    Never,
+    Always,
+    Switched,
+}
+
+impl Versions {
+    fn of(seed: u64) -> Versions {
+        [Versions::Never, Versions::Always, Versions::Switched][(seed % 3) as usize]
+    }
+}
+
+/// A moment, by somebody who writes nothing, and what it showed.
+struct Moment {
+    reader: Work,
+    snapshot: Snapshot,
+    rows: Rows,
+}
+
+impl Moment {
+    fn first(db: &Database) -> Option<Moment> {
+        let mut reader = db.system_work();
+        let snapshot = Snapshot::take(db.engine());
+        let rows = as_of(db, &mut reader, &snapshot)?;
+        Some(Moment { reader, snapshot, rows })
+    }
+
+    fn again(mut self, db: &Database, p: &Promised) {
+        let Some(rows) = as_of(db, &mut self.reader, &self.snapshot) else { return };
+        assert_eq!(rows, self.rows, "as of {:?}", self.snapshot.at());
+        p.moments.fetch_add(1, Relaxed);
+    }
+}
+
+/// The rows as of a moment; none when the disk refused.
+fn as_of(db: &Database, reader: &mut Work, snapshot: &Snapshot) -> Option<Rows> {
+    let hobt = db.hobts().get(HOBT).unwrap();
+    let plan = LockPlan { as_of: Some(snapshot.at()), ..LockPlan::read(Isolation::ReadCommitted) };
+    let mut cursor = hobt.scan(reader, &ScanRange::default(), &plan).ok()?;
+    let mut found = Rows::new();
+    while cursor.next(reader).ok()? {
+        let bytes = |c: usize| cursor.field(c).unwrap().inline().unwrap().to_vec();
+        let key = i32::from_le_bytes(bytes(0).try_into().unwrap()) as u64;
+        let value = u64::from_le_bytes(bytes(1).try_into().unwrap());
+        assert!(bytes(2).iter().all(|b| *b == value as u8), "a value belongs to another row");
+        found.insert(key, value);
+    }
+    Some(found)
 }
 
 /// Rows by key, as a scan found them.
@@ -221,8 +286,8 @@ fn make(env: &Environment) -> Option<Arc<Database>> {
     Some(db)
 }
 
-/// Ranges read twice and ghosts cleaned, in all runs.
-static TOTALS: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
+/// Ranges read twice, ghosts cleaned, moments read twice, in all runs.
+static TOTALS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
 struct Row {
     key: [u8; 4],
@@ -293,7 +358,23 @@ fn forget(p: &Promised, id: u64, keys: &[u64]) {
     }
 }
 
-fn transaction(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Promised) {
+fn transaction(
+    db: &Database,
+    work: &mut Work,
+    id: u64,
+    r: &mut Random,
+    p: &Promised,
+    versions: Versions,
+) {
+    let reads = versions == Versions::Always && r.below(3) == 0;
+    let moment = reads.then(|| Moment::first(db)).flatten();
+    change_some(db, work, id, r, p);
+    if let Some(moment) = moment {
+        moment.again(db, p);
+    }
+}
+
+fn change_some(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Promised) {
     let mut undo = Vec::new();
     work.begin(true, "");
     let mut watched = None;
@@ -358,6 +439,11 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>) {
     }
     let Some(db) = make(&env) else { return };
     *p.made.lock() = true;
+    add_version_store(&env);
+    let versions = Versions::of(seed);
+    if versions == Versions::Always {
+        db.home().set_versioning(STATEMENT_VERSIONS);
+    }
     let session = |n: u64| {
         let (db, p, env) = (Arc::clone(&db), Arc::clone(&p), env.clone());
         os::task::spawn(&format!("session {n}"), move || {
@@ -366,7 +452,10 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>) {
             let mut work = Work::new(&env.engine, id, Arc::default());
             work.set_timeout(Timeout::from_setting(20));
             for t in 0..TRANSACTIONS {
-                transaction(&db, &mut work, 1 + n * 1000 + t, &mut r, &p);
+                if versions == Versions::Switched && r.below(3) == 0 {
+                    db.home().set_versioning(STATEMENT_VERSIONS * r.below(2) as u8);
+                }
+                transaction(&db, &mut work, 1 + n * 1000 + t, &mut r, &p, versions);
                 if r.below(12) == 0 {
                     let _ = db.checkpoint(false);
                 }
@@ -400,7 +489,7 @@ fn recovered(db: &Database) -> BTreeMap<u64, u64> {
 fn ghosts(db: &Database) -> u64 {
     let hobt = db.hobts().get(HOBT).expect("the table is known after recovery");
     let leaf = |h: &rowstore::RowHobt| {
-        let levels = h.physical_stats(ScanMode::Detailed, &Waiter::new()).unwrap();
+        let levels = h.physical_stats(ScanMode::Detailed, db.engine(), &Waiter::new()).unwrap();
         levels[0].contents.as_ref().expect("the leaves were read").ghosts
     };
     leaf(&hobt) + hobt.large().map_or(0, |large| leaf(large))
@@ -442,9 +531,16 @@ fn verify(disk: Arc<sim::Disk>, p: &Promised) {
     let (db, _) = Database::open(&env, DatabaseId(5), "t", &files, &sizing()).unwrap();
     let report = db.check();
     assert!(report.is_clean(), "{report:?}");
+    let hobt = db.hobts().get(HOBT).unwrap();
+    let known = |r: RowAt<'_>| {
+        let tag = page::VersionTag::of(r.record);
+        assert!(tag.is_none_or(|t| db.home().is_settled(t.writer)), "{tag:?} was not announced");
+    };
+    assert!(hobt.verify(&Waiter::new(), &mut { known }).unwrap().complete);
     let found = clean_all(&db, p);
-    TOTALS.0.fetch_add(p.ranges.load(Relaxed), Relaxed);
-    TOTALS.1.fetch_add(p.cleaned.load(Relaxed), Relaxed);
+    for (total, of_this) in TOTALS.iter().zip([&p.ranges, &p.cleaned, &p.moments]) {
+        total.fetch_add(of_this.load(Relaxed), Relaxed);
+    }
     let (acknowledged, committing) = (p.acknowledged.lock(), p.committing.lock());
     let history = p.history.lock();
     let present = |id: u64| found.values().any(|v| v / 1000 == id);
@@ -485,7 +581,7 @@ fn transactions_of_eight_sessions_survive_crashes_whole() {
     let counts = crash_runs(&plan, workload, |disk, p| verify(disk, &p));
     println!("{} crash points, {counts:?}", counts.crash_points());
     assert!(counts.crash_points() >= cases, "{counts:?}");
-    let (ranges, cleaned) = (TOTALS.0.load(Relaxed), TOTALS.1.load(Relaxed));
-    println!("{ranges} ranges read twice, {cleaned} ghosts cleaned");
-    assert!(ranges > cases && cleaned > 0, "the test does what it says");
+    let [ranges, cleaned, moments] = TOTALS.each_ref().map(|t| t.load(Relaxed));
+    println!("{ranges} ranges and {moments} moments read twice, {cleaned} ghosts cleaned");
+    assert!(ranges > cases && moments > cases && cleaned > 0, "the test does what it says");
 }

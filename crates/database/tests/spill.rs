@@ -38,10 +38,7 @@ fn place(frames: usize, growth: u32, max_pages: u32, left_bytes: usize) -> Place
     let env = Environment {
         disk: Arc::new(disk.clone()),
         pool: Pool::new(&memory, frames).unwrap(),
-        engine: Arc::new(Engine {
-            transactions: txn::Transactions::default(),
-            locks: lock::Table::new(&lock::Options::default()),
-        }),
+        engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
         system: Arc::new(SystemObjects::default()),
     };
     env.disk.create_dir(Path::new("/data")).unwrap();

@@ -10,7 +10,7 @@ use base::{DatabaseId, ObjectId, SqlResult};
 use builtins::SessionFacts;
 use plan::IdentityColumn;
 use types::Value;
-use work::Work;
+use work::{CommitTime, Work};
 
 /// Takes the rows of a query as they come.
 pub trait RowSink {
@@ -98,6 +98,9 @@ pub struct ExecContext<'a> {
     pub grant: GrantTerms<'a>,
     /// The session's isolation level; hints go before it.
     pub isolation: Isolation,
+    /// The moment as of which plain reads at that level read tables that have versions; its
+    /// snapshot is registered until the statement has ended.
+    pub as_of: Option<CommitTime>,
     /// SET ROWCOUNT: how many rows a change or an assignment takes at most.
     pub row_limit: Option<u64>,
 }

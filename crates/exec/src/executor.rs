@@ -407,6 +407,7 @@ impl Executor {
             date_first: context.facts.fact(builtins::Fact::DateFirst)?,
             date_format: context.facts.date_format(),
             isolation: context.isolation,
+            as_of: context.as_of,
             degree: reserved.degree,
             slots: self.frame.len(),
             cursors: self.cursors.len(),

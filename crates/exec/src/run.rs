@@ -22,7 +22,7 @@ use builtins::SessionFacts;
 use plan::{Granule, Level, LockHints, Slot, Strength};
 use std::sync::Arc;
 use types::Value;
-use work::Work;
+use work::{CommitTime, Work};
 
 /// Rows between two looks at the waiter; a power of two.
 const ROWS_PER_CHECK: u32 = 256;
@@ -51,6 +51,7 @@ pub(crate) struct Run<'r> {
     /// Answers of functions that have one for the whole run, by the address of their call.
     pub(crate) once: Vec<(usize, Value)>,
     isolation: Isolation,
+    as_of: Option<CommitTime>,
     pub(crate) row_limit: Option<u64>,
     /// Those with whom rows are exchanged, where several run the statement.
     pub(crate) team: Option<&'r dyn Team>,
@@ -77,6 +78,7 @@ pub(crate) struct Reading<'r> {
     pub(crate) past: &'r mut [TableReads],
     pub(crate) grant: Grant<'r>,
     pub(crate) isolation: Isolation,
+    pub(crate) as_of: Option<CommitTime>,
     pub(crate) team: &'r dyn Team,
     pub(crate) worker: Worker,
 }
@@ -115,6 +117,7 @@ impl<'r> Run<'r> {
             outcome: Outcome::default(),
             once: Vec::new(),
             isolation: lent.isolation,
+            as_of: lent.as_of,
             row_limit: None,
             team: Some(lent.team),
             worker: Some(lent.worker),
@@ -167,6 +170,7 @@ impl<'r> Run<'r> {
             outcome: Outcome::default(),
             once: Vec::new(),
             isolation: context.isolation,
+            as_of: context.as_of,
             row_limit: context.row_limit,
             team: lent.team,
             worker: None,
@@ -307,6 +311,8 @@ impl<'r> Run<'r> {
             hold: hints.hold,
             read_past: hints.read_past,
             no_wait: hints.no_wait,
+            kept_back: hints.kept_back,
+            as_of: self.as_of.filter(|_| hints.reads_versions()),
         }
     }
 }

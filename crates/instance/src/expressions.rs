@@ -158,6 +158,7 @@ impl SessionExpressions<'_> {
             callout: &exec::NoCallout,
             grant: exec::GrantTerms { workers: None, ..self.instance.grant() },
             isolation: Isolation::ReadCommitted,
+            as_of: None,
             row_limit: None,
         };
         then(&mut context)

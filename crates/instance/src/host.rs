@@ -17,7 +17,7 @@ use session::{
 };
 use std::sync::Arc;
 use types::Value;
-use work::{Engine, Home, Work};
+use work::{Engine, Home, STATEMENT_VERSIONS, Work};
 
 impl Host for Instance {
     fn engine(&self) -> &Arc<Engine> {
@@ -68,6 +68,11 @@ impl Host for Instance {
 
     fn database_options(&self, database: DatabaseId) -> Option<DatabaseOptions> {
         self.database(database).map(|d| d.options())
+    }
+
+    fn reads_versions(&self, database: DatabaseId) -> bool {
+        let on = |d: Arc<Database>| d.home().versioning() & STATEMENT_VERSIONS != 0;
+        self.database(database).is_some_and(on)
     }
 
     fn log(&self, line: &str) {

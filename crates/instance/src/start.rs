@@ -67,6 +67,9 @@ impl Instance {
         }
         let tempdb = open.get(&TEMPDB).expect("tempdb was just made");
         let spill = TempSpill::new(tempdb.database.home(), &env.1);
+        let store = version::Store::new(&tempdb.database.home().space);
+        let fresh = env.0.engine.versions.set(store).is_ok();
+        assert!(fresh, "an instance starts once");
         let (env, memory) = env;
         let grants = memory.clerk("MEMORYCLERK_SQLQERESERVATIONS");
         let workspace = Workspace::of_limit(options.max_memory_bytes);
@@ -136,10 +139,7 @@ fn environment(
     let locks_max =
         (options.max_memory_bytes / 8 / lock::LOCK_BYTES).clamp(10_000, 4_000_000) as u32;
     let lock_options = lock::Options { locks_max, ..lock::Options::default() };
-    let engine = Arc::new(Engine {
-        transactions: txn::Transactions::default(),
-        locks: lock::Table::new(&lock_options),
-    });
+    let engine = Arc::new(Engine::new(lock::Table::new(&lock_options)));
     let system = Arc::new(sysviews::all());
     Ok((Environment { disk: Arc::clone(disk), pool, engine, system }, memory))
 }

@@ -7,12 +7,17 @@ use os::clock::monotonic_ns;
 use os::wait::{WaitKind, Waiter, Wake};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use work::Engine;
 
 /// How often the lazy writer looks for free frames.
 const LAZY_WRITER_NS: u64 = 20_000_000;
 
 /// How often the ghost cleaner looks whether pages are noted.
 const GHOST_CLEANER_NS: u64 = 1_000_000_000;
+/// How often versions that everybody has left behind are looked for.
+const VERSION_CLEANER_NS: u64 = 1_000_000_000;
+/// Pages of the version store of a step.
+const VERSION_PAGES: usize = 64;
 /// How often it is looked whether statistics are to be updated in the background.
 const STATISTICS_NS: u64 = 500_000_000;
 /// Pages of a step; between steps databases may be dropped and others run.
@@ -52,6 +57,13 @@ impl Instance {
             while pause(&stopping, WaitKind::SleepTask, GHOST_CLEANER_NS) {
                 let Some(instance) = me.upgrade() else { return };
                 instance.clean_ghosts(&mut places);
+            }
+        }));
+        let stopping = Arc::clone(&self.stopping);
+        let engine = Arc::clone(self.engine());
+        workers.push(os::task::spawn("version cleaner", move || {
+            while pause(&stopping, WaitKind::SleepTask, VERSION_CLEANER_NS) {
+                clean_versions(&engine, &stopping);
             }
         }));
         let me = std::sync::Weak::clone(&self.me);
@@ -112,6 +124,26 @@ impl Instance {
                 }
             }
         }
+    }
+}
+
+/// Ends what everybody has left behind: numbers of transactions, and versions.
+fn clean_versions(engine: &Engine, stopping: &Waiter) {
+    let transactions = &engine.transactions;
+    let (commits, snapshots) = (&transactions.commits, &transactions.snapshots);
+    if !engine.has_versions() {
+        return;
+    }
+    commits.collapse(|| snapshots.points());
+    let horizon = snapshots.horizon(commits);
+    let is_past = |superseder| commits.is_past(superseder, horizon);
+    let mut from = Some(0);
+    while let Some(at) = from
+        && stopping.check().is_ok()
+    {
+        // What cannot be cleaned now is tried again, and is only space.
+        let step = engine.version_store().reclaim(at, VERSION_PAGES, &is_past);
+        from = step.ok().and_then(|step| step.next);
     }
 }
 

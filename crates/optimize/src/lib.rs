@@ -45,6 +45,7 @@ mod rewrite;
 mod sarg;
 mod several;
 mod statement;
+mod target_locks;
 mod union;
 mod unique;
 mod wanted;

@@ -7,6 +7,7 @@ use crate::facts::Facts;
 use crate::memo::Memo;
 use crate::node::{Node, Slots, Wish};
 use crate::parallel::with_exchanges;
+use crate::target_locks;
 use base::limits::TREE_HEIGHT_MAX;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
@@ -378,7 +379,8 @@ impl Optimizer<'_> {
         });
         let node = self.protect_update(&mut u, node, &needed);
         self.widen_update(&mut u, &node);
-        let source = self.changing(&u.target, node);
+        let mut source = self.changing(&u.target, node);
+        target_locks::keep(&mut source, false);
         let Update { target, old, new, assignments, distinct_rows, output, .. } = u;
         Ok(Update { target, source, old, new, assignments, distinct_rows, output })
     }
@@ -389,7 +391,8 @@ impl Optimizer<'_> {
         let node = self.source(&d.source, &needed)?;
         let node = self.protect_delete(&d, node, &needed);
         self.widen_delete(&mut d, &node);
-        let source = self.changing(&d.target, node);
+        let mut source = self.changing(&d.target, node);
+        target_locks::keep(&mut source, false);
         let Delete { target, old, distinct_rows, output, .. } = d;
         Ok(Delete { target, source, old, distinct_rows, output })
     }
@@ -428,7 +431,8 @@ impl Optimizer<'_> {
         for kept in m.targets().filter_map(|t| t.references.kept.as_ref()) {
             self.changed.insert(kept.id, of);
         }
-        let source = self.finished(node);
+        let mut source = self.finished(node);
+        target_locks::keep(&mut source, true);
         let Merge {
             captured,
             target,

@@ -24,6 +24,6 @@ pub use checksum::{seal, verify};
 pub use damage::{Damage, check as check_slots, damages, header_damages};
 pub use header::{PageBytes, PageKind, PageMut, PageView, at};
 pub use layout::{Field, Place, RowLayout, RowView};
-pub use record::{RecordKind, VersionTag, length as record_length};
+pub use record::{Previous, RecordKind, VersionTag, length as record_length};
 pub use row_check::RowFault;
 pub use slots::slot_cost;

@@ -115,7 +115,74 @@ pub struct VersionTag {
     pub writer: Xsn,
 }
 
+/// The file number of a previous version that is the ghost's own bytes.
+const ITSELF: u16 = u16::MAX;
+
+/// Where the version before a record is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Previous {
+    /// There is none: before its writer there was no row, or nobody asks.
+    None,
+    /// In the store.
+    Stored((PageId, SlotNo)),
+    /// The ghost's own bytes: it lived, written by this one (0: before versions), nothing earlier.
+    Itself(Xsn),
+}
+
+impl Previous {
+    /// As a tag spells it.
+    pub const fn place(self) -> (PageId, SlotNo) {
+        match self {
+            Previous::None => (PageId::NONE, SlotNo(0)),
+            Previous::Stored(place) => place,
+            Previous::Itself(Xsn(n)) => (PageId::new(ITSELF, n as u32), SlotNo((n >> 32) as u16)),
+        }
+    }
+}
+
 impl VersionTag {
+    /// The tag of a record by `writer`.
+    pub const fn new(writer: Xsn, previous: Previous) -> VersionTag {
+        VersionTag { previous: previous.place(), writer }
+    }
+
+    /// Where the version before it is.
+    pub fn before(self) -> Previous {
+        let (page, slot) = self.previous;
+        match page.file.0 {
+            ITSELF => Previous::Itself(Xsn(u64::from(slot.0) << 32 | u64::from(page.page))),
+            _ if page.is_none() => Previous::None,
+            _ => Previous::Stored(self.previous),
+        }
+    }
+
+    /// Gives a record this tag instead of the one it has, or as its first.
+    pub fn put(self, record: &mut Vec<u8>) {
+        assert!(!record.is_empty(), "a record has a status");
+        if record[0] & HAS_TAG != 0 {
+            record.truncate(record.len().saturating_sub(VERSION_TAG_BYTES));
+        }
+        record[0] |= HAS_TAG;
+        record.extend_from_slice(&self.bytes());
+        debug_assert_eq!(VersionTag::of(record), Some(self), "it reads as it was written");
+    }
+
+    /// Whether two records are the same but for their tags.
+    pub fn differs_only(a: &[u8], b: &[u8]) -> bool {
+        fn body(record: &[u8]) -> Option<(u8, &[u8])> {
+            let (status, rest) = record.split_first()?;
+            let tag = if status & HAS_TAG == 0 { 0 } else { VERSION_TAG_BYTES };
+            Some((status & !HAS_TAG, rest.get(..rest.len().checked_sub(tag)?)?))
+        }
+        body(a).is_some_and(|a| body(b) == Some(a))
+    }
+
+    /// Whether a record ends in a tag.
+    #[inline]
+    pub fn is_on(record: &[u8]) -> bool {
+        record.first().is_some_and(|status| status & HAS_TAG != 0)
+    }
+
     /// Reads the tag of a record that has one.
     pub fn of(record: &[u8]) -> Option<VersionTag> {
         if record.first()? & HAS_TAG == 0 {

@@ -60,9 +60,17 @@ pub struct LockHints {
     pub read_past: bool,
     /// NOWAIT
     pub no_wait: bool,
+    /// What qualifies stays locked when the scan goes on: an operator above keeps it back before
+    /// the statement changes it.
+    pub kept_back: bool,
 }
 
 impl LockHints {
+    /// Whether its level may be read by versions.
+    pub const fn reads_versions(&self) -> bool {
+        matches!(self.level, None | Some(Level::ReadCommitted | Level::Snapshot))
+    }
+
     /// A table variable: nobody else has it, and its session waits for nothing in it.
     pub const fn private() -> Self {
         LockHints {
@@ -72,6 +80,7 @@ impl LockHints {
             hold: false,
             read_past: false,
             no_wait: false,
+            kept_back: false,
         }
     }
 
@@ -89,6 +98,7 @@ impl LockHints {
             hold: false,
             read_past: false,
             no_wait: false,
+            kept_back: false,
         }
     }
 }

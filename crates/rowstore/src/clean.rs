@@ -6,7 +6,7 @@
 //! looked at again later. Pieces of large values are locked by their row alone, so on their pages
 //! the table's S stands for all of them: with it nobody has changed anything uncommitted.
 //!
-//! 1. Nothing is removed that anybody holds.
+//! 1. Nothing is removed that anybody holds, or whose row a snapshot needs.
 //! 2. A step is idempotent: done twice, or interrupted, it has removed some committed ghosts.
 //! 3. What is dropped is not touched: its pages may be another's by now.
 //! 4. Whoever may not clean leaves the page noted. A split that moves ghosts notes the pages that
@@ -19,7 +19,7 @@ use crate::hobt::{HobtKind, RowHobt};
 use base::PageId;
 use btree::KeyBuf;
 use lock::{Duration, Mode, Resource};
-use wal::{Group, RecordFlags, RecordView};
+use wal::{Group, RecordView};
 use work::Work;
 
 /// What became of a page.
@@ -35,8 +35,11 @@ pub enum Cleaned {
 /// leaves its database's list of active transactions only when it has settled, so all records
 /// of ghosts that a crash left are behind the checkpoint.
 pub fn may_leave_ghost(record: &RecordView<'_>) -> bool {
-    let undoes = record.flags().has(RecordFlags::COMPENSATION);
-    record.kind() == kinds::GHOST || btree::may_leave_ghost(record.kind(), undoes)
+    match record.kind() {
+        kinds::GHOST => true,
+        kinds::REPLACE => crate::heap_redo::leaves_ghost(record.payload()),
+        kind => btree::may_leave_ghost(kind, record.payload()),
+    }
 }
 
 /// A ghost of a page, by its key or its slot.
@@ -78,12 +81,12 @@ impl RowHobt {
             let asked = locks.try_lock_now(owner, resource, Mode::X, Duration::Instant, None);
             matches!(asked, Ok(Some(_)))
         };
-        let mut group = Group::new();
+        let (mut group, engine) = (Group::new(), work.engine());
         let mut busy = false;
         for ghost in &ghosts {
             busy |= match ghost {
-                Found::Entry(key) => self.settle_entry(&mut group, key.bytes(), may)?,
-                Found::Slot(slot) => self.settle_heap(&mut group, (page, *slot), may)?,
+                Found::Entry(key) => self.settle_entry(engine, &mut group, key.bytes(), may)?,
+                Found::Slot(slot) => self.settle_heap(engine, &mut group, (page, *slot), may)?,
             };
         }
         Ok(if busy { Cleaned::Busy } else { Cleaned::Done })

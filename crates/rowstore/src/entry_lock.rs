@@ -157,8 +157,10 @@ impl RowHobt {
         let reads_anything = plan.isolation == Isolation::ReadUncommitted
             && plan.strength == Strength::Shared
             && !plan.hold;
+        let as_of = plan.as_of.is_some();
+        assert!(!as_of || plan.strength == Strength::Shared, "what is changed is as it is now");
         let (table, row) = match (plan.strength, whole) {
-            (Strength::Shared, _) if reads_anything => (Mode::SchS, RowLock::None),
+            (Strength::Shared, _) if reads_anything || as_of => (Mode::SchS, RowLock::None),
             (Strength::Shared, true) => (Mode::S, RowLock::None),
             (Strength::Shared, false) if ranges => (Mode::IS, RowLock::Range(Mode::S)),
             (Strength::Shared, false) if keep => (Mode::IS, RowLock::Long(Mode::S)),
@@ -172,8 +174,8 @@ impl RowHobt {
         };
         debug_assert!(row == RowLock::None || !covers_rows(table, row), "or rows need no lock");
         let passing = matches!(row, RowLock::Test(_) | RowLock::Short(_));
-        assert!(!keep || !passing, "what is kept is locked to the end: {row:?}");
-        let long = keep || plan.strength != Strength::Shared;
+        assert!(!keep || !passing || as_of, "what is kept is locked to the end: {row:?}");
+        let long = (keep && !as_of) || plan.strength != Strength::Shared;
         let duration = if long { Duration::Long } else { Duration::Short };
         debug_assert!(!long || work.is_active(), "what is kept is a transaction's");
         let resource = self.object_resource();
@@ -235,6 +237,25 @@ impl RowHobt {
                 Ok(Tried::Granted)
             }
         }
+    }
+
+    /// A row that a cursor goes on from, and that is yet to be changed, stays locked: what was held
+    /// for the moment is held to the end of the transaction, and counts toward escalation.
+    pub(crate) fn keep_row(
+        &self,
+        work: &mut Work,
+        plan: &LockPlan,
+        (row, page): (Resource, Resource),
+    ) -> RowResult<()> {
+        let mode = if plan.strength == Strength::Shared { Mode::S } else { Mode::U };
+        let of = self.locked();
+        for (resource, mode) in [(page, intent(mode)), (row, mode)] {
+            let kept = work.try_lock_row(&of, resource, mode, Duration::Long)?;
+            debug_assert!(!matches!(kept, Outcome::Wait(_)), "what is held is granted");
+            work.locks().release(work.owner(), resource);
+        }
+        debug_assert!(self.holds(work, row, mode), "it is held still");
+        Ok(())
     }
 
     /// Guards the gap behind the last key, while the last leaf is latched.

@@ -7,6 +7,7 @@ use btree::BtreeError;
 use buffer::BufferError;
 use os::wait::Cancelled;
 use space::SpaceError;
+use version::VersionError;
 use wal::WalError;
 
 /// What a step of this crate came across.
@@ -18,6 +19,8 @@ pub(crate) enum RowError {
     Log(WalError),
     Lock(lock::LockError),
     Cancelled(Cancelled),
+    Version(VersionError),
+    Sql(SqlError),
 }
 
 macro_rules! from {
@@ -35,7 +38,9 @@ from!(
     SpaceError => Space,
     WalError => Log,
     lock::LockError => Lock,
-    Cancelled => Cancelled
+    Cancelled => Cancelled,
+    VersionError => Version,
+    SqlError => Sql
 );
 
 pub(crate) type RowResult<T> = Result<T, RowError>;
@@ -52,6 +57,8 @@ impl RowHobt {
             RowError::Log(e) => e.into_sql(&name),
             RowError::Lock(e) => e.into(),
             RowError::Cancelled(why) => why.into(),
+            RowError::Version(e) => e.into_sql("tempdb"),
+            RowError::Sql(e) => e,
         }
     }
 

@@ -52,6 +52,12 @@ fn old_and_new(p: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((p.get(2..2 + n)?, &p[2 + n..]))
 }
 
+/// Whether a REPLACE leaves a ghost; one whose bytes make no sense may.
+pub(crate) fn leaves_ghost(payload: &[u8]) -> bool {
+    let new = old_and_new(payload).and_then(|(_, new)| new.first());
+    new.is_none_or(|status| RecordKind::of(*status).is_ghost())
+}
+
 /// The record before a REPLACE.
 pub(crate) fn replaced(record: &RecordView<'_>) -> Option<Vec<u8>> {
     Some(old_and_new(record.payload())?.0.to_vec())

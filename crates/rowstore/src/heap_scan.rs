@@ -8,11 +8,12 @@ use crate::error::RowResult;
 use crate::heap_write::{rid_bytes, rid_of};
 use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
+use crate::versions::Seen;
 use access::{LockPlan, PageHint, RowCursor, ScanRange, TableReads};
 use base::{PageId, SqlResult};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
-use page::{Field, PageKind, RowView};
+use page::{Field, PageKind, RowView, VersionTag};
 use work::Work;
 
 /// A scan of a heap.
@@ -32,6 +33,8 @@ pub(crate) struct HeapCursor<'h> {
     bytes: Vec<u8>,
     rows: Vec<(std::ops::Range<usize>, PageId, u16)>,
     values: Vec<Fetched>,
+    /// A former version that is being copied.
+    former: Vec<u8>,
     at: usize,
     held: Option<(Resource, Resource)>,
     /// A short lock that was waited for; it is asked for again, and then held twice.
@@ -63,6 +66,7 @@ impl<'h> HeapCursor<'h> {
             bytes: Vec::new(),
             rows: Vec::new(),
             values: Vec::new(),
+            former: Vec::new(),
             at: 0,
             held: None,
             waited: None,
@@ -89,6 +93,7 @@ impl<'h> HeapCursor<'h> {
             bytes: Vec::new(),
             rows: Vec::new(),
             values: Vec::new(),
+            former: Vec::new(),
             at: 0,
             held: None,
             waited: None,
@@ -130,6 +135,17 @@ impl<'h> HeapCursor<'h> {
         self.values.clear();
         self.at = 0;
         Ok(())
+    }
+
+    /// The row it stands on is behind it: given up, or kept for who changes it later.
+    fn go_on(&mut self, work: &mut Work) -> RowResult<()> {
+        match self.held.take_if(|_| self.plan.kept_back) {
+            Some(held) => self.hobt.keep_row(work, &self.plan, held),
+            None => {
+                self.give_up_row(work);
+                Ok(())
+            }
+        }
     }
 
     fn give_up_row(&mut self, work: &Work) {
@@ -211,6 +227,16 @@ impl<'h> HeapCursor<'h> {
                 continue;
             };
             let now = current(record);
+            // A ghost of a heap may have its tag beside the page.
+            let may_differ = VersionTag::is_on(record) || now == Current::Ghost;
+            if may_differ && self.plan.as_of.is_some() {
+                self.take_seen(work, record, id, slot)?;
+                self.slot += 1;
+                if self.bytes.len() >= BATCH_BYTES_MAX {
+                    return Ok(None);
+                }
+                continue;
+            }
             if self.sampled {
                 if let Current::Row(bytes) = now {
                     self.take_row(bytes, id, slot)?;
@@ -251,6 +277,19 @@ impl<'h> HeapCursor<'h> {
 }
 
 impl HeapCursor<'_> {
+    /// Copies what the reader's moment sees of a record, if anything.
+    fn take_seen(&mut self, work: &Work, record: &[u8], id: PageId, slot: u16) -> RowResult<()> {
+        let Some(at) = self.plan.as_of else { return Ok(()) };
+        let mut former = std::mem::take(&mut self.former);
+        match self.hobt.as_of(work, at, (record, (id, slot)), &mut former)? {
+            Seen::AsItIs => self.take_row(record, id, slot)?,
+            Seen::Former => self.take_row(&former, id, slot)?,
+            Seen::Nothing => {}
+        }
+        self.former = former;
+        Ok(())
+    }
+
     /// Copies a row, with its values that are off it.
     fn take_row(&mut self, bytes: &[u8], id: PageId, slot: u16) -> RowResult<()> {
         let from = self.bytes.len();
@@ -273,7 +312,7 @@ impl RowCursor for HeapCursor<'_> {
             return Ok(true);
         }
         debug_assert!(self.held.is_none() || self.rows.len() == 1, "a locked row is a batch");
-        self.give_up_row(work);
+        self.go_on(work).map_err(|e| self.hobt.sql(e))?;
         let (before, lob) = (work::page_reads(), self.reads.lob);
         let more = self.refill(work);
         self.reads.note(work::page_reads().since(before), lob);
@@ -314,7 +353,7 @@ impl RowCursor for HeapCursor<'_> {
     }
 
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
-        self.give_up_row(work);
+        self.go_on(work).map_err(|e| self.hobt.sql(e))?;
         self.aim(work, range).map_err(|e| self.hobt.sql(e))
     }
 

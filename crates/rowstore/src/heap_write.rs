@@ -8,13 +8,18 @@ use crate::entry_lock::Tried;
 use crate::error::RowResult;
 use crate::heap_redo::kinds;
 use crate::hobt::{HeapHints, HobtKind, RowHobt};
+use crate::versions::Written;
 use access::{Inserted, LockPlan, RowKey, WriteError};
-use base::limits::RECORD_BYTES_MAX;
-use base::{PageId, SlotNo};
+use base::limits::{RECORD_BYTES_MAX, VERSION_TAG_BYTES};
+use base::{PageId, SlotNo, Xsn};
 use buffer::{Change, PageRef, Undo, WriteGuard};
 use lock::{Mode, Resource};
-use page::{Field, PageView, RecordKind, slot_cost};
-use work::Work;
+use page::{Field, PageView, RecordKind, VersionTag, slot_cost};
+use std::sync::Arc;
+use work::{Engine, Work};
+
+/// Log that a row takes which becomes a ghost with a tag: both are logged whole.
+const GHOST_LOG_BYTES_MAX: usize = 2 * (RECORD_BYTES_MAX + VERSION_TAG_BYTES) + 64;
 
 /// Pages with room that a heap remembers.
 const HINTS_MAX: usize = 64;
@@ -81,7 +86,8 @@ impl RowHobt {
         }
         debug_assert!(self.is_row(row), "one field a column");
         // A row shorter than a RID could not be told from one, were it to move.
-        let done = self.heap_put(work, &record, plan, None);
+        let put = self.written(work, &record);
+        let done = put.and_then(|record| self.heap_put(work, &record, plan, None));
         let (page, slot) = done.map_err(|e| self.write_error(e))?;
         self.count_rows(1);
         Ok(Inserted { rid: Some(rid_bytes(page, slot)), uniquifier: None })
@@ -91,14 +97,16 @@ impl RowHobt {
     fn heap_put(
         &self,
         work: &mut Work,
-        record: &[u8],
+        new: &Written<'_>,
         plan: &LockPlan,
         moved_from: Option<(PageId, u16)>,
     ) -> RowResult<(PageId, u16)> {
-        assert!(record.len() <= RECORD_BYTES_MAX, "the row was made to fit");
+        let record = &new.record[..];
         let covered = self.lock_for_change(work, plan)?;
         loop {
-            work.part(&self.home).reserve(record.len() + 512)?;
+            let leaves = moved_from.is_some() && new.xsn.is_some();
+            let most = if leaves { GHOST_LOG_BYTES_MAX } else { 0 };
+            work.part(&self.home).reserve(record.len() + 512 + most)?;
             let Some(id) = self.page_with_room(work, record.len())? else { continue };
             let other = moved_from.map(|(from, _)| from).filter(|from| *from != id);
             let (guard, from) = self.latch_both(id, other)?;
@@ -118,7 +126,21 @@ impl RowHobt {
             let locked = |(page, slot)| self.holds(work, self.rid_resource(page, slot), Mode::X);
             debug_assert!(locked((id, slot)), "a new place is locked");
             debug_assert!(moved_from.is_none_or(locked), "and the old one");
-            self.log_put(work, guard, moved_from.map(|(_, slot)| (from, slot)), slot, record)?;
+            let left = match moved_from {
+                Some(place) => {
+                    let page = from.as_ref().unwrap_or(&guard).view();
+                    let taken = if from.is_none() { slot_cost(record.len()) } else { 0 };
+                    self.left_behind(work, page, place, taken)?
+                }
+                None => Left::Nothing,
+            };
+            if let Left::Room(room) = left {
+                drop((guard, from));
+                work.make_version_room(room)?;
+                continue;
+            }
+            let from = moved_from.map(|(_, slot)| (from, slot, left));
+            self.log_put(work, guard, from, slot, record)?;
             return Ok((id, slot));
         }
     }
@@ -176,33 +198,45 @@ impl RowHobt {
         &self,
         work: &mut Work,
         guard: WriteGuard<'_>,
-        from: Option<(Option<WriteGuard<'_>>, u16)>,
+        from: Option<(Option<WriteGuard<'_>>, u16, Left)>,
         slot: u16,
         record: &[u8],
     ) -> RowResult<()> {
         debug_assert_eq!(guard.view().alloc_unit(), self.spec.unit, "the page is the heap's");
         self.heap_fits(&guard, kinds::INSERT, slot, record)?;
-        if let Some((other, slot)) = &from {
+        if let Some((other, slot, left)) = &from {
             let other_id = other.as_ref().map(WriteGuard::id);
             assert_ne!(other_id, Some(guard.id()), "a page is latched once");
-            self.heap_fits(other.as_ref().unwrap_or(&guard), kinds::GHOST, *slot, &[])?;
+            let page = other.as_ref().unwrap_or(&guard);
+            match left {
+                Left::Tagged(old, ghost) => {
+                    let old_len = (old.len() as u16).to_le_bytes();
+                    let payload = [&old_len[..], old, &ghost.record].concat();
+                    self.heap_fits(page, kinds::REPLACE, *slot, &payload)?;
+                }
+                Left::Bare(_) | Left::Nothing | Left::Room(_) => {
+                    self.heap_fits(page, kinds::GHOST, *slot, &[])?;
+                }
+            }
         }
-        let session = work.session();
+        let (session, engine) = (work.session(), Arc::clone(work.engine()));
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
         let before = part.chain.last;
         let mut change = Change::new(&self.home.pages, &mut part.group);
         begin.log(&mut change, session);
         let page = change.add(guard);
-        if let Some((guard, slot)) = from {
+        let mut dropped = Ok(());
+        if let Some((guard, slot, left)) = from {
             let from = guard.map_or(page, |guard| change.add(guard));
-            change.apply(from, self.spec.unit, kinds::GHOST, slot, &[], undo);
+            dropped = self.leave_ghost(&engine, &mut change, (from, slot), &left, undo);
         }
         change.apply(page, self.spec.unit, kinds::INSERT, slot, &[record], undo);
+        let bytes = change.logged_bytes();
         change.finish(&mut part.chain);
         debug_assert!(part.chain.last > before, "the change is its transaction's");
-        part.logged(record.len() + 64);
-        Ok(())
+        part.logged(bytes);
+        dropped
     }
 
     /// Whether an operation fits a page of the heap, whose bytes come from a disk.
@@ -221,7 +255,8 @@ impl RowHobt {
 
     /// A page that had room when last seen, or a new one (then `None`: look again).
     fn page_with_room(&self, work: &mut Work, bytes: usize) -> RowResult<Option<PageId>> {
-        assert!(bytes <= RECORD_BYTES_MAX, "a record that fits no page gets no room");
+        let most = RECORD_BYTES_MAX + VERSION_TAG_BYTES;
+        assert!(bytes <= most, "a record that fits no page gets no room");
         let (known, sought) = {
             let hints = self.state.hints.lock();
             (hints.pages.last().copied(), hints.sought)
@@ -307,24 +342,34 @@ impl RowHobt {
         plan: &LockPlan,
     ) -> Result<(), WriteError> {
         let done = (|| -> RowResult<bool> {
-            work.part(&self.home).reserve(256)?;
-            let Some((guard, slot)) = self.heap_row(work, key, plan)? else { return Ok(false) };
-            self.heap_fits(&guard, kinds::GHOST, slot, &[])?;
-            debug_assert_eq!(guard.view().alloc_unit(), self.spec.unit, "a row of the heap");
-            let id = guard.id();
-            let session = work.session();
-            let part = work.part(&self.home);
-            let (begin, undo) = (part.begin(), part.undo());
-            let before = part.chain.last;
-            let mut change = Change::new(&self.home.pages, &mut part.group);
-            begin.log(&mut change, session);
-            let page = change.add(guard);
-            change.apply(page, self.spec.unit, kinds::GHOST, slot, &[], undo);
-            change.finish(&mut part.chain);
-            debug_assert!(part.chain.last > before, "the change is its transaction's");
-            part.logged(64);
-            work.ghosted(&self.settler(), &[], (id, slot));
-            Ok(true)
+            let most = if self.draw(work)?.is_some() { GHOST_LOG_BYTES_MAX } else { 0 };
+            loop {
+                work.part(&self.home).reserve(256 + most)?;
+                let Some((guard, slot)) = self.heap_row(work, key, plan)? else { return Ok(false) };
+                self.heap_fits(&guard, kinds::GHOST, slot, &[])?;
+                debug_assert_eq!(guard.view().alloc_unit(), self.spec.unit, "a row of the heap");
+                let id = guard.id();
+                let left = self.left_behind(work, guard.view(), (id, slot), 0)?;
+                if let Left::Room(room) = left {
+                    drop(guard);
+                    work.make_version_room(room)?;
+                    continue;
+                }
+                let (session, engine) = (work.session(), Arc::clone(work.engine()));
+                let part = work.part(&self.home);
+                let (begin, undo) = (part.begin(), part.undo());
+                let before = part.chain.last;
+                let mut change = Change::new(&self.home.pages, &mut part.group);
+                begin.log(&mut change, session);
+                let page = change.add(guard);
+                let dropped = self.leave_ghost(&engine, &mut change, (page, slot), &left, undo);
+                let bytes = change.logged_bytes();
+                change.finish(&mut part.chain);
+                debug_assert!(part.chain.last > before, "the change is its transaction's");
+                part.logged(bytes);
+                work.ghosted(&self.settler(), &[], (id, slot));
+                return dropped.map(|()| true);
+            }
         })();
         match done.map_err(|e| self.write_error(e))? {
             true => {
@@ -359,19 +404,34 @@ impl RowHobt {
         record: &[u8],
         plan: &LockPlan,
     ) -> RowResult<Option<(PageId, u16)>> {
-        work.part(&self.home).reserve(3 * record.len().max(512))?;
-        let Some((guard, slot)) = self.heap_row(work, key, plan)? else { return Ok(None) };
-        let (id, view) = (guard.id(), guard.view());
-        let old = view.record(slot).expect("the row was just found").to_vec();
-        if old == record {
-            return Ok(Some((id, slot)));
-        }
+        let mut new = self.written(work, record)?;
+        work.part(&self.home).reserve(3 * new.record.len().max(512))?;
+        let (guard, slot, old) = loop {
+            let Some((guard, slot)) = self.heap_row(work, key, plan)? else { return Ok(None) };
+            let old = guard.view().record(slot).expect("the row was just found").to_vec();
+            if VersionTag::differs_only(&old, record) {
+                return Ok(Some((guard.id(), slot)));
+            }
+            let grows = new.record.len().checked_sub(old.len());
+            let fits = grows.is_some_and(|n| n <= usize::from(guard.view().free_count()));
+            match fits {
+                true => match self.link_to(work, &mut new, Some(&old))? {
+                    Some(room) => {
+                        drop(guard);
+                        work.make_version_room(room)?;
+                    }
+                    None => break (guard, slot, old),
+                },
+                false => break (guard, slot, old),
+            }
+        };
+        let (id, view, record) = (guard.id(), guard.view(), &new.record[..]);
         // A row never shrinks in place: its bytes must be there for a rollback.
         let fits =
             record.len() >= old.len() && record.len() - old.len() <= usize::from(view.free_count());
         if !fits {
             drop(guard);
-            let place = self.heap_put(work, record, plan, Some((id, slot)))?;
+            let place = self.heap_put(work, &new, plan, Some((id, slot)))?;
             work.ghosted(&self.settler(), &[], (id, slot));
             return Ok(Some(place));
         }
@@ -379,7 +439,7 @@ impl RowHobt {
             return Err(self.home.pages.corrupt(id, what).into());
         }
         debug_assert!(!RecordKind::of(record[0]).is_ghost(), "a row is replaced by a row");
-        let session = work.session();
+        let (session, engine) = (work.session(), Arc::clone(work.engine()));
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
         let before = part.chain.last;
@@ -389,9 +449,70 @@ impl RowHobt {
         let old_len = (old.len() as u16).to_le_bytes();
         let payload: [&[u8]; 3] = [&old_len, &old, record];
         change.apply(page, self.spec.unit, kinds::REPLACE, slot, &payload, undo);
+        let dropped = self.drop_tested(&engine, &new.tested);
         change.finish(&mut part.chain);
         debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(old.len() + record.len() + 64);
-        Ok(Some((id, slot)))
+        dropped.map(|()| Some((id, slot)))
     }
+
+    /// What a row that goes leaves at its place, where so many bytes of its page are promised.
+    fn left_behind(
+        &self,
+        work: &mut Work,
+        page: PageView<'_>,
+        (id, slot): (PageId, u16),
+        promised: usize,
+    ) -> RowResult<Left> {
+        let Some(xsn) = self.drawn(work) else { return Ok(Left::Nothing) };
+        let old = page.record(slot).expect("the row was just found").to_vec();
+        let free = usize::from(page.free_count()).saturating_sub(promised);
+        let Some(mut ghost) = self.heap_ghost_of(work, &old, free) else {
+            return Ok(Left::Bare((id, xsn)));
+        };
+        Ok(match self.link_to(work, &mut ghost, Some(&old))? {
+            Some(room) => Left::Room(room),
+            None => Left::Tagged(old, ghost),
+        })
+    }
+
+    /// Makes a row the ghost that it leaves.
+    fn leave_ghost(
+        &self,
+        engine: &Engine,
+        change: &mut Change<'_>,
+        (page, slot): (PageRef, u16),
+        left: &Left,
+        undo: Undo,
+    ) -> RowResult<()> {
+        match left {
+            Left::Tagged(old, ghost) => {
+                let old_len = (old.len() as u16).to_le_bytes();
+                let payload: [&[u8]; 3] = [&old_len, old, &ghost.record];
+                change.apply(page, self.spec.unit, kinds::REPLACE, slot, &payload, undo);
+                self.drop_tested(engine, &ghost.tested)
+            }
+            Left::Bare((id, deleter)) => {
+                change.apply(page, self.spec.unit, kinds::GHOST, slot, &[], undo);
+                self.state.bare.note((*id, slot), *deleter);
+                Ok(())
+            }
+            Left::Nothing | Left::Room(_) => {
+                change.apply(page, self.spec.unit, kinds::GHOST, slot, &[], undo);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What a row of a heap leaves when it goes.
+enum Left {
+    /// A ghost as it was: nobody reads versions.
+    Nothing,
+    /// The row, and the ghost that says who made it.
+    Tagged(Vec<u8>, Written<'static>),
+    /// A ghost as it was, by whom is noted beside it.
+    Bare((PageId, Xsn)),
+    /// Nothing yet: so long a record is to be kept, and there is no room for it.
+    Room(usize),
 }

@@ -50,6 +50,8 @@ pub struct HobtSpec {
     pub nullable_key: bool,
     /// The last key column is a uniquifier, to be assigned here: wherever rows have it.
     pub uniquifier: bool,
+    /// Its rows have versions where the database has: users' tables, not those of the catalog.
+    pub versions: bool,
 }
 
 /// Where a hobt is on disk; kept by the catalog.
@@ -81,6 +83,7 @@ pub(crate) struct HobtState {
     pub(crate) next_value: AtomicU64,
     /// Its pages go, or are gone.
     dropped: AtomicBool,
+    pub(crate) bare: crate::bare_ghosts::BareGhosts,
 }
 
 /// An open heap or B-tree of rows.

@@ -15,12 +15,13 @@ use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
+use crate::versions::Seen;
 use access::{LockPlan, PageHint, RowCursor, ScanRange, TableReads};
 use base::{PageId, SqlResult};
 use btree::{Bias, KeyBuf, LeafEnd, LeafRead, Next, Position, SearchKey};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
-use page::{Field, RowView};
+use page::{Field, RowView, VersionTag};
 use std::cmp::Ordering;
 use work::Work;
 
@@ -73,6 +74,8 @@ pub(crate) struct IndexCursor<'h> {
     bytes: Vec<u8>,
     rows: Vec<Copied>,
     values: Vec<Fetched>,
+    /// A former version that is being copied.
+    former: Vec<u8>,
     at: usize,
     batch: usize,
     held: Option<(Resource, Resource)>,
@@ -120,6 +123,7 @@ impl<'h> IndexCursor<'h> {
             bytes: Vec::new(),
             rows: Vec::new(),
             values: Vec::new(),
+            former: Vec::new(),
             at: 0,
             batch: 1,
             held: None,
@@ -258,6 +262,17 @@ impl<'h> IndexCursor<'h> {
             Ordering::Equal => !l.inclusive,
             order => order == beyond,
         })
+    }
+
+    /// The row it stands on is behind it: given up, or kept for who changes it later.
+    fn go_on(&mut self, work: &mut Work) -> RowResult<()> {
+        match self.held.take_if(|_| self.plan.kept_back) {
+            Some(held) => self.hobt.keep_row(work, &self.plan, held),
+            None => {
+                self.give_up_row(work);
+                Ok(())
+            }
+        }
     }
 
     fn give_up_row(&mut self, work: &Work) {
@@ -476,6 +491,9 @@ impl<'h> IndexCursor<'h> {
                 return Ok(Pass::Enough);
             }
             match current(record) {
+                _ if VersionTag::is_on(record) && self.plan.as_of.is_some() => {
+                    self.copy_seen(work, record, page, slot)?;
+                }
                 Current::Row(bytes) => self.copy(bytes, page, slot)?,
                 Current::Ghost if self.ask != RowLock::None => {
                     self.hobt.met_ghost(work, page, self.hobt.record_resource(record));
@@ -512,6 +530,22 @@ impl<'h> IndexCursor<'h> {
         )?;
         self.rows.push(Copied { bytes, page, slot });
         Ok(())
+    }
+
+    /// Copies what the reader's moment sees of a record, if anything.
+    #[inline(never)]
+    fn copy_seen(&mut self, work: &Work, record: &[u8], page: PageId, slot: u16) -> RowResult<()> {
+        let Some(at) = self.plan.as_of else { return Ok(()) };
+        let mut former = std::mem::take(&mut self.former);
+        let seen = self.hobt.as_of(work, at, (record, (page, slot)), &mut former);
+        let copied = match seen {
+            Ok(Seen::AsItIs) => self.copy(record, page, slot),
+            Ok(Seen::Former) => self.copy(&former, page, slot),
+            Ok(Seen::Nothing) => Ok(()),
+            Err(e) => Err(e),
+        };
+        self.former = former;
+        copied
     }
 
     /// A record's lock is not to be had: rows before it are given first.
@@ -572,7 +606,10 @@ impl<'h> IndexCursor<'h> {
                 self.held = Some((resource, self.hobt.page_resource(leaf.page_id())));
             }
         }
-        if let Current::Row(bytes) = now {
+        if VersionTag::is_on(record) && self.plan.as_of.is_some() {
+            debug_assert_eq!(self.ask, RowLock::None, "versions are read without locks");
+            self.copy_seen(work, record, leaf.page_id(), leaf.slot())?;
+        } else if let Current::Row(bytes) = now {
             debug_assert!(!self.point || self.rows.is_empty(), "a point has one row");
             let follows = |r: &Copied| (r.slot < leaf.slot()) != self.backward;
             debug_assert!(self.rows.last().is_none_or(follows), "in order of slots");
@@ -590,7 +627,7 @@ impl RowCursor for IndexCursor<'_> {
             return Ok(true);
         }
         debug_assert!(self.held.is_none() || self.rows.len() == 1, "a locked row is a batch");
-        self.give_up_row(work);
+        self.go_on(work).map_err(|e| self.hobt.sql(e))?;
         let (before, lob) = (work::page_reads(), self.reads.lob);
         let more = self.refill(work);
         self.reads.note(work::page_reads().since(before), lob);
@@ -632,7 +669,7 @@ impl RowCursor for IndexCursor<'_> {
     }
 
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
-        self.give_up_row(work);
+        self.go_on(work).map_err(|e| self.hobt.sql(e))?;
         self.aim(work, range).map_err(|e| self.hobt.sql(e))
     }
 

@@ -9,16 +9,18 @@ use crate::entry_lock::{RowLock, Tried, key_hash};
 use crate::error::RowResult;
 use crate::gap::Gap;
 use crate::hobt::RowHobt;
+use crate::versions::Written;
 use access::{Inserted, LockPlan, RowKey, WriteError};
 use base::PageId;
-use base::limits::RECORD_BYTES_MAX;
+use base::limits::{RECORD_BYTES_MAX, VERSION_TAG_BYTES};
 use btree::{
     Bias, KeyBuf, KeyFields, LeafPair, LeafWrite, STRUCTURE_LOG_BYTES_MAX, SearchKey, SplitPolicy,
 };
 use buffer::{Change, PageRef};
 use lock::{Mode, Resource};
-use page::{Field, RecordKind};
+use page::{Field, RecordKind, VersionTag};
 use std::cmp::Ordering;
+use std::sync::Arc;
 use wal::Group;
 use work::Work;
 
@@ -51,7 +53,9 @@ impl RowHobt {
         bytes: usize,
         policy: SplitPolicy,
     ) -> RowResult<()> {
-        assert!(bytes <= RECORD_BYTES_MAX, "a record that fits no page gets no room");
+        let most = RECORD_BYTES_MAX + VERSION_TAG_BYTES;
+        assert!(bytes <= 2 * most, "a record and the growth of another at most");
+        let bytes = bytes.min(most);
         debug_assert_eq!(key.len(), self.tree().order().len(), "a place has a whole key");
         let part = work.part(&self.home);
         part.reserve(STRUCTURE_LOG_BYTES_MAX as usize)?;
@@ -67,12 +71,16 @@ impl RowHobt {
         policy: SplitPolicy,
     ) -> RowResult<()> {
         assert!(bytes > 0, "room is made for something");
-        let ghosts = self.tree().seek_write(key)?.view().ghost_count() > 0;
         self.tree().make_room(group, key, bytes, policy)?;
-        if ghosts {
+        let around = {
             let leaf = self.tree().seek_write(key)?;
-            let around = [leaf.view().prev_page(), leaf.page_id(), leaf.view().next_page()];
-            around.into_iter().filter(|p| !p.is_none()).for_each(|p| self.home.ghosts().note(p));
+            [leaf.view().prev_page(), leaf.page_id(), leaf.view().next_page()]
+        };
+        // Looked at behind the split: whoever left a ghost before it has noted the page of then.
+        for page in around.into_iter().filter(|p| !p.is_none()) {
+            if self.home.pages.read(page)?.view().ghost_count() > 0 {
+                self.home.ghosts().note(page);
+            }
         }
         Ok(())
     }
@@ -165,8 +173,10 @@ impl RowHobt {
         let key = fields.as_slice();
         let spelled = KeyBuf::of(key);
         let resource = self.key_resource(spelled.bytes());
+        let mut new = self.written(work, record)?;
         loop {
-            work.part(&self.home).reserve(2 * record.len() + 256)?;
+            let bytes = new.record.len();
+            work.part(&self.home).reserve(2 * bytes + 256)?;
             let leaf = tree.seek_write(key)?;
             let exact = leaf.is_exact();
             if exact && !covered {
@@ -182,14 +192,13 @@ impl RowHobt {
                 Some(Current::Ghost) => true,
                 None => false,
             };
-            let fits = if ghost {
-                leaf.has_room_to_replace(record.len())
-            } else {
-                leaf.has_room(record.len())
+            let fits = match ghost {
+                true => leaf.has_room_to_replace(bytes),
+                false => leaf.has_room(bytes),
             };
             if !fits {
                 drop(leaf);
-                self.room_for(work, key, record.len(), SplitPolicy::Append)?;
+                self.room_for(work, key, bytes, SplitPolicy::Append)?;
                 continue;
             }
             let tried = match (covered, ghost) {
@@ -204,7 +213,12 @@ impl RowHobt {
                 continue;
             }
             debug_assert!(self.holds(work, resource, Mode::X), "what is put is locked");
-            self.log_put_entry(work, leaf, record, ghost)?;
+            if let Some(room) = self.link_to(work, &mut new, leaf.record().filter(|_| ghost))? {
+                drop(leaf);
+                work.make_version_room(room)?;
+                continue;
+            }
+            self.log_put_entry(work, leaf, &new, ghost)?;
             return Ok(Put::Done);
         }
     }
@@ -214,10 +228,10 @@ impl RowHobt {
         &self,
         work: &mut Work,
         leaf: LeafWrite<'_>,
-        record: &[u8],
+        new: &Written<'_>,
         revives: bool,
     ) -> RowResult<()> {
-        let tree = self.tree();
+        let (tree, record) = (self.tree(), &new.record[..]);
         assert_eq!(leaf.is_exact(), revives, "a key is put once, or its ghost is revived");
         let room = if revives {
             leaf.has_room_to_replace(record.len())
@@ -227,7 +241,7 @@ impl RowHobt {
         assert!(room, "room was made");
         let is_ghost = leaf.record().is_none_or(|r| current(r) == Current::Ghost);
         debug_assert!(is_ghost, "rule 4: only a ghost is put over");
-        let session = work.session();
+        let (session, engine) = (work.session(), Arc::clone(work.engine()));
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
         let before = part.chain.last;
@@ -239,11 +253,12 @@ impl RowHobt {
         } else {
             tree.insert(&mut change, page, slot, record, undo)?;
         }
+        let dropped = self.drop_tested(&engine, &new.tested);
         change.finish(&mut part.chain);
         debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(2 * record.len());
         self.count_rows(1);
-        Ok(())
+        dropped
     }
 
     /// Whether somebody else holds the row that has the key of a new one.
@@ -305,19 +320,28 @@ impl RowHobt {
     }
 
     fn ghost_entry(&self, work: &mut Work, key: &[Field<'_>], plan: &LockPlan) -> RowResult<bool> {
-        work.part(&self.home).reserve(2048)?;
-        let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
-        self.ghost_record(work, leaf, &KeyBuf::of(key))?;
-        Ok(true)
+        self.draw(work)?;
+        loop {
+            work.part(&self.home).reserve(2048)?;
+            let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
+            if self.ghost_record(work, leaf, &KeyBuf::of(key))? {
+                return Ok(true);
+            }
+        }
     }
 
-    /// Makes the live record under the latch a ghost, in a log group of its own.
+    /// Makes the live record under the latch a ghost, in a log group of its own, under the number
+    /// that was drawn before. False when room had to be made first, and the latch was let go for
+    /// it.
     pub(crate) fn ghost_record(
         &self,
         work: &mut Work,
         leaf: LeafWrite<'_>,
         spelled: &KeyBuf,
-    ) -> RowResult<()> {
+    ) -> RowResult<bool> {
+        if self.drawn(work).is_some() {
+            return self.ghost_versioned(work, leaf, spelled);
+        }
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
@@ -336,7 +360,46 @@ impl RowHobt {
         part.logged(64 + spelled.bytes().len());
         work.ghosted(&self.settler(), spelled.bytes(), (id, slot));
         self.count_rows(-1);
-        Ok(())
+        Ok(true)
+    }
+
+    /// The same where readers may need the row: the ghost says who made it, and what it was.
+    fn ghost_versioned(
+        &self,
+        work: &mut Work,
+        leaf: LeafWrite<'_>,
+        spelled: &KeyBuf,
+    ) -> RowResult<bool> {
+        let old = leaf.record().expect("a live row becomes a ghost");
+        let mut ghost = self.ghost_of(work, old);
+        if !leaf.has_room_to_replace(ghost.record.len()) {
+            let bytes = ghost.record.len();
+            drop(leaf);
+            self.room_for(work, spelled.fields().as_slice(), bytes, SplitPolicy::Half)?;
+            return Ok(false);
+        }
+        if let Some(room) = self.link_to(work, &mut ghost, Some(old))? {
+            drop(leaf);
+            work.make_version_room(room)?;
+            return Ok(false);
+        }
+        let (session, engine) = (work.session(), Arc::clone(work.engine()));
+        let id = leaf.page_id();
+        let part = work.part(&self.home);
+        let (begin, undo) = (part.begin(), part.undo());
+        let before = part.chain.last;
+        let mut change = Change::new(&self.home.pages, &mut part.group);
+        begin.log(&mut change, session);
+        let (page, slot) = leaf.join(&mut change);
+        self.tree().replace(&mut change, page, slot, &ghost.record, undo)?;
+        let bytes = change.logged_bytes();
+        let dropped = self.drop_tested(&engine, &ghost.tested);
+        change.finish(&mut part.chain);
+        debug_assert!(part.chain.last > before, "the change is its transaction's");
+        part.logged(bytes);
+        work.ghosted(&self.settler(), spelled.bytes(), (id, slot));
+        self.count_rows(-1);
+        dropped.map(|()| true)
     }
 
     pub(crate) fn entry_update(
@@ -396,33 +459,42 @@ impl RowHobt {
         record: &[u8],
         plan: &LockPlan,
     ) -> RowResult<bool> {
+        let mut new = self.written(work, record)?;
         loop {
-            work.part(&self.home).reserve(3 * record.len() + 512)?;
+            let bytes = new.record.len();
+            work.part(&self.home).reserve(3 * bytes + 512)?;
             let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
-            if leaf.record().is_some_and(|old| old == record) {
+            let old = leaf.record().expect("the row is there");
+            if VersionTag::differs_only(old, record) {
                 return Ok(true);
             }
-            if !leaf.has_room_to_replace(record.len()) {
+            if !leaf.has_room_to_replace(bytes) {
                 drop(leaf);
-                self.room_for(work, key, record.len(), SplitPolicy::Half)?;
+                self.room_for(work, key, bytes, SplitPolicy::Half)?;
+                continue;
+            }
+            if let Some(room) = self.link_to(work, &mut new, Some(old))? {
+                drop(leaf);
+                work.make_version_room(room)?;
                 continue;
             }
             let kept = self.tree().compare(record, key);
             debug_assert_eq!(kept, Some(Ordering::Equal), "the row keeps its key");
-            let session = work.session();
+            let (session, engine) = (work.session(), Arc::clone(work.engine()));
             let part = work.part(&self.home);
             let (begin, undo) = (part.begin(), part.undo());
             let before = part.chain.last;
             let mut change = Change::new(&self.home.pages, &mut part.group);
             begin.log(&mut change, session);
             let (page, slot) = leaf.join(&mut change);
-            self.tree().replace(&mut change, page, slot, record, undo)?;
+            self.tree().replace(&mut change, page, slot, &new.record, undo)?;
             let bytes = change.logged_bytes();
             assert!(bytes > 0, "what was changed is logged");
+            let dropped = self.drop_tested(&engine, &new.tested);
             change.finish(&mut part.chain);
             debug_assert!(part.chain.last > before, "the change is its transaction's");
             part.logged(bytes);
-            return Ok(true);
+            return dropped.map(|()| true);
         }
     }
 
@@ -443,8 +515,9 @@ impl RowHobt {
         let new_spelled = KeyBuf::of(new);
         let resources = [self.key_resource(old.bytes()), self.key_resource(new_spelled.bytes())];
         debug_assert_ne!(*old, new_spelled, "the row gets another key");
+        let (mut put, mut tried) = (self.written(work, record)?, false);
         loop {
-            work.part(&self.home).reserve(3 * record.len() + 512)?;
+            work.part(&self.home).reserve(6 * record.len() + 512)?;
             let old_fields = old.fields();
             let mut pair = Latched::seek(self, old_fields.as_slice(), new)?;
             if !covered {
@@ -470,14 +543,27 @@ impl RowHobt {
                 Some(Current::Ghost) => true,
                 None => false,
             };
-            if !pair.has_room(record.len(), ghost) {
+            let tagged = pair.old_record().filter(|_| put.xsn.is_some());
+            let mut left = tagged.map(|old| self.ghost_of(work, old));
+            let left_bytes = left.as_ref().map(|l| l.record.len());
+            if let Some((lacks_old, bytes)) = pair.lacks(put.record.len(), left_bytes, ghost) {
                 drop(pair);
-                self.room_for(work, new, record.len(), SplitPolicy::Half)?;
+                let place = if lacks_old { old_fields.as_slice() } else { new };
+                self.room_for(work, place, bytes, SplitPolicy::Half)?;
                 continue;
             }
             let mut locked = resources.iter();
             debug_assert!(locked.all(|r| self.holds(work, *r, Mode::X)), "both keys are locked");
-            let hint = pair.log(self, work, record, ghost)?;
+            if let Some(room) = pair.link(self, work, &mut put, left.as_mut())? {
+                drop(pair);
+                work.make_version_room(room)?;
+                if std::mem::replace(&mut tried, true) {
+                    // Two long images share no page of the store.
+                    return self.move_in_two_steps(work, old, record, plan);
+                }
+                continue;
+            }
+            let hint = pair.log(self, work, (&put, left.as_ref()), ghost)?;
             work.ghosted(&self.settler(), old.bytes(), hint);
             return Ok(Some(Put::Done));
         }
@@ -559,13 +645,25 @@ impl<'t> Latched<'t> {
         self.record_at(false)
     }
 
-    fn has_room(&self, bytes: usize, replaces: bool) -> bool {
+    /// Whether the old key's leaf (true) or the new key's lacks room, and for how many bytes. The
+    /// old row stays as a ghost of that length, where it gets another one.
+    fn lacks(&self, bytes: usize, ghost: Option<usize>, replaces: bool) -> Option<(bool, usize)> {
         debug_assert!(!replaces || self.new_record().is_some(), "what is replaced is there");
-        let (leaf, _, _) = self.place(false);
-        let free = usize::from(leaf.view().free_count());
-        match self.new_record() {
-            Some(ghost) if replaces => bytes <= ghost.len() + free,
-            _ => page::slot_cost(bytes) <= free,
+        let free = |old| usize::from(self.place(old).0.view().free_count());
+        let grows = match (ghost, self.old_record()) {
+            (Some(ghost), Some(row)) => ghost.saturating_sub(row.len()),
+            _ => 0,
+        };
+        let takes = match self.new_record().filter(|_| replaces) {
+            Some(ghost) => bytes.saturating_sub(ghost.len()),
+            None => page::slot_cost(bytes),
+        };
+        let one = matches!(self.pair(), LeafPair::One(..));
+        match one {
+            true if grows + takes > free(false) => Some((false, bytes + grows)),
+            false if takes > free(false) => Some((false, bytes)),
+            false if grows > free(true) => Some((true, ghost.unwrap_or_default())),
+            true | false => None,
         }
     }
 
@@ -618,17 +716,35 @@ impl<'t> Latched<'t> {
         hobt.try_gap(work, leaf, slot).map(Some)
     }
 
+    /// Fills in the tags of what is put over a ghost and of what stays as one. How much room is
+    /// missing for an image, where that is so.
+    fn link(
+        &self,
+        hobt: &RowHobt,
+        work: &mut Work,
+        put: &mut Written<'_>,
+        left: Option<&mut Written<'_>>,
+    ) -> RowResult<Option<usize>> {
+        let room = hobt.link_to(work, put, self.new_record())?;
+        match left.filter(|_| room.is_none()) {
+            Some(left) => hobt.link_to(work, left, self.old_record()),
+            None => Ok(room),
+        }
+    }
+
     /// Logs both halves as one group; where the ghost is.
     fn log(
         &mut self,
         hobt: &'t RowHobt,
         work: &mut Work,
-        record: &[u8],
+        (new, left): (&Written<'_>, Option<&Written<'_>>),
         revives: bool,
     ) -> RowResult<(PageId, u16)> {
+        let record = &new.record[..];
         assert!(self.old_record().is_some(), "what moves is there");
         assert_eq!(self.new_record().is_some(), revives, "its new place is free, or a ghost's");
-        assert!(self.has_room(record.len(), revives), "room was made");
+        let left_bytes = left.map(|l| l.record.len());
+        assert!(self.lacks(record.len(), left_bytes, revives).is_none(), "room was made");
         let is_live = matches!(self.old_record().map(current), Some(Current::Row(_)));
         debug_assert!(is_live, "a live row moves");
         let is_ghost = self.new_record().is_none_or(|r| current(r) == Current::Ghost);
@@ -636,7 +752,7 @@ impl<'t> Latched<'t> {
         let (old_leaf, old_slot, _) = self.place(true);
         let old_page = old_leaf.page_id();
         let new_slot = self.place(false).1;
-        let session = work.session();
+        let (session, engine) = (work.session(), Arc::clone(work.engine()));
         let part = work.part(&hobt.home);
         let (begin, undo) = (part.begin(), part.undo());
         let before = part.chain.last;
@@ -647,17 +763,22 @@ impl<'t> Latched<'t> {
         if !revives {
             tree.check_insert(&change, new_ref, new_slot, record)?;
         }
-        tree.ghost(&mut change, old_ref, old_slot, undo)?;
+        match left {
+            Some(ghost) => tree.replace(&mut change, old_ref, old_slot, &ghost.record, undo)?,
+            None => tree.ghost(&mut change, old_ref, old_slot, undo)?,
+        }
         if revives {
             tree.replace(&mut change, new_ref, new_slot, record, undo)?;
         } else {
             tree.insert(&mut change, new_ref, new_slot, record, undo)?;
         }
         let bytes = change.logged_bytes();
+        let dropped = hobt.drop_tested(&engine, &new.tested);
+        let dropped_left = left.map_or(Ok(()), |left| hobt.drop_tested(&engine, &left.tested));
         change.finish(&mut part.chain);
         debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(bytes);
-        Ok((old_page, old_slot))
+        dropped.and(dropped_left).map(|()| (old_page, old_slot))
     }
 
     fn join<'s>(&mut self, change: &mut Change<'s>) -> (PageRef, PageRef)

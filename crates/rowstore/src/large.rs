@@ -115,6 +115,7 @@ pub(crate) fn pieces_spec(owner: &HobtSpec, unit: AllocUnitId) -> HobtSpec {
         }],
         nullable_key: false,
         uniquifier: false,
+        versions: owner.versions,
     }
 }
 
@@ -353,6 +354,7 @@ impl RowHobt {
         self.encode(&[Field::Inline(key), Field::Inline(piece)], &mut record);
         debug_assert!(record.len() <= RECORD_BYTES_MAX, "a piece is a record");
         let key = [Field::Inline(key)];
+        let record = self.written(work, &record)?.record;
         loop {
             work.part(&self.home).reserve(2 * record.len() + 256)?;
             let leaf = self.tree().seek_write(&key)?;
@@ -380,15 +382,20 @@ impl RowHobt {
 
     fn ghost_value(&self, work: &mut Work, pointer: Pointer) -> RowResult<()> {
         debug_assert!(self.has_shape_of_pieces(), "a value is in a tree of pieces");
+        self.draw(work)?;
         for piece in 0..pointer.pieces() {
             let key = key_of(pointer.value, piece);
             let fields = [Field::Inline(&key)];
-            work.part(&self.home).reserve(2048)?;
-            let leaf = self.tree().seek_write(&fields)?;
-            if leaf.record().is_none_or(|r| page::RecordKind::of(r[0]).is_ghost()) {
-                return Err(self.lost(leaf.page_id()));
+            loop {
+                work.part(&self.home).reserve(2048)?;
+                let leaf = self.tree().seek_write(&fields)?;
+                if leaf.record().is_none_or(|r| page::RecordKind::of(r[0]).is_ghost()) {
+                    return Err(self.lost(leaf.page_id()));
+                }
+                if self.ghost_record(work, leaf, &btree::KeyBuf::of(&fields))? {
+                    break;
+                }
             }
-            self.ghost_record(work, leaf, &btree::KeyBuf::of(&fields))?;
         }
         Ok(())
     }

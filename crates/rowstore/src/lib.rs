@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bare_ghosts;
 mod clean;
 mod count;
 mod current;
@@ -33,6 +34,7 @@ mod spill_block;
 mod undo;
 mod values;
 mod verify;
+mod versions;
 
 pub use clean::{Cleaned, may_leave_ghost};
 pub use count::HobtSize;

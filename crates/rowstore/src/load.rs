@@ -25,6 +25,7 @@ impl TableSource for RowHobt {
         range: &ScanRange<'_>,
         locks: &LockPlan,
     ) -> SqlResult<Box<dyn RowCursor + '_>> {
+        let locks = &self.moment(locks);
         Ok(match self.spec.kind {
             HobtKind::Heap => {
                 Box::new(HeapCursor::open(self, work, range, locks).map_err(|e| self.sql(e))?)
@@ -54,7 +55,7 @@ impl TableSource for RowHobt {
         locks: &LockPlan,
         readers: usize,
     ) -> SqlResult<Option<Box<dyn Division + '_>>> {
-        self.divided(work, range, locks, readers).map_err(|e| self.sql(e)).map(Some)
+        self.divided(work, range, &self.moment(locks), readers).map_err(|e| self.sql(e)).map(Some)
     }
 }
 

@@ -22,6 +22,7 @@ use base::PageId;
 use buffer::ReadAhead;
 use os::wait::Waiter;
 use page::{PageView, RecordKind};
+use work::Engine;
 
 /// How much is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +57,10 @@ pub struct Contents {
     pub records: u64,
     /// Ghosts that may be removed now.
     pub ghosts: u64,
+    /// Ghosts whose deleter goes on, or whose row a snapshot needs.
+    pub version_ghosts: u64,
+    /// Records that have a former version, ghosts that are their own among them.
+    pub versions: u64,
     /// Bytes of all records, ghosts included.
     pub record_bytes: u64,
     /// Records, ghosts included.
@@ -82,32 +87,44 @@ impl LevelStats {
         debug_assert!(self.fragments <= self.pages, "a fragment has a page");
     }
 
-    fn add(&mut self, view: PageView<'_>, previous: Option<PageId>) {
+    fn add(
+        &mut self,
+        walk: &Walk<'_>,
+        view: PageView<'_>,
+        previous: Option<PageId>,
+    ) -> RowResult<()> {
         self.place(view.page_id(), previous);
-        self.contents.get_or_insert_default().add(view);
+        self.contents.get_or_insert_default().add(walk, view)
     }
 }
 
 impl Contents {
     /// The space in use is a sum until every page was seen.
-    fn add(&mut self, view: PageView<'_>) {
+    fn add(&mut self, walk: &Walk<'_>, view: PageView<'_>) -> RowResult<()> {
         let used = 8094_i64 - i64::from(view.free_count());
         self.space_used_percent += 100.0 * used.max(0) as f64 / 8094.0;
         for slot in 0..view.slot_count() {
             let Some(record) = view.record(slot) else { continue };
             let n = record.len() as u64;
-            let ghost = view.level() == 0 && RecordKind::of(record[0]).is_ghost();
+            let leaf = view.level() == 0;
+            let ghost = leaf && RecordKind::of(record[0]).is_ghost();
+            let place = (view.page_id(), slot);
             self.records += u64::from(!ghost);
-            self.ghosts += u64::from(ghost);
+            self.versions += u64::from(leaf && walk.hobt.has_former(record, place));
+            let removable = ghost && walk.hobt.is_removable(walk.engine, record, place)?;
+            self.ghosts += u64::from(removable);
+            self.version_ghosts += u64::from(ghost && !removable);
             self.record_bytes += n;
             self.min_record_bytes =
                 if self.all_records == 0 { n } else { self.min_record_bytes.min(n) };
             self.max_record_bytes = self.max_record_bytes.max(n);
             self.all_records += 1;
         }
-        debug_assert_eq!(self.records + self.ghosts, self.all_records, "a record is either");
+        let ghosts = self.ghosts + self.version_ghosts;
+        debug_assert_eq!(self.records + ghosts, self.all_records, "a record is either");
         debug_assert!(self.min_record_bytes <= self.max_record_bytes, "the shortest, the longest");
         debug_assert!(self.max_record_bytes <= self.record_bytes, "one of them");
+        Ok(())
     }
 }
 
@@ -115,6 +132,7 @@ impl Contents {
 struct Walk<'h> {
     hobt: &'h RowHobt,
     mode: ScanMode,
+    engine: &'h Engine,
     waiter: &'h Waiter,
 }
 
@@ -136,9 +154,10 @@ impl RowHobt {
     pub fn physical_stats(
         &self,
         mode: ScanMode,
+        engine: &Engine,
         waiter: &Waiter,
     ) -> base::SqlResult<Vec<LevelStats>> {
-        let walk = Walk { hobt: self, mode, waiter };
+        let walk = Walk { hobt: self, mode, engine, waiter };
         let mut levels = walk.levels().map_err(|e| self.sql(e))?;
         for l in &mut levels {
             let pages = l.pages.max(1) as f64;
@@ -154,11 +173,11 @@ impl RowHobt {
     ///
     /// # Errors
     /// Pages that cannot be read; the waiter's cancellation.
-    pub fn pages_above_leaves(&self, waiter: &Waiter) -> base::SqlResult<u64> {
+    pub fn pages_above_leaves(&self, engine: &Engine, waiter: &Waiter) -> base::SqlResult<u64> {
         if self.tree.is_none() {
             return Ok(0);
         }
-        let levels = self.physical_stats(ScanMode::Limited, waiter)?;
+        let levels = self.physical_stats(ScanMode::Limited, engine, waiter)?;
         Ok(levels.iter().filter(|l| l.level > 0).map(|l| l.pages).sum())
     }
 }
@@ -194,7 +213,7 @@ impl Walk<'_> {
             ahead.step(&home.pages, previous.unwrap_or(PageId::NONE), id);
             let guard = home.pages.read(id)?;
             if guard.view().alloc_unit() == spec.unit {
-                stats.add(guard.view(), previous);
+                stats.add(self, guard.view(), previous)?;
                 previous = Some(id);
             }
         }
@@ -266,7 +285,7 @@ impl Walk<'_> {
         if limited {
             found.stats.place(view.page_id(), previous);
         } else {
-            found.stats.add(view, previous);
+            found.stats.add(self, view, previous)?;
         }
         let lists_leaves = limited && view.level() == 1;
         if view.level() == 0 || (previous.is_some() && !lists_leaves) {

@@ -12,19 +12,30 @@ use buffer::{Change, Undo};
 use lock::Resource;
 use page::RecordKind;
 use wal::{Group, LogReservation, TransactionChain};
-use work::{Settled, Settler};
+use work::{Engine, Settled, Settler};
 
 impl Settler for RowHobt {
-    fn settle(&self, group: &mut Group, key: &[u8], hint: (PageId, u16)) -> Settled {
+    fn settle(
+        &self,
+        engine: &Engine,
+        group: &mut Group,
+        key: &[u8],
+        hint: (PageId, u16),
+    ) -> Settled {
         let is_heap = self.spec.kind == HobtKind::Heap;
         assert_eq!(key.is_empty(), is_heap, "rule 3: a tree's ghost is found by its key");
         assert!(!hint.0.is_none(), "a ghost is on a page");
         let done = match self.spec.kind {
-            HobtKind::Heap => self.settle_heap(group, hint, |_| true),
-            HobtKind::Clustered | HobtKind::Nonclustered => self.settle_entry(group, key, |_| true),
+            HobtKind::Heap => self.settle_heap(engine, group, hint, |_| true),
+            HobtKind::Clustered | HobtKind::Nonclustered => {
+                self.settle_entry(engine, group, key, |_| true)
+            }
         };
         // Whatever hinders it now, the ghost is committed and only takes space.
-        if done.is_ok() { Settled::Done } else { Settled::Later }
+        match done {
+            Ok(false) => Settled::Done,
+            Ok(true) | Err(_) => Settled::Later,
+        }
     }
 
     fn leave(&self, page: PageId) {
@@ -33,9 +44,11 @@ impl Settler for RowHobt {
 }
 
 impl RowHobt {
-    /// Removes a ghost by its key, if `may` allows it; whether it did not.
+    /// Removes a ghost by its key, if `may` allows it and no snapshot needs its row; whether that
+    /// is not so.
     pub(crate) fn settle_entry(
         &self,
+        engine: &Engine,
         group: &mut Group,
         key: &[u8],
         may: impl FnOnce(Resource) -> bool,
@@ -54,10 +67,15 @@ impl RowHobt {
             return Ok(true);
         }
         debug_assert!(leaf.is_exact(), "the ghost is the key's");
+        let Some(dropped) = self.ghost_need(engine, record, (leaf.page_id(), leaf.slot()))? else {
+            return Ok(true);
+        };
         let last = leaf.view().slot_count() == 1 && leaf.page_id() != tree.root();
         let mut change = Change::new(&self.home.pages, group);
         let (page, slot) = leaf.join(&mut change);
         tree.expunge(&mut change, page, slot, Undo::Never)?;
+        // What cannot be freed now is left to whoever reclaims.
+        let _ = self.drop_tested(engine, &dropped);
         change.finish(&mut TransactionChain::default());
         if last {
             log.grow(4096)?;
@@ -66,9 +84,11 @@ impl RowHobt {
         Ok(false)
     }
 
-    /// Removes a ghost of a heap, if `may` allows it; whether it did not.
+    /// Removes a ghost of a heap, if `may` allows it and no snapshot needs its row; whether that is
+    /// not so.
     pub(crate) fn settle_heap(
         &self,
+        engine: &Engine,
         group: &mut Group,
         (page, slot): (PageId, u16),
         may: impl FnOnce(Resource) -> bool,
@@ -86,10 +106,16 @@ impl RowHobt {
         if !may(self.rid_resource(page, slot)) {
             return Ok(true);
         }
+        let need = |ghost| self.ghost_need(engine, ghost, (page, slot));
+        let Some(dropped) = view.record(slot).map(need).transpose()?.flatten() else {
+            return Ok(true);
+        };
         self.heap_fits(&guard, kinds::CLEAR, slot, &[])?;
         let mut change = Change::new(&self.home.pages, group);
         let page_ref = change.add(guard);
         change.apply(page_ref, self.spec.unit, kinds::CLEAR, slot, &[], Undo::Never);
+        let _ = self.drop_tested(engine, &dropped);
+        self.state.bare.forget((page, slot));
         change.finish(&mut TransactionChain::default());
         self.remember_room(page);
         Ok(false)

@@ -15,7 +15,7 @@ use space::AllocUnit;
 use std::sync::{Arc, Weak};
 use txn::{UndoContext, UndoError, UndoHandler};
 use wal::{RecordFlags, RecordReader, RecordView};
-use work::Home;
+use work::{Engine, Home};
 
 /// Undoes what rows' transactions did, in trees, heaps and to allocation units.
 ///
@@ -24,12 +24,14 @@ use work::Home;
 pub struct RowUndo {
     home: Weak<Home>,
     directory: Weak<dyn HobtDirectory>,
+    engine: Arc<Engine>,
 }
 
 impl RowUndo {
     /// The undo handler of a database, which finds hobts through a directory.
-    pub fn new(home: &Arc<Home>, directory: &Arc<dyn HobtDirectory>) -> Self {
-        RowUndo { home: Arc::downgrade(home), directory: Arc::downgrade(directory) }
+    pub fn new(home: &Arc<Home>, directory: &Arc<dyn HobtDirectory>, engine: &Arc<Engine>) -> Self {
+        let (home, directory) = (Arc::downgrade(home), Arc::downgrade(directory));
+        RowUndo { home, directory, engine: Arc::clone(engine) }
     }
 
     fn home(&self) -> Arc<Home> {
@@ -107,6 +109,8 @@ fn undo_error(record: &RecordView<'_>, e: RowError) -> UndoError {
         RowError::Space(_) => UndoError::Lost(record.lsn, "no space for its undo"),
         RowError::Lock(_) => UndoError::Lost(record.lsn, "undo takes no locks"),
         RowError::Cancelled(_) => UndoError::Lost(record.lsn, "undo is not cancelled"),
+        RowError::Version(_) => UndoError::Lost(record.lsn, "the version store is damaged"),
+        RowError::Sql(_) => UndoError::Lost(record.lsn, "undo draws no numbers"),
     }
 }
 
@@ -131,10 +135,10 @@ impl UndoHandler for RowUndo {
         };
         assert_eq!(hobt.spec.unit, record.alloc_unit(), "the directory finds a unit's own hobt");
         let done = if crate::HEAP_KINDS.contains(&record.kind().0) {
-            hobt.undo_heap(record, cx)
+            hobt.undo_heap(&self.engine, record, cx)
         } else {
             match btree::logged(record) {
-                Some(logged) => hobt.undo_entry(&logged, cx),
+                Some(logged) => hobt.undo_entry(&self.engine, &logged, cx),
                 None => return Err(UndoError::Lost(record.lsn, "its bytes make no sense")),
             }
         };
@@ -146,9 +150,21 @@ impl UndoHandler for RowUndo {
     }
 }
 
+/// Frees the version of a change that was taken back. What cannot be is left to whoever reclaims.
+fn free_taken(engine: &Engine, taken: Option<(version::VersionPtr, base::Xsn)>) {
+    if let Some((place, superseder)) = taken {
+        let _ = engine.version_store().free(place, superseder);
+    }
+}
+
 impl RowHobt {
     /// Takes back what an entry's or row's operation did; false when the row is not there.
-    fn undo_entry(&self, logged: &Logged<'_>, cx: &mut UndoContext<'_>) -> RowResult<bool> {
+    fn undo_entry(
+        &self,
+        engine: &Engine,
+        logged: &Logged<'_>,
+        cx: &mut UndoContext<'_>,
+    ) -> RowResult<bool> {
         let mut key = KeyFields::default();
         let parsed = match logged {
             Logged::Insert { record } | Logged::Expunge { record } => {
@@ -169,7 +185,7 @@ impl RowHobt {
             Logged::Unghost { .. } => self.undo_kind(key.as_slice(), false, cx),
             Logged::Modify(d) => {
                 let mut out = Vec::new();
-                self.undo_replace(key.as_slice(), cx, &mut |now| {
+                self.undo_replace(engine, key.as_slice(), cx, &mut |now| {
                     d.restore(now, &mut out).then(|| out.clone())
                 })
             }
@@ -237,6 +253,7 @@ impl RowHobt {
 
     fn undo_replace(
         &self,
+        engine: &Engine,
         key: &[page::Field<'_>],
         cx: &mut UndoContext<'_>,
         former: &mut dyn FnMut(&[u8]) -> Option<Vec<u8>>,
@@ -246,7 +263,8 @@ impl RowHobt {
             let leaf = tree.seek_write(key)?;
             let Some(now) = leaf.record() else { return Ok(false) };
             let was_ghost = RecordKind::of(now[0]).is_ghost();
-            let Some(old) = former(now) else { return Ok(false) };
+            let Some(mut old) = former(now) else { return Ok(false) };
+            let taken = self.retake(engine, now, &mut old)?;
             if leaf.has_room_to_replace(old.len()) {
                 let is_ghost = RecordKind::of(old[0]).is_ghost();
                 let before = cx.chain.last;
@@ -256,6 +274,7 @@ impl RowHobt {
                     self.home.ghosts().note(change.id(page));
                 }
                 tree.replace(&mut change, page, slot, &old, cx.undo)?;
+                free_taken(engine, taken);
                 change.finish(cx.chain);
                 debug_assert!(cx.chain.last > before, "the chain has its compensation");
                 self.count_rows(i64::from(was_ghost) - i64::from(is_ghost));
@@ -266,17 +285,24 @@ impl RowHobt {
         }
     }
 
-    fn undo_heap(&self, record: &RecordView<'_>, cx: &mut UndoContext<'_>) -> RowResult<bool> {
+    fn undo_heap(
+        &self,
+        engine: &Engine,
+        record: &RecordView<'_>,
+        cx: &mut UndoContext<'_>,
+    ) -> RowResult<bool> {
         let (Some(id), slot) = (record.page(), record.slot()) else { return Ok(false) };
         let guard = self.home.pages.write(id)?;
         let view = guard.view();
         let Some(kind) = view.record(slot).map(|r| RecordKind::of(r[0])) else { return Ok(false) };
         let old = replaced(record);
+        let mut taken = None;
         let (op, payload): (wal::Kind, Vec<u8>) = match record.kind() {
             kinds::INSERT => (kinds::CLEAR, Vec::new()),
             kinds::GHOST if kind.is_ghost() => (kinds::UNGHOST, Vec::new()),
             kinds::REPLACE => {
-                let (Some(now), Some(old)) = (view.record(slot), old) else { return Ok(false) };
+                let (Some(now), Some(mut old)) = (view.record(slot), old) else { return Ok(false) };
+                taken = self.retake(engine, now, &mut old)?;
                 let mut payload = (now.len() as u16).to_le_bytes().to_vec();
                 payload.extend_from_slice(now);
                 payload.extend_from_slice(&old);
@@ -289,11 +315,14 @@ impl RowHobt {
         let mut change = Change::new(cx.pages, cx.group);
         let page = change.add(guard);
         change.apply(page, self.spec.unit, op, slot, &[&payload], cx.undo);
+        free_taken(engine, taken);
+        self.state.bare.forget((id, slot));
         change.finish(cx.chain);
         debug_assert!(cx.chain.last > before, "the chain has its compensation");
         match record.kind() {
             kinds::INSERT => self.count_rows(-1),
             kinds::GHOST => self.count_rows(1),
+            kinds::REPLACE if kind.is_ghost() => self.count_rows(1),
             _ => {}
         }
         Ok(true)

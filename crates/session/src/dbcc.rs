@@ -39,7 +39,10 @@ impl Session {
         }
         let results = match &*dbcc.name {
             "FREEPROCCACHE" => self.free_plans(dbcc, act)?,
-            "USEROPTIONS" => vec![user_options(&self.state.settings)],
+            "USEROPTIONS" => {
+                let versions = self.host.reads_versions(self.state.database);
+                vec![user_options(&self.state.settings, versions)]
+            }
             _ => self.input_buffer(dbcc, act)?,
         };
         let completed = || SqlError::new(messages::DBCC_COMPLETED, &[]);
@@ -115,9 +118,9 @@ impl Session {
 }
 
 /// `DBCC USEROPTIONS`
-fn user_options(settings: &Settings) -> Rowset {
+fn user_options(settings: &Settings, reads_versions: bool) -> Rowset {
     let column = |name: &str, sql_type| (name.to_owned(), sql_type, false);
-    let rows = settings.shown().into_iter();
+    let rows = settings.shown(reads_versions).into_iter();
     Rowset {
         columns: vec![
             column("Set Option", SqlType::nvarchar(128)),

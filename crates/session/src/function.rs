@@ -31,7 +31,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::datetime::{DateFormat, Moment};
 use types::{Decimal, SqlType, Value, fit_number};
-use work::{CommitMode, Work};
+use work::{CommitMode, Snapshot, Work};
 
 /// How often a function is looked up anew because definitions change meanwhile.
 const ATTEMPTS_MAX: usize = 100;
@@ -419,6 +419,9 @@ impl FunctionCaller<'_> {
         if let Some(work) = lent.private.as_deref_mut().filter(|_| own) {
             work.begin(false, "");
         }
+        let engine = Arc::clone(lent.work.engine());
+        let header = act.ready[place].as_ref().map(|ready| &ready.plan.header);
+        let snapshot = header.and_then(|header| self.state.statement_snapshot(&engine, header));
         let mut context = ExecContext {
             work: lent.work,
             private: lent.private.as_deref_mut(),
@@ -430,6 +433,7 @@ impl FunctionCaller<'_> {
             callout: self,
             grant: exec::GrantTerms { workers: None, ..host.grant() },
             isolation: self.state.settings.isolation,
+            as_of: snapshot.as_ref().map(Snapshot::at),
             row_limit: None,
         };
         let ready = act.ready[place].as_mut().expect("made ready above");

@@ -60,6 +60,11 @@ pub trait Host: Send + Sync {
     /// The options of a database; `None` when it is not open.
     fn database_options(&self, database: DatabaseId) -> Option<DatabaseOptions>;
 
+    /// Whether READ_COMMITTED_SNAPSHOT is on in a database.
+    fn reads_versions(&self, _database: DatabaseId) -> bool {
+        false
+    }
+
     /// A line of the error log.
     fn log(&self, line: &str);
 

@@ -31,7 +31,7 @@ use plancache::Entry;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::Value;
-use work::CommitMode;
+use work::{CommitMode, Engine, Snapshot};
 
 /// What is in it needs no versions under SNAPSHOT.
 const TEMPDB: DatabaseId = DatabaseId(2);
@@ -163,6 +163,7 @@ impl Session {
             outermost: self.state.nest_level,
             around: RefCell::new(around),
         };
+        let snapshot = self.state.statement_snapshot(self.work.engine(), &ready.plan.header);
         let mut context = ExecContext {
             work: &mut self.work,
             private: self.private.as_deref_mut(),
@@ -174,6 +175,7 @@ impl Session {
             callout: &caller,
             grant: host.grant(),
             isolation: self.state.settings.isolation,
+            as_of: snapshot.as_ref().map(Snapshot::at),
             row_limit: Some(self.state.settings.row_count).filter(|&n| n != 0),
         };
         run(&mut ready.executor, &mut context)
@@ -459,7 +461,21 @@ impl State {
         header.switches == self.settings.bound_under(program).bits()
     }
 
-    /// 3952: rows have no versions yet, and no database allows SNAPSHOT.
+    /// The moment as of which a statement reads, where it reads of a database with
+    /// READ_COMMITTED_SNAPSHOT at that level. It is over with the statement.
+    pub(crate) fn statement_snapshot(
+        &self,
+        engine: &Arc<Engine>,
+        header: &plan::Header,
+    ) -> Option<Snapshot> {
+        if !engine.has_versions() || self.settings.isolation != Isolation::ReadCommitted {
+            return None;
+        }
+        let versioned = header.own_level.iter().any(|d| self.host.reads_versions(*d));
+        versioned.then(|| Snapshot::take(engine))
+    }
+
+    /// 3952: no database allows SNAPSHOT yet.
     pub(crate) fn check_level(&self, header: &plan::Header) -> SqlResult<()> {
         if self.settings.isolation != Isolation::Snapshot {
             return Ok(());

@@ -286,7 +286,7 @@ impl Settings {
     /// What DBCC USEROPTIONS shows: values, then the switches that are on, then the isolation
     /// level. From Microsoft's example; where it has no place for a switch (NOCOUNT, XACT_ABORT
     /// and their kin) they follow ARITHABORT.
-    pub(crate) fn shown(&self) -> Vec<(String, String)> {
+    pub(crate) fn shown(&self, reads_versions: bool) -> Vec<(String, String)> {
         let row = |name: &str, value: &dyn std::fmt::Display| (name.to_owned(), value.to_string());
         let mut rows = vec![
             row("textsize", &self.text_size),
@@ -317,6 +317,7 @@ impl Settings {
             "isolation level",
             &match self.isolation {
                 Isolation::ReadUncommitted => "read uncommitted",
+                Isolation::ReadCommitted if reads_versions => "read committed snapshot",
                 Isolation::ReadCommitted => "read committed",
                 Isolation::RepeatableRead => "repeatable read",
                 Isolation::Serializable => "serializable",

@@ -69,7 +69,7 @@ impl Partition {
         let pages = pages.map_err(|e| e.into_sql(&self.table.name, &database.home().name()))?;
         let allocated = pages.pages.len() as u64;
         let maps = pages.iam_pages.len() as u64;
-        let above = self.hobt.pages_above_leaves(system.waiter)?;
+        let above = self.hobt.pages_above_leaves(database.engine(), system.waiter)?;
         Ok(PageCounts {
             data: allocated.saturating_sub(above),
             used: allocated + maps,

@@ -19,6 +19,8 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.databases", "is_auto_shrink_on", ONE_VALUE),
     ("sys.databases", "is_read_committed_snapshot_on", ONE_VALUE),
     ("sys.databases", "is_ansi_nulls_on", ONE_VALUE),
+    ("sys.dm_db_index_physical_stats", "version_ghost_record_count", NO_VERSIONS),
+    ("sys.dm_db_index_physical_stats", "version_record_count", NO_VERSIONS),
     ("sys.databases", "is_ansi_padding_on", ONE_VALUE),
     ("sys.databases", "is_ansi_warnings_on", ONE_VALUE),
     ("sys.databases", "is_arithabort_on", ONE_VALUE),
@@ -76,6 +78,7 @@ const IN_MEMORY: &str = "all pages of this instance are in memory";
 const ONLY_ON: &str = "SET refuses OFF";
 const LEFT_ON: &str = "no session of this test leaves it OFF";
 const NO_FILES: &str = "MODIFY FILE is refused yet";
+const NO_VERSIONS: &str = "no database can be told to keep versions yet";
 const ONE_VALUE: &str = "ALTER DATABASE refuses every other value";
 
 /// Columns that depend on how fast the machine is and how full its files are.

@@ -1,21 +1,25 @@
 //! The commit table: from a transaction sequence number to when it was committed.
 //!
-//! A chunked array of atomics above a low-water mark; below it everything is committed and
-//! visible to all. A commit is one store, the rows it wrote are not touched.
+//! Chunks of atomics above a low-water mark; below it everything is committed and visible to
+//! all. A commit is one store, the rows it wrote are not touched. A chunk whose transactions have
+//! all ended, and between whose commits no snapshot was taken, becomes one time for all of them,
+//! and neighbours like that become one: so a snapshot that is open for days costs no memory.
 //!
 //! Invariants
 //!  1. A number goes from active to committed or aborted once, and never back.
 //!  2. The timestamp is drawn, stored and the clock advanced inside one short latch, so that
 //!     every commit at or before the clock is in the table.
+//!  3. A number is known as active before anybody can meet it on a page.
+//!  4. What a range of ended numbers says of any registered snapshot is what each of them said;
+//!     later snapshots see them all. Aborted ones are on no page any more, so nobody asks.
 
 use base::Xsn;
-use os::sync::{Mutex, RwLock};
+use os::sync::{Mutex, Padded, RwLock};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
 /// When a transaction was committed, in commit order; 0 is before every commit.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct CommitTime(pub u64);
 
 /// What became of a transaction.
@@ -32,45 +36,138 @@ pub enum Outcome {
 const CHUNK: u64 = 4096;
 const ABORTED: u64 = u64::MAX;
 
-type Chunk = Arc<[AtomicU64]>;
+/// The numbers of a chunk: 0 while active.
+struct Chunk {
+    times: Box<[AtomicU64]>,
+    /// How many have not ended, those that were not given yet among them.
+    open: AtomicU32,
+}
+
+impl Chunk {
+    fn fresh(of: u64) -> Chunk {
+        let times = (0..CHUNK).map(|_| AtomicU64::new(0)).collect();
+        let chunk = Chunk { times, open: AtomicU32::new(CHUNK as u32) };
+        if of == 0 {
+            // Xsn::NONE is nobody's.
+            chunk.end(0, ABORTED);
+        }
+        chunk
+    }
+
+    fn end(&self, number: u64, mark: u64) {
+        let before = self.times[(number % CHUNK) as usize].swap(mark, Release);
+        assert_eq!(before, 0, "a transaction ends once");
+        let open = self.open.fetch_sub(1, AcqRel);
+        assert!(open > 0, "no more end than a chunk has");
+    }
+
+    /// The first and the last of its commits; where there are none, a span that holds nothing.
+    fn span(&self) -> (u64, u64) {
+        let committed = || self.times.iter().map(|t| t.load(Acquire)).filter(|t| *t != ABORTED);
+        (committed().min().unwrap_or(u64::MAX), committed().max().unwrap_or(0))
+    }
+}
+
+/// Chunks from `first` to `last` whose transactions have all ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Past {
+    first: u64,
+    last: u64,
+    /// Their first commit and their last.
+    lowest: u64,
+    highest: u64,
+}
+
+#[derive(Default)]
+struct Known {
+    chunks: BTreeMap<u64, Chunk>,
+    /// In order of their numbers.
+    past: Vec<Past>,
+}
+
+impl Known {
+    fn past_of(&self, chunk: u64) -> Option<&Past> {
+        let at = self.past.partition_point(|p| p.last < chunk);
+        self.past.get(at).filter(|p| p.first <= chunk)
+    }
+}
 
 /// From number to outcome.
 pub struct CommitTable {
-    chunks: RwLock<BTreeMap<u64, Chunk>>,
-    low_water: AtomicU64,
-    clock: AtomicU64,
+    last: Padded<AtomicU64>,
+    known: RwLock<Known>,
+    low_water: Padded<AtomicU64>,
+    clock: Padded<AtomicU64>,
     stamping: Mutex<()>,
 }
 
 impl Default for CommitTable {
     fn default() -> Self {
         CommitTable {
-            chunks: RwLock::default(),
-            low_water: AtomicU64::new(1),
-            clock: AtomicU64::new(1),
+            last: Padded(AtomicU64::new(0)),
+            known: RwLock::default(),
+            low_water: Padded(AtomicU64::new(1)),
+            clock: Padded(AtomicU64::new(1)),
             stamping: Mutex::new(()),
         }
     }
 }
 
 impl CommitTable {
-    fn chunk(&self, number: u64) -> Chunk {
-        debug_assert!(number <= Xsn::MAX.0, "a sequence number has 48 bits");
-        if let Some(c) = self.chunks.read().get(&(number / CHUNK)) {
-            return Arc::clone(c);
+    /// The number of a transaction that begins to write versions.
+    pub fn begin(&self) -> Xsn {
+        let number = self.last.fetch_add(1, Relaxed) + 1;
+        assert!(number <= Xsn::MAX.0, "48 bits of sequence numbers last for centuries");
+        let of = number / CHUNK;
+        if !self.known.read().chunks.contains_key(&of) {
+            let mut known = self.known.write();
+            debug_assert!(
+                known.past_of(of).is_none(),
+                "a chunk has ended when all its numbers have"
+            );
+            known.chunks.entry(of).or_insert_with(|| Chunk::fresh(of));
         }
-        let mut chunks = self.chunks.write();
-        let fresh = || (0..CHUNK).map(|_| AtomicU64::new(0)).collect();
-        Arc::clone(chunks.entry(number / CHUNK).or_insert_with(fresh))
+        debug_assert_eq!(self.outcome(Xsn(number)), Outcome::Active, "invariant 3");
+        Xsn(number)
+    }
+
+    /// The number that was given last.
+    pub fn last(&self) -> Xsn {
+        Xsn(self.last.load(Relaxed))
+    }
+
+    /// Sees to it that later numbers are above one that a database has on its pages. Numbers at or
+    /// below it that are not given are nobody's, and chunks of them alone are never made; those of
+    /// the chunk that is given from now count as ended.
+    pub fn raise(&self, above: Xsn) {
+        assert!(above <= Xsn::MAX, "a sequence number has 48 bits");
+        // From the beginning of a chunk, so that no chunk is half given.
+        let next = above.0.next_multiple_of(CHUNK);
+        let mut known = self.known.write();
+        let before = self.last.fetch_max(next, Relaxed);
+        if before >= next {
+            return;
+        }
+        let of = before / CHUNK;
+        let chunk = known.chunks.entry(of).or_insert_with(|| Chunk::fresh(of));
+        (before + 1..(of + 1) * CHUNK).for_each(|number| chunk.end(number, ABORTED));
+        // The first number of the chunk that comes is not given either.
+        let of = next / CHUNK;
+        known.chunks.entry(of).or_insert_with(|| Chunk::fresh(of)).end(next, ABORTED);
     }
 
     /// What became of a transaction.
     pub fn outcome(&self, xsn: Xsn) -> Outcome {
-        assert_ne!(xsn, Xsn::NONE, "who wrote nothing has no outcome");
+        debug_assert_ne!(xsn, Xsn::NONE, "who wrote nothing has no outcome");
         if xsn.0 < self.low_water.load(Acquire) {
             return Outcome::Committed(CommitTime(0));
         }
-        match self.chunk(xsn.0)[(xsn.0 % CHUNK) as usize].load(Acquire) {
+        let (known, of) = (self.known.read(), xsn.0 / CHUNK);
+        let Some(chunk) = known.chunks.get(&of) else {
+            let time = known.past_of(of).map_or(0, |p| p.highest);
+            return Outcome::Committed(CommitTime(time));
+        };
+        match chunk.times[(xsn.0 % CHUNK) as usize].load(Acquire) {
             0 => Outcome::Active,
             ABORTED => Outcome::Aborted,
             time => {
@@ -81,26 +178,39 @@ impl CommitTable {
         }
     }
 
+    /// Whether a snapshot sees what a transaction wrote.
+    pub fn is_seen(&self, xsn: Xsn, at: CommitTime) -> bool {
+        matches!(self.outcome(xsn), Outcome::Committed(time) if time <= at)
+    }
+
+    /// Whether nobody asks any more for what a transaction superseded: it is seen from the oldest
+    /// moment on at which anybody reads, or all that it wrote was taken back.
+    pub fn is_past(&self, xsn: Xsn, horizon: CommitTime) -> bool {
+        match self.outcome(xsn) {
+            Outcome::Committed(time) => time <= horizon,
+            Outcome::Aborted => true,
+            Outcome::Active => false,
+        }
+    }
+
     /// Commits: from now on snapshots see it. The caller's log is durable (unless delayed).
     pub fn commit(&self, xsn: Xsn) -> CommitTime {
-        assert_ne!(xsn, Xsn::NONE, "who wrote nothing needs no stamp");
         assert!(xsn.0 >= self.low_water.load(Acquire), "what goes on is not forgotten");
-        let chunk = self.chunk(xsn.0);
+        let known = self.known.read();
+        let chunk = known.chunks.get(&(xsn.0 / CHUNK)).expect("invariant 3");
         let _one = self.stamping.lock();
         let time = self.clock.load(Relaxed) + 1;
         assert!(time < ABORTED, "a commit time is no mark");
-        let before = chunk[(xsn.0 % CHUNK) as usize].swap(time, Release);
-        assert_eq!(before, 0, "a transaction ends once");
+        chunk.end(xsn.0, time);
         self.clock.store(time, SeqCst);
         CommitTime(time)
     }
 
     /// Aborts: its versions never happened.
     pub fn abort(&self, xsn: Xsn) {
-        assert_ne!(xsn, Xsn::NONE, "who wrote nothing needs no stamp");
         assert!(xsn.0 >= self.low_water.load(Acquire), "what goes on is not forgotten");
-        let before = self.chunk(xsn.0)[(xsn.0 % CHUNK) as usize].swap(ABORTED, Release);
-        assert_eq!(before, 0, "a transaction ends once");
+        let known = self.known.read();
+        known.chunks.get(&(xsn.0 / CHUNK)).expect("invariant 3").end(xsn.0, ABORTED);
     }
 
     /// The newest commit.
@@ -108,11 +218,65 @@ impl CommitTable {
         CommitTime(self.clock.load(SeqCst))
     }
 
-    /// Forgets everything below a number: all of it is committed and visible to everybody.
-    pub fn forget_below(&self, xsn: Xsn) {
-        assert!(xsn.0 <= Xsn::MAX.0, "a sequence number has 48 bits");
-        self.low_water.fetch_max(xsn.0, AcqRel);
-        self.chunks.write().retain(|k, _| (k + 1) * CHUNK > xsn.0);
+    /// Numbers below it are of transactions that every snapshot sees.
+    pub fn low_water(&self) -> Xsn {
+        Xsn(self.low_water.load(Acquire))
+    }
+
+    /// Makes one time of what has ended, as far as no snapshot tells it apart. `points` gives the
+    /// registered snapshots in order; it is asked once, behind the look at what has ended: a
+    /// snapshot that comes later sees all of that. A step of the background.
+    pub fn collapse(&self, points: impl FnOnce() -> Vec<CommitTime>) {
+        let ended = self.ended();
+        let points = points();
+        debug_assert!(points.is_sorted(), "in order");
+        let apart = |lowest: u64, highest: u64| {
+            let at = points.partition_point(|p| p.0 < lowest);
+            points.get(at).is_some_and(|p| p.0 < highest)
+        };
+        let mut known = self.known.write();
+        for (of, lowest, highest) in ended {
+            if !apart(lowest, highest) {
+                known.chunks.remove(&of);
+                let at = known.past.partition_point(|p| p.last < of);
+                known.past.insert(at, Past { first: of, last: of, lowest, highest });
+            }
+        }
+        known.past.dedup_by(|next, last| {
+            let (lowest, highest) = (last.lowest.min(next.lowest), last.highest.max(next.highest));
+            let joins = last.last + 1 == next.first && !apart(lowest, highest);
+            if joins {
+                *last = Past { first: last.first, last: next.last, lowest, highest };
+            }
+            joins
+        });
+        self.forget(&mut known, points.first().copied());
+    }
+
+    /// Chunks whose transactions have all ended, with the span of their commits.
+    fn ended(&self) -> Vec<(u64, u64, u64)> {
+        let known = self.known.read();
+        let ended = known.chunks.iter().filter(|(_, c)| c.open.load(Acquire) == 0);
+        ended.map(|(of, chunk)| (*of, chunk.span().0, chunk.span().1)).collect()
+    }
+
+    /// Ranges at the lower end that everybody sees are below the low-water mark from now on.
+    fn forget(&self, known: &mut Known, oldest: Option<CommitTime>) {
+        while let Some(first) = known.past.first().copied() {
+            let all_see = oldest.is_none_or(|s| first.highest <= s.0);
+            let lowest = known.chunks.keys().next().is_none_or(|c| first.last < *c);
+            if !all_see || !lowest {
+                return;
+            }
+            known.past.remove(0);
+            self.low_water.fetch_max((first.last + 1) * CHUNK, AcqRel);
+        }
+    }
+
+    /// Chunks and ranges that are kept: what the table takes of memory.
+    pub fn kept(&self) -> (usize, usize) {
+        let known = self.known.read();
+        (known.chunks.len(), known.past.len())
     }
 }
 
@@ -121,15 +285,72 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outcomes_are_ordered_and_forgotten_ones_are_committed_for_all() {
+    fn outcomes_are_ordered_and_what_all_have_seen_is_forgotten() {
         let t = CommitTable::default();
-        assert_eq!(t.outcome(Xsn(5000)), Outcome::Active);
-        let (a, b) = (t.commit(Xsn(5000)), t.commit(Xsn(3)));
+        t.raise(Xsn(1));
+        let numbers: Vec<Xsn> = (0..CHUNK).map(|_| t.begin()).collect();
+        assert_eq!(t.outcome(numbers[7]), Outcome::Active);
+        let (a, b) = (t.commit(numbers[7]), t.commit(numbers[3]));
         assert!(a < b && t.clock() == b);
-        t.abort(Xsn(4));
-        assert_eq!(t.outcome(Xsn(4)), Outcome::Aborted);
-        t.forget_below(Xsn(4097));
-        assert_eq!(t.outcome(Xsn(3)), Outcome::Committed(CommitTime(0)));
-        assert_eq!(t.outcome(Xsn(5000)), Outcome::Committed(a));
+        t.abort(numbers[4]);
+        assert_eq!(t.outcome(numbers[4]), Outcome::Aborted);
+        assert!(t.is_seen(numbers[7], a) && !t.is_seen(numbers[3], a) && t.is_seen(numbers[3], b));
+        t.collapse(Vec::new);
+        assert_eq!(t.outcome(numbers[3]), Outcome::Committed(b), "one of its chunk goes on");
+        for n in numbers.iter().filter(|n| t.outcome(**n) == Outcome::Active) {
+            t.commit(*n);
+        }
+        t.collapse(Vec::new);
+        assert_eq!(t.outcome(numbers[3]), Outcome::Committed(CommitTime(0)));
+    }
+
+    #[test]
+    fn a_snapshot_that_stays_open_keeps_its_point_and_little_else() {
+        let t = CommitTable::default();
+        let before = t.begin();
+        t.commit(before);
+        let open = t.clock();
+        let (mut first, mut last) = (None, before);
+        for n in 0..100 * CHUNK {
+            last = t.begin();
+            first = first.or(Some(last));
+            t.commit(last);
+            if n % CHUNK == 0 {
+                t.collapse(|| vec![open]);
+                assert!(t.kept().0 + t.kept().1 <= 5, "{n}: {:?}", t.kept());
+            }
+        }
+        assert!(t.is_seen(before, open) && !t.is_seen(last, open));
+        assert!(!t.is_seen(first.unwrap(), open) && t.is_seen(last, t.clock()));
+        t.collapse(Vec::new);
+        assert!(t.is_seen(first.unwrap(), open), "nobody asks for the point any more");
+    }
+
+    #[test]
+    fn a_transaction_that_stays_open_is_active_whatever_ends_around_it() {
+        let t = CommitTable::default();
+        let long = t.begin();
+        for _ in 0..10 * CHUNK {
+            t.commit(t.begin());
+        }
+        t.collapse(Vec::new);
+        assert_eq!((t.outcome(long), t.kept().1), (Outcome::Active, 1));
+        let at = t.clock();
+        let e = t.commit(long);
+        assert!(e > at && !t.is_seen(long, at));
+    }
+
+    #[test]
+    fn numbers_go_on_above_what_a_database_has_on_its_pages() {
+        let t = CommitTable::default();
+        let mine = t.begin();
+        t.raise(Xsn(70_000));
+        let next = t.begin();
+        assert!(next.0 > 70_000, "{next:?}");
+        t.raise(Xsn(5));
+        assert_eq!(t.begin().0, next.0 + 1);
+        t.commit(mine);
+        t.collapse(Vec::new);
+        assert!(t.is_seen(mine, t.clock()) && !t.is_seen(next, t.clock()));
     }
 }

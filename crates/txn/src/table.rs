@@ -1,7 +1,7 @@
 //! The transactions of the instance: numbers, and who is active.
 
 use crate::{CommitTable, SnapshotRegistry};
-use base::{SessionId, TransactionId, Xsn};
+use base::{SessionId, TransactionId};
 use os::sync::{Mutex, Padded};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -29,7 +29,6 @@ pub struct Active {
 #[derive(Default)]
 pub struct Transactions {
     last_id: Padded<AtomicU64>,
-    last_xsn: Padded<AtomicU64>,
     active: Padded<Mutex<BTreeMap<u64, Active>>>,
     /// From number to commit.
     pub commits: CommitTable,
@@ -46,13 +45,6 @@ impl Transactions {
                 return TransactionId(id);
             }
         }
-    }
-
-    /// The next sequence number of versioned work.
-    pub fn next_xsn(&self) -> Xsn {
-        let n = self.last_xsn.fetch_add(1, Relaxed) + 1;
-        assert!(n <= Xsn::MAX.0, "48 bits of sequence numbers last for centuries");
-        Xsn(n)
     }
 
     /// Sees to it that later ids are above one found in a log; false when no transaction can have

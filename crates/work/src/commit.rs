@@ -2,10 +2,11 @@
 //!
 //! 1. append the commit record to each part's log
 //! 2. wait until they are durable, unless delayed
-//! 3. settle the ghosts, under the locks of their deleter
-//! 4. what was asked to be done before others get at what it holds
-//! 5. release locks
-//! 6. what was asked to be done after the commit
+//! 3. stamp: draw the commit's time, from which on snapshots see what it wrote
+//! 4. settle the ghosts, under the locks of their deleter
+//! 5. what was asked to be done before others get at what it holds
+//! 6. release locks
+//! 7. what was asked to be done after the commit
 //!
 //! Nobody sees a fully durable commit before it is durable: locks are held until then.
 
@@ -57,6 +58,7 @@ impl Work {
         assert!(self.is_active() && !self.is_doomed(), "what is committed is open and sound");
         assert!(!self.owner.is_rolling_back(), "what is undone is not committed");
         self.append_commits(mode);
+        self.stamp();
         self.settle();
         assert!(self.ghosts.list.is_empty(), "ghosts are settled before locks are released");
         let after: Vec<_> = std::mem::take(&mut self.after)
@@ -110,7 +112,8 @@ impl Work {
         assert_eq!(keys_end, ghosts.keys.len(), "keys are of ghosts");
         for g in &ghosts.list {
             let key = &ghosts.keys[g.key.clone()];
-            if g.settler.settle(&mut self.scratch, key, g.hint) == Settled::Later {
+            let settled = g.settler.settle(&self.engine, &mut self.scratch, key, g.hint);
+            if settled == Settled::Later {
                 g.settler.leave(g.hint.0);
             }
         }
@@ -182,6 +185,9 @@ impl Work {
                 }
             }
         }
+        if result.is_ok() {
+            self.unstamp();
+        }
         self.owner().set_rolling_back(false);
         debug_assert!(self.is_active(), "a transaction ends once, after all its parts");
         if result.is_err() {
@@ -215,6 +221,7 @@ impl Drop for Work {
             // A session that ends, also by a panic, takes its transaction with it.
             let _ = self.roll_back();
         }
+        self.leave_version_page();
         self.locks().release_all(self.owner());
     }
 }

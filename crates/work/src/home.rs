@@ -1,12 +1,12 @@
 //! `Home`: what a unit of work needs of a database.
 
 use crate::ghost_queue::GhostQueue;
-use base::{DatabaseId, Lsn};
+use base::{DatabaseId, Lsn, SqlResult, Xsn};
 use buffer::Pages;
 use os::sync::{Mutex, Padded, RwLock};
 use space::Space;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::*};
+use std::sync::{Arc, OnceLock};
 use txn::UndoTable;
 use wal::Log;
 
@@ -40,7 +40,26 @@ pub struct Home {
     /// One a part; it changes when a session comes or goes, not with transactions.
     active: Mutex<Vec<Arc<Entry>>>,
     ghosts: GhostQueue,
+    versioning: AtomicU8,
+    /// Tags up to this number are from before the database was opened.
+    settled_xsn: AtomicU64,
+    /// Numbers up to this one may stand on its pages.
+    expected_xsn: AtomicU64,
+    raise_xsn: OnceLock<Box<RaiseXsn>>,
+    /// One announces at a time: what is written only goes up.
+    raising: Mutex<()>,
 }
+
+/// Writes into a database that numbers up to one may stand on its pages, before they do.
+type RaiseXsn = dyn Fn(Xsn) -> SqlResult<()> + Send + Sync;
+
+/// Numbers that are announced at a time.
+const XSN_STEP: u64 = 1 << 20;
+
+/// READ_COMMITTED_SNAPSHOT: readers at READ COMMITTED read versions.
+pub const STATEMENT_VERSIONS: u8 = 1;
+/// ALLOW_SNAPSHOT_ISOLATION, or on the way to it: transactions may read as of a moment.
+pub const TRANSACTION_VERSIONS: u8 = 2;
 
 impl Home {
     /// A database; `survives` is false for tempdb, whose commits never wait for the disk.
@@ -57,6 +76,11 @@ impl Home {
             survives,
             active: Mutex::default(),
             ghosts: GhostQueue::default(),
+            versioning: AtomicU8::new(0),
+            settled_xsn: AtomicU64::new(0),
+            expected_xsn: AtomicU64::new(0),
+            raise_xsn: OnceLock::new(),
+            raising: Mutex::new(()),
         })
     }
 
@@ -74,6 +98,61 @@ impl Home {
     /// Pages with ghosts that nobody else clears away.
     pub fn ghosts(&self) -> &GhostQueue {
         &self.ghosts
+    }
+
+    /// Whether what is written now keeps what was there before: an option asks for it.
+    #[inline]
+    pub fn is_versioned(&self) -> bool {
+        self.versioning.load(Acquire) != 0
+    }
+
+    /// Which options ask for versions.
+    pub fn versioning(&self) -> u8 {
+        self.versioning.load(Acquire)
+    }
+
+    /// Says which options ask for versions.
+    pub fn set_versioning(&self, options: u8) {
+        assert!(options <= STATEMENT_VERSIONS | TRANSACTION_VERSIONS, "two options");
+        self.versioning.store(options, Release);
+    }
+
+    /// Whether a number on a page is from before the database was opened: then everybody sees it.
+    #[inline]
+    pub fn is_settled(&self, xsn: Xsn) -> bool {
+        xsn.0 <= self.settled_xsn.load(Relaxed)
+    }
+
+    /// Sets the number up to which tags are from before, and who announces later ones. Once, when
+    /// the database is wired.
+    pub fn set_xsn(&self, settled: Xsn, raise: Box<RaiseXsn>) {
+        self.settled_xsn.store(settled.0, Relaxed);
+        self.expected_xsn.store(settled.0, Relaxed);
+        let fresh = self.raise_xsn.set(raise).is_ok();
+        assert!(fresh, "a database is wired once");
+    }
+
+    /// Whether a number may stand on a page.
+    pub(crate) fn expects(&self, xsn: Xsn) -> bool {
+        xsn.0 <= self.expected_xsn.load(Acquire)
+    }
+
+    /// A number is about to stand on a page: the database has to know it before. No latch is held.
+    pub(crate) fn expect_xsn(&self, xsn: Xsn) -> SqlResult<()> {
+        if self.expects(xsn) {
+            return Ok(());
+        }
+        let _one = self.raising.lock();
+        if self.expects(xsn) {
+            return Ok(());
+        }
+        let to = Xsn((xsn.0 + XSN_STEP).min(Xsn::MAX.0));
+        let raise = self.raise_xsn.get().expect("a wired database announces numbers");
+        // The record of it is in the log before the change that follows: no crash keeps the one
+        // and loses the other.
+        raise(to)?;
+        self.expected_xsn.fetch_max(to.0, Release);
+        Ok(())
     }
 
     /// Who undoes what; set once, when the database is wired.

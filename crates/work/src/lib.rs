@@ -14,13 +14,16 @@ mod part;
 mod reader;
 mod settle;
 mod unit;
+mod versions;
 
 pub use buffer::{PageReads, page_reads, pages_dirtied};
 pub use commit::{CommitMode, WorkError};
 pub use ghost_queue::GhostQueue;
-pub use home::{DelayedDurability, Home};
+pub use home::{DelayedDurability, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS};
 pub use locking::LockedHobt;
 pub use part::Part;
 pub use reader::ReaderSeed;
 pub use settle::{Ghost, Settled, Settler};
+pub use txn::CommitTime;
 pub use unit::{Engine, Mark, Work};
+pub use versions::Snapshot;

@@ -11,7 +11,7 @@
 //!     another was granted a table first, the transaction takes over all that they have listed.
 
 use crate::unit::{Engine, Work};
-use base::TransactionId;
+use base::{TransactionId, Xsn};
 use lock::{Owner, OwnerId, Timeout};
 use os::wait::Waiter;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ pub struct ReaderSeed {
     owner: Arc<Owner>,
     owner_id: OwnerId,
     transaction: Option<TransactionId>,
+    xsn: Option<Xsn>,
     timeout: Timeout,
 }
 
@@ -34,6 +35,7 @@ impl Work {
             owner: Arc::clone(&self.owner),
             owner_id: self.owner.id(),
             transaction: self.transaction_id(),
+            xsn: self.xsn(),
             timeout: self.timeout(),
         }
     }
@@ -45,7 +47,7 @@ impl ReaderSeed {
         let owner = Owner::new(self.owner_id, self.owner.session(), waiter);
         owner.set_priority(self.owner.priority());
         owner.add_log_bytes(self.owner.log_bytes());
-        Work::for_reading(&self.engine, owner, self.transaction, self.timeout)
+        Work::for_reading(&self.engine, owner, self.transaction, self.xsn, self.timeout)
     }
 
     /// A reader is done.

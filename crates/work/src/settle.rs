@@ -2,6 +2,7 @@
 //!
 //! Keys live in one buffer that is reused, so a delete costs no allocation.
 
+use crate::unit::Engine;
 use base::PageId;
 use std::sync::Arc;
 use wal::Group;
@@ -20,8 +21,15 @@ pub enum Settled {
 
 /// A hobt whose ghosts can be settled.
 pub trait Settler: Send + Sync {
-    /// Removes a committed ghost. The caller still holds the deleter's locks.
-    fn settle(&self, group: &mut Group, key: &[u8], hint: (PageId, u16)) -> Settled;
+    /// Removes a committed ghost that no snapshot needs. The caller still holds the deleter's
+    /// locks.
+    fn settle(
+        &self,
+        engine: &Engine,
+        group: &mut Group,
+        key: &[u8],
+        hint: (PageId, u16),
+    ) -> Settled;
 
     /// Leaves a page with ghosts to the cleaner.
     fn leave(&self, page: PageId);

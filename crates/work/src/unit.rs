@@ -4,10 +4,12 @@ use crate::home::Home;
 use crate::locking::LockCounts;
 use crate::part::Part;
 use crate::settle::{Ghosts, Settler};
-use base::{DatabaseId, Lsn, PageId, SessionId, TransactionId};
+use crate::versions::Versions;
+use base::{DatabaseId, Lsn, PageId, SessionId, TransactionId, Xsn};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::wait::Waiter;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use txn::{Active, Transactions};
 use wal::Group;
 
@@ -17,6 +19,32 @@ pub struct Engine {
     pub transactions: Transactions,
     /// Locks of all databases.
     pub locks: Arc<lock::Table>,
+    /// Former versions of rows; there once tempdb is.
+    pub versions: OnceLock<Arc<version::Store>>,
+    versioned: AtomicBool,
+}
+
+impl Engine {
+    /// Nothing has happened yet.
+    pub fn new(locks: Arc<lock::Table>) -> Engine {
+        Engine {
+            transactions: Transactions::default(),
+            locks,
+            versions: OnceLock::new(),
+            versioned: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether any database has had versions since the start: where none has, nobody asks further.
+    #[inline]
+    pub fn has_versions(&self) -> bool {
+        self.versioned.load(Relaxed)
+    }
+
+    /// A database has versions from now on.
+    pub fn note_versions(&self) {
+        self.versioned.store(true, Relaxed);
+    }
 }
 
 /// A point to roll back to: before a statement, or a savepoint.
@@ -43,6 +71,7 @@ pub struct Work {
     pub(crate) ghosts: Ghosts,
     pub(crate) scratch: Group,
     pub(crate) after: Vec<AfterCommit>,
+    pub(crate) versions: Versions,
     id: Option<TransactionId>,
     user: bool,
     doomed: bool,
@@ -68,6 +97,7 @@ impl Work {
             ghosts: Ghosts::default(),
             scratch: Group::new(),
             after: Vec::new(),
+            versions: Versions::default(),
             id: None,
             user: false,
             doomed: false,
@@ -80,6 +110,7 @@ impl Work {
         engine: &Arc<Engine>,
         owner: Arc<Owner>,
         id: Option<TransactionId>,
+        xsn: Option<Xsn>,
         timeout: Timeout,
     ) -> Work {
         Work {
@@ -91,6 +122,7 @@ impl Work {
             ghosts: Ghosts::default(),
             scratch: Group::new(),
             after: Vec::new(),
+            versions: Versions::of(xsn),
             id,
             user: false,
             doomed: false,
@@ -238,6 +270,7 @@ impl Work {
     /// The request is over: log that was reserved for its next transaction is given back.
     pub fn rest(&mut self) {
         self.parts.iter_mut().for_each(Part::rest);
+        self.leave_version_page();
     }
 
     /// A ghost of this transaction, to be settled after its commit. Where it has too many, the
@@ -324,6 +357,7 @@ impl Work {
         }
         self.ghosts.truncate(0);
         self.after.clear();
+        self.versions.transaction_ends();
         self.doomed = false;
         self.generation += 1;
         debug_assert!(!self.user && self.ghosts.keys.is_empty(), "nothing is left to the next");

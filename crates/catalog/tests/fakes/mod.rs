@@ -23,10 +23,7 @@ type Row = Vec<Option<Vec<u8>>>;
 
 /// A unit of work with a transaction open.
 pub(crate) fn work() -> Work {
-    let engine = Arc::new(Engine {
-        transactions: txn::Transactions::default(),
-        locks: lock::Table::new(&lock::Options::default()),
-    });
+    let engine = Arc::new(Engine::new(lock::Table::new(&lock::Options::default())));
     another_work(&engine, 51)
 }
 

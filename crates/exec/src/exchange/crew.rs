@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use types::Value;
 use types::datetime::{DateFormat, Moment};
-use work::{ReaderSeed, Work};
+use work::{CommitTime, ReaderSeed, Work};
 
 /// What a run hands over to its crew.
 pub(crate) struct Lent<'e> {
@@ -34,6 +34,7 @@ pub(crate) struct Lent<'e> {
     pub(crate) date_first: Value,
     pub(crate) date_format: DateFormat,
     pub(crate) isolation: Isolation,
+    pub(crate) as_of: Option<CommitTime>,
     /// Workers of each branch.
     pub(crate) degree: usize,
     /// Of the whole plan.

@@ -61,6 +61,7 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
         past: &mut past,
         grant: crew.lent.grant.of_worker(),
         isolation: crew.lent.isolation,
+        as_of: crew.lent.as_of,
         team: crew,
         worker: Worker { number },
     });

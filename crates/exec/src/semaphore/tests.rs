@@ -27,10 +27,7 @@ impl Scene {
             small_query_bytes_max: 100 * KB,
             timeout_ms,
         };
-        let engine = Arc::new(work::Engine {
-            transactions: txn::Transactions::default(),
-            locks: lock::Table::new(&lock::Options::default()),
-        });
+        let engine = Arc::new(work::Engine::new(lock::Table::new(&lock::Options::default())));
         let semaphores = ResourceSemaphores::new(&memory, &clerk, workspace);
         Arc::new(Scene { memory, semaphores, engine })
     }

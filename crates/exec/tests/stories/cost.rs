@@ -153,6 +153,7 @@ fn the_hot_row() {
             callout: &exec::NoCallout,
             grant: GrantTerms { semaphores: &semaphores, workers: None },
             isolation: Isolation::ReadCommitted,
+            as_of: None,
             row_limit: None,
         };
         executor.run(&mut context, &mut NoRows).unwrap();

@@ -471,10 +471,7 @@ impl Hobts for Tables<'_> {
 
 impl Default for Bench {
     fn default() -> Self {
-        let engine = Arc::new(Engine {
-            transactions: txn::Transactions::default(),
-            locks: lock::Table::new(&lock::Options::default()),
-        });
+        let engine = Arc::new(Engine::new(lock::Table::new(&lock::Options::default())));
         let waiter = Arc::new(Waiter::new());
         let memory = Memory::new(1 << 30);
         Bench {
@@ -533,6 +530,7 @@ impl Bench {
             callout: &exec::NoCallout,
             grant: GrantTerms { semaphores, workers: None },
             isolation: Isolation::ReadCommitted,
+            as_of: None,
             row_limit: None,
         };
         f(&mut context)

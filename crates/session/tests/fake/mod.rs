@@ -64,10 +64,7 @@ impl Fake {
         let system = Arc::new(SystemObjects::default());
         let view = DatabaseView::new(DATABASE, "fake", Collation::default(), system);
         Arc::new(Fake {
-            engine: Arc::new(Engine {
-                transactions: txn::Transactions::default(),
-                locks: lock::Table::new(&lock::Options::default()),
-            }),
+            engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
             registry: Registry::new(),
             programs: Cache::new(&plancache::Options::default()),
             configuration: session::Configuration::new(&std::collections::BTreeMap::new(), 1024),

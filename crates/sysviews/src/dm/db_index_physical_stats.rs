@@ -47,7 +47,7 @@ const COLUMNS: [Column; 30] = [
         "NOT VALID",
         NO_COLUMNSTORE,
     ),
-    zero("version_record_count", BIG, NO_VERSIONS),
+    maybe("version_record_count", BIG),
     zero("inrow_version_record_count", BIG, NO_VERSIONS),
     zero("inrow_diff_version_record_count", BIG, NO_VERSIONS),
     zero("total_inrow_version_payload_size_in_bytes", BIG, NO_VERSIONS),
@@ -128,7 +128,7 @@ fn index_rows(
 ) -> SqlResult<()> {
     let Some(hobt) = db.hobts().get(index.hobt) else { return Ok(()) };
     let read = if mode == Mode::Limited { ScanMode::Limited } else { ScanMode::Detailed };
-    let levels = hobt.physical_stats(read, system.waiter);
+    let levels = hobt.physical_stats(read, db.engine(), system.waiter);
     let Some(levels) = unless_dropped(&hobt, levels)? else { return Ok(()) };
     let depth = levels.len() as u8;
     for level in levels.iter().filter(|l| mode == Mode::Detailed || l.level == 0) {
@@ -166,11 +166,12 @@ fn level_row(
         read(|c| Value::Float(c.space_used_percent)),
         read(|c| big(c.records)),
         read(|c| big(c.ghosts)),
-        read(|_| big(0)),
+        read(|c| big(c.version_ghosts)),
         read(|c| Value::Int(c.min_record_bytes as i32)),
         read(|c| Value::Int(c.max_record_bytes as i32)),
         read(|c| Value::Float(c.record_bytes as f64 / c.all_records.max(1) as f64)),
         if forwarded { big(0) } else { Value::Null },
         Value::BigInt(index.hobt.as_bigint()),
+        read(|c| big(c.versions)),
     ]
 }

@@ -21,7 +21,7 @@ pub(super) const COLUMNS: [Column; 23] = join(
         col("with_check_option", BIT),
         zero("is_date_correlation_view", BIT, "There are no date correlation statistics."),
         zero("is_tracked_by_cdc", BIT, NO_CDC),
-        zero("has_snapshot", BIT, NO_VERSIONS),
+        zero("has_snapshot", BIT, NO_ROWS_OF_VIEWS),
         zero("ledger_view_type", SqlType::TinyInt, NO_LEDGER),
         word("ledger_view_type_desc", SqlType::nvarchar(60), "NON_LEDGER_VIEW", NO_LEDGER),
         zero("is_dropped_ledger_view", BIT, NO_LEDGER),

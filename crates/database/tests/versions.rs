@@ -1,0 +1,501 @@
+//! Every snapshot reads exactly the rows of its moment, whatever is changed, taken back, split,
+//! moved or cleaned around it; and when the last one has ended nothing is left of former rows.
+//!
+//! Sessions take turns at random, one step at a time, over a clustered index, a nonclustered one or
+//! a heap, with values off the rows. After each step some snapshots read the whole table, forwards
+//! or backwards, or a few keys, and find what a map says that was copied when they were taken. A
+//! session in a transaction finds its own changes besides.
+
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+use access::{
+    Field, Isolation, LockPlan, RowCursor, RowKey, ScanRange, TableSink, TableSource, WriteError,
+};
+use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId, SqlResult};
+use catalog::view::{IndexKind, KeyField, SystemObjects};
+use catalog::{DatabaseOptions, HobtColumn, HobtSpec};
+use database::{Database, Environment, Files, Sizing};
+use lock::Timeout;
+use os::memory::Memory;
+use os::wait::Waiter;
+use rowstore::{RowHobt, ScanMode};
+use sim::{Disk, DiskOptions};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use types::{Collation, SqlType};
+use work::{CommitMode, Engine, Mark, STATEMENT_VERSIONS, Snapshot, Work};
+
+const HOBT: HobtId = HobtId(300);
+const SESSIONS: usize = 5;
+const KEYS: usize = 60;
+
+/// Numbers that look random and are the same in each run.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+/// A value is a byte and how often it stands there: by number and length.
+type Value = (u8, usize);
+type Rows = BTreeMap<i32, Value>;
+type Rids = BTreeMap<i32, [u8; 8]>;
+
+fn spec(kind: IndexKind) -> HobtSpec {
+    let column =
+        |sql_type| HobtColumn { sql_type, nullable: false, collation: Collation::default() };
+    let key = match kind {
+        IndexKind::Heap => Vec::new(),
+        _ => vec![KeyField { field: 0, descending: false }],
+    };
+    let value = match kind {
+        IndexKind::Nonclustered => SqlType::varchar(1000),
+        _ => SqlType::VARCHAR_MAX,
+    };
+    HobtSpec {
+        database: DatabaseId(5),
+        object_id: ObjectId(100_300),
+        index_id: IndexId(1),
+        hobt: HOBT,
+        kind,
+        columns: vec![column(SqlType::Int), column(value)],
+        added: Vec::new(),
+        declared_key: key.len(),
+        key,
+        unique: true,
+        fill_factor: 0,
+    }
+}
+
+/// What a session has done in its transaction, and how it was at its savepoint.
+#[derive(Clone, Default)]
+struct Changes {
+    rows: BTreeMap<i32, Option<Value>>,
+    rids: Vec<(i32, Option<[u8; 8]>)>,
+}
+
+struct Session {
+    work: Work,
+    changes: Changes,
+    savepoint: Option<(Mark, Changes)>,
+}
+
+struct World {
+    env: Environment,
+    db: Arc<Database>,
+    hobt: Arc<RowHobt>,
+    kind: IndexKind,
+    committed: Rows,
+    rids: Rids,
+    sessions: Vec<Session>,
+    snapshots: Vec<(Snapshot, Rows)>,
+    reader: Work,
+    draw: Draw,
+    next: u8,
+}
+
+fn environment() -> Environment {
+    let memory = Memory::new(64 << 20);
+    let options = DiskOptions { latency: false, capacity_bytes: 1 << 40, ..DiskOptions::default() };
+    Environment {
+        disk: Arc::new(Disk::new(options)),
+        pool: buffer::Pool::new(&memory, 128).unwrap(),
+        engine: Arc::new(Engine::new(lock::Table::new(&lock::Options::default()))),
+        system: Arc::new(SystemObjects::default()),
+    }
+}
+
+fn make(env: &Environment, id: u16, name: &str, survives: bool) -> Arc<Database> {
+    let files = Files::of(Path::new("/data"), name);
+    let options = DatabaseOptions::default();
+    Database::create(env, DatabaseId(id), name, &files, &Sizing::default(), &options, survives)
+        .unwrap()
+}
+
+impl World {
+    fn new(kind: IndexKind, seed: u64) -> World {
+        let env = environment();
+        env.disk.create_dir(Path::new("/data")).unwrap();
+        let tempdb = make(&env, 2, "tempdb", false);
+        assert!(env.engine.versions.set(version::Store::new(&tempdb.home().space)).is_ok());
+        let db = make(&env, 5, "d", true);
+        let mut reader = Work::new(&env.engine, SessionId(50), Arc::default());
+        reader.begin(true, "");
+        db.builder().create_hobt(&mut reader, &spec(kind)).unwrap();
+        reader.commit(CommitMode::Delayed).unwrap();
+        let hobt = db.hobts().get(HOBT).unwrap();
+        let session = |n| {
+            let mut work = Work::new(&env.engine, SessionId(51 + n as i16), Arc::default());
+            work.set_timeout(Timeout::NO_WAIT);
+            Session { work, changes: Changes::default(), savepoint: None }
+        };
+        World {
+            sessions: (0..SESSIONS).map(session).collect(),
+            committed: Rows::new(),
+            rids: Rids::new(),
+            snapshots: Vec::new(),
+            draw: Draw(seed),
+            next: 0,
+            env,
+            db,
+            hobt,
+            kind,
+            reader,
+        }
+    }
+
+    fn value(&mut self) -> Value {
+        self.next = self.next.wrapping_add(1);
+        let long = self.kind != IndexKind::Nonclustered;
+        let length = match self.draw.below(12) {
+            0 if long => 8_100 + self.draw.below(9_000),
+            1 if long => 2_000 + self.draw.below(2_000),
+            // As long as a row can be, or as two that share no page.
+            2 if long => [8_045, 8_046, 4_100, 7_000][self.draw.below(4)],
+            _ => 1 + self.draw.below(200),
+        };
+        (self.next, length)
+    }
+
+    /// One change by a session; nothing where another holds what it wants.
+    fn change(&mut self, n: usize) {
+        let (key, to) = (self.draw.below(KEYS) as i32, self.draw.below(KEYS) as i32);
+        let (what, value) = (self.draw.below(10), self.value());
+        let plan = LockPlan::change(Isolation::ReadCommitted);
+        let is_heap = self.kind == IndexKind::Heap;
+        let rid = self.rids.get(&key).copied();
+        // A heap has no keys: what another has put or deleted there may come twice.
+        let mut others = self.sessions.iter().enumerate().filter(|(i, _)| *i != n);
+        if is_heap && others.any(|(_, s)| s.changes.rows.contains_key(&key)) {
+            return;
+        }
+        let moves = what >= 8 && !is_heap;
+        let new_key = if moves { to } else { key };
+        let (old, new) = (key.to_le_bytes(), new_key.to_le_bytes());
+        let bytes = vec![value.0; value.1];
+        let row = [Field::Inline(&new), Field::Inline(&bytes)];
+        let Session { work, changes, .. } = &mut self.sessions[n];
+        let mark = work.mark();
+        let rid_bytes = rid.unwrap_or_default();
+        let name = match is_heap {
+            true => [Field::Inline(&rid_bytes)],
+            false => [Field::Inline(&old)],
+        };
+        let found = RowKey { fields: &name, hint: None };
+        let puts = what < 4;
+        if is_heap && puts == rid.is_some() {
+            return;
+        }
+        let done = match what {
+            0..4 => self.hobt.insert(work, &row, &plan).map(|i| (i.rid, Some(value))),
+            4..6 => self.hobt.delete(work, found, &plan).map(|()| (None, None)),
+            _ => self.hobt.update(work, found, &row, &plan).map(|i| (i.rid, Some(value))),
+        };
+        match done {
+            Ok((rid, now)) => {
+                if moves {
+                    changes.rows.insert(key, None);
+                }
+                changes.rows.insert(new_key, now);
+                if is_heap {
+                    let before = match rid {
+                        Some(rid) => self.rids.insert(key, rid),
+                        None => self.rids.remove(&key),
+                    };
+                    changes.rids.push((key, before));
+                }
+            }
+            Err(WriteError::Duplicate | WriteError::Vanished) => work.roll_back_to(&mark).unwrap(),
+            Err(WriteError::Sql(e)) => {
+                assert_eq!(e.number(), 1222, "{e:?}");
+                work.roll_back_to(&mark).unwrap();
+            }
+            Err(e) => panic!("{e:?}"),
+        }
+    }
+
+    /// Where rows of a heap are again, once changes were taken back.
+    fn take_back(&mut self, done: &Changes, kept: usize) {
+        for (key, before) in done.rids[kept..].iter().rev() {
+            match before {
+                Some(rid) => self.rids.insert(*key, *rid),
+                None => self.rids.remove(key),
+            };
+        }
+    }
+
+    fn end(&mut self, n: usize, commits: bool) {
+        let session = &mut self.sessions[n];
+        session.savepoint = None;
+        let changes = std::mem::take(&mut session.changes);
+        if !commits {
+            session.work.roll_back().unwrap();
+            return self.take_back(&changes, 0);
+        }
+        session.work.commit(CommitMode::Delayed).unwrap();
+        for (key, now) in changes.rows {
+            match now {
+                Some(value) => self.committed.insert(key, value),
+                None => self.committed.remove(&key),
+            };
+        }
+    }
+
+    fn savepoint(&mut self, n: usize) {
+        let session = &mut self.sessions[n];
+        match session.savepoint.take() {
+            None => session.savepoint = Some((session.work.mark(), session.changes.clone())),
+            Some((mark, before)) => {
+                session.work.roll_back_to(&mark).unwrap();
+                let done = std::mem::replace(&mut session.changes, before);
+                let kept = self.sessions[n].changes.rids.len();
+                self.take_back(&done, kept);
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        let n = self.draw.below(SESSIONS);
+        match self.draw.below(20) {
+            _ if !self.sessions[n].work.is_active() => {
+                self.sessions[n].work.begin(true, "");
+            }
+            0..12 => self.change(n),
+            12..14 => self.savepoint(n),
+            14 | 15 => self.end(n, true),
+            16 => self.end(n, false),
+            17 if self.snapshots.len() < 6 => {
+                self.snapshots.push((Snapshot::take(&self.env.engine), self.committed.clone()));
+            }
+            17 | 18 if !self.snapshots.is_empty() => {
+                let ended = self.draw.below(self.snapshots.len());
+                self.snapshots.swap_remove(ended);
+            }
+            _ => self.clean(),
+        }
+    }
+
+    /// What the background does.
+    fn clean(&mut self) {
+        let _ = self.db.clean_ghosts(None, 4);
+        let transactions = &self.env.engine.transactions;
+        let (commits, snapshots) = (&transactions.commits, &transactions.snapshots);
+        commits.collapse(|| snapshots.points());
+        let horizon = snapshots.horizon(commits);
+        let store = self.env.engine.version_store();
+        let mut from = Some(0);
+        while let Some(at) = from {
+            from = store.reclaim(at, 8, &|by| commits.is_past(by, horizon)).unwrap().next;
+        }
+    }
+
+    /// Some snapshots, and a session with its own changes, read and find what they must.
+    fn look(&mut self, all: bool) {
+        let backward = self.draw.below(3) == 0 && self.kind != IndexKind::Heap;
+        let mut expected: Vec<(Option<usize>, work::CommitTime, Rows)> = Vec::new();
+        for (snapshot, rows) in &self.snapshots {
+            if all || self.draw.below(4) == 0 {
+                expected.push((None, snapshot.at(), rows.clone()));
+            }
+        }
+        let now = Snapshot::take(&self.env.engine);
+        expected.push((None, now.at(), self.committed.clone()));
+        let n = self.draw.below(SESSIONS);
+        let mut own = self.committed.clone();
+        for (key, value) in &self.sessions[n].changes.rows {
+            match value {
+                Some(value) => own.insert(*key, *value),
+                None => own.remove(key),
+            };
+        }
+        expected.push((Some(n), now.at(), own));
+        for (by, at, rows) in expected {
+            let work = match by {
+                Some(n) => &mut self.sessions[n].work,
+                None => &mut self.reader,
+            };
+            let plan = LockPlan { as_of: Some(at), ..LockPlan::read(Isolation::ReadCommitted) };
+            let range = ScanRange { backward, ..ScanRange::default() };
+            let mut cursor = self.hobt.scan(work, &range, &plan).unwrap();
+            let found = rows_of(&mut *cursor, work).unwrap();
+            assert_eq!(found, rows, "as of {at:?}, by {by:?}");
+            if self.kind != IndexKind::Heap {
+                let key = self.draw.below(KEYS) as i32;
+                let bytes = key.to_le_bytes();
+                let fields = [Field::Inline(&bytes)];
+                let mut cursor = self.hobt.scan(work, &ScanRange::equal(&fields), &plan).unwrap();
+                let found = rows_of(&mut *cursor, work).unwrap();
+                assert_eq!(found.get(&key), rows.get(&key), "key {key} as of {at:?}");
+            }
+            work.locks().release_short(work.owner());
+        }
+    }
+
+    /// Everybody ends: nothing of former rows is left.
+    fn finish(mut self) {
+        for n in 0..SESSIONS {
+            if self.sessions[n].work.is_active() {
+                self.end(n, n % 2 == 0);
+            }
+        }
+        self.look(true);
+        self.snapshots.clear();
+        for session in &mut self.sessions {
+            session.work.rest();
+        }
+        let mut rounds = 0;
+        while self.db.home().ghosts().count() > 0 && rounds < 100 {
+            let _ = self.db.clean_ghosts(None, 100).unwrap();
+            rounds += 1;
+        }
+        // A reader of what is there now brings ghosts that nobody had noted.
+        let plan = LockPlan::read(Isolation::RepeatableRead);
+        self.reader.begin(true, "");
+        let mut cursor = self.hobt.scan(&mut self.reader, &ScanRange::default(), &plan).unwrap();
+        assert_eq!(rows_of(&mut *cursor, &mut self.reader).unwrap(), self.committed);
+        drop(cursor);
+        self.reader.commit(CommitMode::Delayed).unwrap();
+        self.clean();
+        let waiter = Waiter::new();
+        for hobt in [Some(&self.hobt), self.hobt.large()].into_iter().flatten() {
+            let levels = hobt.physical_stats(ScanMode::Detailed, self.db.engine(), &waiter);
+            let leaf = levels.unwrap()[0].contents.clone().unwrap();
+            assert_eq!((leaf.ghosts, leaf.version_ghosts), (0, 0), "{leaf:?}");
+        }
+        let usage = self.env.engine.version_store().usage();
+        assert_eq!(usage.generated, usage.cleaned, "versions that nobody needs: {usage:?}");
+        let report = self.hobt.verify(&waiter, &mut |_| {}).unwrap();
+        assert!(report.findings.is_empty() && report.large.is_empty(), "{report:?}");
+    }
+}
+
+fn rows_of(cursor: &mut dyn RowCursor, work: &mut Work) -> SqlResult<Rows> {
+    let mut rows = Rows::new();
+    while cursor.next(work)? {
+        let key = i32::from_le_bytes(cursor.field(0)?.inline().unwrap().try_into().unwrap());
+        let value = cursor.field(1)?.inline().unwrap().to_vec();
+        assert!(value.iter().all(|b| *b == value[0]), "one value");
+        assert!(rows.insert(key, (value[0], value.len())).is_none(), "key {key} twice");
+    }
+    Ok(rows)
+}
+
+fn histories(kind: IndexKind) {
+    // GHOSTLIGHT_SEEDS makes it many more.
+    let seeds = std::env::var("GHOSTLIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    for seed in 0..seeds {
+        let mut world = World::new(kind, seed * 977 + 1);
+        // Some rows come before there are versions.
+        for _ in 0..60 {
+            world.step();
+            world.snapshots.clear();
+        }
+        for n in 0..SESSIONS {
+            if world.sessions[n].work.is_active() {
+                world.end(n, true);
+            }
+        }
+        world.db.home().set_versioning(STATEMENT_VERSIONS);
+        for _ in 0..400 {
+            world.step();
+            world.look(false);
+        }
+        world.finish();
+    }
+}
+
+/// One row, changed again and again beside ten snapshots that end and are replaced: as many
+/// versions as somebody reads, and those that the last writers have not looked at.
+#[test]
+fn a_row_has_no_more_versions_than_snapshots_read() {
+    let mut world = World::new(IndexKind::Clustered, 7);
+    world.db.home().set_versioning(STATEMENT_VERSIONS);
+    let plan = LockPlan::change(Isolation::ReadCommitted);
+    let key = 1_i32.to_le_bytes();
+    let mut most = 0;
+    for n in 0..5_000_u32 {
+        let bytes = [n as u8; 10];
+        let row = [Field::Inline(&key), Field::Inline(&bytes)];
+        let found = RowKey { fields: &row[..1], hint: None };
+        let work = &mut world.sessions[0].work;
+        work.begin(true, "");
+        match n {
+            0 => drop(world.hobt.insert(work, &row, &plan).unwrap()),
+            _ => drop(world.hobt.update(work, found, &row, &plan).unwrap()),
+        }
+        work.commit(CommitMode::Delayed).unwrap();
+        world.committed.insert(1, (n as u8, 10));
+        if world.draw.below(20) == 0 {
+            if world.snapshots.len() == 10 {
+                let ended = world.draw.below(10);
+                world.snapshots.swap_remove(ended);
+            }
+            let snapshot = Snapshot::take(&world.env.engine);
+            world.snapshots.push((snapshot, world.committed.clone()));
+            world.look(true);
+        }
+        let usage = world.env.engine.version_store().usage();
+        most = most.max(usage.generated - usage.cleaned);
+    }
+    // A row of 25 bytes with its tag, and what stands before it in the store.
+    let version = 64;
+    assert!(most <= 14 * version, "{most} bytes at most");
+    world.finish();
+}
+
+/// A row moves to a key whose ghost is needed, and its own former version is: two images that share
+/// no page of the store.
+#[test]
+fn two_long_images_of_one_move_are_kept() {
+    let mut world = World::new(IndexKind::Clustered, 7);
+    world.db.home().set_versioning(STATEMENT_VERSIONS);
+    let plan = LockPlan::change(Isolation::ReadCommitted);
+    let keys = [1_i32, 2].map(i32::to_le_bytes);
+    let rows = [1_u8, 2, 3].map(|n| vec![n; 7_000]);
+    let row = |key: usize, n: usize| [Field::Inline(&keys[key][..]), Field::Inline(&rows[n][..])];
+    let name = |key: usize| [Field::Inline(&keys[key][..])];
+    for step in 0..5 {
+        let work = &mut world.sessions[0].work;
+        work.begin(true, "");
+        let (first, second) = (name(0), name(1));
+        let (first, second) =
+            (RowKey { fields: &first, hint: None }, RowKey { fields: &second, hint: None });
+        match step {
+            0 => drop(world.hobt.insert(work, &row(0, 0), &plan).unwrap()),
+            1 => drop(world.hobt.insert(work, &row(1, 1), &plan).unwrap()),
+            2 => world.hobt.delete(work, first, &plan).unwrap(),
+            3 => drop(world.hobt.update(work, second, &row(1, 2), &plan).unwrap()),
+            _ => drop(world.hobt.update(work, second, &row(0, 2), &plan).unwrap()),
+        }
+        work.commit(CommitMode::Delayed).unwrap();
+        world.committed = match step {
+            0 => Rows::from([(1, (1, 7_000))]),
+            1 => Rows::from([(1, (1, 7_000)), (2, (2, 7_000))]),
+            2 => Rows::from([(2, (2, 7_000))]),
+            3 => Rows::from([(2, (3, 7_000))]),
+            _ => Rows::from([(1, (3, 7_000))]),
+        };
+        world.snapshots.push((Snapshot::take(&world.env.engine), world.committed.clone()));
+        world.look(true);
+    }
+    world.finish();
+}
+
+#[test]
+fn snapshots_of_a_clustered_index_read_their_moment() {
+    histories(IndexKind::Clustered);
+}
+
+#[test]
+fn snapshots_of_a_nonclustered_index_read_their_moment() {
+    histories(IndexKind::Nonclustered);
+}
+
+#[test]
+fn snapshots_of_a_heap_read_their_moment() {
+    histories(IndexKind::Heap);
+}

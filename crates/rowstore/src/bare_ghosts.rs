@@ -1,0 +1,47 @@
+//! Ghosts of a heap that have no room for a version tag.
+//!
+//! A row that came before its database had versions, is shorter than a tag and its front, and lies
+//! on a full page becomes a ghost as it is; who deleted it stands here. Snapshots do not outlive
+//! the process, so neither need this. Each takes 32 bytes, and goes when its ghost does.
+
+use base::{PageId, Xsn};
+use os::sync::Mutex;
+use page::{Previous, VersionTag};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+
+/// Who deleted the rows of a heap that do not say it themselves.
+#[derive(Default)]
+pub(crate) struct BareGhosts {
+    /// How many: mostly none, and then nobody asks further.
+    count: AtomicUsize,
+    deleters: Mutex<BTreeMap<(PageId, u16), Xsn>>,
+}
+
+impl BareGhosts {
+    /// A row becomes a ghost without a tag; its page is latched.
+    pub(crate) fn note(&self, place: (PageId, u16), deleter: Xsn) {
+        let mut deleters = self.deleters.lock();
+        deleters.insert(place, deleter);
+        self.count.store(deleters.len(), Release);
+    }
+
+    /// The ghost is gone, or a row again; its page is latched.
+    pub(crate) fn forget(&self, place: (PageId, u16)) {
+        if self.count.load(Acquire) == 0 {
+            return;
+        }
+        let mut deleters = self.deleters.lock();
+        deleters.remove(&place);
+        self.count.store(deleters.len(), Release);
+    }
+
+    /// What such a ghost's tag would say; its page is latched.
+    pub(crate) fn tag(&self, place: (PageId, u16)) -> Option<VersionTag> {
+        if self.count.load(Acquire) == 0 {
+            return None;
+        }
+        let deleter = self.deleters.lock().get(&place).copied()?;
+        Some(VersionTag::new(deleter, Previous::Itself(Xsn::NONE)))
+    }
+}

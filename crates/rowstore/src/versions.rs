@@ -1,0 +1,531 @@
+//! Versions of rows: what a reader as of a moment sees, and what a writer leaves for him.
+//!
+//! ```text
+//!   row (w2, ─┐)        the leaf, latched
+//!             └─> image of it before w2: (w1, ─┐)       the store
+//!                                              └─> image before w1: untagged
+//! ```
+//!
+//! A reader goes along the pointers to the first writer that his snapshot sees. A ghost whose bytes
+//! are its only former version says so in its tag (`Previous::Itself`), and nothing is stored.
+//!
+//! Invariants
+//!  1. A chain is changed by who holds its row X, and followed by those whose snapshot needs it:
+//!     what they need stays (README.md of `version`, rule 3).
+//!  2. What is dropped from a chain is freed behind the change that drops it, so that a change
+//!     which fails has left the chain as it was, and under the row's latch, so that nobody is on
+//!     it.
+//!  3. A writer looks at the version before its own and at those behind it as far as a snapshot
+//!     that has ended since the last look may have read them.
+
+use crate::error::RowResult;
+use crate::hobt::RowHobt;
+use access::{Granule, Isolation, LockPlan, Strength};
+use base::limits::VERSION_TAG_BYTES;
+use base::{PageId, Xsn};
+use page::{Previous, RecordKind, VersionTag};
+use std::borrow::Cow;
+use txn::{CommitTime, Lifetime, Need, Outcome};
+use version::{Origin, VersionPtr};
+use work::{Engine, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Work};
+
+/// What a reader as of a moment sees of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    /// The record as it stands.
+    AsItIs,
+    /// The former version, which was copied.
+    Former,
+    /// No row.
+    Nothing,
+}
+
+/// What becomes of a chain when its row changes.
+#[derive(Default)]
+pub(crate) struct Tested {
+    /// Where what is left of it begins.
+    previous: Option<VersionPtr>,
+    /// Dropped versions, by who superseded them.
+    free: Vec<(VersionPtr, Xsn)>,
+    /// A version that another record points at now: before, and now.
+    relink: Vec<(VersionPtr, Xsn, Xsn)>,
+    /// A kept version, by who superseded it, whose own tag changes.
+    retag: Vec<(VersionPtr, Xsn, VersionTag)>,
+    /// A kept version and the epoch in which it and what is behind it was found needed.
+    needed: Option<(VersionPtr, Xsn, u32)>,
+}
+
+/// A writer's tag for what it writes over a record, or what is missing for it.
+pub(crate) enum Link {
+    Ready(VersionTag, Tested),
+    /// So long a record is to be kept, and there is no room for it.
+    Room(usize),
+}
+
+/// A record that is about to be written, with its tag where it gets one.
+pub(crate) struct Written<'r> {
+    pub(crate) record: Cow<'r, [u8]>,
+    /// The writer's number, where it is tagged.
+    pub(crate) xsn: Option<Xsn>,
+    /// What the change drops from the chain of what was there.
+    pub(crate) tested: Tested,
+    /// It is a ghost that keeps the bytes of its row.
+    stays: bool,
+}
+
+/// Whether a ghost's row may be needed by a snapshot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum GhostNeed {
+    Free,
+    Needed,
+}
+
+impl RowHobt {
+    /// Whether what is written here now is tagged.
+    #[inline]
+    pub(crate) fn is_versioned(&self) -> bool {
+        self.spec.versions && self.home.is_versioned()
+    }
+
+    /// How a reference is read here: as of its moment only where rows have versions for readers at
+    /// its level.
+    pub(crate) fn moment(&self, plan: &LockPlan) -> LockPlan {
+        let asked = match plan.isolation {
+            Isolation::ReadCommitted => STATEMENT_VERSIONS,
+            Isolation::Snapshot => TRANSACTION_VERSIONS,
+            Isolation::ReadUncommitted | Isolation::RepeatableRead | Isolation::Serializable => 0,
+        };
+        let locks_all = plan.granule == Granule::Table;
+        let plain = plan.strength == Strength::Shared && !plan.hold && !locks_all;
+        let has = self.spec.versions && self.home.versioning() & asked != 0;
+        LockPlan { as_of: plan.as_of.filter(|_| plain && has), ..*plan }
+    }
+
+    /// Draws the transaction's number where what is written here is tagged. No latch is held.
+    pub(crate) fn draw(&self, work: &mut Work) -> RowResult<Option<Xsn>> {
+        Ok(match self.is_versioned() {
+            true => Some(work.versions_in(&self.home)?),
+            false => None,
+        })
+    }
+
+    /// A row that is about to be written: as long as it will be, its tag to be filled in. No latch
+    /// is held.
+    pub(crate) fn written<'r>(&self, work: &mut Work, record: &'r [u8]) -> RowResult<Written<'r>> {
+        Ok(Written::by(self.draw(work)?, record))
+    }
+
+    /// The number of a change under a latch: drawn before. Who has none began when nobody asked for
+    /// versions, and ends before anybody reads them.
+    pub(crate) fn drawn(&self, work: &Work) -> Option<Xsn> {
+        work.versions_drawn(&self.home).filter(|_| self.is_versioned())
+    }
+
+    /// The ghost that a live record becomes.
+    pub(crate) fn ghost_of(&self, work: &Work, old: &[u8]) -> Written<'static> {
+        let mut record = old.to_vec();
+        let kind = RecordKind::of(old[0]).ghosted().expect("a row becomes a ghost");
+        record[0] = RecordKind::with_kind(record[0], kind);
+        let xsn = self.drawn(work);
+        if let Some(xsn) = xsn {
+            VersionTag::new(xsn, Previous::None).put(&mut record);
+        }
+        Written { record: Cow::Owned(record), xsn, tested: Tested::default(), stays: true }
+    }
+
+    /// Fills in the tag of what is written over a record, if over any. How much room is missing for
+    /// the image, where that is so.
+    pub(crate) fn link_to(
+        &self,
+        work: &mut Work,
+        new: &mut Written<'_>,
+        old: Option<&[u8]>,
+    ) -> RowResult<Option<usize>> {
+        let (Some(xsn), Some(old)) = (new.xsn, old) else { return Ok(None) };
+        match self.link(work, xsn, old, new.stays)? {
+            Link::Room(bytes) => Ok(Some(bytes)),
+            Link::Ready(tag, tested) => {
+                tag.put(new.record.to_mut());
+                new.tested = tested;
+                Ok(None)
+            }
+        }
+    }
+
+    fn origin(&self) -> Origin {
+        Origin { database: self.home.database, hobt: self.spec.hobt }
+    }
+
+    /// The tag of a record, which a ghost of a heap may have beside its page.
+    fn tag_of(&self, record: &[u8], place: (PageId, u16)) -> Option<VersionTag> {
+        let ghost = RecordKind::of(record[0]).is_ghost();
+        VersionTag::of(record).or_else(|| self.state.bare.tag(place).filter(|_| ghost))
+    }
+
+    /// Where the version before a record is. What a tag from before the start says is nowhere.
+    fn former(&self, tag: VersionTag) -> Previous {
+        if self.home.is_settled(tag.writer) { Previous::None } else { tag.before() }
+    }
+
+    /// The ghost that a row of a heap becomes with so many bytes to grow: with its tag behind it;
+    /// as long as the row was, the tag over its last bytes; or without one, `None`, where it is
+    /// shorter than that.
+    pub(crate) fn heap_ghost_of(
+        &self,
+        work: &Work,
+        old: &[u8],
+        free: usize,
+    ) -> Option<Written<'static>> {
+        let mut ghost = self.ghost_of(work, old);
+        if ghost.record.len() <= old.len() + free {
+            return Some(ghost);
+        }
+        let end = old.len().checked_sub(VERSION_TAG_BYTES).filter(|n| *n >= 4)?;
+        let record = ghost.record.to_mut();
+        record.truncate(end);
+        record[0] = RecordKind::GhostData.bits();
+        record[2..4].copy_from_slice(&(end as u16).to_le_bytes());
+        let xsn = ghost.xsn.expect("a ghost is tagged where there are versions");
+        VersionTag::new(xsn, Previous::None).put(record);
+        debug_assert_eq!(ghost.record.len(), old.len(), "it fits its row's place");
+        ghost.stays = false;
+        Some(ghost)
+    }
+
+    /// When a writer committed; `None` while it has not.
+    fn committed(&self, engine: &Engine, writer: Xsn) -> Option<CommitTime> {
+        if writer == Xsn::NONE || self.home.is_settled(writer) {
+            return Some(CommitTime(0));
+        }
+        match engine.transactions.commits.outcome(writer) {
+            Outcome::Committed(time) => Some(time),
+            Outcome::Active | Outcome::Aborted => None,
+        }
+    }
+
+    /// Whether a reader as of a moment sees what a writer wrote.
+    pub(crate) fn sees(&self, work: &Work, at: CommitTime, writer: Xsn) -> bool {
+        work.xsn() == Some(writer)
+            || self.committed(work.engine(), writer).is_some_and(|time| time <= at)
+    }
+
+    /// What a reader as of a moment sees of a record whose page is latched; a former version is
+    /// copied to `out`.
+    pub(crate) fn as_of(
+        &self,
+        work: &Work,
+        at: CommitTime,
+        (record, place): (&[u8], (PageId, u16)),
+        out: &mut Vec<u8>,
+    ) -> RowResult<Seen> {
+        debug_assert!(
+            work.engine().transactions.snapshots.is_registered(at),
+            "who reads versions registers"
+        );
+        let is_ghost = RecordKind::of(record[0]).is_ghost();
+        let tag = match self.tag_of(record, place) {
+            Some(tag) if !self.sees(work, at, tag.writer) => tag,
+            Some(_) | None => return Ok(if is_ghost { Seen::Nothing } else { Seen::AsItIs }),
+        };
+        match self.former(tag) {
+            Previous::None => Ok(Seen::Nothing),
+            Previous::Itself(creator) if !self.sees(work, at, creator) => Ok(Seen::Nothing),
+            Previous::Itself(_) => {
+                out.clear();
+                out.extend_from_slice(record);
+                revive(out);
+                Ok(Seen::Former)
+            }
+            Previous::Stored(place) => self.follow(work, at, place, out),
+        }
+    }
+
+    /// Goes along the stored versions to the first that a reader sees.
+    #[cold]
+    fn follow(
+        &self,
+        work: &Work,
+        at: CommitTime,
+        mut place: VersionPtr,
+        out: &mut Vec<u8>,
+    ) -> RowResult<Seen> {
+        let store = work.engine().version_store();
+        loop {
+            store.read(place, self.origin(), |bytes| {
+                out.clear();
+                out.extend_from_slice(bytes);
+            })?;
+            let tag = VersionTag::of(out).filter(|tag| !self.sees(work, at, tag.writer));
+            match tag.map(VersionTag::before) {
+                None if RecordKind::of(out[0]).is_ghost() => return Ok(Seen::Nothing),
+                None => return Ok(Seen::Former),
+                Some(Previous::None) => return Ok(Seen::Nothing),
+                Some(Previous::Itself(creator)) if !self.sees(work, at, creator) => {
+                    return Ok(Seen::Nothing);
+                }
+                Some(Previous::Itself(_)) => {
+                    revive(out);
+                    return Ok(Seen::Former);
+                }
+                Some(Previous::Stored(before)) => place = before,
+            }
+        }
+    }
+
+    /// The tag of what a writer puts in place of a record that it holds X: `xsn` is its number.
+    /// The image of the record is kept, unless `xsn` wrote the record itself; a ghost that keeps
+    /// its bytes (`stays`) needs none where nothing is behind it.
+    pub(crate) fn link(
+        &self,
+        work: &mut Work,
+        xsn: Xsn,
+        old: &[u8],
+        stays: bool,
+    ) -> RowResult<Link> {
+        let was_ghost = RecordKind::of(old[0]).is_ghost();
+        let tag = VersionTag::of(old);
+        let before = tag.map_or(Previous::None, |tag| self.former(tag));
+        let creator = tag.map_or(Xsn::NONE, |t| t.writer);
+        if creator == xsn {
+            return self.link_own(work, xsn, old, before);
+        }
+        let tested = match before {
+            Previous::Stored(place) => self.test(work.engine(), creator, place)?,
+            Previous::None | Previous::Itself(_) => Tested::default(),
+        };
+        let itself = match before {
+            Previous::Itself(lived_by) => {
+                self.ghost_need_of(work.engine(), lived_by, creator) == GhostNeed::Needed
+            }
+            Previous::None | Previous::Stored(_) => false,
+        };
+        // An untagged ghost is of before there were versions; a tagged one is kept for what is
+        // behind it alone.
+        if was_ghost && !itself && tested.previous.is_none() {
+            return Ok(Link::Ready(VersionTag::new(xsn, Previous::None), tested));
+        }
+        if !was_ghost && stays && tested.previous.is_none() {
+            return Ok(Link::Ready(VersionTag::new(xsn, Previous::Itself(creator)), tested));
+        }
+        let mut image = old.to_vec();
+        if let (Some(_), false) = (tag, itself) {
+            let previous = tested.previous.map_or(Previous::None, Previous::Stored);
+            VersionTag::new(creator, previous).put(&mut image);
+        }
+        self.keep(work, xsn, &image, tested)
+    }
+
+    /// The same over a record of its own: what was before the transaction stays where it is.
+    fn link_own(&self, work: &mut Work, xsn: Xsn, old: &[u8], before: Previous) -> RowResult<Link> {
+        let Previous::Itself(lived_by) = before else {
+            return Ok(Link::Ready(VersionTag::new(xsn, before), Tested::default()));
+        };
+        // Its own ghost, whose bytes were the row as it was: they are about to be written over.
+        let mut image = old.to_vec();
+        revive(&mut image);
+        VersionTag::new(lived_by, Previous::None).put(&mut image);
+        self.keep(work, xsn, &image, Tested::default())
+    }
+
+    fn keep(&self, work: &mut Work, xsn: Xsn, image: &[u8], tested: Tested) -> RowResult<Link> {
+        if !work.has_version_room(image.len()) {
+            return Ok(Link::Room(image.len()));
+        }
+        let place = work.keep_version(self.origin(), (image, 0))?;
+        Ok(Link::Ready(VersionTag::new(xsn, Previous::Stored(place)), tested))
+    }
+
+    /// Tests the versions behind a record by `writer`, which is committed: what is needed.
+    fn test(&self, engine: &Engine, writer: Xsn, first: VersionPtr) -> RowResult<Tested> {
+        let (snapshots, store) = (&engine.transactions.snapshots, engine.version_store());
+        // Read before anything is tested: what ends meanwhile is tested again by the next.
+        let epoch = snapshots.epoch();
+        let mut tested = Tested { previous: Some(first), ..Tested::default() };
+        // The version at hand, whom its place names, and who has superseded it as far as is left.
+        let (mut at, mut named, mut link) = (first, writer, writer);
+        let mut holder: Option<(VersionPtr, Xsn, Xsn)> = None;
+        loop {
+            let looked = store.look(at, named, |v| (VersionTag::of(v.record), v.needed_in))?;
+            let Some((tag, needed_in)) = looked else {
+                // Everybody has left it behind, and what is behind it.
+                tested.point(&holder, None);
+                return Ok(tested);
+            };
+            let ended = self.committed(engine, link);
+            let still = needed_in == epoch
+                || snapshots.oldest_ended_since(needed_in).is_none_or(|s| ended <= Some(s));
+            if still && ended.is_some() {
+                tested.needed = tested.needed.or(Some((at, named, epoch)));
+                return Ok(tested);
+            }
+            let creator = tag.map_or(Xsn::NONE, |t| t.writer);
+            // A ghost that is its own former version is kept for that alone: behind it is nothing.
+            let (behind, born, ended) = match tag.map(VersionTag::before) {
+                Some(Previous::Stored(place)) => (Some(place), creator, link),
+                Some(Previous::Itself(lived_by)) => (None, lived_by, creator),
+                Some(Previous::None) | None => (None, creator, link),
+            };
+            let needed = match (self.committed(engine, born), self.committed(engine, ended)) {
+                (Some(b), Some(e)) => snapshots.need(Lifetime { b: b.min(e), e }) != Need::Free,
+                _ => true,
+            };
+            if needed {
+                holder = Some((at, named, creator));
+                if tested.needed.is_none() {
+                    tested.needed = Some((at, named, epoch));
+                }
+                link = creator;
+            } else {
+                tested.free.push((at, named));
+                tested.relink.retain(|r| r.0 != at);
+                tested.point(&holder, behind);
+                if let Some(behind) = behind {
+                    tested.relink.push((behind, creator, link));
+                }
+            }
+            named = creator;
+            match behind {
+                Some(place) => at = place,
+                None => return Ok(tested),
+            }
+        }
+    }
+
+    /// Frees what a change has dropped from a chain, and joins what is left. The row's page is
+    /// latched still: nobody goes along the chain.
+    pub(crate) fn drop_tested(&self, engine: &Engine, tested: &Tested) -> RowResult<()> {
+        if tested.free.is_empty() && tested.needed.is_none() && tested.retag.is_empty() {
+            return Ok(());
+        }
+        let store = engine.version_store();
+        for (place, superseder, tag) in &tested.retag {
+            store.retag(*place, *superseder, &tag.bytes())?;
+        }
+        for (place, before, now) in &tested.relink {
+            store.relink(*place, *before, *now)?;
+        }
+        for (place, superseder) in &tested.free {
+            store.free(*place, *superseder)?;
+        }
+        if let Some((place, named, epoch)) = tested.needed {
+            let now = tested.relink.iter().find(|r| r.0 == place).map_or(named, |r| r.2);
+            store.note_needed(place, now, epoch)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a snapshot needs the row that a committed ghost was. What is to be dropped with the
+    /// ghost, if nobody does.
+    pub(crate) fn ghost_need(
+        &self,
+        engine: &Engine,
+        ghost: &[u8],
+        place: (PageId, u16),
+    ) -> RowResult<Option<Tested>> {
+        let tag = self.tag_of(ghost, place);
+        let Some(tag) = tag else { return Ok(Some(Tested::default())) };
+        Ok(match self.former(tag) {
+            Previous::None => Some(Tested::default()),
+            Previous::Itself(creator) => match self.ghost_need_of(engine, creator, tag.writer) {
+                GhostNeed::Free => Some(Tested::default()),
+                GhostNeed::Needed => None,
+            },
+            Previous::Stored(place) => {
+                let tested = self.test(engine, tag.writer, place)?;
+                tested.previous.is_none().then_some(tested)
+            }
+        })
+    }
+
+    /// Whether a record has a former version, in the store or as the ghost's own bytes.
+    pub(crate) fn has_former(&self, record: &[u8], place: (PageId, u16)) -> bool {
+        self.tag_of(record, place).is_some_and(|tag| self.former(tag) != Previous::None)
+    }
+
+    /// Whether a ghost may go, as far as snapshots are concerned: its deleter has ended, and nobody
+    /// needs its row.
+    pub(crate) fn is_removable(
+        &self,
+        engine: &Engine,
+        ghost: &[u8],
+        place: (PageId, u16),
+    ) -> RowResult<bool> {
+        Ok(self.ghost_need(engine, ghost, place)?.is_some())
+    }
+
+    /// The version that a change of the transaction's own made, and that its undo takes back:
+    /// gives the record that is restored its place in the chain. Says what is to be freed.
+    pub(crate) fn retake(
+        &self,
+        engine: &Engine,
+        now: &[u8],
+        former: &mut Vec<u8>,
+    ) -> RowResult<Option<(VersionPtr, Xsn)>> {
+        let Some(tag) = VersionTag::of(now).filter(|t| !self.home.is_settled(t.writer)) else {
+            // Not versioned, or by a loser of before: no snapshot asks for what was earlier.
+            return Ok(None);
+        };
+        let stored = match tag.before() {
+            Previous::Stored(place) => Some(place),
+            Previous::None | Previous::Itself(_) => None,
+        };
+        let before = VersionTag::of(former);
+        if let Some(before) = before.filter(|b| b.writer == tag.writer) {
+            // Its own, too: what was before the transaction has one place.
+            let same = before.before() == tag.before();
+            return Ok(stored.filter(|_| !same).map(|place| (place, tag.writer)));
+        }
+        let Some(before) = before else { return Ok(stored.map(|place| (place, tag.writer))) };
+        let mut previous = match (before.before(), stored) {
+            (itself @ Previous::Itself(_), _) => itself,
+            _ => Previous::None,
+        };
+        if let Some(place) = stored {
+            let store = engine.version_store();
+            let image = store.look(place, tag.writer, |v| VersionTag::of(v.record))?.flatten();
+            previous = image.map_or(previous, VersionTag::before);
+        }
+        VersionTag::new(before.writer, previous).put(former);
+        Ok(stored.map(|place| (place, tag.writer)))
+    }
+
+    fn ghost_need_of(&self, engine: &Engine, creator: Xsn, deleter: Xsn) -> GhostNeed {
+        let lifetime = (self.committed(engine, creator), self.committed(engine, deleter));
+        let (Some(b), Some(e)) = lifetime else { return GhostNeed::Needed };
+        match engine.transactions.snapshots.need(Lifetime { b: b.min(e), e }) {
+            Need::Free => GhostNeed::Free,
+            Need::Needed(_) => GhostNeed::Needed,
+        }
+    }
+}
+
+impl<'r> Written<'r> {
+    /// A record by a writer of that number, if it has one. Without, nothing is copied.
+    fn by(xsn: Option<Xsn>, record: &'r [u8]) -> Written<'r> {
+        let mut record = Cow::Borrowed(record);
+        if let Some(xsn) = xsn {
+            VersionTag::new(xsn, Previous::None).put(record.to_mut());
+        }
+        Written { record, xsn, tested: Tested::default(), stays: false }
+    }
+}
+
+impl Tested {
+    /// What is left goes on at another place: behind the last that is kept, or from the record.
+    fn point(&mut self, holder: &Option<(VersionPtr, Xsn, Xsn)>, to: Option<VersionPtr>) {
+        let Some((place, named, creator)) = *holder else {
+            self.previous = to;
+            return;
+        };
+        let previous = to.map_or(Previous::None, Previous::Stored);
+        self.retag.retain(|r| r.0 != place);
+        self.retag.push((place, named, VersionTag::new(creator, previous)));
+    }
+}
+
+/// Makes the copy of a ghost the row that it was.
+fn revive(record: &mut [u8]) {
+    if let Some(kind) = RecordKind::of(record[0]).unghosted() {
+        record[0] = RecordKind::with_kind(record[0], kind);
+    }
+}

@@ -1,0 +1,238 @@
+//! `Store`: finding, relinking and freeing versions by their place.
+
+use crate::error::VersionError;
+use crate::format::{NEEDED_IN_AT, Origin, SUPERSEDER_AT, StoredVersion, superseder_bytes};
+use base::limits::PAGE_BODY_BYTES;
+use base::{AllocUnitId, PageId, SlotNo, Xsn};
+use buffer::WriteGuard;
+use os::sync::{Mutex, Padded};
+use page::{PageMut, PageView};
+use space::{AllocUnit, Space};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Where a version is, as the tag of the record that points there has it.
+pub type VersionPtr = (PageId, SlotNo);
+
+/// The allocation unit of the store: between those of tables and those of spill files.
+pub(crate) const UNIT: AllocUnitId = AllocUnitId(0xEFFF_FFFF);
+
+/// Who may put something on a page of the store; its m_level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Owned {
+    /// Nobody has it, and it is in no list.
+    Nobody = 0,
+    /// A unit of work appends to it.
+    Place = 1,
+    /// It is in the list of empty pages or of pages with room.
+    Listed = 2,
+}
+
+/// Pages that wait for somebody to fill them.
+#[derive(Default)]
+pub(crate) struct Lists {
+    pub(crate) unit: Option<Arc<AllocUnit>>,
+    /// All pages of the store.
+    pub(crate) all: Vec<PageId>,
+    /// Pages without versions; the last is taken first.
+    pub(crate) empty: Vec<PageId>,
+    /// Pages with some versions and much room.
+    pub(crate) roomy: Vec<PageId>,
+}
+
+/// The version store of an instance.
+pub struct Store {
+    pub(crate) space: Arc<Space>,
+    pub(crate) lists: Mutex<Lists>,
+    /// One grows the store at a time.
+    pub(crate) growing: Mutex<()>,
+    pub(crate) generated: Padded<AtomicU64>,
+    pub(crate) cleaned: Padded<AtomicU64>,
+}
+
+/// What the store takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Usage {
+    /// Pages of tempdb that it has.
+    pub pages: u64,
+    /// Of these, pages without versions.
+    pub empty: u64,
+    /// Bytes of versions that were put, since the start.
+    pub generated: u64,
+    /// Bytes of versions that were taken out.
+    pub cleaned: u64,
+}
+
+impl Store {
+    /// An empty store in tempdb.
+    ///
+    /// # Panics
+    /// At its first page, when that database survives.
+    pub fn new(tempdb: &Arc<Space>) -> Arc<Store> {
+        Arc::new(Store {
+            space: Arc::clone(tempdb),
+            lists: Mutex::default(),
+            growing: Mutex::new(()),
+            generated: Padded::default(),
+            cleaned: Padded::default(),
+        })
+    }
+
+    /// What it takes now.
+    pub fn usage(&self) -> Usage {
+        let lists = self.lists.lock();
+        debug_assert!(lists.empty.len() + lists.roomy.len() <= lists.all.len(), "listed once");
+        Usage {
+            pages: lists.all.len() as u64,
+            empty: lists.empty.len() as u64,
+            generated: self.generated.load(Relaxed),
+            cleaned: self.cleaned.load(Relaxed),
+        }
+    }
+
+    /// Reads a version of a hobt for somebody whose snapshot needs it.
+    ///
+    /// # Errors
+    /// [`VersionError::Missing`] when it is not there (rule 3 says when that cannot be).
+    pub fn read<R>(
+        &self,
+        (page, slot): VersionPtr,
+        origin: Origin,
+        f: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R, VersionError> {
+        let guard = self.space.pages().read(page)?;
+        let found = stored_at(guard.view(), slot).filter(|v| v.origin == origin);
+        found.map(|v| f(v.record)).ok_or(VersionError::Missing(page, slot))
+    }
+
+    /// Looks at the version that a record by `superseder` points at, if it is still there.
+    ///
+    /// # Errors
+    /// A page that cannot be read.
+    pub fn look<R>(
+        &self,
+        (page, slot): VersionPtr,
+        superseder: Xsn,
+        f: impl FnOnce(StoredVersion<'_>) -> R,
+    ) -> Result<Option<R>, VersionError> {
+        let guard = self.space.pages().read(page)?;
+        Ok(version_at(guard.view(), slot, superseder).map(f))
+    }
+
+    /// Notes the epoch of snapshots in which a version and those behind it were found needed.
+    ///
+    /// # Errors
+    /// A page that cannot be read.
+    pub fn note_needed(
+        &self,
+        (page, slot): VersionPtr,
+        superseder: Xsn,
+        epoch: u32,
+    ) -> Result<(), VersionError> {
+        let mut guard = self.space.pages().write(page)?;
+        if version_at(guard.view(), slot, superseder).is_some() {
+            let mut page = guard.volatile_mut(self.space.pages());
+            page.patch(slot.0, NEEDED_IN_AT, &epoch.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// Takes a version out that a record by `superseder` pointed at. One that is not there any more
+    /// is nobody's loss (rule 4).
+    ///
+    /// # Errors
+    /// A page that cannot be read.
+    pub fn free(&self, (page, slot): VersionPtr, superseder: Xsn) -> Result<(), VersionError> {
+        let mut guard = self.space.pages().write(page)?;
+        if version_at(guard.view(), slot, superseder).is_none() {
+            return Ok(());
+        }
+        let bytes = self.drop_version(&mut guard, slot);
+        self.cleaned.fetch_add(bytes as u64, Relaxed);
+        self.list_if_empty(guard);
+        Ok(())
+    }
+
+    /// Another record points at a version from now on, since the one between them goes: it becomes
+    /// that of `now`. One that is not there any more is wanted by nobody.
+    ///
+    /// # Errors
+    /// A page that cannot be read.
+    pub fn relink(
+        &self,
+        (page, slot): VersionPtr,
+        before: Xsn,
+        now: Xsn,
+    ) -> Result<(), VersionError> {
+        let mut guard = self.space.pages().write(page)?;
+        if version_at(guard.view(), slot, before).is_some() {
+            let mut page = guard.volatile_mut(self.space.pages());
+            page.patch(slot.0, SUPERSEDER_AT, &superseder_bytes(now));
+        }
+        Ok(())
+    }
+
+    /// Overwrites the last bytes of a stored record: its version tag. One that is not there any
+    /// more is wanted by nobody.
+    ///
+    /// # Errors
+    /// A page that cannot be read.
+    pub fn retag(
+        &self,
+        (page, slot): VersionPtr,
+        superseder: Xsn,
+        tag: &[u8],
+    ) -> Result<(), VersionError> {
+        let mut guard = self.space.pages().write(page)?;
+        let Some(version) = version_at(guard.view(), slot, superseder) else { return Ok(()) };
+        let length = crate::VERSION_FRONT_BYTES + version.record.len();
+        assert!(tag.len() <= version.record.len(), "a tag is the record's end");
+        let mut page = guard.volatile_mut(self.space.pages());
+        page.patch(slot.0, length - tag.len(), tag);
+        Ok(())
+    }
+
+    /// Empties a slot; how long its version was.
+    pub(crate) fn drop_version(&self, guard: &mut WriteGuard<'_>, slot: SlotNo) -> usize {
+        let before = usize::from(guard.view().free_count());
+        let mut page: PageMut<'_> = guard.volatile_mut(self.space.pages());
+        page.empty_slot(slot.0);
+        let bytes = usize::from(page.view().free_count()) - before;
+        while page.drop_last_empty_slot() {}
+        bytes
+    }
+
+    /// A page that has lost its last version waits for somebody to fill it, unless somebody does.
+    pub(crate) fn list_if_empty(&self, mut guard: WriteGuard<'_>) {
+        if is_empty(guard.view()) && owned(guard.view()) == Some(Owned::Nobody) {
+            guard.volatile_mut(self.space.pages()).set_level(Owned::Listed as u8);
+            self.lists.lock().empty.push(guard.id());
+        }
+    }
+}
+
+/// Whether a page of the store has no version.
+pub(crate) fn is_empty(view: PageView<'_>) -> bool {
+    usize::from(view.free_count()) + 2 * usize::from(view.slot_count()) == PAGE_BODY_BYTES
+}
+
+/// Who may put something on a page of the store; `None` when it is no page of the store.
+pub(crate) fn owned(view: PageView<'_>) -> Option<Owned> {
+    if view.alloc_unit() != UNIT {
+        return None;
+    }
+    [Owned::Nobody, Owned::Place, Owned::Listed].into_iter().find(|o| *o as u8 == view.level())
+}
+
+/// The version of a slot, if it is one that a record by `superseder` points at.
+fn version_at(view: PageView<'_>, slot: SlotNo, superseder: Xsn) -> Option<StoredVersion<'_>> {
+    stored_at(view, slot).filter(|v| v.superseder == superseder)
+}
+
+/// The version of a slot, whoever points at it.
+fn stored_at(view: PageView<'_>, slot: SlotNo) -> Option<StoredVersion<'_>> {
+    let _ = owned(view)?;
+    let at = view.slot_offset(slot.0)?;
+    if at == 0 { None } else { StoredVersion::of(view.record(slot.0)?) }
+}
