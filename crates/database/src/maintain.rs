@@ -94,12 +94,6 @@ impl Database {
         Ok(())
     }
 
-    /// The options' versions are asked for again, as they are written: an attempt to change them
-    /// has failed.
-    pub fn keep_versions(&self) {
-        wish_versions(&self.env.engine, &self.home, &self.options());
-    }
-
     /// Writes what is counted of changed rows.
     fn save_modifications(&self) -> SqlResult<()> {
         if !self.survives {

@@ -12,10 +12,9 @@ use work::Engine;
 /// How often the lazy writer looks for free frames.
 const LAZY_WRITER_NS: u64 = 20_000_000;
 
-/// How often the ghost cleaner looks whether pages are noted.
+/// How often the ghost cleaner looks whether pages are noted, and for versions that everybody has
+/// left behind.
 const GHOST_CLEANER_NS: u64 = 1_000_000_000;
-/// How often versions that everybody has left behind are looked for.
-const VERSION_CLEANER_NS: u64 = 1_000_000_000;
 /// Pages of the version store of a step.
 const VERSION_PAGES: usize = 64;
 /// How often it is looked whether statistics are to be updated in the background.
@@ -57,13 +56,7 @@ impl Instance {
             while pause(&stopping, WaitKind::SleepTask, GHOST_CLEANER_NS) {
                 let Some(instance) = me.upgrade() else { return };
                 instance.clean_ghosts(&mut places);
-            }
-        }));
-        let stopping = Arc::clone(&self.stopping);
-        let engine = Arc::clone(self.engine());
-        workers.push(os::task::spawn("version cleaner", move || {
-            while pause(&stopping, WaitKind::SleepTask, VERSION_CLEANER_NS) {
-                clean_versions(&engine, &stopping);
+                clean_versions(instance.engine(), &instance.stopping);
             }
         }));
         let me = std::sync::Weak::clone(&self.me);

@@ -158,7 +158,8 @@ impl RowHobt {
             && plan.strength == Strength::Shared
             && !plan.hold;
         let as_of = plan.as_of.is_some();
-        assert!(!as_of || plan.strength == Strength::Shared, "what is changed is as it is now");
+        let plain = plan.strength == Strength::Shared && !keep && !whole;
+        assert!(!as_of || plain, "a moment is asked for by plain reads alone");
         let (table, row) = match (plan.strength, whole) {
             (Strength::Shared, _) if reads_anything || as_of => (Mode::SchS, RowLock::None),
             (Strength::Shared, true) => (Mode::S, RowLock::None),
@@ -174,8 +175,8 @@ impl RowHobt {
         };
         debug_assert!(row == RowLock::None || !covers_rows(table, row), "or rows need no lock");
         let passing = matches!(row, RowLock::Test(_) | RowLock::Short(_));
-        assert!(!keep || !passing || as_of, "what is kept is locked to the end: {row:?}");
-        let long = (keep && !as_of) || plan.strength != Strength::Shared;
+        assert!(!keep || !passing, "what is kept is locked to the end: {row:?}");
+        let long = keep || plan.strength != Strength::Shared;
         let duration = if long { Duration::Long } else { Duration::Short };
         debug_assert!(!long || work.is_active(), "what is kept is a transaction's");
         let resource = self.object_resource();
@@ -239,22 +240,21 @@ impl RowHobt {
         }
     }
 
-    /// A row that a cursor goes on from, and that is yet to be changed, stays locked: what was held
-    /// for the moment is held to the end of the transaction, and counts toward escalation.
+    /// A row of a change's target that a cursor goes on from, and that is yet to be changed, stays
+    /// locked: what was held for the moment is held to the end of the transaction, and counts
+    /// toward escalation.
     pub(crate) fn keep_row(
         &self,
         work: &mut Work,
-        plan: &LockPlan,
         (row, page): (Resource, Resource),
     ) -> RowResult<()> {
-        let mode = if plan.strength == Strength::Shared { Mode::S } else { Mode::U };
         let of = self.locked();
-        for (resource, mode) in [(page, intent(mode)), (row, mode)] {
+        for (resource, mode) in [(page, intent(Mode::U)), (row, Mode::U)] {
             let kept = work.try_lock_row(&of, resource, mode, Duration::Long)?;
             debug_assert!(!matches!(kept, Outcome::Wait(_)), "what is held is granted");
             work.locks().release(work.owner(), resource);
         }
-        debug_assert!(self.holds(work, row, mode), "it is held still");
+        debug_assert!(self.holds(work, row, Mode::U), "it is held still");
         Ok(())
     }
 

@@ -140,7 +140,7 @@ impl<'h> HeapCursor<'h> {
     /// The row it stands on is behind it: given up, or kept for who changes it later.
     fn go_on(&mut self, work: &mut Work) -> RowResult<()> {
         match self.held.take_if(|_| self.plan.kept_back) {
-            Some(held) => self.hobt.keep_row(work, &self.plan, held),
+            Some(held) => self.hobt.keep_row(work, held),
             None => {
                 self.give_up_row(work);
                 Ok(())

@@ -10,16 +10,16 @@ use crate::heap_redo::kinds;
 use crate::hobt::{HeapHints, HobtKind, RowHobt};
 use crate::versions::Written;
 use access::{Inserted, LockPlan, RowKey, WriteError};
-use base::limits::{RECORD_BYTES_MAX, VERSION_TAG_BYTES};
+use base::limits::RECORD_BYTES_MAX;
 use base::{PageId, SlotNo, Xsn};
+use btree::RECORD_MAX;
 use buffer::{Change, PageRef, Undo, WriteGuard};
 use lock::{Mode, Resource};
 use page::{Field, PageView, RecordKind, VersionTag, slot_cost};
-use std::sync::Arc;
-use work::{Engine, Work};
+use work::Work;
 
 /// Log that a row takes which becomes a ghost with a tag: both are logged whole.
-const GHOST_LOG_BYTES_MAX: usize = 2 * (RECORD_BYTES_MAX + VERSION_TAG_BYTES) + 64;
+const GHOST_LOG_BYTES_MAX: usize = 2 * RECORD_MAX + 64;
 
 /// Pages with room that a heap remembers.
 const HINTS_MAX: usize = 64;
@@ -102,6 +102,7 @@ impl RowHobt {
         moved_from: Option<(PageId, u16)>,
     ) -> RowResult<(PageId, u16)> {
         let record = &new.record[..];
+        assert!(record.len() <= RECORD_MAX, "the row was made to fit");
         let covered = self.lock_for_change(work, plan)?;
         loop {
             let leaves = moved_from.is_some() && new.xsn.is_some();
@@ -204,22 +205,12 @@ impl RowHobt {
     ) -> RowResult<()> {
         debug_assert_eq!(guard.view().alloc_unit(), self.spec.unit, "the page is the heap's");
         self.heap_fits(&guard, kinds::INSERT, slot, record)?;
-        if let Some((other, slot, left)) = &from {
+        if let Some((other, slot, _)) = &from {
             let other_id = other.as_ref().map(WriteGuard::id);
             assert_ne!(other_id, Some(guard.id()), "a page is latched once");
-            let page = other.as_ref().unwrap_or(&guard);
-            match left {
-                Left::Tagged(old, ghost) => {
-                    let old_len = (old.len() as u16).to_le_bytes();
-                    let payload = [&old_len[..], old, &ghost.record].concat();
-                    self.heap_fits(page, kinds::REPLACE, *slot, &payload)?;
-                }
-                Left::Bare(_) | Left::Nothing | Left::Room(_) => {
-                    self.heap_fits(page, kinds::GHOST, *slot, &[])?;
-                }
-            }
+            self.heap_fits(other.as_ref().unwrap_or(&guard), kinds::GHOST, *slot, &[])?;
         }
-        let (session, engine) = (work.session(), Arc::clone(work.engine()));
+        let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
         let before = part.chain.last;
@@ -229,7 +220,7 @@ impl RowHobt {
         let mut dropped = Ok(());
         if let Some((guard, slot, left)) = from {
             let from = guard.map_or(page, |guard| change.add(guard));
-            dropped = self.leave_ghost(&engine, &mut change, (from, slot), &left, undo);
+            dropped = self.leave_ghost(&mut change, (from, slot), &left, undo);
         }
         change.apply(page, self.spec.unit, kinds::INSERT, slot, &[record], undo);
         let bytes = change.logged_bytes();
@@ -255,8 +246,7 @@ impl RowHobt {
 
     /// A page that had room when last seen, or a new one (then `None`: look again).
     fn page_with_room(&self, work: &mut Work, bytes: usize) -> RowResult<Option<PageId>> {
-        let most = RECORD_BYTES_MAX + VERSION_TAG_BYTES;
-        assert!(bytes <= most, "a record that fits no page gets no room");
+        assert!(bytes <= RECORD_MAX, "a record that fits no page gets no room");
         let (known, sought) = {
             let hints = self.state.hints.lock();
             (hints.pages.last().copied(), hints.sought)
@@ -355,14 +345,14 @@ impl RowHobt {
                     work.make_version_room(room)?;
                     continue;
                 }
-                let (session, engine) = (work.session(), Arc::clone(work.engine()));
+                let session = work.session();
                 let part = work.part(&self.home);
                 let (begin, undo) = (part.begin(), part.undo());
                 let before = part.chain.last;
                 let mut change = Change::new(&self.home.pages, &mut part.group);
                 begin.log(&mut change, session);
                 let page = change.add(guard);
-                let dropped = self.leave_ghost(&engine, &mut change, (page, slot), &left, undo);
+                let dropped = self.leave_ghost(&mut change, (page, slot), &left, undo);
                 let bytes = change.logged_bytes();
                 change.finish(&mut part.chain);
                 debug_assert!(part.chain.last > before, "the change is its transaction's");
@@ -408,38 +398,31 @@ impl RowHobt {
         work.part(&self.home).reserve(3 * new.record.len().max(512))?;
         let (guard, slot, old) = loop {
             let Some((guard, slot)) = self.heap_row(work, key, plan)? else { return Ok(None) };
+            let id = guard.id();
             let old = guard.view().record(slot).expect("the row was just found").to_vec();
             if VersionTag::differs_only(&old, record) {
-                return Ok(Some((guard.id(), slot)));
+                return Ok(Some((id, slot)));
             }
+            // A row never shrinks in place: its bytes must be there for a rollback.
             let grows = new.record.len().checked_sub(old.len());
-            let fits = grows.is_some_and(|n| n <= usize::from(guard.view().free_count()));
-            match fits {
-                true => match self.link_to(work, &mut new, Some(&old))? {
-                    Some(room) => {
-                        drop(guard);
-                        work.make_version_room(room)?;
-                    }
-                    None => break (guard, slot, old),
-                },
-                false => break (guard, slot, old),
+            if grows.is_none_or(|n| n > usize::from(guard.view().free_count())) {
+                drop(guard);
+                let place = self.heap_put(work, &new, plan, Some((id, slot)))?;
+                work.ghosted(&self.settler(), &[], (id, slot));
+                return Ok(Some(place));
             }
+            let Some(room) = self.link_to(work, &mut new, Some(&old))? else {
+                break (guard, slot, old);
+            };
+            drop(guard);
+            work.make_version_room(room)?;
         };
         let (id, view, record) = (guard.id(), guard.view(), &new.record[..]);
-        // A row never shrinks in place: its bytes must be there for a rollback.
-        let fits =
-            record.len() >= old.len() && record.len() - old.len() <= usize::from(view.free_count());
-        if !fits {
-            drop(guard);
-            let place = self.heap_put(work, &new, plan, Some((id, slot)))?;
-            work.ghosted(&self.settler(), &[], (id, slot));
-            return Ok(Some(place));
-        }
         if let Err(what) = page::fits::replace(view, slot, record) {
             return Err(self.home.pages.corrupt(id, what).into());
         }
         debug_assert!(!RecordKind::of(record[0]).is_ghost(), "a row is replaced by a row");
-        let (session, engine) = (work.session(), Arc::clone(work.engine()));
+        let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
         let before = part.chain.last;
@@ -449,7 +432,7 @@ impl RowHobt {
         let old_len = (old.len() as u16).to_le_bytes();
         let payload: [&[u8]; 3] = [&old_len, &old, record];
         change.apply(page, self.spec.unit, kinds::REPLACE, slot, &payload, undo);
-        let dropped = self.drop_tested(&engine, &new.tested);
+        let dropped = new.tested.finish();
         change.finish(&mut part.chain);
         debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(old.len() + record.len() + 64);
@@ -460,16 +443,19 @@ impl RowHobt {
     fn left_behind(
         &self,
         work: &mut Work,
-        page: PageView<'_>,
+        view: PageView<'_>,
         (id, slot): (PageId, u16),
         promised: usize,
     ) -> RowResult<Left> {
         let Some(xsn) = self.drawn(work) else { return Ok(Left::Nothing) };
-        let old = page.record(slot).expect("the row was just found").to_vec();
-        let free = usize::from(page.free_count()).saturating_sub(promised);
+        let old = view.record(slot).expect("the row was just found").to_vec();
+        let free = usize::from(view.free_count()).saturating_sub(promised);
         let Some(mut ghost) = self.heap_ghost_of(work, &old, free) else {
             return Ok(Left::Bare((id, xsn)));
         };
+        if let Err(what) = page::fits::replace(view, slot, &ghost.record) {
+            return Err(self.home.pages.corrupt(id, what).into());
+        }
         Ok(match self.link_to(work, &mut ghost, Some(&old))? {
             Some(room) => Left::Room(room),
             None => Left::Tagged(old, ghost),
@@ -479,7 +465,6 @@ impl RowHobt {
     /// Makes a row the ghost that it leaves.
     fn leave_ghost(
         &self,
-        engine: &Engine,
         change: &mut Change<'_>,
         (page, slot): (PageRef, u16),
         left: &Left,
@@ -490,7 +475,7 @@ impl RowHobt {
                 let old_len = (old.len() as u16).to_le_bytes();
                 let payload: [&[u8]; 3] = [&old_len, old, &ghost.record];
                 change.apply(page, self.spec.unit, kinds::REPLACE, slot, &payload, undo);
-                self.drop_tested(engine, &ghost.tested)
+                ghost.tested.finish()
             }
             Left::Bare((id, deleter)) => {
                 change.apply(page, self.spec.unit, kinds::GHOST, slot, &[], undo);

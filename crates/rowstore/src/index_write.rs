@@ -12,15 +12,15 @@ use crate::hobt::RowHobt;
 use crate::versions::Written;
 use access::{Inserted, LockPlan, RowKey, WriteError};
 use base::PageId;
-use base::limits::{RECORD_BYTES_MAX, VERSION_TAG_BYTES};
+use base::limits::RECORD_BYTES_MAX;
 use btree::{
-    Bias, KeyBuf, KeyFields, LeafPair, LeafWrite, STRUCTURE_LOG_BYTES_MAX, SearchKey, SplitPolicy,
+    Bias, KeyBuf, KeyFields, LeafPair, LeafWrite, RECORD_MAX, STRUCTURE_LOG_BYTES_MAX, SearchKey,
+    SplitPolicy,
 };
 use buffer::{Change, PageRef};
 use lock::{Mode, Resource};
 use page::{Field, RecordKind, VersionTag};
 use std::cmp::Ordering;
-use std::sync::Arc;
 use wal::Group;
 use work::Work;
 
@@ -53,9 +53,8 @@ impl RowHobt {
         bytes: usize,
         policy: SplitPolicy,
     ) -> RowResult<()> {
-        let most = RECORD_BYTES_MAX + VERSION_TAG_BYTES;
-        assert!(bytes <= 2 * most, "a record and the growth of another at most");
-        let bytes = bytes.min(most);
+        assert!(bytes <= 2 * RECORD_MAX, "a record and the growth of another at most");
+        let bytes = bytes.min(RECORD_MAX);
         debug_assert_eq!(key.len(), self.tree().order().len(), "a place has a whole key");
         let part = work.part(&self.home);
         part.reserve(STRUCTURE_LOG_BYTES_MAX as usize)?;
@@ -78,7 +77,7 @@ impl RowHobt {
         };
         // Looked at behind the split: whoever left a ghost before it has noted the page of then.
         for page in around.into_iter().filter(|p| !p.is_none()) {
-            if self.home.pages.read(page)?.view().ghost_count() > 0 {
+            if self.home.pages.read_again(page)?.view().ghost_count() > 0 {
                 self.home.ghosts().note(page);
             }
         }
@@ -241,7 +240,7 @@ impl RowHobt {
         assert!(room, "room was made");
         let is_ghost = leaf.record().is_none_or(|r| current(r) == Current::Ghost);
         debug_assert!(is_ghost, "rule 4: only a ghost is put over");
-        let (session, engine) = (work.session(), Arc::clone(work.engine()));
+        let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
         let before = part.chain.last;
@@ -253,7 +252,7 @@ impl RowHobt {
         } else {
             tree.insert(&mut change, page, slot, record, undo)?;
         }
-        let dropped = self.drop_tested(&engine, &new.tested);
+        let dropped = new.tested.finish();
         change.finish(&mut part.chain);
         debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(2 * record.len());
@@ -339,8 +338,24 @@ impl RowHobt {
         leaf: LeafWrite<'_>,
         spelled: &KeyBuf,
     ) -> RowResult<bool> {
-        if self.drawn(work).is_some() {
-            return self.ghost_versioned(work, leaf, spelled);
+        let old = leaf.record().expect("a live row becomes a ghost");
+        assert!(matches!(current(old), Current::Row(_)), "a live row becomes a ghost");
+        assert!(leaf.is_exact(), "the row is the key's");
+        debug_assert!(!spelled.is_empty(), "rule 3: its deleter finds it by its key");
+        // Where readers may need the row the ghost says who made it, and what it was.
+        let mut tagged = self.drawn(work).map(|_| self.ghost_of(work, old));
+        if let Some(ghost) = &mut tagged {
+            let bytes = ghost.record.len();
+            if !leaf.has_room_to_replace(bytes) {
+                drop(leaf);
+                self.room_for(work, spelled.fields().as_slice(), bytes, SplitPolicy::Half)?;
+                return Ok(false);
+            }
+            if let Some(room) = self.link_to(work, ghost, Some(old))? {
+                drop(leaf);
+                work.make_version_room(room)?;
+                return Ok(false);
+            }
         }
         let session = work.session();
         let part = work.part(&self.home);
@@ -349,51 +364,13 @@ impl RowHobt {
         let mut change = Change::new(&self.home.pages, &mut part.group);
         begin.log(&mut change, session);
         let id = leaf.page_id();
-        let live = leaf.record().is_some_and(|r| matches!(current(r), Current::Row(_)));
-        assert!(live, "a live row becomes a ghost");
-        assert!(leaf.is_exact(), "the row is the key's");
-        debug_assert!(!spelled.is_empty(), "rule 3: its deleter finds it by its key");
         let (page, slot) = leaf.join(&mut change);
-        self.tree().ghost(&mut change, page, slot, undo)?;
-        change.finish(&mut part.chain);
-        debug_assert!(part.chain.last > before, "the change is its transaction's");
-        part.logged(64 + spelled.bytes().len());
-        work.ghosted(&self.settler(), spelled.bytes(), (id, slot));
-        self.count_rows(-1);
-        Ok(true)
-    }
-
-    /// The same where readers may need the row: the ghost says who made it, and what it was.
-    fn ghost_versioned(
-        &self,
-        work: &mut Work,
-        leaf: LeafWrite<'_>,
-        spelled: &KeyBuf,
-    ) -> RowResult<bool> {
-        let old = leaf.record().expect("a live row becomes a ghost");
-        let mut ghost = self.ghost_of(work, old);
-        if !leaf.has_room_to_replace(ghost.record.len()) {
-            let bytes = ghost.record.len();
-            drop(leaf);
-            self.room_for(work, spelled.fields().as_slice(), bytes, SplitPolicy::Half)?;
-            return Ok(false);
+        match &tagged {
+            Some(ghost) => self.tree().replace(&mut change, page, slot, &ghost.record, undo)?,
+            None => self.tree().ghost(&mut change, page, slot, undo)?,
         }
-        if let Some(room) = self.link_to(work, &mut ghost, Some(old))? {
-            drop(leaf);
-            work.make_version_room(room)?;
-            return Ok(false);
-        }
-        let (session, engine) = (work.session(), Arc::clone(work.engine()));
-        let id = leaf.page_id();
-        let part = work.part(&self.home);
-        let (begin, undo) = (part.begin(), part.undo());
-        let before = part.chain.last;
-        let mut change = Change::new(&self.home.pages, &mut part.group);
-        begin.log(&mut change, session);
-        let (page, slot) = leaf.join(&mut change);
-        self.tree().replace(&mut change, page, slot, &ghost.record, undo)?;
         let bytes = change.logged_bytes();
-        let dropped = self.drop_tested(&engine, &ghost.tested);
+        let dropped = tagged.map_or(Ok(()), |ghost| ghost.tested.finish());
         change.finish(&mut part.chain);
         debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(bytes);
@@ -480,7 +457,7 @@ impl RowHobt {
             }
             let kept = self.tree().compare(record, key);
             debug_assert_eq!(kept, Some(Ordering::Equal), "the row keeps its key");
-            let (session, engine) = (work.session(), Arc::clone(work.engine()));
+            let session = work.session();
             let part = work.part(&self.home);
             let (begin, undo) = (part.begin(), part.undo());
             let before = part.chain.last;
@@ -490,7 +467,7 @@ impl RowHobt {
             self.tree().replace(&mut change, page, slot, &new.record, undo)?;
             let bytes = change.logged_bytes();
             assert!(bytes > 0, "what was changed is logged");
-            let dropped = self.drop_tested(&engine, &new.tested);
+            let dropped = new.tested.finish();
             change.finish(&mut part.chain);
             debug_assert!(part.chain.last > before, "the change is its transaction's");
             part.logged(bytes);
@@ -752,7 +729,7 @@ impl<'t> Latched<'t> {
         let (old_leaf, old_slot, _) = self.place(true);
         let old_page = old_leaf.page_id();
         let new_slot = self.place(false).1;
-        let (session, engine) = (work.session(), Arc::clone(work.engine()));
+        let session = work.session();
         let part = work.part(&hobt.home);
         let (begin, undo) = (part.begin(), part.undo());
         let before = part.chain.last;
@@ -773,8 +750,8 @@ impl<'t> Latched<'t> {
             tree.insert(&mut change, new_ref, new_slot, record, undo)?;
         }
         let bytes = change.logged_bytes();
-        let dropped = hobt.drop_tested(&engine, &new.tested);
-        let dropped_left = left.map_or(Ok(()), |left| hobt.drop_tested(&engine, &left.tested));
+        let dropped = new.tested.finish();
+        let dropped_left = left.map_or(Ok(()), |left| left.tested.finish());
         change.finish(&mut part.chain);
         debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(bytes);

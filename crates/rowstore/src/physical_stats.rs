@@ -111,7 +111,7 @@ impl Contents {
             let place = (view.page_id(), slot);
             self.records += u64::from(!ghost);
             self.versions += u64::from(leaf && walk.hobt.has_former(record, place));
-            let removable = ghost && walk.hobt.is_removable(walk.engine, record, place)?;
+            let removable = ghost && walk.hobt.ghost_need(walk.engine, record, place)?.is_some();
             self.ghosts += u64::from(removable);
             self.version_ghosts += u64::from(ghost && !removable);
             self.record_bytes += n;

@@ -75,7 +75,7 @@ impl RowHobt {
         let (page, slot) = leaf.join(&mut change);
         tree.expunge(&mut change, page, slot, Undo::Never)?;
         // What cannot be freed now is left to whoever reclaims.
-        let _ = self.drop_tested(engine, &dropped);
+        let _ = dropped.finish();
         change.finish(&mut TransactionChain::default());
         if last {
             log.grow(4096)?;
@@ -114,7 +114,7 @@ impl RowHobt {
         let mut change = Change::new(&self.home.pages, group);
         let page_ref = change.add(guard);
         change.apply(page_ref, self.spec.unit, kinds::CLEAR, slot, &[], Undo::Never);
-        let _ = self.drop_tested(engine, &dropped);
+        let _ = dropped.finish();
         self.state.bare.forget((page, slot));
         change.finish(&mut TransactionChain::default());
         self.remember_room(page);

@@ -25,8 +25,9 @@ use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, Xsn};
 use page::{Previous, RecordKind, VersionTag};
 use std::borrow::Cow;
+use std::sync::Arc;
 use txn::{CommitTime, Lifetime, Need, Outcome};
-use version::{Origin, VersionPtr};
+use version::{Origin, Store, VersionPtr};
 use work::{Engine, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Work};
 
 /// What a reader as of a moment sees of a record.
@@ -43,6 +44,8 @@ pub(crate) enum Seen {
 /// What becomes of a chain when its row changes.
 #[derive(Default)]
 pub(crate) struct Tested {
+    /// Where the chain is; none where there is none.
+    store: Option<Arc<Store>>,
     /// Where what is left of it begins.
     previous: Option<VersionPtr>,
     /// Dropped versions, by who superseded them.
@@ -56,7 +59,7 @@ pub(crate) struct Tested {
 }
 
 /// A writer's tag for what it writes over a record, or what is missing for it.
-pub(crate) enum Link {
+enum Link {
     Ready(VersionTag, Tested),
     /// So long a record is to be kept, and there is no room for it.
     Room(usize),
@@ -73,17 +76,10 @@ pub(crate) struct Written<'r> {
     stays: bool,
 }
 
-/// Whether a ghost's row may be needed by a snapshot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum GhostNeed {
-    Free,
-    Needed,
-}
-
 impl RowHobt {
     /// Whether what is written here now is tagged.
     #[inline]
-    pub(crate) fn is_versioned(&self) -> bool {
+    fn is_versioned(&self) -> bool {
         self.spec.versions && self.home.is_versioned()
     }
 
@@ -204,7 +200,7 @@ impl RowHobt {
     }
 
     /// Whether a reader as of a moment sees what a writer wrote.
-    pub(crate) fn sees(&self, work: &Work, at: CommitTime, writer: Xsn) -> bool {
+    fn sees(&self, work: &Work, at: CommitTime, writer: Xsn) -> bool {
         work.xsn() == Some(writer)
             || self.committed(work.engine(), writer).is_some_and(|time| time <= at)
     }
@@ -275,13 +271,7 @@ impl RowHobt {
     /// The tag of what a writer puts in place of a record that it holds X: `xsn` is its number.
     /// The image of the record is kept, unless `xsn` wrote the record itself; a ghost that keeps
     /// its bytes (`stays`) needs none where nothing is behind it.
-    pub(crate) fn link(
-        &self,
-        work: &mut Work,
-        xsn: Xsn,
-        old: &[u8],
-        stays: bool,
-    ) -> RowResult<Link> {
+    fn link(&self, work: &mut Work, xsn: Xsn, old: &[u8], stays: bool) -> RowResult<Link> {
         let was_ghost = RecordKind::of(old[0]).is_ghost();
         let tag = VersionTag::of(old);
         let before = tag.map_or(Previous::None, |tag| self.former(tag));
@@ -294,9 +284,7 @@ impl RowHobt {
             Previous::None | Previous::Itself(_) => Tested::default(),
         };
         let itself = match before {
-            Previous::Itself(lived_by) => {
-                self.ghost_need_of(work.engine(), lived_by, creator) == GhostNeed::Needed
-            }
+            Previous::Itself(lived_by) => self.is_needed(work.engine(), lived_by, creator),
             Previous::None | Previous::Stored(_) => false,
         };
         // An untagged ghost is of before there were versions; a tagged one is kept for what is
@@ -340,7 +328,8 @@ impl RowHobt {
         let (snapshots, store) = (&engine.transactions.snapshots, engine.version_store());
         // Read before anything is tested: what ends meanwhile is tested again by the next.
         let epoch = snapshots.epoch();
-        let mut tested = Tested { previous: Some(first), ..Tested::default() };
+        let store_of = Some(Arc::clone(store));
+        let mut tested = Tested { store: store_of, previous: Some(first), ..Tested::default() };
         // The version at hand, whom its place names, and who has superseded it as far as is left.
         let (mut at, mut named, mut link) = (first, writer, writer);
         let mut holder: Option<(VersionPtr, Xsn, Xsn)> = None;
@@ -365,11 +354,7 @@ impl RowHobt {
                 Some(Previous::Itself(lived_by)) => (None, lived_by, creator),
                 Some(Previous::None) | None => (None, creator, link),
             };
-            let needed = match (self.committed(engine, born), self.committed(engine, ended)) {
-                (Some(b), Some(e)) => snapshots.need(Lifetime { b: b.min(e), e }) != Need::Free,
-                _ => true,
-            };
-            if needed {
+            if self.is_needed(engine, born, ended) {
                 holder = Some((at, named, creator));
                 if tested.needed.is_none() {
                     tested.needed = Some((at, named, epoch));
@@ -391,29 +376,6 @@ impl RowHobt {
         }
     }
 
-    /// Frees what a change has dropped from a chain, and joins what is left. The row's page is
-    /// latched still: nobody goes along the chain.
-    pub(crate) fn drop_tested(&self, engine: &Engine, tested: &Tested) -> RowResult<()> {
-        if tested.free.is_empty() && tested.needed.is_none() && tested.retag.is_empty() {
-            return Ok(());
-        }
-        let store = engine.version_store();
-        for (place, superseder, tag) in &tested.retag {
-            store.retag(*place, *superseder, &tag.bytes())?;
-        }
-        for (place, before, now) in &tested.relink {
-            store.relink(*place, *before, *now)?;
-        }
-        for (place, superseder) in &tested.free {
-            store.free(*place, *superseder)?;
-        }
-        if let Some((place, named, epoch)) = tested.needed {
-            let now = tested.relink.iter().find(|r| r.0 == place).map_or(named, |r| r.2);
-            store.note_needed(place, now, epoch)?;
-        }
-        Ok(())
-    }
-
     /// Whether a snapshot needs the row that a committed ghost was. What is to be dropped with the
     /// ghost, if nobody does.
     pub(crate) fn ghost_need(
@@ -426,10 +388,10 @@ impl RowHobt {
         let Some(tag) = tag else { return Ok(Some(Tested::default())) };
         Ok(match self.former(tag) {
             Previous::None => Some(Tested::default()),
-            Previous::Itself(creator) => match self.ghost_need_of(engine, creator, tag.writer) {
-                GhostNeed::Free => Some(Tested::default()),
-                GhostNeed::Needed => None,
-            },
+            Previous::Itself(creator) => {
+                let free = !self.is_needed(engine, creator, tag.writer);
+                free.then(Tested::default)
+            }
             Previous::Stored(place) => {
                 let tested = self.test(engine, tag.writer, place)?;
                 tested.previous.is_none().then_some(tested)
@@ -440,17 +402,6 @@ impl RowHobt {
     /// Whether a record has a former version, in the store or as the ghost's own bytes.
     pub(crate) fn has_former(&self, record: &[u8], place: (PageId, u16)) -> bool {
         self.tag_of(record, place).is_some_and(|tag| self.former(tag) != Previous::None)
-    }
-
-    /// Whether a ghost may go, as far as snapshots are concerned: its deleter has ended, and nobody
-    /// needs its row.
-    pub(crate) fn is_removable(
-        &self,
-        engine: &Engine,
-        ghost: &[u8],
-        place: (PageId, u16),
-    ) -> RowResult<bool> {
-        Ok(self.ghost_need(engine, ghost, place)?.is_some())
     }
 
     /// The version that a change of the transaction's own made, and that its undo takes back:
@@ -489,12 +440,13 @@ impl RowHobt {
         Ok(stored.map(|place| (place, tag.writer)))
     }
 
-    fn ghost_need_of(&self, engine: &Engine, creator: Xsn, deleter: Xsn) -> GhostNeed {
-        let lifetime = (self.committed(engine, creator), self.committed(engine, deleter));
-        let (Some(b), Some(e)) = lifetime else { return GhostNeed::Needed };
-        match engine.transactions.snapshots.need(Lifetime { b: b.min(e), e }) {
-            Need::Free => GhostNeed::Free,
-            Need::Needed(_) => GhostNeed::Needed,
+    /// Whether a snapshot needs what one transaction wrote and another ended, or may yet.
+    fn is_needed(&self, engine: &Engine, born: Xsn, ended: Xsn) -> bool {
+        match (self.committed(engine, born), self.committed(engine, ended)) {
+            (Some(b), Some(e)) => {
+                engine.transactions.snapshots.need(Lifetime { b: b.min(e), e }) != Need::Free
+            }
+            _ => true,
         }
     }
 }
@@ -511,6 +463,26 @@ impl<'r> Written<'r> {
 }
 
 impl Tested {
+    /// Frees what a change has dropped from its chain, and joins what is left. The row's page is
+    /// latched still: nobody goes along the chain.
+    pub(crate) fn finish(&self) -> RowResult<()> {
+        let Some(store) = &self.store else { return Ok(()) };
+        for (place, superseder, tag) in &self.retag {
+            store.retag(*place, *superseder, &tag.bytes())?;
+        }
+        for (place, before, now) in &self.relink {
+            store.relink(*place, *before, *now)?;
+        }
+        for (place, superseder) in &self.free {
+            store.free(*place, *superseder)?;
+        }
+        if let Some((place, named, epoch)) = self.needed {
+            let now = self.relink.iter().find(|r| r.0 == place).map_or(named, |r| r.2);
+            store.note_needed(place, now, epoch)?;
+        }
+        Ok(())
+    }
+
     /// What is left goes on at another place: behind the last that is kept, or from the record.
     fn point(&mut self, holder: &Option<(VersionPtr, Xsn, Xsn)>, to: Option<VersionPtr>) {
         let Some((place, named, creator)) = *holder else {

@@ -218,11 +218,6 @@ impl CommitTable {
         CommitTime(self.clock.load(SeqCst))
     }
 
-    /// Numbers below it are of transactions that every snapshot sees.
-    pub fn low_water(&self) -> Xsn {
-        Xsn(self.low_water.load(Acquire))
-    }
-
     /// Makes one time of what has ended, as far as no snapshot tells it apart. `points` gives the
     /// registered snapshots in order; it is asked once, behind the look at what has ended: a
     /// snapshot that comes later sees all of that. A step of the background.

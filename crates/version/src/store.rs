@@ -1,7 +1,9 @@
 //! `Store`: finding, relinking and freeing versions by their place.
 
 use crate::error::VersionError;
-use crate::format::{NEEDED_IN_AT, Origin, SUPERSEDER_AT, StoredVersion, superseder_bytes};
+use crate::format::{
+    NEEDED_IN_AT, Origin, SUPERSEDER_AT, StoredVersion, VERSION_FRONT_BYTES, superseder_bytes,
+};
 use base::limits::PAGE_BODY_BYTES;
 use base::{AllocUnitId, PageId, SlotNo, Xsn};
 use buffer::WriteGuard;
@@ -126,16 +128,11 @@ impl Store {
     /// A page that cannot be read.
     pub fn note_needed(
         &self,
-        (page, slot): VersionPtr,
+        place: VersionPtr,
         superseder: Xsn,
         epoch: u32,
     ) -> Result<(), VersionError> {
-        let mut guard = self.space.pages().write(page)?;
-        if version_at(guard.view(), slot, superseder).is_some() {
-            let mut page = guard.volatile_mut(self.space.pages());
-            page.patch(slot.0, NEEDED_IN_AT, &epoch.to_le_bytes());
-        }
-        Ok(())
+        self.patch(place, superseder, |_| NEEDED_IN_AT, &epoch.to_le_bytes())
     }
 
     /// Takes a version out that a record by `superseder` pointed at. One that is not there any more
@@ -159,18 +156,8 @@ impl Store {
     ///
     /// # Errors
     /// A page that cannot be read.
-    pub fn relink(
-        &self,
-        (page, slot): VersionPtr,
-        before: Xsn,
-        now: Xsn,
-    ) -> Result<(), VersionError> {
-        let mut guard = self.space.pages().write(page)?;
-        if version_at(guard.view(), slot, before).is_some() {
-            let mut page = guard.volatile_mut(self.space.pages());
-            page.patch(slot.0, SUPERSEDER_AT, &superseder_bytes(now));
-        }
-        Ok(())
+    pub fn relink(&self, place: VersionPtr, before: Xsn, now: Xsn) -> Result<(), VersionError> {
+        self.patch(place, before, |_| SUPERSEDER_AT, &superseder_bytes(now))
     }
 
     /// Overwrites the last bytes of a stored record: its version tag. One that is not there any
@@ -180,16 +167,30 @@ impl Store {
     /// A page that cannot be read.
     pub fn retag(
         &self,
-        (page, slot): VersionPtr,
+        place: VersionPtr,
         superseder: Xsn,
         tag: &[u8],
     ) -> Result<(), VersionError> {
+        let at = |record: &[u8]| {
+            assert!(tag.len() <= record.len(), "a tag is the record's end");
+            VERSION_FRONT_BYTES + record.len() - tag.len()
+        };
+        self.patch(place, superseder, at, tag)
+    }
+
+    /// Overwrites bytes of a version that a record by `superseder` points at, if it is there still.
+    fn patch(
+        &self,
+        (page, slot): VersionPtr,
+        superseder: Xsn,
+        at: impl FnOnce(&[u8]) -> usize,
+        bytes: &[u8],
+    ) -> Result<(), VersionError> {
         let mut guard = self.space.pages().write(page)?;
-        let Some(version) = version_at(guard.view(), slot, superseder) else { return Ok(()) };
-        let length = crate::VERSION_FRONT_BYTES + version.record.len();
-        assert!(tag.len() <= version.record.len(), "a tag is the record's end");
-        let mut page = guard.volatile_mut(self.space.pages());
-        page.patch(slot.0, length - tag.len(), tag);
+        if let Some(version) = version_at(guard.view(), slot, superseder) {
+            let at = at(version.record);
+            guard.volatile_mut(self.space.pages()).patch(slot.0, at, bytes);
+        }
         Ok(())
     }
 

@@ -135,7 +135,7 @@ impl Work {
     /// Gives its page of the store to whoever wants it.
     pub(crate) fn leave_version_page(&mut self) {
         if let Some(store) = self.engine.versions.get() {
-            // A page that cannot be read now stays nobody's, with the versions on it.
+            // A page that cannot be read now stays its own: nobody else fills it.
             let _ = store.leave(&mut self.versions.place);
         }
     }
