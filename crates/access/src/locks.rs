@@ -60,9 +60,12 @@ pub struct LockPlan {
     ///
     /// [`RowCursor::release_row`]: crate::RowCursor::release_row
     pub kept_back: bool,
-    /// Rows as they were at that moment, for a plain read; their snapshot is registered until the
-    /// last cursor is gone. No row or page is locked.
+    /// Rows as they were at that moment; their snapshot is registered until the last cursor is
+    /// gone. A plain read locks no row or page then. Who locks rows under SNAPSHOT is refused those
+    /// that have changed since.
     pub as_of: Option<CommitTime>,
+    /// A row is changed only where nobody has changed it since that moment (3960).
+    pub unchanged_since: Option<CommitTime>,
 }
 
 impl LockPlan {
@@ -77,6 +80,7 @@ impl LockPlan {
             no_wait: false,
             kept_back: false,
             as_of: None,
+            unchanged_since: None,
         }
     }
 

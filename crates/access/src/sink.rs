@@ -40,6 +40,8 @@ pub enum WriteError {
     },
     /// The row is gone or changed since it was found; the caller skips it.
     Vanished,
+    /// Somebody has changed the row since the moment as of which its changer reads (3960).
+    Conflict,
     /// Locks, space, log, damaged pages.
     Sql(SqlError),
 }

@@ -327,6 +327,7 @@ messages! {
     DBCC_PARAMETER = 2560, 16, "Parameter {0} is incorrect for this DBCC statement.";
     CHECKDB_IAM_SEQUENCE = 2577, 16, "Chain sequence numbers are out of order in the Index Allocation Map (IAM) chain for object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}). Page {5} has sequence number {6}, {7} was expected.";
     CHECKDB_EXTENT_RANGE = 2579, 16, "Table error: Extent {5} in object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}) is beyond the range of this database.";
+    DBCC_PARAMETER_COUNT = 2583, 16, "An incorrect number of parameters was given to the DBCC statement.";
     CHECKDB_ROWS = 2593, 10, "There are {0} rows in {1} pages for object \"{2}\".";
     DUPLICATE_KEY_INDEX = 2601, 14, "Cannot insert duplicate key row in object '{0}' with unique index '{1}'. The duplicate key value is ({2}).";
     DUPLICATE_KEY_CONSTRAINT = 2627, 14, "Violation of {0} constraint '{1}'. Cannot insert duplicate key in object '{2}'. The duplicate key value is ({3}).";
@@ -390,7 +391,14 @@ messages! {
     NEEDS_USER_TRANSACTION = 3918, 16, "The statement or function must be executed in the context of a user transaction.";
     XACT_DOOMED_COMMIT = 3930, 16, "The current transaction cannot be committed and cannot support operations that write to the log file. Roll back the transaction.";
     XACT_DOOMED_SAVEPOINT = 3931, 16, "The current transaction cannot be committed and cannot be rolled back to a savepoint. Roll back the entire transaction.";
+    SNAPSHOT_TOO_LATE = 3951, 16, "Transaction failed in database '{0}' because the statement was run under snapshot isolation but the transaction did not start in snapshot isolation. You cannot change the isolation level of the transaction to snapshot after the transaction has started unless the transaction was originally started under snapshot isolation level.";
     SNAPSHOT_NOT_ALLOWED = 3952, 16, "Snapshot isolation transaction failed accessing database '{0}' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.";
+    SNAPSHOT_GOING_OFF = 3954, 16, "Snapshot isolation transaction failed to start in database '{0}' because the ALTER DATABASE command that disallows snapshot isolation had started before this transaction began. The database is in transition to OFF state. You will either need to change the isolation level of the transaction or re-enable the snapshot isolation in the database.";
+    SNAPSHOT_COMING_ON = 3956, 16, "Snapshot isolation transaction failed to start in database '{0}' because the ALTER DATABASE command which enables snapshot isolation for this database has not finished yet. The database is in transition to pending ON state. You must wait until the ALTER DATABASE Command completes successfully.";
+    SNAPSHOT_BEFORE_ALLOWED = 3957, 16, "Snapshot isolation transaction failed in database '{0}' because the database did not allow snapshot isolation when the current transaction started. It may help to retry the transaction.";
+    UPDATE_CONFLICT = 3960, 16, "Snapshot isolation transaction aborted due to update conflict. You cannot use snapshot isolation to access table '{0}' directly or indirectly in database '{1}' to update, delete, or insert the row that has been modified or deleted by another transaction. Retry the transaction or change the isolation level for the update/delete statement.";
+    DEFINITION_CONFLICT = 3961, 16, "Snapshot isolation transaction failed in database '{0}' because the object accessed by the statement has been modified by a DDL statement in another concurrent transaction since the start of this transaction. It is disallowed because the metadata is not versioned. A concurrent update to metadata can lead to inconsistency if mixed with snapshot isolation.";
+    DDL_UNDER_SNAPSHOT = 3964, 16, "Transaction failed because this DDL statement is not allowed inside a snapshot isolation transaction. Since metadata is not versioned, a metadata change can lead to inconsistency if mixed within snapshot isolation.";
     XACT_UNCOMMITTABLE_BATCH_END = 3998, 16, "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.";
     TDS_STREAM = 4002, 16, "The incoming tabular data stream (TDS) protocol stream is incorrect. The stream ended unexpectedly.";
     CANNOT_OPEN_DATABASE = 4060, 11, "Cannot open database \"{0}\" requested by the login. The login failed.";
@@ -449,6 +457,9 @@ messages! {
     ALTER_COLUMN_KIND = 4928, 16, "Cannot alter column '{0}' because it is '{1}'.";
     COMPUTED_NOT_DETERMINISTIC = 4936, 16, "Computed column '{0}' in table '{1}' cannot be persisted because the column is non-deterministic.";
     CANNOT_ALTER_DATABASE = 5011, 14, "User does not have permission to alter database '{0}', the database does not exist, or the database is not in a state that allows access checks.";
+    OPTION_NOT_IN_DATABASE = 5058, 16, "Option '{0}' cannot be set in database '{1}'.";
+    ROLLED_BACK_FOR_OPTION = 5060, 10, "Nonqualified transactions are being rolled back. Estimated rollback completion: {0}%.";
+    DATABASE_NOT_LOCKED = 5061, 16, "ALTER DATABASE failed because a lock could not be placed on database '{0}'. Try again later.";
     ALTER_DATABASE_FAILED = 5069, 16, "ALTER DATABASE statement failed.";
     ALTER_DATABASE_LOCK = 5070, 16, "Database state cannot be changed while other users are using the database '{0}'";
     COLUMN_DEPENDENT = 5074, 16, "The {0} '{1}' is dependent on {2} '{3}'.";

@@ -62,7 +62,7 @@ impl Binder<'_> {
         target.checks = self.checks(&table, &new, None)?;
         target.checks.extend(self.view_checks(no, &new, None));
         let [inserts, deletes] = self.other_targets(&bound, &changed.target, &target, slots)?;
-        self.mark_affected(&table, &mut target, &bound.changed);
+        self.mark_affected(&changed.target, &mut target, &bound.changed);
         if !bound.changed.is_empty() {
             let done = Done::Update(&bound.changed);
             target.references = self.references(&changed.target, done, slots, None)?;

@@ -108,16 +108,18 @@ impl Binder<'_> {
             references: References::default(),
             locks: if private { LockHints::private() } else { locks },
             wide: None,
+            rows_move: false,
         }
     }
 
     /// Marks the indexes that a change of some columns touches.
     pub(crate) fn mark_affected(
         &self,
-        table: &Table,
+        updated: &TargetTable,
         target: &mut Target,
         changed: &BTreeSet<usize>,
     ) {
+        let table = &updated.table;
         let base_key_changes = {
             let base = target.base();
             key_columns(base).any(|c| changed.contains(&c))
@@ -128,7 +130,11 @@ impl Binder<'_> {
         };
         // A row from before a column came or went is of another length when it is written again.
         let resized = !table.history.is_empty() || changed.iter().any(varies);
-        let heap_row_moves = target.base().key.is_empty() && resized;
+        // So is one that gets its version tag, once.
+        let tagged = updated.database.tags_rows() && !table.is_temp;
+        let is_heap = target.base().key.is_empty();
+        let heap_row_moves = is_heap && (resized || tagged);
+        target.rows_move = heap_row_moves;
         for (n, index) in target.indexes.iter_mut().enumerate() {
             let touches = |f: &EntryField| match f {
                 EntryField::Column(c) => changed.contains(c),
@@ -143,6 +149,9 @@ impl Binder<'_> {
             let of_key = index.key.iter().any(|k| touches(&index.fields[k.field]));
             index.key_changes = enters || of_key;
             index.affected = n == 0 || enters || index.fields.iter().any(touches);
+            let own = |f: &EntryField| matches!(f, EntryField::Column(c) if changed.contains(c));
+            index.follows_row =
+                n != 0 && is_heap && !resized && !enters && !index.fields.iter().any(own);
         }
     }
 
@@ -335,6 +344,7 @@ fn index_target(table: &Table, index: &Index) -> IndexTarget {
         },
         affected: true,
         key_changes: true,
+        follows_row: false,
         filter: index.filter.clone(),
         ignore_duplicates: index.ignore_dup_key,
         wide: false,

@@ -147,7 +147,7 @@ impl Binder<'_> {
             }
         }
         let mut target = self.target(updated, locks);
-        self.mark_affected(&updated.table, &mut target, &columns);
+        self.mark_affected(updated, &mut target, &columns);
         let changed_slots: BTreeSet<Slot> = columns.iter().filter_map(|&n| new[n]).collect();
         target.checks = self.checks(&updated.table, &new, Some(&changed_slots))?;
         let slots = RowSlots { old: &old.columns, new: &new };
@@ -199,7 +199,7 @@ impl Binder<'_> {
         set_target(&mut source, no, &old);
         let filled = TargetTable { table, database };
         let mut target = self.target(&filled, LockHints::default());
-        self.mark_affected(&filled.table, &mut target, columns);
+        self.mark_affected(&filled, &mut target, columns);
         let (distinct_rows, output) = (false, None);
         let update = Update { target, source, old, new, assignments, distinct_rows, output };
         Ok(Statement::Update(Box::new(update)))

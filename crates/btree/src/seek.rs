@@ -10,6 +10,7 @@ use crate::order::Part;
 use crate::tree::{LEVELS_MAX, Tree};
 use base::PageId;
 use buffer::{ReadGuard, WriteGuard};
+use os::counters::Event;
 use page::Field;
 
 /// Which record a search is for.
@@ -83,6 +84,7 @@ impl Tree {
         after: bool,
         mut fence: Option<&mut KeyBuf>,
     ) -> BtreeResult<ReadGuard<'_>> {
+        self.pages.counters().add(Event::IndexSearch, 1);
         let (mut at, mut level) = self.read_root()?;
         debug_assert!(key.len() <= self.shape.order.len(), "a key or the beginning of one");
         while level > 0 {
@@ -202,6 +204,7 @@ impl Tree {
     ) -> BtreeResult<Option<WriteGuard<'_>>> {
         assert!(level < LEVELS_MAX, "the height of a tree is bounded");
         debug_assert_eq!(key.len(), self.shape.order.len(), "a page is changed for a whole key");
+        self.pages.counters().add(Event::IndexSearch, 1);
         loop {
             let (mut at, mut here) = self.read_root()?;
             if here < level {
@@ -262,6 +265,7 @@ impl Tree {
         assert_eq!(first.len(), self.shape.order.len(), "records are changed by whole keys");
         assert_eq!(second.len(), self.shape.order.len(), "records are changed by whole keys");
         assert_eq!(order, Some(std::cmp::Ordering::Less), "latches are taken left to right");
+        self.pages.counters().add(Event::IndexSearch, 2);
         loop {
             let (root, level) = self.read_root()?;
             if level == 0 {

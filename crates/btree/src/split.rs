@@ -13,6 +13,7 @@ use crate::order::KeyFields;
 use crate::tree::{RECORD_MAX, Tree};
 use base::PageId;
 use buffer::{Change, PageRef, Undo, WriteGuard};
+use os::counters::Event;
 use page::fits;
 use page::{Field, PageView, slot_cost};
 use std::cmp::Ordering;
@@ -64,6 +65,8 @@ struct Wish<'k> {
     policy: SplitPolicy,
     /// Records for the new page at the right edge (bulk load); empty otherwise.
     batch: &'k [u8],
+    /// A bulk load builds the tree: its pages are added, none overflows.
+    builds: bool,
 }
 
 /// A page's records, in order, as an INSERT_MANY payload.
@@ -102,7 +105,7 @@ impl Tree {
     ) -> BtreeResult<()> {
         assert!(bytes <= RECORD_MAX, "a record fits an empty page");
         assert_eq!(key.len(), self.shape.order.len(), "room is made for a whole key");
-        self.make(group, Wish { key, level: 0, bytes, policy, batch: &[] })
+        self.make(group, Wish { key, level: 0, bytes, policy, batch: &[], builds: false })
     }
 
     /// Adds a page of records at the right edge; all are behind every record of the tree.
@@ -114,7 +117,8 @@ impl Tree {
     ) -> BtreeResult<()> {
         assert!(!batch.is_empty(), "a page is appended for its records");
         assert_eq!(key.len(), self.shape.order.len(), "a page begins with a whole key");
-        self.make(group, Wish { key, level: 0, bytes: 0, policy: SplitPolicy::Append, batch })
+        let policy = SplitPolicy::Append;
+        self.make(group, Wish { key, level: 0, bytes: 0, policy, batch, builds: true })
     }
 
     fn make(&self, group: &mut Group, wish: Wish<'_>) -> BtreeResult<()> {
@@ -332,6 +336,7 @@ impl Tree {
         debug_assert_eq!(change.view(new).prev_page(), page_id, "linked both ways");
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
         change.finish(&mut TransactionChain::default());
+        self.count_split(wish);
         Ok(())
     }
 
@@ -384,7 +389,13 @@ impl Tree {
         debug_assert_eq!(change.view(root).slot_count(), 2, "the root has two children at first");
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
         change.finish(&mut TransactionChain::default());
+        self.count_split(wish);
         Ok(Attempt::Done)
+    }
+
+    /// A page had overflowed, and is two now.
+    fn count_split(&self, wish: Wish<'_>) {
+        self.pages.counters().add(Event::PageSplit, u64::from(!wish.builds));
     }
 
     pub(crate) fn format_and_fill(

@@ -4,6 +4,7 @@ use crate::pages::{PageFile, Pages};
 use crate::state::{self, Latched, RESIDENT, WRITING};
 use crate::writer::Batch;
 use base::Lsn;
+use os::counters::Event;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -70,6 +71,7 @@ impl Pages {
         let pages = batch.len();
         if pages > 0 {
             self.writer.write(batch);
+            self.counters().add(Event::CheckpointWrite, pages as u64);
         }
         debug_assert_eq!(batch.len(), 0, "a batch is written whole");
         pages as u64

@@ -10,6 +10,7 @@ use crate::state::{self, Latched, RESIDENT};
 use crate::writer::Writer;
 use base::limits::PAGE_BYTES;
 use base::{DatabaseId, FileId, Lsn, PageId};
+use os::counters::{Counters, Event};
 use os::disk::File;
 use os::wait::{WaitKind, timed};
 use page::{PageMut, PageView};
@@ -82,6 +83,7 @@ impl PageFile {
         debug_assert!(alone, "pages are read under the exclusive latch");
         let bytes = self.segment(page).run_mut(page % SEGMENT_PAGES, pages);
         let offset = u64::from(page) * PAGE_BYTES as u64;
+        self.writer.counters.add(Event::PageRead, u64::from(pages));
         timed(WaitKind::PageIoLatchSh, || self.file.read_at(bytes, offset))
             .map_err(|e| self.io_error("read", page, &e))
     }
@@ -132,6 +134,7 @@ pub struct Pages {
     pub(crate) pool: Arc<Pool>,
     pub(crate) writer: Arc<Writer>,
     pub(crate) redo: Arc<RedoTable>,
+    counters: Arc<Counters>,
     pub(crate) files: [OnceLock<Arc<PageFile>>; FILES_MAX],
     options: PagesOptions,
 }
@@ -146,8 +149,9 @@ impl Pages {
     ) -> Arc<Pages> {
         Arc::new(Pages {
             pool: Arc::clone(pool),
-            writer: Arc::new(Writer::new(log, options.durable)),
+            writer: Arc::new(Writer::new(log, options.durable, pool.counters())),
             redo: Arc::clone(redo),
+            counters: Arc::clone(pool.counters()),
             files: [const { OnceLock::new() }; FILES_MAX],
             options,
         })
@@ -178,6 +182,17 @@ impl Pages {
     /// The database.
     pub fn database(&self) -> DatabaseId {
         self.options.database
+    }
+
+    /// The memory that they have together with those of all other databases.
+    pub fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// What is counted of pages of all databases.
+    #[inline]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     /// Whether its pages survive.
@@ -239,6 +254,7 @@ impl Pages {
     #[inline]
     pub fn read_again(&self, id: PageId) -> Result<ReadGuard<'_>, BufferError> {
         let slot = self.slot(id)?;
+        self.counters.add(Event::PageLookup, 1);
         if let Latched::Absent = state::latch_shared(slot.state()) {
             self.bring_in(slot, false)?;
             state::downgrade(slot.state(), RESIDENT);
@@ -256,6 +272,7 @@ impl Pages {
     pub fn write(&self, id: PageId) -> Result<WriteGuard<'_>, BufferError> {
         let slot = self.slot(id)?;
         reads::count_logical();
+        self.counters.add(Event::PageLookup, 1);
         if let Latched::Absent = state::latch_exclusive(slot.state()) {
             self.bring_in(slot, false)?;
             slot.state().fetch_or(RESIDENT, Relaxed);
@@ -271,6 +288,7 @@ impl Pages {
         match state::try_exclusive(slot.state())? {
             Latched::Resident => {
                 reads::count_logical();
+                self.counters.add(Event::PageLookup, 1);
                 debug_assert!(state::is_resident(slot.state()), "only its holder evicts it");
                 Some(WriteGuard { slot })
             }
@@ -288,6 +306,7 @@ impl Pages {
     pub fn write_new(&self, id: PageId) -> Result<WriteGuard<'_>, BufferError> {
         let slot = self.slot(id)?;
         reads::count_logical();
+        self.counters.add(Event::PageLookup, 1);
         if let Latched::Absent = state::latch_exclusive(slot.state()) {
             let _ = self.frame_for(slot)?;
             slot.address().bytes_mut().fill(0);
@@ -304,6 +323,7 @@ impl Pages {
     /// 823, 824 or 701.
     pub fn write_for_redo(&self, id: PageId) -> Result<WriteGuard<'_>, BufferError> {
         let slot = self.slot(id)?;
+        self.counters.add(Event::PageLookup, 1);
         if let Latched::Absent = state::latch_exclusive(slot.state()) {
             self.bring_in(slot, true)?;
             slot.state().fetch_or(RESIDENT, Relaxed);
@@ -362,6 +382,7 @@ impl Pages {
     #[cold]
     fn bring_in(&self, slot: PageSlot<'_>, for_redo: bool) -> Result<(), BufferError> {
         reads::count_physical();
+        self.counters.add(Event::PageLookupMiss, 1);
         let frame = self.frame_for(slot)?;
         let done = self.read_and_check(slot, for_redo);
         if done.is_err() {

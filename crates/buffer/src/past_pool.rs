@@ -18,6 +18,7 @@ use crate::pages::{PageFile, PageSlot, Pages};
 use crate::state::{self, Latched, REFERENCED, WRITING};
 use base::PageId;
 use base::limits::PAGE_BYTES;
+use os::counters::Event;
 use os::wait::{WaitKind, timed};
 use page::PageView;
 use std::sync::atomic::Ordering::Relaxed;
@@ -49,6 +50,7 @@ impl Pages {
             assert!((1..=count - from).contains(&n), "each turn goes on");
             let bytes = from as usize * PAGE_BYTES..(from + n) as usize * PAGE_BYTES;
             let offset = u64::from(page) * PAGE_BYTES as u64;
+            self.counters().add(Event::PageWrite, u64::from(n));
             let write = || slot.file.file.write_at(&pages[bytes], offset);
             let written = timed(WaitKind::IoCompletion, write);
             for page in page..page + n {
@@ -68,6 +70,7 @@ impl Pages {
     pub fn read_past_pool(&self, first: PageId, pages: &mut [u8]) -> Result<(), BufferError> {
         let slot = self.past_pool_slot(first, pages.len())?;
         let offset = u64::from(first.page) * PAGE_BYTES as u64;
+        self.counters().add(Event::PageRead, (pages.len() / PAGE_BYTES) as u64);
         let read = timed(WaitKind::IoCompletion, || slot.file.file.read_at(pages, offset));
         read.map_err(|e| slot.file.io_error("read", first.page, &e))?;
         for (n, bytes) in pages.chunks_exact(PAGE_BYTES).enumerate() {

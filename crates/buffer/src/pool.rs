@@ -17,6 +17,7 @@ use crate::state::{self, Latched, REFERENCED, RESIDENT, WRITING};
 use crate::writer::BATCH_PAGES;
 use base::limits::PAGE_BYTES;
 use base::{DatabaseId, PageId};
+use os::counters::Counters;
 use os::memory::{Memory, Reservation};
 use os::sync::{Mutex, RwLock};
 use std::sync::Arc;
@@ -74,6 +75,7 @@ pub struct Pool {
     free: Mutex<Vec<u32>>,
     hand: AtomicUsize,
     files: RwLock<Files>,
+    counters: Arc<Counters>,
     _memory: Reservation,
 }
 
@@ -91,6 +93,7 @@ impl Pool {
             free: Mutex::new((0..frames as u32).rev().collect()),
             hand: AtomicUsize::new(0),
             files: RwLock::new(Vec::new()),
+            counters: Arc::default(),
             _memory,
         }))
     }
@@ -98,6 +101,11 @@ impl Pool {
     /// Frames.
     pub fn frame_count(&self) -> usize {
         self.frames.len()
+    }
+
+    /// What has happened to pages of the instance, and what those above count of them.
+    pub fn counters(&self) -> &Arc<Counters> {
+        &self.counters
     }
 
     /// Frames that hold nothing.

@@ -18,6 +18,7 @@ use crate::reads;
 use crate::state::{self, Latched, RESIDENT, WRITING};
 use base::PageId;
 use base::limits::PAGE_BYTES;
+use os::counters::Event;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Pages read at a time by a walk that goes on and on.
@@ -150,6 +151,7 @@ impl Pages {
                 debug_assert!(!state::is_resident(file.state(page)), "it was claimed as absent");
                 state::unlatch_exclusive(file.state(page), RESIDENT, 0);
                 reads::count_read_ahead();
+                self.counters().add(Event::ReadAhead, 1);
             } else {
                 file.release(page, 1);
                 self.pool.return_frame(frame, file.number, page);

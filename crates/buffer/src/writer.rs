@@ -17,6 +17,7 @@ use crate::pages::PageFile;
 use crate::state::{self, WRITING};
 use base::limits::PAGE_BYTES;
 use base::{Lsn, PageId};
+use os::counters::{Counters, Event};
 use os::disk::File;
 use os::sync::Mutex;
 use os::vm::AlignedBuffer;
@@ -57,6 +58,7 @@ pub(crate) struct Writer {
     durable: bool,
     area: Mutex<Option<Doublewrite>>,
     in_flight: Mutex<Vec<Lsn>>,
+    pub(crate) counters: Arc<Counters>,
     pub(crate) mutations: Mutations,
 }
 
@@ -98,12 +100,13 @@ impl<'f> Batch<'f> {
 }
 
 impl Writer {
-    pub(crate) fn new(log: &Arc<Log>, durable: bool) -> Self {
+    pub(crate) fn new(log: &Arc<Log>, durable: bool, counters: &Arc<Counters>) -> Self {
         Writer {
             log: Arc::clone(log),
             durable,
             area: Mutex::new(None),
             in_flight: Mutex::new(Vec::new()),
+            counters: Arc::clone(counters),
             mutations: Mutations::default(),
         }
     }
@@ -150,20 +153,24 @@ impl Writer {
         state::unlatch_shared(word);
     }
 
-    /// Writes those pages of a list that can be latched at once.
+    /// Writes those pages of a list that can be latched at once, to make room for others.
     pub(crate) fn write_some(&self, file: &PageFile, pages: &[u32]) {
         let mut batch = Batch::new();
+        let mut written = 0;
         for &page in pages {
             if state::try_shared(file.state(page)) {
                 self.collect(&mut batch, file, page);
             }
             if batch.is_full() {
+                written += batch.len();
                 self.write(&mut batch);
             }
         }
         if batch.len() > 0 {
+            written += batch.len();
             self.write(&mut batch);
         }
+        self.counters.add(Event::LazyWrite, written as u64);
         assert_eq!(batch.len(), 0, "a batch is written whole");
     }
 
@@ -193,6 +200,7 @@ impl Writer {
     fn write_home(&self, batch: &Batch<'_>) {
         let mut order: Vec<usize> = (0..batch.pages.len()).collect();
         order.sort_unstable_by_key(|&i| (batch.pages[i].0.number, batch.pages[i].1));
+        self.counters.add(Event::PageWrite, order.len() as u64);
         for &i in &order {
             let (file, page) = batch.pages[i];
             let from = (i + 1) * PAGE_BYTES;

@@ -3,6 +3,8 @@
 //! Options that change nothing yet (AUTO_SHRINK OFF and the like) are here because clients read
 //! them back; those whose other value we cannot honour are refused where they are set.
 
+use work::GhostRule;
+
 /// RECOVERY
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -229,6 +231,9 @@ options! {
     /// SCOPED CONFIGURATION LAST_QUERY_PLAN_STATS
     LastPlanStatistics, last_plan_statistics: bool = false, "SCOPED_LAST_QUERY_PLAN_STATS",
         text, read_on_off;
+    /// SCOPED CONFIGURATION GHOST_CLEANUP_RULE, an option of our own
+    GhostCleanupRule, ghost_cleanup_rule: GhostRule = GhostRule::Interval,
+        "SCOPED_GHOST_CLEANUP_RULE", |v| v.name().to_owned(), GhostRule::by_name;
 }
 
 impl DatabaseOption {

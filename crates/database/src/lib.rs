@@ -15,6 +15,7 @@ mod database;
 mod drops;
 mod hobts;
 mod identity;
+mod kept_ghosts;
 mod maintain;
 mod open;
 mod redo_table;

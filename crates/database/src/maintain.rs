@@ -2,7 +2,7 @@
 
 use crate::clean;
 use crate::database::Database;
-use crate::open::{durability, wish_versions};
+use crate::open::durability;
 use base::SqlResult;
 use catalog::{Changes, DatabaseOption};
 use os::clock::monotonic_ns;
@@ -90,7 +90,8 @@ impl Database {
         self.options.write().set(option);
         let options = self.options.read().clone();
         self.home.set_delayed_durability(durability(options.delayed_durability));
-        wish_versions(&self.env.engine, &self.home, &options);
+        self.env.engine.note_rule(options.ghost_cleanup_rule);
+        self.home.set_ghost_rule(options.ghost_cleanup_rule);
         Ok(())
     }
 

@@ -21,7 +21,9 @@ use std::sync::Arc;
 use txn::Begin;
 use types::Collation;
 use wal::{Group, Log, LogOptions, TransactionChain, kinds};
-use work::{DelayedDurability, Engine, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS};
+use work::{
+    DelayedDurability, Engine, Home, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS,
+};
 
 /// What recovery did, for the error log.
 #[derive(Clone, Debug, Default)]
@@ -150,7 +152,7 @@ impl Opened {
         let name = self.home.name();
         for loser in &mut losers {
             let end = base::Lsn::ZERO;
-            txn::roll_back(&self.pages, &undo, &mut group, loser, end, false)
+            txn::roll_back(&self.pages, &undo, &mut group, loser, end, false, &|_| {})
                 .map_err(|e| work::WorkError::Undo(e).into_sql(&name))?;
             group.clear();
             let pushed = group.push_plain(kinds::ABORT, loser.id, &[0; 8]);
@@ -170,6 +172,7 @@ impl Opened {
         let log = Arc::clone(self.pages.log());
         self.home.set_delayed_durability(durability(loaded.options.delayed_durability));
         wish_versions(&self.env.engine, &self.home, &loaded.options);
+        let tagging = self.home.is_versioned();
         let database = Arc::new(Database {
             env: self.env,
             id: self.id,
@@ -180,7 +183,7 @@ impl Opened {
             log,
             hobts: self.hobts,
             drops: Drops::default(),
-            publisher: Publisher::new(loaded.view),
+            publisher: Publisher::new(loaded.view.tagging(tagging)),
             ids: Arc::new(loaded.ids),
             identities: Arc::new(Identities::new(&loaded.identities)),
             modifications: Arc::new(loaded.modifications),
@@ -194,14 +197,18 @@ impl Opened {
     }
 }
 
-/// Which versions a database's options ask for. Tempdb has none.
-pub(crate) fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOptions) {
+/// Which versions a database's options ask for when it is opened. Tempdb has none.
+fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOptions) {
     let statement = if options.read_committed_snapshot { STATEMENT_VERSIONS } else { 0 };
     let transaction = if options.snapshot_isolation { TRANSACTION_VERSIONS } else { 0 };
     if statement | transaction != 0 {
         engine.note_versions();
     }
     home.set_versioning(statement | transaction);
+    let state = if options.snapshot_isolation { SnapshotState::On } else { SnapshotState::Off };
+    home.set_snapshot_state(state, txn::CommitTime(0));
+    engine.note_rule(options.ghost_cleanup_rule);
+    home.set_ghost_rule(options.ghost_cleanup_rule);
 }
 
 /// The setting as units of work know it.

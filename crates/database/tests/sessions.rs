@@ -29,6 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use txn::Mutation;
 use types::{Collation, SqlType};
 use work::{CommitMode, Engine, STATEMENT_VERSIONS, Snapshot, Work};
 
@@ -132,6 +133,9 @@ struct Promised {
     rolled_back: Mutex<BTreeSet<u64>>,
     committing: Mutex<BTreeSet<u64>>,
     acknowledged: Mutex<BTreeSet<u64>>,
+    /// Those that are seen by nobody before they are durable, and whom a moment showed.
+    full: Mutex<BTreeSet<u64>>,
+    seen: Mutex<BTreeSet<u64>>,
     /// Ranges that were read twice, and ghosts that recovery found for the cleaner.
     ranges: AtomicU64,
     cleaned: AtomicU64,
@@ -161,10 +165,11 @@ struct Moment {
 }
 
 impl Moment {
-    fn first(db: &Database) -> Option<Moment> {
+    fn first(db: &Database, p: &Promised) -> Option<Moment> {
         let mut reader = db.system_work();
         let snapshot = Snapshot::take(db.engine());
         let rows = as_of(db, &mut reader, &snapshot)?;
+        p.seen.lock().extend(rows.values().map(|value| value / 1000));
         Some(Moment { reader, snapshot, rows })
     }
 
@@ -367,7 +372,7 @@ fn transaction(
     versions: Versions,
 ) {
     let reads = versions == Versions::Always && r.below(3) == 0;
-    let moment = reads.then(|| Moment::first(db)).flatten();
+    let moment = reads.then(|| Moment::first(db, p)).flatten();
     change_some(db, work, id, r, p);
     if let Some(moment) = moment {
         moment.again(db, p);
@@ -424,16 +429,20 @@ fn change_some(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Prom
     }
     let mode = if r.below(4) == 0 { CommitMode::Delayed } else { CommitMode::Full };
     p.committing.lock().insert(id);
+    let full = mode == CommitMode::Full
+        || db.home().delayed_durability() == work::DelayedDurability::Disabled;
+    if full {
+        p.full.lock().insert(id);
+    }
     work.commit(mode).unwrap();
-    if mode == CommitMode::Full
-        || db.home().delayed_durability() == work::DelayedDurability::Disabled
-    {
+    if full {
         p.acknowledged.lock().insert(id);
     }
 }
 
-fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>) {
+fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>, fault: Option<Mutation>) {
     let env = environment(disk);
+    plant(&env, fault);
     if env.disk.create_dir(Path::new("/data")).is_err() {
         return;
     }
@@ -541,7 +550,10 @@ fn verify(disk: Arc<sim::Disk>, p: &Promised) {
     for (total, of_this) in TOTALS.iter().zip([&p.ranges, &p.cleaned, &p.moments]) {
         total.fetch_add(of_this.load(Relaxed), Relaxed);
     }
-    let (acknowledged, committing) = (p.acknowledged.lock(), p.committing.lock());
+    // What somebody saw without a lock is durable, too.
+    let seen: BTreeSet<u64> = p.seen.lock().intersection(&p.full.lock()).copied().collect();
+    let acknowledged: BTreeSet<u64> = p.acknowledged.lock().union(&seen).copied().collect();
+    let committing = p.committing.lock();
     let history = p.history.lock();
     let present = |id: u64| found.values().any(|v| v / 1000 == id);
     for (key, list) in history.iter() {
@@ -578,10 +590,40 @@ fn transactions_of_eight_sessions_survive_crashes_whole() {
         disk: DiskOptions { refuse_space_one_in: 60, ..DiskOptions::default() },
         ..Plan::default()
     };
-    let counts = crash_runs(&plan, workload, |disk, p| verify(disk, &p));
+    let counts = crash_runs(&plan, |d, seed, p| workload(d, seed, p, None), |d, p| verify(d, &p));
     println!("{} crash points, {counts:?}", counts.crash_points());
     assert!(counts.crash_points() >= cases, "{counts:?}");
     let [ranges, cleaned, moments] = TOTALS.each_ref().map(|t| t.load(Relaxed));
     println!("{ranges} ranges and {moments} moments read twice, {cleaned} ghosts cleaned");
     assert!(ranges > cases && moments > cases && cleaned > 0, "the test does what it says");
+}
+
+fn plant(_env: &Environment, fault: Option<Mutation>) {
+    #[cfg(feature = "mutations")]
+    if let Some(fault) = fault {
+        _env.engine.transactions.mutations.plant(fault);
+    }
+    assert!(cfg!(feature = "mutations") || fault.is_none(), "a build without faults");
+}
+
+/// Each planted fault is caught, and within so many seeds, of each of which rows have versions.
+#[cfg(feature = "mutations")]
+#[test]
+fn each_mutation_of_sessions_is_caught() {
+    for fault in [Mutation::EarlyPoint, Mutation::EarlyStamp] {
+        let caught = (0..200).map(|n| 3 * n + 1).find_map(|seed| {
+            let plan = Plan {
+                seeds: seed..seed + 1,
+                cases: 10,
+                depth: 3,
+                disk: DiskOptions { refuse_space_one_in: 60, ..DiskOptions::default() },
+                ..Plan::default()
+            };
+            let work = |d, seed, p| workload(d, seed, p, Some(fault));
+            let failed = sim::harness::try_crash_runs(&plan, work, |d, p| verify(d, &p)).err();
+            failed.map(|text| (seed, text.lines().next().unwrap_or_default().to_owned()))
+        });
+        let (seed, line) = caught.unwrap_or_else(|| panic!("{fault:?} is not caught"));
+        println!("{fault:?}, seed {seed}: {line}");
+    }
 }

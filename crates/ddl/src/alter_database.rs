@@ -9,6 +9,7 @@ use crate::index_option::{number, on};
 use base::{SqlError, SqlResult, messages};
 use catalog::{DatabaseOption, DelayedDurability, PageVerify, RecoveryModel, UserAccess};
 use tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting, SettingValue, Termination};
+use work::GhostRule;
 
 /// Levels that may be set: they differ in how plans are chosen. Those below change what statements
 /// mean, which is not built.
@@ -20,6 +21,10 @@ const OLD_LEVELS: &[u64] = &[100, 110, 120];
 pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     if cx.work.is_user_transaction() {
         return Err(SqlError::new(messages::NOT_IN_TRANSACTION, &[&"ALTER DATABASE"]));
+    }
+    if let (Some(name), AlterDatabaseAction::Set { options, termination }) = (&s.name, &s.action) {
+        // Nothing of it is held meanwhile: an option may need that nobody is in it.
+        return set(cx, name, options, *termination);
     }
     let line = s.name.as_ref().map_or(0, |n| n.line);
     let Some(place) = cx.places.open(s.name.as_deref(), cx.deltas) else {
@@ -52,7 +57,7 @@ pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()>
         AlterDatabaseAction::ScopedConfiguration { setting, .. } => {
             let option = scoped(setting)?;
             return match option {
-                Some(option) => cx.databases.set_option(name, option, Waiting::Forever),
+                Some(option) => cx.databases.set_option(name, option, Waiting::Forever).map(drop),
                 None => Ok(()),
             };
         }
@@ -80,7 +85,11 @@ fn set(
     // All are understood before the first is set.
     let options = settings.iter().map(option).collect::<SqlResult<Vec<_>>>()?;
     for option in options {
-        cx.databases.set_option(name, option, waiting).map_err(|e| failed(cx, e))?;
+        match cx.databases.set_option(name, option, waiting) {
+            Ok(false) => {}
+            Ok(true) => cx.messages.push(SqlError::new(messages::ROLLED_BACK_FOR_OPTION, &[&100])),
+            Err(e) => return Err(failed(cx, e)),
+        }
     }
     Ok(())
 }
@@ -111,8 +120,8 @@ fn option(s: &Setting) -> SqlResult<DatabaseOption> {
         "AUTO_UPDATE_STATISTICS" => DatabaseOption::AutoUpdateStatistics(on(s)?),
         "AUTO_UPDATE_STATISTICS_ASYNC" => DatabaseOption::AutoUpdateStatisticsAsync(on(s)?),
         "ANSI_NULL_DEFAULT" => DatabaseOption::AnsiNullDefault(on(s)?),
-        "READ_COMMITTED_SNAPSHOT" => DatabaseOption::ReadCommittedSnapshot(off(s)?),
-        "ALLOW_SNAPSHOT_ISOLATION" => DatabaseOption::SnapshotIsolation(off(s)?),
+        "READ_COMMITTED_SNAPSHOT" => DatabaseOption::ReadCommittedSnapshot(on(s)?),
+        "ALLOW_SNAPSHOT_ISOLATION" => DatabaseOption::SnapshotIsolation(on(s)?),
         "ACCELERATED_DATABASE_RECOVERY" => DatabaseOption::AcceleratedRecovery(off(s)?),
         "AUTO_CLOSE" => DatabaseOption::AutoClose(off(s)?),
         "AUTO_SHRINK" => DatabaseOption::AutoShrink(off(s)?),
@@ -150,6 +159,7 @@ fn scoped(s: &Setting) -> SqlResult<Option<DatabaseOption>> {
         "PARAMETER_SNIFFING" => DatabaseOption::ParameterSniffing(on(s)?),
         "LIGHTWEIGHT_QUERY_PROFILING" => DatabaseOption::LightweightProfiling(on(s)?),
         "LAST_QUERY_PLAN_STATS" => DatabaseOption::LastPlanStatistics(on(s)?),
+        "GHOST_CLEANUP_RULE" => DatabaseOption::GhostCleanupRule(named(s, GhostRule::by_name)?),
         "LEGACY_CARDINALITY_ESTIMATION"
         | "OPTIMIZE_FOR_AD_HOC_WORKLOADS"
         | "QUERY_OPTIMIZER_HOTFIXES" => match on(s)? {

@@ -182,7 +182,8 @@ fn put_columns(
     added: Vec<Added>,
 ) -> SqlResult<Located> {
     let same_base = table.base().hobt == after.base().hobt;
-    if same_base && !instant::add(after, &added) {
+    // Where the rows go elsewhere, entries that say where they are are made anew.
+    if !same_base || !instant::add(after, &added) {
         renew_all(place, after);
     }
     rebuild(cx, place, Some(table), after, Content::Keep(&added))?;

@@ -348,7 +348,7 @@ fn push(
             let args: [&dyn std::fmt::Display; 2] = [&bytes, &base::limits::RECORD_BYTES_MAX];
             Err(SqlError::new(messages::ROW_TOO_LONG, &args).into())
         }
-        Err(WriteError::Vanished) => {
+        Err(WriteError::Vanished | WriteError::Conflict) => {
             let what = "a loader found its row gone";
             Err(SqlError::new(messages::INTERNAL, &[&what]).into())
         }

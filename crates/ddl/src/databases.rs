@@ -102,11 +102,11 @@ pub trait Databases {
     /// 1801, in use.
     fn rename(&self, name: &str, new_name: &str) -> SqlResult<()>;
 
-    /// Sets an option.
+    /// Sets an option; whether sessions that were in its way are rolled back.
     ///
     /// # Errors
-    /// What the option says; 5070.
-    fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<()>;
+    /// 5011 when there is no such database; what the option says; 5058, 5061, 5070.
+    fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<bool>;
 
     /// Changes a file.
     ///

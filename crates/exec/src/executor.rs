@@ -349,10 +349,8 @@ impl Executor {
             return None;
         }
         match context.isolation {
-            Isolation::ReadUncommitted | Isolation::ReadCommitted => {}
-            Isolation::RepeatableRead | Isolation::Serializable | Isolation::Snapshot => {
-                return None;
-            }
+            Isolation::ReadUncommitted | Isolation::ReadCommitted | Isolation::Snapshot => {}
+            Isolation::RepeatableRead | Isolation::Serializable => return None,
         }
         let workers = context.grant.workers?;
         workers.reserve(context.work.session(), self.branches.len(), self.workers_max)

@@ -36,7 +36,8 @@ impl Target {
         let mut new = old.clone();
         for index in 0..self.index_count() {
             let at = &self.table.indexes[index];
-            if !at.affected && index != 0 || at.wide {
+            let stays = at.follows_row && new == old;
+            if index != 0 && (!at.affected || stays) || at.wide {
                 continue;
             }
             let moves = at.key_changes && index == 0;
@@ -82,7 +83,8 @@ impl Target {
         let hint = slots.old.hint.and_then(|slot| hint_of(run.slot(slot)));
         for index in 0..self.index_count() {
             let at = &self.table.indexes[index];
-            let affected = (at.affected || index == 0) && !at.wide;
+            let stays = at.follows_row && new == old;
+            let affected = index == 0 || at.affected && !stays && !at.wide;
             let moves = self.moves(index);
             let change = RowChange {
                 old: &slots.old.columns,
@@ -114,9 +116,13 @@ impl Target {
         mut locator: Locator,
         locks: &LockPlan,
     ) -> SqlResult<()> {
+        let old = Locator::of(run, slots.old);
         for index in 0..self.index_count() {
             let at = &self.table.indexes[index];
             if !(at.affected || index == 0) || !self.moves(index) || at.wide {
+                continue;
+            }
+            if at.follows_row && locator == old {
                 continue;
             }
             let known = if index == 0 { &Locator::NONE } else { &locator };

@@ -313,6 +313,9 @@ impl<'r> Run<'r> {
             no_wait: hints.no_wait,
             kept_back: hints.kept_back,
             as_of: self.as_of.filter(|_| hints.reads_versions()),
+            unchanged_since: self
+                .as_of
+                .filter(|_| self.isolation == Isolation::Snapshot && hints.judges_changes()),
         }
     }
 }

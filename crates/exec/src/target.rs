@@ -427,6 +427,11 @@ impl Target {
                 };
                 SqlError::new(messages::KEY_TOO_LONG, &[&bytes, &target.name, &limit, &kind])
             }
+            WriteError::Conflict => {
+                let names: [&dyn std::fmt::Display; 2] =
+                    [&self.table.two_part_name(), &self.table.database_name];
+                SqlError::new(messages::UPDATE_CONFLICT, &names).with_state(2)
+            }
             WriteError::Vanished => SqlError::new(
                 messages::INDEX_ENTRY_MISSING,
                 &[&target.index, &self.table.object, &self.table.database_name],

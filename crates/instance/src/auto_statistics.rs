@@ -5,6 +5,7 @@
 //!  1. What was made is everybody's before the transaction gives its Sch-S back: whoever alters
 //!     the table afterwards begins with it.
 
+use crate::asker::Asker;
 use crate::ddl_call::{SessionPlaces, SessionTemp};
 use crate::expressions::SessionExpressions;
 use crate::instance::Instance;
@@ -80,10 +81,11 @@ impl Instance {
         let places = SessionPlaces::new(self, database, work);
         let mut temp = SessionTemp { temp, instance: self };
         let (mut deltas, mut messages, mut results) = (Vec::new(), Vec::new(), Vec::new());
+        let asker = Asker::none(self, work);
         let mut cx = DdlContext {
             work,
             places: &places,
-            databases: self,
+            databases: &asker,
             spill: &*self.spill,
             semaphores: &self.semaphores,
             temp: &mut temp,

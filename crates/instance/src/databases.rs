@@ -7,13 +7,13 @@ use crate::list;
 use crate::start::make;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::DatabaseOption;
-use database::{CheckOptions, Files};
-use ddl::{Check, Databases, FileChange, NewDatabase, Waiting};
+use database::{CheckOptions, Database, Files};
+use ddl::{Check, NewDatabase};
 use lock::Duration;
 use types::Collation;
 use work::{CommitMode, Work};
 
-fn unsupported(feature: &str) -> SqlError {
+pub(crate) fn unsupported(feature: &str) -> SqlError {
     SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature])
 }
 
@@ -66,8 +66,8 @@ impl Drop for Ending<'_> {
     }
 }
 
-impl Databases for Instance {
-    fn create(&self, new: &NewDatabase) -> SqlResult<()> {
+impl Instance {
+    pub(crate) fn create_database(&self, new: &NewDatabase) -> SqlResult<()> {
         let dropping = self.creating.lock();
         let name = &*new.name;
         if new.data.as_ref().is_some_and(|f| f.path.is_some()) {
@@ -101,7 +101,7 @@ impl Databases for Instance {
         Ok(())
     }
 
-    fn drop(&self, name: &str) -> SqlResult<()> {
+    pub(crate) fn drop_database(&self, name: &str) -> SqlResult<()> {
         let mut dropping = self.creating.lock();
         if is_system(name) {
             let kind = "database";
@@ -137,14 +137,13 @@ impl Databases for Instance {
         Ok(())
     }
 
-    fn rename(&self, _name: &str, _new_name: &str) -> SqlResult<()> {
-        Err(unsupported("ALTER DATABASE ... MODIFY NAME"))
-    }
-
-    fn set_option(&self, name: &str, option: DatabaseOption, _: Waiting) -> SqlResult<()> {
-        let database = self
-            .database_by_name(name)
-            .ok_or_else(|| SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&name]))?;
+    /// Writes an option, for now and for every start to come.
+    pub(crate) fn write_option(
+        &self,
+        database: &Database,
+        option: DatabaseOption,
+    ) -> SqlResult<()> {
+        let name = &*database.home().name();
         let mut work = database.system_work();
         work.begin(false, "ALTER DATABASE");
         match database.set_option(&mut work, option) {
@@ -162,18 +161,14 @@ impl Databases for Instance {
         }
     }
 
-    fn modify_file(&self, _name: &str, _change: &FileChange) -> SqlResult<()> {
-        Err(unsupported("ALTER DATABASE ... MODIFY FILE"))
-    }
-
-    fn checkpoint(&self, database: DatabaseId) -> SqlResult<()> {
+    pub(crate) fn checkpoint_database(&self, database: DatabaseId) -> SqlResult<()> {
         match self.database(database) {
             Some(d) => d.checkpoint(false).map(|_| ()),
             None => Err(SqlError::new(messages::DATABASE_NOT_FOUND, &[&database])),
         }
     }
 
-    fn check(
+    pub(crate) fn check_database(
         &self,
         work: &mut Work,
         database: DatabaseId,
@@ -192,7 +187,7 @@ impl Databases for Instance {
         Ok(checkdb::answer(&database, check, &report??))
     }
 
-    fn clear_statistics(&self, name: &str) -> bool {
+    pub(crate) fn clear_statistics(name: &str) -> bool {
         let known = name.eq_ignore_ascii_case("sys.dm_os_wait_stats");
         if known {
             os::wait::clear_totals();

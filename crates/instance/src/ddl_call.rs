@@ -1,5 +1,6 @@
 //! Running a statement that defines something, for a session.
 
+use crate::asker::Asker;
 use crate::expressions::SessionExpressions;
 use crate::instance::Instance;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult};
@@ -117,10 +118,12 @@ impl Instance {
         let known = deltas.len();
         let (mut messages, mut results) = (Vec::new(), Vec::new());
         let s = call.settings;
+        let (workspace, timeout) = (Arc::clone(call.workspace), call.work.timeout());
+        let asker = Asker { instance: self, workspace, timeout };
         let mut cx = DdlContext {
             work: call.work,
             places: &places,
-            databases: self,
+            databases: &asker,
             spill: &*self.spill,
             semaphores: &self.semaphores,
             temp: &mut temp,

@@ -36,11 +36,13 @@ impl Hobts for Instance {
             workers: &self.query_workers,
             programs: &self.programs,
             memory: &self.memory,
+            events: &self.events,
             server: self.server_name(),
             version: crate::facts::PRODUCT_VERSION,
             engine: self.engine(),
             current: database,
             waiter: work.owner().waiter(),
+            transaction: work.transaction_id(),
         };
         sysviews::open(&system, object, arguments)
     }

@@ -3,8 +3,8 @@
 use crate::instance::{Instance, same_name};
 use access::{Hobts, Spill};
 use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
-use catalog::view::{DatabaseView, Identity, Sequence, Table};
-use catalog::{Builder, Changes, DatabaseOptions, ROW_VERSIONS};
+use catalog::view::{DatabaseView, Identity, Object, Sequence, Table};
+use catalog::{Builder, Changes, DatabaseOptions, Delta, ROW_VERSIONS};
 use database::Database;
 use exec::{GrantTerms, IdentitySource};
 use lock::{Duration, Mode, Owner, OwnerId, OwnerKind, Resource, Timeout};
@@ -17,7 +17,7 @@ use session::{
 };
 use std::sync::Arc;
 use types::Value;
-use work::{Engine, Home, STATEMENT_VERSIONS, Work};
+use work::{Engine, Home, STATEMENT_VERSIONS, SnapshotState, Work};
 
 impl Host for Instance {
     fn engine(&self) -> &Arc<Engine> {
@@ -144,12 +144,14 @@ impl Host for Instance {
         self.definitions.mark(session)
     }
 
-    fn definitions_committing(&self, session: SessionId) {
+    fn definitions_committing(&self, session: SessionId, work: &mut Work) {
         let deltas = self.definitions.deltas(session);
         for (id, open) in self.databases.read().iter() {
             let own = deltas.iter().filter(|(d, _)| d == id).map(|(_, delta)| delta.clone());
             let own: Vec<_> = own.collect();
+            let before = open.database.publisher().current();
             open.database.publisher().publish(&own);
+            note_redefined(work, open.database.home(), &before, &own);
         }
         self.definitions.set(session, Vec::new());
     }
@@ -306,6 +308,33 @@ impl Host for Instance {
         let db = db.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_FOUND, &[&database]))?;
         db.identities().next_of(sequence, &*db)
     }
+}
+
+/// Objects of a database are defined anew by a transaction that is about to commit: who reads as of
+/// an earlier moment is refused them from then on.
+fn note_redefined(work: &mut Work, home: &Arc<Home>, before: &DatabaseView, deltas: &[Delta]) {
+    let same = |new: &Object| match new {
+        Object::Table(t) => before.table(t.object_id).is_some_and(|old| old.has_rows_of(t)),
+        _ => false,
+    };
+    let object = |delta: &Delta| match delta {
+        Delta::PutObject(object) => Some(object.object_id()).filter(|_| !same(object)),
+        Delta::RemoveObject(id) => Some(*id),
+        _ => None,
+    };
+    let objects: Vec<ObjectId> = deltas.iter().filter_map(object).collect();
+    if objects.is_empty() || home.snapshot_state() == SnapshotState::Off {
+        return;
+    }
+    let (engine, home) = (Arc::clone(work.engine()), Arc::clone(home));
+    let note = move || {
+        let transactions = &engine.transactions;
+        // After the transaction's own commit, before anybody gets at its tables.
+        let at = transactions.commits.commit(transactions.commits.begin());
+        let oldest = transactions.snapshots.horizon(&transactions.commits);
+        home.note_redefined(objects.into_iter(), at, oldest);
+    };
+    work.after_commit(note, || {});
 }
 
 /// Nobody can take master or tempdb away, so nobody locks them: SQL Server does not either.

@@ -13,9 +13,10 @@ use os::wait::Waiter;
 use plancache::Cache;
 use rowstore::TempSpill;
 use session::{Configuration, Login, Program, Registry, Session, Setting};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
+use sysviews::EventSession;
 use work::Engine;
 
 /// How an instance is opened.
@@ -29,6 +30,8 @@ pub struct InstanceOptions {
     pub embedded: bool,
     /// Sizes of new databases.
     pub sizing: Sizing,
+    /// `-T`: trace flags that are on for the whole server from the start.
+    pub trace_flags: Vec<u16>,
 }
 
 impl Default for InstanceOptions {
@@ -38,6 +41,7 @@ impl Default for InstanceOptions {
             server_name: "GHOSTLIGHT".to_owned(),
             embedded: false,
             sizing: Sizing::default(),
+            trace_flags: Vec::new(),
         }
     }
 }
@@ -63,6 +67,8 @@ pub struct Instance {
     /// One CREATE or DROP DATABASE decides at a time. Number and name of what is being closed then
     /// are still taken.
     pub(crate) creating: Mutex<BTreeMap<DatabaseId, String>>,
+    /// Databases one of whose options is being changed that needs a turn.
+    pub(crate) altering: Mutex<BTreeSet<DatabaseId>>,
     /// Numbers the owners of locks that views take.
     pub(crate) visits: std::sync::atomic::AtomicU64,
     pub(crate) registry: Arc<Registry>,
@@ -73,6 +79,8 @@ pub struct Instance {
     pub(crate) definitions: Definitions,
     pub(crate) gathering: Gathering,
     pub(crate) log: ErrorLog,
+    /// What happened that views tell: deadlocks.
+    pub(crate) events: EventSession,
     pub(crate) stopping: Arc<Waiter>,
     /// Rings the deadlock monitor.
     pub(crate) search_wanted: Arc<Waiter>,

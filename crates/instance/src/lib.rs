@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod asker;
 mod auto_statistics;
 mod checkdb;
 mod configured;
@@ -15,6 +16,9 @@ mod definitions;
 mod error_log;
 mod expressions;
 mod facts;
+#[cfg(test)]
+#[path = "../tests/heard/mod.rs"]
+mod heard;
 mod hobts;
 mod host;
 mod instance;
@@ -24,6 +28,7 @@ mod start;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests;
+mod versioning;
 mod visit;
 mod workers;
 

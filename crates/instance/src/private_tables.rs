@@ -1,5 +1,6 @@
 //! Table variables as tables of tempdb: made, with numbers of their own, from a definition.
 
+use crate::asker::Asker;
 use crate::ddl_call::SessionPlaces;
 use crate::expressions::SessionExpressions;
 use crate::instance::Instance;
@@ -40,10 +41,11 @@ impl Instance {
         let s = call.settings;
         let mut deltas = self.definitions.deltas(call.session);
         let (mut messages, mut results) = (Vec::new(), Vec::new());
+        let asker = Asker::none(self, call.work);
         let mut cx = DdlContext {
             work: call.work,
             places: &places,
-            databases: self,
+            databases: &asker,
             spill: &*self.spill,
             semaphores: &self.semaphores,
             temp: &mut NoTemp,

@@ -22,13 +22,15 @@ use session::{Configuration, Registry};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use work::Engine;
+use sysviews::EventSession;
+use work::{Engine, TraceFlag, TraceFlagSet};
 
 /// The system databases; tempdb is made anew at each start.
 pub(crate) const MASTER: DatabaseId = DatabaseId(1);
 pub(crate) const TEMPDB: DatabaseId = DatabaseId(2);
+pub(crate) const MSDB: DatabaseId = DatabaseId(4);
 pub(crate) const SYSTEM: [(DatabaseId, &str); 4] =
-    [(MASTER, "master"), (TEMPDB, "tempdb"), (DatabaseId(3), "model"), (DatabaseId(4), "msdb")];
+    [(MASTER, "master"), (TEMPDB, "tempdb"), (DatabaseId(3), "model"), (MSDB, "msdb")];
 
 /// Of `--max-memory`, what cached plans may take, and what they may take of a small one.
 const PLANS_SHARE: usize = 8;
@@ -47,16 +49,20 @@ impl Instance {
     ///
     /// # Errors
     /// What is wrong with the folder or with a system database. User databases that cannot be
-    /// opened stay closed, and the error log says why.
+    /// opened stay closed, and the error log says why. 40517 for a trace flag that means nothing
+    /// here; the folder is as it was.
     pub fn open(
         disk: Arc<dyn Disk>,
         dir: &Path,
         options: InstanceOptions,
     ) -> SqlResult<Arc<Instance>> {
+        let flags = trace_flags(&options.trace_flags)?;
         disk.create_dir(dir).map_err(|e| folder_error(dir, &e))?;
         let log = ErrorLog::open(&*disk, dir);
         log.line("Server", &format!("Ghostlight {} starts.", env!("CARGO_PKG_VERSION")));
         let env = environment(&disk, &options)?;
+        env.0.engine.trace_flags.turn_on(flags);
+        say_trace_flags(flags, &log);
         let listed = list::read(&*disk, dir).map_err(|e| folder_error(dir, &e))?;
         let mut open = OpenDatabases::new();
         if let Err(e) = open_all(&env.0, dir, &options, &listed, &log, &mut open) {
@@ -78,6 +84,7 @@ impl Instance {
         let plans = plancache::Options { bytes_max, memory: Some(Arc::clone(&memory)) };
         let configured = configured::read(&*env.disk, dir).map_err(|e| folder_error(dir, &e))?;
         let max_memory_mb = i32::try_from(options.max_memory_bytes >> 20).unwrap_or(i32::MAX);
+        let events = EventSession::new(&memory);
         let instance = Arc::new_cyclic(|me| Instance {
             dir: dir.to_owned(),
             semaphores,
@@ -86,6 +93,7 @@ impl Instance {
             databases: RwLock::new(open),
             cleaning: Mutex::new(()),
             creating: Mutex::default(),
+            altering: Mutex::default(),
             visits: std::sync::atomic::AtomicU64::new(0),
             registry: Registry::new(),
             configuration: Configuration::new(&configured, max_memory_mb),
@@ -94,6 +102,7 @@ impl Instance {
             definitions: Definitions::default(),
             gathering: Gathering::default(),
             log,
+            events,
             stopping: Arc::new(Waiter::new()),
             search_wanted: Arc::new(Waiter::new()),
             workers: Mutex::default(),
@@ -123,6 +132,23 @@ impl Instance {
         let result = close_all(std::mem::take(&mut *self.databases.write()));
         self.write_log("Server", "Ghostlight has stopped.");
         result
+    }
+}
+
+/// The flags of `-T`. SQL Server starts without those it does not know, and tells the error log
+/// (17173); here whoever asked for one is told before anything runs without it.
+fn trace_flags(numbers: &[u16]) -> SqlResult<TraceFlagSet> {
+    let flag = |n: &u16| {
+        let known = i16::try_from(*n).ok().and_then(TraceFlag::of_number);
+        let what = || format!("-T {n}");
+        known.ok_or_else(|| SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what()]))
+    };
+    numbers.iter().map(flag).collect()
+}
+
+fn say_trace_flags(flags: TraceFlagSet, log: &ErrorLog) {
+    for flag in TraceFlag::ALL.into_iter().filter(|f| flags.has(*f)) {
+        log.line("Server", &format!("Trace flag {} is on.", flag.number()));
     }
 }
 
@@ -205,7 +231,7 @@ pub(crate) fn make(
         }
     }
     let mut facts = DatabaseOptions::default();
-    if options.embedded || id == MASTER || id == TEMPDB || id.0 == 4 {
+    if options.embedded || id == MASTER || id == TEMPDB || id == MSDB {
         facts.set(DatabaseOption::Recovery(RecoveryModel::Simple));
     }
     Database::create(env, id, name, &files, &options.sizing, &facts, survives)

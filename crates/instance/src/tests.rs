@@ -1,20 +1,23 @@
-//! Databases that are dropped while others work, or work while others are dropped.
+//! Databases that are dropped while others work, or work while others are dropped; trace flags.
 
+use crate::heard::Heard;
 use crate::visit::Visit;
+use crate::workers::GhostPlaces;
 use crate::{Instance, InstanceOptions};
 use access::Hobts as _;
 use base::{DatabaseId, SessionId, SqlResult};
 use catalog::view::{DatabaseView, SchemaId};
 use database::Database;
-use ddl::{Databases as _, NewDatabase};
+use ddl::NewDatabase;
 use os::disk::{Disk, File, OpenHow, RealDisk};
 use os::sync::{Condvar, Mutex};
+use session::{Login, Session};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use types::Value;
-use work::Work;
+use work::{TraceFlag, Work};
 
 /// Files whose removal waits: the end of a slow DROP DATABASE.
 #[derive(Default)]
@@ -79,20 +82,31 @@ impl Drop for Stage {
 }
 
 fn stage(name: &str) -> Stage {
+    stage_with(name, &[])
+}
+
+fn stage_with(name: &str, trace_flags: &[u16]) -> Stage {
     let folder = std::env::temp_dir().join(format!("ghostlight-{name}-{}", std::process::id()));
     let gate = Arc::<Gate>::default();
-    let options = InstanceOptions { max_memory_bytes: 64 << 20, ..InstanceOptions::default() };
+    let trace_flags = trace_flags.to_vec();
+    let options =
+        InstanceOptions { max_memory_bytes: 64 << 20, trace_flags, ..InstanceOptions::default() };
     let disk = Arc::new(Gated(Arc::clone(&gate)));
     let instance = Instance::open(disk, &folder, options).unwrap();
     Stage { folder, gate, instance }
 }
 
 fn create(instance: &Instance, name: &str) -> SqlResult<()> {
-    instance.create(&NewDatabase { name: name.into(), collation: None, data: None, log: None })
+    instance.create_database(&NewDatabase {
+        name: name.into(),
+        collation: None,
+        data: None,
+        log: None,
+    })
 }
 
 fn drop_it(instance: &Instance, name: &str) -> SqlResult<()> {
-    ddl::Databases::drop(instance, name)
+    instance.drop_database(name)
 }
 
 /// While a database is being closed others are made and dropped; its name and its number are not
@@ -181,11 +195,13 @@ fn a_view_holds_the_database_that_it_reads() {
             workers: &s.instance.query_workers,
             programs: &s.instance.programs,
             memory: &s.instance.memory,
+            events: &s.instance.events,
             server: "",
             version: "",
             engine: s.instance.engine(),
             current: id,
             waiter: &os::wait::Waiter::new(),
+            transaction: work.transaction_id(),
         };
         sysviews::open(&system, view.object_id, arguments).unwrap();
         assert_eq!(databases.refused.load(Relaxed), 1, "{name}");
@@ -193,4 +209,78 @@ fn a_view_holds_the_database_that_it_reads() {
         s.instance.system_view(id, view.object_id, arguments, &work).unwrap();
     }
     drop_it(&s.instance, "d").unwrap();
+}
+
+fn connect(instance: &Instance, database: &str) -> Session {
+    let (user, database) = ("sa".to_owned(), database.to_owned());
+    instance.connect(Login { user, database, odbc_defaults: true, ..Login::default() }).unwrap()
+}
+
+/// The rows of a batch without an error.
+fn run(session: &mut Session, text: &str) -> Vec<Vec<Value>> {
+    let heard = Heard::ask(session, text);
+    assert!(heard.error().is_none() && heard.goes_on, "{text}: {:?}", heard.error());
+    heard.rows
+}
+
+/// While trace flag 661 is on the ghost cleaner leaves everything as it is, and forgets nothing:
+/// once it is off all is cleared away.
+#[test]
+fn ghosts_wait_for_661_to_be_turned_off() {
+    let s = stage("trace-661");
+    create(&s.instance, "g").unwrap();
+    let mut session = connect(&s.instance, "g");
+    run(&mut session, "create table t (id int primary key); dbcc traceon (661, -1)");
+    // A step that began before the flag was on is over now.
+    drop(s.instance.cleaning.lock());
+    // A rollback to a savepoint leaves ghosts, by whose keys the transaction's ranges are locked.
+    let leave = "set transaction isolation level serializable; begin tran; select count(*) from t; \
+                 save tran s; insert t values (1), (2); rollback tran s; commit; \
+                 set transaction isolation level read committed";
+    run(&mut session, leave);
+    let mut ghosts = || {
+        let stats = "select ghost_record_count from sys.dm_db_index_physical_stats(db_id(), \
+                     object_id('t'), 1, null, 'DETAILED') where index_level = 0";
+        run(&mut session, stats)
+    };
+    s.instance.clean_ghosts(&mut GhostPlaces::new());
+    assert_eq!(ghosts(), [[Value::BigInt(2)]]);
+    let queue = s.instance.database_by_name("g").unwrap();
+    assert_eq!(queue.home().ghosts().count(), 1, "their page is still noted");
+    run(&mut connect(&s.instance, ""), "dbcc traceoff (661, -1)");
+    s.instance.clean_ghosts(&mut GhostPlaces::new());
+    assert_eq!(ghosts(), [[Value::BigInt(0)]]);
+    assert_eq!(queue.home().ghosts().count(), 0);
+}
+
+/// What stands behind -T is on before the first session comes, and the error log says so.
+#[test]
+fn flags_of_the_command_line_are_on_from_the_start() {
+    let s = stage_with("trace-start", &[7006, 661, 661]);
+    let flags = &s.instance.engine().trace_flags;
+    let on = TraceFlag::ALL.into_iter().filter(|f| flags.is_on(*f));
+    assert!(on.eq([TraceFlag::GhostCleanerOff, TraceFlag::GhostsOf2019]));
+    let mut session = connect(&s.instance, "");
+    let row = |flag| [flag, 1, 1, 0].map(Value::SmallInt);
+    assert_eq!(run(&mut session, "dbcc tracestatus"), [row(661), row(7006)]);
+    run(&mut session, "dbcc traceoff (661, 7006, -1)");
+    assert!(run(&mut session, "dbcc tracestatus").is_empty());
+    let log = std::fs::read_to_string(s.folder.join("errorlog")).unwrap();
+    assert!(log.contains("Trace flag 661 is on.\n") && log.contains("Trace flag 7006 is on.\n"));
+    assert!(log.contains("DBCC TRACEOFF 661, 7006, server process ID (SPID) "), "{log}");
+}
+
+/// An engine does not start without what was asked for.
+#[test]
+fn an_unknown_flag_of_the_command_line_stops_the_start() {
+    let name = format!("ghostlight-trace-unknown-{}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    for unknown in [4199, 40_000] {
+        let trace_flags = vec![661, unknown];
+        let options = InstanceOptions { trace_flags, ..InstanceOptions::default() };
+        let e = Instance::open(Arc::new(RealDisk), &folder, options).err().unwrap();
+        assert_eq!(e.number(), 40517);
+        assert!(e.text().contains(&format!("'-T {unknown}'")), "{}", e.text());
+        assert!(!folder.exists(), "nothing was begun");
+    }
 }

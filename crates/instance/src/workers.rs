@@ -5,9 +5,11 @@ use base::{DatabaseId, PageId};
 use lock::{Deadlock, DeadlockWitness};
 use os::clock::monotonic_ns;
 use os::wait::{WaitKind, Waiter, Wake};
+use session::Host;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use work::Engine;
+use sysviews::Surroundings;
+use work::{Engine, TraceFlag};
 
 /// How often the lazy writer looks for free frames.
 const LAZY_WRITER_NS: u64 = 20_000_000;
@@ -22,7 +24,7 @@ const STATISTICS_NS: u64 = 500_000_000;
 /// Pages of a step; between steps databases may be dropped and others run.
 const GHOST_PAGES: usize = 32;
 
-/// Writes deadlocks to the error log.
+/// Writes deadlocks to the error log, and keeps a report of each for `system_health`.
 struct Witness(Arc<Instance>);
 
 impl DeadlockWitness for Witness {
@@ -34,6 +36,16 @@ impl DeadlockWitness for Witness {
             victim.unwrap_or(0)
         );
         self.0.write_log("spid6s", &line);
+        // It asks sessions and definitions as views do: nothing here waits for a lock.
+        let instance: &Instance = &self.0;
+        instance.events.deadlock(
+            deadlock,
+            &Surroundings {
+                engine: instance.engine(),
+                sessions: &instance.registry,
+                view: &|session, database| Host::view(instance, session, database),
+            },
+        );
     }
 }
 
@@ -92,17 +104,22 @@ impl Instance {
 
 /// Where the ghost cleaner goes on, by database: pages that others hold do not keep it from the
 /// rest.
-type GhostPlaces = BTreeMap<DatabaseId, PageId>;
+pub(crate) type GhostPlaces = BTreeMap<DatabaseId, PageId>;
 
 impl Instance {
     /// Looks at the pages that are noted, database by database, in small steps. Where a whole step
-    /// is in others' hands the rest waits for the next time, which begins behind it.
-    fn clean_ghosts(&self, places: &mut GhostPlaces) {
+    /// is in others' hands the rest waits for the next time, which begins behind it. While trace
+    /// flag 661 is on no step begins; what is noted stays noted.
+    pub(crate) fn clean_ghosts(&self, places: &mut GhostPlaces) {
         let ids: Vec<_> = self.databases.read().keys().copied().collect();
         places.retain(|id, _| ids.contains(id));
         for id in ids {
             while self.stopping.check().is_ok() {
                 let _one = self.cleaning.lock();
+                // Asked again at each step: a long run ends soon after the flag was turned on.
+                if self.engine().trace_flags.is_on(TraceFlag::GhostCleanerOff) {
+                    return;
+                }
                 let Some(database) = self.database(id) else { break };
                 // What cannot be cleaned now is met again by a reader, and is only space.
                 let Ok(step) = database.clean_ghosts(places.get(&id).copied(), GHOST_PAGES) else {
@@ -127,7 +144,7 @@ fn clean_versions(engine: &Engine, stopping: &Waiter) {
     if !engine.has_versions() {
         return;
     }
-    commits.collapse(|| snapshots.points());
+    commits.collapse(|| transactions.points());
     let horizon = snapshots.horizon(commits);
     let is_past = |superseder| commits.is_past(superseder, horizon);
     let mut from = Some(0);

@@ -45,10 +45,18 @@ pub struct DeadlockMember {
     pub log_bytes: u64,
     /// What it waits for.
     pub resource: Resource,
+    /// That resource's number in the table: of two at once, different ones have different numbers.
+    pub resource_hash: u64,
+    /// What all who hold that resource have of it.
+    pub granted: Mode,
     /// What it holds of that; NL for nothing. Else the request is a conversion.
     pub held: Mode,
     /// What it asked for.
     pub mode: Mode,
+    /// The wait's number: no other of this instance has it.
+    pub number: u64,
+    /// A task that reads for the owner beside others asked, not the owner's own.
+    pub by_helper: bool,
     /// When it began to wait, monotonic.
     pub since_ns: u64,
     /// Everybody it waits for.
@@ -209,7 +217,8 @@ impl Table {
                 return None;
             }
             let held = head.held_mode(&shard.pools, pending.ask.owner);
-            members.push(member(pending, held, blockers));
+            let granted = head.granted_mode(&shard.pools);
+            members.push(member(pending, (granted, held), blockers));
         }
         assert_eq!(members.len(), circle.len(), "every edge was seen");
         let chosen = &nodes[circle[victim]].pending;
@@ -229,11 +238,16 @@ impl Table {
         if shard.dequeue(pending, self.budget()) {
             pending.kill();
         }
-        self.tally.deadlocks.fetch_add(1, Relaxed);
+        let kind = pending.ask.resource.kind();
+        self.tally.kinds[kind as usize].deadlocks.fetch_add(1, Relaxed);
     }
 }
 
-fn member(pending: &Pending, held: Mode, blockers: Vec<Blocker>) -> DeadlockMember {
+fn member(
+    pending: &Pending,
+    (granted, held): (Mode, Mode),
+    blockers: Vec<Blocker>,
+) -> DeadlockMember {
     assert!(!blockers.is_empty(), "who waits, waits for somebody");
     debug_assert!(!held.covers(pending.ask.mode), "who waits lacks something");
     DeadlockMember {
@@ -242,10 +256,23 @@ fn member(pending: &Pending, held: Mode, blockers: Vec<Blocker>) -> DeadlockMemb
         priority: pending.owner.priority(),
         log_bytes: pending.owner.log_bytes(),
         resource: pending.ask.resource,
+        resource_hash: pending.hash,
+        granted,
         held,
         mode: pending.ask.mode,
+        number: pending.number,
+        by_helper: pending.owner.is_helper(),
         since_ns: pending.since_ns,
         blockers,
+    }
+}
+
+impl Deadlock {
+    /// Which member someone in the way is, if any: by its owner, else by its session.
+    pub fn member_of(&self, blocker: &Blocker) -> Option<&DeadlockMember> {
+        let by_owner = self.members.iter().find(|m| m.owner == blocker.owner);
+        let of_session = |m: &&DeadlockMember| same_party(blocker, m.owner, m.session);
+        by_owner.or_else(|| self.members.iter().find(of_session))
     }
 }
 

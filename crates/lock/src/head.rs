@@ -474,6 +474,14 @@ impl Head {
         !blocked
     }
 
+    /// What all holders together hold.
+    pub(crate) fn granted_mode(&self, pools: &Pools) -> Mode {
+        let holders = self.holders(pools).iter();
+        let mode = holders.fold(Mode::NL, |all, h| all.combine(h.mode));
+        debug_assert_eq!(mode == Mode::NL, self.granted == ModeSet::EMPTY, "invariant 2");
+        mode
+    }
+
     /// Everybody that a waiter waits for: incompatible holders, incompatible waiters ahead.
     pub(crate) fn blockers(&self, pools: &Pools, pending: &Arc<Pending>) -> Option<Vec<Blocker>> {
         let queue = pools.waiting(self.queue);
@@ -484,12 +492,24 @@ impl Head {
         let holders = self.holders(pools).iter();
         let holders = holders.filter(|h| h.owner != owner && target.conflicts(h.mode));
         let mut all: Vec<Blocker> = holders
-            .map(|h| Blocker { owner: h.owner, session: h.session, mode: h.mode, holds: true })
+            .map(|h| Blocker {
+                owner: h.owner,
+                session: h.session,
+                mode: h.mode,
+                asked: h.mode,
+                place: Place::Holds,
+            })
             .collect();
         let ahead = queue[..place].iter();
         all.extend(ahead.filter(|a| stands_in_the_way(a, owner, target, held)).map(|a| {
             let ask = &a.pending.ask;
-            Blocker { owner: ask.owner, session: ask.session, mode: a.target, holds: false }
+            Blocker {
+                owner: ask.owner,
+                session: ask.session,
+                mode: a.target,
+                asked: ask.mode,
+                place: if a.converts { Place::Converts } else { Place::Waits },
+            }
         }));
         debug_assert!(all.iter().all(|b| b.owner != owner), "nobody is in his own way");
         Some(all)
@@ -542,8 +562,21 @@ pub struct Blocker {
     pub session: SessionId,
     /// What it holds, or will hold when its turn comes.
     pub mode: Mode,
-    /// Whether it holds the resource, or waits for it further ahead.
-    pub holds: bool,
+    /// What it holds, or asks for.
+    pub asked: Mode,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// Where someone in the way stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// It holds the resource.
+    Holds,
+    /// It holds it and waits, further ahead, for a stronger mode.
+    Converts,
+    /// It waits further ahead.
+    Waits,
 }
 
 /// Whether a waiter ahead must be served first: they conflict, and it doesn't itself wait for

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod budget;
+mod counters;
 mod deadlock;
 mod error;
 mod escalation;
@@ -24,13 +25,14 @@ mod table;
 mod ticket;
 
 pub use budget::LOCK_BYTES;
+pub use counters::{Counters, KindCounters};
 pub use deadlock::{Deadlock, DeadlockMember, DeadlockWitness, Progress};
 pub use error::LockError;
 pub use escalation::{ESCALATION_COUNT, ESCALATION_STEP, EscalationCounter, EscalationPolicy};
-pub use head::{Blocker, Duration};
+pub use head::{Blocker, Duration, Place};
 pub use mode::Mode;
 pub use owner::{Owner, OwnerId, OwnerKind};
 pub use resource::{INFINITY, Kind, Resource};
 pub use snapshot::{LockRow, LockStatus, WaitRow};
-pub use table::{Counters, Granted, Options, Outcome, Table, Timeout};
+pub use table::{Granted, Options, Outcome, Table, Timeout};
 pub use ticket::Ticket;

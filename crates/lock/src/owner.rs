@@ -119,21 +119,43 @@ pub struct Owner {
     priority: AtomicI8,
     log_bytes: AtomicU64,
     rolling_back: AtomicBool,
+    /// It is another object of an owner, for a task that reads for it.
+    helper: bool,
     pub(crate) held: Mutex<HeldList>,
 }
 
 impl Owner {
     /// An owner that holds nothing. It waits at `waiter`, whose cancellation ends its waits.
     pub fn new(id: OwnerId, session: SessionId, waiter: Arc<Waiter>) -> Arc<Self> {
-        Arc::new(Owner {
+        Arc::new(Owner::of(id, session, waiter))
+    }
+
+    fn of(id: OwnerId, session: SessionId, waiter: Arc<Waiter>) -> Owner {
+        Owner {
             id: AtomicU64::new(id.0),
             session,
             waiter,
             priority: AtomicI8::new(0),
             log_bytes: AtomicU64::new(0),
             rolling_back: AtomicBool::new(false),
+            helper: false,
             held: Mutex::new(HeldList::default()),
-        })
+        }
+    }
+
+    /// Another object of this owner, known by that id, for a task that waits for itself: of the
+    /// same priority, and with the log that is used so far.
+    pub fn helper(&self, id: OwnerId, waiter: Arc<Waiter>) -> Arc<Self> {
+        let mut helper = Owner::of(id, self.session, waiter);
+        helper.helper = true;
+        helper.set_priority(self.priority());
+        helper.add_log_bytes(self.log_bytes());
+        Arc::new(helper)
+    }
+
+    /// Whether it was made by [`Owner::helper`].
+    pub fn is_helper(&self) -> bool {
+        self.helper
     }
 
     /// Makes the same object the owner of the next transaction: its lists keep their memory.

@@ -49,6 +49,26 @@ kinds! {
     Xact = "XACT",
 }
 
+impl Kind {
+    /// The name that the counters of locks have for it.
+    pub const fn counter_name(self) -> &'static str {
+        match self {
+            Kind::Database => "Database",
+            Kind::File => "File",
+            Kind::Object => "Object",
+            Kind::Hobt => "HoBT",
+            Kind::AllocationUnit => "AllocUnit",
+            Kind::Extent => "Extent",
+            Kind::Page => "Page",
+            Kind::Key => "Key",
+            Kind::Rid => "RID",
+            Kind::Application => "Application",
+            Kind::Metadata => "Metadata",
+            Kind::Xact => "Xact",
+        }
+    }
+}
+
 /// The hash of the key after all keys; shown as `(ffffffffffff)`.
 pub const INFINITY: u64 = u64::MAX;
 

@@ -8,7 +8,7 @@ use crate::budget::Budget;
 use crate::head::{Ask, Duration, Entered, Granting, Head, NONE, Pools};
 use crate::mode::Mode;
 use crate::owner::OwnerId;
-use crate::resource::Resource;
+use crate::resource::{Kind, Resource};
 use crate::ticket::{Pending, State};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -22,7 +22,8 @@ pub(crate) struct Shard {
     entries: u32,
     allowance: u32,
     seed: u64,
-    pub(crate) requests: u64,
+    /// Requests of each kind, granted or not.
+    pub(crate) requests: [u64; Kind::ALL.len()],
 }
 
 /// The answer to a request, before anybody waits.
@@ -56,7 +57,7 @@ impl Shard {
     pub(crate) fn request(&mut self, ask: &Ask, hash: u64, budget: &Budget) -> Verdict {
         debug_assert_eq!(hash, ask.resource.hash(self.seed), "the hash is the resource's");
         self.inspect();
-        self.requests += 1;
+        self.requests[ask.resource.kind() as usize] += 1;
         let seed = self.seed;
         let same = |h: &Head| h.resource == ask.resource;
         match self.heads.entry(hash, same, |h| h.resource.hash(seed)) {

@@ -6,11 +6,12 @@
 use crate::head::{Blocker, Duration, NONE};
 use crate::mode::Mode;
 use crate::owner::{Owner, OwnerId};
-use crate::resource::Resource;
+use crate::resource::{Kind, Resource};
 use crate::shard::Shard;
 use crate::table::Table;
 use crate::ticket::{Pending, State};
-use base::SessionId;
+use base::{DatabaseId, SessionId};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// request_status of sys.dm_tran_locks.
@@ -136,6 +137,30 @@ impl Table {
         rows.sort_by_key(|r| (r.resource, r.status, r.since_ns, r.owner));
         assert!(rows.len() <= limit);
         rows
+    }
+
+    /// Who holds one resource, by session, in no order.
+    pub fn holders_of(&self, resource: Resource) -> Vec<(OwnerId, SessionId)> {
+        let hash = self.hash(&resource);
+        let shard = self.shard_of(hash);
+        let head = shard.head(&resource, hash);
+        let holders = head.into_iter().flat_map(|head| head.holders(&shard.pools));
+        holders.map(|h| (h.owner, h.session)).collect()
+    }
+
+    /// Who holds anything of one kind in a database, whatever it is: by session, in order. It
+    /// looks at every lock: for what is rare.
+    pub fn holders_in(&self, database: DatabaseId, kind: Kind) -> BTreeSet<(OwnerId, SessionId)> {
+        let mut found = BTreeSet::new();
+        for no in 0..self.shard_count() {
+            let shard = self.shard_at(no);
+            for head in &shard.heads {
+                if head.resource.kind() == kind && head.resource.database_id() == database {
+                    found.extend(head.holders(&shard.pools).iter().map(|h| (h.owner, h.session)));
+                }
+            }
+        }
+        found
     }
 
     /// Every request that waits, in the order of requests.

@@ -4,6 +4,7 @@
 //! deadlock search alone takes several partitions, in ascending order.
 
 use crate::budget::Budget;
+use crate::counters::Tally;
 use crate::deadlock::Search;
 use crate::error::LockError;
 use crate::escalation::{EscalationCounter, EscalationPolicy};
@@ -15,7 +16,7 @@ use crate::shard::{Released, Shard, Verdict};
 use crate::ticket::{Pending, State, Ticket};
 use base::HobtId;
 use os::memory::Memory;
-use os::sync::{Mutex, MutexGuard};
+use os::sync::{Mutex, MutexGuard, Padded};
 use os::wait::Wake;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
@@ -80,31 +81,6 @@ pub enum Outcome {
     Wait(Ticket),
 }
 
-/// What the table has done since it was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counters {
-    /// Requests, granted or not.
-    pub requests: u64,
-    /// Requests that had to queue.
-    pub waits: u64,
-    /// Waits that ended by LOCK_TIMEOUT.
-    pub timeouts: u64,
-    /// Deadlock victims.
-    pub deadlocks: u64,
-    /// Escalations that came about.
-    pub escalations: u64,
-    /// Memory the locks are reckoned at.
-    pub memory_bytes: u64,
-}
-
-#[derive(Default)]
-pub(crate) struct Tally {
-    pub(crate) waits: AtomicU64,
-    pub(crate) timeouts: AtomicU64,
-    pub(crate) deadlocks: AtomicU64,
-    pub(crate) escalations: AtomicU64,
-}
-
 /// A partition on cache lines of its own.
 #[repr(align(128))]
 struct Partition(Mutex<Shard>);
@@ -117,7 +93,7 @@ pub struct Table {
     policy: AtomicU8,
     numbers: AtomicU64,
     spin: os::park::Spin,
-    pub(crate) tally: Tally,
+    pub(crate) tally: Padded<Tally>,
     pub(crate) search: Search,
 }
 
@@ -138,7 +114,7 @@ impl Table {
             policy: AtomicU8::new(0),
             numbers: AtomicU64::new(0),
             spin: os::park::Spin::new(),
-            tally: Tally::default(),
+            tally: Padded::default(),
             search: Search::default(),
         })
     }
@@ -319,7 +295,7 @@ impl Table {
             return Err(LockError::OutOfLockMemory);
         }
         drop(shard);
-        self.tally.waits.fetch_add(1, Relaxed);
+        self.tally.queued.fetch_add(1, Relaxed);
         self.search.queued();
         Ok(Ticket::new(Arc::clone(self), pending))
     }
@@ -346,14 +322,34 @@ impl Table {
     }
 
     fn wait_for_turn(&self, pending: &Arc<Pending>, timeout: Timeout) -> Result<(), LockError> {
+        let tally = &self.tally.kinds[pending.ask.resource.kind() as usize];
+        if timeout == Timeout::NO_WAIT {
+            let left = self.leave(pending, LockError::TimedOut { waited_ms: 0 });
+            let timed_out = matches!(left, Err(LockError::TimedOut { .. }));
+            tally.refused_at_once.fetch_add(u64::from(timed_out), Relaxed);
+            return left;
+        }
+        tally.waits.fetch_add(1, Relaxed);
         let from = os::clock::monotonic_ns();
+        let left = self.wait_since(from, pending, timeout);
+        let timed_out = matches!(left, Err(LockError::TimedOut { .. }));
+        tally.timeouts.fetch_add(u64::from(timed_out), Relaxed);
+        let waited_ns = os::clock::monotonic_ns().saturating_sub(from);
+        tally.waited_ns.fetch_add(waited_ns, Relaxed);
+        tally.ended.fetch_add(1, Relaxed);
+        left
+    }
+
+    fn wait_since(
+        &self,
+        from: u64,
+        pending: &Arc<Pending>,
+        timeout: Timeout,
+    ) -> Result<(), LockError> {
         let deadline = timeout.0.map(|ms| from + u64::from(ms) * 1_000_000);
         let timed_out = || LockError::TimedOut {
             waited_ms: os::clock::monotonic_ns().saturating_sub(from) / 1_000_000,
         };
-        if timeout == Timeout::NO_WAIT {
-            return self.leave(pending, timed_out());
-        }
         // Mostly it is held for a few microseconds more, by somebody who computes.
         self.spin.look(|| pending.state() != State::Queued);
         self.search.waits();
@@ -392,9 +388,6 @@ impl Table {
                 assert!(was_there, "a request without an answer stands in its queue");
                 if state == State::Condemned {
                     return Err(self.as_victim(pending));
-                }
-                if matches!(why, LockError::TimedOut { .. }) {
-                    self.tally.timeouts.fetch_add(1, Relaxed);
                 }
                 Err(why)
             }
@@ -553,7 +546,7 @@ impl Table {
         let ask = Table::ask(owner, resource, mode, Duration::Instant);
         let hash = self.hash(&resource);
         let mut shard = self.shard_of(hash);
-        shard.requests += 1;
+        shard.requests[resource.kind() as usize] += 1;
         let Some(head) = shard.head(&resource, hash) else { return true };
         debug_assert!(!head.is_idle(), "an idle head is forgotten");
         let held = head.held_mode(&shard.pools, owner.id());
@@ -581,19 +574,6 @@ impl Table {
     #[inline]
     pub fn escalation_policy(&self) -> EscalationPolicy {
         EscalationPolicy::from_u8(self.policy.load(Relaxed))
-    }
-
-    /// What the table has done so far.
-    pub fn counters(&self) -> Counters {
-        let requests = (0..self.shard_count()).map(|n| self.shard_at(n).requests).sum();
-        Counters {
-            requests,
-            waits: self.tally.waits.load(Relaxed),
-            timeouts: self.tally.timeouts.load(Relaxed),
-            deadlocks: self.tally.deadlocks.load(Relaxed),
-            escalations: self.tally.escalations.load(Relaxed),
-            memory_bytes: self.budget.used_bytes() as u64,
-        }
     }
 
     /// Holders and waiters there are.

@@ -3,7 +3,7 @@
 mod scenes;
 
 use lock::{Deadlock, DeadlockWitness, Duration, LockError, Mode, Owner, Progress, Table, Ticket};
-use lock::{OwnerId, OwnerKind, Timeout};
+use lock::{OwnerId, OwnerKind, Place, Timeout};
 use os::sync::Mutex;
 use scenes::{ask, ask_for, end, granted, key, owner, table, take};
 use std::sync::Arc;
@@ -101,12 +101,41 @@ fn two_readers_who_both_want_to_write_get_exactly_one_victim() {
     assert_eq!(t.deadlock_step(&seen).found, 1);
     let seen = seen.0.into_inner();
     assert!(seen[0].members.iter().all(|m| m.held == Mode::S && m.mode == Mode::X));
-    assert!(seen[0].members.iter().all(|m| m.blockers.iter().any(|b| b.holds)));
+    assert!(seen[0].members.iter().all(|m| m.blockers.iter().any(|b| b.place == Place::Holds)));
+    assert!(seen[0].members.iter().all(|m| m.granted == Mode::S && !m.by_helper));
+    assert_eq!(seen[0].members[0].resource_hash, seen[0].members[1].resource_hash);
+    assert_ne!(seen[0].members[0].number, seen[0].members[1].number);
     assert_eq!(victims(&t).1, [0_u64; 0]);
     assert!(is_victim(&t, &b, second));
     t.release_all(&b);
     assert!(granted(&t, first));
     t.release_all(&a);
+}
+
+#[test]
+fn one_who_converts_further_ahead_is_told_with_what_it_asks_for() {
+    let t = table();
+    let [a, b, c] = [1, 2, 3].map(owner);
+    take(&t, &a, key(1), Mode::IS);
+    take(&t, &b, key(1), Mode::IS);
+    take(&t, &c, key(1), Mode::IX);
+    take(&t, &b, key(2), Mode::X);
+    let ahead = ask(&t, &a, key(1), Mode::S);
+    let behind = ask(&t, &b, key(1), Mode::IX);
+    let closing = ask(&t, &c, key(2), Mode::X);
+    let seen = Seen::default();
+    assert_eq!(t.deadlock_step(&seen).found, 1);
+    let seen = seen.0.into_inner();
+    let of_b = seen[0].members.iter().find(|m| m.owner == b.id()).unwrap();
+    let told: Vec<_> = of_b.blockers.iter().map(|b| (b.owner, b.asked, b.place)).collect();
+    assert_eq!(told, [(a.id(), Mode::S, Place::Converts)]);
+    assert_eq!((of_b.granted, of_b.held, of_b.mode), (Mode::IX, Mode::IS, Mode::IX));
+    assert!(is_victim(&t, &c, closing));
+    t.release_all(&c);
+    assert!(granted(&t, ahead));
+    t.release_all(&a);
+    assert!(granted(&t, behind));
+    t.release_all(&b);
 }
 
 #[test]
@@ -120,8 +149,15 @@ fn the_order_of_a_queue_can_close_a_circle() {
     let writer = ask(&t, &b, key(1), Mode::X);
     let reader = ask(&t, &c, key(1), Mode::S);
     let closing = ask(&t, &a, key(2), Mode::S);
-    let (_, found) = victims(&t);
-    assert_eq!(found, [3]);
+    let seen = Seen::default();
+    t.deadlock_step(&seen);
+    let seen = seen.0.into_inner();
+    let of = |o: &Arc<Owner>| seen[0].members.iter().find(|m| m.owner == o.id()).unwrap();
+    assert_eq!(seen[0].members[seen[0].victim].owner, c.id());
+    let [ahead] = of(&c).blockers[..] else { panic!("only the writer is in its way") };
+    assert_eq!((ahead.asked, ahead.place, of(&c).granted), (Mode::X, Place::Waits, Mode::S));
+    assert_eq!(seen[0].member_of(&ahead).unwrap().owner, b.id());
+    assert_eq!(seen[0].member_of(&of(&a).blockers[0]).unwrap().owner, c.id());
     assert!(is_victim(&t, &c, reader));
     t.release_all(&c);
     assert!(granted(&t, closing));

@@ -3,7 +3,7 @@
 mod scenes;
 
 use lock::{Duration, EscalationCounter, LockError, LockStatus, Mode, Options, Outcome, Table};
-use lock::{Resource, Timeout};
+use lock::{Kind, KindCounters, Resource, Timeout};
 use os::wait::Cancelled;
 use scenes::{DB, HOBT, ask, ask_for, end, granted, key, object, owner, table, take};
 use std::sync::Arc;
@@ -91,6 +91,13 @@ fn lock_timeout_ends_the_wait_and_leaves_the_queue() {
     assert_eq!(t.try_lock_now(&b, key(1), Mode::X, Duration::Long, None), Ok(None));
     take(&t, &c, key(1), Mode::S);
     assert_eq!((t.counters().timeouts, t.counters().waits), (2, 2));
+    let kinds = t.kind_counters();
+    let (_, keys) = kinds.iter().find(|(kind, _)| *kind == Kind::Key).unwrap();
+    // Granted, timed out, refused, refused again, granted.
+    assert_eq!((keys.requests, keys.waits, keys.ended), (5, 1, 1));
+    assert_eq!((keys.timeouts, keys.refused_at_once, keys.deadlocks), (1, 1, 0));
+    assert!(keys.waited_ns >= 5_000_000);
+    assert!(kinds.iter().all(|(kind, of)| *kind == Kind::Key || *of == KindCounters::default()));
     end(&t, &[&a, &b, &c]);
 }
 

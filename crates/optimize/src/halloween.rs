@@ -5,8 +5,8 @@
 //!  1. an INSERT's source reads its target;
 //!  2. an UPDATE changes a key column of the index by which it finds its rows;
 //!  3. an UPDATE or DELETE reads its target a second time: by a join, or in a subquery;
-//!  4. an UPDATE gives a column of a heap a value of another length: the row may move ahead of
-//!     the scan, and its RID in the indexes with it.
+//!  4. an UPDATE may give a row of a heap another length, as its binder says: the row may move
+//!     ahead of the scan, and its RID in the indexes with it.
 //!  5. OUTPUT INTO puts rows into a table that the source reads.
 //!  6. an UPDATE looks for its rows once for each row of something else, by columns that it
 //!     changes: what it has changed may fit a later one;
@@ -21,18 +21,6 @@ use crate::node::{Node, Slots};
 use plan::{
     ColumnSource, Delete, Insert, Logical, Physical, Scalar, Slot, Subquery, Target, Update,
 };
-use types::SqlType;
-
-/// Whether rows of a heap may get other places.
-fn heap_rows_move(update: &Update<Logical>) -> bool {
-    let target = &update.target;
-    let varies = |column: usize| {
-        let sql_type = target.columns[column].sql_type;
-        matches!(sql_type, SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_))
-    };
-    let mut changed = update.assignments.iter().filter_map(|a| a.column);
-    target.base().key.is_empty() && changed.any(varies)
-}
 
 impl Optimizer<'_> {
     /// How often a tree and the subqueries it runs read a target.
@@ -110,7 +98,7 @@ impl Optimizer<'_> {
             || self.feeds_itself(&source.tree, update.output.as_deref());
         let nested = self.expressions_read(&update.target);
         let moves = self.scans_changed_key(&source.tree, &update.target)
-            || heap_rows_move(update)
+            || update.target.rows_move
             || looks_again(&source.tree, update, false);
         if source.single || !(again || nested || moves) {
             return source;

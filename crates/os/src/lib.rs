@@ -8,6 +8,7 @@
 //! Not here: what a wait means, who may take which latch first, what is in a file.
 
 pub mod clock;
+pub mod counters;
 pub mod disk;
 pub mod entropy;
 pub mod memory;

@@ -55,6 +55,8 @@ wait_kinds! {
     WaitFor = "WAITFOR",
     SleepTask = "SLEEP_TASK",
     SleepSystemTask = "SLEEP_SYSTEMTASK",
+    EnableVersioning = "ENABLE_VERSIONING",
+    DisableVersioning = "DISABLE_VERSIONING",
     RequestForDeadlockSearch = "REQUEST_FOR_DEADLOCK_SEARCH",
     ResourceSemaphore = "RESOURCE_SEMAPHORE",
     MemoryAllocationExt = "MEMORY_ALLOCATION_EXT",

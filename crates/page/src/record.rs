@@ -177,6 +177,12 @@ impl VersionTag {
         body(a).is_some_and(|a| body(b) == Some(a))
     }
 
+    /// The status of a record that has a tag, and neither a null bitmap nor columns of variable
+    /// length.
+    pub const fn status(kind: RecordKind) -> u8 {
+        kind.bits() | HAS_TAG
+    }
+
     /// Whether a record ends in a tag.
     #[inline]
     pub fn is_on(record: &[u8]) -> bool {

@@ -71,6 +71,12 @@ impl LockHints {
         matches!(self.level, None | Some(Level::ReadCommitted | Level::Snapshot))
     }
 
+    /// Whether under SNAPSHOT a row is changed only where nobody has changed it since: where no
+    /// hint asks for another level. What a foreign key changes is judged, too.
+    pub const fn judges_changes(&self) -> bool {
+        matches!(self.level, None | Some(Level::Snapshot | Level::Enforcing))
+    }
+
     /// A table variable: nobody else has it, and its session waits for nothing in it.
     pub const fn private() -> Self {
         LockHints {

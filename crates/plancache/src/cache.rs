@@ -40,6 +40,8 @@ pub struct Counters {
     pub misses: u64,
     /// Entries that left for others.
     pub evictions: u64,
+    /// Programs that were compiled, and plans that were made in the place of one before.
+    pub compiled: u64,
     /// Entries now.
     pub entries: u64,
     /// Bytes now.
@@ -62,6 +64,7 @@ pub struct Cache<T> {
     hits: AtomicU64,
     misses: AtomicU64,
     evictions: AtomicU64,
+    compiled: AtomicU64,
 }
 
 impl<T> Cache<T> {
@@ -80,6 +83,7 @@ impl<T> Cache<T> {
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             evictions: AtomicU64::new(0),
+            compiled: AtomicU64::new(0),
         }
     }
 
@@ -107,6 +111,7 @@ impl<T> Cache<T> {
     /// Keeps a program. When another session was quicker, its entry is the answer.
     pub fn insert(&self, key: &Key<'_>, new: New<T>) -> Arc<Entry<T>> {
         debug_assert_eq!(key.text, &*new.text, "the key is the program's");
+        self.count_compiled();
         let text = Fingerprint::of(key.parameters, key.text);
         let mut shard = self.shard(text).lock();
         if let Some(entry) = shard.entries.find(text.bucket(), |e| e.key() == *key) {
@@ -123,10 +128,16 @@ impl<T> Cache<T> {
 
     /// A program that is used once and not kept: WITH RECOMPILE.
     pub fn apart(&self, key: &Key<'_>, new: New<T>) -> Arc<Entry<T>> {
+        self.count_compiled();
         let id = self.last_id.fetch_add(1, Relaxed) + 1;
         let entry = Entry::new(key, new, id, Fingerprint::of(key.parameters, key.text));
         entry.gone.store(true, Relaxed);
         Arc::new(entry)
+    }
+
+    /// A program was compiled, or a statement of one that had a plan already.
+    pub fn count_compiled(&self) {
+        self.compiled.fetch_add(1, Relaxed);
     }
 
     /// An entry takes so many bytes more: one of its statements has its plan.
@@ -222,6 +233,7 @@ impl<T> Cache<T> {
             hits: self.hits.load(Relaxed),
             misses: self.misses.load(Relaxed),
             evictions: self.evictions.load(Relaxed),
+            compiled: self.compiled.load(Relaxed),
             ..Counters::default()
         };
         for shard in &self.shards {

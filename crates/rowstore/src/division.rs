@@ -16,6 +16,7 @@ use crate::index_scan::{IndexCursor, Limit, limit};
 use access::{Division, LockPlan, RowCursor, ScanRange};
 use base::{PageId, SqlResult};
 use btree::KeyBuf;
+use os::counters::Event;
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use work::Work;
@@ -58,6 +59,9 @@ impl RowHobt {
     ) -> RowResult<Box<dyn Division + '_>> {
         let wanted = readers.max(1) * PARTS_A_READER;
         let (plan, next) = (*plan, AtomicUsize::new(0));
+        let whole = range.lower.is_none() && range.upper.is_none();
+        let event = if whole { Event::FullScan } else { Event::RangeScan };
+        self.home.pages.counters().add(event, 1);
         if self.spec.kind == HobtKind::Heap {
             let pages = self.home.space.unit_pages(&self.unit, work.owner().waiter())?.pages;
             let stretch = (pages.len() / wanted).clamp(HEAP_PAGES.0, HEAP_PAGES.1);

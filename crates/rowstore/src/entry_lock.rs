@@ -157,11 +157,15 @@ impl RowHobt {
         let reads_anything = plan.isolation == Isolation::ReadUncommitted
             && plan.strength == Strength::Shared
             && !plan.hold;
-        let as_of = plan.as_of.is_some();
-        let plain = plan.strength == Strength::Shared && !keep && !whole;
-        assert!(!as_of || plain, "a moment is asked for by plain reads alone");
+        let reads_versions = plan.as_of.is_some() && plan.strength == Strength::Shared && !whole;
+        assert!(!reads_versions || !keep, "a moment is asked for by plain reads alone");
+        if plan.as_of.is_some() {
+            work.reads_versions();
+        }
         let (table, row) = match (plan.strength, whole) {
-            (Strength::Shared, _) if reads_anything || as_of => (Mode::SchS, RowLock::None),
+            (Strength::Shared, _) if reads_anything || reads_versions => {
+                (Mode::SchS, RowLock::None)
+            }
             (Strength::Shared, true) => (Mode::S, RowLock::None),
             (Strength::Shared, false) if ranges => (Mode::IS, RowLock::Range(Mode::S)),
             (Strength::Shared, false) if keep => (Mode::IS, RowLock::Long(Mode::S)),

@@ -2,7 +2,7 @@
 
 use crate::hobt::RowHobt;
 use access::WriteError;
-use base::SqlError;
+use base::{SqlError, messages};
 use btree::BtreeError;
 use buffer::BufferError;
 use os::wait::Cancelled;
@@ -20,6 +20,8 @@ pub(crate) enum RowError {
     Lock(lock::LockError),
     Cancelled(Cancelled),
     Version(VersionError),
+    /// 3960
+    Conflict,
     Sql(SqlError),
 }
 
@@ -58,11 +60,17 @@ impl RowHobt {
             RowError::Lock(e) => e.into(),
             RowError::Cancelled(why) => why.into(),
             RowError::Version(e) => e.into_sql("tempdb"),
+            RowError::Conflict => {
+                SqlError::new(messages::UPDATE_CONFLICT, &[&object, &name]).with_state(2)
+            }
             RowError::Sql(e) => e,
         }
     }
 
     pub(crate) fn write_error(&self, e: RowError) -> WriteError {
-        WriteError::Sql(self.sql(e))
+        match e {
+            RowError::Conflict => WriteError::Conflict,
+            e => WriteError::Sql(self.sql(e)),
+        }
     }
 }

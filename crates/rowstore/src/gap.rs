@@ -24,6 +24,7 @@ use crate::hobt::RowHobt;
 use base::PageId;
 use btree::{KeyBuf, LeafWrite};
 use lock::{INFINITY, Mode, Resource};
+use txn::Mutation;
 use work::Work;
 
 /// What became of the test of a gap.
@@ -84,7 +85,9 @@ impl RowHobt {
             Tried::Wait(ticket) => Ok(Gap::Wait(ticket)),
             Tried::Granted => {
                 debug_assert!(anchor.is_within_hobt(self.spec.hobt), "rule 9: an anchor is a key");
-                let own = work.has_locked_ranges()
+                let lost = work.engine().transactions.mutations.has(Mutation::OwnRangeLost);
+                let own = !lost
+                    && work.has_locked_ranges()
                     && guards_gap(work.locks().held_mode(work.owner(), anchor));
                 let mode = Mode::X;
                 Ok(Gap::Open(if own { RowLock::Range(mode) } else { RowLock::Long(mode) }))

@@ -4,16 +4,17 @@
 
 use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
-use crate::error::RowResult;
+use crate::error::{RowError, RowResult};
 use crate::heap_write::{rid_bytes, rid_of};
 use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use crate::versions::Seen;
-use access::{LockPlan, PageHint, RowCursor, ScanRange, TableReads};
+use access::{LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
 use base::{PageId, SqlResult};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
-use page::{Field, PageKind, RowView, VersionTag};
+use os::counters::Event;
+use page::{Field, PageKind, PageView, RowView, VersionTag};
 use work::Work;
 
 /// A scan of a heap.
@@ -137,6 +138,12 @@ impl<'h> HeapCursor<'h> {
         Ok(())
     }
 
+    /// A scan that is no part of another's begins.
+    pub(crate) fn count(&self) {
+        let event = if self.one_row { Event::ProbeScan } else { Event::FullScan };
+        self.hobt.home.pages.counters().add(event, 1);
+    }
+
     /// The row it stands on is behind it: given up, or kept for who changes it later.
     fn go_on(&mut self, work: &mut Work) -> RowResult<()> {
         match self.held.take_if(|_| self.plan.kept_back) {
@@ -219,17 +226,15 @@ impl<'h> HeapCursor<'h> {
         while ours && self.slot < end {
             let slot = self.slot;
             let Some(record) = view.record(slot) else {
-                if view.slot_offset(slot).is_some_and(|at| at != 0) {
-                    let what = "a slot holds no record";
-                    return Err(self.hobt.home.pages.corrupt(id, what).into());
-                }
+                self.check_empty(id, view, slot)?;
                 self.slot += 1;
                 continue;
             };
             let now = current(record);
             // A ghost of a heap may have its tag beside the page.
             let may_differ = VersionTag::is_on(record) || now == Current::Ghost;
-            if may_differ && self.plan.as_of.is_some() {
+            let differs = may_differ && self.plan.as_of.is_some();
+            if differs && self.ask == RowLock::None {
                 self.take_seen(work, record, id, slot)?;
                 self.slot += 1;
                 if self.bytes.len() >= BATCH_BYTES_MAX {
@@ -254,8 +259,10 @@ impl<'h> HeapCursor<'h> {
                 if !self.plan.read_past {
                     return Ok(self.rows.is_empty().then_some(ticket));
                 }
-            } else if now == Current::Ghost && self.ask != RowLock::None {
-                self.hobt.met_ghost(work, id, Some(resource));
+            } else if differs {
+                self.take_seen(work, record, id, slot)?;
+            } else if now == Current::Ghost {
+                self.pass_ghost(work, id, resource);
             } else if let Current::Row(bytes) = now {
                 self.take_row(bytes, id, slot)?;
                 if let RowLock::Short(_) = ask {
@@ -277,14 +284,39 @@ impl<'h> HeapCursor<'h> {
 }
 
 impl HeapCursor<'_> {
+    /// A slot without a record is an empty one.
+    fn check_empty(&self, id: PageId, view: PageView<'_>, slot: u16) -> RowResult<()> {
+        if view.slot_offset(slot).is_some_and(|at| at != 0) {
+            let what = "a slot holds no record";
+            return Err(self.hobt.home.pages.corrupt(id, what).into());
+        }
+        Ok(())
+    }
+
+    /// A ghost is passed; whoever asks about rows may be the one who notes it.
+    fn pass_ghost(&self, work: &Work, id: PageId, row: Resource) {
+        debug_assert_eq!(row.page_id(), Some(id), "a row is on its page");
+        self.hobt.home.pages.counters().add(Event::GhostSkipped, 1);
+        if self.ask != RowLock::None {
+            self.hobt.met_ghost(work, id, Some(row));
+        }
+    }
+
     /// Copies what the reader's moment sees of a record, if anything.
     fn take_seen(&mut self, work: &Work, record: &[u8], id: PageId, slot: u16) -> RowResult<()> {
         let Some(at) = self.plan.as_of else { return Ok(()) };
         let mut former = std::mem::take(&mut self.former);
         match self.hobt.as_of(work, at, (record, (id, slot)), &mut former)? {
             Seen::AsItIs => self.take_row(record, id, slot)?,
+            // Who locks what he reads wants what is there now.
+            Seen::Former if self.plan.strength != Strength::Shared => {
+                return Err(RowError::Conflict);
+            }
             Seen::Former => self.take_row(&former, id, slot)?,
-            Seen::Nothing => {}
+            Seen::Nothing => {
+                let ghosts = u64::from(current(record) == Current::Ghost);
+                self.hobt.home.pages.counters().add(Event::GhostSkipped, ghosts);
+            }
         }
         self.former = former;
         Ok(())
@@ -354,7 +386,9 @@ impl RowCursor for HeapCursor<'_> {
 
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
         self.go_on(work).map_err(|e| self.hobt.sql(e))?;
-        self.aim(work, range).map_err(|e| self.hobt.sql(e))
+        self.aim(work, range).map_err(|e| self.hobt.sql(e))?;
+        self.count();
+        Ok(())
     }
 
     fn reads(&self) -> TableReads {

@@ -321,6 +321,10 @@ impl RowHobt {
                 && view.record(slot).is_some_and(|r| !RecordKind::of(r[0]).is_ghost());
             let locked = || self.holds(work, self.rid_resource(id, slot), Mode::X);
             debug_assert!(!live || locked(), "a row that changes is locked");
+            let record = view.record(slot).filter(|_| view.alloc_unit() == self.spec.unit);
+            if let Some(record) = record {
+                self.judge(work, plan, (record, (id, slot)))?;
+            }
             return Ok(live.then_some((guard, slot)));
         }
     }
@@ -402,6 +406,9 @@ impl RowHobt {
             let old = guard.view().record(slot).expect("the row was just found").to_vec();
             if VersionTag::differs_only(&old, record) {
                 return Ok(Some((id, slot)));
+            }
+            if VersionTag::is_on(&old) {
+                new.keep_tag();
             }
             // A row never shrinks in place: its bytes must be there for a rollback.
             let grows = new.record.len().checked_sub(old.len());

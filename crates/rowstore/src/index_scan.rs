@@ -12,15 +12,16 @@
 
 use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
-use crate::error::RowResult;
+use crate::error::{RowError, RowResult};
 use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use crate::versions::Seen;
-use access::{LockPlan, PageHint, RowCursor, ScanRange, TableReads};
+use access::{LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
 use base::{PageId, SqlResult};
 use btree::{Bias, KeyBuf, LeafEnd, LeafRead, Next, Position, SearchKey};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
+use os::counters::Event;
 use page::{Field, RowView, VersionTag};
 use std::cmp::Ordering;
 use work::Work;
@@ -86,6 +87,8 @@ pub(crate) struct IndexCursor<'h> {
     reads: TableReads,
     /// Nobody else writes the table while the leaf at hand is latched.
     quiet: bool,
+    /// Ghosts that were passed since the position was saved: until then they may be met again.
+    ghosts: u64,
 }
 
 /// What a pass over a leaf came to.
@@ -131,6 +134,7 @@ impl<'h> IndexCursor<'h> {
             escalations: 0,
             reads: TableReads::default(),
             quiet: false,
+            ghosts: 0,
         });
         cursor.aim(work, range)?;
         Ok(cursor)
@@ -187,6 +191,25 @@ impl<'h> IndexCursor<'h> {
             && upper.inclusive
             && lower.key.bytes() == upper.key.bytes()
             && lower.key.fields().as_slice().len() == self.hobt.tree().order().len()
+    }
+
+    /// A scan that is no part of another's begins.
+    pub(crate) fn count(&self) {
+        let event = match (&self.lower, &self.upper) {
+            _ if self.point => Event::ProbeScan,
+            (None, None) => Event::FullScan,
+            (Some(_), _) | (_, Some(_)) => Event::RangeScan,
+        };
+        self.hobt.home.pages.counters().add(event, 1);
+    }
+
+    /// The position is one from which nothing is passed again: ghosts before it are counted.
+    fn stands(&mut self, state: State) {
+        self.state = state;
+        if self.ghosts > 0 {
+            let ghosts = std::mem::take(&mut self.ghosts);
+            self.hobt.home.pages.counters().add(Event::GhostSkipped, ghosts);
+        }
     }
 
     fn first(&self) -> RowResult<Option<Next<'h>>> {
@@ -372,7 +395,7 @@ impl<'h> IndexCursor<'h> {
     fn reach_end(&mut self, work: &mut Work, end: LeafEnd<'h>) -> RowResult<Pass> {
         assert!(!self.backward, "backwards a scan ends at the first key");
         if !self.ask.is_range() {
-            self.state = State::Done;
+            self.stands(State::Done);
             return Ok(Pass::Enough);
         }
         self.lock_end(work, &end, State::Done)
@@ -389,7 +412,7 @@ impl<'h> IndexCursor<'h> {
         Ok(match self.hobt.try_end(work, self.ask)? {
             Tried::Wait(ticket) => Pass::Blocked(ticket),
             Tried::Granted => {
-                self.state = then;
+                self.stands(then);
                 Pass::Enough
             }
         })
@@ -404,7 +427,7 @@ impl<'h> IndexCursor<'h> {
         {
             return Ok(Pass::Blocked(ticket));
         }
-        self.state = State::Done;
+        self.stands(State::Done);
         Ok(Pass::Enough)
     }
 
@@ -414,6 +437,7 @@ impl<'h> IndexCursor<'h> {
         assert_eq!(leaf.view().level(), 0, "rows are on leaves");
         assert!(self.state != State::Beyond, "the key beyond is locked before rows are read");
         debug_assert!(self.rows.is_empty(), "a batch is of one leaf");
+        self.ghosts = 0;
         debug_assert_eq!(leaf.view().alloc_unit(), self.hobt.spec.unit, "the leaf is this tree's");
         let single = !matches!(self.ask, RowLock::None | RowLock::Test(_));
         // One key is as quickly asked about as the table, and others do not ask for it.
@@ -433,7 +457,7 @@ impl<'h> IndexCursor<'h> {
             debug_assert!(self.rows.len() <= copied + 1, "a record is one row");
             debug_assert!(!single || self.rows.len() <= 1, "a locked row is a batch");
             if self.point && self.rows.len() > copied {
-                self.state = State::Done;
+                self.stands(State::Done);
                 return Ok(Pass::Enough);
             }
             let enough = self.rows.len() >= self.batch
@@ -448,7 +472,7 @@ impl<'h> IndexCursor<'h> {
             let may_block = self.ask != RowLock::None && !self.quiet;
             if enough || edge || (may_block && self.rows.len() > copied) {
                 leaf.save(&mut self.position)?;
-                self.state = State::After;
+                self.stands(State::After);
             }
             if edge && !self.backward {
                 self.onward = Some((page, leaf.view().next_page()));
@@ -475,19 +499,35 @@ impl<'h> IndexCursor<'h> {
         !many || leaf.view().record(last).and_then(|r| self.passes(r)) != Some(false)
     }
 
+    /// Whether a leaf has nothing but ghosts, which the reader neither sees nor asks about.
+    fn passes_whole(&self, leaf: &LeafRead<'_>) -> bool {
+        let view = leaf.view();
+        self.ask == RowLock::None
+            && self.plan.as_of.is_none()
+            && view.ghost_count() == view.slot_count()
+    }
+
     /// The same forwards where no row is asked about: nothing can be in the way.
     fn pass_unasked(&mut self, work: &mut Work, leaf: LeafRead<'h>) -> RowResult<Pass> {
         let (page, count) = (leaf.page_id(), leaf.view().slot_count());
         debug_assert!(!self.backward && !self.point, "a range, forwards");
         let mut slot = leaf.slot();
         let ends_here = self.may_end_on(&leaf);
+        let whole = self.passes_whole(&leaf);
+        if whole {
+            self.ghosts += u64::from(count - slot);
+            slot = count - 1;
+        }
         let full = loop {
+            if whole {
+                break false;
+            }
             let Some(record) = leaf.view().record(slot) else {
                 let what = "a slot between two others is gone";
                 return Err(self.hobt.home.pages.corrupt(page, what).into());
             };
             if ends_here && self.is_past(record) {
-                self.state = State::Done;
+                self.stands(State::Done);
                 return Ok(Pass::Enough);
             }
             match current(record) {
@@ -495,10 +535,12 @@ impl<'h> IndexCursor<'h> {
                     self.copy_seen(work, record, page, slot)?;
                 }
                 Current::Row(bytes) => self.copy(bytes, page, slot)?,
-                Current::Ghost if self.ask != RowLock::None => {
-                    self.hobt.met_ghost(work, page, self.hobt.record_resource(record));
+                Current::Ghost => {
+                    self.ghosts += 1;
+                    if self.ask != RowLock::None {
+                        self.hobt.met_ghost(work, page, self.hobt.record_resource(record));
+                    }
                 }
-                Current::Ghost => {}
             }
             let full = self.rows.len() >= self.batch || self.bytes.len() >= BATCH_BYTES_MAX;
             if full || slot + 1 >= count {
@@ -509,7 +551,7 @@ impl<'h> IndexCursor<'h> {
         debug_assert!(full || slot + 1 == count, "a full batch, or the leaf's last record");
         let leaf = leaf.onward_to(slot);
         leaf.save(&mut self.position)?;
-        self.state = State::After;
+        self.stands(State::After);
         if slot + 1 >= count {
             self.onward = Some((page, leaf.view().next_page()));
         }
@@ -540,8 +582,13 @@ impl<'h> IndexCursor<'h> {
         let seen = self.hobt.as_of(work, at, (record, (page, slot)), &mut former);
         let copied = match seen {
             Ok(Seen::AsItIs) => self.copy(record, page, slot),
+            // Who locks what he reads wants what is there now.
+            Ok(Seen::Former) if self.plan.strength != Strength::Shared => Err(RowError::Conflict),
             Ok(Seen::Former) => self.copy(&former, page, slot),
-            Ok(Seen::Nothing) => Ok(()),
+            Ok(Seen::Nothing) => {
+                self.ghosts += u64::from(current(record) == Current::Ghost);
+                Ok(())
+            }
             Err(e) => Err(e),
         };
         self.former = former;
@@ -558,7 +605,7 @@ impl<'h> IndexCursor<'h> {
         }
         if !self.ask.is_range() {
             leaf.save(&mut self.position)?;
-            self.state = State::Again;
+            self.stands(State::Again);
         }
         Ok(Pass::Blocked(ticket))
     }
@@ -607,13 +654,16 @@ impl<'h> IndexCursor<'h> {
             }
         }
         if VersionTag::is_on(record) && self.plan.as_of.is_some() {
-            debug_assert_eq!(self.ask, RowLock::None, "versions are read without locks");
+            let plain = self.plan.strength == Strength::Shared;
+            debug_assert!(!plain || self.ask == RowLock::None, "versions are read without locks");
             self.copy_seen(work, record, leaf.page_id(), leaf.slot())?;
         } else if let Current::Row(bytes) = now {
             debug_assert!(!self.point || self.rows.is_empty(), "a point has one row");
             let follows = |r: &Copied| (r.slot < leaf.slot()) != self.backward;
             debug_assert!(self.rows.last().is_none_or(follows), "in order of slots");
             self.copy(bytes, leaf.page_id(), leaf.slot())?;
+        } else {
+            self.ghosts += 1;
         }
         Ok(None)
     }
@@ -670,7 +720,9 @@ impl RowCursor for IndexCursor<'_> {
 
     fn rewind(&mut self, work: &mut Work, range: &ScanRange<'_>) -> SqlResult<()> {
         self.go_on(work).map_err(|e| self.hobt.sql(e))?;
-        self.aim(work, range).map_err(|e| self.hobt.sql(e))
+        self.aim(work, range).map_err(|e| self.hobt.sql(e))?;
+        self.count();
+        Ok(())
     }
 
     fn reads(&self) -> TableReads {

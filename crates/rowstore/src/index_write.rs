@@ -212,6 +212,9 @@ impl RowHobt {
                 continue;
             }
             debug_assert!(self.holds(work, resource, Mode::X), "what is put is locked");
+            if let Some(record) = leaf.record().filter(|_| ghost) {
+                self.judge_ghost(work, plan, (record, (leaf.page_id(), leaf.slot())))?;
+            }
             if let Some(room) = self.link_to(work, &mut new, leaf.record().filter(|_| ghost))? {
                 drop(leaf);
                 work.make_version_room(room)?;
@@ -304,6 +307,9 @@ impl RowHobt {
                 of.is_none_or(|of| self.holds(work, of, Mode::X))
             };
             debug_assert!(!live || locked(), "rule 2: locked by the key that stands in the tree");
+            if let Some(record) = leaf.record() {
+                self.judge(work, plan, (record, (leaf.page_id(), leaf.slot())))?;
+            }
             return Ok(live.then_some(leaf));
         }
     }
@@ -511,6 +517,7 @@ impl RowHobt {
                     }
                 }
             }
+            pair.judge(self, work, plan)?;
             match pair.old_record().map(current) {
                 Some(Current::Row(_)) => {}
                 Some(Current::Ghost) | None => return Ok(None),
@@ -620,6 +627,21 @@ impl<'t> Latched<'t> {
 
     fn new_record(&self) -> Option<&[u8]> {
         self.record_at(false)
+    }
+
+    /// Refuses the move where somebody has changed the row since its changer's moment, or has
+    /// deleted since then one with the new key.
+    fn judge(&self, hobt: &RowHobt, work: &Work, plan: &LockPlan) -> RowResult<()> {
+        let at = |old| (self.place(old).0.page_id(), self.place(old).1);
+        if let Some(record) = self.old_record() {
+            hobt.judge(work, plan, (record, at(true)))?;
+        }
+        match self.new_record() {
+            Some(record) if current(record) == Current::Ghost => {
+                hobt.judge_ghost(work, plan, (record, at(false)))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Whether the old key's leaf (true) or the new key's lacks room, and for how many bytes. The

@@ -28,10 +28,14 @@ impl TableSource for RowHobt {
         let locks = &self.moment(locks);
         Ok(match self.spec.kind {
             HobtKind::Heap => {
-                Box::new(HeapCursor::open(self, work, range, locks).map_err(|e| self.sql(e))?)
+                let scan = HeapCursor::open(self, work, range, locks).map_err(|e| self.sql(e))?;
+                scan.count();
+                Box::new(scan)
             }
             HobtKind::Clustered | HobtKind::Nonclustered => {
-                IndexCursor::open(self, work, range, locks).map_err(|e| self.sql(e))?
+                let scan = IndexCursor::open(self, work, range, locks).map_err(|e| self.sql(e))?;
+                scan.count();
+                scan
             }
         })
     }

@@ -25,6 +25,9 @@ impl Settler for RowHobt {
         let is_heap = self.spec.kind == HobtKind::Heap;
         assert_eq!(key.is_empty(), is_heap, "rule 3: a tree's ghost is found by its key");
         assert!(!hint.0.is_none(), "a ghost is on a page");
+        if self.is_left_by_rule(engine) {
+            return Settled::Later;
+        }
         let done = match self.spec.kind {
             HobtKind::Heap => self.settle_heap(engine, group, hint, |_| true),
             HobtKind::Clustered | HobtKind::Nonclustered => {
@@ -71,6 +74,10 @@ impl RowHobt {
             return Ok(true);
         };
         let last = leaf.view().slot_count() == 1 && leaf.page_id() != tree.root();
+        // As SQL Server has it: the first leaf keeps its last ghost.
+        if last && leaf.view().prev_page().is_none() && self.is_left_by_rule(engine) {
+            return Ok(false);
+        }
         let mut change = Change::new(&self.home.pages, group);
         let (page, slot) = leaf.join(&mut change);
         tree.expunge(&mut change, page, slot, Undo::Never)?;

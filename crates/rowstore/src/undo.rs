@@ -110,6 +110,7 @@ fn undo_error(record: &RecordView<'_>, e: RowError) -> UndoError {
         RowError::Lock(_) => UndoError::Lost(record.lsn, "undo takes no locks"),
         RowError::Cancelled(_) => UndoError::Lost(record.lsn, "undo is not cancelled"),
         RowError::Version(_) => UndoError::Lost(record.lsn, "the version store is damaged"),
+        RowError::Conflict => UndoError::Lost(record.lsn, "undo is nobody's conflict"),
         RowError::Sql(_) => UndoError::Lost(record.lsn, "undo draws no numbers"),
     }
 }

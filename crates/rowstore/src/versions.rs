@@ -18,7 +18,7 @@
 //!  3. A writer looks at the version before its own and at those behind it as far as a snapshot
 //!     that has ended since the last look may have read them.
 
-use crate::error::RowResult;
+use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
 use access::{Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
@@ -26,9 +26,9 @@ use base::{PageId, Xsn};
 use page::{Previous, RecordKind, VersionTag};
 use std::borrow::Cow;
 use std::sync::Arc;
-use txn::{CommitTime, Lifetime, Need, Outcome};
+use txn::{CommitTime, Lifetime, Mutation, Need, Outcome};
 use version::{Origin, Store, VersionPtr};
-use work::{Engine, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Work};
+use work::{Engine, GhostRule, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Work};
 
 /// What a reader as of a moment sees of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,10 +91,47 @@ impl RowHobt {
             Isolation::Snapshot => TRANSACTION_VERSIONS,
             Isolation::ReadUncommitted | Isolation::RepeatableRead | Isolation::Serializable => 0,
         };
-        let locks_all = plan.granule == Granule::Table;
-        let plain = plan.strength == Strength::Shared && !plan.hold && !locks_all;
         let has = self.spec.versions && self.home.versioning() & asked != 0;
-        LockPlan { as_of: plan.as_of.filter(|_| plain && has), ..*plan }
+        let whole = plan.granule == Granule::Table;
+        if plan.isolation != Isolation::Snapshot {
+            let plain = plan.strength == Strength::Shared && !plan.hold && !whole;
+            return LockPlan { as_of: plan.as_of.filter(|_| plain && has), ..*plan };
+        }
+        let as_of = plan.as_of.filter(|_| has);
+        // What is to be changed is locked when it is changed, and judged then.
+        let searches = as_of.is_some() && plan.strength == Strength::Update && !plan.hold && !whole;
+        let strength = if searches { Strength::Shared } else { plan.strength };
+        LockPlan { as_of, strength, kept_back: plan.kept_back && !searches, ..*plan }
+    }
+
+    /// Refuses to change a row, which is locked, where somebody has changed it since the moment as
+    /// of which its changer reads.
+    pub(crate) fn judge(
+        &self,
+        work: &Work,
+        plan: &LockPlan,
+        (record, place): (&[u8], (PageId, u16)),
+    ) -> RowResult<()> {
+        let Some(at) = plan.unchanged_since else { return Ok(()) };
+        match self.tag_of(record, place) {
+            Some(tag) if !self.sees(work, at, tag.writer) => Err(RowError::Conflict),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The same for a key that a ghost has which is about to be put over: refused where the changer
+    /// sees the row that it was.
+    pub(crate) fn judge_ghost(
+        &self,
+        work: &Work,
+        plan: &LockPlan,
+        (ghost, place): (&[u8], (PageId, u16)),
+    ) -> RowResult<()> {
+        let Some(at) = plan.unchanged_since else { return Ok(()) };
+        match self.as_of(work, at, (ghost, place), &mut Vec::new())? {
+            Seen::Former => Err(RowError::Conflict),
+            Seen::AsItIs | Seen::Nothing => Ok(()),
+        }
     }
 
     /// Draws the transaction's number where what is written here is tagged. No latch is held.
@@ -153,13 +190,13 @@ impl RowHobt {
     }
 
     /// The tag of a record, which a ghost of a heap may have beside its page.
-    fn tag_of(&self, record: &[u8], place: (PageId, u16)) -> Option<VersionTag> {
+    pub(crate) fn tag_of(&self, record: &[u8], place: (PageId, u16)) -> Option<VersionTag> {
         let ghost = RecordKind::of(record[0]).is_ghost();
         VersionTag::of(record).or_else(|| self.state.bare.tag(place).filter(|_| ghost))
     }
 
     /// Where the version before a record is. What a tag from before the start says is nowhere.
-    fn former(&self, tag: VersionTag) -> Previous {
+    pub(crate) fn former(&self, tag: VersionTag) -> Previous {
         if self.home.is_settled(tag.writer) { Previous::None } else { tag.before() }
     }
 
@@ -190,13 +227,7 @@ impl RowHobt {
 
     /// When a writer committed; `None` while it has not.
     fn committed(&self, engine: &Engine, writer: Xsn) -> Option<CommitTime> {
-        if writer == Xsn::NONE || self.home.is_settled(writer) {
-            return Some(CommitTime(0));
-        }
-        match engine.transactions.commits.outcome(writer) {
-            Outcome::Committed(time) => Some(time),
-            Outcome::Active | Outcome::Aborted => None,
-        }
+        committed(&self.home, engine, writer)
     }
 
     /// Whether a reader as of a moment sees what a writer wrote.
@@ -246,25 +277,30 @@ impl RowHobt {
         out: &mut Vec<u8>,
     ) -> RowResult<Seen> {
         let store = work.engine().version_store();
+        let mut traversed = 0;
         loop {
+            traversed += 1;
             store.read(place, self.origin(), |bytes| {
                 out.clear();
                 out.extend_from_slice(bytes);
             })?;
             let tag = VersionTag::of(out).filter(|tag| !self.sees(work, at, tag.writer));
-            match tag.map(VersionTag::before) {
-                None if RecordKind::of(out[0]).is_ghost() => return Ok(Seen::Nothing),
-                None => return Ok(Seen::Former),
-                Some(Previous::None) => return Ok(Seen::Nothing),
-                Some(Previous::Itself(creator)) if !self.sees(work, at, creator) => {
-                    return Ok(Seen::Nothing);
-                }
+            let seen = match tag.map(VersionTag::before) {
+                None if RecordKind::of(out[0]).is_ghost() => Seen::Nothing,
+                None => Seen::Former,
+                Some(Previous::None) => Seen::Nothing,
+                Some(Previous::Itself(creator)) if !self.sees(work, at, creator) => Seen::Nothing,
                 Some(Previous::Itself(_)) => {
                     revive(out);
-                    return Ok(Seen::Former);
+                    Seen::Former
                 }
-                Some(Previous::Stored(before)) => place = before,
-            }
+                Some(Previous::Stored(before)) => {
+                    place = before;
+                    continue;
+                }
+            };
+            work.traversed(traversed);
+            return Ok(seen);
         }
     }
 
@@ -355,6 +391,9 @@ impl RowHobt {
                 Some(Previous::None) | None => (None, creator, link),
             };
             if self.is_needed(engine, born, ended) {
+                if engine.transactions.mutations.has(Mutation::LastPruned) {
+                    return Ok(tested);
+                }
                 holder = Some((at, named, creator));
                 if tested.needed.is_none() {
                     tested.needed = Some((at, named, epoch));
@@ -386,6 +425,12 @@ impl RowHobt {
     ) -> RowResult<Option<Tested>> {
         let tag = self.tag_of(ghost, place);
         let Some(tag) = tag else { return Ok(Some(Tested::default())) };
+        if self.is_kept_by_rule(engine, tag.writer) {
+            return Ok(None);
+        }
+        if engine.transactions.mutations.has(Mutation::NeededSettled) {
+            return Ok(Some(Tested::default()));
+        }
         Ok(match self.former(tag) {
             Previous::None => Some(Tested::default()),
             Previous::Itself(creator) => {
@@ -397,6 +442,25 @@ impl RowHobt {
                 tested.previous.is_none().then_some(tested)
             }
         })
+    }
+
+    /// Whether a ghost stays for who might read as of an earlier moment than its deleter's commit.
+    fn is_kept_by_rule(&self, engine: &Engine, deleter: Xsn) -> bool {
+        let transactions = &engine.transactions;
+        let horizon = match engine.ghost_rule(&self.home) {
+            GhostRule::Interval => return false,
+            GhostRule::Statement => transactions.snapshots.horizon(&transactions.commits),
+            GhostRule::Transaction => {
+                let commits = &transactions.commits;
+                transactions.users.horizon(commits).min(transactions.snapshots.horizon(commits))
+            }
+        };
+        self.committed(engine, deleter).is_none_or(|e| e > horizon)
+    }
+
+    /// Whether a ghost is left to the cleaner, whoever needs it or not.
+    pub(crate) fn is_left_by_rule(&self, engine: &Engine) -> bool {
+        self.is_versioned() && engine.ghost_rule(&self.home) != GhostRule::Interval
     }
 
     /// Whether a record has a former version, in the store or as the ghost's own bytes.
@@ -460,6 +524,14 @@ impl<'r> Written<'r> {
         }
         Written { record, xsn, tested: Tested::default(), stays: false }
     }
+
+    /// It is written over a heap's row that has a tag: where nobody asks for versions any more it
+    /// has one that says nothing, since a row that shrinks would move, which plans do not expect.
+    pub(crate) fn keep_tag(&mut self) {
+        if self.xsn.is_none() && !VersionTag::is_on(&self.record) {
+            VersionTag::new(Xsn::NONE, Previous::None).put(self.record.to_mut());
+        }
+    }
 }
 
 impl Tested {
@@ -493,6 +565,25 @@ impl Tested {
         self.retag.retain(|r| r.0 != place);
         self.retag.push((place, named, VersionTag::new(creator, previous)));
     }
+}
+
+/// When a writer of a database committed; `None` while it has not.
+pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<CommitTime> {
+    if writer == Xsn::NONE || home.is_settled(writer) {
+        return Some(CommitTime(0));
+    }
+    match engine.transactions.commits.outcome(writer) {
+        Outcome::Committed(time) => Some(time),
+        Outcome::Active | Outcome::Aborted => None,
+    }
+}
+
+/// Whether a ghost of a heap has its tag over its row's last bytes: it has no columns any more.
+pub(crate) fn is_cut_ghost(record: &[u8]) -> bool {
+    let end = record.get(2..4).map(|b| usize::from(u16::from_le_bytes([b[0], b[1]])));
+    let only = |status: u8| status == VersionTag::status(RecordKind::GhostData);
+    record.first().is_some_and(|status| only(*status))
+        && end.is_some_and(|end| end >= 4 && end + VERSION_TAG_BYTES == record.len())
 }
 
 /// Makes the copy of a ghost the row that it was.

@@ -191,13 +191,23 @@ pub(crate) fn offsets(entry: &Entry<Program>, from: u32, to: u32) -> (i32, i32) 
         true => 0,
         false => units(parameters) + 2,
     };
-    let (from, to) = (from as usize, to as usize);
-    let own = text
-        .get(from..to)
-        .unwrap_or_default()
-        .trim_end_matches(|c: char| c.is_whitespace() || c == ';');
-    let blank = text.get(..from).map_or(0, |b| before + units(b));
+    let own = own_text(text, from, to);
+    let blank = text.get(..from as usize).map_or(0, |b| before + units(b));
     (2 * blank, 2 * (blank + units(own).max(1) - 1))
+}
+
+/// A statement in a range of a program's text, and the line that it begins in.
+pub(crate) fn statement_text(entry: &Entry<Program>, from: u32, to: u32) -> (u32, &str) {
+    let text = &*entry.value.text;
+    let before = text.get(..from as usize).unwrap_or_default();
+    let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
+    (line as u32, own_text(text, from, to))
+}
+
+/// Without what stands behind a statement.
+fn own_text(text: &str, from: u32, to: u32) -> &str {
+    let own = text.get(from as usize..to as usize).unwrap_or_default();
+    own.trim_end_matches(|c: char| c.is_whitespace() || c == ';')
 }
 
 fn units(text: &str) -> i32 {

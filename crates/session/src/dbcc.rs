@@ -1,5 +1,5 @@
-//! DBCC FREEPROCCACHE, INPUTBUFFER and USEROPTIONS, RECONFIGURE, CLEAR PROCEDURE_CACHE: what looks
-//! at sessions, plans and options of the server, and at no database.
+//! DBCC FREEPROCCACHE, INPUTBUFFER, USEROPTIONS and those of trace flags, RECONFIGURE, CLEAR
+//! PROCEDURE_CACHE: what looks at sessions, plans and options of the server, and at no database.
 
 use crate::activation::Activation;
 use crate::host::{DdlAnswer, Rowset};
@@ -12,10 +12,14 @@ use plancache::{PlanHandle, TextHandle};
 use tsql::ast::{AlterDatabaseAction, Dbcc, DbccArgument, Expr, ExprKind, Literal, StatementKind};
 use types::{SqlType, Value};
 
+/// DBCC's that the session runs itself.
+const OWN: [&str; 6] =
+    ["FREEPROCCACHE", "INPUTBUFFER", "TRACEOFF", "TRACEON", "TRACESTATUS", "USEROPTIONS"];
+
 impl Session {
     /// Runs a statement that is for the session itself; `None` when it is for the host.
     pub(crate) fn own_dbcc(
-        &self,
+        &mut self,
         statement: &StatementKind,
         act: &Activation,
     ) -> SqlResult<Option<DdlAnswer>> {
@@ -25,7 +29,7 @@ impl Session {
             StatementKind::AlterDatabase(it) => return self.clear_plans(&it.action),
             _ => return Ok(None),
         };
-        if !matches!(&*dbcc.name, "FREEPROCCACHE" | "INPUTBUFFER" | "USEROPTIONS") {
+        if !OWN.contains(&&*dbcc.name) {
             return Ok(None);
         }
         let mut quiet = false;
@@ -39,6 +43,8 @@ impl Session {
         }
         let results = match &*dbcc.name {
             "FREEPROCCACHE" => self.free_plans(dbcc, act)?,
+            "TRACEON" | "TRACEOFF" => self.turn_trace_flags(dbcc, act)?,
+            "TRACESTATUS" => self.trace_status(dbcc, act)?,
             "USEROPTIONS" => {
                 let versions = self.host.reads_versions(self.state.database);
                 vec![user_options(&self.state.settings, versions)]
@@ -83,7 +89,7 @@ impl Session {
             return Ok(Vec::new());
         };
         let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&1]);
-        let handle = match value_of(argument, act).ok_or_else(wrong)? {
+        let handle = match argument_value(argument, act).ok_or_else(wrong)? {
             // All plans are of one pool.
             text if text.as_text().is_some() => {
                 let what = "DBCC FREEPROCCACHE (pool)";
@@ -105,7 +111,7 @@ impl Session {
     /// `DBCC INPUTBUFFER (session [, request])`
     fn input_buffer(&self, dbcc: &Dbcc, act: &Activation) -> SqlResult<Vec<Rowset>> {
         let wrong = |n: i32| SqlError::new(messages::DBCC_PARAMETER, &[&n]);
-        let number = |at: usize| Some(value_of(dbcc.arguments.get(at)?, act)?.as_i64());
+        let number = |at: usize| Some(argument_value(dbcc.arguments.get(at)?, act)?.as_i64());
         let session = number(0).flatten().ok_or_else(|| wrong(1))?;
         if number(1).flatten().is_some_and(|request| request != 0) {
             return Err(wrong(2));
@@ -147,10 +153,9 @@ fn shown(input: &Input) -> Rowset {
     }
 }
 
-/// An argument that is a constant or a variable.
-fn value_of(argument: &DbccArgument, act: &Activation) -> Option<Value> {
-    let DbccArgument::Value(Expr { kind, .. }) = argument else { return None };
-    match kind {
+/// A constant or a variable.
+pub(crate) fn value_of(e: &Expr, act: &Activation) -> Option<Value> {
+    match &e.kind {
         ExprKind::Literal(Literal::Binary(bytes)) => Some(Value::varbinary(bytes)),
         ExprKind::Literal(Literal::Integer(text)) => text.parse().ok().map(Value::BigInt),
         ExprKind::Literal(Literal::String(text) | Literal::National(text)) => {
@@ -162,4 +167,10 @@ fn value_of(argument: &DbccArgument, act: &Activation) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// An argument that is one.
+fn argument_value(argument: &DbccArgument, act: &Activation) -> Option<Value> {
+    let DbccArgument::Value(e) = argument else { return None };
+    value_of(e, act)
 }

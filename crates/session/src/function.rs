@@ -31,7 +31,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::datetime::{DateFormat, Moment};
 use types::{Decimal, SqlType, Value, fit_number};
-use work::{CommitMode, Snapshot, Work};
+use work::{CommitMode, Work};
 
 /// How often a function is looked up anew because definitions change meanwhile.
 const ATTEMPTS_MAX: usize = 100;
@@ -419,9 +419,8 @@ impl FunctionCaller<'_> {
         if let Some(work) = lent.private.as_deref_mut().filter(|_| own) {
             work.begin(false, "");
         }
-        let engine = Arc::clone(lent.work.engine());
-        let header = act.ready[place].as_ref().map(|ready| &ready.plan.header);
-        let snapshot = header.and_then(|header| self.state.statement_snapshot(&engine, header));
+        let header = &act.ready[place].as_ref().expect("made ready above").plan.header;
+        let moment = self.state.moment(lent.work, header)?;
         let mut context = ExecContext {
             work: lent.work,
             private: lent.private.as_deref_mut(),
@@ -433,7 +432,7 @@ impl FunctionCaller<'_> {
             callout: self,
             grant: exec::GrantTerms { workers: None, ..host.grant() },
             isolation: self.state.settings.isolation,
-            as_of: snapshot.as_ref().map(Snapshot::at),
+            as_of: moment.as_ref().map(crate::perform::Moment::at),
             row_limit: None,
         };
         let ready = act.ready[place].as_mut().expect("made ready above");
@@ -470,7 +469,6 @@ impl FunctionCaller<'_> {
             if ready.plan.header.references.is_empty() {
                 return Ok(());
             }
-            self.state.check_level(&ready.plan.header)?;
             self.hold_schema(&ready.plan.header.references, work)?;
             if host.definitions_epoch() == epoch || self.state.is_current(&ready.plan.header) {
                 return Ok(());

@@ -114,8 +114,9 @@ pub trait Host: Send + Sync {
     fn definitions_mark(&self, session: SessionId) -> u64;
 
     /// The session is about to commit: its definitions become everybody's. They are not used before
-    /// the commit has given its schema locks back.
-    fn definitions_committing(&self, session: SessionId);
+    /// the commit has given its schema locks back, nor by transactions that read as of an earlier
+    /// moment.
+    fn definitions_committing(&self, session: SessionId, work: &mut Work);
 
     /// The session's transaction was rolled back to a mark, 0 for its begin, or its commit failed.
     fn definitions_undone(&self, session: SessionId, mark: u64);
@@ -272,6 +273,8 @@ pub struct DdlCall<'a> {
     pub text: &'a str,
     /// The session's transaction.
     pub work: &'a mut Work,
+    /// Holds S on the database that the session is in.
+    pub workspace: &'a Arc<lock::Owner>,
     /// The temporary tables that the session sees; CREATE TABLE `#t` adds, DROP TABLE removes.
     pub temp: &'a mut TempTables,
     /// SET options.

@@ -53,6 +53,7 @@ mod table_parameter;
 mod table_variable;
 mod temp;
 mod text_size;
+mod trace_flags;
 mod transact;
 mod trigger;
 
@@ -68,7 +69,7 @@ pub use host::{
     StatisticsTerms, TriggerOrderCall, needs_no_transaction,
 };
 pub use plans::Program;
-pub use registry::{Input, Registry, SessionEntry, SessionRow};
+pub use registry::{Frame, Input, Registry, SessionEntry, SessionRow};
 pub use request::{
     Connection, Login, Parameter, Procedure, Request, TableValue, TableValueColumn,
     TransactionIsolation, TransactionRequest,

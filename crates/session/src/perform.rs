@@ -31,13 +31,42 @@ use plancache::Entry;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::Value;
-use work::{CommitMode, Engine, Snapshot};
+use work::{CommitMode, CommitTime, Refusal, Snapshot, Work};
 
 /// What is in it needs no versions under SNAPSHOT.
 const TEMPDB: DatabaseId = DatabaseId(2);
 
 /// How often a plan is made again because definitions changed meanwhile.
 const REBINDS_MAX: usize = 100;
+
+/// As of which moment a statement reads.
+pub(crate) enum Moment {
+    /// Its own: registered until this is dropped.
+    Statement(Snapshot),
+    /// Its transaction's.
+    Transaction(CommitTime),
+}
+
+impl Moment {
+    pub(crate) fn at(&self) -> CommitTime {
+        match self {
+            Moment::Statement(snapshot) => snapshot.at(),
+            Moment::Transaction(at) => *at,
+        }
+    }
+}
+
+/// Why a database is not read under SNAPSHOT.
+fn refused(why: Refusal, database: &str) -> SqlError {
+    let message = match why {
+        Refusal::BegunOtherwise => messages::SNAPSHOT_TOO_LATE,
+        Refusal::NotAllowed => messages::SNAPSHOT_NOT_ALLOWED,
+        Refusal::GoingOff => messages::SNAPSHOT_GOING_OFF,
+        Refusal::ComingOn => messages::SNAPSHOT_COMING_ON,
+        Refusal::Later => messages::SNAPSHOT_BEFORE_ALLOWED,
+    };
+    SqlError::new(message, &[&database])
+}
 
 impl Session {
     /// The value of an expression's place.
@@ -163,7 +192,7 @@ impl Session {
             outermost: self.state.nest_level,
             around: RefCell::new(around),
         };
-        let snapshot = self.state.statement_snapshot(self.work.engine(), &ready.plan.header);
+        let moment = self.state.moment(&mut self.work, &ready.plan.header)?;
         let mut context = ExecContext {
             work: &mut self.work,
             private: self.private.as_deref_mut(),
@@ -175,7 +204,7 @@ impl Session {
             callout: &caller,
             grant: host.grant(),
             isolation: self.state.settings.isolation,
-            as_of: snapshot.as_ref().map(Snapshot::at),
+            as_of: moment.as_ref().map(Moment::at),
             row_limit: Some(self.state.settings.row_count).filter(|&n| n != 0),
         };
         run(&mut ready.executor, &mut context)
@@ -270,7 +299,6 @@ impl Session {
         for _ in 0..REBINDS_MAX {
             let ready = act.ready[place].as_ref().expect("made ready by the caller");
             let epoch = ready.epoch;
-            self.state.check_level(&ready.plan.header)?;
             for reference in &ready.plan.header.references {
                 // System views have no pages that DDL could take away.
                 if reference.object.0 < 0 {
@@ -450,6 +478,9 @@ impl State {
         plan: &Arc<PhysicalPlan>,
         shared: bool,
     ) {
+        if entry.value.places[place].cell.shown().is_some() {
+            self.host.programs().count_compiled();
+        }
         if entry.value.places[place].cell.keep(plan, shared) {
             self.host.programs().charge(entry, plan.bytes());
         }
@@ -461,30 +492,47 @@ impl State {
         header.switches == self.settings.bound_under(program).bits()
     }
 
-    /// The moment as of which a statement reads, where it reads of a database with
-    /// READ_COMMITTED_SNAPSHOT at that level. It is over with the statement.
-    pub(crate) fn statement_snapshot(
+    /// The moment as of which a statement reads, where rows have versions for it: its own under
+    /// READ_COMMITTED_SNAPSHOT, over with it; its transaction's under SNAPSHOT. Its tables' schema
+    /// locks are held.
+    pub(crate) fn moment(
         &self,
-        engine: &Arc<Engine>,
+        work: &mut Work,
         header: &plan::Header,
-    ) -> Option<Snapshot> {
-        if !engine.has_versions() || self.settings.isolation != Isolation::ReadCommitted {
-            return None;
+    ) -> SqlResult<Option<Moment>> {
+        if self.settings.isolation == Isolation::Snapshot {
+            return Ok(self.transaction_moment(work, header)?.map(Moment::Transaction));
         }
-        let versioned = header.own_level.iter().any(|d| self.host.reads_versions(*d));
-        versioned.then(|| Snapshot::take(engine))
+        let mut own = header.own_level.iter();
+        if own.len() > 0 {
+            work.reads_otherwise();
+        }
+        if !work.engine().has_versions() || self.settings.isolation != Isolation::ReadCommitted {
+            return Ok(None);
+        }
+        if !own.any(|d| self.host.reads_versions(*d)) {
+            return Ok(None);
+        }
+        work.uses_versions();
+        Ok(Some(Moment::Statement(work.statement_snapshot())))
     }
 
-    /// 3952: no database allows SNAPSHOT yet.
-    pub(crate) fn check_level(&self, header: &plan::Header) -> SqlResult<()> {
-        if self.settings.isolation != Isolation::Snapshot {
-            return Ok(());
+    fn transaction_moment(
+        &self,
+        work: &mut Work,
+        header: &plan::Header,
+    ) -> SqlResult<Option<CommitTime>> {
+        let mut moment = None;
+        for database in header.own_level.iter().filter(|d| **d != TEMPDB) {
+            let Some(home) = self.host.home(*database) else { continue };
+            let at = work.read_as_of(&home).map_err(|why| refused(why, &home.name()))?;
+            let of_it = |r: &&plan::Reference| r.database == *database;
+            if header.references.iter().filter(of_it).any(|r| home.redefined_since(r.object, at)) {
+                return Err(SqlError::new(messages::DEFINITION_CONFLICT, &[&home.name()]));
+            }
+            moment = Some(at);
         }
-        let durable = header.own_level.iter().find(|d| **d != TEMPDB);
-        match durable.and_then(|d| self.view(*d)) {
-            Some(view) => Err(SqlError::new(messages::SNAPSHOT_NOT_ALLOWED, &[&view.name()])),
-            None => Ok(()),
-        }
+        Ok(moment)
     }
 
     /// Binds something of a text in a database.

@@ -101,9 +101,33 @@ pub struct SessionEntry {
     /// Names of the application's locks that it has asked about.
     lock_names: Mutex<BTreeMap<Resource, Box<str>>>,
     input: Mutex<Input>,
-    program: Mutex<Option<Arc<Entry<Program>>>>,
+    programs: Mutex<Programs>,
     /// The statements that run, each within the one before it.
     statements: Mutex<Vec<Arc<Running>>>,
+}
+
+/// A program, and where in its text its statement stands, in bytes.
+type Standing = (Arc<Entry<Program>>, (u32, u32));
+
+/// The programs of a request.
+#[derive(Default)]
+struct Programs {
+    /// The one that runs or ran last.
+    current: Option<Arc<Entry<Program>>>,
+    /// Those that called it, the outermost first, each with the statement that does.
+    callers: Vec<Standing>,
+}
+
+/// A program that runs, and its statement that does.
+pub struct Frame {
+    /// The program.
+    pub program: Arc<Entry<Program>>,
+    /// The line that the statement begins in.
+    pub line: u32,
+    /// Where it stands, as `statement_start_offset` and `statement_end_offset` tell it.
+    pub offsets: (i32, i32),
+    /// Its text, which may be cut.
+    pub text: String,
 }
 
 /// What the session had done when its request began, and which thread runs it.
@@ -227,15 +251,48 @@ impl SessionEntry {
 
     pub(crate) fn set_input(&self, input: Input) {
         *self.input.lock() = input;
-        *self.program.lock() = None;
+        *self.programs.lock() = Programs::default();
     }
 
-    /// A program begins, or goes on after one that it called; the one before is the answer.
-    pub(crate) fn enter_program(
-        &self,
-        program: Arc<Entry<Program>>,
-    ) -> Option<Arc<Entry<Program>>> {
-        self.program.lock().replace(program)
+    /// A program begins; where it is called, its caller waits for it.
+    pub(crate) fn enter_program(&self, program: Arc<Entry<Program>>, called: bool) {
+        let mut programs = self.programs.lock();
+        let before = programs.current.replace(program);
+        match before.filter(|_| called) {
+            Some(caller) => programs.callers.push((caller, self.statement())),
+            None => programs.callers.clear(),
+        }
+    }
+
+    /// A program that was called has ended: its caller goes on.
+    pub(crate) fn leave_program(&self) {
+        let mut programs = self.programs.lock();
+        if let Some((caller, (from, to))) = programs.callers.pop() {
+            programs.current = Some(caller);
+            self.statement_start.store(from, Relaxed);
+            self.statement_end.store(to, Relaxed);
+        }
+    }
+
+    /// Where the statement stands that runs, in bytes of its program's text.
+    fn statement(&self) -> (u32, u32) {
+        (self.statement_start.load(Relaxed), self.statement_end.load(Relaxed))
+    }
+
+    /// The programs that run, each with its statement, the innermost first; of texts so many
+    /// characters.
+    pub fn frames(&self, chars_max: usize) -> Vec<Frame> {
+        let programs = self.programs.lock();
+        let current = programs.current.as_ref().map(|p| (Arc::clone(p), self.statement()));
+        let callers = programs.callers.clone();
+        drop(programs);
+        let frame = |(program, (from, to)): Standing| {
+            let (line, text) = crate::cached::statement_text(&program, from, to);
+            let text = text.chars().take(chars_max).collect();
+            let offsets = crate::cached::offsets(&program, from, to);
+            Frame { program, line, offsets, text }
+        };
+        current.into_iter().chain(callers.into_iter().rev()).map(frame).collect()
     }
 
     /// Its transaction is to have rowversions of a database, none of them below this one.
@@ -298,11 +355,12 @@ impl SessionEntry {
         Some(own + workers)
     }
 
-    fn row(&self) -> SessionRow {
+    /// Its facts now.
+    pub fn row(&self) -> SessionRow {
         let now = os::clock::monotonic_ns();
         let running = self.running.load(Relaxed);
         let began = self.request_began_ns.load(Relaxed);
-        let program = self.program.lock().clone();
+        let program = self.programs.lock().current.clone();
         let statements = self.statements.lock().clone();
         let (mut live_logical, mut live_physical) = (0, 0);
         for (logical, physical) in statements.iter().map(|s| s.pages()) {
@@ -313,7 +371,7 @@ impl SessionEntry {
             now.load(Relaxed).saturating_sub(then.load(Relaxed))
         };
         let before = &self.before;
-        let (from, to) = (self.statement_start.load(Relaxed), self.statement_end.load(Relaxed));
+        let (from, to) = self.statement();
         // Offsets stand as bytes of UTF-8 until somebody asks.
         let offsets = program.as_ref().map(|p| crate::cached::offsets(p, from, to));
         let (statement_start_offset, statement_end_offset) = offsets.unwrap_or_default();
@@ -367,6 +425,8 @@ impl SessionEntry {
 pub struct Registry {
     sessions: RwLock<BTreeMap<SessionId, Arc<SessionEntry>>>,
     logins: AtomicU64,
+    /// Requests of sessions that are gone; changed with the list.
+    past_requests: AtomicU64,
 }
 
 impl Registry {
@@ -435,7 +495,7 @@ impl Registry {
             row_versions: Mutex::default(),
             lock_names: Mutex::default(),
             input: Mutex::default(),
-            program: Mutex::default(),
+            programs: Mutex::default(),
             statements: Mutex::default(),
         });
         sessions.insert(id, Arc::clone(&entry));
@@ -444,8 +504,11 @@ impl Registry {
     }
 
     pub(crate) fn leave(&self, id: SessionId) {
-        let was = self.sessions.write().remove(&id);
+        let mut sessions = self.sessions.write();
+        let was = sessions.remove(&id);
         debug_assert!(was.is_some(), "a session leaves once");
+        let requests = was.map_or(0, |s| s.requests.load(Relaxed));
+        self.past_requests.fetch_add(requests, Relaxed);
     }
 
     /// A session by number.
@@ -467,6 +530,13 @@ impl Registry {
     /// `@@CONNECTIONS`: logins since start.
     pub fn logins(&self) -> u64 {
         self.logins.load(Relaxed)
+    }
+
+    /// Batches and calls of all sessions since start.
+    pub fn requests(&self) -> u64 {
+        let sessions = self.sessions.read();
+        let present = sessions.values().map(|s| s.requests.load(Relaxed));
+        present.fold(self.past_requests.load(Relaxed), u64::wrapping_add)
     }
 
     /// Sessions whose current database this is.

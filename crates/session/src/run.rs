@@ -43,10 +43,11 @@ impl Session {
         scope: DoneScope,
     ) -> Result<i32, Failure> {
         let entry = Arc::clone(&act.program);
-        let caller = self.state.entry.enter_program(Arc::clone(&entry));
+        let called = self.state.nest_level > 0;
+        self.state.entry.enter_program(Arc::clone(&entry), called);
         let result = self.run_steps(&entry.value, act, out, scope);
-        if let Some(caller) = caller.filter(|_| self.state.nest_level > 0) {
-            self.state.entry.enter_program(caller);
+        if called {
+            self.state.entry.leave_program();
         }
         result
     }

@@ -30,7 +30,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use tsql::ast::TransactionVerb;
-use work::Work;
+use work::{TraceFlagSet, Work};
 
 /// A connection to the engine.
 pub struct Session {
@@ -40,7 +40,7 @@ pub struct Session {
     /// Writes table variables.
     pub(crate) private: Option<Box<Work>>,
     /// Holds S on the database that the session is in.
-    workspace: Arc<Owner>,
+    pub(crate) workspace: Arc<Owner>,
     pub(crate) open: Open,
     pub(crate) idle: Activations,
     pub(crate) functions: RefCell<Functions>,
@@ -580,6 +580,7 @@ impl Connection for Session {
         self.state.settings.isolation = isolation;
         self.apply_settings();
         self.state.identity_insert = None;
+        self.state.trace_flags = TraceFlagSet::default();
         self.state.names_version += 1;
         self.state.application.clear(&*self.host);
         self.state.context.clear();
@@ -618,9 +619,12 @@ impl Connection for Session {
 }
 
 impl Session {
-    /// Leaves the session's database for another.
+    /// Leaves the session's database for another. An open transaction stays in it to its end.
     pub(crate) fn enter(&self, name: &str) -> SqlResult<DatabaseId> {
         let (timeout, old) = (self.work.timeout(), self.state.database);
+        if self.work.is_active() {
+            self.host.hold_database(&self.work, old)?;
+        }
         self.host.enter_database(&self.workspace, timeout, name, Some(old))
     }
 

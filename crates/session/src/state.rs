@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use types::datetime::{DateFormat, Moment};
 use types::{Decimal, Value};
+use work::TraceFlagSet;
 
 /// See the module.
 pub(crate) struct State {
@@ -66,6 +67,8 @@ pub(crate) struct State {
     /// Of RAND, once it was called.
     pub(crate) rand: Cell<Option<Rand>>,
     pub(crate) application: ApplicationLocks,
+    /// Trace flags of this session alone.
+    pub(crate) trace_flags: TraceFlagSet,
 }
 
 /// The table of SET IDENTITY_INSERT ON.
@@ -114,6 +117,7 @@ impl State {
             cursors: Cursors::default(),
             rand: Cell::new(None),
             application,
+            trace_flags: TraceFlagSet::default(),
         }
     }
 

@@ -265,6 +265,10 @@ impl Session {
         if alone && self.state.tran_count > 0 {
             refuse_within_transaction(statement)?;
         }
+        let under_snapshot = self.state.settings.isolation == access::Isolation::Snapshot;
+        if under_snapshot && self.state.tran_count > 0 && changes_layout(&statement.kind) {
+            return Err(SqlError::new(messages::DDL_UNDER_SNAPSHOT, &[]).into());
+        }
         let own = if alone {
             false
         } else {
@@ -291,6 +295,7 @@ impl Session {
             procedure: None,
             text: &program.value.text,
             work: &mut self.work,
+            workspace: &self.workspace,
             temp: &mut self.state.temp,
             settings: &self.state.settings,
             variables: &variables,
@@ -346,6 +351,7 @@ impl Session {
             procedure: Some(call),
             text: "",
             work: &mut self.work,
+            workspace: &self.workspace,
             temp: &mut self.state.temp,
             settings: &self.state.settings,
             variables: &|_| None,
@@ -447,4 +453,15 @@ fn wait_ticks(value: &Value) -> SqlResult<u64> {
         }
     };
     Moment::of(&value).map(|m| m.ticks).ok_or_else(wrong)
+}
+
+/// Whether a statement changes what rows of a table look like or where they are: that has no
+/// versions, so a transaction under SNAPSHOT may not do it (MSSQLSERVER_3961 lists them).
+fn changes_layout(kind: &ast::StatementKind) -> bool {
+    use ast::StatementKind as K;
+    match kind {
+        K::AlterTable(_) | K::CreateIndex(_) | K::AlterIndex(_) => true,
+        K::Drop(drop) => drop.kind == ast::DropKind::Index,
+        _ => false,
+    }
 }

@@ -97,7 +97,7 @@ impl Session {
     /// Commits whatever is open.
     pub(crate) fn commit_work(&mut self, mode: CommitMode) -> SqlResult<()> {
         if self.open.definitions {
-            self.state.host.definitions_committing(self.state.id());
+            self.state.host.definitions_committing(self.state.id(), &mut self.work);
         }
         if let Err(e) = self.work.commit(mode) {
             if self.open.definitions {
@@ -241,6 +241,7 @@ impl Session {
                 self.open.savepoints.truncate(at + 1);
                 let saved = self.open.savepoints.pop().expect("found above");
                 let result = self.roll_back_to(&saved.point);
+                self.work.note_savepoint(&saved.point.mark);
                 // The savepoint itself stays and can be gone back to again.
                 self.open.savepoints.push(saved);
                 result
@@ -258,6 +259,7 @@ impl Session {
             return Err(SqlError::new(messages::XACT_DOOMED_COMMIT, &[]));
         }
         let point = self.rollback_point();
+        self.work.note_savepoint(&point.mark);
         self.open.savepoints.push(Savepoint { name: name.to_owned(), point });
         Ok(())
     }

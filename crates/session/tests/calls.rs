@@ -184,11 +184,17 @@ fn a_reset_session_is_like_new() {
     let host = Fake::new();
     let mut s = session(&host);
     batch(&mut s, "set nocount on; set lock_timeout 5; create table #t (a int); begin tran");
+    batch(&mut s, "dbcc traceon (3604); dbcc traceon (661, -1)");
     let mut transcript = Transcript::default();
     s.reset(false, &mut transcript);
     assert!(transcript.text.starts_with("transaction rolled back\n"), "{}", transcript.text);
     assert_eq!(batch(&mut s, "print @@options & 512; print @@lock_timeout"), "0\n-1\n");
     assert!(batch(&mut s, "select * from #t").contains("Msg 208"));
+    // Flags of the server stay.
+    let status = "dbcc tracestatus (3604, 661) with no_infomsgs";
+    let shown = batch(&mut s, status);
+    let columns = "[TraceFlag, Status, Global, Session]";
+    assert!(shown.starts_with(&format!("{columns}\n3604, 0, 0, 0\n661, 1, 1, 0\n")), "{shown}");
 }
 
 /// Two sessions share a compiled batch, and both find a table that one of them made.

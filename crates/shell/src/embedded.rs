@@ -25,8 +25,17 @@ pub trait Engine {
     fn stop(self: Box<Self>) -> SqlResult<()>;
 }
 
-/// Opens an engine on a folder, made when it is not there, within a memory limit.
-pub type OpenEngine = fn(&Path, Option<u64>) -> SqlResult<Box<dyn Engine>>;
+/// What the command line says of an engine, embedded or behind the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// Bytes that it may use; without it the engine decides by the machine.
+    pub max_memory: Option<u64>,
+    /// Trace flags that are on from the start.
+    pub trace_flags: Vec<u16>,
+}
+
+/// Opens an engine on a folder, made when it is not there.
+pub type OpenEngine = fn(&Path, EngineOptions) -> SqlResult<Box<dyn Engine>>;
 
 /// Connects to an engine of this process.
 pub(crate) struct EmbeddedConnector<'e> {

@@ -23,7 +23,7 @@ mod serve;
 mod sql;
 
 pub use backend::{Backend, BackendError, Cancel, Connector};
-pub use embedded::{Engine, OpenEngine};
+pub use embedded::{Engine, EngineOptions, OpenEngine};
 pub use serve::{Encryption, ServeOptions};
 
 use clap::Parser;

@@ -7,7 +7,7 @@ use base::SqlResult;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
 use session::{Connection, Login};
-use shell::{Engine, Wiring};
+use shell::{Engine, EngineOptions, Wiring};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -39,17 +39,18 @@ impl Engine for Embedded {
     }
 }
 
-/// Options of an instance within a memory limit.
-fn instance_options(memory: Option<u64>, embedded: bool) -> InstanceOptions {
-    let mut options = InstanceOptions { embedded, ..InstanceOptions::default() };
-    if let Some(bytes) = memory {
+/// Options of an instance by the command line.
+fn instance_options(wishes: EngineOptions, embedded: bool) -> InstanceOptions {
+    let trace_flags = wishes.trace_flags;
+    let mut options = InstanceOptions { embedded, trace_flags, ..InstanceOptions::default() };
+    if let Some(bytes) = wishes.max_memory {
         options.max_memory_bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(16 << 20);
     }
     options
 }
 
-fn open(folder: &Path, memory: Option<u64>) -> SqlResult<Box<dyn Engine>> {
-    let options = instance_options(memory, true);
+fn open(folder: &Path, wishes: EngineOptions) -> SqlResult<Box<dyn Engine>> {
+    let options = instance_options(wishes, true);
     let instance = Instance::open(Arc::new(RealDisk), folder, options)?;
     Ok(Box::new(Embedded(instance)))
 }

@@ -34,6 +34,9 @@ pub(crate) struct SqlOptions {
     /// What the embedded engine may use, like 128MB.
     #[arg(long, value_name = "BYTES", value_parser = crate::serve::bytes, conflicts_with = "server")]
     pub(crate) max_memory: Option<u64>,
+    /// A trace flag of the embedded engine, on from the start; may be repeated.
+    #[arg(short = 'T', value_name = "FLAG", conflicts_with = "server")]
+    pub(crate) trace_flags: Vec<u16>,
     /// The server: [tcp:]host[,port].
     #[arg(short = 'S', value_name = "HOST[,PORT]")]
     pub(crate) server: Option<String>,
@@ -186,16 +189,19 @@ mod tests {
         assert_eq!(o.variables[1], ("y".to_owned(), "two words".to_owned()));
         assert_eq!((o.input.len(), o.redirect), (1, Some(1)));
         assert_eq!(sql(&["-r"]).unwrap().redirect, Some(0));
+        assert_eq!(sql(&["-T661", "-T", "7006"]).unwrap().trace_flags, [661, 7006]);
         assert_eq!(sql(&["-S", "x", "-Ns"]).unwrap().encrypt, Some(Encrypt::Strict));
     }
 
     #[test]
     fn what_cannot_go_together_is_refused() {
-        let cases: [&[&str]; 10] = [
+        let cases: [&[&str]; 12] = [
             &["-W", "-y", "10"],
             &["-Q", "select 1", "-i", "a.sql"],
             &["-Q", "select 1", "a.sql"],
             &["-S", "x", "--data", "d"],
+            &["-S", "x", "-T", "661"],
+            &["-T", "many"],
             &["-U", "sa"],
             &["-w", "8"],
             &["-y", "8001"],

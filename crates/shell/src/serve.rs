@@ -19,6 +19,9 @@ pub struct ServeOptions {
     /// Whether clients may go without encryption.
     #[arg(long, value_enum, default_value_t = Encryption::Offered)]
     pub encrypt: Encryption,
+    /// A trace flag that is on for the whole server from the start; may be repeated.
+    #[arg(short = 'T', value_name = "FLAG")]
+    pub trace_flags: Vec<u16>,
 }
 
 /// What the server says to clients about encryption.
@@ -68,6 +71,7 @@ mod tests {
         let Command::Serve(o) = line.command else { panic!("serve was asked") };
         assert_eq!(o.listen.to_string(), "127.0.0.1:1433");
         assert_eq!(o.encrypt, Encryption::Offered);
+        assert!(o.trace_flags.is_empty());
         let wrong = CommandLine::try_parse_from(["ghostlight", "serve", "--listen", "1433"]);
         assert!(wrong.is_err());
     }

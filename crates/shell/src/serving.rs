@@ -7,7 +7,7 @@ use instance::Instance;
 use os::disk::RealDisk;
 use server::{Options, Server, Strictness};
 use session::{Connection, Login};
-use shell::{Encryption, ServeOptions};
+use shell::{Encryption, EngineOptions, ServeOptions};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,7 +72,8 @@ pub(crate) fn serve(options: &ServeOptions) -> i32 {
 
 fn start(options: &ServeOptions) -> Result<(Arc<Instance>, Server), String> {
     let disk = Arc::new(RealDisk);
-    let settings = instance_options(options.max_memory, false);
+    let (max_memory, trace_flags) = (options.max_memory, options.trace_flags.clone());
+    let settings = instance_options(EngineOptions { max_memory, trace_flags }, false);
     let instance =
         Instance::open(disk.clone(), &options.data, settings).map_err(|e| e.text().to_owned())?;
     let logins = Logins::open(&*disk, &options.data).map_err(|e| format!("logins: {e}"))?;

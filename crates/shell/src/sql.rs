@@ -1,7 +1,7 @@
 //! `ghostlight sql`: connects, chooses where lines come from, runs them.
 
 use crate::backend::{Backend, BackendError, Connector};
-use crate::embedded::{EmbeddedConnector, Engine, OpenEngine};
+use crate::embedded::{EmbeddedConnector, Engine, EngineOptions, OpenEngine};
 use crate::files::{self, Scratch};
 use crate::interactive::Terminal;
 use crate::interrupt::Interrupt;
@@ -172,8 +172,9 @@ fn with_engine(
         (None, Some(scratch)) => scratch.path(),
         (None, None) => return Err("Sqlcmd: Error: no folder for the engine.".to_owned()),
     };
-    let engine: Box<dyn Engine> =
-        open(folder, options.max_memory).map_err(|e| refused(e.into()))?;
+    let wishes =
+        EngineOptions { max_memory: options.max_memory, trace_flags: options.trace_flags.clone() };
+    let engine: Box<dyn Engine> = open(folder, wishes).map_err(|e| refused(e.into()))?;
     let connector = EmbeddedConnector { engine: engine.as_ref() };
     let code = connector
         .connect(&login(options, "sa"))

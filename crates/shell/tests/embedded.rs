@@ -7,7 +7,7 @@ use base::{SessionId, SqlError, SqlResult};
 use os::sync::Mutex;
 use os::wait::{WaitKind, Waiter, Wake};
 use session::{Command, Connection, Done, DoneScope, Login, Request, ResultSink};
-use shell::{Engine, Wiring};
+use shell::{Engine, EngineOptions, Wiring};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ fn note(text: String) {
 
 struct Fake(PathBuf);
 
-fn open(folder: &Path, memory: Option<u64>) -> SqlResult<Box<dyn Engine>> {
+fn open(folder: &Path, wishes: EngineOptions) -> SqlResult<Box<dyn Engine>> {
     if folder.ends_with("damaged") {
         return Err(SqlError::raw(5172, 16, 1, "The header is invalid.".to_owned()));
     }
     assert!(folder.is_dir() || folder.ends_with("data"));
-    note(format!("open {memory:?}"));
+    note(format!("open {:?} {:?}", wishes.max_memory, wishes.trace_flags));
     Ok(Box::new(Fake(folder.to_owned())))
 }
 
@@ -101,11 +101,12 @@ fn the_engine_lives_as_long_as_the_script() {
     let (code, text, notes) = run(&["-Q", "select 1"]);
     assert_eq!((code, text.as_str()), (0, "\n(1 rows affected)\n"));
     let expected =
-        ["open None", "connect sa \"\" true", "batch select 1", "stop, folder there: true"];
+        ["open None []", "connect sa \"\" true", "batch select 1", "stop, folder there: true"];
     assert_eq!(notes, expected);
 
-    let (code, _, notes) = run(&["--data", "data", "--max-memory", "1MB", "-d", "m", "-Q", "x"]);
-    assert_eq!((code, notes[0].as_str()), (0, "open Some(1048576)"));
+    let wishes = ["--data", "data", "--max-memory", "1MB", "-T661", "-T", "7006", "-d", "m"];
+    let (code, _, notes) = run(&[&wishes[..], &["-Q", "x"]].concat());
+    assert_eq!((code, notes[0].as_str()), (0, "open Some(1048576) [661, 7006]"));
     assert_eq!(notes[1], "connect sa \"m\" true");
 
     // An error that closes the connection ends the script, and the engine is stopped.

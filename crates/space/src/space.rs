@@ -2,10 +2,13 @@
 
 use crate::format::facts_of;
 use crate::grow::GrowthOptions;
+use crate::map::gam_page;
 use crate::{GrowthOptions as Growth, SpaceError};
+use base::limits::EXTENT_PAGES;
 use base::{ExtentId, FileId, PageId};
 use buffer::{Pages, ReadGuard};
 use os::sync::{Mutex, RwLock};
+use page::{EXTENTS_PER_INTERVAL, ExtentBits};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -67,6 +70,25 @@ impl Space {
     /// Size of a file in pages.
     pub fn size_pages(&self, file: FileId) -> Option<u32> {
         self.files.read().get(&file.0).map(|f| f.size_pages)
+    }
+
+    /// Pages of free extents of all files. Each map is true at its moment.
+    ///
+    /// # Errors
+    /// Damaged maps.
+    pub fn free_pages(&self) -> Result<u64, SpaceError> {
+        let files: Vec<_> = self.files.read().iter().map(|(id, f)| (*id, f.size_pages)).collect();
+        let mut extents = 0;
+        for (id, size_pages) in files {
+            let (file, end) = (FileId(id), size_pages / EXTENT_PAGES);
+            for first in (0..end).step_by(EXTENTS_PER_INTERVAL as usize) {
+                let page = gam_page(PageId { file, page: first * EXTENT_PAGES });
+                let gam = self.map(page, page::PageKind::Gam)?;
+                let end = end.min(first + EXTENTS_PER_INTERVAL);
+                extents += (first..end).filter(|e| ExtentBits::get(gam.view(), *e)).count();
+            }
+        }
+        Ok(extents as u64 * u64::from(EXTENT_PAGES))
     }
 
     /// How a file grows.

@@ -49,17 +49,29 @@ pub(crate) fn big_kb(bytes: usize) -> Value {
     big(bytes.div_ceil(1024) as u64)
 }
 
+/// The moment of a wall time in nanoseconds since 1970.
+fn moment(ns: i64) -> Moment {
+    Moment {
+        days: (ns.div_euclid(DAY_NS) + UNIX_EPOCH_DAYS) as i32,
+        ticks: (ns.rem_euclid(DAY_NS) / 100) as u64,
+        offset: 0,
+    }
+}
+
 /// A datetime of a wall time in nanoseconds since 1970; NULL for 0.
 pub(crate) fn datetime(ns: i64) -> Value {
     if ns == 0 {
         return Value::Null;
     }
-    let moment = Moment {
-        days: (ns.div_euclid(DAY_NS) + UNIX_EPOCH_DAYS) as i32,
-        ticks: (ns.rem_euclid(DAY_NS) / 100) as u64,
-        offset: 0,
-    };
-    moment.to_value(SqlType::DateTime).unwrap_or(Value::Null)
+    moment(ns).to_value(SqlType::DateTime).unwrap_or(Value::Null)
+}
+
+/// A wall time to the millisecond, as it stands in XML.
+pub(crate) fn iso_ms(ns: i64) -> String {
+    let told = moment(ns).to_value(SqlType::DateTime2(7)).map(|v| v.to_string());
+    let told: String =
+        told.unwrap_or_default().chars().take("2026-11-21 00:00:00.000".len()).collect();
+    told.replacen(' ', "T", 1)
 }
 
 /// When system objects were made.
@@ -109,6 +121,7 @@ mod tests {
     fn system_objects_are_of_the_release() {
         assert_eq!(released().to_string(), "Nov 21 2026 12:00AM");
         assert!(datetime(0).is_null());
+        assert_eq!(iso_ms(RELEASED_NS + 1_999_999_999), "2026-11-21T00:00:01.999");
         assert_eq!(eight_bytes(258), Value::varbinary(&[0, 0, 0, 0, 0, 0, 1, 2]));
         assert_eq!(int(u64::MAX), Value::Int(i32::MAX));
     }

@@ -127,6 +127,9 @@ impl Constant {
                 Value::Guid(guid)
             }
             (Constant::Number(n), _) => Value::BigInt(n),
+            (Constant::Bytes(b), SqlType::UniqueIdentifier) => {
+                b.try_into().map_or(Value::Null, Value::Guid)
+            }
             (Constant::Text(s), SqlType::Char(_) | SqlType::VarChar(_)) => Value::varchar(s),
             (Constant::Text(s), _) => Value::nvarchar(s),
             (Constant::Bytes(b), _) => Value::Binary(Bytes::new(b)),

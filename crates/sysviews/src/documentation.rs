@@ -38,9 +38,63 @@ view over a populated instance and fails when a column that is not listed here n
 * `worker_time` of a run that takes less than a millisecond is the time that it took, waits included.
 * `sys.databases` and `sys.master_files` list open databases only.
 * Definitions are shown as they were committed: a session does not see its own uncommitted ones here.
+* Of sessions of events there is `system_health` alone, with its target `ring_buffer`: reports of
+  deadlocks, the newest that have room in 1 MB. A report leaves out what is not known here: of a
+  process `XDES`, `schedulerid`, `kpid`, `lastattention`, `clientoption1` and `2`, `ecid` of a
+  thread beside the session's own, name and begin of a transaction of one statement. `id` of a
+  process is its wait's number, `id` of a lock its number in the table of locks; neither is an
+  address. Statements are told up to 4,000 characters. Whoever has Sch-S on a table and asks for
+  more of it converts. A batch whose constants became parameters has one frame, that of its text
+  with parameters.
 * A memory grant grows while its statement runs: `requested_memory_kb` is what it may become,
   `granted_memory_kb` what it is, `ideal_memory_kb` what it might become without a hint.
+* `sys.dm_os_performance_counters` lists what is counted, and nothing else. Counts are of this
+  instance since its start; a ratio is of all of that time, not of the last few thousand accesses.
+  Each thread counts pages, searches, scans and ghosts in cells of its own (`os/src/counters.rs`),
+  locks are counted in their partition: no row and no lock pays for what another one writes.
+  * A reader at READ COMMITTED asks for its rows' locks without taking them; where nobody writes a
+    table it asks once a page, for the table. Each time counts as a request. `Lock Timeouts/sec`
+    has no internal requests that do not wait.
+  * `Lock Wait Time (ms)` grows when a wait ends, and `Average Wait Time Base` with it.
+  * `Forwarded Records/sec` stays 0: indexes follow a row of a heap that moves.
+  * `Page Splits/sec` has those of the trees that large values are kept in, and none of a build.
+  * `Page lookups/sec` counts each time that a page is asked for by its number, also where a scan
+    goes on; `Lazy writes/sec` counts pages that are written to make room, whoever needs it.
+  * `Log Flushes/sec` counts writes of what was logged, each of one or more blocks.
+  * A transaction is in a database from its first change there on: `Transactions/sec`, `Active
+    Transactions` and `sys.dm_tran_database_transactions` leave out those that only read.
+  * `SQL Compilations/sec` counts batches, procedures and prepared texts that were compiled, and
+    statements of them that got another plan; `Batch Requests/sec` counts calls, too.
+  * The version store is one unit: `Version Store unit count` and `creation` are 1 or 0. Snapshot
+    transactions and update conflicts are not listed before SNAPSHOT is there. `Longest Transaction
+    Running Time` is of transactions that have written or read versions.
+* `sys.dm_tran_active_transactions` lists, as SQL Server does, statements that run in a transaction
+  of their own, among them the one that asks; their `name` is what their session does, their begin
+  is up to a tick of the system (4 ms) early. `sys.dm_tran_session_transactions` lists those alone
+  that users opened.
+* A savepoint has no log record: `database_transaction_most_recent_savepoint_lsn` is that of the
+  record before it. Figures of a transaction are read while it goes on: each is true at its moment.
 * Datetimes are UTC.
+* A transaction draws a sequence number at its first change where rows have versions, or at its
+  first access under SNAPSHOT. Who reads under READ_COMMITTED_SNAPSHOT alone draws none: views of
+  versions list it with 0. `first_snapshot_sequence_num` is the own number where no other was open.
+* `sys.dm_tran_active_snapshot_database_transactions` counts stored versions on the way from a row
+  to the version that is read; a ghost that is its own former version costs no way.
+* `sys.dm_tran_version_store`: `transaction_sequence_num` is of the writer of the record that points
+  at the version: of who superseded it, or of a later one where what was between is gone.
+  `version_sequence_num` is the version's place, as (file * 2^32 + page) * 2^16 + slot.
+  A deleted row that stays as its own former version is not in the store. More than 256 MB are
+  refused (701).
+* `sys.dm_tran_version_store_space_usage` reads the store's pages. A page counts for the database
+  that has most bytes on it, once; pages without versions, which the store keeps for whoever comes
+  next, count for none. Databases that are not open have rows while they have versions.
+* `first_useful_sequence_num` is of numbers, not of what is stored: what was superseded below it is
+  seen by everybody. Above it versions that no snapshot reads go as well.
+* `sys.dm_tran_version_blockers` is our own: a row for each open snapshot and database of which
+  something is kept for it, and for each writer of what he has superseded and not committed yet
+  (`WRITER`; `snapshot_moment` is NULL then). `snapshot_moment` counts commits. Bytes are of records,
+  as in `sys.dm_tran_version_store`. Ghosts are those of the pages that are noted for the cleaner:
+  at most 262,144 of a database are.
 
 ";
 

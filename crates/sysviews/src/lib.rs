@@ -10,9 +10,12 @@ mod cell;
 mod column;
 mod compat;
 mod dbo;
+mod deadlock;
 mod dm;
+mod document;
 #[cfg(test)]
 mod documentation;
+mod event_session;
 mod information_schema;
 mod reason;
 mod rowset;
@@ -21,4 +24,6 @@ mod sys;
 mod tables;
 mod view;
 
+pub use deadlock::Surroundings;
+pub use event_session::EventSession;
 pub use view::{Databases, System, all, open};

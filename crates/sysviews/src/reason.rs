@@ -38,3 +38,5 @@ pub(crate) const NO_PERSISTED_SAMPLE: &str = "PERSIST_SAMPLE_PERCENT is refused 
 pub(crate) const NO_KEYS: &str = "There are no keys and certificates.";
 pub(crate) const NO_ROW_SECURITY: &str = "There is no row-level security.";
 pub(crate) const NO_TRACKING: &str = "There is no change tracking.";
+pub(crate) const NO_EVENT_SESSIONS: &str =
+    "There is one event session, with one target: CREATE EVENT SESSION does not exist yet.";

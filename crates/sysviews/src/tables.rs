@@ -1,7 +1,7 @@
 //! Tables as views list them: those of the database, and the system tables they are kept in.
 
 use crate::view::System;
-use base::{DatabaseId, IndexId, SqlResult};
+use base::{DatabaseId, HobtId, IndexId, SqlResult};
 use catalog::view::{
     Column, Index, IndexColumn, IndexKind, Module, Object, SchemaId, Table, VirtualTable,
 };
@@ -72,6 +72,12 @@ fn column(at: usize, name: &str, sql_type: SqlType, nullable: bool, names: Colla
 pub(crate) fn columns_of(virtual_table: &VirtualTable, names: Collation) -> Vec<Column> {
     let columns = virtual_table.columns.iter().enumerate();
     columns.map(|(at, c)| column(at, &c.name, c.sql_type, c.nullable, names)).collect()
+}
+
+/// The system table that a hobt is of.
+pub(crate) fn system_table(database: DatabaseId, hobt: HobtId) -> Option<Arc<Table>> {
+    let found = SYSTEM_TABLES.iter().find(|t| t.id.hobt() == hobt)?;
+    Some(described(database, found))
 }
 
 /// A system table as a definition.

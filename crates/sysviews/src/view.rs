@@ -1,9 +1,10 @@
 //! The list of views, and how one is opened.
 
 use crate::column::Column;
+use crate::event_session::EventSession;
 use crate::rowset::Rowset;
 use access::TableSource;
-use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, TransactionId, messages};
 use catalog::view::{
     DatabaseView, SchemaId, SystemObjects, VirtualColumn, VirtualParameter, VirtualTable,
 };
@@ -46,6 +47,8 @@ pub struct System<'a> {
     pub programs: &'a plancache::Cache<session::Program>,
     /// Who has reserved how much memory.
     pub memory: &'a os::memory::Memory,
+    /// What happened that is kept for views.
+    pub events: &'a EventSession,
     /// `@@SERVERNAME`
     pub server: &'a str,
     /// Of the product, as plans as documents tell it.
@@ -56,6 +59,8 @@ pub struct System<'a> {
     pub current: DatabaseId,
     /// Of whoever asks: what reads pages looks at it.
     pub waiter: &'a Waiter,
+    /// The open transaction of whoever asks.
+    pub transaction: Option<TransactionId>,
 }
 
 impl System<'_> {

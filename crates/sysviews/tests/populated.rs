@@ -17,10 +17,7 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_exec_query_memory_grants", "timeout_sec", "`query wait (s)` is left alone here"),
     ("sys.databases", "is_auto_close_on", ONE_VALUE),
     ("sys.databases", "is_auto_shrink_on", ONE_VALUE),
-    ("sys.databases", "is_read_committed_snapshot_on", ONE_VALUE),
     ("sys.databases", "is_ansi_nulls_on", ONE_VALUE),
-    ("sys.dm_db_index_physical_stats", "version_ghost_record_count", NO_VERSIONS),
-    ("sys.dm_db_index_physical_stats", "version_record_count", NO_VERSIONS),
     ("sys.databases", "is_ansi_padding_on", ONE_VALUE),
     ("sys.databases", "is_ansi_warnings_on", ONE_VALUE),
     ("sys.databases", "is_arithabort_on", ONE_VALUE),
@@ -32,8 +29,6 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.databases", "is_parameterization_forced", ONE_VALUE),
     ("sys.databases", "is_accelerated_database_recovery_on", ONE_VALUE),
     ("sys.databases", "target_recovery_time_in_seconds", ONE_VALUE),
-    ("sys.databases", "snapshot_isolation_state", ONE_VALUE),
-    ("sys.databases", "snapshot_isolation_state_desc", ONE_VALUE),
     ("sys.databases", "page_verify_option", ONE_VALUE),
     ("sys.databases", "page_verify_option_desc", ONE_VALUE),
     ("sys.databases", "collation_name", "CREATE DATABASE COLLATE is refused yet"),
@@ -42,6 +37,7 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.database_files", "growth", NO_FILES),
     ("sys.sysfiles", "growth", NO_FILES),
     ("sys.sysaltfiles", "growth", NO_FILES),
+    ("sys.dm_xe_sessions", "create_time", ONE_START),
     ("sys.dm_exec_sessions", "reads", IN_MEMORY),
     ("sys.dm_exec_query_stats", "total_physical_reads", IN_MEMORY),
     ("sys.dm_exec_query_stats", "last_physical_reads", IN_MEMORY),
@@ -51,6 +47,11 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_exec_procedure_stats", "last_physical_reads", IN_MEMORY),
     ("sys.dm_exec_procedure_stats", "min_physical_reads", IN_MEMORY),
     ("sys.dm_exec_procedure_stats", "max_physical_reads", IN_MEMORY),
+    ("sys.dm_tran_active_transactions", "transaction_state", OF_A_MOMENT),
+    ("sys.dm_tran_active_transactions", "transaction_type", OF_A_MOMENT),
+    ("sys.dm_tran_database_transactions", "database_transaction_commit_lsn", OF_A_MOMENT),
+    ("sys.dm_tran_database_transactions", "database_transaction_state", OF_A_MOMENT),
+    ("sys.dm_tran_database_transactions", "database_transaction_type", OF_A_MOMENT),
     ("sys.servers", "name", ONE_SERVER),
     ("sys.servers", "data_source", ONE_SERVER),
     ("sys.table_types", "max_length", TABLE_TYPES),
@@ -71,6 +72,8 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_exec_requests", "ansi_warnings", ONLY_ON),
     ("sys.dm_exec_requests", "concat_null_yields_null", ONLY_ON),
 ];
+const OF_A_MOMENT: &str = "what commits, rolls back or is the engine's own is over in a moment";
+const ONE_START: &str = "the session of events begins with the instance";
 const ONE_SERVER: &str = "there is one server";
 const TABLE_TYPES: &str = "the same of every table type";
 const NO_REPLICATION: &str = "NOT FOR REPLICATION is refused";
@@ -78,7 +81,6 @@ const IN_MEMORY: &str = "all pages of this instance are in memory";
 const ONLY_ON: &str = "SET refuses OFF";
 const LEFT_ON: &str = "no session of this test leaves it OFF";
 const NO_FILES: &str = "MODIFY FILE is refused yet";
-const NO_VERSIONS: &str = "no database can be told to keep versions yet";
 const ONE_VALUE: &str = "ALTER DATABASE refuses every other value";
 
 /// Columns that depend on how fast the machine is and how full its files are.
@@ -109,6 +111,8 @@ const FICKLE: &[&str] = &[
     "wait_time",
     "total_elapsed_time",
     "wait_duration_ms",
+    "execution_duration_ms",
+    "elapsed_time_seconds",
 ];
 
 #[derive(Default)]
@@ -251,16 +255,21 @@ impl Held {
         let handles: Vec<String> = handles.rows.iter().map(|r| r[0].clone()).collect();
         for view in documented() {
             for query in queries(&view.name, &handles) {
-                let seen = ask(session, &query);
-                assert!(seen.errors.is_empty(), "{query}: {:?}", seen.errors);
-                assert_eq!(seen.names.len(), view.columns, "{query}");
-                for (at, name) in seen.names.iter().enumerate() {
-                    let key = (view.name.clone(), name.clone());
-                    let values = self.0.entry(key).or_default();
-                    values.extend(seen.rows.iter().map(|r| r[at].clone()));
-                }
+                let columns = self.see(session, &view.name, &query);
+                assert_eq!(columns, view.columns, "{query}");
             }
         }
+    }
+
+    /// Asks one view; how many columns it has.
+    fn see(&mut self, session: &mut dyn Connection, view: &str, query: &str) -> usize {
+        let seen = ask(session, query);
+        assert!(seen.errors.is_empty(), "{query}: {:?}", seen.errors);
+        for (at, name) in seen.names.iter().enumerate() {
+            let values = self.0.entry((view.to_owned(), name.clone())).or_default();
+            values.extend(seen.rows.iter().map(|r| r[at].clone()));
+        }
+        seen.names.len()
     }
 
     /// Columns that are neither constant nor ever changed, and constant ones that did.
@@ -420,6 +429,38 @@ const ELSEWHERE: &[&str] = &[
     "create table dbo.u (a int references dbo.t)",
 ];
 
+/// In databases with row versions.
+const VERSIONED: &[&str] = &[
+    "create table dbo.t (id int primary key, c varchar(100))",
+    "create table dbo.w (id int, a char(8000), b char(40))",
+    "insert dbo.t values (1, 'a'), (2, 'b'), (3, 'c')",
+    "insert dbo.w values (1, 'a', 'b')",
+    "alter database current set allow_snapshot_isolation on",
+];
+
+/// Two writers who go on, and after them two readers as of moments since which rows have changed.
+fn look_at_versions(instance: &Arc<Instance>, first: &mut dyn Connection, held: &mut Held) {
+    let mut sessions: Vec<_> = (11..15).map(|n| connect(instance, login(n))).collect();
+    let [w, x, r, s] = &mut sessions[..] else { panic!("four sessions") };
+    run(&mut **w, "begin tran; update also_versioned.dbo.t set c = 'open' where id = 1");
+    run(&mut **x, "begin tran; update versioned.dbo.t set c = 'open' where id = 1");
+    run(&mut **r, "set transaction isolation level snapshot; begin tran");
+    run(&mut **r, "select count(*) from versioned.dbo.t");
+    run(
+        first,
+        "update versioned.dbo.t set c = 'other' where id = 2; delete versioned.dbo.t where id = 3",
+    );
+    run(first, "update versioned.dbo.w set b = 'other'");
+    run(&mut **r, "select max(c) from versioned.dbo.t");
+    run(&mut **s, "set transaction isolation level snapshot; begin tran");
+    run(&mut **s, "select count(*) from also_versioned.dbo.t");
+    run(first, "update also_versioned.dbo.t set c = 'other' where id = 2");
+    held.look(first);
+    for view in ["sys.dm_tran_current_transaction", "sys.dm_tran_current_snapshot"] {
+        held.see(&mut **r, view, &format!("select * from {view}"));
+    }
+}
+
 /// Database options, so that two databases differ in each that can be set.
 const OPTIONS: &[&str] = &[
     "recovery simple",
@@ -497,6 +538,22 @@ fn sorting(instance: &Arc<Instance>, first: &mut dyn Connection) -> Vec<JoinHand
     tasks
 }
 
+/// Two sessions that wait for each other's row.
+fn deadlock(instance: &Arc<Instance>) {
+    let mut elder = connect(instance, login(8));
+    let mut younger = connect(instance, login(9));
+    let change = |k: u32| format!("update dbo.filled set w = 0 where k = {k}");
+    run(&mut *elder, &format!("set deadlock_priority high; begin tran; {}", change(1)));
+    run(&mut *younger, &format!("begin tran; {}", change(2)));
+    let crossing = os::task::spawn("elder", move || {
+        run(&mut *elder, &change(2));
+        run(&mut *elder, "rollback");
+    });
+    let victim = ask(&mut *younger, &change(1));
+    assert!(victim.errors.iter().any(|e| e.starts_with("1205")), "{:?}", victim.errors);
+    crossing.join().expect("the elder goes on");
+}
+
 fn populate(instance: &Arc<Instance>) -> Box<dyn Connection> {
     let mut first = connect(instance, Login { database: "master".to_owned(), ..login(1) });
     run(&mut *first, "create database populated");
@@ -510,7 +567,13 @@ fn populate(instance: &Arc<Instance>) -> Box<dyn Connection> {
         // Dates of two batches differ even where they are told to 1/300 s.
         os::task::sleep_ns(10_000_000);
     }
+    for name in ["versioned", "also_versioned"] {
+        run(&mut *first, &format!("create database {name}"));
+        run(&mut *first, &format!("use {name}"));
+        VERSIONED.iter().for_each(|batch| run(&mut *first, batch));
+    }
     run(&mut *first, "use populated");
+    run(&mut *first, "alter database versioned set read_committed_snapshot on");
     for batch in DEFINITIONS {
         run(&mut *first, batch);
         // Dates of two batches differ even where they are told to 1/300 s.
@@ -528,12 +591,14 @@ fn every_column_is_written_or_called_constant() {
     let mut first = populate(&instance);
     let mut held = Held::default();
     held.look(&mut *first);
+    look_at_versions(&instance, &mut *first, &mut held);
     run(&mut *first, "use closed");
     held.look(&mut *first);
     run(&mut *first, "alter database closed set read_only; alter database closed set single_user");
     run(&mut *first, "use populated");
     run(&mut *first, "alter table sales.orders nocheck constraint ck_amount");
     run(&mut *first, "exec dbo.writes");
+    deadlock(&instance);
     let mut holder = connect(&instance, login(2));
     run(&mut *holder, "begin tran; update sales.orders set amount = 3 where id = 10");
     run(&mut *holder, "begin tran; create table dbo.pending (a int); create table #t (a int)");
@@ -556,15 +621,23 @@ fn every_column_is_written_or_called_constant() {
     wait_until_blocked(&mut *first);
     check_blocking(&mut *first);
     waiting.extend(sorting(&instance, &mut *first));
+    let mut goes_back = connect(&instance, login(8));
+    run(
+        &mut *goes_back,
+        "create table #back (a int, b char(7000)); begin tran; insert #back (a) values (1)",
+    );
+    run(&mut *goes_back, "save tran here; insert #back select k, '' from dbo.filled where k < 30");
+    run(&mut *goes_back, "rollback tran here");
     run(&mut *first, "set ansi_null_dflt_on off; set quoted_identifier off");
     ask(&mut *first, "select 1 / 0");
     held.look(&mut *first);
+    run(&mut *goes_back, "rollback");
     run(&mut *holder, "rollback");
     for task in waiting {
         task.join().expect("the blocked sessions go on");
     }
     let wrong = held.wrong();
-    drop((first, holder));
+    drop((first, holder, goes_back));
     instance.stop().expect("a clean stop");
     std::fs::remove_dir_all(&dir).unwrap();
     assert!(wrong.is_empty(), "{} columns:\n{}", wrong.len(), wrong.join("\n"));

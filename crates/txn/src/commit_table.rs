@@ -218,6 +218,38 @@ impl CommitTable {
         CommitTime(self.clock.load(SeqCst))
     }
 
+    /// The numbers below one whose changes a snapshot that was just taken does not see: they go on,
+    /// or were committed behind its moment. In order. It goes over chunks in which any number is
+    /// open; of a chunk whose last has ended since the moment none is told.
+    pub fn unseen(&self, below: Xsn, at: CommitTime) -> Vec<Xsn> {
+        let known = self.known.read();
+        let open = known.chunks.range(..=below.0 / CHUNK);
+        let open = open.filter(|(_, chunk)| chunk.open.load(Acquire) > 0);
+        let numbers = open.flat_map(|(of, chunk)| {
+            let first = of * CHUNK;
+            let number = move |n: usize| first + n as u64;
+            chunk.times.iter().enumerate().map(move |(n, t)| (number(n), t.load(Acquire)))
+        });
+        let is_unseen = |time: u64| time == 0 || time != ABORTED && time > at.0;
+        let numbers = numbers.take_while(|(number, _)| *number < below.0);
+        numbers.filter(|(_, time)| is_unseen(*time)).map(|(number, _)| Xsn(number)).collect()
+    }
+
+    /// A number such that what was written below it is past ([`Self::is_past`]): the lowest that is
+    /// not, or as many below that as have become one with it. Without one the next to be given.
+    pub fn first_useful(&self, horizon: CommitTime) -> Xsn {
+        let next = self.last.load(Relaxed) + 1;
+        let known = self.known.read();
+        let past = known.past.iter().find(|p| p.highest > horizon.0).map(|p| p.first * CHUNK);
+        let is_useful = |time: u64| time == 0 || time != ABORTED && time > horizon.0;
+        let of_chunk = |(of, chunk): (&u64, &Chunk)| {
+            let at = chunk.times.iter().position(|t| is_useful(t.load(Acquire)))?;
+            Some(of * CHUNK + at as u64)
+        };
+        let kept = known.chunks.iter().find_map(of_chunk);
+        Xsn(past.unwrap_or(next).min(kept.unwrap_or(next)).min(next).max(1))
+    }
+
     /// Makes one time of what has ended, as far as no snapshot tells it apart. `points` gives the
     /// registered snapshots in order; it is asked once, behind the look at what has ended: a
     /// snapshot that comes later sees all of that. A step of the background.
@@ -319,6 +351,31 @@ mod tests {
         assert!(!t.is_seen(first.unwrap(), open) && t.is_seen(last, t.clock()));
         t.collapse(Vec::new);
         assert!(t.is_seen(first.unwrap(), open), "nobody asks for the point any more");
+    }
+
+    #[test]
+    fn what_a_snapshot_does_not_see_is_told_by_number() {
+        let t = CommitTable::default();
+        assert_eq!((t.unseen(Xsn(1), t.clock()), t.first_useful(t.clock())), (vec![], Xsn(1)));
+        let numbers: Vec<Xsn> = (0..CHUNK + 10).map(|_| t.begin()).collect();
+        t.commit(numbers[0]);
+        t.abort(numbers[2]);
+        let at = t.clock();
+        assert_eq!(t.first_useful(at), numbers[1]);
+        let below = *numbers.last().unwrap();
+        let mut expected = numbers.clone();
+        expected.retain(|n| ![numbers[0], numbers[2], below].contains(n));
+        assert_eq!(t.unseen(below, at), expected);
+        t.commit(numbers[1]);
+        assert_eq!(t.unseen(below, at), expected, "behind the moment");
+        assert_eq!(t.unseen(below, t.clock()), expected[1..]);
+        assert_eq!((t.first_useful(at), t.first_useful(t.clock())), (numbers[1], numbers[3]));
+        for n in &numbers[3..] {
+            t.commit(*n);
+        }
+        t.collapse(|| vec![at]);
+        assert_eq!(t.first_useful(t.clock()), Xsn(below.0 + 1));
+        assert!(t.first_useful(at) <= numbers[1], "nothing that is useful is below it");
     }
 
     #[test]

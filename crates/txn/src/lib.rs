@@ -7,12 +7,16 @@
 
 mod commit_table;
 mod lifetime;
+mod mutations;
+mod open;
 mod payload;
 mod table;
 mod undo;
 
 pub use commit_table::{CommitTable, CommitTime, Outcome};
-pub use lifetime::{Lifetime, Need, SnapshotRegistry};
+pub use lifetime::{Lifetime, Need, OpenSnapshot, Reader, SnapshotRegistry};
+pub use mutations::{Mutation, Mutations};
+pub use open::{Open, OpenEntry};
 pub use payload::{Begin, Ended};
 pub use table::{Active, Transactions};
 pub use undo::{UndoContext, UndoError, UndoHandler, UndoTable, roll_back};

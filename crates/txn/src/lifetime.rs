@@ -13,6 +13,7 @@
 
 use crate::CommitTime;
 use crate::commit_table::CommitTable;
+use base::{SessionId, TransactionId};
 use os::sync::{Mutex, Padded};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering::*};
@@ -33,6 +34,34 @@ pub enum Need {
     Needed(CommitTime),
     /// Nobody does, and nobody will.
     Free,
+}
+
+/// Who reads as of a moment, as views show it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reader {
+    /// The session; 0 for the engine's own.
+    pub session: SessionId,
+    /// The transaction that reads, or whose statement does.
+    pub transaction: Option<TransactionId>,
+    /// It reads so to its end (SNAPSHOT), not only within one statement.
+    pub whole: bool,
+    /// When the moment was taken, by the monotonic clock.
+    pub since_ns: u64,
+}
+
+impl Reader {
+    /// Of the engine's own.
+    pub const NOBODY: Reader =
+        Reader { session: SessionId(0), transaction: None, whole: false, since_ns: 0 };
+}
+
+/// A snapshot that is open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OpenSnapshot {
+    /// Its point.
+    pub at: CommitTime,
+    /// Who reads.
+    pub by: Reader,
 }
 
 /// Points at which somebody reads.
@@ -61,17 +90,40 @@ struct Registered {
     ticket: u64,
     /// Something was kept for it.
     pins: bool,
+    by: Reader,
 }
 
 impl SnapshotRegistry {
     /// Registers a snapshot of now; it stays until [`SnapshotRegistry::release`].
     pub fn acquire(&self, table: &CommitTable) -> (u64, CommitTime) {
-        let mut slots = self.slots.lock();
+        self.acquire_for(table, Reader::NOBODY)
+    }
+
+    /// The same, and says for whom.
+    pub fn acquire_for(&self, table: &CommitTable, by: Reader) -> (u64, CommitTime) {
+        self.acquire_at(table, by, None)
+    }
+
+    /// The same at a point that was read before: a fault.
+    #[cfg(feature = "mutations")]
+    pub fn acquire_late(&self, table: &CommitTable, by: Reader) -> (u64, CommitTime) {
         let at = table.clock();
+        os::sched::switch_point();
+        self.acquire_at(table, by, Some(at))
+    }
+
+    fn acquire_at(
+        &self,
+        table: &CommitTable,
+        by: Reader,
+        read: Option<CommitTime>,
+    ) -> (u64, CommitTime) {
+        let mut slots = self.slots.lock();
+        let at = read.unwrap_or_else(|| table.clock());
         slots.last += 1;
         let ticket = slots.last;
         debug_assert!(slots.registered.last().is_none_or(|l| l.at <= at), "invariant 2");
-        slots.registered.push(Registered { at, ticket, pins: false });
+        slots.registered.push(Registered { at, ticket, pins: false, by });
         (ticket, at)
     }
 
@@ -141,6 +193,12 @@ impl SnapshotRegistry {
     pub fn points(&self) -> Vec<CommitTime> {
         self.slots.lock().registered.iter().map(|r| r.at).collect()
     }
+
+    /// The snapshots that are open, in order of their points.
+    pub fn open(&self) -> Vec<OpenSnapshot> {
+        let slots = self.slots.lock();
+        slots.registered.iter().map(|r| OpenSnapshot { at: r.at, by: r.by }).collect()
+    }
 }
 
 #[cfg(test)]
@@ -169,6 +227,26 @@ mod tests {
         assert_eq!(registry.oldest_ended_since(registry.epoch()), None);
         assert_eq!(registry.oldest_ended_since(0), Some(CommitTime(0)), "no epoch");
         assert_eq!((registry.horizon(&table), registry.is_registered(s)), (later, false));
+    }
+
+    #[test]
+    fn who_reads_is_told_until_he_ends() {
+        let (table, registry) = (CommitTable::default(), SnapshotRegistry::default());
+        let reader = |n: i16, whole| Reader {
+            session: SessionId(n),
+            transaction: Some(TransactionId(n as u64)),
+            whole,
+            since_ns: 7,
+        };
+        let first = registry.acquire_for(&table, reader(51, true));
+        let at = table.commit(table.begin());
+        let second = registry.acquire_for(&table, reader(52, false));
+        let open = |n, at, whole| OpenSnapshot { at, by: reader(n, whole) };
+        assert_eq!(registry.open(), [open(51, first.1, true), open(52, at, false)]);
+        registry.release(first);
+        assert_eq!(registry.open(), [open(52, at, false)]);
+        registry.release(second);
+        assert_eq!(registry.open(), []);
     }
 
     #[test]

@@ -1,16 +1,18 @@
 //! The transactions of the instance: numbers, and who is active.
 
-use crate::{CommitTable, SnapshotRegistry};
+use crate::open::OpenEntry;
+use crate::{CommitTable, CommitTime, Mutations, SnapshotRegistry};
 use base::{SessionId, TransactionId};
 use os::sync::{Mutex, Padded};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The largest number that a log is believed. Owners of locks have numbers of 56 bits; so many
 /// transactions take a thousand years at a million a second.
 const FOUND_ID_MAX: u64 = 1 << 55;
 
-/// An active transaction, as sys.dm_tran_active_transactions shows it.
+/// A transaction with a name, of those that sys.dm_tran_active_transactions shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Active {
     /// Its number.
@@ -21,7 +23,7 @@ pub struct Active {
     pub name: String,
     /// Wall time of its begin, nanoseconds since 1970.
     pub began_at: i64,
-    /// Whether BEGIN TRANSACTION (or implicit transactions) opened it, not a statement.
+    /// Whether BEGIN TRANSACTION (or implicit transactions) opened it, not the engine.
     pub user: bool,
 }
 
@@ -30,10 +32,17 @@ pub struct Active {
 pub struct Transactions {
     last_id: Padded<AtomicU64>,
     active: Padded<Mutex<BTreeMap<u64, Active>>>,
+    /// One a unit of work; it changes when a session comes or goes, not with transactions.
+    pub(crate) works: Mutex<Vec<Arc<OpenEntry>>>,
     /// From number to commit.
     pub commits: CommitTable,
     /// Who reads at which point.
     pub snapshots: SnapshotRegistry,
+    /// Since when open transactions have used row versions: where a database's ghosts go by the
+    /// rule of 2019, and nowhere else.
+    pub users: SnapshotRegistry,
+    /// What a test build does wrong.
+    pub mutations: Mutations,
 }
 
 impl Transactions {
@@ -55,6 +64,14 @@ impl Transactions {
             self.last_id.fetch_max(above, Relaxed);
         }
         sound
+    }
+
+    /// All moments that anybody asks for, in order.
+    pub fn points(&self) -> Vec<CommitTime> {
+        let mut points = self.snapshots.points();
+        points.extend(self.users.points());
+        points.sort_unstable();
+        points
     }
 
     /// Lists a transaction as active.

@@ -100,7 +100,8 @@ impl UndoTable {
 }
 
 /// Undoes a transaction's records after `to` (exclusive), newest first. With `keeps_keys` (the
-/// transaction goes on and has locked ranges) keys that it put stay as ghosts.
+/// transaction goes on and has locked ranges) keys that it put stay as ghosts. The chain is shown
+/// after each record.
 ///
 /// # Errors
 /// See [`UndoError`]; what was undone stays undone, and a repeated call goes on.
@@ -111,6 +112,7 @@ pub fn roll_back(
     chain: &mut TransactionChain,
     to: Lsn,
     keeps_keys: bool,
+    undone: &dyn Fn(&TransactionChain),
 ) -> Result<(), UndoError> {
     assert_ne!(chain.id, 0, "records belong to a transaction");
     let log: &Arc<Log> = pages.log();
@@ -137,6 +139,7 @@ pub fn roll_back(
             let mut cx = UndoContext { pages, group, chain, undo, keeps_keys };
             handler.undo(&view, &mut cx)?;
             assert!(chain.last > before, "rule 1: the undo is logged, or it would be done again");
+            undone(chain);
         }
         at = previous;
     }

@@ -11,10 +11,12 @@ mod append;
 mod error;
 mod format;
 mod reclaim;
+mod scan;
 mod store;
 
 pub use append::Place;
 pub use error::VersionError;
 pub use format::{Origin, StoredVersion, VERSION_FRONT_BYTES};
 pub use reclaim::Reclaimed;
+pub use scan::PageCopy;
 pub use store::{Store, Usage, VersionPtr};

@@ -60,6 +60,8 @@ pub struct Usage {
     pub pages: u64,
     /// Of these, pages without versions.
     pub empty: u64,
+    /// Allocation units that these are of: one, once there is a page.
+    pub units: u64,
     /// Bytes of versions that were put, since the start.
     pub generated: u64,
     /// Bytes of versions that were taken out.
@@ -88,6 +90,7 @@ impl Store {
         Usage {
             pages: lists.all.len() as u64,
             empty: lists.empty.len() as u64,
+            units: u64::from(lists.unit.is_some()),
             generated: self.generated.load(Relaxed),
             cleaned: self.cleaned.load(Relaxed),
         }

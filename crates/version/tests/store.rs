@@ -12,7 +12,7 @@ use space::{FileFacts, GrowthOptions, Space, SpaceRedo, format_file};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use version::{Origin, Place, Store, VersionPtr};
+use version::{Origin, PageCopy, Place, Store, VersionPtr};
 use wal::{Log, LogOptions, RedoTable};
 
 const ORIGIN: Origin = Origin { database: DatabaseId(5), hobt: HobtId(70) };
@@ -56,6 +56,20 @@ fn keep(store: &Store, place: &mut Place, by: Xsn, record: &[u8]) -> VersionPtr 
 
 fn is_there(store: &Store, at: VersionPtr, record: &[u8]) -> bool {
     store.read(at, ORIGIN, |found| found == record).unwrap_or(false)
+}
+
+/// All that the store has, by its place.
+fn scanned(store: &Store) -> BTreeMap<VersionPtr, (Xsn, Vec<u8>)> {
+    let (mut found, mut copy) = (BTreeMap::new(), PageCopy::default());
+    for page in store.pages() {
+        assert!(store.copy_page(page, &mut copy).unwrap(), "nobody gives pages back meanwhile");
+        for (at, version) in copy.versions() {
+            assert_eq!((at.0, version.origin), (page, ORIGIN));
+            let before = found.insert(at, (version.superseder, version.record.to_vec()));
+            assert!(before.is_none(), "{at:?} is told once");
+        }
+    }
+    found
 }
 
 #[test]
@@ -106,6 +120,7 @@ fn what_is_kept_is_read_until_it_is_freed_or_left_behind() {
         for (at, (_, record)) in &model {
             assert!(is_there(&store, *at, record), "seed {seed}: {at:?}");
         }
+        assert!(scanned(&store) == model, "seed {seed}: a scan tells what was put");
     }
 }
 

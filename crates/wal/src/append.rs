@@ -238,8 +238,12 @@ fn link(group: &mut Group, first: Lsn, chain: &mut TransactionChain) {
         debug_assert_eq!(more, n < r.len(), "MORE is set on all but the last");
         if id != 0 {
             assert_eq!(id, chain.id, "a group logs for one transaction");
-            if !RecordFlags(r[3]).has(RecordFlags::COMPENSATION) {
+            if RecordFlags(r[3]).has(RecordFlags::COMPENSATION) {
+                let next = r[8..16].first_chunk().expect("eight bytes are eight bytes");
+                chain.undo_next = Lsn(u64::from_le_bytes(*next));
+            } else {
                 r[8..16].copy_from_slice(&chain.last.0.to_le_bytes());
+                chain.undo_next = lsn;
             }
             if chain.first == Lsn::ZERO {
                 chain.first = lsn;

@@ -8,7 +8,7 @@ use crate::log::Log;
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
 use os::wait::{WaitKind, timed};
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Whether a flush is being done.
 #[derive(Default)]
@@ -110,6 +110,9 @@ impl Log {
         for (offset, bytes) in &blocks {
             self.written(self.file.write_at(bytes, *offset));
         }
+        let bytes: usize = blocks.iter().map(|(_, bytes)| bytes.len()).sum();
+        self.flushes.fetch_add(u64::from(bytes > 0), Relaxed);
+        self.flushed_bytes.fetch_add(bytes as u64, Relaxed);
         drop(blocks);
         if self.options.durable && !self.mutations.skip_log_sync() {
             self.written(self.file.sync());

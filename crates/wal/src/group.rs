@@ -30,6 +30,8 @@ pub struct TransactionChain {
     pub bytes: u64,
     /// Records it has logged.
     pub records: u64,
+    /// Where undoing it goes on: its last record, or what its last compensation says.
+    pub undo_next: Lsn,
 }
 
 /// Records to be appended together.

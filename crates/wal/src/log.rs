@@ -63,6 +63,15 @@ pub struct LogUsage {
     pub reserved_bytes: u64,
 }
 
+/// What was put on disk since the log was opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Flushed {
+    /// Flushes that wrote something; each of them one or more blocks.
+    pub flushes: u64,
+    /// Bytes of these blocks.
+    pub bytes: u64,
+}
+
 /// Faults for the mutation proof: in builds with the feature only, and off until chosen.
 #[derive(Default)]
 pub(crate) struct Mutations {
@@ -85,6 +94,9 @@ pub struct Log {
     pub(crate) flushing: Mutex<Flushing>,
     pub(crate) flushed: Condvar,
     pub(crate) writer_wanted: Waiter,
+    /// Written by the flush in progress.
+    pub(crate) flushes: AtomicU64,
+    pub(crate) flushed_bytes: AtomicU64,
     pub(crate) growth: Mutex<Growth>,
     /// Length of the file, as `growth` has it.
     pub(crate) allocated: AtomicU64,
@@ -195,6 +207,8 @@ impl Log {
             flushing: Mutex::default(),
             flushed: Condvar::new(),
             writer_wanted: Waiter::new(),
+            flushes: AtomicU64::new(0),
+            flushed_bytes: AtomicU64::new(0),
             growth: Mutex::new(Growth::new(end, allocated)),
             allocated: AtomicU64::new(allocated),
             grow_below: AtomicU64::new(0),
@@ -251,6 +265,11 @@ impl Log {
             used_bytes: active - unfilled.saturating_sub(tail.block.bytes.len() as u64),
             reserved_bytes: self.reserved.load(Relaxed),
         }
+    }
+
+    /// What was put on disk.
+    pub fn flushed(&self) -> Flushed {
+        Flushed { flushes: self.flushes.load(Relaxed), bytes: self.flushed_bytes.load(Relaxed) }
     }
 
     /// Makes the log lie: flushes do not sync.

@@ -10,11 +10,12 @@
 //!
 //! Nobody sees a fully durable commit before it is durable: locks are held until then.
 
+use crate::entry::PartState;
 use crate::settle::Settled;
 use crate::unit::{Mark, Work};
 use base::{Lsn, SqlError, messages};
-use txn::{Ended, UndoError};
-use wal::{Group, WalError, kinds};
+use txn::{Ended, Mutation, OpenEntry, UndoError};
+use wal::{Group, TransactionChain, WalError, kinds};
 
 /// How a COMMIT asks for durability.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,8 +58,14 @@ impl Work {
     pub fn commit(&mut self, mode: CommitMode) -> Result<(), WorkError> {
         assert!(self.is_active() && !self.is_doomed(), "what is committed is open and sound");
         assert!(!self.owner.is_rolling_back(), "what is undone is not committed");
+        let early = self.engine.transactions.mutations.has(Mutation::EarlyStamp);
+        if early {
+            self.stamp();
+        }
         self.append_commits(mode);
-        self.stamp();
+        if !early {
+            self.stamp();
+        }
         self.settle();
         assert!(self.ghosts.list.is_empty(), "ghosts are settled before locks are released");
         let after: Vec<_> = std::mem::take(&mut self.after)
@@ -87,6 +94,7 @@ impl Work {
             let appended = part.home.log().append(&mut part.group, &mut part.chain);
             assert!(before < appended.first, "a commit record is behind what it commits");
             assert_eq!(part.chain.last, appended.last, "a commit record is its transaction's last");
+            part.commits();
             if part.home.waits_for_disk(asks_delay) {
                 match waits.get_mut(count) {
                     Some(place) => *place = Some((i, appended.last)),
@@ -102,6 +110,9 @@ impl Work {
                 lsn < self.parts[i].home.log().durable_lsn(),
                 "rule 1: durable before it is seen"
             );
+        }
+        for part in self.parts.iter().filter(|p| p.has_logged()) {
+            part.entry().is(PartState::Committed);
         }
     }
 
@@ -160,9 +171,13 @@ impl Work {
         );
         let keeps_keys = goes_on && self.counts.has_ranges();
         let home = std::sync::Arc::clone(&part.home);
-        txn::roll_back(&home.pages, &home.undo(), group, &mut part.chain, to, keeps_keys)
+        let entry = std::sync::Arc::clone(part.entry());
+        let undone = |chain: &TransactionChain| entry.logged(chain);
+        let (pages, undo) = (&home.pages, home.undo());
+        txn::roll_back(pages, &undo, group, &mut part.chain, to, keeps_keys, &undone)
             .map_err(WorkError::Undo)?;
         assert!(part.chain.last >= last, "undo is logged, never cut off");
+        part.rolled_back(to);
         Ok(())
     }
 
@@ -174,6 +189,7 @@ impl Work {
     pub fn roll_back(&mut self) -> Result<(), WorkError> {
         assert!(self.is_active(), "there is something to roll back");
         self.owner().set_rolling_back(true);
+        self.tell(OpenEntry::rolls_back);
         let mut group = Group::new();
         let mut result = Ok(());
         for i in (0..self.parts.len()).rev() {
@@ -208,6 +224,7 @@ impl Work {
             let appended = part.home.log().append(group, &mut part.chain);
             assert!(before < appended.first, "an abort record is behind what it ends");
             assert_eq!(part.chain.last, appended.last, "an abort record is its transaction's last");
+            part.aborted();
         }
     }
 }
@@ -223,5 +240,8 @@ impl Drop for Work {
         }
         self.leave_version_page();
         self.locks().release_all(self.owner());
+        if let Some(entry) = self.entry.take() {
+            self.engine.transactions.delist(&entry);
+        }
     }
 }

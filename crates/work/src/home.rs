@@ -1,13 +1,18 @@
 //! `Home`: what a unit of work needs of a database.
 
+use crate::entry::{Entry, OpenPart};
 use crate::ghost_queue::GhostQueue;
-use base::{DatabaseId, Lsn, SqlResult, Xsn};
+use crate::ghost_rule::{CurrentRule, GhostRule};
+use crate::redefined::Redefined;
+use crate::snapshot_gate::{Refusal, SnapshotGate, SnapshotState};
+use base::{DatabaseId, Lsn, ObjectId, SessionId, SqlResult, Xsn};
 use buffer::Pages;
-use os::sync::{Mutex, Padded, RwLock};
+use os::sync::{Mutex, RwLock};
 use space::Space;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
-use txn::UndoTable;
+use txn::{CommitTime, UndoTable};
 use wal::Log;
 
 /// ALTER DATABASE ... SET DELAYED_DURABILITY.
@@ -39,6 +44,9 @@ pub struct Home {
     survives: bool,
     /// One a part; it changes when a session comes or goes, not with transactions.
     active: Mutex<Vec<Arc<Entry>>>,
+    /// Counts of parts that are gone; changed under the list's mutex.
+    began: AtomicU64,
+    wrote: AtomicU64,
     ghosts: GhostQueue,
     versioning: AtomicU8,
     /// Tags up to this number are from before the database was opened.
@@ -48,6 +56,9 @@ pub struct Home {
     raise_xsn: OnceLock<Box<RaiseXsn>>,
     /// One announces at a time: what is written only goes up.
     raising: Mutex<()>,
+    snapshots: SnapshotGate,
+    redefined: Redefined,
+    ghost_rule: CurrentRule,
 }
 
 /// Writes into a database that numbers up to one may stand on its pages, before they do.
@@ -75,12 +86,17 @@ impl Home {
             durability: AtomicU8::new(DelayedDurability::Disabled as u8),
             survives,
             active: Mutex::default(),
+            began: AtomicU64::new(0),
+            wrote: AtomicU64::new(0),
             ghosts: GhostQueue::default(),
             versioning: AtomicU8::new(0),
             settled_xsn: AtomicU64::new(0),
             expected_xsn: AtomicU64::new(0),
             raise_xsn: OnceLock::new(),
             raising: Mutex::new(()),
+            snapshots: SnapshotGate::default(),
+            redefined: Redefined::default(),
+            ghost_rule: CurrentRule::default(),
         })
     }
 
@@ -115,6 +131,61 @@ impl Home {
     pub fn set_versioning(&self, options: u8) {
         assert!(options <= STATEMENT_VERSIONS | TRANSACTION_VERSIONS, "two options");
         self.versioning.store(options, Release);
+    }
+
+    /// When ghosts may leave their pages, as the database is configured.
+    pub fn ghost_rule(&self) -> GhostRule {
+        self.ghost_rule.get()
+    }
+
+    /// Configures it.
+    pub fn set_ghost_rule(&self, rule: GhostRule) {
+        self.ghost_rule.set(rule);
+    }
+
+    /// Whether transactions may read as of a moment.
+    pub fn snapshot_state(&self) -> SnapshotState {
+        self.snapshots.state()
+    }
+
+    /// Changes that. `since` is the moment from which on every change has left a version.
+    pub fn set_snapshot_state(&self, state: SnapshotState, since: CommitTime) {
+        self.snapshots.set(state, since);
+    }
+
+    /// The moment from which on every change has left a version, where it is allowed.
+    pub fn snapshots_since(&self) -> CommitTime {
+        self.snapshots.since()
+    }
+
+    /// Sessions whose transactions read as of a moment and have been let in.
+    pub fn snapshot_readers(&self) -> BTreeSet<SessionId> {
+        self.snapshots.readers()
+    }
+
+    /// Objects have been defined anew, at a moment before which nobody may read them any more.
+    /// `oldest` is the oldest moment as of which anybody reads.
+    pub fn note_redefined(
+        &self,
+        objects: impl Iterator<Item = ObjectId>,
+        at: CommitTime,
+        oldest: CommitTime,
+    ) {
+        self.redefined.note(objects, at, oldest);
+    }
+
+    /// Whether an object has been defined anew since a moment.
+    pub fn redefined_since(&self, object: ObjectId, at: CommitTime) -> bool {
+        self.redefined.since(object, at)
+    }
+
+    /// A transaction reads as of a moment from now on, until it leaves.
+    pub(crate) fn enter_snapshot(&self, session: SessionId, at: CommitTime) -> Result<(), Refusal> {
+        self.snapshots.enter(session, at)
+    }
+
+    pub(crate) fn leave_snapshot(&self, session: SessionId) {
+        self.snapshots.leave(session);
     }
 
     /// Whether a number on a page is from before the database was opened: then everybody sees it.
@@ -200,8 +271,8 @@ impl Home {
     }
 
     /// A part's entry in the list of the active.
-    pub(crate) fn enlist(&self) -> Arc<Entry> {
-        let entry = Arc::new(Entry::default());
+    pub(crate) fn enlist(&self, session: SessionId) -> Arc<Entry> {
+        let entry = Arc::new(Entry::new(session));
         let mut active = self.active.lock();
         debug_assert!(active.len() < PARTS_MAX, "parts that are gone are delisted");
         active.push(Arc::clone(&entry));
@@ -210,8 +281,11 @@ impl Home {
 
     /// The part is gone.
     pub(crate) fn delist(&self, entry: &Arc<Entry>) {
-        assert_eq!(entry.0.load(Relaxed), Lsn::ZERO.0, "a part goes when its transaction is over");
+        assert_eq!(entry.needed(), Lsn::ZERO, "a part goes when its transaction is over");
         let mut active = self.active.lock();
+        let (began, wrote) = entry.counts();
+        self.began.fetch_add(began, Relaxed);
+        self.wrote.fetch_add(wrote, Relaxed);
         let at = active.iter().position(|e| Arc::ptr_eq(e, entry));
         active.swap_remove(at.expect("a part has an entry until it is gone"));
         debug_assert!(active.iter().all(|e| !Arc::ptr_eq(e, entry)), "a part is listed once");
@@ -223,16 +297,16 @@ impl Home {
         os::sched::switch_point();
         // A total order with the checkpoint: if it does not see this entry, it has read the log's
         // end before this transaction's first record was appended.
-        let before = entry.0.swap(self.log().next_lsn().0, SeqCst);
-        assert_eq!(before, Lsn::ZERO.0, "a part has one transaction at a time");
+        let before = entry.need(self.log().next_lsn());
+        assert_eq!(before, Lsn::ZERO, "a part has one transaction at a time");
         os::sched::switch_point();
     }
 
     /// Notes that its records are needed no more.
     pub(crate) fn leave(&self, entry: &Entry) {
-        let before = entry.0.swap(Lsn::ZERO.0, Release);
-        assert_ne!(before, Lsn::ZERO.0, "a part ends once");
-        assert!(before <= self.log().next_lsn().0, "rule 4: a bound at or below its first record");
+        let before = entry.need_none();
+        assert_ne!(before, Lsn::ZERO, "a part ends once");
+        assert!(before <= self.log().next_lsn(), "rule 4: a bound at or below its first record");
     }
 
     /// A lower bound of the first record of any active transaction; [`Lsn::MAX`] without one.
@@ -253,11 +327,22 @@ impl Home {
 
     fn entered(&self) -> impl Iterator<Item = Lsn> {
         let entries = self.active.lock().clone();
-        entries.into_iter().map(|e| Lsn(e.0.load(SeqCst))).filter(|&lsn| lsn != Lsn::ZERO)
+        entries.into_iter().map(|e| e.needed()).filter(|&lsn| lsn != Lsn::ZERO)
+    }
+
+    /// The parts of transactions that are active, oldest first. Each is true at its moment.
+    pub fn open_parts(&self) -> Vec<OpenPart> {
+        let entries = self.active.lock().clone();
+        let mut parts: Vec<OpenPart> = entries.iter().filter_map(|e| e.read()).collect();
+        parts.sort_unstable_by_key(|p| p.id.0);
+        parts
+    }
+
+    /// Transactions that began to write here, and those that have logged something and committed,
+    /// since the database was opened.
+    pub fn transaction_counts(&self) -> (u64, u64) {
+        let active = self.active.lock();
+        let gone = (self.began.load(Relaxed), self.wrote.load(Relaxed));
+        active.iter().map(|e| e.counts()).fold(gone, |sum, n| (sum.0 + n.0, sum.1 + n.1))
     }
 }
-
-/// From where the records of a part's open transaction are needed; zero without one. Its own
-/// session alone writes it, so that beginning and ending costs the others nothing.
-#[derive(Default)]
-pub(crate) struct Entry(Padded<AtomicU64>);

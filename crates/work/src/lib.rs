@@ -7,23 +7,34 @@
 #![forbid(unsafe_code)]
 
 mod commit;
+mod entry;
 mod ghost_queue;
+mod ghost_rule;
 mod home;
 mod locking;
 mod part;
 mod reader;
+mod redefined;
 mod settle;
+mod snapshot_gate;
+mod trace_flags;
 mod unit;
+mod version_use;
 mod versions;
 
 pub use buffer::{PageReads, page_reads, pages_dirtied};
 pub use commit::{CommitMode, WorkError};
+pub use entry::{OpenPart, PartState};
 pub use ghost_queue::GhostQueue;
+pub use ghost_rule::GhostRule;
 pub use home::{DelayedDurability, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS};
 pub use locking::LockedHobt;
 pub use part::Part;
 pub use reader::ReaderSeed;
 pub use settle::{Ghost, Settled, Settler};
+pub use snapshot_gate::{Refusal, SnapshotState};
+pub use trace_flags::{TraceFlag, TraceFlagSet, TraceFlags};
 pub use txn::CommitTime;
 pub use unit::{Engine, Mark, Work};
+pub use version_use::{Traversed, VersionUser};
 pub use versions::Snapshot;

@@ -1,6 +1,7 @@
 //! A transaction's part in one database: its chain in that log, and its right to more log.
 
-use crate::home::{Entry, Home};
+use crate::entry::{Entry, PartState};
+use crate::home::Home;
 use base::{Lsn, SessionId, TransactionId};
 use buffer::{Change, Undo};
 use lock::Owner;
@@ -24,6 +25,7 @@ pub struct Part {
     pub group: Group,
     /// Its records.
     pub chain: TransactionChain,
+    id: TransactionId,
     reservation: LogReservation,
     /// Bytes that undoing what was logged so far may write.
     undo_bytes: u64,
@@ -40,9 +42,10 @@ impl Part {
             home: Arc::clone(home),
             group: Group::new(),
             chain: TransactionChain::default(),
+            id: TransactionId(0),
             reservation: LogReservation::none(home.log()),
             undo_bytes: 0,
-            entry: home.enlist(),
+            entry: home.enlist(owner.session()),
             entered: false,
             owner: Arc::clone(owner),
         }
@@ -60,11 +63,14 @@ impl Part {
             // First: whoever is stopped on the way leaves the entry in the list.
             self.entered = true;
             self.home.enter(&self.entry);
+            self.entry.begin(self.id);
+            self.entry.reserved(self.reservation.bytes());
         }
         let need = self.undo_bytes + 2 * change_bytes as u64 + FORWARD_SLACK;
         if need > self.reservation.bytes() {
             self.reservation.grow((need - self.reservation.bytes()).max(RESERVE_STEP))?;
             assert!(self.reservation.bytes() >= need, "rule 3: log for undo comes first");
+            self.entry.reserved(self.reservation.bytes());
             return Ok(());
         }
         // What was logged since the last growth is gone from the log: what others and this one
@@ -77,7 +83,12 @@ impl Part {
         debug_assert!(self.entered, "rule 4: a part is known before its begin record");
         debug_assert_ne!(self.chain.id, 0, "a begin record is a transaction's");
         // A change that was given up before it logged anything leaves the begin to the next.
-        BeginRecord { wanted: !self.has_logged(), id: self.chain.id }
+        let wanted = !self.has_logged();
+        let at = if wanted { os::clock::now().0 } else { 0 };
+        if wanted {
+            self.entry.begins_at(at);
+        }
+        BeginRecord { wanted, id: self.chain.id, at }
     }
 
     /// How operations of this transaction are logged.
@@ -91,6 +102,7 @@ impl Part {
         debug_assert!(self.entered && self.has_logged(), "a finished change is in the log");
         debug_assert!(self.chain.first <= self.chain.last, "a chain goes forward");
         debug_assert!(self.chain.records > 0, "a chain with ends has records");
+        self.entry.logged(&self.chain);
         self.undo_bytes += change_bytes as u64 + 64;
         self.owner.add_log_bytes(change_bytes as u64 + 64);
     }
@@ -105,6 +117,30 @@ impl Part {
         assert_ne!(id.0 as u32, 0, "0 logs for nobody");
         assert_eq!(self.undo_bytes, 0, "what a transaction reserved for its undo ended with it");
         self.chain = TransactionChain { id: id.0 as u32, ..TransactionChain::default() };
+        self.id = id;
+    }
+
+    /// What it tells others.
+    pub(crate) fn entry(&self) -> &Arc<Entry> {
+        &self.entry
+    }
+
+    /// Its commit record is in the log.
+    pub(crate) fn commits(&self) {
+        debug_assert!(self.entered && self.has_logged(), "who has logged commits");
+        self.entry.commits(&self.chain);
+    }
+
+    /// A rollback has gone back to a record, or to its begin.
+    pub(crate) fn rolled_back(&self, to: Lsn) {
+        self.entry.logged(&self.chain);
+        self.entry.rolled_back(if to == Lsn::ZERO { self.chain.first } else { to });
+    }
+
+    /// Its abort record is in the log.
+    pub(crate) fn aborted(&self) {
+        self.entry.logged(&self.chain);
+        self.entry.is(PartState::RolledBack);
     }
 
     /// From now on it tells another owner.
@@ -119,7 +155,7 @@ impl Part {
         assert!(self.entered, "what could not be undone was logged");
         assert!(self.has_logged(), "what could not be undone stands in the log");
         // The entry stays in the list as it is; what comes next has another.
-        self.entry = self.home.enlist();
+        self.entry = self.home.enlist(self.owner.session());
         self.entered = false;
     }
 
@@ -128,6 +164,7 @@ impl Part {
         debug_assert!(self.chain.first <= self.chain.last, "a chain goes forward");
         debug_assert!(self.undo_bytes == 0 || self.has_logged(), "undo is of records");
         if std::mem::take(&mut self.entered) {
+            self.entry.end();
             self.home.leave(&self.entry);
         }
         self.undo_bytes = 0;
@@ -162,6 +199,7 @@ impl Drop for Part {
 pub struct BeginRecord {
     wanted: bool,
     id: u32,
+    at: i64,
 }
 
 impl BeginRecord {
@@ -170,9 +208,8 @@ impl BeginRecord {
         if self.wanted {
             assert_ne!(self.id, 0, "a begin record is a transaction's");
             debug_assert_eq!(change.logged_bytes(), 0, "a transaction's first record is its begin");
-            let at = os::clock::now().0;
             let id = TransactionId(u64::from(self.id));
-            let begin = Begin { id, session, at, name: "" };
+            let begin = Begin { id, session, at: self.at, name: "" };
             change.log_plain(kinds::BEGIN, self.id, &begin.front());
         }
     }

@@ -11,10 +11,12 @@
 //!     another was granted a table first, the transaction takes over all that they have listed.
 
 use crate::unit::{Engine, Work};
-use base::{TransactionId, Xsn};
+use crate::versions::ForReaders;
+use base::TransactionId;
 use lock::{Owner, OwnerId, Timeout};
 use os::wait::Waiter;
 use std::sync::Arc;
+use txn::OpenEntry;
 
 /// What readers of a transaction are made of.
 #[derive(Clone)]
@@ -23,8 +25,9 @@ pub struct ReaderSeed {
     owner: Arc<Owner>,
     owner_id: OwnerId,
     transaction: Option<TransactionId>,
-    xsn: Option<Xsn>,
+    versions: ForReaders,
     timeout: Timeout,
+    entry: Option<Arc<OpenEntry>>,
 }
 
 impl Work {
@@ -35,8 +38,9 @@ impl Work {
             owner: Arc::clone(&self.owner),
             owner_id: self.owner.id(),
             transaction: self.transaction_id(),
-            xsn: self.xsn(),
+            versions: self.versions.for_readers(),
             timeout: self.timeout(),
+            entry: self.entry.clone(),
         }
     }
 }
@@ -44,10 +48,9 @@ impl Work {
 impl ReaderSeed {
     /// A reader that waits at `waiter`.
     pub fn reader(&self, waiter: Arc<Waiter>) -> Work {
-        let owner = Owner::new(self.owner_id, self.owner.session(), waiter);
-        owner.set_priority(self.owner.priority());
-        owner.add_log_bytes(self.owner.log_bytes());
-        Work::for_reading(&self.engine, owner, self.transaction, self.xsn, self.timeout)
+        let owner = self.owner.helper(self.owner_id, waiter);
+        let (versions, entry) = (self.versions.clone(), self.entry.clone());
+        Work::for_reading(&self.engine, owner, self.transaction, versions, self.timeout, entry)
     }
 
     /// A reader is done.

@@ -1,16 +1,20 @@
 //! `Work`: a session's transaction and everything it holds.
 
+use crate::ghost_rule::GhostRule;
 use crate::home::Home;
 use crate::locking::LockCounts;
 use crate::part::Part;
 use crate::settle::{Ghosts, Settler};
-use crate::versions::Versions;
-use base::{DatabaseId, Lsn, PageId, SessionId, TransactionId, Xsn};
+use crate::trace_flags::{TraceFlag, TraceFlags};
+use crate::version_use::VersionUse;
+use crate::versions::{ForReaders, Versions};
+use base::{DatabaseId, Lsn, PageId, SessionId, TransactionId};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
+use os::sync::Mutex;
 use os::wait::Waiter;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
-use txn::{Active, Transactions};
+use std::sync::{Arc, OnceLock, Weak};
+use txn::{Active, OpenEntry, Transactions};
 use wal::Group;
 
 /// What units of work share: one an instance.
@@ -21,7 +25,12 @@ pub struct Engine {
     pub locks: Arc<lock::Table>,
     /// Former versions of rows; there once tempdb is.
     pub versions: OnceLock<Arc<version::Store>>,
+    /// Trace flags of the whole server.
+    pub trace_flags: TraceFlags,
     versioned: AtomicBool,
+    transactions_pin: AtomicBool,
+    /// One a unit of work that has used versions.
+    pub(crate) version_uses: Mutex<Vec<Weak<VersionUse>>>,
 }
 
 impl Engine {
@@ -31,7 +40,10 @@ impl Engine {
             transactions: Transactions::default(),
             locks,
             versions: OnceLock::new(),
+            trace_flags: TraceFlags::default(),
             versioned: AtomicBool::new(false),
+            transactions_pin: AtomicBool::new(false),
+            version_uses: Mutex::default(),
         }
     }
 
@@ -39,6 +51,28 @@ impl Engine {
     #[inline]
     pub fn has_versions(&self) -> bool {
         self.versioned.load(Relaxed)
+    }
+
+    /// Whether a transaction that uses row versions holds ghosts to its end: a database has the
+    /// rule of 2019, or trace flag 7006 is on.
+    #[inline]
+    pub fn transactions_pin(&self) -> bool {
+        self.transactions_pin.load(Relaxed) || self.trace_flags.is_on(TraceFlag::GhostsOf2019)
+    }
+
+    /// The rule by which ghosts of a database go now.
+    pub fn ghost_rule(&self, home: &Home) -> GhostRule {
+        match self.trace_flags.is_on(TraceFlag::GhostsOf2019) {
+            true => GhostRule::Transaction,
+            false => home.ghost_rule(),
+        }
+    }
+
+    /// A database has a rule from now on.
+    pub fn note_rule(&self, rule: GhostRule) {
+        if rule == GhostRule::Transaction {
+            self.transactions_pin.store(true, Relaxed);
+        }
     }
 
     /// A database has versions from now on.
@@ -74,8 +108,14 @@ pub struct Work {
     pub(crate) versions: Versions,
     id: Option<TransactionId>,
     user: bool,
+    /// It is listed by its name.
+    named: bool,
     doomed: bool,
     generation: u64,
+    /// What others may know; none where it reads for somebody else's transaction.
+    pub(crate) entry: Option<Arc<OpenEntry>>,
+    /// The entry of that transaction then.
+    reads_for: Option<Arc<OpenEntry>>,
 }
 
 impl Mark {
@@ -100,8 +140,11 @@ impl Work {
             versions: Versions::default(),
             id: None,
             user: false,
+            named: false,
             doomed: false,
             generation: 0,
+            entry: Some(engine.transactions.enlist(session)),
+            reads_for: None,
         }
     }
 
@@ -110,8 +153,9 @@ impl Work {
         engine: &Arc<Engine>,
         owner: Arc<Owner>,
         id: Option<TransactionId>,
-        xsn: Option<Xsn>,
+        versions: ForReaders,
         timeout: Timeout,
+        reads_for: Option<Arc<OpenEntry>>,
     ) -> Work {
         Work {
             engine: Arc::clone(engine),
@@ -122,11 +166,14 @@ impl Work {
             ghosts: Ghosts::default(),
             scratch: Group::new(),
             after: Vec::new(),
-            versions: Versions::of(xsn),
+            versions: Versions::of(versions),
             id,
             user: false,
+            named: false,
             doomed: false,
             generation: 0,
+            entry: None,
+            reads_for,
         }
     }
 
@@ -191,7 +238,21 @@ impl Work {
         self.generation
     }
 
-    /// Begins a transaction: of the user, or for one statement.
+    /// Tells others of its transaction.
+    pub(crate) fn tell(&self, what: impl FnOnce(&OpenEntry)) {
+        if let Some(entry) = &self.entry {
+            what(entry);
+        }
+    }
+
+    /// Its transaction reads as of a moment: others may know.
+    pub fn reads_versions(&self) {
+        if let Some(entry) = self.entry.as_ref().or(self.reads_for.as_ref()) {
+            entry.reads_versions();
+        }
+    }
+
+    /// Begins a transaction: of the user, of the engine under a name, or for one statement.
     pub fn begin(&mut self, user: bool, name: &str) -> TransactionId {
         assert!(self.id.is_none(), "transactions do not nest here");
         assert!(self.ghosts.list.is_empty() && self.after.is_empty(), "the last one left nothing");
@@ -204,13 +265,15 @@ impl Work {
             OwnerId::new(OwnerKind::Transaction, id.0),
             "locks by number"
         );
-        if user {
-            let began_at = os::clock::now().0;
+        self.named = user || !name.is_empty();
+        let began_at = if self.named { os::clock::now() } else { os::clock::about_now() }.0;
+        if self.named {
             let name = if name.is_empty() { "user_transaction" } else { name };
             let active =
                 Active { id, session: self.session(), name: name.to_owned(), began_at, user };
             self.engine.transactions.enter(active);
         }
+        self.tell(|entry| entry.begin(id, began_at));
         self.id = Some(id);
         self.user = user;
         self.doomed = false;
@@ -234,6 +297,7 @@ impl Work {
             let name = "implicit_transaction".to_owned();
             let active = Active { id, session: self.session(), name, began_at, user: true };
             self.engine.transactions.enter(active);
+            self.named = true;
         }
     }
 
@@ -318,6 +382,13 @@ impl Work {
         mark.parts.iter().find(|p| p.0 == database).map_or(Lsn::ZERO, |p| p.1)
     }
 
+    /// A savepoint is set here, or was gone back to: the last one there is.
+    pub fn note_savepoint(&self, at: &Mark) {
+        for part in &self.parts {
+            part.entry().saved(Work::mark_of(at, part.home.database));
+        }
+    }
+
     pub(crate) fn forget_ghosts_after(&mut self, mark: &Mark) {
         assert!(mark.after <= self.after.len(), "a mark is at or before the last");
         self.ghosts.truncate(mark.ghosts);
@@ -336,6 +407,8 @@ impl Work {
         assert_eq!(old.session(), self.owner.session(), "the session goes on");
         self.engine.locks.release_short(&old);
         std::mem::forget(old);
+        // Others see it as it is: with its locks, being undone.
+        self.entry = Some(self.engine.transactions.enlist(session));
     }
 
     /// The transaction is over: locks go, parts are ready for the next.
@@ -352,12 +425,14 @@ impl Work {
         for part in &mut self.parts {
             part.end();
         }
-        if std::mem::take(&mut self.user) {
+        self.tell(OpenEntry::end);
+        self.user = false;
+        if std::mem::take(&mut self.named) {
             self.engine.transactions.leave(id);
         }
         self.ghosts.truncate(0);
         self.after.clear();
-        self.versions.transaction_ends();
+        self.leave_versions();
         self.doomed = false;
         self.generation += 1;
         debug_assert!(!self.user && self.ghosts.keys.is_empty(), "nothing is left to the next");

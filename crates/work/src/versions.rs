@@ -1,33 +1,117 @@
 //! A unit of work's share in row versions: its number, its snapshots, its page of the store.
 //!
 //! Invariants
-//!  1. A number is drawn at the transaction's first versioned change, and every database learns of
-//!     it before the number stands on one of its pages.
+//!  1. A number is drawn at the transaction's first versioned change, or at its first access under
+//!     SNAPSHOT; every database learns of it before the number stands on one of its pages.
 //!  2. A snapshot is registered from before it is read by until it is dropped.
+//!  3. A number is ended by the transaction that drew it: as committed if it may stand on a page.
 
 use crate::home::Home;
+use crate::snapshot_gate::Refusal;
 use crate::unit::{Engine, Work};
-use base::Xsn;
+use crate::version_use::VersionUse;
+use base::{SessionId, Xsn};
+use os::clock::monotonic_ns;
 use std::sync::Arc;
-use txn::CommitTime;
+use txn::{CommitTime, Reader, Transactions};
 use version::{Origin, Place, VersionError, VersionPtr};
 
 /// What a unit of work has of versions.
 #[derive(Default)]
 pub(crate) struct Versions {
-    xsn: Option<Xsn>,
+    number: Number,
     place: Place,
+    reads: Reads,
+    /// The transaction uses versions, where that matters to anybody.
+    user: Option<(u64, CommitTime)>,
+    /// What others may know; made when it is first wanted, and that of the transaction where this
+    /// one reads for another's.
+    told: Option<Arc<VersionUse>>,
+}
+
+/// The transaction's sequence number.
+#[derive(Clone, Copy, Default)]
+enum Number {
+    /// It has none.
+    #[default]
+    None,
+    /// Drawn by a transaction under SNAPSHOT that has changed nothing: no page has it.
+    Drawn(Xsn),
+    /// It may stand on pages.
+    Written(Xsn),
+    /// It reads for a transaction, which ends its own number; that one, if it writes under one.
+    Others(Option<Xsn>),
+}
+
+/// How the transaction reads.
+#[derive(Default)]
+enum Reads {
+    /// It has not read or written anything yet.
+    #[default]
+    Nothing,
+    /// Its first access was under another level than SNAPSHOT.
+    Otherwise,
+    /// As of the moment of its first access, in the databases that have let it in.
+    AsOf(Snapshot, Vec<Arc<Home>>),
+    /// For a transaction that does.
+    For(CommitTime),
 }
 
 impl Versions {
-    /// Of a reader for a transaction of that number.
-    pub(crate) fn of(xsn: Option<Xsn>) -> Versions {
-        Versions { xsn, place: Place::default() }
+    /// What readers for the transaction have of it.
+    pub(crate) fn for_readers(&self) -> ForReaders {
+        ForReaders { xsn: self.xsn(), moment: self.moment(), told: self.told.clone() }
     }
 
-    pub(crate) fn transaction_ends(&mut self) {
-        self.xsn = None;
+    /// Of a reader for a transaction.
+    pub(crate) fn of(transaction: ForReaders) -> Versions {
+        Versions {
+            number: Number::Others(transaction.xsn),
+            place: Place::default(),
+            reads: transaction.moment.map_or(Reads::Nothing, Reads::For),
+            told: transaction.told,
+            user: None,
+        }
     }
+
+    /// The number under which it writes, if it has written.
+    fn xsn(&self) -> Option<Xsn> {
+        match self.number {
+            Number::Written(xsn) => Some(xsn),
+            Number::Others(xsn) => xsn,
+            Number::None | Number::Drawn(_) => None,
+        }
+    }
+
+    fn moment(&self) -> Option<CommitTime> {
+        match &self.reads {
+            Reads::AsOf(snapshot, _) => Some(snapshot.at()),
+            Reads::For(at) => Some(*at),
+            Reads::Nothing | Reads::Otherwise => None,
+        }
+    }
+
+    pub(crate) fn transaction_ends(&mut self, session: SessionId) {
+        match self.number {
+            // The transaction goes on.
+            Number::Others(_) => {}
+            Number::None | Number::Drawn(_) | Number::Written(_) => {
+                self.told.iter().for_each(|told| told.end());
+            }
+        }
+        self.number = Number::None;
+        if let Reads::AsOf(_, homes) = std::mem::take(&mut self.reads) {
+            homes.iter().for_each(|home| home.leave_snapshot(session));
+        }
+    }
+}
+
+/// What readers for a transaction have of its versions.
+#[derive(Clone)]
+pub(crate) struct ForReaders {
+    xsn: Option<Xsn>,
+    moment: Option<CommitTime>,
+    told: Option<Arc<VersionUse>>,
 }
 
 /// A moment as of which somebody reads, registered until it is dropped.
@@ -37,10 +121,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Now.
+    /// Now, for the engine itself.
     pub fn take(engine: &Arc<Engine>) -> Snapshot {
+        Snapshot::take_for(engine, Reader::NOBODY)
+    }
+
+    fn take_for(engine: &Arc<Engine>, by: Reader) -> Snapshot {
         let transactions = &engine.transactions;
-        let entry = transactions.snapshots.acquire(&transactions.commits);
+        let entry = acquire(transactions, by);
         debug_assert!(transactions.snapshots.is_registered(entry.1), "invariant 2");
         Snapshot { engine: Arc::clone(engine), entry }
     }
@@ -49,6 +137,14 @@ impl Snapshot {
     pub fn at(&self) -> CommitTime {
         self.entry.1
     }
+}
+
+fn acquire(transactions: &Transactions, by: Reader) -> (u64, CommitTime) {
+    #[cfg(feature = "mutations")]
+    if transactions.mutations.has(txn::Mutation::EarlyPoint) {
+        return transactions.snapshots.acquire_late(&transactions.commits, by);
+    }
+    transactions.snapshots.acquire_for(&transactions.commits, by)
 }
 
 impl Drop for Snapshot {
@@ -70,7 +166,119 @@ impl Engine {
 impl Work {
     /// The number under which the transaction writes versions, if it has written any.
     pub fn xsn(&self) -> Option<Xsn> {
-        self.versions.xsn
+        self.versions.xsn()
+    }
+
+    /// The moment as of which the transaction reads, if it is one under SNAPSHOT.
+    pub fn moment(&self) -> Option<CommitTime> {
+        self.versions.moment()
+    }
+
+    /// Now, for a statement that reads under READ_COMMITTED_SNAPSHOT.
+    pub fn statement_snapshot(&mut self) -> Snapshot {
+        let since_ns = monotonic_ns();
+        self.tell_use(since_ns);
+        Snapshot::take_for(&self.engine, self.reader(false, since_ns))
+    }
+
+    fn reader(&self, whole: bool, since_ns: u64) -> Reader {
+        Reader { session: self.session(), transaction: self.transaction_id(), whole, since_ns }
+    }
+
+    /// The transaction uses versions: others may know from now on.
+    fn tell_use(&mut self, since_ns: u64) {
+        let Some(transaction) = self.transaction_id() else { return };
+        let (engine, session) = (&self.engine, self.owner.session());
+        let told = self.versions.told.get_or_insert_with(|| engine.enlist_version_use(session));
+        told.begin(transaction, since_ns);
+    }
+
+    /// A reader of the transaction has gone along so many stored versions to the one that it sees.
+    pub fn traversed(&self, versions: u64) {
+        if let Some(told) = &self.versions.told {
+            told.traversed(versions);
+        }
+    }
+
+    /// The transaction reads or writes under another level than SNAPSHOT: where that is the first
+    /// that it does, it will have no moment.
+    #[inline]
+    pub fn reads_otherwise(&mut self) {
+        if matches!(self.versions.reads, Reads::Nothing) {
+            self.versions.reads = Reads::Otherwise;
+        }
+    }
+
+    /// The transaction reads or writes a database under SNAPSHOT: as of the moment of the first
+    /// time, from now to its end.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn read_as_of(&mut self, home: &Arc<Home>) -> Result<CommitTime, Refusal> {
+        let session = self.session();
+        match &mut self.versions.reads {
+            Reads::Otherwise => Err(Refusal::BegunOtherwise),
+            Reads::For(at) => Ok(*at),
+            Reads::AsOf(snapshot, homes) if homes.iter().any(|h| Arc::ptr_eq(h, home)) => {
+                Ok(snapshot.at())
+            }
+            Reads::AsOf(snapshot, homes) => {
+                home.enter_snapshot(session, snapshot.at())?;
+                homes.push(Arc::clone(home));
+                Ok(snapshot.at())
+            }
+            Reads::Nothing => self.take_moment(home),
+        }
+    }
+
+    /// Reads for the first time: takes the moment, and tells what was open then.
+    fn take_moment(&mut self, home: &Arc<Home>) -> Result<CommitTime, Refusal> {
+        let engine = Arc::clone(&self.engine);
+        // Before the moment: numbers below this one were drawn when it was taken.
+        let own = self.draw();
+        let since_ns = monotonic_ns();
+        let snapshot = Snapshot::take_for(&engine, self.reader(true, since_ns));
+        let at = snapshot.at();
+        home.enter_snapshot(self.session(), at)?;
+        self.versions.reads = Reads::AsOf(snapshot, vec![Arc::clone(home)]);
+        self.tell_use(since_ns);
+        if let Some(told) = &self.versions.told {
+            told.draws(own);
+            told.reads_as_of(at, own, engine.transactions.commits.unseen(own, at));
+        }
+        Ok(at)
+    }
+
+    /// The transaction's number, drawn at the first time.
+    fn draw(&mut self) -> Xsn {
+        match self.versions.number {
+            Number::Drawn(xsn) | Number::Written(xsn) => xsn,
+            Number::Others(_) => unreachable!("who reads for a transaction has its moment"),
+            Number::None => {
+                let xsn = self.engine.transactions.commits.begin();
+                self.versions.number = Number::Drawn(xsn);
+                xsn
+            }
+        }
+    }
+
+    /// The transaction uses row versions: by the rule of 2019 no ghost that comes from now on goes
+    /// before its end.
+    #[inline]
+    pub fn uses_versions(&mut self) {
+        if self.engine.transactions_pin() && self.versions.user.is_none() && self.is_active() {
+            let transactions = &self.engine.transactions;
+            self.versions.user = Some(transactions.users.acquire(&transactions.commits));
+        }
+    }
+
+    /// It ends.
+    pub(crate) fn leave_versions(&mut self) {
+        if let Some(user) = self.versions.user.take() {
+            self.engine.transactions.users.release(user);
+        }
+        let session = self.session();
+        self.versions.transaction_ends(session);
     }
 
     /// That number for a change in a database, drawn at the first.
@@ -79,15 +287,26 @@ impl Work {
     /// 9002, or a boot page that cannot be written.
     pub fn versions_in(&mut self, home: &Arc<Home>) -> base::SqlResult<Xsn> {
         assert!(self.is_active(), "changes belong to a transaction");
-        let commits = &self.engine.transactions.commits;
-        let xsn = *self.versions.xsn.get_or_insert_with(|| commits.begin());
+        self.uses_versions();
+        let xsn = match self.versions.number {
+            Number::Written(xsn) => xsn,
+            Number::None | Number::Drawn(_) => {
+                let xsn = self.draw();
+                self.tell(|entry| entry.writes_versions(xsn));
+                self.versions.number = Number::Written(xsn);
+                self.tell_use(monotonic_ns());
+                self.versions.told.iter().for_each(|told| told.draws(xsn));
+                xsn
+            }
+            Number::Others(_) => unreachable!("who reads for a transaction writes nothing"),
+        };
         home.expect_xsn(xsn)?;
         Ok(xsn)
     }
 
     /// The same where it was drawn and announced before: under a latch nothing is announced.
     pub fn versions_drawn(&self, home: &Home) -> Option<Xsn> {
-        self.versions.xsn.filter(|xsn| home.expects(*xsn))
+        self.versions.xsn().filter(|xsn| home.expects(*xsn))
     }
 
     /// Sees to it that a record of that length can be kept. No latch is held.
@@ -113,22 +332,30 @@ impl Work {
         origin: Origin,
         record: (&[u8], u32),
     ) -> Result<VersionPtr, VersionError> {
-        let xsn = self.versions.xsn.expect("who keeps versions has a number");
+        let xsn = self.versions.xsn().expect("who keeps versions has a number");
         let store = Arc::clone(self.engine.version_store());
         store.append(&mut self.versions.place, origin, xsn, record)
     }
 
     /// Draws the commit's time.
     pub(crate) fn stamp(&mut self) {
-        if let Some(xsn) = self.versions.xsn {
-            self.engine.transactions.commits.commit(xsn);
+        let commits = &self.engine.transactions.commits;
+        match self.versions.number {
+            Number::Written(xsn) => {
+                commits.commit(xsn);
+            }
+            Number::Drawn(xsn) => commits.abort(xsn),
+            Number::None | Number::Others(_) => {}
         }
     }
 
     /// What it wrote was taken back.
     pub(crate) fn unstamp(&mut self) {
-        if let Some(xsn) = self.versions.xsn {
-            self.engine.transactions.commits.abort(xsn);
+        match self.versions.number {
+            Number::Written(xsn) | Number::Drawn(xsn) => {
+                self.engine.transactions.commits.abort(xsn);
+            }
+            Number::None | Number::Others(_) => {}
         }
     }
 

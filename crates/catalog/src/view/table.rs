@@ -351,6 +351,17 @@ impl Table {
         at.fold(0, |sum: u64, n| sum.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(n))
     }
 
+    /// Whether another definition of it differs in nothing but statistics.
+    pub fn has_rows_of(&self, other: &Table) -> bool {
+        let bare = |table: &Table| {
+            let mut bare = table.clone();
+            bare.statistics.clear();
+            bare.indexes.iter_mut().for_each(|i| i.gathered = Gathered::default());
+            bare
+        };
+        bare(self) == bare(other)
+    }
+
     /// A number that none of its indexes and statistics has; 1 is a clustered index's.
     pub fn next_index_id(&self) -> IndexId {
         let indexes = self.indexes.iter().map(|i| i.index_id.0);

@@ -160,13 +160,17 @@ impl Databases for Server {
         Ok(())
     }
 
-    fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<()> {
+    fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<bool> {
+        if !self.sites.contains_key(name) {
+            let e = SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&name]);
+            return Err(e.with_state(5));
+        }
         if waiting == Waiting::NotAtAll {
             return Err(SqlError::new(messages::ALTER_DATABASE_LOCK, &[&name]));
         }
         Changes::new(&*self.sites[name].storage).put_option(&mut fakes::work(), option)?;
         self.asked.lock().push(format!("{name} {option:?} {waiting:?}"));
-        Ok(())
+        Ok(matches!(waiting, Waiting::RollBackAfter(_)))
     }
 
     fn modify_file(&self, name: &str, change: &FileChange) -> SqlResult<()> {

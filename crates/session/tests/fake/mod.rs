@@ -252,7 +252,7 @@ impl Host for Fake {
     fn definitions_mark(&self, _: SessionId) -> u64 {
         7
     }
-    fn definitions_committing(&self, _: SessionId) {
+    fn definitions_committing(&self, _: SessionId, _: &mut Work) {
         self.told.lock().push("committing".to_owned());
     }
     fn definitions_undone(&self, _: SessionId, mark: u64) {

@@ -8,7 +8,7 @@ use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use lock::WaitRow;
 use plancache::HANDLE_HEAD_BYTES;
-use session::SessionRow;
+use session::{Registry, SessionRow};
 use types::{SqlType, Value};
 
 const INT: SqlType = SqlType::Int;
@@ -67,7 +67,8 @@ pub(crate) const VIEW: View =
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let waits = system.engine.locks.waits();
-    let row = |s: &SessionRow| row(s, waits.iter().find(|w| w.session == s.session_id));
+    let sessions = system.sessions;
+    let row = |s: &SessionRow| row(sessions, s, waits.iter().find(|w| w.session == s.session_id));
     Ok(system.sessions.list().iter().map(row).collect())
 }
 
@@ -85,7 +86,7 @@ fn handle(s: &SessionRow) -> Value {
     }
 }
 
-fn row(s: &SessionRow, lock: Option<&WaitRow>) -> Vec<Value> {
+fn row(sessions: &Registry, s: &SessionRow, lock: Option<&WaitRow>) -> Vec<Value> {
     let (kind, waited) = s.wait.map_or(("", 0), |(kind, ns)| (kind.name(), ns));
     let last = if kind.is_empty() { s.last_wait.map_or("", |w| w.name()) } else { kind };
     let status = match (s.running, kind) {
@@ -97,7 +98,8 @@ fn row(s: &SessionRow, lock: Option<&WaitRow>) -> Vec<Value> {
         true => (s.statement_start_offset, s.statement_end_offset),
         false => (0, 0),
     };
-    let resource = lock.map(|w| locks::wait_resource(&w.resource)).unwrap_or_default();
+    let waited_for = |w: &WaitRow| locks::wait_resource(&w.resource, w.session, sessions);
+    let resource = lock.map(waited_for).unwrap_or_default();
     let login = &s.login;
     vec![
         Value::SmallInt(s.session_id.0),

@@ -12,17 +12,24 @@ const NAME_SHOWN: usize = 32;
 pub(crate) fn description_in(r: &Resource, session: SessionId, sessions: &Registry) -> String {
     match r.application_parts() {
         None => description(r),
-        Some(parts) => {
-            let name = sessions.find(session).and_then(|s| s.lock_name(r)).unwrap_or_default();
-            application(parts, &name)
-        }
+        Some(parts) => application(parts, &shown_name(r, session, sessions)),
     }
 }
 
+/// What is shown of an application lock's name: its first letters.
+pub(crate) fn shown_name(r: &Resource, session: SessionId, sessions: &Registry) -> String {
+    let name = sessions.find(session).and_then(|s| s.lock_name(r)).unwrap_or_default();
+    name.chars().take(NAME_SHOWN).collect()
+}
+
+/// What is compared of an application lock's name.
+pub(crate) fn name_hash((_, low, high): (i32, u64, u32)) -> u32 {
+    low as u32 ^ high
+}
+
 /// The first letters of a name, and what is compared of it.
-fn application((principal, low, high): (i32, u64, u32), name: &str) -> String {
-    let name: String = name.chars().take(NAME_SHOWN).collect();
-    format!("{principal}:[{name}]:({:08x})", low as u32 ^ high)
+fn application(parts: (i32, u64, u32), name: &str) -> String {
+    format!("{}:[{name}]:({:08x})", parts.0, name_hash(parts))
 }
 
 /// `resource_description` of `sys.dm_tran_locks`, without names that only sessions know.
@@ -57,10 +64,11 @@ pub(crate) fn subtype(r: &Resource) -> &'static str {
     }
 }
 
-/// `wait_resource` of `sys.dm_exec_requests`.
-pub(crate) fn wait_resource(r: &Resource) -> String {
+/// `wait_resource` of `sys.dm_exec_requests`: what a session waits for.
+pub(crate) fn wait_resource(r: &Resource, session: SessionId, sessions: &Registry) -> String {
     let (kind, database) = (r.kind(), r.database_id());
     let name = kind.name();
+    let description = |r: &Resource| description_in(r, session, sessions);
     match kind {
         Kind::Database => format!("{name}: {database}:0"),
         Kind::Object => format!("{name}: {database}:{}:0", r.associated_entity_id()),
@@ -103,7 +111,8 @@ mod tests {
         for (resource, described, waited) in cases {
             assert_eq!(description(&resource), described);
             if !waited.is_empty() {
-                assert_eq!(wait_resource(&resource), waited);
+                let sessions = Registry::new();
+                assert_eq!(wait_resource(&resource, SessionId(51), &sessions), waited);
             }
         }
     }

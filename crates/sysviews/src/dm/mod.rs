@@ -1,5 +1,6 @@
 //! Dynamic management views, one a file.
 
+mod counters;
 mod db_index_physical_stats;
 mod db_log_info;
 mod db_log_space_usage;
@@ -25,14 +26,27 @@ mod exec_text_query_plan;
 mod io_virtual_file_stats;
 pub(crate) mod locks;
 mod os_memory_clerks;
+mod os_performance_counters;
 mod os_wait_stats;
 mod os_waiting_tasks;
 mod plan_list;
 pub(crate) mod session_list;
 mod sql_referencing_entities;
+mod tran_active_snapshot_database_transactions;
 mod tran_active_transactions;
+mod tran_current_snapshot;
+mod tran_current_transaction;
+mod tran_database_transactions;
 mod tran_locks;
 mod tran_session_transactions;
+mod tran_top_version_generators;
+mod tran_transactions_snapshot;
+mod tran_version_blockers;
+mod tran_version_store;
+mod tran_version_store_space_usage;
+mod versions;
+mod xe_session_targets;
+mod xe_sessions;
 
 use crate::view::View;
 
@@ -68,4 +82,16 @@ pub(crate) const VIEWS: &[&View] = &[
     &exec_query_profiles::VIEW,
     &exec_query_statistics_xml::VIEW,
     &exec_query_plan_stats::VIEW,
+    &os_performance_counters::VIEW,
+    &tran_database_transactions::VIEW,
+    &xe_sessions::VIEW,
+    &xe_session_targets::VIEW,
+    &tran_active_snapshot_database_transactions::VIEW,
+    &tran_version_store::VIEW,
+    &tran_version_store_space_usage::VIEW,
+    &tran_top_version_generators::VIEW,
+    &tran_current_transaction::VIEW,
+    &tran_current_snapshot::VIEW,
+    &tran_transactions_snapshot::VIEW,
+    &tran_version_blockers::VIEW,
 ];

@@ -37,7 +37,9 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     for s in system.sessions.list() {
         let Some((kind, ns)) = s.wait else { continue };
         let lock = waits.iter().find(|w| w.session == s.session_id);
-        let resource = lock.map(|w| locks::wait_resource(&w.resource)).unwrap_or_default();
+        let resource = lock
+            .map(|w| locks::wait_resource(&w.resource, w.session, system.sessions))
+            .unwrap_or_default();
         rows.push(vec![
             Value::SmallInt(s.session_id.0),
             big_ms(ns),

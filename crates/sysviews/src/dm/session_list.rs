@@ -3,12 +3,18 @@
 use super::plan_list;
 use crate::cell::{bit, text};
 use crate::column::{Column, col, maybe};
+use base::SessionId;
 use plancache::TextHandle;
 use session::{SessionRow, Switches};
 use types::datetime::DateFormat;
 use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
+
+/// Whether a session is a user's: numbers up to 50 are the engine's own, as in SQL Server.
+pub(crate) fn is_users(session: SessionId) -> bool {
+    session.0 > 50
+}
 
 /// From `text_size` to `deadlock_priority`.
 pub(crate) const OPTIONS: [Column; 15] = [

@@ -1,22 +1,26 @@
-//! `sys.dm_tran_active_transactions`: transactions that are open.
+//! `sys.dm_tran_active_transactions`: transactions that are open, of users, of statements that run
+//! without one of a user, and of the engine.
 
-use crate::cell::{big, datetime, text};
+use super::session_list::is_users;
+use crate::cell::{big, datetime, int, text};
 use crate::column::{Column, col, null, number, zero};
 use crate::reason::{NO_DTC, NO_FILESTREAM};
 use crate::view::{Rows, System, View};
+use base::{SessionId, TransactionId};
 use catalog::view::SchemaId;
+use std::collections::BTreeMap;
+use txn::Open;
 use types::{SqlType, Value};
 
 const INT: SqlType = SqlType::Int;
-const ONLY_USERS: &str = "Only transactions that users opened are listed.";
 
 const COLUMNS: [Column; 12] = [
     col("transaction_id", SqlType::BigInt),
     col("name", SqlType::nvarchar(32)),
     col("transaction_begin_time", SqlType::DateTime),
-    number("transaction_type", INT, 1, ONLY_USERS),
+    col("transaction_type", INT),
     null("transaction_uow", SqlType::UniqueIdentifier, NO_DTC),
-    number("transaction_state", INT, 2, "What is listed is active."),
+    col("transaction_state", INT),
     zero("transaction_status", INT, "Of no documented meaning."),
     zero("transaction_status2", INT, "Of no documented meaning."),
     zero("dtc_state", INT, NO_DTC),
@@ -34,10 +38,24 @@ pub(crate) const VIEW: View = View {
 };
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let active = system.engine.transactions.active();
-    let row = |t: &txn::Active| {
-        let name: String = t.name.chars().take(32).collect();
-        vec![big(t.id.0), text(&name), datetime(t.began_at)]
+    let names: BTreeMap<TransactionId, String> =
+        system.engine.transactions.active().into_iter().map(|a| (a.id, a.name)).collect();
+    let doing: BTreeMap<SessionId, &str> =
+        system.sessions.list().iter().map(|s| (s.session_id, s.command)).collect();
+    let row = |open: &Open| {
+        // A statement's own is named after what its session does.
+        let of_statement = || doing.get(&open.session).copied().unwrap_or_default();
+        let name = names.get(&open.id).map_or_else(of_statement, String::as_str);
+        let name: String = name.chars().take(32).collect();
+        vec![
+            big(open.id.0),
+            text(&name),
+            datetime(open.began_at),
+            // Of a user: reads and writes; of the engine: a system transaction.
+            int(if is_users(open.session) { 1 } else { 3 }),
+            // Active, or being rolled back.
+            int(if open.rolling_back { 7 } else { 2 }),
+        ]
     };
-    Ok(active.iter().map(row).collect())
+    Ok(system.engine.transactions.open().iter().map(row).collect())
 }

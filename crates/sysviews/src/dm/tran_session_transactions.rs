@@ -41,5 +41,6 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             int(session.map_or(1, |s| s.open_transaction_count)),
         ]
     };
-    Ok(system.engine.transactions.active().iter().map(row).collect())
+    let active = system.engine.transactions.active();
+    Ok(active.iter().filter(|t| t.user).map(row).collect())
 }

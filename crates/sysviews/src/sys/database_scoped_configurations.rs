@@ -5,6 +5,7 @@ use crate::column::{Column, col, null};
 use crate::view::{Rows, System, View};
 use catalog::view::SchemaId;
 use types::{SqlType, Value};
+use work::GhostRule;
 
 const COLUMNS: [Column; 5] = [
     col("configuration_id", SqlType::Int),
@@ -37,5 +38,15 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let row = |(id, name, value, default): (i32, &str, i32, i32)| {
         vec![int(id), text(name), variant(Value::Int(value), SqlType::Int), bit(value == default)]
     };
-    Ok(all.map(row).to_vec())
+    let mut rows = all.map(row).to_vec();
+    // Our own, with a number that SQL Server gives to none.
+    let rule = o.ghost_cleanup_rule;
+    let sql_type = SqlType::nvarchar(60);
+    rows.push(vec![
+        int(10_001),
+        text("GHOST_CLEANUP_RULE"),
+        variant(text(rule.name()), sql_type),
+        bit(rule == GhostRule::Interval),
+    ]);
+    Ok(rows)
 }

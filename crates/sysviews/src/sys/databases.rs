@@ -8,6 +8,7 @@ use catalog::view::SchemaId;
 use catalog::{DatabaseOptions, DelayedDurability};
 use database::Database;
 use types::{SqlType, Value};
+use work::SnapshotState;
 
 const BIT: SqlType = SqlType::Bit;
 const INT: SqlType = SqlType::Int;
@@ -173,7 +174,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
 }
 
 fn identity(db: &Database, options: &DatabaseOptions) -> Vec<Value> {
-    let snapshots = options.snapshot_isolation;
+    let snapshots = db.home().snapshot_state();
     vec![
         text(&db.home().name()),
         int(db.id().0),
@@ -184,8 +185,13 @@ fn identity(db: &Database, options: &DatabaseOptions) -> Vec<Value> {
         bit(options.read_only),
         bit(options.auto_close),
         bit(options.auto_shrink),
-        Value::TinyInt(u8::from(snapshots)),
-        text(if snapshots { "ON" } else { "OFF" }),
+        Value::TinyInt(snapshots as u8),
+        text(match snapshots {
+            SnapshotState::Off => "OFF",
+            SnapshotState::On => "ON",
+            SnapshotState::ToOff => "IN_TRANSITION_TO_OFF",
+            SnapshotState::ToOn => "IN_TRANSITION_TO_ON",
+        }),
         bit(options.read_committed_snapshot),
     ]
 }

@@ -4,9 +4,13 @@
 //! Sessions take turns at random, one step at a time, over a clustered index, a nonclustered one or
 //! a heap, with values off the rows. After each step some snapshots read the whole table, forwards
 //! or backwards, or a few keys, and find what a map says that was copied when they were taken. A
-//! session in a transaction finds its own changes besides.
+//! session in a transaction finds its own changes besides. Some transactions are under SNAPSHOT:
+//! they change a row only where nobody has changed it since their moment, and are refused nothing
+//! else.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod cycles;
 
 use access::{
     Field, Isolation, LockPlan, RowCursor, RowKey, ScanRange, TableSink, TableSource, WriteError,
@@ -16,15 +20,17 @@ use catalog::view::{IndexKind, KeyField, SystemObjects};
 use catalog::{DatabaseOptions, HobtColumn, HobtSpec};
 use database::{Database, Environment, Files, Sizing};
 use lock::Timeout;
+use os::counters::Event;
 use os::memory::Memory;
 use os::wait::Waiter;
-use rowstore::{RowHobt, ScanMode};
+use rowstore::{KeptFor, RowHobt, ScanMode};
 use sim::{Disk, DiskOptions};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use txn::{Mutation, Need};
 use types::{Collation, SqlType};
-use work::{CommitMode, Engine, Mark, STATEMENT_VERSIONS, Snapshot, Work};
+use work::{CommitMode, Engine, Mark, STATEMENT_VERSIONS, Snapshot, TRANSACTION_VERSIONS, Work};
 
 const HOBT: HobtId = HobtId(300);
 const SESSIONS: usize = 5;
@@ -82,6 +88,24 @@ struct Session {
     work: Work,
     changes: Changes,
     savepoint: Option<(Mark, Changes)>,
+    /// Its transaction is under SNAPSHOT.
+    moment: Option<Moment>,
+}
+
+/// As of which a transaction reads.
+struct Moment {
+    snapshot: Snapshot,
+    rows: Rows,
+    /// Commits before it.
+    commits: u64,
+}
+
+impl Session {
+    fn plan(&self) -> LockPlan {
+        let Some(moment) = &self.moment else { return LockPlan::change(Isolation::ReadCommitted) };
+        let at = Some(moment.snapshot.at());
+        LockPlan { as_of: at, unchanged_since: at, ..LockPlan::change(Isolation::Snapshot) }
+    }
 }
 
 struct World {
@@ -90,6 +114,10 @@ struct World {
     hobt: Arc<RowHobt>,
     kind: IndexKind,
     committed: Rows,
+    commits: u64,
+    /// By which commit each key was changed last.
+    changed_by: BTreeMap<i32, u64>,
+    conflicts: u64,
     rids: Rids,
     sessions: Vec<Session>,
     snapshots: Vec<(Snapshot, Rows)>,
@@ -131,11 +159,14 @@ impl World {
         let session = |n| {
             let mut work = Work::new(&env.engine, SessionId(51 + n as i16), Arc::default());
             work.set_timeout(Timeout::NO_WAIT);
-            Session { work, changes: Changes::default(), savepoint: None }
+            Session { work, changes: Changes::default(), savepoint: None, moment: None }
         };
         World {
             sessions: (0..SESSIONS).map(session).collect(),
             committed: Rows::new(),
+            commits: 0,
+            changed_by: BTreeMap::new(),
+            conflicts: 0,
             rids: Rids::new(),
             snapshots: Vec::new(),
             draw: Draw(seed),
@@ -146,6 +177,14 @@ impl World {
             kind,
             reader,
         }
+    }
+
+    fn plant(&self, fault: Option<Mutation>) {
+        #[cfg(feature = "mutations")]
+        if let Some(fault) = fault {
+            self.env.engine.transactions.mutations.plant(fault);
+        }
+        assert!(cfg!(feature = "mutations") || fault.is_none(), "a build without faults");
     }
 
     fn value(&mut self) -> Value {
@@ -165,7 +204,7 @@ impl World {
     fn change(&mut self, n: usize) {
         let (key, to) = (self.draw.below(KEYS) as i32, self.draw.below(KEYS) as i32);
         let (what, value) = (self.draw.below(10), self.value());
-        let plan = LockPlan::change(Isolation::ReadCommitted);
+        let plan = self.sessions[n].plan();
         let is_heap = self.kind == IndexKind::Heap;
         let rid = self.rids.get(&key).copied();
         // A heap has no keys: what another has put or deleted there may come twice.
@@ -178,6 +217,17 @@ impl World {
         let (old, new) = (key.to_le_bytes(), new_key.to_le_bytes());
         let bytes = vec![value.0; value.1];
         let row = [Field::Inline(&new), Field::Inline(&bytes)];
+        let puts = what < 4;
+        let stale = self.is_stale(n, key);
+        let covers_gone = |key| self.is_stale(n, key) && self.reads(n, key);
+        let refused = match puts {
+            true => covers_gone(key),
+            false => stale || (moves && to != key && covers_gone(to)),
+        };
+        // A heap has no keys: its transaction would have the row twice.
+        if is_heap && puts && refused {
+            return;
+        }
         let Session { work, changes, .. } = &mut self.sessions[n];
         let mark = work.mark();
         let rid_bytes = rid.unwrap_or_default();
@@ -186,7 +236,6 @@ impl World {
             false => [Field::Inline(&old)],
         };
         let found = RowKey { fields: &name, hint: None };
-        let puts = what < 4;
         if is_heap && puts == rid.is_some() {
             return;
         }
@@ -197,6 +246,7 @@ impl World {
         };
         match done {
             Ok((rid, now)) => {
+                assert!(!refused, "key {key} to {new_key} was changed since {plan:?}");
                 if moves {
                     changes.rows.insert(key, None);
                 }
@@ -214,7 +264,35 @@ impl World {
                 assert_eq!(e.number(), 1222, "{e:?}");
                 work.roll_back_to(&mark).unwrap();
             }
+            Err(WriteError::Conflict) => {
+                assert!(refused, "key {key} to {new_key} was not changed since {plan:?}");
+                self.conflicts += 1;
+                work.roll_back_to(&mark).unwrap();
+            }
             Err(e) => panic!("{e:?}"),
+        }
+    }
+
+    /// Whether a key was changed by another since the moment of a session's transaction.
+    fn is_stale(&self, n: usize, key: i32) -> bool {
+        let session = &self.sessions[n];
+        let by = self.changed_by.get(&key).copied().unwrap_or(0);
+        !session.changes.rows.contains_key(&key)
+            && session.moment.as_ref().is_some_and(|m| by > m.commits)
+    }
+
+    /// Whether a session's transaction has a key at its moment.
+    fn reads(&self, n: usize, key: i32) -> bool {
+        self.sessions[n].moment.as_ref().is_some_and(|m| m.rows.contains_key(&key))
+    }
+
+    /// A transaction begins, a third of them under SNAPSHOT.
+    fn begin(&mut self, n: usize) {
+        self.sessions[n].work.begin(true, "");
+        if self.draw.below(3) == 0 && self.db.home().is_versioned() {
+            let snapshot = Snapshot::take(&self.env.engine);
+            let (rows, commits) = (self.committed.clone(), self.commits);
+            self.sessions[n].moment = Some(Moment { snapshot, rows, commits });
         }
     }
 
@@ -231,13 +309,16 @@ impl World {
     fn end(&mut self, n: usize, commits: bool) {
         let session = &mut self.sessions[n];
         session.savepoint = None;
+        session.moment = None;
         let changes = std::mem::take(&mut session.changes);
         if !commits {
             session.work.roll_back().unwrap();
             return self.take_back(&changes, 0);
         }
         session.work.commit(CommitMode::Delayed).unwrap();
+        self.commits += 1;
         for (key, now) in changes.rows {
+            self.changed_by.insert(key, self.commits);
             match now {
                 Some(value) => self.committed.insert(key, value),
                 None => self.committed.remove(&key),
@@ -261,9 +342,7 @@ impl World {
     fn step(&mut self) {
         let n = self.draw.below(SESSIONS);
         match self.draw.below(20) {
-            _ if !self.sessions[n].work.is_active() => {
-                self.sessions[n].work.begin(true, "");
-            }
+            _ if !self.sessions[n].work.is_active() => self.begin(n),
             0..12 => self.change(n),
             12..14 => self.savepoint(n),
             14 | 15 => self.end(n, true),
@@ -276,6 +355,26 @@ impl World {
                 self.snapshots.swap_remove(ended);
             }
             _ => self.clean(),
+        }
+    }
+
+    /// Nobody reads versions while there are none.
+    fn without_versions(&mut self, steps: usize) {
+        assert!(self.sessions.iter().all(|s| !s.work.is_active()), "nobody is inside");
+        self.snapshots.clear();
+        self.db.home().set_versioning(0);
+        for _ in 0..steps {
+            self.step();
+            self.snapshots.clear();
+        }
+        self.end_all();
+    }
+
+    fn end_all(&mut self) {
+        for n in 0..SESSIONS {
+            if self.sessions[n].work.is_active() {
+                self.end(n, n % 3 != 0);
+            }
         }
     }
 
@@ -305,14 +404,16 @@ impl World {
         let now = Snapshot::take(&self.env.engine);
         expected.push((None, now.at(), self.committed.clone()));
         let n = self.draw.below(SESSIONS);
-        let mut own = self.committed.clone();
+        let moment = self.sessions[n].moment.as_ref();
+        let mut own = moment.map_or(&self.committed, |m| &m.rows).clone();
+        let at = moment.map_or(now.at(), |m| m.snapshot.at());
         for (key, value) in &self.sessions[n].changes.rows {
             match value {
                 Some(value) => own.insert(*key, *value),
                 None => own.remove(key),
             };
         }
-        expected.push((Some(n), now.at(), own));
+        expected.push((Some(n), at, own));
         for (by, at, rows) in expected {
             let work = match by {
                 Some(n) => &mut self.sessions[n].work,
@@ -332,6 +433,42 @@ impl World {
                 assert_eq!(found.get(&key), rows.get(&key), "key {key} as of {at:?}");
             }
             work.locks().release_short(work.owner());
+        }
+    }
+
+    /// What views tell of the store is what is in it; what they call needed or a writer's stays
+    /// when the background has cleaned.
+    fn check_told(&mut self) {
+        let engine = &Arc::clone(&self.env.engine);
+        let (mut bytes, mut needed) = (0, Vec::new());
+        rowstore::kept_versions(engine, &Waiter::new(), &mut |versions| {
+            for version in versions {
+                bytes += (version::VERSION_FRONT_BYTES + version.record.len()) as u64;
+                assert_eq!((version.database, version.hobt), (DatabaseId(5), HOBT));
+                let stays = match version.kept_for(self.db.home(), engine) {
+                    KeptFor::Snapshots(lifetime) => {
+                        engine.transactions.snapshots.need(lifetime) != Need::Free
+                    }
+                    KeptFor::Writer(xsn) => {
+                        let open = self.sessions.iter().any(|s| s.work.xsn() == Some(xsn));
+                        assert!(open, "{xsn:?} has ended");
+                        true
+                    }
+                    KeptFor::Nobody => false,
+                };
+                if stays {
+                    needed.push((version.place, version.superseder));
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+        let usage = engine.version_store().usage();
+        assert_eq!(bytes, usage.generated - usage.cleaned, "all of it is told");
+        self.clean();
+        for (place, superseder) in needed {
+            let is_there = engine.version_store().look(place, superseder, |_| ()).unwrap();
+            assert!(is_there.is_some(), "{place:?} of {superseder:?}");
         }
     }
 
@@ -384,35 +521,50 @@ fn rows_of(cursor: &mut dyn RowCursor, work: &mut Work) -> SqlResult<Rows> {
     Ok(rows)
 }
 
-fn histories(kind: IndexKind) {
-    // GHOSTLIGHT_SEEDS makes it many more.
-    let seeds = std::env::var("GHOSTLIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+/// GHOSTLIGHT_SEEDS makes it many more.
+fn seeds() -> u64 {
+    std::env::var("GHOSTLIGHT_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(12)
+}
+
+fn histories(kind: IndexKind, fault: Option<Mutation>) {
+    let seeds = seeds();
+    let mut conflicts = 0;
     for seed in 0..seeds {
         let mut world = World::new(kind, seed * 977 + 1);
-        // Some rows come before there are versions.
-        for _ in 0..60 {
-            world.step();
-            world.snapshots.clear();
-        }
-        for n in 0..SESSIONS {
-            if world.sessions[n].work.is_active() {
-                world.end(n, true);
+        world.plant(fault);
+        // Some rows come before there are versions, and some while there are none any more.
+        for _ in 0..3 {
+            world.without_versions(60);
+            world.db.home().set_versioning(STATEMENT_VERSIONS | TRANSACTION_VERSIONS);
+            for _ in 0..150 {
+                world.step();
+                world.look(false);
             }
+            world.end_all();
         }
-        world.db.home().set_versioning(STATEMENT_VERSIONS);
-        for _ in 0..400 {
+        world.without_versions(20);
+        world.db.home().set_versioning(STATEMENT_VERSIONS | TRANSACTION_VERSIONS);
+        for _ in 0..100 {
             world.step();
             world.look(false);
+            world.check_told();
         }
+        conflicts += world.conflicts;
         world.finish();
     }
+    assert!(conflicts > seeds, "{conflicts} conflicts in {seeds} histories");
 }
 
 /// One row, changed again and again beside ten snapshots that end and are replaced: as many
 /// versions as somebody reads, and those that the last writers have not looked at.
 #[test]
 fn a_row_has_no_more_versions_than_snapshots_read() {
+    hot_row(None);
+}
+
+fn hot_row(fault: Option<Mutation>) {
     let mut world = World::new(IndexKind::Clustered, 7);
+    world.plant(fault);
     world.db.home().set_versioning(STATEMENT_VERSIONS);
     let plan = LockPlan::change(Isolation::ReadCommitted);
     let key = 1_i32.to_le_bytes();
@@ -444,6 +596,47 @@ fn a_row_has_no_more_versions_than_snapshots_read() {
     // A row of 25 bytes with its tag, and what stands before it in the store.
     let version = 64;
     assert!(most <= 14 * version, "{most} bytes at most");
+    world.finish();
+}
+
+/// Others are told who has written or read versions, and a ghost is counted by whom it is nothing
+/// to, not by who reads the row that it was.
+#[test]
+fn who_uses_versions_is_told_and_ghosts_are_counted() {
+    let mut world = World::new(IndexKind::Clustered, 7);
+    world.db.home().set_versioning(STATEMENT_VERSIONS);
+    let plan = LockPlan::change(Isolation::ReadCommitted);
+    let key = 1_i32.to_le_bytes();
+    let row = [Field::Inline(&key), Field::Inline(&[7; 10])];
+    let work = &mut world.sessions[0].work;
+    work.begin(true, "");
+    world.hobt.insert(work, &row, &plan).unwrap();
+    let told = |world: &World| -> Vec<(SessionId, bool, bool)> {
+        let open = world.env.engine.transactions.open();
+        open.iter().map(|o| (o.session, o.xsn.is_some(), o.reads_versions)).collect()
+    };
+    assert_eq!(told(&world), [(SessionId(51), true, false)]);
+    world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
+    let before = Snapshot::take(&world.env.engine);
+    world.reader.begin(true, "");
+    assert_eq!(told(&world), [(SessionId(50), false, false)]);
+    let work = &mut world.sessions[0].work;
+    work.begin(true, "");
+    world.hobt.delete(work, RowKey { fields: &row[..1], hint: None }, &plan).unwrap();
+    work.commit(CommitMode::Delayed).unwrap();
+    for (at, rows, ghosts) in [(before.at(), 1, 0), (Snapshot::take(&world.env.engine).at(), 0, 1)]
+    {
+        let counters = world.db.pages().counters();
+        let skipped = counters.sum(Event::GhostSkipped);
+        let plan = LockPlan { as_of: Some(at), ..LockPlan::read(Isolation::ReadCommitted) };
+        let mut cursor = world.hobt.scan(&mut world.reader, &ScanRange::default(), &plan).unwrap();
+        assert_eq!(rows_of(&mut *cursor, &mut world.reader).unwrap().len(), rows);
+        assert_eq!(counters.sum(Event::GhostSkipped) - skipped, ghosts);
+    }
+    assert_eq!(told(&world), [(SessionId(50), false, true)]);
+    world.reader.commit(CommitMode::Delayed).unwrap();
+    assert_eq!(told(&world), []);
+    drop(before);
     world.finish();
 }
 
@@ -487,15 +680,28 @@ fn two_long_images_of_one_move_are_kept() {
 
 #[test]
 fn snapshots_of_a_clustered_index_read_their_moment() {
-    histories(IndexKind::Clustered);
+    histories(IndexKind::Clustered, None);
 }
 
 #[test]
 fn snapshots_of_a_nonclustered_index_read_their_moment() {
-    histories(IndexKind::Nonclustered);
+    histories(IndexKind::Nonclustered, None);
 }
 
 #[test]
 fn snapshots_of_a_heap_read_their_moment() {
-    histories(IndexKind::Heap);
+    histories(IndexKind::Heap, None);
+}
+
+/// What a writer or a deleter does wrong is seen.
+#[cfg(feature = "mutations")]
+#[test]
+fn each_mutation_of_versions_is_caught() {
+    let kinds = [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap];
+    for kind in kinds {
+        let run = || histories(kind, Some(Mutation::NeededSettled));
+        assert!(std::panic::catch_unwind(run).is_err(), "a ghost that is needed goes: {kind:?}");
+    }
+    let run = || hot_row(Some(Mutation::LastPruned));
+    assert!(std::panic::catch_unwind(run).is_err(), "versions that nobody needs stay");
 }

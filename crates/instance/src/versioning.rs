@@ -1,0 +1,373 @@
+//! READ_COMMITTED_SNAPSHOT and ALLOW_SNAPSHOT_ISOLATION: who has to be gone before they change.
+//!
+//! Readers of versions take no locks: before there are any, nobody may be about to change a row
+//! without leaving a version. And a heap's row that gets its version tag may move, so nobody may
+//! run a plan that was made where rows do not.
+//!
+//! READ_COMMITTED_SNAPSHOT changes while nobody else is in the database: the session takes X on it.
+//! It waits in the queue for that, so that newcomers stand behind it, and whom it rolls back are
+//! those who are inside then.
+//!
+//! ALLOW_SNAPSHOT_ISOLATION ON goes on beside others:
+//!  1. plans are made for rows with tags from now on; statements with other plans, which hold locks
+//!     on their tables, are waited for;
+//!  2. changes leave versions from now on; who may have made some without holds locks, too, and
+//!     is waited for;
+//!  3. transactions may read as of moments from now on.
+//!
+//! OFF closes the gate, waits for those inside, and ends the versions.
+//!
+//! Invariants
+//!  1. One of these goes on in a database at a time.
+//!  2. Until the option is written, a failure brings back what was.
+
+use crate::asker::Asker;
+use crate::host::is_locked;
+use crate::instance::Instance;
+use base::{DatabaseId, SessionId, SqlError, SqlResult, messages};
+use catalog::DatabaseOption;
+use database::Database;
+use ddl::Waiting;
+use lock::{Duration, Kind, LockError, Mode, Outcome, Resource, Ticket, Timeout};
+use os::clock::monotonic_ns;
+use os::wait::{Cancelled, WaitKind, Waiter, Wake};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use work::{CommitTime, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS};
+
+/// How often it is looked whether those who are waited for are gone.
+const LOOK_NS: u64 = 10_000_000;
+
+/// The turn to change a database's versioning.
+struct Turn<'i> {
+    instance: &'i Instance,
+    database: DatabaseId,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.instance.altering.lock().remove(&self.database);
+    }
+}
+
+/// X on a database, back to what the session held when this is dropped.
+struct Alone<'a> {
+    asker: &'a Asker<'a>,
+    resource: Resource,
+    before: Mode,
+    rolled_back: bool,
+}
+
+impl Drop for Alone<'_> {
+    fn drop(&mut self) {
+        let (locks, workspace) = (&self.asker.instance.engine().locks, &self.asker.workspace);
+        match self.before {
+            Mode::NL => locks.release(workspace, self.resource),
+            before => locks.release_to(workspace, self.resource, before),
+        };
+    }
+}
+
+impl Instance {
+    /// Ends sessions, whose transactions are rolled back then.
+    fn roll_back_sessions(&self, sessions: impl Iterator<Item = SessionId>) {
+        let sessions: BTreeSet<SessionId> = sessions.filter(|s| s.0 != 0).collect();
+        for entry in sessions.iter().filter_map(|s| self.registry.find(*s)) {
+            entry.waiter().cancel(Cancelled::Kill);
+        }
+    }
+
+    /// Those who are in a database, but one session.
+    fn roll_back_inside(&self, resource: Resource, but: SessionId) {
+        let inside = self.engine().locks.holders_of(resource).into_iter().map(|(_, s)| s);
+        self.roll_back_sessions(inside.filter(|s| *s != but));
+    }
+
+    /// Which versions changes leave from now on, and plans for that: a plan follows rows that get
+    /// tags from before the first gets one until after the last.
+    fn set_versions(&self, database: &Database, versions: u8) {
+        if versions == 0 {
+            database.home().set_versioning(0);
+            os::sched::switch_point();
+            return self.tag_rows(database, false);
+        }
+        self.engine().note_versions();
+        self.tag_rows(database, true);
+        os::sched::switch_point();
+        database.home().set_versioning(versions);
+    }
+
+    /// Plans are made for rows that get a tag, or for rows that get none.
+    fn tag_rows(&self, database: &Database, tags: bool) {
+        database.publisher().tag_rows(tags);
+        self.definitions.moved();
+        self.programs.clear_database(database.id());
+    }
+}
+
+impl Asker<'_> {
+    /// Sets an option of a database; whether sessions are rolled back for it.
+    pub(crate) fn alter(
+        &self,
+        name: &str,
+        option: DatabaseOption,
+        waiting: Waiting,
+    ) -> SqlResult<bool> {
+        let unknown = || SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&name]).with_state(5);
+        let database = self.instance.database_by_name(name).ok_or_else(unknown)?;
+        match option {
+            DatabaseOption::ReadCommittedSnapshot(on) => {
+                self.switch_statements(&database, on, waiting)
+            }
+            DatabaseOption::SnapshotIsolation(on) => {
+                self.switch_transactions(&database, on, waiting)
+            }
+            option => self.with_database(&database, || {
+                self.instance.write_option(&database, option)?;
+                if option.decides_plans() {
+                    self.instance.programs.clear_database(database.id());
+                }
+                Ok(false)
+            }),
+        }
+    }
+
+    fn session(&self) -> SessionId {
+        self.workspace.session()
+    }
+
+    /// Does something while nobody drops the database.
+    fn with_database<T>(
+        &self,
+        database: &Arc<Database>,
+        then: impl FnOnce() -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let id = database.id();
+        let held = self.instance.hold(&self.workspace, self.timeout, id, Duration::Short)?;
+        let same = Arc::ptr_eq(&held, database);
+        let done = if same { then() } else { Err(gone(database)) };
+        self.instance.let_go(&self.workspace, id);
+        done
+    }
+
+    /// Invariant 1.
+    fn turn(&self, database: &Database) -> SqlResult<Turn<'_>> {
+        let id = database.id();
+        match self.instance.altering.lock().insert(id) {
+            true => Ok(Turn { instance: self.instance, database: id }),
+            false => Err(not_locked(database)),
+        }
+    }
+
+    fn switch_statements(
+        &self,
+        database: &Arc<Database>,
+        on: bool,
+        waiting: Waiting,
+    ) -> SqlResult<bool> {
+        if !is_locked(database.id()) || database.id() == crate::start::MSDB {
+            return Err(not_here("READ_COMMITTED_SNAPSHOT", database));
+        }
+        let _turn = self.turn(database)?;
+        if database.options().read_committed_snapshot == on {
+            return Ok(false);
+        }
+        let alone = self.alone(database, waiting)?;
+        self.instance.write_option(database, DatabaseOption::ReadCommittedSnapshot(on))?;
+        let others = database.home().versioning() & !STATEMENT_VERSIONS;
+        let own = if on { STATEMENT_VERSIONS } else { 0 };
+        self.instance.set_versions(database, others | own);
+        Ok(alone.rolled_back)
+    }
+
+    /// X on a database, when all others have left it.
+    fn alone(&self, database: &Arc<Database>, waiting: Waiting) -> SqlResult<Alone<'_>> {
+        let (locks, resource) = (&self.instance.engine().locks, Resource::database(database.id()));
+        let before = locks.held_mode(&self.workspace, resource);
+        let asked = locks.try_lock(&self.workspace, resource, Mode::X, Duration::Short, None)?;
+        let rolled_back = match asked {
+            Outcome::Granted { .. } | Outcome::AlreadyHeld => false,
+            Outcome::Wait(_) if waiting == Waiting::NotAtAll => return Err(in_use(database)),
+            Outcome::Wait(ticket) => self.outwait(database, ticket, waiting)?,
+        };
+        let alone = Alone { asker: self, resource, before, rolled_back };
+        match self.instance.is_open(database) {
+            true => Ok(alone),
+            false => Err(gone(database)),
+        }
+    }
+
+    /// Waits in the queue; those who are inside when their time is over are rolled back, once.
+    fn outwait(&self, database: &Database, ticket: Ticket, waiting: Waiting) -> SqlResult<bool> {
+        let (resource, session) = (ticket.resource(), self.session());
+        let timeout = match waiting {
+            Waiting::RollBackAfter(_) => Timeout::INFINITE,
+            Waiting::Forever | Waiting::NotAtAll => self.timeout,
+        };
+        let locks = &self.instance.engine().locks;
+        let granted = match waiting {
+            Waiting::RollBackAfter(0) => {
+                self.instance.roll_back_inside(resource, session);
+                locks.wait(ticket, timeout, None)
+            }
+            Waiting::RollBackAfter(seconds) => {
+                let (ended, instance) = (Arc::new(Waiter::new()), self.instance.arc());
+                let until = monotonic_ns() + u64::from(seconds) * 1_000_000_000;
+                let end = Arc::clone(&ended);
+                let late = os::task::spawn("rollback after", move || {
+                    let late = matches!(end.wait(WaitKind::SleepTask, Some(until)), Wake::TimedOut);
+                    if late {
+                        instance.roll_back_inside(resource, session);
+                    }
+                    late
+                });
+                let granted = locks.wait(ticket, timeout, None);
+                ended.signal();
+                let late = late.join().unwrap_or(true);
+                return granted.map(|_| late).map_err(|e| not_granted(database, e));
+            }
+            Waiting::Forever | Waiting::NotAtAll => locks.wait(ticket, timeout, None),
+        };
+        let rolls_back = matches!(waiting, Waiting::RollBackAfter(_));
+        granted.map(|_| rolls_back).map_err(|e| not_granted(database, e))
+    }
+
+    fn switch_transactions(
+        &self,
+        database: &Arc<Database>,
+        on: bool,
+        waiting: Waiting,
+    ) -> SqlResult<bool> {
+        if database.id() == crate::start::TEMPDB {
+            return Err(not_here("ALLOW_SNAPSHOT_ISOLATION", database));
+        }
+        let _turn = self.turn(database)?;
+        if database.options().snapshot_isolation == on {
+            return Ok(false);
+        }
+        self.with_database(database, || match on {
+            true => self.allow_snapshots(database, waiting),
+            false => self.disallow_snapshots(database, waiting),
+        })
+    }
+
+    fn allow_snapshots(&self, database: &Database, waiting: Waiting) -> SqlResult<bool> {
+        let home = database.home();
+        let before = home.versioning();
+        home.set_snapshot_state(SnapshotState::ToOn, CommitTime(0));
+        let come = (|| {
+            let mut rolled_back = false;
+            if before == 0 {
+                self.instance.tag_rows(database, true);
+                rolled_back |= self.outwait_holders(database, waiting)?;
+            }
+            self.instance.set_versions(database, before | TRANSACTION_VERSIONS);
+            if before == 0 {
+                rolled_back |= self.outwait_holders(database, waiting)?;
+            }
+            self.instance.write_option(database, DatabaseOption::SnapshotIsolation(true))?;
+            Ok(rolled_back)
+        })();
+        match come {
+            Ok(_) => {
+                let since = self.instance.engine().transactions.commits.clock();
+                home.set_snapshot_state(SnapshotState::On, since);
+            }
+            Err(_) => {
+                home.set_snapshot_state(SnapshotState::Off, CommitTime(0));
+                self.instance.set_versions(database, before);
+            }
+        }
+        come
+    }
+
+    fn disallow_snapshots(&self, database: &Database, waiting: Waiting) -> SqlResult<bool> {
+        let home = database.home();
+        let since = home.snapshots_since();
+        home.set_snapshot_state(SnapshotState::ToOff, since);
+        let inside = || home.snapshot_readers();
+        let gone = self.outwait_sessions(database, waiting, WaitKind::DisableVersioning, inside);
+        let gone = gone.and_then(|rolled_back| {
+            self.instance.write_option(database, DatabaseOption::SnapshotIsolation(false))?;
+            Ok(rolled_back)
+        });
+        match gone {
+            Ok(_) => {
+                home.set_snapshot_state(SnapshotState::Off, CommitTime(0));
+                let others = home.versioning() & !TRANSACTION_VERSIONS;
+                self.instance.set_versions(database, others);
+            }
+            Err(_) => home.set_snapshot_state(SnapshotState::On, since),
+        }
+        gone
+    }
+
+    /// Waits until all who hold locks on tables of a database now have given them back.
+    fn outwait_holders(&self, database: &Database, waiting: Waiting) -> SqlResult<bool> {
+        let (locks, id) = (&self.instance.engine().locks, database.id());
+        let mut left = locks.holders_in(id, Kind::Object);
+        left.retain(|(_, session)| *session != self.session());
+        let inside = || {
+            let now = locks.holders_in(id, Kind::Object);
+            left.retain(|holder| now.contains(holder));
+            left.iter().map(|(_, session)| *session).collect()
+        };
+        self.outwait_sessions(database, waiting, WaitKind::EnableVersioning, inside)
+    }
+
+    /// Waits until nobody is in the way; whether somebody was rolled back.
+    fn outwait_sessions(
+        &self,
+        database: &Database,
+        waiting: Waiting,
+        kind: WaitKind,
+        mut inside: impl FnMut() -> BTreeSet<SessionId>,
+    ) -> SqlResult<bool> {
+        let until = match waiting {
+            Waiting::RollBackAfter(s) => Some(monotonic_ns() + u64::from(s) * 1_000_000_000),
+            Waiting::Forever | Waiting::NotAtAll => None,
+        };
+        let mut rolled_back = false;
+        loop {
+            let sessions = inside();
+            if sessions.is_empty() {
+                return Ok(rolled_back);
+            }
+            if waiting == Waiting::NotAtAll {
+                return Err(in_use(database));
+            }
+            let now = monotonic_ns();
+            if !rolled_back && until.is_some_and(|until| now >= until) {
+                self.instance.roll_back_sessions(sessions.into_iter());
+                rolled_back = true;
+            }
+            if let Wake::Cancelled(why) = self.workspace.waiter().wait(kind, Some(now + LOOK_NS)) {
+                return Err(why.into());
+            }
+        }
+    }
+}
+
+fn not_here(option: &str, database: &Database) -> SqlError {
+    SqlError::new(messages::OPTION_NOT_IN_DATABASE, &[&option, &database.home().name()])
+}
+
+fn in_use(database: &Database) -> SqlError {
+    SqlError::new(messages::ALTER_DATABASE_LOCK, &[&database.home().name()])
+}
+
+fn not_locked(database: &Database) -> SqlError {
+    SqlError::new(messages::DATABASE_NOT_LOCKED, &[&database.home().name()])
+}
+
+fn gone(database: &Database) -> SqlError {
+    SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&database.home().name()]).with_state(5)
+}
+
+/// What the end of a wait in the queue is called here.
+fn not_granted(database: &Database, e: LockError) -> SqlError {
+    match e {
+        LockError::TimedOut { .. } => not_locked(database),
+        e => e.into(),
+    }
+}

@@ -1,0 +1,169 @@
+//! What is kept for readers as of a moment, and for whom: stored versions, and ghosts.
+//!
+//! For views. Pages are copied, or their tags are, under the latch that a reader takes; what they
+//! say is weighed without one. So what is told of a version is true of its moment, and versions
+//! that come and go meanwhile may be told or not.
+
+use crate::error::RowResult;
+use crate::hobt::RowHobt;
+use crate::versions::committed;
+use base::{DatabaseId, HobtId, PageId, SlotNo, SqlError, SqlResult, Xsn};
+use os::wait::Waiter;
+use page::{Previous, RecordKind, VersionTag};
+use txn::{Lifetime, Outcome};
+use version::{PageCopy, StoredVersion, VersionPtr};
+use work::{Engine, Home};
+
+/// A version in the store.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptVersion<'p> {
+    /// Where.
+    pub place: (PageId, SlotNo),
+    /// The writer of the record that points here: of whoever changed or deleted the row, or of who
+    /// did so later, where what was between is gone.
+    pub superseder: Xsn,
+    /// Whose.
+    pub database: DatabaseId,
+    /// The heap or index; for pieces of large values that of their rows.
+    pub hobt: HobtId,
+    /// The record as it was.
+    pub record: &'p [u8],
+}
+
+/// For whom a version is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeptFor {
+    /// For whoever superseded it, who has not ended.
+    Writer(Xsn),
+    /// For snapshots within, if there are any.
+    Snapshots(Lifetime),
+    /// For nobody: its superseder has taken back what he did.
+    Nobody,
+}
+
+/// Goes over the pages of the store; each is handed over as all its versions.
+///
+/// # Errors
+/// A page that cannot be read, the waiter's cancellation, those of `each`.
+pub fn kept_versions(
+    engine: &Engine,
+    waiter: &Waiter,
+    each: &mut dyn FnMut(&[KeptVersion<'_>]) -> SqlResult<()>,
+) -> SqlResult<()> {
+    let Some(store) = engine.versions.get() else { return Ok(()) };
+    let mut copy = PageCopy::default();
+    for page in store.pages() {
+        waiter.check().map_err(SqlError::from)?;
+        if !store.copy_page(page, &mut copy).map_err(|e| e.into_sql("tempdb"))? {
+            continue;
+        }
+        let versions: Vec<_> = copy.versions().map(KeptVersion::of).collect();
+        each(&versions)?;
+    }
+    Ok(())
+}
+
+impl<'p> KeptVersion<'p> {
+    fn of((place, v): (VersionPtr, StoredVersion<'p>)) -> KeptVersion<'p> {
+        let (superseder, record) = (v.superseder, v.record);
+        KeptVersion { place, superseder, database: v.origin.database, hobt: v.origin.hobt, record }
+    }
+
+    /// For whom it is kept, in the database whose it is.
+    pub fn kept_for(&self, home: &Home, engine: &Engine) -> KeptFor {
+        debug_assert_eq!(home.database, self.database, "its own database");
+        let tag = VersionTag::of(self.record);
+        let creator = tag.map_or(Xsn::NONE, |t| t.writer);
+        match tag.map(VersionTag::before) {
+            // A ghost that is its own former version is kept for that alone.
+            Some(Previous::Itself(lived_by)) => between(home, engine, lived_by, creator),
+            Some(Previous::None | Previous::Stored(_)) | None => {
+                between(home, engine, creator, self.superseder)
+            }
+        }
+    }
+
+    /// How long the fixed part of its record is. Entries of nonclustered indexes do not say it: of
+    /// one that is not open any more it is not known.
+    pub fn fixed_bytes(&self, hobt: Option<&RowHobt>) -> Option<u16> {
+        match RecordKind::of(self.record[0]).is_index() {
+            true => hobt.map(|h| h.layout().min_len()),
+            false => self.record.get(2..4).map(|b| u16::from_le_bytes([b[0], b[1]])),
+        }
+    }
+}
+
+/// For whom it is kept what one wrote and another superseded.
+fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeptFor {
+    match (committed(home, engine, born), committed(home, engine, ended)) {
+        (Some(b), Some(e)) => KeptFor::Snapshots(Lifetime { b: b.min(e), e }),
+        (_, None) if engine.transactions.commits.outcome(ended) == Outcome::Active => {
+            KeptFor::Writer(ended)
+        }
+        // Undone, or about to be.
+        (_, None) | (None, Some(_)) => KeptFor::Nobody,
+    }
+}
+
+impl RowHobt {
+    /// Of the ghosts on a page, the lifetimes of the rows that they or the versions behind them
+    /// are. Snapshots within one of them keep the ghost; none is within two of one ghost. What was
+    /// deleted and not committed yet is passed over.
+    ///
+    /// # Errors
+    /// Pages that cannot be read.
+    pub fn ghost_lifetimes(&self, engine: &Engine, page: PageId) -> SqlResult<Vec<Lifetime>> {
+        let mut lifetimes = Vec::new();
+        let tags = self.ghost_tags(page).map_err(|e| self.sql(e))?;
+        for tag in tags {
+            let kept = match self.former(tag) {
+                Previous::None => continue,
+                Previous::Itself(creator) => between(&self.home, engine, creator, tag.writer),
+                Previous::Stored(place) => {
+                    self.lifetimes_behind(engine, (tag.writer, place), &mut lifetimes)
+                        .map_err(|e| self.sql(e))?;
+                    continue;
+                }
+            };
+            if let KeptFor::Snapshots(lifetime) = kept {
+                lifetimes.push(lifetime);
+            }
+        }
+        Ok(lifetimes)
+    }
+
+    fn ghost_tags(&self, page: PageId) -> RowResult<Vec<VersionTag>> {
+        let guard = self.home.pages.read(page)?;
+        let view = guard.view();
+        if view.alloc_unit() != self.spec.unit || view.level() != 0 || view.ghost_count() == 0 {
+            return Ok(Vec::new());
+        }
+        let slots = (0..view.slot_count()).filter_map(|s| Some((s, view.record(s)?)));
+        let ghosts = slots.filter(|(_, record)| RecordKind::of(record[0]).is_ghost());
+        Ok(ghosts.filter_map(|(slot, record)| self.tag_of(record, (page, slot))).collect())
+    }
+
+    fn lifetimes_behind(
+        &self,
+        engine: &Engine,
+        (mut named, mut place): (Xsn, (PageId, SlotNo)),
+        lifetimes: &mut Vec<Lifetime>,
+    ) -> RowResult<()> {
+        let store = engine.version_store();
+        loop {
+            let looked = store.look(place, named, |v| {
+                let kept = KeptVersion::of((place, v)).kept_for(&self.home, engine);
+                (VersionTag::of(v.record), kept)
+            })?;
+            // What is not there any more, nobody needs, nor what is behind it.
+            let Some((tag, kept)) = looked else { return Ok(()) };
+            if let KeptFor::Snapshots(lifetime) = kept {
+                lifetimes.push(lifetime);
+            }
+            match tag.map(|tag| (tag.writer, self.former(tag))) {
+                Some((writer, Previous::Stored(behind))) => (named, place) = (writer, behind),
+                Some((_, Previous::None | Previous::Itself(_))) | None => return Ok(()),
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What databases, objects and indexes are called: as it is committed, or as a member of the
+//! deadlock sees it, who may have made it just now.
+
+use crate::tables;
+use base::{DatabaseId, HobtId, ObjectId, SessionId};
+use catalog::view::{DatabaseView, Object, Table};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+type ViewOf<'a> = &'a dyn Fn(SessionId, DatabaseId) -> Option<Arc<DatabaseView>>;
+
+/// Names by ids.
+pub(super) struct Names<'a> {
+    view: ViewOf<'a>,
+    sessions: BTreeSet<SessionId>,
+}
+
+impl<'a> Names<'a> {
+    /// As these sessions see them.
+    pub(super) fn new(view: ViewOf<'a>, sessions: impl Iterator<Item = SessionId>) -> Names<'a> {
+        Names { view, sessions: sessions.collect() }
+    }
+
+    fn views(&self, database: DatabaseId) -> impl Iterator<Item = Arc<DatabaseView>> {
+        self.sessions.iter().filter_map(move |&session| (self.view)(session, database))
+    }
+
+    /// Of a database that is open.
+    pub(super) fn database(&self, database: DatabaseId) -> Option<String> {
+        self.views(database).next().map(|v| v.name().to_owned())
+    }
+
+    /// Database, schema and name of an object.
+    pub(super) fn object(&self, database: DatabaseId, id: ObjectId) -> Option<String> {
+        self.views(database).find_map(|view| {
+            let own = match view.by_id(id)? {
+                Object::Table(t) => t.two_part_name(),
+                Object::Module(m) => m.two_part_name(),
+                Object::Sequence(s) => s.two_part_name(),
+                Object::Synonym(s) => s.two_part_name(),
+                Object::Virtual(v) => format!("{}.{}", v.schema_name, v.name),
+            };
+            Some(format!("{}.{own}", view.name()))
+        })
+    }
+
+    /// The same of the table that a hobt is of, and the name of its index; a heap has none.
+    pub(super) fn hobt(&self, database: DatabaseId, hobt: HobtId) -> Option<(String, String)> {
+        let named = |view: &DatabaseView, table: &Table| {
+            let index = table.indexes.iter().find(|i| i.hobt == hobt)?;
+            let table = format!("{}.{}", view.name(), table.two_part_name());
+            Some((table, index.name.to_string()))
+        };
+        self.views(database).find_map(|view| {
+            if let Some(table) = tables::system_table(database, hobt) {
+                return named(&view, &table);
+            }
+            let own = view.objects().find_map(|o| match o {
+                Object::Table(t) => named(&view, t),
+                Object::Module(_)
+                | Object::Sequence(_)
+                | Object::Synonym(_)
+                | Object::Virtual(_) => None,
+            });
+            own.or_else(|| view.types().filter_map(|t| t.table()).find_map(|t| named(&view, t)))
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! `SQLServer:Databases`: sizes, log and transactions of each database, and of all.
+
+use super::{Counter, Kind, TOTAL, kb, of_instance};
+use crate::view::System;
+use base::limits::PAGE_BYTES;
+use database::Database;
+
+/// What is told of a database, or of all together.
+#[derive(Clone, Copy, Default)]
+struct Figures {
+    data_kb: u64,
+    log_kb: u64,
+    log_used_kb: u64,
+    active: u64,
+    began: u64,
+    wrote: u64,
+    flushes: u64,
+    flushed_bytes: u64,
+}
+
+impl Figures {
+    fn of(database: &Database) -> Figures {
+        let (space, pages) = (database.space(), database.pages());
+        let data_pages = pages.file_ids().filter_map(|id| space.size_pages(id)).map(u64::from);
+        let usage = database.log().usage();
+        let flushed = database.log().flushed();
+        let (began, wrote) = database.home().transaction_counts();
+        Figures {
+            data_kb: data_pages.sum::<u64>() * kb(PAGE_BYTES as u64),
+            log_kb: kb(usage.total_bytes),
+            log_used_kb: kb(usage.used_bytes + usage.reserved_bytes),
+            active: database.home().active_count() as u64,
+            began,
+            wrote,
+            flushes: flushed.flushes,
+            flushed_bytes: flushed.bytes,
+        }
+    }
+
+    fn add(&mut self, other: &Figures) {
+        self.data_kb += other.data_kb;
+        self.log_kb += other.log_kb;
+        self.log_used_kb += other.log_used_kb;
+        self.active += other.active;
+        self.began += other.began;
+        self.wrote += other.wrote;
+        self.flushes += other.flushes;
+        self.flushed_bytes += other.flushed_bytes;
+    }
+
+    fn counters(&self, instance: &str) -> impl Iterator<Item = Counter> {
+        let percent = (100 * self.log_used_kb).checked_div(self.log_kb).unwrap_or(0);
+        let values = [
+            ("Data File(s) Size (KB)", Kind::Now, self.data_kb),
+            ("Log File(s) Size (KB)", Kind::Now, self.log_kb),
+            ("Log File(s) Used Size (KB)", Kind::Now, self.log_used_kb),
+            ("Percent Log Used", Kind::Now, percent),
+            ("Active Transactions", Kind::Now, self.active),
+            ("Transactions/sec", Kind::Total, self.began),
+            ("Log Flushes/sec", Kind::Total, self.flushes),
+            ("Log Bytes Flushed/sec", Kind::Total, self.flushed_bytes),
+            ("Write Transactions/sec", Kind::Total, self.wrote),
+        ];
+        of_instance(instance, values)
+    }
+}
+
+pub(crate) fn databases(system: &System<'_>) -> Vec<Counter> {
+    let (mut all, mut total) = (Vec::new(), Figures::default());
+    for database in system.databases.all() {
+        let figures = Figures::of(&database);
+        total.add(&figures);
+        all.extend(figures.counters(&database.home().name()));
+    }
+    all.extend(total.counters(TOTAL));
+    all
+}

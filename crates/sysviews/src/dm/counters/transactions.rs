@@ -1,0 +1,44 @@
+//! `SQLServer:Transactions`: who has one open, and the version store.
+
+use super::{Counter, Kind, counter, kb};
+use crate::dm::session_list::is_users;
+use crate::view::System;
+use base::limits::PAGE_BYTES;
+use base::{DatabaseId, SqlResult};
+
+/// tempdb
+const TEMPDB: DatabaseId = DatabaseId(2);
+
+pub(crate) fn transactions(system: &System<'_>) -> SqlResult<Vec<Counter>> {
+    let now = os::clock::now().0;
+    let mut open = system.engine.transactions.open();
+    // Those of the engine itself are not counted.
+    open.retain(|o| is_users(o.session));
+    let writers = open.iter().filter(|o| o.xsn.is_some()).count();
+    let versioned = open.iter().filter(|o| o.xsn.is_some() || o.reads_versions);
+    let longest_ns = versioned.map(|o| now.saturating_sub(o.began_at)).max().unwrap_or(0).max(0);
+    // None before there is a tempdb.
+    let store = system.engine.versions.get().map(|store| store.usage());
+    let (generated, cleaned) = store.map_or((0, 0), |s| (s.generated, s.cleaned));
+    let (pages, units) = store.map_or((0, 0), |s| (s.pages, s.units));
+    let at = |name, value: u64| counter(name, Kind::Now, value);
+    let page_kb = kb(PAGE_BYTES as u64);
+    let mut counters = vec![
+        at("Transactions", open.len() as u64),
+        at("NonSnapshot Version Transactions", writers as u64),
+        at("Longest Transaction Running Time", longest_ns as u64 / 1_000_000_000),
+        counter("Version Generation rate (KB/s)", Kind::Total, kb(generated)),
+        counter("Version Cleanup rate (KB/s)", Kind::Total, kb(cleaned)),
+        at("Version Store Size (KB)", pages * page_kb),
+        at("Version Store unit count", units),
+        // One unit, for as long as the instance runs.
+        at("Version Store unit creation", units),
+        at("Version Store unit truncation", 0),
+    ];
+    if let Some(tempdb) = system.databases.get(TEMPDB) {
+        let free = tempdb.space().free_pages();
+        let free = free.map_err(|e| e.into_sql("", &tempdb.home().name()))?;
+        counters.push(at("Free Space in tempdb (KB)", free * page_kb));
+    }
+    Ok(counters)
+}

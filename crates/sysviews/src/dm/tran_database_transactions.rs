@@ -1,0 +1,82 @@
+//! `sys.dm_tran_database_transactions`: open transactions in the databases that they write.
+
+use super::session_list::is_users;
+use crate::cell::{big, datetime, int, whole};
+use crate::column::{Column, col, maybe, null, zero};
+use crate::reason::NO_REPLICATION;
+use crate::view::{Rows, System, View};
+use base::Lsn;
+use catalog::view::SchemaId;
+use types::{SqlType, Value};
+use work::{OpenPart, PartState};
+
+const INT: SqlType = SqlType::Int;
+const BIG: SqlType = SqlType::BigInt;
+const LSN: SqlType = SqlType::decimal(25, 0);
+const NO_MEANING: &str = "Of no documented meaning.";
+const FOR_NOBODY: &str = "Changes of structure are logged for no transaction.";
+/// SQL Server's largest LSN: nothing was rolled back.
+const MAX_LSN: i128 = 4_294_967_295_429_496_729_565_535;
+
+const COLUMNS: [Column; 19] = [
+    col("transaction_id", BIG),
+    col("database_id", INT),
+    maybe("database_transaction_begin_time", SqlType::DateTime),
+    col("database_transaction_type", INT),
+    col("database_transaction_state", INT),
+    zero("database_transaction_status", INT, NO_MEANING),
+    zero("database_transaction_status2", INT, NO_MEANING),
+    col("database_transaction_log_record_count", BIG),
+    zero("database_transaction_replicate_record_count", INT, NO_REPLICATION),
+    col("database_transaction_log_bytes_used", BIG),
+    col("database_transaction_log_bytes_reserved", BIG),
+    null("database_transaction_log_bytes_used_system", INT, FOR_NOBODY),
+    null("database_transaction_log_bytes_reserved_system", INT, FOR_NOBODY),
+    maybe("database_transaction_begin_lsn", LSN),
+    maybe("database_transaction_last_lsn", LSN),
+    maybe("database_transaction_most_recent_savepoint_lsn", LSN),
+    maybe("database_transaction_commit_lsn", LSN),
+    maybe("database_transaction_last_rollback_lsn", LSN),
+    maybe("database_transaction_next_undo_lsn", LSN),
+];
+
+pub(crate) const VIEW: View = View {
+    schema: SchemaId::SYS,
+    name: "dm_tran_database_transactions",
+    parameters: None,
+    columns: &COLUMNS,
+    rows,
+};
+
+fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    let mut rows = Vec::new();
+    for database in system.databases.all() {
+        let parts = database.home().open_parts();
+        rows.extend(parts.iter().map(|part| row(database.id().0, part)));
+    }
+    Ok(rows)
+}
+
+fn row(database: u16, part: &OpenPart) -> Vec<Value> {
+    let lsn = |lsn: Option<Lsn>| lsn.map_or(Value::Null, |l| whole(l.as_numeric()));
+    let undo = part.next_undo.filter(|_| {
+        !matches!(part.state, PartState::Committed | PartState::Committing | PartState::RolledBack)
+    });
+    vec![
+        big(part.id.0),
+        int(database),
+        datetime(part.began_at.filter(|_| part.begin.is_some()).unwrap_or(0)),
+        // Of a user: reads and writes; of the engine: a system transaction.
+        int(if is_users(part.session) { 1 } else { 3 }),
+        int(part.state as i32),
+        big(part.records),
+        big(part.log_bytes),
+        big(part.reserved_bytes),
+        lsn(part.begin),
+        lsn(part.last),
+        lsn(part.savepoint),
+        lsn(part.commit),
+        part.rolled_back_to.map_or_else(|| whole(MAX_LSN), |l| whole(l.as_numeric())),
+        lsn(undo),
+    ]
+}

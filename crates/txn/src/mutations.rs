@@ -1,0 +1,38 @@
+//! Faults that a test build can be told to commit, to prove that the models of row versions see
+//! them (feature `mutations`). Any other build has none.
+
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// One fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Mutation {
+    /// A snapshot's point is read before the latch under which questions are answered.
+    EarlyPoint = 1,
+    /// A deleter settles its ghost whoever needs the row that it was.
+    NeededSettled = 2,
+    /// Of a row's former versions a writer looks at the last alone.
+    LastPruned = 4,
+    /// A commit is seen before it is durable.
+    EarlyStamp = 8,
+    /// A key that is put into a gap of one's own guards no part of it.
+    OwnRangeLost = 16,
+}
+
+/// The faults of one engine.
+#[derive(Default)]
+pub struct Mutations(AtomicU8);
+
+impl Mutations {
+    /// Whether a fault is to be committed.
+    #[inline]
+    pub fn has(&self, mutation: Mutation) -> bool {
+        cfg!(feature = "mutations") && self.0.load(Relaxed) & mutation as u8 != 0
+    }
+
+    /// Commits a fault from now on.
+    #[cfg(feature = "mutations")]
+    pub fn plant(&self, mutation: Mutation) {
+        self.0.fetch_or(mutation as u8, Relaxed);
+    }
+}

@@ -1,0 +1,164 @@
+//! Who has a transaction open: what each unit of work tells of its own, of a user or of a single
+//! statement.
+//!
+//! A unit of work has an entry as long as it is there. It writes a few words of its own at a
+//! transaction's begin and end, without a lock and on lines that nobody else writes; whoever asks
+//! goes over all entries.
+//!
+//! Invariants
+//!  1. The number is written last at the begin and erased first at the end. A reader that finds the
+//!     same number before and after it has read the rest has read of one transaction, since numbers
+//!     are given once.
+
+use crate::table::Transactions;
+use base::{SessionId, TransactionId, Xsn};
+use os::sync::Padded;
+use std::sync::Arc;
+use std::sync::atomic::{
+    AtomicBool, AtomicI64, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+    fence,
+};
+
+/// An open transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// Its number.
+    pub id: TransactionId,
+    /// Whose; below 51 for the engine's own.
+    pub session: SessionId,
+    /// Wall time of its begin, nanoseconds since 1970; of a statement's own the time of the last
+    /// tick before it.
+    pub began_at: i64,
+    /// The number that it writes versions under, once it has written any.
+    pub xsn: Option<Xsn>,
+    /// Whether it has read as of a moment.
+    pub reads_versions: bool,
+    /// Whether it is being undone.
+    pub rolling_back: bool,
+}
+
+/// What a unit of work tells of its transaction.
+pub struct OpenEntry {
+    session: SessionId,
+    told: Padded<Told>,
+}
+
+#[derive(Default)]
+struct Told {
+    id: AtomicU64,
+    began_at: AtomicI64,
+    xsn: AtomicU64,
+    reads_versions: AtomicBool,
+    rolling_back: AtomicBool,
+}
+
+impl OpenEntry {
+    /// A transaction begins.
+    pub fn begin(&self, id: TransactionId, began_at: i64) {
+        assert_eq!(self.told.id.load(Relaxed), 0, "a unit of work has one transaction at a time");
+        self.told.began_at.store(began_at, Relaxed);
+        self.told.xsn.store(Xsn::NONE.0, Relaxed);
+        self.told.reads_versions.store(false, Relaxed);
+        self.told.rolling_back.store(false, Relaxed);
+        self.told.id.store(id.0, Release);
+    }
+
+    /// It has drawn the number that it writes versions under.
+    pub fn writes_versions(&self, xsn: Xsn) {
+        assert_ne!(xsn, Xsn::NONE, "versions are written under a number");
+        assert_ne!(self.told.id.load(Relaxed), 0, "by a transaction");
+        self.told.xsn.store(xsn.0, Relaxed);
+    }
+
+    /// It reads as of a moment; also a thread that reads for it tells so.
+    pub fn reads_versions(&self) {
+        self.told.reads_versions.store(true, Relaxed);
+    }
+
+    /// It is being undone from now on.
+    pub fn rolls_back(&self) {
+        assert_ne!(self.told.id.load(Relaxed), 0, "what is undone is a transaction's");
+        self.told.rolling_back.store(true, Relaxed);
+    }
+
+    /// It is over, if there is one.
+    pub fn end(&self) {
+        self.told.id.store(0, Relaxed);
+        // Whoever reads something of the next one finds this one's number gone.
+        fence(Release);
+    }
+
+    fn read(&self) -> Option<Open> {
+        let id = self.told.id.load(Acquire);
+        let xsn = Xsn(self.told.xsn.load(Relaxed));
+        let open = Open {
+            id: TransactionId(id),
+            session: self.session,
+            began_at: self.told.began_at.load(Relaxed),
+            xsn: (xsn != Xsn::NONE).then_some(xsn),
+            reads_versions: self.told.reads_versions.load(Relaxed),
+            rolling_back: self.told.rolling_back.load(Relaxed),
+        };
+        fence(Acquire);
+        (id != 0 && self.told.id.load(Relaxed) == id).then_some(open)
+    }
+}
+
+impl Transactions {
+    /// An entry for a unit of work of a session.
+    pub fn enlist(&self, session: SessionId) -> Arc<OpenEntry> {
+        let entry = Arc::new(OpenEntry { session, told: Padded::default() });
+        self.works.lock().push(Arc::clone(&entry));
+        entry
+    }
+
+    /// The unit of work is gone.
+    pub fn delist(&self, entry: &Arc<OpenEntry>) {
+        assert_eq!(entry.told.id.load(Relaxed), 0, "its transaction is over");
+        let mut works = self.works.lock();
+        let at = works.iter().position(|e| Arc::ptr_eq(e, entry));
+        works.swap_remove(at.expect("an entry is listed until its unit of work is gone"));
+    }
+
+    /// The transactions that are open, oldest first: those of users, those of single statements,
+    /// the engine's own. Each is true at its moment.
+    pub fn open(&self) -> Vec<Open> {
+        let works = self.works.lock().clone();
+        let mut open: Vec<Open> = works.iter().filter_map(|e| e.read()).collect();
+        open.sort_unstable_by_key(|o| o.id.0);
+        open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_open_is_told_by_its_own_entry() {
+        let transactions = Transactions::default();
+        let [a, b] = [51, -1].map(|n| transactions.enlist(SessionId(n)));
+        assert_eq!(transactions.open(), []);
+        let (first, second) = (transactions.next_id(), transactions.next_id());
+        b.begin(second, 20);
+        a.begin(first, 10);
+        a.writes_versions(Xsn(7));
+        b.rolls_back();
+        b.reads_versions();
+        let open = transactions.open();
+        assert_eq!(open.iter().map(|o| o.id).collect::<Vec<_>>(), [first, second]);
+        assert_eq!(
+            (open[0].session, open[0].began_at, open[0].xsn),
+            (SessionId(51), 10, Some(Xsn(7)))
+        );
+        assert_eq!((open[1].rolling_back, open[1].xsn), (true, None));
+        assert_eq!((open[0].reads_versions, open[1].reads_versions), (false, true));
+        a.end();
+        a.begin(transactions.next_id(), 30);
+        assert_eq!(transactions.open()[1].xsn, None, "nothing is left of the one before");
+        b.end();
+        transactions.delist(&b);
+        assert_eq!(transactions.open().len(), 1);
+    }
+}

@@ -1,0 +1,59 @@
+//! Looking at all that is kept: for those who ask what the store has.
+//!
+//! A page is copied under its latch and looked at without one, so nobody waits longer for a look
+//! than for a reader. What is told of a page is true of one moment; of two pages, of two.
+
+use crate::error::VersionError;
+use crate::format::StoredVersion;
+use crate::store::{Store, VersionPtr, owned};
+use base::{PageId, SlotNo};
+use page::{PageBytes, PageView};
+
+/// A page of the store as it was.
+pub struct PageCopy {
+    id: PageId,
+    bytes: Box<PageBytes>,
+}
+
+impl Default for PageCopy {
+    fn default() -> Self {
+        PageCopy { id: PageId::NONE, bytes: Box::new([0; _]) }
+    }
+}
+
+impl PageCopy {
+    /// The versions on it, by slot.
+    pub fn versions(&self) -> impl Iterator<Item = (VersionPtr, StoredVersion<'_>)> {
+        let view = PageView(&self.bytes);
+        (0..view.slot_count()).filter_map(move |slot| {
+            let _ = view.slot_offset(slot).filter(|at| *at != 0)?;
+            let version = StoredVersion::of(view.record(slot)?)?;
+            Some(((self.id, SlotNo(slot)), version))
+        })
+    }
+}
+
+impl Store {
+    /// All its pages, those without versions among them.
+    pub fn pages(&self) -> Vec<PageId> {
+        self.lists.lock().all.clone()
+    }
+
+    /// Copies a page. False when it is the store's no more.
+    ///
+    /// # Errors
+    /// A page that cannot be read.
+    pub fn copy_page(&self, page: PageId, into: &mut PageCopy) -> Result<bool, VersionError> {
+        match self.space.pages().read(page) {
+            Ok(guard) if owned(guard.view()).is_some() => {
+                into.id = page;
+                into.bytes.copy_from_slice(guard.view().0);
+                Ok(true)
+            }
+            Ok(_) => Ok(false),
+            // A page that was given back may be nowhere to be read.
+            Err(_) if !self.lists.lock().all.contains(&page) => Ok(false),
+            Err(e) => Err(e.into()),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What a transaction's part in a database tells others: the checkpoint, which keeps its log, and
+//! sys.dm_tran_database_transactions.
+//!
+//! A part has an entry as long as it is there. Its own session alone writes it, a word for each
+//! figure, without a lock and on lines of its own: beginning, logging and ending cost the others
+//! nothing.
+//!
+//! Invariants
+//!  1. `needed` is a lower bound of the first record while the part has a transaction, and zero
+//!     without one; it is in a total order with the checkpoint (rule 4).
+//!  2. The number is written last at the begin and erased first at the end. A reader that finds the
+//!     same number before and after it has read the rest has read of one transaction.
+//!  3. Each figure is true at its moment; two of them may be of two moments.
+
+use base::{Lsn, SessionId, TransactionId};
+use os::sync::Padded;
+use std::sync::atomic::{
+    AtomicI64, AtomicU8, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    fence,
+};
+use wal::TransactionChain;
+
+/// How far a transaction has come in a database, as database_transaction_state numbers it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum PartState {
+    /// It is about to log its first record.
+    Begun = 3,
+    /// It has logged.
+    Logged = 4,
+    /// Its commit is durable, or need not be.
+    Committed = 10,
+    /// All it did is taken back.
+    RolledBack = 11,
+    /// Its commit record is in the log, and not known to be durable.
+    Committing = 12,
+}
+
+impl PartState {
+    const ALL: [PartState; 5] = [
+        PartState::Begun,
+        PartState::Logged,
+        PartState::Committed,
+        PartState::RolledBack,
+        PartState::Committing,
+    ];
+}
+
+/// A transaction's part in a database, as others see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OpenPart {
+    /// The transaction.
+    pub id: TransactionId,
+    /// Whose; below 51 for the engine's own.
+    pub session: SessionId,
+    /// How far it has come.
+    pub state: PartState,
+    /// Wall time of its first record, nanoseconds since 1970.
+    pub began_at: Option<i64>,
+    /// Records it has logged.
+    pub records: u64,
+    /// Bytes of them.
+    pub log_bytes: u64,
+    /// Log that is reserved for it, for what it undoes too.
+    pub reserved_bytes: u64,
+    /// Its first record.
+    pub begin: Option<Lsn>,
+    /// Its last record.
+    pub last: Option<Lsn>,
+    /// The record after which its last savepoint was set.
+    pub savepoint: Option<Lsn>,
+    /// Its commit record.
+    pub commit: Option<Lsn>,
+    /// The record up to which it was rolled back last.
+    pub rolled_back_to: Option<Lsn>,
+    /// The record that a rollback takes back next.
+    pub next_undo: Option<Lsn>,
+}
+
+/// A part's entry.
+pub(crate) struct Entry {
+    session: SessionId,
+    told: Padded<Told>,
+}
+
+#[derive(Default)]
+struct Told {
+    needed: AtomicU64,
+    id: AtomicU64,
+    state: AtomicU8,
+    began_at: AtomicI64,
+    begin: AtomicU64,
+    last: AtomicU64,
+    records: AtomicU64,
+    log_bytes: AtomicU64,
+    reserved_bytes: AtomicU64,
+    savepoint: AtomicU64,
+    commit: AtomicU64,
+    rolled_back_to: AtomicU64,
+    next_undo: AtomicU64,
+    /// Of all transactions so far: how many began, and how many have logged and committed.
+    began: AtomicU64,
+    wrote: AtomicU64,
+}
+
+const _: () = assert!(size_of::<Padded<Told>>() == 128, "two lines");
+
+/// One more of what its owner alone counts.
+fn count(cell: &AtomicU64) {
+    cell.store(cell.load(Relaxed) + 1, Release);
+}
+
+impl Entry {
+    pub(crate) fn new(session: SessionId) -> Entry {
+        Entry { session, told: Padded::default() }
+    }
+
+    /// Records from there on are needed; what it said before.
+    pub(crate) fn need(&self, from: Lsn) -> Lsn {
+        Lsn(self.told.needed.swap(from.0, SeqCst))
+    }
+
+    /// None are needed any more; what it said before.
+    pub(crate) fn need_none(&self) -> Lsn {
+        Lsn(self.told.needed.swap(Lsn::ZERO.0, Release))
+    }
+
+    /// From where records are needed; zero for none.
+    pub(crate) fn needed(&self) -> Lsn {
+        Lsn(self.told.needed.load(SeqCst))
+    }
+
+    /// The part belongs to a transaction that is about to log.
+    pub(crate) fn begin(&self, id: TransactionId) {
+        let told = &*self.told;
+        assert_eq!(told.id.load(Relaxed), 0, "a part has one transaction at a time");
+        for cell in [&told.savepoint, &told.commit, &told.rolled_back_to] {
+            cell.store(0, Relaxed);
+        }
+        told.began_at.store(0, Relaxed);
+        self.logged(&TransactionChain::default());
+        self.is(PartState::Begun);
+        count(&told.began);
+        told.id.store(id.0, Release);
+    }
+
+    /// When its begin record is made.
+    pub(crate) fn begins_at(&self, at: i64) {
+        self.told.began_at.store(at, Relaxed);
+    }
+
+    /// What it has logged so far.
+    #[inline]
+    pub(crate) fn logged(&self, chain: &TransactionChain) {
+        let told = &*self.told;
+        debug_assert!(chain.first <= chain.last, "a chain goes forward");
+        debug_assert!(chain.undo_next <= chain.last, "undo goes back");
+        debug_assert_eq!(chain.records == 0, chain.first == Lsn::ZERO, "a chain has two ends");
+        told.begin.store(chain.first.0, Relaxed);
+        told.last.store(chain.last.0, Relaxed);
+        told.next_undo.store(chain.undo_next.0, Relaxed);
+        told.records.store(chain.records, Relaxed);
+        told.log_bytes.store(chain.bytes, Relaxed);
+        self.is(PartState::Logged);
+    }
+
+    pub(crate) fn reserved(&self, bytes: u64) {
+        self.told.reserved_bytes.store(bytes, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn is(&self, state: PartState) {
+        self.told.state.store(state as u8, Relaxed);
+    }
+
+    /// Its commit record is in the log, as the last of its chain.
+    pub(crate) fn commits(&self, chain: &TransactionChain) {
+        assert!(chain.records > 1, "a commit record comes behind what it commits");
+        self.logged(chain);
+        self.told.commit.store(chain.last.0, Relaxed);
+        self.is(PartState::Committing);
+        count(&self.told.wrote);
+    }
+
+    pub(crate) fn saved(&self, after: Lsn) {
+        let last = Lsn(self.told.last.load(Relaxed));
+        debug_assert!(after <= last, "a savepoint is behind what was logged");
+        self.told.savepoint.store(after.0, Relaxed);
+    }
+
+    pub(crate) fn rolled_back(&self, to: Lsn) {
+        let within = self.told.begin.load(Relaxed)..=self.told.last.load(Relaxed);
+        assert!(within.contains(&to.0), "a rollback goes back within its transaction");
+        self.told.rolled_back_to.store(to.0, Relaxed);
+    }
+
+    /// The transaction is over.
+    pub(crate) fn end(&self) {
+        self.told.id.store(0, Relaxed);
+        // Whoever reads something of the next one finds this one's number gone.
+        fence(Release);
+    }
+
+    /// How many transactions have begun here, and how many have logged and committed.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let wrote = self.told.wrote.load(Acquire);
+        let began = self.told.began.load(Relaxed);
+        debug_assert!(wrote <= began, "who has written had begun");
+        (began, wrote)
+    }
+
+    pub(crate) fn read(&self) -> Option<OpenPart> {
+        let told = &*self.told;
+        let id = told.id.load(Acquire);
+        let lsn = |cell: &AtomicU64| Some(Lsn(cell.load(Relaxed))).filter(|l| *l != Lsn::ZERO);
+        let state = told.state.load(Relaxed);
+        let part = OpenPart {
+            id: TransactionId(id),
+            session: self.session,
+            state: PartState::ALL.into_iter().find(|s| *s as u8 == state)?,
+            began_at: Some(told.began_at.load(Relaxed)).filter(|at| *at != 0),
+            records: told.records.load(Relaxed),
+            log_bytes: told.log_bytes.load(Relaxed),
+            reserved_bytes: told.reserved_bytes.load(Relaxed),
+            begin: lsn(&told.begin),
+            last: lsn(&told.last),
+            savepoint: lsn(&told.savepoint),
+            commit: lsn(&told.commit),
+            rolled_back_to: lsn(&told.rolled_back_to),
+            next_undo: lsn(&told.next_undo),
+        };
+        fence(Acquire);
+        (id != 0 && told.id.load(Relaxed) == id).then_some(part)
+    }
+}

@@ -1,0 +1,212 @@
+//! What a unit of work's transaction has of row versions, as views show it.
+//!
+//! A unit of work that uses versions writes a few words of its own, without a lock and on a line
+//! that few others write; whoever asks goes over all of them.
+//!
+//! Invariants
+//!  1. The transaction's number is written last and erased first. Who finds the same number before
+//!     and after it has read the rest has read of one transaction, since numbers are given once.
+
+use crate::unit::Engine;
+use base::{SessionId, TransactionId, Xsn};
+use os::sync::{Mutex, Padded};
+use std::sync::Arc;
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+    fence,
+};
+use txn::CommitTime;
+
+/// An open transaction that uses row versions: it has drawn a number, or read as of a moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VersionUser {
+    /// The transaction.
+    pub transaction: TransactionId,
+    /// Whose.
+    pub session: SessionId,
+    /// Its number, if it has drawn one.
+    pub xsn: Option<Xsn>,
+    /// The moment as of which it reads, under SNAPSHOT.
+    pub moment: Option<CommitTime>,
+    /// The lowest number that was open at that moment, or its own.
+    pub first_unseen: Option<Xsn>,
+    /// Since when, by the monotonic clock.
+    pub since_ns: u64,
+    /// Former versions that it has read.
+    pub traversed: Traversed,
+}
+
+/// Chains of stored versions that a transaction has followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traversed {
+    /// How many.
+    pub chains: u64,
+    /// Versions on the way, the one that was read among them.
+    pub versions: u64,
+    /// Of the longest.
+    pub longest: u64,
+}
+
+impl Traversed {
+    /// Versions of a chain.
+    pub fn average(self) -> f64 {
+        self.versions as f64 / self.chains.max(1) as f64
+    }
+}
+
+/// What a unit of work tells.
+pub(crate) struct VersionUse {
+    session: SessionId,
+    told: Padded<Told>,
+    /// Numbers that were open at the moment as of which the transaction reads.
+    unseen: Mutex<Arc<[Xsn]>>,
+}
+
+#[derive(Default)]
+struct Told {
+    transaction: AtomicU64,
+    xsn: AtomicU64,
+    moment: AtomicU64,
+    first_unseen: AtomicU64,
+    since_ns: AtomicU64,
+    chains: AtomicU64,
+    versions: AtomicU64,
+    longest: AtomicU64,
+}
+
+impl VersionUse {
+    /// The transaction uses versions from now on, if it has not yet.
+    pub(crate) fn begin(&self, transaction: TransactionId, since_ns: u64) {
+        let before = self.told.transaction.load(Relaxed);
+        if before != transaction.0 {
+            assert_eq!(before, 0, "a unit of work has one transaction at a time");
+            self.told.since_ns.store(since_ns, Relaxed);
+            self.told.transaction.store(transaction.0, Release);
+        }
+    }
+
+    /// It has drawn a number.
+    pub(crate) fn draws(&self, xsn: Xsn) {
+        debug_assert_ne!(self.told.transaction.load(Relaxed), 0, "a number is a transaction's");
+        self.told.xsn.store(xsn.0, Relaxed);
+    }
+
+    /// It reads as of a moment at which others were open.
+    pub(crate) fn reads_as_of(&self, moment: CommitTime, own: Xsn, unseen: Vec<Xsn>) {
+        debug_assert!(unseen.is_sorted(), "in order");
+        let first = unseen.first().copied().unwrap_or(own);
+        *self.unseen.lock() = unseen.into();
+        self.told.first_unseen.store(first.0, Relaxed);
+        self.told.moment.store(moment.0, Relaxed);
+    }
+
+    /// It has gone along a chain of so many stored versions; a thread that reads for it may, too.
+    pub(crate) fn traversed(&self, versions: u64) {
+        if self.told.transaction.load(Relaxed) == 0 {
+            // It reads by a snapshot of the engine's own.
+            return;
+        }
+        self.told.chains.fetch_add(1, Relaxed);
+        self.told.versions.fetch_add(versions, Relaxed);
+        if self.told.longest.load(Relaxed) < versions {
+            self.told.longest.fetch_max(versions, Relaxed);
+        }
+    }
+
+    /// The transaction is over.
+    pub(crate) fn end(&self) {
+        let told = &self.told;
+        if told.transaction.load(Relaxed) == 0 {
+            return;
+        }
+        told.transaction.store(0, Relaxed);
+        // Whoever reads something of what follows finds the number gone (invariant 1).
+        fence(Release);
+        if told.moment.load(Relaxed) != 0 {
+            *self.unseen.lock() = Arc::default();
+        }
+        let Told { xsn, moment, first_unseen, chains, versions, longest, .. } = &**told;
+        for word in [xsn, moment, first_unseen, chains, versions, longest] {
+            word.store(0, Relaxed);
+        }
+    }
+
+    /// What it tells, and what was open at its moment.
+    fn read(&self) -> Option<(VersionUser, Arc<[Xsn]>)> {
+        let told = &self.told;
+        let transaction = told.transaction.load(Acquire);
+        let unseen = Arc::clone(&self.unseen.lock());
+        let number = |word: &AtomicU64| Some(word.load(Relaxed)).filter(|n| *n != 0);
+        let user = VersionUser {
+            transaction: TransactionId(transaction),
+            session: self.session,
+            xsn: number(&told.xsn).map(Xsn),
+            moment: number(&told.moment).map(CommitTime),
+            first_unseen: number(&told.first_unseen).map(Xsn),
+            since_ns: told.since_ns.load(Relaxed),
+            traversed: Traversed {
+                chains: told.chains.load(Relaxed),
+                versions: told.versions.load(Relaxed),
+                longest: told.longest.load(Relaxed),
+            },
+        };
+        fence(Acquire);
+        let same = told.transaction.load(Relaxed) == transaction;
+        (transaction != 0 && same).then_some((user, unseen))
+    }
+}
+
+impl Engine {
+    /// A unit of work of a session begins to use versions.
+    pub(crate) fn enlist_version_use(&self, session: SessionId) -> Arc<VersionUse> {
+        let unseen = Mutex::new(Arc::default());
+        let made = Arc::new(VersionUse { session, told: Padded::default(), unseen });
+        let mut uses = self.version_uses.lock();
+        // Units of work that are gone leave the list when another comes.
+        uses.retain(|of| of.strong_count() > 0);
+        uses.push(Arc::downgrade(&made));
+        made
+    }
+
+    /// The open transactions that use row versions, oldest first, and the numbers that were open at
+    /// the moment of each that has one. Each is true of its own moment.
+    pub fn version_users(&self) -> Vec<(VersionUser, Arc<[Xsn]>)> {
+        let uses: Vec<_> = self.version_uses.lock().iter().filter_map(|of| of.upgrade()).collect();
+        let mut users: Vec<_> = uses.iter().filter_map(|of| of.read()).collect();
+        users.sort_unstable_by_key(|(user, _)| user.transaction.0);
+        users
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transaction_is_told_while_it_uses_versions_and_nothing_of_it_after() {
+        let engine = Engine::new(lock::Table::new(&lock::Options::default()));
+        let own = engine.enlist_version_use(SessionId(51));
+        assert_eq!(engine.version_users(), []);
+        own.begin(TransactionId(7), 100);
+        own.begin(TransactionId(7), 200);
+        own.draws(Xsn(5));
+        own.reads_as_of(CommitTime(9), Xsn(5), vec![Xsn(3), Xsn(4)]);
+        own.traversed(2);
+        own.traversed(1);
+        let (user, unseen) = engine.version_users().remove(0);
+        assert_eq!((user.transaction, user.session), (TransactionId(7), SessionId(51)));
+        assert_eq!((user.xsn, user.moment), (Some(Xsn(5)), Some(CommitTime(9))));
+        assert_eq!((user.since_ns, user.first_unseen), (100, Some(Xsn(3))));
+        assert_eq!(user.traversed, Traversed { chains: 2, versions: 3, longest: 2 });
+        assert_eq!((&*unseen, user.traversed.average()), (&[Xsn(3), Xsn(4)][..], 1.5));
+        own.end();
+        assert_eq!(engine.version_users(), []);
+        own.begin(TransactionId(8), 300);
+        let (user, unseen) = engine.version_users().remove(0);
+        assert_eq!((user.xsn, user.moment, user.first_unseen), (None, None, None));
+        assert_eq!((user.traversed, unseen.len()), (Traversed::default(), 0));
+        drop(own);
+        assert_eq!(engine.version_users(), []);
+    }
+}
