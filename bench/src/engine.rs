@@ -1,7 +1,9 @@
 //! `Engine`: a database server that can be started, driven and stopped.
 
 use crate::Outcome;
+use crate::wire::Session;
 use std::path::Path;
+use std::process::Child;
 
 /// Whether a commit waits for the disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +40,9 @@ pub(crate) trait Engine {
     /// transactions a second.
     fn call_together(&mut self, sessions: usize, seconds: u64) -> Outcome<f64>;
 
+    /// Runs statements in a session of its own, which stays until what comes back is dropped.
+    fn hold(&mut self, sql: &str) -> Outcome<Held>;
+
     /// A single whole number.
     fn number(&mut self, sql: &str) -> Outcome<i64>;
 
@@ -55,6 +60,24 @@ pub(crate) trait Engine {
 
     /// The dialect's script of that name, from sql/.
     fn script(&self, name: &str) -> Outcome<String>;
+}
+
+/// A session, ours or a client's.
+pub(crate) enum Held {
+    /// It ends with its connection.
+    Session(#[expect(dead_code, reason = "it is held, nothing is asked of it")] Session),
+    /// It ends with its process.
+    Client(Child),
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Held::Client(child) = self {
+            // It may have ended by itself; then there is nothing to end.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
 }
 
 /// How an engine is started.

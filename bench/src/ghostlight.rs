@@ -1,7 +1,7 @@
 //! Ghostlight, as `serve` starts it for anybody.
 
 use crate::bulk_load::BulkLoad;
-use crate::engine::{Durability, Engine, Start, script};
+use crate::engine::{Durability, Engine, Held, Start, script};
 use crate::process::{Server, empty, free_port};
 use crate::wire::Session;
 use crate::{Outcome, load};
@@ -116,6 +116,12 @@ impl Engine for Ghostlight {
     fn call_together(&mut self, sessions: usize, seconds: u64) -> Outcome<f64> {
         let mut sessions = self.sessions(sessions)?;
         load::calls(&mut sessions, "tpcb", seconds).map_err(|e| format!("calls: {e}"))
+    }
+
+    fn hold(&mut self, sql: &str) -> Outcome<Held> {
+        let mut session = login(self.port, "bench")?;
+        session.batch(sql).map_err(|e| format!("{sql}: {e}"))?;
+        Ok(Held::Session(session))
     }
 
     fn number(&mut self, sql: &str) -> Outcome<i64> {

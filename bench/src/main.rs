@@ -13,6 +13,7 @@
 mod bulk_load;
 mod engine;
 mod ghostlight;
+mod held;
 mod load;
 mod lookups;
 mod mariadb;
@@ -21,6 +22,7 @@ mod plans;
 mod postgresql;
 mod process;
 mod python;
+mod queue;
 mod sets;
 mod tpch;
 mod w1;
@@ -58,6 +60,13 @@ enum Choice {
     /// One row, its key updated 123,456 times: CPU of a transaction
     W1 {
         #[arg(long, default_value_t = 123_456)]
+        transactions: u64,
+        #[arg(long, default_value_t = 3)]
+        repetitions: usize,
+    },
+    /// The same beside an open snapshot: how much dearer it becomes
+    Held {
+        #[arg(long, default_value_t = 123_450)]
         transactions: u64,
         #[arg(long, default_value_t = 3)]
         repetitions: usize,
@@ -107,6 +116,11 @@ enum Choice {
         #[arg(long, default_value_t = 3)]
         repetitions: usize,
     },
+    /// A table as a queue, eight producers and eight consumers, beside an open snapshot
+    Queue {
+        #[arg(long, default_value_t = 1_000_000)]
+        rows: i64,
+    },
     /// Two sessions that update different tables in memory, against one
     Pair {
         #[arg(long, default_value_t = 500_000)]
@@ -123,6 +137,9 @@ fn main() -> ExitCode {
         Choice::W1 { transactions, repetitions } => {
             w1::run(binary, folder, transactions, repetitions)
         }
+        Choice::Held { transactions, repetitions } => {
+            held::run(binary, folder, transactions, repetitions)
+        }
         Choice::W8 { scale, repetitions, only } => {
             w8::run(binary, folder, &w8::Choice { scale, repetitions, only })
         }
@@ -138,6 +155,7 @@ fn main() -> ExitCode {
             postgresql::beside(&start, &command).map(|()| Vec::new())
         }
         Choice::Plans { repetitions } => plans::run(binary, folder, repetitions),
+        Choice::Queue { rows } => queue::run(binary, folder, rows),
         Choice::Pair { updates, repetitions } => pair::run(binary, folder, updates, repetitions),
     };
     match outcome {

@@ -1,9 +1,9 @@
 //! MariaDB (InnoDB), driven by its own clients.
 
 use crate::Outcome;
-use crate::engine::{Durability, Engine, Start, script};
+use crate::engine::{Durability, Engine, Held, Start, script};
 use crate::postgresql::write;
-use crate::process::{Server, as_user, empty, find, free_port, output, together};
+use crate::process::{Server, as_user, empty, find, free_port, hold, output, together};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -100,6 +100,13 @@ impl Engine for MariaDb {
             }
             queries = (queries as f64 * (seconds as f64 / took.max(0.05)).clamp(1.5, 8.0)) as usize;
         }
+    }
+
+    fn hold(&mut self, sql: &str) -> Outcome<Held> {
+        let mut command = Command::new("mariadb");
+        command.arg("--no-defaults").arg(format!("--socket={}", self.socket.display()));
+        command.args(["-uroot", "-N", "-B", "--unbuffered", "test"]);
+        hold(command, &format!("{sql}select 'held';\n")).map(Held::Client)
     }
 
     fn number(&mut self, sql: &str) -> Outcome<i64> {

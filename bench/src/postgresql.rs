@@ -1,8 +1,8 @@
 //! PostgreSQL, driven by psql and pgbench.
 
 use crate::Outcome;
-use crate::engine::{Durability, Engine, Start, script};
-use crate::process::{Server, as_user, empty, find, free_port, output, together};
+use crate::engine::{Durability, Engine, Held, Start, script};
+use crate::process::{Server, as_user, empty, find, free_port, hold, output, together};
 use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -129,6 +129,12 @@ impl Engine for PostgreSql {
         let line = said.lines().find(|line| line.starts_with("tps = "));
         let tps = line.and_then(|line| line.split(' ').nth(2)?.parse().ok());
         tps.ok_or_else(|| format!("pgbench says no tps: {said}"))
+    }
+
+    fn hold(&mut self, sql: &str) -> Outcome<Held> {
+        let mut command = psql(self.port, "select 1");
+        command.args(["-f", "-"]);
+        hold(command, &format!("{sql}select 'held';\n")).map(Held::Client)
     }
 
     fn number(&mut self, sql: &str) -> Outcome<i64> {

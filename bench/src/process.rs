@@ -1,8 +1,10 @@
 //! Processes of servers: started in a folder, their CPU time read, ended with their children.
 
 use crate::Outcome;
-use nix::unistd::{Uid, User};
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::{Pid, Uid, User};
 use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -80,8 +82,7 @@ impl Server {
             family.extend(processes.iter().filter(|p| p.parent == parent).map(|p| p.id));
             at += 1;
         }
-        let ticks = processes.iter().filter(|p| family.contains(&p.id)).map(|p| p.ticks);
-        ticks.sum::<u64>() as f64 / TICKS
+        processes.iter().filter(|p| family.contains(&p.id)).map(Stat::seconds).sum()
     }
 }
 
@@ -107,7 +108,10 @@ impl Drop for Server {
 struct Stat {
     id: u32,
     parent: u32,
+    /// Of its own.
     ticks: u64,
+    /// Of children that have ended.
+    ended: u64,
 }
 
 impl Stat {
@@ -119,8 +123,16 @@ impl Stat {
     fn parse(text: &str) -> Option<Stat> {
         let id = text.split(' ').next()?.parse().ok()?;
         let rest: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-        let ticks = rest.get(11..15)?.iter().map(|t| t.parse::<u64>().unwrap_or(0)).sum();
-        Some(Stat { id, parent: rest.get(1)?.parse().ok()?, ticks })
+        let sum = |of: &[&str]| of.iter().map(|t| t.parse::<u64>().unwrap_or(0)).sum();
+        let (ticks, ended) = (sum(rest.get(11..13)?), sum(rest.get(13..15)?));
+        Some(Stat { id, parent: rest.get(1)?.parse().ok()?, ticks, ended })
+    }
+
+    /// CPU seconds of it and its ended children; its own to the nanosecond where it is still there.
+    fn seconds(&self) -> f64 {
+        let clock = clock_getcpuclockid(Pid::from_raw(self.id.cast_signed()));
+        let own = clock.and_then(clock_gettime).map(|t| Duration::from(t).as_secs_f64());
+        own.unwrap_or(self.ticks as f64 / TICKS) + self.ended as f64 / TICKS
     }
 }
 
@@ -132,6 +144,28 @@ pub(crate) fn output(mut command: Command) -> Outcome<String> {
         return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
     }
     Err(format!("{program}: {}: {}", done.status, String::from_utf8_lossy(&done.stderr)))
+}
+
+/// Starts a client on statements whose last answers a row `held`, and leaves it there, waiting for
+/// more.
+pub(crate) fn hold(mut command: Command, sql: &str) -> Outcome<Child> {
+    let program = command.get_program().display().to_string();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| format!("run {program}: {e}"))?;
+    let input = child.stdin.as_mut().ok_or_else(|| format!("{program} has no input"))?;
+    let fed = input.write_all(sql.as_bytes()).and_then(|()| input.flush());
+    fed.map_err(|e| format!("feed {program}: {e}"))?;
+    let output = child.stdout.as_mut().ok_or_else(|| format!("{program} has no output"))?;
+    // Not read ahead: there is nothing behind the line.
+    let mut said = String::new();
+    while !said.lines().any(|line| line.trim() == "held") {
+        let mut buffer = [0; 256];
+        match output.read(&mut buffer) {
+            Ok(n) if n > 0 => said += &String::from_utf8_lossy(&buffer[..n]),
+            _ => return Err(format!("{program} ends: {said}")),
+        }
+    }
+    Ok(child)
 }
 
 /// Runs commands at once; seconds from the first start to the last end.
@@ -195,6 +229,6 @@ mod tests {
     fn a_line_of_proc_is_read_from_behind_the_name() {
         let text = "42 (a (b) c) S 7 42 42 0 -1 0 1 2 3 4 100 20 3 1 20 0 1 0 5";
         let stat = super::Stat::parse(text).expect("a line of proc");
-        assert_eq!((stat.id, stat.parent, stat.ticks), (42, 7, 124));
+        assert_eq!((stat.id, stat.parent, stat.ticks, stat.ended), (42, 7, 120, 4));
     }
 }

@@ -54,7 +54,7 @@ fn server(start: &Start<'_>, starter: Starter, way: &str, count: u64) -> Outcome
     Ok(Some(cpu * 1e6 / count as f64))
 }
 
-fn engine_loop(name: &str) -> &'static str {
+pub(crate) fn engine_loop(name: &str) -> &'static str {
     if name == "Ghostlight" { "exec ghost" } else { "call ghost()" }
 }
 

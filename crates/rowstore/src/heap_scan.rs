@@ -4,11 +4,11 @@
 
 use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
-use crate::error::{RowError, RowResult};
+use crate::error::RowResult;
 use crate::heap_write::{rid_bytes, rid_of};
 use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
-use crate::versions::Seen;
+use crate::versions::{Seen, conflict};
 use access::{LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
 use base::{PageId, SqlResult};
 use buffer::ReadAhead;
@@ -310,7 +310,7 @@ impl HeapCursor<'_> {
             Seen::AsItIs => self.take_row(record, id, slot)?,
             // Who locks what he reads wants what is there now.
             Seen::Former if self.plan.strength != Strength::Shared => {
-                return Err(RowError::Conflict);
+                return Err(conflict(work));
             }
             Seen::Former => self.take_row(&former, id, slot)?,
             Seen::Nothing => {

@@ -12,10 +12,10 @@
 
 use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
-use crate::error::{RowError, RowResult};
+use crate::error::RowResult;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
-use crate::versions::Seen;
+use crate::versions::{Seen, conflict};
 use access::{LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
 use base::{PageId, SqlResult};
 use btree::{Bias, KeyBuf, LeafEnd, LeafRead, Next, Position, SearchKey};
@@ -583,7 +583,7 @@ impl<'h> IndexCursor<'h> {
         let copied = match seen {
             Ok(Seen::AsItIs) => self.copy(record, page, slot),
             // Who locks what he reads wants what is there now.
-            Ok(Seen::Former) if self.plan.strength != Strength::Shared => Err(RowError::Conflict),
+            Ok(Seen::Former) if self.plan.strength != Strength::Shared => Err(conflict(work)),
             Ok(Seen::Former) => self.copy(&former, page, slot),
             Ok(Seen::Nothing) => {
                 self.ghosts += u64::from(current(record) == Current::Ghost);

@@ -26,6 +26,7 @@ use base::{PageId, Xsn};
 use page::{Previous, RecordKind, VersionTag};
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use txn::{CommitTime, Lifetime, Mutation, Need, Outcome};
 use version::{Origin, Store, VersionPtr};
 use work::{Engine, GhostRule, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Work};
@@ -114,7 +115,7 @@ impl RowHobt {
     ) -> RowResult<()> {
         let Some(at) = plan.unchanged_since else { return Ok(()) };
         match self.tag_of(record, place) {
-            Some(tag) if !self.sees(work, at, tag.writer) => Err(RowError::Conflict),
+            Some(tag) if !self.sees(work, at, tag.writer) => Err(conflict(work)),
             Some(_) | None => Ok(()),
         }
     }
@@ -129,7 +130,7 @@ impl RowHobt {
     ) -> RowResult<()> {
         let Some(at) = plan.unchanged_since else { return Ok(()) };
         match self.as_of(work, at, (ghost, place), &mut Vec::new())? {
-            Seen::Former => Err(RowError::Conflict),
+            Seen::Former => Err(conflict(work)),
             Seen::AsItIs | Seen::Nothing => Ok(()),
         }
     }
@@ -576,6 +577,13 @@ pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<Com
         Outcome::Committed(time) => Some(time),
         Outcome::Active | Outcome::Aborted => None,
     }
+}
+
+/// A transaction under SNAPSHOT is refused a row that another has changed.
+#[cold]
+pub(crate) fn conflict(work: &Work) -> RowError {
+    work.engine().transactions.update_conflicts.fetch_add(1, Relaxed);
+    RowError::Conflict
 }
 
 /// Whether a ghost of a heap has its tag over its row's last bytes: it has no columns any more.

@@ -65,8 +65,8 @@ view over a populated instance and fails when a column that is not listed here n
     Transactions` and `sys.dm_tran_database_transactions` leave out those that only read.
   * `SQL Compilations/sec` counts batches, procedures and prepared texts that were compiled, and
     statements of them that got another plan; `Batch Requests/sec` counts calls, too.
-  * The version store is one unit: `Version Store unit count` and `creation` are 1 or 0. Snapshot
-    transactions and update conflicts are not listed before SNAPSHOT is there. `Longest Transaction
+  * The version store is one unit: `Version Store unit count` and `creation` are 1 or 0.
+    `Update conflict ratio` is of all transactions since the start. `Longest Transaction
     Running Time` is of transactions that have written or read versions.
 * `sys.dm_tran_active_transactions` lists, as SQL Server does, statements that run in a transaction
   of their own, among them the one that asks; their `name` is what their session does, their begin

@@ -113,6 +113,7 @@ const FICKLE: &[&str] = &[
     "wait_duration_ms",
     "execution_duration_ms",
     "elapsed_time_seconds",
+    "since",
 ];
 
 #[derive(Default)]

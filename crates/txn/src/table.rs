@@ -41,6 +41,10 @@ pub struct Transactions {
     /// Since when open transactions have used row versions: where a database's ghosts go by the
     /// rule of 2019, and nowhere else.
     pub users: SnapshotRegistry,
+    /// Transactions under SNAPSHOT that have changed something, or tried to, and are over.
+    pub snapshot_updates: AtomicU64,
+    /// Those of them that were refused it, because others had (3960).
+    pub update_conflicts: AtomicU64,
     /// What a test build does wrong.
     pub mutations: Mutations,
 }

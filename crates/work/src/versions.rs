@@ -13,6 +13,7 @@ use crate::version_use::VersionUse;
 use base::{SessionId, Xsn};
 use os::clock::monotonic_ns;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use txn::{CommitTime, Reader, Transactions};
 use version::{Origin, Place, VersionError, VersionPtr};
 
@@ -278,6 +279,10 @@ impl Work {
             self.engine.transactions.users.release(user);
         }
         let session = self.session();
+        let wrote = matches!(self.versions.number, Number::Written(_));
+        if wrote && matches!(self.versions.reads, Reads::AsOf(..)) {
+            self.engine.transactions.snapshot_updates.fetch_add(1, Relaxed);
+        }
         self.versions.transaction_ends(session);
     }
 

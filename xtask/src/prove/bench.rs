@@ -25,6 +25,17 @@ pub(crate) fn figures(ground: &Ground<'_>, workload: &[&str]) -> Outcome<Vec<Fig
     figures.into_iter().map(parse).collect()
 }
 
+/// The same; a workload that could not be measured is a figure that fails, so that others are told.
+pub(crate) fn figures_or_why(ground: &Ground<'_>, workload: &[&str]) -> Vec<Figure> {
+    figures(ground, workload).unwrap_or_else(|why| vec![failed(&workload.join(" "), why)])
+}
+
+/// A figure that could not be had.
+pub(crate) fn failed(what: &str, why: String) -> Figure {
+    let limit = "a measurement".to_owned();
+    Figure { what: what.to_owned(), figure: why, limit, pass: false }
+}
+
 /// `figure, verdict, what, figure, limit`, parted by tabulators.
 fn parse(line: &str) -> Outcome<Figure> {
     let parts: Vec<&str> = line.split('\t').collect();

@@ -32,6 +32,8 @@ pub(crate) struct Client {
 pub(crate) struct Answer {
     /// The values of every row, whole numbers only.
     pub(crate) rows: Vec<Vec<i64>>,
+    /// The values of every row as text.
+    pub(crate) texts: Vec<Vec<String>>,
     pub(crate) messages: Vec<String>,
     pub(crate) errors: Vec<String>,
     /// The values of output parameters, whole numbers only.
@@ -75,6 +77,12 @@ impl Client {
         socket.set_read_timeout(Some(Duration::from_secs(SILENCE_SECONDS_MAX)))?;
         let input = PacketAssembler::new(usize::MAX);
         Ok(Client { socket, tls: None, input, tokens: ResponseReader::new() })
+    }
+
+    /// Waits so long for an answer instead of a minute.
+    pub(crate) fn with_patience(self, at_most: Duration) -> io::Result<Client> {
+        self.socket.set_read_timeout(Some(at_most))?;
+        Ok(self)
     }
 
     /// LOGIN7 and its answer.
@@ -331,7 +339,10 @@ impl Answer {
         let mut answer = Answer::default();
         for token in tokens {
             match token {
-                Token::Row(row) => answer.rows.push(row.iter().filter_map(whole).collect()),
+                Token::Row(row) => {
+                    answer.rows.push(row.iter().filter_map(whole).collect());
+                    answer.texts.push(row.iter().map(Value::to_string).collect());
+                }
                 Token::ReturnValue(output) => answer.outputs.extend(whole(&output.value)),
                 Token::Info(notice) => answer.messages.push(notice.text),
                 Token::Error(notice) => {

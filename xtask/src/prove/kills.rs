@@ -1,8 +1,11 @@
 //! SIGKILLs of a real server on a real disk: four sessions insert, update in place and by key,
 //! delete, roll back and commit; at a random moment the process is killed, some times again
 //! while it recovers. Then every acknowledged commit is there, no transaction is there in part,
-//! and DBCC CHECKDB finds nothing.
+//! and DBCC CHECKDB finds nothing. The same where rows have versions, or have them by turns: then
+//! one more session reads as of one moment until the kill.
 
+use super::client::Client;
+use super::crowd::asked;
 use super::ledger::{Ledger, Random, Rows, filler_length};
 use super::program::{Ground, Serving};
 use crate::workspace::{Outcome, Workspace};
@@ -31,9 +34,23 @@ pub(crate) struct Options {
     /// Decides moments and transactions; else the clock does
     #[arg(long)]
     seed: Option<u64>,
+    /// Whether rows have versions
+    #[arg(long, value_enum, default_value_t = Versions::Off)]
+    versions: Versions,
     /// A binary to kill instead of this checkout's debug build
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
+}
+
+/// Whether rows have versions, under READ_COMMITTED_SNAPSHOT and for SNAPSHOT transactions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Versions {
+    /// They have none.
+    Off,
+    /// They have from the beginning on.
+    On,
+    /// Each option is set anew after each recovery, by chance.
+    Switched,
 }
 
 /// What was run.
@@ -44,6 +61,8 @@ pub(crate) struct Counts {
     pub(crate) nested: u32,
     pub(crate) verified: u32,
     pub(crate) acknowledged: u64,
+    /// Readings of a SNAPSHOT transaction that were as its first.
+    pub(crate) reread: u64,
 }
 
 /// The short form, and the long one by hand.
@@ -51,14 +70,16 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let ground = Ground::new(workspace, options.binary.clone());
     let binary = ground.binary_of("debug")?;
     let data = ground.folder("kills")?.join("data");
-    let counts = drive(&binary, &data, options.kills, options.seed.unwrap_or_else(any_seed))?;
+    let seed = options.seed.unwrap_or_else(any_seed);
+    let counts = drive(&binary, &data, options.kills, seed, options.versions)?;
     println!("{counts}");
     Ok(true)
 }
 
 /// The short form on the debug build.
 pub(crate) fn short(workspace: &Workspace) -> Outcome<bool> {
-    run(workspace, &Options { kills: 20, seed: None, binary: None })
+    let versions = Versions::Off;
+    run(workspace, &Options { kills: 20, seed: None, versions, binary: None })
 }
 
 /// A seed that the clock decides.
@@ -68,14 +89,23 @@ pub(crate) fn any_seed() -> u64 {
 }
 
 /// Runs this many kills on an empty folder.
-pub(crate) fn drive(binary: &Path, data: &Path, kills: u32, seed: u64) -> Outcome<Counts> {
+pub(crate) fn drive(
+    binary: &Path,
+    data: &Path,
+    kills: u32,
+    seed: u64,
+    versions: Versions,
+) -> Outcome<Counts> {
     let mut random = Random(seed);
     let mut ledgers: Vec<Ledger> = (0..SESSIONS).map(|_| Ledger::default()).collect();
     let mut counts = Counts::default();
     let mut server = Serving::start(binary, data)?;
     create(&mut server)?;
     while counts.kills < kills {
-        counts.acknowledged += work_until_killed(server, &mut ledgers, &mut random)?;
+        let reader = set_versions(&mut server, versions, &mut random)?;
+        let done = work_until_killed(server, &mut ledgers, &mut random, reader)?;
+        counts.acknowledged += done.0;
+        counts.reread += done.1;
         counts.kills += 1;
         while counts.kills < kills && random.below(4) == 0 {
             let starting = Serving::start(binary, data)?;
@@ -95,12 +125,16 @@ pub(crate) fn drive(binary: &Path, data: &Path, kills: u32, seed: u64) -> Outcom
 
 impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Counts { kills, nested, verified, acknowledged } = self;
+        let Counts { kills, nested, verified, acknowledged, reread } = self;
         write!(
             f,
             "{kills} kills, {nested} of them in a start, {verified} verifications, \
              {acknowledged} acknowledged batches"
-        )
+        )?;
+        match reread {
+            0 => Ok(()),
+            _ => write!(f, ", {reread} readings as of a moment"),
+        }
     }
 }
 
@@ -115,12 +149,61 @@ fn create(server: &mut Serving) -> Outcome<()> {
     Ok(())
 }
 
-/// Sessions at work until the kill; how many transactions were acknowledged.
+/// Sets the options; a session that may read as of a moment, where they let it.
+fn set_versions(
+    server: &mut Serving,
+    versions: Versions,
+    random: &mut Random,
+) -> Outcome<Option<Client>> {
+    let mut draw = || match versions {
+        Versions::Off => false,
+        Versions::On => true,
+        Versions::Switched => random.below(2) == 0,
+    };
+    let (rcsi, si) = (draw(), draw());
+    let mut client = server.client()?;
+    let word = |on: bool| if on { "ON" } else { "OFF" };
+    for text in [
+        format!("ALTER DATABASE Kills SET READ_COMMITTED_SNAPSHOT {}", word(rcsi)),
+        format!("ALTER DATABASE Kills SET ALLOW_SNAPSHOT_ISOLATION {}", word(si)),
+        "USE Kills".to_owned(),
+    ] {
+        asked(&mut client, &text)?;
+    }
+    Ok(si.then_some(client))
+}
+
+/// Reads as of one moment until the connection breaks; how often it read the same once more.
+fn read_again(mut client: Client) -> Outcome<u64> {
+    let begin = "SET TRANSACTION ISOLATION LEVEL SNAPSHOT; BEGIN TRANSACTION";
+    let query = "SELECT COUNT(*), SUM(v), SUM(session * 1000 + id) FROM dbo.T; \
+        SELECT COUNT(*), SUM(v) FROM dbo.T WITH (INDEX (IX_T)) WHERE v >= 0";
+    let (mut first, mut reread) = (None, 0);
+    let mut text = begin;
+    while let Ok(answer) = client.batch(text) {
+        if let Some(error) = answer.errors.first() {
+            return Err(format!("{text}: {error}"));
+        }
+        if text == query {
+            match &first {
+                None => first = Some(answer.rows),
+                Some(first) if *first == answer.rows => reread += 1,
+                Some(first) => return Err(format!("{first:?} is {:?} now", answer.rows)),
+            }
+        }
+        text = query;
+    }
+    Ok(reread)
+}
+
+/// Sessions at work until the kill; how many transactions were acknowledged, and how often a
+/// reader read the same once more.
 fn work_until_killed(
     mut server: Serving,
     ledgers: &mut [Ledger],
     random: &mut Random,
-) -> Outcome<u64> {
+    reader: Option<Client>,
+) -> Outcome<(u64, u64)> {
     let mut sessions = Vec::new();
     for _ in 0..ledgers.len() {
         sessions.push(server.client()?);
@@ -132,13 +215,15 @@ fn work_until_killed(
             let random = Random(random.below(u64::from(u32::MAX)));
             tasks.push(scope.spawn(move || work(number, ledger, client, random)));
         }
+        let reader = reader.map(|client| scope.spawn(move || read_again(client)));
         thread::sleep(pause);
         server.kill()?;
         let mut acknowledged = 0;
         for task in tasks {
             acknowledged += task.join().map_err(|_| "a session of ours panics".to_owned())??;
         }
-        Ok(acknowledged)
+        let reread = reader.map_or(Ok(Ok(0)), |task| task.join());
+        Ok((acknowledged, reread.map_err(|_| "a reader of ours panics".to_owned())??))
     })
 }
 
@@ -146,7 +231,7 @@ fn work_until_killed(
 fn work(
     number: usize,
     ledger: &mut Ledger,
-    mut client: super::client::Client,
+    mut client: Client,
     mut random: Random,
 ) -> Outcome<u64> {
     let delayed = number + 1 == SESSIONS;

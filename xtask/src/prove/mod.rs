@@ -6,6 +6,7 @@
 mod attention;
 mod bench;
 mod client;
+mod contest;
 mod crowd;
 mod ctrl_c;
 pub(crate) mod kills;
@@ -30,9 +31,17 @@ mod query_5;
 mod query_6;
 mod query_7;
 mod query_8;
+mod scene;
 mod tls;
 pub(crate) mod trace;
 mod vanish;
+mod versions_1;
+mod versions_2;
+mod versions_3;
+mod versions_4;
+mod versions_5;
+mod versions_6;
+mod versions_7;
 
 use crate::workspace::{Outcome, Workspace};
 use program::Ground;
@@ -49,6 +58,9 @@ pub(crate) struct Options {
     /// How long each fuzz target of path.7 runs; the proof asks for 600
     #[arg(long, value_name = "SECONDS", default_value_t = program::FUZZ_SECONDS)]
     fuzz_seconds: u64,
+    /// The part of the rows and transactions of versions.3, 4 and 7 to run; below 1 none passes
+    #[arg(long, value_name = "PART", default_value_t = 1.0)]
+    scale: f64,
 }
 
 /// One measured line of a proof.
@@ -75,6 +87,10 @@ const fn built(number: u32, title: &'static str, run: Measure) -> Proof {
 
 const fn query(number: u32, title: &'static str, run: Measure) -> Proof {
     Proof { issue: "query", number, title, run }
+}
+
+const fn versions(number: u32, title: &'static str, run: Measure) -> Proof {
+    Proof { issue: "versions", number, title, run }
 }
 
 /// Every proof that an issue asks for.
@@ -105,12 +121,20 @@ const PROOFS: &[Proof] = &[
     query(6, "estimates, chosen plans beside forced orders, time to choose", query_6::run),
     query(7, "the rules that surprise, each from its source", query_7::run),
     query(8, "the parser's speed; the memory of kept plans", query_8::run),
+    versions(1, "the one-row story under each rule of cleanup", versions_1::run),
+    versions(2, "what readers cost writers, alone and beside open snapshots", versions_2::run),
+    versions(3, "a queue table beside an open snapshot", versions_3::run),
+    versions(4, "chains, tempdb and the commit table do not grow", versions_4::run),
+    versions(5, "every snapshot reads its moment, in random histories", versions_5::run),
+    versions(6, "crashes with versioning on, off and switched", versions_6::run),
+    versions(7, "what versioning costs a scan of rows without versions", versions_7::run),
 ];
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
     let chosen = select(&options.name)?;
     let mut ground = Ground::new(workspace, options.binary.clone());
     ground.fuzz_seconds = options.fuzz_seconds;
+    ground.scale = options.scale;
     if let Ok(load) = std::fs::read_to_string("/proc/loadavg") {
         let now = load.split(' ').next().unwrap_or_default();
         println!("load average {now}; what is measured in time asks for a quiet machine");

@@ -1,9 +1,10 @@
 //! path.3, durability: crash runs on the simulated disk in their long form, planted faults that
 //! they must catch, SIGKILLs of a real server, and the order of its system calls.
 
+use super::Figure;
+use super::kills::{self, Versions};
 use super::program::Ground;
 use super::trace::{self, ACKNOWLEDGED_MIN};
-use super::{Figure, kills};
 use crate::process;
 use crate::workspace::Outcome;
 use std::process::Stdio;
@@ -49,7 +50,7 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
 }
 
 /// A test of the workspace in release; its output where it passed.
-fn test(ground: &Ground<'_>, arguments: &[&str], env: (&str, &str)) -> Outcome<String> {
+pub(super) fn test(ground: &Ground<'_>, arguments: &[&str], env: (&str, &str)) -> Outcome<String> {
     let mut command = process::cargo(ground.workspace, &["test", "--release", "--locked"]);
     command.args(arguments).args(["--", "--nocapture"]).env(env.0, env.1);
     let finished =
@@ -66,7 +67,12 @@ fn test(ground: &Ground<'_>, arguments: &[&str], env: (&str, &str)) -> Outcome<S
     Err(format!("fails: {}", line.unwrap_or("without a word")))
 }
 
-fn crash_points(ground: &Ground<'_>, what: &str, arguments: &[&str], env: (&str, &str)) -> Figure {
+pub(super) fn crash_points(
+    ground: &Ground<'_>,
+    what: &str,
+    arguments: &[&str],
+    env: (&str, &str),
+) -> Figure {
     let limit = format!("at least {CRASH_POINTS_MIN} crash points");
     let (figure, pass) = match test(ground, arguments, env) {
         Ok(output) => {
@@ -126,7 +132,7 @@ fn mutations(ground: &Ground<'_>, package: &str, name: &str) -> Figure {
 fn real_kills(ground: &Ground<'_>) -> Figure {
     let run = || {
         let data = ground.folder("path.3")?.join("data");
-        kills::drive(&ground.binary()?, &data, KILLS, kills::any_seed())
+        kills::drive(&ground.binary()?, &data, KILLS, kills::any_seed(), Versions::Off)
     };
     let (figure, pass) = match run() {
         Ok(counts) => {
@@ -151,7 +157,7 @@ fn traced(ground: &Ground<'_>) -> Figure {
 }
 
 /// The number before the words, 0 where they are not said.
-fn count_before(output: &str, words: &str) -> u64 {
+pub(super) fn count_before(output: &str, words: &str) -> u64 {
     let before = output.lines().find_map(|line| line.split_once(words)).map(|(before, _)| before);
     before.and_then(|text| text.rsplit(' ').next()?.parse().ok()).unwrap_or(0)
 }

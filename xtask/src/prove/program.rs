@@ -4,6 +4,8 @@ use super::client::Client;
 use crate::process;
 use crate::workspace::{Outcome, Workspace};
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -24,6 +26,8 @@ pub(crate) struct Ground<'a> {
     given: Option<PathBuf>,
     /// How long each fuzz target runs.
     pub(crate) fuzz_seconds: u64,
+    /// The part of the rows and transactions that the long proofs of row versions ask for.
+    pub(crate) scale: f64,
 }
 
 /// A run that has ended.
@@ -40,7 +44,22 @@ pub(crate) struct Finished {
 
 impl<'a> Ground<'a> {
     pub(crate) fn new(workspace: &'a Workspace, given: Option<PathBuf>) -> Ground<'a> {
-        Ground { workspace, given, fuzz_seconds: FUZZ_SECONDS }
+        Ground { workspace, given, fuzz_seconds: FUZZ_SECONDS, scale: 1.0 }
+    }
+
+    /// That part of a number of rows or transactions.
+    pub(crate) fn scaled(&self, whole: i64) -> i64 {
+        (whole as f64 * self.scale) as i64
+    }
+
+    /// Whether what the proof asks for is run, not a part of it: only then it can pass.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.scale >= 1.0
+    }
+
+    /// What a limit says besides where only a part is run.
+    pub(crate) fn of_the_whole(&self) -> &'static str {
+        if self.is_whole() { "" } else { ", at full scale" }
     }
 
     /// The release build of this checkout, or the binary that was given.
@@ -201,6 +220,14 @@ impl Serving {
 
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// User and system time of all its threads so far, to the nanosecond.
+    pub(crate) fn cpu(&self) -> Outcome<Duration> {
+        let id = self.child.id().cast_signed();
+        let clock = clock_getcpuclockid(Pid::from_raw(id));
+        let time = clock.and_then(clock_gettime);
+        time.map(Duration::from).map_err(|e| format!("read the server's CPU time: {e}"))
     }
 
     /// A session, as soon as the server lets one in.

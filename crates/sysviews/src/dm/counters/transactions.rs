@@ -4,16 +4,23 @@ use super::{Counter, Kind, counter, kb};
 use crate::dm::session_list::is_users;
 use crate::view::System;
 use base::limits::PAGE_BYTES;
-use base::{DatabaseId, SqlResult};
+use base::{DatabaseId, SqlResult, TransactionId};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// tempdb
 const TEMPDB: DatabaseId = DatabaseId(2);
 
 pub(crate) fn transactions(system: &System<'_>) -> SqlResult<Vec<Counter>> {
     let now = os::clock::now().0;
-    let mut open = system.engine.transactions.open();
+    let all = &system.engine.transactions;
+    let mut open = all.open();
     // Those of the engine itself are not counted.
     open.retain(|o| is_users(o.session));
+    let writes = |t: TransactionId| open.iter().any(|o| o.id == t && o.xsn.is_some());
+    let users = system.engine.version_users();
+    let of_users = users.iter().map(|(user, _)| user).filter(|u| is_users(u.session));
+    let snapshots: Vec<_> = of_users.filter(|u| u.moment.is_some()).collect();
+    let updates = snapshots.iter().filter(|u| writes(u.transaction)).count();
     let writers = open.iter().filter(|o| o.xsn.is_some()).count();
     let versioned = open.iter().filter(|o| o.xsn.is_some() || o.reads_versions);
     let longest_ns = versioned.map(|o| now.saturating_sub(o.began_at)).max().unwrap_or(0).max(0);
@@ -25,7 +32,11 @@ pub(crate) fn transactions(system: &System<'_>) -> SqlResult<Vec<Counter>> {
     let page_kb = kb(PAGE_BYTES as u64);
     let mut counters = vec![
         at("Transactions", open.len() as u64),
-        at("NonSnapshot Version Transactions", writers as u64),
+        at("Snapshot Transactions", snapshots.len() as u64),
+        at("Update Snapshot Transactions", updates as u64),
+        at("NonSnapshot Version Transactions", writers.saturating_sub(updates) as u64),
+        counter("Update conflict ratio", Kind::Part, all.update_conflicts.load(Relaxed)),
+        counter("Update conflict ratio Base", Kind::Base, all.snapshot_updates.load(Relaxed)),
         at("Longest Transaction Running Time", longest_ns as u64 / 1_000_000_000),
         counter("Version Generation rate (KB/s)", Kind::Total, kb(generated)),
         counter("Version Cleanup rate (KB/s)", Kind::Total, kb(cleaned)),

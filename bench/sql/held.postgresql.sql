@@ -1,0 +1,2 @@
+begin isolation level repeatable read;
+select id from test;

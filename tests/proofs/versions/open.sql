@@ -1,0 +1,8 @@
+-- A transaction that has read another table, left open.
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION;
+
+BEGIN TRANSACTION;
+    SELECT COUNT_BIG(*) FROM dbo.Elsewhere AS E;
+GO
