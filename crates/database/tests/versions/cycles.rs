@@ -2,6 +2,9 @@
 //! does not allow (Adya, Liskov, O'Neil, "Generalized Isolation Level Definitions", 2000): none at
 //! all under SERIALIZABLE, and under SNAPSHOT none with fewer than two anti-dependencies.
 //!
+//! A key that came and went since a transaction's moment is no conflict (rule 20 of rowstore): who
+//! puts it anew depends on nobody.
+//!
 //! Sessions take turns over few keys of a clustered index; who would have to wait is rolled back.
 //! Each read finds what was committed last, or at its transaction's moment, or is the reader's own.
 
@@ -34,6 +37,8 @@ struct Histories {
     open: Vec<Option<Transaction>>,
     states: States,
     reads: BTreeMap<u64, BTreeSet<(i32, usize)>>,
+    /// States of keys that had come and gone since their writer's moment.
+    anew: BTreeSet<(i32, usize)>,
     last: u64,
 }
 
@@ -45,7 +50,15 @@ impl Histories {
         world.db.home().set_versioning(STATEMENT_VERSIONS | TRANSACTION_VERSIONS);
         let states = (0..KEYS).map(|key| (key, vec![(0, None)])).collect();
         let open = (0..SESSIONS).map(|_| None).collect();
-        Histories { world, level, open, states, reads: BTreeMap::new(), last: 0 }
+        Histories {
+            world,
+            level,
+            open,
+            states,
+            reads: BTreeMap::new(),
+            anew: BTreeSet::new(),
+            last: 0,
+        }
     }
 
     fn plan(&self, n: usize, change: bool) -> LockPlan {
@@ -151,6 +164,12 @@ impl Histories {
         work.commit(CommitMode::Delayed).unwrap();
         for (key, now) in &of.writes {
             let states = self.states.get_mut(key).expect("a known key");
+            let read = of.moment.as_ref().map_or(states.len() - 1, |(_, lengths)| lengths[key]);
+            if read + 1 < states.len() {
+                let nothing = states[read].1.is_none() && states[states.len() - 1].1.is_none();
+                assert!(nothing, "key {key} was changed since state {read} of {states:?}");
+                self.anew.insert((*key, states.len()));
+            }
             states.push((of.id, *now));
         }
         self.reads.insert(of.id, of.reads);
@@ -159,8 +178,10 @@ impl Histories {
     /// Who has to come before whom: dependencies, and anti-dependencies.
     fn edges(&self) -> [BTreeSet<(u64, u64)>; 2] {
         let (mut depends, mut anti) = (BTreeSet::new(), BTreeSet::new());
-        for states in self.states.values() {
-            depends.extend(states.windows(2).map(|w| (w[0].0, w[1].0)));
+        for (key, states) in &self.states {
+            let pairs = states.windows(2).enumerate();
+            let of_both = pairs.filter(|(n, _)| !self.anew.contains(&(*key, n + 1)));
+            depends.extend(of_both.map(|(_, w)| (w[0].0, w[1].0)));
         }
         for (reader, reads) in &self.reads {
             for (key, at) in reads {
