@@ -132,7 +132,9 @@ impl Histories {
 
     fn write(&mut self, n: usize) {
         let key = self.world.draw.below(KEYS as usize) as i32;
-        let (what, value) = (self.world.draw.below(6), self.world.draw.below(250) as u8);
+        // Another than the last: what changes nothing is no change.
+        self.world.next = self.world.next.wrapping_add(1);
+        let (what, value) = (self.world.draw.below(6), self.world.next);
         let plan = self.plan(n, true);
         let (name, bytes) = (key.to_le_bytes(), [value; 1_500]);
         let row = [Field::Inline(&name), Field::Inline(&bytes)];
