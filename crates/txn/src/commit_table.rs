@@ -218,14 +218,13 @@ impl CommitTable {
         CommitTime(self.clock.load(SeqCst))
     }
 
-    /// The numbers below one whose changes a snapshot that was just taken does not see: they go on,
-    /// or were committed behind its moment. In order. It goes over chunks in which any number is
-    /// open; of a chunk whose last has ended since the moment none is told.
+    /// The numbers below one whose changes a registered snapshot does not see: they go on, or were
+    /// committed behind its moment. In order. It goes over all chunks; of those that have become
+    /// one, all of them behind the moment, none is told. For views.
     pub fn unseen(&self, below: Xsn, at: CommitTime) -> Vec<Xsn> {
         let known = self.known.read();
-        let open = known.chunks.range(..=below.0 / CHUNK);
-        let open = open.filter(|(_, chunk)| chunk.open.load(Acquire) > 0);
-        let numbers = open.flat_map(|(of, chunk)| {
+        let chunks = known.chunks.range(..=below.0 / CHUNK);
+        let numbers = chunks.flat_map(|(of, chunk)| {
             let first = of * CHUNK;
             let number = move |n: usize| first + n as u64;
             chunk.times.iter().enumerate().map(move |(n, t)| (number(n), t.load(Acquire)))

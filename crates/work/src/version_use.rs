@@ -9,7 +9,7 @@
 
 use crate::unit::Engine;
 use base::{SessionId, TransactionId, Xsn};
-use os::sync::{Mutex, Padded};
+use os::sync::Padded;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicU64,
@@ -29,8 +29,6 @@ pub struct VersionUser {
     pub xsn: Option<Xsn>,
     /// The moment as of which it reads, under SNAPSHOT.
     pub moment: Option<CommitTime>,
-    /// The lowest number that was open at that moment, or its own.
-    pub first_unseen: Option<Xsn>,
     /// Since when, by the monotonic clock.
     pub since_ns: u64,
     /// Former versions that it has read.
@@ -59,8 +57,6 @@ impl Traversed {
 pub(crate) struct VersionUse {
     session: SessionId,
     told: Padded<Told>,
-    /// Numbers that were open at the moment as of which the transaction reads.
-    unseen: Mutex<Arc<[Xsn]>>,
 }
 
 #[derive(Default)]
@@ -68,7 +64,6 @@ struct Told {
     transaction: AtomicU64,
     xsn: AtomicU64,
     moment: AtomicU64,
-    first_unseen: AtomicU64,
     since_ns: AtomicU64,
     chains: AtomicU64,
     versions: AtomicU64,
@@ -92,12 +87,8 @@ impl VersionUse {
         self.told.xsn.store(xsn.0, Relaxed);
     }
 
-    /// It reads as of a moment at which others were open.
-    pub(crate) fn reads_as_of(&self, moment: CommitTime, own: Xsn, unseen: Vec<Xsn>) {
-        debug_assert!(unseen.is_sorted(), "in order");
-        let first = unseen.first().copied().unwrap_or(own);
-        *self.unseen.lock() = unseen.into();
-        self.told.first_unseen.store(first.0, Relaxed);
+    /// It reads as of a moment.
+    pub(crate) fn reads_as_of(&self, moment: CommitTime) {
         self.told.moment.store(moment.0, Relaxed);
     }
 
@@ -123,27 +114,21 @@ impl VersionUse {
         told.transaction.store(0, Relaxed);
         // Whoever reads something of what follows finds the number gone (invariant 1).
         fence(Release);
-        if told.moment.load(Relaxed) != 0 {
-            *self.unseen.lock() = Arc::default();
-        }
-        let Told { xsn, moment, first_unseen, chains, versions, longest, .. } = &**told;
-        for word in [xsn, moment, first_unseen, chains, versions, longest] {
+        let Told { xsn, moment, chains, versions, longest, .. } = &**told;
+        for word in [xsn, moment, chains, versions, longest] {
             word.store(0, Relaxed);
         }
     }
 
-    /// What it tells, and what was open at its moment.
-    fn read(&self) -> Option<(VersionUser, Arc<[Xsn]>)> {
+    fn read(&self) -> Option<VersionUser> {
         let told = &self.told;
         let transaction = told.transaction.load(Acquire);
-        let unseen = Arc::clone(&self.unseen.lock());
         let number = |word: &AtomicU64| Some(word.load(Relaxed)).filter(|n| *n != 0);
         let user = VersionUser {
             transaction: TransactionId(transaction),
             session: self.session,
             xsn: number(&told.xsn).map(Xsn),
             moment: number(&told.moment).map(CommitTime),
-            first_unseen: number(&told.first_unseen).map(Xsn),
             since_ns: told.since_ns.load(Relaxed),
             traversed: Traversed {
                 chains: told.chains.load(Relaxed),
@@ -153,15 +138,14 @@ impl VersionUse {
         };
         fence(Acquire);
         let same = told.transaction.load(Relaxed) == transaction;
-        (transaction != 0 && same).then_some((user, unseen))
+        (transaction != 0 && same).then_some(user)
     }
 }
 
 impl Engine {
     /// A unit of work of a session begins to use versions.
     pub(crate) fn enlist_version_use(&self, session: SessionId) -> Arc<VersionUse> {
-        let unseen = Mutex::new(Arc::default());
-        let made = Arc::new(VersionUse { session, told: Padded::default(), unseen });
+        let made = Arc::new(VersionUse { session, told: Padded::default() });
         let mut uses = self.version_uses.lock();
         // Units of work that are gone leave the list when another comes.
         uses.retain(|of| of.strong_count() > 0);
@@ -169,12 +153,28 @@ impl Engine {
         made
     }
 
-    /// The open transactions that use row versions, oldest first, and the numbers that were open at
-    /// the moment of each that has one. Each is true of its own moment.
-    pub fn version_users(&self) -> Vec<(VersionUser, Arc<[Xsn]>)> {
+    /// The numbers that were open at the moment of a transaction under SNAPSHOT. None of any other,
+    /// nor when it is over.
+    pub fn open_before(&self, user: &VersionUser) -> Vec<Xsn> {
+        match (user.xsn, user.moment) {
+            (Some(own), Some(at)) if self.transactions.snapshots.is_registered(at) => {
+                self.transactions.commits.unseen(own, at)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The lowest of them, or its own; none of a transaction without a moment.
+    pub fn first_open_before(&self, user: &VersionUser) -> Option<Xsn> {
+        user.moment?;
+        self.open_before(user).first().copied().or(user.xsn)
+    }
+
+    /// The open transactions that use row versions, oldest first. Each is true of its own moment.
+    pub fn version_users(&self) -> Vec<VersionUser> {
         let uses: Vec<_> = self.version_uses.lock().iter().filter_map(|of| of.upgrade()).collect();
         let mut users: Vec<_> = uses.iter().filter_map(|of| of.read()).collect();
-        users.sort_unstable_by_key(|(user, _)| user.transaction.0);
+        users.sort_unstable_by_key(|user| user.transaction.0);
         users
     }
 }
@@ -191,21 +191,20 @@ mod tests {
         own.begin(TransactionId(7), 100);
         own.begin(TransactionId(7), 200);
         own.draws(Xsn(5));
-        own.reads_as_of(CommitTime(9), Xsn(5), vec![Xsn(3), Xsn(4)]);
+        own.reads_as_of(CommitTime(9));
         own.traversed(2);
         own.traversed(1);
-        let (user, unseen) = engine.version_users().remove(0);
+        let user = engine.version_users().remove(0);
         assert_eq!((user.transaction, user.session), (TransactionId(7), SessionId(51)));
         assert_eq!((user.xsn, user.moment), (Some(Xsn(5)), Some(CommitTime(9))));
-        assert_eq!((user.since_ns, user.first_unseen), (100, Some(Xsn(3))));
+        assert_eq!((user.since_ns, engine.open_before(&user)), (100, vec![]), "not registered");
         assert_eq!(user.traversed, Traversed { chains: 2, versions: 3, longest: 2 });
-        assert_eq!((&*unseen, user.traversed.average()), (&[Xsn(3), Xsn(4)][..], 1.5));
+        assert_eq!(user.traversed.average(), 1.5);
         own.end();
         assert_eq!(engine.version_users(), []);
         own.begin(TransactionId(8), 300);
-        let (user, unseen) = engine.version_users().remove(0);
-        assert_eq!((user.xsn, user.moment, user.first_unseen), (None, None, None));
-        assert_eq!((user.traversed, unseen.len()), (Traversed::default(), 0));
+        let user = engine.version_users().remove(0);
+        assert_eq!((user.xsn, user.moment, user.traversed), (None, None, Traversed::default()));
         drop(own);
         assert_eq!(engine.version_users(), []);
     }

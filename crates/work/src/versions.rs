@@ -245,7 +245,7 @@ impl Work {
         self.tell_use(since_ns);
         if let Some(told) = &self.versions.told {
             told.draws(own);
-            told.reads_as_of(at, own, engine.transactions.commits.unseen(own, at));
+            told.reads_as_of(at);
         }
         Ok(at)
     }

@@ -35,16 +35,17 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let users = system.engine.version_users();
-    Ok(users.iter().map(|(user, _)| row(user)).collect())
+    Ok(users.iter().map(|user| row(system, user)).collect())
 }
 
-fn row(user: &VersionUser) -> Vec<Value> {
+fn row(system: &System<'_>, user: &VersionUser) -> Vec<Value> {
+    let first = system.engine.first_open_before(user);
     vec![
         big(user.transaction.0),
         number_of(user.xsn),
         int(i32::from(user.moment.is_some())),
         int(user.session.0),
-        big(user.first_unseen.map_or(NO_NUMBER, |xsn| xsn.0)),
+        big(first.map_or(NO_NUMBER, |xsn| xsn.0)),
         int(user.traversed.longest),
         Value::Real(user.traversed.average() as f32),
         big(elapsed_s(user.since_ns)),

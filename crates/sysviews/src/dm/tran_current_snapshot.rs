@@ -19,6 +19,6 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let users = system.engine.version_users();
-    let own = users.into_iter().filter(|(u, _)| Some(u.transaction) == system.transaction);
-    Ok(own.flat_map(|(_, unseen)| unseen.to_vec()).map(|xsn| vec![big(xsn.0)]).collect())
+    let own = users.into_iter().filter(|u| Some(u.transaction) == system.transaction);
+    Ok(own.flat_map(|user| system.engine.open_before(&user)).map(|xsn| vec![big(xsn.0)]).collect())
 }

@@ -29,7 +29,8 @@ pub(crate) const VIEW: View = View {
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let transactions = &system.engine.transactions;
     let users = system.engine.version_users();
-    let own = users.iter().map(|u| u.0).find(|u| Some(u.transaction) == system.transaction);
+    let own = users.into_iter().find(|u| Some(u.transaction) == system.transaction);
+    let first = own.and_then(|u| system.engine.first_open_before(&u));
     // The oldest reader first: a number that is given meanwhile is not past then.
     let horizon = transactions.snapshots.horizon(&transactions.commits);
     let first_useful = transactions.commits.first_useful(horizon);
@@ -37,7 +38,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         big(system.transaction.map_or(0, |t| t.0)),
         number_of(own.and_then(|u| u.xsn)),
         bit(own.is_some_and(|u| u.moment.is_some())),
-        big(own.and_then(|u| u.first_unseen).map_or(NO_NUMBER, |xsn| xsn.0)),
+        big(first.map_or(NO_NUMBER, |xsn| xsn.0)),
         big(transactions.commits.last().0),
         big(first_useful.0),
     ]])

@@ -27,7 +27,8 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let mut rows = Vec::new();
-    for (user, unseen) in system.engine.version_users() {
+    for user in system.engine.version_users() {
+        let unseen = system.engine.open_before(&user);
         rows.extend(unseen.iter().map(|xsn| vec![number_of(user.xsn), big(xsn.0)]));
     }
     Ok(rows)

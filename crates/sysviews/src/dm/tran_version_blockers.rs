@@ -59,8 +59,7 @@ struct Blocker {
 }
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let users: Vec<VersionUser> =
-        system.engine.version_users().into_iter().map(|(user, _)| user).collect();
+    let users: Vec<VersionUser> = system.engine.version_users();
     let pins = Pins::take(system)?;
     let sessions: BTreeMap<SessionId, SessionRow> =
         system.sessions.list().into_iter().map(|s| (s.session_id, s)).collect();

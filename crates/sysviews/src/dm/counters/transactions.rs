@@ -18,7 +18,7 @@ pub(crate) fn transactions(system: &System<'_>) -> SqlResult<Vec<Counter>> {
     open.retain(|o| is_users(o.session));
     let writes = |t: TransactionId| open.iter().any(|o| o.id == t && o.xsn.is_some());
     let users = system.engine.version_users();
-    let of_users = users.iter().map(|(user, _)| user).filter(|u| is_users(u.session));
+    let of_users = users.iter().filter(|u| is_users(u.session));
     let snapshots: Vec<_> = of_users.filter(|u| u.moment.is_some()).collect();
     let updates = snapshots.iter().filter(|u| writes(u.transaction)).count();
     let writers = open.iter().filter(|o| o.xsn.is_some()).count();
