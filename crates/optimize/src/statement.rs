@@ -14,7 +14,7 @@ use catalog::view::Object;
 use plan::{
     ColumnSource, Delete, FollowUp, Insert, Logical, LogicalPlan, Merge, MergeAction, OldRow,
     Output, Physical, PhysicalPlan, Plan, Query, QueryHints, SelectAssign, Slot, Statement,
-    Subquery, SubqueryId, Target, Update, VariableId,
+    Strength, Subquery, SubqueryId, Target, Update, VariableId,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -185,7 +185,28 @@ fn alone(plan: LogicalPlan, references: &[Object], facts: &dyn Facts) -> SqlResu
     estimates.extend(of_follow_ups);
     let estimates = estimates.concat();
     let slots = optimizer.slots.get();
-    Ok(Plan { statement, subqueries: converted, follow_ups, slots, header, estimates })
+    let subqueries = converted;
+    let mut plan = Plan { statement, subqueries, follow_ups, slots, header, estimates };
+    plan.header.reads_versions = reads_versions(&plan);
+    Ok(plan)
+}
+
+/// Whether anything is read that versions may answer.
+fn reads_versions(plan: &PhysicalPlan) -> bool {
+    let of_subqueries = plan.subqueries.iter().map(|s| &s.source);
+    let followed = plan.follow_ups.iter().filter_map(FollowUp::source);
+    let mut reads = false;
+    for source in plan.statement.source().into_iter().chain(of_subqueries).chain(followed) {
+        source.for_each(&mut |node| {
+            let locks = match node {
+                Physical::Access(access) => &access.locks,
+                Physical::Lookup(lookup) => &lookup.locks,
+                _ => return,
+            };
+            reads |= locks.reads_versions() && locks.strength == Strength::Shared;
+        });
+    }
+    reads
 }
 
 /// 191: what descends the tree has a stack of one size.

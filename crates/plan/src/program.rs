@@ -60,6 +60,9 @@ pub struct Header {
     /// Databases in which it reads or changes tables at the level of the session: no hint says
     /// another.
     pub own_level: Vec<DatabaseId>,
+    /// It reads rows that it does not lock to change them: under READ_COMMITTED_SNAPSHOT as of a
+    /// moment. A change that reads its target alone needs none.
+    pub reads_versions: bool,
     /// OPTION (RECOMPILE): not to be kept.
     pub recompile: bool,
     /// The DATEFORMAT that its constants were read by; none where each reads them alike.

@@ -503,14 +503,14 @@ impl State {
         if self.settings.isolation == Isolation::Snapshot {
             return Ok(self.transaction_moment(work, header)?.map(Moment::Transaction));
         }
-        let mut own = header.own_level.iter();
-        if own.len() > 0 {
+        if !header.own_level.is_empty() {
             work.reads_otherwise();
         }
-        if !work.engine().has_versions() || self.settings.isolation != Isolation::ReadCommitted {
-            return Ok(None);
-        }
-        if !own.any(|d| self.host.reads_versions(*d)) {
+        let by_statement = header.reads_versions
+            && work.engine().has_versions()
+            && self.settings.isolation == Isolation::ReadCommitted
+            && header.databases.iter().any(|(d, _)| self.host.reads_versions(*d));
+        if !by_statement {
             return Ok(None);
         }
         work.uses_versions();

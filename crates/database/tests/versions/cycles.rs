@@ -242,7 +242,8 @@ fn run(level: Isolation, seeds: u64, fault: Option<Mutation>) {
         committed += histories.reads.len();
         anti += histories.edges()[1].len();
     }
-    assert!(committed > 20 * seeds as usize && anti > 20 * seeds as usize, "{committed}, {anti}");
+    let enough = committed > 20 * seeds as usize && anti > 10 * seeds as usize;
+    assert!(enough, "the histories say something: {committed}, {anti}");
 }
 
 #[test]
