@@ -283,6 +283,11 @@ pub struct Position {
 }
 
 impl Position {
+    /// At a key, wherever that is.
+    pub fn at(key: KeyBuf) -> Position {
+        Position { key, ..Position::default() }
+    }
+
     /// The key, spelled as in the log.
     pub fn key(&self) -> &KeyBuf {
         &self.key
@@ -298,7 +303,7 @@ impl Tree {
         if bias.is_first() {
             return Ok(self.resume_next(position, bias)?.record());
         }
-        assert!(!position.page.is_none(), "a position was saved");
+        assert!(!position.key.is_empty(), "a position was saved");
         if let Some(leaf) = self.unchanged(position) {
             return match bias {
                 Bias::LastAtMost => Ok(Some(leaf)),
@@ -314,7 +319,7 @@ impl Tree {
     /// # Errors
     /// 823, 824 or 701.
     pub fn resume_next(&self, position: &Position, bias: Bias) -> BtreeResult<Next<'_>> {
-        assert!(!position.page.is_none(), "a position was saved");
+        assert!(!position.key.is_empty(), "a position was saved");
         assert!(bias.is_first(), "backwards no end is latched");
         if let Some(leaf) = self.unchanged(position) {
             return match bias {
@@ -330,6 +335,9 @@ impl Tree {
     /// the latch are what they were then; a page freed since, or given to somebody else, has
     /// another. Whatever is wrong with the page now, a seek will tell if it is still ours.
     fn unchanged(&self, position: &Position) -> Option<LeafRead<'_>> {
+        if position.page.is_none() {
+            return None;
+        }
         let guard = self.pages.read_again(position.page).ok()?;
         debug_assert_eq!(guard.id(), position.page, "the page that was saved");
         debug_assert!(!position.key.is_empty(), "a saved position has a key");

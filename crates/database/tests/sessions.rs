@@ -468,6 +468,9 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>, fault: Option<Mut
                 if r.below(12) == 0 {
                     let _ = db.checkpoint(false);
                 }
+                if r.below(6) == 0 {
+                    db.home().graveyards().sweep(&env.engine);
+                }
             }
         })
     };
@@ -508,6 +511,7 @@ fn clean(db: &Database) {
     let mut last = None;
     loop {
         let progress = db.clean_ghosts(last, 3).unwrap();
+        db.home().graveyards().sweep(db.engine());
         assert_eq!(progress.busy, 0, "nobody holds anything");
         last = progress.last;
         if last.is_none() && db.home().ghosts().count() == 0 {

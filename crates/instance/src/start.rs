@@ -166,6 +166,7 @@ fn environment(
         (options.max_memory_bytes / 8 / lock::LOCK_BYTES).clamp(10_000, 4_000_000) as u32;
     let lock_options = lock::Options { locks_max, ..lock::Options::default() };
     let engine = Arc::new(Engine::new(lock::Table::new(&lock_options)));
+    engine.graves.attach(&memory);
     let system = Arc::new(sysviews::all());
     Ok((Environment { disk: Arc::clone(disk), pool, engine, system }, memory))
 }

@@ -68,6 +68,7 @@ impl Instance {
             while pause(&stopping, WaitKind::SleepTask, GHOST_CLEANER_NS) {
                 let Some(instance) = me.upgrade() else { return };
                 instance.clean_ghosts(&mut places);
+                instance.sweep_graves();
                 clean_versions(instance.engine(), &instance.stopping);
             }
         }));
@@ -133,6 +134,16 @@ impl Instance {
                     break;
                 }
             }
+        }
+    }
+}
+
+impl Instance {
+    /// Removes ghosts off their leaves that no snapshot needs any more.
+    pub(crate) fn sweep_graves(&self) {
+        let open: Vec<_> = self.databases.read().keys().copied().collect();
+        for database in open.into_iter().filter_map(|id| self.database(id)) {
+            database.home().graveyards().sweep(self.engine());
         }
     }
 }

@@ -84,6 +84,7 @@ pub(crate) struct HobtState {
     /// Its pages go, or are gone.
     dropped: AtomicBool,
     pub(crate) bare: crate::bare_ghosts::BareGhosts,
+    pub(crate) graves: crate::graveyard::Graveyard,
 }
 
 /// An open heap or B-tree of rows.
@@ -135,14 +136,21 @@ impl RowHobt {
         let first = |s: &HobtSpec| s.widths.len() - s.added.len();
         assert_eq!(first(&spec), first(&self.spec), "what all rows have stays");
         let large = self.large.clone().or(large);
-        let shared = (Arc::clone(&self.unit), Arc::clone(&self.state));
-        Self::open_in(&self.home, spec, self.places, large, shared)
+        self.with_same_pages(spec, large)
     }
 
     /// The same hobt without its unit for values off the rows, which has just been undone.
     pub fn without_large(&self) -> Arc<RowHobt> {
+        self.with_same_pages(self.spec.clone(), None)
+    }
+
+    fn with_same_pages(&self, spec: HobtSpec, large: Option<Arc<RowHobt>>) -> Arc<RowHobt> {
         let shared = (Arc::clone(&self.unit), Arc::clone(&self.state));
-        Self::open_in(&self.home, self.spec.clone(), self.places, None, shared)
+        let made = Self::open_in(&self.home, spec, self.places, large, shared);
+        if !made.state.graves.is_empty() {
+            self.home.graveyards().list(made.me.clone());
+        }
+        made
     }
 
     /// Makes the unit for values off the rows that the hobt has been without.

@@ -9,6 +9,10 @@
 //! is waited for, and the search goes on behind the last key it has locked, not at the one that
 //! blocked: what came in between meanwhile is seen. A search for one whole key that finds its row
 //! locks the row alone.
+//!
+//! Who reads as of a moment looks into the graveyard behind each pass (`graves.rs`).
+
+mod graves;
 
 use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
@@ -51,6 +55,7 @@ enum State {
 }
 
 /// A copied row.
+#[derive(Clone)]
 struct Copied {
     bytes: std::ops::Range<usize>,
     page: PageId,
@@ -87,6 +92,8 @@ pub(crate) struct IndexCursor<'h> {
     reads: TableReads,
     /// Nobody else writes the table while the leaf at hand is latched.
     quiet: bool,
+    /// Behind which key the pass at hand began, where that matters; none: at the range's beginning.
+    begun: KeyBuf,
     /// Ghosts that were passed since the position was saved: until then they may be met again.
     ghosts: u64,
 }
@@ -134,6 +141,7 @@ impl<'h> IndexCursor<'h> {
             escalations: 0,
             reads: TableReads::default(),
             quiet: false,
+            begun: KeyBuf::default(),
             ghosts: 0,
         });
         cursor.aim(work, range)?;
@@ -329,6 +337,7 @@ impl<'h> IndexCursor<'h> {
                 debug_assert_eq!(self.state, State::After, "the leaf's last record is behind");
                 self.ahead.step(&self.hobt.home.pages, leaf, right);
             }
+            self.note_begin();
             let next = match self.state {
                 State::Done => return Ok(false),
                 State::Beyond => Some(self.beyond()?),
@@ -339,7 +348,7 @@ impl<'h> IndexCursor<'h> {
             let pass = match next {
                 None => {
                     self.state = State::Done;
-                    return Ok(false);
+                    Pass::Enough
                 }
                 Some(next) if self.state == State::Beyond => self.guard_beyond(work, next)?,
                 Some(Next::Record(leaf)) => self.pass(work, leaf)?,
@@ -348,9 +357,12 @@ impl<'h> IndexCursor<'h> {
             if let Some(resource) = self.waited.take() {
                 work.locks().release(work.owner(), resource);
             }
+            if matches!(pass, Pass::Enough) {
+                self.merge_graves(work)?;
+            }
             match pass {
                 Pass::Enough if !self.rows.is_empty() => {
-                    debug_assert!(self.rows.len() <= self.batch, "a batch is bounded");
+                    debug_assert!(self.rows.len() <= 2 * self.batch, "a batch is bounded");
                     let of_a_row = |v: &Fetched| v.row < self.rows.len();
                     debug_assert!(self.values.last().is_none_or(of_a_row), "a value is of a row");
                     self.batch = (self.batch * 4).min(BATCH_ROWS_MAX);
@@ -707,7 +719,8 @@ impl RowCursor for IndexCursor<'_> {
 
     fn hint(&self) -> Option<PageHint> {
         debug_assert!(self.rows.is_empty() || self.at < self.rows.len(), "on a row, or on none");
-        self.rows.get(self.at).map(|r| PageHint { page: r.page, slot: r.slot })
+        let row = self.rows.get(self.at).filter(|r| !r.page.is_none())?;
+        Some(PageHint { page: row.page, slot: row.slot })
     }
 
     fn rid(&self) -> Option<[u8; 8]> {

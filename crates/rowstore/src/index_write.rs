@@ -212,6 +212,7 @@ impl RowHobt {
                 continue;
             }
             debug_assert!(self.holds(work, resource, Mode::X), "what is put is locked");
+            self.judge_graves(work, plan, &spelled)?;
             if let Some(record) = leaf.record().filter(|_| ghost) {
                 self.judge_ghost(work, plan, (record, (leaf.page_id(), leaf.slot())))?;
             }
@@ -291,7 +292,10 @@ impl RowHobt {
         let tree = self.tree();
         loop {
             let leaf = tree.seek_write(key)?;
-            let Some(record) = leaf.record() else { return Ok(None) };
+            let Some(record) = leaf.record() else {
+                self.judge_graves(work, plan, &KeyBuf::of(key))?;
+                return Ok(None);
+            };
             if !covered {
                 let resource = self.record_resource(record);
                 let resource = resource.expect("a record that was found by its key has one");
@@ -517,7 +521,7 @@ impl RowHobt {
                     }
                 }
             }
-            pair.judge(self, work, plan)?;
+            pair.judge(self, work, plan, (old, &new_spelled))?;
             match pair.old_record().map(current) {
                 Some(Current::Row(_)) => {}
                 Some(Current::Ghost) | None => return Ok(None),
@@ -631,11 +635,19 @@ impl<'t> Latched<'t> {
 
     /// Refuses the move where somebody has changed the row since its changer's moment, or has
     /// deleted since then one with the new key.
-    fn judge(&self, hobt: &RowHobt, work: &Work, plan: &LockPlan) -> RowResult<()> {
+    fn judge(
+        &self,
+        hobt: &RowHobt,
+        work: &Work,
+        plan: &LockPlan,
+        (old, new): (&KeyBuf, &KeyBuf),
+    ) -> RowResult<()> {
         let at = |old| (self.place(old).0.page_id(), self.place(old).1);
-        if let Some(record) = self.old_record() {
-            hobt.judge(work, plan, (record, at(true)))?;
+        match self.old_record() {
+            Some(record) => hobt.judge(work, plan, (record, at(true)))?,
+            None => hobt.judge_graves(work, plan, old)?,
         }
+        hobt.judge_graves(work, plan, new)?;
         match self.new_record() {
             Some(record) if current(record) == Current::Ghost => {
                 hobt.judge_ghost(work, plan, (record, at(false)))

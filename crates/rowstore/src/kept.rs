@@ -116,20 +116,29 @@ impl RowHobt {
         let mut lifetimes = Vec::new();
         let tags = self.ghost_tags(page).map_err(|e| self.sql(e))?;
         for tag in tags {
-            let kept = match self.former(tag) {
-                Previous::None => continue,
-                Previous::Itself(creator) => between(&self.home, engine, creator, tag.writer),
-                Previous::Stored(place) => {
-                    self.lifetimes_behind(engine, (tag.writer, place), &mut lifetimes)
-                        .map_err(|e| self.sql(e))?;
-                    continue;
-                }
-            };
-            if let KeptFor::Snapshots(lifetime) = kept {
-                lifetimes.push(lifetime);
-            }
+            self.lifetimes_of(engine, tag, &mut lifetimes).map_err(|e| self.sql(e))?;
         }
         Ok(lifetimes)
+    }
+
+    /// The same of one ghost.
+    pub(crate) fn lifetimes_of(
+        &self,
+        engine: &Engine,
+        ghost: VersionTag,
+        lifetimes: &mut Vec<Lifetime>,
+    ) -> RowResult<()> {
+        let kept = match self.former(ghost) {
+            Previous::None => return Ok(()),
+            Previous::Itself(creator) => between(&self.home, engine, creator, ghost.writer),
+            Previous::Stored(place) => {
+                return self.lifetimes_behind(engine, (ghost.writer, place), lifetimes);
+            }
+        };
+        if let KeptFor::Snapshots(lifetime) = kept {
+            lifetimes.push(lifetime);
+        }
+        Ok(())
     }
 
     fn ghost_tags(&self, page: PageId) -> RowResult<Vec<VersionTag>> {

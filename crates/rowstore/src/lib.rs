@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod bare_ghosts;
+mod chunks;
 mod clean;
 mod count;
 mod current;
@@ -18,6 +19,7 @@ mod entry_lock;
 mod error;
 mod fingerprint;
 mod gap;
+mod graveyard;
 mod heap_redo;
 mod heap_scan;
 mod heap_write;

@@ -1,4 +1,5 @@
-//! Settling: the deleter removes its ghost under its own lock, right after its commit.
+//! Settling: the deleter removes its ghost under its own lock, right after its commit. One that a
+//! snapshot needs goes to the graveyard.
 //!
 //! The ghost is found again by its key; if it is live again (revived by a later insert of the
 //! same transaction) or gone, there is nothing to do. The cleaner (`clean.rs`) removes ghosts the
@@ -7,6 +8,7 @@
 use crate::error::RowResult;
 use crate::heap_redo::kinds;
 use crate::hobt::{HobtKind, RowHobt};
+use crate::versions::Tested;
 use base::PageId;
 use buffer::{Change, Undo};
 use lock::Resource;
@@ -47,8 +49,8 @@ impl Settler for RowHobt {
 }
 
 impl RowHobt {
-    /// Removes a ghost by its key, if `may` allows it and no snapshot needs its row; whether that
-    /// is not so.
+    /// Removes a ghost by its key, if `may` allows it and no snapshot needs its row, or it is moved
+    /// to where that finds it; whether that is not so.
     pub(crate) fn settle_entry(
         &self,
         engine: &Engine,
@@ -70,8 +72,11 @@ impl RowHobt {
             return Ok(true);
         }
         debug_assert!(leaf.is_exact(), "the ghost is the key's");
-        let Some(dropped) = self.ghost_need(engine, record, (leaf.page_id(), leaf.slot()))? else {
-            return Ok(true);
+        let epoch = engine.transactions.snapshots.epoch();
+        let dropped = match self.ghost_need(engine, record, (leaf.page_id(), leaf.slot()))? {
+            Some(dropped) => dropped,
+            None if self.bury(engine, record, epoch) => Tested::default(),
+            None => return Ok(true),
         };
         let last = leaf.view().slot_count() == 1 && leaf.page_id() != tree.root();
         // As SQL Server has it: the first leaf keeps its last ghost.

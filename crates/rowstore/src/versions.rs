@@ -227,7 +227,7 @@ impl RowHobt {
     }
 
     /// When a writer committed; `None` while it has not.
-    fn committed(&self, engine: &Engine, writer: Xsn) -> Option<CommitTime> {
+    pub(crate) fn committed(&self, engine: &Engine, writer: Xsn) -> Option<CommitTime> {
         committed(&self.home, engine, writer)
     }
 

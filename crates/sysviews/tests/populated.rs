@@ -436,6 +436,8 @@ const VERSIONED: &[&str] = &[
     "create table dbo.w (id int, a char(8000), b char(40))",
     "insert dbo.t values (1, 'a'), (2, 'b'), (3, 'c')",
     "insert dbo.w values (1, 'a', 'b')",
+    "create table dbo.h (id int, c char(40))",
+    "insert dbo.h values (1, 'a'), (2, 'b')",
     "alter database current set allow_snapshot_isolation on",
 ];
 
@@ -449,7 +451,8 @@ fn look_at_versions(instance: &Arc<Instance>, first: &mut dyn Connection, held: 
     run(&mut **r, "select count(*) from versioned.dbo.t");
     run(
         first,
-        "update versioned.dbo.t set c = 'other' where id = 2; delete versioned.dbo.t where id = 3",
+        "update versioned.dbo.t set c = 'other' where id = 2; delete versioned.dbo.t where id = 3; \
+         delete versioned.dbo.h where id = 2",
     );
     run(first, "update versioned.dbo.w set b = 'other'");
     run(&mut **r, "select max(c) from versioned.dbo.t");

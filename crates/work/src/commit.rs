@@ -66,6 +66,7 @@ impl Work {
         if !early {
             self.stamp();
         }
+        self.versions.stop_reading();
         self.settle();
         assert!(self.ghosts.list.is_empty(), "ghosts are settled before locks are released");
         let after: Vec<_> = std::mem::take(&mut self.after)

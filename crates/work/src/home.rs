@@ -3,6 +3,7 @@
 use crate::entry::{Entry, OpenPart};
 use crate::ghost_queue::GhostQueue;
 use crate::ghost_rule::{CurrentRule, GhostRule};
+use crate::graveyards::Graveyards;
 use crate::redefined::Redefined;
 use crate::snapshot_gate::{Refusal, SnapshotGate, SnapshotState};
 use base::{DatabaseId, Lsn, ObjectId, SessionId, SqlResult, Xsn};
@@ -48,6 +49,7 @@ pub struct Home {
     began: AtomicU64,
     wrote: AtomicU64,
     ghosts: GhostQueue,
+    graveyards: Graveyards,
     versioning: AtomicU8,
     /// Tags up to this number are from before the database was opened.
     settled_xsn: AtomicU64,
@@ -89,6 +91,7 @@ impl Home {
             began: AtomicU64::new(0),
             wrote: AtomicU64::new(0),
             ghosts: GhostQueue::default(),
+            graveyards: Graveyards::default(),
             versioning: AtomicU8::new(0),
             settled_xsn: AtomicU64::new(0),
             expected_xsn: AtomicU64::new(0),
@@ -114,6 +117,11 @@ impl Home {
     /// Pages with ghosts that nobody else clears away.
     pub fn ghosts(&self) -> &GhostQueue {
         &self.ghosts
+    }
+
+    /// Who has ghosts off their leaves.
+    pub fn graveyards(&self) -> &Graveyards {
+        &self.graveyards
     }
 
     /// Whether what is written now keeps what was there before: an option asks for it.

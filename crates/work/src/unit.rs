@@ -1,6 +1,7 @@
 //! `Work`: a session's transaction and everything it holds.
 
 use crate::ghost_rule::GhostRule;
+use crate::graveyards::GraveMemory;
 use crate::home::Home;
 use crate::locking::LockCounts;
 use crate::part::Part;
@@ -27,6 +28,8 @@ pub struct Engine {
     pub versions: OnceLock<Arc<version::Store>>,
     /// Trace flags of the whole server.
     pub trace_flags: TraceFlags,
+    /// What ghosts off their leaves may take.
+    pub graves: Arc<GraveMemory>,
     versioned: AtomicBool,
     transactions_pin: AtomicBool,
     /// One a unit of work that has used versions.
@@ -41,6 +44,7 @@ impl Engine {
             locks,
             versions: OnceLock::new(),
             trace_flags: TraceFlags::default(),
+            graves: Arc::default(),
             versioned: AtomicBool::new(false),
             transactions_pin: AtomicBool::new(false),
             version_uses: Mutex::default(),

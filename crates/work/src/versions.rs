@@ -54,6 +54,8 @@ enum Reads {
     Otherwise,
     /// As of the moment of its first access, in the databases that have let it in.
     AsOf(Snapshot, Vec<Arc<Home>>),
+    /// It did, and is about to end.
+    Over(Vec<Arc<Home>>),
     /// For a transaction that does.
     For(CommitTime),
 }
@@ -88,7 +90,7 @@ impl Versions {
         match &self.reads {
             Reads::AsOf(snapshot, _) => Some(snapshot.at()),
             Reads::For(at) => Some(*at),
-            Reads::Nothing | Reads::Otherwise => None,
+            Reads::Nothing | Reads::Otherwise | Reads::Over(_) => None,
         }
     }
 
@@ -101,9 +103,17 @@ impl Versions {
             }
         }
         self.number = Number::None;
-        if let Reads::AsOf(_, homes) = std::mem::take(&mut self.reads) {
+        if let Reads::AsOf(_, homes) | Reads::Over(homes) = std::mem::take(&mut self.reads) {
             homes.iter().for_each(|home| home.leave_snapshot(session));
         }
+    }
+
+    /// It reads no more: what it has deleted itself it does not keep.
+    pub(crate) fn stop_reading(&mut self) {
+        self.reads = match std::mem::take(&mut self.reads) {
+            Reads::AsOf(_, homes) => Reads::Over(homes),
+            other => other,
+        };
     }
 }
 
@@ -218,7 +228,7 @@ impl Work {
     pub fn read_as_of(&mut self, home: &Arc<Home>) -> Result<CommitTime, Refusal> {
         let session = self.session();
         match &mut self.versions.reads {
-            Reads::Otherwise => Err(Refusal::BegunOtherwise),
+            Reads::Otherwise | Reads::Over(_) => Err(Refusal::BegunOtherwise),
             Reads::For(at) => Ok(*at),
             Reads::AsOf(snapshot, homes) if homes.iter().any(|h| Arc::ptr_eq(h, home)) => {
                 Ok(snapshot.at())
@@ -280,7 +290,7 @@ impl Work {
         }
         let session = self.session();
         let wrote = matches!(self.versions.number, Number::Written(_));
-        if wrote && matches!(self.versions.reads, Reads::AsOf(..)) {
+        if wrote && matches!(self.versions.reads, Reads::AsOf(..) | Reads::Over(_)) {
             self.engine.transactions.snapshot_updates.fetch_add(1, Relaxed);
         }
         self.versions.transaction_ends(session);

@@ -30,7 +30,9 @@ use std::path::Path;
 use std::sync::Arc;
 use txn::{Mutation, Need};
 use types::{Collation, SqlType};
-use work::{CommitMode, Engine, Mark, STATEMENT_VERSIONS, Snapshot, TRANSACTION_VERSIONS, Work};
+use work::{
+    CommitMode, Engine, GhostRule, Mark, STATEMENT_VERSIONS, Snapshot, TRANSACTION_VERSIONS, Work,
+};
 
 const HOBT: HobtId = HobtId(300);
 const SESSIONS: usize = 5;
@@ -118,6 +120,8 @@ struct World {
     /// By which commit each key was changed last.
     changed_by: BTreeMap<i32, u64>,
     conflicts: u64,
+    /// A ghost lay off its leaf while somebody looked.
+    buried: bool,
     rids: Rids,
     sessions: Vec<Session>,
     snapshots: Vec<(Snapshot, Rows)>,
@@ -167,6 +171,7 @@ impl World {
             commits: 0,
             changed_by: BTreeMap::new(),
             conflicts: 0,
+            buried: false,
             rids: Rids::new(),
             snapshots: Vec::new(),
             draw: Draw(seed),
@@ -381,6 +386,7 @@ impl World {
     /// What the background does.
     fn clean(&mut self) {
         let _ = self.db.clean_ghosts(None, 4);
+        self.db.home().graveyards().sweep(&self.env.engine);
         let transactions = &self.env.engine.transactions;
         let (commits, snapshots) = (&transactions.commits, &transactions.snapshots);
         commits.collapse(|| snapshots.points());
@@ -422,8 +428,10 @@ impl World {
             let plan = LockPlan { as_of: Some(at), ..LockPlan::read(Isolation::ReadCommitted) };
             let range = ScanRange { backward, ..ScanRange::default() };
             let mut cursor = self.hobt.scan(work, &range, &plan).unwrap();
-            let found = rows_of(&mut *cursor, work).unwrap();
+            let order = (self.kind != IndexKind::Heap).then_some(backward);
+            let found = rows_in_order(&mut *cursor, work, order).unwrap();
             assert_eq!(found, rows, "as of {at:?}, by {by:?}");
+            self.buried |= self.env.engine.graves.used_bytes() > 0;
             if self.kind != IndexKind::Heap {
                 let key = self.draw.below(KEYS) as i32;
                 let bytes = key.to_le_bytes();
@@ -434,6 +442,49 @@ impl World {
             }
             work.locks().release_short(work.owner());
         }
+    }
+
+    /// A part of the keys is read while others change rows, and what they leave is moved.
+    fn look_slowly(&mut self) {
+        if self.kind == IndexKind::Heap {
+            return;
+        }
+        let (engine, hobt) = (Arc::clone(&self.env.engine), Arc::clone(&self.hobt));
+        let (now, rows) = (Snapshot::take(&engine), self.committed.clone());
+        let mut work = Work::new(&engine, SessionId(99), Arc::new(Waiter::new()));
+        let mut ends = [self.draw.below(KEYS) as i32, self.draw.below(KEYS) as i32];
+        ends.sort_unstable();
+        let bytes = ends.map(i32::to_le_bytes);
+        let fields = [[Field::Inline(&bytes[0])], [Field::Inline(&bytes[1])]];
+        let inclusive = [self.draw.below(2) == 0, self.draw.below(2) == 0];
+        let bound = |n: usize| access::KeyBound { fields: &fields[n], inclusive: inclusive[n] };
+        let backward = self.draw.below(2) == 0;
+        let lower = (self.draw.below(3) > 0).then(|| bound(0));
+        let upper = (self.draw.below(3) > 0).then(|| bound(1));
+        let range = ScanRange { lower, upper, backward };
+        let is_in = |key: i32| {
+            lower.is_none_or(|_| key > ends[0] || (inclusive[0] && key == ends[0]))
+                && upper.is_none_or(|_| key < ends[1] || (inclusive[1] && key == ends[1]))
+        };
+        let plan = LockPlan { as_of: Some(now.at()), ..LockPlan::read(Isolation::ReadCommitted) };
+        let mut cursor = hobt.scan(&mut work, &range, &plan).unwrap();
+        let mut found = Vec::new();
+        while cursor.next(&mut work).unwrap() {
+            let row = row_of(&*cursor).unwrap();
+            found.push(row);
+            for _ in 0..self.draw.below(4) {
+                self.step();
+            }
+            if self.draw.below(6) == 0 {
+                self.clean();
+            }
+        }
+        if backward {
+            found.reverse();
+        }
+        let wanted: Vec<_> = rows.into_iter().filter(|(key, _)| is_in(*key)).collect();
+        assert_eq!(found, wanted, "{ends:?} {inclusive:?} as of {:?}", now.at());
+        work.locks().release_short(work.owner());
     }
 
     /// What views tell of the store is what is in it; what they call needed or a writer's stays
@@ -503,6 +554,8 @@ impl World {
             let leaf = levels.unwrap()[0].contents.clone().unwrap();
             assert_eq!((leaf.ghosts, leaf.version_ghosts), (0, 0), "{leaf:?}");
         }
+        assert_eq!(self.env.engine.graves.used_bytes(), 0, "ghosts that nobody needs");
+        assert!(self.db.home().graveyards().sextons().is_empty(), "nobody has any");
         let usage = self.env.engine.version_store().usage();
         assert_eq!(usage.generated, usage.cleaned, "versions that nobody needs: {usage:?}");
         let report = self.hobt.verify(&waiter, &mut |_| {}).unwrap();
@@ -511,14 +564,32 @@ impl World {
 }
 
 fn rows_of(cursor: &mut dyn RowCursor, work: &mut Work) -> SqlResult<Rows> {
+    rows_in_order(cursor, work, None)
+}
+
+/// The same, where the keys come in order: descending, or ascending.
+fn rows_in_order(
+    cursor: &mut dyn RowCursor,
+    work: &mut Work,
+    order: Option<bool>,
+) -> SqlResult<Rows> {
     let mut rows = Rows::new();
+    let mut last = None;
     while cursor.next(work)? {
-        let key = i32::from_le_bytes(cursor.field(0)?.inline().unwrap().try_into().unwrap());
-        let value = cursor.field(1)?.inline().unwrap().to_vec();
-        assert!(value.iter().all(|b| *b == value[0]), "one value");
-        assert!(rows.insert(key, (value[0], value.len())).is_none(), "key {key} twice");
+        let (key, value) = row_of(cursor)?;
+        let follows = last.is_none_or(|last| order.is_none_or(|down| (key < last) == down));
+        assert!(follows, "{key} behind {last:?}");
+        last = Some(key);
+        assert!(rows.insert(key, value).is_none(), "key {key} twice");
     }
     Ok(rows)
+}
+
+fn row_of(cursor: &dyn RowCursor) -> SqlResult<(i32, (u8, usize))> {
+    let key = i32::from_le_bytes(cursor.field(0)?.inline().unwrap().try_into().unwrap());
+    let value = cursor.field(1)?.inline().unwrap().to_vec();
+    assert!(value.iter().all(|b| *b == value[0]), "one value");
+    Ok((key, (value[0], value.len())))
 }
 
 /// GHOSTLIGHT_SEEDS makes it many more.
@@ -548,8 +619,12 @@ fn histories(kind: IndexKind, fault: Option<Mutation>) {
             world.step();
             world.look(false);
             world.check_told();
+            if world.draw.below(5) == 0 {
+                world.look_slowly();
+            }
         }
         conflicts += world.conflicts;
+        assert!(world.buried || kind == IndexKind::Heap || fault.is_some(), "nothing was moved");
         world.finish();
     }
     assert!(conflicts > seeds, "{conflicts} conflicts in {seeds} histories");
@@ -620,6 +695,8 @@ fn who_uses_versions_is_told_and_ghosts_are_counted() {
     };
     assert_eq!(told(&world), [(SessionId(51), true, false)]);
     world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
+    // So the ghost stays on its leaf.
+    world.db.home().set_ghost_rule(GhostRule::Statement);
     let before = Snapshot::take(&world.env.engine);
     world.reader.begin(true, "");
     assert_eq!(told(&world), [(SessionId(50), false, false)]);

@@ -2,7 +2,8 @@
 //! much. Our own.
 //!
 //! A row is of a snapshot and a database of which something is kept for it: stored versions that
-//! were what a row looked like at its moment, and ghosts that were, or lead to, such rows. Of a
+//! were what a row looked like at its moment, and ghosts that were, or lead to, such rows: on their
+//! leaves, or in the graveyard, where they are in nobody's way. Of a
 //! writer the versions are that he has superseded and not committed yet. What is kept for two
 //! snapshots is in both rows; what is kept for a writer is in his alone, since it would stay if the
 //! snapshots ended.
@@ -22,7 +23,7 @@ use work::VersionUser;
 const INT: SqlType = SqlType::Int;
 const BIG: SqlType = SqlType::BigInt;
 
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 15] = [
     col("session_id", INT),
     maybe("transaction_id", BIG),
     col("transaction_sequence_num", BIG),
@@ -35,6 +36,8 @@ const COLUMNS: [Column; 13] = [
     col("pinned_version_count", BIG),
     col("pinned_version_bytes", BIG),
     col("pinned_ghost_count", BIG),
+    col("pinned_graveyard_count", BIG),
+    col("pinned_graveyard_bytes", BIG),
     maybe("last_statement_text", SqlType::NVARCHAR_MAX),
 ];
 
@@ -116,6 +119,8 @@ fn row(by: &Blocker, database: DatabaseId, kept: Kept, session: Option<&SessionR
         count(kept.versions),
         count(kept.bytes),
         count(kept.ghosts),
+        count(kept.buried),
+        count(kept.buried_bytes),
         last.map_or(Value::Null, text),
     ]
 }

@@ -27,20 +27,31 @@ pub(crate) fn elapsed_s(since_ns: u64) -> u64 {
 pub(crate) struct Kept {
     pub(crate) versions: i64,
     pub(crate) bytes: i64,
+    /// On their leaves.
     pub(crate) ghosts: i64,
+    /// In the graveyard.
+    pub(crate) buried: i64,
+    pub(crate) buried_bytes: i64,
 }
 
 impl Kept {
     const fn version(bytes: usize) -> Kept {
-        Kept { versions: 1, bytes: bytes as i64, ghosts: 0 }
+        Kept { versions: 1, bytes: bytes as i64, ..Kept::NOTHING }
     }
 
-    const GHOST: Kept = Kept { versions: 0, bytes: 0, ghosts: 1 };
+    const fn buried(bytes: usize) -> Kept {
+        Kept { buried: 1, buried_bytes: bytes as i64, ..Kept::NOTHING }
+    }
+
+    const NOTHING: Kept = Kept { versions: 0, bytes: 0, ghosts: 0, buried: 0, buried_bytes: 0 };
+    const GHOST: Kept = Kept { ghosts: 1, ..Kept::NOTHING };
 
     fn add(&mut self, other: Kept, times: i64) {
         self.versions += times * other.versions;
         self.bytes += times * other.bytes;
         self.ghosts += times * other.ghosts;
+        self.buried += times * other.buried;
+        self.buried_bytes += times * other.buried_bytes;
     }
 }
 
@@ -60,7 +71,7 @@ impl Pins {
         Pins { snapshots, steps: BTreeMap::new(), writers: BTreeMap::new() }
     }
 
-    /// Looks at all that is stored, and at ghosts on noted pages.
+    /// Looks at all that is stored, at ghosts on noted pages and at those in graveyards.
     pub(crate) fn take(system: &System<'_>) -> SqlResult<Pins> {
         let mut pins = Pins::new(system.engine.transactions.snapshots.open());
         let databases: BTreeMap<DatabaseId, _> =
@@ -73,6 +84,13 @@ impl Pins {
             }
             Ok(())
         })?;
+        for database in databases.values() {
+            for sexton in database.home().graveyards().sextons() {
+                let id = database.id();
+                let mut keep = |of, bytes| pins.keep_between(id, of, Kept::buried(bytes));
+                sexton.tell(system.engine, &mut keep)?;
+            }
+        }
         let noted = |d: &&std::sync::Arc<database::Database>| d.home().ghosts().count() > 0;
         for database in databases.values().filter(noted) {
             if pins.snapshots.is_empty() {

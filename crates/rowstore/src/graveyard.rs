@@ -1,0 +1,266 @@
+//! The graveyard of an index: ghosts that a snapshot needs, off their leaves.
+//!
+//! A ghost that is settled while somebody reads as of a moment when it was a row would stay on its
+//! leaf, in the way of everybody. So it is moved here, under its leaf's latch, as it is: with its
+//! tag, and with what is stored behind it. Who reads as of an earlier moment looks here, too
+//! (`index_scan/graves.rs`); nobody else does.
+//!
+//! It is memory, and goes with the process, as snapshots do: what is logged is that the ghost left
+//! its leaf. Where memory is short a ghost stays on its leaf, and the cleaner comes back.
+//!
+//! Invariants
+//!  1. Ghosts come here from their leaf alone, and leave when no snapshot needs them. So who looks
+//!     at the leaf first, and here then, misses none.
+//!  2. In order of keys; of one key in order of their ends. Of all that has had a key, here and on
+//!     the leaf, a snapshot sees one at most.
+//!  3. `newest` is the last end of those that are here: who reads as of then or later sees none.
+//!  4. What is stored behind a ghost is its own from the move on, and is changed under the lock.
+
+use crate::chunks::Chunks;
+use crate::error::RowResult;
+use crate::hobt::RowHobt;
+use crate::versions::{Seen, conflict};
+use access::LockPlan;
+use base::PageId;
+use btree::{KeyBuf, KeyFields, Tree};
+use os::sync::RwLock;
+use page::VersionTag;
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use txn::{CommitTime, Lifetime};
+use work::{Engine, GraveMemory, Sexton, Work};
+
+/// What a grave takes beside its record.
+const GRAVE_BYTES: usize = size_of::<Grave>() + 16;
+
+/// Where a ghost is that is on no page.
+pub(crate) const NOWHERE: (PageId, u16) = (PageId::NONE, 0);
+
+/// A ghost that left its leaf.
+struct Grave {
+    /// As it was on the leaf.
+    record: Box<[u8]>,
+    ended: CommitTime,
+}
+
+/// The graves of an index.
+#[derive(Default)]
+pub(crate) struct Graveyard {
+    newest: AtomicU64,
+    buried: RwLock<Buried>,
+}
+
+#[derive(Default)]
+struct Buried {
+    graves: Chunks<Grave>,
+    bytes: usize,
+    memory: Option<Arc<GraveMemory>>,
+    /// The database knows of it.
+    listed: bool,
+    /// When all was looked at last; 0 when some may have been passed over.
+    epoch: u32,
+}
+
+/// An end of a range: a key, or the beginning of one.
+#[derive(Clone, Copy)]
+pub(crate) struct Bound<'k> {
+    pub(crate) key: &'k KeyBuf,
+    pub(crate) inclusive: bool,
+}
+
+impl Graveyard {
+    /// Whether somebody who reads as of a moment may see something here: to be asked behind a look
+    /// at the leaf.
+    #[inline]
+    pub(crate) fn may_be_seen(&self, at: CommitTime) -> bool {
+        self.newest.load(Acquire) > at.0
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.buried.read().graves.is_empty()
+    }
+
+    /// Hands over what lies between two keys, one after the other, until it is enough.
+    pub(crate) fn each(
+        &self,
+        tree: &Tree,
+        (lower, upper): (Option<Bound<'_>>, Option<Bound<'_>>),
+        backward: bool,
+        f: &mut dyn FnMut(&[u8]) -> RowResult<ControlFlow<()>>,
+    ) -> RowResult<()> {
+        let buried = self.buried.read();
+        let graves = &buried.graves;
+        let place = |bound: Bound<'_>, with_equal| {
+            let fields = bound.key.fields();
+            let order = |grave: &Grave| tree.compare(&grave.record, fields.as_slice());
+            graves.place(|grave| match order(grave) {
+                Some(Ordering::Equal) => with_equal,
+                order => order == Some(Ordering::Less),
+            })
+        };
+        let from = lower.map_or((0, 0), |bound| place(bound, !bound.inclusive));
+        let to = upper.map_or((graves.pieces(), 0), |bound| place(bound, bound.inclusive));
+        let mut between = graves.between(from, to);
+        while let Some(grave) = if backward { between.next_back() } else { between.next() } {
+            if f(&grave.record)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a ghost where its key belongs; `epoch` is of before it was found needed. False where
+    /// there is no room for it.
+    fn put(&self, hobt: &RowHobt, engine: &Engine, grave: Grave, epoch: u32) -> bool {
+        let tree = hobt.tree();
+        let mut fields = KeyFields::default();
+        if tree.key_of(&grave.record, &mut fields).is_none() {
+            return false;
+        }
+        let (bytes, ended) = (grave.bytes(), grave.ended);
+        let mut buried = self.buried.write();
+        let order = |other: &Grave| {
+            let order = tree.compare(&other.record, fields.as_slice());
+            order.unwrap_or(Ordering::Less).then(other.ended.cmp(&ended))
+        };
+        let place = buried.graves.place(|other| order(other) == Ordering::Less);
+        if buried.graves.get(place).is_some_and(|there| order(there) == Ordering::Equal) {
+            // It was put here before, and could not leave its leaf then.
+            return true;
+        }
+        let memory = buried.memory.get_or_insert_with(|| Arc::clone(&engine.graves));
+        if !memory.take(bytes) {
+            return false;
+        }
+        buried.bytes += bytes;
+        buried.graves.insert(place, grave);
+        self.newest.fetch_max(ended.0, Release);
+        if engine.transactions.snapshots.epoch() != epoch {
+            // Whoever needed it may have ended, and a sweep may be past this place.
+            buried.epoch = 0;
+        }
+        if !std::mem::replace(&mut buried.listed, true) {
+            hobt.home.graveyards().list(hobt.me.clone());
+        }
+        true
+    }
+
+    /// Removes what nobody needs any more, piece by piece; whether anything is left.
+    fn sweep(&self, hobt: &RowHobt, engine: &Engine) -> bool {
+        // Read before anything is tested: whoever ends meanwhile is for the next time.
+        let epoch = engine.transactions.snapshots.epoch();
+        if std::mem::replace(&mut self.buried.write().epoch, epoch) != epoch {
+            let mut piece = 0;
+            while let Some(left) = self.buried.write().sweep(piece, hobt, engine) {
+                piece += usize::from(left);
+            }
+        }
+        let mut buried = self.buried.write();
+        let newest = buried.graves.iter().map(|g| g.ended.0).max();
+        self.newest.store(newest.unwrap_or(0), Release);
+        buried.listed = newest.is_some();
+        buried.listed
+    }
+}
+
+impl Buried {
+    /// Removes of a piece what nobody needs; whether anything is left of it. `None`: there is no
+    /// such piece.
+    fn sweep(&mut self, piece: usize, hobt: &RowHobt, engine: &Engine) -> Option<bool> {
+        if piece >= self.graves.pieces() {
+            return None;
+        }
+        let mut freed = 0;
+        let left = self.graves.retain(piece, |grave| {
+            let stays = hobt.is_needed_still(engine, &grave.record);
+            freed += if stays { 0 } else { grave.bytes() };
+            stays
+        });
+        self.bytes -= freed;
+        self.memory.iter().for_each(|m| m.give_back(freed));
+        Some(left)
+    }
+}
+
+impl Drop for Buried {
+    fn drop(&mut self) {
+        self.memory.iter().for_each(|m| m.give_back(self.bytes));
+    }
+}
+
+impl Grave {
+    fn bytes(&self) -> usize {
+        GRAVE_BYTES + self.record.len()
+    }
+}
+
+impl RowHobt {
+    /// Moves a ghost that somebody needs off its leaf, which is latched: from now on it is found
+    /// here. False where it is to stay; `epoch` is of before it was found needed.
+    pub(crate) fn bury(&self, engine: &Engine, ghost: &[u8], epoch: u32) -> bool {
+        // Pieces of large values are read without a look at snapshots.
+        if self.has_shape_of_pieces() || self.is_left_by_rule(engine) {
+            return false;
+        }
+        let Some(tag) = VersionTag::of(ghost) else { return false };
+        let Some(ended) = self.committed(engine, tag.writer) else { return false };
+        let grave = Grave { record: ghost.into(), ended };
+        self.state.graves.put(self, engine, grave, epoch)
+    }
+
+    /// Whether a ghost that was moved is needed still; what is stored behind one that is not goes.
+    fn is_needed_still(&self, engine: &Engine, ghost: &[u8]) -> bool {
+        match self.ghost_need(engine, ghost, NOWHERE) {
+            Ok(Some(dropped)) => {
+                // What cannot be freed now is left to whoever reclaims.
+                let _ = dropped.finish();
+                false
+            }
+            Ok(None) | Err(_) => true,
+        }
+    }
+
+    /// Refuses to change or to put a key where the changer's moment sees a row with it whose ghost
+    /// lies here: somebody has deleted it since.
+    pub(crate) fn judge_graves(&self, work: &Work, plan: &LockPlan, key: &KeyBuf) -> RowResult<()> {
+        let Some(at) = plan.unchanged_since else { return Ok(()) };
+        if !self.state.graves.may_be_seen(at) {
+            return Ok(());
+        }
+        let whole = Some(Bound { key, inclusive: true });
+        self.state.graves.each(self.tree(), (whole, whole), false, &mut |ghost| match self.as_of(
+            work,
+            at,
+            (ghost, NOWHERE),
+            &mut Vec::new(),
+        )? {
+            Seen::Nothing => Ok(ControlFlow::Continue(())),
+            Seen::AsItIs | Seen::Former => Err(conflict(work)),
+        })
+    }
+}
+
+impl Sexton for RowHobt {
+    fn sweep(&self, engine: &Engine) -> bool {
+        self.state.graves.sweep(self, engine)
+    }
+
+    fn tell(&self, engine: &Engine, each: &mut dyn FnMut(Lifetime, usize)) -> base::SqlResult<()> {
+        let mut lifetimes = Vec::new();
+        let told = self.state.graves.each(self.tree(), (None, None), false, &mut |ghost| {
+            if let Some(tag) = VersionTag::of(ghost) {
+                self.lifetimes_of(engine, tag, &mut lifetimes)?;
+            }
+            lifetimes.drain(..).for_each(|of| each(of, GRAVE_BYTES + ghost.len()));
+            Ok(ControlFlow::Continue(()))
+        });
+        told.map_err(|e| self.sql(e))
+    }
+
+    fn identity(&self) -> usize {
+        Arc::as_ptr(&self.state) as usize
+    }
+}
