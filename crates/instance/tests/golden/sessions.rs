@@ -51,11 +51,21 @@ struct Seat {
 
 /// An instance and the sessions of a script.
 pub(crate) struct Sessions {
-    folder: PathBuf,
     generation: u32,
     instance: Arc<Instance>,
     seats: BTreeMap<char, Seat>,
     old: Vec<Arc<Instance>>,
+    folder: Folder,
+}
+
+/// A folder of a script's own, which goes with it, also where it panics.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed is in the folder for temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 fn open(dir: &Path) -> Arc<Instance> {
@@ -72,23 +82,23 @@ fn login() -> Login {
     }
 }
 
-fn new_folder() -> PathBuf {
+fn new_folder() -> Folder {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
-    std::env::temp_dir().join(format!("ghostlight-golden-{}-{n}", std::process::id()))
+    Folder(std::env::temp_dir().join(format!("ghostlight-golden-{}-{n}", std::process::id())))
 }
 
 impl Sessions {
     /// A new instance with an empty database `golden`.
     pub(crate) fn open() -> Sessions {
         let folder = new_folder();
-        let instance = open(&folder.join("0"));
+        let instance = open(&folder.0.join("0"));
         let first = Login { database: String::new(), ..login() };
         let mut session = instance.connect(first).expect("a first session");
         let mut said = Transcript::default();
         session.run(Request::Batch("create database golden".to_owned()), &mut said);
         assert!(said.text.is_empty(), "{}", said.text);
-        Sessions { folder, generation: 0, instance, seats: BTreeMap::new(), old: Vec::new() }
+        Sessions { generation: 0, instance, seats: BTreeMap::new(), old: Vec::new(), folder }
     }
 
     /// What a batch gets in a session of its own.
@@ -100,7 +110,7 @@ impl Sessions {
     }
 
     fn dir(&self) -> PathBuf {
-        self.folder.join(self.generation.to_string())
+        self.folder.0.join(self.generation.to_string())
     }
 
     fn seat(&mut self, session: char) -> &mut Seat {
@@ -190,8 +200,6 @@ impl Sessions {
                 old.stop().expect("an instance that was left stops");
             }
         }
-        // What cannot be removed is in the folder for temporary files.
-        let _ = std::fs::remove_dir_all(&self.folder);
         text
     }
 }
