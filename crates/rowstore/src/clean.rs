@@ -19,6 +19,7 @@ use crate::hobt::{HobtKind, RowHobt};
 use base::PageId;
 use btree::KeyBuf;
 use lock::{Duration, Mode, Resource};
+use page::Field;
 use wal::{Group, RecordView};
 use work::Work;
 
@@ -90,6 +91,36 @@ impl RowHobt {
             };
         }
         Ok(if busy { Cleaned::Busy } else { Cleaned::Done })
+    }
+
+    /// Before a full leaf is split its ghosts go that nobody needs or holds; whether any went.
+    pub(crate) fn clear_leaf(&self, work: &Work, key: &[Field<'_>]) -> RowResult<bool> {
+        let page = {
+            let leaf = self.tree().seek_write(key)?;
+            if leaf.view().ghost_count() == 0 {
+                return Ok(false);
+            }
+            leaf.page_id()
+        };
+        if self.has_shape_of_pieces() || self.is_left_by_rule(work.engine()) {
+            return Ok(false);
+        }
+        let (locks, owner) = (work.locks(), work.owner());
+        // Under its own X on the table a transaction has no locks on what it deletes.
+        if locks.held_mode(owner, self.object_resource()).covers(Mode::X) {
+            return Ok(false);
+        }
+        let may = |resource: Resource| {
+            let asked = locks.try_lock_now(owner, resource, Mode::X, Duration::Instant, None);
+            locks.held_mode(owner, resource) == Mode::NL && matches!(asked, Ok(Some(_)))
+        };
+        let (mut group, mut went) = (Group::new(), false);
+        for ghost in &self.ghosts_of(page)? {
+            if let Found::Entry(key) = ghost {
+                went |= !self.settle_entry(work.engine(), &mut group, key.bytes(), may)?;
+            }
+        }
+        Ok(went)
     }
 
     /// The ghosts of a page of this hobt.

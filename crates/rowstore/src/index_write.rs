@@ -45,7 +45,8 @@ impl RowHobt {
         debug_assert_eq!(fields.as_slice().len(), columns, "the whole key");
     }
 
-    /// Reserves log for splits, makes room for a record, and leaves the search to the caller.
+    /// Reserves log for splits, makes room for a record, and leaves the search to the caller, who
+    /// comes back where it is not enough: ghosts that nobody needs go first.
     pub(crate) fn room_for(
         &self,
         work: &mut Work,
@@ -56,6 +57,9 @@ impl RowHobt {
         assert!(bytes <= 2 * RECORD_MAX, "a record and the growth of another at most");
         let bytes = bytes.min(RECORD_MAX);
         debug_assert_eq!(key.len(), self.tree().order().len(), "a place has a whole key");
+        if self.clear_leaf(work, key)? {
+            return Ok(());
+        }
         let part = work.part(&self.home);
         part.reserve(STRUCTURE_LOG_BYTES_MAX as usize)?;
         self.split(&mut part.group, key, bytes, policy)
