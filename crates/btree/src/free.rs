@@ -134,7 +134,7 @@ impl Tree {
             doomed.push(next);
             slot = 0;
         }
-        self.inspect(above.id(), above.view())?;
+        self.inspect(&above)?;
         debug_assert_eq!(doomed.len(), usize::from(top), "a page of each level");
         debug_assert!(
             doomed.iter().all(|d| d.page.id() != self.root),

@@ -434,7 +434,7 @@ impl<'t> LeafWrite<'t> {
     /// # Errors
     /// 824.
     pub fn inspect(&self) -> BtreeResult<()> {
-        self.tree.inspect(self.guard.id(), self.guard.view())
+        self.tree.inspect(&self.guard)
     }
 
     /// Hands the record that is at a slot, or the first behind it, to `look`; `None` at the end of

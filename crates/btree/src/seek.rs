@@ -292,8 +292,8 @@ impl Tree {
             let other = self.pages.write(children.1)?;
             self.check_page(children.1, other.view(), 0)?;
             drop((parent, right));
-            self.inspect(children.0, left.view())?;
-            self.inspect(children.1, other.view())?;
+            self.inspect(&left)?;
+            self.inspect(&other)?;
             let left = LeafWrite::at(self, left, first)?;
             assert_ne!(left.page_id(), other.id(), "one page is latched once");
             return Ok(LeafPair::Two(left, LeafWrite::at(self, other, second)?));
@@ -306,7 +306,7 @@ impl Tree {
         first: &[Field<'_>],
         second: &[Field<'_>],
     ) -> BtreeResult<LeafPair<'t>> {
-        self.inspect(leaf.id(), leaf.view())?;
+        self.inspect(&leaf)?;
         let other = LeafWrite::place(self, &leaf, second)?;
         debug_assert!(other.0 <= leaf.view().slot_count(), "a slot, or the one behind the last");
         Ok(LeafPair::One(LeafWrite::at(self, leaf, first)?, other))

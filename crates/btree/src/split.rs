@@ -159,8 +159,8 @@ impl Tree {
         if self.has_room_for(&page, wish)? {
             return Ok(Attempt::Done);
         }
-        self.inspect(parent.id(), parent.view())?;
-        self.inspect(id, page.view())?;
+        self.inspect(&parent)?;
+        self.inspect(&page)?;
         let division = self.divide(&page, wish)?;
         debug_assert!(division.at <= page.view().slot_count(), "a division is within its page");
         if slot_cost(division.separator.len()) > usize::from(parent.view().free_count()) {
@@ -358,7 +358,7 @@ impl Tree {
         if self.has_room_for(&root, wish)? {
             return Ok(Attempt::Done);
         }
-        self.inspect(self.root, root.view())?;
+        self.inspect(&root)?;
         let mut division = self.divide(&root, wish)?;
         let lower = batch_of(root.view(), 0..division.at);
         let upper = batch_of(root.view(), division.at..root.view().slot_count());

@@ -6,7 +6,7 @@ use crate::key::KeyBuf;
 use crate::kinds::{Context, Operation, kind, page_id_bytes};
 use crate::order::{KeyFields, KeyOrder, Part, Shape};
 use base::PageId;
-use buffer::{Change, PageRef, Pages, Undo};
+use buffer::{Change, PageRef, Pages, Undo, WriteGuard};
 use page::fits;
 use page::{Field, PageKind, PageView, RowLayout};
 use space::{AllocUnit, Space};
@@ -189,11 +189,18 @@ impl Tree {
         fits::header(v).err()
     }
 
-    /// Every slot of a page, before more than one of them is touched by a change.
-    pub(crate) fn inspect(&self, id: PageId, v: PageView<'_>) -> BtreeResult<()> {
-        match page::check_slots(v.0) {
-            Ok(()) => Ok(()),
-            Err(_) => Err(self.corrupt(id, "the page's slots are damaged")),
+    /// Every slot of a page, before more than one of them is touched by a change: once while it is
+    /// in memory.
+    pub(crate) fn inspect(&self, page: &WriteGuard<'_>) -> BtreeResult<()> {
+        if page.is_inspected() {
+            return Ok(());
+        }
+        match page::check_slots(page.view().0) {
+            Ok(()) => {
+                page.note_inspected();
+                Ok(())
+            }
+            Err(_) => Err(self.corrupt(page.id(), "the page's slots are damaged")),
         }
     }
 

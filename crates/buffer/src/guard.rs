@@ -79,6 +79,21 @@ impl<'a> WriteGuard<'a> {
         ReadGuard { slot }
     }
 
+    /// Whether somebody has found the page's slots sound since it came into memory. They stay so:
+    /// its bytes change through [`crate::Change`] only.
+    #[inline]
+    pub fn is_inspected(&self) -> bool {
+        let word = self.slot.state().load(std::sync::atomic::Ordering::Relaxed);
+        word & state::INSPECTED != 0
+    }
+
+    /// Notes that they were found so.
+    pub fn note_inspected(&self) {
+        debug_assert!(state::is_exclusive(self.slot.state()), "it is this thread's page");
+        debug_assert!(state::is_resident(self.slot.state()), "bytes are in memory");
+        self.slot.state().fetch_or(state::INSPECTED, std::sync::atomic::Ordering::Relaxed);
+    }
+
     /// The bytes to change: `Change`, redo and the writer of volatile pages only.
     #[inline]
     pub(crate) fn bytes_mut(&mut self) -> &mut PageBytes {

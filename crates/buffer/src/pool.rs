@@ -206,7 +206,7 @@ impl Pool {
         assert!(s & RESIDENT != 0 && s & WRITING == 0, "no copy is on its way home (rule 4)");
         file.recovery_lsn(page).store(0, Relaxed);
         file.release(page, 1);
-        word.fetch_and(!(RESIDENT | REFERENCED), Relaxed);
+        word.fetch_and(!(RESIDENT | REFERENCED | state::INSPECTED), Relaxed);
         // Rare: a page of a temporary table that is gone, now of a spill file.
         let named = frame_word(file.number, page);
         let frame = self.frames.iter().position(|f| f.load(Relaxed) == named);

@@ -6,6 +6,7 @@
 //! bit  9     REFERENCED  used since the clock hand passed
 //! bit 10     WAITERS     somebody is parked on the word
 //! bit 11     WRITING     a copy of the bytes is on its way home
+//! bit  12     INSPECTED   its slots were found sound since it came into memory
 //! bits 16-63 version, +1 at each release of the exclusive latch
 //! ```
 //!
@@ -21,6 +22,7 @@ pub(crate) const RESIDENT: u64 = 1 << 8;
 pub(crate) const REFERENCED: u64 = 1 << 9;
 pub(crate) const WAITERS: u64 = 1 << 10;
 pub(crate) const WRITING: u64 = 1 << 11;
+pub(crate) const INSPECTED: u64 = 1 << 12;
 const VERSION_ONE: u64 = 1 << 16;
 
 static SPIN: park::Spin = park::Spin::new();
@@ -183,7 +185,10 @@ pub(crate) fn unlatch_exclusive(word: &AtomicU64, set: u64, clear: u64) {
     let mut s = word.load(Relaxed);
     loop {
         assert_eq!(holders(s), EXCLUSIVE, "the exclusive latch is held");
-        let next = (((s & !HOLDERS & !WAITERS) | set) & !clear).wrapping_add(VERSION_ONE);
+        let mut next = (((s & !HOLDERS & !WAITERS) | set) & !clear).wrapping_add(VERSION_ONE);
+        if next & RESIDENT == 0 {
+            next &= !INSPECTED;
+        }
         let lost = next & RESIDENT == 0 && next & WRITING != 0;
         debug_assert!(!lost, "a page on its way home stays in memory (rule 4)");
         match word.compare_exchange_weak(s, next, Release, Relaxed) {
