@@ -60,6 +60,10 @@ pub struct TableReads {
     pub pages: PageReads,
     /// Pages of values off the rows.
     pub lob: PageReads,
+    /// Ghosts that were passed because they are ghosts, those among them that no snapshot sees.
+    pub ghosts: u64,
+    /// Stored versions that were gone along to those that a snapshot sees.
+    pub versions: u64,
 }
 
 impl TableReads {
@@ -75,6 +79,8 @@ impl TableReads {
         self.scans += more.scans;
         add(&mut self.pages, &more.pages);
         add(&mut self.lob, &more.lob);
+        self.ghosts += more.ghosts;
+        self.versions += more.versions;
     }
 }
 

@@ -28,7 +28,7 @@ use os::wait::ThreadWaits;
 use plan::{GrantHints, PhysicalPlan, Slot};
 use std::sync::{Arc, Weak};
 use types::Value;
-use work::PageReads;
+use work::{PageReads, Work};
 
 /// A plan ready to run.
 pub struct Executor {
@@ -80,6 +80,7 @@ struct CrewWork {
     /// By number, the statement's own first.
     by_thread: Vec<ThreadWork>,
     cpu_ns: u64,
+    lock_requests: u64,
     waits: Option<Box<ThreadWaits>>,
 }
 
@@ -287,6 +288,11 @@ impl Executor {
         self.crew.cpu_ns
     }
 
+    /// Locks that those asked for in the last run.
+    pub fn workers_lock_requests(&self) -> u64 {
+        self.crew.lock_requests
+    }
+
     /// What each thread did in the last run, the statement's own first; none when it ran alone.
     pub fn by_thread(&self) -> impl Iterator<Item = &ThreadWork> {
         self.crew.by_thread.iter()
@@ -373,12 +379,11 @@ impl Executor {
             grant,
             team: None,
         };
-        let before = work::page_reads();
+        let before = all_read(context.work);
         let mut run = Run::new(context, lent);
         let result = f(&mut self.body, &mut run);
-        let rest = work::page_reads().since(before);
         let each = self.cursors.iter().zip(&mut self.cursor_reads).enumerate();
-        note_reads(&mut run, each, rest, &mut self.reads, self.changed);
+        note_reads(&mut run, each, before, &mut self.reads, self.changed);
         self.memory = run.memory();
         // Before the grant goes, to somebody who waits for the memory.
         close_all(&mut self.body, &mut run);
@@ -422,7 +427,7 @@ impl Executor {
             grant: shared.of_worker(),
             team: Some(&crew),
         };
-        let before = work::page_reads();
+        let before = all_read(context.work);
         let mut run = Run::new(context, lent);
         let body = &mut self.body;
         let result = os::task::scope(|scope| {
@@ -430,9 +435,8 @@ impl Executor {
             crew.start(scope);
             f(body, &mut run)
         });
-        let rest = work::page_reads().since(before);
         let each = self.cursors.iter().zip(&mut self.cursor_reads).enumerate();
-        note_reads(&mut run, each, rest, &mut self.reads, self.changed);
+        note_reads(&mut run, each, before, &mut self.reads, self.changed);
         close_all(&mut self.body, &mut run);
         drop(run);
         self.memory = shared.row();
@@ -473,6 +477,7 @@ impl Executor {
         self.crew.by_thread.insert(0, own);
         for report in reports {
             self.crew.cpu_ns += report.cpu_ns;
+            self.crew.lock_requests += report.lock_requests;
             let thread = &mut self.crew.by_thread[report.thread];
             self.crew.waits.get_or_insert_default().add(&report.waits);
             thread.add_counts(&report.tallies);
@@ -521,23 +526,32 @@ fn close_all(body: &mut Body, run: &mut Run<'_>) {
     run.changed.iter_mut().flatten().for_each(|rows| rows.drop_rows());
 }
 
-/// Adds what each cursor has read to its hobt, and the rest to the one that was changed.
+/// Pages that this thread has read so far, and versions that the unit of work has gone along.
+fn all_read(work: &Work) -> (PageReads, u64) {
+    (work::page_reads(), work.tell_traversed())
+}
+
+/// Adds what each cursor has read to its hobt, and what else was read since `before` to the one
+/// that was changed.
 fn note_reads<'c>(
     run: &mut Run<'_>,
     cursors: impl Iterator<Item = (usize, (&'c usize, &'c mut TableReads))>,
-    mut rest: PageReads,
+    before: (PageReads, u64),
     to: &mut [TableReads],
     changed: Option<usize>,
 ) {
+    let (pages, versions) = all_read(run.work);
+    let (mut pages, mut versions) = (pages.since(before.0), versions - before.1);
     for (at, (&hobt, own)) in cursors {
         let Some(cursor) = run.cursors.at(at) else { continue };
         let reads = cursor.reads();
-        rest = rest.since(reads.pages).since(reads.lob);
+        pages = pages.since(reads.pages).since(reads.lob);
+        versions -= reads.versions;
         to[hobt].add(&reads);
         *own = reads;
     }
     if let Some(hobt) = changed {
-        to[hobt].add(&TableReads { pages: rest, ..TableReads::default() });
+        to[hobt].add(&TableReads { pages, versions, ..TableReads::default() });
     }
 }
 

@@ -146,23 +146,30 @@ impl Tally {
 
 /// What a cursor has read.
 #[derive(Default)]
-struct ReadTally([Cell; 7]);
+struct ReadTally([Cell; 9]);
 
 impl ReadTally {
     fn set(&self, reads: &TableReads) {
         let (p, l) = (&reads.pages, &reads.lob);
-        let all = [p.logical, p.physical, p.read_ahead, l.logical, l.physical, l.read_ahead];
-        self.0.iter().zip(std::iter::once(reads.scans).chain(all)).for_each(|(c, n)| c.set(n));
+        let pages = [p.logical, p.physical, p.read_ahead, l.logical, l.physical, l.read_ahead];
+        let all = pages.into_iter().chain([reads.scans, reads.ghosts, reads.versions]);
+        self.0.iter().zip(all).for_each(|(c, n)| c.set(n));
     }
 
     fn get(&self) -> TableReads {
-        let [scans, a, b, c, d, e, f] = &self.0;
+        let [a, b, c, d, e, f, scans, ghosts, versions] = &self.0;
         let pages = |logical: &Cell, physical: &Cell, read_ahead: &Cell| PageReads {
             logical: logical.get(),
             physical: physical.get(),
             read_ahead: read_ahead.get(),
         };
-        TableReads { scans: scans.get(), pages: pages(a, b, c), lob: pages(d, e, f) }
+        TableReads {
+            scans: scans.get(),
+            pages: pages(a, b, c),
+            lob: pages(d, e, f),
+            ghosts: ghosts.get(),
+            versions: versions.get(),
+        }
     }
 }
 

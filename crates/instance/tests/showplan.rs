@@ -71,10 +71,18 @@ const CONTENT: [(&str, &[&str]); 39] = [
     ("StmtCond", &["StatementSetOptions", "Condition", "Then", "Else"]),
     (
         "QueryPlan",
-        &["Warnings", "MemoryGrantInfo", "WaitStats", "QueryTimeStats", "RelOp", "ParameterList"],
+        &[
+            "InternalInfo",
+            "Warnings",
+            "MemoryGrantInfo",
+            "WaitStats",
+            "QueryTimeStats",
+            "RelOp",
+            "ParameterList",
+        ],
     ),
     ("WaitStats", &["Wait"]),
-    ("RelOp", &["OutputList", "Warnings", "RunTimeInformation", ANY_OPERATOR]),
+    ("RelOp", &["OutputList", "Warnings", "RunTimeInformation", "InternalInfo", ANY_OPERATOR]),
     (
         "Warnings",
         &[

@@ -1,11 +1,13 @@
 //! What the table has done since it was made, of each kind of resource and of all.
 //!
 //! Requests are counted in their partition, under the latch that each of them takes: a line more
-//! that this processor writes, none that others do. Waits are counted in atomics that all share;
-//! they are rare beside what a wait costs, and the totals of waits are such numbers too.
+//! that this processor writes, none that others do; and by thread, for whoever wants to know what
+//! the statement asked for that it runs. Waits are counted in atomics that all share; they are rare
+//! beside what a wait costs, and the totals of waits are such numbers too.
 
 use crate::resource::Kind;
 use crate::table::Table;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What the table has done since it was made.
@@ -58,6 +60,22 @@ impl KindCounters {
             deadlocks: self.deadlocks + other.deadlocks,
         }
     }
+}
+
+thread_local! {
+    static REQUESTS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Requests that this thread has made since it began, of any table: those that
+/// [`Counters::requests`] counts.
+pub fn thread_requests() -> u64 {
+    REQUESTS.get()
+}
+
+/// This thread makes one.
+#[inline]
+pub(crate) fn count_request() {
+    REQUESTS.set(REQUESTS.get() + 1);
 }
 
 #[derive(Default)]

@@ -25,7 +25,7 @@ mod table;
 mod ticket;
 
 pub use budget::LOCK_BYTES;
-pub use counters::{Counters, KindCounters};
+pub use counters::{Counters, KindCounters, thread_requests};
 pub use deadlock::{Deadlock, DeadlockMember, DeadlockWitness, Progress};
 pub use error::LockError;
 pub use escalation::{ESCALATION_COUNT, ESCALATION_STEP, EscalationCounter, EscalationPolicy};

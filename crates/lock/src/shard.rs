@@ -52,12 +52,19 @@ impl Shard {
         Shard { seed, ..Shard::default() }
     }
 
+    /// Somebody asks for a resource of that kind.
+    #[inline]
+    pub(crate) fn count_request(&mut self, kind: Kind) {
+        self.requests[kind as usize] += 1;
+        crate::counters::count_request();
+    }
+
     /// Grants at once, or says why not.
     #[inline]
     pub(crate) fn request(&mut self, ask: &Ask, hash: u64, budget: &Budget) -> Verdict {
         debug_assert_eq!(hash, ask.resource.hash(self.seed), "the hash is the resource's");
         self.inspect();
-        self.requests[ask.resource.kind() as usize] += 1;
+        self.count_request(ask.resource.kind());
         let seed = self.seed;
         let same = |h: &Head| h.resource == ask.resource;
         match self.heads.entry(hash, same, |h| h.resource.hash(seed)) {

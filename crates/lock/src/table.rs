@@ -546,7 +546,7 @@ impl Table {
         let ask = Table::ask(owner, resource, mode, Duration::Instant);
         let hash = self.hash(&resource);
         let mut shard = self.shard_of(hash);
-        shard.requests[resource.kind() as usize] += 1;
+        shard.count_request(resource.kind());
         let Some(head) = shard.head(&resource, hash) else { return true };
         debug_assert!(!head.is_idle(), "an idle head is forgotten");
         let held = head.held_mode(&shard.pools, owner.id());

@@ -82,6 +82,7 @@ fn a_test_is_granted_when_it_could_be_held_and_leaves_nothing() {
 fn lock_timeout_ends_the_wait_and_leaves_the_queue() {
     let t = table();
     let [a, b, c] = [1, 2, 3].map(owner);
+    let before = lock::thread_requests();
     take(&t, &a, key(1), Mode::S);
     let err = t.lock(&b, key(1), Mode::X, Duration::Long, Timeout::from_setting(5), None);
     assert!(matches!(err, Err(LockError::TimedOut { waited_ms }) if waited_ms >= 5), "{err:?}");
@@ -95,6 +96,7 @@ fn lock_timeout_ends_the_wait_and_leaves_the_queue() {
     let (_, keys) = kinds.iter().find(|(kind, _)| *kind == Kind::Key).unwrap();
     // Granted, timed out, refused, refused again, granted.
     assert_eq!((keys.requests, keys.waits, keys.ended), (5, 1, 1));
+    assert_eq!(lock::thread_requests() - before, 5, "all by this thread");
     assert_eq!((keys.timeouts, keys.refused_at_once, keys.deadlocks), (1, 1, 0));
     assert!(keys.waited_ns >= 5_000_000);
     assert!(kinds.iter().all(|(kind, of)| *kind == Kind::Key || *of == KindCounters::default()));

@@ -33,6 +33,12 @@ pub struct Run {
     pub degree: u64,
     /// Threads that it had for them.
     pub threads: u64,
+    /// Ghosts that its scans passed.
+    pub ghosts_skipped: u64,
+    /// Stored versions gone along to those that it sees.
+    pub versions_traversed: u64,
+    /// Locks it asked for.
+    pub lock_requests: u64,
 }
 
 /// A number of all runs.
@@ -77,6 +83,9 @@ pub struct Counted {
     pub spilled_pages: Measure,
     pub degree: Measure,
     pub threads: Measure,
+    pub ghosts_skipped: Measure,
+    pub versions_traversed: Measure,
+    pub lock_requests: Measure,
 }
 
 impl Counted {
@@ -96,6 +105,9 @@ impl Counted {
         self.spilled_pages.add(first, run.spilled_pages);
         self.degree.add(first, run.degree);
         self.threads.add(first, run.threads);
+        self.ghosts_skipped.add(first, run.ghosts_skipped);
+        self.versions_traversed.add(first, run.versions_traversed);
+        self.lock_requests.add(first, run.lock_requests);
     }
 }
 

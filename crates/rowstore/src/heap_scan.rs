@@ -293,10 +293,18 @@ impl HeapCursor<'_> {
         Ok(())
     }
 
+    /// Of the ghosts that were passed so many are counted for all.
+    fn count_ghosts(&self, counted: u64) {
+        let more = self.reads.ghosts - counted;
+        if more > 0 {
+            self.hobt.home.pages.counters().add(Event::GhostSkipped, more);
+        }
+    }
+
     /// A ghost is passed; whoever asks about rows may be the one who notes it.
-    fn pass_ghost(&self, work: &Work, id: PageId, row: Resource) {
+    fn pass_ghost(&mut self, work: &Work, id: PageId, row: Resource) {
         debug_assert_eq!(row.page_id(), Some(id), "a row is on its page");
-        self.hobt.home.pages.counters().add(Event::GhostSkipped, 1);
+        self.reads.ghosts += 1;
         if self.ask != RowLock::None {
             self.hobt.met_ghost(work, id, Some(row));
         }
@@ -313,10 +321,7 @@ impl HeapCursor<'_> {
                 return Err(conflict(work));
             }
             Seen::Former => self.take_row(&former, id, slot)?,
-            Seen::Nothing => {
-                let ghosts = u64::from(current(record) == Current::Ghost);
-                self.hobt.home.pages.counters().add(Event::GhostSkipped, ghosts);
-            }
+            Seen::Nothing => self.reads.ghosts += u64::from(current(record) == Current::Ghost),
         }
         self.former = former;
         Ok(())
@@ -346,8 +351,12 @@ impl RowCursor for HeapCursor<'_> {
         debug_assert!(self.held.is_none() || self.rows.len() == 1, "a locked row is a batch");
         self.go_on(work).map_err(|e| self.hobt.sql(e))?;
         let (before, lob) = (work::page_reads(), self.reads.lob);
+        let followed = work.versions_traversed();
+        let ghosts = self.reads.ghosts;
         let more = self.refill(work);
         self.reads.note(work::page_reads().since(before), lob);
+        self.reads.versions += work.tell_traversed() - followed;
+        self.count_ghosts(ghosts);
         more.map_err(|e| self.hobt.sql(e))
     }
 

@@ -214,8 +214,14 @@ impl<'h> IndexCursor<'h> {
     /// The position is one from which nothing is passed again: ghosts before it are counted.
     fn stands(&mut self, state: State) {
         self.state = state;
-        if self.ghosts > 0 {
-            let ghosts = std::mem::take(&mut self.ghosts);
+        let ghosts = std::mem::take(&mut self.ghosts);
+        self.count_ghosts(ghosts);
+    }
+
+    /// So many ghosts are behind it.
+    fn count_ghosts(&mut self, ghosts: u64) {
+        if ghosts > 0 {
+            self.reads.ghosts += ghosts;
             self.hobt.home.pages.counters().add(Event::GhostSkipped, ghosts);
         }
     }
@@ -511,12 +517,15 @@ impl<'h> IndexCursor<'h> {
         !many || leaf.view().record(last).and_then(|r| self.passes(r)) != Some(false)
     }
 
-    /// Whether a leaf has nothing but ghosts, which the reader neither sees nor asks about.
+    /// Whether a leaf has nothing but ghosts, all of the range, which the reader neither sees nor
+    /// asks about.
     fn passes_whole(&self, leaf: &LeafRead<'_>) -> bool {
         let view = leaf.view();
+        let last = || view.record(view.slot_count().saturating_sub(1));
         self.ask == RowLock::None
             && self.plan.as_of.is_none()
             && view.ghost_count() == view.slot_count()
+            && (self.upper.is_none() || last().and_then(|r| self.passes(r)) == Some(false))
     }
 
     /// The same forwards where no row is asked about: nothing can be in the way.
@@ -691,8 +700,10 @@ impl RowCursor for IndexCursor<'_> {
         debug_assert!(self.held.is_none() || self.rows.len() == 1, "a locked row is a batch");
         self.go_on(work).map_err(|e| self.hobt.sql(e))?;
         let (before, lob) = (work::page_reads(), self.reads.lob);
+        let followed = work.versions_traversed();
         let more = self.refill(work);
         self.reads.note(work::page_reads().since(before), lob);
+        self.reads.versions += work.tell_traversed() - followed;
         more.map_err(|e| self.hobt.sql(e))
     }
 

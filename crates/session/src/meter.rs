@@ -1,4 +1,4 @@
-//! What one run of a statement takes: processor time, time, pages, rows, memory.
+//! What one run of a statement takes: processor time, time, pages, rows, memory, locks.
 //!
 //! The processor's clock of a thread is a system call that costs as much as a short statement's
 //! tenth. So it is read once a millisecond; in between the thread is taken to run. What is told of
@@ -49,6 +49,7 @@ pub(crate) struct Meter {
     clock_ns: u64,
     cpu_ns: u64,
     dirtied: u64,
+    lock_requests: u64,
 }
 
 impl Session {
@@ -67,6 +68,7 @@ impl Session {
             clock_ns,
             cpu_ns: self.processor.at(clock_ns),
             dirtied: work::pages_dirtied(),
+            lock_requests: work::lock_requests(),
         }
     }
 
@@ -75,7 +77,7 @@ impl Session {
     pub(crate) fn count_run(&mut self, act: &Activation, place: PlaceId, meter: &Meter, rows: u64) {
         let Some(ready) = act.ready[place].as_deref() else { return };
         let now = monotonic_ns();
-        let mut run = pages(ready);
+        let mut run = reads(ready);
         run.elapsed_ns = now.saturating_sub(meter.clock_ns);
         run.cpu_ns = self.processor.at(now).saturating_sub(meter.cpu_ns);
         let workers_ns = ready.executor.workers_cpu_ns();
@@ -83,6 +85,8 @@ impl Session {
         run.degree = ready.executor.degree() as u64;
         run.threads = ready.executor.threads() as u64;
         run.logical_writes = work::pages_dirtied().saturating_sub(meter.dirtied);
+        let workers_locks = ready.executor.workers_lock_requests();
+        run.lock_requests = work::lock_requests() - meter.lock_requests + workers_locks;
         run.rows = rows;
         if let Some(memory) = ready.executor.memory() {
             run.spilled_pages = ready.executor.spilled_bytes().div_ceil(PAGE_BYTES as u64);
@@ -95,8 +99,8 @@ impl Session {
         if ready.keeps_last {
             keep_last(place, ready, &run);
         }
-        self.request_run.add(&run, workers_ns);
-        self.took.last = Took { cpu_ns: run.cpu_ns, elapsed_ns: run.elapsed_ns };
+        self.request_run.add(&run, workers_ns, workers_locks);
+        self.took.last = took(&run);
         // Nobody else writes them: no locked addition for each statement.
         let entry = &self.state.entry;
         if workers_ns > 0 {
@@ -120,6 +124,10 @@ impl Session {
             physical_reads: sums.physical_reads - before.physical_reads,
             spilled_pages: sums.spilled_pages - before.spilled_pages,
             rows: sums.rows - before.rows,
+            ghosts_skipped: sums.ghosts_skipped - before.ghosts_skipped,
+            versions_traversed: sums.versions_traversed - before.versions_traversed,
+            lock_requests: work::lock_requests() - meter.lock_requests
+                + (sums.workers_locks - before.workers_locks),
             ..Run::default()
         };
         act.program.statistics.add(meter.began_at, &run);
@@ -130,10 +138,13 @@ impl Session {
 #[cold]
 fn keep_last(place: &Place, ready: &Ready, run: &Run) {
     if has_operators(&ready.plan) {
-        let took = Some(Took { cpu_ns: run.cpu_ns, elapsed_ns: run.elapsed_ns });
-        let ran = Ran { took, ..ran(ready, run.rows) };
+        let ran = Ran { took: Some(took(run)), ..ran(ready, run.rows) };
         *place.last.lock() = Some(Box::new(LastRun { plan: Arc::clone(&ready.plan), ran }));
     }
+}
+
+fn took(run: &Run) -> Took {
+    Took { cpu_ns: run.cpu_ns, elapsed_ns: run.elapsed_ns, lock_requests: run.lock_requests }
 }
 
 /// What is told of the last statement behind its plan.
@@ -166,13 +177,20 @@ pub(crate) struct Sums {
     physical_reads: u64,
     spilled_pages: u64,
     rows: u64,
+    ghosts_skipped: u64,
+    versions_traversed: u64,
     /// Processor time of threads beside the request's own.
     workers_ns: u64,
+    /// Locks that those asked for.
+    workers_locks: u64,
 }
 
 impl Sums {
-    fn add(&mut self, run: &Run, workers_ns: u64) {
+    fn add(&mut self, run: &Run, workers_ns: u64, workers_locks: u64) {
         self.workers_ns += workers_ns;
+        self.workers_locks += workers_locks;
+        self.ghosts_skipped += run.ghosts_skipped;
+        self.versions_traversed += run.versions_traversed;
         self.logical_reads += run.logical_reads;
         self.physical_reads += run.physical_reads;
         self.spilled_pages += run.spilled_pages;
@@ -180,14 +198,16 @@ impl Sums {
     }
 }
 
-/// The pages of an executor's last run.
-fn pages(ready: &Ready) -> Run {
+/// What an executor's last run read.
+fn reads(ready: &Ready) -> Run {
     let mut run = Run::default();
     for (_, _, reads) in ready.executor.reads() {
         for pages in [&reads.pages, &reads.lob] {
             run.logical_reads += pages.logical;
             run.physical_reads += pages.physical + pages.read_ahead;
         }
+        run.ghosts_skipped += reads.ghosts;
+        run.versions_traversed += reads.versions;
     }
     run
 }

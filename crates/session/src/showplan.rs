@@ -16,6 +16,7 @@ use crate::session::Session;
 use crate::settings::{PlanForm, Switches};
 use crate::sink::DoneScope;
 use crate::temp::TempTables;
+use access::TableReads;
 use base::{DatabaseId, HobtId, ObjectId, SqlError, messages};
 use catalog::view::{IndexKind, PhysicalColumn, Table};
 use exec::{Executor, Progress};
@@ -254,7 +255,7 @@ pub(crate) fn ran(ready: &Ready, rows_affected: u64) -> Ran {
 /// What operators did, with what they read by their places.
 fn counts<'r>(
     counts: &[exec::OperatorCount],
-    reads: impl Iterator<Item = (usize, &'r access::TableReads)>,
+    reads: impl Iterator<Item = (usize, &'r TableReads)>,
     timed: bool,
 ) -> Vec<Count> {
     let refused: Vec<u64> = counts.iter().map(|c| c.refused).collect();
@@ -267,7 +268,8 @@ fn counts<'r>(
         };
         if let Some(count) = counts.get_mut(place) {
             let (rows, lob) = (pages(&reads.pages), pages(&reads.lob));
-            count.reads = Some(Reads { scans: reads.scans, rows, lob });
+            let TableReads { scans, ghosts, versions, .. } = *reads;
+            count.reads = Some(Reads { scans, rows, lob, ghosts, versions });
             count.rows_read = Some(count.rows + refused.get(place).copied().unwrap_or(0));
         }
     }

@@ -66,6 +66,11 @@ impl Session {
 
 fn io_message(table: &str, reads: &TableReads) -> SqlError {
     let (pages, lob) = (&reads.pages, &reads.lob);
+    // Behind all that others look for, and only where there is something to be told.
+    let of_our_own = match (reads.ghosts, reads.versions) {
+        (0, 0) => String::new(),
+        (g, v) => format!(", ghost records skipped {g}, versions traversed {v}"),
+    };
     SqlError::new(
         messages::STATISTICS_IO,
         &[
@@ -77,6 +82,7 @@ fn io_message(table: &str, reads: &TableReads) -> SqlError {
             &lob.logical,
             &lob.physical,
             &lob.read_ahead,
+            &of_our_own,
         ],
     )
 }

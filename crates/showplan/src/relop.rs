@@ -122,6 +122,7 @@ impl<'w> RelOps<'w> {
         self.warnings(op);
         if let Some(count) = op.count {
             self.runtime(op, count);
+            self.met(count.reads.unwrap_or_default());
         }
         match op.what {
             What::Operator(node) => self.operator(node, op),
@@ -218,6 +219,16 @@ impl<'w> RelOps<'w> {
             }
         }
         self.w.end();
+    }
+
+    /// Ghosts and versions that it met, where the schema lets anything stand.
+    fn met(&mut self, reads: crate::Reads) {
+        if reads.ghosts + reads.versions > 0 {
+            self.w.begin("InternalInfo");
+            self.w.number("GhostRecordsSkipped", reads.ghosts);
+            self.w.number("VersionsTraversed", reads.versions);
+            self.w.end();
+        }
     }
 
     /// What an operator did in one thread.

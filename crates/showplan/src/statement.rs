@@ -66,19 +66,21 @@ pub struct Ran {
     pub variables: Vec<(VariableId, Value)>,
     /// Rows sent, assigned or changed.
     pub rows_affected: u64,
-    /// How long it took, where that is known.
+    /// What it took, where that is known.
     pub took: Option<Took>,
     /// What it waited for, its workers' waits with its own.
     pub waits: Vec<Wait>,
 }
 
-/// How long a statement took.
+/// What a statement took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Took {
     /// Processor time, of workers too.
     pub cpu_ns: u64,
     /// On the clock.
     pub elapsed_ns: u64,
+    /// Locks it asked for, its workers' with its own.
+    pub lock_requests: u64,
 }
 
 /// Waits of one kind.
@@ -131,6 +133,8 @@ impl Count {
             sum.scans += more.scans;
             sum.rows.add(&more.rows);
             sum.lob.add(&more.lob);
+            sum.ghosts += more.ghosts;
+            sum.versions += more.versions;
         }
         if let Some((sum, more)) = self.times.as_mut().zip(more.times) {
             sum.elapsed_ns += more.elapsed_ns;
@@ -165,6 +169,10 @@ pub struct Reads {
     pub rows: PageCounts,
     /// Pages of values off the rows.
     pub lob: PageCounts,
+    /// Ghosts passed.
+    pub ghosts: u64,
+    /// Stored versions gone along.
+    pub versions: u64,
 }
 
 /// How many pages were asked for, and how many of them were not in memory.
@@ -305,6 +313,11 @@ impl Document<'_> {
         let memory = s.ran.as_ref().and_then(|r| r.memory);
         if let Some(memory) = memory {
             self.w.number("MemoryGrant", kilobytes(memory.granted));
+        }
+        if let Some(took) = s.ran.as_ref().and_then(|r| r.took) {
+            self.w.begin("InternalInfo");
+            self.w.number("LockRequests", took.lock_requests);
+            self.w.end();
         }
         self.warnings(&columns.affecting_converts(plan), memory);
         if let Some(memory) = memory {

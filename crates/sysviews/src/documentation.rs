@@ -95,6 +95,11 @@ view over a populated instance and fails when a column that is not listed here n
   (`WRITER`; `snapshot_moment` is NULL then). `snapshot_moment` counts commits. Bytes are of records,
   as in `sys.dm_tran_version_store`. Ghosts are those of the pages that are noted for the cleaner:
   at most 262,144 of a database are.
+* `ghost_records_skipped`, `versions_traversed` and `lock_requests` of `sys.dm_exec_query_stats` and
+  `sys.dm_exec_procedure_stats` are our own, behind SQL Server's columns: ghosts that scans and seeks
+  passed, stored versions that they followed, and locks of every kind that were asked for, workers'
+  with them, as `sys.dm_os_performance_counters` has them for all. Locks of triggers and functions
+  that a statement runs are its own, too, as pages written are; locks of compiling are nobody's.
 
 ";
 

@@ -438,6 +438,8 @@ const VERSIONED: &[&str] = &[
     "insert dbo.w values (1, 'a', 'b')",
     "create table dbo.h (id int, c char(40))",
     "insert dbo.h values (1, 'a'), (2, 'b')",
+    "create procedure dbo.sees as select max(c) from dbo.t",
+    "create procedure dbo.passes as select count(*) from dbo.h with (nolock)",
     "alter database current set allow_snapshot_isolation on",
 ];
 
@@ -455,7 +457,8 @@ fn look_at_versions(instance: &Arc<Instance>, first: &mut dyn Connection, held: 
          delete versioned.dbo.h where id = 2",
     );
     run(first, "update versioned.dbo.w set b = 'other'");
-    run(&mut **r, "select max(c) from versioned.dbo.t");
+    run(&mut **r, "exec versioned.dbo.sees");
+    run(first, "exec versioned.dbo.passes");
     run(&mut **s, "set transaction isolation level snapshot; begin tran");
     run(&mut **s, "select count(*) from also_versioned.dbo.t");
     run(first, "update also_versioned.dbo.t set c = 'other' where id = 2");

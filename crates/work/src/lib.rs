@@ -30,6 +30,7 @@ pub use ghost_queue::GhostQueue;
 pub use ghost_rule::GhostRule;
 pub use graveyards::{GraveMemory, Graveyards, Sexton};
 pub use home::{DelayedDurability, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS};
+pub use lock::thread_requests as lock_requests;
 pub use locking::LockedHobt;
 pub use part::Part;
 pub use reader::ReaderSeed;

@@ -51,6 +51,13 @@ impl Traversed {
     pub fn average(self) -> f64 {
         self.versions as f64 / self.chains.max(1) as f64
     }
+
+    /// One more, of so many versions.
+    pub(crate) fn follow(&mut self, versions: u64) {
+        self.chains += 1;
+        self.versions += versions;
+        self.longest = self.longest.max(versions);
+    }
 }
 
 /// What a unit of work tells.
@@ -92,16 +99,16 @@ impl VersionUse {
         self.told.moment.store(moment.0, Relaxed);
     }
 
-    /// It has gone along a chain of so many stored versions; a thread that reads for it may, too.
-    pub(crate) fn traversed(&self, versions: u64) {
+    /// It has gone along chains of stored versions; threads that read for it do, too.
+    pub(crate) fn traversed(&self, more: Traversed) {
         if self.told.transaction.load(Relaxed) == 0 {
             // It reads by a snapshot of the engine's own.
             return;
         }
-        self.told.chains.fetch_add(1, Relaxed);
-        self.told.versions.fetch_add(versions, Relaxed);
-        if self.told.longest.load(Relaxed) < versions {
-            self.told.longest.fetch_max(versions, Relaxed);
+        self.told.chains.fetch_add(more.chains, Relaxed);
+        self.told.versions.fetch_add(more.versions, Relaxed);
+        if self.told.longest.load(Relaxed) < more.longest {
+            self.told.longest.fetch_max(more.longest, Relaxed);
         }
     }
 
@@ -192,8 +199,10 @@ mod tests {
         own.begin(TransactionId(7), 200);
         own.draws(Xsn(5));
         own.reads_as_of(CommitTime(9));
-        own.traversed(2);
-        own.traversed(1);
+        let mut followed = Traversed::default();
+        followed.follow(2);
+        followed.follow(1);
+        own.traversed(followed);
         let user = engine.version_users().remove(0);
         assert_eq!((user.transaction, user.session), (TransactionId(7), SessionId(51)));
         assert_eq!((user.xsn, user.moment), (Some(Xsn(5)), Some(CommitTime(9))));

@@ -9,9 +9,10 @@
 use crate::home::Home;
 use crate::snapshot_gate::Refusal;
 use crate::unit::{Engine, Work};
-use crate::version_use::VersionUse;
+use crate::version_use::{Traversed, VersionUse};
 use base::{SessionId, Xsn};
 use os::clock::monotonic_ns;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::{CommitTime, Reader, Transactions};
@@ -28,6 +29,16 @@ pub(crate) struct Versions {
     /// What others may know; made when it is first wanted, and that of the transaction where this
     /// one reads for another's.
     told: Option<Arc<VersionUse>>,
+    followed: Cell<Followed>,
+}
+
+/// Stored versions that were gone along.
+#[derive(Clone, Copy, Default)]
+struct Followed {
+    /// Since the unit of work was made.
+    all: u64,
+    /// Those of them that others have not been told of yet.
+    untold: Traversed,
 }
 
 /// The transaction's sequence number.
@@ -73,6 +84,7 @@ impl Versions {
             place: Place::default(),
             reads: transaction.moment.map_or(Reads::Nothing, Reads::For),
             told: transaction.told,
+            followed: Cell::default(),
             user: None,
         }
     }
@@ -206,9 +218,26 @@ impl Work {
 
     /// A reader of the transaction has gone along so many stored versions to the one that it sees.
     pub fn traversed(&self, versions: u64) {
-        if let Some(told) = &self.versions.told {
-            told.traversed(versions);
+        let Followed { all, mut untold } = self.versions.followed.get();
+        untold.follow(versions);
+        self.versions.followed.set(Followed { all: all + versions, untold });
+    }
+
+    /// Stored versions that its readers have gone along so far.
+    #[inline]
+    pub fn versions_traversed(&self) -> u64 {
+        self.versions.followed.get().all
+    }
+
+    /// The same after a batch of rows or a statement: from now on others may know of them.
+    #[inline]
+    pub fn tell_traversed(&self) -> u64 {
+        let Followed { all, untold } = self.versions.followed.get();
+        if untold.chains > 0 {
+            self.versions.followed.set(Followed { all, untold: Traversed::default() });
+            self.versions.told.iter().for_each(|told| told.traversed(untold));
         }
+        all
     }
 
     /// The transaction reads or writes under another level than SNAPSHOT: where that is the first

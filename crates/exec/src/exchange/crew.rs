@@ -72,6 +72,7 @@ pub(crate) struct Report {
     pub(crate) tallies: Arc<Tallies>,
     pub(crate) reads: Vec<TableReads>,
     pub(crate) cpu_ns: u64,
+    pub(crate) lock_requests: u64,
     pub(crate) waits: ThreadWaits,
 }
 

@@ -83,8 +83,14 @@ pub(super) fn run(crew: &Crew<'_>, branch: usize, number: usize) -> SqlResult<Re
     drop(run);
     tree.close();
     let cpu_ns = os::clock::thread_cpu_ns();
-    let waits = os::wait::thread_waits();
-    Ok(Report { thread: number + 1, tallies: Arc::clone(tallies), reads: past, cpu_ns, waits })
+    Ok(Report {
+        thread: number + 1,
+        tallies: Arc::clone(tallies),
+        reads: past,
+        cpu_ns,
+        lock_requests: work::lock_requests(),
+        waits: os::wait::thread_waits(),
+    })
 }
 
 /// A turn to compute, given back whatever happens.

@@ -73,7 +73,7 @@ impl IndexCursor<'_> {
             true => (passed.or(lower), begun.or(upper)),
         };
         let behind = if backward { Ordering::Less } else { Ordering::Greater };
-        let (mut exhumed, mut before) = (Exhumed::default(), 0);
+        let (mut exhumed, mut before, mut unseen) = (Exhumed::default(), 0, 0);
         let mut former = std::mem::take(&mut self.former);
         let done = hobt.state.graves.each(tree, between, backward, &mut |ghost| {
             let mut key = KeyFields::default();
@@ -93,7 +93,10 @@ impl IndexCursor<'_> {
                     return Err(conflict(work));
                 }
                 Seen::Former => self.copy(&former, PageId::NONE, 0)?,
-                Seen::AsItIs | Seen::Nothing => return Ok(ControlFlow::Continue(())),
+                Seen::AsItIs | Seen::Nothing => {
+                    unseen += 1;
+                    return Ok(ControlFlow::Continue(()));
+                }
             }
             exhumed.places.push(before);
             let full =
@@ -105,6 +108,7 @@ impl IndexCursor<'_> {
             Ok(ControlFlow::Continue(()))
         });
         self.former = former;
+        self.count_ghosts(unseen);
         done.map(|()| exhumed)
     }
 

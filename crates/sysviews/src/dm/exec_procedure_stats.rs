@@ -2,7 +2,8 @@
 //! calls with them.
 
 use super::plan_list::{
-    self, BIG, HANDLE, REQUESTS, four, measures, plan_handle, text_handle, us, zeros,
+    self, BIG, CONCURRENCY, HANDLE, REQUESTS, concurrency, four, measures, plan_handle,
+    text_handle, us, zeros,
 };
 use crate::cell::{big, datetime, int};
 use crate::column::{Column, col, join, word};
@@ -34,7 +35,8 @@ const SERVERS: [Column; 8] = zeros!(NO_PAGE_SERVERS; "page_server_reads" "num_pa
 const A: [Column; 29] = join(HEAD, WORK);
 const B: [Column; 33] = join(A, SPILLS);
 const C: [Column; 37] = join(B, REQUESTS);
-const COLUMNS: [Column; 45] = join(C, SERVERS);
+const D: [Column; 45] = join(C, SERVERS);
+const COLUMNS: [Column; 57] = join(D, CONCURRENCY);
 
 pub(crate) const VIEW: View = View {
     schema: SchemaId::SYS,
@@ -67,5 +69,6 @@ fn row(entry: &Entry<Program>, c: &Counted) -> Vec<Value> {
     cells.extend(four(&c.logical_reads, big));
     cells.extend(four(&c.elapsed_ns, us));
     cells.extend(four(&c.spilled_pages, big));
+    cells.extend(concurrency(c));
     cells
 }

@@ -4,7 +4,8 @@
 //! with an error are not counted.
 
 use super::plan_list::{
-    self, BIG, HANDLE, REQUESTS, four, kb, measures, plan_handle, text_handle, us, zeros,
+    self, BIG, CONCURRENCY, HANDLE, REQUESTS, concurrency, four, kb, measures, plan_handle,
+    text_handle, us, zeros,
 };
 use crate::cell::{big, datetime, eight_bytes};
 use crate::column::{Column, col, join, null};
@@ -58,7 +59,8 @@ const I: [Column; 64] = join(H, THREADS);
 const J: [Column; 72] = join(I, SEGMENTS);
 const K: [Column; 76] = join(J, SPILLS);
 const L: [Column; 80] = join(K, REQUESTS);
-const COLUMNS: [Column; 88] = join(L, SERVERS);
+const M: [Column; 88] = join(L, SERVERS);
+const COLUMNS: [Column; 100] = join(M, CONCURRENCY);
 
 pub(crate) const VIEW: View = View {
     schema: SchemaId::SYS,
@@ -106,5 +108,6 @@ fn row(entry: &Entry<Program>, s: &CachedStatement, c: &Counted) -> Vec<Value> {
     cells.extend(four(&c.threads, big));
     cells.extend(four(&c.threads, big));
     cells.extend(four(&c.spilled_pages, big));
+    cells.extend(concurrency(c));
     cells
 }

@@ -4,7 +4,7 @@ use crate::column::{Column, null};
 use crate::view::System;
 use base::{DatabaseId, SqlResult};
 use catalog::view::DatabaseView;
-use plancache::{Entry, Measure, PlanHandle, TextHandle};
+use plancache::{Counted, Entry, Measure, PlanHandle, TextHandle};
 use session::{Program, Views};
 use std::sync::Arc;
 use types::{Bytes, SqlType, Value};
@@ -43,6 +43,16 @@ pub(crate) const REQUESTS: [Column; 4] = [
     null("min_num_physical_reads", BIG, BY_PAGES),
     null("max_num_physical_reads", BIG, BY_PAGES),
 ];
+
+/// Ghosts, versions and locks: columns of our own, behind those of SQL Server.
+pub(crate) const CONCURRENCY: [Column; 12] =
+    measures!("ghost_records_skipped" "versions_traversed" "lock_requests");
+
+/// Their cells.
+pub(crate) fn concurrency(c: &Counted) -> impl Iterator<Item = Value> {
+    let measures = [&c.ghosts_skipped, &c.versions_traversed, &c.lock_requests];
+    measures.into_iter().flat_map(|m| four(m, crate::cell::big))
+}
 
 /// The four cells of a measure.
 pub(crate) fn four(m: &Measure, of: impl Fn(u64) -> Value) -> [Value; 4] {
