@@ -4,7 +4,8 @@
 //! ghost cleaner leaves no ghost. Every third transaction is serializable: it reads a range first
 //! and last, and has met no phantom. In a third of the runs rows have versions, in a third that is
 //! switched while they go; with versions, every third transaction reads the table as of its begin
-//! first and last, and finds the same.
+//! first and last, and finds the same; every fourth is under SNAPSHOT: it sees its moment and its
+//! own changes, and has changed nothing that others have changed since.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
@@ -196,6 +197,59 @@ fn as_of(db: &Database, reader: &mut Work, snapshot: &Snapshot) -> Option<Rows> 
     Some(found)
 }
 
+/// A transaction under SNAPSHOT: its moment, and what it sees, its own changes besides.
+struct Own {
+    snapshot: Snapshot,
+    rows: Rows,
+}
+
+impl Own {
+    fn first(db: &Database, work: &mut Work, p: &Promised) -> Option<Own> {
+        let snapshot = Snapshot::take(db.engine());
+        let rows = as_of(db, work, &snapshot)?;
+        p.seen.lock().extend(rows.values().map(|value| value / 1000));
+        Some(Own { snapshot, rows })
+    }
+
+    fn plan(&self) -> LockPlan {
+        let at = Some(self.snapshot.at());
+        let plan = LockPlan::change(Isolation::Snapshot);
+        LockPlan { as_of: at, unchanged_since: at, ..plan }
+    }
+
+    /// A change of a key, whose lock is held: nobody else has changed it since the moment.
+    fn changed(&mut self, key: u64, before: Option<u64>, now: Option<u64>) {
+        assert_eq!(before, self.rows.get(&key).copied(), "key {key} was changed by another");
+        match now {
+            Some(value) => self.rows.insert(key, value),
+            None => self.rows.remove(&key),
+        };
+    }
+}
+
+/// What a transaction has read and expects to stay.
+enum Reads {
+    Nothing,
+    Range(Watched),
+    Moment(Own),
+}
+
+impl Reads {
+    /// Reads again what is to be the same; false when a lock or the disk refused.
+    fn again(&self, db: &Database, work: &mut Work, r: &mut Random, p: &Promised) -> bool {
+        match self {
+            Reads::Nothing => true,
+            Reads::Range(watched) => watched.again(db, work, r, p),
+            Reads::Moment(own) => {
+                let Some(rows) = as_of(db, work, &own.snapshot) else { return false };
+                assert_eq!(rows, own.rows, "its moment and its own changes");
+                p.moments.fetch_add(1, Relaxed);
+                true
+            }
+        }
+    }
+}
+
 /// Rows by key, as a scan found them.
 type Rows = BTreeMap<u64, u64>;
 
@@ -326,9 +380,12 @@ fn change(
     r: &mut Random,
     p: &Promised,
     undo: &mut Vec<u64>,
-    watched: Option<&mut Watched>,
+    reads: &mut Reads,
 ) -> bool {
-    let plan = LockPlan::change(Isolation::ReadCommitted);
+    let plan = match reads {
+        Reads::Moment(own) => own.plan(),
+        Reads::Nothing | Reads::Range(_) => LockPlan::change(Isolation::ReadCommitted),
+    };
     let hobt = db.hobts().get(HOBT).unwrap();
     let (key, what) = (r.below(KEYS), r.below(10));
     let value = id * 1000 + undo.len() as u64;
@@ -342,14 +399,25 @@ fn change(
     };
     match done {
         Ok(now) => {
-            p.history.lock().entry(key).or_default().push((id, now));
+            let mut history = p.history.lock();
+            let of_key = history.entry(key).or_default();
+            let before = of_key.last().and_then(|(_, value)| *value);
+            of_key.push((id, now));
+            drop(history);
             undo.push(key);
-            if let Some(watched) = watched {
-                watched.changed(key, now);
+            match reads {
+                Reads::Nothing => {}
+                Reads::Range(watched) => watched.changed(key, now),
+                Reads::Moment(own) => own.changed(key, before, now),
             }
             true
         }
-        Err(WriteError::Duplicate | WriteError::Vanished) => true,
+        Err(WriteError::Vanished) => {
+            let seen = matches!(reads, Reads::Moment(own) if own.rows.contains_key(&key));
+            assert!(!seen, "the moment sees key {key}, which is gone");
+            true
+        }
+        Err(WriteError::Duplicate) => true,
         Err(_) => false,
     }
 }
@@ -373,52 +441,57 @@ fn transaction(
 ) {
     let reads = versions == Versions::Always && r.below(3) == 0;
     let moment = reads.then(|| Moment::first(db, p)).flatten();
-    change_some(db, work, id, r, p);
+    let own = versions == Versions::Always && r.below(4) == 0;
+    change_some(db, work, id, r, p, own);
     if let Some(moment) = moment {
         moment.again(db, p);
     }
 }
 
-fn change_some(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Promised) {
+fn change_some(db: &Database, work: &mut Work, id: u64, r: &mut Random, p: &Promised, own: bool) {
     let mut undo = Vec::new();
     work.begin(true, "");
-    let mut watched = None;
-    if r.below(3) == 0 {
-        watched = Watched::first(db, work, r);
-        if watched.is_none() {
-            return work.roll_back().unwrap();
-        }
-    }
+    let first = match (own, r.below(3)) {
+        (true, _) => Own::first(db, work, p).map(Reads::Moment),
+        (false, 0) => Watched::first(db, work, r).map(Reads::Range),
+        (false, _) => Some(Reads::Nothing),
+    };
+    let Some(mut reads) = first else { return work.roll_back().unwrap() };
     for _ in 0..1 + r.below(5) {
         let (mark, before) = (work.mark(), undo.len());
-        let mut expected = watched.as_ref().map(|w| w.expected.clone());
-        if !change(db, work, id, r, p, &mut undo, watched.as_mut()) {
+        let mut expected = match &reads {
+            Reads::Nothing => None,
+            Reads::Range(watched) => Some(watched.expected.clone()),
+            Reads::Moment(own) => Some(own.rows.clone()),
+        };
+        if !change(db, work, id, r, p, &mut undo, &mut reads) {
             forget(p, id, &undo);
             return work.roll_back().unwrap();
         }
-        if watched.is_some() && r.below(2) == 0 {
+        if matches!(reads, Reads::Range(_)) && r.below(2) == 0 {
             // Another range, with what it has put itself: perhaps the key beyond it.
-            watched = Watched::first(db, work, r);
             expected = None;
-            if watched.is_none() {
+            let Some(watched) = Watched::first(db, work, r) else {
                 forget(p, id, &undo);
                 return work.roll_back().unwrap();
-            }
+            };
+            reads = Reads::Range(watched);
         }
         if r.below(4) == 0 {
             // What is forgotten must be forgotten while its locks keep others away.
             forget(p, id, &undo[before..]);
             let undone = undo.split_off(before);
             work.roll_back_to(&mark).unwrap();
-            match (&mut watched, expected) {
-                (Some(watched), Some(expected)) => watched.expected = expected,
+            match (&mut reads, expected) {
+                (Reads::Range(watched), Some(expected)) => watched.expected = expected,
                 // What was read has been taken back: those keys are what they were.
-                (Some(watched), None) => watched.keys_undone.extend(undone),
-                _ => {}
+                (Reads::Range(watched), None) => watched.keys_undone.extend(undone),
+                (Reads::Moment(own), Some(expected)) => own.rows = expected,
+                (Reads::Moment(_), None) | (Reads::Nothing, _) => {}
             }
         }
     }
-    if watched.is_some_and(|w| !w.again(db, work, r, p)) {
+    if !reads.again(db, work, r, p) {
         forget(p, id, &undo);
         return work.roll_back().unwrap();
     }
