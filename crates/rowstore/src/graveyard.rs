@@ -12,7 +12,8 @@
 //!  1. Ghosts come here from their leaf alone, and leave when no snapshot needs them. So who looks
 //!     at the leaf first, and here then, misses none.
 //!  2. In order of keys; of one key in order of their ends. Of all that has had a key, here and on
-//!     the leaf, a snapshot sees one at most.
+//!     the leaf, a snapshot sees one at most; a transaction that has written the key itself sees
+//!     what is on the leaf alone.
 //!  3. `newest` is the last end of those that are here: who reads as of then or later sees none.
 //!  4. What is stored behind a ghost is its own from the move on, and is changed under the lock.
 
@@ -112,6 +113,23 @@ impl Graveyard {
         Ok(())
     }
 
+    /// Hands over the last that begins with a key.
+    pub(crate) fn last_of(
+        &self,
+        tree: &Tree,
+        key: &KeyBuf,
+        f: &mut dyn FnMut(&[u8]),
+    ) -> RowResult<()> {
+        if !self.may_be_seen(CommitTime(0)) {
+            return Ok(());
+        }
+        let whole = Some(Bound { key, inclusive: true });
+        self.each(tree, (whole, whole), true, &mut |ghost| {
+            f(ghost);
+            Ok(ControlFlow::Break(()))
+        })
+    }
+
     /// Puts a ghost where its key belongs; `epoch` is of before it was found needed. False where
     /// there is no room for it.
     fn put(&self, hobt: &RowHobt, engine: &Engine, grave: Grave, epoch: u32) -> bool {
@@ -143,13 +161,13 @@ impl Graveyard {
             buried.epoch = 0;
         }
         if !std::mem::replace(&mut buried.listed, true) {
-            hobt.home.graveyards().list(hobt.me.clone());
+            hobt.home.graveyards().list(hobt.arc());
         }
         true
     }
 
-    /// Removes what nobody needs any more, piece by piece; whether anything is left.
-    fn sweep(&self, hobt: &RowHobt, engine: &Engine) -> bool {
+    /// Removes what nobody needs any more, piece by piece.
+    fn sweep(&self, hobt: &RowHobt, engine: &Engine) {
         // Read before anything is tested: whoever ends meanwhile is for the next time.
         let epoch = engine.transactions.snapshots.epoch();
         if std::mem::replace(&mut self.buried.write().epoch, epoch) != epoch {
@@ -162,7 +180,6 @@ impl Graveyard {
         let newest = buried.graves.iter().map(|g| g.ended.0).max();
         self.newest.store(newest.unwrap_or(0), Release);
         buried.listed = newest.is_some();
-        buried.listed
     }
 }
 
@@ -213,7 +230,11 @@ impl RowHobt {
 
     /// Whether a ghost that was moved is needed still; what is stored behind one that is not goes.
     fn is_needed_still(&self, engine: &Engine, ghost: &[u8]) -> bool {
-        match self.ghost_need(engine, ghost, NOWHERE) {
+        if self.is_dropped() {
+            return false;
+        }
+        let Some(tag) = VersionTag::of(ghost) else { return false };
+        match self.row_need(engine, tag) {
             Ok(Some(dropped)) => {
                 // What cannot be freed now is left to whoever reclaims.
                 let _ = dropped.finish();
@@ -244,20 +265,28 @@ impl RowHobt {
 }
 
 impl Sexton for RowHobt {
-    fn sweep(&self, engine: &Engine) -> bool {
-        self.state.graves.sweep(self, engine)
+    fn sweep(&self, engine: &Engine) {
+        self.state.graves.sweep(self, engine);
     }
 
     fn tell(&self, engine: &Engine, each: &mut dyn FnMut(Lifetime, usize)) -> base::SqlResult<()> {
-        let mut lifetimes = Vec::new();
-        let told = self.state.graves.each(self.tree(), (None, None), false, &mut |ghost| {
-            if let Some(tag) = VersionTag::of(ghost) {
-                self.lifetimes_of(engine, tag, &mut lifetimes)?;
-            }
-            lifetimes.drain(..).for_each(|of| each(of, GRAVE_BYTES + ghost.len()));
+        // Copied first: who buries waits for who looks.
+        let mut tags = Vec::new();
+        let copied = self.state.graves.each(self.tree(), (None, None), false, &mut |ghost| {
+            tags.extend(VersionTag::of(ghost).map(|tag| (tag, GRAVE_BYTES + ghost.len())));
             Ok(ControlFlow::Continue(()))
         });
-        told.map_err(|e| self.sql(e))
+        copied.map_err(|e| self.sql(e))?;
+        let mut lifetimes = Vec::new();
+        for (tag, bytes) in tags {
+            self.lifetimes_of(engine, tag, &mut lifetimes).map_err(|e| self.sql(e))?;
+            lifetimes.drain(..).for_each(|of| each(of, bytes));
+        }
+        Ok(())
+    }
+
+    fn has_graves(&self) -> bool {
+        !self.state.graves.is_empty()
     }
 
     fn identity(&self) -> usize {

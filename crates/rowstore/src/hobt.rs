@@ -146,11 +146,7 @@ impl RowHobt {
 
     fn with_same_pages(&self, spec: HobtSpec, large: Option<Arc<RowHobt>>) -> Arc<RowHobt> {
         let shared = (Arc::clone(&self.unit), Arc::clone(&self.state));
-        let made = Self::open_in(&self.home, spec, self.places, large, shared);
-        if !made.state.graves.is_empty() {
-            self.home.graveyards().list(made.me.clone());
-        }
-        made
+        Self::open_in(&self.home, spec, self.places, large, shared)
     }
 
     /// Makes the unit for values off the rows that the hobt has been without.

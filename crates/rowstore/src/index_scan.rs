@@ -94,6 +94,8 @@ pub(crate) struct IndexCursor<'h> {
     quiet: bool,
     /// Behind which key the pass at hand began, where that matters; none: at the range's beginning.
     begun: KeyBuf,
+    /// Keys of that pass whose rows the transaction has deleted itself.
+    own_gone: Vec<KeyBuf>,
     /// Ghosts that were passed since the position was saved: until then they may be met again.
     ghosts: u64,
 }
@@ -142,6 +144,7 @@ impl<'h> IndexCursor<'h> {
             reads: TableReads::default(),
             quiet: false,
             begun: KeyBuf::default(),
+            own_gone: Vec::new(),
             ghosts: 0,
         });
         cursor.aim(work, range)?;
@@ -607,6 +610,7 @@ impl<'h> IndexCursor<'h> {
             Ok(Seen::Former) if self.plan.strength != Strength::Shared => Err(conflict(work)),
             Ok(Seen::Former) => self.copy(&former, page, slot),
             Ok(Seen::Nothing) => {
+                self.note_own(work, record);
                 self.ghosts += u64::from(current(record) == Current::Ghost);
                 Ok(())
             }

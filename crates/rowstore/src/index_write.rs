@@ -153,17 +153,28 @@ impl RowHobt {
         debug_assert_eq!(declared.len() + 1, self.spec.key.len(), "all but the uniquifier");
         let prefix: Vec<Field<'_>> = declared.iter().map(|c| row[c.leaf_column]).collect();
         let search = SearchKey { fields: &prefix, bias: Bias::LastAtMost };
-        let Some(last) = tree.seek(search)? else { return Ok(None) };
-        if tree.compare(last.record(), &prefix) != Some(Ordering::Equal) {
-            return Ok(None);
+        let mut next = None;
+        if let Some(last) = tree.seek(search)?
+            && tree.compare(last.record(), &prefix) == Some(Ordering::Equal)
+        {
+            next = Some(self.uniquifier_after(last.record()));
         }
-        let field = self.uniquifier_at().and_then(|at| self.layout.field(last.record(), at));
-        Ok(Some(match field {
+        // A snapshot sees a row with that key, perhaps, which is another.
+        let prefix = KeyBuf::of(&prefix);
+        self.state.graves.last_of(tree, &prefix, &mut |ghost| {
+            next = next.max(Some(self.uniquifier_after(ghost)));
+        })?;
+        Ok(next)
+    }
+
+    fn uniquifier_after(&self, record: &[u8]) -> u32 {
+        let field = self.uniquifier_at().and_then(|at| self.layout.field(record, at));
+        match field {
             Some(Field::Inline(b)) if b.len() == 4 => {
                 u32::from_le_bytes([b[0], b[1], b[2], b[3]]).saturating_add(1)
             }
             _ => 1,
-        }))
+        }
     }
 
     /// Puts a record where its key belongs.
@@ -216,9 +227,12 @@ impl RowHobt {
                 continue;
             }
             debug_assert!(self.holds(work, resource, Mode::X), "what is put is locked");
-            self.judge_graves(work, plan, &spelled)?;
-            if let Some(record) = leaf.record().filter(|_| ghost) {
-                self.judge_ghost(work, plan, (record, (leaf.page_id(), leaf.slot())))?;
+            match leaf.record().filter(|_| ghost) {
+                Some(record) => {
+                    let place = (leaf.page_id(), leaf.slot());
+                    self.judge_ghost(work, plan, (record, place), &spelled)?;
+                }
+                None => self.judge_graves(work, plan, &spelled)?,
             }
             if let Some(room) = self.link_to(work, &mut new, leaf.record().filter(|_| ghost))? {
                 drop(leaf);
@@ -651,12 +665,12 @@ impl<'t> Latched<'t> {
             Some(record) => hobt.judge(work, plan, (record, at(true)))?,
             None => hobt.judge_graves(work, plan, old)?,
         }
-        hobt.judge_graves(work, plan, new)?;
         match self.new_record() {
             Some(record) if current(record) == Current::Ghost => {
-                hobt.judge_ghost(work, plan, (record, at(false)))
+                hobt.judge_ghost(work, plan, (record, at(false)), new)
             }
-            Some(_) | None => Ok(()),
+            Some(_) => Ok(()),
+            None => hobt.judge_graves(work, plan, new),
         }
     }
 

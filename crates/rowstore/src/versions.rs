@@ -23,6 +23,7 @@ use crate::hobt::RowHobt;
 use access::{Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, Xsn};
+use btree::KeyBuf;
 use page::{Previous, RecordKind, VersionTag};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -121,18 +122,30 @@ impl RowHobt {
     }
 
     /// The same for a key that a ghost has which is about to be put over: refused where the changer
-    /// sees the row that it was.
+    /// sees the row that it was, or one whose ghost has left the leaf before. What it has deleted
+    /// itself it may put again.
     pub(crate) fn judge_ghost(
         &self,
         work: &Work,
         plan: &LockPlan,
         (ghost, place): (&[u8], (PageId, u16)),
+        key: &KeyBuf,
     ) -> RowResult<()> {
         let Some(at) = plan.unchanged_since else { return Ok(()) };
+        if self.is_own(work, ghost) {
+            return Ok(());
+        }
+        self.judge_graves(work, plan, key)?;
         match self.as_of(work, at, (ghost, place), &mut Vec::new())? {
             Seen::Former => Err(conflict(work)),
             Seen::AsItIs | Seen::Nothing => Ok(()),
         }
+    }
+
+    /// Whether the transaction itself has written a record last.
+    pub(crate) fn is_own(&self, work: &Work, record: &[u8]) -> bool {
+        let writer = VersionTag::of(record).map(|tag| tag.writer);
+        writer.is_some() && writer == work.xsn()
     }
 
     /// Draws the transaction's number where what is written here is tagged. No latch is held.
@@ -424,11 +437,15 @@ impl RowHobt {
         ghost: &[u8],
         place: (PageId, u16),
     ) -> RowResult<Option<Tested>> {
-        let tag = self.tag_of(ghost, place);
-        let Some(tag) = tag else { return Ok(Some(Tested::default())) };
-        if self.is_kept_by_rule(engine, tag.writer) {
-            return Ok(None);
+        match self.tag_of(ghost, place) {
+            Some(tag) if self.is_kept_by_rule(engine, tag.writer) => Ok(None),
+            Some(tag) => self.row_need(engine, tag),
+            None => Ok(Some(Tested::default())),
         }
+    }
+
+    /// The same whatever the rule, by the ghost's tag.
+    pub(crate) fn row_need(&self, engine: &Engine, tag: VersionTag) -> RowResult<Option<Tested>> {
         if engine.transactions.mutations.has(Mutation::NeededSettled) {
             return Ok(Some(Tested::default()));
         }

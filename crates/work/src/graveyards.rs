@@ -2,19 +2,19 @@
 //! a database, and what all of an instance may take.
 //!
 //! Invariants
-//!  1. Whoever has graves is listed, as long as it is open.
+//!  1. Whoever has graves is listed, and stays open for them, as long as the database is.
 //!  2. What is taken never exceeds the limit: who gets nothing leaves its ghost where it is.
 
 use crate::unit::Engine;
 use os::memory::{Memory, Reservation};
 use os::sync::Mutex;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use txn::Lifetime;
 
 /// A heap or index that has graves.
 pub trait Sexton: Send + Sync {
-    /// Removes what nobody needs any more; whether anything is left.
-    fn sweep(&self, engine: &Engine) -> bool;
+    /// Removes what nobody needs any more.
+    fn sweep(&self, engine: &Engine);
 
     /// Tells of each ghost that lies here how long the rows were there that it leads to, and its
     /// bytes. A ghost may be told with several lifetimes, which have no moment in common.
@@ -23,34 +23,40 @@ pub trait Sexton: Send + Sync {
     /// A page of the version store that cannot be read.
     fn tell(&self, engine: &Engine, each: &mut dyn FnMut(Lifetime, usize)) -> base::SqlResult<()>;
 
+    /// Whether anything lies there.
+    fn has_graves(&self) -> bool;
+
     /// What its graves are told from others' by.
     fn identity(&self) -> usize;
 }
 
 /// Who has graves in a database.
 #[derive(Default)]
-pub struct Graveyards(Mutex<Vec<Weak<dyn Sexton>>>);
+pub struct Graveyards(Mutex<Vec<Arc<dyn Sexton>>>);
 
 impl Graveyards {
     /// Somebody has graves from now on.
-    pub fn list(&self, sexton: Weak<dyn Sexton>) {
+    pub fn list(&self, sexton: Arc<dyn Sexton>) {
         self.0.lock().push(sexton);
     }
 
     /// Removes what nobody needs any more.
     pub fn sweep(&self, engine: &Engine) {
-        // Who gets graves meanwhile lists himself anew.
-        let listed = std::mem::take(&mut *self.0.lock());
-        for sexton in listed {
-            if sexton.upgrade().is_some_and(|s| s.sweep(engine)) {
-                self.list(sexton);
-            }
+        for sexton in self.sextons() {
+            sexton.sweep(engine);
         }
+        // Who was emptied and gets graves again has listed himself twice, perhaps.
+        self.0.lock().retain(|sexton| sexton.has_graves());
+    }
+
+    /// The database closes.
+    pub fn close(&self) {
+        self.0.lock().clear();
     }
 
     /// Who is listed, each once.
     pub fn sextons(&self) -> Vec<Arc<dyn Sexton>> {
-        let mut all: Vec<_> = self.0.lock().iter().filter_map(Weak::upgrade).collect();
+        let mut all = self.0.lock().clone();
         all.sort_by_key(|s| s.identity());
         all.dedup_by_key(|s| s.identity());
         all

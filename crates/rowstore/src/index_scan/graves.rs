@@ -38,7 +38,20 @@ impl IndexCursor<'_> {
             State::Before => self.begun.clear(),
             State::After => self.begun.clone_from(self.position.key()),
             // What was passed before the row that blocked was not looked for yet.
-            State::Again | State::Beyond | State::Done => {}
+            State::Again | State::Beyond | State::Done => return,
+        }
+        self.own_gone.clear();
+    }
+
+    /// A record is no row for the moment: where the transaction has deleted it itself, what had its
+    /// key before is none either.
+    pub(super) fn note_own(&mut self, work: &Work, record: &[u8]) {
+        let mut key = KeyFields::default();
+        if self.hobt.is_own(work, record)
+            && !self.hobt.state.graves.is_empty()
+            && self.hobt.tree().key_of(record, &mut key).is_some()
+        {
+            self.own_gone.push(KeyBuf::of(key.as_slice()));
         }
     }
 
@@ -51,6 +64,7 @@ impl IndexCursor<'_> {
             return Ok(());
         }
         let exhumed = self.exhume(work, at)?;
+        self.own_gone.clear();
         if !exhumed.places.is_empty() {
             self.arrange(exhumed);
         }
@@ -73,12 +87,20 @@ impl IndexCursor<'_> {
             true => (passed.or(lower), begun.or(upper)),
         };
         let behind = if backward { Ordering::Less } else { Ordering::Greater };
-        let (mut exhumed, mut before, mut unseen) = (Exhumed::default(), 0, 0);
+        let (mut exhumed, mut before, mut gone) = (Exhumed::default(), 0, 0);
+        let mut unseen = 0;
         let mut former = std::mem::take(&mut self.former);
         let done = hobt.state.graves.each(tree, between, backward, &mut |ghost| {
             let mut key = KeyFields::default();
             if tree.key_of(ghost, &mut key).is_none() {
                 return Ok(ControlFlow::Continue(()));
+            }
+            while let Some(own) = self.own_gone.get(gone) {
+                match tree.compare(ghost, own.fields().as_slice()) {
+                    Some(Ordering::Equal) => return Ok(ControlFlow::Continue(())),
+                    Some(order) if order == behind => gone += 1,
+                    Some(_) | None => break,
+                }
             }
             while before < of_leaf {
                 let row = &self.bytes[self.rows[before].bytes.clone()];
