@@ -193,6 +193,12 @@ impl Opened {
             stopping: Arc::new(Waiter::new()),
         });
         database.drops.enter(&loaded.dropped);
+        let known = Arc::downgrade(&database);
+        let name = move |object| {
+            let table = known.upgrade()?.view().table(object)?;
+            Some(table.two_part_name())
+        };
+        database.home.set_names(Box::new(name));
         Ok(database)
     }
 }

@@ -3,7 +3,7 @@
 use crate::auto_statistics::Gathering;
 use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
-use base::{DatabaseId, SqlResult};
+use base::{DatabaseId, SessionId, SqlError, SqlResult};
 use database::{Database, Environment, Sizing};
 use exec::ResourceSemaphores;
 use os::memory::Memory;
@@ -113,6 +113,29 @@ impl Instance {
     /// A line of the error log.
     pub fn write_log(&self, source: &str, line: &str) {
         self.log.line(source, line);
+    }
+
+    /// What the engine tells of a session goes into the error log from now on.
+    pub(crate) fn hear_errors(&self) {
+        let me = self.me.clone();
+        let write = move |session, told: &SqlError| {
+            if let Some(instance) = me.upgrade() {
+                instance.log_error(session, told);
+            }
+        };
+        let fresh = self.engine().error_log.set(Box::new(write)).is_ok();
+        assert!(fresh, "an instance has one error log");
+    }
+
+    fn log_error(&self, session: SessionId, told: &SqlError) {
+        let source = format!("spid{}", session.0);
+        if told.severity() > 10 {
+            let [number, severity, state] =
+                [told.number(), told.severity().into(), told.state().into()];
+            let line = format!("Error: {number}, Severity: {severity}, State: {state}.");
+            self.log.line(&source, &line);
+        }
+        self.log.line(&source, told.text());
     }
 
     /// The data folder.

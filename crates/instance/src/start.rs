@@ -111,6 +111,7 @@ impl Instance {
             env,
             options,
         });
+        instance.hear_errors();
         instance.configure_memory();
         instance.start_workers();
         instance.write_log("Server", "Ghostlight is ready.");

@@ -5,7 +5,7 @@ use crate::visit::Visit;
 use crate::workers::GhostPlaces;
 use crate::{Instance, InstanceOptions};
 use access::Hobts as _;
-use base::{DatabaseId, SessionId, SqlResult};
+use base::{DatabaseId, FileId, SessionId, SqlResult};
 use catalog::view::{DatabaseView, SchemaId};
 use database::Database;
 use ddl::NewDatabase;
@@ -268,6 +268,37 @@ fn flags_of_the_command_line_are_on_from_the_start() {
     let log = std::fs::read_to_string(s.folder.join("errorlog")).unwrap();
     assert!(log.contains("Trace flag 661 is on.\n") && log.contains("Trace flag 7006 is on.\n"));
     assert!(log.contains("DBCC TRACEOFF 661, 7006, server process ID (SPID) "), "{log}");
+}
+
+/// A tempdb without room: who gives way is told, and that versions are not kept, once.
+#[test]
+fn what_a_full_version_store_does_is_in_the_error_log() {
+    let s = stage("full-store");
+    create(&s.instance, "d").unwrap();
+    let (mut reader, mut writer) = (connect(&s.instance, "d"), connect(&s.instance, "d"));
+    run(&mut writer, "alter database d set allow_snapshot_isolation on");
+    run(&mut writer, "create table t (id int primary key, v int, pad char(4000))");
+    run(&mut writer, "insert t select value, 0, 'x' from generate_series(1, 10)");
+    let read = "set transaction isolation level snapshot; begin tran; select count(*) from t";
+    run(&mut reader, read);
+    run(&mut writer, "update t set v = 1");
+    let space = Arc::clone(s.instance.database(DatabaseId(2)).unwrap().space());
+    let growth = space.growth(FileId(1)).unwrap();
+    space.set_growth(FileId(1), space::GrowthOptions { pages: 0, ..growth });
+    run(&mut writer, "create table #f (pad char(8000))");
+    run(&mut writer, "begin try while 1 = 1 insert #f values ('x') end try begin catch end catch");
+    let log = || std::fs::read_to_string(s.folder.join("errorlog")).unwrap();
+    let count = |text: &str| log().matches(text).count();
+    run(&mut writer, "update t set v = 2");
+    run(&mut writer, "update t set v = 3");
+    assert_eq!(count("Error: 3967, Severity: 17, State: 1."), 1, "{}", log());
+    assert_eq!(count("has been marked as victim"), 1);
+    run(&mut writer, "begin tran; update t set v = 4");
+    run(&mut writer, "update t set pad = 'y'; update t set v = 5");
+    run(&mut writer, "commit; create table u (id int primary key, pad char(4000))");
+    run(&mut writer, "insert u select value, 'x' from generate_series(1, 100)");
+    run(&mut writer, "begin tran; update u set pad = 'y'; commit");
+    assert_eq!(count("Version store is full. New version(s) could not be added."), 1, "{}", log());
 }
 
 /// An engine does not start without what was asked for.

@@ -156,7 +156,7 @@ fn clean_versions(engine: &Engine, stopping: &Waiter) {
         return;
     }
     commits.collapse(|| transactions.points());
-    let horizon = snapshots.horizon(commits);
+    let horizon = snapshots.store_horizon(commits);
     let is_past = |superseder| commits.is_past(superseder, horizon);
     let mut from = Some(0);
     while let Some(at) = from

@@ -118,6 +118,9 @@ pub struct VersionTag {
 /// The file number of a previous version that is the ghost's own bytes.
 const ITSELF: u16 = u16::MAX;
 
+/// The file number of a previous version that was not kept.
+const LOST: u16 = u16::MAX - 1;
+
 /// Where the version before a record is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Previous {
@@ -127,6 +130,9 @@ pub enum Previous {
     Stored((PageId, SlotNo)),
     /// The ghost's own bytes: it lived, written by this one (0: before versions), nothing earlier.
     Itself(Xsn),
+    /// Nowhere, though there was one: what was there since this one wrote it (0: since ever) was
+    /// not kept. Earlier there was no row, or nobody asks.
+    Lost(Xsn),
 }
 
 impl Previous {
@@ -135,9 +141,15 @@ impl Previous {
         match self {
             Previous::None => (PageId::NONE, SlotNo(0)),
             Previous::Stored(place) => place,
-            Previous::Itself(Xsn(n)) => (PageId::new(ITSELF, n as u32), SlotNo((n >> 32) as u16)),
+            Previous::Itself(xsn) => number_at(ITSELF, xsn),
+            Previous::Lost(xsn) => number_at(LOST, xsn),
         }
     }
+}
+
+/// A number in the place of a page and a slot.
+const fn number_at(file: u16, Xsn(n): Xsn) -> (PageId, SlotNo) {
+    (PageId::new(file, n as u32), SlotNo((n >> 32) as u16))
 }
 
 impl VersionTag {
@@ -149,8 +161,10 @@ impl VersionTag {
     /// Where the version before it is.
     pub fn before(self) -> Previous {
         let (page, slot) = self.previous;
+        let number = Xsn(u64::from(slot.0) << 32 | u64::from(page.page));
         match page.file.0 {
-            ITSELF => Previous::Itself(Xsn(u64::from(slot.0) << 32 | u64::from(page.page))),
+            ITSELF => Previous::Itself(number),
+            LOST => Previous::Lost(number),
             _ if page.is_none() => Previous::None,
             _ => Previous::Stored(self.previous),
         }
@@ -297,6 +311,17 @@ mod tests {
         let tag = VersionTag::of(&rec).unwrap();
         assert_eq!(tag.previous, (PageId::new(1, 176), SlotNo(0)));
         assert_eq!(tag.bytes()[..], rec[1..]);
+    }
+
+    #[test]
+    fn a_tag_says_where_the_version_before_is() {
+        let number = Xsn(0x0605_0403_0201);
+        let stored = Previous::Stored((PageId::new(1, 176), SlotNo(3)));
+        for before in [Previous::None, stored, Previous::Itself(number), Previous::Lost(number)] {
+            assert_eq!(VersionTag::new(Xsn(9), before).before(), before);
+        }
+        let lost = VersionTag::new(Xsn(9), Previous::Lost(number)).bytes();
+        assert_eq!(lost[..], hex("01020304 feff 0506 090000000000"));
     }
 
     #[test]

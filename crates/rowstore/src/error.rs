@@ -22,6 +22,10 @@ pub(crate) enum RowError {
     Version(VersionError),
     /// 3960
     Conflict,
+    /// 3958
+    NotKept,
+    /// 3966
+    Victim,
     Sql(SqlError),
 }
 
@@ -52,6 +56,7 @@ impl RowHobt {
     pub(crate) fn sql(&self, e: RowError) -> SqlError {
         let name = self.home.name();
         let object = format!("object {}", self.spec.object);
+        let table = || self.home.object_name(self.spec.object);
         match e {
             RowError::Btree(e) => e.into_sql(&object, &name),
             RowError::Buffer(e) => e.into(),
@@ -61,8 +66,10 @@ impl RowHobt {
             RowError::Cancelled(why) => why.into(),
             RowError::Version(e) => e.into_sql("tempdb"),
             RowError::Conflict => {
-                SqlError::new(messages::UPDATE_CONFLICT, &[&object, &name]).with_state(2)
+                SqlError::new(messages::UPDATE_CONFLICT, &[&table(), &name]).with_state(2)
             }
+            RowError::NotKept => SqlError::new(messages::VERSION_NOT_FOUND, &[&table(), &name]),
+            RowError::Victim => SqlError::new(messages::VERSIONS_VICTIM, &[]),
             RowError::Sql(e) => e,
         }
     }

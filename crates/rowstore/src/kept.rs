@@ -77,7 +77,7 @@ impl<'p> KeptVersion<'p> {
         match tag.map(VersionTag::before) {
             // A ghost that is its own former version is kept for that alone.
             Some(Previous::Itself(lived_by)) => between(home, engine, lived_by, creator),
-            Some(Previous::None | Previous::Stored(_)) | None => {
+            Some(Previous::None | Previous::Stored(_) | Previous::Lost(_)) | None => {
                 between(home, engine, creator, self.superseder)
             }
         }
@@ -130,7 +130,9 @@ impl RowHobt {
     ) -> RowResult<()> {
         let kept = match self.former(ghost) {
             Previous::None => return Ok(()),
-            Previous::Itself(creator) => between(&self.home, engine, creator, ghost.writer),
+            Previous::Itself(since) | Previous::Lost(since) => {
+                between(&self.home, engine, since, ghost.writer)
+            }
             Previous::Stored(place) => {
                 return self.lifetimes_behind(engine, (ghost.writer, place), lifetimes);
             }
@@ -171,6 +173,12 @@ impl RowHobt {
             }
             match tag.map(|tag| (tag.writer, self.former(tag))) {
                 Some((writer, Previous::Stored(behind))) => (named, place) = (writer, behind),
+                Some((writer, Previous::Lost(since))) => {
+                    if let KeptFor::Snapshots(l) = between(&self.home, engine, since, writer) {
+                        lifetimes.push(l);
+                    }
+                    return Ok(());
+                }
                 Some((_, Previous::None | Previous::Itself(_))) | None => return Ok(()),
             }
         }

@@ -111,6 +111,7 @@ fn undo_error(record: &RecordView<'_>, e: RowError) -> UndoError {
         RowError::Cancelled(_) => UndoError::Lost(record.lsn, "undo is not cancelled"),
         RowError::Version(_) => UndoError::Lost(record.lsn, "the version store is damaged"),
         RowError::Conflict => UndoError::Lost(record.lsn, "undo is nobody's conflict"),
+        RowError::NotKept | RowError::Victim => UndoError::Lost(record.lsn, "undo reads as of now"),
         RowError::Sql(_) => UndoError::Lost(record.lsn, "undo draws no numbers"),
     }
 }

@@ -8,6 +8,8 @@
 //!
 //! A reader goes along the pointers to the first writer that his snapshot sees. A ghost whose bytes
 //! are its only former version says so in its tag (`Previous::Itself`), and nothing is stored.
+//! Where the store has no room the tag says since whose version nothing was kept
+//! (`Previous::Lost`).
 //!
 //! Invariants
 //!  1. A chain is changed by who holds its row X, and followed by those whose snapshot needs it:
@@ -17,6 +19,10 @@
 //!     it.
 //!  3. A writer looks at the version before its own and at those behind it as far as a snapshot
 //!     that has ended since the last look may have read them.
+//!  4. Who finds a version lost that his snapshot may need is refused. A change that keeps none has
+//!     dropped nothing from its chain either: so its undo takes the pointer that was logged.
+//!  5. What is behind a version that is gone is lost to whoever is older than its end: victims
+//!     alone, for whom the store has waited no more. A ghost waits for them as for any other.
 
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
@@ -29,7 +35,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::{CommitTime, Lifetime, Mutation, Need, Outcome};
-use version::{Origin, Store, VersionPtr};
+use version::{Origin, Store, VersionError, VersionPtr};
 use work::{Engine, GhostRule, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Work};
 
 /// What a reader as of a moment sees of a record.
@@ -44,12 +50,11 @@ pub(crate) enum Seen {
 }
 
 /// What becomes of a chain when its row changes.
-#[derive(Default)]
 pub(crate) struct Tested {
     /// Where the chain is; none where there is none.
     store: Option<Arc<Store>>,
     /// Where what is left of it begins.
-    previous: Option<VersionPtr>,
+    previous: Previous,
     /// Dropped versions, by who superseded them.
     free: Vec<(VersionPtr, Xsn)>,
     /// A version that another record points at now: before, and now.
@@ -58,6 +63,19 @@ pub(crate) struct Tested {
     retag: Vec<(VersionPtr, Xsn, VersionTag)>,
     /// A kept version and the epoch in which it and what is behind it was found needed.
     needed: Option<(VersionPtr, Xsn, u32)>,
+}
+
+impl Default for Tested {
+    fn default() -> Self {
+        Tested {
+            store: None,
+            previous: Previous::None,
+            free: Vec::new(),
+            relink: Vec::new(),
+            retag: Vec::new(),
+            needed: None,
+        }
+    }
 }
 
 /// A writer's tag for what it writes over a record, or what is missing for it.
@@ -270,7 +288,10 @@ impl RowHobt {
         };
         match self.former(tag) {
             Previous::None => Ok(Seen::Nothing),
-            Previous::Itself(creator) if !self.sees(work, at, creator) => Ok(Seen::Nothing),
+            Previous::Itself(since) | Previous::Lost(since) if !self.sees(work, at, since) => {
+                Ok(Seen::Nothing)
+            }
+            Previous::Lost(_) => Err(not_kept(work, at)),
             Previous::Itself(_) => {
                 out.clear();
                 out.extend_from_slice(record);
@@ -294,16 +315,29 @@ impl RowHobt {
         let mut traversed = 0;
         loop {
             traversed += 1;
-            store.read(place, self.origin(), |bytes| {
+            let read = store.read(place, self.origin(), |bytes| {
                 out.clear();
                 out.extend_from_slice(bytes);
-            })?;
+            });
+            // Asked behind the look: what a victim finds may be another's by now.
+            if work.engine().transactions.snapshots.is_victim(at) {
+                return Err(RowError::Victim);
+            }
+            match read {
+                Err(VersionError::Missing(..)) => return Err(RowError::NotKept),
+                read => read?,
+            }
             let tag = VersionTag::of(out).filter(|tag| !self.sees(work, at, tag.writer));
             let seen = match tag.map(VersionTag::before) {
                 None if RecordKind::of(out[0]).is_ghost() => Seen::Nothing,
                 None => Seen::Former,
                 Some(Previous::None) => Seen::Nothing,
-                Some(Previous::Itself(creator)) if !self.sees(work, at, creator) => Seen::Nothing,
+                Some(Previous::Itself(since) | Previous::Lost(since))
+                    if !self.sees(work, at, since) =>
+                {
+                    Seen::Nothing
+                }
+                Some(Previous::Lost(_)) => return Err(RowError::NotKept),
                 Some(Previous::Itself(_)) => {
                     revive(out);
                     Seen::Former
@@ -331,26 +365,34 @@ impl RowHobt {
         }
         let tested = match before {
             Previous::Stored(place) => self.test(work.engine(), creator, place)?,
-            Previous::None | Previous::Itself(_) => Tested::default(),
+            Previous::Lost(_) | Previous::None | Previous::Itself(_) => {
+                let previous = self.lost_if_needed(work.engine(), before, creator);
+                Tested { previous, ..Tested::default() }
+            }
         };
         let itself = match before {
             Previous::Itself(lived_by) => self.is_needed(work.engine(), lived_by, creator),
-            Previous::None | Previous::Stored(_) => false,
+            Previous::None | Previous::Stored(_) | Previous::Lost(_) => false,
         };
         // An untagged ghost is of before there were versions; a tagged one is kept for what is
         // behind it alone.
-        if was_ghost && !itself && tested.previous.is_none() {
+        if was_ghost && !itself && tested.previous == Previous::None {
             return Ok(Link::Ready(VersionTag::new(xsn, Previous::None), tested));
         }
-        if !was_ghost && stays && tested.previous.is_none() {
+        if !was_ghost && stays && tested.previous == Previous::None {
             return Ok(Link::Ready(VersionTag::new(xsn, Previous::Itself(creator)), tested));
         }
         let mut image = old.to_vec();
         if let (Some(_), false) = (tag, itself) {
-            let previous = tested.previous.map_or(Previous::None, Previous::Stored);
-            VersionTag::new(creator, previous).put(&mut image);
+            VersionTag::new(creator, tested.previous).put(&mut image);
         }
-        self.keep(work, xsn, &image, tested)
+        let since = match (before, tested.previous) {
+            (Previous::Itself(lived_by), _) if itself => lived_by,
+            (_, Previous::Lost(since)) => since,
+            (_, Previous::Stored(_)) => Xsn::NONE,
+            (_, Previous::None | Previous::Itself(_)) => creator,
+        };
+        self.keep(work, xsn, (&image, since), tested)
     }
 
     /// The same over a record of its own: what was before the transaction stays where it is.
@@ -362,15 +404,42 @@ impl RowHobt {
         let mut image = old.to_vec();
         revive(&mut image);
         VersionTag::new(lived_by, Previous::None).put(&mut image);
-        self.keep(work, xsn, &image, Tested::default())
+        self.keep(work, xsn, (&image, lived_by), Tested::default())
     }
 
-    fn keep(&self, work: &mut Work, xsn: Xsn, image: &[u8], tested: Tested) -> RowResult<Link> {
-        if !work.has_version_room(image.len()) {
+    /// Keeps an image where there is room or may be. Where there is none the tag says so, and that
+    /// nothing is known of the row since a number wrote it.
+    fn keep(
+        &self,
+        work: &mut Work,
+        xsn: Xsn,
+        (image, since): (&[u8], Xsn),
+        tested: Tested,
+    ) -> RowResult<Link> {
+        if work.has_version_room(image.len()) {
+            let place = work.keep_version(self.origin(), (image, 0))?;
+            return Ok(Link::Ready(VersionTag::new(xsn, Previous::Stored(place)), tested));
+        }
+        if !work.goes_without_version() {
             return Ok(Link::Room(image.len()));
         }
-        let place = work.keep_version(self.origin(), (image, 0))?;
-        Ok(Link::Ready(VersionTag::new(xsn, Previous::Stored(place)), tested))
+        let lost = match work.engine().transactions.mutations.has(Mutation::LostIsNone) {
+            true => Previous::None,
+            false => Previous::Lost(since),
+        };
+        // The chain stays as it is (invariant 4).
+        Ok(Link::Ready(VersionTag::new(xsn, lost), Tested::default()))
+    }
+
+    /// What a record by `writer`, which is committed, says of lost versions: nothing where nobody
+    /// reads as of a moment between.
+    fn lost_if_needed(&self, engine: &Engine, before: Previous, writer: Xsn) -> Previous {
+        match before {
+            Previous::Lost(since) if self.is_needed(engine, since, writer) => before,
+            Previous::Lost(_) | Previous::None | Previous::Itself(_) | Previous::Stored(_) => {
+                Previous::None
+            }
+        }
     }
 
     /// Tests the versions behind a record by `writer`, which is committed: what is needed.
@@ -379,15 +448,17 @@ impl RowHobt {
         // Read before anything is tested: what ends meanwhile is tested again by the next.
         let epoch = snapshots.epoch();
         let store_of = Some(Arc::clone(store));
-        let mut tested = Tested { store: store_of, previous: Some(first), ..Tested::default() };
+        let previous = Previous::Stored(first);
+        let mut tested = Tested { store: store_of, previous, ..Tested::default() };
         // The version at hand, whom its place names, and who has superseded it as far as is left.
         let (mut at, mut named, mut link) = (first, writer, writer);
         let mut holder: Option<(VersionPtr, Xsn, Xsn)> = None;
         loop {
             let looked = store.look(at, named, |v| (VersionTag::of(v.record), v.needed_in))?;
             let Some((tag, needed_in)) = looked else {
-                // Everybody has left it behind, and what is behind it.
-                tested.point(&holder, None);
+                // Everybody has left it behind, and what is behind it, but victims (invariant 5).
+                let gone = Previous::Lost(Xsn::NONE);
+                tested.point(&holder, self.lost_if_needed(engine, gone, link));
                 return Ok(tested);
             };
             let ended = self.committed(engine, link);
@@ -399,10 +470,11 @@ impl RowHobt {
             }
             let creator = tag.map_or(Xsn::NONE, |t| t.writer);
             // A ghost that is its own former version is kept for that alone: behind it is nothing.
-            let (behind, born, ended) = match tag.map(VersionTag::before) {
-                Some(Previous::Stored(place)) => (Some(place), creator, link),
-                Some(Previous::Itself(lived_by)) => (None, lived_by, creator),
-                Some(Previous::None) | None => (None, creator, link),
+            let behind = tag.map_or(Previous::None, VersionTag::before);
+            let (behind, born, ended) = match behind {
+                Previous::Itself(lived_by) => (Previous::None, lived_by, creator),
+                Previous::Lost(_) => (self.lost_if_needed(engine, behind, creator), creator, link),
+                Previous::Stored(_) | Previous::None => (behind, creator, link),
             };
             if self.is_needed(engine, born, ended) {
                 if engine.transactions.mutations.has(Mutation::LastPruned) {
@@ -417,14 +489,14 @@ impl RowHobt {
                 tested.free.push((at, named));
                 tested.relink.retain(|r| r.0 != at);
                 tested.point(&holder, behind);
-                if let Some(behind) = behind {
+                if let Previous::Stored(behind) = behind {
                     tested.relink.push((behind, creator, link));
                 }
             }
             named = creator;
             match behind {
-                Some(place) => at = place,
-                None => return Ok(tested),
+                Previous::Stored(place) => at = place,
+                Previous::None | Previous::Itself(_) | Previous::Lost(_) => return Ok(tested),
             }
         }
     }
@@ -451,13 +523,13 @@ impl RowHobt {
         }
         Ok(match self.former(tag) {
             Previous::None => Some(Tested::default()),
-            Previous::Itself(creator) => {
-                let free = !self.is_needed(engine, creator, tag.writer);
+            Previous::Itself(since) | Previous::Lost(since) => {
+                let free = !self.is_needed(engine, since, tag.writer);
                 free.then(Tested::default)
             }
             Previous::Stored(place) => {
                 let tested = self.test(engine, tag.writer, place)?;
-                tested.previous.is_none().then_some(tested)
+                (tested.previous == Previous::None).then_some(tested)
             }
         })
     }
@@ -483,7 +555,10 @@ impl RowHobt {
 
     /// Whether a record has a former version, in the store or as the ghost's own bytes.
     pub(crate) fn has_former(&self, record: &[u8], place: (PageId, u16)) -> bool {
-        self.tag_of(record, place).is_some_and(|tag| self.former(tag) != Previous::None)
+        self.tag_of(record, place).is_some_and(|tag| match self.former(tag) {
+            Previous::Stored(_) | Previous::Itself(_) => true,
+            Previous::None | Previous::Lost(_) => false,
+        })
     }
 
     /// The version that a change of the transaction's own made, and that its undo takes back:
@@ -500,7 +575,7 @@ impl RowHobt {
         };
         let stored = match tag.before() {
             Previous::Stored(place) => Some(place),
-            Previous::None | Previous::Itself(_) => None,
+            Previous::None | Previous::Itself(_) | Previous::Lost(_) => None,
         };
         let before = VersionTag::of(former);
         if let Some(before) = before.filter(|b| b.writer == tag.writer) {
@@ -509,9 +584,11 @@ impl RowHobt {
             return Ok(stored.filter(|_| !same).map(|place| (place, tag.writer)));
         }
         let Some(before) = before else { return Ok(stored.map(|place| (place, tag.writer))) };
-        let mut previous = match (before.before(), stored) {
+        let mut previous = match (before.before(), tag.before()) {
             (itself @ Previous::Itself(_), _) => itself,
-            _ => Previous::None,
+            // Nothing was dropped with it (invariant 4).
+            (logged, Previous::Lost(_)) => logged,
+            (Previous::None | Previous::Stored(_) | Previous::Lost(_), _) => Previous::None,
         };
         if let Some(place) = stored {
             let store = engine.version_store();
@@ -574,14 +651,13 @@ impl Tested {
     }
 
     /// What is left goes on at another place: behind the last that is kept, or from the record.
-    fn point(&mut self, holder: &Option<(VersionPtr, Xsn, Xsn)>, to: Option<VersionPtr>) {
+    fn point(&mut self, holder: &Option<(VersionPtr, Xsn, Xsn)>, to: Previous) {
         let Some((place, named, creator)) = *holder else {
             self.previous = to;
             return;
         };
-        let previous = to.map_or(Previous::None, Previous::Stored);
         self.retag.retain(|r| r.0 != place);
-        self.retag.push((place, named, VersionTag::new(creator, previous)));
+        self.retag.push((place, named, VersionTag::new(creator, to)));
     }
 }
 
@@ -601,6 +677,15 @@ pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<Com
 pub(crate) fn conflict(work: &Work) -> RowError {
     work.engine().transactions.update_conflicts.fetch_add(1, Relaxed);
     RowError::Conflict
+}
+
+/// A reader may need a version that was not kept.
+#[cold]
+fn not_kept(work: &Work, at: CommitTime) -> RowError {
+    match work.engine().transactions.snapshots.is_victim(at) {
+        true => RowError::Victim,
+        false => RowError::NotKept,
+    }
 }
 
 /// Whether a ghost of a heap has its tag over its row's last bytes: it has no columns any more.

@@ -59,7 +59,7 @@ impl std::ops::DerefMut for Failure {
 /// SNAPSHOT does not allow.
 const BATCH_ABORTING: &[i32] = &[
     241, 242, 243, 244, 245, 248, 293, 295, 235, 517, 1205, 3930, 3951, 3952, 3954, 3956, 3957,
-    3960, 3961, 3964, 8114, 8169, 9803, 596, 217, 3998,
+    3958, 3960, 3961, 3964, 3966, 8114, 8169, 9803, 596, 217, 3998,
 ];
 
 impl From<SqlError> for Failure {

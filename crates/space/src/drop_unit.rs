@@ -35,6 +35,22 @@ impl Space {
         self.give_back(unit, None)
     }
 
+    /// Gives an extent of a unit back whose pages nobody wants, whatever its maps say of them. The
+    /// caller sees to it that nobody asks for pages of the unit meanwhile, and holds no latch.
+    ///
+    /// # Errors
+    /// Damaged maps, a full log; the extent is the unit's still.
+    pub fn return_extent(&self, unit: &AllocUnit, extent: ExtentId) -> Result<(), SpaceError> {
+        {
+            // First: whoever chooses by a hint takes the page for the unit's own.
+            let mut hints = unit.hints.lock();
+            hints.extent = hints.extent.filter(|e| *e != extent);
+            hints.free.retain(|page| page.extent() != extent);
+        }
+        debug_assert_ne!(unit.first_iam.extent(), extent, "IAM pages lie in mixed extents");
+        self.free_together(unit, &[extent], true)
+    }
+
     /// Log for one step, unless the caller holds it already.
     fn log_for_step(&self, reserves: bool, bytes: u64) -> Result<LogReservation, SpaceError> {
         let mut log = LogReservation::none(self.pages.log());

@@ -91,6 +91,11 @@ impl Space {
         Ok(extents as u64 * u64::from(EXTENT_PAGES))
     }
 
+    /// Moves when extents have become free: whoever was refused may ask again.
+    pub fn freed(&self) -> u64 {
+        self.files.read().values().map(|f| f.freed).sum()
+    }
+
     /// How a file grows.
     pub fn growth(&self, file: FileId) -> Option<GrowthOptions> {
         self.files.read().get(&file.0).map(|f| f.growth)

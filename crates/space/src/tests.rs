@@ -198,6 +198,23 @@ fn a_full_file_is_1105_until_something_is_freed() {
     assert_eq!(check(&s, &[&u]), vec![]);
 }
 
+/// One extent of a unit that goes on becomes another's, and no hint takes it for the unit's own.
+#[test]
+fn an_extent_is_given_back_alone() {
+    let s = space(80, growing(0));
+    let (u, other) = (unit(&s, 1), unit(&s, 2));
+    let all = allocate(&s, &u, 24);
+    free(&s, &u, all[9]);
+    let freed = s.freed();
+    let extent = all[9].extent();
+    s.return_extent(&u, extent).unwrap();
+    assert!(s.freed() > freed, "whoever was refused may ask again");
+    let taken = allocate(&s, &other, 8);
+    assert!(taken.iter().all(|p| p.extent() == extent));
+    assert!(matches!(s.claim(&u, 1), Err(SpaceError::Full)));
+    assert_eq!(check(&s, &[&u, &other]), vec![]);
+}
+
 /// Tells the search that nothing is free before an extent.
 fn begin_at(s: &Space, extent: u32) {
     s.files.write().get_mut(&1).unwrap().first_maybe_free = extent;

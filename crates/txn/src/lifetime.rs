@@ -10,13 +10,16 @@
 //!  3. What was needed stays needed until a snapshot ends for which something was kept: then the
 //!     epoch moves. Of the last of them the points are known. So whoever has tested a chain of
 //!     versions tests it again only as far down as the newest of those points reaches.
+//!  4. A victim stays registered: ghosts and chains wait for it as for any other. Stored versions
+//!     alone do not, and they go behind its mark: whoever has read one and is no victim then has
+//!     read what it looked for.
 
 use crate::CommitTime;
 use crate::commit_table::CommitTable;
 use base::{SessionId, TransactionId};
 use os::sync::{Mutex, Padded};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU32, Ordering::*};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
 /// From its creator's commit to its superseder's, in commit order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +72,8 @@ pub struct OpenSnapshot {
 pub struct SnapshotRegistry {
     slots: Padded<Mutex<Slots>>,
     epoch: Padded<AtomicU32>,
+    /// How many victims are open: mostly none, and then nobody asks further.
+    victims: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -90,6 +95,8 @@ struct Registered {
     ticket: u64,
     /// Something was kept for it.
     pins: bool,
+    /// Stored versions do not wait for it.
+    victim: bool,
     by: Reader,
 }
 
@@ -123,7 +130,7 @@ impl SnapshotRegistry {
         slots.last += 1;
         let ticket = slots.last;
         debug_assert!(slots.registered.last().is_none_or(|l| l.at <= at), "invariant 2");
-        slots.registered.push(Registered { at, ticket, pins: false, by });
+        slots.registered.push(Registered { at, ticket, pins: false, victim: false, by });
         (ticket, at)
     }
 
@@ -135,6 +142,7 @@ impl SnapshotRegistry {
         let mut slots = self.slots.lock();
         let found = slots.registered.binary_search_by_key(&(at, ticket), |r| (r.at, r.ticket));
         let ended = slots.registered.remove(found.expect("a snapshot is released once"));
+        self.victims.fetch_sub(usize::from(ended.victim), Relaxed);
         if ended.pins {
             if slots.ended.len() == ENDED_MAX {
                 slots.ended.pop_front();
@@ -174,6 +182,46 @@ impl SnapshotRegistry {
             }
             Some(_) | None => Need::Free,
         }
+    }
+
+    /// Makes victims of all who read as of a moment before one: versions that were superseded up
+    /// to then are kept for them no more. Says who they are, but those who are already. `None`
+    /// where one of them may not be; nothing has changed then.
+    pub fn victimise(
+        &self,
+        before: CommitTime,
+        may: impl Fn(&Reader) -> bool,
+    ) -> Option<Vec<OpenSnapshot>> {
+        let mut slots = self.slots.lock();
+        let end = slots.registered.partition_point(|r| r.at < before);
+        let fresh = || slots.registered[..end].iter().filter(|r| !r.victim);
+        if !fresh().all(|r| may(&r.by)) {
+            return None;
+        }
+        let told: Vec<_> = fresh().map(|r| OpenSnapshot { at: r.at, by: r.by }).collect();
+        slots.registered[..end].iter_mut().for_each(|r| r.victim = true);
+        self.victims.fetch_add(told.len(), Release);
+        Some(told)
+    }
+
+    /// Whether who reads at that point is a victim. Asked behind the look at a stored version.
+    #[inline]
+    pub fn is_victim(&self, at: CommitTime) -> bool {
+        self.victims.load(Acquire) != 0 && self.is_victim_among(at)
+    }
+
+    #[cold]
+    fn is_victim_among(&self, at: CommitTime) -> bool {
+        let slots = self.slots.lock();
+        let from = slots.registered.partition_point(|r| r.at < at);
+        slots.registered[from..].iter().take_while(|r| r.at == at).any(|r| r.victim)
+    }
+
+    /// The oldest point for which stored versions are kept: victims do not count.
+    pub fn store_horizon(&self, table: &CommitTable) -> CommitTime {
+        let slots = self.slots.lock();
+        let first = slots.registered.iter().find(|r| !r.victim);
+        first.map_or_else(|| table.clock(), |r| r.at)
     }
 
     /// Whether somebody reads at that point.
@@ -247,6 +295,28 @@ mod tests {
         assert_eq!(registry.open(), [open(52, at, false)]);
         registry.release(second);
         assert_eq!(registry.open(), []);
+    }
+
+    #[test]
+    fn versions_do_not_wait_for_victims_but_all_else_does() {
+        let (table, registry) = (CommitTable::default(), SnapshotRegistry::default());
+        let commit = || table.commit(table.begin());
+        let b = commit();
+        let old = registry.acquire_for(&table, Reader { session: SessionId(51), ..Reader::NOBODY });
+        let e = commit();
+        let own = registry.acquire(&table);
+        assert_eq!(registry.victimise(e, |by| by.session.0 > 51), None, "it may not be one");
+        assert!(!registry.is_victim(old.1));
+        let told = registry.victimise(e, |by| by.session.0 == 51).unwrap();
+        assert_eq!((told.len(), told[0].at), (1, old.1));
+        assert_eq!(registry.victimise(e, |_| true), Some(vec![]), "once");
+        assert!(registry.is_victim(old.1) && !registry.is_victim(own.1));
+        assert_eq!((registry.store_horizon(&table), registry.horizon(&table)), (own.1, old.1));
+        assert_eq!(registry.need(Lifetime { b, e }), Need::Needed(old.1), "invariant 4");
+        registry.release(own);
+        assert_eq!(registry.store_horizon(&table), table.clock());
+        registry.release(old);
+        assert!(!registry.is_victim(old.1), "who begins there now is none");
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub enum Mutation {
     EarlyStamp = 8,
     /// A key that is put into a gap of one's own guards no part of it.
     OwnRangeLost = 16,
+    /// Where a version is not kept the record says that there was no row.
+    LostIsNone = 32,
 }
 
 /// The faults of one engine.

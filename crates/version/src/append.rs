@@ -5,10 +5,11 @@
 
 use crate::error::VersionError;
 use crate::format::{Origin, StoredVersion, VERSION_FRONT_BYTES};
-use crate::store::{Lists, Owned, Store, UNIT, VersionPtr, is_empty, owned};
+use crate::store::{Lists, Owned, Refused, Store, UNIT, VersionPtr, is_empty, owned};
 use base::limits::{EXTENT_PAGES, PAGE_BODY_BYTES};
 use base::{PageId, SlotNo, Xsn};
 use buffer::{Change, Undo, WriteGuard};
+use os::clock::monotonic_ns;
 use page::{PageKind, PageView, slot_cost};
 use space::AllocUnit;
 use std::sync::Arc;
@@ -17,6 +18,10 @@ use wal::{Group, LogReservation, TransactionChain};
 
 /// Slots that are looked at for an empty one before a new one is made.
 const SLOTS_LOOKED_AT: u16 = 8;
+
+/// A tempdb that has refused is asked again when something has come free in it, or after so long:
+/// a disk tells nobody when it has room.
+const ASKED_NS: u64 = 1_000_000_000;
 
 /// Where a unit of work puts its versions: a page that nobody else fills.
 #[derive(Default)]
@@ -40,22 +45,15 @@ impl Store {
     /// Sees to it that a record of that length can be appended. The caller holds no latch.
     ///
     /// # Errors
-    /// Tempdb is full, or a page cannot be read.
+    /// [`VersionError::Full`], or a page cannot be read.
     pub fn make_room(&self, place: &mut Place, record_bytes: usize) -> Result<(), VersionError> {
         if place.has_room(record_bytes) {
             return Ok(());
         }
         self.leave(place)?;
         loop {
-            let (page, fresh) = self.next_page()?;
-            let mut guard = match fresh {
-                true => self.space.pages().write_new(page)?,
-                false => self.space.pages().write(page)?,
-            };
-            if fresh {
-                let mut page_mut = guard.volatile_mut(self.space.pages());
-                page_mut.format(PageKind::Data, page, UNIT, Owned::Listed as u8, 0);
-            }
+            let page = self.next_page()?;
+            let mut guard = self.space.pages().write(page)?;
             assert_eq!(owned(guard.view()), Some(Owned::Listed), "what was listed is listed once");
             let room = usize::from(guard.view().free_count());
             let enough = slot_cost(VERSION_FRONT_BYTES + record_bytes) <= room;
@@ -125,21 +123,32 @@ impl Store {
         }
     }
 
-    /// A page that waits to be filled: with room, empty, or new (then it is to be formatted).
-    fn next_page(&self) -> Result<(PageId, bool), VersionError> {
+    /// A page that waits to be filled: with room, or empty.
+    fn next_page(&self) -> Result<PageId, VersionError> {
         let listed = |lists: &mut Lists| lists.roomy.pop().or_else(|| lists.empty.pop());
         if let Some(page) = listed(&mut self.lists.lock()) {
-            return Ok((page, false));
+            return Ok(page);
         }
         let _one = self.growing.lock();
         if let Some(page) = listed(&mut self.lists.lock()) {
-            return Ok((page, false));
+            return Ok(page);
         }
-        self.grow()
+        let (freed, now) = (self.space.freed(), monotonic_ns());
+        if self.refused.lock().asked.is_some_and(|(at, f)| f == freed && now < at + ASKED_NS) {
+            return Err(VersionError::Full);
+        }
+        let grown = self.grow();
+        let mut refused = self.refused.lock();
+        match &grown {
+            Err(VersionError::Full) => refused.asked = Some((now, freed)),
+            Ok(_) => *refused = Refused::default(),
+            Err(_) => {}
+        }
+        grown
     }
 
-    /// An extent more; one page of it is handed out, the others are formatted and listed.
-    fn grow(&self) -> Result<(PageId, bool), VersionError> {
+    /// An extent more; one page of it is handed out, the others are listed.
+    fn grow(&self) -> Result<PageId, VersionError> {
         let unit = self.unit()?;
         let pages = self.space.pages();
         let mut log = LogReservation::none(pages.log());
@@ -149,16 +158,16 @@ impl Store {
         let mut change = Change::new(pages, &mut group);
         let made = self.space.allocate_past_pool(&mut change, &unit, claim)?;
         change.finish(&mut TransactionChain::default());
-        let (first, others) = made.split_first().expect("a claim brings what was asked for");
-        for &id in others {
+        for &id in &made {
             let mut guard = pages.write_new(id)?;
             let mut page = guard.volatile_mut(pages);
             page.format(PageKind::Data, id, UNIT, Owned::Listed as u8, 0);
         }
+        let (first, others) = made.split_first().expect("a claim brings what was asked for");
         let mut lists = self.lists.lock();
         lists.all.extend_from_slice(&made);
         lists.empty.extend(others.iter().rev());
-        Ok((*first, true))
+        Ok(*first)
     }
 
     /// The store's allocation unit, made at its first page.

@@ -52,7 +52,7 @@ impl Store {
             }
             Ok(_) => Ok(false),
             // A page that was given back may be nowhere to be read.
-            Err(_) if !self.lists.lock().all.contains(&page) => Ok(false),
+            Err(_) if !self.is_own(page) => Ok(false),
             Err(e) => Err(e.into()),
         }
     }

@@ -6,7 +6,7 @@ use crate::format::{
 };
 use base::limits::PAGE_BODY_BYTES;
 use base::{AllocUnitId, PageId, SlotNo, Xsn};
-use buffer::WriteGuard;
+use buffer::{BufferError, WriteGuard};
 use os::sync::{Mutex, Padded};
 use page::{PageMut, PageView};
 use space::{AllocUnit, Space};
@@ -31,6 +31,9 @@ pub(crate) enum Owned {
     Listed = 2,
 }
 
+/// The m_level of a page that was given back to tempdb: it is nobody's of these.
+pub(crate) const GIVEN_BACK: u8 = 3;
+
 /// Pages that wait for somebody to fill them.
 #[derive(Default)]
 pub(crate) struct Lists {
@@ -43,12 +46,24 @@ pub(crate) struct Lists {
     pub(crate) roomy: Vec<PageId>,
 }
 
+/// What is known of a tempdb without room.
+#[derive(Default)]
+pub(crate) struct Refused {
+    /// When it was asked last, and what had come free by then ([`Space::freed`]).
+    pub(crate) asked: Option<(u64, u64)>,
+    /// Somebody has told that versions are not kept.
+    pub(crate) told: bool,
+}
+
 /// The version store of an instance.
 pub struct Store {
     pub(crate) space: Arc<Space>,
     pub(crate) lists: Mutex<Lists>,
     /// One grows the store at a time.
     pub(crate) growing: Mutex<()>,
+    /// One reclaims at a time.
+    pub(crate) reclaiming: Mutex<()>,
+    pub(crate) refused: Mutex<Refused>,
     pub(crate) generated: Padded<AtomicU64>,
     pub(crate) cleaned: Padded<AtomicU64>,
 }
@@ -78,9 +93,22 @@ impl Store {
             space: Arc::clone(tempdb),
             lists: Mutex::default(),
             growing: Mutex::new(()),
+            reclaiming: Mutex::new(()),
+            refused: Mutex::default(),
             generated: Padded::default(),
             cleaned: Padded::default(),
         })
+    }
+
+    /// Versions are not kept for want of room: whether that has begun just now, so that it is told
+    /// once, until there is room again.
+    pub fn begins_without(&self) -> bool {
+        !std::mem::replace(&mut self.refused.lock().told, true)
+    }
+
+    /// Whether versions were not kept a moment ago.
+    pub fn is_without(&self) -> bool {
+        self.refused.lock().told
     }
 
     /// What it takes now.
@@ -121,7 +149,8 @@ impl Store {
         superseder: Xsn,
         f: impl FnOnce(StoredVersion<'_>) -> R,
     ) -> Result<Option<R>, VersionError> {
-        let guard = self.space.pages().read(page)?;
+        let read = || self.space.pages().read(page);
+        let Some(guard) = self.if_own(page, read)? else { return Ok(None) };
         Ok(version_at(guard.view(), slot, superseder).map(f))
     }
 
@@ -144,7 +173,8 @@ impl Store {
     /// # Errors
     /// A page that cannot be read.
     pub fn free(&self, (page, slot): VersionPtr, superseder: Xsn) -> Result<(), VersionError> {
-        let mut guard = self.space.pages().write(page)?;
+        let write = || self.space.pages().write(page);
+        let Some(mut guard) = self.if_own(page, write)? else { return Ok(()) };
         if version_at(guard.view(), slot, superseder).is_none() {
             return Ok(());
         }
@@ -189,12 +219,33 @@ impl Store {
         at: impl FnOnce(&[u8]) -> usize,
         bytes: &[u8],
     ) -> Result<(), VersionError> {
-        let mut guard = self.space.pages().write(page)?;
+        let write = || self.space.pages().write(page);
+        let Some(mut guard) = self.if_own(page, write)? else { return Ok(()) };
         if let Some(version) = version_at(guard.view(), slot, superseder) {
             let at = at(version.record);
             guard.volatile_mut(self.space.pages()).patch(slot.0, at, bytes);
         }
         Ok(())
+    }
+
+    /// Whether a page is the store's now.
+    pub(crate) fn is_own(&self, page: PageId) -> bool {
+        self.lists.lock().all.contains(&page)
+    }
+
+    /// A page that a pointer names which may be old. None where it cannot be read and is not the
+    /// store's: nothing is there.
+    fn if_own<G>(
+        &self,
+        page: PageId,
+        latch: impl Fn() -> Result<G, BufferError>,
+    ) -> Result<Option<G>, VersionError> {
+        match latch() {
+            Ok(guard) => Ok(Some(guard)),
+            Err(_) if !self.is_own(page) => Ok(None),
+            // It may have become the store's since, sound.
+            Err(_) => Ok(Some(latch()?)),
+        }
     }
 
     /// Empties a slot; how long its version was.

@@ -3,17 +3,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
-use base::{DatabaseId, FileId, HobtId, Xsn};
-use buffer::{Pages, PagesOptions, Pool};
+use base::limits::PAGE_BYTES;
+use base::{AllocUnitId, DatabaseId, FileId, HobtId, PageId, Xsn};
+use buffer::{Change, Pages, PagesOptions, Pool, Undo};
 use os::disk::{Disk as _, File, OpenHow};
 use os::memory::Memory;
+use os::wait::Waiter;
+use page::{PageKind, PageMut, PageView};
 use sim::{Disk, DiskOptions};
-use space::{FileFacts, GrowthOptions, Space, SpaceRedo, format_file};
+use space::{AllocUnit, FileFacts, GrowthOptions, Space, SpaceRedo, format_file};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use version::{Origin, PageCopy, Place, Store, VersionPtr};
-use wal::{Log, LogOptions, RedoTable};
+use wal::{Group, Log, LogOptions, RedoTable, TransactionChain};
 
 const ORIGIN: Origin = Origin { database: DatabaseId(5), hobt: HobtId(70) };
 
@@ -157,4 +161,149 @@ fn one_row_changed_again_and_again_keeps_its_slot() {
         }
     }
     assert!(store.usage().pages <= 8, "{} pages", store.usage().pages);
+}
+
+/// Another unit of tempdb.
+fn unit(tempdb: &Space, id: u32) -> AllocUnit {
+    let mut group = Group::new();
+    let made = tempdb.create_unit(AllocUnitId(id), Undo::Never).unwrap();
+    let mut change = Change::new(tempdb.pages(), &mut group);
+    let unit = made.apply(&mut change).unwrap();
+    change.finish(&mut TransactionChain::default());
+    unit
+}
+
+/// Takes an extent for another unit, and writes its pages past the pool.
+fn take_over(tempdb: &Space, unit: &AllocUnit) -> Vec<PageId> {
+    let claim = tempdb.claim(unit, 8).unwrap();
+    let mut group = Group::new();
+    let mut change = Change::new(tempdb.pages(), &mut group);
+    let made = tempdb.allocate_past_pool(&mut change, unit, claim).unwrap();
+    change.finish(&mut TransactionChain::default());
+    for page in &made {
+        let mut bytes = [0; PAGE_BYTES];
+        PageMut(&mut bytes).format(PageKind::Data, *page, unit.id, 0, 0);
+        bytes[PAGE_BYTES - 1] = 7;
+        tempdb.pages().write_past_pool(*page, &mut bytes).unwrap();
+    }
+    made
+}
+
+/// Extents that nobody wants are tempdb's again. A pointer that leads there finds nothing, whatever
+/// has become of the page, and changes nothing.
+#[test]
+fn extents_go_back_and_old_pointers_find_nothing() {
+    let tempdb = tempdb(64);
+    let store = Store::new(&tempdb);
+    let mut place = Place::default();
+    let mut kept: Vec<(VersionPtr, Xsn)> = Vec::new();
+    for n in 1..4000 {
+        kept.push((keep(&store, &mut place, Xsn(n), &[7; 500]), Xsn(n)));
+    }
+    store.leave(&mut place).unwrap();
+    let reclaim = |below: u64| {
+        let mut from = Some(0);
+        while let Some(at) = from {
+            from = store.reclaim(at, 16, &|by| by.0 < below).unwrap().next;
+        }
+    };
+    let (most, free) = (store.usage().pages, tempdb.free_pages().unwrap());
+    reclaim(3900);
+    let usage = store.usage();
+    assert!(most > 200 && usage.pages < 100, "{most} pages at most, {} now", usage.pages);
+    assert_eq!(tempdb.free_pages().unwrap() - free, most - usage.pages);
+    assert!(tempdb.check(&[], &Waiter::new()).is_ok());
+
+    let other = unit(&tempdb, 0xF000_0001);
+    let mut taken: Vec<PageId> = (0..20).flat_map(|_| take_over(&tempdb, &other)).collect();
+    // One cannot be read any more.
+    let damaged = taken.pop().unwrap();
+    let file = tempdb.pages().file(damaged.file).unwrap();
+    file.write_at(&[1; PAGE_BYTES], u64::from(damaged.page) * PAGE_BYTES as u64).unwrap();
+    let mut copy = PageCopy::default();
+    let (mut met, mut unreadable) = (0, 0);
+    for (at, by) in &kept {
+        let is_there = by.0 >= 3900;
+        assert_eq!(store.look(*at, *by, |_| ()).unwrap().is_some(), is_there);
+        if !is_there {
+            store.relink(*at, *by, Xsn(5000)).unwrap();
+            store.free(*at, *by).unwrap();
+            met += u64::from(taken.contains(&at.0));
+            unreadable += u64::from(at.0 == damaged);
+        }
+        if at.0 == damaged {
+            assert!(!store.copy_page(at.0, &mut copy).unwrap());
+        }
+    }
+    assert!(met > 500 && unreadable > 0, "{met} in others' pages, {unreadable} nowhere");
+    for page in taken {
+        let mut bytes = [0; PAGE_BYTES];
+        tempdb.pages().read_past_pool(page, &mut bytes).unwrap();
+        assert_eq!(PageView(&bytes).alloc_unit(), other.id);
+    }
+    // What comes now has a place of its own.
+    let fresh: Vec<_> = (6000..7000).map(|n| keep(&store, &mut place, Xsn(n), &[9; 700])).collect();
+    assert!(fresh.iter().all(|at| is_there(&store, *at, &[9; 700])));
+}
+
+/// The same while versions come and go, extents go back, others take them and old pointers are
+/// followed at once.
+#[test]
+fn extents_go_back_while_old_pointers_are_followed() {
+    let tempdb = tempdb(64);
+    let store = Store::new(&tempdb);
+    let next = Arc::new(AtomicU64::new(1));
+    let past = Arc::new(AtomicU64::new(0));
+    let writers = (0..3).map(|seed| {
+        let (store, next, past) = (Arc::clone(&store), Arc::clone(&next), Arc::clone(&past));
+        os::task::spawn("writer", move || {
+            let (mut place, mut draw) = (Place::default(), Draw(seed));
+            let mut old: Vec<(VersionPtr, Xsn)> = Vec::new();
+            for _ in 0..40 {
+                for _ in 0..250 {
+                    let by = Xsn(next.fetch_add(1, Relaxed));
+                    let record = by.0.to_le_bytes().repeat(50);
+                    let at = keep(&store, &mut place, by, &record);
+                    assert!(is_there(&store, at, &record), "nobody is past it");
+                    old.push((at, by));
+                    let (at, by) = old[draw.below(old.len())];
+                    let found = store.look(at, by, |v| v.record == by.0.to_le_bytes().repeat(50));
+                    assert_ne!(found.unwrap(), Some(false), "its own version or none");
+                    store.relink(at, by, by).unwrap();
+                    if draw.below(4) == 0 {
+                        store.free(at, by).unwrap();
+                    }
+                }
+                store.leave(&mut place).unwrap();
+                past.fetch_max(next.load(Relaxed).saturating_sub(900), Relaxed);
+            }
+        })
+    });
+    let writers: Vec<_> = writers.collect();
+    let mut taken: Vec<AllocUnit> = Vec::new();
+    let mut freed = 0;
+    for n in 0.. {
+        let mut from = Some(0);
+        while let Some(at) = from {
+            let past = past.load(Relaxed);
+            let step = store.reclaim(at, 16, &|by| by.0 < past).unwrap();
+            (from, freed) = (step.next, freed + step.freed);
+        }
+        let unit = unit(&tempdb, 0xF000_0000 + n);
+        let pages: Vec<PageId> = (0..4).flat_map(|_| take_over(&tempdb, &unit)).collect();
+        for page in pages {
+            let mut bytes = [0; PAGE_BYTES];
+            tempdb.pages().read_past_pool(page, &mut bytes).unwrap();
+            assert_eq!((PageView(&bytes).alloc_unit(), bytes[PAGE_BYTES - 1]), (unit.id, 7));
+        }
+        taken.push(unit);
+        if taken.len() > 3 {
+            tempdb.drop_unit(&taken.remove(0), &Waiter::new()).unwrap();
+        }
+        if writers.iter().all(|w| w.is_finished()) {
+            break;
+        }
+    }
+    writers.into_iter().for_each(|w| w.join().unwrap());
+    assert!(freed > 50, "{freed} pages");
 }

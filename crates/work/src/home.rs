@@ -56,6 +56,7 @@ pub struct Home {
     /// Numbers up to this one may stand on its pages.
     expected_xsn: AtomicU64,
     raise_xsn: OnceLock<Box<RaiseXsn>>,
+    names: OnceLock<Box<NameObject>>,
     /// One announces at a time: what is written only goes up.
     raising: Mutex<()>,
     snapshots: SnapshotGate,
@@ -65,6 +66,9 @@ pub struct Home {
 
 /// Writes into a database that numbers up to one may stand on its pages, before they do.
 type RaiseXsn = dyn Fn(Xsn) -> SqlResult<()> + Send + Sync;
+
+/// What an object of the database is called, in two parts.
+type NameObject = dyn Fn(ObjectId) -> Option<String> + Send + Sync;
 
 /// Numbers that are announced at a time.
 const XSN_STEP: u64 = 1 << 20;
@@ -96,6 +100,7 @@ impl Home {
             settled_xsn: AtomicU64::new(0),
             expected_xsn: AtomicU64::new(0),
             raise_xsn: OnceLock::new(),
+            names: OnceLock::new(),
             raising: Mutex::new(()),
             snapshots: SnapshotGate::default(),
             redefined: Redefined::default(),
@@ -106,6 +111,18 @@ impl Home {
     /// The database's name, for error texts.
     pub fn name(&self) -> String {
         self.name.read().clone()
+    }
+
+    /// What an object is called, for error texts: by its number where nobody knows a name.
+    pub fn object_name(&self, object: ObjectId) -> String {
+        let name = self.names.get().and_then(|name| name(object));
+        name.unwrap_or_else(|| format!("object {object}"))
+    }
+
+    /// Says who knows names. Once, when definitions are read; no latch is held when it is asked.
+    pub fn set_names(&self, names: Box<NameObject>) {
+        let fresh = self.names.set(names).is_ok();
+        assert!(fresh, "a database is opened once");
     }
 
     /// The log.

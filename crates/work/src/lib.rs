@@ -20,6 +20,7 @@ mod settle;
 mod snapshot_gate;
 mod trace_flags;
 mod unit;
+mod version_room;
 mod version_use;
 mod versions;
 
@@ -38,6 +39,6 @@ pub use settle::{Ghost, Settled, Settler};
 pub use snapshot_gate::{Refusal, SnapshotState};
 pub use trace_flags::{TraceFlag, TraceFlagSet, TraceFlags};
 pub use txn::CommitTime;
-pub use unit::{Engine, Mark, Work};
+pub use unit::{Engine, Mark, Work, WriteErrorLog};
 pub use version_use::{Traversed, VersionUser};
 pub use versions::Snapshot;

@@ -9,7 +9,7 @@ use crate::settle::{Ghosts, Settler};
 use crate::trace_flags::{TraceFlag, TraceFlags};
 use crate::version_use::VersionUse;
 use crate::versions::{ForReaders, Versions};
-use base::{DatabaseId, Lsn, PageId, SessionId, TransactionId};
+use base::{DatabaseId, Lsn, PageId, SessionId, SqlError, TransactionId};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::sync::Mutex;
 use os::wait::Waiter;
@@ -17,6 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock, Weak};
 use txn::{Active, OpenEntry, Transactions};
 use wal::Group;
+
+/// Writes a line of a session into the error log.
+pub type WriteErrorLog = dyn Fn(SessionId, &SqlError) + Send + Sync;
 
 /// What units of work share: one an instance.
 pub struct Engine {
@@ -30,6 +33,10 @@ pub struct Engine {
     pub trace_flags: TraceFlags,
     /// What ghosts off their leaves may take.
     pub graves: Arc<GraveMemory>,
+    /// Who writes what is told of a session into the error log, if anybody does.
+    pub error_log: OnceLock<Box<WriteErrorLog>>,
+    /// When the version store was shrunk last for want of room; one does it at a time.
+    pub(crate) shrinking: Mutex<u64>,
     versioned: AtomicBool,
     transactions_pin: AtomicBool,
     /// One a unit of work that has used versions.
@@ -45,6 +52,8 @@ impl Engine {
             versions: OnceLock::new(),
             trace_flags: TraceFlags::default(),
             graves: Arc::default(),
+            error_log: OnceLock::new(),
+            shrinking: Mutex::new(0),
             versioned: AtomicBool::new(false),
             transactions_pin: AtomicBool::new(false),
             version_uses: Mutex::default(),

@@ -22,7 +22,9 @@ use version::{Origin, Place, VersionError, VersionPtr};
 #[derive(Default)]
 pub(crate) struct Versions {
     number: Number,
-    place: Place,
+    pub(crate) place: Place,
+    /// There was no room for the next version: it is not kept.
+    pub(crate) without: bool,
     reads: Reads,
     /// The transaction uses versions, where that matters to anybody.
     user: Option<(u64, CommitTime)>,
@@ -82,6 +84,7 @@ impl Versions {
         Versions {
             number: Number::Others(transaction.xsn),
             place: Place::default(),
+            without: false,
             reads: transaction.moment.map_or(Reads::Nothing, Reads::For),
             told: transaction.told,
             followed: Cell::default(),
@@ -115,6 +118,7 @@ impl Versions {
             }
         }
         self.number = Number::None;
+        self.without = false;
         if let Reads::AsOf(_, homes) | Reads::Over(homes) = std::mem::take(&mut self.reads) {
             homes.iter().for_each(|home| home.leave_snapshot(session));
         }
@@ -353,15 +357,6 @@ impl Work {
         self.versions.xsn().filter(|xsn| home.expects(*xsn))
     }
 
-    /// Sees to it that a record of that length can be kept. No latch is held.
-    ///
-    /// # Errors
-    /// Tempdb is full.
-    pub fn make_version_room(&mut self, record_bytes: usize) -> Result<(), VersionError> {
-        let store = Arc::clone(self.engine.version_store());
-        store.make_room(&mut self.versions.place, record_bytes)
-    }
-
     /// Whether a record of that length can be kept without waiting.
     pub fn has_version_room(&self, record_bytes: usize) -> bool {
         self.versions.place.has_room(record_bytes)
@@ -377,6 +372,7 @@ impl Work {
         record: (&[u8], u32),
     ) -> Result<VersionPtr, VersionError> {
         let xsn = self.versions.xsn().expect("who keeps versions has a number");
+        self.versions.without = false;
         let store = Arc::clone(self.engine.version_store());
         store.append(&mut self.versions.place, origin, xsn, record)
     }

@@ -5,6 +5,7 @@
 //! `GHOSTLIGHT_BLESS=1` writes what the engine says now into them.
 
 mod options;
+mod room;
 mod script;
 mod sessions;
 mod transcript;

@@ -8,7 +8,8 @@
 //!   gets later stands behind `a< ` after the batch that let it go on.
 //! - `! restart` stops the instance and opens it again; `! crash` opens a copy of the files as
 //!   they are, as after kill -9. `! close a` drops the connection a; `! attention a` cancels what
-//!   it waits in, whose end then stands behind `a< ` as well.
+//!   it waits in, whose end then stands behind `a< ` as well. `! fill tempdb` takes all room that
+//!   tempdb has or may grow to; `! free tempdb` gives it back.
 
 use crate::sessions::{Sessions, Wait};
 use std::fmt::Write as _;
@@ -119,6 +120,8 @@ fn order(sessions: &mut Sessions, order: &str) -> Option<char> {
     match words[..] {
         ["restart"] => sessions.restart(),
         ["crash"] => sessions.crash(),
+        ["fill", "tempdb"] => sessions.fill_tempdb(),
+        ["free", "tempdb"] => sessions.free_tempdb(),
         ["close", session] => sessions.drop_one(letter(session)),
         ["attention", session] => sessions.attention(letter(session)),
         _ => panic!("unknown order: {order}"),

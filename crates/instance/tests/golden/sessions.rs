@@ -1,5 +1,6 @@
 //! The sessions of a script: one task each, so that one may wait while others go on.
 
+use crate::room::Filled;
 use crate::transcript::Transcript;
 use instance::{Instance, InstanceOptions};
 use os::disk::RealDisk;
@@ -55,6 +56,7 @@ pub(crate) struct Sessions {
     instance: Arc<Instance>,
     seats: BTreeMap<char, Seat>,
     old: Vec<Arc<Instance>>,
+    tempdb: Option<Filled>,
     folder: Folder,
 }
 
@@ -98,7 +100,14 @@ impl Sessions {
         let mut said = Transcript::default();
         session.run(Request::Batch("create database golden".to_owned()), &mut said);
         assert!(said.text.is_empty(), "{}", said.text);
-        Sessions { generation: 0, instance, seats: BTreeMap::new(), old: Vec::new(), folder }
+        Sessions {
+            generation: 0,
+            instance,
+            seats: BTreeMap::new(),
+            old: Vec::new(),
+            tempdb: None,
+            folder,
+        }
     }
 
     /// What a batch gets in a session of its own.
@@ -179,6 +188,16 @@ impl Sessions {
         self.leave_all();
         let new = open(&to);
         self.old.push(std::mem::replace(&mut self.instance, new));
+    }
+
+    /// Tempdb has no room and may not grow.
+    pub(crate) fn fill_tempdb(&mut self) {
+        self.tempdb = Some(Filled::tempdb(&self.instance));
+    }
+
+    /// It has, again.
+    pub(crate) fn free_tempdb(&mut self) {
+        self.tempdb.take().expect("it was filled").free();
     }
 
     fn leave_all(&mut self) {
