@@ -178,6 +178,8 @@ options! {
     /// ALLOW_SNAPSHOT_ISOLATION
     SnapshotIsolation, snapshot_isolation: bool = false, "ALLOW_SNAPSHOT_ISOLATION",
         text, read_on_off;
+    /// OPTIMIZED_LOCKING
+    OptimizedLocking, optimized_locking: bool = false, "OPTIMIZED_LOCKING", text, read_on_off;
     /// ACCELERATED_DATABASE_RECOVERY
     AcceleratedRecovery, accelerated_recovery: bool = false, "ACCELERATED_DATABASE_RECOVERY",
         text, read_on_off;

@@ -122,6 +122,7 @@ fn option(s: &Setting) -> SqlResult<DatabaseOption> {
         "ANSI_NULL_DEFAULT" => DatabaseOption::AnsiNullDefault(on(s)?),
         "READ_COMMITTED_SNAPSHOT" => DatabaseOption::ReadCommittedSnapshot(on(s)?),
         "ALLOW_SNAPSHOT_ISOLATION" => DatabaseOption::SnapshotIsolation(on(s)?),
+        "OPTIMIZED_LOCKING" => DatabaseOption::OptimizedLocking(on(s)?),
         "ACCELERATED_DATABASE_RECOVERY" => DatabaseOption::AcceleratedRecovery(off(s)?),
         "AUTO_CLOSE" => DatabaseOption::AutoClose(off(s)?),
         "AUTO_SHRINK" => DatabaseOption::AutoShrink(off(s)?),

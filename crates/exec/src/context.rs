@@ -101,6 +101,9 @@ pub struct ExecContext<'a> {
     /// The moment as of which plain reads at that level read tables that have versions; its
     /// snapshot is registered until the statement has ended.
     pub as_of: Option<CommitTime>,
+    /// The target's rows are found as of that moment, without locks; one that has changed since
+    /// ends the statement (3960), which the caller runs again.
+    pub qualifies_first: bool,
     /// SET ROWCOUNT: how many rows a change or an assignment takes at most.
     pub row_limit: Option<u64>,
 }

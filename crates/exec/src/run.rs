@@ -52,6 +52,7 @@ pub(crate) struct Run<'r> {
     pub(crate) once: Vec<(usize, Value)>,
     isolation: Isolation,
     as_of: Option<CommitTime>,
+    qualifies_first: bool,
     pub(crate) row_limit: Option<u64>,
     /// Those with whom rows are exchanged, where several run the statement.
     pub(crate) team: Option<&'r dyn Team>,
@@ -118,6 +119,7 @@ impl<'r> Run<'r> {
             once: Vec::new(),
             isolation: lent.isolation,
             as_of: lent.as_of,
+            qualifies_first: false,
             row_limit: None,
             team: Some(lent.team),
             worker: Some(lent.worker),
@@ -171,6 +173,7 @@ impl<'r> Run<'r> {
             once: Vec::new(),
             isolation: context.isolation,
             as_of: context.as_of,
+            qualifies_first: context.qualifies_first,
             row_limit: context.row_limit,
             team: lent.team,
             worker: None,
@@ -296,6 +299,8 @@ impl<'r> Run<'r> {
                 }
             },
         };
+        let first = self.qualifies_first && hints.is_plain_change();
+        let judges = self.isolation == Isolation::Snapshot && hints.judges_changes();
         LockPlan {
             isolation,
             granule: match hints.granule {
@@ -305,17 +310,16 @@ impl<'r> Run<'r> {
             },
             strength: match hints.strength {
                 Strength::Shared => access::Strength::Shared,
+                Strength::Update if first => access::Strength::Shared,
                 Strength::Update => access::Strength::Update,
                 Strength::Exclusive => access::Strength::Exclusive,
             },
             hold: hints.hold,
             read_past: hints.read_past,
             no_wait: hints.no_wait,
-            kept_back: hints.kept_back,
+            kept_back: hints.kept_back && !first,
             as_of: self.as_of.filter(|_| hints.reads_versions()),
-            unchanged_since: self
-                .as_of
-                .filter(|_| self.isolation == Isolation::Snapshot && hints.judges_changes()),
+            unchanged_since: self.as_of.filter(|_| judges || first),
         }
     }
 }

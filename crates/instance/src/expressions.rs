@@ -159,6 +159,7 @@ impl SessionExpressions<'_> {
             grant: exec::GrantTerms { workers: None, ..self.instance.grant() },
             isolation: Isolation::ReadCommitted,
             as_of: None,
+            qualifies_first: false,
             row_limit: None,
         };
         then(&mut context)

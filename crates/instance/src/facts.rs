@@ -68,6 +68,7 @@ fn switch(options: &DatabaseOptions, name: &str) -> Option<bool> {
         "ISCLOSECURSORSONCOMMITENABLED" => options.cursor_close_on_commit,
         "ISNULLCONCAT" => options.concat_null_yields_null,
         "ISNUMERICROUNDABORTENABLED" => options.numeric_round_abort,
+        "ISOPTIMIZEDLOCKINGON" => options.optimized_locking,
         "ISPARAMETERIZATIONFORCED" => options.forced_parameterization,
         "ISQUOTEDIDENTIFIERSENABLED" => options.quoted_identifier,
         "ISRECURSIVETRIGGERSENABLED" => options.recursive_triggers,

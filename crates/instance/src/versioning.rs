@@ -1,4 +1,5 @@
-//! READ_COMMITTED_SNAPSHOT and ALLOW_SNAPSHOT_ISOLATION: who has to be gone before they change.
+//! READ_COMMITTED_SNAPSHOT, ALLOW_SNAPSHOT_ISOLATION and OPTIMIZED_LOCKING: who has to be gone
+//! before they change.
 //!
 //! Readers of versions take no locks: before there are any, nobody may be about to change a row
 //! without leaving a version. And a heap's row that gets its version tag may move, so nobody may
@@ -17,9 +18,13 @@
 //!
 //! OFF closes the gate, waits for those inside, and ends the versions.
 //!
+//! OPTIMIZED_LOCKING changes while nobody else is in the database, too: of a row's writer who goes
+//! on it must be known whether he has locked himself.
+//!
 //! Invariants
 //!  1. One of these goes on in a database at a time.
 //!  2. Until the option is written, a failure brings back what was.
+//!  3. Where locking is optimized there are versions: the last option that asks for them stays.
 
 use crate::asker::Asker;
 use crate::host::is_locked;
@@ -122,6 +127,7 @@ impl Asker<'_> {
             DatabaseOption::SnapshotIsolation(on) => {
                 self.switch_transactions(&database, on, waiting)
             }
+            DatabaseOption::OptimizedLocking(on) => self.switch_locking(&database, on, waiting),
             option => self.with_database(&database, || {
                 self.instance.write_option(&database, option)?;
                 if option.decides_plans() {
@@ -172,11 +178,41 @@ impl Asker<'_> {
         if database.options().read_committed_snapshot == on {
             return Ok(false);
         }
+        let others = database.home().versioning() & !STATEMENT_VERSIONS;
+        may_end(database, on, others)?;
         let alone = self.alone(database, waiting)?;
         self.instance.write_option(database, DatabaseOption::ReadCommittedSnapshot(on))?;
-        let others = database.home().versioning() & !STATEMENT_VERSIONS;
         let own = if on { STATEMENT_VERSIONS } else { 0 };
         self.instance.set_versions(database, others | own);
+        Ok(alone.rolled_back)
+    }
+
+    fn switch_locking(
+        &self,
+        database: &Arc<Database>,
+        on: bool,
+        waiting: Waiting,
+    ) -> SqlResult<bool> {
+        if !is_locked(database.id()) || database.id() == crate::start::MSDB {
+            return Err(not_here("OPTIMIZED_LOCKING", database));
+        }
+        let _turn = self.turn(database)?;
+        let options = database.options();
+        if options.optimized_locking == on {
+            return Ok(false);
+        }
+        if on && !options.read_committed_snapshot && !options.snapshot_isolation {
+            let name = database.home().name();
+            return Err(SqlError::new(messages::LOCKING_NEEDS_VERSIONS, &[&name]));
+        }
+        let alone = self.alone(database, waiting)?;
+        // Who could not be rolled back has nothing but this lock.
+        let locks = &self.instance.engine().locks;
+        if !locks.holders_in(database.id(), Kind::Xact).is_empty() {
+            return Err(in_use(database));
+        }
+        self.instance.write_option(database, DatabaseOption::OptimizedLocking(on))?;
+        database.home().set_optimized_locking(on);
         Ok(alone.rolled_back)
     }
 
@@ -245,6 +281,7 @@ impl Asker<'_> {
         if database.options().snapshot_isolation == on {
             return Ok(false);
         }
+        may_end(database, on, database.home().versioning() & !TRANSACTION_VERSIONS)?;
         self.with_database(database, || match on {
             true => self.allow_snapshots(database, waiting),
             false => self.disallow_snapshots(database, waiting),
@@ -350,6 +387,14 @@ impl Asker<'_> {
 
 fn not_here(option: &str, database: &Database) -> SqlError {
     SqlError::new(messages::OPTION_NOT_IN_DATABASE, &[&option, &database.home().name()])
+}
+
+/// Invariant 3, where an option is turned off beside these.
+fn may_end(database: &Database, on: bool, others: u8) -> SqlResult<()> {
+    if on || others != 0 || !database.options().optimized_locking {
+        return Ok(());
+    }
+    Err(SqlError::new(messages::VERSIONS_NEEDED_BY_LOCKING, &[]).with_state(2))
 }
 
 fn in_use(database: &Database) -> SqlError {

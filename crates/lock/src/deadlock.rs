@@ -45,6 +45,8 @@ pub struct DeadlockMember {
     pub log_bytes: u64,
     /// What it waits for.
     pub resource: Resource,
+    /// The row behind a transaction that it waits for.
+    pub behind: Option<Resource>,
     /// That resource's number in the table: of two at once, different ones have different numbers.
     pub resource_hash: u64,
     /// What all who hold that resource have of it.
@@ -256,6 +258,7 @@ fn member(
         priority: pending.owner.priority(),
         log_bytes: pending.owner.log_bytes(),
         resource: pending.ask.resource,
+        behind: pending.behind.map(|b| b.row),
         resource_hash: pending.hash,
         granted,
         held,

@@ -35,4 +35,4 @@ pub use owner::{Owner, OwnerId, OwnerKind};
 pub use resource::{INFINITY, Kind, Resource};
 pub use snapshot::{LockRow, LockStatus, WaitRow};
 pub use table::{Granted, Options, Outcome, Table, Timeout};
-pub use ticket::Ticket;
+pub use ticket::{Behind, Ticket};

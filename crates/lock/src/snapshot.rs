@@ -55,6 +55,8 @@ pub struct LockRow {
     pub references: u32,
     /// When the wait began, monotonic; 0 for what is held.
     pub since_ns: u64,
+    /// The row behind a transaction that is waited for.
+    pub behind: Option<Resource>,
 }
 
 /// A request that waits, with the first in its way.
@@ -70,6 +72,8 @@ pub struct WaitRow {
     pub mode: Mode,
     /// Since when, monotonic.
     pub since_ns: u64,
+    /// The row behind a transaction that is waited for.
+    pub behind: Option<Resource>,
     /// The first in its way: blocking_session_id.
     pub blocker: Option<Blocker>,
 }
@@ -87,6 +91,7 @@ fn waiting_row(pending: &Pending, converts: bool) -> LockRow {
         duration: ask.duration,
         references: 0,
         since_ns: pending.since_ns,
+        behind: pending.behind.map(|b| b.row),
     }
 }
 
@@ -111,6 +116,7 @@ fn append(shard: &Shard, rows: &mut Vec<LockRow>) {
                 duration: if h.long { Duration::Long } else { Duration::Short },
                 references: h.refs + u32::from(h.long),
                 since_ns: 0,
+                behind: None,
             });
         }
         for w in shard.pools.waiting(head.queue) {
@@ -195,6 +201,7 @@ impl Table {
             resource: ask.resource,
             mode: ask.mode,
             since_ns: pending.since_ns,
+            behind: pending.behind.map(|b| b.row),
             blocker: blockers.first().copied(),
         }
     }

@@ -13,7 +13,7 @@ use crate::mode::Mode;
 use crate::owner::Owner;
 use crate::resource::Resource;
 use crate::shard::{Released, Shard, Verdict};
-use crate::ticket::{Pending, State, Ticket};
+use crate::ticket::{Behind, Pending, State, Ticket};
 use base::HobtId;
 use os::memory::Memory;
 use os::sync::{Mutex, MutexGuard, Padded};
@@ -169,11 +169,34 @@ impl Table {
             let mut shard = self.shard_of(hash);
             let verdict = shard.request(&ask, hash, &self.budget);
             if verdict == Verdict::Conflict {
-                return self.queue(shard, owner, ask, hash).map(Outcome::Wait);
+                return self.queue(shard, owner, (ask, None), hash).map(Outcome::Wait);
             }
             verdict
         };
         self.settle(owner, &ask, verdict, counter)
+    }
+
+    /// Asks whether a transaction that has written a row is over: S on it, for the moment. A ticket
+    /// where it is not. May be called under a page latch.
+    ///
+    /// # Errors
+    /// [`LockError::OutOfLockMemory`].
+    pub fn try_end_of(
+        self: &Arc<Self>,
+        owner: &Arc<Owner>,
+        xact: Resource,
+        behind: Behind,
+    ) -> Result<Option<Ticket>, LockError> {
+        assert!(xact.xsn().is_some(), "a transaction is waited for: {xact:?}");
+        assert_eq!(xact.database_id(), behind.row.database_id(), "the row is of its database");
+        let ask = Table::ask(owner, xact, Mode::S, Duration::Instant);
+        let hash = self.hash(&xact);
+        let mut shard = self.shard_of(hash);
+        match shard.request(&ask, hash, &self.budget) {
+            Verdict::Conflict => self.queue(shard, owner, (ask, Some(behind)), hash).map(Some),
+            Verdict::Granted(_) | Verdict::AlreadyHeld(_) => Ok(None),
+            Verdict::Full => Err(LockError::OutOfLockMemory),
+        }
     }
 
     /// The same, but where others are in the way there is no place in the queue: `None`.
@@ -285,7 +308,7 @@ impl Table {
         self: &Arc<Self>,
         mut shard: MutexGuard<'_, Shard>,
         owner: &Arc<Owner>,
-        ask: Ask,
+        ask: (Ask, Option<Behind>),
         hash: u64,
     ) -> Result<Ticket, LockError> {
         let number = self.numbers.fetch_add(1, Relaxed);
@@ -353,7 +376,7 @@ impl Table {
         // Mostly it is held for a few microseconds more, by somebody who computes.
         self.spin.look(|| pending.state() != State::Queued);
         self.search.waits();
-        let kind = pending.ask.mode.wait_kind();
+        let kind = pending.wait_kind();
         loop {
             match pending.owner.waiter().wait(kind, deadline) {
                 Wake::TimedOut => {

@@ -14,7 +14,9 @@
 
 use crate::head::{Ask, Duration, Entered};
 use crate::owner::Owner;
+use crate::resource::{Kind, Resource};
 use crate::table::Table;
+use os::wait::WaitKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -32,10 +34,21 @@ pub(crate) enum State {
     Victim = 3,
 }
 
+/// Why a transaction's end is waited for: a row that it has written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Behind {
+    /// The row.
+    pub row: Resource,
+    /// Whoever waits means to change it, or may yet.
+    pub modifies: bool,
+}
+
 /// A request that stands, or stood, in a queue.
 pub(crate) struct Pending {
     pub(crate) owner: Arc<Owner>,
     pub(crate) ask: Ask,
+    /// What is behind a transaction that is waited for.
+    pub(crate) behind: Option<Behind>,
     pub(crate) hash: u64,
     /// Orders requests by age.
     pub(crate) number: u64,
@@ -45,19 +58,37 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    pub(crate) fn new(owner: Arc<Owner>, ask: Ask, hash: u64, number: u64) -> Arc<Self> {
+    pub(crate) fn new(
+        owner: Arc<Owner>,
+        (ask, behind): (Ask, Option<Behind>),
+        hash: u64,
+        number: u64,
+    ) -> Arc<Self> {
+        let of_xact = behind.is_none() || ask.resource.kind() == Kind::Xact;
+        assert!(of_xact, "rows are behind transactions alone");
         assert_eq!(owner.id(), ask.owner, "a request waits in its owner's name");
         assert_eq!(owner.session(), ask.session, "and in its session's");
         debug_assert_eq!(ask.target(crate::Mode::NL), ask.mode, "who holds nothing asks for that");
         Arc::new(Pending {
             owner,
             ask,
+            behind,
             hash,
             number,
             since_ns: os::clock::monotonic_ns(),
             state: AtomicU8::new(State::Queued as u8),
             entered: AtomicU8::new(Entered::Same as u8),
         })
+    }
+
+    /// The wait's name.
+    pub(crate) fn wait_kind(&self) -> WaitKind {
+        match (self.ask.resource.kind(), self.behind) {
+            (Kind::Xact, Some(Behind { modifies: true, .. })) => WaitKind::LckSXactModify,
+            (Kind::Xact, Some(_)) => WaitKind::LckSXactRead,
+            (Kind::Xact, None) => WaitKind::LckSXact,
+            _ => self.ask.mode.wait_kind(),
+        }
     }
 
     pub(crate) fn state(&self) -> State {

@@ -87,6 +87,9 @@ wait_kinds! {
     LckRxS = "LCK_M_RX_S",
     LckRxU = "LCK_M_RX_U",
     LckRxX = "LCK_M_RX_X",
+    LckSXactRead = "LCK_M_S_XACT_READ",
+    LckSXactModify = "LCK_M_S_XACT_MODIFY",
+    LckSXact = "LCK_M_S_XACT",
 }
 
 struct Total {

@@ -32,6 +32,7 @@ mod output;
 mod physical;
 mod predicate;
 mod program;
+mod qualify;
 mod recursion;
 mod referential;
 mod scalar;

@@ -146,9 +146,15 @@ impl RowHobt {
 
     /// A reader has met a ghost that it did not have to wait for. Unless it is its own, nobody
     /// settles it.
-    pub(crate) fn met_ghost(&self, work: &Work, page: PageId, ghost: Option<Resource>) {
-        let own = |r| work.locks().held_mode(work.owner(), r).covers(Mode::X);
-        if ghost.is_some_and(|r| !own(r)) {
+    pub(crate) fn met_ghost(
+        &self,
+        work: &Work,
+        (record, (page, slot)): (&[u8], (PageId, u16)),
+        ghost: Option<Resource>,
+    ) {
+        let holds = |r| work.locks().held_mode(work.owner(), r).covers(Mode::X);
+        let wrote = || self.is_optimized() && self.wrote(work, (record, (page, slot)));
+        if ghost.is_some_and(|r| !holds(r)) && !wrote() {
             self.home.ghosts().note(page);
         }
     }

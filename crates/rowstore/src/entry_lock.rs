@@ -10,7 +10,7 @@ use crate::hobt::RowHobt;
 use access::{Granule, Isolation, LockPlan, Strength};
 use base::PageId;
 use btree::KeyOrder;
-use lock::{Duration, Mode, Outcome, Resource, Ticket, Timeout};
+use lock::{Duration, Kind, Mode, Outcome, Resource, Ticket, Timeout};
 use std::hash::Hasher;
 use std::sync::Arc;
 use work::{LockedHobt, Work};
@@ -128,7 +128,7 @@ pub(crate) fn timeout_of(work: &Work, plan: &LockPlan) -> Timeout {
 }
 
 /// The lock on the page of a row that is locked.
-fn intent(mode: Mode) -> Mode {
+pub(crate) fn intent(mode: Mode) -> Mode {
     debug_assert!(mode != Mode::NL && mode != Mode::RangeIN, "a test asks for no page");
     match mode {
         Mode::S | Mode::RangeSS => Mode::IS,
@@ -223,6 +223,9 @@ impl RowHobt {
         let of = self.locked();
         let page = self.page_resource(page);
         if duration != Duration::Instant {
+            if self.is_optimized() {
+                return self.try_row_now(work, (page, row), (mode, duration));
+            }
             match work.try_lock_row(&of, page, intent(mode), duration)? {
                 Outcome::Wait(ticket) => return Ok(Tried::Wait(ticket)),
                 Outcome::Granted { .. } | Outcome::AlreadyHeld => {}
@@ -246,12 +249,15 @@ impl RowHobt {
 
     /// A row of a change's target that a cursor goes on from, and that is yet to be changed, stays
     /// locked: what was held for the moment is held to the end of the transaction, and counts
-    /// toward escalation.
+    /// toward escalation; where its tag will stand for it, to the end of the statement.
     pub(crate) fn keep_row(
         &self,
         work: &mut Work,
         (row, page): (Resource, Resource),
     ) -> RowResult<()> {
+        if self.is_optimized() {
+            return Ok(());
+        }
         let of = self.locked();
         for (resource, mode) in [(page, intent(Mode::U)), (row, Mode::U)] {
             let kept = work.try_lock_row(&of, resource, mode, Duration::Long)?;
@@ -276,11 +282,13 @@ impl RowHobt {
         }
     }
 
-    /// Waits for a request that could not be granted under the latch; no latch is held now.
+    /// Waits for a request that could not be granted under the latch, or for the end of a row's
+    /// writer; no latch is held now.
     pub(crate) fn wait(&self, work: &Work, ticket: Ticket, plan: &LockPlan) -> RowResult<()> {
         let of = ticket.resource().database_id();
         assert_eq!(of, self.home.database, "a row's lock is of its database");
-        assert!(ticket.resource().is_within_hobt(self.spec.hobt), "and of its hobt");
+        let within = ticket.resource().is_within_hobt(self.spec.hobt);
+        assert!(within || ticket.resource().kind() == Kind::Xact, "and of its hobt");
         let (resource, mode, duration) = (ticket.resource(), ticket.mode(), ticket.duration());
         work.locks().wait(ticket, timeout_of(work, plan), None)?;
         let held = duration == Duration::Instant || self.holds(work, resource, mode);
@@ -288,7 +296,8 @@ impl RowHobt {
         Ok(())
     }
 
-    /// X on a row that is changed, IX above: tried under the latch. Nothing under a table X.
+    /// X on a row that is changed, IX above: tried under the latch, behind a look at its writer.
+    /// Nothing under a table X.
     pub(crate) fn try_exclusive(
         &self,
         work: &mut Work,
@@ -296,7 +305,7 @@ impl RowHobt {
         row: Resource,
     ) -> RowResult<Tried> {
         debug_assert!(work.is_active(), "a change belongs to a transaction");
-        self.try_row(work, page, row, RowLock::Long(Mode::X))
+        self.try_changed(work, page, row, RowLock::Long(Mode::X))
     }
 
     /// The table lock of a change; whether rows need none beside it.

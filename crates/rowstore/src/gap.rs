@@ -16,7 +16,8 @@
 //!  1. No scan is between the place of a new key and its anchor while the gap is tested
 //!     ([`LeafWrite::with_next`]): it has locked the anchor, or will see the new key.
 //!  2. A record that somebody else may hold a range lock on does not leave the tree: its deleter
-//!     holds X on it, the cleaner asks for X, and a rollback to a savepoint leaves a ghost.
+//!     holds X on it, or asks for X where locking is optimized, as the cleaner does, and a rollback
+//!     to a savepoint leaves a ghost.
 
 use crate::entry_lock::{RowLock, Tried};
 use crate::error::RowResult;
@@ -106,7 +107,7 @@ impl RowHobt {
         debug_assert_ne!(key, self.end_resource(), "rule 9: nothing is put at the end's anchor");
         match self.try_gap(work, leaf, leaf.slot())? {
             Gap::Wait(ticket) => Ok(Tried::Wait(ticket)),
-            Gap::Open(ask) => self.try_row(work, leaf.page_id(), key, ask),
+            Gap::Open(ask) => self.try_changed(work, leaf.page_id(), key, ask),
         }
     }
 }

@@ -259,7 +259,7 @@ impl RowHobt {
             &mut Vec::new(),
         )? {
             Seen::Nothing => Ok(ControlFlow::Continue(())),
-            Seen::AsItIs | Seen::Former => Err(conflict(work)),
+            Seen::AsItIs | Seen::Former => Err(conflict(work, plan)),
         })
     }
 }

@@ -255,14 +255,14 @@ impl<'h> HeapCursor<'h> {
                 (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
                 (_, ask) => ask,
             };
-            if let Tried::Wait(ticket) = self.hobt.try_row(work, id, resource, ask)? {
+            if let Tried::Wait(ticket) = self.try_at(work, (record, (id, slot)), resource, ask)? {
                 if !self.plan.read_past {
                     return Ok(self.rows.is_empty().then_some(ticket));
                 }
             } else if differs {
                 self.take_seen(work, record, id, slot)?;
             } else if now == Current::Ghost {
-                self.pass_ghost(work, id, resource);
+                self.pass_ghost(work, (record, (id, slot)), resource);
             } else if let Current::Row(bytes) = now {
                 self.take_row(bytes, id, slot)?;
                 if let RowLock::Short(_) = ask {
@@ -301,12 +301,29 @@ impl HeapCursor<'_> {
         }
     }
 
+    /// Asks for a row's lock, behind a look at who has written it.
+    fn try_at(
+        &self,
+        work: &mut Work,
+        at: (&[u8], (PageId, u16)),
+        row: Resource,
+        ask: RowLock,
+    ) -> RowResult<Tried> {
+        if ask != RowLock::None {
+            let modifies = self.plan.strength != Strength::Shared;
+            if let Some(ticket) = self.hobt.try_writer(work, at, modifies)? {
+                return Ok(Tried::Wait(ticket));
+            }
+        }
+        self.hobt.try_row(work, at.1.0, row, ask)
+    }
+
     /// A ghost is passed; whoever asks about rows may be the one who notes it.
-    fn pass_ghost(&mut self, work: &Work, id: PageId, row: Resource) {
-        debug_assert_eq!(row.page_id(), Some(id), "a row is on its page");
+    fn pass_ghost(&mut self, work: &Work, at: (&[u8], (PageId, u16)), row: Resource) {
+        debug_assert_eq!(row.page_id(), Some(at.1.0), "a row is on its page");
         self.reads.ghosts += 1;
         if self.ask != RowLock::None {
-            self.hobt.met_ghost(work, id, Some(row));
+            self.hobt.met_ghost(work, at, Some(row));
         }
     }
 
@@ -318,7 +335,7 @@ impl HeapCursor<'_> {
             Seen::AsItIs => self.take_row(record, id, slot)?,
             // Who locks what he reads wants what is there now.
             Seen::Former if self.plan.strength != Strength::Shared => {
-                return Err(conflict(work));
+                return Err(conflict(work, &self.plan));
             }
             Seen::Former => self.take_row(&former, id, slot)?,
             Seen::Nothing => self.reads.ghosts += u64::from(current(record) == Current::Ghost),

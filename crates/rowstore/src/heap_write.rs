@@ -308,10 +308,7 @@ impl RowHobt {
         let covered = self.lock_for_change(work, plan)?;
         loop {
             let guard = self.home.pages.write(id)?;
-            if !covered
-                && let Tried::Wait(ticket) =
-                    self.try_exclusive(work, id, self.rid_resource(id, slot))?
-            {
+            if !covered && let Tried::Wait(ticket) = self.try_rid(work, &guard, slot)? {
                 drop(guard);
                 self.wait(work, ticket, plan)?;
                 continue;
@@ -326,6 +323,20 @@ impl RowHobt {
                 self.judge(work, plan, (record, (id, slot)))?;
             }
             return Ok(live.then_some((guard, slot)));
+        }
+    }
+
+    /// X on a place of a page, behind a look at who has written the row there.
+    fn try_rid(&self, work: &mut Work, guard: &WriteGuard<'_>, slot: u16) -> RowResult<Tried> {
+        let (view, id) = (guard.view(), guard.id());
+        let record = view.record(slot).filter(|_| view.alloc_unit() == self.spec.unit);
+        let ticket = match record {
+            Some(record) => self.try_writer(work, (record, (id, slot)), true)?,
+            None => None,
+        };
+        match ticket {
+            Some(ticket) => Ok(Tried::Wait(ticket)),
+            None => self.try_exclusive(work, id, self.rid_resource(id, slot)),
         }
     }
 
@@ -405,6 +416,7 @@ impl RowHobt {
             let id = guard.id();
             let old = guard.view().record(slot).expect("the row was just found").to_vec();
             if VersionTag::differs_only(&old, record) {
+                self.keep_unchanged(work, id, self.rid_resource(id, slot))?;
                 return Ok(Some((id, slot)));
             }
             if VersionTag::is_on(&old) {

@@ -562,7 +562,8 @@ impl<'h> IndexCursor<'h> {
                 Current::Ghost => {
                     self.ghosts += 1;
                     if self.ask != RowLock::None {
-                        self.hobt.met_ghost(work, page, self.hobt.record_resource(record));
+                        let at = (record, (page, slot));
+                        self.hobt.met_ghost(work, at, self.hobt.record_resource(record));
                     }
                 }
             }
@@ -607,7 +608,9 @@ impl<'h> IndexCursor<'h> {
         let copied = match seen {
             Ok(Seen::AsItIs) => self.copy(record, page, slot),
             // Who locks what he reads wants what is there now.
-            Ok(Seen::Former) if self.plan.strength != Strength::Shared => Err(conflict(work)),
+            Ok(Seen::Former) if self.plan.strength != Strength::Shared => {
+                Err(conflict(work, &self.plan))
+            }
             Ok(Seen::Former) => self.copy(&former, page, slot),
             Ok(Seen::Nothing) => {
                 self.note_own(work, record);
@@ -635,7 +638,7 @@ impl<'h> IndexCursor<'h> {
         Ok(Pass::Blocked(ticket))
     }
 
-    /// Asks for a record's lock; a ticket when it must be waited for.
+    /// Asks for a record's lock; a ticket when it, or the record's writer, must be waited for.
     fn lock(
         &self,
         work: &mut Work,
@@ -645,6 +648,11 @@ impl<'h> IndexCursor<'h> {
         debug_assert!(ask != RowLock::None, "who asks for nothing needs no lock");
         // What has no key is met again when its fields are read.
         let Some(resource) = self.hobt.record_resource(leaf.record()) else { return Ok(None) };
+        let modifies = self.plan.strength != Strength::Shared;
+        let at = (leaf.record(), (leaf.page_id(), leaf.slot()));
+        if let Some(ticket) = self.hobt.try_writer(work, at, modifies)? {
+            return Ok(Some(ticket));
+        }
         Ok(match self.hobt.try_row(work, leaf.page_id(), resource, ask)? {
             Tried::Wait(ticket) => Some(ticket),
             Tried::Granted => None,
@@ -669,7 +677,8 @@ impl<'h> IndexCursor<'h> {
                 return Ok((!self.plan.read_past).then_some(ticket));
             }
             if now == Current::Ghost {
-                self.hobt.met_ghost(work, leaf.page_id(), self.hobt.record_resource(record));
+                let at = (record, (leaf.page_id(), leaf.slot()));
+                self.hobt.met_ghost(work, at, self.hobt.record_resource(record));
             }
             if let (RowLock::Short(_), Current::Row(_)) = (ask, now)
                 && let Some(resource) = self.hobt.record_resource(record)

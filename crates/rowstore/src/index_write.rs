@@ -24,6 +24,9 @@ use std::cmp::Ordering;
 use wal::Group;
 use work::Work;
 
+/// How often room is made for both halves of a move at once: they may share no leaf.
+const TRIES_MAX: u8 = 4;
+
 /// How a row was put.
 enum Put {
     /// It is there.
@@ -289,9 +292,12 @@ impl RowHobt {
         leaf: &LeafWrite<'_>,
     ) -> RowResult<Option<lock::Ticket>> {
         debug_assert!(leaf.is_exact(), "somebody has the key");
-        let Some(resource) = leaf.record().and_then(|r| self.record_resource(r)) else {
-            return Ok(None);
-        };
+        let Some(record) = leaf.record() else { return Ok(None) };
+        let Some(resource) = self.record_resource(record) else { return Ok(None) };
+        let at = (record, (leaf.page_id(), leaf.slot()));
+        if let Some(ticket) = self.try_writer(work, at, true)? {
+            return Ok(Some(ticket));
+        }
         Ok(match self.try_row(work, leaf.page_id(), resource, RowLock::Test(Mode::U))? {
             Tried::Wait(ticket) => Some(ticket),
             Tried::Granted => None,
@@ -317,7 +323,12 @@ impl RowHobt {
             if !covered {
                 let resource = self.record_resource(record);
                 let resource = resource.expect("a record that was found by its key has one");
-                if let Tried::Wait(ticket) = self.try_exclusive(work, leaf.page_id(), resource)? {
+                let at = (record, (leaf.page_id(), leaf.slot()));
+                let tried = match self.try_writer(work, at, true)? {
+                    Some(ticket) => Tried::Wait(ticket),
+                    None => self.try_exclusive(work, leaf.page_id(), resource)?,
+                };
+                if let Tried::Wait(ticket) = tried {
                     drop(leaf);
                     self.wait(work, ticket, plan)?;
                     continue;
@@ -471,6 +482,9 @@ impl RowHobt {
             let Some(leaf) = self.row_for_change(work, key, plan)? else { return Ok(false) };
             let old = leaf.record().expect("the row is there");
             if VersionTag::differs_only(old, record) {
+                if let Some(resource) = self.record_resource(old) {
+                    self.keep_unchanged(work, leaf.page_id(), resource)?;
+                }
                 return Ok(true);
             }
             if !leaf.has_room_to_replace(bytes) {
@@ -520,8 +534,11 @@ impl RowHobt {
         let new_spelled = KeyBuf::of(new);
         let resources = [self.key_resource(old.bytes()), self.key_resource(new_spelled.bytes())];
         debug_assert_ne!(*old, new_spelled, "the row gets another key");
-        let (mut put, mut tried) = (self.written(work, record)?, false);
+        let (mut put, mut tries) = (self.written(work, record)?, 0);
         loop {
+            if tries > TRIES_MAX {
+                return self.move_in_two_steps(work, old, record, plan);
+            }
             work.part(&self.home).reserve(6 * record.len() + 512)?;
             let old_fields = old.fields();
             let mut pair = Latched::seek(self, old_fields.as_slice(), new)?;
@@ -556,6 +573,7 @@ impl RowHobt {
                 drop(pair);
                 let place = if lacks_old { old_fields.as_slice() } else { new };
                 self.room_for(work, place, bytes, SplitPolicy::Half)?;
+                tries += 1;
                 continue;
             }
             let mut locked = resources.iter();
@@ -563,10 +581,8 @@ impl RowHobt {
             if let Some(room) = pair.link(self, work, &mut put, left.as_mut())? {
                 drop(pair);
                 work.make_version_room(room)?;
-                if std::mem::replace(&mut tried, true) {
-                    // Two long images share no page of the store.
-                    return self.move_in_two_steps(work, old, record, plan);
-                }
+                // Two long images share no page of the store.
+                tries += TRIES_MAX;
                 continue;
             }
             let hint = pair.log(self, work, (&put, left.as_ref()), ghost)?;
@@ -704,7 +720,13 @@ impl<'t> Latched<'t> {
         resources: &[Resource; 2],
     ) -> RowResult<PairLocks> {
         for (resource, old) in resources.iter().zip([true, false]) {
-            let page = self.place(old).0.page_id();
+            let (leaf, slot, _) = self.place(old);
+            let page = leaf.page_id();
+            if let Some(record) = self.record_at(old)
+                && let Some(ticket) = hobt.try_writer(work, (record, (page, slot)), true)?
+            {
+                return Ok(PairLocks::Wait(ticket));
+            }
             let own = self.record_at(old).and_then(|r| hobt.record_resource(r));
             if let Some(own) = own.filter(|own| own != resource)
                 && let Tried::Wait(ticket) = hobt.try_exclusive(work, page, own)?
@@ -720,7 +742,7 @@ impl<'t> Latched<'t> {
                     Some(Gap::Open(ask)) => ask,
                 },
             };
-            if let Tried::Wait(ticket) = hobt.try_row(work, page, *resource, ask)? {
+            if let Tried::Wait(ticket) = hobt.try_changed(work, page, *resource, ask)? {
                 return Ok(PairLocks::Wait(ticket));
             }
         }

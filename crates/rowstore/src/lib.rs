@@ -38,6 +38,7 @@ mod undo;
 mod values;
 mod verify;
 mod versions;
+mod writer;
 
 pub use clean::{Cleaned, may_leave_ghost};
 pub use count::HobtSize;

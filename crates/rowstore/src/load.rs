@@ -70,10 +70,12 @@ impl TableSink for RowHobt {
         row: &[Field<'_>],
         locks: &LockPlan,
     ) -> Result<Inserted, WriteError> {
-        self.store(work, row, |work, row| match self.spec.kind {
+        let done = self.store(work, row, |work, row| match self.spec.kind {
             HobtKind::Heap => self.heap_insert(work, row, locks),
             HobtKind::Clustered | HobtKind::Nonclustered => self.entry_insert(work, row, locks),
-        })
+        });
+        work.give_rows_back();
+        done
     }
 
     fn update(
@@ -84,24 +86,50 @@ impl TableSink for RowHobt {
         locks: &LockPlan,
     ) -> Result<Inserted, WriteError> {
         debug_assert!(!key.fields.is_empty(), "a row is named");
-        let before = self.values_before(work, &key, locks)?;
+        let done = self.update_locked(work, &key, row, locks);
+        work.give_rows_back();
+        done
+    }
+
+    fn delete(&self, work: &mut Work, key: RowKey<'_>, locks: &LockPlan) -> Result<(), WriteError> {
+        debug_assert!(!key.fields.is_empty(), "a row is named");
+        let done = self.delete_locked(work, &key, locks);
+        work.give_rows_back();
+        done
+    }
+}
+
+/// Changes whose rows are given back by the caller, where locking is optimized.
+impl RowHobt {
+    fn update_locked(
+        &self,
+        work: &mut Work,
+        key: &RowKey<'_>,
+        row: &[Field<'_>],
+        locks: &LockPlan,
+    ) -> Result<Inserted, WriteError> {
+        let before = self.values_before(work, key, locks)?;
         let updated = self.store(work, row, |work, row| match self.spec.kind {
-            HobtKind::Heap => self.heap_update(work, &key, row, locks),
+            HobtKind::Heap => self.heap_update(work, key, row, locks),
             HobtKind::Clustered | HobtKind::Nonclustered => {
-                self.entry_update(work, &key, row, locks)
+                self.entry_update(work, key, row, locks)
             }
         })?;
         self.give_up(work, &before)?;
         Ok(updated)
     }
 
-    fn delete(&self, work: &mut Work, key: RowKey<'_>, locks: &LockPlan) -> Result<(), WriteError> {
-        debug_assert!(!key.fields.is_empty(), "a row is named");
-        let before = self.values_before(work, &key, locks)?;
+    fn delete_locked(
+        &self,
+        work: &mut Work,
+        key: &RowKey<'_>,
+        locks: &LockPlan,
+    ) -> Result<(), WriteError> {
+        let before = self.values_before(work, key, locks)?;
         match self.spec.kind {
-            HobtKind::Heap => self.heap_delete(work, &key, locks)?,
+            HobtKind::Heap => self.heap_delete(work, key, locks)?,
             HobtKind::Clustered | HobtKind::Nonclustered => {
-                self.entry_delete(work, &key, locks)?;
+                self.entry_delete(work, key, locks)?;
             }
         }
         self.give_up(work, &before)

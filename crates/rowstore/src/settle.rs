@@ -1,5 +1,6 @@
-//! Settling: the deleter removes its ghost under its own lock, right after its commit. One that a
-//! snapshot needs goes to the graveyard.
+//! Settling: the deleter removes its ghost under its own lock, right after its commit; where
+//! locking is optimized it has none any more, and asks. One that a snapshot needs goes to the
+//! graveyard.
 //!
 //! The ghost is found again by its key; if it is live again (revived by a later insert of the
 //! same transaction) or gone, there is nothing to do. The cleaner (`clean.rs`) removes ghosts the
@@ -11,15 +12,16 @@ use crate::hobt::{HobtKind, RowHobt};
 use crate::versions::Tested;
 use base::PageId;
 use buffer::{Change, Undo};
-use lock::Resource;
+use lock::{Duration, Mode, Owner, Resource};
 use page::RecordKind;
+use std::sync::Arc;
 use wal::{Group, LogReservation, TransactionChain};
 use work::{Engine, Settled, Settler};
 
 impl Settler for RowHobt {
     fn settle(
         &self,
-        engine: &Engine,
+        (engine, deleter): (&Engine, &Arc<Owner>),
         group: &mut Group,
         key: &[u8],
         hint: (PageId, u16),
@@ -30,10 +32,15 @@ impl Settler for RowHobt {
         if self.is_left_by_rule(engine) {
             return Settled::Later;
         }
+        // Since its commit others may have locked the ghost, which was given back.
+        let may = |row: Resource| {
+            let asks = || engine.locks.try_lock_now(deleter, row, Mode::X, Duration::Instant, None);
+            !self.is_optimized() || matches!(asks(), Ok(Some(_)))
+        };
         let done = match self.spec.kind {
-            HobtKind::Heap => self.settle_heap(engine, group, hint, |_| true),
+            HobtKind::Heap => self.settle_heap(engine, group, hint, may),
             HobtKind::Clustered | HobtKind::Nonclustered => {
-                self.settle_entry(engine, group, key, |_| true)
+                self.settle_entry(engine, group, key, may)
             }
         };
         // Whatever hinders it now, the ghost is committed and only takes space.

@@ -134,7 +134,7 @@ impl RowHobt {
     ) -> RowResult<()> {
         let Some(at) = plan.unchanged_since else { return Ok(()) };
         match self.tag_of(record, place) {
-            Some(tag) if !self.sees(work, at, tag.writer) => Err(conflict(work)),
+            Some(tag) if !self.sees(work, at, tag.writer) => Err(conflict(work, plan)),
             Some(_) | None => Ok(()),
         }
     }
@@ -155,7 +155,7 @@ impl RowHobt {
         }
         self.judge_graves(work, plan, key)?;
         match self.as_of(work, at, (ghost, place), &mut Vec::new())? {
-            Seen::Former => Err(conflict(work)),
+            Seen::Former => Err(conflict(work, plan)),
             Seen::AsItIs | Seen::Nothing => Ok(()),
         }
     }
@@ -168,10 +168,14 @@ impl RowHobt {
 
     /// Draws the transaction's number where what is written here is tagged. No latch is held.
     pub(crate) fn draw(&self, work: &mut Work) -> RowResult<Option<Xsn>> {
-        Ok(match self.is_versioned() {
-            true => Some(work.versions_in(&self.home)?),
-            false => None,
-        })
+        if !self.is_versioned() {
+            return Ok(None);
+        }
+        let xsn = work.versions_in(&self.home)?;
+        if self.is_optimized() {
+            work.lock_itself(&self.home, xsn)?;
+        }
+        Ok(Some(xsn))
     }
 
     /// A row that is about to be written: as long as it will be, its tag to be filled in. No latch
@@ -509,10 +513,13 @@ impl RowHobt {
         ghost: &[u8],
         place: (PageId, u16),
     ) -> RowResult<Option<Tested>> {
-        match self.tag_of(ghost, place) {
-            Some(tag) if self.is_kept_by_rule(engine, tag.writer) => Ok(None),
-            Some(tag) => self.row_need(engine, tag),
-            None => Ok(Some(Tested::default())),
+        let Some(tag) = self.tag_of(ghost, place) else { return Ok(Some(Tested::default())) };
+        if self.is_optimized() && self.goes_on(engine, tag.writer) {
+            return Ok(None);
+        }
+        match self.is_kept_by_rule(engine, tag.writer) {
+            true => Ok(None),
+            false => self.row_need(engine, tag),
         }
     }
 
@@ -672,10 +679,12 @@ pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<Com
     }
 }
 
-/// A transaction under SNAPSHOT is refused a row that another has changed.
+/// A transaction under SNAPSHOT is refused a row that another has changed; so is a statement that
+/// locks rows when it has found them, which runs again.
 #[cold]
-pub(crate) fn conflict(work: &Work) -> RowError {
-    work.engine().transactions.update_conflicts.fetch_add(1, Relaxed);
+pub(crate) fn conflict(work: &Work, plan: &LockPlan) -> RowError {
+    let ends = u64::from(plan.isolation == Isolation::Snapshot);
+    work.engine().transactions.update_conflicts.fetch_add(ends, Relaxed);
     RowError::Conflict
 }
 

@@ -420,7 +420,7 @@ impl FunctionCaller<'_> {
             work.begin(false, "");
         }
         let header = &act.ready[place].as_ref().expect("made ready above").plan.header;
-        let moment = self.state.moment(lent.work, header)?;
+        let moment = self.state.moment(lent.work, header, false)?;
         let mut context = ExecContext {
             work: lent.work,
             private: lent.private.as_deref_mut(),
@@ -433,6 +433,7 @@ impl FunctionCaller<'_> {
             grant: exec::GrantTerms { workers: None, ..host.grant() },
             isolation: self.state.settings.isolation,
             as_of: moment.as_ref().map(crate::perform::Moment::at),
+            qualifies_first: false,
             row_limit: None,
         };
         let ready = act.ready[place].as_mut().expect("made ready above");

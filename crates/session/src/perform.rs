@@ -31,7 +31,7 @@ use plancache::Entry;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::Value;
-use work::{CommitMode, CommitTime, Refusal, Snapshot, Work};
+use work::{CommitMode, CommitTime, Home, Refusal, STATEMENT_VERSIONS, Snapshot, Work};
 
 /// What is in it needs no versions under SNAPSHOT.
 const TEMPDB: DatabaseId = DatabaseId(2);
@@ -178,6 +178,17 @@ impl Session {
         place: PlaceId,
         run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
+        self.with_context_of(act, place, false, run)
+    }
+
+    /// The same, its target's rows locked before or after they qualify.
+    fn with_context_of<T>(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+        qualifies_first: bool,
+        run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         let host = &*self.host;
         let ready = act.ready[place].as_mut().expect("made ready by the caller");
         let _shown = ready.running.as_ref().map(|r| Shown::new(&self.state.entry, r));
@@ -192,7 +203,8 @@ impl Session {
             outermost: self.state.nest_level,
             around: RefCell::new(around),
         };
-        let moment = self.state.moment(&mut self.work, &ready.plan.header)?;
+        let header = &ready.plan.header;
+        let moment = self.state.moment(&mut self.work, header, qualifies_first)?;
         let mut context = ExecContext {
             work: &mut self.work,
             private: self.private.as_deref_mut(),
@@ -205,6 +217,7 @@ impl Session {
             grant: host.grant(),
             isolation: self.state.settings.isolation,
             as_of: moment.as_ref().map(Moment::at),
+            qualifies_first: qualifies_first && moment.is_some(),
             row_limit: Some(self.state.settings.row_count).filter(|&n| n != 0),
         };
         run(&mut ready.executor, &mut context)
@@ -215,12 +228,13 @@ impl Session {
         &mut self,
         act: &mut Activation,
         place: PlaceId,
-        run: impl FnOnce(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
+        mut run: impl FnMut(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
     ) -> Result<T, Failure> {
         let own = self.begin_change(act, place)?;
         let ready = act.ready[place].as_ref().expect("made ready by the caller");
         let changes = ready.plan.writes_shared();
-        let point = (changes && !own).then(|| self.rollback_point());
+        let first = changes && self.qualifies_first(&ready.plan);
+        let point = (changes && (first || !own)).then(|| self.rollback_point());
         let part = match self.begin_private(act, place) {
             Ok(part) => part,
             Err(failure) => {
@@ -228,11 +242,44 @@ impl Session {
                 return Err(failure);
             }
         };
-        let result = self.with_context(act, place, run);
+        let again = point.as_ref().filter(|_| first);
+        let result = self.run_or_again(act, place, again, &mut run);
         self.drop_returned();
         let result = self.end_statement(own, result, point.as_ref());
         self.end_private(&part, result.is_ok())?;
         result
+    }
+
+    /// Runs a statement. With a point to go back to it finds its rows without locks first; where
+    /// one that it is about to change has changed since, all is taken back, and it runs once more
+    /// and locks rows before it looks at them.
+    fn run_or_again<T>(
+        &mut self,
+        act: &mut Activation,
+        place: PlaceId,
+        again: Option<&crate::transact::RollbackPoint>,
+        run: &mut impl FnMut(&mut Executor, &mut ExecContext<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let result = self.with_context_of(act, place, again.is_some(), &mut *run);
+        match (&result, again) {
+            (Err(e), Some(point)) if e.number() == messages::UPDATE_CONFLICT.number => {
+                self.roll_back_to(point)?;
+                self.with_context(act, place, run)
+            }
+            (Ok(_) | Err(_), Some(_) | None) => result,
+        }
+    }
+
+    /// Whether a statement finds its rows without locks: lock after qualification, where the
+    /// database, the session's level and the plan let it.
+    fn qualifies_first(&self, plan: &PhysicalPlan) -> bool {
+        let by_versions = self.state.settings.isolation == Isolation::ReadCommitted
+            && self.work.engine().has_versions();
+        let Some(target) = plan.statement.target().filter(|_| by_versions) else { return false };
+        let lets = |home: Arc<Home>| {
+            home.has_optimized_locking() && home.versioning() & STATEMENT_VERSIONS != 0
+        };
+        self.host.home(target.database).is_some_and(lets) && plan.qualifies_first().is_some()
     }
 
     /// Begins a statement's transaction, unless one is open, and takes its schema locks. Whether it
@@ -493,12 +540,14 @@ impl State {
     }
 
     /// The moment as of which a statement reads, where rows have versions for it: its own under
-    /// READ_COMMITTED_SNAPSHOT, over with it; its transaction's under SNAPSHOT. Its tables' schema
+    /// READ_COMMITTED_SNAPSHOT, over with it; its transaction's under SNAPSHOT. A change that locks
+    /// its rows before it looks at them, and reads nothing else, needs none. Its tables' schema
     /// locks are held.
     pub(crate) fn moment(
         &self,
         work: &mut Work,
         header: &plan::Header,
+        qualifies_first: bool,
     ) -> SqlResult<Option<Moment>> {
         if self.settings.isolation == Isolation::Snapshot {
             return Ok(self.transaction_moment(work, header)?.map(Moment::Transaction));
@@ -506,7 +555,7 @@ impl State {
         if !header.own_level.is_empty() {
             work.reads_otherwise();
         }
-        let by_statement = header.reads_versions
+        let by_statement = (header.reads_versions || qualifies_first)
             && work.engine().has_versions()
             && self.settings.isolation == Isolation::ReadCommitted
             && header.databases.iter().any(|(d, _)| self.host.reads_versions(*d));

@@ -581,6 +581,7 @@ fn populate(instance: &Arc<Instance>) -> Box<dyn Connection> {
     }
     run(&mut *first, "use populated");
     run(&mut *first, "alter database versioned set read_committed_snapshot on");
+    run(&mut *first, "alter database versioned set optimized_locking = on");
     for batch in DEFINITIONS {
         run(&mut *first, batch);
         // Dates of two batches differ even where they are told to 1/300 s.

@@ -19,6 +19,8 @@ pub enum Mutation {
     OwnRangeLost = 16,
     /// Where a version is not kept the record says that there was no row.
     LostIsNone = 32,
+    /// Who gets at a row does not ask whether its writer goes on.
+    WriterPassed = 64,
 }
 
 /// The faults of one engine.

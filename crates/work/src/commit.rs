@@ -124,7 +124,8 @@ impl Work {
         assert_eq!(keys_end, ghosts.keys.len(), "keys are of ghosts");
         for g in &ghosts.list {
             let key = &ghosts.keys[g.key.clone()];
-            let settled = g.settler.settle(&self.engine, &mut self.scratch, key, g.hint);
+            let deleter = (&*self.engine, &self.owner);
+            let settled = g.settler.settle(deleter, &mut self.scratch, key, g.hint);
             if settled == Settled::Later {
                 g.settler.leave(g.hint.0);
             }

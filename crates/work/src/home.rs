@@ -11,7 +11,7 @@ use buffer::Pages;
 use os::sync::{Mutex, RwLock};
 use space::Space;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
 use std::sync::{Arc, OnceLock};
 use txn::{CommitTime, UndoTable};
 use wal::Log;
@@ -51,6 +51,7 @@ pub struct Home {
     ghosts: GhostQueue,
     graveyards: Graveyards,
     versioning: AtomicU8,
+    optimized_locking: AtomicBool,
     /// Tags up to this number are from before the database was opened.
     settled_xsn: AtomicU64,
     /// Numbers up to this one may stand on its pages.
@@ -97,6 +98,7 @@ impl Home {
             ghosts: GhostQueue::default(),
             graveyards: Graveyards::default(),
             versioning: AtomicU8::new(0),
+            optimized_locking: AtomicBool::new(false),
             settled_xsn: AtomicU64::new(0),
             expected_xsn: AtomicU64::new(0),
             raise_xsn: OnceLock::new(),
@@ -155,7 +157,22 @@ impl Home {
     /// Says which options ask for versions.
     pub fn set_versioning(&self, options: u8) {
         assert!(options <= STATEMENT_VERSIONS | TRANSACTION_VERSIONS, "two options");
+        assert!(options != 0 || !self.has_optimized_locking(), "it relies on versions");
         self.versioning.store(options, Release);
+    }
+
+    /// Whether what a transaction has written is locked by the transaction alone:
+    /// OPTIMIZED_LOCKING. It changes while nobody else is in the database, and only where there
+    /// are versions.
+    #[inline]
+    pub fn has_optimized_locking(&self) -> bool {
+        self.optimized_locking.load(Relaxed)
+    }
+
+    /// Says so.
+    pub fn set_optimized_locking(&self, on: bool) {
+        assert!(!on || self.is_versioned(), "who has written a row is told by its tag");
+        self.optimized_locking.store(on, Relaxed);
     }
 
     /// When ghosts may leave their pages, as the database is configured.

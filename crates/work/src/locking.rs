@@ -8,9 +8,12 @@
 //! Invariants
 //!  1. A hobt is listed from its first counted lock to the end of the transaction.
 //!  2. Counts are of the statement at hand.
+//!  3. Where locking is optimized a transaction holds X on itself from before its number stands on
+//!     a page of the database to its end, and rows that it changes only while it changes them.
 
+use crate::home::Home;
 use crate::unit::Work;
-use base::{DatabaseId, HobtId, ObjectId};
+use base::{DatabaseId, HobtId, ObjectId, Xsn};
 use lock::{Duration, EscalationCounter, LockError, Mode, Outcome, Resource};
 
 /// What a row or page lock belongs to.
@@ -46,6 +49,10 @@ pub(crate) struct LockCounts {
     escalations: u64,
     /// Whether a range of keys is locked.
     has_ranges: bool,
+    /// Where the transaction holds X on itself.
+    itself: Vec<DatabaseId>,
+    /// Rows and pages that are locked for the change at hand alone.
+    passing: Vec<Resource>,
 }
 
 impl LockCounts {
@@ -81,6 +88,8 @@ impl LockCounts {
 
     pub(crate) fn transaction_ends(&mut self) {
         self.list.clear();
+        self.itself.clear();
+        self.passing.clear();
         (self.last, self.has_ranges) = (0, false);
         debug_assert!(self.list.is_empty() && !self.has_ranges, "nothing outlives a transaction");
     }
@@ -116,6 +125,43 @@ impl Work {
         };
         let locks = &self.engine.locks;
         let outcome = locks.try_lock(&self.owner, resource, mode, duration, counter);
+        self.escalated(of, outcome)
+    }
+
+    /// The same without a place in the queue; whether the lock is held.
+    ///
+    /// # Errors
+    /// As of [`Work::try_lock_row`].
+    pub fn try_lock_row_now(
+        &mut self,
+        of: &LockedHobt,
+        resource: Resource,
+        mode: Mode,
+        duration: Duration,
+    ) -> Result<bool, LockError> {
+        assert!(resource.is_within_hobt(of.hobt), "{resource:?} is of another hobt");
+        assert!(duration != Duration::Instant, "what is held is asked for");
+        let counter = match duration {
+            Duration::Long => Some(self.counts.counter(of)),
+            Duration::Short | Duration::Instant => None,
+        };
+        let locks = &self.engine.locks;
+        let got = locks.try_lock_now(&self.owner, resource, mode, duration, counter);
+        let outcome = match got {
+            Ok(None) => return Ok(false),
+            Ok(Some(granted)) => Ok(Outcome::Granted { escalate: granted.escalate }),
+            Err(e) => Err(e),
+        };
+        self.escalated(of, outcome).map(|_| true)
+    }
+
+    /// Escalates where that is advised, or where there is no memory for one lock more.
+    #[inline]
+    fn escalated(
+        &mut self,
+        of: &LockedHobt,
+        outcome: Result<Outcome, LockError>,
+    ) -> Result<Outcome, LockError> {
         match outcome {
             Ok(Outcome::Granted { escalate: true }) => {
                 self.escalate(of);
@@ -126,6 +172,38 @@ impl Work {
                 false => Err(LockError::OutOfLockMemory),
             },
             outcome => outcome,
+        }
+    }
+
+    /// Locks the transaction itself in a database where locking is optimized: whoever meets its
+    /// number there waits for this lock.
+    ///
+    /// # Errors
+    /// [`LockError::OutOfLockMemory`].
+    pub fn lock_itself(&mut self, home: &Home, xsn: Xsn) -> Result<(), LockError> {
+        debug_assert_eq!(self.versions.number(), Some(xsn), "its own number");
+        if self.counts.itself.contains(&home.database) {
+            return Ok(());
+        }
+        let xact = Resource::xact(home.database, xsn);
+        let locks = &self.engine.locks;
+        let got = locks.try_lock_now(&self.owner, xact, Mode::X, Duration::Long, None)?;
+        assert!(got.is_some(), "nobody waits for a number that stands on no page");
+        self.counts.itself.push(home.database);
+        Ok(())
+    }
+
+    /// A row and its page were locked for the change at hand alone.
+    pub fn row_passes(&mut self, row: Resource, page: Option<Resource>) {
+        self.counts.passing.extend(page);
+        self.counts.passing.push(row);
+    }
+
+    /// The change is done, or failed: what was locked for it alone is given back.
+    #[inline]
+    pub fn give_rows_back(&mut self) {
+        while let Some(resource) = self.counts.passing.pop() {
+            self.engine.locks.release(&self.owner, resource);
         }
     }
 

@@ -4,6 +4,7 @@
 
 use crate::unit::Engine;
 use base::PageId;
+use lock::Owner;
 use std::sync::Arc;
 use wal::Group;
 
@@ -22,10 +23,10 @@ pub enum Settled {
 /// A hobt whose ghosts can be settled.
 pub trait Settler: Send + Sync {
     /// Removes a committed ghost that no snapshot needs. The caller still holds the deleter's
-    /// locks.
+    /// locks; where that is no lock on the row, the row is asked for.
     fn settle(
         &self,
-        engine: &Engine,
+        deleter: (&Engine, &Arc<Owner>),
         group: &mut Group,
         key: &[u8],
         hint: (PageId, u16),

@@ -92,6 +92,14 @@ impl Versions {
         }
     }
 
+    /// Its number, drawn by itself.
+    pub(crate) fn number(&self) -> Option<Xsn> {
+        match self.number {
+            Number::Written(xsn) | Number::Drawn(xsn) => Some(xsn),
+            Number::None | Number::Others(_) => None,
+        }
+    }
+
     /// The number under which it writes, if it has written.
     fn xsn(&self) -> Option<Xsn> {
         match self.number {

@@ -14,7 +14,7 @@ use access::{TableSink, TableSource, WriteError};
 use catalog::view::IndexKind;
 use std::collections::{BTreeMap, BTreeSet};
 use txn::Mutation;
-use work::{CommitMode, STATEMENT_VERSIONS, Snapshot, TRANSACTION_VERSIONS};
+use work::{CommitMode, Snapshot};
 
 const SESSIONS: usize = 4;
 const KEYS: i32 = 14;
@@ -47,7 +47,7 @@ impl Histories {
         let mut world = World::new(IndexKind::Clustered, seed);
         world.plant(fault);
         world.draw = Draw(seed);
-        world.db.home().set_versioning(STATEMENT_VERSIONS | TRANSACTION_VERSIONS);
+        world.with_versions();
         let states = (0..KEYS).map(|key| (key, vec![(0, None)])).collect();
         let open = (0..SESSIONS).map(|_| None).collect();
         Histories {

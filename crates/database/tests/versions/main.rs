@@ -219,12 +219,10 @@ impl World {
         let plan = self.sessions[n].plan();
         let is_heap = self.kind == IndexKind::Heap;
         let rid = self.rids.get(&key).copied();
-        // A heap has no keys: what another has put or deleted there may come twice.
-        let mut others = self.sessions.iter().enumerate().filter(|(i, _)| *i != n);
-        if is_heap && others.any(|(_, s)| s.changes.rows.contains_key(&key)) {
-            return;
-        }
+        let others = || self.sessions.iter().enumerate().filter(|(i, _)| *i != n);
+        let anothers = |key: i32| others().any(|(_, s)| s.changes.rows.contains_key(&key));
         let moves = what >= 8 && !is_heap;
+        let anothers = anothers(key) || (moves && anothers(to));
         let new_key = if moves { to } else { key };
         let (old, new) = (key.to_le_bytes(), new_key.to_le_bytes());
         let bytes = vec![value.0; value.1];
@@ -236,8 +234,8 @@ impl World {
             true => covers_gone(key),
             false => stale || (moves && to != key && covers_gone(to)),
         };
-        // A heap has no keys: its transaction would have the row twice.
-        if is_heap && puts && refused {
+        // A heap has no keys: its transaction would have the row twice, or another would.
+        if is_heap && puts && (refused || anothers) {
             return;
         }
         let Session { work, changes, .. } = &mut self.sessions[n];
@@ -259,6 +257,7 @@ impl World {
         match done {
             Ok((rid, now)) => {
                 assert!(!refused, "key {key} to {new_key} was changed since {plan:?}");
+                assert!(!anothers, "key {key} to {new_key} is being changed by another");
                 if moves {
                     changes.rows.insert(key, None);
                 }
@@ -386,10 +385,19 @@ impl World {
         self.tight = tight;
     }
 
+    /// Rows have versions from now on; by the way they are locked, too, or by their writers alone.
+    fn with_versions(&mut self) {
+        assert!(self.sessions.iter().all(|s| !s.work.is_active()), "nobody is inside");
+        self.db.home().set_versioning(STATEMENT_VERSIONS | TRANSACTION_VERSIONS);
+        let optimized = self.draw.below(2) == 0;
+        self.db.home().set_optimized_locking(optimized);
+    }
+
     /// Nobody reads versions while there are none.
     fn without_versions(&mut self, steps: usize) {
         assert!(self.sessions.iter().all(|s| !s.work.is_active()), "nobody is inside");
         self.snapshots.clear();
+        self.db.home().set_optimized_locking(false);
         self.db.home().set_versioning(0);
         for _ in 0..steps {
             self.step();
@@ -636,7 +644,7 @@ fn histories(kind: IndexKind, fault: Option<Mutation>) {
         // Some rows come before there are versions, and some while there are none any more.
         for _ in 0..3 {
             world.without_versions(60);
-            world.db.home().set_versioning(STATEMENT_VERSIONS | TRANSACTION_VERSIONS);
+            world.with_versions();
             for _ in 0..150 {
                 world.step();
                 world.look(false);
@@ -644,7 +652,7 @@ fn histories(kind: IndexKind, fault: Option<Mutation>) {
             world.end_all();
         }
         world.without_versions(20);
-        world.db.home().set_versioning(STATEMENT_VERSIONS | TRANSACTION_VERSIONS);
+        world.with_versions();
         for _ in 0..100 {
             world.step();
             world.look(false);
@@ -856,6 +864,9 @@ fn each_mutation_of_versions_is_caught() {
     for kind in kinds {
         let run = || histories(kind, Some(Mutation::NeededSettled));
         assert!(std::panic::catch_unwind(run).is_err(), "a ghost that is needed goes: {kind:?}");
+        let run = || histories(kind, Some(Mutation::WriterPassed));
+        let caught = std::panic::catch_unwind(run).is_err();
+        assert!(caught, "a row is changed by two at once: {kind:?}");
     }
     for kind in kinds {
         let run = || tight_histories(kind, Some(Mutation::LostIsNone));

@@ -154,6 +154,7 @@ fn the_hot_row() {
             grant: GrantTerms { semaphores: &semaphores, workers: None },
             isolation: Isolation::ReadCommitted,
             as_of: None,
+            qualifies_first: false,
             row_limit: None,
         };
         executor.run(&mut context, &mut NoRows).unwrap();

@@ -531,6 +531,7 @@ impl Bench {
             grant: GrantTerms { semaphores, workers: None },
             isolation: Isolation::ReadCommitted,
             as_of: None,
+            qualifies_first: false,
             row_limit: None,
         };
         f(&mut context)

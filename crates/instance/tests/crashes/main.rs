@@ -17,6 +17,7 @@ use driver::{Driver, login};
 use heard::Heard;
 use instance::{Instance, InstanceOptions};
 use promised::Promised;
+use session::Session;
 use sim::DiskOptions;
 use sim::harness::{Counts, Plan, try_crash_runs};
 use std::ops::Range;
@@ -43,6 +44,12 @@ const SCHEMA: [&str; 9] = [
      n int NOT NULL, filler varchar(2000) NOT NULL, i int IDENTITY NOT NULL)",
     "CREATE TABLE dbo.U (k int NOT NULL, v bigint NOT NULL, n int NOT NULL, \
      filler varchar(900) NOT NULL, version rowversion); CREATE CLUSTERED INDEX CX_U ON dbo.U (k)",
+];
+
+/// Of three runs one has versions, and one has locking optimized with them.
+const VERSIONS: [&str; 2] = [
+    "ALTER DATABASE crash SET READ_COMMITTED_SNAPSHOT ON",
+    "ALTER DATABASE crash SET OPTIMIZED_LOCKING = ON",
 ];
 
 pub(crate) struct Random(u64);
@@ -80,26 +87,32 @@ fn plant(instance: &Instance, fault: Option<&str>) {
 }
 
 /// Makes the database; what is refused space is sent again.
-fn make(instance: &Instance, p: &Promised) {
+fn make(instance: &Instance, p: &Promised, seed: u64) {
     let mut session = instance.connect(login("")).unwrap();
     for (at, text) in SCHEMA.iter().enumerate() {
         if at == 1 {
             session = instance.connect(login("crash")).unwrap();
         }
-        let refused = (0..ATTEMPTS).take_while(|_| {
-            let answer = Heard::ask(&mut session, text);
-            let error = answer.error();
-            assert!(error.is_none_or(verify::wants_space), "{text}: {error:?}");
-            error.is_some()
-        });
-        assert!(refused.count() < ATTEMPTS as usize, "{text}: space is refused for ever");
+        insist(&mut session, text);
         p.schema.fetch_add(1, Relaxed);
     }
+    VERSIONS.iter().take((seed % 3) as usize).for_each(|text| insist(&mut session, text));
+}
+
+/// Sends it until it is answered.
+fn insist(session: &mut Session, text: &str) {
+    let refused = (0..ATTEMPTS).take_while(|_| {
+        let answer = Heard::ask(session, text);
+        let error = answer.error();
+        assert!(error.is_none_or(verify::wants_space), "{text}: {error:?}");
+        error.is_some()
+    });
+    assert!(refused.count() < ATTEMPTS as usize, "{text}: space is refused for ever");
 }
 
 fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>, fault: Option<&str>) {
     let instance = verify::open(&disk, options(seed), false);
-    make(&instance, &p);
+    make(&instance, &p, seed);
     plant(&instance, fault);
     let session = |number: i64| {
         let r = Random(seed ^ (number as u64) << 32);

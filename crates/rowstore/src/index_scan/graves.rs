@@ -112,7 +112,7 @@ impl IndexCursor<'_> {
             }
             match hobt.as_of(work, at, (ghost, NOWHERE), &mut former)? {
                 Seen::Former if self.plan.strength != Strength::Shared => {
-                    return Err(conflict(work));
+                    return Err(conflict(work, &self.plan));
                 }
                 Seen::Former => self.copy(&former, PageId::NONE, 0)?,
                 Seen::AsItIs | Seen::Nothing => {

@@ -98,7 +98,8 @@ fn row(sessions: &Registry, s: &SessionRow, lock: Option<&WaitRow>) -> Vec<Value
         true => (s.statement_start_offset, s.statement_end_offset),
         false => (0, 0),
     };
-    let waited_for = |w: &WaitRow| locks::wait_resource(&w.resource, w.session, sessions);
+    let waited_for =
+        |w: &WaitRow| locks::wait_resource((&w.resource, w.behind), w.session, sessions);
     let resource = lock.map(waited_for).unwrap_or_default();
     let login = &s.login;
     vec![

@@ -50,7 +50,8 @@ fn transaction(member: &DeadlockMember, row: Option<&SessionRow>) -> Option<u64>
 
 /// From `id` to `priority`.
 fn wait(r: &mut Report<'_>, member: &DeadlockMember, row: Option<&SessionRow>) {
-    let resource = locks::wait_resource(&member.resource, member.session, r.sessions);
+    let waited = (&member.resource, member.behind);
+    let resource = locks::wait_resource(waited, member.session, r.sessions);
     let waited_ms = r.now_ns.saturating_sub(member.since_ns) / 1_000_000;
     let transaction = transaction(member, row);
     // Of transactions for one statement neither name nor begin is kept.

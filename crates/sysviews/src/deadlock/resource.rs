@@ -6,17 +6,26 @@
 
 use super::report::{Report, process_id};
 use crate::dm::locks;
+use base::SessionId;
 use lock::{DeadlockMember, Kind, Mode, Place, Resource};
 
 /// Appends the resource that a member waits for.
 pub(super) fn write(r: &mut Report<'_>, member: &DeadlockMember) {
     let resource = &member.resource;
     r.out.begin(element(resource.kind()));
-    identity(r, member);
+    identity(r, (resource, member.session));
     r.out.attribute("id", format!("lock{:x}", member.resource_hash));
     r.out.attribute("mode", member.granted.name());
     let entity = resource.associated_entity_id();
     r.out.known("associatedObjectId", (entity != 0).then_some(entity));
+    if let Some(row) = &member.behind {
+        r.out.begin("UnderlyingResource");
+        r.out.begin(element(row.kind()));
+        identity(r, (row, member.session));
+        r.out.attribute("associatedObjectId", row.associated_entity_id());
+        r.out.end();
+        r.out.end();
+    }
     r.out.begin("owner-list");
     for blocker in &member.blockers {
         // Who holds it as well and waits for nobody here is no part of the circle.
@@ -68,8 +77,7 @@ fn element(kind: Kind) -> &'static str {
 const WHOLE: &str = "FULL";
 
 /// What tells a resource from others of its kind, and its names.
-fn identity(r: &mut Report<'_>, member: &DeadlockMember) {
-    let resource = &member.resource;
+fn identity(r: &mut Report<'_>, (resource, session): (&Resource, SessionId)) {
     let database = resource.database_id();
     let out = &mut r.out;
     match resource.kind() {
@@ -85,7 +93,7 @@ fn identity(r: &mut Report<'_>, member: &DeadlockMember) {
             out.known("objid", resource.object_id());
         }
         Kind::Application => {
-            let name = locks::shown_name(resource, member.session, r.sessions);
+            let name = locks::shown_name(resource, session, r.sessions);
             let parts = resource.application_parts();
             let hash = parts.map(|p| format!("{name}{:08x}", locks::name_hash(p)));
             out.known("hash", hash);
@@ -95,7 +103,11 @@ fn identity(r: &mut Report<'_>, member: &DeadlockMember) {
             out.attribute("subresource", locks::subtype(resource));
             out.attribute("classid", locks::description(resource));
         }
-        Kind::Database | Kind::AllocationUnit | Kind::Xact => {}
+        Kind::Xact => {
+            out.known("xdesIdLow", resource.xsn().map(|xsn| xsn.0 & 0xFFFF_FFFF));
+            out.known("xdesIdHigh", resource.xsn().map(|xsn| xsn.0 >> 32));
+        }
+        Kind::Database | Kind::AllocationUnit => {}
     }
     let page = resource.kind() == Kind::Page;
     out.known("subresource", (is_of_parts(resource.kind()) && !page).then_some(WHOLE));

@@ -109,7 +109,8 @@ fn row(
     let (kind, waited) = s.wait.map_or(("", 0), |(kind, ns)| (kind.name(), ns));
     let last = if kind.is_empty() { s.last_wait.map_or("", |w| w.name()) } else { kind };
     let blocker = lock.and_then(|w| w.blocker).map_or(0, |b| b.session.0);
-    let waited_for = |w: &WaitRow| locks::wait_resource(&w.resource, w.session, system.sessions);
+    let waited_for =
+        |w: &WaitRow| locks::wait_resource((&w.resource, w.behind), w.session, system.sessions);
     let resource = lock.map(waited_for).unwrap_or_default();
     let mut cells = vec![
         Value::SmallInt(s.session_id.0),

@@ -8,11 +8,24 @@ use session::Registry;
 const NAME_SHOWN: usize = 32;
 
 /// `resource_description` of a lock that a session has or waits for, which knows the name that it
-/// was asked for by.
-pub(crate) fn description_in(r: &Resource, session: SessionId, sessions: &Registry) -> String {
-    match r.application_parts() {
+/// was asked for by. Behind a transaction that is waited for there is a row.
+pub(crate) fn description_in(
+    (r, behind): (&Resource, Option<Resource>),
+    session: SessionId,
+    sessions: &Registry,
+) -> String {
+    let described = match r.application_parts() {
         None => description(r),
         Some(parts) => application(parts, &shown_name(r, session, sessions)),
+    };
+    with_row(described, behind)
+}
+
+/// The same with the row behind it.
+fn with_row(described: String, behind: Option<Resource>) -> String {
+    match behind {
+        None => described,
+        Some(row) => format!("{described} {}", words(&row, description(&row))),
     }
 }
 
@@ -41,7 +54,11 @@ pub(crate) fn description(r: &Resource) -> String {
         Kind::Extent | Kind::Page => page,
         Kind::Key => format!("({:012x})", r.key_hash().unwrap_or(0)),
         Kind::Rid => format!("{page}:{}", r.slot().unwrap_or_default()),
-        Kind::Xact => format!("XSN = {}", r.xsn().unwrap_or_default()),
+        // As a transaction is numbered where it is logged, in two halves of 48 bits here.
+        Kind::Xact => {
+            let xsn = r.xsn().unwrap_or_default().0;
+            format!("{}:{}:{}", r.database_id(), xsn & 0xFFFF_FFFF, xsn >> 32)
+        }
         Kind::Application => match r.application_parts() {
             Some(parts) => application(parts, ""),
             None => String::new(),
@@ -65,25 +82,28 @@ pub(crate) fn subtype(r: &Resource) -> &'static str {
 }
 
 /// `wait_resource` of `sys.dm_exec_requests`: what a session waits for.
-pub(crate) fn wait_resource(r: &Resource, session: SessionId, sessions: &Registry) -> String {
+pub(crate) fn wait_resource(
+    (r, behind): (&Resource, Option<Resource>),
+    session: SessionId,
+    sessions: &Registry,
+) -> String {
+    with_row(words(r, description_in((r, None), session, sessions)), behind)
+}
+
+fn words(r: &Resource, description: String) -> String {
     let (kind, database) = (r.kind(), r.database_id());
     let name = kind.name();
-    let description = |r: &Resource| description_in(r, session, sessions);
     match kind {
         Kind::Database => format!("{name}: {database}:0"),
         Kind::Object => format!("{name}: {database}:{}:0", r.associated_entity_id()),
         Kind::Key | Kind::Hobt | Kind::AllocationUnit => {
-            let text =
-                format!("{name}: {database}:{} {}", r.associated_entity_id(), description(r));
+            let text = format!("{name}: {database}:{} {description}", r.associated_entity_id());
             text.trim_end().to_owned()
         }
-        Kind::File
-        | Kind::Extent
-        | Kind::Page
-        | Kind::Rid
-        | Kind::Application
-        | Kind::Metadata
-        | Kind::Xact => format!("{name}: {database}:{}", description(r)),
+        Kind::Xact => format!("{name}: {description}"),
+        Kind::File | Kind::Extent | Kind::Page | Kind::Rid | Kind::Application | Kind::Metadata => {
+            format!("{name}: {database}:{description}")
+        }
     }
 }
 
@@ -112,8 +132,11 @@ mod tests {
             assert_eq!(description(&resource), described);
             if !waited.is_empty() {
                 let sessions = Registry::new();
-                assert_eq!(wait_resource(&resource, SessionId(51), &sessions), waited);
+                assert_eq!(wait_resource((&resource, None), SessionId(51), &sessions), waited);
             }
         }
+        let xact = Resource::xact(DB, base::Xsn(14_660));
+        let waited = wait_resource((&xact, Some(key)), SessionId(51), &Registry::new());
+        assert_eq!(waited, format!("XACT: 6:14660:0 KEY: 6:{id} (1a39e6095155)"));
     }
 }

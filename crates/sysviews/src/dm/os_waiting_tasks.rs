@@ -38,7 +38,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         let Some((kind, ns)) = s.wait else { continue };
         let lock = waits.iter().find(|w| w.session == s.session_id);
         let resource = lock
-            .map(|w| locks::wait_resource(&w.resource, w.session, system.sessions))
+            .map(|w| locks::wait_resource((&w.resource, w.behind), w.session, system.sessions))
             .unwrap_or_default();
         rows.push(vec![
             Value::SmallInt(s.session_id.0),

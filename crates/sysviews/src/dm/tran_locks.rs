@@ -67,7 +67,7 @@ fn row(l: &LockRow, sessions: &Registry) -> Vec<Value> {
         text(l.resource.kind().name()),
         text(subtype(&l.resource)),
         int(l.resource.database_id().0),
-        text(&description_in(&l.resource, l.session, sessions)),
+        text(&description_in((&l.resource, l.behind), l.session, sessions)),
         Value::BigInt(l.resource.associated_entity_id()),
         text(l.mode.name()),
         text(l.status.name()),

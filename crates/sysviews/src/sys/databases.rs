@@ -102,7 +102,7 @@ const CONTAINMENT: [Column; 12] = [
     maybe("delayed_durability_desc", DESC),
 ];
 
-const LATER: [Column; 16] = [
+const LATER: [Column; 17] = [
     zero("is_memory_optimized_elevate_to_snapshot_on", BIT, NO_MEMORY_TABLES),
     zero("is_federation_member", BIT, NO_SYNAPSE),
     zero("is_remote_data_archive_enabled", BIT, NO_STRETCH),
@@ -119,12 +119,13 @@ const LATER: [Column; 16] = [
     zero("is_data_retention_enabled", BIT, "There is no data retention."),
     zero("is_ledger_on", BIT, NO_LEDGER),
     zero("is_change_feed_enabled", BIT, NO_SYNAPSE),
+    col("is_optimized_locking_on", BIT),
 ];
 
 const A: [Column; 38] = join(IDENTITY, SETTINGS);
 const B: [Column; 61] = join(A, FEATURES);
 const C: [Column; 73] = join(B, CONTAINMENT);
-const COLUMNS: [Column; 89] = join(C, LATER);
+const COLUMNS: [Column; 90] = join(C, LATER);
 
 pub(crate) const VIEW: View =
     View { schema: SchemaId::SYS, name: "databases", parameters: None, columns: &COLUMNS, rows };
@@ -167,6 +168,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             text(options.delayed_durability.name()),
             text(&db.home().name()),
             bit(options.accelerated_recovery),
+            bit(options.optimized_locking),
         ]);
         cells
     };

@@ -1,0 +1,165 @@
+//! Optimized locking: who has written a row holds it by his own lock alone.
+//!
+//! Where a database has it, a transaction holds X on itself (`work/src/locking.rs`, invariant 3). A
+//! row that it changes is locked X while it is changed, and given back right behind that: from then
+//! on its version tag says whose it is. So whoever gets at a row looks at its tag first, under the
+//! latch, and waits for the writer's end where he goes on (S on the writer, for the moment).
+//!
+//! ```text
+//!   latch the leaf ── tag by another who goes on? ── yes: a ticket for his end; look again
+//!                     │ no
+//!                     row's lock, as ever ────────── in use: a ticket for the row; look again
+//! ```
+//!
+//! Invariants
+//!  1. Nobody asks for a lock on a record whose writer, another than himself, goes on: so nobody
+//!     holds one that he got behind the change. A lock from before it would have kept the writer
+//!     away. Therefore undo, which may take the record out of the tree, meets no lock on it.
+//!  2. Who must wait for a row's lock waits without getting it (an instant request) and looks at
+//!     the tag again: its holder may have written it.
+//!  3. A ghost by a transaction that goes on stays on its page, though nobody holds it.
+//!  4. A transaction has its lock before its number is on a page, gives it back when its number has
+//!     ended, and the option changes while nobody is in the database, and ends while nobody has
+//!     such a lock: a number that goes on is locked, or its rows are.
+//!  5. Who locks the table, or sees that nobody has an intent to write it, needs no tag: writers
+//!     keep their intent on the table.
+//!
+//! Not here: gaps. An insert asks for its gap as ever, and what a transaction locks to read at
+//! REPEATABLE READ and above stays locked, the rows that it changes then among it.
+
+use crate::entry_lock::{RowLock, Tried, intent};
+use crate::error::{RowError, RowResult};
+use crate::hobt::{HobtKind, RowHobt};
+use base::{PageId, Xsn};
+use lock::{Behind, Duration, Mode, Outcome, Resource, Ticket};
+use txn::{Mutation, Outcome as Ended};
+use work::{Engine, Work};
+
+impl RowHobt {
+    /// Whether rows are given back once they are changed.
+    #[inline]
+    pub(crate) fn is_optimized(&self) -> bool {
+        self.home.has_optimized_locking() && self.spec.versions
+    }
+
+    /// A ticket for the end of whoever has written a record, where he goes on and is another. The
+    /// record's page is latched.
+    #[inline]
+    pub(crate) fn try_writer(
+        &self,
+        work: &Work,
+        at: (&[u8], (PageId, u16)),
+        modifies: bool,
+    ) -> RowResult<Option<Ticket>> {
+        match self.is_optimized() {
+            true => self.end_of_writer(work, at, modifies),
+            false => Ok(None),
+        }
+    }
+
+    fn end_of_writer(
+        &self,
+        work: &Work,
+        (record, place): (&[u8], (PageId, u16)),
+        modifies: bool,
+    ) -> RowResult<Option<Ticket>> {
+        let Some(tag) = self.tag_of(record, place) else { return Ok(None) };
+        let (writer, engine) = (tag.writer, work.engine());
+        let passed = engine.transactions.mutations.has(Mutation::WriterPassed);
+        if work.xsn() == Some(writer) || !self.goes_on(engine, writer) || passed {
+            return Ok(None);
+        }
+        let row = match self.spec.kind {
+            HobtKind::Heap => Some(self.rid_resource(place.0, place.1)),
+            HobtKind::Clustered | HobtKind::Nonclustered => self.record_resource(record),
+        };
+        // What has no key is met again when its fields are read.
+        let Some(row) = row else { return Ok(None) };
+        let xact = Resource::xact(self.home.database, writer);
+        let behind = Behind { row, modifies };
+        // Who could not be undone before the option was set holds his rows instead.
+        work.locks().try_end_of(work.owner(), xact, behind).map_err(RowError::from)
+    }
+
+    /// Whether a number is of a transaction that goes on.
+    pub(crate) fn goes_on(&self, engine: &Engine, writer: Xsn) -> bool {
+        writer != Xsn::NONE
+            && !self.home.is_settled(writer)
+            && engine.transactions.commits.outcome(writer) == Ended::Active
+    }
+
+    /// Whether the transaction has written a record itself.
+    pub(crate) fn wrote(&self, work: &Work, at: (&[u8], (PageId, u16))) -> bool {
+        work.xsn().is_some() && self.tag_of(at.0, at.1).map(|tag| tag.writer) == work.xsn()
+    }
+
+    /// Asks for a row and its page without a place in their queues (invariant 2).
+    pub(crate) fn try_row_now(
+        &self,
+        work: &mut Work,
+        (page, row): (Resource, Resource),
+        (mode, duration): (Mode, Duration),
+    ) -> RowResult<Tried> {
+        let of = self.locked();
+        loop {
+            let (first, then) = (intent(mode), mode);
+            let mut refused = None;
+            if !work.try_lock_row_now(&of, page, first, duration)? {
+                refused = Some((page, first));
+            } else if !work.try_lock_row_now(&of, row, then, duration)? {
+                if duration == Duration::Short {
+                    work.locks().release(work.owner(), page);
+                }
+                refused = Some((row, then));
+            }
+            let Some((resource, mode)) = refused else {
+                debug_assert!(self.holds(work, row, mode), "what was granted is held");
+                return Ok(Tried::Granted);
+            };
+            match work.try_lock_row(&of, resource, mode, Duration::Instant)? {
+                Outcome::Wait(ticket) => return Ok(Tried::Wait(ticket)),
+                // It was given back meanwhile.
+                Outcome::Granted { .. } | Outcome::AlreadyHeld => {}
+            }
+        }
+    }
+
+    /// Asks for a row that is about to be changed, or put: to the end of the transaction, or where
+    /// its tag will stand for it, to the end of the change.
+    pub(crate) fn try_changed(
+        &self,
+        work: &mut Work,
+        page: PageId,
+        row: Resource,
+        ask: RowLock,
+    ) -> RowResult<Tried> {
+        let RowLock::Long(mode) = ask else { return self.try_row(work, page, row, ask) };
+        if !self.is_optimized() {
+            return self.try_row(work, page, row, ask);
+        }
+        let tried = self.try_row(work, page, row, RowLock::Short(mode))?;
+        if matches!(tried, Tried::Granted) {
+            work.row_passes(row, Some(self.page_resource(page)));
+        }
+        Ok(tried)
+    }
+
+    /// A row that was locked to be changed is as it was to be: it gets no tag, and stays locked.
+    pub(crate) fn keep_unchanged(
+        &self,
+        work: &mut Work,
+        page: PageId,
+        row: Resource,
+    ) -> RowResult<()> {
+        let locks = work.locks();
+        if !self.is_optimized() || !locks.held_mode(work.owner(), row).covers(Mode::X) {
+            return Ok(());
+        }
+        let of = self.locked();
+        for (resource, mode) in [(self.page_resource(page), Mode::IX), (row, Mode::X)] {
+            let kept = work.try_lock_row(&of, resource, mode, Duration::Long)?;
+            debug_assert!(!matches!(kept, Outcome::Wait(_)), "what is held is granted");
+        }
+        Ok(())
+    }
+}
