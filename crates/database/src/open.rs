@@ -211,7 +211,11 @@ fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOptions) {
         engine.note_versions();
     }
     home.set_versioning(statement | transaction);
-    home.set_optimized_locking(options.optimized_locking && home.is_versioned());
+    let optimized = options.optimized_locking && home.is_versioned();
+    if optimized {
+        engine.note_optimized_locking();
+    }
+    home.set_optimized_locking(optimized);
     let state = if options.snapshot_isolation { SnapshotState::On } else { SnapshotState::Off };
     home.set_snapshot_state(state, txn::CommitTime(0));
     engine.note_rule(options.ghost_cleanup_rule);

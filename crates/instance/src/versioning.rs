@@ -212,6 +212,9 @@ impl Asker<'_> {
             return Err(in_use(database));
         }
         self.instance.write_option(database, DatabaseOption::OptimizedLocking(on))?;
+        if on {
+            self.instance.engine().note_optimized_locking();
+        }
         database.home().set_optimized_locking(on);
         Ok(alone.rolled_back)
     }

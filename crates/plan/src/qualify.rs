@@ -9,7 +9,7 @@
 //! several threads, or reads its target more than once. Whether the database and the session let it
 //! is not known here.
 
-use crate::{Assignment, LockHints, Physical, PhysicalPlan, Statement, Strength, Target};
+use crate::{Assignment, LockHints, Output, Physical, PhysicalPlan, Statement, Strength, Target};
 
 impl LockHints {
     /// The target of a change for which no hint says how it is locked.
@@ -25,26 +25,25 @@ impl LockHints {
 
 impl PhysicalPlan {
     /// The target of a statement that may find its rows without locking them.
-    pub fn qualifies_first(&self) -> Option<&Target> {
-        let (target, source, output, assigns) = match &self.statement {
-            Statement::Update(u) => {
-                let assigns = |a: &Assignment| a.variable.is_some();
-                (&u.target, &u.source, &u.output, u.assignments.iter().any(assigns))
-            }
-            Statement::Delete(d) => (&d.target, &d.source, &d.output, false),
-            Statement::Query(_)
-            | Statement::Assign(_)
-            | Statement::Insert(_)
-            | Statement::Merge(_)
-            | Statement::Scalar(_)
-            | Statement::Condition(_) => return None,
-        };
+    ///
+    /// # Errors
+    /// Why it may not, in a word, as plans that ran show it.
+    pub fn qualifies_first(&self) -> Result<&Target, &'static str> {
+        let (target, source, output, assigns) = self.changed_target()?;
         let header = &self.header;
-        let plain = target.locks.is_plain_change() && !target.is_private();
-        let seen = assigns || output.is_some() || header.calls || !header.fires.is_empty();
-        let more = !self.follow_ups.is_empty() || header.workers > 1;
-        if !plain || seen || more {
-            return None;
+        let why = match () {
+            () if target.is_private() => Some("TableVariable"),
+            () if !target.locks.is_plain_change() => Some("TargetHint"),
+            () if assigns => Some("VariableAssignment"),
+            () if output.is_some() => Some("OutputClause"),
+            () if header.calls => Some("UserDefinedFunction"),
+            () if !header.fires.is_empty() => Some("Trigger"),
+            () if !self.follow_ups.is_empty() => Some("FollowUps"),
+            () if header.workers > 1 => Some("ParallelPlan"),
+            () => None,
+        };
+        if let Some(why) = why {
+            return Err(why);
         }
         let mut reads = 0;
         let mut count = |operator: &Physical| {
@@ -55,6 +54,26 @@ impl PhysicalPlan {
         };
         source.for_each(&mut count);
         self.subqueries.iter().for_each(|s| s.source.for_each(&mut count));
-        (reads == 1).then_some(target)
+        if reads == 1 { Ok(target) } else { Err("TargetReadTwice") }
+    }
+
+    /// Target, rows and OUTPUT of an UPDATE or DELETE, and whether it assigns variables.
+    fn changed_target(&self) -> Result<Changed<'_>, &'static str> {
+        match &self.statement {
+            Statement::Update(u) => {
+                let assigns = |a: &Assignment| a.variable.is_some();
+                let assigns = u.assignments.iter().any(assigns);
+                Ok((&u.target, &u.source, u.output.as_deref(), assigns))
+            }
+            Statement::Delete(d) => Ok((&d.target, &d.source, d.output.as_deref(), false)),
+            Statement::Query(_)
+            | Statement::Assign(_)
+            | Statement::Insert(_)
+            | Statement::Merge(_)
+            | Statement::Scalar(_)
+            | Statement::Condition(_) => Err("StatementKind"),
+        }
     }
 }
+
+type Changed<'p> = (&'p Target, &'p Physical, Option<&'p Output>, bool);

@@ -96,11 +96,12 @@ impl Session {
         }
         let place = &act.program.value.places[place];
         place.cell.count(meter.began_at, &run);
-        if ready.keeps_last {
-            keep_last(place, ready, &run);
-        }
         self.request_run.add(&run, workers_ns, workers_locks);
-        self.took.last = took(&run);
+        let after_qualification = self.took.qualified.take();
+        self.took.last = Took { after_qualification, ..took(&run) };
+        if ready.keeps_last {
+            keep_last(place, ready, &run, self.took.last);
+        }
         // Nobody else writes them: no locked addition for each statement.
         let entry = &self.state.entry;
         if workers_ns > 0 {
@@ -136,21 +137,28 @@ impl Session {
 
 /// What a run did, for sys.dm_exec_query_plan_stats.
 #[cold]
-fn keep_last(place: &Place, ready: &Ready, run: &Run) {
+fn keep_last(place: &Place, ready: &Ready, run: &Run, took: Took) {
     if has_operators(&ready.plan) {
-        let ran = Ran { took: Some(took(run)), ..ran(ready, run.rows) };
+        let ran = Ran { took: Some(took), ..ran(ready, run.rows) };
         *place.last.lock() = Some(Box::new(LastRun { plan: Arc::clone(&ready.plan), ran }));
     }
 }
 
 fn took(run: &Run) -> Took {
-    Took { cpu_ns: run.cpu_ns, elapsed_ns: run.elapsed_ns, lock_requests: run.lock_requests }
+    Took {
+        cpu_ns: run.cpu_ns,
+        elapsed_ns: run.elapsed_ns,
+        lock_requests: run.lock_requests,
+        after_qualification: None,
+    }
 }
 
 /// What is told of the last statement behind its plan.
 #[derive(Debug, Default)]
 pub(crate) struct LastTook {
     pub(crate) last: Took,
+    /// Of the statement that runs: whether it locks rows when they qualify, or why not.
+    pub(crate) qualified: Option<&'static str>,
     /// What the thread had waited for when it began, where that is wanted.
     waited_before: Option<Box<ThreadWaits>>,
 }

@@ -31,7 +31,12 @@ use plancache::Entry;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::Value;
-use work::{CommitMode, CommitTime, Home, Refusal, STATEMENT_VERSIONS, Snapshot, Work};
+use work::{CommitMode, CommitTime, Refusal, STATEMENT_VERSIONS, Snapshot, Work};
+
+/// What plans that ran show of a statement that has locked its rows when they qualified, and of one
+/// that has met a row that had changed since.
+const QUALIFIED_FIRST: &str = "Used";
+const RAN_AGAIN: &str = "Restarted";
 
 /// What is in it needs no versions under SNAPSHOT.
 const TEMPDB: DatabaseId = DatabaseId(2);
@@ -233,7 +238,9 @@ impl Session {
         let own = self.begin_change(act, place)?;
         let ready = act.ready[place].as_ref().expect("made ready by the caller");
         let changes = ready.plan.writes_shared();
-        let first = changes && self.qualifies_first(&ready.plan);
+        let qualifies = if changes { self.qualifies_first(&ready.plan) } else { None };
+        let first = qualifies == Some(Ok(()));
+        self.took.qualified = qualifies.map(|may| may.err().unwrap_or(QUALIFIED_FIRST));
         let point = (changes && (first || !own)).then(|| self.rollback_point());
         let part = match self.begin_private(act, place) {
             Ok(part) => part,
@@ -263,6 +270,7 @@ impl Session {
         let result = self.with_context_of(act, place, again.is_some(), &mut *run);
         match (&result, again) {
             (Err(e), Some(point)) if e.number() == messages::UPDATE_CONFLICT.number => {
+                self.took.qualified = Some(RAN_AGAIN);
                 self.roll_back_to(point)?;
                 self.with_context(act, place, run)
             }
@@ -271,15 +279,18 @@ impl Session {
     }
 
     /// Whether a statement finds its rows without locks: lock after qualification, where the
-    /// database, the session's level and the plan let it.
-    fn qualifies_first(&self, plan: &PhysicalPlan) -> bool {
-        let by_versions = self.state.settings.isolation == Isolation::ReadCommitted
-            && self.work.engine().has_versions();
-        let Some(target) = plan.statement.target().filter(|_| by_versions) else { return false };
-        let lets = |home: Arc<Home>| {
-            home.has_optimized_locking() && home.versioning() & STATEMENT_VERSIONS != 0
-        };
-        self.host.home(target.database).is_some_and(lets) && plan.qualifies_first().is_some()
+    /// session's level and the plan let it; else why not. `None` where locking is not optimized.
+    fn qualifies_first(&self, plan: &PhysicalPlan) -> Option<Result<(), &'static str>> {
+        let target =
+            plan.statement.target().filter(|_| self.work.engine().has_optimized_locking())?;
+        let home = self.host.home(target.database).filter(|h| h.has_optimized_locking())?;
+        Some(if home.versioning() & STATEMENT_VERSIONS == 0 {
+            Err("ReadCommittedSnapshotOff")
+        } else if self.state.settings.isolation != Isolation::ReadCommitted {
+            Err("IsolationLevel")
+        } else {
+            plan.qualifies_first().map(|_| ())
+        })
     }
 
     /// Begins a statement's transaction, unless one is open, and takes its schema locks. Whether it

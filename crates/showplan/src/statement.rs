@@ -81,6 +81,8 @@ pub struct Took {
     pub elapsed_ns: u64,
     /// Locks it asked for, its workers' with its own.
     pub lock_requests: u64,
+    /// Of a change where locking is optimized: whether it locked rows when they qualified.
+    pub after_qualification: Option<&'static str>,
 }
 
 /// Waits of one kind.
@@ -317,6 +319,9 @@ impl Document<'_> {
         if let Some(took) = s.ran.as_ref().and_then(|r| r.took) {
             self.w.begin("InternalInfo");
             self.w.number("LockRequests", took.lock_requests);
+            if let Some(told) = took.after_qualification {
+                self.w.attribute("LockAfterQualification", told);
+            }
             self.w.end();
         }
         self.warnings(&columns.affecting_converts(plan), memory);

@@ -38,6 +38,7 @@ pub struct Engine {
     /// When the version store was shrunk last for want of room; one does it at a time.
     pub(crate) shrinking: Mutex<u64>,
     versioned: AtomicBool,
+    optimized_locking: AtomicBool,
     transactions_pin: AtomicBool,
     /// One a unit of work that has used versions.
     pub(crate) version_uses: Mutex<Vec<Weak<VersionUse>>>,
@@ -55,6 +56,7 @@ impl Engine {
             error_log: OnceLock::new(),
             shrinking: Mutex::new(0),
             versioned: AtomicBool::new(false),
+            optimized_locking: AtomicBool::new(false),
             transactions_pin: AtomicBool::new(false),
             version_uses: Mutex::default(),
         }
@@ -86,6 +88,17 @@ impl Engine {
         if rule == GhostRule::Transaction {
             self.transactions_pin.store(true, Relaxed);
         }
+    }
+
+    /// Whether any database has had optimized locking since the start.
+    #[inline]
+    pub fn has_optimized_locking(&self) -> bool {
+        self.optimized_locking.load(Relaxed)
+    }
+
+    /// A database has it from now on.
+    pub fn note_optimized_locking(&self) {
+        self.optimized_locking.store(true, Relaxed);
     }
 
     /// A database has versions from now on.
