@@ -267,10 +267,11 @@ impl Table {
                 let escalate = self.record(owner, ask, entered, counter);
                 Ok(Outcome::Granted { escalate })
             }
-            Verdict::AlreadyHeld(entered) => {
-                self.record(owner, ask, entered, counter);
-                Ok(Outcome::AlreadyHeld)
-            }
+            // What is held for the moment and now to the end counts as one that is granted.
+            Verdict::AlreadyHeld(entered) => match self.record(owner, ask, entered, counter) {
+                true => Ok(Outcome::Granted { escalate: true }),
+                false => Ok(Outcome::AlreadyHeld),
+            },
             Verdict::Full => Err(LockError::OutOfLockMemory),
             Verdict::Conflict => unreachable!("the caller has dealt with a conflict"),
         }

@@ -171,6 +171,7 @@ impl RowHobt {
         if !self.is_versioned() {
             return Ok(None);
         }
+        work.asks_for_room_anew();
         let xsn = work.versions_in(&self.home)?;
         if self.is_optimized() {
             work.lock_itself(&self.home, xsn)?;

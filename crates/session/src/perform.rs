@@ -258,8 +258,8 @@ impl Session {
     }
 
     /// Runs a statement. With a point to go back to it finds its rows without locks first; where
-    /// one that it is about to change has changed since, all is taken back, and it runs once more
-    /// and locks rows before it looks at them.
+    /// one that it is about to change has changed since, or what it reads so is an error, all is
+    /// taken back, and it runs once more and locks rows before it looks at them.
     fn run_or_again<T>(
         &mut self,
         act: &mut Activation,
@@ -269,13 +269,22 @@ impl Session {
     ) -> SqlResult<T> {
         let result = self.with_context_of(act, place, again.is_some(), &mut *run);
         match (&result, again) {
-            (Err(e), Some(point)) if e.number() == messages::UPDATE_CONFLICT.number => {
+            (Err(e), Some(point)) if self.may_run_again(e) => {
                 self.took.qualified = Some(RAN_AGAIN);
                 self.roll_back_to(point)?;
                 self.with_context(act, place, run)
             }
             (Ok(_) | Err(_), Some(_) | None) => result,
         }
+    }
+
+    /// Whether an error of a statement that finds its rows without locks may be of the moment that
+    /// it reads: rows that have changed since, versions that were not kept, values that are another
+    /// transaction's to change. What ends waits is no such error, nor what the server lacks.
+    fn may_run_again(&self, e: &SqlError) -> bool {
+        let ends = [messages::DEADLOCK_VICTIM.number, messages::LOCK_TIMEOUT.number];
+        let cancelled = self.work.owner().waiter().check().is_err();
+        e.severity() <= 16 && !ends.contains(&e.number()) && !cancelled
     }
 
     /// Whether a statement finds its rows without locks: lock after qualification, where the

@@ -7,7 +7,8 @@
 //! who looks for it is refused (3958).
 //!
 //! Invariants
-//!  1. A writer waits for nobody: with no room it goes on at once.
+//!  1. Where versions are not kept a writer waits for nobody: it goes on at once, or it is the one
+//!     who shrinks the store, once a second at most.
 //!  2. Nobody becomes a victim where that frees nothing.
 
 use crate::unit::{Engine, Work};
@@ -51,6 +52,13 @@ impl Work {
         Ok(())
     }
 
+    /// Another record is about to be changed: what was refused for the one before, which may not
+    /// have been changed then, does not hold for it.
+    #[inline]
+    pub fn asks_for_room_anew(&mut self) {
+        self.versions.without = false;
+    }
+
     /// Whether the version that there is no room for is not kept; asked once for each.
     pub fn goes_without_version(&mut self) -> bool {
         std::mem::take(&mut self.versions.without)
@@ -68,12 +76,25 @@ impl Engine {
     /// Takes versions out that nobody reads but victims, and makes some where it must. Whether
     /// anything went; what cannot be read now is left where it is.
     fn shrink_versions(&self) -> bool {
-        let mut last = self.shrinking.lock();
-        let now = monotonic_ns();
-        if self.version_store().is_without() && now < *last + SHRINK_NS {
+        let (store, asked) = (self.version_store(), monotonic_ns());
+        let mut last = match self.shrinking.try_lock() {
+            Some(last) => last,
+            None if store.is_without() => return false,
+            None => self.shrinking.lock(),
+        };
+        if *last >= asked {
+            // Another has done it meanwhile.
+            return !store.is_without();
+        }
+        if store.is_without() && asked < *last + SHRINK_NS {
             return false;
         }
-        *last = now;
+        let gone = self.give_way();
+        *last = monotonic_ns();
+        gone
+    }
+
+    fn give_way(&self) -> bool {
         if self.reclaim_versions().is_ok_and(|n| n > 0) {
             return true;
         }
