@@ -156,3 +156,10 @@ impl Database {
         closed
     }
 }
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // Whoever has graves is held by its database, and holds it.
+        self.home.graveyards().close();
+    }
+}
