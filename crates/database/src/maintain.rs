@@ -141,7 +141,6 @@ impl Database {
             let _ = task.join();
         }
         self.end_freeing();
-        self.home.graveyards().close();
         self.clean_before_closing();
         let closed = if self.survives {
             // Values that could not be given back are a gap, no reason to leave it open.

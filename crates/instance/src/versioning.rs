@@ -165,16 +165,21 @@ impl Asker<'_> {
         }
     }
 
+    /// The same for an option that master, tempdb and msdb do not have.
+    fn turn_of_users(&self, option: &str, database: &Database) -> SqlResult<Turn<'_>> {
+        if !is_locked(database.id()) || database.id() == crate::start::MSDB {
+            return Err(not_here(option, database));
+        }
+        self.turn(database)
+    }
+
     fn switch_statements(
         &self,
         database: &Arc<Database>,
         on: bool,
         waiting: Waiting,
     ) -> SqlResult<bool> {
-        if !is_locked(database.id()) || database.id() == crate::start::MSDB {
-            return Err(not_here("READ_COMMITTED_SNAPSHOT", database));
-        }
-        let _turn = self.turn(database)?;
+        let _turn = self.turn_of_users("READ_COMMITTED_SNAPSHOT", database)?;
         if database.options().read_committed_snapshot == on {
             return Ok(false);
         }
@@ -193,10 +198,7 @@ impl Asker<'_> {
         on: bool,
         waiting: Waiting,
     ) -> SqlResult<bool> {
-        if !is_locked(database.id()) || database.id() == crate::start::MSDB {
-            return Err(not_here("OPTIMIZED_LOCKING", database));
-        }
-        let _turn = self.turn(database)?;
+        let _turn = self.turn_of_users("OPTIMIZED_LOCKING", database)?;
         let options = database.options();
         if options.optimized_locking == on {
             return Ok(false);

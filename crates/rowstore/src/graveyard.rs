@@ -120,9 +120,6 @@ impl Graveyard {
         key: &KeyBuf,
         f: &mut dyn FnMut(&[u8]),
     ) -> RowResult<()> {
-        if !self.may_be_seen(CommitTime(0)) {
-            return Ok(());
-        }
         let whole = Some(Bound { key, inclusive: true });
         self.each(tree, (whole, whole), true, &mut |ghost| {
             f(ghost);

@@ -22,7 +22,7 @@ use lock::{Mode, Resource};
 use page::{Field, RecordKind, VersionTag};
 use std::cmp::Ordering;
 use wal::Group;
-use work::Work;
+use work::{CommitTime, Work};
 
 /// How often room is made for both halves of a move at once: they may share no leaf.
 const TRIES_MAX: u8 = 4;
@@ -163,10 +163,11 @@ impl RowHobt {
             next = Some(self.uniquifier_after(last.record()));
         }
         // A snapshot sees a row with that key, perhaps, which is another.
-        let prefix = KeyBuf::of(&prefix);
-        self.state.graves.last_of(tree, &prefix, &mut |ghost| {
-            next = next.max(Some(self.uniquifier_after(ghost)));
-        })?;
+        if self.state.graves.may_be_seen(CommitTime(0)) {
+            self.state.graves.last_of(tree, &KeyBuf::of(&prefix), &mut |ghost| {
+                next = next.max(Some(self.uniquifier_after(ghost)));
+            })?;
+        }
         Ok(next)
     }
 
