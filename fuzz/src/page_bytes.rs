@@ -168,7 +168,15 @@ fn read_all(bytes: &PageBytes, layout: &RowLayout) {
         assert_eq!(record_length(record, v.min_len()), Some(record.len()));
         let kind = RecordKind::of(record[0]);
         if let Some(ghost) = kind.ghosted() {
-            assert!(ghost.is_ghost() && ghost.unghosted() == Some(kind));
+            let mut dead = record.to_vec();
+            dead[0] = RecordKind::with_kind(dead[0], ghost);
+            let lost = kind == RecordKind::Forwarded && page::home_of(record).is_none();
+            assert!(ghost.is_ghost());
+            assert!(lost || page::kind_before(&dead) == Some(kind), "{record:?}");
+        }
+        assert!(page::stub_target(record).is_none() || kind == RecordKind::ForwardingStub);
+        if let (Some(home), RecordKind::Forwarded) = (page::home_of(record), kind) {
+            assert_eq!(page::forwarded(&page::homed(record), home), record);
         }
         let _ = (VersionTag::of(record), layout.check(record));
         for column in 0..layout.column_count() + 1 {

@@ -630,6 +630,8 @@ messages! {
     CHECKDB_TOO_MANY = 8986, 16, "Too many errors found ({0}) for object ID {1}. They are not all shown.";
     CHECKDB_SUMMARY = 8989, 10, "{0} found {1} allocation errors and {2} consistency errors in database '{3}'.";
     CHECKDB_SUMMARY_OF_TABLE = 8990, 10, "{0} found {1} allocation errors and {2} consistency errors in table '{3}' (object ID {4}).";
+    CHECKDB_NO_FORWARDED = 8993, 16, "Object ID {0}, forwarding row page {1}, slot {2} points to page {3}, slot {4}. Did not encounter forwarded row. Possible allocation error.";
+    CHECKDB_NO_FORWARDING = 8994, 16, "Object ID {0}, forwarded row page {1}, slot {2} should be pointed to by forwarding row page {3}, slot {4}. Did not encounter forwarding row. Possible allocation error.";
     LOG_FULL = 9002, 17, "The transaction log for database '{0}' is full due to '{1}'.";
     LOG_FILE_MISSING = 9003, 20, "The log scan number {0} passed to log scan in database '{1}' is not valid. This error may indicate data corruption or that the log file (.ldf) does not match the data file (.mdf).";
     LOG_CORRUPT = 9004, 21, "An error occurred while processing the log for database '{0}'. If possible, restore from backup. If a backup is not available, it might be necessary to rebuild the log.";

@@ -16,7 +16,7 @@ use crate::output::{deleted, made_row, pseudo};
 use crate::referential::{Done, RowSlots};
 use crate::scope::{Clause, Columns, DerivedColumn, Scope, Source};
 use crate::source::From;
-use crate::target::{TargetTable, flag, set_target};
+use crate::target::{TargetTable, flag, mark_affected, set_target};
 use crate::through::given_deleted;
 use crate::update::{Changed, Named, set_name};
 use base::{SqlError, SqlResult, messages};
@@ -62,7 +62,7 @@ impl Binder<'_> {
         target.checks = self.checks(&table, &new, None)?;
         target.checks.extend(self.view_checks(no, &new, None));
         let [inserts, deletes] = self.other_targets(&bound, &changed.target, &target, slots)?;
-        self.mark_affected(&changed.target, &mut target, &bound.changed);
+        mark_affected(&mut target, &bound.changed);
         if !bound.changed.is_empty() {
             let done = Done::Update(&bound.changed);
             target.references = self.references(&changed.target, done, slots, None)?;

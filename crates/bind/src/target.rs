@@ -108,50 +108,6 @@ impl Binder<'_> {
             references: References::default(),
             locks: if private { LockHints::private() } else { locks },
             wide: None,
-            rows_move: false,
-        }
-    }
-
-    /// Marks the indexes that a change of some columns touches.
-    pub(crate) fn mark_affected(
-        &self,
-        updated: &TargetTable,
-        target: &mut Target,
-        changed: &BTreeSet<usize>,
-    ) {
-        let table = &updated.table;
-        let base_key_changes = {
-            let base = target.base();
-            key_columns(base).any(|c| changed.contains(&c))
-        };
-        let varies = |c: &usize| {
-            let sql_type = target.columns[*c].sql_type;
-            matches!(sql_type, SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::VarBinary(_))
-        };
-        // A row from before a column came or went is of another length when it is written again.
-        let resized = !table.history.is_empty() || changed.iter().any(varies);
-        // So is one that gets its version tag, once.
-        let tagged = updated.database.tags_rows() && !table.is_temp;
-        let is_heap = target.base().key.is_empty();
-        let heap_row_moves = is_heap && (resized || tagged);
-        target.rows_move = heap_row_moves;
-        for (n, index) in target.indexes.iter_mut().enumerate() {
-            let touches = |f: &EntryField| match f {
-                EntryField::Column(c) => changed.contains(c),
-                EntryField::Dropped => false,
-                // A new key may get another uniquifier, a heap row of another length another RID.
-                EntryField::Uniquifier => base_key_changes,
-                EntryField::Rid => heap_row_moves,
-            };
-            // A row may come into a filtered index, or leave it.
-            let filter = index.filter.as_deref();
-            let enters = filter.is_some_and(|f| changed.iter().any(|&c| f.reads(c)));
-            let of_key = index.key.iter().any(|k| touches(&index.fields[k.field]));
-            index.key_changes = enters || of_key;
-            index.affected = n == 0 || enters || index.fields.iter().any(touches);
-            let own = |f: &EntryField| matches!(f, EntryField::Column(c) if changed.contains(c));
-            index.follows_row =
-                n != 0 && is_heap && !resized && !enters && !index.fields.iter().any(own);
         }
     }
 
@@ -320,6 +276,29 @@ fn target_column(c: &catalog::view::Column) -> TargetColumn {
     }
 }
 
+/// Marks the indexes that a change of some columns touches.
+pub(crate) fn mark_affected(target: &mut Target, changed: &BTreeSet<usize>) {
+    let base_key_changes = {
+        let base = target.base();
+        key_columns(base).any(|c| changed.contains(&c))
+    };
+    for (n, index) in target.indexes.iter_mut().enumerate() {
+        let touches = |f: &EntryField| match f {
+            EntryField::Column(c) => changed.contains(c),
+            // A row of a heap keeps its RID, wherever it goes.
+            EntryField::Dropped | EntryField::Rid => false,
+            // A new key may get another uniquifier.
+            EntryField::Uniquifier => base_key_changes,
+        };
+        // A row may come into a filtered index, or leave it.
+        let filter = index.filter.as_deref();
+        let enters = filter.is_some_and(|f| changed.iter().any(|&c| f.reads(c)));
+        let of_key = index.key.iter().any(|k| touches(&index.fields[k.field]));
+        index.key_changes = enters || of_key;
+        index.affected = n == 0 || enters || index.fields.iter().any(touches);
+    }
+}
+
 fn index_target(table: &Table, index: &Index) -> IndexTarget {
     let layout = table.hobt_layout(index);
     let field = |c: &PhysicalColumn| match *c {
@@ -344,7 +323,6 @@ fn index_target(table: &Table, index: &Index) -> IndexTarget {
         },
         affected: true,
         key_changes: true,
-        follows_row: false,
         filter: index.filter.clone(),
         ignore_duplicates: index.ignore_dup_key,
         wide: false,

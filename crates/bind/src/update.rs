@@ -10,7 +10,7 @@ use crate::referential::{Done, RowSlots};
 use crate::scope::{Clause, Columns, Scope, Source};
 use crate::select::filtered;
 use crate::source::From;
-use crate::target::{TargetTable, set_target};
+use crate::target::{TargetTable, mark_affected, set_target};
 use crate::through::{Through, given_deleted};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Events, ForeignKey, Object, Table};
@@ -147,7 +147,7 @@ impl Binder<'_> {
             }
         }
         let mut target = self.target(updated, locks);
-        self.mark_affected(updated, &mut target, &columns);
+        mark_affected(&mut target, &columns);
         let changed_slots: BTreeSet<Slot> = columns.iter().filter_map(|&n| new[n]).collect();
         target.checks = self.checks(&updated.table, &new, Some(&changed_slots))?;
         let slots = RowSlots { old: &old.columns, new: &new };
@@ -199,7 +199,7 @@ impl Binder<'_> {
         set_target(&mut source, no, &old);
         let filled = TargetTable { table, database };
         let mut target = self.target(&filled, LockHints::default());
-        self.mark_affected(&filled, &mut target, columns);
+        mark_affected(&mut target, columns);
         let (distinct_rows, output) = (false, None);
         let update = Update { target, source, old, new, assignments, distinct_rows, output };
         Ok(Statement::Update(Box::new(update)))

@@ -97,17 +97,6 @@ impl Publisher {
         *current = Arc::new(apply(&current, deltas));
     }
 
-    /// Publishes whether rows that are written get a version tag: plans are made for the one or the
-    /// other.
-    pub fn tag_rows(&self, tags_rows: bool) -> Arc<DatabaseView> {
-        let mut current = self.current.lock();
-        if current.tags_rows() != tags_rows {
-            let next = DatabaseView::clone(&current).tagging(tags_rows).at_version(next_version());
-            *current = Arc::new(next);
-        }
-        Arc::clone(&current)
-    }
-
     /// Publishes the database's new name.
     pub fn rename(&self, name: &str) -> Arc<DatabaseView> {
         let mut current = self.current.lock();

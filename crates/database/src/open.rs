@@ -172,7 +172,6 @@ impl Opened {
         let log = Arc::clone(self.pages.log());
         self.home.set_delayed_durability(durability(loaded.options.delayed_durability));
         wish_versions(&self.env.engine, &self.home, &loaded.options);
-        let tagging = self.home.is_versioned();
         let database = Arc::new(Database {
             env: self.env,
             id: self.id,
@@ -183,7 +182,7 @@ impl Opened {
             log,
             hobts: self.hobts,
             drops: Drops::default(),
-            publisher: Publisher::new(loaded.view.tagging(tagging)),
+            publisher: Publisher::new(loaded.view),
             ids: Arc::new(loaded.ids),
             identities: Arc::new(Identities::new(&loaded.identities)),
             modifications: Arc::new(loaded.modifications),

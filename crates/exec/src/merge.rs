@@ -19,7 +19,7 @@ use crate::output::Output;
 use crate::row_change::RowSlots;
 use crate::rows::RowBuffer;
 use crate::run::Run;
-use crate::target::{Locator, Target, Typed, Written};
+use crate::target::{Target, Typed, Written};
 use crate::update::{Assignment, assign, changed};
 use access::LockPlan;
 use base::{SqlError, SqlResult, messages};
@@ -183,14 +183,14 @@ impl Merge {
                 Action::Delete => {
                     let deletes = self.deletes.as_mut().unwrap_or(&mut self.target);
                     match deletes.remove_row(run, &self.old, locks)? {
-                        true => Note::Stayed,
+                        true => Note::Taken,
                         false => Note::Vanished,
                     }
                 }
                 Action::Update(_) if moves => self.target.take_away(run, slots, locks)?,
                 Action::Insert | Action::Update(_) => Note::Untouched,
             };
-            notes.push(run, &note)?;
+            notes.push(run, note)?;
         }
         notes.rewind(run)?;
         Ok(notes)
@@ -240,15 +240,10 @@ impl Merge {
                 (Action::Insert, None) => continue,
                 (Action::Delete, _) => ("DELETE", self.deletes.as_ref().unwrap_or(&self.target)),
                 (Action::Update(_), _) => {
-                    let taken = match note {
-                        Note::Moved(locator) => Some(locator),
-                        Note::Stayed => Some(Locator::of(run, &self.old)),
-                        Note::Untouched | Note::Vanished => None,
-                    };
-                    match taken {
-                        Some(locator) => self.target.give_back(run, slots, locator, locks)?,
-                        None if self.target.change_row(run, slots, locks)? => {}
-                        None => continue,
+                    if note == Note::Taken {
+                        self.target.give_back(run, slots, locks)?;
+                    } else if !self.target.change_row(run, slots, locks)? {
+                        continue;
                     }
                     ("UPDATE", &self.target)
                 }

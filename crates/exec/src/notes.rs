@@ -1,12 +1,10 @@
 //! What the first pass over gathered rows leaves for the second: a note a row, in their order.
 //!
-//! A note takes a byte, and up to 28 more where the row has got another place. They stand in
-//! memory while the grant lasts; beyond that a block is written whenever it is full.
+//! A note takes a byte. They stand in memory while the grant lasts; beyond that a block is written
+//! whenever it is full.
 
 use crate::build::WITHIN;
-use crate::codec::{self, Decoder};
 use crate::run::Run;
-use crate::target::Locator;
 use access::SpillFile;
 use base::{SqlError, SqlResult, messages};
 
@@ -14,16 +12,14 @@ use base::{SqlError, SqlResult, messages};
 const FIRST_BYTES: usize = 4096;
 
 /// What became of a row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Note {
     /// Nothing was done to it.
-    Untouched,
+    Untouched = 0,
     /// It was gone before anything could be done to it.
-    Vanished,
-    /// Its old keys were taken away; it stands where it stood.
-    Stayed,
-    /// Its old keys were taken away, and it has got another place.
-    Moved(Locator),
+    Vanished = 1,
+    /// Its old keys were taken away.
+    Taken = 2,
 }
 
 /// See the module.
@@ -32,37 +28,25 @@ pub(crate) struct Notes {
     block: Vec<u8>,
     memory_bytes: usize,
     file: Option<Box<dyn SpillFile>>,
-    note: Vec<u8>,
     /// The next byte of the block to read.
     at: usize,
 }
 
 impl Notes {
     /// Adds the note of the next row.
-    pub(crate) fn push(&mut self, run: &mut Run<'_>, note: &Note) -> SqlResult<()> {
-        self.note.clear();
-        match note {
-            Note::Untouched => self.note.push(0),
-            Note::Vanished => self.note.push(1),
-            Note::Stayed => self.note.push(2),
-            Note::Moved(locator) => {
-                self.note.push(3);
-                locator.values().iter().for_each(|v| codec::encode(v, &mut self.note));
-            }
+    pub(crate) fn push(&mut self, run: &mut Run<'_>, note: Note) -> SqlResult<()> {
+        if self.block.len() == self.block.capacity() {
+            self.make_room(run)?;
         }
-        let room = self.block.capacity() - self.block.len();
-        if room < self.note.len() {
-            self.make_room(run, room)?;
-        }
-        self.block.extend_from_slice(&self.note);
+        self.block.push(note as u8);
         Ok(())
     }
 
-    fn make_room(&mut self, run: &mut Run<'_>, room: usize) -> SqlResult<()> {
+    fn make_room(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
         let more = self.block.capacity().max(FIRST_BYTES);
         if self.file.is_none() && run.take_memory(more, self.memory_bytes) {
             self.memory_bytes += more;
-            self.block.reserve_exact(room + more);
+            self.block.reserve_exact(more);
             return Ok(());
         }
         let file = match &mut self.file {
@@ -94,18 +78,13 @@ impl Notes {
             file.read(&mut self.block)?;
             self.at = 0;
         }
-        let (kind, mut rest) = match self.block.get(self.at..).and_then(<[u8]>::split_first) {
-            Some((kind, rest)) => (*kind, Decoder(rest)),
-            None => return Err(SqlError::new(messages::INTERNAL, &[&"a row's note is lost"])),
-        };
-        let note = match kind {
+        let note = self.block.get(self.at).map(|kind| match kind {
             0 => Note::Untouched,
             1 => Note::Vanished,
-            2 => Note::Stayed,
-            _ => Note::Moved(Locator::from_values([rest.value()?, rest.value()?])),
-        };
-        self.at = self.block.len() - rest.0.len();
-        Ok(note)
+            _ => Note::Taken,
+        });
+        self.at += 1;
+        note.ok_or_else(|| SqlError::new(messages::INTERNAL, &[&"a row's note is lost"]))
     }
 
     /// Forgets everything and gives its memory back.

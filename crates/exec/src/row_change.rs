@@ -36,8 +36,7 @@ impl Target {
         let mut new = old.clone();
         for index in 0..self.index_count() {
             let at = &self.table.indexes[index];
-            let stays = at.follows_row && new == old;
-            if index != 0 && (!at.affected || stays) || at.wide {
+            if index != 0 && !at.affected || at.wide {
                 continue;
             }
             let moves = at.key_changes && index == 0;
@@ -53,8 +52,7 @@ impl Target {
                 hint,
             };
             match self.update(run, index, &change, locks)? {
-                // A heap row may have got another place.
-                Ok(of_base) if moves || (index == 0 && of_base.has_rid()) => new = of_base,
+                Ok(of_base) if moves => new = of_base,
                 Ok(_) => {}
                 Err(_) => return Ok(false),
             }
@@ -79,33 +77,27 @@ impl Target {
         locks: &LockPlan,
     ) -> SqlResult<Note> {
         let old = Locator::of(run, slots.old);
-        let mut new = old.clone();
         let hint = slots.old.hint.and_then(|slot| hint_of(run.slot(slot)));
         for index in 0..self.index_count() {
             let at = &self.table.indexes[index];
-            let stays = at.follows_row && new == old;
-            let affected = index == 0 || at.affected && !stays && !at.wide;
+            let affected = index == 0 || at.affected && !at.wide;
             let moves = self.moves(index);
             let change = RowChange {
                 old: &slots.old.columns,
                 new: slots.new,
                 old_locator: &old,
-                new_locator: &new,
+                new_locator: &old,
                 hint,
             };
             if affected && moves {
                 if self.delete(run, index, &change, locks)? == Written::Vanished {
                     return Ok(Note::Vanished);
                 }
-            } else if affected {
-                match self.update(run, index, &change, locks)? {
-                    Ok(of_base) if index == 0 && of_base.has_rid() => new = of_base,
-                    Ok(_) => {}
-                    Err(_) => return Ok(Note::Vanished),
-                }
+            } else if affected && self.update(run, index, &change, locks)?.is_err() {
+                return Ok(Note::Vanished);
             }
         }
-        Ok(if new == old { Note::Stayed } else { Note::Moved(new) })
+        Ok(Note::Taken)
     }
 
     /// Second pass: new keys are inserted.
@@ -113,16 +105,12 @@ impl Target {
         &mut self,
         run: &mut Run<'_>,
         slots: RowSlots<'_>,
-        mut locator: Locator,
         locks: &LockPlan,
     ) -> SqlResult<()> {
-        let old = Locator::of(run, slots.old);
+        let mut locator = Locator::of(run, slots.old);
         for index in 0..self.index_count() {
             let at = &self.table.indexes[index];
             if !(at.affected || index == 0) || !self.moves(index) || at.wide {
-                continue;
-            }
-            if at.follows_row && locator == old {
                 continue;
             }
             let known = if index == 0 { &Locator::NONE } else { &locator };

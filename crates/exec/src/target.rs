@@ -52,21 +52,6 @@ impl Locator {
         Locator { uniquifier: at(old.uniquifier), rid: at(old.rid) }
     }
 
-    /// Its values, to be written.
-    pub(crate) fn values(&self) -> [&Value; 2] {
-        [&self.uniquifier, &self.rid]
-    }
-
-    /// Of values that were written.
-    pub(crate) fn from_values([uniquifier, rid]: [Value; 2]) -> Locator {
-        Locator { uniquifier, rid }
-    }
-
-    /// Whether it is a row of a heap.
-    pub(crate) fn has_rid(&self) -> bool {
-        !self.rid.is_null()
-    }
-
     /// Of a row that was inserted just now.
     fn inserted(inserted: &Inserted) -> Locator {
         Locator {

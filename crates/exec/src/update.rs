@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::row_change::RowSlots;
 use crate::rows::RowBuffer;
 use crate::run::Run;
-use crate::target::{Locator, Target, Typed};
+use crate::target::{Target, Typed};
 use access::LockPlan;
 use base::SqlResult;
 use plan::{OldRow, Slot};
@@ -159,19 +159,17 @@ impl Update {
             run.tick()?;
             let slots = RowSlots { old: &self.old, new: &self.new };
             let note = self.target.take_away(run, slots, locks)?;
-            notes.push(run, &note)?;
+            notes.push(run, note)?;
         }
         self.gathered.rewind()?;
         notes.rewind(run)?;
         while self.gathered.next(run)? {
             run.tick()?;
-            let locator = match notes.next()? {
-                Note::Vanished => continue,
-                Note::Moved(locator) => locator,
-                Note::Stayed | Note::Untouched => Locator::of(run, &self.old),
-            };
+            if notes.next()? == Note::Vanished {
+                continue;
+            }
             let slots = RowSlots { old: &self.old, new: &self.new };
-            self.target.give_back(run, slots, locator, locks)?;
+            self.target.give_back(run, slots, locks)?;
             changed(run, &self.target, &mut self.output, out)?;
         }
         notes.clear(run);

@@ -88,25 +88,13 @@ impl Instance {
         self.roll_back_sessions(inside.filter(|s| *s != but));
     }
 
-    /// Which versions changes leave from now on, and plans for that: a plan follows rows that get
-    /// tags from before the first gets one until after the last.
+    /// Which versions changes leave from now on.
     fn set_versions(&self, database: &Database, versions: u8) {
-        if versions == 0 {
-            database.home().set_versioning(0);
-            os::sched::switch_point();
-            return self.tag_rows(database, false);
+        if versions != 0 {
+            self.engine().note_versions();
         }
-        self.engine().note_versions();
-        self.tag_rows(database, true);
         os::sched::switch_point();
         database.home().set_versioning(versions);
-    }
-
-    /// Plans are made for rows that get a tag, or for rows that get none.
-    fn tag_rows(&self, database: &Database, tags: bool) {
-        database.publisher().tag_rows(tags);
-        self.definitions.moved();
-        self.programs.clear_database(database.id());
     }
 }
 
@@ -299,10 +287,6 @@ impl Asker<'_> {
         home.set_snapshot_state(SnapshotState::ToOn, CommitTime(0));
         let come = (|| {
             let mut rolled_back = false;
-            if before == 0 {
-                self.instance.tag_rows(database, true);
-                rolled_back |= self.outwait_holders(database, waiting)?;
-            }
             self.instance.set_versions(database, before | TRANSACTION_VERSIONS);
             if before == 0 {
                 rolled_back |= self.outwait_holders(database, waiting)?;

@@ -98,7 +98,6 @@ impl Optimizer<'_> {
             || self.feeds_itself(&source.tree, update.output.as_deref());
         let nested = self.expressions_read(&update.target);
         let moves = self.scans_changed_key(&source.tree, &update.target)
-            || update.target.rows_move
             || looks_again(&source.tree, update, false);
         if source.single || !(again || nested || moves) {
             return source;

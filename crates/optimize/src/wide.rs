@@ -58,7 +58,7 @@ impl Optimizer<'_> {
 
     /// The indexes that are better changed by themselves.
     fn chosen(&self, target: &Target, node: &Node, grows: bool) -> Option<Vec<usize>> {
-        let several = |(n, i): &(usize, &IndexTarget)| *n > 0 && i.affected && !i.follows_row;
+        let several = |(n, i): &(usize, &IndexTarget)| *n > 0 && i.affected;
         let all = target.indexes.iter().enumerate().filter(several);
         let indexes: Vec<usize> = all.map(|(n, _)| n).collect();
         let skips = target.indexes.iter().any(|i| i.ignore_duplicates);

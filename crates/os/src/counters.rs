@@ -53,6 +53,7 @@ events! {
     RangeScan = "A scan of a range of an index began.",
     ProbeScan = "A search for one row by its whole key or its place began.",
     GhostSkipped = "A scan has passed a ghost.",
+    Forwarded = "A row was read by way of its forwarding stub.",
 }
 
 const CHUNKS: usize = 16;

@@ -123,7 +123,7 @@ pub fn unghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
     header(v)?;
     let record = v.record(slot).ok_or(NO_RECORD)?;
     ghost_counted(v, record)?;
-    RecordKind::of(record[0]).unghosted().ok_or("the record is no ghost")
+    crate::kind_before(record).ok_or("the record is no ghost")
 }
 
 /// Whether the record of a slot can be replaced.

@@ -13,6 +13,7 @@ mod bitmap;
 mod checksum;
 mod damage;
 pub mod fits;
+mod forward;
 mod header;
 mod layout;
 mod record;
@@ -22,6 +23,10 @@ mod slots;
 pub use bitmap::{EXTENTS_PER_INTERVAL, ExtentBits, PFS_INTERVAL, Pfs};
 pub use checksum::{seal, verify};
 pub use damage::{Damage, check as check_slots, damages, header_damages};
+pub use forward::{
+    RID_BYTES, STUB_BYTES, forwarded, home_of, homed, kind_before, pad, rid_bytes, rid_of,
+    status_b, stub, stub_target,
+};
 pub use header::{PageBytes, PageKind, PageMut, PageView, at};
 pub use layout::{Field, Place, RowLayout, RowView};
 pub use record::{Previous, RecordKind, VersionTag, length as record_length};

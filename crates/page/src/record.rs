@@ -3,17 +3,19 @@
 //! | part | bytes | |
 //! |---|---|---|
 //! | status A | 1 | bits 1-3 kind, 0x10 null bitmap, 0x20 variable part, 0x40 version tag |
-//! | status B | 1 | data records only |
+//! | status B | 1 | data records only: what follows the columns (`forward.rs`) |
 //! | fixed end | 2 | data records only: offset of the column count |
 //! | fixed columns | n | |
 //! | column count, null bitmap | 2 + ceil(n/8) | 1 = NULL; data records always |
 //! | variable count, end offsets | 2 + 2k | high bit of an offset: the column is off-row |
 //! | variable columns | | |
+//! | RID | 8 | of a forwarded row: `forward.rs` |
 //! | version tag | 14 | page 4, file 2, slot 2, XSN 6 |
 //!
 //! Index records have neither status B nor fixed end: pminlen of their page tells. Large-object
 //! fragments have their length where data records have the fixed end.
 
+use crate::forward::{STUB_BYTES, trailer_bytes};
 use crate::header::{u16_at, u32_at};
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, SlotNo, Xsn};
@@ -85,13 +87,13 @@ impl RecordKind {
     /// The kind a delete turns it into; `None` for what cannot be a ghost.
     pub const fn ghosted(self) -> Option<RecordKind> {
         match self {
-            RecordKind::Primary => Some(RecordKind::GhostData),
+            RecordKind::Primary | RecordKind::Forwarded => Some(RecordKind::GhostData),
             RecordKind::Index => Some(RecordKind::GhostIndex),
             _ => None,
         }
     }
 
-    /// The kind a rolled-back delete turns it back into.
+    /// The kind a rolled-back delete turns it back into, unless it was forwarded.
     pub const fn unghosted(self) -> Option<RecordKind> {
         match self {
             RecordKind::GhostData | RecordKind::GhostVersion => Some(RecordKind::Primary),
@@ -234,13 +236,15 @@ impl VersionTag {
 pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {
     let status = *bytes.first()?;
     let kind = RecordKind::of(status);
-    let body = match kind {
-        RecordKind::ForwardingStub => return (bytes.len() >= 9).then_some(9),
+    let (body, trailer) = match kind {
+        RecordKind::ForwardingStub => {
+            return (bytes.len() >= STUB_BYTES).then_some(STUB_BYTES);
+        }
         RecordKind::Blob => {
             let n = usize::from(u16_at(bytes.get(..4)?, 2));
             return (n >= 14 && n <= bytes.len()).then_some(n);
         }
-        RecordKind::Index | RecordKind::GhostIndex => usize::from(min_len),
+        RecordKind::Index | RecordKind::GhostIndex => (usize::from(min_len), 0),
         RecordKind::Primary
         | RecordKind::Forwarded
         | RecordKind::GhostData
@@ -250,11 +254,11 @@ pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {
             if fixed_end < DATA_FRONT_BYTES {
                 return None;
             }
-            fixed_end
+            (fixed_end, trailer_bytes(bytes[1]))
         }
     };
     let tag = if status & HAS_TAG == 0 { 0 } else { VERSION_TAG_BYTES };
-    let n = end_of_columns(bytes, body, status)? + tag;
+    let n = end_of_columns(bytes, body, status)? + trailer + tag;
     (n <= bytes.len() && n > 0).then_some(n)
 }
 

@@ -5,6 +5,7 @@
 //!     added.
 //!  2. Nothing here panics, whatever the bytes are.
 
+use crate::forward::{STATUS_B, trailer_bytes};
 use crate::header::u16_at;
 use crate::layout::{Place, RowLayout};
 use crate::record::{HAS_NULLS, HAS_TAG, HAS_VARIABLE, OFF_ROW};
@@ -45,7 +46,8 @@ impl RowLayout {
         let wanted = self.fixed_end_of(stored);
         test(fixed_end == wanted, "fixed data ends where its columns do", fixed_end, wanted)?;
         let tag = if status & HAS_TAG == 0 { 0 } else { VERSION_TAG_BYTES };
-        let end = record.len().checked_sub(tag).ok_or(SHORT)?;
+        let trailer = if self.is_of_entries() { 0 } else { trailer_bytes(record[1]) };
+        let end = record.len().checked_sub(tag + trailer).ok_or(SHORT)?;
         self.check_variable(record.get(..end).ok_or(SHORT)?, status, after_nulls, stored)
     }
 
@@ -55,7 +57,8 @@ impl RowLayout {
             return Ok(self.fixed_end_of(self.column_count()));
         }
         let front = record.get(..4).ok_or(SHORT)?;
-        test(front[1] == 0, "status B is zero", usize::from(front[1]), 0)?;
+        let used = usize::from(front[1] & STATUS_B);
+        test(front[1] & !STATUS_B == 0, "status B has known bits", usize::from(front[1]), used)?;
         Ok(usize::from(u16_at(front, 2)))
     }
 

@@ -37,8 +37,6 @@ pub struct Target {
     pub references: References,
     /// Locks of the target.
     pub locks: LockHints,
-    /// An UPDATE may give a heap's row another place.
-    pub rows_move: bool,
     /// How indexes are changed that are changed by themselves; none where all rows are changed in
     /// all of them at once.
     pub wide: Option<Box<Wide>>,
@@ -131,9 +129,6 @@ pub struct IndexTarget {
     pub affected: bool,
     /// An UPDATE changes one of its key fields.
     pub key_changes: bool,
-    /// Of its fields an UPDATE changes the RID alone, when the row gets another place: once, to
-    /// have its version tag.
-    pub follows_row: bool,
     /// Which rows it has, where it has not all; the tests' columns are the target's.
     pub filter: Option<Arc<Restriction>>,
     /// IGNORE_DUP_KEY: a duplicate of an INSERT is skipped with message 3604.

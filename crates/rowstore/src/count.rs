@@ -38,8 +38,8 @@ impl RowHobt {
                     before = id;
                     let guard = self.home.pages.read(id)?;
                     let view = guard.view();
-                    let live =
-                        |s: &u16| view.record(*s).is_some_and(|r| !RecordKind::of(r[0]).is_ghost());
+                    // A row that was forwarded is counted where it is.
+                    let live = |s: &u16| view.record(*s).is_some_and(is_row);
                     rows += (0..view.slot_count()).filter(live).count() as u64;
                 }
             }
@@ -79,6 +79,12 @@ impl RowHobt {
         }
         Ok(self.state.rows.load(Relaxed).max(0) as u64)
     }
+}
+
+/// Whether a record is a live row or entry: no ghost, no forwarding stub.
+fn is_row(record: &[u8]) -> bool {
+    let kind = RecordKind::of(record[0]);
+    !kind.is_ghost() && kind != RecordKind::ForwardingStub
 }
 
 /// How large a heap or index is, near enough to choose plans by.
@@ -155,7 +161,7 @@ impl RowHobt {
         for &id in pages.iter().step_by(step) {
             let guard = self.home.pages.read(id)?;
             let view = guard.view();
-            let live = |s: &u16| view.record(*s).is_some_and(|r| !RecordKind::of(r[0]).is_ghost());
+            let live = |s: &u16| view.record(*s).is_some_and(is_row);
             looked += 1;
             if view.level() == 0 {
                 rows += (0..view.slot_count()).filter(live).count();

@@ -4,10 +4,9 @@
 //! values.
 
 use crate::fingerprint::Hash;
-use crate::heap_write::rid_bytes;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::verify::RowAt;
-use page::Field;
+use page::{Field, rid_bytes};
 
 /// Where an index entry has a column from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -167,11 +167,12 @@ impl Graveyard {
     fn sweep(&self, hobt: &RowHobt, engine: &Engine) {
         // Read before anything is tested: whoever ends meanwhile is for the next time.
         let epoch = engine.transactions.snapshots.epoch();
-        if std::mem::replace(&mut self.buried.write().epoch, epoch) != epoch {
-            let mut piece = 0;
-            while let Some(left) = self.buried.write().sweep(piece, hobt, engine) {
-                piece += usize::from(left);
-            }
+        if std::mem::replace(&mut self.buried.write().epoch, epoch) == epoch {
+            return;
+        }
+        let mut piece = 0;
+        while let Some(left) = self.buried.write().sweep(piece, hobt, engine) {
+            piece += usize::from(left);
         }
         let mut buried = self.buried.write();
         let newest = buried.graves.iter().map(|g| g.ended.0).max();

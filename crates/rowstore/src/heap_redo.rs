@@ -47,7 +47,8 @@ fn inspect(v: PageView<'_>, op: &PageOp<'_>) {
     debug_assert_eq!(v.kind(), Some(PageKind::Data), "it is a heap's page still");
 }
 
-fn old_and_new(p: &[u8]) -> Option<(&[u8], &[u8])> {
+/// The records before and after a REPLACE.
+pub(crate) fn old_and_new(p: &[u8]) -> Option<(&[u8], &[u8])> {
     let n = usize::from(u16::from_le_bytes([*p.first()?, *p.get(1)?]));
     Some((p.get(2..2 + n)?, &p[2 + n..]))
 }
@@ -56,11 +57,6 @@ fn old_and_new(p: &[u8]) -> Option<(&[u8], &[u8])> {
 pub(crate) fn leaves_ghost(payload: &[u8]) -> bool {
     let new = old_and_new(payload).and_then(|(_, new)| new.first());
     new.is_none_or(|status| RecordKind::of(*status).is_ghost())
-}
-
-/// The record before a REPLACE.
-pub(crate) fn replaced(record: &RecordView<'_>) -> Option<Vec<u8>> {
-    Some(old_and_new(record.payload())?.0.to_vec())
 }
 
 impl RedoHandler for HeapRedo {

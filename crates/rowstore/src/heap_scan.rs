@@ -5,7 +5,7 @@
 use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
-use crate::heap_write::{rid_bytes, rid_of};
+use crate::heap_forward::Place;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use crate::versions::{Seen, conflict};
@@ -14,7 +14,10 @@ use base::{PageId, SqlResult};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
 use os::counters::Event;
-use page::{Field, PageKind, PageView, RowView, VersionTag};
+use page::{
+    Field, PageKind, PageView, RecordKind, RowView, VersionTag, home_of, rid_bytes, rid_of,
+    stub_target,
+};
 use work::Work;
 
 /// A scan of a heap.
@@ -213,11 +216,32 @@ impl<'h> HeapCursor<'h> {
     /// Copies rows of a page from the slot on; a ticket when a lock must be waited for first.
     fn pass(&mut self, work: &mut Work, id: PageId) -> RowResult<Option<Ticket>> {
         debug_assert!(self.rows.is_empty(), "a batch is of one page");
-        let guard = self.hobt.home.pages.read(id)?;
-        let view = guard.view();
+        loop {
+            let guard = self.hobt.home.pages.read(id)?;
+            let passed = self.pass_slots(work, guard.view())?;
+            drop(guard);
+            let passed = match passed {
+                Passed::Stub(to) => self.pass_stub(work, (id, self.slot), to)?,
+                passed => passed,
+            };
+            match passed {
+                Passed::On | Passed::Stub(_) => {}
+                Passed::Enough => return Ok(None),
+                Passed::Blocked(ticket) => return Ok(self.rows.is_empty().then_some(ticket)),
+                Passed::Page => {
+                    self.page += 1;
+                    self.slot = 0;
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// The same, up to a stub.
+    fn pass_slots(&mut self, work: &mut Work, view: PageView<'_>) -> RowResult<Passed> {
+        let id = view.page_id();
         let ours = view.alloc_unit() == self.hobt.spec.unit && view.kind() == Some(PageKind::Data);
         let end = if self.one_row { self.slot.saturating_add(1) } else { view.slot_count() };
-        let single = matches!(self.ask, RowLock::Short(_) | RowLock::Long(_));
         if !ours && !self.one_row && !self.sampled {
             let what = "a page of the heap is another's";
             return Err(self.hobt.home.pages.corrupt(id, what).into());
@@ -230,57 +254,109 @@ impl<'h> HeapCursor<'h> {
                 self.slot += 1;
                 continue;
             };
-            let now = current(record);
-            // A ghost of a heap may have its tag beside the page.
-            let may_differ = VersionTag::is_on(record) || now == Current::Ghost;
-            let differs = may_differ && self.plan.as_of.is_some();
-            if differs && self.ask == RowLock::None {
-                self.take_seen(work, record, id, slot)?;
-                self.slot += 1;
-                if self.bytes.len() >= BATCH_BYTES_MAX {
-                    return Ok(None);
-                }
-                continue;
-            }
-            if self.sampled {
-                if let Current::Row(bytes) = now {
-                    self.take_row(bytes, id, slot)?;
-                }
-                self.slot += 1;
-                continue;
-            }
-            let resource = self.hobt.rid_resource(id, slot);
-            let ask = match (now, self.ask) {
-                _ if quiet => RowLock::None,
-                (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
-                (_, ask) => ask,
+            let passed = match home_of(record) {
+                Some(_) if self.sampled => self.take(work, (record, (id, slot)), quiet)?,
+                // It is given where its stub is.
+                Some(_) => Passed::On,
+                None => match stub_target(record) {
+                    Some(_) if self.sampled => Passed::On,
+                    Some(to) => return Ok(Passed::Stub(to)),
+                    None if RecordKind::of(record[0]) == RecordKind::Forwarded => {
+                        let what = "a forwarded row does not say its RID";
+                        return Err(self.hobt.home.pages.corrupt(id, what).into());
+                    }
+                    None => self.take(work, (record, (id, slot)), quiet)?,
+                },
             };
-            if let Tried::Wait(ticket) = self.try_at(work, (record, (id, slot)), resource, ask)? {
-                if !self.plan.read_past {
-                    return Ok(self.rows.is_empty().then_some(ticket));
+            match passed {
+                Passed::On => self.slot += 1,
+                Passed::Enough => {
+                    self.slot += 1;
+                    return Ok(passed);
                 }
-            } else if differs {
-                self.take_seen(work, record, id, slot)?;
-            } else if now == Current::Ghost {
-                self.pass_ghost(work, (record, (id, slot)), resource);
-            } else if let Current::Row(bytes) = now {
-                self.take_row(bytes, id, slot)?;
-                if let RowLock::Short(_) = ask {
-                    debug_assert!(self.held.is_none(), "one row is held at a time");
-                    self.held = Some((resource, self.hobt.page_resource(id)));
-                }
-            }
-            self.slot += 1;
-            debug_assert!(!single || self.rows.len() <= 1, "a locked row is a batch");
-            let full = single || self.bytes.len() >= BATCH_BYTES_MAX;
-            if full && !self.rows.is_empty() {
-                return Ok(None);
+                passed => return Ok(passed),
             }
         }
-        self.page += 1;
-        self.slot = 0;
-        Ok(None)
+        Ok(Passed::Page)
     }
+
+    /// Copies the row that the stub at hand leads to.
+    fn pass_stub(&mut self, work: &mut Work, home: Place, to: Place) -> RowResult<Passed> {
+        debug_assert_eq!(home.1, self.slot, "the stub is at hand");
+        let Some(guard) = self.hobt.follow_stub(home, to)? else { return Ok(Passed::On) };
+        self.hobt.home.pages.counters().add(Event::Forwarded, 1);
+        let quiet = !self.one_row && self.hobt.nobody_writes(work, self.ask);
+        let record = guard.view().record(to.1).expect("the row was just found");
+        let passed = self.take(work, (record, to), quiet)?;
+        if matches!(passed, Passed::On | Passed::Enough) {
+            self.slot += 1;
+        }
+        Ok(passed)
+    }
+
+    /// Copies the row of the slot at hand, whose record is at a place, if there is one for the
+    /// reader.
+    fn take(&mut self, work: &mut Work, at: (&[u8], Place), quiet: bool) -> RowResult<Passed> {
+        let (record, place) = at;
+        let home = home_of(record).unwrap_or(place);
+        let now = current(record);
+        // A ghost of a heap may have its tag beside the page.
+        let may_differ = VersionTag::is_on(record) || now == Current::Ghost;
+        let differs = may_differ && self.plan.as_of.is_some();
+        if differs && self.ask == RowLock::None {
+            self.take_seen(work, at, home)?;
+            return Ok(self.full(false));
+        }
+        if self.sampled {
+            if let Current::Row(bytes) = now {
+                self.take_row(bytes, home)?;
+            }
+            return Ok(Passed::On);
+        }
+        let resource = self.hobt.rid_resource(home.0, home.1);
+        let ask = match (now, self.ask) {
+            _ if quiet => RowLock::None,
+            (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
+            (_, ask) => ask,
+        };
+        if let Tried::Wait(ticket) = self.try_at(work, (at, home), resource, ask)? {
+            if !self.plan.read_past {
+                return Ok(Passed::Blocked(ticket));
+            }
+        } else if differs {
+            self.take_seen(work, at, home)?;
+        } else if now == Current::Ghost {
+            self.pass_ghost(work, at, resource);
+        } else if let Current::Row(bytes) = now {
+            self.take_row(bytes, home)?;
+            if let RowLock::Short(_) = ask {
+                debug_assert!(self.held.is_none(), "one row is held at a time");
+                self.held = Some((resource, self.hobt.page_resource(home.0)));
+            }
+        }
+        Ok(self.full(matches!(self.ask, RowLock::Short(_) | RowLock::Long(_))))
+    }
+
+    /// Whether what was copied is a batch; a locked row is one.
+    fn full(&self, single: bool) -> Passed {
+        debug_assert!(!single || self.rows.len() <= 1, "a locked row is a batch");
+        let full = single || self.bytes.len() >= BATCH_BYTES_MAX;
+        if full && !self.rows.is_empty() { Passed::Enough } else { Passed::On }
+    }
+}
+
+/// How far a pass over a page has come.
+enum Passed {
+    /// Behind a slot: on to the next.
+    On,
+    /// There is enough for a batch.
+    Enough,
+    /// A lock must be waited for.
+    Blocked(Ticket),
+    /// At a stub, which leads to a place.
+    Stub(Place),
+    /// The page is behind.
+    Page,
 }
 
 impl HeapCursor<'_> {
@@ -305,7 +381,7 @@ impl HeapCursor<'_> {
     fn try_at(
         &self,
         work: &mut Work,
-        at: (&[u8], (PageId, u16)),
+        (at, home): ((&[u8], Place), Place),
         row: Resource,
         ask: RowLock,
     ) -> RowResult<Tried> {
@@ -315,12 +391,11 @@ impl HeapCursor<'_> {
                 return Ok(Tried::Wait(ticket));
             }
         }
-        self.hobt.try_row(work, at.1.0, row, ask)
+        self.hobt.try_row(work, home.0, row, ask)
     }
 
     /// A ghost is passed; whoever asks about rows may be the one who notes it.
-    fn pass_ghost(&mut self, work: &Work, at: (&[u8], (PageId, u16)), row: Resource) {
-        debug_assert_eq!(row.page_id(), Some(at.1.0), "a row is on its page");
+    fn pass_ghost(&mut self, work: &Work, at: (&[u8], Place), row: Resource) {
         self.reads.ghosts += 1;
         if self.ask != RowLock::None {
             self.hobt.met_ghost(work, at, Some(row));
@@ -328,24 +403,24 @@ impl HeapCursor<'_> {
     }
 
     /// Copies what the reader's moment sees of a record, if anything.
-    fn take_seen(&mut self, work: &Work, record: &[u8], id: PageId, slot: u16) -> RowResult<()> {
+    fn take_seen(&mut self, work: &Work, row: (&[u8], Place), home: Place) -> RowResult<()> {
         let Some(at) = self.plan.as_of else { return Ok(()) };
         let mut former = std::mem::take(&mut self.former);
-        match self.hobt.as_of(work, at, (record, (id, slot)), &mut former)? {
-            Seen::AsItIs => self.take_row(record, id, slot)?,
+        match self.hobt.as_of(work, at, row, &mut former)? {
+            Seen::AsItIs => self.take_row(row.0, home)?,
             // Who locks what he reads wants what is there now.
             Seen::Former if self.plan.strength != Strength::Shared => {
                 return Err(conflict(work, &self.plan));
             }
-            Seen::Former => self.take_row(&former, id, slot)?,
-            Seen::Nothing => self.reads.ghosts += u64::from(current(record) == Current::Ghost),
+            Seen::Former => self.take_row(&former, home)?,
+            Seen::Nothing => self.reads.ghosts += u64::from(current(row.0) == Current::Ghost),
         }
         self.former = former;
         Ok(())
     }
 
     /// Copies a row, with its values that are off it.
-    fn take_row(&mut self, bytes: &[u8], id: PageId, slot: u16) -> RowResult<()> {
+    fn take_row(&mut self, bytes: &[u8], (id, slot): Place) -> RowResult<()> {
         let from = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         let range = from..self.bytes.len();

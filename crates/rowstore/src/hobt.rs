@@ -377,6 +377,9 @@ impl RowHobt {
         self.layout.encode(kind, row, None, out);
         let reckoned = self.layout.encoded_len(row, false);
         debug_assert_eq!(out.len(), reckoned, "room was reckoned for that");
+        if self.spec.kind == HobtKind::Heap {
+            page::pad(out);
+        }
     }
 
     /// Changes the row count; what is uncommitted counts, as in sys.partitions.

@@ -216,9 +216,9 @@ impl RowHobt {
             return Ok(Vec::new());
         }
         let found = match self.spec.kind {
-            HobtKind::Heap => self.heap_row(work, key, plan).map(|row| {
-                row.and_then(|(page, slot)| page.view().record(slot).map(|r| self.values_of(r)))
-            }),
+            HobtKind::Heap => self
+                .heap_row(work, key, plan)
+                .map(|row| row.and_then(|row| row.record(self).map(|r| self.values_of(r)))),
             HobtKind::Clustered | HobtKind::Nonclustered => self
                 .row_for_change(work, key.fields, plan)
                 .map(|leaf| leaf.and_then(|leaf| leaf.record().map(|r| self.values_of(r)))),

@@ -53,8 +53,10 @@ pub struct LevelStats {
 pub struct Contents {
     /// Mean over pages of the space in use, in percent.
     pub space_used_percent: f64,
-    /// Records that are not ghosts.
+    /// Records that are not ghosts; a forwarded row is one, and its stub another.
     pub records: u64,
+    /// Rows that are away from their RID.
+    pub forwarded: u64,
     /// Ghosts that may be removed now.
     pub ghosts: u64,
     /// Ghosts whose deleter goes on, or whose row a snapshot needs.
@@ -110,6 +112,7 @@ impl Contents {
             let ghost = leaf && RecordKind::of(record[0]).is_ghost();
             let place = (view.page_id(), slot);
             self.records += u64::from(!ghost);
+            self.forwarded += u64::from(RecordKind::of(record[0]) == RecordKind::Forwarded);
             self.versions += u64::from(leaf && walk.hobt.has_former(record, place));
             let removable = ghost && walk.hobt.ghost_need(walk.engine, record, place)?.is_some();
             self.ghosts += u64::from(removable);

@@ -7,6 +7,7 @@
 //! same way, where it may: it says so under the latch.
 
 use crate::error::RowResult;
+use crate::heap_forward::{Latched, Place};
 use crate::heap_redo::kinds;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::versions::Tested;
@@ -104,39 +105,66 @@ impl RowHobt {
     }
 
     /// Removes a ghost of a heap, if `may` allows it and no snapshot needs its row; whether that is
-    /// not so.
+    /// not so. The stub that leads to it goes with it.
     pub(crate) fn settle_heap(
         &self,
         engine: &Engine,
         group: &mut Group,
-        (page, slot): (PageId, u16),
+        place: Place,
         may: impl FnOnce(Resource) -> bool,
     ) -> RowResult<bool> {
         assert!(self.spec.kind == HobtKind::Heap, "a tree's ghosts are found by key");
         let mut log = LogReservation::none(self.home.log());
         log.grow(512)?;
-        let guard = self.home.pages.write(page)?;
-        let view = guard.view();
-        if view.alloc_unit() != self.spec.unit
-            || !view.record(slot).is_some_and(|r| RecordKind::of(r[0]).is_ghost())
-        {
-            return Ok(false);
-        }
-        if !may(self.rid_resource(page, slot)) {
+        let Some((home, latched)) = self.latch_ghost(place)? else { return Ok(false) };
+        if !may(self.rid_resource(home.0, home.1)) {
             return Ok(true);
         }
-        let need = |ghost| self.ghost_need(engine, ghost, (page, slot));
-        let Some(dropped) = view.record(slot).map(need).transpose()?.flatten() else {
+        let need = |ghost| self.ghost_need(engine, ghost, place);
+        let ghost = latched.view(place.0).record(place.1);
+        let Some(dropped) = ghost.map(need).transpose()?.flatten() else {
             return Ok(true);
         };
-        self.heap_fits(&guard, kinds::CLEAR, slot, &[])?;
+        for (page, slot) in [place, home] {
+            self.heap_fits(latched.guard(page), kinds::CLEAR, slot, &[])?;
+        }
         let mut change = Change::new(&self.home.pages, group);
-        let page_ref = change.add(guard);
-        change.apply(page_ref, self.spec.unit, kinds::CLEAR, slot, &[], Undo::Never);
+        for guard in latched.guards.into_iter().flatten() {
+            change.add(guard);
+        }
+        for (page, slot) in [place, home].into_iter().take(if home == place { 1 } else { 2 }) {
+            let page = change.find(page).expect("the page was latched");
+            change.apply(page, self.spec.unit, kinds::CLEAR, slot, &[], Undo::Never);
+        }
         let _ = dropped.finish();
-        self.state.bare.forget((page, slot));
+        self.state.bare.forget(place);
         change.finish(&mut TransactionChain::default());
-        self.remember_room(page);
+        self.remember_room(place.0);
         Ok(false)
+    }
+
+    /// Latches a ghost and the stub that leads to it, and says which RID it has; `None` where there
+    /// is no ghost any more.
+    fn latch_ghost(&self, place: Place) -> RowResult<Option<(Place, Latched<'_>)>> {
+        let mut home = place;
+        loop {
+            let latched = self.latch_places([place.0, home.0, home.0])?;
+            let view = latched.view(place.0);
+            let ours = view.alloc_unit() == self.spec.unit;
+            let ghost = view.record(place.1).filter(|_| ours);
+            let Some(ghost) = ghost.filter(|r| RecordKind::of(r[0]).is_ghost()) else {
+                return Ok(None);
+            };
+            let now = page::home_of(ghost).unwrap_or(place);
+            if now != home {
+                home = now;
+                continue;
+            }
+            if home != place && self.led_from(latched.view(home.0), home.1) != Some(place) {
+                let what = "no forwarding stub leads to a forwarded row";
+                return Err(self.home.pages.corrupt(place.0, what).into());
+            }
+            return Ok(Some((home, latched)));
+        }
     }
 }

@@ -6,7 +6,6 @@
 
 use crate::directory::HobtDirectory;
 use crate::error::{RowError, RowResult};
-use crate::heap_redo::{kinds, replaced};
 use crate::hobt::RowHobt;
 use btree::{KeyFields, Logged, SplitPolicy};
 use buffer::Change;
@@ -153,7 +152,7 @@ impl UndoHandler for RowUndo {
 }
 
 /// Frees the version of a change that was taken back. What cannot be is left to whoever reclaims.
-fn free_taken(engine: &Engine, taken: Option<(version::VersionPtr, base::Xsn)>) {
+pub(crate) fn free_taken(engine: &Engine, taken: Option<(version::VersionPtr, base::Xsn)>) {
     if let Some((place, superseder)) = taken {
         let _ = engine.version_store().free(place, superseder);
     }
@@ -285,48 +284,5 @@ impl RowHobt {
             drop(leaf);
             self.split(cx.group, key, old.len(), SplitPolicy::Half)?;
         }
-    }
-
-    fn undo_heap(
-        &self,
-        engine: &Engine,
-        record: &RecordView<'_>,
-        cx: &mut UndoContext<'_>,
-    ) -> RowResult<bool> {
-        let (Some(id), slot) = (record.page(), record.slot()) else { return Ok(false) };
-        let guard = self.home.pages.write(id)?;
-        let view = guard.view();
-        let Some(kind) = view.record(slot).map(|r| RecordKind::of(r[0])) else { return Ok(false) };
-        let old = replaced(record);
-        let mut taken = None;
-        let (op, payload): (wal::Kind, Vec<u8>) = match record.kind() {
-            kinds::INSERT => (kinds::CLEAR, Vec::new()),
-            kinds::GHOST if kind.is_ghost() => (kinds::UNGHOST, Vec::new()),
-            kinds::REPLACE => {
-                let (Some(now), Some(mut old)) = (view.record(slot), old) else { return Ok(false) };
-                taken = self.retake(engine, now, &mut old)?;
-                let mut payload = (now.len() as u16).to_le_bytes().to_vec();
-                payload.extend_from_slice(now);
-                payload.extend_from_slice(&old);
-                (kinds::REPLACE, payload)
-            }
-            _ => return Ok(false),
-        };
-        self.heap_fits(&guard, op, slot, &payload)?;
-        let before = cx.chain.last;
-        let mut change = Change::new(cx.pages, cx.group);
-        let page = change.add(guard);
-        change.apply(page, self.spec.unit, op, slot, &[&payload], cx.undo);
-        free_taken(engine, taken);
-        self.state.bare.forget((id, slot));
-        change.finish(cx.chain);
-        debug_assert!(cx.chain.last > before, "the chain has its compensation");
-        match record.kind() {
-            kinds::INSERT => self.count_rows(-1),
-            kinds::GHOST => self.count_rows(1),
-            kinds::REPLACE if kind.is_ghost() => self.count_rows(1),
-            _ => {}
-        }
-        Ok(true)
     }
 }

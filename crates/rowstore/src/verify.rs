@@ -13,7 +13,7 @@ use base::{Lsn, PageId};
 use btree::{Fault, Finding};
 use buffer::ReadAhead;
 use os::wait::{Cancelled, Waiter};
-use page::{Damage, PageKind, PageView, RecordKind, RowFault, RowLayout};
+use page::{Damage, PageKind, PageView, RecordKind, RowFault, RowLayout, home_of, stub_target};
 use space::{PageSet, UnitSurvey};
 
 /// What is wrong, for CHECKDB to name.
@@ -35,12 +35,16 @@ pub enum RowFinding {
     ValueUnreferenced(PageId, u16, u64),
     /// The pieces of a value do not follow each other: 8961.
     ValueBroken(PageId, u16, u64),
+    /// A forwarding stub leads to a place that has no row of its RID: 8993.
+    NoForwarded(PageId, u16, (PageId, u16)),
+    /// A forwarded row is led to by no stub at its RID: 8994.
+    NoStub(PageId, u16, (PageId, u16)),
 }
 
-/// A live record.
+/// A live record, by its RID.
 #[derive(Clone, Copy, Debug)]
 pub struct RowAt<'r> {
-    /// Its page.
+    /// Its page; of a forwarded row that of its stub, as its slot.
     pub page: PageId,
     /// Its slot.
     pub slot: u16,
@@ -61,6 +65,14 @@ pub struct RowReport {
     pub rows: u64,
     /// Pages in use.
     pub pages: u64,
+}
+
+/// What a record of a heap says of another place.
+enum Link {
+    /// A stub: its row is there.
+    Stub((PageId, u16)),
+    /// A forwarded row, or its ghost: its RID.
+    Row((PageId, u16)),
 }
 
 /// A walk over the pages of one hobt.
@@ -126,7 +138,7 @@ impl RowHobt {
         walk.allocation(&survey)?;
         let hides = |f: &RowFinding| match f {
             RowFinding::Page(f) => hides_records(f),
-            RowFinding::Record(..) => true,
+            RowFinding::Record(..) | RowFinding::NoForwarded(..) | RowFinding::NoStub(..) => true,
             // Pages of a heap are known by its maps only.
             RowFinding::NotAllocated(_) | RowFinding::NotInIam(_) => self.tree.is_none(),
             _ => false,
@@ -174,13 +186,14 @@ impl Walk<'_, '_> {
             let damage = Damage::Header { field: "m_lsn", stored: view.lsn().vlf(), expected: 0 };
             self.found.push(RowFinding::Page(Finding::damage(id, damage)));
         }
-        let is_heap = self.hobt.spec.kind == HobtKind::Heap;
         for slot in 0..view.slot_count() {
             let Some(record) = view.record(slot) else { continue };
             let kind = RecordKind::of(record[0]);
             let fits = match self.hobt.spec.kind {
                 _ if !rows => kind == RecordKind::Index,
                 HobtKind::Nonclustered => kind.is_index(),
+                HobtKind::Heap if kind == RecordKind::Forwarded => home_of(record).is_some(),
+                HobtKind::Heap if kind == RecordKind::ForwardingStub => continue,
                 HobtKind::Heap | HobtKind::Clustered => {
                     matches!(kind, RecordKind::Primary | RecordKind::GhostData)
                 }
@@ -194,17 +207,26 @@ impl Walk<'_, '_> {
                 }
                 continue;
             }
-            match layout.check(record) {
-                // It may have columns that were added and taken back.
-                Err(_) if rows && kind.is_ghost() && !self.hobt.spec.added.is_empty() => {}
-                Err(_) if is_heap && is_cut_ghost(record) => {}
-                Err(fault) => self.found.push(RowFinding::Record(id, slot, fault)),
-                Ok(()) if rows && !kind.is_ghost() => {
-                    self.rows += 1;
-                    (self.row)(RowAt { page: id, slot, record });
-                }
-                Ok(()) => {}
+            self.record(layout, rows, RowAt { page: id, slot, record });
+        }
+    }
+
+    fn record(&mut self, layout: &RowLayout, rows: bool, at: RowAt<'_>) {
+        let RowAt { page, slot, record } = at;
+        let is_ghost = RecordKind::of(record[0]).is_ghost();
+        let is_heap = self.hobt.spec.kind == HobtKind::Heap;
+        match layout.check(record) {
+            // It may have columns that were added and taken back.
+            Err(_) if rows && is_ghost && !self.hobt.spec.added.is_empty() => {}
+            Err(_) if is_heap && is_cut_ghost(record) => {}
+            Err(fault) => self.found.push(RowFinding::Record(page, slot, fault)),
+            Ok(()) if rows && !is_ghost => {
+                self.rows += 1;
+                let away = if is_heap { home_of(record) } else { None };
+                let (page, slot) = away.unwrap_or((page, slot));
+                (self.row)(RowAt { page, slot, record });
             }
+            Ok(()) => {}
         }
     }
 
@@ -217,8 +239,9 @@ impl Walk<'_, '_> {
             self.reached.insert(*id);
             ahead.step(&self.hobt.home.pages, before, *id);
             before = *id;
-            if let Some(finding) = self.heap_page(*id) {
-                self.found.push(RowFinding::Page(finding));
+            match self.heap_page(*id) {
+                Ok(links) => self.forwarding(*id, links),
+                Err(finding) => self.found.push(RowFinding::Page(finding)),
             }
         }
         // A heap keeps its pages, so one that was written since the heap was made is allocated.
@@ -239,24 +262,44 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn heap_page(&mut self, id: PageId) -> Option<Finding> {
+    /// A page of the heap, and what leads from it.
+    fn heap_page(&mut self, id: PageId) -> Result<Vec<(u16, Link)>, Finding> {
         let hobt = self.hobt;
-        let guard = match hobt.home.pages.read(id) {
-            Ok(guard) => guard,
-            Err(e) => return Some(Finding::new(id, Fault::Unreadable, e.to_string())),
-        };
+        let guard = hobt.home.pages.read(id);
+        let guard = guard.map_err(|e| Finding::new(id, Fault::Unreadable, e.to_string()))?;
         let v = guard.view();
-        if let Some(finding) = heap_header(id, v, hobt) {
-            return Some(finding);
-        }
-        if let Err(what) = page::fits::header(v) {
-            return Some(Finding::new(id, Fault::Header, what));
-        }
+        heap_header(id, v, hobt).map_or(Ok(()), Err)?;
+        page::fits::header(v).map_err(|what| Finding::new(id, Fault::Header, what))?;
         for damage in page::damages(v.0) {
             self.found.push(RowFinding::Page(Finding::damage(id, damage)));
         }
         self.body(id, v, &hobt.layout, true);
-        None
+        let link = |record: &[u8]| match stub_target(record) {
+            Some(to) => Some(Link::Stub(to)),
+            None => home_of(record).map(Link::Row),
+        };
+        Ok((0..v.slot_count()).filter_map(|s| Some((s, link(v.record(s)?)?))).collect())
+    }
+
+    /// Stubs against rows, and the other way.
+    fn forwarding(&mut self, id: PageId, links: Vec<(u16, Link)>) {
+        for (slot, link) in links {
+            let (home, place) = match link {
+                Link::Stub(to) => ((id, slot), to),
+                Link::Row(home) => (home, (id, slot)),
+            };
+            let ends = self.hobt.both_ends(home, place).ok();
+            match (link, ends) {
+                (Link::Stub(to), None | Some((true, false))) => {
+                    self.found.push(RowFinding::NoForwarded(id, slot, to));
+                }
+                (Link::Row(home), None | Some((false, true))) => {
+                    self.found.push(RowFinding::NoStub(id, slot, home));
+                }
+                // Both agree, or a ghost has gone meanwhile.
+                _ => {}
+            }
+        }
     }
 
     /// Allocation against reachability.

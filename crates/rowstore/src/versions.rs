@@ -30,7 +30,7 @@ use access::{Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, Xsn};
 use btree::KeyBuf;
-use page::{Previous, RecordKind, VersionTag};
+use page::{Previous, RID_BYTES, RecordKind, VersionTag};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -250,11 +250,15 @@ impl RowHobt {
         if ghost.record.len() <= old.len() + free {
             return Some(ghost);
         }
-        let end = old.len().checked_sub(VERSION_TAG_BYTES).filter(|n| *n >= 4)?;
+        let home = page::home_of(old).map(|(page, slot)| page::rid_bytes(page, slot));
+        let home = home.as_ref().map_or(&[][..], |rid| rid);
+        let end = old.len().checked_sub(VERSION_TAG_BYTES + home.len()).filter(|n| *n >= 4)?;
         let record = ghost.record.to_mut();
         record.truncate(end);
         record[0] = RecordKind::GhostData.bits();
+        record[1] = page::status_b(!home.is_empty());
         record[2..4].copy_from_slice(&(end as u16).to_le_bytes());
+        record.extend_from_slice(home);
         let xsn = ghost.xsn.expect("a ghost is tagged where there are versions");
         VersionTag::new(xsn, Previous::None).put(record);
         debug_assert_eq!(ghost.record.len(), old.len(), "it fits its row's place");
@@ -627,14 +631,6 @@ impl<'r> Written<'r> {
         }
         Written { record, xsn, tested: Tested::default(), stays: false }
     }
-
-    /// It is written over a heap's row that has a tag: where nobody asks for versions any more it
-    /// has one that says nothing, since a row that shrinks would move, which plans do not expect.
-    pub(crate) fn keep_tag(&mut self) {
-        if self.xsn.is_none() && !VersionTag::is_on(&self.record) {
-            VersionTag::new(Xsn::NONE, Previous::None).put(self.record.to_mut());
-        }
-    }
 }
 
 impl Tested {
@@ -702,13 +698,14 @@ fn not_kept(work: &Work, at: CommitTime) -> RowError {
 pub(crate) fn is_cut_ghost(record: &[u8]) -> bool {
     let end = record.get(2..4).map(|b| usize::from(u16::from_le_bytes([b[0], b[1]])));
     let only = |status: u8| status == VersionTag::status(RecordKind::GhostData);
+    let home = if page::home_of(record).is_some() { RID_BYTES } else { 0 };
     record.first().is_some_and(|status| only(*status))
-        && end.is_some_and(|end| end >= 4 && end + VERSION_TAG_BYTES == record.len())
+        && end.is_some_and(|end| end >= 4 && end + home + VERSION_TAG_BYTES == record.len())
 }
 
 /// Makes the copy of a ghost the row that it was.
 fn revive(record: &mut [u8]) {
-    if let Some(kind) = RecordKind::of(record[0]).unghosted() {
+    if let Some(kind) = page::kind_before(record) {
         record[0] = RecordKind::with_kind(record[0], kind);
     }
 }

@@ -70,7 +70,10 @@ impl RowHobt {
             return Ok(None);
         }
         let row = match self.spec.kind {
-            HobtKind::Heap => Some(self.rid_resource(place.0, place.1)),
+            HobtKind::Heap => {
+                let (page, slot) = page::home_of(record).unwrap_or(place);
+                Some(self.rid_resource(page, slot))
+            }
             HobtKind::Clustered | HobtKind::Nonclustered => self.record_resource(record),
         };
         // What has no key is met again when its fields are read.

@@ -373,10 +373,9 @@ impl Columns<'_> {
     }
 
     fn target_names(&self, target: &Target) -> String {
-        let objects: Vec<String> =
-            (target.indexes.iter().filter(|i| i.affected && !i.follows_row && !i.wide))
-                .map(|i| format!("OBJECT:({})", self.target_name(target, target_index(target, i))))
-                .collect();
+        let objects: Vec<String> = (target.indexes.iter().filter(|i| i.affected && !i.wide))
+            .map(|i| format!("OBJECT:({})", self.target_name(target, target_index(target, i))))
+            .collect();
         objects.join(", ")
     }
 

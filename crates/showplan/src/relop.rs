@@ -710,7 +710,7 @@ impl<'w> RelOps<'w> {
 
     /// The indexes that a change touches.
     fn target(&mut self, target: &plan::Target) {
-        self.indexes(target, |i| i.affected && !i.follows_row && !i.wide);
+        self.indexes(target, |i| i.affected && !i.wide);
     }
 
     fn indexes(&mut self, target: &plan::Target, which: impl Fn(&IndexTarget) -> bool) {

@@ -56,7 +56,6 @@ view over a populated instance and fails when a column that is not listed here n
     table it asks once a page, for the table. Each time counts as a request. `Lock Timeouts/sec`
     has no internal requests that do not wait.
   * `Lock Wait Time (ms)` grows when a wait ends, and `Average Wait Time Base` with it.
-  * `Forwarded Records/sec` stays 0: indexes follow a row of a heap that moves.
   * `Page Splits/sec` has those of the trees that large values are kept in, and none of a build.
   * `Page lookups/sec` counts each time that a page is asked for by its number, also where a scan
     goes on; `Lazy writes/sec` counts pages that are written to make room, whoever needs it.

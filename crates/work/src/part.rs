@@ -107,6 +107,12 @@ impl Part {
         self.owner.add_log_bytes(change_bytes as u64 + 64);
     }
 
+    /// The undo of what was logged last may write so much more than that.
+    pub fn undo_may_cost(&mut self, bytes: usize) {
+        debug_assert!(self.has_logged(), "there is something to undo");
+        self.undo_bytes += bytes as u64;
+    }
+
     /// Whether it has logged anything.
     pub fn has_logged(&self) -> bool {
         self.chain.last != Lsn::ZERO

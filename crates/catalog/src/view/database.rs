@@ -114,7 +114,6 @@ pub struct DatabaseView {
     name: Box<str>,
     collation: Collation,
     schema_version: u64,
-    tags_rows: bool,
     schemas: Vec<Schema>,
     properties: Arc<[ExtendedProperty]>,
     by_name: BTreeMap<(SchemaId, Box<str>), Object>,
@@ -141,7 +140,6 @@ impl DatabaseView {
             name: name.into(),
             collation,
             schema_version: 0,
-            tags_rows: false,
             schemas: vec![
                 schema(SchemaId::DBO, "dbo"),
                 schema(SchemaId::GUEST, "guest"),
@@ -176,11 +174,6 @@ impl DatabaseView {
     /// Grows with each change of a definition; plans carry it.
     pub fn schema_version(&self) -> u64 {
         self.schema_version
-    }
-
-    /// Whether rows that are written get a version tag: one that has none grows by it.
-    pub fn tags_rows(&self) -> bool {
-        self.tags_rows
     }
 
     /// Its schemas by id.
@@ -315,13 +308,6 @@ impl DatabaseView {
     #[must_use]
     pub fn at_version(mut self, schema_version: u64) -> Self {
         self.schema_version = schema_version;
-        self
-    }
-
-    /// The same where rows that are written get a version tag, or not.
-    #[must_use]
-    pub fn tagging(mut self, tags_rows: bool) -> Self {
-        self.tags_rows = tags_rows;
         self
     }
 

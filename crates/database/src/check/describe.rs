@@ -51,6 +51,16 @@ pub(super) fn row_finding(database: &Database, owner: &Owner, f: &RowFinding) ->
         RowFinding::ValueBroken(page, slot, value) => {
             about(owner, *page, m::CHECKDB_OFF_ROW_NODE, &[page, slot, value])
         }
+        RowFinding::NoForwarded(page, slot, to) => {
+            let args: [&dyn Display; 5] = [&owner.object, page, slot, &to.0, &to.1];
+            let error = SqlError::new(m::CHECKDB_NO_FORWARDED, &args);
+            CheckFinding { object: owner.object, page: *page, error, row: None }
+        }
+        RowFinding::NoStub(page, slot, home) => {
+            let args: [&dyn Display; 5] = [&owner.object, page, slot, &home.0, &home.1];
+            let error = SqlError::new(m::CHECKDB_NO_FORWARDING, &args);
+            CheckFinding { object: owner.object, page: *page, error, row: None }
+        }
     }
 }
 

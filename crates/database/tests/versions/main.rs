@@ -263,6 +263,8 @@ impl World {
                 }
                 changes.rows.insert(new_key, now);
                 if is_heap {
+                    let named = what < 6 || rid == self.rids.get(&key).copied();
+                    assert!(named, "a row keeps its RID, wherever it goes");
                     let before = match rid {
                         Some(rid) => self.rids.insert(key, rid),
                         None => self.rids.remove(&key),
@@ -482,11 +484,10 @@ impl World {
         }
     }
 
-    /// A part of the keys is read while others change rows, and what they leave is moved.
+    /// A part of the keys, of a heap all of it, is read while others change rows, and what they
+    /// leave is moved.
     fn look_slowly(&mut self) {
-        if self.kind == IndexKind::Heap {
-            return;
-        }
+        let is_heap = self.kind == IndexKind::Heap;
         let (engine, hobt) = (Arc::clone(&self.env.engine), Arc::clone(&self.hobt));
         let (now, rows) = (Snapshot::take(&engine), self.committed.clone());
         let mut work = Work::new(&engine, SessionId(99), Arc::new(Waiter::new()));
@@ -496,9 +497,9 @@ impl World {
         let fields = [[Field::Inline(&bytes[0])], [Field::Inline(&bytes[1])]];
         let inclusive = [self.draw.below(2) == 0, self.draw.below(2) == 0];
         let bound = |n: usize| access::KeyBound { fields: &fields[n], inclusive: inclusive[n] };
-        let backward = self.draw.below(2) == 0;
-        let lower = (self.draw.below(3) > 0).then(|| bound(0));
-        let upper = (self.draw.below(3) > 0).then(|| bound(1));
+        let backward = !is_heap && self.draw.below(2) == 0;
+        let lower = (!is_heap && self.draw.below(3) > 0).then(|| bound(0));
+        let upper = (!is_heap && self.draw.below(3) > 0).then(|| bound(1));
         let range = ScanRange { lower, upper, backward };
         let is_in = |key: i32| {
             lower.is_none_or(|_| key > ends[0] || (inclusive[0] && key == ends[0]))
@@ -519,6 +520,9 @@ impl World {
         }
         if backward {
             found.reverse();
+        }
+        if is_heap {
+            found.sort_unstable();
         }
         let wanted: Vec<_> = rows.into_iter().filter(|(key, _)| is_in(*key)).collect();
         assert_eq!(found, wanted, "{ends:?} {inclusive:?} as of {:?}", now.at());

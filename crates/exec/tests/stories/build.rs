@@ -156,7 +156,6 @@ pub(crate) fn index(
         unique: Unique::No,
         affected: true,
         key_changes: false,
-        follows_row: false,
         filter: None,
         ignore_duplicates: false,
         wide: false,
@@ -176,6 +175,5 @@ pub(crate) fn target(columns: Vec<TargetColumn>, indexes: Vec<IndexTarget>) -> T
         references: Default::default(),
         locks: LockHints::change(),
         wide: None,
-        rows_move: false,
     }
 }

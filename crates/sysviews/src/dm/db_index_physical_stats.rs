@@ -151,7 +151,8 @@ fn level_row(
     };
     let read = |of: fn(&Contents) -> Value| l.contents.as_ref().map_or(Value::Null, of);
     let fragmentation = 100.0 * l.out_of_order as f64 / l.pages.max(1) as f64;
-    let forwarded = l.contents.is_some() && index.kind == IndexKind::Heap;
+    let is_heap = index.kind == IndexKind::Heap;
+    let forwarded = if is_heap { read(|c| big(c.forwarded)) } else { Value::Null };
     vec![
         Value::SmallInt(db.id().0 as i16),
         Value::Int(table.object_id.0),
@@ -170,7 +171,7 @@ fn level_row(
         read(|c| Value::Int(c.min_record_bytes as i32)),
         read(|c| Value::Int(c.max_record_bytes as i32)),
         read(|c| Value::Float(c.record_bytes as f64 / c.all_records.max(1) as f64)),
-        if forwarded { big(0) } else { Value::Null },
+        forwarded,
         Value::BigInt(index.hobt.as_bigint()),
         read(|c| big(c.versions)),
     ]

@@ -11,13 +11,12 @@ pub(crate) fn access_methods(system: &System<'_>) -> Vec<Counter> {
             ("Full Scans/sec", Event::FullScan),
             ("Range Scans/sec", Event::RangeScan),
             ("Probe Scans/sec", Event::ProbeScan),
+            ("Forwarded Records/sec", Event::Forwarded),
             ("Skipped Ghosted Records/sec", Event::GhostSkipped),
             ("Index Searches/sec", Event::IndexSearch),
             ("Page Splits/sec", Event::PageSplit),
         ],
     );
-    // A row of a heap that moves leaves no pointer behind: indexes follow it.
-    counters.push(counter("Forwarded Records/sec", Kind::Total, 0));
     let escalations = system.engine.locks.counters().escalations;
     counters.push(counter("Table Lock Escalations/sec", Kind::Total, escalations));
     counters
