@@ -31,6 +31,7 @@ fn options() -> LogOptions {
     LogOptions {
         initial_bytes: 560 << 10,
         growth_bytes: 256 << 10,
+        growth_percent: 0,
         max_bytes: 4 << 20,
         durable: true,
     }

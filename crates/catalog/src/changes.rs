@@ -6,13 +6,14 @@
 //! The caller holds the locks: Sch-M on the object, X on the name when one appears or goes.
 
 use crate::definition::DefinitionRows;
+use crate::files::{FileOwner, FileSetting};
 use crate::modifications::{Modifications, fact_of};
 use crate::options::DatabaseOption;
 use crate::rows::{delete, find, insert, update};
 use crate::spec::{DroppedUnit, HobtPlaces, SystemHobts, UnitPlaces};
 use crate::sysrows::{AllocUnitRow, Cell, ClassRow, FactRow, IdentityRow, ObjectRow, SystemRow};
 use crate::view::{ExtendedProperty, Module, Schema, Sequence, Synonym, Table, UserType};
-use base::{AllocUnitId, HobtId, ObjectId, SqlResult};
+use base::{AllocUnitId, FileId, HobtId, ObjectId, SqlResult};
 use std::collections::BTreeMap;
 use types::{SqlType, Value};
 use work::Work;
@@ -255,6 +256,21 @@ impl<'a> Changes<'a> {
     pub fn put_option(&self, work: &mut Work, option: DatabaseOption) -> SqlResult<()> {
         let (name, value) = option.fact();
         self.put_fact(work, name, &value)
+    }
+
+    /// Writes what is set of a file.
+    ///
+    /// # Errors
+    /// Locks, space, log.
+    pub fn put_file(
+        &self,
+        work: &mut Work,
+        owner: FileOwner,
+        file: FileId,
+        setting: &FileSetting,
+    ) -> SqlResult<()> {
+        let (name, value) = setting.fact(owner, file);
+        self.put_fact(work, &name, &value)
     }
 
     fn put_fact(&self, work: &mut Work, name: &str, value: &str) -> SqlResult<()> {

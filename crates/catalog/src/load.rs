@@ -2,6 +2,7 @@
 
 use crate::definition::DefinitionRows;
 use crate::error::CatalogError;
+use crate::files::FileSettings;
 use crate::ids::Ids;
 use crate::modifications::Modifications;
 use crate::options::DatabaseOptions;
@@ -32,6 +33,8 @@ pub struct Loaded {
     pub dropped: Vec<DroppedUnit>,
     /// The database's options.
     pub options: DatabaseOptions,
+    /// What is set of files.
+    pub files: FileSettings,
     /// Identity values that may have been given out, by base hobt.
     pub identities: Vec<(HobtId, i128)>,
     /// How many rows were changed, as far as that was written.
@@ -108,13 +111,17 @@ fn load_definitions(
         ids.used_hobt(unit.hobt);
         dropped.push(unit);
     }
-    let mut options = DatabaseOptions::default();
+    let (mut options, mut files) = (DatabaseOptions::default(), FileSettings::default());
     let modifications = Modifications::default();
     for row in scan::<FactRow>(system, work)? {
         if modifications.read_fact(&row.name, &row.value) {
             continue;
         }
-        options.read_fact(&row.name, &row.value).ok_or_else(|| bad::<FactRow>(&row.name))?;
+        let senseless = || bad::<FactRow>(&row.name);
+        if files.read_fact(&row.name, &row.value).ok_or_else(senseless)? {
+            continue;
+        }
+        options.read_fact(&row.name, &row.value).ok_or_else(senseless)?;
     }
     let mut identities = Vec::new();
     for row in scan::<IdentityRow>(system, work)? {
@@ -132,7 +139,7 @@ fn load_definitions(
             Object::Module(_) | Object::Synonym(_) | Object::Virtual(_) => {}
         }
     }
-    Ok(Loaded { view, places, dropped, options, identities, modifications, ids })
+    Ok(Loaded { view, places, dropped, options, files, identities, modifications, ids })
 }
 
 fn bad<R: SystemRow>(what: &dyn std::fmt::Display) -> CatalogError {

@@ -35,7 +35,7 @@ pub struct Sizing {
 impl Default for Sizing {
     fn default() -> Self {
         Sizing {
-            data_pages: 128,
+            data_pages: 1024,
             data_growth: GrowthOptions::default(),
             log: LogOptions::default(),
         }

@@ -1,11 +1,12 @@
 //! `Database`: an open database and everything wired to it.
 
 use crate::drops::Drops;
+use crate::files::FileNote;
 use crate::hobts::OpenHobts;
 use base::{DatabaseId, SessionId};
 use buffer::{Pages, Pool};
 use catalog::view::{DatabaseView, SystemObjects};
-use catalog::{DatabaseOptions, Identities, Ids, Modifications, Publisher};
+use catalog::{DatabaseOptions, FileSettings, Identities, Ids, Modifications, Publisher};
 use os::disk::Disk;
 use os::sync::{Mutex, RwLock};
 use os::wait::Waiter;
@@ -81,6 +82,9 @@ pub struct Database {
     pub(crate) identities: Arc<Identities>,
     pub(crate) modifications: Arc<Modifications>,
     pub(crate) options: RwLock<DatabaseOptions>,
+    pub(crate) file_notes: RwLock<[FileNote; 2]>,
+    /// What master keeps of tempdb's files.
+    pub(crate) loaded_files: FileSettings,
     pub(crate) checkpointing: Mutex<()>,
     pub(crate) survives: bool,
     pub(crate) stopping: Arc<Waiter>,

@@ -5,6 +5,7 @@ use crate::clean::GhostPages;
 use crate::create::Sizing;
 use crate::database::{Database, Environment, Files};
 use crate::drops::Drops;
+use crate::files;
 use crate::hobts::OpenHobts;
 use crate::redo_table::redo_table;
 use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
@@ -187,10 +188,13 @@ impl Opened {
             identities: Arc::new(Identities::new(&loaded.identities)),
             modifications: Arc::new(loaded.modifications),
             options: RwLock::new(loaded.options),
+            file_notes: RwLock::new(files::named_at_first(self.id, &name)),
+            loaded_files: loaded.files,
             checkpointing: Mutex::new(()),
             survives: self.survives,
             stopping: Arc::new(Waiter::new()),
         });
+        database.restore_own_files();
         database.drops.enter(&loaded.dropped);
         let known = Arc::downgrade(&database);
         let name = move |object| {

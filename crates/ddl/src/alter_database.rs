@@ -3,8 +3,8 @@
 //! An option whose only supported value is asked for is set; any other value is refused by name.
 
 use crate::context::{DdlContext, unsupported};
-use crate::create_database::change;
-use crate::databases::Waiting;
+use crate::databases::{FileChange, Waiting};
+use crate::file_spec::change;
 use crate::index_option::{number, on};
 use base::{SqlError, SqlResult, messages};
 use catalog::{DatabaseOption, DelayedDurability, PageVerify, RecoveryModel, UserAccess};
@@ -27,6 +27,11 @@ pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()>
         return set(cx, name, options, *termination);
     }
     let line = s.name.as_ref().map_or(0, |n| n.line);
+    // What cannot be meant is said before it is looked whose file it is.
+    let changed = match &s.action {
+        AlterDatabaseAction::ModifyFile(spec) => Some(change(spec)?),
+        _ => None,
+    };
     let Some(place) = cx.places.open(s.name.as_deref(), cx.deltas) else {
         let name = s.name.as_deref().unwrap_or_default();
         let why = SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&name]).with_state(5);
@@ -40,9 +45,9 @@ pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()>
         AlterDatabaseAction::ModifyName(new_name) => {
             return cx.databases.rename(name, new_name).map_err(|e| failed(cx, e));
         }
-        AlterDatabaseAction::ModifyFile(spec) => {
-            let changed = change(spec)?;
-            return cx.databases.modify_file(name, &changed).map_err(|e| failed(cx, e));
+        AlterDatabaseAction::ModifyFile(_) => {
+            let changed = changed.expect("it was understood");
+            return modify_file(cx, name, &changed);
         }
         AlterDatabaseAction::Collate(_) => "ALTER DATABASE COLLATE".to_owned(),
         AlterDatabaseAction::AddFile { .. } => "ALTER DATABASE ADD FILE".to_owned(),
@@ -68,6 +73,14 @@ pub(crate) fn alter(s: &AlterDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()>
 /// 5069, after the error that says why.
 fn failed(cx: &mut DdlContext<'_>, why: SqlError) -> SqlError {
     cx.after(why, SqlError::new(messages::ALTER_DATABASE_FAILED, &[]))
+}
+
+fn modify_file(cx: &mut DdlContext<'_>, name: &str, changed: &FileChange) -> SqlResult<()> {
+    cx.databases.modify_file(name, changed).map_err(|e| failed(cx, e))?;
+    if let Some(new_name) = &changed.change.name {
+        cx.messages.push(SqlError::new(messages::NAME_SET, &[&"file", new_name]));
+    }
+    Ok(())
 }
 
 fn set(

@@ -1,10 +1,19 @@
-//! CREATE DATABASE, and file specifications.
+//! CREATE DATABASE.
 
 use crate::context::{DdlContext, unsupported};
-use crate::databases::{FileChange, FileSize, Growth, NewDatabase, NewFile};
+use crate::databases::NewDatabase;
+use crate::file_spec::file;
 use base::{SqlError, SqlResult, messages};
-use tsql::ast::{CreateDatabase, FileSpec, Setting, SettingValue};
+use tsql::ast::{CreateDatabase, FileSpec};
 use types::Collation;
+
+/// What is wrong with a file; that there is no database then is said after it.
+const FILE_REFUSED: [base::Message; 4] = [
+    messages::MAXSIZE_BELOW_SIZE,
+    messages::EXPAND_FILE_FAILED,
+    messages::GROWTH_ABOVE_MAXSIZE,
+    messages::FILE_TOO_SMALL,
+];
 
 pub(crate) fn create(s: &CreateDatabase, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     if cx.work.is_user_transaction() {
@@ -39,72 +48,10 @@ pub(crate) fn create(s: &CreateDatabase, cx: &mut DdlContext<'_>) -> SqlResult<(
         data: files.first().map(|f| file(f)).transpose()?,
         log: s.log_files.first().map(file).transpose()?,
     };
-    cx.databases.create(&new)
-}
-
-/// A file specification.
-pub(crate) fn file(spec: &FileSpec) -> SqlResult<NewFile> {
-    let mut file = NewFile::default();
-    for s in &spec.settings {
-        match &*s.name {
-            "NAME" | "NEWNAME" => file.name = Some(text(s)?),
-            "FILENAME" => file.path = Some(text(s)?),
-            "SIZE" => file.size = Some(bytes(s)?),
-            "MAXSIZE" => {
-                file.size_max = Some(match &s.value {
-                    SettingValue::Word(w) if w.eq_ignore_ascii_case("UNLIMITED") => {
-                        FileSize::Unlimited
-                    }
-                    _ => FileSize::Bytes(bytes(s)?),
-                });
-            }
-            "FILEGROWTH" => file.growth = Some(growth(s)?),
-            other => return Err(unsupported(other, s.span.line)),
+    cx.databases.create(&new).map_err(|e| {
+        match FILE_REFUSED.iter().any(|m| m.number == e.number()) {
+            true => cx.after(e, SqlError::new(messages::CREATE_DATABASE_FAILED, &[])),
+            false => e,
         }
-    }
-    Ok(file)
-}
-
-/// MODIFY FILE: NAME says which one, NEWNAME is a change.
-pub(crate) fn change(spec: &FileSpec) -> SqlResult<FileChange> {
-    let (which, rest): (Vec<&Setting>, Vec<&Setting>) =
-        spec.settings.iter().partition(|s| &*s.name == "NAME");
-    let Some(name) = which.first() else {
-        return Err(SqlError::new(messages::SYNTAX_NEAR, &[&"MODIFY FILE"]).at_line(spec.span.line));
-    };
-    let rest = FileSpec { settings: rest.into_iter().cloned().collect(), span: spec.span };
-    Ok(FileChange { name: text(name)?, change: file(&rest)? })
-}
-
-fn invalid(s: &Setting) -> SqlError {
-    SqlError::new(messages::SYNTAX_NEAR, &[&s.name]).at_line(s.span.line)
-}
-
-fn text(s: &Setting) -> SqlResult<Box<str>> {
-    match &s.value {
-        SettingValue::String(t) | SettingValue::Word(t) => Ok(t.clone()),
-        _ => Err(invalid(s)),
-    }
-}
-
-/// A size: megabytes where no unit is said.
-fn bytes(s: &Setting) -> SqlResult<u64> {
-    let SettingValue::Number { text, unit } = &s.value else { return Err(invalid(s)) };
-    let factor: u64 = match unit.as_deref() {
-        Some("KB") => 1 << 10,
-        None | Some("MB") => 1 << 20,
-        Some("GB") => 1 << 30,
-        Some("TB") => 1 << 40,
-        Some(_) => return Err(invalid(s)),
-    };
-    text.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).ok_or_else(|| invalid(s))
-}
-
-fn growth(s: &Setting) -> SqlResult<Growth> {
-    match &s.value {
-        SettingValue::Number { text, unit: Some(unit) } if matches!(&**unit, "%" | "PERCENT") => {
-            text.parse().map(Growth::Percent).map_err(|_| invalid(s))
-        }
-        _ => bytes(s).map(Growth::Bytes),
-    }
+    })
 }

@@ -1,7 +1,7 @@
 //! What ddl asks of the instance: databases as a whole. Implemented by `instance`.
 
 use base::{DatabaseId, ObjectId, SqlError, SqlResult};
-use catalog::DatabaseOption;
+use catalog::{DatabaseOption, FileGrowth};
 use types::Collation;
 use work::Work;
 
@@ -12,15 +12,6 @@ pub enum FileSize {
     Bytes(u64),
     /// UNLIMITED
     Unlimited,
-}
-
-/// FILEGROWTH
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Growth {
-    /// By so many bytes; 0 does not grow.
-    Bytes(u64),
-    /// By a share of its size.
-    Percent(u32),
 }
 
 /// A file of a new database. What is not said is the instance's choice.
@@ -35,7 +26,7 @@ pub struct NewFile {
     /// MAXSIZE
     pub size_max: Option<FileSize>,
     /// FILEGROWTH
-    pub growth: Option<Growth>,
+    pub growth: Option<FileGrowth>,
 }
 
 /// ALTER DATABASE … MODIFY FILE
@@ -43,6 +34,8 @@ pub struct NewFile {
 pub struct FileChange {
     /// NAME: which file.
     pub name: Box<str>,
+    /// OFFLINE
+    pub offline: bool,
     /// What is to change; `name` in it is NEWNAME.
     pub change: NewFile,
 }
@@ -108,10 +101,10 @@ pub trait Databases {
     /// 5011 when there is no such database; what the option says; 5058, 5061, 5070.
     fn set_option(&self, name: &str, option: DatabaseOption, waiting: Waiting) -> SqlResult<bool>;
 
-    /// Changes a file.
+    /// Changes a file; for now and for every start to come.
     ///
     /// # Errors
-    /// No such file, space.
+    /// 5041 when there is none of that name; what is wrong with the change; 5149.
     fn modify_file(&self, name: &str, change: &FileChange) -> SqlResult<()>;
 
     /// CHECKPOINT

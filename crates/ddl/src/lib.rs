@@ -37,6 +37,7 @@ mod databases;
 mod declare;
 mod drop;
 mod drop_constraint;
+mod file_spec;
 mod foreign_key;
 mod function;
 mod gather;
@@ -71,9 +72,7 @@ pub use alter_table::distrust;
 pub use auto_statistics::{WantedStatistics, bears, gather_statistics};
 pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, TempTables};
 pub use create_table::create_into;
-pub use databases::{
-    Check, Databases, FileChange, FileSize, Growth, NewDatabase, NewFile, Waiting,
-};
+pub use databases::{Check, Databases, FileChange, FileSize, NewDatabase, NewFile, Waiting};
 pub use declare::declare;
 pub use property::{PropertyChange, PropertyVerb, change_property};
 pub use rename::rename;

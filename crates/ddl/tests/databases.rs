@@ -83,6 +83,37 @@ fn files_and_sizes_are_understood() {
     }
 }
 
+/// What a change of a file says reaches the instance in whole extents; nothing else is asked.
+#[test]
+fn a_change_of_a_file_is_understood() {
+    let (numbers, asked) = asked(
+        "alter database shop modify file (name = 'the data', newname = [x y], size = 65 KB, \
+         maxsize = 1 GB, filegrowth = 0)",
+    );
+    assert_eq!((numbers.as_slice(), asked.len()), (&[5021][..], 1));
+    for part in [
+        "FileChange { name: \"the data\", offline: false, change: NewFile { name: Some(\"x y\")",
+        "size: Some(131072), size_max: Some(Bytes(1073741824)), growth: Some(Bytes(0))",
+    ] {
+        assert!(asked[0].contains(part), "{part} in {}", asked[0]);
+    }
+    let (numbers, _) = self::asked("alter database shop modify file (name = d, offline)");
+    assert_eq!(numbers, []);
+    for (spec, number) in [
+        ("size = 5", 1036),
+        ("name = d, name = e", 153),
+        ("name = d, size = 5 %", 153),
+        ("name = d, maxsize = 3000000 TB", 1842),
+        ("name = d, filegrowth = -1", 102),
+        ("name = d, size", 102),
+        ("name = 5", 102),
+        ("name = d, newname = ''", 1038),
+    ] {
+        let (numbers, asked) = self::asked(&format!("alter database shop modify file ({spec})"));
+        assert_eq!((numbers.as_slice(), asked.len()), (&[number][..], 0), "{spec}");
+    }
+}
+
 #[test]
 fn checks_and_checkpoints_reach_the_instance() {
     for (text, numbers, wanted) in [

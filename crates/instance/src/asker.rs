@@ -42,8 +42,8 @@ impl Databases for Asker<'_> {
         self.alter(name, option, waiting)
     }
 
-    fn modify_file(&self, _name: &str, _change: &FileChange) -> SqlResult<()> {
-        Err(unsupported("ALTER DATABASE ... MODIFY FILE"))
+    fn modify_file(&self, name: &str, change: &FileChange) -> SqlResult<()> {
+        self.change_file(name, change)
     }
 
     fn checkpoint(&self, database: DatabaseId) -> SqlResult<()> {

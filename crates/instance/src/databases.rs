@@ -1,13 +1,14 @@
 //! Databases as a whole: CREATE, DROP, options, CHECKPOINT, CHECKDB.
 
 use crate::checkdb::{self, KeptAway};
+use crate::files;
 use crate::host::{Seized, is_system};
 use crate::instance::{Instance, Open, same_name};
 use crate::list;
 use crate::start::make;
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::DatabaseOption;
-use database::{CheckOptions, Database, Files};
+use database::{CheckOptions, DATA_FILE, Database, Files, LOG_FILE};
 use ddl::{Check, NewDatabase};
 use lock::Duration;
 use types::Collation;
@@ -40,6 +41,15 @@ impl Instance {
 }
 
 impl Instance {
+    /// Removes a database that was made and that nobody knows of.
+    fn unmake(&self, database: &Database) {
+        // What stays is only space.
+        let _ = database.close(Vec::new());
+        for file in [DATA_FILE, LOG_FILE] {
+            let _ = self.env.disk.remove(database.file_path(file));
+        }
+    }
+
     /// Closes a database that the list does not name any more and removes its files.
     fn end_dropped(&self, open: Open, seized: Seized<'_>) -> SqlResult<()> {
         let Files { data, log } = open.database.files().clone();
@@ -70,7 +80,7 @@ impl Instance {
     pub(crate) fn create_database(&self, new: &NewDatabase) -> SqlResult<()> {
         let dropping = self.creating.lock();
         let name = &*new.name;
-        if new.data.as_ref().is_some_and(|f| f.path.is_some()) {
+        if [&new.data, &new.log].into_iter().flatten().any(|f| f.path.is_some()) {
             return Err(unsupported("CREATE DATABASE ... FILENAME"));
         }
         if new.collation.is_some_and(|c| c != Collation::default()) {
@@ -87,7 +97,12 @@ impl Instance {
             .map(DatabaseId)
             .find(|id| !names.contains_key(id) && !dropping.contains_key(id));
         let id = id.ok_or_else(|| SqlError::new(messages::CREATE_DATABASE_FAILED, &[]))?;
-        let database = make(&self.env, &self.dir, id, name, &self.options, true)?;
+        let planned = files::plan(new, &self.options)?;
+        let database = make(&self.env, &self.dir, id, name, &planned.options, true)?;
+        if let Err(e) = files::set_first(&database, &planned) {
+            self.unmake(&database);
+            return Err(e);
+        }
         names.insert(id, name.to_owned());
         if let Err(e) = self.write_list(&names) {
             // Nobody knows of it; its files are replaced when the name comes again.

@@ -69,6 +69,8 @@ pub struct Instance {
     pub(crate) creating: Mutex<BTreeMap<DatabaseId, String>>,
     /// Databases one of whose options is being changed that needs a turn.
     pub(crate) altering: Mutex<BTreeSet<DatabaseId>>,
+    /// One file is changed at a time.
+    pub(crate) filing: Mutex<()>,
     /// Numbers the owners of locks that views take.
     pub(crate) visits: std::sync::atomic::AtomicU64,
     pub(crate) registry: Arc<Registry>,

@@ -16,6 +16,7 @@ mod definitions;
 mod error_log;
 mod expressions;
 mod facts;
+mod files;
 #[cfg(test)]
 #[path = "../tests/heard/mod.rs"]
 mod heard;

@@ -5,6 +5,7 @@ use crate::auto_statistics::Gathering;
 use crate::configured;
 use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
+use crate::files;
 use crate::instance::{Instance, InstanceOptions, Open};
 use crate::list;
 use base::{DatabaseId, SqlError, SqlResult, messages};
@@ -94,6 +95,7 @@ impl Instance {
             cleaning: Mutex::new(()),
             creating: Mutex::default(),
             altering: Mutex::default(),
+            filing: Mutex::new(()),
             visits: std::sync::atomic::AtomicU64::new(0),
             registry: Registry::new(),
             configuration: Configuration::new(&configured, max_memory_mb),
@@ -192,7 +194,11 @@ fn open_all(
     let mut list = listed.clone();
     for (id, name) in SYSTEM {
         let database = if id == TEMPDB {
-            make(env, dir, id, name, options, false)?
+            let master = &open.get(&MASTER).expect("master is opened before tempdb").database;
+            let options = files::options_of_tempdb(master, options);
+            let tempdb = make(env, dir, id, name, &options, false)?;
+            files::restore_tempdb(master, &tempdb, log);
+            tempdb
         } else if listed.contains_key(&id) {
             open_one(env, dir, id, name, &options.sizing, log)?
         } else {

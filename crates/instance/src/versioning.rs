@@ -131,7 +131,7 @@ impl Asker<'_> {
     }
 
     /// Does something while nobody drops the database.
-    fn with_database<T>(
+    pub(crate) fn with_database<T>(
         &self,
         database: &Arc<Database>,
         then: impl FnOnce() -> SqlResult<T>,

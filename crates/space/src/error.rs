@@ -10,6 +10,8 @@ use wal::WalError;
 pub enum SpaceError {
     /// The files are full and may not or cannot grow: error 1105.
     Full,
+    /// The operating system did not make a file longer that was to have a size: error 5149.
+    Disk(std::io::Error),
     /// An allocation page could not be read.
     Buffer(BufferError),
     /// The log has no room for the change of the maps.
@@ -26,6 +28,7 @@ impl SpaceError {
                 SqlError::new(messages::DATA_FILE_FULL, &[&object, &database, &"PRIMARY"])
                     .with_state(2)
             }
+            SpaceError::Disk(e) => SqlError::new(messages::EXPAND_FILE_FAILED, &[&e, &object]),
             SpaceError::Buffer(e) => e.into(),
             SpaceError::Log(e) => e.into_sql(database),
             SpaceError::Cancelled(why) => why.into(),
@@ -55,6 +58,7 @@ impl std::fmt::Display for SpaceError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             SpaceError::Full => write!(f, "the data files are full"),
+            SpaceError::Disk(e) => write!(f, "a data file cannot be longer: {e}"),
             SpaceError::Buffer(e) => write!(f, "{e}"),
             SpaceError::Log(e) => write!(f, "{e}"),
             SpaceError::Cancelled(why) => write!(f, "cancelled: {why:?}"),

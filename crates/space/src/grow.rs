@@ -16,13 +16,26 @@ use wal::{Group, LogReservation, TransactionChain};
 pub struct GrowthOptions {
     /// Pages at a time; 0 = never.
     pub pages: u32,
+    /// By how much of its size at a time; 0 = by pages.
+    pub percent: u32,
     /// The largest it may become.
     pub max_pages: u32,
 }
 
 impl Default for GrowthOptions {
     fn default() -> Self {
-        GrowthOptions { pages: 8192, max_pages: u32::MAX / 8 * 8 }
+        GrowthOptions { pages: 8192, percent: 0, max_pages: u32::MAX / 8 * 8 }
+    }
+}
+
+impl GrowthOptions {
+    /// By how many pages a file of that size grows; whole extents.
+    fn increment(&self, size_pages: u32) -> u32 {
+        let pages = match self.percent {
+            0 => self.pages.into(),
+            percent => (u64::from(size_pages) * u64::from(percent)).div_ceil(100),
+        };
+        u32::try_from(pages.next_multiple_of(8)).unwrap_or(u32::MAX / 8 * 8)
     }
 }
 
@@ -59,15 +72,51 @@ impl Space {
     fn grow_file(&self, id: FileId) -> Result<bool, SpaceError> {
         let Some(facts) = self.files.read().get(&id.0).copied() else { return Ok(false) };
         let from = facts.size_pages;
-        let wanted = facts.growth.pages.div_ceil(8) * 8;
+        let wanted = facts.growth.increment(from);
         let to = from.saturating_add(wanted).min(facts.growth.max_pages / 8 * 8);
         if to <= from {
             return Ok(false);
         }
-        let file = self.pages.file(id).expect("a file of the space is attached");
-        if file.set_len(u64::from(to) * PAGE_BYTES as u64).is_err() {
-            return Ok(false);
+        match self.lengthen(id, from, to) {
+            Ok(()) => Ok(true),
+            Err(SpaceError::Disk(_)) => Ok(false),
+            Err(e) => Err(e),
         }
+    }
+
+    /// Makes a file as long as that, whatever its limit says, unless it is longer.
+    ///
+    /// # Errors
+    /// [`SpaceError::Disk`], the file is as it was; what the maps cost, it has some of it then.
+    pub fn resize(&self, id: FileId, pages: u32) -> Result<(), SpaceError> {
+        let _one = self.growing.lock();
+        let to = pages.checked_next_multiple_of(8).ok_or(SpaceError::Full)?;
+        match self.size_pages(id) {
+            Some(from) if from < to => self.lengthen(id, from, to),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says how a file grows from now on, and how far.
+    ///
+    /// # Errors
+    /// Its size, when it is larger than that already; nothing is changed then.
+    pub fn limit_growth(&self, id: FileId, growth: GrowthOptions) -> Result<(), u32> {
+        let _one = self.growing.lock();
+        match self.size_pages(id) {
+            Some(size) if size > growth.max_pages => Err(size),
+            _ => {
+                self.set_growth(id, growth);
+                Ok(())
+            }
+        }
+    }
+
+    /// Longer file first, durably, then the maps. One grows at a time.
+    fn lengthen(&self, id: FileId, from: u32, to: u32) -> Result<(), SpaceError> {
+        assert!(from < to && to.is_multiple_of(8), "by whole extents");
+        let file = self.pages.file(id).expect("a file of the space is attached");
+        file.set_len(u64::from(to) * PAGE_BYTES as u64).map_err(SpaceError::Disk)?;
         if let Err(e) = file.sync() {
             os::stop::process(&format!("sync of a grown data file failed: {e}"));
         }
@@ -87,7 +136,7 @@ impl Space {
             at = end;
         }
         debug_assert_eq!(self.size_pages(id), Some(to), "the maps cover the whole file");
-        Ok(true)
+        Ok(())
     }
 
     /// Makes the maps cover pages `from..to`, which lie within one GAM interval.

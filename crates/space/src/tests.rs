@@ -192,9 +192,39 @@ fn a_full_file_is_1105_until_something_is_freed() {
     assert_eq!(s.claim(&u, 1).err().unwrap().into_sql("t", "db").number(), 1105);
     free(&s, &u, all[5]);
     assert_eq!(allocate(&s, &u, 1), vec![all[5]]);
-    s.set_growth(FileId(1), GrowthOptions { pages: 1000, max_pages: 128 });
+    s.set_growth(FileId(1), GrowthOptions { pages: 1000, percent: 0, max_pages: 128 });
     assert_eq!(allocate(&s, &u, 8).len(), 8);
     assert_eq!(s.size_pages(FileId(1)), Some(128), "to the limit, not beyond");
+    assert_eq!(check(&s, &[&u]), vec![]);
+}
+
+/// Percent are of the size there is; a limit below the size is refused; a size that is asked for
+/// is made at once, past the limit, and over a PFS interval.
+#[test]
+fn a_file_gets_the_size_and_the_limit_that_are_asked_for() {
+    let s = space(64, growing(0));
+    let file = FileId(1);
+    let u = unit(&s, 1);
+    let fill = || {
+        while s.claim(&u, 8).map(drop).is_ok() {
+            allocate(&s, &u, 8);
+        }
+    };
+    fill();
+    let growth = GrowthOptions { pages: 0, percent: 50, max_pages: 120 };
+    assert_eq!(s.limit_growth(file, GrowthOptions { max_pages: 56, ..growth }), Err(64));
+    assert_eq!(s.growth(file), Some(growing(0)), "nothing was changed");
+    s.limit_growth(file, growth).unwrap();
+    allocate(&s, &u, 8);
+    assert_eq!(s.size_pages(file), Some(96));
+    fill();
+    assert_eq!(s.size_pages(file), Some(120), "to the limit");
+    s.resize(file, 9001).unwrap();
+    assert_eq!(s.size_pages(file), Some(9008));
+    s.resize(file, 64).unwrap();
+    assert_eq!(s.size_pages(file), Some(9008), "a file is never shorter");
+    fill();
+    assert_eq!(s.size_pages(file), Some(9008), "past its limit it does not grow");
     assert_eq!(check(&s, &[&u]), vec![]);
 }
 

@@ -114,7 +114,7 @@ impl Log {
         self.flushes.fetch_add(u64::from(bytes > 0), Relaxed);
         self.flushed_bytes.fetch_add(bytes as u64, Relaxed);
         drop(blocks);
-        if self.options.durable && !self.mutations.skip_log_sync() {
+        if self.durable_flushes && !self.mutations.skip_log_sync() {
             self.written(self.file.sync());
         }
         self.tail.lock().retire();

@@ -14,7 +14,7 @@
 //!     that order.
 //!  3. Without need nothing happens: a log with enough free space and no room left stays as it is.
 
-use crate::log::Log;
+use crate::log::{Log, LogOptions};
 use crate::space::MARGIN_BYTES;
 use crate::vlf::{VLF_BYTES_MAX, VLF_BYTES_MIN, VLF_HEADER_BYTES, VlfState, VlfStatus};
 use crate::{CheckpointPointer, WalError, file_header};
@@ -77,6 +77,16 @@ impl Growth {
     }
 }
 
+impl LogOptions {
+    /// By how much a file of that length grows; 0 = not at all.
+    fn increment(&self, length: u64) -> u64 {
+        match self.growth_percent {
+            0 => self.growth_bytes,
+            percent => length.saturating_mul(percent.into()).div_ceil(100),
+        }
+    }
+}
+
 impl Log {
     /// Makes log for a reservation of `bytes`, which would be refused otherwise.
     ///
@@ -91,7 +101,7 @@ impl Log {
             if wanted.saturating_add(MARGIN_BYTES) <= self.free.load(Relaxed) {
                 return Ok(());
             }
-            if bytes > self.options.max_bytes {
+            if bytes > self.options().max_bytes.max(growth.allocated) {
                 return Err(full());
             }
             let least = bytes + 2 * MARGIN_BYTES + VLF_HEADER_BYTES;
@@ -152,30 +162,87 @@ impl Log {
         self.free.load(Relaxed).saturating_sub(self.reserved.load(Relaxed))
     }
 
-    fn increment(&self, least: u64) -> u64 {
-        self.options.growth_bytes.max(least).next_multiple_of(8192)
+    /// The length that the file gets when it grows by its increment, or by what is asked if that
+    /// is more: to its limit where the increment leads beyond. `None` when it may not grow so.
+    fn next_length(&self, growth: &Growth, least: u64) -> Option<u64> {
+        assert_eq!(growth.allocated, self.allocated.load(Relaxed), "both change here only");
+        let options = self.options();
+        let increment = options.increment(growth.allocated);
+        if increment == 0 {
+            return None;
+        }
+        let round = |to: u64| to.checked_next_multiple_of(8192);
+        let to = round(growth.allocated.checked_add(increment.max(least))?)?;
+        let enough = round(growth.allocated.checked_add(least.max(VLF_BYTES_MIN))?)?;
+        let to = to.min(options.max_bytes / 8192 * 8192);
+        (to >= enough).then_some(to)
     }
 
     fn may_extend(&self, growth: &Growth, least: u64) -> bool {
-        assert_eq!(growth.allocated, self.allocated.load(Relaxed), "both change here only");
-        let to = growth.allocated.saturating_add(self.increment(least));
-        self.options.growth_bytes > 0 && to <= self.options.max_bytes
+        self.next_length(growth, least).is_some()
     }
 
     /// Makes the file longer by its growth increment, or by what is asked if that is more; says
     /// what room there is.
     fn extend(&self, growth: &mut Growth, least: u64) -> Result<u64, WalError> {
         let full = || WalError::Full { because: self.reuse_wait() };
-        if !self.may_extend(growth, least) {
-            return Err(full());
-        }
-        let to = growth.allocated + self.increment(least);
+        let to = self.next_length(growth, least).ok_or_else(full)?;
         assert!(growth.room().is_none(), "room is used before more is asked for");
-        assert!(to <= self.options.max_bytes, "the file stays within its limit");
+        self.lengthen(growth, to)?;
+        growth.room().ok_or_else(full)
+    }
+
+    fn lengthen(&self, growth: &mut Growth, to: u64) -> std::io::Result<()> {
+        assert!(growth.allocated < to, "the file only becomes longer");
         self.file.set_len(to)?;
         growth.allocated = to;
         self.allocated.store(to, Relaxed);
-        growth.room().ok_or_else(full)
+        Ok(())
+    }
+
+    /// Says how the file grows from now on, and how far.
+    ///
+    /// # Errors
+    /// The file's length, when it is longer than that already; nothing is changed then.
+    pub fn set_growth(&self, to: &LogOptions) -> Result<(), u64> {
+        let growth = self.growth.lock();
+        if growth.allocated > to.max_bytes {
+            return Err(growth.allocated);
+        }
+        self.adopt_growth(&growth, to);
+        Ok(())
+    }
+
+    /// The same for a log that was just opened: one that is longer stays as it is.
+    pub fn restore_growth(&self, to: &LogOptions) {
+        self.adopt_growth(&self.growth.lock(), to);
+    }
+
+    fn adopt_growth(&self, growth: &Growth, to: &LogOptions) {
+        let mut options = self.options.lock();
+        let LogOptions { growth_bytes, growth_percent, max_bytes, .. } = *to;
+        *options = LogOptions { growth_bytes, growth_percent, max_bytes, ..*options };
+        drop(options);
+        self.watch_free(growth);
+    }
+
+    /// Makes the file as long as that, whatever its limit says, unless it is longer. What it
+    /// gained becomes VLFs as any growth does: by the log writer, or who needs it.
+    ///
+    /// # Errors
+    /// The operating system's; the file is as it was.
+    pub fn resize(&self, bytes: u64) -> std::io::Result<()> {
+        let mut growth = self.growth.lock();
+        if bytes > growth.allocated {
+            self.lengthen(&mut growth, bytes)?;
+            if let Err(e) = self.file.sync() {
+                os::stop::process(&format!("sync of the longer log failed: {e}"));
+            }
+            self.watch_free(&growth);
+        }
+        drop(growth);
+        self.wake_writer();
+        Ok(())
     }
 
     fn zero(&self, growth: &mut Growth, most: u64) -> Result<(), WalError> {

@@ -24,7 +24,7 @@ mod vlf;
 pub use error::WalError;
 pub use file_header::CheckpointPointer;
 pub use group::{Group, GroupOverflow, TransactionChain};
-pub use log::{Appended, Flushed, Log, LogOptions, LogUsage};
+pub use log::{Appended, Flushed, LOG_BYTES_MAX, Log, LogOptions, LogUsage};
 pub use reader::{GroupView, LogReader, RecordReader};
 pub use record::{Kind, RecordFlags, RecordView, kinds};
 pub use redo::{ApplyError, Described, PageOp, RedoHandler, RedoTable};

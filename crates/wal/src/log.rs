@@ -19,6 +19,9 @@ use os::wait::Waiter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
+/// The largest log: 2 TB.
+pub const LOG_BYTES_MAX: u64 = 2 << 40;
+
 /// How a log behaves.
 #[derive(Clone, Copy, Debug)]
 pub struct LogOptions {
@@ -26,6 +29,8 @@ pub struct LogOptions {
     pub initial_bytes: u64,
     /// How much the file grows at a time; 0 = never.
     pub growth_bytes: u64,
+    /// By how much of its size it grows at a time; 0 = by bytes.
+    pub growth_percent: u32,
     /// The largest it may become.
     pub max_bytes: u64,
     /// Whether a flush syncs; tempdb's log does not survive anyway.
@@ -37,7 +42,8 @@ impl Default for LogOptions {
         LogOptions {
             initial_bytes: 1 << 20,
             growth_bytes: 64 << 20,
-            max_bytes: 2 << 40,
+            growth_percent: 0,
+            max_bytes: LOG_BYTES_MAX,
             durable: true,
         }
     }
@@ -87,7 +93,9 @@ impl Mutations {
 /// One database's log stream.
 pub struct Log {
     pub(crate) file: Arc<dyn File>,
-    pub(crate) options: LogOptions,
+    pub(crate) durable_flushes: bool,
+    /// How it grows changes with `growth` held.
+    pub(crate) options: Mutex<LogOptions>,
     pub(crate) tail: Padded<Mutex<Tail>>,
     pub(crate) next: Padded<AtomicU64>,
     pub(crate) durable: Padded<AtomicU64>,
@@ -200,7 +208,8 @@ impl Log {
         let (durable, next) = (tail.block.lsn.0, tail.block.next_lsn().0);
         let log = Log {
             file,
-            options,
+            durable_flushes: options.durable,
+            options: Mutex::new(options),
             tail: Padded(Mutex::new(tail)),
             next: Padded(AtomicU64::new(next)),
             durable: Padded(AtomicU64::new(durable)),
@@ -243,7 +252,7 @@ impl Log {
 
     /// How it grows and how far.
     pub fn options(&self) -> LogOptions {
-        self.options
+        *self.options.lock()
     }
 
     /// Every VLF in file order.

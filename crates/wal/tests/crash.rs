@@ -20,6 +20,7 @@ const NOTE: Kind = Kind(0xF0);
 const OPTIONS: LogOptions = LogOptions {
     initial_bytes: 600 << 10,
     growth_bytes: 1800 << 10,
+    growth_percent: 0,
     max_bytes: 2500 << 10,
     durable: true,
 };

@@ -17,7 +17,7 @@ const NOTE: Kind = Kind(0xF0);
 
 fn options() -> LogOptions {
     let (initial_bytes, max_bytes) = (640 << 10, 640 << 10);
-    LogOptions { initial_bytes, growth_bytes: 0, max_bytes, durable: true }
+    LogOptions { initial_bytes, growth_bytes: 0, growth_percent: 0, max_bytes, durable: true }
 }
 
 fn disk() -> Disk {
@@ -278,7 +278,8 @@ fn a_log_grows_instead_of_refusing() {
 #[test]
 fn the_log_writer_grows_ahead_of_need_and_only_then() {
     let disk = disk();
-    let growing = LogOptions { growth_bytes: 6 << 20, max_bytes: 9 << 20, ..options() };
+    let most = (640 << 10) + (6 << 20);
+    let growing = LogOptions { growth_bytes: 6 << 20, max_bytes: most, ..options() };
     let log = Log::create(file(&disk, true), FAMILY, growing).unwrap();
     let turns = |n: usize| (0..n).for_each(|_| log.writer_turn(os::clock::monotonic_ns()));
     let touched = || {
@@ -307,12 +308,56 @@ fn the_log_writer_grows_ahead_of_need_and_only_then() {
     large.grow(4 << 20).unwrap();
     assert_eq!(touched(), before, "the session waited for no file");
     turns(30);
-    assert_eq!(log.vlfs().len(), 8, "another increment is more than the file may have");
+    assert_eq!(log.vlfs().len(), 8, "it has all that it may have");
     assert!(matches!(large.grow(2 << 20), Err(WalError::Full { .. })));
     drop(large);
     drop(log);
     let log = reopen(&disk, growing).unwrap();
     assert_eq!(log.vlfs().len(), 8);
+}
+
+/// How a log grows is changed while it is in use: the last step ends at the limit, percent are of
+/// its length, a limit below it is refused, and a length that is asked for is made at once.
+#[test]
+fn limits_and_lengths_change_while_the_log_is_in_use() {
+    let disk = disk();
+    let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+    let turns = |n: usize| (0..n).for_each(|_| log.writer_turn(os::clock::monotonic_ns()));
+    let length = || log.usage().total_bytes;
+    let first = length();
+    let mut held = LogReservation::none(&log);
+    assert!(matches!(held.grow(1 << 20), Err(WalError::Full { .. })));
+    let most = 1280 << 10;
+    let percent = LogOptions { growth_percent: 50, max_bytes: most, ..options() };
+    assert_eq!(log.set_growth(&LogOptions { max_bytes: first - 8192, ..percent }), Err(first));
+    assert_eq!(log.options().max_bytes, options().max_bytes, "nothing was changed");
+    log.set_growth(&percent).unwrap();
+    let use_up = |bytes: u64| {
+        while log.usage().used_bytes < bytes {
+            note(&log, &mut TransactionChain::default(), &[&[1; 4000]]);
+            log.flush_all();
+        }
+        turns(5);
+    };
+    use_up(480 << 10);
+    assert_eq!(length(), first + first / 2);
+    use_up(720 << 10);
+    assert_eq!(length(), most, "the last step ends at the limit");
+    assert!(matches!(held.grow(1 << 20), Err(WalError::Full { .. })));
+    log.resize(3 << 20).unwrap();
+    assert_eq!((length(), log.file().len().unwrap()), (3 << 20, 3 << 20));
+    held.grow(1 << 20).unwrap();
+    turns(5);
+    let end = log.vlfs().last().map(|v| v.offset + v.bytes);
+    assert_eq!(end, Some(3 << 20), "all of it is made into VLFs");
+    log.resize(1 << 20).unwrap();
+    assert_eq!(length(), 3 << 20, "a log is never shorter");
+    drop((held, log));
+    let log = reopen(&disk, percent).unwrap();
+    assert_eq!(log.usage().total_bytes, 3 << 20);
+    log.restore_growth(&percent);
+    let more = LogReservation::none(&log).grow(3 << 20);
+    assert!(matches!(more, Err(WalError::Full { .. })));
 }
 
 /// A disk that has no room for the increment costs nothing but the refusal that follows, and the

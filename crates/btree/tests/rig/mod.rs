@@ -192,7 +192,7 @@ fn pages_over(log: &Arc<Log>, data: &Arc<dyn File>, frames: usize) -> Arc<Pages>
     pages
 }
 
-const GROWTH: GrowthOptions = GrowthOptions { pages: 64, max_pages: 8000 };
+const GROWTH: GrowthOptions = GrowthOptions { pages: 64, percent: 0, max_pages: 8000 };
 
 impl Rig {
     /// A new database with an empty tree, durable when this returns.

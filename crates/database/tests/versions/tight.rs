@@ -34,7 +34,7 @@ impl Tight {
         let write = move |_, e: &SqlError| numbers.lock().push(e.number());
         assert!(engine.error_log.set(Box::new(write)).is_ok(), "one log");
         let has = space.size_pages(FileId(1)).unwrap();
-        space.set_growth(FileId(1), GrowthOptions { pages: 64, max_pages: has + 64 });
+        space.set_growth(FileId(1), GrowthOptions { pages: 64, percent: 0, max_pages: has + 64 });
         Tight {
             space,
             store: Arc::clone(engine.version_store()),

@@ -8,6 +8,7 @@ use crate::Random;
 use crate::heard::Heard;
 use crate::promised::{Existence, Place, Promised};
 use crate::story::{self, Effect, Step};
+use crate::verify::wants_space;
 use base::SqlError;
 use instance::Instance;
 use session::{
@@ -163,6 +164,9 @@ impl Driver {
         let mut session = self.connect();
         for t in 1..=transactions {
             let id = self.number * 1000 + t;
+            if self.number == 1 {
+                self.set_files(&mut session, t);
+            }
             match self.r.below(16) {
                 0..=3 => self.solo(&mut session, id),
                 4 => self.plain(&mut session, "CHECKPOINT"),
@@ -188,6 +192,29 @@ impl Driver {
     fn plain(&mut self, session: &mut Session, text: &str) {
         let mut heard = Listener::new(&self.p, 0);
         assert!(session.run(Request::Batch(text.to_owned()), &mut heard), "{:?}", heard.errors);
+    }
+
+    /// MODIFY FILE of the data file, then of tempdb's; now and then of its size, too.
+    fn set_files(&mut self, session: &mut Session, number: i64) {
+        self.p.files.lock().0 = number;
+        let pages = "SELECT size FROM sys.database_files WHERE file_id = 1";
+        let longer = (Heard::numbers(session, pages)[0][0] + 16) * 8;
+        let size = if number % 3 == 0 { format!(", SIZE = {longer}KB") } else { String::new() };
+        for (database, file, size) in [("crash", "crash", &*size), ("tempdb", "tempdev", "")] {
+            let text = format!(
+                "ALTER DATABASE {database} MODIFY FILE (NAME = {file}{size}, MAXSIZE = {}KB, \
+                 FILEGROWTH = {}KB)",
+                (1 << 20) + 64 * number,
+                64 * number
+            );
+            let answer = Heard::ask(session, &text);
+            if let Some(e) = answer.error() {
+                // Another session may have made it longer meanwhile.
+                assert!(wants_space(e) || e.number() == 5039, "{text}: {e:?}");
+                return;
+            }
+        }
+        self.p.files.lock().1 = number;
     }
 
     fn solo(&mut self, session: &mut Session, id: i64) {

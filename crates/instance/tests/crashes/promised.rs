@@ -65,6 +65,8 @@ pub(crate) struct Promised {
     /// Batches of the schema that were answered.
     pub(crate) schema: AtomicU64,
     pub(crate) databases: Mutex<BTreeMap<String, Existence>>,
+    /// The last setting of files that was asked for, and the last that was answered.
+    pub(crate) files: Mutex<(i64, i64)>,
     /// For each key, in the order in which its lock was held.
     history: Mutex<BTreeMap<Key, Vec<Entry>>>,
     commits: Mutex<BTreeMap<i64, Commit>>,

@@ -94,6 +94,7 @@ pub(crate) fn look(instance: &Instance, p: &Promised) {
         rows(&mut session, table, &mut found);
     }
     versions(&mut session);
+    files(&mut session, p);
     passing(&mut session, &mut found);
     indexes(&mut session, &mut found);
     p.compare(&ledger(&mut session), &found);
@@ -131,6 +132,19 @@ fn versions(session: &mut Session) {
     let text = "SELECT COUNT(*) - COUNT(DISTINCT version), \
                 CASE WHEN MAX(version) > @@DBTS THEN 1 ELSE 0 END FROM dbo.U";
     assert_eq!(Heard::numbers(session, text), [[0, 0]], "rowversions of U");
+}
+
+/// How files grow and how far is of one change, which is none before the last that was answered.
+fn files(session: &mut Session, p: &Promised) {
+    let (asked, answered) = *p.files.lock();
+    for database in ["crash", "tempdb"] {
+        let text =
+            format!("SELECT growth, max_size FROM {database}.sys.database_files WHERE file_id = 1");
+        let found = Heard::numbers(session, &text)[0].clone();
+        let of = |n: i64| if n == 0 { vec![8, -1] } else { vec![8 * n, (1 << 17) + 8 * n] };
+        let known = (answered..=asked).any(|n| found == of(n));
+        assert!(known, "{database}: {found:?}, {answered} was answered, {asked} asked for");
+    }
 }
 
 fn names(session: &mut Session, text: &str) -> Vec<(String, String)> {

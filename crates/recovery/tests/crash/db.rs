@@ -37,7 +37,7 @@ pub(crate) struct Db {
 
 fn log_options() -> LogOptions {
     let (initial_bytes, growth_bytes) = (600 << 10, 1400 << 10);
-    LogOptions { initial_bytes, growth_bytes, max_bytes: 2000 << 10, durable: true }
+    LogOptions { initial_bytes, growth_bytes, max_bytes: 2000 << 10, ..LogOptions::default() }
 }
 
 fn open_file(disk: &sim::Disk, path: &str, create: bool) -> std::io::Result<Arc<dyn File>> {
@@ -116,7 +116,7 @@ pub(crate) fn open(disk: &sim::Disk, oracle: &Oracle, fault: Fault) -> Db {
             .unwrap_or_else(|e| panic!("redo again: {e}"));
         assert_eq!(again.applied, 0, "a group is applied once");
     }
-    let growth = GrowthOptions { pages: 64, max_pages: 480 };
+    let growth = GrowthOptions { pages: 64, percent: 0, max_pages: 480 };
     let space = Space::open(&pages, growth).unwrap_or_else(|e| panic!("open space: {e}"));
     let active = redone.losers.iter().map(|t| (t.id, t.first)).collect();
     let db =

@@ -20,9 +20,10 @@ pub(super) const FRONT: [Column; 7] = [
 pub(super) const BACK: [Column; 2] =
     [col("name", SqlType::SYSNAME), col("filename", SqlType::nvarchar(260))];
 
-/// A file on a disk; a file of the log.
+/// A file on a disk; a file of the log; growth is a share of its size.
 const DISK: i32 = 0x2;
 const LOG: i32 = 0x40;
+const PERCENT: i32 = 0x10_0000;
 
 /// The written cells of [`FRONT`].
 pub(super) fn front(f: &FileRow) -> Vec<Value> {
@@ -32,7 +33,7 @@ pub(super) fn front(f: &FileRow) -> Vec<Value> {
         f.size.clone(),
         f.max_size.clone(),
         f.growth.clone(),
-        int(DISK | if f.is_log { LOG } else { 0 }),
+        int(DISK | if f.is_log { LOG } else { 0 } | if f.is_percent { PERCENT } else { 0 }),
     ]
 }
 

@@ -1,12 +1,13 @@
 //! The files of databases: what `sys.database_files` and `sys.master_files` show.
 
-use crate::cell::{int, text};
+use crate::cell::{bit, int, text};
 use crate::column::{Column, col, null, word, zero};
 use crate::reason::*;
-use base::FileId;
 use base::limits::PAGE_BYTES;
-use database::Database;
+use catalog::FileGrowth;
+use database::{DATA_FILE, Database, LOG_FILE};
 use types::{SqlType, Value};
+use wal::LOG_BYTES_MAX;
 
 const LSN: SqlType = SqlType::decimal(25, 0);
 const BIT: SqlType = SqlType::Bit;
@@ -33,7 +34,7 @@ pub(crate) const COLUMNS: [Column; 30] = [
     zero("is_media_read_only", BIT, NEVER_READ_ONLY),
     zero("is_read_only", BIT, NEVER_READ_ONLY),
     zero("is_sparse", BIT, NO_SNAPSHOTS),
-    zero("is_percent_growth", BIT, "Growth is in pages."),
+    col("is_percent_growth", BIT),
     zero("is_name_reserved", BIT, NO_FILES),
     zero("is_persistent_log_buffer", BIT, "There is no persistent log buffer."),
     null("create_lsn", LSN, NO_FILES),
@@ -60,43 +61,36 @@ pub(crate) struct FileRow {
     pub(crate) size: Value,
     /// -1 for no limit.
     pub(crate) max_size: Value,
+    /// Pages, or percent.
     pub(crate) growth: Value,
+    pub(crate) is_percent: bool,
 }
 
-/// Bytes as a count of pages, -1 for no limit.
+/// Bytes as a count of pages.
 fn pages(bytes: u64) -> Value {
     int(bytes / PAGE_BYTES as u64)
 }
 
-fn limit(pages: u64) -> Value {
-    Value::Int(i32::try_from(pages).unwrap_or(-1))
-}
-
 /// The data file, and the log.
 pub(crate) fn files(database: &Database) -> [FileRow; 2] {
-    let (name, files) = (database.home().name(), database.files());
-    let space = database.space();
-    let growth = space.growth(FileId(1)).unwrap_or_default();
-    let options = database.log().options();
-    let data = FileRow {
-        id: 1,
-        is_log: false,
-        name: name.to_string(),
-        path: files.data.to_string_lossy().into_owned(),
-        size: int(space.size_pages(FileId(1)).unwrap_or(0)),
-        max_size: limit(u64::from(growth.max_pages)),
-        growth: int(growth.pages),
-    };
-    let log = FileRow {
-        id: 2,
-        is_log: true,
-        name: format!("{name}_log"),
-        path: files.log.to_string_lossy().into_owned(),
-        size: pages(database.log().usage().total_bytes),
-        max_size: limit(options.max_bytes / PAGE_BYTES as u64),
-        growth: pages(options.growth_bytes),
-    };
-    [data, log]
+    [DATA_FILE, LOG_FILE].map(|file| {
+        let setting = database.file_setting(file);
+        let is_log = file == LOG_FILE;
+        let unlimited = if is_log { pages(LOG_BYTES_MAX) } else { Value::Int(-1) };
+        FileRow {
+            id: file.0.into(),
+            is_log,
+            name: setting.name.into(),
+            path: database.file_path(file).to_string_lossy().into_owned(),
+            size: pages(database.file_bytes(file)),
+            max_size: setting.bytes_max.map_or(unlimited, pages),
+            growth: match setting.growth {
+                FileGrowth::Bytes(bytes) => pages(bytes),
+                FileGrowth::Percent(percent) => int(percent),
+            },
+            is_percent: matches!(setting.growth, FileGrowth::Percent(_)),
+        }
+    })
 }
 
 /// The written cells of [`COLUMNS`].
@@ -112,6 +106,7 @@ pub(crate) fn rows(database: &Database) -> Vec<Vec<Value>> {
             f.size,
             f.max_size,
             f.growth,
+            bit(f.is_percent),
         ]
     };
     files(database).map(row).into()
