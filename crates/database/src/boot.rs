@@ -16,7 +16,7 @@ use space::boot_page;
 use wal::{Group, TransactionChain};
 
 const MAGIC: u32 = 0x4244_4C47;
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const FRONT: usize = at::BODY;
 const XSN: usize = at::BODY + 8;
 const TABLES: usize = at::BODY + 32;

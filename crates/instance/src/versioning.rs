@@ -2,19 +2,16 @@
 //! before they change.
 //!
 //! Readers of versions take no locks: before there are any, nobody may be about to change a row
-//! without leaving a version. And a heap's row that gets its version tag may move, so nobody may
-//! run a plan that was made where rows do not.
+//! without leaving a version.
 //!
 //! READ_COMMITTED_SNAPSHOT changes while nobody else is in the database: the session takes X on it.
 //! It waits in the queue for that, so that newcomers stand behind it, and whom it rolls back are
 //! those who are inside then.
 //!
 //! ALLOW_SNAPSHOT_ISOLATION ON goes on beside others:
-//!  1. plans are made for rows with tags from now on; statements with other plans, which hold locks
-//!     on their tables, are waited for;
-//!  2. changes leave versions from now on; who may have made some without holds locks, too, and
-//!     is waited for;
-//!  3. transactions may read as of moments from now on.
+//!  1. changes leave versions from now on; who may have made some without holds locks, and is
+//!     waited for;
+//!  2. transactions may read as of moments from now on.
 //!
 //! OFF closes the gate, waits for those inside, and ends the versions.
 //!

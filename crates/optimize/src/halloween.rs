@@ -5,12 +5,10 @@
 //!  1. an INSERT's source reads its target;
 //!  2. an UPDATE changes a key column of the index by which it finds its rows;
 //!  3. an UPDATE or DELETE reads its target a second time: by a join, or in a subquery;
-//!  4. an UPDATE may give a row of a heap another length, as its binder says: the row may move
-//!     ahead of the scan, and its RID in the indexes with it.
-//!  5. OUTPUT INTO puts rows into a table that the source reads.
-//!  6. an UPDATE looks for its rows once for each row of something else, by columns that it
+//!  4. OUTPUT INTO puts rows into a table that the source reads.
+//!  5. an UPDATE looks for its rows once for each row of something else, by columns that it
 //!     changes: what it has changed may fit a later one;
-//!  7. a function of the user is called: it may read the target, and sees what its caller has done.
+//!  6. a function of the user is called: it may read the target, and sees what its caller has done.
 //!
 //! It is not needed when the source gives one row at most, or has read everything already.
 //! Subqueries and functions in the values of a change run above the source: where they may read the

@@ -32,6 +32,11 @@ const PADDING_BYTES: usize = 2;
 /// What may be set in status B.
 pub(crate) const STATUS_B: u8 = HAS_HOME | IS_PADDED;
 
+/// Whether status B says that a RID follows.
+pub(crate) const fn has_home(status_b: u8) -> bool {
+    status_b & HAS_HOME != 0
+}
+
 /// What follows the columns of a data record, before its tag, by its status B.
 #[inline]
 pub(crate) fn trailer_bytes(status_b: u8) -> usize {
@@ -83,7 +88,7 @@ pub fn home_of(record: &[u8]) -> Option<(PageId, u16)> {
         | RecordKind::Blob => return None,
         RecordKind::Forwarded | RecordKind::GhostData | RecordKind::GhostVersion => {}
     }
-    if status_b & HAS_HOME == 0 {
+    if !has_home(status_b) {
         return None;
     }
     let end = columns_and_trailer(record)?;

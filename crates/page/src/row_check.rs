@@ -5,10 +5,10 @@
 //!     added.
 //!  2. Nothing here panics, whatever the bytes are.
 
-use crate::forward::{STATUS_B, trailer_bytes};
+use crate::forward::{STATUS_B, has_home, trailer_bytes};
 use crate::header::u16_at;
 use crate::layout::{Place, RowLayout};
-use crate::record::{HAS_NULLS, HAS_TAG, HAS_VARIABLE, OFF_ROW};
+use crate::record::{HAS_NULLS, HAS_TAG, HAS_VARIABLE, OFF_ROW, RecordKind};
 use base::limits::VERSION_TAG_BYTES;
 
 /// What is wrong with a record: a test that failed, and its two values.
@@ -59,6 +59,10 @@ impl RowLayout {
         let front = record.get(..4).ok_or(SHORT)?;
         let used = usize::from(front[1] & STATUS_B);
         test(front[1] & !STATUS_B == 0, "status B has known bits", usize::from(front[1]), used)?;
+        let (kind, away) = (RecordKind::of(front[0]), has_home(front[1]));
+        let sound = kind.is_ghost() || away == (kind == RecordKind::Forwarded);
+        let (found, wanted) = (usize::from(away), usize::from(!away));
+        test(sound, "a forwarded row has its RID", found, wanted)?;
         Ok(usize::from(u16_at(front, 2)))
     }
 

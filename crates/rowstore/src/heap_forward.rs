@@ -16,16 +16,18 @@
 //!     again.
 //!  3. Its version tag, its chain and its ghost are at its place; a stub has none of them. Images
 //!     in the version store are of the row at home.
-//!  4. No lock is on a place: a row's lock is on its RID.
+//!  4. No lock is on a place: a row's lock is on its RID. So a ghost is settled by its place only
+//!     as long as its deleter has not taken back that it made it.
 
 use crate::error::RowResult;
 use crate::heap_redo::kinds;
 use crate::heap_write::slots_for;
 use crate::hobt::RowHobt;
+use crate::settle::ROOM;
 use crate::versions::Written;
 use base::PageId;
 use buffer::{Change, ReadGuard, Undo, WriteGuard};
-use page::{PageView, RID_BYTES, RecordKind, STUB_BYTES, home_of, stub_target};
+use page::{PageView, RID_BYTES, RecordKind, STUB_BYTES, home_of, slot_cost, stub_target};
 use work::Work;
 
 /// Where a row is.
@@ -57,7 +59,7 @@ impl HeapRow<'_> {
 }
 
 /// Whether the row of a RID, or its ghost, is at a place of a page.
-fn is_of(view: PageView<'_>, slot: u16, home: Place) -> bool {
+pub(crate) fn is_of(view: PageView<'_>, slot: u16, home: Place) -> bool {
     view.record(slot).and_then(home_of) == Some(home)
 }
 
@@ -77,7 +79,7 @@ impl RowHobt {
             };
             drop(guard);
             let guard = self.home.pages.write(to.0)?;
-            if is_of(guard.view(), to.1, home) {
+            if guard.view().alloc_unit() == self.spec.unit && is_of(guard.view(), to.1, home) {
                 return Ok(HeapRow { home, place: to, guard });
             }
             drop(guard);
@@ -150,7 +152,8 @@ impl RowHobt {
             let latched = self.latch_places([id, home.0, from.0])?;
             let view = latched.view(id);
             let ours = view.alloc_unit() == self.spec.unit;
-            let Some(slot) = slots_for(view, bytes).next().filter(|_| ours) else {
+            let free = self.free_bytes(view, 0);
+            let Some(slot) = slots_for(view, free, bytes).next().filter(|_| ours) else {
                 drop(latched);
                 self.forget_room(id);
                 continue;
@@ -199,7 +202,8 @@ impl RowHobt {
         let former = latched.view(home.0).record(home.1).expect("its home has a row").to_vec();
         debug_assert!(home == from || former.len() == STUB_BYTES, "a row that is away left a stub");
         let unit = self.spec.unit;
-        self.log_change(work, latched.guards.into_iter().flatten(), |change, undo| {
+        let mark = work.part(&self.home).mark();
+        let done = self.log_change(work, latched.guards.into_iter().flatten(), |change, undo| {
             let page =
                 |change: &Change<'_>, (id, _): Place| change.find(id).expect("it is latched");
             let Undo::By(transaction) = undo else { unreachable!("a transaction's change") };
@@ -209,12 +213,17 @@ impl RowHobt {
             change.apply(at, unit, kinds::INSERT, to.1, &[moved], beside);
             let stub = page::stub(to);
             self.apply_replace(change, home, (&former, &stub), at_home);
+            // With a slot, where another may take the one that is left.
+            let left = if home == from { former.len() - STUB_BYTES } else { slot_cost(old.len()) };
+            self.state.promised.add(from.0, mark, left);
             if home != from {
                 let goes = page(change, from);
                 change.apply(goes, unit, kinds::CLEAR, from.1, &[old], undo);
             }
             new.tested.finish()
-        })
+        });
+        work.ghosted(&self.settler(), &[], (from.0, ROOM));
+        done
     }
 }
 
@@ -231,5 +240,9 @@ impl<'h> Latched<'h> {
 
     pub(crate) fn view(&self, id: PageId) -> PageView<'_> {
         self.guard(id).view()
+    }
+
+    pub(crate) fn record(&self, (page, slot): Place) -> Option<&[u8]> {
+        self.view(page).record(slot)
     }
 }

@@ -5,7 +5,7 @@
 //! | FORMAT | | pminlen 2 |
 //! | INSERT | its slot, empty or the next | the record |
 //! | GHOST, UNGHOST | its slot | |
-//! | CLEAR | its slot | the record |
+//! | CLEAR | its slot | the record, where the row has moved on |
 //! | REPLACE | its slot | length of old 2, old record, new record |
 //!
 //! Slots of a heap keep their numbers, because indexes name rows by page and slot.

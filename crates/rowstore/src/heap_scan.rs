@@ -216,12 +216,15 @@ impl<'h> HeapCursor<'h> {
     /// Copies rows of a page from the slot on; a ticket when a lock must be waited for first.
     fn pass(&mut self, work: &mut Work, id: PageId) -> RowResult<Option<Ticket>> {
         debug_assert!(self.rows.is_empty(), "a batch is of one page");
+        // Whoever writes the table is asked about once a page; behind a stub again.
+        let mut quiet = !self.one_row && !self.sampled;
         loop {
             let guard = self.hobt.home.pages.read(id)?;
-            let passed = self.pass_slots(work, guard.view())?;
+            quiet = quiet && self.hobt.nobody_writes(work, self.ask);
+            let passed = self.pass_slots(work, guard.view(), quiet)?;
             drop(guard);
             let passed = match passed {
-                Passed::Stub(to) => self.pass_stub(work, (id, self.slot), to)?,
+                Passed::Stub(to) => self.pass_stub(work, to, &mut quiet)?,
                 passed => passed,
             };
             match passed {
@@ -238,7 +241,12 @@ impl<'h> HeapCursor<'h> {
     }
 
     /// The same, up to a stub.
-    fn pass_slots(&mut self, work: &mut Work, view: PageView<'_>) -> RowResult<Passed> {
+    fn pass_slots(
+        &mut self,
+        work: &mut Work,
+        view: PageView<'_>,
+        quiet: bool,
+    ) -> RowResult<Passed> {
         let id = view.page_id();
         let ours = view.alloc_unit() == self.hobt.spec.unit && view.kind() == Some(PageKind::Data);
         let end = if self.one_row { self.slot.saturating_add(1) } else { view.slot_count() };
@@ -246,7 +254,6 @@ impl<'h> HeapCursor<'h> {
             let what = "a page of the heap is another's";
             return Err(self.hobt.home.pages.corrupt(id, what).into());
         }
-        let quiet = !self.one_row && !self.sampled && self.hobt.nobody_writes(work, self.ask);
         while ours && self.slot < end {
             let slot = self.slot;
             let Some(record) = view.record(slot) else {
@@ -281,13 +288,13 @@ impl<'h> HeapCursor<'h> {
     }
 
     /// Copies the row that the stub at hand leads to.
-    fn pass_stub(&mut self, work: &mut Work, home: Place, to: Place) -> RowResult<Passed> {
-        debug_assert_eq!(home.1, self.slot, "the stub is at hand");
+    fn pass_stub(&mut self, work: &mut Work, to: Place, quiet: &mut bool) -> RowResult<Passed> {
+        let home = (self.pages[self.page], self.slot);
         let Some(guard) = self.hobt.follow_stub(home, to)? else { return Ok(Passed::On) };
         self.hobt.home.pages.counters().add(Event::Forwarded, 1);
-        let quiet = !self.one_row && self.hobt.nobody_writes(work, self.ask);
+        *quiet = *quiet && self.hobt.nobody_writes(work, self.ask);
         let record = guard.view().record(to.1).expect("the row was just found");
-        let passed = self.take(work, (record, to), quiet)?;
+        let passed = self.take(work, (record, to), *quiet)?;
         if matches!(passed, Passed::On | Passed::Enough) {
             self.slot += 1;
         }
@@ -427,7 +434,8 @@ impl HeapCursor<'_> {
         let at = self.rows.len();
         let row = (bytes, id);
         self.hobt.fetch(row, at, &mut self.bytes, &mut self.values, &mut self.reads)?;
-        debug_assert!(self.rows.last().is_none_or(|r| r.2 < slot), "in order of slots");
+        let follows = self.sampled || self.rows.last().is_none_or(|r| r.2 < slot);
+        debug_assert!(follows, "in order of slots");
         self.rows.push((range, id, slot));
         Ok(())
     }

@@ -1,28 +1,35 @@
-//! Undo of a heap's rows: each is restored where it is now, or where there is room for it.
+//! Undo of a heap's rows: each record goes back to the page where it was.
 //!
-//! Bytes that a row gave free when it shrank or went may be others' by now. So a row that is put
-//! back is put, in this order: at home; where it is; on another page, with a stub at home. The
-//! last may need a page, where the first two need nothing; a row that was forwarded has left a
-//! shorter one, so the second does for it.
+//! Its bytes there are promised to the transaction (`promised.rs`), so undo needs no page and
+//! fails for no lack of room. A slot that a forwarded row has left may be another's by then: it
+//! gets one beside it, and its stub leads there.
 //!
 //! Invariants
-//!  1. A row is named by its RID: where it is when an operation is undone may differ from where the
-//!     operation found it, since undo may have moved it.
+//!  1. A row is named by its RID: the slot of its place may have changed since it was logged.
 //!  2. Moving is undone by one operation of its group (`heap_forward.rs`), which the row's former
-//!     record goes with.
+//!     record goes with: in one group again.
+//!  3. All that a compensation does is looked at before any of it is done: damaged pages end the
+//!     undo, not the process.
 
 use crate::error::RowResult;
-use crate::heap_forward::{Latched, Place};
-use crate::heap_redo::{kinds, old_and_new};
+use crate::heap_forward::{Latched, Place, is_of};
+use crate::heap_redo::{fits, kinds, old_and_new};
 use crate::heap_write::slots_for;
 use crate::hobt::RowHobt;
 use crate::undo::free_taken;
 use base::PageId;
-use buffer::{Change, PageRef, Undo};
-use page::{RID_BYTES, RecordKind, home_of, homed};
+use buffer::{Change, Undo};
+use page::{RecordKind, home_of};
 use txn::UndoContext;
-use wal::{Group, RecordView};
+use wal::RecordView;
 use work::Engine;
+
+/// What is done to a place.
+struct Step {
+    at: Place,
+    kind: wal::Kind,
+    payload: Vec<u8>,
+}
 
 impl RowHobt {
     /// Takes back what an operation on a row did; false when the row is not there.
@@ -33,63 +40,68 @@ impl RowHobt {
         cx: &mut UndoContext<'_>,
     ) -> RowResult<bool> {
         let (Some(id), slot) = (record.page(), record.slot()) else { return Ok(false) };
-        let payload = record.payload();
+        let (at, payload) = ((id, slot), record.payload());
         match record.kind() {
-            kinds::INSERT => self.undo_put((id, slot), cx),
-            kinds::GHOST => self.undo_ghost((id, slot), cx),
-            kinds::REPLACE => {
-                let Some((old, new)) = old_and_new(payload) else { return Ok(false) };
-                let home = home_of(new).unwrap_or((id, slot));
-                self.restore(engine, home, homed(old).into_owned(), cx)
-            }
+            kinds::INSERT => self.undo_put(at, cx),
+            kinds::GHOST => self.undo_ghost(at, cx),
+            kinds::REPLACE => match old_and_new(payload) {
+                Some((old, new)) if page::stub_target(new).is_some() => {
+                    self.bring_home(engine, at, old.to_vec(), cx)
+                }
+                Some((old, new)) => {
+                    self.restore(engine, home_of(new).unwrap_or(at), old.to_vec(), cx)
+                }
+                None => Ok(false),
+            },
             kinds::CLEAR => match home_of(payload) {
-                Some(home) => self.restore(engine, home, homed(payload).into_owned(), cx),
+                Some(home) => self.bring_back(engine, home, (id, payload.to_vec()), cx),
                 None => Ok(false),
             },
             _ => Ok(false),
         }
     }
 
-    /// Where a RID's row is, with both pages latched.
+    /// Where a RID's row is, with both pages latched, and a third.
     fn latch_ends(&self, home: Place, third: PageId) -> RowResult<(Place, Latched<'_>)> {
         let mut place = home;
         loop {
             let latched = self.latch_places([home.0, place.0, third])?;
             let now = self.led_from(latched.view(home.0), home.1).unwrap_or(home);
-            if now.0 == place.0 || now.0 == home.0 || now.0 == third {
-                return Ok((now, latched));
+            if now.0 != place.0 && now.0 != home.0 && now.0 != third {
+                place = now;
+                continue;
             }
-            place = now;
+            let view = latched.view(now.0);
+            if now != home && !(view.alloc_unit() == self.spec.unit && is_of(view, now.1, home)) {
+                let what = "a forwarding stub leads to no row";
+                return Err(self.home.pages.corrupt(home.0, what).into());
+            }
+            return Ok((now, latched));
         }
     }
 
     /// Takes an inserted row out.
-    fn undo_put(&self, home: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
-        let (place, latched) = self.latch_ends(home, home.0)?;
-        if latched.view(place.0).record(place.1).is_none() {
+    fn undo_put(&self, at: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
+        let latched = self.latch_places([at.0; 3])?;
+        if latched.view(at.0).record(at.1).is_none() {
             return Ok(false);
         }
-        let mut ends = Ends::new(self, latched, cx.group);
-        ends.clear(home, cx.undo)?;
-        if place != home {
-            ends.clear(place, Undo::Never)?;
-        }
-        ends.change.finish(cx.chain);
+        self.compensate(latched, &[Step::clear(at)], cx)?;
         self.count_rows(-1);
+        self.remember_room(at.0);
         Ok(true)
     }
 
-    /// Makes a ghost the row that it was, where it is.
-    fn undo_ghost(&self, place: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
-        let latched = self.latch_places([place.0; 3])?;
-        let ghost = latched.view(place.0).record(place.1);
+    /// Makes a ghost the row that it was.
+    fn undo_ghost(&self, at: Place, cx: &mut UndoContext<'_>) -> RowResult<bool> {
+        let latched = self.latch_places([at.0; 3])?;
+        let ghost = latched.view(at.0).record(at.1);
         if !ghost.is_some_and(|r| RecordKind::of(r[0]).is_ghost()) {
             return Ok(false);
         }
-        let mut ends = Ends::new(self, latched, cx.group);
-        ends.apply(place, kinds::UNGHOST, &[], cx.undo)?;
-        self.state.bare.forget(place);
-        ends.change.finish(cx.chain);
+        let revived = Step { at, kind: kinds::UNGHOST, payload: Vec::new() };
+        self.state.bare.forget(at);
+        self.compensate(latched, &[revived], cx)?;
         self.count_rows(1);
         Ok(true)
     }
@@ -99,128 +111,99 @@ impl RowHobt {
         &self,
         engine: &Engine,
         home: Place,
-        old: Vec<u8>,
+        mut old: Vec<u8>,
         cx: &mut UndoContext<'_>,
     ) -> RowResult<bool> {
-        let mut room = home.0;
-        loop {
-            let (place, latched) = self.latch_ends(home, room)?;
-            let Some(now) = latched.view(place.0).record(place.1) else { return Ok(false) };
-            let was_ghost = RecordKind::of(now[0]).is_ghost();
-            let mut former = old.clone();
-            let taken = self.retake(engine, now, &mut former)?;
-            let Some(to) = self.place_for(&latched, &former, (home, place, room)) else {
-                drop(latched);
-                room = self.room_beside(cx.group, former.len() + RID_BYTES, room)?;
-                continue;
-            };
-            let mut ends = Ends::new(self, latched, cx.group);
-            ends.put(&former, (home, place, to), cx.undo)?;
-            free_taken(engine, taken);
-            ends.change.finish(cx.chain);
-            self.count_rows(i64::from(was_ghost));
-            return Ok(true);
-        }
+        let (place, latched) = self.latch_ends(home, home.0)?;
+        let Some(now) = latched.view(place.0).record(place.1) else { return Ok(false) };
+        let was_ghost = RecordKind::of(now[0]).is_ghost();
+        let taken = self.retake(engine, now, &mut old)?;
+        let step = Step::replace(place, now, &old);
+        self.compensate(latched, &[step], cx)?;
+        free_taken(engine, taken);
+        self.count_rows(i64::from(was_ghost));
+        Ok(true)
     }
 
-    /// Where there is room for a row: at home, at its place, or on the page at hand.
-    fn place_for(
+    /// Puts a row that was forwarded back to its RID.
+    fn bring_home(
         &self,
-        latched: &Latched<'_>,
-        row: &[u8],
-        (home, place, room): (Place, Place, PageId),
-    ) -> Option<Place> {
-        let fits = |at: Place, record: &[u8]| {
-            page::fits::replace(latched.view(at.0), at.1, record).is_ok()
-        };
-        if fits(home, row) {
-            return Some(home);
-        }
-        let away = page::forwarded(row, home);
-        if place != home && fits(place, &away) {
-            return Some(place);
-        }
-        let view = latched.view(room);
-        let ours = room != home.0 && view.alloc_unit() == self.spec.unit;
-        let slot = slots_for(view, away.len()).next().filter(|_| ours)?;
-        Some((room, slot))
+        engine: &Engine,
+        home: Place,
+        mut old: Vec<u8>,
+        cx: &mut UndoContext<'_>,
+    ) -> RowResult<bool> {
+        let (place, latched) = self.latch_ends(home, home.0)?;
+        let (now, stub) = (latched.record(place), latched.record(home));
+        let (Some(now), Some(stub)) = (now, stub) else { return Ok(false) };
+        let taken = self.retake(engine, now, &mut old)?;
+        let steps = [Step::replace(home, stub, &old), Step::clear(place)];
+        self.compensate(latched, &steps, cx)?;
+        free_taken(engine, taken);
+        self.remember_room(place.0);
+        Ok(true)
     }
 
-    /// A page that may have room, another than the one that had none.
-    fn room_beside(&self, group: &mut Group, bytes: usize, but: PageId) -> RowResult<PageId> {
-        debug_assert!(bytes <= crate::heap_write::HEAP_RECORD_MAX, "it fits a page");
-        self.forget_room(but);
-        let known = self.state.hints.lock().pages.last().copied();
-        match known {
-            Some(page) => Ok(page),
-            None => self.new_page(group),
-        }
+    /// Puts a row that moved once more back to the page where it was.
+    fn bring_back(
+        &self,
+        engine: &Engine,
+        home: Place,
+        (to, mut old): (PageId, Vec<u8>),
+        cx: &mut UndoContext<'_>,
+    ) -> RowResult<bool> {
+        let (place, latched) = self.latch_ends(home, to)?;
+        let (now, stub) = (latched.record(place), latched.record(home));
+        let (Some(now), Some(stub)) = (now, stub) else { return Ok(false) };
+        let taken = self.retake(engine, now, &mut old)?;
+        let view = latched.view(to);
+        let free = self.free_bytes(view, cx.chain.id);
+        let Some(slot) = slots_for(view, free, old.len()).next() else { return Ok(false) };
+        let back = Step { at: (to, slot), kind: kinds::INSERT, payload: old };
+        let leads = Step::replace(home, stub, &page::stub((to, slot)));
+        self.compensate(latched, &[back, leads, Step::clear(place)], cx)?;
+        free_taken(engine, taken);
+        self.remember_room(place.0);
+        Ok(true)
     }
-}
 
-/// A change of a row's home, its place and where it goes. Its first operation compensates.
-struct Ends<'a> {
-    hobt: &'a RowHobt,
-    change: Change<'a>,
-}
-
-impl<'a> Ends<'a> {
-    fn new(hobt: &'a RowHobt, latched: Latched<'a>, group: &'a mut Group) -> Ends<'a> {
-        let mut change = Change::new(&hobt.home.pages, group);
+    /// Logs the steps of an undo; the first is the compensation.
+    fn compensate(
+        &self,
+        latched: Latched<'_>,
+        steps: &[Step],
+        cx: &mut UndoContext<'_>,
+    ) -> RowResult<()> {
+        for Step { at, kind, payload } in steps {
+            let view = latched.view(at.0);
+            let fits = fits(view, *kind, at.1, payload);
+            fits.map_err(|what| self.home.pages.corrupt(at.0, what))?;
+        }
+        let before = cx.chain.last;
+        let mut change = Change::new(&self.home.pages, cx.group);
         for guard in latched.guards.into_iter().flatten() {
             change.add(guard);
         }
-        Ends { hobt, change }
-    }
-
-    fn page(&self, id: PageId) -> PageRef {
-        self.change.find(id).expect("the page was latched")
-    }
-
-    fn apply(
-        &mut self,
-        (id, slot): Place,
-        kind: wal::Kind,
-        payload: &[u8],
-        undo: Undo,
-    ) -> RowResult<()> {
-        let page = self.page(id);
-        let fits = crate::heap_redo::fits(self.change.view(page), kind, slot, payload);
-        fits.map_err(|what| self.hobt.home.pages.corrupt(id, what))?;
-        self.change.apply(page, self.hobt.spec.unit, kind, slot, &[payload], undo);
+        for (n, Step { at, kind, payload }) in steps.iter().enumerate() {
+            let page = change.find(at.0).expect("the page was latched");
+            let undo = if n == 0 { cx.undo } else { Undo::Never };
+            change.apply(page, self.spec.unit, *kind, at.1, &[payload], undo);
+        }
+        change.finish(cx.chain);
+        debug_assert!(cx.chain.last > before, "the chain has its compensation");
         Ok(())
     }
+}
 
-    fn clear(&mut self, place: Place, undo: Undo) -> RowResult<()> {
-        self.apply(place, kinds::CLEAR, &[], undo)
+impl Step {
+    fn clear(at: Place) -> Step {
+        Step { at, kind: kinds::CLEAR, payload: Vec::new() }
     }
 
-    fn replace(&mut self, (id, slot): Place, new: &[u8], undo: Undo) -> RowResult<()> {
-        let now = self.change.view(self.page(id)).record(slot).map(<[u8]>::to_vec);
-        let now = now.ok_or_else(|| self.hobt.home.pages.corrupt(id, page::fits::NO_RECORD))?;
+    fn replace(at: Place, now: &[u8], new: &[u8]) -> Step {
         let mut payload = (now.len() as u16).to_le_bytes().to_vec();
-        payload.extend_from_slice(&now);
+        payload.extend_from_slice(now);
         payload.extend_from_slice(new);
-        self.apply((id, slot), kinds::REPLACE, &payload, undo)
-    }
-
-    /// Puts a row to a place that has room for it, instead of the one that it has.
-    fn put(&mut self, row: &[u8], ends: (Place, Place, Place), undo: Undo) -> RowResult<()> {
-        let (home, place, to) = ends;
-        if to == place {
-            let away = to != home;
-            let record = if away { page::forwarded(row, home) } else { row.to_vec() };
-            return self.replace(to, &record, undo);
-        }
-        if to == home {
-            self.replace(home, row, undo)?;
-        } else {
-            self.apply(to, kinds::INSERT, &page::forwarded(row, home), undo)?;
-            self.replace(home, &page::stub(to), Undo::Never)?;
-        }
-        match place == home {
-            true => Ok(()),
-            false => self.clear(place, Undo::Never),
-        }
+        Step { at, kind: kinds::REPLACE, payload }
     }
 }

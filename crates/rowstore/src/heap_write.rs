@@ -1,14 +1,15 @@
 //! Writing heaps: rows go where there is room and keep their RID, also when they outgrow its page
 //! (`heap_forward.rs`).
 //!
-//! A row that shrinks gives its bytes free at once; a rollback that does not find them any more
-//! puts the row elsewhere (`heap_undo.rs`).
+//! What a row that shrinks gives free nobody else takes until its transaction is over
+//! (`promised.rs`).
 
 use crate::entry_lock::Tried;
 use crate::error::RowResult;
 use crate::heap_forward::{HeapRow, Place};
 use crate::heap_redo::kinds;
 use crate::hobt::{HeapHints, HobtKind, RowHobt};
+use crate::settle::ROOM;
 use crate::versions::Written;
 use access::{Inserted, LockPlan, RowKey, WriteError};
 use base::limits::RECORD_BYTES_MAX;
@@ -24,19 +25,19 @@ use work::Work;
 /// Log that a row takes which becomes a ghost with a tag: both are logged whole.
 const GHOST_LOG_BYTES_MAX: usize = 2 * RECORD_MAX + 64;
 
-/// Log that a page more takes, for a row whose bytes are others' when it is put back.
-const PAGE_LOG_BYTES: usize = 512;
-
 /// The longest record of a heap: a row with its tag, away from its RID.
 pub(crate) const HEAP_RECORD_MAX: usize = RECORD_MAX + RID_BYTES;
 
 /// Pages with room that a heap remembers.
 const HINTS_MAX: usize = 64;
 
-/// Slots for a new record: the empty ones, then the next.
-pub(crate) fn slots_for(view: PageView<'_>, bytes: usize) -> impl Iterator<Item = u16> {
+/// Slots for a new record where so many bytes are free: the empty ones, then the next.
+pub(crate) fn slots_for(
+    view: PageView<'_>,
+    free: usize,
+    bytes: usize,
+) -> impl Iterator<Item = u16> {
     debug_assert!(bytes > 0, "no record is empty");
-    let free = usize::from(view.free_count());
     let count = view.slot_count();
     let fits = move |s: &u16| match *s < count {
         true => bytes <= free && view.slot_offset(*s) == Some(0),
@@ -64,6 +65,13 @@ impl RowHobt {
     pub(crate) fn remember_room(&self, page: PageId) {
         assert!(!page.is_none(), "room is on a page");
         self.state.hints.lock().remember(page);
+    }
+
+    /// Bytes of a latched page that are free and not promised to others than a transaction; 0: to
+    /// anybody.
+    pub(crate) fn free_bytes(&self, view: PageView<'_>, own: u32) -> usize {
+        let promised = self.state.promised.bytes(view.page_id(), own);
+        usize::from(view.free_count()).saturating_sub(promised)
     }
 
     /// A page had less room than was thought.
@@ -147,7 +155,8 @@ impl RowHobt {
         let (view, id) = (guard.view(), guard.id());
         let ours = view.alloc_unit() == self.spec.unit;
         let mut held = None;
-        for slot in slots_for(view, bytes).filter(|_| ours) {
+        let free = self.free_bytes(view, 0);
+        for slot in slots_for(view, free, bytes).filter(|_| ours) {
             if covered {
                 return Ok(Some(Ok(slot)));
             }
@@ -256,7 +265,7 @@ impl RowHobt {
         let Some(&last) = pages.pages.last() else { return Ok(None) };
         let guard = self.home.pages.read(last)?;
         let fits = guard.view().alloc_unit() == self.spec.unit
-            && slots_for(guard.view(), bytes).next().is_some();
+            && slots_for(guard.view(), self.free_bytes(guard.view(), 0), bytes).next().is_some();
         Ok(fits.then_some(last))
     }
 
@@ -367,7 +376,7 @@ impl RowHobt {
             let Some(row) = self.heap_row(work, key, plan)? else { return Ok(None) };
             let (home, place) = (row.home, row.place);
             let old = row.record(self).expect("the row was just found").to_vec();
-            let needed = old.len() + new.record.len() + PAGE_LOG_BYTES;
+            let needed = old.len() + new.record.len() + 512;
             if needed > reserved {
                 drop(row);
                 work.part(&self.home).reserve(needed)?;
@@ -380,7 +389,8 @@ impl RowHobt {
                 return Ok(Some(home));
             }
             let grows = new.record.len().saturating_sub(former.len());
-            if grows > usize::from(row.guard.view().free_count()) {
+            let own = work.part(&self.home).chain.id;
+            if grows > self.free_bytes(row.guard.view(), own) {
                 drop(row);
                 self.forward(work, &mut new, (home, place))?;
                 return Ok(Some(home));
@@ -410,14 +420,16 @@ impl RowHobt {
             return Err(self.home.pages.corrupt(place.0, what).into());
         }
         debug_assert!(!RecordKind::of(placed[0]).is_ghost(), "a row is replaced by a row");
-        let done = self.log_change(work, [row.guard], |change, undo| {
+        let less = old.len().saturating_sub(placed.len());
+        let mark = (less > 0).then(|| work.part(&self.home).mark());
+        if mark.is_some() {
+            work.ghosted(&self.settler(), &[], (place.0, ROOM));
+        }
+        self.log_change(work, [row.guard], |change, undo| {
+            mark.into_iter().for_each(|mark| self.state.promised.add(place.0, mark, less));
             self.apply_replace(change, place, (old, &placed), undo);
             new.tested.finish()
-        });
-        if placed.len() < old.len() {
-            work.part(&self.home).undo_may_cost(PAGE_LOG_BYTES);
-        }
-        done
+        })
     }
 
     /// Puts a record in the place of another.
@@ -438,7 +450,7 @@ impl RowHobt {
         let Some(xsn) = self.drawn(work) else { return Ok(Left::Nothing) };
         let view = row.guard.view();
         let old = row.record(self).expect("the row was just found").to_vec();
-        let free = usize::from(view.free_count());
+        let free = self.free_bytes(view, work.part(&self.home).chain.id);
         let Some(mut ghost) = self.heap_ghost_of(work, &old, free) else {
             return Ok(Left::Bare(xsn));
         };

@@ -84,6 +84,7 @@ pub(crate) struct HobtState {
     /// Its pages go, or are gone.
     dropped: AtomicBool,
     pub(crate) bare: crate::bare_ghosts::BareGhosts,
+    pub(crate) promised: crate::promised::Promised,
     pub(crate) graves: crate::graveyard::Graveyard,
 }
 

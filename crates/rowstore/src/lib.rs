@@ -32,6 +32,7 @@ mod kept;
 mod large;
 mod load;
 mod physical_stats;
+mod promised;
 mod sample;
 mod settle;
 mod spill;

@@ -19,6 +19,9 @@ use std::sync::Arc;
 use wal::{Group, LogReservation, TransactionChain};
 use work::{Engine, Settled, Settler};
 
+/// Instead of a ghost's slot: its page has room, now that a row which shrank or left is committed.
+pub(crate) const ROOM: u16 = u16::MAX;
+
 impl Settler for RowHobt {
     fn settle(
         &self,
@@ -116,6 +119,10 @@ impl RowHobt {
         assert!(self.spec.kind == HobtKind::Heap, "a tree's ghosts are found by key");
         let mut log = LogReservation::none(self.home.log());
         log.grow(512)?;
+        if place.1 == ROOM {
+            self.remember_room(place.0);
+            return Ok(false);
+        }
         let Some((home, latched)) = self.latch_ghost(place)? else { return Ok(false) };
         if !may(self.rid_resource(home.0, home.1)) {
             return Ok(true);

@@ -153,10 +153,17 @@ impl RowHobt {
         })
     }
 
-    /// A copy of a record, to tell what is in it.
+    /// A copy of a record, to tell what is in it; of a row that was forwarded by its RID.
     pub fn record_at(&self, page: PageId, slot: u16) -> Option<Vec<u8>> {
-        let guard = self.home.pages.read(page).ok()?;
-        guard.view().record(slot).map(<[u8]>::to_vec)
+        let record = |(page, slot)| {
+            let guard = self.home.pages.read(page).ok()?;
+            guard.view().record(slot).map(<[u8]>::to_vec)
+        };
+        let found = record((page, slot))?;
+        match stub_target(&found) {
+            Some(to) => record(to).filter(|row| home_of(row) == Some((page, slot))),
+            None => Some(found),
+        }
     }
 }
 
@@ -215,7 +222,14 @@ impl Walk<'_, '_> {
         let RowAt { page, slot, record } = at;
         let is_ghost = RecordKind::of(record[0]).is_ghost();
         let is_heap = self.hobt.spec.kind == HobtKind::Heap;
+        let is_clustered = self.hobt.spec.kind == HobtKind::Clustered && rows;
+        let trailer = if is_clustered { record[1] } else { 0 };
         match layout.check(record) {
+            Ok(()) if trailer != 0 => {
+                let found = usize::from(trailer);
+                let fault = RowFault { test: "status B is zero", found, wanted: 0 };
+                self.found.push(RowFinding::Record(page, slot, fault));
+            }
             // It may have columns that were added and taken back.
             Err(_) if rows && is_ghost && !self.hobt.spec.added.is_empty() => {}
             Err(_) if is_heap && is_cut_ghost(record) => {}

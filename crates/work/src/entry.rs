@@ -195,6 +195,11 @@ impl Entry {
         self.told.rolled_back_to.store(to.0, Relaxed);
     }
 
+    /// Whether it is of that transaction, which is not over.
+    pub(crate) fn is_of(&self, id: TransactionId) -> bool {
+        self.told.id.load(Acquire) == id.0
+    }
+
     /// The transaction is over.
     pub(crate) fn end(&self) {
         self.told.id.store(0, Relaxed);

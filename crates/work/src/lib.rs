@@ -33,7 +33,7 @@ pub use graveyards::{GraveMemory, Graveyards, Sexton};
 pub use home::{DelayedDurability, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS};
 pub use lock::thread_requests as lock_requests;
 pub use locking::LockedHobt;
-pub use part::Part;
+pub use part::{Part, PartMark};
 pub use reader::ReaderSeed;
 pub use settle::{Ghost, Settled, Settler};
 pub use snapshot_gate::{Refusal, SnapshotState};

@@ -17,6 +17,30 @@ const RESERVE_STEP: u64 = 8192;
 /// back: two writes less to what all sessions write.
 const KEPT: u64 = 2 * RESERVE_STEP;
 
+/// A transaction's part in one database, to whoever waits for its end.
+#[derive(Clone)]
+pub struct PartMark {
+    entry: Arc<Entry>,
+    id: TransactionId,
+}
+
+impl PartMark {
+    /// Whether it has ended there: what it did is committed, or taken back.
+    pub fn is_over(&self) -> bool {
+        !self.entry.is_of(self.id)
+    }
+
+    /// Whether two are of one transaction.
+    pub fn is_same(&self, other: &PartMark) -> bool {
+        self.id == other.id
+    }
+
+    /// Its number in the log.
+    pub fn chain(&self) -> u32 {
+        self.id.0 as u32
+    }
+}
+
 /// A transaction's part in one database.
 pub struct Part {
     /// The database.
@@ -107,10 +131,10 @@ impl Part {
         self.owner.add_log_bytes(change_bytes as u64 + 64);
     }
 
-    /// The undo of what was logged last may write so much more than that.
-    pub fn undo_may_cost(&mut self, bytes: usize) {
-        debug_assert!(self.has_logged(), "there is something to undo");
-        self.undo_bytes += bytes as u64;
+    /// What tells others when the transaction is over here. A change was reserved.
+    pub fn mark(&self) -> PartMark {
+        assert!(self.entered, "rule 4: a part is known before its first record");
+        PartMark { entry: Arc::clone(&self.entry), id: self.id }
     }
 
     /// Whether it has logged anything.

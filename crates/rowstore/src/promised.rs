@@ -1,0 +1,85 @@
+//! Bytes of a heap's pages that rollbacks may want back.
+//!
+//! A row that shrinks gives bytes free; until its transaction is over nobody else takes them, so
+//! that the row can be put back where it is, whatever the disk's room. SQL Server keeps such a
+//! reserve on the page (m_reservedCnt); here it is memory: nobody writes before a start has
+//! undone what did not finish.
+//!
+//! Invariants
+//!  1. A promise is made under the latch of its page, in the change that frees the bytes.
+//!  2. Whoever puts bytes on a page looks here under the page's latch. A new slot takes nobody's
+//!     promised bytes, not its own transaction's either: undo takes the record out, and leaves the
+//!     slot. What grows in its slot may take its own transaction's.
+//!  3. Undo takes its own transaction's alone. So what it puts back in its slot has room.
+//!  4. A promise of a transaction whose rollback failed stays.
+
+use base::PageId;
+use base::limits::PAGE_BYTES;
+use os::sync::Mutex;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+use work::PartMark;
+
+/// So many pages with promises are kept before those are looked for that are over.
+const PAGES_UNSWEPT: usize = 1024;
+
+/// A transaction's.
+struct Promise {
+    to: PartMark,
+    bytes: usize,
+}
+
+/// What is promised of a heap's pages: 56 bytes a page and transaction, until somebody looks
+/// behind its end.
+#[derive(Default)]
+pub(crate) struct Promised {
+    /// How many pages: mostly none, and then nobody asks further.
+    count: AtomicUsize,
+    pages: Mutex<Pages>,
+}
+
+#[derive(Default)]
+struct Pages {
+    by_page: BTreeMap<PageId, Vec<Promise>>,
+    /// How many may be there before all are looked at.
+    swept_at: usize,
+}
+
+impl Promised {
+    /// A row of a page has shrunk by so many bytes.
+    pub(crate) fn add(&self, page: PageId, to: PartMark, bytes: usize) {
+        let mut pages = self.pages.lock();
+        if pages.by_page.len() >= pages.swept_at.max(PAGES_UNSWEPT) {
+            pages.by_page.retain(|_, of| {
+                of.retain(|p| !p.to.is_over());
+                !of.is_empty()
+            });
+            pages.swept_at = 2 * pages.by_page.len();
+        }
+        let of = pages.by_page.entry(page).or_default();
+        match of.iter_mut().find(|p| p.to.is_same(&to)) {
+            // A page has no more to give.
+            Some(promise) => promise.bytes = (promise.bytes + bytes).min(PAGE_BYTES),
+            None => of.push(Promise { to, bytes }),
+        }
+        self.count.store(pages.by_page.len(), Release);
+    }
+
+    /// Bytes of a page that are promised to others than a transaction by its number in the log;
+    /// 0: to anybody.
+    pub(crate) fn bytes(&self, page: PageId, but: u32) -> usize {
+        if self.count.load(Acquire) == 0 {
+            return 0;
+        }
+        let mut pages = self.pages.lock();
+        let Some(of) = pages.by_page.get_mut(&page) else { return 0 };
+        of.retain(|p| !p.to.is_over());
+        let others = of.iter().filter(|p| p.to.chain() != but);
+        let bytes = others.map(|p| p.bytes).sum();
+        if of.is_empty() {
+            pages.by_page.remove(&page);
+            self.count.store(pages.by_page.len(), Release);
+        }
+        bytes
+    }
+}
