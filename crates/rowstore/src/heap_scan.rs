@@ -321,8 +321,9 @@ impl<'h> HeapCursor<'h> {
             return Ok(Passed::On);
         }
         let resource = self.hobt.rid_resource(home.0, home.1);
+        let gone = || now == Current::Ghost && self.hobt.is_gone(work.engine(), record, place);
         let ask = match (now, self.ask) {
-            _ if quiet => RowLock::None,
+            _ if quiet || gone() => RowLock::None,
             (Current::Ghost, RowLock::Short(m) | RowLock::Long(m)) => RowLock::Test(m),
             (_, ask) => ask,
         };

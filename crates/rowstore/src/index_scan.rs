@@ -659,11 +659,23 @@ impl<'h> IndexCursor<'h> {
         })
     }
 
+    /// Whether a record is a ghost whose tag says that nobody needs to be asked. Where gaps are
+    /// read it is an anchor (rule 9), and locked.
+    fn passes_gone(&self, work: &Work, (record, place): (&[u8], (PageId, u16))) -> bool {
+        self.ask != RowLock::None
+            && !self.ask.is_range()
+            && current(record) == Current::Ghost
+            && self.hobt.is_gone(work.engine(), record, place)
+    }
+
     /// Asks for a record's lock and copies its row; a ticket when the lock must be waited for.
     fn take(&mut self, work: &mut Work, leaf: &LeafRead<'_>) -> RowResult<Option<Ticket>> {
         let record = leaf.record();
         let now = current(record);
-        if self.ask != RowLock::None {
+        let at = (record, (leaf.page_id(), leaf.slot()));
+        if self.passes_gone(work, at) {
+            self.hobt.home.ghosts().note(leaf.page_id());
+        } else if self.ask != RowLock::None {
             let ask = match (now, self.ask) {
                 // A ghost is only asked about: a committed one is not worth a lock, unless the gap
                 // below it is read.
@@ -677,7 +689,6 @@ impl<'h> IndexCursor<'h> {
                 return Ok((!self.plan.read_past).then_some(ticket));
             }
             if now == Current::Ghost {
-                let at = (record, (leaf.page_id(), leaf.slot()));
                 self.hobt.met_ghost(work, at, self.hobt.record_resource(record));
             }
             if let (RowLock::Short(_), Current::Row(_)) = (ask, now)

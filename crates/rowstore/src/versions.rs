@@ -271,6 +271,29 @@ impl RowHobt {
         committed(&self.home, engine, writer)
     }
 
+    /// Whether a ghost's tag says that its deleter has committed, or was settled before the start:
+    /// nobody takes the ghost back, so nobody needs to be asked. `None`: no tag tells. Its page is
+    /// latched. A number has committed behind its commit record ([`work::Work::commit`], 3), which
+    /// is durable by then or, delayed, is lost only with whatever follows from what was read.
+    #[inline]
+    pub(crate) fn tells_gone(
+        &self,
+        engine: &Engine,
+        ghost: &[u8],
+        place: (PageId, u16),
+    ) -> Option<bool> {
+        debug_assert!(RecordKind::of(ghost[0]).is_ghost(), "a row is not gone");
+        let told = self.spec.versions && self.home.has_told_writers();
+        let tag = if told { self.tag_of(ghost, place) } else { None };
+        tag.map(|tag| self.committed(engine, tag.writer).is_some())
+    }
+
+    /// Whether one does, and it has.
+    #[inline]
+    pub(crate) fn is_gone(&self, engine: &Engine, ghost: &[u8], place: (PageId, u16)) -> bool {
+        self.tells_gone(engine, ghost, place) == Some(true)
+    }
+
     /// Whether a reader as of a moment sees what a writer wrote.
     fn sees(&self, work: &Work, at: CommitTime, writer: Xsn) -> bool {
         work.xsn() == Some(writer)

@@ -154,6 +154,15 @@ impl Home {
         self.versioning.load(Acquire)
     }
 
+    /// Whether the tag of a ghost names its deleter: all who go on leave versions, not only those
+    /// who begin from now on. To be asked while the ghost's page is latched.
+    #[inline]
+    pub fn has_told_writers(&self) -> bool {
+        // In this order: when versions come again, the gate was shut before.
+        let options = self.versioning();
+        options & STATEMENT_VERSIONS != 0 || (options != 0 && self.snapshots.is_on())
+    }
+
     /// Says which options ask for versions.
     pub fn set_versioning(&self, options: u8) {
         assert!(options <= STATEMENT_VERSIONS | TRANSACTION_VERSIONS, "two options");

@@ -7,6 +7,7 @@
 use base::SessionId;
 use os::sync::Mutex;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering::*};
 use txn::CommitTime;
 
 /// `snapshot_isolation_state` of sys.databases.
@@ -41,7 +42,11 @@ pub enum Refusal {
 
 /// The gate of one database.
 #[derive(Default)]
-pub(crate) struct SnapshotGate(Mutex<Inside>);
+pub(crate) struct SnapshotGate {
+    inside: Mutex<Inside>,
+    /// The state is `On`: for those who ask often.
+    on: AtomicBool,
+}
 
 #[derive(Default)]
 struct Inside {
@@ -53,25 +58,30 @@ struct Inside {
 
 impl SnapshotGate {
     pub(crate) fn state(&self) -> SnapshotState {
-        self.0.lock().state
+        self.inside.lock().state
     }
 
     pub(crate) fn set(&self, state: SnapshotState, since: CommitTime) {
-        let mut inside = self.0.lock();
+        let mut inside = self.inside.lock();
         inside.state = state;
         inside.since = since;
+        self.on.store(state == SnapshotState::On, Release);
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.on.load(Acquire)
     }
 
     pub(crate) fn since(&self) -> CommitTime {
-        self.0.lock().since
+        self.inside.lock().since
     }
 
     pub(crate) fn readers(&self) -> BTreeSet<SessionId> {
-        self.0.lock().readers.iter().copied().collect()
+        self.inside.lock().readers.iter().copied().collect()
     }
 
     pub(crate) fn enter(&self, session: SessionId, at: CommitTime) -> Result<(), Refusal> {
-        let mut inside = self.0.lock();
+        let mut inside = self.inside.lock();
         match inside.state {
             SnapshotState::On if at >= inside.since => {
                 inside.readers.push(session);
@@ -85,7 +95,7 @@ impl SnapshotGate {
     }
 
     pub(crate) fn leave(&self, session: SessionId) {
-        let mut inside = self.0.lock();
+        let mut inside = self.inside.lock();
         let at = inside.readers.iter().position(|s| *s == session);
         inside.readers.swap_remove(at.expect("who leaves was let in"));
     }

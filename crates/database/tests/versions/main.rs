@@ -4,7 +4,8 @@
 //! Sessions take turns at random, one step at a time, over a clustered index, a nonclustered one or
 //! a heap, with values off the rows. After each step some snapshots read the whole table, forwards
 //! or backwards, or a few keys, and find what a map says that was copied when they were taken. A
-//! session in a transaction finds its own changes besides. Some transactions are under SNAPSHOT:
+//! session in a transaction finds its own changes besides. Who locks what he reads finds what is
+//! committed, or somebody in his way. Some transactions are under SNAPSHOT:
 //! they change a row only where nobody has changed it since their moment, and are refused nothing
 //! else. Where tempdb has no room for versions (`tight`), who reads may be refused what was not
 //! kept, and finds nothing else than he must.
@@ -123,6 +124,8 @@ struct World {
     /// By which commit each key was changed last.
     changed_by: BTreeMap<i32, u64>,
     conflicts: u64,
+    /// How often somebody has locked all that was committed.
+    locked: u64,
     /// A ghost lay off its leaf while somebody looked.
     buried: bool,
     rids: Rids,
@@ -176,6 +179,7 @@ impl World {
             commits: 0,
             changed_by: BTreeMap::new(),
             conflicts: 0,
+            locked: 0,
             buried: false,
             rids: Rids::new(),
             snapshots: Vec::new(),
@@ -433,6 +437,9 @@ impl World {
 
     /// Some snapshots, and a session with its own changes, read and find what they must.
     fn look(&mut self, all: bool) {
+        if self.next.is_multiple_of(4) {
+            self.look_locked();
+        }
         let backward = self.draw.below(3) == 0 && self.kind != IndexKind::Heap;
         let mut expected: Vec<(Option<usize>, work::CommitTime, Rows)> = Vec::new();
         for (snapshot, rows) in &self.snapshots {
@@ -481,6 +488,26 @@ impl World {
                 assert_eq!(found.get(&key), rows.get(&key), "key {key} as of {at:?}");
             }
             work.locks().release_short(work.owner());
+        }
+    }
+
+    /// Who locks what he reads finds what was committed last, or somebody in his way: also where
+    /// he passes ghosts without asking for their locks.
+    fn look_locked(&mut self) {
+        for level in [Isolation::ReadCommitted, Isolation::RepeatableRead] {
+            self.reader.begin(true, "");
+            let plan = LockPlan { no_wait: true, ..LockPlan::read(level) };
+            let whole = ScanRange::default();
+            let mut cursor = self.hobt.scan(&mut self.reader, &whole, &plan).unwrap();
+            match rows_of(&mut *cursor, &mut self.reader) {
+                Ok(found) => {
+                    assert_eq!(found, self.committed, "under {level:?}");
+                    self.locked += 1;
+                }
+                Err(e) => assert_eq!(e.number(), 1222, "{e:?}"),
+            }
+            drop(cursor);
+            self.reader.roll_back().unwrap();
         }
     }
 
@@ -641,7 +668,7 @@ fn seeds() -> u64 {
 
 fn histories(kind: IndexKind, fault: Option<Mutation>) {
     let seeds = seeds();
-    let mut conflicts = 0;
+    let (mut conflicts, mut locked) = (0, 0);
     for seed in 0..seeds {
         let mut world = World::new(kind, seed * 977 + 1);
         world.plant(fault);
@@ -666,10 +693,12 @@ fn histories(kind: IndexKind, fault: Option<Mutation>) {
             }
         }
         conflicts += world.conflicts;
+        locked += world.locked;
         assert!(world.buried || kind == IndexKind::Heap || fault.is_some(), "nothing was moved");
         world.finish();
     }
-    assert!(conflicts > seeds, "{conflicts} conflicts in {seeds} histories");
+    let enough = conflicts > seeds && locked > seeds;
+    assert!(enough, "{conflicts} conflicts and {locked} reads in {seeds} histories");
 }
 
 /// One row, changed again and again beside ten snapshots that end and are replaced: as many
