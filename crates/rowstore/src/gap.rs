@@ -16,8 +16,8 @@
 //!  1. No scan is between the place of a new key and its anchor while the gap is tested
 //!     ([`LeafWrite::with_next`]): it has locked the anchor, or will see the new key.
 //!  2. A record that somebody else may hold a range lock on does not leave the tree: its deleter
-//!     holds X on it, or asks for X where locking is optimized, as the cleaner does, and a rollback
-//!     to a savepoint leaves a ghost.
+//!     holds X on it, or asks for X where locking is optimized, as the cleaner does and whoever
+//!     changes what is beside it, and a rollback to a savepoint leaves a ghost.
 
 use crate::entry_lock::{RowLock, Tried};
 use crate::error::RowResult;

@@ -4,6 +4,7 @@
 //! search begins again. A ghost with the key of a new row is revived in place once its deleter
 //! is known to be over.
 
+use crate::beside::Beside;
 use crate::current::{Current, current};
 use crate::entry_lock::{RowLock, Tried, key_hash};
 use crate::error::RowResult;
@@ -266,6 +267,7 @@ impl RowHobt {
         assert!(room, "room was made");
         let is_ghost = leaf.record().is_none_or(|r| current(r) == Current::Ghost);
         debug_assert!(is_ghost, "rule 4: only a ghost is put over");
+        let mut beside = self.beside(work, &leaf);
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
@@ -278,6 +280,7 @@ impl RowHobt {
         } else {
             tree.insert(&mut change, page, slot, record, undo)?;
         }
+        beside.expunge(self, &mut change, page, (!revives).then_some(slot));
         let dropped = new.tested.finish();
         change.finish(&mut part.chain);
         debug_assert!(part.chain.last > before, "the change is its transaction's");
@@ -397,6 +400,7 @@ impl RowHobt {
                 return Ok(false);
             }
         }
+        let mut beside = self.beside(work, &leaf);
         let session = work.session();
         let part = work.part(&self.home);
         let (begin, undo) = (part.begin(), part.undo());
@@ -409,6 +413,7 @@ impl RowHobt {
             Some(ghost) => self.tree().replace(&mut change, page, slot, &ghost.record, undo)?,
             None => self.tree().ghost(&mut change, page, slot, undo)?,
         }
+        beside.expunge(self, &mut change, page, None);
         let bytes = change.logged_bytes();
         let dropped = tagged.map_or(Ok(()), |ghost| ghost.tested.finish());
         change.finish(&mut part.chain);
@@ -500,6 +505,7 @@ impl RowHobt {
             }
             let kept = self.tree().compare(record, key);
             debug_assert_eq!(kept, Some(Ordering::Equal), "the row keeps its key");
+            let mut beside = self.beside(work, &leaf);
             let session = work.session();
             let part = work.part(&self.home);
             let (begin, undo) = (part.begin(), part.undo());
@@ -508,6 +514,7 @@ impl RowHobt {
             begin.log(&mut change, session);
             let (page, slot) = leaf.join(&mut change);
             self.tree().replace(&mut change, page, slot, &new.record, undo)?;
+            beside.expunge(self, &mut change, page, None);
             let bytes = change.logged_bytes();
             assert!(bytes > 0, "what was changed is logged");
             let dropped = new.tested.finish();
@@ -804,6 +811,7 @@ impl<'t> Latched<'t> {
         let (old_leaf, old_slot, _) = self.place(true);
         let old_page = old_leaf.page_id();
         let new_slot = self.place(false).1;
+        let [mut beside_old, mut beside_new] = self.beside(hobt, work);
         let session = work.session();
         let part = work.part(&hobt.home);
         let (begin, undo) = (part.begin(), part.undo());
@@ -824,6 +832,9 @@ impl<'t> Latched<'t> {
         } else {
             tree.insert(&mut change, new_ref, new_slot, record, undo)?;
         }
+        let put = (!revives).then_some(new_slot);
+        beside_new.expunge(hobt, &mut change, new_ref, put);
+        beside_old.expunge(hobt, &mut change, old_ref, None);
         let bytes = change.logged_bytes();
         let dropped = new.tested.finish();
         let dropped_left = left.map_or(Ok(()), |left| left.tested.finish());
@@ -831,6 +842,22 @@ impl<'t> Latched<'t> {
         debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(bytes);
         dropped.and(dropped_left).map(|()| (old_page, old_slot))
+    }
+
+    /// The ghosts that go with the old key's place and with the new one's; of one leaf all with the
+    /// new one's. A place of its own is no neighbour: it is changed.
+    fn beside(&self, hobt: &RowHobt, work: &Work) -> [Beside; 2] {
+        let mut beside = [Beside::default(), Beside::default()];
+        let one = matches!(self.pair(), LeafPair::One(..));
+        for old in [false, true] {
+            let (leaf, slot, exact) = self.place(old);
+            let with = &mut beside[usize::from(one || !old)];
+            hobt.beside_slot(work, leaf, (slot, exact), with);
+        }
+        if one && self.new_record().is_some() {
+            beside[1].keep(self.place(false).1);
+        }
+        beside
     }
 
     fn join<'s>(&mut self, change: &mut Change<'s>) -> (PageRef, PageRef)

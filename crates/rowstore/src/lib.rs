@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod bare_ghosts;
+mod beside;
 mod chunks;
 mod clean;
 mod count;
