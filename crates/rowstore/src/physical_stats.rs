@@ -61,7 +61,8 @@ pub struct Contents {
     pub ghosts: u64,
     /// Ghosts whose deleter goes on, or whose row a snapshot needs.
     pub version_ghosts: u64,
-    /// Records that have a former version, ghosts that are their own among them.
+    /// Records that have a former version which is there still, ghosts that are their own among
+    /// them.
     pub versions: u64,
     /// Bytes of all records, ghosts included.
     pub record_bytes: u64,
@@ -113,7 +114,8 @@ impl Contents {
             let place = (view.page_id(), slot);
             self.records += u64::from(!ghost);
             self.forwarded += u64::from(RecordKind::of(record[0]) == RecordKind::Forwarded);
-            self.versions += u64::from(leaf && walk.hobt.has_former(record, place));
+            let former = leaf && walk.hobt.has_former(walk.engine, record, place)?;
+            self.versions += u64::from(former);
             let removable = ghost && walk.hobt.ghost_need(walk.engine, record, place)?.is_some();
             self.ghosts += u64::from(removable);
             self.version_ghosts += u64::from(ghost && !removable);

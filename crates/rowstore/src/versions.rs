@@ -588,10 +588,18 @@ impl RowHobt {
         self.is_versioned() && engine.ghost_rule(&self.home) != GhostRule::Interval
     }
 
-    /// Whether a record has a former version, in the store or as the ghost's own bytes.
-    pub(crate) fn has_former(&self, record: &[u8], place: (PageId, u16)) -> bool {
-        self.tag_of(record, place).is_some_and(|tag| match self.former(tag) {
-            Previous::Stored(_) | Previous::Itself(_) => true,
+    /// Whether a record has a former version, in the store or as the ghost's own bytes. A pointer
+    /// into the store may stand in its record for long after the version has gone.
+    pub(crate) fn has_former(
+        &self,
+        engine: &Engine,
+        record: &[u8],
+        place: (PageId, u16),
+    ) -> RowResult<bool> {
+        let Some(tag) = self.tag_of(record, place) else { return Ok(false) };
+        Ok(match self.former(tag) {
+            Previous::Stored(at) => engine.version_store().look(at, tag.writer, |_| ())?.is_some(),
+            Previous::Itself(_) => true,
             Previous::None | Previous::Lost(_) => false,
         })
     }
