@@ -542,7 +542,8 @@ impl RowHobt {
         place: (PageId, u16),
     ) -> RowResult<Option<Tested>> {
         let Some(tag) = self.tag_of(ghost, place) else { return Ok(Some(Tested::default())) };
-        if self.is_optimized() && self.goes_on(engine, tag.writer) {
+        let goes_on = self.is_optimized() && self.goes_on(engine, tag.writer);
+        if goes_on && !engine.transactions.mutations.has(Mutation::AnothersSettled) {
             return Ok(None);
         }
         match self.is_kept_by_rule(engine, tag.writer) {

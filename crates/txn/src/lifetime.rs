@@ -129,8 +129,15 @@ impl SnapshotRegistry {
         let at = read.unwrap_or_else(|| table.clock());
         slots.last += 1;
         let ticket = slots.last;
-        debug_assert!(slots.registered.last().is_none_or(|l| l.at <= at), "invariant 2");
-        slots.registered.push(Registered { at, ticket, pins: false, victim: false, by });
+        // A fault leaves the list in order: it is seen by what is read, not here.
+        let place = match read {
+            Some(at) => slots.registered.partition_point(|r| r.at <= at),
+            None => slots.registered.len(),
+        };
+        let in_order = place.checked_sub(1).is_none_or(|last| slots.registered[last].at <= at);
+        debug_assert!(in_order, "invariant 2");
+        let fresh = Registered { at, ticket, pins: false, victim: false, by };
+        slots.registered.insert(place, fresh);
         (ticket, at)
     }
 

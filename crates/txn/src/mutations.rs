@@ -21,6 +21,8 @@ pub enum Mutation {
     LostIsNone = 32,
     /// Who gets at a row does not ask whether its writer goes on.
     WriterPassed = 64,
+    /// Who settles a ghost that he does not hold takes it for a committed one.
+    AnothersSettled = 128,
 }
 
 /// The faults of one engine.

@@ -1,5 +1,5 @@
 //! versions.5, every snapshot reads its moment: random histories of an index and a heap against
-//! copies of their rows.
+//! copies of their rows, and planted faults that the same tests must catch.
 
 use super::Figure;
 use super::path_3::test;
@@ -9,6 +9,18 @@ use crate::workspace::Outcome;
 const HISTORIES: u64 = 2_000;
 /// A clustered index, a nonclustered one, a heap.
 const KINDS: u64 = 3;
+/// Faults of `txn::Mutation`, and what each is.
+const MUTATIONS: [(&str, &str); 8] = [
+    ("EarlyPoint", "a point that is read before it is registered"),
+    ("NeededSettled", "a ghost settled though its row is needed"),
+    ("AnothersSettled", "a ghost settled without a look at whose it is"),
+    ("LastPruned", "only the previous version pruned"),
+    ("EarlyStamp", "the stamp before the flush"),
+    ("OwnRangeLost", "no range lock for a key in one's own gap"),
+    ("LostIsNone", "a version that was not kept taken for none"),
+    ("WriterPassed", "a row changed though its writer goes on"),
+];
+const CAUGHT_SECONDS_MAX: f64 = 600.0;
 
 pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
     let arguments = ["--package", "database", "--test", "versions"];
@@ -22,10 +34,53 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
         }
         Err(why) => (why, false),
     };
-    Ok(vec![Figure {
+    let mut figures = vec![Figure {
         what: "snapshots of random histories against a model (database)".to_owned(),
         figure,
         limit: format!("{} histories of {KINDS} kinds", KINDS * HISTORIES),
         pass,
-    }])
+    }];
+    figures.extend(mutations(ground));
+    Ok(figures)
+}
+
+/// Both targets whole: a fault may be seen by a test that is not named after it.
+fn mutations(ground: &Ground<'_>) -> Vec<Figure> {
+    let targets = ["--test", "versions", "--test", "sessions"];
+    let arguments = [&["--package", "database", "--features", "mutations"], &targets[..]].concat();
+    let output = test(ground, &arguments, ("GHOSTLIGHT_SEEDS", "12"));
+    let of = |(name, what): &(&str, &str)| {
+        let (figure, pass) = match &output {
+            Ok(output) => caught(output, name),
+            Err(why) => (why.clone(), false),
+        };
+        let limit = format!("caught within {CAUGHT_SECONDS_MAX} s");
+        Figure { what: format!("mutation {name}: {what}"), figure, limit, pass }
+    };
+    MUTATIONS.iter().map(of).collect()
+}
+
+/// What has caught a fault, and in how long at most: of lines "mutation NAME: 1.2 s, BY: MESSAGE".
+fn caught(output: &str, name: &str) -> (String, bool) {
+    let begin = format!("mutation {name}: ");
+    let told: Vec<_> = output.lines().filter_map(|line| line.strip_prefix(&begin)).collect();
+    let seconds = |line: &str| line.split_once(" s, ").and_then(|(s, _)| s.parse::<f64>().ok());
+    let pass = !told.is_empty()
+        && told.iter().all(|line| seconds(line).is_some_and(|s| s <= CAUGHT_SECONDS_MAX));
+    let short = |line: &&str| line.chars().take(150).collect::<String>();
+    (told.iter().map(short).collect::<Vec<_>>().join("; "), pass)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::caught;
+
+    /// Each line of a fault counts, others do not; none at all is no catch.
+    #[test]
+    fn lines_of_a_fault_tell_what_caught_it() {
+        let output = "test a ... \nmutation A: 1.5 s, x: y\nmutation B: 2 s, z\nmutation A: 3 s, w";
+        assert_eq!(caught(output, "A"), ("1.5 s, x: y; 3 s, w".to_owned(), true));
+        assert_eq!(caught(output, "C"), (String::new(), false));
+        assert!(!caught("mutation A: 601 s, x", "A").1);
+    }
 }

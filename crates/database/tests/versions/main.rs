@@ -13,6 +13,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod cycles;
+mod moments;
 mod tight;
 
 use access::{
@@ -889,22 +890,29 @@ fn snapshots_of_a_heap_read_their_moment() {
     histories(IndexKind::Heap, None);
 }
 
+/// Commits a fault, which what is run must see; tells what saw it, and in how long: versions.5
+/// reads these lines.
+#[cfg(feature = "mutations")]
+fn caught(fault: Mutation, by: &str, run: impl FnOnce() + std::panic::UnwindSafe) {
+    let began = os::clock::monotonic_ns();
+    let seen = std::panic::catch_unwind(run).expect_err(&format!("{fault:?} is not caught: {by}"));
+    let seconds = (os::clock::monotonic_ns() - began) as f64 / 1e9;
+    let text = seen.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| seen.downcast_ref::<&str>().copied()).unwrap_or_default();
+    let said = text.lines().next().unwrap_or_default();
+    println!("\nmutation {fault:?}: {seconds:.1} s, {by}: {said}");
+}
+
 /// What a writer or a deleter does wrong is seen.
 #[cfg(feature = "mutations")]
 #[test]
 fn each_mutation_of_versions_is_caught() {
-    let kinds = [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap];
-    for kind in kinds {
-        let run = || histories(kind, Some(Mutation::NeededSettled));
-        assert!(std::panic::catch_unwind(run).is_err(), "a ghost that is needed goes: {kind:?}");
-        let run = || histories(kind, Some(Mutation::WriterPassed));
-        let caught = std::panic::catch_unwind(run).is_err();
-        assert!(caught, "a row is changed by two at once: {kind:?}");
+    for kind in [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap] {
+        for fault in [Mutation::NeededSettled, Mutation::WriterPassed] {
+            caught(fault, &format!("histories, {kind:?}"), || histories(kind, Some(fault)));
+        }
+        let fault = Mutation::LostIsNone;
+        caught(fault, &format!("without room, {kind:?}"), || tight_histories(kind, Some(fault)));
     }
-    for kind in kinds {
-        let run = || tight_histories(kind, Some(Mutation::LostIsNone));
-        assert!(std::panic::catch_unwind(run).is_err(), "what was not kept is no row: {kind:?}");
-    }
-    let run = || hot_row(Some(Mutation::LastPruned));
-    assert!(std::panic::catch_unwind(run).is_err(), "versions that nobody needs stay");
+    caught(Mutation::LastPruned, "a hot row", || hot_row(Some(Mutation::LastPruned)));
 }
