@@ -220,6 +220,8 @@ fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOptions) {
     }
     home.set_optimized_locking(optimized);
     let state = if options.snapshot_isolation { SnapshotState::On } else { SnapshotState::Off };
+    // Nobody reads as of an older moment at the start; in a new database every change that there
+    // ever was has left a version.
     home.set_snapshot_state(state, txn::CommitTime(0));
     engine.note_rule(options.ghost_cleanup_rule);
     home.set_ghost_rule(options.ghost_cleanup_rule);

@@ -22,6 +22,8 @@
 //!  1. One of these goes on in a database at a time.
 //!  2. Until the option is written, a failure brings back what was.
 //!  3. Where locking is optimized there are versions: the last option that asks for them stays.
+//!  4. Who has a moment from before transactions were let in is not let in, also where nothing was
+//!     committed under a number since: the gate opens at a time of its own.
 
 use crate::asker::Asker;
 use crate::host::is_locked;
@@ -293,7 +295,10 @@ impl Asker<'_> {
         })();
         match come {
             Ok(_) => {
-                let since = self.instance.engine().transactions.commits.clock();
+                // Changes that left no version have moved no clock: a time of its own, behind every
+                // moment that somebody reads as of already.
+                let commits = &self.instance.engine().transactions.commits;
+                let since = commits.commit(commits.begin());
                 home.set_snapshot_state(SnapshotState::On, since);
             }
             Err(_) => {

@@ -1,7 +1,10 @@
 //! Whether transactions may read a database as of their moment, and how many do.
 //!
 //! Invariants
-//!  1. Who is let in reads as of a moment since when every change of the database left a version.
+//!  1. Who is let in reads as of a moment since when every change of the database left a version:
+//!     `since` is a time at which nobody read before the gate opened. It is 0 where a database is
+//!     opened with it: nobody has a moment at the start, and a new database has had versions since
+//!     it was made.
 //!  2. State and count change under one latch: who closes the gate knows everybody inside.
 
 use base::SessionId;
