@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 /// How long what must not wait may take on a slow machine.
@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const MOMENT: Duration = Duration::from_millis(120);
 /// The same where nothing is known about what is expected.
 const LONG_MOMENT: Duration = Duration::from_secs(3);
+/// How often a session that runs nothing looks whether it was killed.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// What a script knows about a batch.
 #[derive(Clone, Copy)]
@@ -132,7 +134,11 @@ impl Sessions {
         let seat = self.seat(session);
         assert!(!seat.waiting, "session {session} still waits: {batch}");
         let batches = seat.batches.as_ref().expect("the seat is taken");
-        batches.send(batch.to_owned()).expect("the session's task lives");
+        if batches.send(batch.to_owned()).is_err() {
+            // It was killed while it ran nothing: its client learns of it now.
+            self.drop_one(session);
+            return "(connection closed)\n".to_owned();
+        }
         seat.waiting = true;
         self.finished(session, wait).unwrap_or_else(|| "(waits)\n".to_owned())
     }
@@ -140,7 +146,11 @@ impl Sessions {
     /// What a waiting session got, if it did within the time its wait allows.
     pub(crate) fn finished(&mut self, session: char, wait: Wait) -> Option<String> {
         let seat = self.seats.get_mut(&session).expect("a session that ran something");
-        let (text, goes_on) = seat.answers.recv_timeout(wait.limit()).ok()?;
+        let (text, goes_on) = match seat.answers.recv_timeout(wait.limit()) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Disconnected) => ("(connection closed)\n".to_owned(), false),
+            Err(RecvTimeoutError::Timeout) => return None,
+        };
         seat.waiting = false;
         if !goes_on {
             self.drop_one(session);
@@ -230,9 +240,9 @@ impl Seat {
         let mut connection = instance.connect(login()).expect("a session");
         let waiter = connection.waiter();
         let task = os::task::spawn(&format!("session {session}"), move || {
-            while let Ok(batch) = incoming.recv() {
+            while let Some(batch) = next_batch(&incoming, &connection.waiter()) {
                 let mut transcript = Transcript::default();
-                connection.waiter().reset();
+                connection.waiter().reset_unless_killed();
                 let goes_on = connection.run(Request::Batch(batch), &mut transcript);
                 if connection.waiter().cancellation() == Some(Cancelled::Attention) {
                     transcript.text.push_str("(attention)\n");
@@ -252,6 +262,21 @@ impl Seat {
         drop(self.batches.take());
         if let Some(task) = self.task.take() {
             task.join().expect("a session's task ends without a panic");
+        }
+    }
+}
+
+/// The next batch; none when the client is gone, or the session was killed, which ends it at once
+/// as the server does.
+fn next_batch(incoming: &Receiver<String>, waiter: &Waiter) -> Option<String> {
+    loop {
+        if waiter.cancellation() == Some(Cancelled::Kill) {
+            return None;
+        }
+        match incoming.recv_timeout(LOOK) {
+            Ok(batch) => return Some(batch),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return None,
         }
     }
 }
