@@ -210,7 +210,8 @@ impl Opened {
 fn wish_versions(engine: &Engine, home: &Home, options: &DatabaseOptions) {
     let statement = if options.read_committed_snapshot { STATEMENT_VERSIONS } else { 0 };
     let transaction = if options.snapshot_isolation { TRANSACTION_VERSIONS } else { 0 };
-    if statement | transaction != 0 {
+    // Others are noted when the first transaction draws a number: master has versions everywhere.
+    if statement != 0 {
         engine.note_versions();
     }
     home.set_versioning(statement | transaction);

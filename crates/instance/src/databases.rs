@@ -5,7 +5,7 @@ use crate::files;
 use crate::host::{Seized, is_system};
 use crate::instance::{Instance, Open, same_name};
 use crate::list;
-use crate::start::make;
+use crate::start::{MODEL, first_options, make};
 use base::{DatabaseId, SqlError, SqlResult, messages};
 use catalog::DatabaseOption;
 use database::{CheckOptions, DATA_FILE, Database, Files, LOG_FILE};
@@ -97,8 +97,10 @@ impl Instance {
             .map(DatabaseId)
             .find(|id| !names.contains_key(id) && !dropping.contains_key(id));
         let id = id.ok_or_else(|| SqlError::new(messages::CREATE_DATABASE_FAILED, &[]))?;
-        let planned = files::plan(new, &self.options)?;
-        let database = make(&self.env, &self.dir, id, name, &planned.options, true)?;
+        let planned = files::plan(new, &self.options.sizing)?;
+        let model = self.database(MODEL).map(|model| model.options());
+        let facts = first_options(id, &self.options, model.as_ref());
+        let database = make(&self.env, &self.dir, id, name, &planned.sizing, &facts, true)?;
         if let Err(e) = files::set_first(&database, &planned) {
             self.unmake(&database);
             return Err(e);

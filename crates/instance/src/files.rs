@@ -8,12 +8,12 @@
 use crate::asker::Asker;
 use crate::databases::unsupported;
 use crate::error_log::ErrorLog;
-use crate::instance::{Instance, InstanceOptions, same_name};
+use crate::instance::{Instance, same_name};
 use crate::start::{MASTER, TEMPDB};
 use base::limits::PAGE_BYTES;
 use base::{FileId, SqlError, SqlResult, messages};
 use catalog::{FileGrowth, FileOwner, FileSetting};
-use database::{DATA_FILE, Database, LOG_FILE};
+use database::{DATA_FILE, Database, LOG_FILE, Sizing};
 use ddl::{FileChange, FileSize, NewDatabase, NewFile};
 use wal::LOG_BYTES_MAX;
 use work::{CommitMode, Work};
@@ -170,15 +170,14 @@ fn changed(
 
 /// How a new database is made, and what is set of its files, as far as they are spoken of.
 pub(crate) struct Planned {
-    pub(crate) options: InstanceOptions,
+    pub(crate) sizing: Sizing,
     /// With the sizes that were asked for.
     files: Vec<(FileId, FileSetting, Option<u64>)>,
 }
 
 /// Looks at the files of a new database before anything is made.
-pub(crate) fn plan(new: &NewDatabase, options: &InstanceOptions) -> SqlResult<Planned> {
-    let mut options = options.clone();
-    let sizing = &mut options.sizing;
+pub(crate) fn plan(new: &NewDatabase, sizing: &Sizing) -> SqlResult<Planned> {
+    let mut sizing = sizing.clone();
     let log_name = format!("{}_log", new.name);
     let named = |file: &Option<NewFile>, otherwise: &str| {
         let name = file.as_ref().and_then(|f| f.name.as_deref());
@@ -209,7 +208,7 @@ pub(crate) fn plan(new: &NewDatabase, options: &InstanceOptions) -> SqlResult<Pl
         }
         files.push((file, setting, new.size));
     }
-    Ok(Planned { options, files })
+    Ok(Planned { sizing, files })
 }
 
 fn check_size(file: FileId, new: &NewFile) -> SqlResult<()> {
@@ -250,14 +249,14 @@ pub(crate) fn set_first(database: &Database, planned: &Planned) -> SqlResult<()>
 }
 
 /// How tempdb is made: with files that grow as was set.
-pub(crate) fn options_of_tempdb(master: &Database, options: &InstanceOptions) -> InstanceOptions {
-    let mut options = options.clone();
+pub(crate) fn sizing_of_tempdb(master: &Database, sizing: &Sizing) -> Sizing {
+    let mut sizing = sizing.clone();
     for file in [DATA_FILE, LOG_FILE] {
         if let Some(setting) = master.setting_for_tempdb(file) {
-            options.sizing.grow_as(file, setting);
+            sizing.grow_as(file, setting);
         }
     }
-    options
+    sizing
 }
 
 /// Puts back what was set of tempdb's files. One that cannot have its size begins smaller: the

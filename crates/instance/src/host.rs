@@ -329,6 +329,7 @@ fn note_redefined(work: &mut Work, home: &Arc<Home>, before: &DatabaseView, delt
     let (engine, home) = (Arc::clone(work.engine()), Arc::clone(home));
     let note = move || {
         let transactions = &engine.transactions;
+        engine.note_versions();
         // After the transaction's own commit, before anybody gets at its tables.
         let at = transactions.commits.commit(transactions.commits.begin());
         let oldest = transactions.snapshots.horizon(&transactions.commits);

@@ -29,9 +29,10 @@ use work::{Engine, TraceFlag, TraceFlagSet};
 /// The system databases; tempdb is made anew at each start.
 pub(crate) const MASTER: DatabaseId = DatabaseId(1);
 pub(crate) const TEMPDB: DatabaseId = DatabaseId(2);
+pub(crate) const MODEL: DatabaseId = DatabaseId(3);
 pub(crate) const MSDB: DatabaseId = DatabaseId(4);
 pub(crate) const SYSTEM: [(DatabaseId, &str); 4] =
-    [(MASTER, "master"), (TEMPDB, "tempdb"), (DatabaseId(3), "model"), (MSDB, "msdb")];
+    [(MASTER, "master"), (TEMPDB, "tempdb"), (MODEL, "model"), (MSDB, "msdb")];
 
 /// Of `--max-memory`, what cached plans may take, and what they may take of a small one.
 const PLANS_SHARE: usize = 8;
@@ -193,17 +194,20 @@ fn open_all(
 ) -> SqlResult<()> {
     let mut list = listed.clone();
     for (id, name) in SYSTEM {
+        let make = |sizing: &Sizing, survives| {
+            let facts = first_options(id, options, None);
+            make(env, dir, id, name, sizing, &facts, survives)
+        };
         let database = if id == TEMPDB {
             let master = &open.get(&MASTER).expect("master is opened before tempdb").database;
-            let options = files::options_of_tempdb(master, options);
-            let tempdb = make(env, dir, id, name, &options, false)?;
+            let tempdb = make(&files::sizing_of_tempdb(master, &options.sizing), false)?;
             files::restore_tempdb(master, &tempdb, log);
             tempdb
         } else if listed.contains_key(&id) {
             open_one(env, dir, id, name, &options.sizing, log)?
         } else {
             list.insert(id, name.to_owned());
-            make(env, dir, id, name, options, true)?
+            make(&options.sizing, true)?
         };
         let workers = database.start_workers();
         open.insert(id, Open { database, workers });
@@ -223,13 +227,32 @@ fn open_all(
     Ok(())
 }
 
+/// What a new database has set: what is set in model of the versions of rows, where that is there
+/// already; master and msdb always have those for transactions.
+pub(crate) fn first_options(
+    id: DatabaseId,
+    options: &InstanceOptions,
+    model: Option<&DatabaseOptions>,
+) -> DatabaseOptions {
+    let mut facts = DatabaseOptions::default();
+    if options.embedded || id == MASTER || id == TEMPDB || id == MSDB {
+        facts.set(DatabaseOption::Recovery(RecoveryModel::Simple));
+    }
+    let has_transactions = model.is_some_and(|m| m.snapshot_isolation);
+    facts.set(DatabaseOption::SnapshotIsolation(has_transactions || id == MASTER || id == MSDB));
+    let has_statements = model.is_some_and(|m| m.read_committed_snapshot);
+    facts.set(DatabaseOption::ReadCommittedSnapshot(has_statements));
+    facts
+}
+
 /// Makes a database in new files; what an unfinished attempt left is removed first.
 pub(crate) fn make(
     env: &Environment,
     dir: &Path,
     id: DatabaseId,
     name: &str,
-    options: &InstanceOptions,
+    sizing: &Sizing,
+    facts: &DatabaseOptions,
     survives: bool,
 ) -> SqlResult<Arc<Database>> {
     let files = Files::of(dir, name);
@@ -238,11 +261,7 @@ pub(crate) fn make(
             env.disk.remove(path).map_err(|e| folder_error(dir, &e))?;
         }
     }
-    let mut facts = DatabaseOptions::default();
-    if options.embedded || id == MASTER || id == TEMPDB || id == MSDB {
-        facts.set(DatabaseOption::Recovery(RecoveryModel::Simple));
-    }
-    Database::create(env, id, name, &files, &options.sizing, &facts, survives)
+    Database::create(env, id, name, &files, sizing, facts, survives)
 }
 
 fn open_one(

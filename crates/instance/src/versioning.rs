@@ -13,7 +13,7 @@
 //!     waited for;
 //!  2. transactions may read as of moments from now on.
 //!
-//! OFF closes the gate, waits for those inside, and ends the versions.
+//! OFF closes the gate, waits for those inside, and ends the versions; never in master and msdb.
 //!
 //! OPTIMIZED_LOCKING changes while nobody else is in the database, too: of a row's writer who goes
 //! on it must be known whether he has locked himself.
@@ -266,7 +266,9 @@ impl Asker<'_> {
         on: bool,
         waiting: Waiting,
     ) -> SqlResult<bool> {
-        if database.id() == crate::start::TEMPDB {
+        let id = database.id();
+        let always = id == crate::start::MASTER || id == crate::start::MSDB;
+        if id == crate::start::TEMPDB || (always && !on) {
             return Err(not_here("ALLOW_SNAPSHOT_ISOLATION", database));
         }
         let _turn = self.turn(database)?;

@@ -62,7 +62,8 @@ impl Engine {
         }
     }
 
-    /// Whether any database has had versions since the start: where none has, nobody asks further.
+    /// Whether any database has had versions for statements since the start, or any transaction has
+    /// drawn a number: where none has, nobody asks further.
     #[inline]
     pub fn has_versions(&self) -> bool {
         self.versioned.load(Relaxed)
@@ -101,7 +102,7 @@ impl Engine {
         self.optimized_locking.store(true, Relaxed);
     }
 
-    /// A database has versions from now on.
+    /// A database has versions for statements from now on, or a number is drawn.
     pub fn note_versions(&self) {
         self.versioned.store(true, Relaxed);
     }

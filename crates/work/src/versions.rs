@@ -307,6 +307,9 @@ impl Work {
             Number::Drawn(xsn) | Number::Written(xsn) => xsn,
             Number::Others(_) => unreachable!("who reads for a transaction has its moment"),
             Number::None => {
+                if !self.engine.has_versions() {
+                    self.engine.note_versions();
+                }
                 let xsn = self.engine.transactions.commits.begin();
                 self.versions.number = Number::Drawn(xsn);
                 xsn
