@@ -169,7 +169,7 @@ struct Moment {
 impl Moment {
     fn first(db: &Database, p: &Promised) -> Option<Moment> {
         let mut reader = db.system_work();
-        let snapshot = Snapshot::take(db.engine());
+        let snapshot = reader.statement_snapshot();
         let rows = as_of(db, &mut reader, &snapshot)?;
         p.seen.lock().extend(rows.values().map(|value| value / 1000));
         Some(Moment { reader, snapshot, rows })
@@ -206,7 +206,7 @@ struct Own {
 
 impl Own {
     fn first(db: &Database, work: &mut Work, p: &Promised) -> Option<Own> {
-        let snapshot = Snapshot::take(db.engine());
+        let snapshot = work.statement_snapshot();
         let rows = as_of(db, work, &snapshot)?;
         p.seen.lock().extend(rows.values().map(|value| value / 1000));
         Some(Own { snapshot, rows })

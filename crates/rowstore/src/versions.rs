@@ -309,10 +309,7 @@ impl RowHobt {
         (record, place): (&[u8], (PageId, u16)),
         out: &mut Vec<u8>,
     ) -> RowResult<Seen> {
-        debug_assert!(
-            work.engine().transactions.snapshots.is_registered(at),
-            "who reads versions registers"
-        );
+        debug_assert!(work.is_registered(at), "who reads versions registers");
         let is_ghost = RecordKind::of(record[0]).is_ghost();
         let tag = match self.tag_of(record, place) {
             Some(tag) if !self.sees(work, at, tag.writer) => tag,

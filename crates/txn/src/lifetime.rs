@@ -238,6 +238,12 @@ impl SnapshotRegistry {
         slots.registered.get(from).is_some_and(|r| r.at == at)
     }
 
+    /// Whether that snapshot is open.
+    pub fn is_open(&self, (ticket, at): (u64, CommitTime)) -> bool {
+        let slots = self.slots.lock();
+        slots.registered.binary_search_by_key(&(at, ticket), |r| (r.at, r.ticket)).is_ok()
+    }
+
     /// The oldest point at which anybody reads or will read: the clock when nobody does.
     pub fn horizon(&self, table: &CommitTable) -> CommitTime {
         let slots = self.slots.lock();
@@ -275,7 +281,9 @@ mod tests {
         let later = commit();
         assert_eq!(registry.need(Lifetime { b: e, e: later }), Need::Free);
         assert_eq!((registry.horizon(&table), registry.is_registered(s)), (s, true));
+        assert!(registry.is_open((ticket, s)) && !registry.is_open((ticket + 1, s)));
         registry.release((ticket, s));
+        assert!(!registry.is_open((ticket, s)));
         assert_eq!(registry.need(Lifetime { b, e }), Need::Free);
         assert_ne!(registry.epoch(), kept_at, "invariant 3");
         assert_eq!(registry.oldest_ended_since(kept_at), Some(s));

@@ -1,11 +1,11 @@
 //! Faults that a test build can be told to commit, to prove that the models of row versions see
 //! them (feature `mutations`). Any other build has none.
 
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 /// One fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
+#[repr(u16)]
 pub enum Mutation {
     /// A snapshot's point is read before the latch under which questions are answered.
     EarlyPoint = 1,
@@ -23,22 +23,26 @@ pub enum Mutation {
     WriterPassed = 64,
     /// Who settles a ghost that he does not hold takes it for a committed one.
     AnothersSettled = 128,
+    /// Of four snapshots one is not registered.
+    SnapshotForgotten = 256,
+    /// The same, and nobody asks whether readers are registered.
+    ForgottenUnasked = 512,
 }
 
 /// The faults of one engine.
 #[derive(Default)]
-pub struct Mutations(AtomicU8);
+pub struct Mutations(AtomicU16);
 
 impl Mutations {
     /// Whether a fault is to be committed.
     #[inline]
     pub fn has(&self, mutation: Mutation) -> bool {
-        cfg!(feature = "mutations") && self.0.load(Relaxed) & mutation as u8 != 0
+        cfg!(feature = "mutations") && self.0.load(Relaxed) & mutation as u16 != 0
     }
 
     /// Commits a fault from now on.
     #[cfg(feature = "mutations")]
     pub fn plant(&self, mutation: Mutation) {
-        self.0.fetch_or(mutation as u8, Relaxed);
+        self.0.fetch_or(mutation as u16, Relaxed);
     }
 }

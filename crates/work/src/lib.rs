@@ -16,6 +16,7 @@ mod locking;
 mod part;
 mod reader;
 mod redefined;
+mod registered;
 mod settle;
 mod snapshot_gate;
 mod trace_flags;

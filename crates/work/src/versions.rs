@@ -3,10 +3,12 @@
 //! Invariants
 //!  1. A number is drawn at the transaction's first versioned change, or at its first access under
 //!     SNAPSHOT; every database learns of it before the number stands on one of its pages.
-//!  2. A snapshot is registered from before it is read by until it is dropped.
+//!  2. A snapshot is registered from before it is read by until it is dropped, by who reads: that
+//!     somebody else reads as of the same moment is no help (`registered.rs`).
 //!  3. A number is ended by the transaction that drew it: as committed if it may stand on a page.
 
 use crate::home::Home;
+use crate::registered::Registered;
 use crate::snapshot_gate::Refusal;
 use crate::unit::{Engine, Work};
 use crate::version_use::{Traversed, VersionUse};
@@ -15,7 +17,7 @@ use os::clock::monotonic_ns;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use txn::{CommitTime, Reader, Transactions};
+use txn::{CommitTime, Mutation, Reader, Transactions};
 use version::{Origin, Place, VersionError, VersionPtr};
 
 /// What a unit of work has of versions.
@@ -32,6 +34,7 @@ pub(crate) struct Versions {
     /// one reads for another's.
     told: Option<Arc<VersionUse>>,
     followed: Cell<Followed>,
+    registered: Registered,
 }
 
 /// Stored versions that were gone along.
@@ -76,7 +79,12 @@ enum Reads {
 impl Versions {
     /// What readers for the transaction have of it.
     pub(crate) fn for_readers(&self) -> ForReaders {
-        ForReaders { xsn: self.xsn(), moment: self.moment(), told: self.told.clone() }
+        ForReaders {
+            xsn: self.xsn(),
+            moment: self.moment(),
+            told: self.told.clone(),
+            registered: self.registered.clone(),
+        }
     }
 
     /// Of a reader for a transaction.
@@ -89,6 +97,7 @@ impl Versions {
             told: transaction.told,
             followed: Cell::default(),
             user: None,
+            registered: transaction.registered,
         }
     }
 
@@ -147,25 +156,21 @@ pub(crate) struct ForReaders {
     xsn: Option<Xsn>,
     moment: Option<CommitTime>,
     told: Option<Arc<VersionUse>>,
+    registered: Registered,
 }
 
 /// A moment as of which somebody reads, registered until it is dropped.
 pub struct Snapshot {
     engine: Arc<Engine>,
     entry: (u64, CommitTime),
+    of: Registered,
 }
 
 impl Snapshot {
-    /// Now, for the engine itself.
-    pub fn take(engine: &Arc<Engine>) -> Snapshot {
-        Snapshot::take_for(engine, Reader::NOBODY)
-    }
-
-    fn take_for(engine: &Arc<Engine>, by: Reader) -> Snapshot {
-        let transactions = &engine.transactions;
-        let entry = acquire(transactions, by);
-        debug_assert!(transactions.snapshots.is_registered(entry.1), "invariant 2");
-        Snapshot { engine: Arc::clone(engine), entry }
+    fn take(engine: &Arc<Engine>, by: Reader, of: &Registered) -> Snapshot {
+        let entry = acquire(&engine.transactions, by);
+        of.enter(entry);
+        Snapshot { engine: Arc::clone(engine), entry, of: of.clone() }
     }
 
     /// The moment.
@@ -176,15 +181,28 @@ impl Snapshot {
 
 fn acquire(transactions: &Transactions, by: Reader) -> (u64, CommitTime) {
     #[cfg(feature = "mutations")]
-    if transactions.mutations.has(txn::Mutation::EarlyPoint) {
+    if transactions.mutations.has(Mutation::EarlyPoint) {
         return transactions.snapshots.acquire_late(&transactions.commits, by);
     }
-    transactions.snapshots.acquire_for(&transactions.commits, by)
+    let entry = transactions.snapshots.acquire_for(&transactions.commits, by);
+    if is_forgotten(transactions, entry) {
+        transactions.snapshots.release(entry);
+    }
+    entry
+}
+
+/// Whether a snapshot is not registered, which is a fault.
+fn is_forgotten(transactions: &Transactions, (ticket, _): (u64, CommitTime)) -> bool {
+    let faults = [Mutation::SnapshotForgotten, Mutation::ForgottenUnasked];
+    faults.into_iter().any(|fault| transactions.mutations.has(fault)) && ticket.is_multiple_of(4)
 }
 
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        self.engine.transactions.snapshots.release(self.entry);
+        self.of.leave(self.entry);
+        if !is_forgotten(&self.engine.transactions, self.entry) {
+            self.engine.transactions.snapshots.release(self.entry);
+        }
     }
 }
 
@@ -213,7 +231,16 @@ impl Work {
     pub fn statement_snapshot(&mut self) -> Snapshot {
         let since_ns = monotonic_ns();
         self.tell_use(since_ns);
-        Snapshot::take_for(&self.engine, self.reader(false, since_ns))
+        let by = self.reader(false, since_ns);
+        Snapshot::take(&self.engine, by, &self.versions.registered)
+    }
+
+    /// Whether a snapshot at that moment is registered for its transaction. Only debug builds know;
+    /// others believe it.
+    pub fn is_registered(&self, at: CommitTime) -> bool {
+        let transactions = &self.engine.transactions;
+        transactions.mutations.has(Mutation::ForgottenUnasked)
+            || self.versions.registered.reads(at, &transactions.snapshots)
     }
 
     fn reader(&self, whole: bool, since_ns: u64) -> Reader {
@@ -289,7 +316,8 @@ impl Work {
         // Before the moment: numbers below this one were drawn when it was taken.
         let own = self.draw();
         let since_ns = monotonic_ns();
-        let snapshot = Snapshot::take_for(&engine, self.reader(true, since_ns));
+        let by = self.reader(true, since_ns);
+        let snapshot = Snapshot::take(&engine, by, &self.versions.registered);
         let at = snapshot.at();
         home.enter_snapshot(self.session(), at)?;
         self.versions.reads = Reads::AsOf(snapshot, vec![Arc::clone(home)]);

@@ -88,7 +88,7 @@ impl Histories {
         let snapshot = self.level == Isolation::Snapshot;
         let moment = snapshot.then(|| {
             let lengths = self.states.iter().map(|(key, s)| (*key, s.len() - 1)).collect();
-            (Snapshot::take(self.world.db.engine()), lengths)
+            (self.world.sessions[n].work.statement_snapshot(), lengths)
         });
         self.open[n] = Some(Transaction { id: self.last, moment, ..Transaction::default() });
     }

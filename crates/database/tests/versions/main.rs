@@ -448,12 +448,13 @@ impl World {
                 expected.push((None, snapshot.at(), rows.clone()));
             }
         }
-        let now = Snapshot::take(&self.env.engine);
+        let now = self.reader.statement_snapshot();
         expected.push((None, now.at(), self.committed.clone()));
         let n = self.draw.below(SESSIONS);
+        let own_now = self.sessions[n].work.statement_snapshot();
         let moment = self.sessions[n].moment.as_ref();
         let mut own = moment.map_or(&self.committed, |m| &m.rows).clone();
-        let at = moment.map_or(now.at(), |m| m.snapshot.at());
+        let at = moment.map_or(own_now.at(), |m| m.snapshot.at());
         for (key, value) in &self.sessions[n].changes.rows {
             match value {
                 Some(value) => own.insert(*key, *value),
@@ -517,8 +518,8 @@ impl World {
     fn look_slowly(&mut self) {
         let is_heap = self.kind == IndexKind::Heap;
         let (engine, hobt) = (Arc::clone(&self.env.engine), Arc::clone(&self.hobt));
-        let (now, rows) = (Snapshot::take(&engine), self.committed.clone());
         let mut work = Work::new(&engine, SessionId(99), Arc::new(Waiter::new()));
+        let (now, rows) = (work.statement_snapshot(), self.committed.clone());
         let mut ends = [self.draw.below(KEYS) as i32, self.draw.below(KEYS) as i32];
         ends.sort_unstable();
         let bytes = ends.map(i32::to_le_bytes);
@@ -735,7 +736,7 @@ fn hot_row(fault: Option<Mutation>) {
                 let ended = world.draw.below(10);
                 world.snapshots.swap_remove(ended);
             }
-            let snapshot = Snapshot::take(&world.env.engine);
+            let snapshot = world.reader.statement_snapshot();
             world.snapshots.push((snapshot, world.committed.clone()));
             world.look(true);
         }
@@ -769,15 +770,15 @@ fn who_uses_versions_is_told_and_ghosts_are_counted() {
     world.sessions[0].work.commit(CommitMode::Delayed).unwrap();
     // So the ghost stays on its leaf.
     world.db.home().set_ghost_rule(GhostRule::Statement);
-    let before = Snapshot::take(&world.env.engine);
+    let before = world.reader.statement_snapshot();
     world.reader.begin(true, "");
     assert_eq!(told(&world), [(SessionId(50), false, false)]);
     let work = &mut world.sessions[0].work;
     work.begin(true, "");
     world.hobt.delete(work, RowKey { fields: &row[..1], hint: None }, &plan).unwrap();
     work.commit(CommitMode::Delayed).unwrap();
-    for (at, rows, ghosts) in [(before.at(), 1, 0), (Snapshot::take(&world.env.engine).at(), 0, 1)]
-    {
+    let after = world.reader.statement_snapshot();
+    for (at, rows, ghosts) in [(before.at(), 1, 0), (after.at(), 0, 1)] {
         let counters = world.db.pages().counters();
         let skipped = counters.sum(Event::GhostSkipped);
         let plan = LockPlan { as_of: Some(at), ..LockPlan::read(Isolation::ReadCommitted) };
@@ -824,7 +825,7 @@ fn two_long_images_of_one_move_are_kept() {
             3 => Rows::from([(2, (3, 7_000))]),
             _ => Rows::from([(1, (3, 7_000))]),
         };
-        world.snapshots.push((Snapshot::take(&world.env.engine), world.committed.clone()));
+        world.snapshots.push((world.reader.statement_snapshot(), world.committed.clone()));
         world.look(true);
     }
     world.finish();
@@ -915,4 +916,26 @@ fn each_mutation_of_versions_is_caught() {
         caught(fault, &format!("without room, {kind:?}"), || tight_histories(kind, Some(fault)));
     }
     caught(Mutation::LastPruned, "a hot row", || hot_row(Some(Mutation::LastPruned)));
+}
+
+/// What is said where a history goes wrong under a fault.
+#[cfg(feature = "mutations")]
+fn caught(kind: IndexKind, fault: Mutation) -> Option<String> {
+    let panic = std::panic::catch_unwind(|| histories(kind, Some(fault))).err()?;
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+}
+
+/// A snapshot that is not registered is found out by who reads by it, though others read as of the
+/// same moment; and where nobody asks, rows that it needs are gone.
+#[cfg(feature = "mutations")]
+#[test]
+fn a_snapshot_that_is_not_registered_is_caught() {
+    for kind in [IndexKind::Clustered, IndexKind::Nonclustered, IndexKind::Heap] {
+        let asked = caught(kind, Mutation::SnapshotForgotten).expect("its reader says so");
+        assert!(asked.contains("who reads versions registers"), "{kind:?}: {asked}");
+        let unasked = caught(kind, Mutation::ForgottenUnasked).expect("rows are missing");
+        assert!(!unasked.contains("who reads versions registers"), "{kind:?}: {unasked}");
+        println!("{kind:?}: {unasked}");
+    }
 }
