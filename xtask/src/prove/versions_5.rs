@@ -1,8 +1,9 @@
 //! versions.5, every snapshot reads its moment: random histories of an index and a heap against
-//! copies of their rows, and planted faults that the same tests must catch.
+//! copies of their rows; sessions of every level at once, in T-SQL; and planted faults that the
+//! first of these tests must catch.
 
 use super::Figure;
-use super::path_3::test;
+use super::path_3::{count_before, test};
 use super::program::Ground;
 use crate::workspace::Outcome;
 
@@ -40,8 +41,24 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
         limit: format!("{} histories of {KINDS} kinds", KINDS * HISTORIES),
         pass,
     }];
+    figures.push(concurrent(ground));
     figures.extend(mutations(ground));
     Ok(figures)
+}
+
+/// Sessions of every level over tables with all their indexes, while options are switched.
+fn concurrent(ground: &Ground<'_>) -> Figure {
+    let arguments = ["--package", "instance", "--test", "isolation"];
+    let (figure, pass) =
+        match test(ground, &arguments, ("GHOSTLIGHT_SEEDS", &HISTORIES.to_string())) {
+            Ok(output) => {
+                let held = count_before(&output, " histories, each read as its level has it");
+                (format!("{held} histories, each read as its level has it"), held >= HISTORIES)
+            }
+            Err(why) => (why, false),
+        };
+    let what = "sessions of every level at once, in T-SQL (instance)".to_owned();
+    Figure { what, figure, limit: format!("{HISTORIES} histories"), pass }
 }
 
 /// Both targets whole: a fault may be seen by a test that is not named after it.

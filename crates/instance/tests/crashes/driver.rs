@@ -4,16 +4,14 @@
 //! Behind each step stands a SELECT of its number, `@@ROWCOUNT`, `@@ERROR` and `@@TRANCOUNT`: its
 //! row reaches the sink within the transaction, so keys enter the history in the order of locks.
 
-use crate::Random;
-use crate::heard::Heard;
 use crate::promised::{Existence, Place, Promised};
+use crate::simulated::{Random, login, whole};
 use crate::story::{self, Effect, Step};
 use crate::verify::wants_space;
 use base::SqlError;
 use instance::Instance;
 use session::{
-    Connection, Done, EnvironmentChange, Login, Request, ResultColumn, ResultSink, Session,
-    SinkClosed,
+    Connection, Done, EnvironmentChange, Request, ResultColumn, ResultSink, Session, SinkClosed,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,25 +22,6 @@ const EXPECTED: [i32; 8] = [1205, 1222, 2627, 2601, 1105, 5123, 5149, 9002];
 /// Of a table whose CREATE failed before.
 const NOT_THERE: [i32; 4] = [208, 1088, 3701, 4902];
 const NOTICE_MAX: u8 = 10;
-
-pub(crate) fn whole(value: &Value) -> i64 {
-    match value {
-        Value::TinyInt(n) => i64::from(*n),
-        Value::SmallInt(n) => i64::from(*n),
-        Value::Int(n) => i64::from(*n),
-        Value::BigInt(n) => *n,
-        other => panic!("a whole number, not {other:?}"),
-    }
-}
-
-pub(crate) fn login(database: &str) -> Login {
-    Login {
-        user: "sa".to_owned(),
-        database: database.to_owned(),
-        odbc_defaults: true,
-        ..Login::default()
-    }
-}
 
 /// What a batch answered, and to whom it tells it meanwhile.
 struct Listener<'a> {
@@ -345,15 +324,6 @@ impl Driver {
         if in_transaction {
             self.plain(session, "ROLLBACK TRANSACTION");
         }
-    }
-}
-
-impl Heard {
-    /// Rows of whole numbers; an error is a failure.
-    pub(crate) fn numbers(session: &mut Session, text: &str) -> Vec<Vec<i64>> {
-        let heard = Heard::ask(session, text);
-        assert!(heard.error().is_none(), "{text}: {:?}", heard.messages);
-        heard.rows.iter().map(|row| row.iter().map(whole).collect()).collect()
     }
 }
 

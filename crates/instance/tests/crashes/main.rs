@@ -10,16 +10,19 @@ mod driver;
 #[path = "../heard/mod.rs"]
 mod heard;
 mod promised;
+#[path = "../simulated/mod.rs"]
+mod simulated;
 mod story;
 mod verify;
 
-use driver::{Driver, login};
+use driver::Driver;
 use heard::Heard;
 use instance::{Instance, InstanceOptions};
 use promised::Promised;
 use session::Session;
 use sim::DiskOptions;
 use sim::harness::{Counts, Plan, try_crash_runs};
+use simulated::{Random, login};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -51,16 +54,6 @@ const VERSIONS: [&str; 2] = [
     "ALTER DATABASE crash SET READ_COMMITTED_SNAPSHOT ON",
     "ALTER DATABASE crash SET OPTIMIZED_LOCKING = ON",
 ];
-
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
 
 pub(crate) fn options(seed: u64) -> InstanceOptions {
     let mut options = InstanceOptions { max_memory_bytes: 6 << 20, ..InstanceOptions::default() };

@@ -4,8 +4,8 @@
 //! A value is `number * 26 + letter`; a row's filler is that letter `n` times, so that a value
 //! that met another row's filler shows.
 
-use crate::Random;
 use crate::promised::{Key, Place, Promised};
+use crate::simulated::Random;
 
 /// Keys that all sessions share, in `dbo.T` and `dbo.H`.
 const KEYS: u64 = 50;

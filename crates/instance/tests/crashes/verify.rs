@@ -1,8 +1,9 @@
 //! What a reopened instance says, in T-SQL, against what was promised.
 
-use crate::driver::{login, place_of};
+use crate::driver::place_of;
 use crate::heard::Heard;
 use crate::promised::{Existence, Place, Promised, Rows};
+use crate::simulated::{check, login, whole};
 use crate::story::PASSING_ROWS;
 use crate::{ATTEMPTS, DATA, SCHEMA, options};
 use base::SqlError;
@@ -78,13 +79,6 @@ fn databases(instance: &Instance, p: &Promised) {
     }
 }
 
-fn check(session: &mut Session, database: &str) {
-    let clean =
-        format!("found 0 allocation errors and 0 consistency errors in database '{database}'");
-    let said = Heard::ask(session, "DBCC CHECKDB");
-    assert!(said.messages.iter().any(|m| m.text().contains(&clean)), "{:?}", said.messages);
-}
-
 /// Everything that is in the database, against itself and against what was promised.
 pub(crate) fn look(instance: &Instance, p: &Promised) {
     let mut session = instance.connect(login("crash")).expect("a session");
@@ -109,8 +103,7 @@ fn rows(session: &mut Session, table: &str, found: &mut Rows) {
     let mut by_value = Vec::new();
     for row in &answer.rows {
         let [key, v, n, Value::Char(filler)] = row.as_slice() else { panic!("{text}: {row:?}") };
-        let (key, v, n) =
-            (crate::driver::whole(key), crate::driver::whole(v), crate::driver::whole(n));
+        let (key, v, n) = (whole(key), whole(v), whole(n));
         let letter = b'A' + (v % 26) as u8;
         let whole = filler.len() as i64 == n && filler.iter().all(|b| *b == letter);
         assert!(whole, "{table}: the filler of {key} belongs to another value");
