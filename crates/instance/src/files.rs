@@ -177,7 +177,7 @@ pub(crate) struct Planned {
 
 /// Looks at the files of a new database before anything is made.
 pub(crate) fn plan(new: &NewDatabase, sizing: &Sizing) -> SqlResult<Planned> {
-    let mut sizing = sizing.clone();
+    let mut sizing = *sizing;
     let log_name = format!("{}_log", new.name);
     let named = |file: &Option<NewFile>, otherwise: &str| {
         let name = file.as_ref().and_then(|f| f.name.as_deref());
@@ -250,7 +250,7 @@ pub(crate) fn set_first(database: &Database, planned: &Planned) -> SqlResult<()>
 
 /// How tempdb is made: with files that grow as was set.
 pub(crate) fn sizing_of_tempdb(master: &Database, sizing: &Sizing) -> Sizing {
-    let mut sizing = sizing.clone();
+    let mut sizing = *sizing;
     for file in [DATA_FILE, LOG_FILE] {
         if let Some(setting) = master.setting_for_tempdb(file) {
             sizing.grow_as(file, setting);

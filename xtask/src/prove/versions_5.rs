@@ -11,8 +11,9 @@ const HISTORIES: u64 = 2_000;
 /// A clustered index, a nonclustered one, a heap.
 const KINDS: u64 = 3;
 /// Faults of `txn::Mutation`, and what each is.
-const MUTATIONS: [(&str, &str); 8] = [
+const MUTATIONS: [(&str, &str); 9] = [
     ("EarlyPoint", "a point that is read before it is registered"),
+    ("ForgottenUnasked", "of four snapshots one not registered, and nobody asks"),
     ("NeededSettled", "a ghost settled though its row is needed"),
     ("AnothersSettled", "a ghost settled without a look at whose it is"),
     ("LastPruned", "only the previous version pruned"),

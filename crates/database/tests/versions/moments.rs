@@ -8,7 +8,7 @@ use rowstore::RowHobt;
 use sim::{Ended, Options, Simulation};
 use std::sync::Arc;
 use txn::Mutation;
-use work::{CommitMode, Engine, STATEMENT_VERSIONS, Snapshot, Work};
+use work::{CommitMode, STATEMENT_VERSIONS, Work};
 
 const READERS: i16 = 3;
 const LOOKS: usize = 12;
@@ -30,7 +30,7 @@ fn run(seed: u64, fault: Option<Mutation>) -> Result<(), String> {
             let id = SessionId(60 + n);
             os::task::spawn(&format!("reader {n}"), move || {
                 let mut work = Work::new(&engine, id, Arc::default());
-                (0..LOOKS).for_each(|_| look(&engine, &hobt, &mut work));
+                (0..LOOKS).for_each(|_| look(&hobt, &mut work));
             })
         };
         let mut tasks: Vec<_> = (0..READERS).map(reader).collect();
@@ -64,8 +64,8 @@ fn step(hobt: &RowHobt, work: &mut Work, key: i32) {
 }
 
 /// Whoever has a moment finds the row, and finds it again.
-fn look(engine: &Arc<Engine>, hobt: &RowHobt, work: &mut Work) {
-    let snapshot = Snapshot::take(engine);
+fn look(hobt: &RowHobt, work: &mut Work) {
+    let snapshot = work.statement_snapshot();
     let at = Some(snapshot.at());
     let plan = LockPlan { as_of: at, ..LockPlan::read(Isolation::ReadCommitted) };
     let mut read = || {

@@ -4,6 +4,7 @@
 //! Behind each step stands a SELECT of its number, `@@ROWCOUNT`, `@@ERROR` and `@@TRANCOUNT`: its
 //! row reaches the sink within the transaction, so keys enter the history in the order of locks.
 
+use crate::heard::Heard;
 use crate::promised::{Existence, Place, Promised};
 use crate::simulated::{Random, login, whole};
 use crate::story::{self, Effect, Step};
