@@ -170,7 +170,8 @@ fn read_all(bytes: &PageBytes, layout: &RowLayout) {
         if let Some(ghost) = kind.ghosted() {
             let mut dead = record.to_vec();
             dead[0] = RecordKind::with_kind(dead[0], ghost);
-            let lost = kind == RecordKind::Forwarded && page::home_of(record).is_none();
+            let away = page::home_of(&dead).is_some();
+            let lost = away != (kind == RecordKind::Forwarded) && !kind.is_index();
             assert!(ghost.is_ghost());
             assert!(lost || page::kind_before(&dead) == Some(kind), "{record:?}");
         }

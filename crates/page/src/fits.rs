@@ -112,7 +112,16 @@ pub fn fill(v: PageView<'_>, slot: u16, record: &[u8]) -> Fit<()> {
 pub fn ghost(v: PageView<'_>, slot: u16) -> Fit<RecordKind> {
     header(v)?;
     let record = v.record(slot).ok_or(NO_RECORD)?;
-    RecordKind::of(record[0]).ghosted().ok_or("the record cannot be a ghost")
+    let kind = RecordKind::of(record[0]);
+    let ghost = kind.ghosted().ok_or("the record cannot be a ghost")?;
+    match kind {
+        RecordKind::Primary | RecordKind::Forwarded => {
+            let away = crate::forward::has_home(record[1]);
+            let sound = away == (kind == RecordKind::Forwarded);
+            if sound { Ok(ghost) } else { Err("the record's status bytes contradict each other") }
+        }
+        _ => Ok(ghost),
+    }
 }
 
 /// The kind that the record of a slot gets when it is revived.
