@@ -18,20 +18,6 @@ pub(crate) fn unsupported(feature: &str) -> SqlError {
     SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&feature])
 }
 
-/// Writes an option where nobody has made a plan yet.
-pub(crate) fn write_option(database: &Database, option: DatabaseOption) -> SqlResult<()> {
-    let name = &*database.home().name();
-    let mut work = database.system_work();
-    work.begin(false, "ALTER DATABASE");
-    match database.set_option(&mut work, option) {
-        Ok(()) => work.commit(CommitMode::Full).map_err(|e| e.into_sql(name)),
-        Err(e) => {
-            work.roll_back().map_err(|e| e.into_sql(name))?;
-            Err(e)
-        }
-    }
-}
-
 fn list_error(e: &std::io::Error) -> SqlError {
     let what = format!("master' (list of databases: {e}), '");
     SqlError::new(messages::DATABASE_INACCESSIBLE, &[&what])
@@ -174,11 +160,22 @@ impl Instance {
         database: &Database,
         option: DatabaseOption,
     ) -> SqlResult<()> {
-        write_option(database, option)?;
-        if option.decides_plans() {
-            self.programs.clear_database(database.id());
+        let name = &*database.home().name();
+        let mut work = database.system_work();
+        work.begin(false, "ALTER DATABASE");
+        match database.set_option(&mut work, option) {
+            Ok(()) => {
+                work.commit(CommitMode::Full).map_err(|e| e.into_sql(name))?;
+                if option.decides_plans() {
+                    self.programs.clear_database(database.id());
+                }
+                Ok(())
+            }
+            Err(e) => {
+                work.roll_back().map_err(|e| e.into_sql(name))?;
+                Err(e)
+            }
         }
-        Ok(())
     }
 
     pub(crate) fn checkpoint_database(&self, database: DatabaseId) -> SqlResult<()> {

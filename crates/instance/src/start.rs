@@ -3,7 +3,6 @@
 
 use crate::auto_statistics::Gathering;
 use crate::configured;
-use crate::databases::write_option;
 use crate::definitions::Definitions;
 use crate::error_log::ErrorLog;
 use crate::files;
@@ -25,7 +24,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use sysviews::EventSession;
-use work::{CommitTime, Engine, SnapshotState, TRANSACTION_VERSIONS, TraceFlag, TraceFlagSet};
+use work::{Engine, TraceFlag, TraceFlagSet};
 
 /// The system databases; tempdb is made anew at each start.
 pub(crate) const MASTER: DatabaseId = DatabaseId(1);
@@ -210,9 +209,6 @@ fn open_all(
             list.insert(id, name.to_owned());
             make(&options.sizing, true)?
         };
-        if id == MASTER || id == MSDB {
-            allow_snapshots(&database)?;
-        }
         let workers = database.start_workers();
         open.insert(id, Open { database, workers });
     }
@@ -227,18 +223,6 @@ fn open_all(
     }
     if list != *listed {
         list::write(&*env.disk, dir, &list).map_err(|e| folder_error(dir, &e))?;
-    }
-    Ok(())
-}
-
-/// Allows snapshot isolation in a system database of a folder from before it always was. Nobody is
-/// there yet.
-fn allow_snapshots(database: &Database) -> SqlResult<()> {
-    let home = database.home();
-    if home.snapshot_state() == SnapshotState::Off {
-        write_option(database, DatabaseOption::SnapshotIsolation(true))?;
-        home.set_versioning(home.versioning() | TRANSACTION_VERSIONS);
-        home.set_snapshot_state(SnapshotState::On, CommitTime(0));
     }
     Ok(())
 }

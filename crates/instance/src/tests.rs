@@ -6,7 +6,6 @@ use crate::workers::GhostPlaces;
 use crate::{Instance, InstanceOptions};
 use access::Hobts as _;
 use base::{DatabaseId, FileId, SessionId, SqlResult};
-use catalog::DatabaseOption;
 use catalog::view::{DatabaseView, SchemaId};
 use database::Database;
 use ddl::NewDatabase;
@@ -18,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use types::Value;
-use work::{SnapshotState, TraceFlag, Work};
+use work::{TraceFlag, Work};
 
 /// Files whose removal waits: the end of a slow DROP DATABASE.
 #[derive(Default)]
@@ -314,31 +313,5 @@ fn an_unknown_flag_of_the_command_line_stops_the_start() {
         assert_eq!(e.number(), 40517);
         assert!(e.text().contains(&format!("'-T {unknown}'")), "{}", e.text());
         assert!(!folder.exists(), "nothing was begun");
-    }
-}
-
-/// A folder from before snapshot isolation was always on in master and msdb has it after a start.
-#[test]
-fn master_and_msdb_of_before_allow_snapshots_from_now_on() {
-    let stage = stage("allowed-before");
-    let system = [crate::start::MASTER, crate::start::MSDB];
-    let allowed = |instance: &Instance| {
-        let states = system.map(|id| {
-            let database = instance.database(id).unwrap();
-            (database.options().snapshot_isolation, database.home().snapshot_state())
-        });
-        assert_eq!(states, [(true, SnapshotState::On); 2]);
-    };
-    allowed(&stage.instance);
-    for id in system {
-        let database = stage.instance.database(id).unwrap();
-        stage.instance.write_option(&database, DatabaseOption::SnapshotIsolation(false)).unwrap();
-    }
-    stage.instance.stop().unwrap();
-    for _ in 0..2 {
-        let options = InstanceOptions { max_memory_bytes: 64 << 20, ..InstanceOptions::default() };
-        let again = Instance::open(Arc::new(RealDisk), &stage.folder, options).unwrap();
-        allowed(&again);
-        again.stop().unwrap();
     }
 }
