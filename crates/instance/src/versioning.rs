@@ -173,6 +173,12 @@ impl Asker<'_> {
         let others = database.home().versioning() & !STATEMENT_VERSIONS;
         may_end(database, on, others)?;
         let alone = self.alone(database, waiting)?;
+        // Who could not be rolled back has left no versions, and holds his tables still.
+        let holders = self.instance.engine().locks.holders_in(database.id(), Kind::Object);
+        let users = holders.into_iter().map(|(_, session)| session).filter(|s| s.0 > 50);
+        if users.into_iter().any(|session| session != self.session()) {
+            return Err(in_use(database));
+        }
         self.instance.write_option(database, DatabaseOption::ReadCommittedSnapshot(on))?;
         let own = if on { STATEMENT_VERSIONS } else { 0 };
         self.instance.set_versions(database, others | own);

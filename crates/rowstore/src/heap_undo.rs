@@ -157,7 +157,8 @@ impl RowHobt {
         let (Some(now), Some(stub)) = (now, stub) else { return Ok(false) };
         let taken = self.retake(engine, now, &mut old)?;
         let view = latched.view(to);
-        let free = self.free_bytes(view, cx.chain.id);
+        // Whoever takes bytes leaves what is promised to all: so there is room for each undo.
+        let free = usize::from(view.free_count());
         let Some(slot) = slots_for(view, free, old.len()).next() else { return Ok(false) };
         let back = Step { at: (to, slot), kind: kinds::INSERT, payload: old };
         let leads = Step::replace(home, stub, &page::stub((to, slot)));

@@ -10,8 +10,10 @@
 //!  2. Whoever puts bytes on a page looks here under the page's latch. A new slot takes nobody's
 //!     promised bytes, not its own transaction's either: undo takes the record out, and leaves the
 //!     slot. What grows in its slot may take its own transaction's.
-//!  3. Undo takes its own transaction's alone. So what it puts back in its slot has room.
-//!  4. A promise of a transaction whose rollback failed stays.
+//!  3. What is promised is what rollbacks want at most: it is not lowered when a row grows again or
+//!     a part is taken back. So undo asks nobody, and finds room whatever the order.
+//!  4. A promise of a transaction whose rollback failed stays. Of one that has ended it goes when its
+//!     page is looked at, or settled, or when there are many.
 
 use base::PageId;
 use base::limits::PAGE_BYTES;
@@ -29,8 +31,7 @@ struct Promise {
     bytes: usize,
 }
 
-/// What is promised of a heap's pages: 56 bytes a page and transaction, until somebody looks
-/// behind its end.
+/// What is promised of a heap's pages: about 100 bytes a page and transaction.
 #[derive(Default)]
 pub(crate) struct Promised {
     /// How many pages: mostly none, and then nobody asks further.
@@ -56,7 +57,7 @@ impl Promised {
             });
             pages.swept_at = 2 * pages.by_page.len();
         }
-        let of = pages.by_page.entry(page).or_default();
+        let of = pages.by_page.entry(page).or_insert_with(|| Vec::with_capacity(1));
         match of.iter_mut().find(|p| p.to.is_same(&to)) {
             // A page has no more to give.
             Some(promise) => promise.bytes = (promise.bytes + bytes).min(PAGE_BYTES),

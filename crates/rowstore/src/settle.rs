@@ -33,6 +33,10 @@ impl Settler for RowHobt {
         let is_heap = self.spec.kind == HobtKind::Heap;
         assert_eq!(key.is_empty(), is_heap, "rule 3: a tree's ghost is found by its key");
         assert!(!hint.0.is_none(), "a ghost is on a page");
+        if is_heap && hint.1 == ROOM {
+            self.room_is_left(hint.0);
+            return Settled::Done;
+        }
         if self.is_left_by_rule(engine) {
             return Settled::Later;
         }
@@ -119,10 +123,6 @@ impl RowHobt {
         assert!(self.spec.kind == HobtKind::Heap, "a tree's ghosts are found by key");
         let mut log = LogReservation::none(self.home.log());
         log.grow(512)?;
-        if place.1 == ROOM {
-            self.remember_room(place.0);
-            return Ok(false);
-        }
         let Some((home, latched)) = self.latch_ghost(place)? else { return Ok(false) };
         if !may(self.rid_resource(home.0, home.1)) {
             return Ok(true);
@@ -148,6 +148,12 @@ impl RowHobt {
         change.finish(&mut TransactionChain::default());
         self.remember_room(place.0);
         Ok(false)
+    }
+
+    /// A page has room, which was promised to a transaction that is committed now.
+    fn room_is_left(&self, page: PageId) {
+        self.state.promised.bytes(page, 0);
+        self.remember_room(page);
     }
 
     /// Latches a ghost and the stub that leads to it, and says which RID it has; `None` where there

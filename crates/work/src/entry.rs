@@ -171,7 +171,7 @@ impl Entry {
 
     #[inline]
     pub(crate) fn is(&self, state: PartState) {
-        self.told.state.store(state as u8, Relaxed);
+        self.told.state.store(state as u8, Release);
     }
 
     /// Its commit record is in the log, as the last of its chain.
@@ -195,14 +195,15 @@ impl Entry {
         self.told.rolled_back_to.store(to.0, Relaxed);
     }
 
-    /// Whether it is of that transaction, which is not over.
-    pub(crate) fn is_of(&self, id: TransactionId) -> bool {
-        self.told.id.load(Acquire) == id.0
+    /// Whether it is of that transaction, which may be rolled back still.
+    pub(crate) fn may_roll_back(&self, id: TransactionId) -> bool {
+        let committed = self.told.state.load(Acquire) == PartState::Committed as u8;
+        self.told.id.load(Acquire) == id.0 && !committed
     }
 
     /// The transaction is over.
     pub(crate) fn end(&self) {
-        self.told.id.store(0, Relaxed);
+        self.told.id.store(0, Release);
         // Whoever reads something of the next one finds this one's number gone.
         fence(Release);
     }

@@ -25,9 +25,9 @@ pub struct PartMark {
 }
 
 impl PartMark {
-    /// Whether it has ended there: what it did is committed, or taken back.
+    /// Whether nothing of what it did there will be taken back any more.
     pub fn is_over(&self) -> bool {
-        !self.entry.is_of(self.id)
+        !self.entry.may_roll_back(self.id)
     }
 
     /// Whether two are of one transaction.
