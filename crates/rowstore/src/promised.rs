@@ -12,8 +12,8 @@
 //!     slot. What grows in its slot may take its own transaction's.
 //!  3. What is promised is what rollbacks want at most: it is not lowered when a row grows again or
 //!     a part is taken back. So undo asks nobody, and finds room whatever the order.
-//!  4. A promise of a transaction whose rollback failed stays. Of one that has ended it goes when its
-//!     page is looked at, or settled, or when there are many.
+//!  4. A promise of a transaction whose rollback failed stays. Of one that has ended it goes when
+//!     its page is looked at, or settled, or when there are many.
 
 use base::PageId;
 use base::limits::PAGE_BYTES;
