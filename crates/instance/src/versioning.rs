@@ -175,8 +175,8 @@ impl Asker<'_> {
         let alone = self.alone(database, waiting)?;
         // Who could not be rolled back has left no versions, and holds his tables still.
         let holders = self.instance.engine().locks.holders_in(database.id(), Kind::Object);
-        let users = holders.into_iter().map(|(_, session)| session).filter(|s| s.0 > 50);
-        if users.into_iter().any(|session| session != self.session()) {
+        let is_user = |session: SessionId| session.0 > 50 && session != self.session();
+        if holders.into_iter().any(|(_, session)| is_user(session)) {
             return Err(in_use(database));
         }
         self.instance.write_option(database, DatabaseOption::ReadCommittedSnapshot(on))?;

@@ -58,16 +58,17 @@ impl HeapRow<'_> {
     }
 }
 
-/// Whether the row of a RID, or its ghost, is at a place of a page.
-pub(crate) fn is_of(view: PageView<'_>, slot: u16, home: Place) -> bool {
-    view.record(slot).and_then(home_of) == Some(home)
-}
-
 impl RowHobt {
     /// Where the stub at a slot leads; `None` where there is no stub.
     pub(crate) fn led_from(&self, view: PageView<'_>, slot: u16) -> Option<Place> {
         let record = view.record(slot).filter(|_| view.alloc_unit() == self.spec.unit)?;
         stub_target(record)
+    }
+
+    /// Whether the row of a RID, or its ghost, is at a slot, away from home.
+    pub(crate) fn has_row(&self, view: PageView<'_>, slot: u16, home: Place) -> bool {
+        let record = view.record(slot).filter(|_| view.alloc_unit() == self.spec.unit);
+        record.and_then(home_of) == Some(home)
     }
 
     /// Latches what a RID names, to be changed.
@@ -79,7 +80,7 @@ impl RowHobt {
             };
             drop(guard);
             let guard = self.home.pages.write(to.0)?;
-            if guard.view().alloc_unit() == self.spec.unit && is_of(guard.view(), to.1, home) {
+            if self.has_row(guard.view(), to.1, home) {
                 return Ok(HeapRow { home, place: to, guard });
             }
             drop(guard);
@@ -91,7 +92,7 @@ impl RowHobt {
     /// since.
     pub(crate) fn follow_stub(&self, home: Place, to: Place) -> RowResult<Option<ReadGuard<'_>>> {
         let guard = self.home.pages.read(to.0)?;
-        if is_of(guard.view(), to.1, home) {
+        if self.has_row(guard.view(), to.1, home) {
             return Ok(Some(guard));
         }
         drop(guard);
@@ -121,7 +122,7 @@ impl RowHobt {
         };
         let of = |id: PageId| high.as_ref().filter(|g| g.id() == id).unwrap_or(&low).view();
         let leads = self.led_from(of(home.0), home.1) == Some(to);
-        Ok((leads, is_of(of(to.0), to.1, home)))
+        Ok((leads, self.has_row(of(to.0), to.1, home)))
     }
 
     /// Latches up to three pages, the lowest first.

@@ -291,11 +291,11 @@ impl<'h> HeapCursor<'h> {
     fn pass_stub(&mut self, work: &mut Work, to: Place, quiet: &mut bool) -> RowResult<Passed> {
         let home = (self.pages[self.page], self.slot);
         let Some(guard) = self.hobt.follow_stub(home, to)? else { return Ok(Passed::On) };
-        self.hobt.home.pages.counters().add(Event::Forwarded, 1);
         *quiet = *quiet && self.hobt.nobody_writes(work, self.ask);
         let record = guard.view().record(to.1).expect("the row was just found");
         let passed = self.take(work, (record, to), *quiet)?;
         if matches!(passed, Passed::On | Passed::Enough) {
+            self.hobt.home.pages.counters().add(Event::Forwarded, 1);
             self.slot += 1;
         }
         Ok(passed)

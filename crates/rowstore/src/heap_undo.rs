@@ -12,7 +12,7 @@
 //!     undo, not the process.
 
 use crate::error::RowResult;
-use crate::heap_forward::{Latched, Place, is_of};
+use crate::heap_forward::{Latched, Place};
 use crate::heap_redo::{fits, kinds, old_and_new};
 use crate::heap_write::slots_for;
 use crate::hobt::RowHobt;
@@ -46,10 +46,11 @@ impl RowHobt {
             kinds::GHOST => self.undo_ghost(at, cx),
             kinds::REPLACE => match old_and_new(payload) {
                 Some((old, new)) if page::stub_target(new).is_some() => {
-                    self.bring_home(engine, at, old.to_vec(), cx)
+                    self.restore(engine, (at, true), old.to_vec(), cx)
                 }
                 Some((old, new)) => {
-                    self.restore(engine, home_of(new).unwrap_or(at), old.to_vec(), cx)
+                    let home = home_of(new).unwrap_or(at);
+                    self.restore(engine, (home, false), old.to_vec(), cx)
                 }
                 None => Ok(false),
             },
@@ -72,7 +73,7 @@ impl RowHobt {
                 continue;
             }
             let view = latched.view(now.0);
-            if now != home && !(view.alloc_unit() == self.spec.unit && is_of(view, now.1, home)) {
+            if now != home && !self.has_row(view, now.1, home) {
                 let what = "a forwarding stub leads to no row";
                 return Err(self.home.pages.corrupt(home.0, what).into());
             }
@@ -86,9 +87,8 @@ impl RowHobt {
         if latched.view(at.0).record(at.1).is_none() {
             return Ok(false);
         }
-        self.compensate(latched, &[Step::clear(at)], cx)?;
+        self.compensate(latched, &[Step::clear(at)], cx, || {})?;
         self.count_rows(-1);
-        self.remember_room(at.0);
         Ok(true)
     }
 
@@ -100,47 +100,30 @@ impl RowHobt {
             return Ok(false);
         }
         let revived = Step { at, kind: kinds::UNGHOST, payload: Vec::new() };
-        self.state.bare.forget(at);
-        self.compensate(latched, &[revived], cx)?;
+        self.compensate(latched, &[revived], cx, || self.state.bare.forget(at))?;
         self.count_rows(1);
         Ok(true)
     }
 
-    /// Puts a row's former record in the place of what it is now.
+    /// Puts a row's former record in the place of what it is now, or, where that was forwarded, at
+    /// home.
     fn restore(
         &self,
         engine: &Engine,
-        home: Place,
+        (home, goes_home): (Place, bool),
         mut old: Vec<u8>,
         cx: &mut UndoContext<'_>,
     ) -> RowResult<bool> {
         let (place, latched) = self.latch_ends(home, home.0)?;
-        let Some(now) = latched.view(place.0).record(place.1) else { return Ok(false) };
+        let at = if goes_home { home } else { place };
+        let (now, there) = (latched.record(place), latched.record(at));
+        let (Some(now), Some(there)) = (now, there) else { return Ok(false) };
         let was_ghost = RecordKind::of(now[0]).is_ghost();
         let taken = self.retake(engine, now, &mut old)?;
-        let step = Step::replace(place, now, &old);
-        self.compensate(latched, &[step], cx)?;
-        free_taken(engine, taken);
+        let steps = [Step::replace(at, there, &old), Step::clear(place)];
+        let steps = if at == place { &steps[..1] } else { &steps };
+        self.compensate(latched, steps, cx, || free_taken(engine, taken))?;
         self.count_rows(i64::from(was_ghost));
-        Ok(true)
-    }
-
-    /// Puts a row that was forwarded back to its RID.
-    fn bring_home(
-        &self,
-        engine: &Engine,
-        home: Place,
-        mut old: Vec<u8>,
-        cx: &mut UndoContext<'_>,
-    ) -> RowResult<bool> {
-        let (place, latched) = self.latch_ends(home, home.0)?;
-        let (now, stub) = (latched.record(place), latched.record(home));
-        let (Some(now), Some(stub)) = (now, stub) else { return Ok(false) };
-        let taken = self.retake(engine, now, &mut old)?;
-        let steps = [Step::replace(home, stub, &old), Step::clear(place)];
-        self.compensate(latched, &steps, cx)?;
-        free_taken(engine, taken);
-        self.remember_room(place.0);
         Ok(true)
     }
 
@@ -162,18 +145,19 @@ impl RowHobt {
         let Some(slot) = slots_for(view, free, old.len()).next() else { return Ok(false) };
         let back = Step { at: (to, slot), kind: kinds::INSERT, payload: old };
         let leads = Step::replace(home, stub, &page::stub((to, slot)));
-        self.compensate(latched, &[back, leads, Step::clear(place)], cx)?;
-        free_taken(engine, taken);
-        self.remember_room(place.0);
+        let steps = [back, leads, Step::clear(place)];
+        self.compensate(latched, &steps, cx, || free_taken(engine, taken))?;
         Ok(true)
     }
 
-    /// Logs the steps of an undo; the first is the compensation.
+    /// Logs the steps of an undo, the first of which is the compensation; `beside` is done with
+    /// them, under the latches. Where a record goes there is room.
     fn compensate(
         &self,
         latched: Latched<'_>,
         steps: &[Step],
         cx: &mut UndoContext<'_>,
+        beside: impl FnOnce(),
     ) -> RowResult<()> {
         for Step { at, kind, payload } in steps {
             let view = latched.view(at.0);
@@ -190,8 +174,11 @@ impl RowHobt {
             let undo = if n == 0 { cx.undo } else { Undo::Never };
             change.apply(page, self.spec.unit, *kind, at.1, &[payload], undo);
         }
+        beside();
         change.finish(cx.chain);
         debug_assert!(cx.chain.last > before, "the chain has its compensation");
+        let cleared = steps.iter().filter(|step| step.kind == kinds::CLEAR);
+        cleared.for_each(|step| self.remember_room(step.at.0));
         Ok(())
     }
 }

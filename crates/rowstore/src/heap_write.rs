@@ -79,7 +79,7 @@ impl RowHobt {
         self.state.hints.lock().pages.retain(|p| *p != page);
     }
 
-    /// A new record, which is a stub at least as long.
+    /// A new record, at least as long as a stub.
     fn encode_of_heap(&self, row: &[Field<'_>]) -> Result<Vec<u8>, WriteError> {
         let mut record = Vec::new();
         self.encode(row, &mut record);

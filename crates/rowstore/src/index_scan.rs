@@ -96,6 +96,8 @@ pub(crate) struct IndexCursor<'h> {
     begun: KeyBuf,
     /// Keys of that pass whose rows the transaction has deleted itself.
     own_gone: Vec<KeyBuf>,
+    /// The page whose ghosts were noted last.
+    noted: PageId,
     /// Ghosts that were passed since the position was saved: until then they may be met again.
     ghosts: u64,
 }
@@ -145,6 +147,7 @@ impl<'h> IndexCursor<'h> {
             quiet: false,
             begun: KeyBuf::default(),
             own_gone: Vec::new(),
+            noted: PageId::NONE,
             ghosts: 0,
         });
         cursor.aim(work, range)?;
@@ -674,7 +677,10 @@ impl<'h> IndexCursor<'h> {
         let now = current(record);
         let at = (record, (leaf.page_id(), leaf.slot()));
         if self.passes_gone(work, at) {
-            self.hobt.home.ghosts().note(leaf.page_id());
+            if self.noted != leaf.page_id() {
+                self.noted = leaf.page_id();
+                self.hobt.home.ghosts().note(self.noted);
+            }
         } else if self.ask != RowLock::None {
             let ask = match (now, self.ask) {
                 // A ghost is only asked about: a committed one is not worth a lock, unless the gap

@@ -66,6 +66,11 @@ impl Promised {
         self.count.store(pages.by_page.len(), Release);
     }
 
+    /// Forgets what is promised of a page to those who have ended.
+    pub(crate) fn forget_ended(&self, page: PageId) {
+        self.bytes(page, 0);
+    }
+
     /// Bytes of a page that are promised to others than a transaction by its number in the log;
     /// 0: to anybody.
     pub(crate) fn bytes(&self, page: PageId, but: u32) -> usize {

@@ -132,16 +132,18 @@ impl RowHobt {
         let Some(dropped) = ghost.map(need).transpose()?.flatten() else {
             return Ok(true);
         };
-        for (page, slot) in [place, home] {
-            self.heap_fits(latched.guard(page), kinds::CLEAR, slot, &[])?;
+        let ends = [place, home];
+        let ends = if home == place { &ends[..1] } else { &ends };
+        for (page, slot) in ends {
+            self.heap_fits(latched.guard(*page), kinds::CLEAR, *slot, &[])?;
         }
         let mut change = Change::new(&self.home.pages, group);
         for guard in latched.guards.into_iter().flatten() {
             change.add(guard);
         }
-        for (page, slot) in [place, home].into_iter().take(if home == place { 1 } else { 2 }) {
-            let page = change.find(page).expect("the page was latched");
-            change.apply(page, self.spec.unit, kinds::CLEAR, slot, &[], Undo::Never);
+        for (page, slot) in ends {
+            let page = change.find(*page).expect("the page was latched");
+            change.apply(page, self.spec.unit, kinds::CLEAR, *slot, &[], Undo::Never);
         }
         let _ = dropped.finish();
         self.state.bare.forget(place);
@@ -152,7 +154,7 @@ impl RowHobt {
 
     /// A page has room, which was promised to a transaction that is committed now.
     fn room_is_left(&self, page: PageId) {
-        self.state.promised.bytes(page, 0);
+        self.state.promised.forget_ended(page);
         self.remember_room(page);
     }
 
