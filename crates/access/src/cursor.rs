@@ -184,6 +184,16 @@ pub trait RowCursor: Send {
     /// The row identifier in a heap: file, page, slot as 8 stored bytes.
     fn rid(&self) -> Option<[u8; 8]>;
 
+    /// Whether the row it stands on is still as it was given, for whoever has read more of the same
+    /// row elsewhere since. If not, or if that cannot be told, the cursor stands before it: `next`
+    /// gives it as it is now, or what follows it.
+    ///
+    /// # Errors
+    /// A damaged record (824).
+    fn recheck(&mut self) -> SqlResult<bool> {
+        Ok(true)
+    }
+
     /// Gives the lock of the row back where its level allows it: the row did not qualify.
     fn release_row(&mut self, work: &mut Work);
 

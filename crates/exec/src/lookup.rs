@@ -1,4 +1,9 @@
 //! Key lookup and RID lookup: from an index's row to the row itself.
+//!
+//! The row is found later than its entry was read. Where neither is locked meanwhile, the entry is
+//! looked at again behind the row, so that both are of one moment: what somebody changes between
+//! them is read anew, and not mixed. Entries of two indexes that were joined to one place cannot be
+//! read again: there the row gives all columns and is tested by all conditions.
 
 use crate::operator::{Node, Operator};
 use crate::reader::Reader;
@@ -55,7 +60,8 @@ impl Operator for Lookup {
 
     fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
         while self.input.next(run)? {
-            if self.find(run)? {
+            let found = self.find(run)?;
+            if self.input.recheck(run)? && found {
                 return Ok(true);
             }
         }

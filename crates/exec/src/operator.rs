@@ -21,6 +21,14 @@ pub(crate) trait Operator: Send {
         self.open(run)
     }
 
+    /// Whether the row it gave last is still as it was given, for whoever has read more of that row
+    /// since; if not, `next` gives it again as it is now, or what follows it. Rows that are copies
+    /// for good stay as they are.
+    fn recheck(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        let _ = run;
+        Ok(true)
+    }
+
     /// The run is over: lets go of rows, files and inputs'.
     fn close(&mut self);
 
@@ -64,6 +72,11 @@ impl Node {
         let more = self.operator.next(run)?;
         run.counts.of(self.id).gave(more);
         Ok(more)
+    }
+
+    #[inline]
+    pub(crate) fn recheck(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        self.operator.recheck(run)
     }
 
     pub(crate) fn close(&mut self) {

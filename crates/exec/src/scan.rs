@@ -137,6 +137,15 @@ impl Operator for Scan {
         Ok(false)
     }
 
+    #[inline]
+    fn recheck(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        let Some(cursor) = run.cursors.at(self.cursor) else { return Ok(true) };
+        let same = cursor.recheck()?;
+        // Also where its only row was given.
+        self.reading |= !same;
+        Ok(same)
+    }
+
     fn set_filter(&mut self, join: usize, filter: Option<&JoinFilter>) -> bool {
         self.reader.set_filter(join, filter)
     }

@@ -48,6 +48,10 @@ impl Operator for Timed {
         self.time(run, |()| Call::Open, |o, run| o.rewind(run))
     }
 
+    fn recheck(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
+        self.operator.recheck(run)
+    }
+
     fn close(&mut self) {
         self.operator.close();
     }

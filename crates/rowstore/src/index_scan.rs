@@ -11,6 +11,12 @@
 //! locks the row alone.
 //!
 //! Who reads as of a moment looks into the graveyard behind each pass (`graves.rs`).
+//!
+//! Who goes from an entry to its row, and only asks about both, finds the row as it is by then. So
+//! he rechecks the entry behind it (`recheck`): while its leaf has the LSN of the copy, both are of
+//! one moment. If not, the entry is read again, and at last locked while its row is read. Cost: a
+//! look at the leaf for each row, under its shared latch. (SQL Server locks each entry instead,
+//! and meets writers who go from the row to the entry in a deadlock.)
 
 mod graves;
 
@@ -21,8 +27,8 @@ use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use crate::versions::{Seen, conflict};
 use access::{LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
-use base::{PageId, SqlResult};
-use btree::{Bias, KeyBuf, LeafEnd, LeafRead, Next, Position, SearchKey};
+use base::{Lsn, PageId, SqlResult};
+use btree::{Bias, KeyBuf, KeyFields, LeafEnd, LeafRead, Next, Position, SearchKey};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
 use os::counters::Event;
@@ -32,6 +38,8 @@ use work::Work;
 
 /// Rows of a batch at most; batches grow up to it, so that TOP (1) copies one row.
 const BATCH_ROWS_MAX: usize = 256;
+/// So often an entry is read again before it is locked.
+const RECHECKS_MAX: u8 = 8;
 /// Rows of a batch for which it is worth asking where a leaf ends.
 const MANY_ROWS: usize = 16;
 
@@ -80,6 +88,10 @@ pub(crate) struct IndexCursor<'h> {
     bytes: Vec<u8>,
     rows: Vec<Copied>,
     values: Vec<Fetched>,
+    /// The LSN of the leaf from which they were copied.
+    copied_at: Lsn,
+    /// How often the row at hand was read again.
+    rechecks: u8,
     /// A former version that is being copied.
     former: Vec<u8>,
     at: usize,
@@ -137,6 +149,8 @@ impl<'h> IndexCursor<'h> {
             bytes: Vec::new(),
             rows: Vec::new(),
             values: Vec::new(),
+            copied_at: Lsn::default(),
+            rechecks: 0,
             former: Vec::new(),
             at: 0,
             batch: 1,
@@ -180,6 +194,7 @@ impl<'h> IndexCursor<'h> {
         let fits = |b: &Option<access::KeyBound<'_>>| b.is_none_or(|b| b.fields.len() <= whole);
         assert!(fits(&range.lower) && fits(&range.upper), "an end is of the key's columns");
         self.ask = self.hobt.lock_table(work, &self.plan, Guard::Gaps)?;
+        self.rechecks = 0;
         self.escalations = work.escalations();
         self.lower = limit(&range.lower);
         self.upper = limit(&range.upper);
@@ -327,6 +342,34 @@ impl<'h> IndexCursor<'h> {
         }
     }
 
+    /// The row at hand is to be met again, if it is there still.
+    #[cold]
+    fn step_back(&mut self) -> RowResult<()> {
+        let (tree, row) = (self.hobt.tree(), &self.rows[self.at]);
+        let (record, mut key) = (&self.bytes[row.bytes.clone()], KeyFields::default());
+        if tree.key_of(record, &mut key).is_none() {
+            return Err(self.hobt.home.pages.corrupt(row.page, "a record has no key").into());
+        }
+        self.position = Position::at(KeyBuf::of(key.as_slice()));
+        self.state = if self.point { State::Before } else { State::Again };
+        self.onward = None;
+        self.rows.clear();
+        (self.at, self.batch) = (0, 1);
+        self.rechecks += 1;
+        if let (RECHECKS_MAX.., RowLock::Test(mode)) = (self.rechecks, self.ask) {
+            self.ask = RowLock::Short(mode);
+        }
+        Ok(())
+    }
+
+    /// A row that had to be locked to be read is behind it: the next is asked about again.
+    fn forget_rechecks(&mut self) {
+        if let (RECHECKS_MAX.., RowLock::Short(mode)) = (self.rechecks, self.ask) {
+            self.ask = RowLock::Test(mode);
+        }
+        self.rechecks = 0;
+    }
+
     fn refill(&mut self, work: &mut Work) -> RowResult<bool> {
         self.rows.clear();
         self.values.clear();
@@ -462,6 +505,7 @@ impl<'h> IndexCursor<'h> {
         assert!(self.state != State::Beyond, "the key beyond is locked before rows are read");
         debug_assert!(self.rows.is_empty(), "a batch is of one leaf");
         self.ghosts = 0;
+        self.copied_at = leaf.view().lsn();
         debug_assert_eq!(leaf.view().alloc_unit(), self.hobt.spec.unit, "the leaf is this tree's");
         let single = !matches!(self.ask, RowLock::None | RowLock::Test(_));
         // One key is as quickly asked about as the table, and others do not ask for it.
@@ -729,6 +773,9 @@ impl RowCursor for IndexCursor<'_> {
         }
         debug_assert!(self.held.is_none() || self.rows.len() == 1, "a locked row is a batch");
         self.go_on(work).map_err(|e| self.hobt.sql(e))?;
+        if self.rechecks > 0 && !self.rows.is_empty() {
+            self.forget_rechecks();
+        }
         let (before, lob) = (work::page_reads(), self.reads.lob);
         let followed = work.versions_traversed();
         let more = self.refill(work);
@@ -766,6 +813,21 @@ impl RowCursor for IndexCursor<'_> {
 
     fn rid(&self) -> Option<[u8; 8]> {
         None
+    }
+
+    #[inline]
+    fn recheck(&mut self) -> SqlResult<bool> {
+        if !matches!(self.ask, RowLock::Test(_)) {
+            return Ok(true);
+        }
+        let row = &self.rows[self.at];
+        // A page that cannot be read is no more the row's.
+        let leaf = self.hobt.home.pages.read_again(row.page);
+        if leaf.is_ok_and(|leaf| leaf.view().lsn() == self.copied_at) {
+            return Ok(true);
+        }
+        self.step_back().map_err(|e| self.hobt.sql(e))?;
+        Ok(false)
     }
 
     fn release_row(&mut self, work: &mut Work) {

@@ -19,10 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) type Key = (usize, i64);
 /// Lines of the history that a failure prints.
 const LINES: usize = 60;
-/// What is known to be wrong: under READ COMMITTED with locks a row that was looked up by an index
-/// has that index's columns as they were when the index was read, and others as they are when the
-/// row is found. It may be another row by then: of a key that came anew, or in a heap of any key.
-pub(crate) const LOOKUPS_MIX: bool = true;
 /// Who filled the tables; the first entry of a key.
 pub(crate) const NOBODY: i64 = 0;
 /// Whose statement is a transaction by itself and changes nothing.
@@ -368,33 +364,6 @@ impl Pages {
             }
         }
         self.within(id, asked, rows, what);
-    }
-
-    /// What is left of rows that were looked up without those that are mixed: their values were
-    /// written to keys that somebody may have changed meanwhile.
-    pub(crate) fn unmixed(
-        &mut self,
-        id: i64,
-        since: u64,
-        table: usize,
-        rows: Vec<(i64, Row)>,
-        what: &str,
-    ) -> Vec<(i64, Row)> {
-        let all = rows.len();
-        let (known, mixed): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(k, row)| {
-            let slot = self.keys.get(&(table, *k));
-            slot.is_some_and(|s| s.entries.iter().any(|e| e.now == Some(*row)))
-        });
-        for (k, row) in mixed {
-            let key = (table, k);
-            let entries = self.keys.get(&key).map(|s| s.entries.as_slice()).unwrap_or_default();
-            let written = entries.iter().filter_map(|e| e.now).any(|r| r.v == row.v);
-            if !written || self.quiet(id, key, since) {
-                self.fail(Some(key), &format!("{id} {what}: {key:?} was never {row:?}"));
-            }
-        }
-        self.count("mixed rows", all - known.len());
-        known
     }
 
     /// It was committed, or is the reader's own, and nothing had replaced it before a tick.

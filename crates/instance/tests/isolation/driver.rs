@@ -269,13 +269,8 @@ impl Driver {
             return None;
         }
         let whole = path.is_one_place(&table) && !(fillers && path == Path::Value);
-        let mixed = level == Level::Committed && book::LOOKUPS_MIX && !whole;
         let found = match level {
             Level::Uncommitted if !whole => loose(&answer),
-            Level::Committed if mixed => {
-                let given = loose(&answer);
-                self.page().unmixed(id, since, table.at, given, &text)
-            }
             _ => rows(&self.page(), table.at, &answer.rows, 1, &text),
         };
         let mut page = self.page();
@@ -288,9 +283,7 @@ impl Driver {
         }
         if id != ALONE {
             page.check_held(id, &asked, &found, &text);
-            if !mixed {
-                page.keep(id, &asked, &found);
-            }
+            page.keep(id, &asked, &found);
         }
         drop(page);
         Some((text, asked, found))

@@ -187,6 +187,8 @@ impl<'p> Pass<'p> {
         let needed: Slots = needed.union(&own).copied().collect();
         let inputs = inputs_at(tree, at);
         let rely: Vec<bool> = match tree {
+            // It reads entries again, which nothing between can give: both are of one thread.
+            Physical::Lookup(l) if matches!(l.input, Physical::Access(_)) => Vec::new(),
             Physical::Filter { .. }
             | Physical::StartupFilter { .. }
             | Physical::Compute { .. }
