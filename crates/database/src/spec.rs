@@ -47,6 +47,7 @@ pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::Ho
         key: spec.key.iter().enumerate().map(key_column).collect(),
         nullable_key: spec.key.iter().any(|k| spec.columns[k.field].nullable),
         uniquifier,
+        pieces: false,
         versions: SYSTEM_TABLES.iter().all(|t| t.id.hobt() != spec.hobt),
     }
 }

@@ -64,7 +64,7 @@ impl RowHobt {
         beside: &mut Beside,
     ) {
         // Invariant 1.
-        if self.has_shape_of_pieces() || self.is_left_by_rule(work.engine()) {
+        if self.spec.pieces || self.is_left_by_rule(work.engine()) {
             return;
         }
         let behind = if exact { slot.saturating_add(1) } else { slot };

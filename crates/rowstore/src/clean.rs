@@ -56,7 +56,7 @@ impl RowHobt {
     /// Damaged pages, log; the ghosts stay.
     pub fn clean_page(&self, work: &Work, page: PageId) -> base::SqlResult<Cleaned> {
         let table = self.object_resource();
-        let mode = if self.has_shape_of_pieces() { Mode::S } else { Mode::IX };
+        let mode = if self.spec.pieces { Mode::S } else { Mode::IX };
         let (locks, owner) = (work.locks(), work.owner());
         debug_assert_eq!(locks.held_mode(owner, table), Mode::NL, "the cleaner holds nothing");
         let held = locks.try_lock_now(owner, table, mode, Duration::Short, None);
@@ -102,7 +102,7 @@ impl RowHobt {
             }
             leaf.page_id()
         };
-        if self.has_shape_of_pieces() || self.is_left_by_rule(work.engine()) {
+        if self.spec.pieces || self.is_left_by_rule(work.engine()) {
             return Ok(false);
         }
         let (locks, owner) = (work.locks(), work.owner());

@@ -217,7 +217,7 @@ impl RowHobt {
     /// here. False where it is to stay; `epoch` is of before it was found needed.
     pub(crate) fn bury(&self, engine: &Engine, ghost: &[u8], epoch: u32) -> bool {
         // Pieces of large values are read without a look at snapshots.
-        if self.has_shape_of_pieces() || self.is_left_by_rule(engine) {
+        if self.spec.pieces || self.is_left_by_rule(engine) {
             return false;
         }
         let Some(tag) = VersionTag::of(ghost) else { return false };

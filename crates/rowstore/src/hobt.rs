@@ -52,6 +52,8 @@ pub struct HobtSpec {
     pub uniquifier: bool,
     /// Its rows have versions where the database has: users' tables, not those of the catalog.
     pub versions: bool,
+    /// Its rows are pieces of values that are off their rows; they are locked with those.
+    pub pieces: bool,
 }
 
 /// Where a hobt is on disk; kept by the catalog.
@@ -176,7 +178,7 @@ impl RowHobt {
         if let Some(large) = &large {
             assert_ne!(large.spec.unit, spec.unit, "values off the rows have their own unit");
             assert_eq!(large.spec.hobt, spec.hobt, "and the hobt of their rows");
-            assert!(large.has_shape_of_pieces(), "and are held as pieces");
+            assert!(large.spec.pieces, "and are held as pieces");
             assert!(large.large.is_none(), "a piece has no pieces");
         }
         let layout = layout_of(&spec);

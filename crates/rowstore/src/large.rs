@@ -116,6 +116,7 @@ pub(crate) fn pieces_spec(owner: &HobtSpec, unit: AllocUnitId) -> HobtSpec {
         nullable_key: false,
         uniquifier: false,
         versions: owner.versions,
+        pieces: true,
     }
 }
 
@@ -124,13 +125,6 @@ impl RowHobt {
     /// Its tree of pieces, if a row may have values off it.
     pub fn large(&self) -> Option<&Arc<RowHobt>> {
         self.large.as_ref()
-    }
-
-    /// Whether it may be a tree of pieces, by its columns: then its locks are elsewhere.
-    pub(crate) fn has_shape_of_pieces(&self) -> bool {
-        self.spec.kind == HobtKind::Clustered
-            && self.spec.widths == [Some(KEY_BYTES as u16), None]
-            && self.spec.key.len() == 1
     }
 
     /// Makes a row fit, its longest values put off it where need be, and has it written.
@@ -321,7 +315,7 @@ impl RowHobt {
     }
 
     fn next_value(&self) -> RowResult<u64> {
-        debug_assert!(self.has_shape_of_pieces(), "pieces have numbers");
+        debug_assert!(self.spec.pieces, "pieces have numbers");
         if self.state.next_value.load(Relaxed) == 0 {
             let last = self.tree().seek(SearchKey { fields: &[], bias: Bias::LastAtMost })?;
             let last = last.as_ref().and_then(|l| self.piece_of(l.record()));
@@ -381,7 +375,7 @@ impl RowHobt {
     }
 
     fn ghost_value(&self, work: &mut Work, pointer: Pointer) -> RowResult<()> {
-        debug_assert!(self.has_shape_of_pieces(), "a value is in a tree of pieces");
+        debug_assert!(self.spec.pieces, "a value is in a tree of pieces");
         self.draw(work)?;
         for piece in 0..pointer.pieces() {
             let key = key_of(pointer.value, piece);
@@ -405,7 +399,7 @@ impl RowHobt {
     }
 
     fn each_piece(&self, pointer: Pointer, each: &mut dyn FnMut(&[u8])) -> RowResult<()> {
-        debug_assert!(self.has_shape_of_pieces(), "a value is in a tree of pieces");
+        debug_assert!(self.spec.pieces, "a value is in a tree of pieces");
         let first = key_of(pointer.value, 0);
         let fields = [Field::Inline(&first)];
         let search = SearchKey { fields: &fields, bias: Bias::FirstAtLeast };

@@ -16,6 +16,7 @@ use buffer::{Change, Undo};
 use lock::{Duration, Mode, Owner, Resource};
 use page::RecordKind;
 use std::sync::Arc;
+use txn::Mutation;
 use wal::{Group, LogReservation, TransactionChain};
 use work::{Engine, Settled, Settler};
 
@@ -88,8 +89,10 @@ impl RowHobt {
         }
         debug_assert!(leaf.is_exact(), "the ghost is the key's");
         let epoch = engine.transactions.snapshots.epoch();
+        let late = engine.transactions.mutations.has(Mutation::BuriedLate).then(|| record.to_vec());
         let dropped = match self.ghost_need(engine, record, (leaf.page_id(), leaf.slot()))? {
             Some(dropped) => dropped,
+            None if late.is_some() => Tested::default(),
             None if self.bury(engine, record, epoch) => Tested::default(),
             None => return Ok(true),
         };
@@ -104,6 +107,10 @@ impl RowHobt {
         // What cannot be freed now is left to whoever reclaims.
         let _ = dropped.finish();
         change.finish(&mut TransactionChain::default());
+        if let Some(ghost) = late {
+            os::sched::switch_point();
+            self.bury(engine, &ghost, epoch);
+        }
         if last {
             log.grow(4096)?;
             tree.free_if_empty(group, fields.as_slice())?;

@@ -75,7 +75,7 @@ impl RowHobt {
         waiter: &Waiter,
         each: &mut dyn FnMut(Pointer, PageId, u16),
     ) -> Result<Vec<RowFinding>, Cancelled> {
-        assert!(self.has_shape_of_pieces(), "values are in a tree of pieces");
+        assert!(self.spec.pieces, "values are in a tree of pieces");
         let mut assembly =
             Assembly { each, broken: Vec::new(), at: None, pieces: 0, last_was_whole: false };
         let report = self.verify_pages(waiter, &mut |row| assembly.piece(self, row))?;

@@ -631,6 +631,9 @@ impl RowHobt {
             (logged, Previous::Lost(_)) => logged,
             (Previous::None | Previous::Stored(_) | Previous::Lost(_), _) => Previous::None,
         };
+        if engine.transactions.mutations.has(Mutation::LoggedPlace) {
+            return Ok(stored.map(|place| (place, tag.writer)));
+        }
         if let Some(place) = stored {
             let store = engine.version_store();
             let image = store.look(place, tag.writer, |v| VersionTag::of(v.record))?.flatten();
@@ -699,10 +702,21 @@ pub(crate) fn committed(home: &Home, engine: &Engine, writer: Xsn) -> Option<Com
     if writer == Xsn::NONE || home.is_settled(writer) {
         return Some(CommitTime(0));
     }
-    match engine.transactions.commits.outcome(writer) {
+    match outcome(engine, writer) {
         Outcome::Committed(time) => Some(time),
         Outcome::Active | Outcome::Aborted => None,
     }
+}
+
+/// What became of a writer.
+#[inline]
+pub(crate) fn outcome(engine: &Engine, writer: Xsn) -> Outcome {
+    let transactions = &engine.transactions;
+    #[cfg(feature = "mutations")]
+    if transactions.mutations.has(Mutation::ClockUnasked) {
+        return transactions.commits.outcome_ahead(writer);
+    }
+    transactions.commits.outcome(writer)
 }
 
 /// A transaction under SNAPSHOT is refused a row that another has changed; so is a statement that

@@ -30,6 +30,7 @@
 use crate::entry_lock::{RowLock, Tried, intent};
 use crate::error::{RowError, RowResult};
 use crate::hobt::{HobtKind, RowHobt};
+use crate::versions::outcome;
 use base::{PageId, Xsn};
 use lock::{Behind, Duration, Mode, Outcome, Resource, Ticket};
 use txn::{Mutation, Outcome as Ended};
@@ -88,7 +89,7 @@ impl RowHobt {
     pub(crate) fn goes_on(&self, engine: &Engine, writer: Xsn) -> bool {
         writer != Xsn::NONE
             && !self.home.is_settled(writer)
-            && engine.transactions.commits.outcome(writer) == Ended::Active
+            && outcome(engine, writer) == Ended::Active
     }
 
     /// Whether the transaction has written a record itself.

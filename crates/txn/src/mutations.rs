@@ -27,6 +27,12 @@ pub enum Mutation {
     SnapshotForgotten = 256,
     /// The same, and nobody asks whether readers are registered.
     ForgottenUnasked = 512,
+    /// A commit is told before the clock has it.
+    ClockUnasked = 1024,
+    /// A ghost leaves its leaf before it lies in the graveyard.
+    BuriedLate = 2048,
+    /// Undo restores a row with the place of its former version that the log has.
+    LoggedPlace = 4096,
 }
 
 /// The faults of one engine.

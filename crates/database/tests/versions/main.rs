@@ -920,6 +920,10 @@ fn each_mutation_of_versions_is_caught() {
         let fault = Mutation::LostIsNone;
         caught(fault, &format!("without room, {kind:?}"), || tight_histories(kind, Some(fault)));
     }
+    for kind in [IndexKind::Clustered, IndexKind::Heap] {
+        let fault = Mutation::LoggedPlace;
+        caught(fault, &format!("histories, {kind:?}"), || histories(kind, Some(fault)));
+    }
     caught(Mutation::LastPruned, "a hot row", || hot_row(Some(Mutation::LastPruned)));
 }
 

@@ -1,5 +1,7 @@
-//! A row that moves from key to key is one row at each moment, whoever clears away behind it:
-//! schedules of a mover, who settles what he leaves, and of readers, shuffled by a seed.
+//! A row is one row at each moment, whoever clears away behind it: schedules of readers and of
+//! those who change it, shuffled by a seed. A mover takes it from key to key and settles what he
+//! leaves; changers go over its value in turn, also under optimized locking, where who comes next
+//! waits for nobody who has just committed.
 
 use super::{IndexKind, World, rows_of, seeds};
 use access::{Field, Isolation, LockPlan, RowKey, ScanRange, TableSink, TableSource};
@@ -13,31 +15,45 @@ use work::{CommitMode, STATEMENT_VERSIONS, Work};
 const READERS: i16 = 3;
 const LOOKS: usize = 12;
 const MOVES: i32 = 40;
+const CHANGERS: i16 = 2;
+const CHANGES: u8 = 20;
 
-fn run(seed: u64, fault: Option<Mutation>) -> Result<(), String> {
+/// Who changes the row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Who {
+    Mover,
+    Changers { optimized: bool },
+}
+
+fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
     let run = Simulation::try_run(seed, Options::default(), |_| {
         let world = World::new(IndexKind::Clustered, seed);
         world.plant(fault);
         world.db.home().set_versioning(STATEMENT_VERSIONS);
-        let (engine, hobt) = (&world.env.engine, &world.hobt);
+        world.db.home().set_optimized_locking(who == Who::Changers { optimized: true });
         let plan = LockPlan::change(Isolation::ReadCommitted);
-        let mut work = Work::new(engine, SessionId(51), Arc::default());
+        let mut work = Work::new(&world.env.engine, SessionId(51), Arc::default());
         work.begin(true, "");
-        hobt.insert(&mut work, &row(&0_i32.to_le_bytes()), &plan).unwrap();
+        world.hobt.insert(&mut work, &row(&0_i32.to_le_bytes()), &plan).unwrap();
         work.commit(CommitMode::Delayed).unwrap();
-        let reader = |n: i16| {
-            let (engine, hobt) = (Arc::clone(engine), Arc::clone(hobt));
-            let id = SessionId(60 + n);
-            os::task::spawn(&format!("reader {n}"), move || {
-                let mut work = Work::new(&engine, id, Arc::default());
-                (0..LOOKS).for_each(|_| look(&hobt, &mut work));
+        let spawn = |n: i16, act: fn(&RowHobt, &mut Work)| {
+            let (engine, hobt) = (Arc::clone(&world.env.engine), Arc::clone(&world.hobt));
+            os::task::spawn(&format!("session {n}"), move || {
+                act(&hobt, &mut Work::new(&engine, SessionId(n), Arc::default()));
             })
         };
-        let mut tasks: Vec<_> = (0..READERS).map(reader).collect();
-        let hobt = Arc::clone(hobt);
-        tasks.push(os::task::spawn("mover", move || {
-            (0..MOVES).for_each(|key| step(&hobt, &mut work, key));
-        }));
+        let mut tasks: Vec<_> = (0..READERS)
+            .map(|n| spawn(60 + n, |hobt, work| (0..LOOKS).for_each(|_| look(hobt, work))))
+            .collect();
+        match who {
+            Who::Mover => {
+                tasks
+                    .push(spawn(52, |hobt, work| (0..MOVES).for_each(|key| step(hobt, work, key))));
+            }
+            Who::Changers { .. } => tasks.extend((0..CHANGERS).map(|n| {
+                spawn(70 + n, |hobt, work| (0..CHANGES).for_each(|n| change(hobt, work, n)))
+            })),
+        }
         for task in tasks {
             if let Err(panic) = task.join() {
                 std::panic::resume_unwind(panic);
@@ -46,8 +62,8 @@ fn run(seed: u64, fault: Option<Mutation>) -> Result<(), String> {
     });
     match run.ended {
         Ended::Done(()) => Ok(()),
-        Ended::Failed(text) | Ended::Stopped(text) => Err(format!("seed {seed}: {text}")),
-        Ended::Crashed => Err(format!("seed {seed}: crashed")),
+        Ended::Failed(text) | Ended::Stopped(text) => Err(format!("{who:?}, seed {seed}: {text}")),
+        Ended::Crashed => Err(format!("{who:?}, seed {seed}: crashed")),
     }
 }
 
@@ -60,6 +76,15 @@ fn step(hobt: &RowHobt, work: &mut Work, key: i32) {
     let found = RowKey { fields: &row(&from)[..1], hint: None };
     work.begin(true, "");
     hobt.update(work, found, &row(&to), &LockPlan::change(Isolation::ReadCommitted)).unwrap();
+    work.commit(CommitMode::Delayed).unwrap();
+}
+
+fn change(hobt: &RowHobt, work: &mut Work, n: u8) {
+    let (key, value) = (0_i32.to_le_bytes(), [n; 10]);
+    let new = [Field::Inline(&key), Field::Inline(&value)];
+    let found = RowKey { fields: &new[..1], hint: None };
+    work.begin(true, "");
+    hobt.update(work, found, &new, &LockPlan::change(Isolation::ReadCommitted)).unwrap();
     work.commit(CommitMode::Delayed).unwrap();
 }
 
@@ -80,20 +105,42 @@ fn look(hobt: &RowHobt, work: &mut Work) {
     assert_eq!(read(), first, "the same as of {:?}", snapshot.at());
 }
 
+fn each(who: Who, seeds: u64, fault: Option<Mutation>) {
+    (0..seeds).for_each(|seed| run(who, seed, fault).unwrap_or_else(|text| panic!("{text}")));
+}
+
 #[test]
 fn a_row_that_moves_is_one_at_each_moment() {
-    for seed in 0..seeds() * 10 {
-        run(seed, None).unwrap_or_else(|text| panic!("{text}"));
-    }
+    each(Who::Mover, seeds() * 10, None);
+}
+
+#[test]
+fn a_row_that_others_change_is_one_at_each_moment() {
+    each(Who::Changers { optimized: false }, seeds() * 10, None);
+    each(Who::Changers { optimized: true }, seeds() * 10, None);
 }
 
 /// A moment that is read before it is registered misses rows that went in between.
 #[cfg(feature = "mutations")]
 #[test]
 fn a_point_that_is_read_early_is_caught() {
-    super::caught(Mutation::EarlyPoint, "a row that moves", || {
-        (0..2_000).for_each(|seed| {
-            run(seed, Some(Mutation::EarlyPoint)).unwrap_or_else(|text| panic!("{text}"));
-        });
-    });
+    let fault = Mutation::EarlyPoint;
+    super::caught(fault, "a row that moves", || each(Who::Mover, 2_000, Some(fault)));
+}
+
+/// A reader who looks at the leaf and then into the graveyard finds a row in neither.
+#[cfg(feature = "mutations")]
+#[test]
+fn a_ghost_that_is_buried_late_is_caught() {
+    let fault = Mutation::BuriedLate;
+    super::caught(fault, "a row that moves", || each(Who::Mover, 2_000, Some(fault)));
+}
+
+/// Whoever comes behind a commit that the clock does not have yet frees what a moment before it
+/// still sees.
+#[cfg(feature = "mutations")]
+#[test]
+fn a_commit_that_is_told_before_the_clock_has_it_is_caught() {
+    let (fault, who) = (Mutation::ClockUnasked, Who::Changers { optimized: true });
+    super::caught(fault, "a row that others change", || each(who, 20_000, Some(fault)));
 }
