@@ -875,4 +875,5 @@ messages! {
     FEATURE_NOT_SUPPORTED = 40517, 16, "Keyword or statement option '{0}' is not supported in this version of Ghostlight.";
     INTERNAL = 50001, 20, "An internal error occurred: {0}. The request was ended; the server goes on.";
     TDS_MESSAGE_TOO_LONG = 50002, 20, "The message exceeds the {0} bytes that a request may have; the connection has been closed.";
+    STATISTICS_STATEMENT = 50003, 10, "Statement. Ghost records skipped {0}, versions traversed {1}, lock requests {2}.";
 }

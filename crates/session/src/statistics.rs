@@ -55,6 +55,7 @@ impl Session {
             for (table, reads) in by_table(ready) {
                 out.message(&io_message(&table, &reads));
             }
+            self.tell_met(ready, out);
         }
         if let Some(began) = began {
             let workers = Duration::from_nanos(ready.executor.workers_cpu_ns());
@@ -62,8 +63,24 @@ impl Session {
             out.message(&SqlError::new(messages::STATISTICS_TIME, &[&cpu, &elapsed]));
         }
     }
+
+    /// What the whole statement, which has just been counted, met and asked for, on a line of our
+    /// own behind those of tables. Locks are counted by thread and not by table, so that a request
+    /// costs no more; and a table's line stays as others look for it.
+    fn tell_met(&self, ready: &Ready, out: &mut Output<'_>) {
+        let of_all = |of: fn(&TableReads) -> u64| -> u64 {
+            ready.executor.reads().map(|(.., reads)| of(reads)).sum()
+        };
+        let (ghosts, versions) = (of_all(|r| r.ghosts), of_all(|r| r.versions));
+        let locks = self.took.last.lock_requests;
+        if [ghosts, versions, locks] != [0; 3] {
+            let met = SqlError::new(messages::STATISTICS_STATEMENT, &[&ghosts, &versions, &locks]);
+            out.message(&met);
+        }
+    }
 }
 
+/// What one table's line says of it.
 fn io_message(table: &str, reads: &TableReads) -> SqlError {
     let (pages, lob) = (&reads.pages, &reads.lob);
     // Behind all that others look for, and only where there is something to be told.
