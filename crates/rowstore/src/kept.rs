@@ -10,9 +10,9 @@ use crate::versions::committed;
 use base::{DatabaseId, HobtId, PageId, SlotNo, SqlError, SqlResult, Xsn};
 use os::wait::Waiter;
 use page::{Previous, RecordKind, VersionTag};
-use txn::{Lifetime, Outcome};
+use txn::{CommitTime, Lifetime, Outcome};
 use version::{PageCopy, StoredVersion, VersionPtr};
-use work::{Engine, Home};
+use work::{Engine, GhostRule, Home};
 
 /// A version in the store.
 #[derive(Clone, Copy, Debug)]
@@ -106,19 +106,33 @@ fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeptFor {
 }
 
 impl RowHobt {
-    /// Of the ghosts on a page, the lifetimes of the rows that they or the versions behind them
-    /// are. Snapshots within one of them keep the ghost; none is within two of one ghost. What was
-    /// deleted and not committed yet is passed over.
+    /// The ghosts on a page, each by the lifetimes that keep it and the bytes of its record: who
+    /// reads as of a moment within one of them keeps the ghost; no moment is within two of one
+    /// ghost. By INTERVAL they are those of the rows that it and the versions behind it are; by the
+    /// rules of SQL Server it is all that was before its deleter's commit. What was deleted and not
+    /// committed yet is passed over.
     ///
     /// # Errors
     /// Pages that cannot be read.
-    pub fn ghost_lifetimes(&self, engine: &Engine, page: PageId) -> SqlResult<Vec<Lifetime>> {
-        let mut lifetimes = Vec::new();
-        let tags = self.ghost_tags(page).map_err(|e| self.sql(e))?;
-        for tag in tags {
-            self.lifetimes_of(engine, tag, &mut lifetimes).map_err(|e| self.sql(e))?;
+    pub fn ghost_lifetimes(
+        &self,
+        (engine, rule): (&Engine, GhostRule),
+        page: PageId,
+    ) -> SqlResult<Vec<(Lifetime, usize)>> {
+        let (mut kept, mut lifetimes) = (Vec::new(), Vec::new());
+        for (tag, bytes) in self.ghost_tags(page).map_err(|e| self.sql(e))? {
+            match rule {
+                GhostRule::Interval => {
+                    self.lifetimes_of(engine, tag, &mut lifetimes).map_err(|e| self.sql(e))?;
+                }
+                GhostRule::Statement | GhostRule::Transaction => {
+                    let ended = committed(&self.home, engine, tag.writer);
+                    lifetimes.extend(ended.map(|e| Lifetime { b: CommitTime(0), e }));
+                }
+            }
+            kept.extend(lifetimes.drain(..).map(|of| (of, bytes)));
         }
-        Ok(lifetimes)
+        Ok(kept)
     }
 
     /// The same of one ghost.
@@ -143,7 +157,8 @@ impl RowHobt {
         Ok(())
     }
 
-    fn ghost_tags(&self, page: PageId) -> RowResult<Vec<VersionTag>> {
+    /// With the bytes of the records whose they are.
+    fn ghost_tags(&self, page: PageId) -> RowResult<Vec<(VersionTag, usize)>> {
         let guard = self.home.pages.read(page)?;
         let view = guard.view();
         if view.alloc_unit() != self.spec.unit || view.level() != 0 || view.ghost_count() == 0 {
@@ -151,7 +166,8 @@ impl RowHobt {
         }
         let slots = (0..view.slot_count()).filter_map(|s| Some((s, view.record(s)?)));
         let ghosts = slots.filter(|(_, record)| RecordKind::of(record[0]).is_ghost());
-        Ok(ghosts.filter_map(|(slot, record)| self.tag_of(record, (page, slot))).collect())
+        let tag = |(slot, record)| Some((self.tag_of(record, (page, slot))?, record.len()));
+        Ok(ghosts.filter_map(tag).collect())
     }
 
     fn lifetimes_behind(

@@ -350,8 +350,9 @@ impl Work {
     #[inline]
     pub fn uses_versions(&mut self) {
         if self.engine.transactions_pin() && self.versions.user.is_none() && self.is_active() {
+            let by = self.reader(true, monotonic_ns());
             let transactions = &self.engine.transactions;
-            self.versions.user = Some(transactions.users.acquire(&transactions.commits));
+            self.versions.user = Some(transactions.users.acquire_for(&transactions.commits, by));
         }
     }
 

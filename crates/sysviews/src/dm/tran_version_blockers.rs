@@ -6,7 +6,10 @@
 //! leaves, or in the graveyard, where they are in nobody's way. Of a
 //! writer the versions are that he has superseded and not committed yet. What is kept for two
 //! snapshots is in both rows; what is kept for a writer is in his alone, since it would stay if the
-//! snapshots ended.
+//! snapshots ended. By the rules of SQL Server a ghost waits for whoever reads as of any moment
+//! before its deleter's commit; by TRANSACTION also for open transactions that had used versions
+//! before it, which need not read: such a transaction has a row of its own where it has none as a
+//! snapshot to its end.
 
 use super::versions::{Kept, Pins, elapsed_s, number_of};
 use crate::cell::{big, datetime, int, text};
@@ -17,13 +20,14 @@ use catalog::view::SchemaId;
 use os::clock::monotonic_ns;
 use session::SessionRow;
 use std::collections::BTreeMap;
+use txn::{OpenSnapshot, Reader};
 use types::{SqlType, Value};
 use work::VersionUser;
 
 const INT: SqlType = SqlType::Int;
 const BIG: SqlType = SqlType::BigInt;
 
-const COLUMNS: [Column; 15] = [
+const COLUMNS: [Column; 16] = [
     col("session_id", INT),
     maybe("transaction_id", BIG),
     col("transaction_sequence_num", BIG),
@@ -36,6 +40,7 @@ const COLUMNS: [Column; 15] = [
     col("pinned_version_count", BIG),
     col("pinned_version_bytes", BIG),
     col("pinned_ghost_count", BIG),
+    col("pinned_ghost_bytes", BIG),
     col("pinned_graveyard_count", BIG),
     col("pinned_graveyard_bytes", BIG),
     maybe("last_statement_text", SqlType::NVARCHAR_MAX),
@@ -51,57 +56,85 @@ pub(crate) const VIEW: View = View {
 
 /// Who keeps something.
 struct Blocker {
+    kind: &'static str,
     session: SessionId,
     transaction: Option<TransactionId>,
     xsn: Option<Xsn>,
     /// Of a snapshot.
     moment: Option<u64>,
-    /// To the end of the transaction.
-    whole: bool,
+    /// It reads as of one moment to the end of the transaction.
+    is_snapshot: bool,
     since_ns: u64,
 }
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let users: Vec<VersionUser> = system.engine.version_users();
+    let users: BTreeMap<TransactionId, VersionUser> =
+        system.engine.version_users().into_iter().map(|u| (u.transaction, u)).collect();
     let pins = Pins::take(system)?;
     let sessions: BTreeMap<SessionId, SessionRow> =
         system.sessions.list().into_iter().map(|s| (s.session_id, s)).collect();
     let mut rows = Vec::new();
-    for (database, snapshot, kept) in pins.of_snapshots() {
+    let mut tell = |by: Blocker, database, kept| {
+        rows.push(row(&by, database, kept, sessions.get(&by.session)));
+    };
+    let mut transactions: BTreeMap<_, (OpenSnapshot, Kept)> = pins
+        .transactions
+        .told()
+        .into_iter()
+        .map(|(d, by, k)| ((d, by.by.transaction), (by, k)))
+        .collect();
+    for (database, snapshot, mut kept) in pins.snapshots.told() {
         let by = snapshot.by;
-        let user = users.iter().find(|u| Some(u.transaction) == by.transaction);
-        let blocker = Blocker {
-            session: by.session,
-            transaction: by.transaction,
-            xsn: user.and_then(|u| u.xsn),
-            moment: Some(snapshot.at.0),
-            whole: by.whole,
-            since_ns: by.since_ns,
-        };
-        rows.push(row(&blocker, database, kept, sessions.get(&by.session)));
+        if by.whole
+            && let Some((_, as_user)) = transactions.remove(&(database, by.transaction))
+        {
+            // One of the two began before the other: what it keeps is all.
+            kept.ghosts = kept.ghosts.max(as_user.ghosts);
+            kept.ghost_bytes = kept.ghost_bytes.max(as_user.ghost_bytes);
+        }
+        let kind = if by.whole { "SNAPSHOT TRANSACTION" } else { "STATEMENT" };
+        let user = by.transaction.and_then(|t| users.get(&t));
+        let moment = Some(snapshot.at.0);
+        tell(
+            Blocker { moment, is_snapshot: by.whole, ..Blocker::of(kind, by, user) },
+            database,
+            kept,
+        );
+    }
+    for ((database, transaction), (user, kept)) in transactions {
+        let known = transaction.and_then(|t| users.get(&t));
+        tell(Blocker::of("TRANSACTION", user.by, known), database, kept);
     }
     for ((database, xsn), kept) in &pins.writers {
         // Who is not told has ended meanwhile.
-        let Some(user) = users.iter().find(|u| u.xsn == Some(*xsn)) else { continue };
-        let blocker = Blocker {
+        let Some(user) = users.values().find(|u| u.xsn == Some(*xsn)) else { continue };
+        let by = Reader {
             session: user.session,
             transaction: Some(user.transaction),
-            xsn: Some(*xsn),
-            moment: None,
-            whole: user.moment.is_some(),
+            whole: true,
             since_ns: user.since_ns,
         };
-        rows.push(row(&blocker, *database, *kept, sessions.get(&user.session)));
+        tell(Blocker::of("WRITER", by, Some(user)), *database, *kept);
     }
     Ok(rows)
 }
 
+impl Blocker {
+    /// Without a moment, by what is known of its use of versions.
+    fn of(kind: &'static str, by: Reader, user: Option<&VersionUser>) -> Blocker {
+        Blocker {
+            kind,
+            session: by.session,
+            transaction: by.transaction,
+            xsn: user.and_then(|u| u.xsn),
+            moment: None,
+            is_snapshot: user.is_some_and(|u| u.moment.is_some()),
+            since_ns: by.since_ns,
+        }
+    }
+}
+
 fn row(by: &Blocker, database: DatabaseId, kept: Kept, session: Option<&SessionRow>) -> Vec<Value> {
-    let kind = match (by.moment.is_some(), by.whole) {
-        (false, _) => "WRITER",
-        (true, true) => "SNAPSHOT TRANSACTION",
-        (true, false) => "STATEMENT",
-    };
     let ago = monotonic_ns().saturating_sub(by.since_ns);
     let since = os::clock::now().0.saturating_sub_unsigned(ago);
     let last = session.and_then(|s| s.input.text.as_deref());
@@ -111,14 +144,15 @@ fn row(by: &Blocker, database: DatabaseId, kept: Kept, session: Option<&SessionR
         by.transaction.map_or(Value::Null, |t| big(t.0)),
         number_of(by.xsn),
         by.moment.map_or(Value::Null, big),
-        text(kind),
-        int(i32::from(by.whole)),
+        text(by.kind),
+        int(i32::from(by.is_snapshot)),
         datetime(since),
         big(elapsed_s(by.since_ns)),
         int(database.0),
         count(kept.versions),
         count(kept.bytes),
         count(kept.ghosts),
+        count(kept.ghost_bytes),
         count(kept.buried),
         count(kept.buried_bytes),
         last.map_or(Value::Null, text),

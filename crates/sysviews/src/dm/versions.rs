@@ -3,11 +3,13 @@
 use crate::cell::big;
 use crate::view::System;
 use base::{DatabaseId, SqlResult, Xsn};
+use database::Database;
 use os::clock::monotonic_ns;
 use rowstore::KeptFor;
 use std::collections::BTreeMap;
 use txn::{Lifetime, OpenSnapshot};
 use types::Value;
+use work::GhostRule;
 
 /// Shown of transactions that have drawn no number.
 pub(crate) const NO_NUMBER: u64 = 0;
@@ -29,6 +31,7 @@ pub(crate) struct Kept {
     pub(crate) bytes: i64,
     /// On their leaves.
     pub(crate) ghosts: i64,
+    pub(crate) ghost_bytes: i64,
     /// In the graveyard.
     pub(crate) buried: i64,
     pub(crate) buried_bytes: i64,
@@ -43,37 +46,85 @@ impl Kept {
         Kept { buried: 1, buried_bytes: bytes as i64, ..Kept::NOTHING }
     }
 
-    const NOTHING: Kept = Kept { versions: 0, bytes: 0, ghosts: 0, buried: 0, buried_bytes: 0 };
-    const GHOST: Kept = Kept { ghosts: 1, ..Kept::NOTHING };
+    const fn ghost(bytes: usize) -> Kept {
+        Kept { ghosts: 1, ghost_bytes: bytes as i64, ..Kept::NOTHING }
+    }
+
+    const NOTHING: Kept =
+        Kept { versions: 0, bytes: 0, ghosts: 0, ghost_bytes: 0, buried: 0, buried_bytes: 0 };
 
     fn add(&mut self, other: Kept, times: i64) {
         self.versions += times * other.versions;
         self.bytes += times * other.bytes;
         self.ghosts += times * other.ghosts;
+        self.ghost_bytes += times * other.ghost_bytes;
         self.buried += times * other.buried;
         self.buried_bytes += times * other.buried_bytes;
     }
 }
 
-/// What is kept for each of some snapshots and for each writer, by database.
-pub(crate) struct Pins {
+/// What is kept for each of some readers, by database.
+pub(crate) struct Pinned {
     /// In order of their points.
-    pub(crate) snapshots: Vec<OpenSnapshot>,
-    /// By database and place of a snapshot: by how much more is kept for it than for the one
-    /// before. So a version costs two places, however many read it.
+    readers: Vec<OpenSnapshot>,
+    /// By database and place of a reader: by how much more is kept for it than for the one before.
+    /// So a version costs two places, however many read it.
     steps: BTreeMap<DatabaseId, Vec<Kept>>,
+}
+
+impl Pinned {
+    fn new(readers: Vec<OpenSnapshot>) -> Pinned {
+        debug_assert!(readers.is_sorted_by_key(|r| r.at), "in order");
+        Pinned { readers, steps: BTreeMap::new() }
+    }
+
+    fn keep(&mut self, database: DatabaseId, lifetime: Lifetime, kept: Kept) {
+        let from = self.readers.partition_point(|r| r.at < lifetime.b);
+        let to = self.readers.partition_point(|r| r.at < lifetime.e);
+        if from < to {
+            let places = self.readers.len() + 1;
+            let fresh = || vec![Kept::default(); places];
+            let steps = self.steps.entry(database).or_insert_with(fresh);
+            steps[from].add(kept, 1);
+            steps[to].add(kept, -1);
+        }
+    }
+
+    /// The readers for which something of a database is kept, with what it is.
+    pub(crate) fn told(&self) -> Vec<(DatabaseId, OpenSnapshot, Kept)> {
+        let mut all = Vec::new();
+        for (database, steps) in &self.steps {
+            let mut kept = Kept::default();
+            for (reader, step) in self.readers.iter().zip(steps) {
+                kept.add(*step, 1);
+                if kept != Kept::default() {
+                    all.push((*database, *reader, kept));
+                }
+            }
+        }
+        all
+    }
+}
+
+/// What is kept, and for whom.
+pub(crate) struct Pins {
+    pub(crate) snapshots: Pinned,
+    /// By the rule TRANSACTION: those that have used versions, whether they read or not, each from
+    /// the moment of its first use on.
+    pub(crate) transactions: Pinned,
     pub(crate) writers: BTreeMap<(DatabaseId, Xsn), Kept>,
 }
 
 impl Pins {
-    pub(crate) fn new(snapshots: Vec<OpenSnapshot>) -> Pins {
-        debug_assert!(snapshots.is_sorted_by_key(|s| s.at), "in order");
-        Pins { snapshots, steps: BTreeMap::new(), writers: BTreeMap::new() }
+    fn new(snapshots: Vec<OpenSnapshot>, transactions: Vec<OpenSnapshot>) -> Pins {
+        let (snapshots, transactions) = (Pinned::new(snapshots), Pinned::new(transactions));
+        Pins { snapshots, transactions, writers: BTreeMap::new() }
     }
 
     /// Looks at all that is stored, at ghosts on noted pages and at those in graveyards.
     pub(crate) fn take(system: &System<'_>) -> SqlResult<Pins> {
-        let mut pins = Pins::new(system.engine.transactions.snapshots.open());
+        let transactions = &system.engine.transactions;
+        let mut pins = Pins::new(transactions.snapshots.open(), transactions.users.open());
         let databases: BTreeMap<DatabaseId, _> =
             system.databases.all().into_iter().map(|d| (d.id(), d)).collect();
         rowstore::kept_versions(system.engine, system.waiter, &mut |versions| {
@@ -84,23 +135,36 @@ impl Pins {
             }
             Ok(())
         })?;
-        for database in databases.values() {
+        for (id, database) in &databases {
             for sexton in database.home().graveyards().sextons() {
-                let id = database.id();
-                let mut keep = |of, bytes| pins.keep_between(id, of, Kept::buried(bytes));
+                let mut keep = |of, bytes| pins.snapshots.keep(*id, of, Kept::buried(bytes));
                 sexton.tell(system.engine, &mut keep)?;
             }
         }
-        let noted = |d: &&std::sync::Arc<database::Database>| d.home().ghosts().count() > 0;
-        for database in databases.values().filter(noted) {
-            if pins.snapshots.is_empty() {
-                break;
+        for (id, database) in &databases {
+            if pins.waits_for_nobody() || database.home().ghosts().count() == 0 {
+                continue;
             }
-            let id = database.id();
-            let Some(held) = system.databases.hold(id)? else { continue };
-            held.ghost_lifetimes(system.waiter, &mut |of| pins.keep_between(id, of, Kept::GHOST))?;
+            let Some(held) = system.databases.hold(*id)? else { continue };
+            pins.take_ghosts(system, &held)?;
         }
         Ok(pins)
+    }
+
+    fn waits_for_nobody(&self) -> bool {
+        self.snapshots.readers.is_empty() && self.transactions.readers.is_empty()
+    }
+
+    /// Ghosts of a database on their leaves.
+    fn take_ghosts(&mut self, system: &System<'_>, database: &Database) -> SqlResult<()> {
+        let (id, rule) = (database.id(), system.engine.ghost_rule(database.home()));
+        database.ghost_lifetimes(rule, system.waiter, &mut |of, bytes| {
+            let ghost = Kept::ghost(bytes);
+            self.snapshots.keep(id, of, ghost);
+            if rule == GhostRule::Transaction {
+                self.transactions.keep(id, of, ghost);
+            }
+        })
     }
 
     fn keep(&mut self, database: DatabaseId, kept_for: KeptFor, bytes: usize) {
@@ -108,35 +172,8 @@ impl Pins {
         match kept_for {
             KeptFor::Nobody => {}
             KeptFor::Writer(xsn) => self.writers.entry((database, xsn)).or_default().add(kept, 1),
-            KeptFor::Snapshots(lifetime) => self.keep_between(database, lifetime, kept),
+            KeptFor::Snapshots(lifetime) => self.snapshots.keep(database, lifetime, kept),
         }
-    }
-
-    fn keep_between(&mut self, database: DatabaseId, lifetime: Lifetime, kept: Kept) {
-        let from = self.snapshots.partition_point(|s| s.at < lifetime.b);
-        let to = self.snapshots.partition_point(|s| s.at < lifetime.e);
-        if from < to {
-            let places = self.snapshots.len() + 1;
-            let fresh = || vec![Kept::default(); places];
-            let steps = self.steps.entry(database).or_insert_with(fresh);
-            steps[from].add(kept, 1);
-            steps[to].add(kept, -1);
-        }
-    }
-
-    /// The snapshots for which something of a database is kept, with what it is.
-    pub(crate) fn of_snapshots(&self) -> Vec<(DatabaseId, OpenSnapshot, Kept)> {
-        let mut all = Vec::new();
-        for (database, steps) in &self.steps {
-            let mut kept = Kept::default();
-            for (snapshot, step) in self.snapshots.iter().zip(steps) {
-                kept.add(*step, 1);
-                if kept != Kept::default() {
-                    all.push((*database, *snapshot, kept));
-                }
-            }
-        }
-        all
     }
 }
 
@@ -149,7 +186,7 @@ mod tests {
     fn what_is_kept_is_counted_for_each_snapshot_that_lies_within() {
         let open = |at| OpenSnapshot { at: CommitTime(at), by: Reader::NOBODY };
         let points = [3, 5, 5, 8];
-        let mut pins = Pins::new(points.map(open).to_vec());
+        let mut pins = Pins::new(points.map(open).to_vec(), Vec::new());
         let (d, e) = (DatabaseId(5), DatabaseId(6));
         let mut expected = [[Kept::default(); 4]; 2];
         let spans = [(d, 0, 3), (d, 1, 4), (d, 5, 6), (d, 3, 9), (e, 8, 9), (d, 6, 8), (e, 9, 9)];
@@ -164,7 +201,7 @@ mod tests {
         }
         pins.keep(e, KeptFor::Writer(Xsn(4)), 9);
         pins.keep(e, KeptFor::Nobody, 9);
-        let told = pins.of_snapshots();
+        let told = pins.snapshots.told();
         let all = [(d, expected[0]), (e, expected[1])];
         let wanted = all.iter().flat_map(|(id, kept)| kept.iter().map(move |k| (*id, *k)));
         let wanted: Vec<_> = wanted.filter(|(_, k)| *k != Kept::default()).collect();
