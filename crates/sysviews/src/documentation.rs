@@ -90,15 +90,29 @@ view over a populated instance and fails when a column that is not listed here n
 * `first_useful_sequence_num` is of numbers, not of what is stored: what was superseded below it is
   seen by everybody. Above it versions that no snapshot reads go as well.
 * `sys.dm_tran_version_blockers` is our own: a row for each open snapshot and database of which
-  something is kept for it, and for each writer of what he has superseded and not committed yet
-  (`WRITER`; `snapshot_moment` is NULL then). `snapshot_moment` counts commits. Bytes are of records,
-  as in `sys.dm_tran_version_store`. Ghosts are those of the pages that are noted for the cleaner:
-  at most 262,144 of a database are.
+  something is kept for it (`SNAPSHOT TRANSACTION`, `STATEMENT`), for each writer of what he has
+  superseded and not committed yet (`WRITER`), and, where ghosts go by the rule TRANSACTION, for each
+  open transaction that keeps ghosts since it used versions, whether it reads or not
+  (`TRANSACTION`; one under SNAPSHOT tells them in its one row). `snapshot_moment` counts commits;
+  it is NULL of the last two. What is kept for several is in the row of each: a statement that runs
+  in a transaction keeps by that rule what its transaction does.
+  Bytes are of records as they are on their pages: `pinned_version_bytes` in the version store,
+  `pinned_ghost_bytes` on leaves and in heaps, `pinned_graveyard_bytes` in memory, with what it
+  takes to find them there. Ghosts on leaves and in heaps are those of the pages that are noted for
+  the cleaner: at most 262,144 of a database are. Those of who has not committed yet are nobody's.
+* `version_record_count` of `sys.dm_db_index_physical_stats` counts records on pages that have a
+  former version which is there still: one in the version store, or the ghost's own bytes, which are
+  its former version. `sys.dm_tran_version_store` has a row for each version that is stored, so none
+  for such a ghost, and several for a record with a chain of them. Where rows come and go and never
+  change (123,455 version ghosts, say), the former counts all of them and the latter is empty.
 * `ghost_records_skipped`, `versions_traversed` and `lock_requests` of `sys.dm_exec_query_stats` and
   `sys.dm_exec_procedure_stats` are our own, behind SQL Server's columns: ghosts that scans and seeks
   passed, stored versions that they followed, and locks of every kind that were asked for, workers'
   with them, as `sys.dm_os_performance_counters` has them for all. Locks of triggers and functions
   that a statement runs are its own, too, as pages written are; locks of compiling are nobody's.
+  SET STATISTICS IO tells the same three of a statement where one of them is not zero, on a line of
+  our own behind those of its tables (message 50003), and ghosts and versions of each table at the
+  end of that table's line. Locks are not counted by table.
 
 ";
 
