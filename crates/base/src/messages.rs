@@ -334,6 +334,7 @@ messages! {
     CHECKDB_EXTENT_RANGE = 2579, 16, "Table error: Extent {5} in object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}) is beyond the range of this database.";
     DBCC_PARAMETER_COUNT = 2583, 16, "An incorrect number of parameters was given to the DBCC statement.";
     CHECKDB_ROWS = 2593, 10, "There are {0} rows in {1} pages for object \"{2}\".";
+    TRACE_FLAG_IGNORED = 2597, 10, "Ignoring trace flag {0}. It is either an invalid trace flag or a trace flag that can only be specified during server startup.";
     DUPLICATE_KEY_INDEX = 2601, 14, "Cannot insert duplicate key row in object '{0}' with unique index '{1}'. The duplicate key value is ({2}).";
     DUPLICATE_KEY_CONSTRAINT = 2627, 14, "Violation of {0} constraint '{1}'. Cannot insert duplicate key in object '{2}'. The duplicate key value is ({3}).";
     STRING_TRUNCATED = 2628, 16, "String or binary data would be truncated in table '{0}', column '{1}'. Truncated value: '{2}'.";
@@ -475,10 +476,13 @@ messages! {
     OPTION_NOT_IN_DATABASE = 5058, 16, "Option '{0}' cannot be set in database '{1}'.";
     ROLLED_BACK_FOR_OPTION = 5060, 10, "Nonqualified transactions are being rolled back. Estimated rollback completion: {0}%.";
     DATABASE_NOT_LOCKED = 5061, 16, "ALTER DATABASE failed because a lock could not be placed on database '{0}'. Try again later.";
+    OPTIONS_CONFLICT = 5062, 16, "The option \"{0}\" conflicts with another requested option. The options cannot both be requested at the same time.";
     ALTER_DATABASE_FAILED = 5069, 16, "ALTER DATABASE statement failed.";
     ALTER_DATABASE_LOCK = 5070, 16, "Database state cannot be changed while other users are using the database '{0}'";
     COLUMN_DEPENDENT = 5074, 16, "The {0} '{1}' is dependent on {2} '{3}'.";
     FILE_STATE_FIXED = 5077, 16, "Cannot change the state of non-data files or files in the primary filegroup.";
+    VERSIONING_WITH_ANOTHER_STATE = 5082, 16, "Cannot change the versioning state on database \"{0}\" together with another database state.";
+    VERSIONING_WITH_TERMINATION = 5083, 16, "The termination option is not supported when making versioning state changes.";
     MAXSIZE_BELOW_SIZE = 5103, 16, "MAXSIZE cannot be less than SIZE for file '{0}'.";
     CREATE_FILE_FAILED = 5123, 16, "CREATE FILE encountered operating system error {0} while attempting to open or create the physical file '{1}'.";
     EXPAND_FILE_FAILED = 5149, 16, "MODIFY FILE encountered operating system error {0} while attempting to expand the physical file '{1}'.";
@@ -643,6 +647,7 @@ messages! {
     CHECKDB_NOT_NULL = 8970, 16, "Row error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}), page ID {5}, row ID {6}. Column '{7}' was created NOT NULL, but is NULL in the row.";
     CHECKDB_CHILD = 8980, 16, "Table error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}). Index node page {5}, slot {6} refers to child page {7}, which was not encountered.";
     CHECKDB_NEXT = 8981, 16, "Table error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}). The next pointer of {5} refers to page {6}. Neither {6} nor its parent were encountered. Possible bad chain linkage.";
+    FILE_NOT_LOCATED = 8985, 16, "Could not locate file '{0}' for database '{1}' in sys.database_files. The file either does not exist, or was dropped.";
     CHECKDB_TOO_MANY = 8986, 16, "Too many errors found ({0}) for object ID {1}. They are not all shown.";
     CHECKDB_SUMMARY = 8989, 10, "{0} found {1} allocation errors and {2} consistency errors in database '{3}'.";
     CHECKDB_SUMMARY_OF_TABLE = 8990, 10, "{0} found {1} allocation errors and {2} consistency errors in table '{3}' (object ID {4}).";
@@ -863,6 +868,7 @@ messages! {
     CURSOR_DIRECT = 16954, 10, "Executing SQL directly; no cursor.";
     CURSOR_CONVERTED = 16956, 10, "The created cursor is not of the requested type.";
     CURSOR_UPDATE_READ_ONLY = 16957, 16, "FOR UPDATE cannot be specified on a READ ONLY cursor.";
+    TRACE_FLAG_NOT_AT_START = 17173, 10, "Ignoring trace flag {0} specified during startup. It is either an invalid trace flag or a trace flag that cannot be specified during server startup.";
     TDS_VERSION = 17802, 20, "The Tabular Data Stream (TDS) version 0x{0} of the client library used to open the connection is unsupported or unknown. The connection has been closed.";
     CONNECTIONS_FULL = 17809, 20, "Could not connect because the maximum number of '{0}' user connections has already been reached. The system administrator can use sp_configure to increase the maximum value. The connection has been closed.";
     TDS_PRELOGIN = 17828, 20, "The prelogin packet used to open the connection is structurally invalid; the connection has been closed. Please contact the vendor of the client library.";
@@ -876,4 +882,5 @@ messages! {
     INTERNAL = 50001, 20, "An internal error occurred: {0}. The request was ended; the server goes on.";
     TDS_MESSAGE_TOO_LONG = 50002, 20, "The message exceeds the {0} bytes that a request may have; the connection has been closed.";
     STATISTICS_STATEMENT = 50003, 10, "Statement. Ghost records skipped {0}, versions traversed {1}, lock requests {2}.";
+    TRACE_FLAG_WITHOUT_EFFECT = 50004, 10, "Trace flag {0} is set, and has no effect: Ghostlight knows nothing that it could change.";
 }

@@ -10,8 +10,9 @@
 //! from the transaction's first record on stays, or the page is carried.
 
 use crate::database::Database;
-use base::{PageId, SqlResult};
-use rowstore::Cleaned;
+use base::{FileId, PageId, SqlError, SqlResult};
+use os::wait::Waiter;
+use rowstore::{Cleaned, RowHobt};
 use std::collections::BTreeSet;
 use wal::RecordView;
 use work::Home;
@@ -99,6 +100,60 @@ impl Database {
         }
         assert!(progress.busy <= progress.pages, "what is busy was looked at");
         result.map(|()| progress)
+    }
+
+    /// The pages that have ghosts now, noted or not, of one file or of all: every page of every
+    /// hobt is read.
+    ///
+    /// # Errors
+    /// Damaged pages and maps; the waiter's cancellation.
+    pub fn pages_with_ghosts(
+        &self,
+        file: Option<FileId>,
+        waiter: &Waiter,
+    ) -> SqlResult<Vec<PageId>> {
+        let mut found = Vec::new();
+        for hobt in self.hobts.all() {
+            for tree in [Some(&hobt), hobt.large()].into_iter().flatten() {
+                match self.add_pages_with_ghosts(tree, (file, waiter), &mut found) {
+                    // Its pages are another's by now.
+                    Err(_) if tree.is_dropped() && waiter.check().is_ok() => {}
+                    told => told?,
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn add_pages_with_ghosts(
+        &self,
+        tree: &RowHobt,
+        (file, waiter): (Option<FileId>, &Waiter),
+        found: &mut Vec<PageId>,
+    ) -> SqlResult<()> {
+        let pages = self.space.unit_pages(tree.unit(), waiter);
+        let pages = pages.map_err(|e| e.into_sql("", &self.home.name()))?.pages;
+        for page in pages.into_iter().filter(|p| file.is_none_or(|f| f == p.file)) {
+            waiter.check().map_err(SqlError::from)?;
+            let guard = self.pages.read(page)?;
+            let view = guard.view();
+            let is_own = view.alloc_unit() == tree.spec().unit && view.level() == 0;
+            if is_own && view.ghost_count() > 0 {
+                found.push(page);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes of a page the ghosts that nobody needs; where somebody holds one, the page is noted.
+    ///
+    /// # Errors
+    /// A damaged page, a full log.
+    pub fn clean_ghosts_of(&self, page: PageId) -> SqlResult<()> {
+        if self.clean_page(&self.system_work(), page)? == Cleaned::Busy {
+            self.home.ghosts().note(page);
+        }
+        Ok(())
     }
 
     fn clean_page(&self, work: &work::Work, page: PageId) -> SqlResult<Cleaned> {

@@ -2,7 +2,7 @@
 
 use crate::instance::{Instance, same_name};
 use access::{Hobts, Spill};
-use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
+use base::{DatabaseId, FileId, HobtId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use catalog::view::{DatabaseView, Identity, Object, Sequence, Table};
 use catalog::{Builder, Changes, DatabaseOptions, Delta, ROW_VERSIONS};
 use database::Database;
@@ -77,6 +77,16 @@ impl Host for Instance {
 
     fn log(&self, line: &str) {
         self.write_log("spid", line);
+    }
+
+    fn clean_ghosts(
+        &self,
+        work: &Work,
+        database: DatabaseId,
+        file: Option<FileId>,
+        rest_ns: u64,
+    ) -> SqlResult<()> {
+        self.clean_all_ghosts(work, database, (file, rest_ns))
     }
 
     fn databases(&self) -> Vec<(DatabaseId, String)> {

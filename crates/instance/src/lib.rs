@@ -17,6 +17,7 @@ mod error_log;
 mod expressions;
 mod facts;
 mod files;
+mod forced_cleaning;
 #[cfg(test)]
 #[path = "../tests/heard/mod.rs"]
 mod heard;

@@ -20,11 +20,11 @@ use os::wait::{Cancelled, Waiter};
 use plancache::Cache;
 use rowstore::TempSpill;
 use session::{Configuration, Registry};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use sysviews::EventSession;
-use work::{Engine, TraceFlag, TraceFlagSet};
+use work::{Engine, TraceFlag};
 
 /// The system databases; tempdb is made anew at each start.
 pub(crate) const MASTER: DatabaseId = DatabaseId(1);
@@ -51,20 +51,17 @@ impl Instance {
     ///
     /// # Errors
     /// What is wrong with the folder or with a system database. User databases that cannot be
-    /// opened stay closed, and the error log says why. 40517 for a trace flag that means nothing
-    /// here; the folder is as it was.
+    /// opened stay closed, and the error log says why.
     pub fn open(
         disk: Arc<dyn Disk>,
         dir: &Path,
         options: InstanceOptions,
     ) -> SqlResult<Arc<Instance>> {
-        let flags = trace_flags(&options.trace_flags)?;
         disk.create_dir(dir).map_err(|e| folder_error(dir, &e))?;
         let log = ErrorLog::open(&*disk, dir);
         log.line("Server", &format!("Ghostlight {} starts.", env!("CARGO_PKG_VERSION")));
         let env = environment(&disk, &options)?;
-        env.0.engine.trace_flags.turn_on(flags);
-        say_trace_flags(flags, &log);
+        turn_on_trace_flags(&env.0.engine, &options.trace_flags, &log);
         let listed = list::read(&*disk, dir).map_err(|e| folder_error(dir, &e))?;
         let mut open = OpenDatabases::new();
         if let Err(e) = open_all(&env.0, dir, &options, &listed, &log, &mut open) {
@@ -139,21 +136,23 @@ impl Instance {
     }
 }
 
-/// The flags of `-T`. SQL Server starts without those it does not know, and tells the error log
-/// (17173); here whoever asked for one is told before anything runs without it.
-fn trace_flags(numbers: &[u16]) -> SqlResult<TraceFlagSet> {
-    let flag = |n: &u16| {
-        let known = i16::try_from(*n).ok().and_then(TraceFlag::of_number);
-        let what = || format!("-T {n}");
-        known.ok_or_else(|| SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what()]))
-    };
-    numbers.iter().map(flag).collect()
-}
-
-fn say_trace_flags(flags: TraceFlagSet, log: &ErrorLog) {
-    for flag in TraceFlag::ALL.into_iter().filter(|f| flags.has(*f)) {
-        log.line("Server", &format!("Trace flag {} is on.", flag.number()));
+/// The flags of `-T`, each told to the error log: as DBCC TRACEON takes them.
+fn turn_on_trace_flags(engine: &Engine, numbers: &[u16], log: &ErrorLog) {
+    let mut known = BTreeSet::new();
+    for number in numbers.iter().copied().collect::<BTreeSet<u16>>() {
+        let Ok(flag) = i16::try_from(number) else {
+            let ignored = SqlError::new(messages::TRACE_FLAG_NOT_AT_START, &[&number]);
+            log.line("Server", ignored.text());
+            continue;
+        };
+        known.insert(flag);
+        log.line("Server", &format!("Trace flag {flag} is on."));
+        if TraceFlag::of_number(flag).is_none() && !work::is_held_always(flag) {
+            let without = SqlError::new(messages::TRACE_FLAG_WITHOUT_EFFECT, &[&flag]);
+            log.line("Server", without.text());
+        }
     }
+    engine.trace_flags.turn_on(&Vec::from_iter(known));
 }
 
 fn environment(

@@ -11,6 +11,7 @@ use database::Database;
 use ddl::NewDatabase;
 use os::disk::{Disk, File, OpenHow, RealDisk};
 use os::sync::{Condvar, Mutex};
+use os::wait::{WaitKind, Waiter};
 use session::{Login, Session};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -267,6 +268,7 @@ fn flags_of_the_command_line_are_on_from_the_start() {
     assert!(run(&mut session, "dbcc tracestatus").is_empty());
     let log = std::fs::read_to_string(s.folder.join("errorlog")).unwrap();
     assert!(log.contains("Trace flag 661 is on.\n") && log.contains("Trace flag 7006 is on.\n"));
+    assert!(!log.contains("has no effect"), "{log}");
     assert!(log.contains("DBCC TRACEOFF 661, 7006, server process ID (SPID) "), "{log}");
 }
 
@@ -301,17 +303,56 @@ fn what_a_full_version_store_does_is_in_the_error_log() {
     assert_eq!(count("Version store is full. New version(s) could not be added."), 1, "{}", log());
 }
 
-/// An engine does not start without what was asked for.
+/// A flag of the command line that means nothing here is on, as DBCC TRACEON turns it on, and one
+/// that cannot be is left out; the error log says of each that nothing comes of it.
 #[test]
-fn an_unknown_flag_of_the_command_line_stops_the_start() {
-    let name = format!("ghostlight-trace-unknown-{}", std::process::id());
-    let folder = std::env::temp_dir().join(name);
-    for unknown in [4199, 40_000] {
-        let trace_flags = vec![661, unknown];
-        let options = InstanceOptions { trace_flags, ..InstanceOptions::default() };
-        let e = Instance::open(Arc::new(RealDisk), &folder, options).err().unwrap();
-        assert_eq!(e.number(), 40517);
-        assert!(e.text().contains(&format!("'-T {unknown}'")), "{}", e.text());
-        assert!(!folder.exists(), "nothing was begun");
-    }
+fn flags_of_the_command_line_without_effect_are_told() {
+    let s = stage_with("trace-unknown", &[8649, 4199, 40_000]);
+    let mut session = connect(&s.instance, "");
+    let row = |flag| [flag, 1, 1, 0].map(Value::SmallInt);
+    assert_eq!(run(&mut session, "dbcc tracestatus"), [row(4199), row(8649)]);
+    run(&mut session, "dbcc traceon (1224) with no_infomsgs");
+    let log = std::fs::read_to_string(s.folder.join("errorlog")).unwrap();
+    assert!(log.contains("Trace flag 8649 is set, and has no effect"), "{log}");
+    assert!(log.contains("Trace flag 1224 is set, and has no effect"), "{log}");
+    assert!(log.contains("Ignoring trace flag 40000 specified during startup."), "{log}");
+    assert!(!log.contains("Trace flag 4199 is set, and has no"), "{log}");
+}
+
+/// Trace flag 1222 brings the report of a deadlock into the error log.
+#[test]
+fn a_deadlock_is_reported_in_the_error_log_under_1222() {
+    let s = stage("trace-1222");
+    create(&s.instance, "g").unwrap();
+    let mut one = connect(&s.instance, "g");
+    run(&mut one, "create table t (id int primary key, v int); insert t values (1, 0), (2, 0)");
+    let deadlock = |one: &mut Session| {
+        run(one, "set deadlock_priority high; begin tran; update t set v = 1 where id = 1");
+        let (instance, holds) = (Arc::clone(&s.instance), Arc::new(Waiter::new()));
+        let told = Arc::clone(&holds);
+        let other = os::task::spawn("other", move || {
+            let mut two = connect(&instance, "g");
+            run(&mut two, "begin tran; update t set v = 2 where id = 2");
+            told.signal();
+            let second = "begin try update t set v = 2 where id = 1; commit end try \
+                          begin catch rollback end catch";
+            run(&mut two, second);
+        });
+        let _ = holds.wait(WaitKind::SleepTask, None);
+        run(one, "update t set v = 1 where id = 2; commit");
+        other.join().unwrap();
+    };
+    let log = || std::fs::read_to_string(s.folder.join("errorlog")).unwrap();
+    deadlock(&mut one);
+    assert!(
+        log().contains("Deadlock of 2 processes") && !log().contains("<deadlock>"),
+        "{}",
+        log()
+    );
+    run(&mut one, "dbcc traceon (1222)");
+    deadlock(&mut one);
+    assert!(!log().contains("<deadlock>"), "a session's flag is not the server's");
+    run(&mut one, "dbcc traceon (1222, -1)");
+    deadlock(&mut one);
+    assert_eq!(log().matches("<deadlock>").count(), 1, "{}", log());
 }

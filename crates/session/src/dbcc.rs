@@ -1,5 +1,6 @@
-//! DBCC FREEPROCCACHE, INPUTBUFFER, USEROPTIONS and those of trace flags, RECONFIGURE, CLEAR
-//! PROCEDURE_CACHE: what looks at sessions, plans and options of the server, and at no database.
+//! DBCC FORCEGHOSTCLEANUP, FREEPROCCACHE, INPUTBUFFER, USEROPTIONS and those of trace flags,
+//! RECONFIGURE, CLEAR PROCEDURE_CACHE: what looks at sessions, plans and options of the server, and
+//! at no database of its own.
 
 use crate::activation::Activation;
 use crate::host::{DdlAnswer, Rowset};
@@ -13,8 +14,15 @@ use tsql::ast::{AlterDatabaseAction, Dbcc, DbccArgument, Expr, ExprKind, Literal
 use types::{SqlType, Value};
 
 /// DBCC's that the session runs itself.
-const OWN: [&str; 6] =
-    ["FREEPROCCACHE", "INPUTBUFFER", "TRACEOFF", "TRACEON", "TRACESTATUS", "USEROPTIONS"];
+const OWN: [&str; 7] = [
+    "FORCEGHOSTCLEANUP",
+    "FREEPROCCACHE",
+    "INPUTBUFFER",
+    "TRACEOFF",
+    "TRACEON",
+    "TRACESTATUS",
+    "USEROPTIONS",
+];
 
 impl Session {
     /// Runs a statement that is for the session itself; `None` when it is for the host.
@@ -41,9 +49,14 @@ impl Session {
             }
             quiet = true;
         }
+        let mut said = Vec::new();
         let results = match &*dbcc.name {
+            "FORCEGHOSTCLEANUP" => self.force_ghost_cleanup(dbcc)?,
             "FREEPROCCACHE" => self.free_plans(dbcc, act)?,
-            "TRACEON" | "TRACEOFF" => self.turn_trace_flags(dbcc, act)?,
+            "TRACEON" | "TRACEOFF" => {
+                said = self.turn_trace_flags(dbcc, act)?;
+                Vec::new()
+            }
             "TRACESTATUS" => self.trace_status(dbcc, act)?,
             "USEROPTIONS" => {
                 let versions = self.host.reads_versions(self.state.database);
@@ -51,8 +64,8 @@ impl Session {
             }
             _ => self.input_buffer(dbcc, act)?,
         };
-        let completed = || SqlError::new(messages::DBCC_COMPLETED, &[]);
-        let messages = (!quiet).then(completed).into_iter().collect();
+        said.push(SqlError::new(messages::DBCC_COMPLETED, &[]));
+        let messages = if quiet { Vec::new() } else { said };
         Ok(Some(DdlAnswer { messages, results, changed_definitions: false }))
     }
 
@@ -79,6 +92,22 @@ impl Session {
         }
         self.host.programs().clear_database(self.state.database);
         Ok(Some(DdlAnswer::default()))
+    }
+
+    /// `DBCC FORCEGHOSTCLEANUP`, which Microsoft does not document: all databases' ghosts go that
+    /// nobody needs any more, also while the cleaner of the background rests.
+    fn force_ghost_cleanup(&self, dbcc: &Dbcc) -> SqlResult<Vec<Rowset>> {
+        if !dbcc.arguments.is_empty() {
+            return Err(SqlError::new(messages::DBCC_PARAMETER_COUNT, &[]));
+        }
+        for (database, _) in self.host.databases() {
+            match self.host.clean_ghosts(&self.work, database, None, 0) {
+                // Dropped since.
+                Err(e) if e.number() == messages::DATABASE_NOT_FOUND.number => {}
+                cleaned => cleaned?,
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// `DBCC FREEPROCCACHE [(plan_handle | sql_handle | 'pool')]`

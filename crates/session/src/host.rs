@@ -10,7 +10,7 @@ use crate::registry::Registry;
 use crate::settings::Settings;
 use crate::temp::TempTables;
 use access::{Hobts, Spill};
-use base::{DatabaseId, HobtId, ObjectId, SessionId, SqlError, SqlResult};
+use base::{DatabaseId, FileId, HobtId, ObjectId, SessionId, SqlError, SqlResult};
 use catalog::view::{DatabaseView, Sequence, Table};
 use catalog::{DatabaseOptions, Modifications};
 use ddl::WantedStatistics;
@@ -67,6 +67,19 @@ pub trait Host: Send + Sync {
 
     /// A line of the error log.
     fn log(&self, line: &str);
+
+    /// Removes the ghosts of a database, or of one of its data files, that nobody needs any more,
+    /// and rests so long behind each page.
+    ///
+    /// # Errors
+    /// 911, 8985 for an unknown file; damaged pages, a full log; cancellation.
+    fn clean_ghosts(
+        &self,
+        work: &Work,
+        database: DatabaseId,
+        file: Option<FileId>,
+        rest_ns: u64,
+    ) -> SqlResult<()>;
 
     /// Every database that is open, by id.
     fn databases(&self) -> Vec<(DatabaseId, String)>;

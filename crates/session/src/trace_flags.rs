@@ -1,16 +1,17 @@
 //! DBCC TRACEON, TRACEOFF and TRACESTATUS: trace flags of the session, and with -1 the server's.
 //!
-//! Flags of a session end with it, or when a pool resets it: Microsoft does not list what
-//! sp_reset_connection does, but the list of sqldev.net (articles/sp_reset_connection), which is
-//! cited for it, has "any session level trace options using dbcc traceon()". Flags of the
+//! Any number of the column TraceFlag is a flag, as in SQL Server, which "will set the bit" of one
+//! that nothing honours (the blog of ialonso, "What is the expected behavior from an attempt to
+//! enable a trace flag which is not defined"); beyond it is 2597, a message, and the others of the
+//! list are turned. Flags of a session end with it, or when a pool resets it: Microsoft does not
+//! list what sp_reset_connection does, but the list of sqldev.net (articles/sp_reset_connection),
+//! which is cited for it, has "any session level trace options using dbcc traceon()". Flags of the
 //! server end when it stops.
 //!
 //! Where this is not SQL Server's
-//!  - TRACEON of a number that means nothing here is 40517; SQL Server turns on any number of its
-//!    range. TRACEOFF of one is done as there: it never is on.
-//!  - A flag of [`TraceFlag::is_global_only`] is refused without -1 (40517). Microsoft says of such
-//!    flags that they have no effect then ("Trace Flags"), and of 661 that it holds for the server
-//!    also when a session turns it on (KB 920093): whoever forgot -1 is not left to guess.
+//!  - TRACEON of a flag that means nothing here says so (50003): nobody turns it on and believes
+//!    it. WITH NO_INFOMSGS leaves that to the error log, which has it in any case.
+//!  - The end of the range: SQL Server's moves with its versions (9300 in 2008 R2).
 
 use crate::activation::Activation;
 use crate::dbcc::value_of;
@@ -19,55 +20,49 @@ use crate::session::Session;
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{Dbcc, DbccArgument, ExprKind, UnaryOp};
 use types::{SqlType, Value};
-use work::{TraceFlag, TraceFlagSet};
+use work::TraceFlag;
 
 /// What stands in the parentheses.
+#[derive(Default)]
 struct Asked {
     /// Numbers of flags, as they stand there.
     numbers: Vec<i16>,
+    /// Numbers that no flag can have.
+    invalid: Vec<i64>,
     /// -1 is among them: the whole server is meant.
     everywhere: bool,
 }
 
 impl Session {
-    /// `DBCC TRACEON (n [, …] [, -1])`, `DBCC TRACEOFF (n [, …] [, -1])`: all flags or none.
+    /// `DBCC TRACEON (n [, …] [, -1])`, `DBCC TRACEOFF (n [, …] [, -1])`; what is to be said of it.
     pub(crate) fn turn_trace_flags(
         &mut self,
         dbcc: &Dbcc,
         act: &Activation,
-    ) -> SqlResult<Vec<Rowset>> {
-        let Asked { numbers, everywhere } = asked(dbcc, act)?;
-        if numbers.is_empty() {
+    ) -> SqlResult<Vec<SqlError>> {
+        let Asked { numbers, invalid, everywhere } = asked(dbcc, act)?;
+        if numbers.is_empty() && invalid.is_empty() {
             return Err(SqlError::new(messages::DBCC_PARAMETER_COUNT, &[]));
         }
         let turns_on = &*dbcc.name == "TRACEON";
-        let mut flags = Vec::new();
-        for &number in &numbers {
-            let refused = |without: &str| {
-                let what = format!("DBCC {} ({number}){without}", dbcc.name);
-                Err(SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]))
-            };
-            match TraceFlag::of_number(number) {
-                Some(flag) if flag.is_global_only() && !everywhere => {
-                    return refused(" without -1");
-                }
-                Some(flag) => flags.push(flag),
-                None if turns_on => return refused(""),
-                None => {}
-            }
-        }
-        let flags: TraceFlagSet = flags.into_iter().collect();
-        let of_no_session = |f: &TraceFlag| f.is_global_only() && flags.has(*f);
-        assert!(everywhere || !TraceFlag::ALL.iter().any(of_no_session), "it was refused above");
         let global = &self.host.engine().trace_flags;
         match (everywhere, turns_on) {
-            (true, true) => global.turn_on(flags),
-            (true, false) => global.turn_off(flags),
-            (false, true) => self.state.trace_flags.add(flags),
-            (false, false) => self.state.trace_flags.remove(flags),
+            (true, true) => global.turn_on(&numbers),
+            (true, false) => global.turn_off(&numbers),
+            (false, true) => self.state.trace_flags.add(&numbers),
+            (false, false) => self.state.trace_flags.remove(&numbers),
         }
-        self.log_turn(&dbcc.name, &numbers);
-        Ok(Vec::new())
+        if !numbers.is_empty() {
+            self.log_turn(&dbcc.name, &numbers);
+        }
+        let ignored = invalid.iter().map(|n| SqlError::new(messages::TRACE_FLAG_IGNORED, &[n]));
+        let mut said: Vec<SqlError> = ignored.collect();
+        for number in numbers.iter().filter(|n| turns_on && !means_something(**n)) {
+            let without = SqlError::new(messages::TRACE_FLAG_WITHOUT_EFFECT, &[number]);
+            self.host.log(without.text());
+            said.push(without);
+        }
+        Ok(said)
     }
 
     /// Tells the error log, in SQL Server's words.
@@ -85,16 +80,15 @@ impl Session {
     /// session or the server. -1 selects nothing: the documentation of today has it show those
     /// of the session, too. Without a row there is no result set.
     pub(crate) fn trace_status(&self, dbcc: &Dbcc, act: &Activation) -> SqlResult<Vec<Rowset>> {
-        let mut numbers = asked(dbcc, act)?.numbers;
-        let (global, own) = (self.host.engine().trace_flags.all(), self.state.trace_flags);
-        if numbers.is_empty() {
-            let on = TraceFlag::ALL.into_iter().filter(|f| global.has(*f) || own.has(*f));
-            numbers = on.map(TraceFlag::number).collect();
+        let Asked { mut numbers, invalid, .. } = asked(dbcc, act)?;
+        let (global, own) = (self.host.engine().trace_flags.all(), &self.state.trace_flags);
+        if numbers.is_empty() && invalid.is_empty() {
+            let mut on = global.clone();
+            on.add(&own.numbers().collect::<Vec<_>>());
+            numbers = on.numbers().collect();
         }
         let row = |number: i16| {
-            let flag = TraceFlag::of_number(number);
-            let (global, own) =
-                (flag.is_some_and(|f| global.has(f)), flag.is_some_and(|f| own.has(f)));
+            let (global, own) = (global.has(number), own.has(number));
             let bit = |is_on: bool| i16::from(is_on);
             [number, bit(global || own), bit(global), bit(own)].map(Value::SmallInt).into()
         };
@@ -108,24 +102,30 @@ impl Session {
     }
 }
 
+/// Whether a flag changes something here, or asks for what is done anyway.
+fn means_something(number: i16) -> bool {
+    TraceFlag::of_number(number).is_some() || work::is_held_always(number)
+}
+
 fn asked(dbcc: &Dbcc, act: &Activation) -> SqlResult<Asked> {
-    let mut asked = Asked { numbers: Vec::new(), everywhere: false };
+    let mut asked = Asked::default();
     for (at, argument) in dbcc.arguments.iter().enumerate() {
-        match number_of(argument, act) {
-            Some(-1) => asked.everywhere = true,
-            Some(number) if number >= 0 => asked.numbers.push(number),
-            _ => return Err(SqlError::new(messages::DBCC_PARAMETER, &[&(at + 1)])),
+        let wrong = || SqlError::new(messages::DBCC_PARAMETER, &[&(at + 1)]);
+        let number = number_of(argument, act).ok_or_else(wrong)?;
+        match i16::try_from(number) {
+            Ok(-1) => asked.everywhere = true,
+            Ok(flag) if flag >= 0 => asked.numbers.push(flag),
+            Ok(_) | Err(_) => asked.invalid.push(number),
         }
     }
     Ok(asked)
 }
 
-/// A number as the column TraceFlag can show it.
-fn number_of(argument: &DbccArgument, act: &Activation) -> Option<i16> {
+fn number_of(argument: &DbccArgument, act: &Activation) -> Option<i64> {
     let DbccArgument::Value(e) = argument else { return None };
     let (sign, e) = match &e.kind {
         ExprKind::Unary { op: UnaryOp::Minus, operand } => (-1, &**operand),
         _ => (1, e),
     };
-    i16::try_from(value_of(e, act)?.as_i64()?.checked_mul(sign)?).ok()
+    value_of(e, act)?.as_i64()?.checked_mul(sign)
 }

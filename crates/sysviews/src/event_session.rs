@@ -111,13 +111,15 @@ impl EventSession {
         EventSession { created_at: clock::now().0, ring }
     }
 
-    /// Keeps a report of a deadlock.
-    pub fn deadlock(&self, deadlock: &Deadlock, around: &Surroundings<'_>) {
+    /// Keeps a report of a deadlock, and answers it.
+    pub fn deadlock(&self, deadlock: &Deadlock, around: &Surroundings<'_>) -> String {
         let began_ns = clock::monotonic_ns();
-        let event = event("xml_deadlock_report", "xml_report", &report(deadlock, around));
+        let report = report(deadlock, around);
+        let event = event("xml_deadlock_report", "xml_report", &report);
         let mut ring = self.ring.lock();
         ring.add(event);
         ring.counts.busy_ns += clock::monotonic_ns().saturating_sub(began_ns);
+        report
     }
 
     /// What there is to tell now.

@@ -1,6 +1,7 @@
 //! System procedures, one a file, and how they are called.
 
 mod applock;
+mod clean_space;
 mod columns;
 mod configure;
 mod cursors;
@@ -104,6 +105,8 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_refreshview", refreshmodule::view),
     ("sp_refreshsqlmodule", refreshmodule::module),
     ("sp_flush_log", flush_log::run),
+    ("sp_clean_db_free_space", clean_space::database),
+    ("sp_clean_db_file_free_space", clean_space::file),
     ("sp_updatestats", updatestats::run),
     ("sp_recompile", recompile::run),
     ("sp_configure", configure::run),

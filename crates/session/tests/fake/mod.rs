@@ -209,6 +209,15 @@ impl Host for Fake {
     fn log(&self, line: &str) {
         self.lines.lock().push(line.to_owned());
     }
+    fn clean_ghosts(
+        &self,
+        _work: &Work,
+        _database: DatabaseId,
+        _file: Option<FileId>,
+        _rest_ns: u64,
+    ) -> SqlResult<()> {
+        Ok(())
+    }
     fn databases(&self) -> Vec<(DatabaseId, String)> {
         vec![(DATABASE, "fake".to_owned()), (DatabaseId(1), "master".to_owned())]
     }

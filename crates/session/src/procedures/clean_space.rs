@@ -1,0 +1,86 @@
+//! `sp_clean_db_free_space @dbname [, @cleaning_delay]` and `sp_clean_db_file_free_space @dbname,
+//! @fileid [, @cleaning_delay]`: ghosts that nobody needs any more are removed at once.
+//!
+//! SQL Server also overwrites what removed rows left in the free space of pages; here it stays.
+//! Members of db_owner may call them there; here nobody is less.
+//!
+//! 15010 and 8985 are guesses: no answer of SQL Server to an unknown database or file was found
+//! recorded.
+
+use super::Call;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::session::Session;
+use base::{DatabaseId, FileId, SqlError, SqlResult, messages};
+use std::fmt::Display;
+
+pub(crate) fn database(
+    session: &mut Session,
+    call: &mut Call,
+    _: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let asked = Asked { call, procedure: "sp_clean_db_free_space" };
+    let database = asked.database(session)?;
+    let rest_ns = asked.rest_ns(1)?;
+    session.host.clean_ghosts(&session.work, database, None, rest_ns)?;
+    Ok(0)
+}
+
+pub(crate) fn file(
+    session: &mut Session,
+    call: &mut Call,
+    _: &mut Output<'_>,
+) -> Result<i32, Failure> {
+    let asked = Asked { call, procedure: "sp_clean_db_file_free_space" };
+    let database = asked.database(session)?;
+    let number = asked.number("@fileid", 1)?.ok_or_else(|| asked.missing("@fileid"))?;
+    let rest_ns = asked.rest_ns(2)?;
+    let unknown = || {
+        let names = session.host.databases();
+        let name = names.into_iter().find(|(id, _)| *id == database).map(|(_, name)| name);
+        let which: [&dyn Display; 2] = [&number, &name.unwrap_or_default()];
+        SqlError::new(messages::FILE_NOT_LOCATED, &which)
+    };
+    let file = u16::try_from(number).map(FileId).map_err(|_| unknown())?;
+    session.host.clean_ghosts(&session.work, database, Some(file), rest_ns)?;
+    Ok(0)
+}
+
+/// What a call asks for.
+struct Asked<'c> {
+    call: &'c Call,
+    procedure: &'static str,
+}
+
+impl Asked<'_> {
+    fn missing(&self, parameter: &str) -> SqlError {
+        SqlError::new(messages::EXECUTE_ARGUMENT_COUNT, &[&self.procedure, &parameter])
+    }
+
+    fn database(&self, session: &Session) -> SqlResult<DatabaseId> {
+        if self.call.get("@dbname", 0).is_none() {
+            return Err(self.missing("@dbname"));
+        }
+        let name = self.call.text("@dbname", 0).unwrap_or_else(|| "(null)".to_owned());
+        let found = session.host.database_id(&name);
+        found.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_THERE, &[&name]))
+    }
+
+    /// A whole number; `None` where it is not given, or NULL.
+    fn number(&self, parameter: &str, position: usize) -> SqlResult<Option<i64>> {
+        let Some(given) = self.call.get(parameter, position).filter(|a| !a.value.is_null()) else {
+            return Ok(None);
+        };
+        let no_number = || {
+            let types: [&dyn Display; 2] = [&given.sql_type.name(), &"int"];
+            SqlError::new(messages::NUMERIC_OVERFLOW_CONVERT, &types)
+        };
+        self.call.number(parameter, position).map(Some).ok_or_else(no_number)
+    }
+
+    /// A delay is of whole seconds.
+    fn rest_ns(&self, position: usize) -> SqlResult<u64> {
+        let seconds = self.number("@cleaning_delay", position)?.unwrap_or(0);
+        Ok(u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000))
+    }
+}
