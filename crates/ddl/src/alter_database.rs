@@ -97,6 +97,12 @@ fn set(
     };
     // All are understood before the first is set.
     let options = settings.iter().map(option).collect::<SqlResult<Vec<_>>>()?;
+    if let Some(why) = conflict(name, settings, termination.is_some()) {
+        let is_there = cx.places.open(Some(name), cx.deltas).is_some();
+        let unknown = || SqlError::new(messages::CANNOT_ALTER_DATABASE, &[&name]).with_state(5);
+        let why = if is_there { why } else { unknown() };
+        return Err(failed(cx, why));
+    }
     for option in options {
         match cx.databases.set_option(name, option, waiting) {
             Ok(false) => {}
@@ -105,6 +111,25 @@ fn set(
         }
     }
     Ok(())
+}
+
+/// What Microsoft's table "Setting options" says of versions ("ALTER DATABASE SET options"):
+/// neither option goes with others, and ALLOW_SNAPSHOT_ISOLATION with no termination. Said twice in
+/// the same words it is one. Of the other options the table says more than SQL Server refuses: it
+/// takes RECOVERY … WITH NO_WAIT, which Management Studio writes, and so do we.
+fn conflict(database: &str, settings: &[Setting], terminates: bool) -> Option<SqlError> {
+    let is_versioning =
+        |s: &&Setting| matches!(&*s.name, "ALLOW_SNAPSHOT_ISOLATION" | "READ_COMMITTED_SNAPSHOT");
+    let versioning = settings.iter().find(is_versioning)?;
+    if settings.iter().any(|s| s.name == versioning.name && s.value != versioning.value) {
+        return Some(SqlError::new(messages::OPTIONS_CONFLICT, &[&versioning.name]));
+    }
+    if settings.iter().any(|s| s.name != versioning.name) {
+        return Some(SqlError::new(messages::VERSIONING_WITH_ANOTHER_STATE, &[&database]));
+    }
+    let waits = &*versioning.name == "ALLOW_SNAPSHOT_ISOLATION";
+    let refused = || SqlError::new(messages::VERSIONING_WITH_TERMINATION, &[]);
+    (waits && terminates).then(refused)
 }
 
 fn option(s: &Setting) -> SqlResult<DatabaseOption> {

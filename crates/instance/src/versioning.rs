@@ -14,6 +14,7 @@
 //!  2. transactions may read as of moments from now on.
 //!
 //! OFF closes the gate, waits for those inside, and ends the versions; never in master and msdb.
+//! Nobody is rolled back for either: `ddl` refuses a termination (5083).
 //!
 //! OPTIMIZED_LOCKING changes while nobody else is in the database, too: of a row's writer who goes
 //! on it must be known whether he has locked himself.
@@ -112,7 +113,8 @@ impl Asker<'_> {
                 self.switch_statements(&database, on, waiting)
             }
             DatabaseOption::SnapshotIsolation(on) => {
-                self.switch_transactions(&database, on, waiting)
+                debug_assert_eq!(waiting, Waiting::Forever, "ddl refuses any other (5083)");
+                self.switch_transactions(&database, on).map(|()| false)
             }
             DatabaseOption::OptimizedLocking(on) => self.switch_locking(&database, on, waiting),
             option => self.with_database(&database, || {
@@ -266,12 +268,7 @@ impl Asker<'_> {
         granted.map(|_| rolls_back).map_err(|e| not_granted(database, e))
     }
 
-    fn switch_transactions(
-        &self,
-        database: &Arc<Database>,
-        on: bool,
-        waiting: Waiting,
-    ) -> SqlResult<bool> {
+    fn switch_transactions(&self, database: &Arc<Database>, on: bool) -> SqlResult<()> {
         let id = database.id();
         let always = id == crate::start::MASTER || id == crate::start::MSDB;
         if id == crate::start::TEMPDB || (always && !on) {
@@ -279,30 +276,28 @@ impl Asker<'_> {
         }
         let _turn = self.turn(database)?;
         if database.options().snapshot_isolation == on {
-            return Ok(false);
+            return Ok(());
         }
         may_end(database, on, database.home().versioning() & !TRANSACTION_VERSIONS)?;
         self.with_database(database, || match on {
-            true => self.allow_snapshots(database, waiting),
-            false => self.disallow_snapshots(database, waiting),
+            true => self.allow_snapshots(database),
+            false => self.disallow_snapshots(database),
         })
     }
 
-    fn allow_snapshots(&self, database: &Database, waiting: Waiting) -> SqlResult<bool> {
+    fn allow_snapshots(&self, database: &Database) -> SqlResult<()> {
         let home = database.home();
         let before = home.versioning();
         home.set_snapshot_state(SnapshotState::ToOn, CommitTime(0));
         let come = (|| {
-            let mut rolled_back = false;
             self.instance.set_versions(database, before | TRANSACTION_VERSIONS);
             if before == 0 {
-                rolled_back |= self.outwait_holders(database, waiting)?;
+                self.outwait_holders(database)?;
             }
-            self.instance.write_option(database, DatabaseOption::SnapshotIsolation(true))?;
-            Ok(rolled_back)
+            self.instance.write_option(database, DatabaseOption::SnapshotIsolation(true))
         })();
         match come {
-            Ok(_) => {
+            Ok(()) => {
                 // Changes that left no version have moved no clock: a time of its own, behind every
                 // moment that somebody reads as of already.
                 let commits = &self.instance.engine().transactions.commits;
@@ -317,18 +312,17 @@ impl Asker<'_> {
         come
     }
 
-    fn disallow_snapshots(&self, database: &Database, waiting: Waiting) -> SqlResult<bool> {
+    fn disallow_snapshots(&self, database: &Database) -> SqlResult<()> {
         let home = database.home();
         let since = home.snapshots_since();
         home.set_snapshot_state(SnapshotState::ToOff, since);
         let inside = || home.snapshot_readers();
-        let gone = self.outwait_sessions(database, waiting, WaitKind::DisableVersioning, inside);
-        let gone = gone.and_then(|rolled_back| {
-            self.instance.write_option(database, DatabaseOption::SnapshotIsolation(false))?;
-            Ok(rolled_back)
-        });
+        let gone = self.outwait_sessions(WaitKind::DisableVersioning, inside);
+        let write =
+            || self.instance.write_option(database, DatabaseOption::SnapshotIsolation(false));
+        let gone = gone.and_then(|()| write());
         match gone {
-            Ok(_) => {
+            Ok(()) => {
                 home.set_snapshot_state(SnapshotState::Off, CommitTime(0));
                 let others = home.versioning() & !TRANSACTION_VERSIONS;
                 self.instance.set_versions(database, others);
@@ -339,7 +333,7 @@ impl Asker<'_> {
     }
 
     /// Waits until all who hold locks on tables of a database now have given them back.
-    fn outwait_holders(&self, database: &Database, waiting: Waiting) -> SqlResult<bool> {
+    fn outwait_holders(&self, database: &Database) -> SqlResult<()> {
         let (locks, id) = (&self.instance.engine().locks, database.id());
         let mut left = locks.holders_in(id, Kind::Object);
         left.retain(|(_, session)| *session != self.session());
@@ -348,39 +342,22 @@ impl Asker<'_> {
             left.retain(|holder| now.contains(holder));
             left.iter().map(|(_, session)| *session).collect()
         };
-        self.outwait_sessions(database, waiting, WaitKind::EnableVersioning, inside)
+        self.outwait_sessions(WaitKind::EnableVersioning, inside)
     }
 
-    /// Waits until nobody is in the way; whether somebody was rolled back.
+    /// Waits until nobody is in the way.
     fn outwait_sessions(
         &self,
-        database: &Database,
-        waiting: Waiting,
         kind: WaitKind,
         mut inside: impl FnMut() -> BTreeSet<SessionId>,
-    ) -> SqlResult<bool> {
-        let until = match waiting {
-            Waiting::RollBackAfter(s) => Some(monotonic_ns() + u64::from(s) * 1_000_000_000),
-            Waiting::Forever | Waiting::NotAtAll => None,
-        };
-        let mut rolled_back = false;
-        loop {
-            let sessions = inside();
-            if sessions.is_empty() {
-                return Ok(rolled_back);
-            }
-            if waiting == Waiting::NotAtAll {
-                return Err(in_use(database));
-            }
-            let now = monotonic_ns();
-            if !rolled_back && until.is_some_and(|until| now >= until) {
-                self.instance.roll_back_sessions(sessions.into_iter());
-                rolled_back = true;
-            }
-            if let Wake::Cancelled(why) = self.workspace.waiter().wait(kind, Some(now + LOOK_NS)) {
+    ) -> SqlResult<()> {
+        while !inside().is_empty() {
+            let until = monotonic_ns() + LOOK_NS;
+            if let Wake::Cancelled(why) = self.workspace.waiter().wait(kind, Some(until)) {
                 return Err(why.into());
             }
         }
+        Ok(())
     }
 }
 
