@@ -5,7 +5,9 @@ use access::{
     BulkLoad, Field, Hobt, Hobts, Inserted, Loader, LockPlan, PageHint, RowCursor, RowKey,
     ScanRange, SourceSize, Spill, SpillFile, TableSink, TableSource, WriteError,
 };
-use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId, SqlError, SqlResult, messages};
+use base::{
+    DatabaseId, FileId, HobtId, IndexId, ObjectId, SessionId, SqlError, SqlResult, messages,
+};
 use catalog::view::{
     Column, DatabaseView, Identity, Index, IndexKind, Module, ModuleKind, ModuleOptions, Object,
     SchemaId, SystemObjects, Table,
