@@ -76,7 +76,11 @@ impl Node {
 
     #[inline]
     pub(crate) fn recheck(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
-        self.operator.recheck(run)
+        let same = self.operator.recheck(run)?;
+        if !same {
+            run.counts.of(self.id).took_back();
+        }
+        Ok(same)
     }
 
     pub(crate) fn close(&mut self) {

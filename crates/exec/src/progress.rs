@@ -83,6 +83,12 @@ impl Tally {
         if row { &self.rows } else { &self.ends }.add(1);
     }
 
+    /// The row that was given last is to be given again, or is none any more.
+    #[cold]
+    pub(crate) fn took_back(&self) {
+        self.rows.set(self.rows.get().saturating_sub(1));
+    }
+
     /// A row was read and not given.
     #[inline]
     pub(crate) fn refused(&self) {

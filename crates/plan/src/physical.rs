@@ -328,7 +328,8 @@ pub struct Bound {
 /// From an index's row to the row itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyLookup {
-    /// Rows of an index.
+    /// Rows of an index: an [`Access`], which gives an entry again where it has changed before its
+    /// row is found; or places alone, without any other column of the row.
     pub input: Physical,
     /// The heap or clustered index.
     pub source: Source,

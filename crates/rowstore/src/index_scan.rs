@@ -14,9 +14,10 @@
 //!
 //! Who goes from an entry to its row, and only asks about both, finds the row as it is by then. So
 //! he rechecks the entry behind it (`recheck`): while its leaf has the LSN of the copy, both are of
-//! one moment. If not, the entry is read again, and at last locked while its row is read. Cost: a
-//! look at the leaf for each row, under its shared latch. (SQL Server locks each entry instead,
-//! and meets writers who go from the row to the entry in a deadlock.)
+//! one moment. If not, whatever changed the leaf, the entry is read again, and locked while its row
+//! is read after eight times: then alone he may meet a writer who goes from the row to the entry in
+//! a deadlock. (SQL Server locks each entry at once.) Cost: a look at the leaf for each row, under
+//! its shared latch; a search from the root and another of the row each time that it had changed.
 
 mod graves;
 

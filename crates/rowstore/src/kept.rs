@@ -95,14 +95,17 @@ impl<'p> KeptVersion<'p> {
 
 /// For whom it is kept what one wrote and another superseded.
 fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeptFor {
-    match (committed(home, engine, born), committed(home, engine, ended)) {
-        (Some(b), Some(e)) => KeptFor::Snapshots(Lifetime { b: b.min(e), e }),
-        (_, None) if engine.transactions.commits.outcome(ended) == Outcome::Active => {
-            KeptFor::Writer(ended)
-        }
-        // Undone, or about to be.
-        (_, None) | (None, Some(_)) => KeptFor::Nobody,
-    }
+    let e = match home.is_settled(ended) {
+        true => CommitTime(0),
+        // One look: who goes on may commit meanwhile.
+        false => match engine.transactions.commits.outcome(ended) {
+            Outcome::Committed(e) => e,
+            Outcome::Active => return KeptFor::Writer(ended),
+            Outcome::Aborted => return KeptFor::Nobody,
+        },
+    };
+    let lifetime = |b: CommitTime| KeptFor::Snapshots(Lifetime { b: b.min(e), e });
+    committed(home, engine, born).map_or(KeptFor::Nobody, lifetime)
 }
 
 impl RowHobt {
