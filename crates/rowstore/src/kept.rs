@@ -95,7 +95,7 @@ impl<'p> KeptVersion<'p> {
 
 /// For whom it is kept what one wrote and another superseded.
 fn between(home: &Home, engine: &Engine, born: Xsn, ended: Xsn) -> KeptFor {
-    let e = match home.is_settled(ended) {
+    let e = match ended == Xsn::NONE || home.is_settled(ended) {
         true => CommitTime(0),
         // One look: who goes on may commit meanwhile.
         false => match engine.transactions.commits.outcome(ended) {
