@@ -569,6 +569,9 @@ impl State {
         header: &plan::Header,
         qualifies_first: bool,
     ) -> SqlResult<Option<Moment>> {
+        // System views have no tables that are locked.
+        let tables = header.references.iter().filter(|r| r.object.0 >= 0);
+        tables.for_each(|table| work.touches(table.database));
         if self.settings.isolation == Isolation::Snapshot {
             return Ok(self.transaction_moment(work, header)?.map(Moment::Transaction));
         }

@@ -11,17 +11,20 @@
 //!     are given once.
 
 use crate::table::Transactions;
-use base::{SessionId, TransactionId, Xsn};
+use base::{DatabaseId, SessionId, TransactionId, Xsn};
 use os::sync::Padded;
 use std::sync::Arc;
 use std::sync::atomic::{
-    AtomicBool, AtomicI64, AtomicU64,
+    AtomicBool, AtomicI64, AtomicU8, AtomicU16, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
     fence,
 };
 
+/// So many databases of a transaction are told.
+pub const TOLD_DATABASES: usize = 16;
+
 /// An open transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Open {
     /// Its number.
     pub id: TransactionId,
@@ -36,6 +39,8 @@ pub struct Open {
     pub reads_versions: bool,
     /// Whether it is being undone.
     pub rolling_back: bool,
+    /// Databases whose tables its statements have locked, the first [`TOLD_DATABASES`] of them.
+    pub databases: Vec<DatabaseId>,
 }
 
 /// What a unit of work tells of its transaction.
@@ -51,7 +56,11 @@ struct Told {
     xsn: AtomicU64,
     reads_versions: AtomicBool,
     rolling_back: AtomicBool,
+    database_count: AtomicU8,
+    databases: [AtomicU16; TOLD_DATABASES],
 }
+
+const _: () = assert!(size_of::<Told>() <= 64, "a line");
 
 impl OpenEntry {
     /// A transaction begins.
@@ -61,6 +70,7 @@ impl OpenEntry {
         self.told.xsn.store(Xsn::NONE.0, Relaxed);
         self.told.reads_versions.store(false, Relaxed);
         self.told.rolling_back.store(false, Relaxed);
+        self.told.database_count.store(0, Relaxed);
         self.told.id.store(id.0, Release);
     }
 
@@ -74,6 +84,19 @@ impl OpenEntry {
     /// It reads as of a moment; also a thread that reads for it tells so.
     pub fn reads_versions(&self) {
         self.told.reads_versions.store(true, Relaxed);
+    }
+
+    /// Its statement has locked tables of a database.
+    #[inline]
+    pub fn touches(&self, database: DatabaseId) {
+        let told = &*self.told;
+        let count = usize::from(told.database_count.load(Relaxed));
+        let known = &told.databases[..count];
+        let fresh = known.iter().all(|d| d.load(Relaxed) != database.0);
+        if fresh && count < TOLD_DATABASES && told.id.load(Relaxed) != 0 {
+            told.databases[count].store(database.0, Relaxed);
+            told.database_count.store(count as u8 + 1, Release);
+        }
     }
 
     /// It is being undone from now on.
@@ -92,6 +115,8 @@ impl OpenEntry {
     fn read(&self) -> Option<Open> {
         let id = self.told.id.load(Acquire);
         let xsn = Xsn(self.told.xsn.load(Relaxed));
+        let count = usize::from(self.told.database_count.load(Acquire));
+        let databases = self.told.databases.iter().take(count);
         let open = Open {
             id: TransactionId(id),
             session: self.session,
@@ -99,6 +124,7 @@ impl OpenEntry {
             xsn: (xsn != Xsn::NONE).then_some(xsn),
             reads_versions: self.told.reads_versions.load(Relaxed),
             rolling_back: self.told.rolling_back.load(Relaxed),
+            databases: databases.map(|d| DatabaseId(d.load(Relaxed))).collect(),
         };
         fence(Acquire);
         (id != 0 && self.told.id.load(Relaxed) == id).then_some(open)
@@ -146,7 +172,11 @@ mod tests {
         a.writes_versions(Xsn(7));
         b.rolls_back();
         b.reads_versions();
+        b.touches(DatabaseId(5));
+        (1..100).for_each(|n| a.touches(DatabaseId(n % 3)));
         let open = transactions.open();
+        assert_eq!(open[0].databases, [1, 2, 0].map(DatabaseId));
+        assert_eq!(open[1].databases, [DatabaseId(5)]);
         assert_eq!(open.iter().map(|o| o.id).collect::<Vec<_>>(), [first, second]);
         assert_eq!(
             (open[0].session, open[0].began_at, open[0].xsn),
@@ -156,7 +186,10 @@ mod tests {
         assert_eq!((open[0].reads_versions, open[1].reads_versions), (false, true));
         a.end();
         a.begin(transactions.next_id(), 30);
-        assert_eq!(transactions.open()[1].xsn, None, "nothing is left of the one before");
+        let next = transactions.open().remove(1);
+        assert_eq!((next.xsn, next.databases), (None, vec![]), "nothing is left of the one before");
+        (1..100).for_each(|n| a.touches(DatabaseId(n)));
+        assert_eq!(transactions.open()[1].databases.len(), TOLD_DATABASES);
         b.end();
         transactions.delist(&b);
         assert_eq!(transactions.open().len(), 1);

@@ -272,6 +272,12 @@ impl Work {
         }
     }
 
+    /// Its transaction's statement has locked tables of a database: others may know.
+    #[inline]
+    pub fn touches(&self, database: DatabaseId) {
+        self.tell(|entry| entry.touches(database));
+    }
+
     /// Its transaction reads as of a moment: others may know.
     pub fn reads_versions(&self) {
         if let Some(entry) = self.entry.as_ref().or(self.reads_for.as_ref()) {
@@ -449,10 +455,11 @@ impl Work {
         self.engine.locks.release_all(&self.owner);
         debug_assert_eq!(self.owner.held_count(), 0, "a transaction's locks end with it");
         self.counts.transaction_ends();
+        // First: whoever finds it open finds its parts, too.
+        self.tell(OpenEntry::end);
         for part in &mut self.parts {
             part.end();
         }
-        self.tell(OpenEntry::end);
         self.user = false;
         if std::mem::take(&mut self.named) {
             self.engine.transactions.leave(id);

@@ -1,12 +1,15 @@
-//! `sys.dm_tran_database_transactions`: open transactions in the databases that they write.
+//! `sys.dm_tran_database_transactions`: open transactions in the databases that they write, and in
+//! those whose tables they have locked and not written.
 
 use super::session_list::is_users;
 use crate::cell::{big, datetime, int, whole};
 use crate::column::{Column, col, maybe, null, zero};
 use crate::reason::NO_REPLICATION;
 use crate::view::{Rows, System, View};
-use base::Lsn;
+use base::{Lsn, TransactionId};
 use catalog::view::SchemaId;
+use std::collections::BTreeSet;
+use txn::Open;
 use types::{SqlType, Value};
 use work::{OpenPart, PartState};
 
@@ -49,12 +52,41 @@ pub(crate) const VIEW: View = View {
 };
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    let before = system.engine.transactions.open();
     let mut rows = Vec::new();
+    let mut writers = BTreeSet::new();
     for database in system.databases.all() {
-        let parts = database.home().open_parts();
-        rows.extend(parts.iter().map(|part| row(database.id().0, part)));
+        let (id, parts) = (database.id(), database.home().open_parts());
+        writers.extend(parts.iter().map(|part| (part.id, id)));
+        rows.extend(parts.iter().map(|part| row(id.0, part)));
+    }
+    // Who was open before and is still had logged nothing where it had no part.
+    let after = system.engine.transactions.open();
+    let open: BTreeSet<TransactionId> = after.iter().map(|o| o.id).collect();
+    for reader in before.iter().filter(|o| open.contains(&o.id)) {
+        let only_read = reader.databases.iter().filter(|d| !writers.contains(&(reader.id, **d)));
+        rows.extend(only_read.map(|database| row(database.0, &unlogged(reader))));
     }
     Ok(rows)
+}
+
+/// A part that has logged nothing.
+fn unlogged(of: &Open) -> OpenPart {
+    OpenPart {
+        id: of.id,
+        session: of.session,
+        state: PartState::Begun,
+        began_at: None,
+        records: 0,
+        log_bytes: 0,
+        reserved_bytes: 0,
+        begin: None,
+        last: None,
+        savepoint: None,
+        commit: None,
+        rolled_back_to: None,
+        next_undo: None,
+    }
 }
 
 fn row(database: u16, part: &OpenPart) -> Vec<Value> {
@@ -66,7 +98,7 @@ fn row(database: u16, part: &OpenPart) -> Vec<Value> {
         big(part.id.0),
         int(database),
         datetime(part.began_at.filter(|_| part.begin.is_some()).unwrap_or(0)),
-        // Of a user: reads and writes; of the engine: a system transaction.
+        // Of a user: may write, also where it has not yet; of the engine: a system transaction.
         int(if is_users(part.session) { 1 } else { 3 }),
         int(part.state as i32),
         big(part.records),
