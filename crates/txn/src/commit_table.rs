@@ -96,20 +96,24 @@ impl Known {
 
 /// From number to outcome.
 pub struct CommitTable {
-    last: Padded<AtomicU64>,
+    front: Padded<Front>,
     known: RwLock<Known>,
     low_water: Padded<AtomicU64>,
-    clock: Padded<AtomicU64>,
     stamping: Mutex<()>,
+}
+
+/// On one line: who takes a snapshot reads both.
+struct Front {
+    last: AtomicU64,
+    clock: AtomicU64,
 }
 
 impl Default for CommitTable {
     fn default() -> Self {
         CommitTable {
-            last: Padded(AtomicU64::new(0)),
+            front: Padded(Front { last: AtomicU64::new(0), clock: AtomicU64::new(1) }),
             known: RwLock::default(),
             low_water: Padded(AtomicU64::new(1)),
-            clock: Padded(AtomicU64::new(1)),
             stamping: Mutex::new(()),
         }
     }
@@ -118,7 +122,7 @@ impl Default for CommitTable {
 impl CommitTable {
     /// The number of a transaction that begins to write versions.
     pub fn begin(&self) -> Xsn {
-        let number = self.last.fetch_add(1, Relaxed) + 1;
+        let number = self.front.last.fetch_add(1, Relaxed) + 1;
         assert!(number <= Xsn::MAX.0, "48 bits of sequence numbers last for centuries");
         let of = number / CHUNK;
         if !self.known.read().chunks.contains_key(&of) {
@@ -135,7 +139,7 @@ impl CommitTable {
 
     /// The number that was given last.
     pub fn last(&self) -> Xsn {
-        Xsn(self.last.load(Relaxed))
+        Xsn(self.front.last.load(Relaxed))
     }
 
     /// Sees to it that later numbers are above one that a database has on its pages. Numbers at or
@@ -146,7 +150,7 @@ impl CommitTable {
         // From the beginning of a chunk, so that no chunk is half given.
         let next = above.0.next_multiple_of(CHUNK);
         let mut known = self.known.write();
-        let before = self.last.fetch_max(next, Relaxed);
+        let before = self.front.last.fetch_max(next, Relaxed);
         if before >= next {
             return;
         }
@@ -173,7 +177,7 @@ impl CommitTable {
             0 => Outcome::Active,
             ABORTED => Outcome::Aborted,
             time => {
-                let now = self.clock.load(SeqCst);
+                let now = self.front.clock.load(SeqCst);
                 debug_assert!(time <= now + 1, "the clock follows within one stamp");
                 // Invariant 2.
                 if time > now { Outcome::Active } else { Outcome::Committed(CommitTime(time)) }
@@ -212,11 +216,11 @@ impl CommitTable {
         let known = self.known.read();
         let chunk = known.chunks.get(&(xsn.0 / CHUNK)).expect("invariant 3");
         let _one = self.stamping.lock();
-        let time = self.clock.load(Relaxed) + 1;
+        let time = self.front.clock.load(Relaxed) + 1;
         assert!(time < ABORTED, "a commit time is no mark");
         chunk.end(xsn.0, time);
         os::sched::switch_point();
-        self.clock.store(time, SeqCst);
+        self.front.front.clock.store(time, SeqCst);
         CommitTime(time)
     }
 
@@ -229,7 +233,7 @@ impl CommitTable {
 
     /// The newest commit.
     pub fn clock(&self) -> CommitTime {
-        CommitTime(self.clock.load(SeqCst))
+        CommitTime(self.front.clock.load(SeqCst))
     }
 
     /// The numbers below one whose changes a registered snapshot does not see: they go on, or were
@@ -251,7 +255,7 @@ impl CommitTable {
     /// A number such that what was written below it is past ([`Self::is_past`]): the lowest that is
     /// not, or as many below that as have become one with it. Without one the next to be given.
     pub fn first_useful(&self, horizon: CommitTime) -> Xsn {
-        let next = self.last.load(Relaxed) + 1;
+        let next = self.front.last.load(Relaxed) + 1;
         let known = self.known.read();
         let past = known.past.iter().find(|p| p.highest > horizon.0).map(|p| p.first * CHUNK);
         let is_useful = |time: u64| time == 0 || time != ABORTED && time > horizon.0;
@@ -421,7 +425,7 @@ mod tests {
         assert_eq!(t.outcome(*last), Outcome::Active);
         t.collapse(Vec::new);
         assert_eq!(t.outcome(others[7]), Outcome::Committed(times[7]), "its chunk has not ended");
-        t.clock.store(before.0 + 1, SeqCst);
+        t.front.clock.store(before.0 + 1, SeqCst);
         assert!(t.is_seen(*last, t.clock()) && !t.is_seen(*last, before));
         t.collapse(Vec::new);
         assert_eq!(t.outcome(others[7]), Outcome::Committed(CommitTime(0)));

@@ -16,7 +16,7 @@
 
 use crate::CommitTime;
 use crate::commit_table::CommitTable;
-use base::{SessionId, TransactionId};
+use base::{SessionId, TransactionId, Xsn};
 use os::sync::{Mutex, Padded};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
@@ -61,8 +61,12 @@ impl Reader {
 /// A snapshot that is open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenSnapshot {
+    /// Its number: no other has had it.
+    pub ticket: u64,
     /// Its point.
     pub at: CommitTime,
+    /// The number that was given last when it was taken.
+    pub drawn: Xsn,
     /// Who reads.
     pub by: Reader,
 }
@@ -93,11 +97,18 @@ const EPOCH: u32 = 1 << 31;
 struct Registered {
     at: CommitTime,
     ticket: u64,
+    drawn: Xsn,
     /// Something was kept for it.
     pins: bool,
     /// Stored versions do not wait for it.
     victim: bool,
     by: Reader,
+}
+
+impl Registered {
+    fn told(&self) -> OpenSnapshot {
+        OpenSnapshot { ticket: self.ticket, at: self.at, drawn: self.drawn, by: self.by }
+    }
 }
 
 impl SnapshotRegistry {
@@ -126,6 +137,8 @@ impl SnapshotRegistry {
         read: Option<CommitTime>,
     ) -> (u64, CommitTime) {
         let mut slots = self.slots.lock();
+        // Before the moment: who has one of these numbers began before it.
+        let drawn = table.last();
         let at = read.unwrap_or_else(|| table.clock());
         slots.last += 1;
         let ticket = slots.last;
@@ -136,7 +149,7 @@ impl SnapshotRegistry {
         };
         let in_order = place.checked_sub(1).is_none_or(|last| slots.registered[last].at <= at);
         debug_assert!(in_order, "invariant 2");
-        let fresh = Registered { at, ticket, pins: false, victim: false, by };
+        let fresh = Registered { at, ticket, drawn, pins: false, victim: false, by };
         slots.registered.insert(place, fresh);
         (ticket, at)
     }
@@ -205,7 +218,7 @@ impl SnapshotRegistry {
         if !fresh().all(|r| may(&r.by)) {
             return None;
         }
-        let told: Vec<_> = fresh().map(|r| OpenSnapshot { at: r.at, by: r.by }).collect();
+        let told: Vec<_> = fresh().map(Registered::told).collect();
         slots.registered[..end].iter_mut().for_each(|r| r.victim = true);
         self.victims.fetch_add(told.len(), Release);
         Some(told)
@@ -258,7 +271,7 @@ impl SnapshotRegistry {
     /// The snapshots that are open, in order of their points.
     pub fn open(&self) -> Vec<OpenSnapshot> {
         let slots = self.slots.lock();
-        slots.registered.iter().map(|r| OpenSnapshot { at: r.at, by: r.by }).collect()
+        slots.registered.iter().map(Registered::told).collect()
     }
 }
 
@@ -304,10 +317,16 @@ mod tests {
         let first = registry.acquire_for(&table, reader(51, true));
         let at = table.commit(table.begin());
         let second = registry.acquire_for(&table, reader(52, false));
-        let open = |n, at, whole| OpenSnapshot { at, by: reader(n, whole) };
-        assert_eq!(registry.open(), [open(51, first.1, true), open(52, at, false)]);
+        let open = |n, ticket, at, drawn, whole| OpenSnapshot {
+            ticket,
+            at,
+            drawn: Xsn(drawn),
+            by: reader(n, whole),
+        };
+        let [one, other] = [open(51, first.0, first.1, 0, true), open(52, second.0, at, 1, false)];
+        assert_eq!(registry.open(), [one, other]);
         registry.release(first);
-        assert_eq!(registry.open(), [open(52, at, false)]);
+        assert_eq!(registry.open(), [other]);
         registry.release(second);
         assert_eq!(registry.open(), []);
     }

@@ -242,7 +242,9 @@ impl Drop for Work {
         }
         self.leave_version_page();
         self.locks().release_all(self.owner());
+        // Who has none reads for a transaction that goes on.
         if let Some(entry) = self.entry.take() {
+            self.versions.leave(&self.engine.transactions.commits);
             self.engine.transactions.delist(&entry);
         }
     }

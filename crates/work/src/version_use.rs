@@ -12,11 +12,11 @@ use base::{SessionId, TransactionId, Xsn};
 use os::sync::Padded;
 use std::sync::Arc;
 use std::sync::atomic::{
-    AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
+    AtomicBool, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
     fence,
 };
-use txn::CommitTime;
+use txn::{CommitTable, CommitTime, OpenSnapshot};
 
 /// An open transaction that uses row versions: it has drawn a number, or read as of a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +63,7 @@ impl Traversed {
 /// What a unit of work tells.
 pub(crate) struct VersionUse {
     session: SessionId,
+    gone: AtomicBool,
     told: Padded<Told>,
 }
 
@@ -88,10 +89,20 @@ impl VersionUse {
         }
     }
 
-    /// It has drawn a number.
-    pub(crate) fn draws(&self, xsn: Xsn) {
-        debug_assert_ne!(self.told.transaction.load(Relaxed), 0, "a number is a transaction's");
-        self.told.xsn.store(xsn.0, Relaxed);
+    /// Its number, drawn now unless it was before.
+    pub(crate) fn draw(&self, commits: &CommitTable) -> Xsn {
+        let before = self.told.xsn.load(Acquire);
+        if before != 0 {
+            return Xsn(before);
+        }
+        let fresh = commits.begin();
+        match self.told.xsn.compare_exchange(0, fresh.0, AcqRel, Acquire) {
+            Ok(_) => fresh,
+            Err(theirs) => {
+                commits.abort(fresh);
+                Xsn(theirs)
+            }
+        }
     }
 
     /// It reads as of a moment.
@@ -112,19 +123,44 @@ impl VersionUse {
         }
     }
 
-    /// The transaction is over.
-    pub(crate) fn end(&self) {
+    /// The transaction is over. Its number, which the caller ends unless it has.
+    pub(crate) fn end(&self) -> Option<Xsn> {
         let told = &self.told;
-        if told.transaction.load(Relaxed) == 0 {
-            return;
+        if told.transaction.load(Relaxed) == 0 && told.xsn.load(Relaxed) == 0 {
+            return None;
         }
         told.transaction.store(0, Relaxed);
         // Whoever reads something of what follows finds the number gone (invariant 1).
         fence(Release);
-        let Told { xsn, moment, chains, versions, longest, .. } = &**told;
-        for word in [xsn, moment, chains, versions, longest] {
+        let Told { moment, chains, versions, longest, .. } = &**told;
+        for word in [moment, chains, versions, longest] {
             word.store(0, Relaxed);
         }
+        self.take_number()
+    }
+
+    /// The unit of work is gone.
+    pub(crate) fn leave(&self, commits: &CommitTable) {
+        self.gone.store(true, Relaxed);
+        self.take_number().into_iter().for_each(|xsn| commits.abort(xsn));
+    }
+
+    fn take_number(&self) -> Option<Xsn> {
+        Some(self.told.xsn.swap(0, AcqRel)).filter(|n| *n != 0).map(Xsn)
+    }
+
+    /// What it tells, with a number, which it gets now where it has none.
+    fn read_numbered(&self, commits: &CommitTable) -> Option<VersionUser> {
+        let user = self.read()?;
+        if user.xsn.is_some() {
+            return Some(user);
+        }
+        self.draw(commits);
+        // Who has put it in behind the last that the unit of work took out sees that it is gone.
+        if self.gone.load(Relaxed) {
+            self.leave(commits);
+        }
+        self.read()
     }
 
     fn read(&self) -> Option<VersionUser> {
@@ -152,7 +188,8 @@ impl VersionUse {
 impl Engine {
     /// A unit of work of a session begins to use versions.
     pub(crate) fn enlist_version_use(&self, session: SessionId) -> Arc<VersionUse> {
-        let made = Arc::new(VersionUse { session, told: Padded::default() });
+        let made =
+            Arc::new(VersionUse { session, gone: AtomicBool::new(false), told: Padded::default() });
         let mut uses = self.version_uses.lock();
         // Units of work that are gone leave the list when another comes.
         uses.retain(|of| of.strong_count() > 0);
@@ -179,10 +216,32 @@ impl Engine {
 
     /// The open transactions that use row versions, oldest first. Each is true of its own moment.
     pub fn version_users(&self) -> Vec<VersionUser> {
+        self.each_use(VersionUse::read)
+    }
+
+    /// The same, each with a number: who reads by statements alone and outside a transaction of the
+    /// user draws none by itself.
+    pub fn numbered_version_users(&self) -> Vec<VersionUser> {
+        let commits = &self.transactions.commits;
+        self.each_use(|of| of.read_numbered(commits))
+    }
+
+    fn each_use(&self, read: impl Fn(&VersionUse) -> Option<VersionUser>) -> Vec<VersionUser> {
         let uses: Vec<_> = self.version_uses.lock().iter().filter_map(|of| of.upgrade()).collect();
-        let mut users: Vec<_> = uses.iter().filter_map(|of| of.read()).collect();
+        let mut users: Vec<_> = uses.iter().filter_map(|of| read(of)).collect();
         users.sort_unstable_by_key(|user| user.transaction.0);
         users
+    }
+
+    /// The numbers that were open when a statement's snapshot was taken. None when it is over.
+    pub fn open_before_snapshot(&self, snapshot: &OpenSnapshot) -> Vec<Xsn> {
+        let transactions = &self.transactions;
+        let unseen = transactions.commits.unseen(Xsn(snapshot.drawn.0 + 1), snapshot.at);
+        // As long as it is registered what it does not see keeps its times.
+        match transactions.snapshots.is_open((snapshot.ticket, snapshot.at)) {
+            true => unseen,
+            false => Vec::new(),
+        }
     }
 }
 
@@ -197,7 +256,8 @@ mod tests {
         assert_eq!(engine.version_users(), []);
         own.begin(TransactionId(7), 100);
         own.begin(TransactionId(7), 200);
-        own.draws(Xsn(5));
+        let number = own.draw(&engine.transactions.commits);
+        assert_eq!(own.draw(&engine.transactions.commits), number, "once");
         own.reads_as_of(CommitTime(9));
         let mut followed = Traversed::default();
         followed.follow(2);
@@ -205,16 +265,37 @@ mod tests {
         own.traversed(followed);
         let user = engine.version_users().remove(0);
         assert_eq!((user.transaction, user.session), (TransactionId(7), SessionId(51)));
-        assert_eq!((user.xsn, user.moment), (Some(Xsn(5)), Some(CommitTime(9))));
+        assert_eq!((user.xsn, user.moment), (Some(number), Some(CommitTime(9))));
         assert_eq!((user.since_ns, engine.open_before(&user)), (100, vec![]), "not registered");
         assert_eq!(user.traversed, Traversed { chains: 2, versions: 3, longest: 2 });
         assert_eq!(user.traversed.average(), 1.5);
-        own.end();
-        assert_eq!(engine.version_users(), []);
+        assert_eq!(own.end(), Some(number));
+        assert_eq!((own.end(), engine.version_users()), (None, vec![]));
         own.begin(TransactionId(8), 300);
         let user = engine.version_users().remove(0);
         assert_eq!((user.xsn, user.moment, user.traversed), (None, None, Traversed::default()));
         drop(own);
         assert_eq!(engine.version_users(), []);
+    }
+
+    #[test]
+    fn who_asks_gives_a_reader_the_number_that_it_writes_under_later() {
+        let engine = Engine::new(lock::Table::new(&lock::Options::default()));
+        let commits = &engine.transactions.commits;
+        let own = engine.enlist_version_use(SessionId(51));
+        own.begin(TransactionId(7), 100);
+        let writer = commits.begin();
+        assert_eq!(engine.version_users()[0].xsn, None);
+        let number = engine.numbered_version_users()[0].xsn;
+        assert!(number > Some(writer), "nobody else has it");
+        assert_eq!(engine.numbered_version_users()[0].xsn, number, "it keeps it");
+        assert_eq!((Some(own.draw(commits)), own.end()), (number, number));
+        assert_eq!(engine.numbered_version_users(), []);
+        // A number that comes as the transaction goes is ended by the next, or when there is none.
+        let late = own.draw(commits);
+        assert_eq!(own.end(), Some(late));
+        let late = own.draw(commits);
+        own.leave(commits);
+        assert_eq!(commits.outcome(late), txn::Outcome::Aborted);
     }
 }

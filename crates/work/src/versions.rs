@@ -1,8 +1,11 @@
 //! A unit of work's share in row versions: its number, its snapshots, its page of the store.
 //!
 //! Invariants
-//!  1. A number is drawn at the transaction's first versioned change, or at its first access under
-//!     SNAPSHOT; every database learns of it before the number stands on one of its pages.
+//!  1. A number is drawn at the transaction's first versioned change, at its first access under
+//!     SNAPSHOT, or, in a transaction of the user, at its first statement that reads as of a moment;
+//!     every database learns of it before the number stands on one of its pages. Who reads without a
+//!     transaction of the user gets one where somebody asks for it, so that a SELECT alone writes
+//!     nothing that others share.
 //!  2. A snapshot is registered from before it is read by until it is dropped, by who reads: that
 //!     somebody else reads as of the same moment is no help (`registered.rs`).
 //!  3. A number is ended by the transaction that drew it: as committed if it may stand on a page.
@@ -17,7 +20,7 @@ use os::clock::monotonic_ns;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use txn::{CommitTime, Mutation, Reader, Transactions};
+use txn::{CommitTable, CommitTime, Mutation, Reader, Transactions};
 use version::{Origin, Place, VersionError, VersionPtr};
 
 /// What a unit of work has of versions.
@@ -52,7 +55,7 @@ enum Number {
     /// It has none.
     #[default]
     None,
-    /// Drawn by a transaction under SNAPSHOT that has changed nothing: no page has it.
+    /// Drawn by a transaction that reads and has changed nothing: no page has it.
     Drawn(Xsn),
     /// It may stand on pages.
     Written(Xsn),
@@ -126,18 +129,34 @@ impl Versions {
         }
     }
 
-    pub(crate) fn transaction_ends(&mut self, session: SessionId) {
+    fn transaction_ends(&mut self, session: SessionId, commits: &CommitTable) {
+        let told = self.told.as_ref();
         match self.number {
             // The transaction goes on.
             Number::Others(_) => {}
-            Number::None | Number::Drawn(_) | Number::Written(_) => {
-                self.told.iter().for_each(|told| told.end());
+            // Who asked has drawn it.
+            Number::None => {
+                let given = told.and_then(|told| told.end());
+                given.into_iter().for_each(|xsn| commits.abort(xsn));
+            }
+            Number::Drawn(own) | Number::Written(own) => {
+                let ended = told.and_then(|told| told.end());
+                assert_eq!(ended, Some(own), "a transaction has one number");
             }
         }
         self.number = Number::None;
         self.without = false;
         if let Reads::AsOf(_, homes) | Reads::Over(homes) = std::mem::take(&mut self.reads) {
             homes.iter().for_each(|home| home.leave_snapshot(session));
+        }
+    }
+
+    /// The unit of work is gone.
+    pub(crate) fn leave(&self, commits: &CommitTable) {
+        match self.number {
+            Number::None => self.told.iter().for_each(|told| told.leave(commits)),
+            // The transaction goes on, or could not be ended.
+            Number::Others(_) | Number::Drawn(_) | Number::Written(_) => {}
         }
     }
 
@@ -231,6 +250,9 @@ impl Work {
     pub fn statement_snapshot(&mut self) -> Snapshot {
         let since_ns = monotonic_ns();
         self.tell_use(since_ns);
+        if self.is_user_transaction() && matches!(self.versions.number, Number::None) {
+            self.draw();
+        }
         let by = self.reader(false, since_ns);
         Snapshot::take(&self.engine, by, &self.versions.registered)
     }
@@ -249,10 +271,14 @@ impl Work {
 
     /// The transaction uses versions: others may know from now on.
     fn tell_use(&mut self, since_ns: u64) {
-        let Some(transaction) = self.transaction_id() else { return };
+        if let Some(transaction) = self.transaction_id() {
+            self.told().begin(transaction, since_ns);
+        }
+    }
+
+    fn told(&mut self) -> &VersionUse {
         let (engine, session) = (&self.engine, self.owner.session());
-        let told = self.versions.told.get_or_insert_with(|| engine.enlist_version_use(session));
-        told.begin(transaction, since_ns);
+        self.versions.told.get_or_insert_with(|| engine.enlist_version_use(session))
     }
 
     /// A reader of the transaction has gone along so many stored versions to the one that it sees.
@@ -314,7 +340,7 @@ impl Work {
     fn take_moment(&mut self, home: &Arc<Home>) -> Result<CommitTime, Refusal> {
         let engine = Arc::clone(&self.engine);
         // Before the moment: numbers below this one were drawn when it was taken.
-        let own = self.draw();
+        self.draw();
         let since_ns = monotonic_ns();
         let by = self.reader(true, since_ns);
         let snapshot = Snapshot::take(&engine, by, &self.versions.registered);
@@ -323,7 +349,6 @@ impl Work {
         self.versions.reads = Reads::AsOf(snapshot, vec![Arc::clone(home)]);
         self.tell_use(since_ns);
         if let Some(told) = &self.versions.told {
-            told.draws(own);
             told.reads_as_of(at);
         }
         Ok(at)
@@ -338,7 +363,8 @@ impl Work {
                 if !self.engine.has_versions() {
                     self.engine.note_versions();
                 }
-                let xsn = self.engine.transactions.commits.begin();
+                let engine = Arc::clone(&self.engine);
+                let xsn = self.told().draw(&engine.transactions.commits);
                 self.versions.number = Number::Drawn(xsn);
                 xsn
             }
@@ -366,7 +392,7 @@ impl Work {
         if wrote && matches!(self.versions.reads, Reads::AsOf(..) | Reads::Over(_)) {
             self.engine.transactions.snapshot_updates.fetch_add(1, Relaxed);
         }
-        self.versions.transaction_ends(session);
+        self.versions.transaction_ends(session, &self.engine.transactions.commits);
     }
 
     /// That number for a change in a database, drawn at the first.
@@ -383,7 +409,6 @@ impl Work {
                 self.tell(|entry| entry.writes_versions(xsn));
                 self.versions.number = Number::Written(xsn);
                 self.tell_use(monotonic_ns());
-                self.versions.told.iter().for_each(|told| told.draws(xsn));
                 xsn
             }
             Number::Others(_) => unreachable!("who reads for a transaction writes nothing"),

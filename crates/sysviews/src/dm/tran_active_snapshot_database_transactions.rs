@@ -34,7 +34,7 @@ pub(crate) const VIEW: View = View {
 };
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
-    let users = system.engine.version_users();
+    let users = system.engine.numbered_version_users();
     Ok(users.iter().map(|user| row(system, user)).collect())
 }
 

@@ -1,5 +1,5 @@
 //! `sys.dm_tran_current_snapshot`: the numbers that were open at the moment as of which the
-//! transaction of whoever asks reads.
+//! transaction of whoever asks reads, if it is one under SNAPSHOT.
 
 use crate::cell::big;
 use crate::column::{Column, col};

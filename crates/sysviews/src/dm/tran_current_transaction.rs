@@ -28,7 +28,7 @@ pub(crate) const VIEW: View = View {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let transactions = &system.engine.transactions;
-    let users = system.engine.version_users();
+    let users = system.engine.numbered_version_users();
     let own = users.into_iter().find(|u| Some(u.transaction) == system.transaction);
     let first = own.and_then(|u| system.engine.first_open_before(&u));
     // The oldest reader first: a number that is given meanwhile is not past then.

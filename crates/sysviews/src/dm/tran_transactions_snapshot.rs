@@ -1,21 +1,24 @@
-//! `sys.dm_tran_transactions_snapshot`: of each transaction under SNAPSHOT the numbers that were
-//! open at its moment, whose changes it does not see.
+//! `sys.dm_tran_transactions_snapshot`: of each transaction under SNAPSHOT, and of each statement
+//! that reads as of its begin under READ_COMMITTED_SNAPSHOT, the numbers that were open at that
+//! moment, whose changes it does not see.
 
 use super::versions::number_of;
-use crate::cell::big;
-use crate::column::{Column, col, zero};
+use crate::cell::{big, int};
+use crate::column::{Column, col};
 use crate::view::{Rows, System, View};
+use base::Xsn;
 use catalog::view::SchemaId;
+use txn::OpenSnapshot;
 use types::{SqlType, Value};
-
-const OF_TRANSACTIONS: &str =
-    "A transaction has one snapshot; what was open when a statement began is not kept.";
 
 const COLUMNS: [Column; 3] = [
     col("transaction_sequence_num", SqlType::BigInt),
-    zero("snapshot_id", SqlType::Int, OF_TRANSACTIONS),
+    col("snapshot_id", SqlType::Int),
     col("snapshot_sequence_num", SqlType::BigInt),
 ];
+
+/// The snapshot of a whole transaction; statements' are numbered from 1.
+const OF_TRANSACTION: i32 = 0;
 
 pub(crate) const VIEW: View = View {
     schema: SchemaId::SYS,
@@ -26,10 +29,24 @@ pub(crate) const VIEW: View = View {
 };
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
+    let users = system.engine.numbered_version_users();
+    let snapshots = system.engine.transactions.snapshots.open();
     let mut rows = Vec::new();
-    for user in system.engine.version_users() {
-        let unseen = system.engine.open_before(&user);
-        rows.extend(unseen.iter().map(|xsn| vec![number_of(user.xsn), big(xsn.0)]));
+    for user in users {
+        let mut push = |id, unseen: Vec<Xsn>| {
+            rows.extend(unseen.iter().map(|xsn| vec![number_of(user.xsn), int(id), big(xsn.0)]));
+        };
+        push(OF_TRANSACTION, system.engine.open_before(&user));
+        let own = |s: &&OpenSnapshot| s.by.transaction == Some(user.transaction) && !s.by.whole;
+        for statement in snapshots.iter().filter(own) {
+            push(snapshot_id(statement.ticket), system.engine.open_before_snapshot(statement));
+        }
     }
     Ok(rows)
+}
+
+/// Snapshots are numbered by 64 bits, of which 31 are shown; none of a statement is 0.
+fn snapshot_id(ticket: u64) -> i32 {
+    let shown = (ticket.wrapping_sub(1) % i32::MAX as u64) as i32;
+    shown + 1
 }

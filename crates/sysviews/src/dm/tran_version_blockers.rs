@@ -69,7 +69,7 @@ struct Blocker {
 
 fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let users: BTreeMap<TransactionId, VersionUser> =
-        system.engine.version_users().into_iter().map(|u| (u.transaction, u)).collect();
+        system.engine.numbered_version_users().into_iter().map(|u| (u.transaction, u)).collect();
     let pins = Pins::take(system)?;
     let sessions: BTreeMap<SessionId, SessionRow> =
         system.sessions.list().into_iter().map(|s| (s.session_id, s)).collect();

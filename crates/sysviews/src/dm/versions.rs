@@ -184,7 +184,10 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_counted_for_each_snapshot_that_lies_within() {
-        let open = |at| OpenSnapshot { at: CommitTime(at), by: Reader::NOBODY };
+        let open = |at| {
+            let (ticket, drawn, by) = (0, Xsn(0), Reader::NOBODY);
+            OpenSnapshot { ticket, at: CommitTime(at), drawn, by }
+        };
         let points = [3, 5, 5, 8];
         let mut pins = Pins::new(points.map(open).to_vec(), Vec::new());
         let (d, e) = (DatabaseId(5), DatabaseId(6));
