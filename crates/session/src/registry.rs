@@ -15,8 +15,8 @@ use plancache::Entry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{
-    AtomicBool, AtomicI8, AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64,
-    Ordering::Relaxed,
+    AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32,
+    AtomicU64, Ordering::Relaxed,
 };
 
 /// The first session number of a user.
@@ -98,6 +98,12 @@ pub struct SessionEntry {
     pub(crate) statement_end: AtomicU32,
     /// Of the open transaction: a number that none of its rowversions in a database is below.
     row_versions: Mutex<BTreeMap<DatabaseId, u64>>,
+    /// What a definition that runs is called.
+    definition: Mutex<&'static str>,
+    /// Who it waits for otherwise than for a lock, as far as it is one; 0 for nobody.
+    blocked_by: AtomicI16,
+    /// When an attention ended its last request that one did; 0 when none has.
+    pub(crate) attention_at: AtomicI64,
     /// Names of the application's locks that it has asked about.
     lock_names: Mutex<BTreeMap<Resource, Box<str>>>,
     input: Mutex<Input>,
@@ -178,6 +184,12 @@ pub struct SessionRow {
     /// Of the last request, also one that runs.
     pub request_start_time: i64,
     pub request_end_time: i64,
+    /// When an attention ended a request last; 0 when none has.
+    pub attention_time: i64,
+    /// The system's number of the thread that runs its request, or ran the last.
+    pub thread: u32,
+    /// Who it waits for otherwise than for a lock.
+    pub blocked_by: Option<SessionId>,
     /// Of the request that runs.
     pub request_elapsed_ns: u64,
     pub cpu_ns: u64,
@@ -331,6 +343,24 @@ impl SessionEntry {
         self.doing.store(doing as u8, Relaxed);
     }
 
+    pub(crate) fn set_definition(&self, name: &'static str) {
+        *self.definition.lock() = name;
+    }
+
+    /// What it does, as `command` of sys.dm_exec_requests names it.
+    fn command(&self) -> &'static str {
+        let doing = usize::from(self.doing.load(Relaxed));
+        match doing == Doing::Definition as usize {
+            true => *self.definition.lock(),
+            false => DOING[doing.min(DOING.len() - 1)],
+        }
+    }
+
+    /// It waits for another session, otherwise than for a lock; or no more.
+    pub fn set_blocked_by(&self, session: Option<SessionId>) {
+        self.blocked_by.store(session.map_or(0, |s| s.0), Relaxed);
+    }
+
     /// A request begins on this thread, which has computed so long already.
     pub(crate) fn begin_request(&self, thread_cpu_ns: u64) {
         let before = &self.before;
@@ -380,11 +410,14 @@ impl SessionEntry {
             login: self.login.clone(),
             login_time: self.login_at,
             running,
-            command: DOING[usize::from(self.doing.load(Relaxed)).min(DOING.len() - 1)],
+            command: self.command(),
             database: self.database(),
             object: ObjectId(self.object.load(Relaxed)),
             request_start_time: self.request_began_at.load(Relaxed),
             request_end_time: self.request_ended_at.load(Relaxed),
+            attention_time: self.attention_at.load(Relaxed),
+            thread: before.thread.load(Relaxed),
+            blocked_by: Some(self.blocked_by.load(Relaxed)).filter(|s| *s != 0).map(SessionId),
             request_elapsed_ns: if running { now.saturating_sub(began) } else { 0 },
             cpu_ns: self.cpu_ns.load(Relaxed),
             elapsed_ns: self.elapsed_ns.load(Relaxed),
@@ -493,6 +526,9 @@ impl Registry {
             statement_start: AtomicU32::new(0),
             statement_end: AtomicU32::new(0),
             row_versions: Mutex::default(),
+            definition: Mutex::new(DOING[Doing::Definition as usize]),
+            blocked_by: AtomicI16::new(0),
+            attention_at: AtomicI64::new(0),
             lock_names: Mutex::default(),
             input: Mutex::default(),
             programs: Mutex::default(),

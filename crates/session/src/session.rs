@@ -346,6 +346,7 @@ impl Session {
 
     /// An attention keeps the transaction, unless XACT_ABORT is on; a kill ends the connection.
     fn end_cancelled(&mut self, out: &mut Output<'_>) -> bool {
+        self.state.entry.attention_at.store(os::clock::now().0, Relaxed);
         if self.state.settings.is_on(Switches::XACT_ABORT)
             && let Err(e) = self.roll_back_work()
         {

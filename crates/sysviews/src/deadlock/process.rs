@@ -9,6 +9,9 @@ use session::{Frame, SessionEntry, SessionRow};
 /// `lockTimeout` of who waits without end.
 const INFINITE: u32 = u32::MAX;
 
+/// `lastattention` of who was never interrupted.
+const NEVER: &str = "1900-01-01T00:00:00.000";
+
 /// Levels as SET TRANSACTION ISOLATION LEVEL names them, from 1.
 const LEVELS: [&str; 5] =
     ["read uncommitted", "read committed", "repeatable read", "serializable", "snapshot"];
@@ -66,11 +69,13 @@ fn wait(r: &mut Report<'_>, member: &DeadlockMember, row: Option<&SessionRow>) {
     out.known("transactionname", opened.map(|a| &a.name));
     out.known("lasttranstarted", opened.map(|a| iso_ms(a.began_at)));
     out.attribute("lockMode", member.mode.name());
+    // Threads beside the session's own have no number that lasts.
+    let own = row.filter(|_| !member.by_helper);
+    out.known("kpid", own.map(|row| row.thread).filter(|thread| *thread != 0));
     out.attribute("status", "suspended");
     out.attribute("spid", member.session.0);
     // A session runs one batch at a time.
     out.attribute("sbid", 0);
-    // Threads beside the session's own have no number that lasts.
     out.known("ecid", (!member.by_helper).then_some(0));
     out.attribute("priority", member.priority);
 }
@@ -83,6 +88,8 @@ fn of_session(r: &mut Report<'_>, row: &SessionRow) {
     out.attribute("trancount", row.open_transaction_count);
     out.attribute("lastbatchstarted", iso_ms(row.request_start_time));
     out.attribute("lastbatchcompleted", iso_ms(row.request_end_time));
+    let attention = Some(row.attention_time).filter(|at| *at != 0);
+    out.attribute("lastattention", attention.map_or_else(|| NEVER.to_owned(), iso_ms));
     out.attribute("clientapp", &row.login.application);
     out.attribute("hostname", &row.login.host);
     out.attribute("hostpid", row.login.process_id);
