@@ -36,6 +36,7 @@ use ddl::Waiting;
 use lock::{Duration, Kind, LockError, Mode, Outcome, Resource, Ticket, Timeout};
 use os::clock::monotonic_ns;
 use os::wait::{Cancelled, WaitKind, Waiter, Wake};
+use session::SessionEntry;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use work::{CommitTime, STATEMENT_VERSIONS, SnapshotState, TRANSACTION_VERSIONS};
@@ -52,6 +53,23 @@ struct Turn<'i> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.instance.altering.lock().remove(&self.database);
+    }
+}
+
+/// Who a session waits for, to those who ask; nobody when this is dropped.
+struct Blocked {
+    entry: Option<Arc<SessionEntry>>,
+}
+
+impl Blocked {
+    fn by(&self, session: Option<SessionId>) {
+        self.entry.iter().for_each(|entry| entry.set_blocked_by(session));
+    }
+}
+
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        self.by(None);
     }
 }
 
@@ -351,7 +369,13 @@ impl Asker<'_> {
         kind: WaitKind,
         mut inside: impl FnMut() -> BTreeSet<SessionId>,
     ) -> SqlResult<()> {
-        while !inside().is_empty() {
+        let shown = Blocked { entry: self.instance.registry.find(self.session()) };
+        loop {
+            let sessions = inside();
+            shown.by(sessions.first().copied());
+            if sessions.is_empty() {
+                return Ok(());
+            }
             let until = monotonic_ns() + LOOK_NS;
             if let Wake::Cancelled(why) = self.workspace.waiter().wait(kind, Some(until)) {
                 return Err(why.into());

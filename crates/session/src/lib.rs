@@ -13,6 +13,7 @@ mod application_locks;
 mod auto_statistics;
 mod bulk;
 mod cached;
+mod command;
 mod compile;
 mod compile_cursor;
 mod compile_statement;

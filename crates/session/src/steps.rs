@@ -1,6 +1,7 @@
 //! Steps that neither read tables nor call: messages, errors, waits, USE, definitions.
 
 use crate::activation::Activation;
+use crate::command::command;
 use crate::failure::Failure;
 use crate::host::{DdlCall, needs_no_transaction};
 use crate::output::Output;
@@ -55,6 +56,7 @@ impl Session {
             }
             StepKind::Shutdown { nowait } => self.host.shutdown(*nowait)?,
             StepKind::Definition(statement) => {
+                self.state.entry.set_definition(command(&statement.kind));
                 self.note(step, Doing::Definition);
                 self.define(statement, None, act, out, scope)?;
             }

@@ -40,8 +40,11 @@ view over a populated instance and fails when a column that is not listed here n
 * Definitions are shown as they were committed: a session does not see its own uncommitted ones here.
 * Of sessions of events there is `system_health` alone, with its target `ring_buffer`: reports of
   deadlocks, the newest that have room in 1 MB. A report leaves out what is not known here: of a
-  process `XDES`, `schedulerid`, `kpid`, `lastattention`, `clientoption1` and `2`, `ecid` of a
-  thread beside the session's own, name and begin of a transaction of one statement. `id` of a
+  process `XDES` (the address of a structure that is not here), `schedulerid` (there are no
+  schedulers), `clientoption1` and `2` (no page of Microsoft's tells what their bits mean), `ecid`
+  and `kpid` of a thread beside the session's own, name and begin of a transaction of one statement.
+  `kpid` is the system's number of the thread that runs the request, `lastattention` the last one
+  that ended a request, or 1900-01-01 where none has. `id` of a
   process is its wait's number, `id` of a lock its number in the table of locks; neither is an
   address. Statements are told up to 4,000 characters. Whoever has Sch-S on a table and asks for
   more of it converts. A batch whose constants became parameters has one frame, that of its text
@@ -60,8 +63,8 @@ view over a populated instance and fails when a column that is not listed here n
   * `Page lookups/sec` counts each time that a page is asked for by its number, also where a scan
     goes on; `Lazy writes/sec` counts pages that are written to make room, whoever needs it.
   * `Log Flushes/sec` counts writes of what was logged, each of one or more blocks.
-  * A transaction is in a database from its first change there on: `Transactions/sec`, `Active
-    Transactions` and `sys.dm_tran_database_transactions` leave out those that only read.
+  * A transaction is in a database from its first change there on: `Transactions/sec` and `Active
+    Transactions` leave out those that only read.
   * `SQL Compilations/sec` counts batches, procedures and prepared texts that were compiled, and
     statements of them that got another plan; `Batch Requests/sec` counts calls, too.
   * The version store is one unit: `Version Store unit count` and `creation` are 1 or 0.
@@ -71,12 +74,25 @@ view over a populated instance and fails when a column that is not listed here n
   of their own, among them the one that asks; their `name` is what their session does, their begin
   is up to a tick of the system (4 ms) early. `sys.dm_tran_session_transactions` lists those alone
   that users opened.
+* `sys.dm_tran_database_transactions` lists a transaction in each database that it writes, and, in
+  state 3, in those whose tables a statement of it has locked to read them: up to 16 of one
+  transaction. System views are no tables. `database_transaction_type` is 1 there, too: a
+  transaction may write, also one that has not.
 * A savepoint has no log record: `database_transaction_most_recent_savepoint_lsn` is that of the
   record before it. Figures of a transaction are read while it goes on: each is true at its moment.
 * Datetimes are UTC.
-* A transaction draws a sequence number at its first change where rows have versions, or at its
-  first access under SNAPSHOT. Who reads under READ_COMMITTED_SNAPSHOT alone draws none: views of
-  versions list it with 0. `first_snapshot_sequence_num` is the own number where no other was open.
+* A transaction draws a sequence number at its first change where rows have versions, at its first
+  access under SNAPSHOT, or, where the user opened it, at its first statement that reads as of a
+  moment under READ_COMMITTED_SNAPSHOT. It keeps it to its end, also when it writes later. A SELECT
+  in no transaction of the user draws none by itself, so that readers share nothing: it gets one
+  when a view shows it, above those that were given since it began.
+  `first_snapshot_sequence_num` is the own number where no other was open, and 0 where there is no
+  SNAPSHOT.
+* `sys.dm_tran_transactions_snapshot` lists statements while they run: `snapshot_id` is the number of
+  their snapshot, 0 that of a transaction under SNAPSHOT. What was open at the moment is what goes on
+  and what was committed since; what was rolled back or has only read is listed no more once it is
+  over. A transaction that has a number was itself open when its statement began.
+  `sys.dm_tran_current_snapshot` has rows under SNAPSHOT alone, as SQL Server's page says.
 * `sys.dm_tran_active_snapshot_database_transactions` counts stored versions on the way from a row
   to the version that is read; a ghost that is its own former version costs no way.
 * `sys.dm_tran_version_store`: `transaction_sequence_num` is of the writer of the record that points

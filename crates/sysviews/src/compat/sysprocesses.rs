@@ -104,7 +104,7 @@ fn row(sessions: &Registry, s: &SessionRow, lock: Option<&WaitRow>) -> Vec<Value
     let login = &s.login;
     vec![
         Value::SmallInt(s.session_id.0),
-        Value::SmallInt(lock.and_then(|w| w.blocker).map_or(0, |b| b.session.0)),
+        Value::SmallInt(session_list::blocker(s, lock).map_or(0, |b| b.0)),
         big(waited / 1_000_000),
         cut(last, 32),
         cut(&resource, 256),

@@ -108,7 +108,7 @@ fn row(
 ) -> Vec<Value> {
     let (kind, waited) = s.wait.map_or(("", 0), |(kind, ns)| (kind.name(), ns));
     let last = if kind.is_empty() { s.last_wait.map_or("", |w| w.name()) } else { kind };
-    let blocker = lock.and_then(|w| w.blocker).map_or(0, |b| b.session.0);
+    let blocker = session_list::blocker(s, lock).map_or(0, |b| b.0);
     let waited_for =
         |w: &WaitRow| locks::wait_resource((&w.resource, w.behind), w.session, system.sessions);
     let resource = lock.map(waited_for).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! `sys.dm_os_waiting_tasks`: requests that wait, and for whom.
 
-use super::locks;
+use super::{locks, session_list};
 use crate::cell::{big_ms, text, text_or_null};
 use crate::column::{Column, col, maybe, null};
 use crate::reason::NO_SCHEDULERS;
@@ -44,7 +44,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             Value::SmallInt(s.session_id.0),
             big_ms(ns),
             text(kind.name()),
-            Value::from(lock.and_then(|w| w.blocker).map(|b| b.session.0)),
+            Value::from(session_list::blocker(&s, lock).map(|b| b.0)),
             text_or_null(&resource),
         ]);
     }

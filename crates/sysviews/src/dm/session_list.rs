@@ -4,12 +4,18 @@ use super::plan_list;
 use crate::cell::{bit, text};
 use crate::column::{Column, col, maybe};
 use base::SessionId;
+use lock::WaitRow;
 use plancache::TextHandle;
 use session::{SessionRow, Switches};
 use types::datetime::DateFormat;
 use types::{SqlType, Value};
 
 const BIT: SqlType = SqlType::Bit;
+
+/// Who is in a session's way: of a lock, or whom it waits for otherwise.
+pub(crate) fn blocker(session: &SessionRow, lock: Option<&WaitRow>) -> Option<SessionId> {
+    lock.and_then(|w| w.blocker).map(|b| b.session).or(session.blocked_by)
+}
 
 /// Whether a session is a user's: numbers up to 50 are the engine's own, as in SQL Server.
 pub(crate) fn is_users(session: SessionId) -> bool {
