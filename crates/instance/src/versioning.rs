@@ -381,7 +381,6 @@ impl Asker<'_> {
                 return Err(why.into());
             }
         }
-        Ok(())
     }
 }
 

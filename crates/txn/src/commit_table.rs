@@ -220,7 +220,7 @@ impl CommitTable {
         assert!(time < ABORTED, "a commit time is no mark");
         chunk.end(xsn.0, time);
         os::sched::switch_point();
-        self.front.front.clock.store(time, SeqCst);
+        self.front.clock.store(time, SeqCst);
         CommitTime(time)
     }
 
