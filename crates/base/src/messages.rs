@@ -883,4 +883,5 @@ messages! {
     TDS_MESSAGE_TOO_LONG = 50002, 20, "The message exceeds the {0} bytes that a request may have; the connection has been closed.";
     STATISTICS_STATEMENT = 50003, 10, "Statement. Ghost records skipped {0}, versions traversed {1}, lock requests {2}.";
     TRACE_FLAG_WITHOUT_EFFECT = 50004, 10, "Trace flag {0} is set, and has no effect: Ghostlight knows nothing that it could change.";
+    FREE_SPACE_NOT_OVERWRITTEN = 50005, 10, "Ghost records that nobody needs any more are removed. What rows have left in the free space of pages is not overwritten.";
 }

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use sysviews::EventSession;
-use work::{Engine, TraceFlag};
+use work::Engine;
 
 /// The system databases; tempdb is made anew at each start.
 pub(crate) const MASTER: DatabaseId = DatabaseId(1);
@@ -147,7 +147,7 @@ fn turn_on_trace_flags(engine: &Engine, numbers: &[u16], log: &ErrorLog) {
         };
         known.insert(flag);
         log.line("Server", &format!("Trace flag {flag} is on."));
-        if TraceFlag::of_number(flag).is_none() && !work::is_held_always(flag) {
+        if !work::means_something(flag) {
             let without = SqlError::new(messages::TRACE_FLAG_WITHOUT_EFFECT, &[&flag]);
             log.line("Server", without.text());
         }

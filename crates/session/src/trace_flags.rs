@@ -9,7 +9,7 @@
 //! server end when it stops.
 //!
 //! Where this is not SQL Server's
-//!  - TRACEON of a flag that means nothing here says so (50003): nobody turns it on and believes
+//!  - TRACEON of a flag that means nothing here says so (50004): nobody turns it on and believes
 //!    it. WITH NO_INFOMSGS leaves that to the error log, which has it in any case.
 //!  - The end of the range: SQL Server's moves with its versions (9300 in 2008 R2).
 
@@ -20,7 +20,6 @@ use crate::session::Session;
 use base::{SqlError, SqlResult, messages};
 use tsql::ast::{Dbcc, DbccArgument, ExprKind, UnaryOp};
 use types::{SqlType, Value};
-use work::TraceFlag;
 
 /// What stands in the parentheses.
 #[derive(Default)]
@@ -57,7 +56,7 @@ impl Session {
         }
         let ignored = invalid.iter().map(|n| SqlError::new(messages::TRACE_FLAG_IGNORED, &[n]));
         let mut said: Vec<SqlError> = ignored.collect();
-        for number in numbers.iter().filter(|n| turns_on && !means_something(**n)) {
+        for number in numbers.iter().filter(|n| turns_on && !work::means_something(**n)) {
             let without = SqlError::new(messages::TRACE_FLAG_WITHOUT_EFFECT, &[number]);
             self.host.log(without.text());
             said.push(without);
@@ -100,11 +99,6 @@ impl Session {
         let columns = columns.map(|name| (name.to_owned(), SqlType::SmallInt, false)).into();
         Ok(vec![Rowset { columns, rows }])
     }
-}
-
-/// Whether a flag changes something here, or asks for what is done anyway.
-fn means_something(number: i16) -> bool {
-    TraceFlag::of_number(number).is_some() || work::is_held_always(number)
 }
 
 fn asked(dbcc: &Dbcc, act: &Activation) -> SqlResult<Asked> {

@@ -38,7 +38,7 @@ pub use part::{Part, PartMark};
 pub use reader::ReaderSeed;
 pub use settle::{Ghost, Settled, Settler};
 pub use snapshot_gate::{Refusal, SnapshotState};
-pub use trace_flags::{TraceFlag, TraceFlagSet, TraceFlags, is_held_always};
+pub use trace_flags::{TraceFlag, TraceFlagSet, TraceFlags, means_something};
 pub use txn::CommitTime;
 pub use unit::{Engine, Mark, Work, WriteErrorLog};
 pub use version_use::{Traversed, VersionUser};

@@ -3,8 +3,8 @@
 //! `DBCC TRACEON (n, -1)` and `-T n` at the start turn one on for the whole server: one of
 //! [`TraceFlags`], which whoever behaves differently asks. `DBCC TRACEON (n)` turns it on for a
 //! session, which keeps its own [`TraceFlagSet`]. As in SQL Server any number of the range may be
-//! turned on, and is listed then; what it means here is one of three ([`TraceFlag::of_number`],
-//! [`is_held_always`], neither: whoever turns that on is told).
+//! turned on, and is listed then; whoever turns on one that means nothing here is told
+//! ([`means_something`]).
 //!
 //! Invariants
 //!  1. Every flag of [`TraceFlag`] acts on the whole server, so a session's set changes nothing:
@@ -41,8 +41,13 @@ const HELD_ALWAYS: [(i16, &str); 8] = [
     (4199, "no change of the optimizer waits for it"),
 ];
 
+/// Whether a flag changes something here, or asks for what is done anyway.
+pub fn means_something(number: i16) -> bool {
+    TraceFlag::of_number(number).is_some() || is_held_always(number)
+}
+
 /// Whether a flag asks for what is done anyway.
-pub fn is_held_always(number: i16) -> bool {
+fn is_held_always(number: i16) -> bool {
     HELD_ALWAYS.iter().any(|(n, _)| *n == number)
 }
 

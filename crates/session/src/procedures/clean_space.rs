@@ -1,7 +1,8 @@
 //! `sp_clean_db_free_space @dbname [, @cleaning_delay]` and `sp_clean_db_file_free_space @dbname,
 //! @fileid [, @cleaning_delay]`: ghosts that nobody needs any more are removed at once.
 //!
-//! SQL Server also overwrites what removed rows left in the free space of pages; here it stays.
+//! SQL Server also overwrites what removed rows left in the free space of pages; here it stays, and
+//! whoever calls is told (50005).
 //! Members of db_owner may call them there; here nobody is less.
 //!
 //! 15010 and 8985 are guesses: no answer of SQL Server to an unknown database or file was found
@@ -17,19 +18,20 @@ use std::fmt::Display;
 pub(crate) fn database(
     session: &mut Session,
     call: &mut Call,
-    _: &mut Output<'_>,
+    out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
     let asked = Asked { call, procedure: "sp_clean_db_free_space" };
     let database = asked.database(session)?;
     let rest_ns = asked.rest_ns(1)?;
     session.host.clean_ghosts(&session.work, database, None, rest_ns)?;
+    out.message(&SqlError::new(messages::FREE_SPACE_NOT_OVERWRITTEN, &[]));
     Ok(0)
 }
 
 pub(crate) fn file(
     session: &mut Session,
     call: &mut Call,
-    _: &mut Output<'_>,
+    out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
     let asked = Asked { call, procedure: "sp_clean_db_file_free_space" };
     let database = asked.database(session)?;
@@ -43,6 +45,7 @@ pub(crate) fn file(
     };
     let file = u16::try_from(number).map(FileId).map_err(|_| unknown())?;
     session.host.clean_ghosts(&session.work, database, Some(file), rest_ns)?;
+    out.message(&SqlError::new(messages::FREE_SPACE_NOT_OVERWRITTEN, &[]));
     Ok(0)
 }
 
