@@ -1,24 +1,28 @@
-//! The graveyard of an index: ghosts that a snapshot needs, off their leaves.
+//! The graveyard of an index or a heap: ghosts that a snapshot needs, off their pages.
 //!
 //! A ghost that is settled while somebody reads as of a moment when it was a row would stay on its
-//! leaf, in the way of everybody. So it is moved here, under its leaf's latch, as it is: with its
+//! page, in the way of everybody. So it is moved here, under its page's latch, as it is: with its
 //! tag, and with what is stored behind it. Who reads as of an earlier moment looks here, too
-//! (`index_scan/graves.rs`); nobody else does.
+//! (`index_scan/graves.rs`, `heap_scan/graves.rs`); nobody else does.
 //!
 //! It is memory, and goes with the process, as snapshots do: what is logged is that the ghost left
-//! its leaf. Where memory is short a ghost stays on its leaf, and the cleaner comes back.
+//! its page. Where memory is short a ghost stays on its page, and the cleaner comes back.
 //!
 //! Invariants
-//!  1. Ghosts come here from their leaf alone, and leave when no snapshot needs them. So who looks
-//!     at the leaf first, and here then, misses none.
-//!  2. In order of keys; of one key in order of their ends. Of all that has had a key, here and on
-//!     the leaf, a snapshot sees one at most; a transaction that has written the key itself sees
-//!     what is on the leaf alone.
-//!  3. `newest` is the last end of those that are here: who reads as of then or later sees none.
-//!  4. What is stored behind a ghost is its own from the move on, and is changed under the lock.
+//!  1. Ghosts come here from their page alone, and leave when no snapshot needs them. So who looks
+//!     at the page first, and here then, misses none.
+//!  2. Of an index in order of keys; of one key in order of their ends. Of all that has had a key,
+//!     here and on the leaf, a snapshot sees one at most; a transaction that has written the key
+//!     itself sees what is on the leaf alone.
+//!  3. Of a heap in order of the RIDs that their rows had, one a RID: while it is here no other row
+//!     gets that RID. So entries of indexes lead whoever sees them to the row that they were of.
+//!     It comes and goes under the latch of its RID's page.
+//!  4. `newest` is the last end of those that are here: who reads as of then or later sees none.
+//!  5. What is stored behind a ghost is its own from the move on, and is changed under the lock.
 
 use crate::chunks::Chunks;
 use crate::error::RowResult;
+use crate::heap_forward::Place;
 use crate::hobt::RowHobt;
 use crate::versions::{Seen, conflict};
 use access::LockPlan;
@@ -38,16 +42,18 @@ use work::{Engine, GraveMemory, Sexton, Work};
 const GRAVE_BYTES: usize = size_of::<Grave>() + 16;
 
 /// Where a ghost is that is on no page.
-pub(crate) const NOWHERE: (PageId, u16) = (PageId::NONE, 0);
+pub(crate) const NOWHERE: Place = (PageId::NONE, 0);
 
-/// A ghost that left its leaf.
+/// A ghost that left its page.
 struct Grave {
-    /// As it was on the leaf.
+    /// As it was there, and with its tag.
     record: Box<[u8]>,
+    /// The RID of a heap's row.
+    home: Place,
     ended: CommitTime,
 }
 
-/// The graves of an index.
+/// The graves of an index or a heap.
 #[derive(Default)]
 pub(crate) struct Graveyard {
     newest: AtomicU64,
@@ -127,18 +133,53 @@ impl Graveyard {
         })
     }
 
-    /// Puts a ghost where its key belongs; `epoch` is of before it was found needed. False where
-    /// there is no room for it.
+    /// The slots of a heap's page whose rows' ghosts are here, in order, in place of what `slots`
+    /// had. The page is latched: no other comes.
+    pub(crate) fn slots_on(&self, page: PageId, slots: &mut Vec<u16>) {
+        slots.clear();
+        if self.newest.load(Acquire) == 0 {
+            return;
+        }
+        let buried = self.buried.read();
+        let graves = &buried.graves;
+        let from = graves.place(|grave| grave.home.0 < page);
+        let to = graves.place(|grave| grave.home.0 <= page);
+        slots.extend(graves.between(from, to).map(|grave| grave.home.1));
+        debug_assert!(slots.is_sorted_by(|a, b| a < b), "invariant 3: one a RID");
+    }
+
+    /// Hands over the ghost that had a RID.
+    pub(crate) fn at(
+        &self,
+        home: Place,
+        f: &mut dyn FnMut(&[u8]) -> RowResult<()>,
+    ) -> RowResult<()> {
+        let buried = self.buried.read();
+        let place = buried.graves.place(|grave| grave.home < home);
+        let grave = buried.graves.get(place).filter(|grave| grave.home == home);
+        grave.map_or(Ok(()), |grave| f(&grave.record))
+    }
+
+    /// Hands over all.
+    fn all(&self, f: &mut dyn FnMut(&[u8])) {
+        self.buried.read().graves.iter().for_each(|grave| f(&grave.record));
+    }
+
+    /// Puts a ghost where its key, or its RID, belongs; `epoch` is of before it was found needed.
+    /// False where there is no room for it.
     fn put(&self, hobt: &RowHobt, engine: &Engine, grave: Grave, epoch: u32) -> bool {
-        let tree = hobt.tree();
         let mut fields = KeyFields::default();
-        if tree.key_of(&grave.record, &mut fields).is_none() {
+        let of_tree = hobt.tree.as_ref();
+        if of_tree.is_some_and(|tree| tree.key_of(&grave.record, &mut fields).is_none()) {
             return false;
         }
         let (bytes, ended) = (grave.bytes(), grave.ended);
         let mut buried = self.buried.write();
         let order = |other: &Grave| {
-            let order = tree.compare(&other.record, fields.as_slice());
+            let order = match of_tree {
+                Some(tree) => tree.compare(&other.record, fields.as_slice()),
+                None => Some(other.home.cmp(&grave.home)),
+            };
             order.unwrap_or(Ordering::Less).then(other.ended.cmp(&ended))
         };
         let place = buried.graves.place(|other| order(other) == Ordering::Less);
@@ -213,16 +254,27 @@ impl Grave {
 }
 
 impl RowHobt {
-    /// Moves a ghost that somebody needs off its leaf, which is latched: from now on it is found
-    /// here. False where it is to stay; `epoch` is of before it was found needed.
-    pub(crate) fn bury(&self, engine: &Engine, ghost: &[u8], epoch: u32) -> bool {
-        // Pieces of large values are read without a look at snapshots.
+    /// Moves a ghost that somebody needs off its page, which is latched: from now on it is found
+    /// here, in a heap by its RID. False where it is to stay; `epoch` is of before it was found
+    /// needed.
+    pub(crate) fn bury(
+        &self,
+        engine: &Engine,
+        (ghost, place): (&[u8], Place),
+        home: Place,
+        epoch: u32,
+    ) -> bool {
+        // Pieces of large values are found by their rows, and in nobody's way.
         if self.spec.pieces || self.is_left_by_rule(engine) {
             return false;
         }
-        let Some(tag) = VersionTag::of(ghost) else { return false };
+        let Some(tag) = self.tag_of(ghost, place) else { return false };
         let Some(ended) = self.committed(engine, tag.writer) else { return false };
-        let grave = Grave { record: ghost.into(), ended };
+        let mut record = ghost.to_vec();
+        if !VersionTag::is_on(ghost) {
+            tag.put(&mut record);
+        }
+        let grave = Grave { record: record.into(), home, ended };
         self.state.graves.put(self, engine, grave, epoch)
     }
 
@@ -245,20 +297,39 @@ impl RowHobt {
     /// Refuses to change or to put a key where the changer's moment sees a row with it whose ghost
     /// lies here: somebody has deleted it since.
     pub(crate) fn judge_graves(&self, work: &Work, plan: &LockPlan, key: &KeyBuf) -> RowResult<()> {
-        let Some(at) = plan.unchanged_since else { return Ok(()) };
-        if !self.state.graves.may_be_seen(at) {
-            return Ok(());
-        }
+        let Some(at) = self.may_conflict(plan) else { return Ok(()) };
         let whole = Some(Bound { key, inclusive: true });
-        self.state.graves.each(self.tree(), (whole, whole), false, &mut |ghost| match self.as_of(
-            work,
-            at,
-            (ghost, NOWHERE),
-            &mut Vec::new(),
-        )? {
-            Seen::Nothing => Ok(ControlFlow::Continue(())),
-            Seen::AsItIs | Seen::Former => Err(conflict(work, plan)),
+        self.state.graves.each(self.tree(), (whole, whole), false, &mut |ghost| {
+            self.judge_grave(work, (plan, at), ghost).map(ControlFlow::Continue)
         })
+    }
+
+    /// The same for a row of a heap.
+    pub(crate) fn judge_grave_at(
+        &self,
+        work: &Work,
+        plan: &LockPlan,
+        home: Place,
+    ) -> RowResult<()> {
+        let Some(at) = self.may_conflict(plan) else { return Ok(()) };
+        self.state.graves.at(home, &mut |ghost| self.judge_grave(work, (plan, at), ghost))
+    }
+
+    /// The moment as of which a changer may see something here.
+    fn may_conflict(&self, plan: &LockPlan) -> Option<CommitTime> {
+        plan.unchanged_since.filter(|at| self.state.graves.may_be_seen(*at))
+    }
+
+    fn judge_grave(
+        &self,
+        work: &Work,
+        (plan, at): (&LockPlan, CommitTime),
+        ghost: &[u8],
+    ) -> RowResult<()> {
+        match self.as_of(work, at, (ghost, NOWHERE), &mut Vec::new())? {
+            Seen::Nothing => Ok(()),
+            Seen::AsItIs | Seen::Former => Err(conflict(work, plan)),
+        }
     }
 }
 
@@ -270,11 +341,9 @@ impl Sexton for RowHobt {
     fn tell(&self, engine: &Engine, each: &mut dyn FnMut(Lifetime, usize)) -> base::SqlResult<()> {
         // Copied first: who buries waits for who looks.
         let mut tags = Vec::new();
-        let copied = self.state.graves.each(self.tree(), (None, None), false, &mut |ghost| {
+        self.state.graves.all(&mut |ghost| {
             tags.extend(VersionTag::of(ghost).map(|tag| (tag, GRAVE_BYTES + ghost.len())));
-            Ok(ControlFlow::Continue(()))
         });
-        copied.map_err(|e| self.sql(e))?;
         let mut lifetimes = Vec::new();
         for (tag, bytes) in tags {
             self.lifetimes_of(engine, tag, &mut lifetimes).map_err(|e| self.sql(e))?;

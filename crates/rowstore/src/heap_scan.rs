@@ -1,6 +1,9 @@
 //! Scanning heaps in allocation order, and fetching a row by its RID.
 //!
-//! A range of one RID (the stored 8 bytes as an equal bound) fetches that row.
+//! A range of one RID (the stored 8 bytes as an equal bound) fetches that row. Who reads as of a
+//! moment looks into the graveyard for the slots that it passes (`graves.rs`).
+
+mod graves;
 
 use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
@@ -29,6 +32,8 @@ pub(crate) struct HeapCursor<'h> {
     /// Index of the page being read, and the next slot on it.
     page: usize,
     slot: u16,
+    /// Slots of a page from here on are not asked for.
+    end: u16,
     one_row: bool,
     /// Pages that turn out to be another's, or above the rows, are passed by.
     sampled: bool,
@@ -39,6 +44,8 @@ pub(crate) struct HeapCursor<'h> {
     values: Vec<Fetched>,
     /// A former version that is being copied.
     former: Vec<u8>,
+    /// Slots of the latched page whose rows' ghosts are in the graveyard.
+    graved: Vec<u16>,
     at: usize,
     held: Option<(Resource, Resource)>,
     /// A short lock that was waited for; it is asked for again, and then held twice.
@@ -63,6 +70,7 @@ impl<'h> HeapCursor<'h> {
             pages: Vec::new(),
             page: 0,
             slot: 0,
+            end: u16::MAX,
             one_row: false,
             sampled: false,
             listed: false,
@@ -71,6 +79,7 @@ impl<'h> HeapCursor<'h> {
             rows: Vec::new(),
             values: Vec::new(),
             former: Vec::new(),
+            graved: Vec::new(),
             at: 0,
             held: None,
             waited: None,
@@ -90,6 +99,7 @@ impl<'h> HeapCursor<'h> {
             pages,
             page: 0,
             slot: 0,
+            end: u16::MAX,
             one_row: false,
             sampled: true,
             listed: true,
@@ -98,6 +108,7 @@ impl<'h> HeapCursor<'h> {
             rows: Vec::new(),
             values: Vec::new(),
             former: Vec::new(),
+            graved: Vec::new(),
             at: 0,
             held: None,
             waited: None,
@@ -123,11 +134,13 @@ impl<'h> HeapCursor<'h> {
         assert!(self.held.is_none(), "a row is given up before another scan begins");
         let rid = range.lower.and_then(|b| b.fields.first().and_then(|f| f.inline()));
         self.pages.clear();
-        (self.page, self.slot, self.one_row, self.listed) = (0, 0, false, false);
+        (self.page, self.slot, self.end) = (0, 0, u16::MAX);
+        (self.one_row, self.listed) = (false, false);
         self.ahead = ReadAhead::whole();
         if let Some((page, slot)) = rid.and_then(rid_of) {
             self.pages.push(page);
-            (self.slot, self.one_row, self.listed) = (slot, true, true);
+            (self.slot, self.end) = (slot, slot.saturating_add(1));
+            (self.one_row, self.listed) = (true, true);
         }
         self.reads.scans += u64::from(!self.one_row);
         // Rows may come into any page, but only one to a place.
@@ -249,23 +262,26 @@ impl<'h> HeapCursor<'h> {
     ) -> RowResult<Passed> {
         let id = view.page_id();
         let ours = view.alloc_unit() == self.hobt.spec.unit && view.kind() == Some(PageKind::Data);
-        let end = if self.one_row { self.slot.saturating_add(1) } else { view.slot_count() };
+        let end = view.slot_count().min(self.end);
         if !ours && !self.one_row && !self.sampled {
             let what = "a page of the heap is another's";
             return Err(self.hobt.home.pages.corrupt(id, what).into());
         }
+        self.note_graves(id);
         while ours && self.slot < end {
             let slot = self.slot;
-            let Some(record) = view.record(slot) else {
-                self.check_empty(id, view, slot)?;
-                self.slot += 1;
-                continue;
-            };
-            let passed = match home_of(record) {
-                Some(_) if self.sampled => self.take(work, (record, (id, slot)), quiet)?,
+            let record = view.record(slot);
+            let passed = match record.map(|record| (record, home_of(record))) {
+                None => {
+                    self.check_empty(id, view, slot)?;
+                    self.exhume(work, (id, slot))?
+                }
+                Some((record, Some(_))) if self.sampled => {
+                    self.take(work, (record, (id, slot)), quiet)?
+                }
                 // It is given where its stub is.
-                Some(_) => Passed::On,
-                None => match stub_target(record) {
+                Some((_, Some(_))) => self.exhume(work, (id, slot))?,
+                Some((record, None)) => match stub_target(record) {
                     Some(_) if self.sampled => Passed::On,
                     Some(to) => return Ok(Passed::Stub(to)),
                     None if RecordKind::of(record[0]) == RecordKind::Forwarded => {

@@ -19,6 +19,7 @@ use buffer::{Change, PageRef, Undo, WriteGuard};
 use lock::{Mode, Resource};
 use page::{Field, PageView, RID_BYTES, RecordKind, VersionTag, rid_bytes, slot_cost};
 use std::borrow::Cow;
+use txn::Mutation;
 use wal::Group;
 use work::Work;
 
@@ -144,7 +145,8 @@ impl RowHobt {
     }
 
     /// A slot that a record fits in, locked; one that somebody still holds (whose insert was taken
-    /// back to a savepoint) is passed by. `None` when the page has no room.
+    /// back to a savepoint) is passed by, as is one whose former row somebody may see. `None` when
+    /// the page has no room.
     fn free_slot(
         &self,
         work: &mut Work,
@@ -154,9 +156,13 @@ impl RowHobt {
     ) -> RowResult<Option<Result<u16, lock::Ticket>>> {
         let (view, id) = (guard.view(), guard.id());
         let ours = view.alloc_unit() == self.spec.unit;
-        let mut held = None;
+        let (mut held, mut graved) = (None, Vec::new());
+        if !work.engine().transactions.mutations.has(Mutation::RidReused) {
+            self.state.graves.slots_on(id, &mut graved);
+        }
         let free = self.free_bytes(view, 0);
-        for slot in slots_for(view, free, bytes).filter(|_| ours) {
+        let is_open = |slot: &u16| ours && graved.binary_search(slot).is_err();
+        for slot in slots_for(view, free, bytes).filter(is_open) {
             if covered {
                 return Ok(Some(Ok(slot)));
             }
@@ -287,7 +293,10 @@ impl RowHobt {
                 self.wait(work, ticket, plan)?;
                 continue;
             }
-            let Some(record) = row.record(self) else { return Ok(None) };
+            let Some(record) = row.record(self) else {
+                self.judge_grave_at(work, plan, home)?;
+                return Ok(None);
+            };
             self.judge(work, plan, (record, row.place))?;
             let locked = || self.holds(work, self.rid_resource(home.0, home.1), Mode::X);
             let live = !RecordKind::of(record[0]).is_ghost();

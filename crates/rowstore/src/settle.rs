@@ -7,6 +7,7 @@
 //! same way, where it may: it says so under the latch.
 
 use crate::error::RowResult;
+use crate::graveyard::NOWHERE;
 use crate::heap_forward::{Latched, Place};
 use crate::heap_redo::kinds;
 use crate::hobt::{HobtKind, RowHobt};
@@ -93,7 +94,7 @@ impl RowHobt {
         let dropped = match self.ghost_need(engine, record, (leaf.page_id(), leaf.slot()))? {
             Some(dropped) => dropped,
             None if late.is_some() => Tested::default(),
-            None if self.bury(engine, record, epoch) => Tested::default(),
+            None if self.bury(engine, (record, NOWHERE), NOWHERE, epoch) => Tested::default(),
             None => return Ok(true),
         };
         let last = leaf.view().slot_count() == 1 && leaf.page_id() != tree.root();
@@ -109,7 +110,7 @@ impl RowHobt {
         change.finish(&mut TransactionChain::default());
         if let Some(ghost) = late {
             os::sched::switch_point();
-            self.bury(engine, &ghost, epoch);
+            self.bury(engine, (&ghost, NOWHERE), NOWHERE, epoch);
         }
         if last {
             log.grow(4096)?;
@@ -118,8 +119,8 @@ impl RowHobt {
         Ok(false)
     }
 
-    /// Removes a ghost of a heap, if `may` allows it and no snapshot needs its row; whether that is
-    /// not so. The stub that leads to it goes with it.
+    /// Removes a ghost of a heap, if `may` allows it and no snapshot needs its row, or it is moved
+    /// to where that finds it; whether that is not so. The stub that leads to it goes with it.
     pub(crate) fn settle_heap(
         &self,
         engine: &Engine,
@@ -134,16 +135,19 @@ impl RowHobt {
         if !may(self.rid_resource(home.0, home.1)) {
             return Ok(true);
         }
-        let need = |ghost| self.ghost_need(engine, ghost, place);
-        let ghost = latched.view(place.0).record(place.1);
-        let Some(dropped) = ghost.map(need).transpose()?.flatten() else {
-            return Ok(true);
-        };
+        let epoch = engine.transactions.snapshots.epoch();
+        let Some(ghost) = latched.record(place) else { return Ok(true) };
+        let dropped = self.ghost_need(engine, ghost, place)?;
         let ends = [place, home];
         let ends = if home == place { &ends[..1] } else { &ends };
         for (page, slot) in ends {
             self.heap_fits(latched.guard(*page), kinds::CLEAR, *slot, &[])?;
         }
+        let dropped = match dropped {
+            Some(dropped) => dropped,
+            None if self.bury(engine, (ghost, place), home, epoch) => Tested::default(),
+            None => return Ok(true),
+        };
         let mut change = Change::new(&self.home.pages, group);
         for guard in latched.guards.into_iter().flatten() {
             change.add(guard);

@@ -113,8 +113,8 @@ view over a populated instance and fails when a column that is not listed here n
   it is NULL of the last two. What is kept for several is in the row of each: a statement that runs
   in a transaction keeps by that rule what its transaction does.
   Bytes are of records as they are on their pages: `pinned_version_bytes` in the version store,
-  `pinned_ghost_bytes` on leaves and in heaps, `pinned_graveyard_bytes` in memory, with what it
-  takes to find them there. Ghosts on leaves and in heaps are those of the pages that are noted for
+  `pinned_ghost_bytes` on their pages, `pinned_graveyard_bytes` in memory, with what it
+  takes to find them there. Ghosts on pages are those of the pages that are noted for
   the cleaner: at most 262,144 of a database are. Those of who has not committed yet are nobody's.
 * `version_record_count` of `sys.dm_db_index_physical_stats` counts records on pages that have a
   former version which is there still: one in the version store, or the ghost's own bytes, which are

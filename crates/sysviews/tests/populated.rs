@@ -431,10 +431,12 @@ const VERSIONED: &[&str] = &[
     "create table dbo.w (id int, a char(8000), b char(40))",
     "insert dbo.t values (1, 'a'), (2, 'b'), (3, 'c')",
     "insert dbo.w values (1, 'a', 'b')",
-    "create table dbo.h (id int, c char(40))",
-    "insert dbo.h values (1, 'a'), (2, 'b')",
+    "create table dbo.h (id int, c varchar(max))",
+    "insert dbo.h values (1, 'a'), (2, replicate(cast('b' as varchar(max)), 10000))",
+    "create table dbo.g (id int)",
+    "insert dbo.g values (1), (2)",
     "create procedure dbo.sees as select max(c) from dbo.t",
-    "create procedure dbo.passes as select count(*) from dbo.h with (nolock)",
+    "create procedure dbo.passes as select count(*) from dbo.g with (nolock)",
     "alter database current set allow_snapshot_isolation on",
 ];
 
@@ -444,6 +446,7 @@ fn look_at_versions(instance: &Arc<Instance>, first: &mut dyn Connection, held: 
     let [w, x, r, s] = &mut sessions[..] else { panic!("four sessions") };
     run(&mut **w, "begin tran; update also_versioned.dbo.t set c = 'open' where id = 1");
     run(&mut **x, "begin tran; update versioned.dbo.t set c = 'open' where id = 1");
+    run(&mut **x, "delete versioned.dbo.g where id = 1");
     run(&mut **r, "set transaction isolation level snapshot; begin tran");
     run(&mut **r, "select count(*) from versioned.dbo.t");
     run(

@@ -33,6 +33,8 @@ pub enum Mutation {
     BuriedLate = 2048,
     /// Undo restores a row with the place of its former version that the log has.
     LoggedPlace = 4096,
+    /// A row of a heap gets the RID of one whose ghost is in the graveyard.
+    RidReused = 32768,
 }
 
 /// The faults of one engine.

@@ -11,13 +11,14 @@ const HISTORIES: u64 = 2_000;
 /// A clustered index, a nonclustered one, a heap.
 const KINDS: u64 = 3;
 /// Faults of `txn::Mutation`, and what each is.
-const MUTATIONS: [(&str, &str); 12] = [
+const MUTATIONS: [(&str, &str); 13] = [
     ("EarlyPoint", "a point that is read before it is registered"),
     ("ClockUnasked", "a commit told before a snapshot can see it"),
     ("ForgottenUnasked", "of four snapshots one not registered, and nobody asks"),
     ("NeededSettled", "a ghost settled though its row is needed"),
     ("AnothersSettled", "a ghost settled without a look at whose it is"),
     ("BuriedLate", "a ghost off its leaf before the graveyard has it"),
+    ("RidReused", "a RID given anew while its former row lies in the graveyard"),
     ("LoggedPlace", "a row undone to the place of its version that the log has"),
     ("LastPruned", "only the previous version pruned"),
     ("EarlyStamp", "the stamp before the flush"),

@@ -19,7 +19,7 @@ mod tight;
 use access::{
     Field, Isolation, LockPlan, RowCursor, RowKey, ScanRange, TableSink, TableSource, WriteError,
 };
-use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId, SqlResult};
+use base::{DatabaseId, HobtId, IndexId, ObjectId, SessionId, SqlError, SqlResult};
 use catalog::view::{IndexKind, KeyField, SystemObjects};
 use catalog::{DatabaseOptions, HobtColumn, HobtSpec};
 use database::{Database, Environment, Files, Sizing};
@@ -103,6 +103,7 @@ struct Session {
 struct Moment {
     snapshot: Snapshot,
     rows: Rows,
+    rids: Rids,
     /// Commits before it.
     commits: u64,
 }
@@ -130,6 +131,8 @@ struct World {
     /// A ghost lay off its leaf while somebody looked.
     buried: bool,
     rids: Rids,
+    /// Where rows of a heap are that are committed.
+    committed_rids: Rids,
     sessions: Vec<Session>,
     snapshots: Vec<(Snapshot, Rows)>,
     reader: Work,
@@ -183,6 +186,7 @@ impl World {
             locked: 0,
             buried: false,
             rids: Rids::new(),
+            committed_rids: Rids::new(),
             snapshots: Vec::new(),
             draw: Draw(seed),
             next: 0,
@@ -223,7 +227,7 @@ impl World {
         let (what, value) = (self.draw.below(10), self.value());
         let plan = self.sessions[n].plan();
         let is_heap = self.kind == IndexKind::Heap;
-        let rid = self.rids.get(&key).copied();
+        let rid = self.rid_for(n, key, what < 4);
         let moves = what >= 8 && !is_heap;
         let anothers = self.is_anothers(n, key) || (moves && self.is_anothers(n, to));
         let new_key = if moves { to } else { key };
@@ -231,12 +235,7 @@ impl World {
         let bytes = vec![value.0; value.1];
         let row = [Field::Inline(&new), Field::Inline(&bytes)];
         let puts = what < 4;
-        let stale = self.is_stale(n, key);
-        let covers_gone = |key| self.is_stale(n, key) && self.reads(n, key);
-        let refused = match puts {
-            true => covers_gone(key),
-            false => stale || (moves && to != key && covers_gone(to)),
-        };
+        let refused = self.is_refused(n, key, puts, (moves && to != key).then_some(to));
         // A heap has no keys: its transaction would have the row twice, or another would.
         if is_heap && puts && (refused || anothers) {
             return;
@@ -275,7 +274,10 @@ impl World {
                     changes.rids.push((key, before));
                 }
             }
-            Err(WriteError::Duplicate | WriteError::Vanished) => work.roll_back_to(&mark).unwrap(),
+            Err(WriteError::Duplicate | WriteError::Vanished) => {
+                assert!(!is_heap || !refused, "{key}, which {plan:?} reads, was changed since");
+                work.roll_back_to(&mark).unwrap();
+            }
             Err(WriteError::Sql(e)) => {
                 let gives_way = self.tight.as_ref().is_some_and(|tight| tight.refused(&e));
                 assert!(gives_way || e.number() == 1222, "{e:?}");
@@ -288,6 +290,23 @@ impl World {
             }
             Err(e) => panic!("{e:?}"),
         }
+    }
+
+    /// Whether putting, or changing, a key is refused to a session, or taking it to another.
+    fn is_refused(&self, n: usize, key: i32, puts: bool, to: Option<i32>) -> bool {
+        let covers_gone = |key| self.is_stale(n, key) && self.reads(n, key);
+        match puts {
+            true => covers_gone(key),
+            false => self.is_stale(n, key) || to.is_some_and(covers_gone),
+        }
+    }
+
+    /// What a session calls a row of a heap: its RID, or, to change it, the one that it had at the
+    /// session's moment.
+    fn rid_for(&self, n: usize, key: i32, puts: bool) -> Option<[u8; 8]> {
+        let moment = self.sessions[n].moment.as_ref().filter(|_| self.is_stale(n, key));
+        let gone = moment.and_then(|m| m.rids.get(&key)).filter(|_| !puts);
+        self.rids.get(&key).or(gone).copied()
     }
 
     /// Whether another session is changing a key.
@@ -316,8 +335,9 @@ impl World {
         let one_of = if self.tight.is_some() { 20 } else { 3 };
         if self.draw.below(one_of) == 0 && self.db.home().is_versioned() {
             let snapshot = self.sessions[n].work.statement_snapshot();
-            let (rows, commits) = (self.committed.clone(), self.commits);
-            self.sessions[n].moment = Some(Moment { snapshot, rows, commits });
+            let (rows, rids) = (self.committed.clone(), self.committed_rids.clone());
+            let moment = Moment { snapshot, rows, rids, commits: self.commits };
+            self.sessions[n].moment = Some(moment);
         }
     }
 
@@ -344,6 +364,10 @@ impl World {
         self.commits += 1;
         for (key, now) in changes.rows {
             self.changed_by.insert(key, self.commits);
+            match self.rids.get(&key) {
+                Some(rid) => self.committed_rids.insert(key, *rid),
+                None => self.committed_rids.remove(&key),
+            };
             match now {
                 Some(value) => self.committed.insert(key, value),
                 None => self.committed.remove(&key),
@@ -485,7 +509,10 @@ impl World {
             };
             assert_eq!(found, rows, "as of {at:?}, by {by:?}");
             self.buried |= self.env.engine.graves.used_bytes() > 0;
-            if self.kind != IndexKind::Heap {
+            if self.kind == IndexKind::Heap {
+                drop(cursor);
+                rids_lead_to_rows(&self.hobt, work, &plan, &self.tight).unwrap();
+            } else {
                 let key = self.draw.below(KEYS) as i32;
                 let bytes = key.to_le_bytes();
                 let fields = [Field::Inline(&bytes)];
@@ -660,6 +687,38 @@ fn rows_in_order(
     Ok(rows)
 }
 
+/// Of a heap: who has read a RID as of a moment finds its row by it as of then.
+fn rids_lead_to_rows(
+    hobt: &RowHobt,
+    work: &mut Work,
+    plan: &LockPlan,
+    tight: &Option<Tight>,
+) -> SqlResult<()> {
+    let mut cursor = hobt.scan(work, &ScanRange::default(), plan)?;
+    let mut rows = Vec::new();
+    let refused = |e: &SqlError| tight.as_ref().is_some_and(|tight| tight.refused(e));
+    loop {
+        match cursor.next(work) {
+            Ok(true) => rows.push((cursor.rid().unwrap(), row_of(&*cursor)?)),
+            Ok(false) => break,
+            Err(e) if refused(&e) => return Ok(()),
+            Err(e) => return Err(e),
+        }
+    }
+    for (rid, row) in rows {
+        let fields = [Field::Inline(&rid)];
+        cursor.rewind(work, &ScanRange::equal(&fields))?;
+        match cursor.next(work) {
+            Ok(found) => assert!(found, "{row:?} is not at {rid:?}"),
+            Err(e) if refused(&e) => return Ok(()),
+            Err(e) => return Err(e),
+        }
+        assert_eq!(row_of(&*cursor)?, row, "at {rid:?}");
+        assert!(!cursor.next(work)?, "one row at {rid:?}");
+    }
+    Ok(())
+}
+
 fn row_of(cursor: &dyn RowCursor) -> SqlResult<(i32, (u8, usize))> {
     let key = i32::from_le_bytes(cursor.field(0)?.inline().unwrap().try_into().unwrap());
     let value = cursor.field(1)?.inline().unwrap().to_vec();
@@ -700,7 +759,7 @@ fn histories(kind: IndexKind, fault: Option<Mutation>) {
         }
         conflicts += world.conflicts;
         locked += world.locked;
-        assert!(world.buried || kind == IndexKind::Heap || fault.is_some(), "nothing was moved");
+        assert!(world.buried || fault.is_some(), "nothing was moved");
         world.finish();
     }
     let enough = conflicts > seeds && locked > seeds;
@@ -924,6 +983,8 @@ fn each_mutation_of_versions_is_caught() {
         let fault = Mutation::LoggedPlace;
         caught(fault, &format!("histories, {kind:?}"), || histories(kind, Some(fault)));
     }
+    let (fault, kind) = (Mutation::RidReused, IndexKind::Heap);
+    caught(fault, &format!("histories, {kind:?}"), || histories(kind, Some(fault)));
     caught(Mutation::LastPruned, "a hot row", || hot_row(Some(Mutation::LastPruned)));
 }
 

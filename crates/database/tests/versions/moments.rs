@@ -1,7 +1,7 @@
 //! A row is one row at each moment, whoever clears away behind it: schedules of readers and of
 //! those who change it, shuffled by a seed. A mover takes it from key to key and settles what he
-//! leaves; changers go over its value in turn, also under optimized locking, where who comes next
-//! waits for nobody who has just committed.
+//! leaves, in a heap from RID to RID; changers go over its value in turn, also under optimized
+//! locking, where who comes next waits for nobody who has just committed.
 
 use super::{IndexKind, World, rows_of, seeds};
 use access::{Field, Isolation, LockPlan, RowKey, ScanRange, TableSink, TableSource};
@@ -21,20 +21,24 @@ const CHANGES: u8 = 20;
 /// Who changes the row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Who {
-    Mover,
+    Mover(IndexKind),
     Changers { optimized: bool },
 }
 
+const MOVER: Who = Who::Mover(IndexKind::Clustered);
+const HEAP_MOVER: Who = Who::Mover(IndexKind::Heap);
+
 fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
     let run = Simulation::try_run(seed, Options::default(), |_| {
-        let world = World::new(IndexKind::Clustered, seed);
+        let kind = if who == HEAP_MOVER { IndexKind::Heap } else { IndexKind::Clustered };
+        let world = World::new(kind, seed);
         world.plant(fault);
         world.db.home().set_versioning(STATEMENT_VERSIONS);
         world.db.home().set_optimized_locking(who == Who::Changers { optimized: true });
         let plan = LockPlan::change(Isolation::ReadCommitted);
         let mut work = Work::new(&world.env.engine, SessionId(51), Arc::default());
         work.begin(true, "");
-        world.hobt.insert(&mut work, &row(&0_i32.to_le_bytes()), &plan).unwrap();
+        let first = world.hobt.insert(&mut work, &row(&0_i32.to_le_bytes()), &plan).unwrap().rid;
         work.commit(CommitMode::Delayed).unwrap();
         let spawn = |n: i16, act: fn(&RowHobt, &mut Work)| {
             let (engine, hobt) = (Arc::clone(&world.env.engine), Arc::clone(&world.hobt));
@@ -46,7 +50,15 @@ fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
             .map(|n| spawn(60 + n, |hobt, work| (0..LOOKS).for_each(|_| look(hobt, work))))
             .collect();
         match who {
-            Who::Mover => {
+            Who::Mover(IndexKind::Heap) => {
+                let (engine, hobt) = (Arc::clone(&world.env.engine), Arc::clone(&world.hobt));
+                let mut rid = first.unwrap();
+                tasks.push(os::task::spawn("mover", move || {
+                    let mut work = Work::new(&engine, SessionId(52), Arc::default());
+                    (0..MOVES).for_each(|_| rid = replace(&hobt, &mut work, rid));
+                }));
+            }
+            Who::Mover(_) => {
                 tasks
                     .push(spawn(52, |hobt, work| (0..MOVES).for_each(|key| step(hobt, work, key))));
             }
@@ -77,6 +89,17 @@ fn step(hobt: &RowHobt, work: &mut Work, key: i32) {
     work.begin(true, "");
     hobt.update(work, found, &row(&to), &LockPlan::change(Isolation::ReadCommitted)).unwrap();
     work.commit(CommitMode::Delayed).unwrap();
+}
+
+/// The row of a RID goes, and comes anew.
+fn replace(hobt: &RowHobt, work: &mut Work, rid: [u8; 8]) -> [u8; 8] {
+    let plan = LockPlan::change(Isolation::ReadCommitted);
+    let name = [Field::Inline(&rid)];
+    work.begin(true, "");
+    hobt.delete(work, RowKey { fields: &name, hint: None }, &plan).unwrap();
+    let put = hobt.insert(work, &row(&0_i32.to_le_bytes()), &plan).unwrap();
+    work.commit(CommitMode::Delayed).unwrap();
+    put.rid.unwrap()
 }
 
 fn change(hobt: &RowHobt, work: &mut Work, n: u8) {
@@ -111,7 +134,8 @@ fn each(who: Who, seeds: u64, fault: Option<Mutation>) {
 
 #[test]
 fn a_row_that_moves_is_one_at_each_moment() {
-    each(Who::Mover, seeds() * 10, None);
+    each(MOVER, seeds() * 10, None);
+    each(HEAP_MOVER, seeds() * 10, None);
 }
 
 #[test]
@@ -125,7 +149,7 @@ fn a_row_that_others_change_is_one_at_each_moment() {
 #[test]
 fn a_point_that_is_read_early_is_caught() {
     let fault = Mutation::EarlyPoint;
-    super::caught(fault, "a row that moves", || each(Who::Mover, 2_000, Some(fault)));
+    super::caught(fault, "a row that moves", || each(MOVER, 2_000, Some(fault)));
 }
 
 /// A reader who looks at the leaf and then into the graveyard finds a row in neither.
@@ -133,7 +157,15 @@ fn a_point_that_is_read_early_is_caught() {
 #[test]
 fn a_ghost_that_is_buried_late_is_caught() {
     let fault = Mutation::BuriedLate;
-    super::caught(fault, "a row that moves", || each(Who::Mover, 2_000, Some(fault)));
+    super::caught(fault, "a row that moves", || each(MOVER, 2_000, Some(fault)));
+}
+
+/// A row that gets the RID of one that a moment still sees hides it.
+#[cfg(feature = "mutations")]
+#[test]
+fn a_rid_that_is_given_anew_is_caught() {
+    let fault = Mutation::RidReused;
+    super::caught(fault, "a row that moves", || each(HEAP_MOVER, 2_000, Some(fault)));
 }
 
 /// Whoever comes behind a commit that the clock does not have yet frees what a moment before it

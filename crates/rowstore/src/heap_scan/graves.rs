@@ -1,0 +1,37 @@
+//! Ghosts of the graveyard among the rows of a heap, for who reads as of a moment.
+//!
+//! Invariants
+//!  1. A slot is looked at, and its ghost here, under one latch of its page: nothing is moved in
+//!     between, so a row is met once, and not missed.
+//!  2. What has a row, a ghost or a stub on the page has none here (graveyard.rs, 3): only where a
+//!     slot is empty, or holds another's row that was forwarded, is there anything to look for.
+
+use super::{HeapCursor, Passed, RowLock};
+use crate::error::RowResult;
+use crate::graveyard::NOWHERE;
+use crate::heap_forward::Place;
+use base::PageId;
+use work::Work;
+
+impl HeapCursor<'_> {
+    /// A page was latched: which of its slots the graveyard has something of.
+    #[inline]
+    pub(super) fn note_graves(&mut self, page: PageId) {
+        let graves = &self.hobt.state.graves;
+        match self.plan.as_of {
+            Some(at) if graves.may_be_seen(at) => graves.slots_on(page, &mut self.graved),
+            Some(_) | None => self.graved.clear(),
+        }
+    }
+
+    /// Copies the row that the moment sees of a slot whose row left the page.
+    #[inline]
+    pub(super) fn exhume(&mut self, work: &Work, home: Place) -> RowResult<Passed> {
+        if self.graved.binary_search(&home.1).is_err() {
+            return Ok(Passed::On);
+        }
+        let hobt = self.hobt;
+        hobt.state.graves.at(home, &mut |ghost| self.take_seen(work, (ghost, NOWHERE), home))?;
+        Ok(self.full(matches!(self.ask, RowLock::Short(_) | RowLock::Long(_))))
+    }
+}
