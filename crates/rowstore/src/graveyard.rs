@@ -16,7 +16,7 @@
 //!     itself sees what is on the leaf alone.
 //!  3. Of a heap in order of the RIDs that their rows had, one a RID: while it is here no other row
 //!     gets that RID. So entries of indexes lead whoever sees them to the row that they were of.
-//!     It comes and goes under the latch of its RID's page.
+//!     It comes under the latch of its RID's page.
 //!  4. `newest` is the last end of those that are here: who reads as of then or later sees none.
 //!  5. What is stored behind a ghost is its own from the move on, and is changed under the lock.
 
