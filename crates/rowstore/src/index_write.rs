@@ -64,6 +64,11 @@ impl RowHobt {
         if self.clear_leaf(work, key)? {
             return Ok(());
         }
+        #[cfg(feature = "mutations")]
+        let policy = match work.engine().transactions.mutations.has(txn::Mutation::GhostsLost) {
+            true => SplitPolicy::WithoutGhosts,
+            false => policy,
+        };
         let part = work.part(&self.home);
         part.reserve(STRUCTURE_LOG_BYTES_MAX as usize)?;
         self.split(&mut part.group, key, bytes, policy)

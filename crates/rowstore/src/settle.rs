@@ -12,6 +12,7 @@ use crate::heap_redo::kinds;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::versions::Tested;
 use base::PageId;
+use btree::{KeyBuf, KeyFields};
 use buffer::{Change, Undo};
 use lock::{Duration, Mode, Owner, Resource};
 use page::RecordKind;
@@ -49,6 +50,8 @@ impl Settler for RowHobt {
         let done = match self.spec.kind {
             HobtKind::Heap => self.settle_heap(engine, group, hint, may),
             HobtKind::Clustered | HobtKind::Nonclustered => {
+                let taken = self.taken_for_own(engine, hint);
+                let key = taken.as_ref().map_or(key, KeyBuf::bytes);
                 self.settle_entry(engine, group, key, may)
             }
         };
@@ -116,6 +119,21 @@ impl RowHobt {
             tree.free_if_empty(group, fields.as_slice())?;
         }
         Ok(false)
+    }
+
+    /// The key of a ghost at the place where another was, which is a fault: splits, and changes of
+    /// others, have moved it.
+    fn taken_for_own(&self, engine: &Engine, (page, slot): (PageId, u16)) -> Option<KeyBuf> {
+        if !engine.transactions.mutations.has(Mutation::HintTrusted) {
+            return None;
+        }
+        let guard = self.home.pages.read(page).ok()?;
+        let view = guard.view();
+        let ours = view.alloc_unit() == self.spec.unit && view.level() == 0;
+        let record = view.record(slot).filter(|r| ours && RecordKind::of(r[0]).is_ghost())?;
+        let mut fields = KeyFields::default();
+        self.tree().key_of(record, &mut fields)?;
+        Some(KeyBuf::of(fields.as_slice()))
     }
 
     /// Removes a ghost of a heap, if `may` allows it and no snapshot needs its row; whether that is

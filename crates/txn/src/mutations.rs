@@ -33,6 +33,10 @@ pub enum Mutation {
     BuriedLate = 2048,
     /// Undo restores a row with the place of its former version that the log has.
     LoggedPlace = 4096,
+    /// A split leaves the ghosts of the half that moves behind.
+    GhostsLost = 8192,
+    /// Who settles takes a ghost at the place where his was for his own.
+    HintTrusted = 16384,
 }
 
 /// The faults of one engine.
