@@ -22,6 +22,7 @@ use buffer::{Change, PageRef};
 use lock::{Mode, Resource};
 use page::{Field, RecordKind, VersionTag};
 use std::cmp::Ordering;
+use txn::Mutation;
 use wal::Group;
 use work::{CommitTime, Work};
 
@@ -65,7 +66,7 @@ impl RowHobt {
             return Ok(());
         }
         #[cfg(feature = "mutations")]
-        let policy = match work.engine().transactions.mutations.has(txn::Mutation::GhostsLost) {
+        let policy = match work.engine().transactions.mutations.has(Mutation::GhostsLost) {
             true => SplitPolicy::WithoutGhosts,
             false => policy,
         };
@@ -510,6 +511,7 @@ impl RowHobt {
             }
             let kept = self.tree().compare(record, key);
             debug_assert_eq!(kept, Some(Ordering::Equal), "the row keeps its key");
+            let late = work.engine().transactions.mutations.has(Mutation::FreedLate);
             let mut beside = self.beside(work, &leaf);
             let session = work.session();
             let part = work.part(&self.home);
@@ -522,8 +524,7 @@ impl RowHobt {
             beside.expunge(self, &mut change, page, None);
             let bytes = change.logged_bytes();
             assert!(bytes > 0, "what was changed is logged");
-            let dropped = new.tested.finish();
-            change.finish(&mut part.chain);
+            let dropped = new.tested.end(change, &mut part.chain, late);
             debug_assert!(part.chain.last > before, "the change is its transaction's");
             part.logged(bytes);
             return dropped.map(|()| true);

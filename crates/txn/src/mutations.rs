@@ -37,6 +37,8 @@ pub enum Mutation {
     GhostsLost = 8192,
     /// Who settles takes a ghost at the place where his was for his own.
     HintTrusted = 16384,
+    /// What a change drops from a chain is freed when nobody latches its row any more.
+    FreedLate = 32768,
 }
 
 /// The faults of one engine.
