@@ -72,30 +72,37 @@ impl RowHobt {
         };
         let part = work.part(&self.home);
         part.reserve(STRUCTURE_LOG_BYTES_MAX as usize)?;
-        self.split(&mut part.group, key, bytes, policy)
+        let ghosts = self.split(&mut part.group, key, bytes, policy)?;
+        for page in ghosts.into_iter().flatten() {
+            work.ghosts_moved(&self.settler(), page);
+        }
+        Ok(())
     }
 
-    /// Makes room; where that moves ghosts, the cleaner learns of their new page.
+    /// Makes room; where that moves ghosts, the cleaner learns of their new page. Pages with ghosts
+    /// around the place.
     pub(crate) fn split(
         &self,
         group: &mut Group,
         key: &[Field<'_>],
         bytes: usize,
         policy: SplitPolicy,
-    ) -> RowResult<()> {
+    ) -> RowResult<[Option<PageId>; 3]> {
         assert!(bytes > 0, "room is made for something");
         self.tree().make_room(group, key, bytes, policy)?;
-        let around = {
+        let mut around = {
             let leaf = self.tree().seek_write(key)?;
-            [leaf.view().prev_page(), leaf.page_id(), leaf.view().next_page()]
+            [leaf.view().prev_page(), leaf.page_id(), leaf.view().next_page()].map(Some)
         };
         // Looked at behind the split: whoever left a ghost before it has noted the page of then.
-        for page in around.into_iter().filter(|p| !p.is_none()) {
+        for place in &mut around {
+            let Some(page) = place.take().filter(|p| !p.is_none()) else { continue };
             if self.home.pages.read_again(page)?.view().ghost_count() > 0 {
                 self.home.ghosts().note(page);
+                *place = Some(page);
             }
         }
-        Ok(())
+        Ok(around)
     }
 
     pub(crate) fn entry_insert(

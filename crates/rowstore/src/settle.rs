@@ -6,6 +6,7 @@
 //! same transaction) or gone, there is nothing to do. The cleaner (`clean.rs`) removes ghosts the
 //! same way, where it may: it says so under the latch.
 
+use crate::clean::Cleaned;
 use crate::error::RowResult;
 use crate::heap_forward::{Latched, Place};
 use crate::heap_redo::kinds;
@@ -19,7 +20,7 @@ use page::RecordKind;
 use std::sync::Arc;
 use txn::Mutation;
 use wal::{Group, LogReservation, TransactionChain};
-use work::{Engine, Settled, Settler};
+use work::{Engine, Settled, Settler, Work};
 
 /// Instead of a ghost's slot: its page has room, now that a row which shrank or left is committed.
 pub(crate) const ROOM: u16 = u16::MAX;
@@ -60,6 +61,26 @@ impl Settler for RowHobt {
             Ok(false) => Settled::Done,
             Ok(true) | Err(_) => Settled::Later,
         }
+    }
+
+    fn gives_keys_once(&self) -> bool {
+        // Values are numbered, and no number is given twice while anything of it is left.
+        self.spec.pieces
+    }
+
+    fn clean(&self, deleter: &Work, page: PageId) {
+        if self.spec.kind == HobtKind::Heap {
+            self.room_is_left(page);
+        }
+        let notes = self.home.ghosts();
+        if self.is_left_by_rule(deleter.engine()) || !notes.take(page) {
+            return;
+        }
+        // What others hold, or what cannot be read or logged now, stays noted.
+        if !matches!(self.clean_page(deleter, page), Ok(Cleaned::Done)) {
+            notes.note(page);
+        }
+        notes.dealt_with(page);
     }
 
     fn leave(&self, page: PageId) {
