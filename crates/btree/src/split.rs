@@ -27,6 +27,9 @@ pub enum SplitPolicy {
     Append,
     /// The upper half of the records moves, the new one counted in.
     Half,
+    /// As `Half`, which is a fault: ghosts of the upper half are not moved along.
+    #[cfg(feature = "mutations")]
+    WithoutGhosts,
 }
 
 /// Bytes of log that one group of a structure change takes at most: the records of a page (of two
@@ -78,13 +81,27 @@ pub(crate) fn push_record(batch: &mut Vec<u8>, record: &[u8]) {
     debug_assert_eq!(batch.len() - before, 2 + record.len(), "a length and a record");
 }
 
-fn batch_of(v: PageView<'_>, slots: std::ops::Range<u16>) -> Vec<u8> {
+fn batch_of(v: PageView<'_>, slots: std::ops::Range<u16>, goes: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     debug_assert!(slots.start <= slots.end && slots.end <= v.slot_count(), "slots of the page");
     let mut batch = Vec::with_capacity(8192);
     for slot in slots {
-        push_record(&mut batch, v.record(slot).expect("the page was inspected"));
+        let record = v.record(slot).expect("the page was inspected");
+        if goes(record) {
+            push_record(&mut batch, record);
+        }
     }
     batch
+}
+
+impl SplitPolicy {
+    /// Whether a record of the upper half goes to the new page: all do, but for a fault.
+    fn moves(self, _record: &[u8]) -> bool {
+        #[cfg(feature = "mutations")]
+        if self == SplitPolicy::WithoutGhosts {
+            return !page::RecordKind::of(_record[0]).is_ghost();
+        }
+        true
+    }
 }
 
 impl Tree {
@@ -296,7 +313,8 @@ impl Tree {
     ) -> BtreeResult<()> {
         assert!(division.at <= page.view().slot_count(), "a division is within its page");
         assert!(wish.level == 0 || division.at > 0, "an interior page keeps an entry");
-        let moved = batch_of(page.view(), division.at..page.view().slot_count());
+        let upper = division.at..page.view().slot_count();
+        let moved = batch_of(page.view(), upper, |record| wish.policy.moves(record));
         assert!(wish.batch.is_empty() || moved.is_empty(), "a batch goes to an empty page");
         let moved = if wish.batch.is_empty() { &moved[..] } else { wish.batch };
         let (page_id, next_id) = (page.id(), page.view().next_page());
@@ -360,8 +378,9 @@ impl Tree {
         }
         self.inspect(&root)?;
         let mut division = self.divide(&root, wish)?;
-        let lower = batch_of(root.view(), 0..division.at);
-        let upper = batch_of(root.view(), division.at..root.view().slot_count());
+        let lower = batch_of(root.view(), 0..division.at, |_| true);
+        let upper = division.at..root.view().slot_count();
+        let upper = batch_of(root.view(), upper, |record| wish.policy.moves(record));
         assert!(wish.batch.is_empty() || upper.is_empty(), "a batch goes to an empty page");
         let upper = if wish.batch.is_empty() { &upper[..] } else { wish.batch };
         // The leftmost key is never compared; it is there so that all entries have their form.

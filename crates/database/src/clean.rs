@@ -1,13 +1,13 @@
 //! The ghost cleaner of a database: which pages are looked at, and how many at a time.
 //!
 //! Whoever deletes clears away; this is for ghosts that a crash, a rollback to a savepoint, a full
-//! log or a transaction of very many rows left. Recovery notes the pages of the log's ghost
-//! records; readers note what they meet. A checkpoint carries what is noted, since the log that
-//! would tell it again may go. `instance` says when a step is due.
+//! log, others' locks or a transaction of very many rows left. Recovery notes the pages of the
+//! log's ghost records; readers note what they meet. A checkpoint carries what is noted, since the
+//! log that would tell it again may go. `instance` says when a step is due.
 //!
 //! Invariant: a ghost that a transaction leaves is noted before the transaction is off its
-//! database's list of active ones. So at a checkpoint, which asks that list first, either the log
-//! from the transaction's first record on stays, or the page is carried.
+//! database's list of active ones, or keeps no log there. So at a checkpoint, which asks that list
+//! first, either the log from the transaction's first record on stays, or the page is carried.
 
 use crate::database::Database;
 use base::{FileId, PageId, SqlError, SqlResult};

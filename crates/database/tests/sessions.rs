@@ -523,6 +523,10 @@ fn workload(disk: Arc<sim::Disk>, seed: u64, p: Arc<Promised>, fault: Option<Mut
     let Some(db) = make(&env) else { return };
     *p.made.lock() = true;
     add_version_store(&env);
+    if seed.is_multiple_of(5) {
+        // No ghost of a row goes under locks.
+        env.engine.settle_under_locks(0);
+    }
     let versions = Versions::of(seed);
     if versions == Versions::Always {
         db.home().set_versioning(STATEMENT_VERSIONS);

@@ -33,8 +33,8 @@ pub enum Cleaned {
 }
 
 /// Whether a log record may have put a ghost on its page: recovery notes such pages. A deleter
-/// leaves its database's list of active transactions only when it has settled, so all records
-/// of ghosts that a crash left are behind the checkpoint.
+/// keeps its log until it has settled, or its pages are noted, so all records of ghosts that a
+/// crash left, and no note tells of, are behind the checkpoint.
 pub fn may_leave_ghost(record: &RecordView<'_>) -> bool {
     match record.kind() {
         kinds::GHOST => true,

@@ -22,6 +22,7 @@ use buffer::{Change, PageRef};
 use lock::{Mode, Resource};
 use page::{Field, RecordKind, VersionTag};
 use std::cmp::Ordering;
+use txn::Mutation;
 use wal::Group;
 use work::{CommitTime, Work};
 
@@ -64,32 +65,44 @@ impl RowHobt {
         if self.clear_leaf(work, key)? {
             return Ok(());
         }
+        #[cfg(feature = "mutations")]
+        let policy = match work.engine().transactions.mutations.has(Mutation::GhostsLost) {
+            true => SplitPolicy::WithoutGhosts,
+            false => policy,
+        };
         let part = work.part(&self.home);
         part.reserve(STRUCTURE_LOG_BYTES_MAX as usize)?;
-        self.split(&mut part.group, key, bytes, policy)
+        let ghosts = self.split(&mut part.group, key, bytes, policy)?;
+        for page in ghosts.into_iter().flatten() {
+            work.ghosts_moved(&self.settler(), page);
+        }
+        Ok(())
     }
 
-    /// Makes room; where that moves ghosts, the cleaner learns of their new page.
+    /// Makes room; where that moves ghosts, the cleaner learns of their new page. Pages with ghosts
+    /// around the place.
     pub(crate) fn split(
         &self,
         group: &mut Group,
         key: &[Field<'_>],
         bytes: usize,
         policy: SplitPolicy,
-    ) -> RowResult<()> {
+    ) -> RowResult<[Option<PageId>; 3]> {
         assert!(bytes > 0, "room is made for something");
         self.tree().make_room(group, key, bytes, policy)?;
-        let around = {
+        let mut around = {
             let leaf = self.tree().seek_write(key)?;
-            [leaf.view().prev_page(), leaf.page_id(), leaf.view().next_page()]
+            [leaf.view().prev_page(), leaf.page_id(), leaf.view().next_page()].map(Some)
         };
         // Looked at behind the split: whoever left a ghost before it has noted the page of then.
-        for page in around.into_iter().filter(|p| !p.is_none()) {
+        for place in &mut around {
+            let Some(page) = place.take().filter(|p| !p.is_none()) else { continue };
             if self.home.pages.read_again(page)?.view().ghost_count() > 0 {
                 self.home.ghosts().note(page);
+                *place = Some(page);
             }
         }
-        Ok(())
+        Ok(around)
     }
 
     pub(crate) fn entry_insert(
@@ -505,6 +518,7 @@ impl RowHobt {
             }
             let kept = self.tree().compare(record, key);
             debug_assert_eq!(kept, Some(Ordering::Equal), "the row keeps its key");
+            let late = work.engine().transactions.mutations.has(Mutation::FreedLate);
             let mut beside = self.beside(work, &leaf);
             let session = work.session();
             let part = work.part(&self.home);
@@ -517,8 +531,7 @@ impl RowHobt {
             beside.expunge(self, &mut change, page, None);
             let bytes = change.logged_bytes();
             assert!(bytes > 0, "what was changed is logged");
-            let dropped = new.tested.finish();
-            change.finish(&mut part.chain);
+            let dropped = new.tested.end(change, &mut part.chain, late);
             debug_assert!(part.chain.last > before, "the change is its transaction's");
             part.logged(bytes);
             return dropped.map(|()| true);

@@ -6,6 +6,7 @@
 //! same transaction) or gone, there is nothing to do. The cleaner (`clean.rs`) removes ghosts the
 //! same way, where it may: it says so under the latch.
 
+use crate::clean::Cleaned;
 use crate::error::RowResult;
 use crate::graveyard::NOWHERE;
 use crate::heap_forward::{Latched, Place};
@@ -13,13 +14,14 @@ use crate::heap_redo::kinds;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::versions::Tested;
 use base::PageId;
+use btree::{KeyBuf, KeyFields};
 use buffer::{Change, Undo};
 use lock::{Duration, Mode, Owner, Resource};
 use page::RecordKind;
 use std::sync::Arc;
 use txn::Mutation;
 use wal::{Group, LogReservation, TransactionChain};
-use work::{Engine, Settled, Settler};
+use work::{Engine, Settled, Settler, Work};
 
 /// Instead of a ghost's slot: its page has room, now that a row which shrank or left is committed.
 pub(crate) const ROOM: u16 = u16::MAX;
@@ -50,6 +52,8 @@ impl Settler for RowHobt {
         let done = match self.spec.kind {
             HobtKind::Heap => self.settle_heap(engine, group, hint, may),
             HobtKind::Clustered | HobtKind::Nonclustered => {
+                let taken = self.taken_for_own(engine, hint);
+                let key = taken.as_ref().map_or(key, KeyBuf::bytes);
                 self.settle_entry(engine, group, key, may)
             }
         };
@@ -58,6 +62,26 @@ impl Settler for RowHobt {
             Ok(false) => Settled::Done,
             Ok(true) | Err(_) => Settled::Later,
         }
+    }
+
+    fn gives_keys_once(&self) -> bool {
+        // Values are numbered, and no number is given twice while anything of it is left.
+        self.spec.pieces
+    }
+
+    fn clean(&self, deleter: &Work, page: PageId) {
+        if self.spec.kind == HobtKind::Heap {
+            self.room_is_left(page);
+        }
+        let notes = self.home.ghosts();
+        if self.is_left_by_rule(deleter.engine()) || !notes.take(page) {
+            return;
+        }
+        // What others hold, or what cannot be read or logged now, stays noted.
+        if !matches!(self.clean_page(deleter, page), Ok(Cleaned::Done)) {
+            notes.note(page);
+        }
+        notes.dealt_with(page);
     }
 
     fn leave(&self, page: PageId) {
@@ -117,6 +141,21 @@ impl RowHobt {
             tree.free_if_empty(group, fields.as_slice())?;
         }
         Ok(false)
+    }
+
+    /// The key of a ghost at the place where another was, which is a fault: splits, and changes of
+    /// others, have moved it.
+    fn taken_for_own(&self, engine: &Engine, (page, slot): (PageId, u16)) -> Option<KeyBuf> {
+        if !engine.transactions.mutations.has(Mutation::HintTrusted) {
+            return None;
+        }
+        let guard = self.home.pages.read(page).ok()?;
+        let view = guard.view();
+        let ours = view.alloc_unit() == self.spec.unit && view.level() == 0;
+        let record = view.record(slot).filter(|r| ours && RecordKind::of(r[0]).is_ghost())?;
+        let mut fields = KeyFields::default();
+        self.tree().key_of(record, &mut fields)?;
+        Some(KeyBuf::of(fields.as_slice()))
     }
 
     /// Removes a ghost of a heap, if `may` allows it and no snapshot needs its row, or it is moved

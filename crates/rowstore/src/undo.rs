@@ -282,7 +282,7 @@ impl RowHobt {
                 return Ok(true);
             }
             drop(leaf);
-            self.split(cx.group, key, old.len(), SplitPolicy::Half)?;
+            let _ = self.split(cx.group, key, old.len(), SplitPolicy::Half)?;
         }
     }
 }

@@ -30,12 +30,14 @@ use access::{Granule, Isolation, LockPlan, Strength};
 use base::limits::VERSION_TAG_BYTES;
 use base::{PageId, Xsn};
 use btree::KeyBuf;
+use buffer::Change;
 use page::{Previous, RID_BYTES, RecordKind, VersionTag};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use txn::{CommitTime, Lifetime, Mutation, Need, Outcome};
 use version::{Origin, Store, VersionError, VersionPtr};
+use wal::TransactionChain;
 use work::{Engine, GhostRule, Home, STATEMENT_VERSIONS, TRANSACTION_VERSIONS, Work};
 
 /// What a reader as of a moment sees of a record.
@@ -684,6 +686,22 @@ impl Tested {
             store.note_needed(place, now, epoch)?;
         }
         Ok(())
+    }
+
+    /// The same, and the end of the change itself: the row's latch goes last, but for a fault.
+    pub(crate) fn end(
+        &self,
+        change: Change<'_>,
+        chain: &mut TransactionChain,
+        late: bool,
+    ) -> RowResult<()> {
+        let freed = if late { Ok(()) } else { self.finish() };
+        change.finish(chain);
+        if late {
+            os::sched::switch_point();
+            return self.finish();
+        }
+        freed
     }
 
     /// What is left goes on at another place: behind the last that is kept, or from the record.

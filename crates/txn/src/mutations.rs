@@ -1,11 +1,11 @@
 //! Faults that a test build can be told to commit, to prove that the models of row versions see
 //! them (feature `mutations`). Any other build has none.
 
-use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// One fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u16)]
+#[repr(u32)]
 pub enum Mutation {
     /// A snapshot's point is read before the latch under which questions are answered.
     EarlyPoint = 1,
@@ -33,24 +33,30 @@ pub enum Mutation {
     BuriedLate = 2048,
     /// Undo restores a row with the place of its former version that the log has.
     LoggedPlace = 4096,
+    /// A split leaves the ghosts of the half that moves behind.
+    GhostsLost = 8192,
+    /// Who settles takes a ghost at the place where his was for his own.
+    HintTrusted = 16384,
+    /// What a change drops from a chain is freed when nobody latches its row any more.
+    FreedLate = 32768,
     /// A row of a heap gets the RID of one whose ghost is in the graveyard.
-    RidReused = 32768,
+    RidReused = 65_536,
 }
 
 /// The faults of one engine.
 #[derive(Default)]
-pub struct Mutations(AtomicU16);
+pub struct Mutations(AtomicU32);
 
 impl Mutations {
     /// Whether a fault is to be committed.
     #[inline]
     pub fn has(&self, mutation: Mutation) -> bool {
-        cfg!(feature = "mutations") && self.0.load(Relaxed) & mutation as u16 != 0
+        cfg!(feature = "mutations") && self.0.load(Relaxed) & mutation as u32 != 0
     }
 
     /// Commits a fault from now on.
     #[cfg(feature = "mutations")]
     pub fn plant(&self, mutation: Mutation) {
-        self.0.fetch_or(mutation as u16, Relaxed);
+        self.0.fetch_or(mutation as u32, Relaxed);
     }
 }

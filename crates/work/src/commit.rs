@@ -3,15 +3,15 @@
 //! 1. append the commit record to each part's log
 //! 2. wait until they are durable, unless delayed
 //! 3. stamp: draw the commit's time, from which on snapshots see what it wrote
-//! 4. settle the ghosts, under the locks of their deleter
+//! 4. settle the first ghosts, under the locks of their deleter (`settle.rs`)
 //! 5. what was asked to be done before others get at what it holds
 //! 6. release locks
-//! 7. what was asked to be done after the commit
+//! 7. settle the other ghosts
+//! 8. what was asked to be done after the commit
 //!
 //! Nobody sees a fully durable commit before it is durable: locks are held until then.
 
 use crate::entry::PartState;
-use crate::settle::Settled;
 use crate::unit::{Mark, Work};
 use base::{Lsn, SqlError, messages};
 use txn::{Ended, Mutation, OpenEntry, UndoError};
@@ -68,7 +68,6 @@ impl Work {
         }
         self.versions.stop_reading();
         self.settle();
-        assert!(self.ghosts.list.is_empty(), "ghosts are settled before locks are released");
         let after: Vec<_> = std::mem::take(&mut self.after)
             .into_iter()
             .map(|a| {
@@ -115,24 +114,6 @@ impl Work {
         for part in self.parts.iter().filter(|p| p.has_logged()) {
             part.entry().is(PartState::Committed);
         }
-    }
-
-    fn settle(&mut self) {
-        assert!(self.is_active(), "rule 2: ghosts go under their deleter's locks");
-        let mut ghosts = std::mem::take(&mut self.ghosts);
-        let keys_end = ghosts.list.last().map_or(0, |g| g.key.end);
-        assert_eq!(keys_end, ghosts.keys.len(), "keys are of ghosts");
-        for g in &ghosts.list {
-            let key = &ghosts.keys[g.key.clone()];
-            let deleter = (&*self.engine, &self.owner);
-            let settled = g.settler.settle(deleter, &mut self.scratch, key, g.hint);
-            if settled == Settled::Later {
-                g.settler.leave(g.hint.0);
-            }
-        }
-        ghosts.truncate(0);
-        assert!(self.ghosts.list.is_empty(), "settling makes no ghosts");
-        self.ghosts = ghosts;
     }
 
     /// Undoes what came after a mark: a failed statement, or ROLLBACK to a savepoint. Locks stay.
@@ -211,6 +192,8 @@ impl Work {
         if result.is_err() {
             self.leave_behind();
         }
+        // Undone, or the next start's.
+        self.ghosts.clear();
         self.ended();
         result
     }

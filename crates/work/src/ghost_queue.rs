@@ -1,13 +1,22 @@
 //! Pages with ghosts that their deleter does not settle: the background cleaner's work.
 //!
 //! A page comes here from recovery (whoever deletes settles only until a crash), from a settle
-//! that failed, from a transaction with more ghosts than it remembers, from a rollback that left a
-//! ghost, and from readers that met one. What is here is a hint: the cleaner looks at the page
-//! and asks for locks, so a page too many costs a look, and one too few waits for a reader.
+//! that failed or met somebody's lock, from a transaction with more ghosts than it remembers
+//! (`settle.rs`), from a rollback that left a ghost, and from readers that met one. What is here is
+//! a hint: the cleaner looks at the page and asks for locks, so a page too many costs a look, and
+//! one too few waits for a reader.
+//!
+//! There is no order but that of pages. The cleaner looks at all that is noted once a second; it
+//! stops early only behind a step of pages that others hold, all of them, and begins behind them
+//! the next time. To take the ghosts first whose deleters committed first would help where a pass
+//! takes longer than that; but deleters clean their own pages, so what is noted is little. For the
+//! same reason nobody is held up when the queue is full: who deletes has done his part, and what
+//! is not noted then is what others held.
 //!
 //! Invariants
 //!  1. There are never more than `PAGES_MAX` pages.
 //!  2. A page that is being looked at is still known: a checkpoint takes it along.
+//!  3. One looks at a page at a time, the cleaner or a deleter of its rows.
 
 use base::PageId;
 use os::sync::Mutex;
@@ -25,7 +34,7 @@ pub struct GhostQueue {
 #[derive(Default)]
 struct Noted {
     pages: BTreeSet<PageId>,
-    /// What a cleaner has taken out and not yet dealt with.
+    /// What was taken out and is not yet dealt with.
     taken: BTreeSet<PageId>,
 }
 
@@ -46,18 +55,30 @@ impl GhostQueue {
         assert!(count > 0, "who takes nothing never comes to the end");
         let mut noted = self.noted.lock();
         let Noted { pages, taken: in_hand } = &mut *noted;
-        let taken: Vec<PageId> = match last {
-            Some(last) => pages.iter().filter(|p| **p > last).take(count).copied().collect(),
-            None => pages.iter().take(count).copied().collect(),
-        };
+        let behind = pages.iter().filter(|p| last.is_none_or(|last| **p > last));
+        let free = behind.filter(|p| !in_hand.contains(p));
+        let taken: Vec<PageId> = free.take(count).copied().collect();
         for page in &taken {
             let was_there = pages.remove(page);
             assert!(was_there, "what is taken was noted");
-            in_hand.insert(*page);
+            let is_one = in_hand.insert(*page);
+            assert!(is_one, "invariant 3");
         }
         debug_assert!(taken.first().is_none_or(|p| last.is_none_or(|last| last < *p)), "behind it");
         debug_assert!(taken.iter().all(|p| in_hand.contains(p)), "invariant 2");
         taken
+    }
+
+    /// Takes one page out, noted or not, for whoever has left ghosts there; false where somebody
+    /// is at it. It is known until [`Self::dealt_with`].
+    pub fn take(&self, page: PageId) -> bool {
+        assert!(!page.is_none(), "a ghost is on a page");
+        let mut noted = self.noted.lock();
+        let is_one = noted.taken.insert(page);
+        if is_one {
+            noted.pages.remove(&page);
+        }
+        is_one
     }
 
     /// A page that was taken has been looked at.
@@ -98,6 +119,11 @@ mod tests {
         assert_eq!(queue.known(9), [known[0], known[2]]);
         assert_eq!(queue.take_after(Some(PageId::new(1, 7)), 5), [PageId::new(1, 9)]);
         assert_eq!(queue.count(), 1);
+        // Page 3 is in somebody's hands, though it was noted again.
+        assert!(!queue.take(known[0]) && queue.take_after(None, 5).is_empty());
+        queue.dealt_with(known[0]);
+        assert!(queue.take(known[0]) && queue.take(PageId::new(1, 4)));
+        assert_eq!((queue.count(), queue.known(9).len()), (0, 3));
         for n in 10..PAGES_MAX as u32 + 100 {
             queue.note(PageId::new(1, n));
         }

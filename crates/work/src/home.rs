@@ -353,6 +353,13 @@ impl Home {
         os::sched::switch_point();
     }
 
+    /// Notes that its records up to now are needed no more.
+    pub(crate) fn pass(&self, entry: &Entry) {
+        let now = self.log().next_lsn();
+        let before = entry.need(now);
+        assert!(before != Lsn::ZERO && before <= now, "a bound goes up until a part ends");
+    }
+
     /// Notes that its records are needed no more.
     pub(crate) fn leave(&self, entry: &Entry) {
         let before = entry.need_none();

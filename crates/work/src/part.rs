@@ -189,6 +189,17 @@ impl Part {
         self.entered = false;
     }
 
+    /// It is committed, and whatever of it may be met in the log is noted elsewhere: no log up to
+    /// now is kept for it, nor for its undo. The database is not dropped yet.
+    pub(crate) fn rests_on_notes(&mut self) {
+        if self.entered {
+            self.undo_bytes = 0;
+            self.reservation.shrink(self.reservation.bytes().saturating_sub(KEPT));
+            self.entry.reserved(self.reservation.bytes());
+            self.home.pass(&self.entry);
+        }
+    }
+
     /// The transaction is over here; buffers stay for the next one.
     pub(crate) fn end(&mut self) {
         debug_assert!(self.chain.first <= self.chain.last, "a chain goes forward");

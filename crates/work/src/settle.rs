@@ -1,15 +1,43 @@
 //! Settling: the deleter removes its own ghosts right after its commit.
 //!
+//! The first go under its locks, by their keys: nobody else can be in the way, so a short
+//! transaction asks for nothing. Who waits for a long one waits for them alone: the rest goes once
+//! the locks have been given back, page by page, as the cleaner removes ghosts. The deleter does
+//! it itself, so that nobody deletes faster than ghosts go; of rows it remembers their pages only.
+//!
+//! ```text
+//!   commit ── the first, by key ── locks go ── pages of the rest ── off the database's list
+//! ```
+//!
 //! Keys live in one buffer that is reused, so a delete costs no allocation.
+//!
+//! Invariants
+//!  1. At most `UNDER_LOCKS` ghosts are settled while others wait.
+//!  2. The pages of the rest are noted before the log that tells of them may go: so the cleaner
+//!     comes where the deleter does not, and after a crash.
+//!  3. The transaction stays on its databases' lists of active ones meanwhile, so that none is
+//!     dropped; it keeps no log from anybody.
+//!  4. Without its locks a deleter goes by a key only where nobody puts that key again
+//!     ([`Settler::gives_keys_once`]). Elsewhere whoever has X on a key of a page finds a committed
+//!     ghost there, the deleter's or another's, or none.
 
-use crate::unit::Engine;
+use crate::part::Part;
+use crate::unit::{Engine, Work};
 use base::PageId;
 use lock::Owner;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use wal::Group;
 
-/// A transaction remembers so many ghosts; more are the cleaner's.
-const GHOSTS_MAX: usize = 50_000;
+/// So many ghosts go under the locks of their deleter: 2 ms.
+pub(crate) const UNDER_LOCKS: usize = 1_000;
+
+/// So many are known by their keys, where they can go by them without locks.
+const BY_KEY_MAX: usize = 50_000;
+
+/// A transaction remembers so many pages beside: 512 MB of the data, 1 MB of memory. More are the
+/// cleaner's.
+const PAGES_MAX: usize = 1 << 16;
 
 /// What became of a ghost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +51,7 @@ pub enum Settled {
 /// A hobt whose ghosts can be settled.
 pub trait Settler: Send + Sync {
     /// Removes a committed ghost that no snapshot needs. The caller still holds the deleter's
-    /// locks; where that is no lock on the row, the row is asked for.
+    /// locks, or its key is given once; where that is no lock on the row, the row is asked for.
     fn settle(
         &self,
         deleter: (&Engine, &Arc<Owner>),
@@ -31,6 +59,13 @@ pub trait Settler: Send + Sync {
         key: &[u8],
         hint: (PageId, u16),
     ) -> Settled;
+
+    /// Whether no ghost's key is ever put again, so that it is found by it without a lock.
+    fn gives_keys_once(&self) -> bool;
+
+    /// Removes of a noted page the ghosts that nobody holds and no snapshot needs, unless somebody
+    /// is at it; what stays is noted. The deleter holds nothing any more.
+    fn clean(&self, deleter: &Work, page: PageId);
 
     /// Leaves a page with ghosts to the cleaner.
     fn leave(&self, page: PageId);
@@ -43,41 +78,167 @@ pub struct Ghost {
     pub(crate) hint: (PageId, u16),
 }
 
+/// The pages of a hobt with ghosts that are not known by their keys.
+struct Pages {
+    settler: Arc<dyn Settler>,
+    /// The one that came last: mostly the next is the same.
+    last: PageId,
+    all: BTreeSet<PageId>,
+}
+
 /// The ghosts of a unit of work.
 #[derive(Default)]
 pub(crate) struct Ghosts {
     pub(crate) list: Vec<Ghost>,
-    pub(crate) keys: Vec<u8>,
+    keys: Vec<u8>,
+    pages: Vec<Pages>,
+    under_locks: usize,
 }
 
 impl Ghosts {
-    /// Whether there is room for it. What has no key is told once in a row.
+    /// A transaction begins, which settles so many under its locks.
+    pub(crate) fn begin(&mut self, under_locks: usize) {
+        assert!(self.is_empty(), "the last one left nothing");
+        self.under_locks = under_locks;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty() && self.pages.is_empty()
+    }
+
+    /// Remembers a ghost; false where there is no room for it. What has no key is told once in a
+    /// row.
     pub(crate) fn push(
         &mut self,
         settler: Arc<dyn Settler>,
         key: &[u8],
         hint: (PageId, u16),
     ) -> bool {
+        debug_assert!(!hint.0.is_none(), "a ghost is on a page");
         let twice = |g: &Ghost| g.hint == hint && Arc::ptr_eq(&g.settler, &settler);
         if key.is_empty() && self.list.last().is_some_and(twice) {
             return true;
         }
-        if self.list.len() >= GHOSTS_MAX {
-            return false;
+        let count = self.list.len();
+        if count >= self.under_locks && (count >= BY_KEY_MAX || !settler.gives_keys_once()) {
+            return self.push_page(settler, hint.0);
         }
         let from = self.keys.len();
         let end = self.list.last().map_or(0, |g| g.key.end);
         debug_assert_eq!(from, end, "keys stand one behind the other, without a gap");
-        debug_assert!(!hint.0.is_none(), "a ghost is on a page");
         self.keys.extend_from_slice(key);
         self.list.push(Ghost { settler, key: from..self.keys.len(), hint });
         true
     }
 
+    fn push_page(&mut self, settler: Arc<dyn Settler>, page: PageId) -> bool {
+        let at = self.pages.iter().position(|p| Arc::ptr_eq(&p.settler, &settler));
+        let at = at.unwrap_or_else(|| {
+            self.pages.push(Pages { settler, last: PageId::NONE, all: BTreeSet::new() });
+            self.pages.len() - 1
+        });
+        if self.pages[at].last == page || self.pages[at].all.contains(&page) {
+            return true;
+        }
+        if self.pages.iter().map(|p| p.all.len()).sum::<usize>() >= PAGES_MAX {
+            return false;
+        }
+        self.pages[at].last = page;
+        self.pages[at].all.insert(page)
+    }
+
+    /// A page got ghosts of another by a split: the latter may be among those that are remembered.
+    pub(crate) fn moved_to(&mut self, settler: &Arc<dyn Settler>, page: PageId) {
+        if self.pages.iter().any(|p| Arc::ptr_eq(&p.settler, settler)) {
+            // Where there is no room for it, it is noted already.
+            self.push_page(Arc::clone(settler), page);
+        }
+    }
+
+    /// Goes back to a mark. Pages stay: that is a look too many.
     pub(crate) fn truncate(&mut self, len: usize) {
         assert!(len <= self.list.len(), "a mark is at or before the last ghost");
         self.list.truncate(len);
         self.keys.truncate(self.list.last().map_or(0, |g| g.key.end));
         debug_assert!(len > 0 || self.keys.is_empty(), "no ghost, no key");
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.truncate(0);
+        self.pages.clear();
+        debug_assert!(self.is_empty(), "nothing is left to the next");
+    }
+
+    fn each_page(&self) -> impl Iterator<Item = (&Arc<dyn Settler>, PageId)> {
+        self.pages.iter().flat_map(|of| of.all.iter().map(|page| (&of.settler, *page)))
+    }
+
+    /// Leaves to the cleaner what does not go under locks (invariant 2).
+    fn leave_rest(&self) {
+        self.list[self.first()..].iter().for_each(|g| g.settler.leave(g.hint.0));
+        self.each_page().for_each(|(settler, page)| settler.leave(page));
+    }
+
+    /// Ghosts that go under locks.
+    fn first(&self) -> usize {
+        self.list.len().min(self.under_locks)
+    }
+}
+
+impl Work {
+    /// Settles the first ghosts under their locks.
+    pub(crate) fn settle(&mut self) {
+        assert!(self.is_active(), "rule 2: ghosts go under their deleter's locks");
+        let mut ghosts = self.take_ghosts();
+        let first = ghosts.first();
+        debug_assert!(first <= ghosts.under_locks, "invariant 1");
+        ghosts.list[..first].iter().for_each(|g| self.settle_one(&ghosts, g));
+        if first == ghosts.list.len() && ghosts.pages.is_empty() {
+            ghosts.clear();
+        }
+        assert!(self.ghosts.is_empty(), "settling makes no ghosts");
+        self.ghosts = ghosts;
+    }
+
+    /// Settles the rest, once the locks are gone. Where the user wants no more, or others hold
+    /// something, the cleaner comes.
+    pub(crate) fn settle_rest(&mut self) {
+        if self.ghosts.is_empty() {
+            return;
+        }
+        assert!(!self.is_active(), "others wait no more");
+        assert_eq!(self.owner.held_count(), 0, "invariant 1");
+        let mut ghosts = self.take_ghosts();
+        ghosts.leave_rest();
+        self.parts.iter_mut().for_each(Part::rests_on_notes);
+        for ghost in &ghosts.list[ghosts.first()..] {
+            self.settle_one(&ghosts, ghost);
+        }
+        for (settler, page) in ghosts.each_page() {
+            if self.owner.waiter().check().is_err() {
+                break;
+            }
+            settler.clean(self, page);
+            self.parts.iter_mut().for_each(Part::rests_on_notes);
+        }
+        ghosts.clear();
+        assert!(self.ghosts.is_empty(), "settling makes no ghosts");
+        self.ghosts = ghosts;
+    }
+
+    fn take_ghosts(&mut self) -> Ghosts {
+        let ghosts = std::mem::take(&mut self.ghosts);
+        let keys_end = ghosts.list.last().map_or(0, |g| g.key.end);
+        assert_eq!(keys_end, ghosts.keys.len(), "keys are of ghosts");
+        ghosts
+    }
+
+    fn settle_one(&mut self, ghosts: &Ghosts, ghost: &Ghost) {
+        let key = &ghosts.keys[ghost.key.clone()];
+        let deleter = (&*self.engine, &self.owner);
+        let settled = ghost.settler.settle(deleter, &mut self.scratch, key, ghost.hint);
+        if settled == Settled::Later {
+            ghost.settler.leave(ghost.hint.0);
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::graveyards::GraveMemory;
 use crate::home::Home;
 use crate::locking::LockCounts;
 use crate::part::Part;
-use crate::settle::{Ghosts, Settler};
+use crate::settle::{Ghosts, Settler, UNDER_LOCKS};
 use crate::trace_flags::{TraceFlag, TraceFlags};
 use crate::version_use::VersionUse;
 use crate::versions::{ForReaders, Versions};
@@ -13,7 +13,7 @@ use base::{DatabaseId, Lsn, PageId, SessionId, SqlError, TransactionId};
 use lock::{Owner, OwnerId, OwnerKind, Timeout};
 use os::sync::Mutex;
 use os::wait::Waiter;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock, Weak};
 use txn::{Active, OpenEntry, Transactions};
 use wal::Group;
@@ -40,6 +40,8 @@ pub struct Engine {
     versioned: AtomicBool,
     optimized_locking: AtomicBool,
     transactions_pin: AtomicBool,
+    /// So many ghosts a transaction settles under its locks (`settle.rs`).
+    ghosts_under_locks: AtomicUsize,
     /// One a unit of work that has used versions.
     pub(crate) version_uses: Mutex<Vec<Weak<VersionUse>>>,
 }
@@ -58,6 +60,7 @@ impl Engine {
             versioned: AtomicBool::new(false),
             optimized_locking: AtomicBool::new(false),
             transactions_pin: AtomicBool::new(false),
+            ghosts_under_locks: AtomicUsize::new(UNDER_LOCKS),
             version_uses: Mutex::default(),
         }
     }
@@ -74,6 +77,12 @@ impl Engine {
     #[inline]
     pub fn transactions_pin(&self) -> bool {
         self.transactions_pin.load(Relaxed) || self.trace_flags.is_on(TraceFlag::GhostsOf2019)
+    }
+
+    /// A transaction that begins now settles so many ghosts under its locks, the others without: a
+    /// test wants few.
+    pub fn settle_under_locks(&self, ghosts: usize) {
+        self.ghosts_under_locks.store(ghosts, Relaxed);
     }
 
     /// The rule by which ghosts of a database go now.
@@ -288,7 +297,7 @@ impl Work {
     /// Begins a transaction: of the user, of the engine under a name, or for one statement.
     pub fn begin(&mut self, user: bool, name: &str) -> TransactionId {
         assert!(self.id.is_none(), "transactions do not nest here");
-        assert!(self.ghosts.list.is_empty() && self.after.is_empty(), "the last one left nothing");
+        assert!(self.ghosts.is_empty() && self.after.is_empty(), "the last one left nothing");
         assert!(!self.doomed && !self.user, "the last one ended");
         let id = self.engine.transactions.next_id();
         debug_assert_ne!(id.0 as u32, 0, "0 logs for nobody");
@@ -308,6 +317,7 @@ impl Work {
         }
         self.tell(|entry| entry.begin(id, began_at));
         self.id = Some(id);
+        self.ghosts.begin(self.engine.ghosts_under_locks.load(Relaxed));
         self.user = user;
         self.doomed = false;
         self.generation += 1;
@@ -370,8 +380,8 @@ impl Work {
         self.leave_version_page();
     }
 
-    /// A ghost of this transaction, to be settled after its commit. Where it has too many, the
-    /// settler notes the page for the cleaner, which waits for the transaction's locks.
+    /// A ghost of this transaction, to be settled after its commit. Where it has too many, also
+    /// for their pages to be remembered, the settler notes the page for the cleaner.
     pub fn ghosted(&mut self, settler: &Arc<dyn Settler>, key: &[u8], hint: (PageId, u16)) {
         assert!(self.id.is_some(), "ghosts belong to a transaction");
         debug_assert!(!self.owner.is_rolling_back(), "an undo leaves its ghosts to the cleaner");
@@ -379,6 +389,11 @@ impl Work {
         if !self.ghosts.push(Arc::clone(settler), key, hint) {
             settler.leave(hint.0);
         }
+    }
+
+    /// A page got ghosts by a split, the transaction's own perhaps.
+    pub fn ghosts_moved(&mut self, settler: &Arc<dyn Settler>, page: PageId) {
+        self.ghosts.moved_to(settler, page);
     }
 
     /// Something to be done after the commit: first what must be so before others get at what the
@@ -395,10 +410,7 @@ impl Work {
 
     /// Where a rollback of what comes now would go back to.
     pub fn mark(&self) -> Mark {
-        debug_assert!(
-            self.is_active() || self.ghosts.list.is_empty(),
-            "ghosts are a transaction's"
-        );
+        debug_assert!(self.is_active() || self.ghosts.is_empty(), "ghosts are a transaction's");
         debug_assert!(
             self.is_active() || self.after.is_empty(),
             "so is what comes after its commit"
@@ -457,6 +469,7 @@ impl Work {
         self.counts.transaction_ends();
         // First: whoever finds it open finds its parts, too.
         self.tell(OpenEntry::end);
+        self.settle_rest();
         for part in &mut self.parts {
             part.end();
         }
@@ -464,11 +477,10 @@ impl Work {
         if std::mem::take(&mut self.named) {
             self.engine.transactions.leave(id);
         }
-        self.ghosts.truncate(0);
         self.after.clear();
         self.leave_versions();
         self.doomed = false;
         self.generation += 1;
-        debug_assert!(!self.user && self.ghosts.keys.is_empty(), "nothing is left to the next");
+        debug_assert!(!self.user && self.ghosts.is_empty(), "nothing is left to the next");
     }
 }

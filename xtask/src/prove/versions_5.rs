@@ -11,7 +11,7 @@ const HISTORIES: u64 = 2_000;
 /// A clustered index, a nonclustered one, a heap.
 const KINDS: u64 = 3;
 /// Faults of `txn::Mutation`, and what each is.
-const MUTATIONS: [(&str, &str); 13] = [
+const MUTATIONS: [(&str, &str); 16] = [
     ("EarlyPoint", "a point that is read before it is registered"),
     ("ClockUnasked", "a commit told before a snapshot can see it"),
     ("ForgottenUnasked", "of four snapshots one not registered, and nobody asks"),
@@ -20,6 +20,9 @@ const MUTATIONS: [(&str, &str); 13] = [
     ("BuriedLate", "a ghost off its leaf before the graveyard has it"),
     ("RidReused", "a RID given anew while its former row lies in the graveyard"),
     ("LoggedPlace", "a row undone to the place of its version that the log has"),
+    ("GhostsLost", "a split that leaves the ghosts of its upper half behind"),
+    ("HintTrusted", "a ghost settled at the place where it was"),
+    ("FreedLate", "a version freed when its row is not latched any more"),
     ("LastPruned", "only the previous version pruned"),
     ("EarlyStamp", "the stamp before the flush"),
     ("OwnRangeLost", "no range lock for a key in one's own gap"),

@@ -12,6 +12,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod bounds;
 mod cycles;
 mod moments;
 mod tight;
@@ -42,6 +43,9 @@ use work::{
 const HOBT: HobtId = HobtId(300);
 const SESSIONS: usize = 5;
 const KEYS: usize = 60;
+
+/// So many histories a fault has to be caught.
+const FAULTY_SEEDS: u64 = 2_000;
 
 /// Numbers that look random and are the same in each run.
 struct Draw(u64);
@@ -167,6 +171,10 @@ impl World {
         let tempdb = make(&env, 2, "tempdb", false);
         assert!(env.engine.versions.set(version::Store::new(&tempdb.home().space)).is_ok());
         let db = make(&env, 5, "d", true);
+        // Most ghosts go without locks in one of four histories.
+        if seed.is_multiple_of(4) {
+            env.engine.settle_under_locks(1);
+        }
         let mut reader = Work::new(&env.engine, SessionId(50), Arc::default());
         reader.begin(true, "");
         db.builder().create_hobt(&mut reader, &spec(kind)).unwrap();
@@ -216,6 +224,8 @@ impl World {
             1 if long => 2_000 + self.draw.below(2_000),
             // As long as a row can be, or as two that share no page.
             2 if long => [8_045, 8_046, 4_100, 7_000][self.draw.below(4)],
+            // So long that an index has several leaves.
+            0..3 => 700 + self.draw.below(300),
             _ => 1 + self.draw.below(200),
         };
         (self.next, length)
@@ -732,7 +742,8 @@ fn seeds() -> u64 {
 }
 
 fn histories(kind: IndexKind, fault: Option<Mutation>) {
-    let seeds = seeds();
+    // A fault ends them.
+    let seeds = if fault.is_some() { FAULTY_SEEDS } else { seeds() };
     let (mut conflicts, mut locked) = (0, 0);
     for seed in 0..seeds {
         let mut world = World::new(kind, seed * 977 + 1);
@@ -978,6 +989,11 @@ fn each_mutation_of_versions_is_caught() {
         }
         let fault = Mutation::LostIsNone;
         caught(fault, &format!("without room, {kind:?}"), || tight_histories(kind, Some(fault)));
+    }
+    for kind in [IndexKind::Clustered, IndexKind::Nonclustered] {
+        for fault in [Mutation::GhostsLost, Mutation::HintTrusted] {
+            caught(fault, &format!("histories, {kind:?}"), || histories(kind, Some(fault)));
+        }
     }
     for kind in [IndexKind::Clustered, IndexKind::Heap] {
         let fault = Mutation::LoggedPlace;

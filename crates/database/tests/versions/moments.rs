@@ -1,19 +1,22 @@
 //! A row is one row at each moment, whoever clears away behind it: schedules of readers and of
 //! those who change it, shuffled by a seed. A mover takes it from key to key and settles what he
 //! leaves, in a heap from RID to RID; changers go over its value in turn, also under optimized
-//! locking, where who comes next waits for nobody who has just committed.
+//! locking, where who comes next waits for nobody who has just committed; or over its value, beside
+//! readers of several moments, so that versions go from the middle of what others go along.
 
-use super::{IndexKind, World, rows_of, seeds};
+use super::{Draw, IndexKind, Rows, World, rows_of, seeds};
 use access::{Field, Isolation, LockPlan, RowKey, ScanRange, TableSink, TableSource};
 use base::SessionId;
 use rowstore::RowHobt;
 use sim::{Ended, Options, Simulation};
 use std::sync::Arc;
 use txn::Mutation;
-use work::{CommitMode, STATEMENT_VERSIONS, Work};
+use work::{CommitMode, STATEMENT_VERSIONS, Snapshot, Work};
 
 const READERS: i16 = 3;
 const LOOKS: usize = 12;
+const STEPS: usize = 60;
+const MOMENTS_MAX: usize = 4;
 const MOVES: i32 = 40;
 const CHANGERS: i16 = 2;
 const CHANGES: u8 = 20;
@@ -22,7 +25,11 @@ const CHANGES: u8 = 20;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Who {
     Mover(IndexKind),
-    Changers { optimized: bool },
+    Changers {
+        optimized: bool,
+    },
+    /// Changers, beside readers who keep several moments.
+    BesideMany,
 }
 
 const MOVER: Who = Who::Mover(IndexKind::Clustered);
@@ -40,15 +47,15 @@ fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
         work.begin(true, "");
         let first = world.hobt.insert(&mut work, &row(&0_i32.to_le_bytes()), &plan).unwrap().rid;
         work.commit(CommitMode::Delayed).unwrap();
-        let spawn = |n: i16, act: fn(&RowHobt, &mut Work)| {
+        let spawn = |n: i16, act: fn(&RowHobt, &mut Work, Draw)| {
             let (engine, hobt) = (Arc::clone(&world.env.engine), Arc::clone(&world.hobt));
             os::task::spawn(&format!("session {n}"), move || {
-                act(&hobt, &mut Work::new(&engine, SessionId(n), Arc::default()));
+                let draw = Draw(seed ^ (n as u64) << 32);
+                act(&hobt, &mut Work::new(&engine, SessionId(n), Arc::default()), draw);
             })
         };
-        let mut tasks: Vec<_> = (0..READERS)
-            .map(|n| spawn(60 + n, |hobt, work| (0..LOOKS).for_each(|_| look(hobt, work))))
-            .collect();
+        let reads = if who == Who::BesideMany { look_back } else { look_often };
+        let mut tasks: Vec<_> = (0..READERS).map(|n| spawn(60 + n, reads)).collect();
         match who {
             Who::Mover(IndexKind::Heap) => {
                 let (engine, hobt) = (Arc::clone(&world.env.engine), Arc::clone(&world.hobt));
@@ -58,13 +65,10 @@ fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
                     (0..MOVES).for_each(|_| rid = replace(&hobt, &mut work, rid));
                 }));
             }
-            Who::Mover(_) => {
-                tasks
-                    .push(spawn(52, |hobt, work| (0..MOVES).for_each(|key| step(hobt, work, key))));
+            Who::Mover(_) => tasks.push(spawn(52, move_on)),
+            Who::Changers { .. } | Who::BesideMany => {
+                tasks.extend((0..CHANGERS).map(|n| spawn(70 + n, change_often)));
             }
-            Who::Changers { .. } => tasks.extend((0..CHANGERS).map(|n| {
-                spawn(70 + n, |hobt, work| (0..CHANGES).for_each(|n| change(hobt, work, n)))
-            })),
         }
         for task in tasks {
             if let Err(panic) = task.join() {
@@ -111,21 +115,56 @@ fn change(hobt: &RowHobt, work: &mut Work, n: u8) {
     work.commit(CommitMode::Delayed).unwrap();
 }
 
-/// Whoever has a moment finds the row, and finds it again.
-fn look(hobt: &RowHobt, work: &mut Work) {
-    let snapshot = work.statement_snapshot();
+fn move_on(hobt: &RowHobt, work: &mut Work, _draw: Draw) {
+    (0..MOVES).for_each(|key| step(hobt, work, key));
+}
+
+fn change_often(hobt: &RowHobt, work: &mut Work, _draw: Draw) {
+    (0..CHANGES).for_each(|n| change(hobt, work, n));
+}
+
+/// The row as of a moment.
+fn read(hobt: &RowHobt, work: &mut Work, snapshot: &Snapshot) -> Rows {
     let at = Some(snapshot.at());
     let plan = LockPlan { as_of: at, ..LockPlan::read(Isolation::ReadCommitted) };
-    let mut read = || {
-        let mut cursor = hobt.scan(work, &ScanRange::default(), &plan).unwrap();
-        let found = rows_of(&mut *cursor, work).unwrap();
-        drop(cursor);
-        work.locks().release_short(work.owner());
-        found
-    };
-    let first = read();
-    assert_eq!(first.len(), 1, "one row as of {:?}, not {first:?}", snapshot.at());
-    assert_eq!(read(), first, "the same as of {:?}", snapshot.at());
+    let mut cursor = hobt.scan(work, &ScanRange::default(), &plan).unwrap();
+    let found = rows_of(&mut *cursor, work).unwrap();
+    drop(cursor);
+    work.locks().release_short(work.owner());
+    assert_eq!(found.len(), 1, "one row as of {:?}, not {found:?}", snapshot.at());
+    found
+}
+
+/// Whoever has a moment finds the row, and finds it again.
+fn look_often(hobt: &RowHobt, work: &mut Work, _draw: Draw) {
+    for _ in 0..LOOKS {
+        let snapshot = work.statement_snapshot();
+        let first = read(hobt, work, &snapshot);
+        assert_eq!(read(hobt, work, &snapshot), first, "the same as of {:?}", snapshot.at());
+    }
+}
+
+/// The same with several moments, which end in any order.
+fn look_back(hobt: &RowHobt, work: &mut Work, mut draw: Draw) {
+    let mut moments: Vec<(Snapshot, Rows)> = Vec::new();
+    for _ in 0..STEPS {
+        match draw.below(4) {
+            0 if moments.len() < MOMENTS_MAX => {
+                let snapshot = work.statement_snapshot();
+                let rows = read(hobt, work, &snapshot);
+                moments.push((snapshot, rows));
+            }
+            1 if !moments.is_empty() => {
+                let ended = draw.below(moments.len());
+                moments.swap_remove(ended);
+            }
+            _ if !moments.is_empty() => {
+                let (snapshot, rows) = &moments[draw.below(moments.len())];
+                assert_eq!(read(hobt, work, snapshot), *rows, "as of {:?}", snapshot.at());
+            }
+            _ => {}
+        }
+    }
 }
 
 fn each(who: Who, seeds: u64, fault: Option<Mutation>) {
@@ -142,6 +181,7 @@ fn a_row_that_moves_is_one_at_each_moment() {
 fn a_row_that_others_change_is_one_at_each_moment() {
     each(Who::Changers { optimized: false }, seeds() * 10, None);
     each(Who::Changers { optimized: true }, seeds() * 10, None);
+    each(Who::BesideMany, seeds() * 10, None);
 }
 
 /// A moment that is read before it is registered misses rows that went in between.
@@ -174,5 +214,13 @@ fn a_rid_that_is_given_anew_is_caught() {
 #[test]
 fn a_commit_that_is_told_before_the_clock_has_it_is_caught() {
     let (fault, who) = (Mutation::ClockUnasked, Who::Changers { optimized: true });
+    super::caught(fault, "a row that others change", || each(who, 20_000, Some(fault)));
+}
+
+/// Whoever is on a chain when what was dropped from it is freed finds nothing there, or another's.
+#[cfg(feature = "mutations")]
+#[test]
+fn a_version_that_is_freed_late_is_caught() {
+    let (fault, who) = (Mutation::FreedLate, Who::BesideMany);
     super::caught(fault, "a row that others change", || each(who, 20_000, Some(fault)));
 }
