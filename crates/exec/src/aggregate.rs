@@ -16,6 +16,8 @@ pub(crate) struct Calls {
     calls: Vec<CallPlan>,
     /// Slots that their arguments read.
     pub(crate) reads: Vec<Slot>,
+    /// Slots whose values a new group keeps.
+    firsts: Vec<Slot>,
 }
 
 struct CallPlan {
@@ -58,12 +60,20 @@ impl Calls {
                 phase: c.phase,
             });
         }
-        Ok(Calls { calls: plans, reads: reads.into_iter().collect() })
+        let first = |c: &&AggregateCall| c.function == Aggregate::Any;
+        let firsts = calls.iter().filter(first).flat_map(|c| &c.argument);
+        let firsts = firsts.flat_map(|x| x.reads().slots).collect();
+        Ok(Calls { calls: plans, reads: reads.into_iter().collect(), firsts })
     }
 
     /// How many states a group has.
     pub(crate) fn count(&self) -> usize {
         self.calls.len()
+    }
+
+    /// Bytes of what states that begin with the row in the frame keep of it.
+    pub(crate) fn first_bytes(&self, run: &Run<'_>) -> usize {
+        self.firsts.iter().map(|&slot| run.slot(slot).heap_bytes()).sum()
     }
 
     /// Nothing taken in yet.

@@ -2,7 +2,7 @@
 //!
 //! When the grant is exceeded no further group is admitted: rows of groups in memory are still
 //! taken in, others go to partitions on disk, which are grouped one after the other when the
-//! groups in memory have been given out.
+//! groups in memory have been given out. Rows of a group keep their order, so ANY is of the first.
 
 use crate::aggregate::{Calls, Kept};
 use crate::operator::{Node, Operator};
@@ -125,7 +125,8 @@ impl HashAggregate {
     /// rows may be on disk already.
     fn admit(&mut self, run: &mut Run<'_>, full: bool, level: u32) -> bool {
         let keys: usize = self.keys.iter().map(|k| value_bytes(run.slot(k.0))).sum();
-        let bytes = keys + self.calls.count() * size_of::<State>() + 16;
+        let states = self.calls.count() * size_of::<State>() + self.calls.first_bytes(run);
+        let bytes = keys + states + 16;
         if full || !run.take_memory(bytes, self.memory_bytes) {
             if full || level < LEVEL_MAX {
                 return false;

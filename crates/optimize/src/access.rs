@@ -53,6 +53,15 @@ impl Reference<'_> {
         locator(self.get).collect()
     }
 
+    /// What an index keeps to find a row.
+    pub(crate) fn locator_parts(&self) -> Vec<PhysicalColumn> {
+        let base = self.table.hobt_layout(self.table.base());
+        match self.table.base().kind == IndexKind::Heap {
+            true => vec![PhysicalColumn::Rid],
+            false => base.key.iter().map(|k| base.columns[k.field]).collect(),
+        }
+    }
+
     /// The conditions that can be sought, those above behind the others.
     pub(crate) fn sargs(&self, reader: Reader<'_>) -> Vec<(usize, sarg::Sarg)> {
         let all = self.conditions.iter().chain(&self.above).enumerate();
@@ -260,12 +269,7 @@ impl Optimizer<'_> {
         entry: &HobtLayout,
         access: &mut Access,
     ) -> Locator {
-        let table = &r.table;
-        let base = table.hobt_layout(table.base());
-        let parts: Vec<PhysicalColumn> = match table.base().kind == IndexKind::Heap {
-            true => vec![PhysicalColumn::Rid],
-            false => base.key.iter().map(|k| base.columns[k.field]).collect(),
-        };
+        let (table, parts) = (&r.table, r.locator_parts());
         let mut locator = Vec::with_capacity(parts.len());
         let mut types = Vec::with_capacity(parts.len());
         for part in parts {

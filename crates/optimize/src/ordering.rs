@@ -338,7 +338,8 @@ impl Optimizer<'_> {
         let order = ascending(keys);
         let (rows, single, count) = (node.rows, node.single, calls.len());
         let aggregates = self.prices.aggregates(rows, count);
-        let width = 8.0 * count as f64 + self.estimator.width(keys.iter().map(|k| &k.0));
+        let outputs = calls.iter().map(|c| &c.output);
+        let width = self.estimator.width(keys.iter().map(|k| &k.0).chain(outputs));
         let groups = match keys.is_empty() {
             true => 1.0,
             false => groups.clamp(rows.min(1.0), rows.max(1.0)),

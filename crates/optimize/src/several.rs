@@ -7,9 +7,15 @@
 //! INDEX(ia, ib) asks for an intersection of all that it names, sought or scanned.
 //!
 //! Where the indexes have every column that is read above, that is all: of a union each of them
-//! must, of an intersection all together. Indexes that are read one after the other may have
-//! changed in between, so the row is then what each of them had, as in SQL Server; locks of
-//! REPEATABLE READ hold it. Otherwise the row itself is fetched and tested by all conditions.
+//! must, of an intersection all together. Otherwise the row itself is fetched and tested by all
+//! conditions.
+//!
+//! Indexes are read one after the other, so a row may change in between, unless versions or the
+//! locks of REPEATABLE READ hold it.
+//!  1. A union gives each place once, with what the first entry of it had that was met: all of one
+//!     moment, at which its part of the OR was true. ANY takes it from there.
+//!  2. A covered intersection has of each index what that index had: perhaps a row that never was
+//!     so as a whole, as in SQL Server.
 
 use crate::access::{Locator, PARTS_MAX, Reference};
 use crate::convert::Optimizer;
@@ -25,7 +31,7 @@ use plan::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use types::{Collation, Family, SqlType, Value};
+use types::{Collation, SqlType, Value};
 
 /// What is read in so many microseconds is not made quicker by two indexes.
 const QUICK: f64 = 30.0;
@@ -160,7 +166,7 @@ impl Optimizer<'_> {
             }
             let others = r.conditions.iter().enumerate().filter(|(m, _)| *m != n);
             let others: Vec<Predicate> = others.map(|(_, p)| p.clone()).collect();
-            let whole = self.may_be_whole(r).then_some(true);
+            let whole = Self::may_be_whole(r).then_some(true);
             for whole in whole.into_iter().chain([false]) {
                 let branch = |part: &Predicate| {
                     let own = part.clone().conjuncts().into_iter();
@@ -173,16 +179,9 @@ impl Optimizer<'_> {
         found
     }
 
-    /// What is read of rows can be grouped with their places, and every condition can be asked of
-    /// an index.
-    fn may_be_whole(&self, r: &Reference<'_>) -> bool {
-        let plain = |&c: &usize| {
-            let sql_type = r.table.columns[c].sql_type;
-            !sql_type.is_max() && !matches!(sql_type.family(), Family::Xml | Family::Variant)
-        };
-        r.get.target.is_none()
-            && r.wanted.iter().all(plain)
-            && !r.conditions.iter().any(|p| p.reads().volatile)
+    /// Nobody needs the row itself, and every condition can be asked of an index.
+    fn may_be_whole(r: &Reference<'_>) -> bool {
+        r.get.target.is_none() && !r.conditions.iter().any(|p| p.reads().volatile)
     }
 
     /// Each place once, and the rows there; `whole`, these come from the branches.
@@ -198,28 +197,48 @@ impl Optimizer<'_> {
     }
 
     /// The places that any branch gives, each once, with what is computed of how they came, and
-    /// what else all branches give.
+    /// the wanted columns, which all branches give, as the first entry of the place has them.
     fn grouped_places(
         &self,
         r: &Reference<'_>,
         branches: Vec<Branch>,
-        calls: Vec<AggregateCall>,
+        mut calls: Vec<AggregateCall>,
         wanted: Option<&BTreeSet<usize>>,
     ) -> Option<(Node, Locator)> {
-        let (slots, types) = branches.first()?.locator.clone();
-        let places: Vec<Slot> = slots.iter().map(|_| self.new_slot()).collect();
-        let collations = self.locator_collations(r);
-        let mut keys: Vec<(Slot, Collation)> = places.iter().copied().zip(collations).collect();
-        let wanted = wanted.into_iter().flatten();
-        keys.extend(wanted.map(|c| (r.columns[c], r.table.columns[*c].collation)));
+        let types = branches.first()?.locator.1.clone();
+        let mut wanted = wanted.cloned().unwrap_or_default();
+        let place = |part: &PhysicalColumn| match part {
+            PhysicalColumn::Column(c) if wanted.remove(c) => r.columns[c],
+            _ => self.new_slot(),
+        };
+        let places: Vec<Slot> = r.locator_parts().iter().map(place).collect();
+        let others: Vec<(usize, Slot)> = wanted.iter().map(|&c| (c, self.new_slot())).collect();
+        calls.extend(others.iter().map(|&(c, slot)| Self::any(r, c, slot)));
         let input = |b: Branch| {
-            let slots = b.locator.0.into_iter().chain(b.given.into_values());
-            (b.node, slots.take(keys.len()).collect())
+            let given = others.iter().map(|(c, _)| b.given[c]);
+            (b.node, b.locator.0.iter().copied().chain(given).collect())
         };
         let inputs = branches.into_iter().map(input).collect();
-        let all = self.concatenated(inputs, keys.iter().map(|k| k.0).collect());
+        let columns = places.iter().copied().chain(others.iter().map(|o| o.1)).collect();
+        let all = self.concatenated(inputs, columns);
         let rows = all.rows;
+        let collations = self.locator_collations(r);
+        let keys: Vec<(Slot, Collation)> = places.iter().copied().zip(collations).collect();
         Some((self.grouped(all, &keys, calls, rows), (places, types)))
+    }
+
+    /// A column as the first row of a group has it in a slot.
+    fn any(r: &Reference<'_>, column: usize, slot: Slot) -> AggregateCall {
+        let ty = ScalarType::new(r.table.columns[column].sql_type, true);
+        AggregateCall {
+            function: Aggregate::Any,
+            distinct: false,
+            argument: Some(Scalar::column(slot, ty)),
+            separator: None,
+            output: r.columns[&column],
+            ty,
+            phase: AggregatePhase::Whole,
+        }
     }
 
     /// The best two indexes whose places are joined.
@@ -428,14 +447,10 @@ impl Optimizer<'_> {
 
     /// How the parts of a locator compare.
     fn locator_collations(&self, r: &Reference<'_>) -> Vec<Collation> {
-        let base = r.table.hobt_layout(r.table.base());
-        if r.table.base().kind == IndexKind::Heap {
-            return vec![Collation::default()];
-        }
         let of = |part: PhysicalColumn| match part {
             PhysicalColumn::Column(n) => r.table.columns[n].collation,
             _ => Collation::default(),
         };
-        base.key.iter().map(|k| of(base.columns[k.field])).collect()
+        r.locator_parts().into_iter().map(of).collect()
     }
 }

@@ -1,12 +1,15 @@
 //! The slots of a plan by the names that a reader knows.
 //!
 //! A table's column keeps its name. What an operator computes is called as SQL Server calls it,
-//! `Expr`, `Union`, `Bmk` or `Uniq` with a number, which is that of the slot behind 1000.
+//! `Expr`, `Union`, `Bmk` or `Uniq` with a number, which is that of the slot behind 1000. ANY of
+//! a table's column is that column.
 
 use crate::names::{Hobt, HobtKind, Names};
 use base::{DatabaseId, HobtId, ObjectId};
+use builtins::Aggregate;
 use plan::{
-    EntryWork, FollowUp, IndexChange, Physical, PhysicalPlan, ScanColumn, Slot, Source, Statement,
+    AggregateCall, AggregatePhase, EntryWork, FollowUp, IndexChange, Physical, PhysicalPlan,
+    ScanColumn, Slot, Source, Statement,
 };
 use std::collections::BTreeMap;
 use types::SqlType;
@@ -80,6 +83,8 @@ pub(crate) fn quoted(name: &str) -> String {
 pub(crate) struct Columns<'n> {
     pub(crate) names: &'n dyn Names,
     by_slot: BTreeMap<Slot, Column>,
+    /// What ANY computes, and a part of a union, with the slot that its values come from.
+    comes_from: BTreeMap<Slot, Slot>,
     /// Hints of where a row lies: nobody is to see them.
     hidden: Vec<Slot>,
     hobts: BTreeMap<(DatabaseId, HobtId), Hobt>,
@@ -98,6 +103,7 @@ impl<'n> Columns<'n> {
         let mut columns = Columns {
             names,
             by_slot: BTreeMap::new(),
+            comes_from: BTreeMap::new(),
             hidden: Vec::new(),
             hobts: BTreeMap::new(),
             tables: BTreeMap::new(),
@@ -106,6 +112,7 @@ impl<'n> Columns<'n> {
         let root = plan.statement.source();
         for tree in root.into_iter().chain(plan.subqueries.iter().map(|s| &s.source)) {
             tree.for_each(&mut |node| columns.note(node));
+            tree.for_each(&mut |node| columns.note_firsts(node));
         }
         columns.note_new(&plan.statement);
         for follow_up in &plan.follow_ups {
@@ -157,6 +164,24 @@ impl<'n> Columns<'n> {
         }
     }
 
+    /// ANY keeps the name of what it takes; `note` has seen all of the tree.
+    fn note_firsts(&mut self, node: &Physical) {
+        let (Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. }) =
+            node
+        else {
+            return;
+        };
+        let firsts = calls.iter().filter(|c| c.function == Aggregate::Any);
+        for output in firsts.filter(|c| c.phase != AggregatePhase::Partial).map(|c| c.output) {
+            let mut slot = output;
+            while let Some(from) = self.comes_from.remove(&slot) {
+                slot = from;
+            }
+            self.by_slot.insert(output, self.column(slot));
+            self.tables.extend(self.table(slot).map(|table| (output, table)));
+        }
+    }
+
     fn note(&mut self, node: &Physical) {
         match node {
             Physical::Access(a) => {
@@ -186,22 +211,30 @@ impl<'n> Columns<'n> {
                     self.by_slot.insert(slot, Column::computed(call.function.name(), slot));
                 }
             }
-            Physical::Constants { columns, .. } | Physical::Concatenation { columns, .. } => {
-                for &slot in columns {
-                    self.by_slot.insert(slot, Column::computed("Union", slot));
-                }
+            Physical::Concatenation { inputs, columns } => {
+                let first = inputs.iter().take(1).flat_map(|(_, slots)| slots);
+                self.comes_from.extend(columns.iter().copied().zip(first.copied()));
+                self.note_union(columns);
             }
-            Physical::MergeUnion(u) => {
-                for &slot in &u.columns {
-                    self.by_slot.insert(slot, Column::computed("Union", slot));
-                }
+            Physical::Constants { columns, .. } => self.note_union(columns),
+            Physical::HashAggregate { calls, .. } | Physical::StreamAggregate { calls, .. } => {
+                let firsts = calls.iter().filter(|c| c.function == Aggregate::Any);
+                let from = |c: &AggregateCall| Some((c.output, c.argument.as_ref()?.as_column()?));
+                self.comes_from.extend(firsts.filter_map(from));
             }
+            Physical::MergeUnion(u) => self.note_union(&u.columns),
             Physical::Recursive(r) => {
                 for &slot in r.columns.iter().chain(&r.work) {
                     self.by_slot.insert(slot, Column::computed("Recr", slot));
                 }
             }
             _ => {}
+        }
+    }
+
+    fn note_union(&mut self, columns: &[Slot]) {
+        for &slot in columns {
+            self.by_slot.insert(slot, Column::computed("Union", slot));
         }
     }
 

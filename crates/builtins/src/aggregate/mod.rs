@@ -32,6 +32,9 @@ pub enum Aggregate {
     Var,
     VarP,
     ChecksumAgg,
+    /// What the first row of the group has, NULL too: those of several calls are of one row. No
+    /// text can call it.
+    Any,
     /// Its separator is given to `start`.
     StringAgg,
     /// STRING_AGG WITHIN GROUP over what `ORDERED` makes of its rows.
@@ -94,6 +97,7 @@ impl Aggregate {
                 "APPROX_PERCENTILE_CONT"
             }
             Aggregate::ApproxPercentile(_) => "APPROX_PERCENTILE_DISC",
+            Aggregate::Any => "ANY",
             _ => NAMES.iter().find(|(_, a)| *a == self).map_or("", |(n, _)| n),
         }
     }
@@ -136,7 +140,7 @@ impl Aggregate {
             Aggregate::Min | Aggregate::Max if matches!(argument, SqlType::Bit | SqlType::Xml) => {
                 Err(invalid())
             }
-            Aggregate::Min | Aggregate::Max => Ok(argument),
+            Aggregate::Min | Aggregate::Max | Aggregate::Any => Ok(argument),
             Aggregate::Stdev | Aggregate::StdevP | Aggregate::Var | Aggregate::VarP => {
                 sum.map(|_| SqlType::Float).ok_or_else(invalid)
             }
@@ -177,6 +181,7 @@ impl Aggregate {
                 Core::Spread { mean: 0.0, squares: 0.0 }
             }
             Aggregate::ChecksumAgg => Core::Checksum(0),
+            Aggregate::Any => Core::First(Value::Null),
             Aggregate::StringAgg => Core::Text(Vec::new(), separator),
             Aggregate::ApproxPercentile(_) => {
                 Core::Ranks(Box::default(), if let Value::Float(p) = separator { p } else { 0.0 })
@@ -194,7 +199,7 @@ pub struct State {
     aggregate: Aggregate,
     argument: SqlType,
     collation: Collation,
-    /// Values that were not NULL.
+    /// Values that were not NULL; of ANY, all.
     rows: i64,
     nulls: bool,
     /// What the texts of `Core::Ordered` take.
@@ -221,6 +226,7 @@ enum Core {
     /// The least or greatest so far, and the order by which another replaces it.
     Extreme(Value, Ordering),
     Checksum(i32),
+    First(Value),
     /// Joined text and separator.
     Text(Vec<u8>, Value),
     /// Texts with their order, and separator.
@@ -238,7 +244,7 @@ impl State {
     /// Heap bytes that the state keeps, for memory grants.
     pub fn heap_bytes(&self) -> usize {
         match &self.core {
-            Core::Extreme(v, _) => v.heap_bytes(),
+            Core::Extreme(v, _) | Core::First(v) => v.heap_bytes(),
             Core::Text(t, _) => t.capacity(),
             Core::Ranks(sketch, _) => sketch.heap_bytes(),
             Core::Ordered(..) => self.ordered_bytes,
@@ -257,7 +263,7 @@ impl State {
     /// 8115 when a sum leaves 38 digits.
     #[inline]
     pub fn step(&mut self, value: &Value) -> SqlResult<()> {
-        if value.is_null() {
+        if value.is_null() && !matches!(self.core, Core::First(_)) {
             self.nulls = true;
             return Ok(());
         }
@@ -284,6 +290,11 @@ impl State {
                 }
             }
             Core::Checksum(sum) => *sum ^= value.as_i64().unwrap_or(0) as i32,
+            Core::First(first) => {
+                if self.rows == 1 {
+                    *first = value.clone();
+                }
+            }
             Core::Ordered(all, _) => {
                 if let Value::Binary(pair) = value {
                     self.ordered_bytes += ordered_bytes(pair);
@@ -340,6 +351,7 @@ impl State {
             | Core::Float { .. }
             | Core::Spread { .. }
             | Core::Extreme(..)
+            | Core::First(_)
             | Core::Text(..)
             | Core::Ordered(..)
             | Core::Ranks(..) => {}
@@ -378,6 +390,7 @@ impl State {
                 *best = b.clone();
             }
             (Core::Checksum(a), Core::Checksum(b)) => *a ^= b,
+            (Core::First(first), Core::First(b)) if self.rows == 0 => *first = b.clone(),
             (Core::Text(text, separator), Core::Text(b, _)) => {
                 if self.rows > 0 {
                     text.extend_from_slice(separator.as_bytes().unwrap_or(&[]));
@@ -408,6 +421,7 @@ impl State {
                 out(&Value::Float(*b));
             }
             Core::Extreme(best, _) => out(best),
+            Core::First(first) => out(first),
             Core::Checksum(sum) => out(&Value::Int(*sum)),
             Core::Text(text, _) => out(&Value::varbinary(text)),
             Core::Ordered(all, _) => all.iter().for_each(|b| out(&Value::Binary(b.clone()))),
@@ -440,6 +454,7 @@ impl State {
                 *b = float(next()?);
             }
             Core::Extreme(best, _) => *best = next()?,
+            Core::First(first) => *first = next()?,
             Core::Checksum(sum) => *sum = next()?.as_i64().unwrap_or(0) as i32,
             Core::Text(text, _) => {
                 let bytes = next()?;
@@ -499,6 +514,7 @@ impl State {
             }
             Core::Spread { squares, .. } => Ok(self.spread(*squares)),
             Core::Extreme(best, _) => Ok(best.clone()),
+            Core::First(first) => Ok(first.clone()),
             Core::Checksum(sum) => Ok(Value::Int(*sum)),
             Core::Text(text, _) => joined(text, result),
             Core::Ranks(sketch, fraction) => Ok(self.percentile(sketch, *fraction)),

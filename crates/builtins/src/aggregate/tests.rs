@@ -65,6 +65,34 @@ fn results() {
     assert_eq!(run(Sum, SqlType::SmallMoney, &money), Ok(Value::Money(10_005)));
 }
 
+/// ANY is what came first, also where that is NULL: states of other columns have theirs of the
+/// same row. It is no name of the language, and meets no NULLs that a warning would tell of.
+#[test]
+fn any_is_of_the_first_row() {
+    let (one, two) = (Value::Int(1), Value::Int(2));
+    let cases = [
+        (vec![one.clone(), two.clone(), Value::Null], one.clone()),
+        (vec![Value::Null, one.clone(), two.clone()], Value::Null),
+        (vec![Value::Null, Value::Null, two], Value::Null),
+        (Vec::new(), Value::Null),
+    ];
+    for (values, expected) in cases {
+        assert_eq!(run(Aggregate::Any, SqlType::Int, &values), Ok(expected), "{values:?}");
+    }
+    let start = || Aggregate::Any.start(SqlType::Int, Collation::default(), Value::Null);
+    let mut first = start();
+    first.step(&Value::Null).unwrap();
+    assert!(!first.saw_null());
+    let mut saved = Vec::new();
+    first.save(&mut |v| saved.push(v.clone()));
+    let (mut saved, mut loaded) = (saved.into_iter(), start());
+    loaded.load(&mut || Ok(saved.next().unwrap())).unwrap();
+    loaded.step(&one).unwrap();
+    assert_eq!(loaded.finish(), Ok(Value::Null));
+    assert_eq!(Aggregate::by_name("ANY"), None);
+    assert_eq!(Aggregate::Any.result_type(SqlType::Xml), Ok(SqlType::Xml));
+}
+
 #[test]
 fn types_and_overflow() {
     let result = |a: Aggregate, t| a.result_type(t);

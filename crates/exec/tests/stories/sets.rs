@@ -444,6 +444,45 @@ fn both_ways_of_grouping_agree_with_the_model() {
     }
 }
 
+/// ANY of several columns is of one row, the first of its group, also where a part of the states
+/// is put together and where groups wait on disk; it passes over no NULL.
+#[test]
+fn any_of_several_columns_is_of_the_first_row() {
+    use plan::AggregatePhase::{Final, Partial};
+    let any = |from: u32, to: u32, phase| {
+        let argument = Some(col_of(from, TYPES[(from % 3) as usize]));
+        AggregateCall { argument, phase, ..call(builtins::Aggregate::Any, false, None, to) }
+    };
+    let rows = random_rows(&mut Dice(23), 4000, 1500);
+    let mut firsts: Vec<Vec<Value>> = Vec::new();
+    for r in &rows {
+        if firsts.iter().all(|first| compare(&first[0], &r[1], C).is_ne()) {
+            firsts.push(vec![r[1].clone(), r[0].clone(), r[2].clone()]);
+        }
+    }
+    let expected = sorted(firsts);
+    for grant in GRANTS {
+        let mut bench = Bench { limit_bytes: grant, ..Bench::default() };
+        table(&mut bench, 1, &rows);
+        let groups = |input, calls| Physical::HashAggregate {
+            input: Box::new(input),
+            keys: vec![(Slot(1), C)],
+            calls,
+        };
+        let scan = || access(scan_of(1, 0, &TYPES));
+        let whole =
+            groups(scan(), vec![any(0, 3, Default::default()), any(2, 5, Default::default())]);
+        let partial = groups(scan(), vec![any(0, 6, Partial), any(2, 8, Partial)]);
+        let finals = vec![any(6, 3, Final), any(8, 5, Final)];
+        for tree in [whole, groups(partial, finals)] {
+            let (got, outcome) = bench.run(&query(tree, &[1, 3, 5], 9)).unwrap();
+            assert_same(&sorted(got), &expected, "any");
+            assert!(!outcome.nulls_eliminated);
+        }
+        assert_eq!(bench.spills.made.load(Relaxed) > 0, grant == 0);
+    }
+}
+
 /// Many more values than fit in memory, short ones and long ones, each counted once.
 #[test]
 fn distinct_values_beyond_the_grant_are_each_taken_in_once() {

@@ -10,6 +10,7 @@
 //!  2. With locks: of a key that nobody else had touched, its last committed entry, once; of
 //!     another, what was committed and not replaced before the statement began.
 //!  3. Without locks: what somebody was about to write.
+//!  4. By an OR of two indexes: each place once, whatever happens between the two.
 
 use crate::story::Table;
 use os::sync::Mutex;
@@ -389,6 +390,18 @@ impl Pages {
             let text = format!("{id} {what}: {row:?} of {key:?} was replaced by {}", by.id);
             self.fail(Some(key), &text);
         }
+    }
+
+    /// Invariant 4.
+    pub(crate) fn check_once(&mut self, asked: &Asked, rows: &[(i64, Row)], what: &str) {
+        let mut keys = BTreeSet::new();
+        for (k, row) in rows {
+            if !keys.insert(*k) {
+                let text = format!("{what}: {k} is given again, as {row:?}");
+                self.fail(Some((asked.table, *k)), &text);
+            }
+        }
+        self.count("rows of an OR", rows.len());
     }
 
     /// Invariant 3; `whole` says that a row was read in one place.

@@ -213,7 +213,7 @@ impl Driver {
             None => (ALONE, self.page().tick()),
         };
         let table = self.table();
-        let paths = [Path::draw(&mut self.r), Path::draw(&mut self.r)];
+        let paths = [Path::draw(&table, &mut self.r), Path::draw(&table, &mut self.r)];
         let asked = story::asked(&table, &mut self.r);
         let asked = paths.iter().fold(asked, |asked, path| story::fit(asked, *path));
         if self.r.below(4) == 0 {
@@ -258,7 +258,7 @@ impl Driver {
     /// A read with locks or without; what it gave.
     fn read(&mut self, id: i64, level: Level) -> Option<Gave> {
         let table = self.table();
-        let path = Path::draw(&mut self.r);
+        let path = Path::draw(&table, &mut self.r);
         let asked = story::fit(story::asked(&table, &mut self.r), path);
         let fillers = self.r.below(2) == 0;
         let select = story::select(1, &table, path, &asked, fillers);
@@ -268,12 +268,16 @@ impl Driver {
         if answer.error.is_some() {
             return None;
         }
-        let whole = path.is_one_place(&table) && !(fillers && path == Path::Value);
+        let of_index = matches!(path, Path::Value | Path::Length | Path::Either);
+        let whole = path.is_one_place(&table) && !(fillers && of_index);
         let found = match level {
             Level::Uncommitted if !whole => loose(&answer),
             _ => rows(&self.page(), table.at, &answer.rows, 1, &text),
         };
         let mut page = self.page();
+        if path == Path::Either && !table.heap {
+            page.check_once(&asked, &found, &text);
+        }
         match level {
             Level::Uncommitted => page.check_dirty(&asked, &found, whole, &text),
             _ => {

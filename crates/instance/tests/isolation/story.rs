@@ -16,15 +16,18 @@ pub(crate) const COUNTERS: i64 = 3;
 pub(crate) struct Table {
     pub(crate) at: usize,
     pub(crate) name: &'static str,
-    heap: bool,
+    pub(crate) heap: bool,
+    /// Its index on `n` has all columns but the filler.
+    wide: bool,
 }
 
 /// One or two tables of a seed.
 pub(crate) fn tables(seed: u64) -> Vec<Table> {
     let of = |heaps: &[bool]| {
-        let named = heaps.iter().enumerate();
         let name = |heap| if heap { "H" } else { "T" };
-        named.map(|(at, heap)| Table { at, name: name(*heap), heap: *heap }).collect()
+        let wide = seed / 12 % 2 == 1;
+        let table = |(at, &heap)| Table { at, name: name(heap), heap, wide };
+        heaps.iter().enumerate().map(table).collect()
     };
     of([&[true][..], &[false], &[true, false]][(seed % 3) as usize])
 }
@@ -33,6 +36,7 @@ impl Table {
     pub(crate) fn create(&self) -> [String; 5] {
         let (t, how) = (self.name, if self.heap { "NONCLUSTERED" } else { "CLUSTERED" });
         let key = if self.heap { ", k" } else { "" };
+        let wide = if self.wide { format!(" INCLUDE (u, v{key})") } else { String::new() };
         [
             format!(
                 "CREATE TABLE dbo.{t} (k int NOT NULL CONSTRAINT PK_{t} PRIMARY KEY {how}, \
@@ -40,7 +44,7 @@ impl Table {
             ),
             format!("CREATE UNIQUE INDEX UX_{t} ON dbo.{t} (u)"),
             format!("CREATE INDEX IV_{t} ON dbo.{t} (v) INCLUDE (u, n{key})"),
-            format!("CREATE INDEX IN_{t} ON dbo.{t} (n)"),
+            format!("CREATE INDEX IN_{t} ON dbo.{t} (n){wide}"),
             format!(
                 "CREATE INDEX IF_{t} ON dbo.{t} (u) INCLUDE (v, n{key}) WHERE n >= {FILTERED_FROM}"
             ),
@@ -92,14 +96,27 @@ pub(crate) enum Path {
     Value,
     Length,
     Filtered,
+    /// An OR that two indexes give, each of them every row.
+    Either,
 }
 
 impl Path {
-    pub(crate) const EACH: [Path; 7] =
-        [Path::Any, Path::Base, Path::Key, Path::Unique, Path::Value, Path::Length, Path::Filtered];
+    pub(crate) const EACH: [Path; 8] = [
+        Path::Any,
+        Path::Base,
+        Path::Key,
+        Path::Unique,
+        Path::Value,
+        Path::Length,
+        Path::Filtered,
+        Path::Either,
+    ];
 
-    pub(crate) fn draw(r: &mut Random) -> Path {
-        Path::EACH[r.below(7) as usize]
+    pub(crate) fn draw(table: &Table, r: &mut Random) -> Path {
+        if table.wide && r.below(2) == 0 {
+            return Path::Either;
+        }
+        Path::EACH[r.below(Path::EACH.len() as u64) as usize]
     }
 
     /// Whether rows of a read that leaves out fillers come from one place.
@@ -107,7 +124,8 @@ impl Path {
         match self {
             Path::Base | Path::Value => true,
             Path::Key => !table.heap,
-            Path::Any | Path::Unique | Path::Length | Path::Filtered => false,
+            Path::Length | Path::Either => table.wide,
+            Path::Any | Path::Unique | Path::Filtered => false,
         }
     }
 
@@ -120,6 +138,17 @@ impl Path {
             Path::Value => format!(" WITH (INDEX(IV_{t}))"),
             Path::Length => format!(" WITH (INDEX(IN_{t}))"),
             Path::Filtered => format!(" WITH (INDEX(IF_{t}))"),
+            Path::Either => " WITH (FORCESEEK)".to_owned(),
+        }
+    }
+
+    /// What is asked, so that no more can be sought than this path is to seek.
+    fn condition(self, asked: &Asked) -> String {
+        match self {
+            Path::Either => {
+                format!("(n >= 0 OR v >= 0) AND {}", condition(asked, ["k + 0", "u + 0", "n + 0"]))
+            }
+            _ => condition(asked, ["k", "u", "n"]),
         }
     }
 }
@@ -156,17 +185,17 @@ pub(crate) fn fit(asked: Asked, path: Path) -> Asked {
     }
 }
 
-fn condition(asked: &Asked) -> String {
+fn condition(asked: &Asked, [k, u, n]: [&str; 3]) -> String {
     let (from, to) = asked.keys;
     let mut text = match (asked.u, from == to) {
-        (Some(u), _) => format!("u = {u}"),
-        (None, true) => format!("k = {from}"),
-        (None, false) => format!("k BETWEEN {from} AND {to}"),
+        (Some(of), _) => format!("{u} = {of}"),
+        (None, true) => format!("{k} = {from}"),
+        (None, false) => format!("{k} BETWEEN {from} AND {to}"),
     };
     match asked.lengths {
         ALL => {}
-        (from, i64::MAX) => text.push_str(&format!(" AND n >= {from}")),
-        (from, to) => text.push_str(&format!(" AND n >= {from} AND n <= {to}")),
+        (from, i64::MAX) => text.push_str(&format!(" AND {n} >= {from}")),
+        (from, to) => text.push_str(&format!(" AND {n} >= {from} AND {n} <= {to}")),
     }
     text
 }
@@ -179,7 +208,7 @@ pub(crate) fn select(tag: i64, table: &Table, path: Path, asked: &Asked, fillers
          FROM dbo.{}{} WHERE {}",
         table.name,
         path.hint(table.name),
-        condition(asked),
+        path.condition(asked),
     )
 }
 
@@ -190,17 +219,17 @@ pub(crate) fn order(r: &mut Random) -> &'static str {
 /// Two paths side by side: what one of them gives and the other does not.
 pub(crate) fn difference(table: &Table, paths: [Path; 2], asked: &Asked, r: &mut Random) -> String {
     let (t, [a, b]) = (table.name, paths.map(|p| p.hint(table.name)));
-    let condition = condition(asked);
+    let [of_a, of_b] = paths.map(|p| p.condition(asked));
     match r.below(2) {
         0 => format!(
-            "SELECT 3 AS tag, k, u, v, n, NULL FROM dbo.{t}{a} WHERE {condition} EXCEPT \
-             SELECT 3, k, u, v, n, NULL FROM dbo.{t}{b} WHERE {condition}"
+            "SELECT 3 AS tag, k, u, v, n, NULL FROM dbo.{t}{a} WHERE {of_a} EXCEPT \
+             SELECT 3, k, u, v, n, NULL FROM dbo.{t}{b} WHERE {of_b}"
         ),
         _ => format!(
             "SELECT 3 AS tag, ISNULL(a.k, b.k), ISNULL(a.u, b.u), ISNULL(a.v, b.v), \
              ISNULL(a.n, b.n), NULL \
-             FROM (SELECT * FROM dbo.{t}{a} WHERE {condition}) AS a \
-             FULL JOIN (SELECT * FROM dbo.{t}{b} WHERE {condition}) AS b \
+             FROM (SELECT * FROM dbo.{t}{a} WHERE {of_a}) AS a \
+             FULL JOIN (SELECT * FROM dbo.{t}{b} WHERE {of_b}) AS b \
              ON a.k = b.k AND a.u = b.u AND a.v = b.v AND a.n = b.n AND a.filler = b.filler \
              WHERE a.k IS NULL OR b.k IS NULL"
         ),
@@ -286,7 +315,7 @@ fn few(table: &Table, r: &mut Random) -> Asked {
 
 fn told_delete(table: &Table, r: &mut Random) -> Change {
     let asked = few(table, r);
-    let text = format!("DELETE dbo.{} {GONE} WHERE {}", table.name, condition(&asked));
+    let text = format!("DELETE dbo.{} {GONE} WHERE {}", table.name, Path::Any.condition(&asked));
     let touches = (asked.keys.0..=asked.keys.1).map(|k| (k, true)).collect();
     Change { text, effect: Effect::Told(asked), touches }
 }
@@ -296,13 +325,14 @@ fn in_place(table: &Table, number: i64, r: &mut Random) -> Change {
     let asked = few(table, r);
     let more = ["", ", n = n + 40, filler = filler + REPLICATE(LEFT(filler, 1), 40)"];
     let more = more[usize::from(r.below(3) == 0 && asked.lengths.0 > 0)];
-    let path = [Path::Any, Path::Any, Path::Base, Path::Unique, Path::Value, Path::Length];
-    let hint = path[r.below(6) as usize].hint(table.name);
+    let paths = [Path::Any, Path::Either, Path::Base, Path::Unique, Path::Value, Path::Length];
+    let path = paths[r.below(6) as usize];
+    let hint = path.hint(table.name);
     let text = format!(
         "UPDATE t SET v = {} + t.v % 26{more} {BOTH} FROM dbo.{} AS t{hint} WHERE {}",
         number * 26,
         table.name,
-        condition(&asked)
+        path.condition(&asked)
     );
     let touches = (asked.keys.0..=asked.keys.1).map(|k| (k, false)).collect();
     Change { text, effect: Effect::Told(asked), touches }
