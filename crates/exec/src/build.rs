@@ -48,8 +48,11 @@ use crate::wide::IndexChange;
 use crate::window::Window;
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
 use plan::{
-    ColumnSource, JoinKind, MergeAction, Physical, PhysicalPlan, Scalar, Slot, SortKey, Statement,
+    AggregateCall, ColumnSource, JoinKind, MergeAction, Physical, PhysicalPlan, Reads, Scalar,
+    Slot, SortKey, Statement,
 };
+use std::collections::BTreeSet;
+use types::Collation;
 
 /// Makes operators of a plan.
 pub(crate) struct Builder {
@@ -75,6 +78,8 @@ pub(crate) struct Builder {
     within: Option<usize>,
     /// Operators are timed.
     timed: bool,
+    /// All that is read above of the access that is built next, where that is known.
+    read_above: Option<BTreeSet<Slot>>,
 }
 
 /// The number of operators that are a part of another one: nobody reads their counters.
@@ -107,6 +112,7 @@ impl Builder {
             exchanges: 0,
             within: None,
             timed,
+            read_above: None,
         }
     }
 
@@ -126,6 +132,7 @@ impl Builder {
             exchanges: branch.exchanges,
             within: None,
             timed: branch.timed,
+            read_above: None,
         }
     }
 
@@ -521,12 +528,12 @@ impl Builder {
                 Box::new(top_sort(id, input, top, keys, carried)?)
             }
             Physical::HashAggregate { input, keys, calls } if !keys.is_empty() => {
-                let input = self.node(input)?;
+                let input = self.grouped(input, keys, calls)?;
                 Box::new(HashAggregate::new(id, input, keys.clone(), Calls::new(calls)?))
             }
             Physical::HashAggregate { input, keys, calls }
             | Physical::StreamAggregate { input, keys, calls } => {
-                let input = self.node(input)?;
+                let input = self.grouped(input, keys, calls)?;
                 Box::new(StreamAggregate::new(id, input, keys.clone(), Calls::new(calls)?))
             }
             Physical::Window { input, partition, order, calls, carried } => {
@@ -538,14 +545,36 @@ impl Builder {
         })
     }
 
+    /// The input of groups: of its rows nothing is read but the keys and what calls are of.
+    fn grouped(
+        &mut self,
+        input: &Physical,
+        keys: &[(Slot, Collation)],
+        calls: &[AggregateCall],
+    ) -> SqlResult<Node> {
+        if let Physical::Access(_) = input {
+            let mut reads = Reads::default();
+            let read = calls.iter().flat_map(|c| c.argument.iter().chain(&c.separator));
+            read.for_each(|x| x.read_into(&mut reads));
+            reads.slots.extend(keys.iter().map(|k| k.0));
+            // A subquery reads slots that are not listed.
+            self.read_above = reads.subqueries.is_empty().then_some(reads.slots);
+        }
+        self.node(input)
+    }
+
     fn access(&mut self, a: &plan::Access, id: usize) -> Built {
         let seeks = a.seek.as_ref().map(|s| Seeks::new(s, a.backward)).transpose()?;
         let hobt = self.hobt(a.source.database, a.source.hobt);
+        let mut reader = Reader::new(&a.columns, a.rid, a.hint, a.residual.as_ref())?;
+        if let Some(above) = self.read_above.take() {
+            reader.give_only(above);
+        }
         Ok(Box::new(Scan {
             id,
             hobt,
             cursor: self.cursor(hobt, id),
-            reader: Reader::new(&a.columns, a.rid, a.hint, a.residual.as_ref())?,
+            reader,
             seeks,
             backward: a.backward,
             sample: a.sample.map(Pages::new),

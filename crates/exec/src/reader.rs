@@ -24,8 +24,10 @@ pub(crate) struct Reader {
     filtered: Vec<ScanColumn>,
     /// Columns that the residual reads.
     first: Vec<ScanColumn>,
-    /// All others.
+    /// All others that somebody above reads.
     rest: Vec<ScanColumn>,
+    /// What is read above, where that is known to be less than all columns.
+    above: Option<BTreeSet<Slot>>,
     rid: Option<Slot>,
     hint: Option<Slot>,
     /// What must be true beside the tests.
@@ -70,6 +72,7 @@ impl Reader {
             filtered: Vec::new(),
             first: Vec::new(),
             rest: Vec::new(),
+            above: None,
             rid,
             hint,
             residual: rest,
@@ -88,7 +91,16 @@ impl Reader {
             self.residual.as_ref().is_some_and(|r| r.all || r.reads.contains(&c.slot))
         };
         (self.first, self.rest) = others.into_iter().partition(needed);
+        if let Some(above) = &self.above {
+            self.rest.retain(|c| above.contains(&c.slot));
+        }
         self.filtered = filtered;
+    }
+
+    /// No other slots are read above: a column that only tests ask about is not decoded.
+    pub(crate) fn give_only(&mut self, above: BTreeSet<Slot>) {
+        self.above = Some(above);
+        self.arrange();
     }
 
     /// Takes the filter of a join, if all of its keys are columns here.
@@ -131,6 +143,9 @@ impl Reader {
             if !residual.cond.holds(run)? {
                 return Ok(false);
             }
+        }
+        if self.rest.is_empty() && self.rid.is_none() && self.hint.is_none() {
+            return Ok(true);
         }
         let Some(cursor) = run.cursors.at(at) else { return Ok(false) };
         let cursor = cursor.as_ref();

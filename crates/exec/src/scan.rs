@@ -122,9 +122,9 @@ impl Operator for Scan {
             if self.seeks.as_ref().is_some_and(|s| s.unique) {
                 self.reading = false;
             }
-            let sampled = match (&self.sample, cursor.hint()) {
-                (Some(sample), Some(hint)) => sample.takes(hint.page),
-                _ => true,
+            let sampled = match &self.sample {
+                Some(sample) => cursor.hint().is_none_or(|hint| sample.takes(hint.page)),
+                None => true,
             };
             if sampled && self.reader.read(run, self.cursor)? {
                 return Ok(true);

@@ -215,6 +215,14 @@ impl<'a> PageView<'a> {
         crate::slots::record(self.0, slot)
     }
 
+    /// Where a slot's record stands, and the page's bytes from there on.
+    #[inline]
+    pub fn bytes_from(self, slot: u16) -> Option<(u16, &'a [u8])> {
+        let at = crate::slots::offset(self.0, slot)?;
+        let rest = self.0.get(usize::from(at)..)?;
+        (usize::from(at) >= PAGE_HEADER_BYTES).then_some((at, rest))
+    }
+
     /// Offset of a slot's record; 0 when the slot is empty.
     pub fn slot_offset(self, slot: u16) -> Option<u16> {
         crate::slots::offset(self.0, slot)

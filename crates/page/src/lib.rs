@@ -29,6 +29,6 @@ pub use forward::{
 };
 pub use header::{PageBytes, PageKind, PageMut, PageView, at};
 pub use layout::{Field, Place, RowLayout, RowView};
-pub use record::{Previous, RecordKind, VersionTag, length as record_length};
+pub use record::{Alike, Previous, RecordKind, VersionTag, length as record_length};
 pub use row_check::RowFault;
 pub use slots::slot_cost;

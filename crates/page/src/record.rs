@@ -231,6 +231,71 @@ impl VersionTag {
     }
 }
 
+/// A row or entry without columns of variable length, by which those that begin alike are known: of
+/// the same kind, with a tag or without, and as long.
+#[derive(Clone, Copy, Debug)]
+pub struct Alike {
+    /// Status and, of rows, fixed end: what is beyond is masked out.
+    front: u32,
+    front_mask: u32,
+    /// The column count, where there is one.
+    columns: u16,
+    columns_mask: u16,
+    columns_at: usize,
+    len: usize,
+}
+
+impl Alike {
+    /// What is known by a whole record; `None` where its length is not in its front.
+    pub fn of(record: &[u8]) -> Option<Alike> {
+        let front = *record.first_chunk::<DATA_FRONT_BYTES>()?;
+        let status = front[0];
+        let (front_mask, fixed_end) = match RecordKind::of(status) {
+            _ if status & HAS_VARIABLE != 0 => return None,
+            RecordKind::Primary => (u32::MAX, Some(usize::from(u16_at(&front, 2)))),
+            // The page tells where the fixed part ends; without a bitmap it is the whole entry.
+            RecordKind::Index if status & HAS_NULLS == 0 => (0xFF, None),
+            _ => return None,
+        };
+        let (columns_at, columns_mask) = match fixed_end {
+            Some(end) if status & HAS_NULLS != 0 => (end, u16::MAX),
+            Some(_) | None => (0, 0),
+        };
+        let columns = u16_at(record.get(columns_at..columns_at + 2)?, 0) & columns_mask;
+        let like = Alike {
+            front: u32::from_le_bytes(front) & front_mask,
+            front_mask,
+            columns,
+            columns_mask,
+            columns_at,
+            len: record.len(),
+        };
+        debug_assert!(like.begins(record), "it is like itself");
+        Some(like)
+    }
+
+    /// Whether bytes begin with a record that is like it.
+    #[inline]
+    pub fn begins(&self, bytes: &[u8]) -> bool {
+        let (Some(front), Some(count)) = (
+            bytes.first_chunk::<DATA_FRONT_BYTES>(),
+            bytes.get(self.columns_at..).and_then(|b| b.first_chunk::<2>()),
+        ) else {
+            return false;
+        };
+        u32::from_le_bytes(*front) & self.front_mask == self.front
+            && u16::from_le_bytes(*count) & self.columns_mask == self.columns
+            && bytes.len() >= self.len
+    }
+
+    /// How long they are.
+    #[inline]
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+}
+
 /// The length of the record that `bytes` begin with; `None` when they make no sense.
 #[inline]
 pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {
@@ -350,6 +415,48 @@ mod tests {
             assert_eq!(length(&[0x00, 0, fixed_end, 0, 9, 9, 9, 9], 0), None, "{fixed_end}");
         }
         assert_eq!(length(&[0x00, 0, 4, 0, 9, 9, 9, 9], 0), Some(4));
+    }
+
+    #[test]
+    fn what_begins_alike_is_as_long_and_of_its_kind() {
+        let plain = hex("1000 0800 02000000 0200 00");
+        let like = Alike::of(&plain).unwrap();
+        assert_eq!((like.len(), like.begins(&plain), like.begins(&plain[..10])), (11, true, false));
+        let other = hex("1000 0800 07000000 0200 02 ffff");
+        assert!(like.begins(&other), "other values, a NULL, and what follows on the page");
+        for unlike in [
+            "1c00 0800 02000000 0200 00", // a ghost
+            "5000 0800 02000000 0200 00 0000000000000000 310000000000",
+            "3000 0800 02000000 0200 00 0100 1100 6262",
+            "1000 0900 0200000000 0200 00", // a longer fixed part
+            "1000 0800 02000000 0900 0000", // more columns
+            "1001 0800 02000000 0200 00 0000000000000000", // what follows the columns
+        ] {
+            assert!(!like.begins(&hex(unlike)), "{unlike}");
+        }
+    }
+
+    #[test]
+    fn what_begins_alike_has_the_length_that_its_bytes_say() {
+        for (first, min_len) in (0..=255).flat_map(|s| [(s, 5), (s, 9)]) {
+            for counts in [[6, 2], [6, 9], [9, 2]] {
+                let mut b = [1_u8; 64];
+                b[..4].copy_from_slice(&[first, 0, counts[0], 0]);
+                b[usize::from(counts[0])..][..2].copy_from_slice(&[counts[1], 0]);
+                let Some(n) = length(&b, min_len) else { continue };
+                let Some(like) = Alike::of(&b[..n]) else { continue };
+                let kind = RecordKind::of(first);
+                assert!(!kind.is_ghost() && kind != RecordKind::Forwarded, "{first}");
+                assert_eq!((like.len(), like.begins(&b)), (n, true));
+                let mut c = b;
+                c[4] = 77;
+                assert_eq!(like.begins(&c).then_some(Some(n)), Some(length(&c, min_len)));
+                for status in (0..=255).filter(|s| *s != first) {
+                    c[0] = status;
+                    assert!(!like.begins(&c), "{first} and {status}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@
 //! its shared latch; a search from the root and another of the row each time that it had changed.
 
 mod graves;
+mod leaf;
 
 use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
@@ -28,16 +29,18 @@ use crate::hobt::{HobtKind, RowHobt};
 use crate::large::{BATCH_BYTES_MAX, Fetched, fetched};
 use crate::versions::{Seen, conflict};
 use access::{LockPlan, PageHint, RowCursor, ScanRange, Strength, TableReads};
+use base::limits::PAGE_BODY_BYTES;
 use base::{Lsn, PageId, SqlResult};
 use btree::{Bias, KeyBuf, KeyFields, LeafEnd, LeafRead, Next, Position, SearchKey};
 use buffer::ReadAhead;
 use lock::{Duration, Resource, Ticket};
 use os::counters::Event;
-use page::{Field, RowView, VersionTag};
+use page::{Field, RowView, VersionTag, slot_cost};
 use std::cmp::Ordering;
 use work::Work;
 
-/// Rows of a batch at most; batches grow up to it, so that TOP (1) copies one row.
+/// Rows of a batch at most; batches grow up to it, so that TOP (1) copies one row. Who reads rows
+/// as they are now copies them no further ahead; for others `leaf.rs` takes what a leaf has.
 const BATCH_ROWS_MAX: usize = 256;
 /// So often an entry is read again before it is locked.
 const RECHECKS_MAX: u8 = 8;
@@ -418,7 +421,9 @@ impl<'h> IndexCursor<'h> {
             }
             match pass {
                 Pass::Enough if !self.rows.is_empty() => {
-                    debug_assert!(self.rows.len() <= 2 * self.batch, "a batch is bounded");
+                    let of_leaf = self.batch.max(PAGE_BODY_BYTES / slot_cost(1));
+                    let most = self.batch + of_leaf;
+                    debug_assert!(self.rows.len() <= most, "a leaf's and the graveyard's");
                     let of_a_row = |v: &Fetched| v.row < self.rows.len();
                     debug_assert!(self.values.last().is_none_or(of_a_row), "a value is of a row");
                     self.batch = (self.batch * 4).min(BATCH_ROWS_MAX);
@@ -557,85 +562,17 @@ impl<'h> IndexCursor<'h> {
         }
     }
 
-    /// Whether the range may end on the leaf: a batch of many rows asks its last record once
-    /// instead of each.
-    fn may_end_on(&self, leaf: &LeafRead<'_>) -> bool {
-        if self.upper.is_none() {
-            return false;
-        }
-        let last = leaf.view().slot_count().saturating_sub(1);
-        let many = self.batch >= MANY_ROWS && last > leaf.slot();
-        !many || leaf.view().record(last).and_then(|r| self.passes(r)) != Some(false)
-    }
-
-    /// Whether a leaf has nothing but ghosts, all of the range, which the reader neither sees nor
-    /// asks about.
-    fn passes_whole(&self, leaf: &LeafRead<'_>) -> bool {
-        let view = leaf.view();
-        let last = || view.record(view.slot_count().saturating_sub(1));
-        self.ask == RowLock::None
-            && self.plan.as_of.is_none()
-            && view.ghost_count() == view.slot_count()
-            && (self.upper.is_none() || last().and_then(|r| self.passes(r)) == Some(false))
-    }
-
-    /// The same forwards where no row is asked about: nothing can be in the way.
-    fn pass_unasked(&mut self, work: &mut Work, leaf: LeafRead<'h>) -> RowResult<Pass> {
-        let (page, count) = (leaf.page_id(), leaf.view().slot_count());
-        debug_assert!(!self.backward && !self.point, "a range, forwards");
-        let mut slot = leaf.slot();
-        let ends_here = self.may_end_on(&leaf);
-        let whole = self.passes_whole(&leaf);
-        if whole {
-            self.ghosts += u64::from(count - slot);
-            slot = count - 1;
-        }
-        let full = loop {
-            if whole {
-                break false;
-            }
-            let Some(record) = leaf.view().record(slot) else {
-                let what = "a slot between two others is gone";
-                return Err(self.hobt.home.pages.corrupt(page, what).into());
-            };
-            if ends_here && self.is_past(record) {
-                self.stands(State::Done);
-                return Ok(Pass::Enough);
-            }
-            match current(record) {
-                _ if VersionTag::is_on(record) && self.plan.as_of.is_some() => {
-                    self.copy_seen(work, record, page, slot)?;
-                }
-                Current::Row(bytes) => self.copy(bytes, page, slot)?,
-                Current::Ghost => {
-                    self.ghosts += 1;
-                    if self.ask != RowLock::None {
-                        let at = (record, (page, slot));
-                        self.hobt.met_ghost(work, at, self.hobt.record_resource(record));
-                    }
-                }
-            }
-            let full = self.rows.len() >= self.batch || self.bytes.len() >= BATCH_BYTES_MAX;
-            if full || slot + 1 >= count {
-                break full;
-            }
-            slot += 1;
-        };
-        debug_assert!(full || slot + 1 == count, "a full batch, or the leaf's last record");
-        let leaf = leaf.onward_to(slot);
-        leaf.save(&mut self.position)?;
-        self.stands(State::After);
-        if slot + 1 >= count {
-            self.onward = Some((page, leaf.view().next_page()));
-        }
-        Ok(Pass::Enough)
-    }
-
     /// Copies a row.
     fn copy(&mut self, record: &[u8], page: PageId, slot: u16) -> RowResult<()> {
         let from = self.bytes.len();
         self.bytes.extend_from_slice(record);
-        let bytes = from..self.bytes.len();
+        self.give(record, from, page, slot)
+    }
+
+    /// A row whose record was copied to there is of the batch.
+    fn give(&mut self, record: &[u8], from: usize, page: PageId, slot: u16) -> RowResult<()> {
+        let bytes = from..from + record.len();
+        debug_assert_eq!(self.bytes.get(bytes.clone()), Some(record), "it was copied");
         self.hobt.fetch(
             (record, page),
             self.rows.len(),
