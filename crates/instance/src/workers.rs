@@ -144,7 +144,7 @@ impl Instance {
 }
 
 impl Instance {
-    /// Removes ghosts off their leaves that no snapshot needs any more.
+    /// Removes ghosts off their pages that no snapshot needs any more.
     pub(crate) fn sweep_graves(&self) {
         let open: Vec<_> = self.databases.read().keys().copied().collect();
         for database in open.into_iter().filter_map(|id| self.database(id)) {

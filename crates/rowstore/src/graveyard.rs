@@ -198,7 +198,10 @@ impl Graveyard {
             // Whoever needed it may have ended, and a sweep may be past this place.
             buried.epoch = 0;
         }
-        if !std::mem::replace(&mut buried.listed, true) {
+        let lists = !std::mem::replace(&mut buried.listed, true);
+        // A sweep asks each on the list, and holds the list meanwhile.
+        drop(buried);
+        if lists {
             hobt.home.graveyards().list(hobt.arc());
         }
         true

@@ -1,4 +1,4 @@
-//! Graveyards: where ghosts lie that left their leaves while a snapshot needs them. Who has one in
+//! Graveyards: where ghosts lie that left their pages while a snapshot needs them. Who has one in
 //! a database, and what all of an instance may take.
 //!
 //! Invariants

@@ -19,6 +19,7 @@ const STEPS: usize = 60;
 const MOMENTS_MAX: usize = 4;
 const MOVES: i32 = 40;
 const CHANGERS: i16 = 2;
+const SWEEPS: usize = 30;
 const CHANGES: u8 = 20;
 
 /// Who changes the row.
@@ -70,6 +71,10 @@ fn run(who: Who, seed: u64, fault: Option<Mutation>) -> Result<(), String> {
                 tasks.extend((0..CHANGERS).map(|n| spawn(70 + n, change_often)));
             }
         }
+        let (engine, home) = (Arc::clone(&world.env.engine), Arc::clone(world.db.home()));
+        tasks.push(os::task::spawn("sweeper", move || {
+            (0..SWEEPS).for_each(|_| home.graveyards().sweep(&engine));
+        }));
         for task in tasks {
             if let Err(panic) = task.join() {
                 std::panic::resume_unwind(panic);

@@ -10,6 +10,8 @@ use super::{HeapCursor, Passed, RowLock};
 use crate::error::RowResult;
 use crate::graveyard::NOWHERE;
 use crate::heap_forward::Place;
+use crate::versions::{Seen, conflict};
+use access::Strength;
 use base::PageId;
 use work::Work;
 
@@ -30,8 +32,22 @@ impl HeapCursor<'_> {
         if self.graved.binary_search(&home.1).is_err() {
             return Ok(Passed::On);
         }
-        let hobt = self.hobt;
-        hobt.state.graves.at(home, &mut |ghost| self.take_seen(work, (ghost, NOWHERE), home))?;
+        let Some(at) = self.plan.as_of else { return Ok(Passed::On) };
+        let (hobt, mut seen) = (self.hobt, Seen::Nothing);
+        let mut former = std::mem::take(&mut self.former);
+        hobt.state.graves.at(home, &mut |ghost| {
+            seen = hobt.as_of(work, at, (ghost, NOWHERE), &mut former)?;
+            Ok(())
+        })?;
+        // Values that are off the row are fetched when nobody waits for the graveyard.
+        match seen {
+            Seen::Nothing => self.reads.ghosts += 1,
+            Seen::AsItIs | Seen::Former if self.plan.strength != Strength::Shared => {
+                return Err(conflict(work, &self.plan));
+            }
+            Seen::AsItIs | Seen::Former => self.take_row(&former, home)?,
+        }
+        self.former = former;
         Ok(self.full(matches!(self.ask, RowLock::Short(_) | RowLock::Long(_))))
     }
 }
