@@ -564,10 +564,11 @@ impl Builder {
     }
 
     fn access(&mut self, a: &plan::Access, id: usize) -> Built {
+        let above = self.read_above.take();
         let seeks = a.seek.as_ref().map(|s| Seeks::new(s, a.backward)).transpose()?;
         let hobt = self.hobt(a.source.database, a.source.hobt);
         let mut reader = Reader::new(&a.columns, a.rid, a.hint, a.residual.as_ref())?;
-        if let Some(above) = self.read_above.take() {
+        if let Some(above) = above {
             reader.give_only(above);
         }
         Ok(Box::new(Scan {

@@ -430,17 +430,30 @@ impl HeapCursor<'_> {
     fn take_seen(&mut self, work: &Work, row: (&[u8], Place), home: Place) -> RowResult<()> {
         let Some(at) = self.plan.as_of else { return Ok(()) };
         let mut former = std::mem::take(&mut self.former);
-        match self.hobt.as_of(work, at, row, &mut former)? {
-            Seen::AsItIs => self.take_row(row.0, home)?,
-            // Who locks what he reads wants what is there now.
-            Seen::Former if self.plan.strength != Strength::Shared => {
-                return Err(conflict(work, &self.plan));
-            }
-            Seen::Former => self.take_row(&former, home)?,
-            Seen::Nothing => self.reads.ghosts += u64::from(current(row.0) == Current::Ghost),
-        }
+        let seen = self.hobt.as_of(work, at, row, &mut former)?;
+        self.reads.ghosts += u64::from(seen == Seen::Nothing && current(row.0) == Current::Ghost);
+        self.give_seen(work, seen, (row.0, &former), home)?;
         self.former = former;
         Ok(())
+    }
+
+    /// The same, of a record and its former version, once it is known which is seen.
+    fn give_seen(
+        &mut self,
+        work: &Work,
+        seen: Seen,
+        (now, former): (&[u8], &[u8]),
+        home: Place,
+    ) -> RowResult<()> {
+        match seen {
+            Seen::AsItIs => self.take_row(now, home),
+            // Who locks what he reads wants what is there now.
+            Seen::Former if self.plan.strength != Strength::Shared => {
+                Err(conflict(work, &self.plan))
+            }
+            Seen::Former => self.take_row(former, home),
+            Seen::Nothing => Ok(()),
+        }
     }
 
     /// Copies a row, with its values that are off it.

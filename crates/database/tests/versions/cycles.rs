@@ -261,7 +261,7 @@ fn snapshot_transactions_make_no_circle_without_two_anti_dependencies() {
 #[test]
 fn a_gap_that_is_lost_is_caught() {
     let fault = Mutation::OwnRangeLost;
-    super::caught(fault, "circles", || run(Isolation::Serializable, 300, Some(fault)));
+    super::faults::caught(fault, "circles", || run(Isolation::Serializable, 300, Some(fault)));
 }
 
 /// A ghost that is settled while its deleter goes on is missed when he takes it back.
@@ -269,5 +269,5 @@ fn a_gap_that_is_lost_is_caught() {
 #[test]
 fn a_ghost_of_another_that_is_settled_is_caught() {
     let fault = Mutation::AnothersSettled;
-    super::caught(fault, "circles", || run(Isolation::Snapshot, 3_000, Some(fault)));
+    super::faults::caught(fault, "circles", || run(Isolation::Snapshot, 3_000, Some(fault)));
 }

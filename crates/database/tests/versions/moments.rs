@@ -194,7 +194,7 @@ fn a_row_that_others_change_is_one_at_each_moment() {
 #[test]
 fn a_point_that_is_read_early_is_caught() {
     let fault = Mutation::EarlyPoint;
-    super::caught(fault, "a row that moves", || each(MOVER, 2_000, Some(fault)));
+    super::faults::caught(fault, "a row that moves", || each(MOVER, 2_000, Some(fault)));
 }
 
 /// A reader who looks at the leaf and then into the graveyard finds a row in neither.
@@ -202,7 +202,7 @@ fn a_point_that_is_read_early_is_caught() {
 #[test]
 fn a_ghost_that_is_buried_late_is_caught() {
     let fault = Mutation::BuriedLate;
-    super::caught(fault, "a row that moves", || each(MOVER, 2_000, Some(fault)));
+    super::faults::caught(fault, "a row that moves", || each(MOVER, 2_000, Some(fault)));
 }
 
 /// A row that gets the RID of one that a moment still sees hides it.
@@ -210,7 +210,7 @@ fn a_ghost_that_is_buried_late_is_caught() {
 #[test]
 fn a_rid_that_is_given_anew_is_caught() {
     let fault = Mutation::RidReused;
-    super::caught(fault, "a row that moves", || each(HEAP_MOVER, 2_000, Some(fault)));
+    super::faults::caught(fault, "a row that moves", || each(HEAP_MOVER, 2_000, Some(fault)));
 }
 
 /// Whoever comes behind a commit that the clock does not have yet frees what a moment before it
@@ -219,7 +219,7 @@ fn a_rid_that_is_given_anew_is_caught() {
 #[test]
 fn a_commit_that_is_told_before_the_clock_has_it_is_caught() {
     let (fault, who) = (Mutation::ClockUnasked, Who::Changers { optimized: true });
-    super::caught(fault, "a row that others change", || each(who, 20_000, Some(fault)));
+    super::faults::caught(fault, "a row that others change", || each(who, 20_000, Some(fault)));
 }
 
 /// Whoever is on a chain when what was dropped from it is freed finds nothing there, or another's.
@@ -227,5 +227,5 @@ fn a_commit_that_is_told_before_the_clock_has_it_is_caught() {
 #[test]
 fn a_version_that_is_freed_late_is_caught() {
     let (fault, who) = (Mutation::FreedLate, Who::BesideMany);
-    super::caught(fault, "a row that others change", || each(who, 20_000, Some(fault)));
+    super::faults::caught(fault, "a row that others change", || each(who, 20_000, Some(fault)));
 }

@@ -10,8 +10,7 @@ use super::{HeapCursor, Passed, RowLock};
 use crate::error::RowResult;
 use crate::graveyard::NOWHERE;
 use crate::heap_forward::Place;
-use crate::versions::{Seen, conflict};
-use access::Strength;
+use crate::versions::Seen;
 use base::PageId;
 use work::Work;
 
@@ -39,14 +38,10 @@ impl HeapCursor<'_> {
             seen = hobt.as_of(work, at, (ghost, NOWHERE), &mut former)?;
             Ok(())
         })?;
+        debug_assert_ne!(seen, Seen::AsItIs, "a ghost is no row");
+        self.reads.ghosts += u64::from(seen == Seen::Nothing);
         // Values that are off the row are fetched when nobody waits for the graveyard.
-        match seen {
-            Seen::Nothing => self.reads.ghosts += 1,
-            Seen::AsItIs | Seen::Former if self.plan.strength != Strength::Shared => {
-                return Err(conflict(work, &self.plan));
-            }
-            Seen::AsItIs | Seen::Former => self.take_row(&former, home)?,
-        }
+        self.give_seen(work, seen, (&[], &former), home)?;
         self.former = former;
         Ok(self.full(matches!(self.ask, RowLock::Short(_) | RowLock::Long(_))))
     }
