@@ -656,6 +656,7 @@ messages! {
     LOG_FULL = 9002, 17, "The transaction log for database '{0}' is full due to '{1}'.";
     LOG_FILE_MISSING = 9003, 20, "The log scan number {0} passed to log scan in database '{1}' is not valid. This error may indicate data corruption or that the log file (.ldf) does not match the data file (.mdf).";
     LOG_CORRUPT = 9004, 21, "An error occurred while processing the log for database '{0}'. If possible, restore from backup. If a backup is not available, it might be necessary to rebuild the log.";
+    LSN_ARGUMENT = 9005, 16, "Either start LSN or end LSN specified in OpenRowset(DBLog, ...) is invalid.";
     XQUERY_CAST_OPTIONAL = 9301, 16, "XQuery [{0}]: In this version of the server, 'cast as <type>' is not available. Please use the 'cast as <type> ?' syntax.";
     XQUERY_SYNTAX_EXPECTED = 9303, 16, "XQuery [{0}]: Syntax error near '{1}', expected '{2}'.";
     XQUERY_WITH_CONSTRUCTED = 9310, 16, "XQuery [{0}]: The 'with' clause of 'replace value of' cannot contain constructed XML.";

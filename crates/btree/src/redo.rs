@@ -48,8 +48,12 @@ impl RedoHandler for BtreeRedo {
         }
     }
 
-    fn describe(&self, record: &RecordView<'_>) -> Described {
+    fn describe<'a>(&self, record: &RecordView<'a>) -> Described<'a> {
         describe(record)
+    }
+
+    fn explain(&self, record: &RecordView<'_>) -> String {
+        explain(record)
     }
 }
 
@@ -158,42 +162,64 @@ fn link(op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError> {
     Ok(())
 }
 
-fn describe(record: &RecordView<'_>) -> Described {
+fn describe<'a>(record: &RecordView<'a>) -> Described<'a> {
     let Some((operation, context)) = parts(record.kind()) else { return Described::default() };
-    let p = record.payload();
-    let name = context.name();
-    let (operation, context, text) = match operation {
-        Operation::Format => {
-            let level = p.get(1).copied().unwrap_or_default();
-            ("LOP_FORMAT_PAGE", name, format!("level {level}"))
-        }
-        Operation::Insert => {
-            let ghost = p.first().is_some_and(|&s| RecordKind::of(s).is_ghost());
-            let ghost = if ghost { ", a ghost" } else { "" };
-            ("LOP_INSERT_ROWS", name, format!("{} bytes{ghost}", p.len()))
-        }
-        Operation::InsertMany => {
-            let n = batch_records(p).count();
-            ("LOP_INSERT_ROWS", name, format!("{n} records moved, {} bytes", p.len()))
-        }
-        Operation::Ghost => ("LOP_DELETE_ROWS", "LCX_MARK_AS_GHOST", String::new()),
-        Operation::Unghost => ("LOP_MODIFY_ROW", name, "a ghost is revived".to_owned()),
+    let (p, name) = (record.payload(), context.name());
+    match operation {
+        Operation::Format => Described {
+            format: p.first().zip(p.get(1)).map(|(&kind, &level)| (kind, level)),
+            ..Described::new("LOP_FORMAT_PAGE", name)
+        },
+        Operation::Insert => Described::new("LOP_INSERT_ROWS", name).with(p),
+        Operation::InsertMany => Described {
+            elements: Some(batch_records(p).count() as u16),
+            ..Described::new("LOP_INSERT_ROWS", name).with(p)
+        },
+        Operation::Ghost => keyed(Described::new("LOP_DELETE_ROWS", "LCX_MARK_AS_GHOST"), p),
+        Operation::Unghost => keyed(Described::new("LOP_INSERT_ROWS", name), p),
         Operation::Expunge if context == Context::Interior => {
-            ("LOP_DELETE_ROWS", name, String::new())
+            Described::new("LOP_DELETE_ROWS", name)
         }
-        Operation::Expunge => ("LOP_EXPUNGE_ROWS", name, String::new()),
-        Operation::Modify => {
-            let bytes = |d: Difference<'_>| {
-                format!("at {}: {} bytes become {}", d.from, d.before.len(), d.after.len())
-            };
-            ("LOP_MODIFY_ROW", name, Difference::parse(p).map(bytes).unwrap_or_default())
+        Operation::Expunge if p.is_empty() => Described::new("LOP_EXPUNGE_ROWS", name),
+        Operation::Expunge => Described::new("LOP_EXPUNGE_ROWS", name).with(p),
+        Operation::Modify => modified(Described::new("LOP_MODIFY_ROW", name), p),
+        Operation::Truncate => Described::new("LOP_DELETE_SPLIT", name),
+        Operation::Link => Described::new("LOP_MODIFY_HEADER", name).with(p),
+    }
+}
+
+/// A change of a record's kind: it says the key, when a transaction undoes it.
+fn keyed<'a>(described: Described<'a>, key: &'a [u8]) -> Described<'a> {
+    let key = Some(key).filter(|key| !key.is_empty());
+    Described { contents: [None, None, key], elements: Some(u16::from(key.is_some())), ..described }
+}
+
+fn modified<'a>(described: Described<'a>, p: &'a [u8]) -> Described<'a> {
+    let Some(d) = Difference::parse(p) else { return described };
+    let key = Some(d.key).filter(|key| !key.is_empty());
+    Described {
+        contents: [Some(d.before), Some(d.after), key],
+        offset_in_row: Some(d.from),
+        modify_size: Some(d.after.len() as u16),
+        elements: Some(2 + u16::from(key.is_some())),
+        ..described
+    }
+}
+
+fn explain(record: &RecordView<'_>) -> String {
+    let Some((operation, _)) = parts(record.kind()) else { return String::new() };
+    let p = record.payload();
+    match operation {
+        Operation::Insert if p.first().is_some_and(|&s| RecordKind::of(s).is_ghost()) => {
+            "A ghost is inserted".to_owned()
         }
-        Operation::Truncate => ("LOP_DELETE_SPLIT", name, format!("from slot {}", record.slot())),
+        Operation::Unghost => "A ghost is revived".to_owned(),
+        Operation::Truncate => format!("From slot {} on", record.slot()),
         Operation::Link => {
             let side = if p.first() == Some(&0) { "previous" } else { "next" };
             let id = p.get(1..).and_then(page_id_of).unwrap_or_default();
-            ("LOP_MODIFY_HEADER", name, format!("{side} page {id}"))
+            format!("The {side} page is {:04x}:{:08x}", id.file.0, id.page)
         }
-    };
-    Described { operation, context, text }
+        _ => String::new(),
+    }
 }

@@ -87,8 +87,8 @@ pub fn checkpoint(
         lsn if lsn < begin => "OLDEST_PAGE",
         _ => "NOTHING",
     };
-    log.set_reuse_wait(because);
-    log.truncate(min_lsn);
+    let scanned = log.truncate(min_lsn);
+    log.set_reuse_wait(if scanned { "LOG_SCAN" } else { because });
     let total_ns = monotonic_ns().saturating_sub(began);
     Ok(Checkpointed { checkpoint: begin, min_lsn, pages: flushed.pages, total_ns })
 }

@@ -91,15 +91,34 @@ impl RedoHandler for HeapRedo {
         Ok(())
     }
 
-    fn describe(&self, record: &RecordView<'_>) -> Described {
-        let (operation, context) = match record.kind() {
-            kinds::FORMAT => ("LOP_FORMAT_PAGE", "LCX_HEAP"),
-            kinds::INSERT | kinds::UNGHOST => ("LOP_INSERT_ROWS", "LCX_HEAP"),
-            kinds::GHOST => ("LOP_DELETE_ROWS", "LCX_HEAP"),
-            kinds::CLEAR => ("LOP_EXPUNGE_ROWS", "LCX_HEAP"),
-            _ => ("LOP_MODIFY_ROW", "LCX_HEAP"),
-        };
-        Described { operation, context, text: String::new() }
+    fn describe<'a>(&self, record: &RecordView<'a>) -> Described<'a> {
+        let (p, heap) = (record.payload(), "LCX_HEAP");
+        match record.kind() {
+            kinds::FORMAT => Described {
+                format: Some((PageKind::Data as u8, 0)),
+                ..Described::new("LOP_FORMAT_PAGE", heap)
+            },
+            kinds::INSERT => Described::new("LOP_INSERT_ROWS", heap).with(p),
+            kinds::UNGHOST => Described::new("LOP_INSERT_ROWS", heap),
+            kinds::GHOST => Described::new("LOP_DELETE_ROWS", heap),
+            kinds::CLEAR if p.is_empty() => Described::new("LOP_EXPUNGE_ROWS", heap),
+            kinds::CLEAR => Described::new("LOP_EXPUNGE_ROWS", heap).with(p),
+            _ => {
+                let (old, new) = old_and_new(p).unzip();
+                Described {
+                    contents: [old, new, None],
+                    offset_in_row: Some(0),
+                    modify_size: new.map(|new| new.len() as u16),
+                    elements: Some(2),
+                    ..Described::new("LOP_MODIFY_ROW", heap)
+                }
+            }
+        }
+    }
+
+    fn explain(&self, record: &RecordView<'_>) -> String {
+        let revived = record.kind() == kinds::UNGHOST;
+        if revived { "A ghost is revived".to_owned() } else { String::new() }
     }
 }
 

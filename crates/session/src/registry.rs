@@ -348,7 +348,7 @@ impl SessionEntry {
     }
 
     /// What it does, as `command` of sys.dm_exec_requests names it.
-    fn command(&self) -> &'static str {
+    pub(crate) fn command(&self) -> &'static str {
         let doing = usize::from(self.doing.load(Relaxed));
         match doing == Doing::Definition as usize {
             true => *self.definition.lock(),

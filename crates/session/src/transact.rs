@@ -83,7 +83,7 @@ impl Session {
         if self.work.is_active() {
             return false;
         }
-        self.work.begin(false, "");
+        self.work.begin_statement(self.state.entry.command());
         self.open.temp_before = self.state.temp.snapshot();
         true
     }

@@ -97,16 +97,69 @@ impl RedoHandler for SpaceRedo {
         }
     }
 
-    fn describe(&self, record: &RecordView<'_>) -> Described {
+    fn describe<'a>(&self, record: &RecordView<'a>) -> Described<'a> {
         debug_assert!(kinds::RANGE.contains(&record.kind().0), "a record of this crate");
-        let (operation, context) = match record.kind() {
-            kinds::SET_PFS => ("LOP_MODIFY_ROW", "LCX_PFS"),
-            kinds::SET_BITS => ("LOP_SET_BITS", bits_context(record)),
-            kinds::FORMAT => ("LOP_FORMAT_PAGE", "LCX_IAM"),
-            kinds::SET_SINGLE | kinds::LINK_IAM => ("LOP_MODIFY_ROW", "LCX_IAM"),
-            _ => ("LOP_FILE_HDR_MODIFY", "LCX_FILE_HEADER"),
-        };
-        Described { operation, context, text: String::new() }
+        let p = record.payload();
+        match record.kind() {
+            kinds::SET_PFS => Described {
+                contents: [p.get(4..5), p.get(5..6), None],
+                offset_in_row: u32_at(p, 0).ok().map(|page| (page % page::PFS_INTERVAL) as u16),
+                modify_size: Some(1),
+                elements: Some(2),
+                ..Described::new("LOP_MODIFY_ROW", "LCX_PFS")
+            },
+            kinds::SET_BITS => Described {
+                bits: bits_of(p),
+                ..Described::new("LOP_SET_BITS", bits_context(record))
+            },
+            kinds::FORMAT => Described {
+                format: p.first().map(|&kind| (kind, 0)),
+                ..Described::new("LOP_FORMAT_PAGE", format_context(p))
+            },
+            kinds::SET_SINGLE | kinds::LINK_IAM => {
+                Described::new("LOP_MODIFY_ROW", "LCX_IAM").with(p)
+            }
+            _ => Described {
+                offset_in_row: u16_at(p, 0).ok(),
+                modify_size: Some(p.len().saturating_sub(2) as u16),
+                contents: [None, p.get(2..), None],
+                elements: Some(1),
+                ..Described::new("LOP_FILE_HDR_MODIFY", "LCX_FILE_HEADER")
+            },
+        }
+    }
+
+    fn explain(&self, record: &RecordView<'_>) -> String {
+        let (Some(id), p) = (record.page(), record.payload()) else { return String::new() };
+        match (record.kind(), u32_at(p, 0), p.get(4), p.get(5)) {
+            (kinds::SET_PFS, Ok(page), Some(&old), Some(&new)) => {
+                let (old, new) = (Pfs(old).is_allocated(), Pfs(new).is_allocated());
+                let what = match (old, new) {
+                    (false, true) => "Allocated",
+                    (true, false) => "Deallocated",
+                    _ => "Changed",
+                };
+                format!("{what} {:04x}:{page:08x}", id.file.0)
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+fn bits_of(p: &[u8]) -> Option<(u32, u32, bool)> {
+    Some((u32_at(p, 0).ok()?, u32_at(p, 4).ok()?, *p.get(8)? != 0))
+}
+
+fn format_context(p: &[u8]) -> &'static str {
+    match p.first().copied().and_then(PageKind::from_byte) {
+        Some(PageKind::Pfs) => "LCX_PFS",
+        Some(PageKind::Gam) => "LCX_GAM",
+        Some(PageKind::Sgam) => "LCX_SGAM",
+        Some(PageKind::DiffMap) => "LCX_DIFF_MAP",
+        Some(PageKind::BulkMap) => "LCX_ML_MAP",
+        Some(PageKind::FileHeader) => "LCX_FILE_HEADER",
+        Some(PageKind::Boot) => "LCX_BOOT_PAGE",
+        _ => "LCX_IAM",
     }
 }
 

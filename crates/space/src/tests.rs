@@ -32,7 +32,7 @@ impl RedoHandler for Formats {
         Ok(())
     }
 
-    fn describe(&self, _: &RecordView<'_>) -> Described {
+    fn describe<'a>(&self, _: &RecordView<'a>) -> Described<'a> {
         Described::default()
     }
 }

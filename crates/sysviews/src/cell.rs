@@ -74,6 +74,17 @@ pub(crate) fn iso_ms(ns: i64) -> String {
     told.replacen(' ', "T", 1)
 }
 
+/// A wall time as the log shows it: `2026/11/21 12:34:56:789`.
+pub(crate) fn log_time(ns: i64) -> String {
+    let mut told = iso_ms(ns).into_bytes();
+    for (at, mark) in [(4, b'/'), (7, b'/'), (10, b' '), (19, b':')] {
+        if let Some(byte) = told.get_mut(at) {
+            *byte = mark;
+        }
+    }
+    String::from_utf8(told).unwrap_or_default()
+}
+
 /// When system objects were made.
 pub(crate) fn released() -> Value {
     datetime(RELEASED_NS)

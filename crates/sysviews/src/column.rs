@@ -110,6 +110,17 @@ pub(crate) const fn join<const A: usize, const B: usize, const N: usize>(
     all
 }
 
+impl Column {
+    /// The stored bytes of a column that always holds the same, of a stream.
+    pub(crate) fn stored(&self) -> page::Field<'static> {
+        match self.constant {
+            Some((Constant::Bytes(b), _)) => page::Field::Inline(b),
+            Some((Constant::Number(0), _)) => page::Field::Inline(&[0; 8]),
+            _ => page::Field::Null,
+        }
+    }
+}
+
 impl Constant {
     /// As a value of a column's type.
     pub(crate) fn value(self, sql_type: SqlType) -> Value {

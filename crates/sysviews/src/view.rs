@@ -3,6 +3,7 @@
 use crate::column::Column;
 use crate::event_session::EventSession;
 use crate::rowset::Rowset;
+use crate::stream::{declared, streams};
 use access::TableSource;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult, TransactionId, messages};
 use catalog::view::{
@@ -132,7 +133,7 @@ pub(crate) fn schema_name(id: SchemaId) -> &'static str {
 
 /// The definitions of all views, for every database's catalog.
 pub fn all() -> SystemObjects {
-    SystemObjects::new(views().enumerate().map(|(i, v)| {
+    SystemObjects::new(declared().enumerate().map(|(i, v)| {
         VirtualTable {
             object_id: id_of(i),
             schema_id: v.schema,
@@ -168,9 +169,13 @@ pub fn open(
     object: ObjectId,
     arguments: &[Value],
 ) -> SqlResult<Arc<dyn TableSource>> {
-    let position = usize::try_from(i64::from(FIRST_ID) - i64::from(object.0)).ok();
-    let view = position.and_then(|p| views().nth(p));
-    let view = view.ok_or_else(|| SqlError::new(messages::INVALID_OBJECT, &[&object]))?;
-    let rows = (view.rows)(system, arguments)?;
-    Ok(Arc::new(Rowset::new(view.columns, rows)))
+    let unknown = || SqlError::new(messages::INVALID_OBJECT, &[&object]);
+    let position = usize::try_from(i64::from(FIRST_ID) - i64::from(object.0));
+    let position = position.map_err(|_| unknown())?;
+    if let Some(view) = views().nth(position) {
+        let rows = (view.rows)(system, arguments)?;
+        return Ok(Arc::new(Rowset::new(view.columns, rows)));
+    }
+    let stream = streams().nth(position - views().count()).ok_or_else(unknown)?;
+    (stream.open)(system, arguments)
 }

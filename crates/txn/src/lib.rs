@@ -17,6 +17,6 @@ pub use commit_table::{CommitTable, CommitTime, Outcome};
 pub use lifetime::{Lifetime, Need, OpenSnapshot, Reader, SnapshotRegistry};
 pub use mutations::{Mutation, Mutations};
 pub use open::{Open, OpenEntry, TOLD_DATABASES};
-pub use payload::{Begin, Ended};
+pub use payload::{BEGIN_BYTES_MAX, Begin, Ended, TransactionName};
 pub use table::{Active, Transactions};
 pub use undo::{UndoContext, UndoError, UndoHandler, UndoTable, roll_back};

@@ -18,6 +18,7 @@ mod log;
 mod reader;
 mod record;
 mod redo;
+mod scan;
 mod space;
 mod vlf;
 
@@ -28,5 +29,6 @@ pub use log::{Appended, Flushed, LOG_BYTES_MAX, Log, LogOptions, LogUsage};
 pub use reader::{GroupView, LogReader, RecordReader};
 pub use record::{Kind, RecordFlags, RecordView, kinds};
 pub use redo::{ApplyError, Described, PageOp, RedoHandler, RedoTable};
+pub use scan::{BlockFacts, BlockScan, LogHold};
 pub use space::LogReservation;
 pub use vlf::{VlfState, VlfStatus};

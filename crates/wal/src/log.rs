@@ -113,6 +113,9 @@ pub struct Log {
     pub(crate) free: AtomicU64,
     pub(crate) reserved: Padded<AtomicU64>,
     pub(crate) reuse_wait: Mutex<&'static str>,
+    /// Where each of those begins who read the log while it goes on. Taken before `pointer` and
+    /// `tail`.
+    pub(crate) holds: Mutex<Vec<Lsn>>,
     pub(crate) pointer: Mutex<CheckpointPointer>,
     pub(crate) mutations: Mutations,
     family: [u8; 16],
@@ -224,6 +227,7 @@ impl Log {
             free: AtomicU64::new(0),
             reserved: Padded::default(),
             reuse_wait: Mutex::new("NOTHING"),
+            holds: Mutex::default(),
             pointer: Mutex::new(pointer),
             mutations: Mutations::default(),
             family,

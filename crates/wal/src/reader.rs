@@ -7,6 +7,7 @@ use crate::WalError;
 use crate::block::{BLOCK_HEADER_BYTES, BlockView, RECORDS_MAX, records_of};
 use crate::log::Log;
 use crate::record::{RecordFlags, RecordView};
+use crate::scan::BlockScan;
 use crate::vlf::VlfState;
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
@@ -104,16 +105,14 @@ impl GroupView<'_> {
 
 /// Reads groups forward, from memory where they are not on disk yet.
 pub struct LogReader<'l> {
-    log: &'l Log,
-    block: Option<Lsn>,
+    scan: BlockScan<'l>,
     from: Lsn,
-    buf: Vec<u8>,
 }
 
 impl<'l> LogReader<'l> {
     /// A reader that begins with the group which ends at or after `from`.
     pub fn new(log: &'l Log, from: Lsn) -> Self {
-        LogReader { log, block: Some(from.block_start()), from, buf: Vec::new() }
+        LogReader { scan: BlockScan::new(log, from), from }
     }
 
     /// Calls `each` with every group of the next block; false at the end of the log.
@@ -124,28 +123,20 @@ impl<'l> LogReader<'l> {
         &mut self,
         mut each: impl FnMut(&GroupView<'_>) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let Some(at) = self.block else { return Ok(false) };
-        let log = self.log;
-        let loaded = log.load_block(at, &mut self.buf).ok_or(WalError::Missing(at))?;
+        if !self.scan.next_block()? {
+            return Ok(false);
+        }
         let mut group: Vec<RecordView<'_>> = Vec::new();
-        let mut end = BLOCK_HEADER_BYTES;
-        for record in records_of(at, &self.buf) {
-            end += record.bytes.len();
-            let more = record.flags().has(RecordFlags::MORE);
+        for record in self.scan.records() {
             group.push(record);
-            if !more {
-                if group.last().is_some_and(|r| r.lsn >= self.from) {
+            if !record.flags().has(RecordFlags::MORE) {
+                if record.lsn >= self.from {
                     each(&GroupView { records: &group })?;
                 }
                 group.clear();
             }
         }
-        // The checksum was right, so this was written so; it is damage all the same, not the end.
-        if !group.is_empty() || end != self.buf.len() {
-            return Err(WalError::Missing(Lsn(at.0 + 1)).into());
-        }
-        self.block = log.successor_of(at, loaded);
-        assert!(self.block.is_none_or(|next| next > at), "the log is read forward");
+        assert!(group.is_empty(), "rule 1: groups end in their block");
         Ok(true)
     }
 }
@@ -200,16 +191,16 @@ impl<'l> RecordReader<'l> {
 
 /// A block's place in the chain.
 #[derive(Clone, Copy)]
-struct Loaded {
-    units: u32,
+pub(crate) struct Loaded {
+    pub(crate) units: u32,
     previous: u32,
     /// None while the block is open.
-    checksum: Option<u32>,
+    pub(crate) checksum: Option<u32>,
 }
 
 impl Log {
     /// Copies a block's used bytes into `buf`.
-    fn load_block(&self, at: Lsn, buf: &mut Vec<u8>) -> Option<Loaded> {
+    pub(crate) fn load_block(&self, at: Lsn, buf: &mut Vec<u8>) -> Option<Loaded> {
         let vlfs = {
             let tail = self.tail.lock();
             if tail.block.lsn == at {
@@ -231,7 +222,7 @@ impl Log {
 
     /// The block after one: of the places where it may be, the one that continues the chain
     /// (rule 4). A sound block of a future that a crash cut off may stand in the other.
-    fn successor_of(&self, at: Lsn, block: Loaded) -> Option<Lsn> {
+    pub(crate) fn successor_of(&self, at: Lsn, block: Loaded) -> Option<Lsn> {
         let checksum = block.checksum?;
         assert!(block.units > 0, "a closed block takes a sector");
         let vlfs = self.tail.lock().vlfs.clone();

@@ -25,15 +25,42 @@ pub struct PageOp<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ApplyError(pub &'static str);
 
-/// What a record means, for fn_dblog.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Described {
+/// What a record says, for fn_dblog. What is not there the record does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Described<'a> {
     /// LOP_...
     pub operation: &'static str,
     /// LCX_...
     pub context: &'static str,
-    /// In words.
-    pub text: String,
+    /// RowLog Contents 0, 1 and 2: what was written; or what was there, what is there now, and the
+    /// key by which it is found again.
+    pub contents: [Option<&'a [u8]>; 3],
+    /// Where in the row something was changed, in bytes from its start.
+    pub offset_in_row: Option<u16>,
+    /// How many bytes it is now.
+    pub modify_size: Option<u16>,
+    /// How many records or images it has.
+    pub elements: Option<u16>,
+    /// Kind and level of a page that was formatted.
+    pub format: Option<(u8, u8)>,
+    /// Bits of a map: the first, how many, what they are now.
+    pub bits: Option<(u32, u32, bool)>,
+}
+
+impl<'a> Described<'a> {
+    /// An operation in its context, and nothing more.
+    pub fn new(operation: &'static str, context: &'static str) -> Self {
+        Described { operation, context, ..Described::default() }
+    }
+
+    /// With one image: what was written.
+    #[must_use]
+    pub fn with(mut self, image: &'a [u8]) -> Self {
+        debug_assert_eq!(self.contents, [None; 3], "it is described once");
+        self.contents[0] = Some(image);
+        self.elements = Some(1);
+        self
+    }
 }
 
 /// Owner of a range of record kinds. Owned by `wal`, implemented by whoever changes pages, wired
@@ -46,8 +73,13 @@ pub trait RedoHandler: Send + Sync {
     /// When record and page do not fit; the page is then damaged and must not be used.
     fn apply(&self, op: &PageOp<'_>, page: &mut PageBytes) -> Result<(), ApplyError>;
 
-    /// What a record means.
-    fn describe(&self, record: &RecordView<'_>) -> Described;
+    /// What a record says. Costs no allocation: fn_dblog asks for each record.
+    fn describe<'a>(&self, record: &RecordView<'a>) -> Described<'a>;
+
+    /// The same in words, where there is more to be said.
+    fn explain(&self, _record: &RecordView<'_>) -> String {
+        String::new()
+    }
 }
 
 /// Which handler owns which kinds. The order of registration is on-disk format.

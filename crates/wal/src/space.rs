@@ -157,9 +157,14 @@ impl Log {
     }
 
     /// Frees every VLF below a point that nobody needs any more. At most the durable
-    /// checkpoint's `min_lsn` counts (rule 6).
-    pub fn truncate(&self, before: Lsn) {
+    /// checkpoint's `min_lsn` counts (rule 6), and where the first of those who read the log
+    /// began. Says whether one of them kept a VLF that would have been freed.
+    pub fn truncate(&self, before: Lsn) -> bool {
+        let holds = self.holds.lock();
         let before = before.min(self.pointer.lock().min_lsn).min(self.durable_lsn());
+        let held = holds.iter().min().copied().unwrap_or(Lsn::MAX);
+        let kept = held.vlf() < before.vlf();
+        let before = before.min(held);
         let mut tail = self.tail.lock();
         let current = tail.current;
         assert!(before.vlf() <= tail.current().sequence, "rule 6: nothing ahead is freed");
@@ -170,6 +175,7 @@ impl Log {
         }
         tail.check();
         self.publish_free(&tail);
+        kept
     }
 
     /// What holds the log from being reused, as log_reuse_wait_desc names it.

@@ -541,3 +541,29 @@ fn a_stale_block_is_no_successor() {
     let log = reopen(&disk, options()).unwrap();
     assert_eq!(notes(&log, log.checkpoint().min_lsn).len(), known.len() + 1);
 }
+
+/// Whoever reads the log keeps what he reads: no checkpoint gives it away, the full log names him,
+/// and when he has gone it is reused.
+#[test]
+fn what_is_being_read_is_not_reused() {
+    let disk = disk();
+    let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+    let first = note(&log, &mut TransactionChain::default(), &[b"first"]).first;
+    let reader = log.hold(Some(first)).unwrap();
+    let from_checkpoint = log.hold(None).unwrap();
+    assert_eq!(from_checkpoint.from(), log.checkpoint().min_lsn);
+    drop(from_checkpoint);
+    // Into the third virtual log file.
+    while log.next_lsn().vlf() < 3 {
+        note(&log, &mut TransactionChain::default(), &[&[7; 14_000]]);
+    }
+    let at = checkpoint(&log);
+    assert!(log.truncate(at), "it says that somebody reads");
+    assert_eq!(notes(&log, first)[0].1, b"first");
+    assert!(log.vlfs().iter().take(2).all(|v| v.status == VlfStatus::Active));
+    drop(reader);
+    assert!(!log.truncate(at));
+    assert!(log.vlfs().iter().take(2).all(|v| v.status == VlfStatus::Inactive));
+    let gone = [first, Lsn::new(99, 16, 1), log.next_lsn()];
+    assert!(gone.iter().all(|&lsn| log.hold(Some(lsn)).is_err()), "not there, or not any more");
+}

@@ -6,7 +6,7 @@ use base::{Lsn, SessionId, TransactionId};
 use buffer::{Change, Undo};
 use lock::Owner;
 use std::sync::Arc;
-use txn::Begin;
+use txn::{BEGIN_BYTES_MAX, Begin, TransactionName};
 use wal::{Group, LogReservation, TransactionChain, WalError, kinds};
 
 /// Log that a change may write beyond its own estimate: begin record, maps, block overhead.
@@ -50,6 +50,8 @@ pub struct Part {
     /// Its records.
     pub chain: TransactionChain,
     id: TransactionId,
+    /// For its begin record.
+    name: TransactionName,
     reservation: LogReservation,
     /// Bytes that undoing what was logged so far may write.
     undo_bytes: u64,
@@ -67,6 +69,7 @@ impl Part {
             group: Group::new(),
             chain: TransactionChain::default(),
             id: TransactionId(0),
+            name: TransactionName::default(),
             reservation: LogReservation::none(home.log()),
             undo_bytes: 0,
             entry: home.enlist(owner.session()),
@@ -112,7 +115,8 @@ impl Part {
         if wanted {
             self.entry.begins_at(at);
         }
-        BeginRecord { wanted, id: self.chain.id, at }
+        let name = if wanted { self.name.clone() } else { TransactionName::default() };
+        BeginRecord { wanted, id: self.chain.id, at, name }
     }
 
     /// How operations of this transaction are logged.
@@ -142,12 +146,13 @@ impl Part {
         self.chain.last != Lsn::ZERO
     }
 
-    pub(crate) fn start(&mut self, id: TransactionId) {
+    pub(crate) fn start(&mut self, id: TransactionId, name: &TransactionName) {
         assert!(!self.entered && !self.has_logged());
         assert_ne!(id.0 as u32, 0, "0 logs for nobody");
         assert_eq!(self.undo_bytes, 0, "what a transaction reserved for its undo ended with it");
         self.chain = TransactionChain { id: id.0 as u32, ..TransactionChain::default() };
         self.id = id;
+        self.name = name.clone();
     }
 
     /// What it tells others.
@@ -236,11 +241,11 @@ impl Drop for Part {
 }
 
 /// The begin record of a part, to be put into a change.
-#[derive(Clone, Copy)]
 pub struct BeginRecord {
     wanted: bool,
     id: u32,
     at: i64,
+    name: TransactionName,
 }
 
 impl BeginRecord {
@@ -250,8 +255,8 @@ impl BeginRecord {
             assert_ne!(self.id, 0, "a begin record is a transaction's");
             debug_assert_eq!(change.logged_bytes(), 0, "a transaction's first record is its begin");
             let id = TransactionId(u64::from(self.id));
-            let begin = Begin { id, session, at: self.at, name: "" };
-            change.log_plain(kinds::BEGIN, self.id, &begin.front());
+            let begin = Begin { id, session, at: self.at, name: self.name.as_str() };
+            change.log_plain(kinds::BEGIN, self.id, begin.spell(&mut [0; BEGIN_BYTES_MAX]));
         }
     }
 }

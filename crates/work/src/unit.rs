@@ -15,7 +15,7 @@ use os::sync::Mutex;
 use os::wait::Waiter;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock, Weak};
-use txn::{Active, OpenEntry, Transactions};
+use txn::{Active, OpenEntry, TransactionName, Transactions};
 use wal::Group;
 
 /// Writes a line of a session into the error log.
@@ -146,6 +146,8 @@ pub struct Work {
     user: bool,
     /// It is listed by its name.
     named: bool,
+    /// For its begin records.
+    name: TransactionName,
     doomed: bool,
     generation: u64,
     /// What others may know; none where it reads for somebody else's transaction.
@@ -177,6 +179,7 @@ impl Work {
             id: None,
             user: false,
             named: false,
+            name: TransactionName::default(),
             doomed: false,
             generation: 0,
             entry: Some(engine.transactions.enlist(session)),
@@ -206,6 +209,7 @@ impl Work {
             id,
             user: false,
             named: false,
+            name: TransactionName::default(),
             doomed: false,
             generation: 0,
             entry: None,
@@ -296,6 +300,10 @@ impl Work {
 
     /// Begins a transaction: of the user, of the engine under a name, or for one statement.
     pub fn begin(&mut self, user: bool, name: &str) -> TransactionId {
+        self.begin_as(user, name, "")
+    }
+
+    fn begin_as(&mut self, user: bool, name: &str, statement: &'static str) -> TransactionId {
         assert!(self.id.is_none(), "transactions do not nest here");
         assert!(self.ghosts.is_empty() && self.after.is_empty(), "the last one left nothing");
         assert!(!self.doomed && !self.user, "the last one ended");
@@ -309,11 +317,13 @@ impl Work {
         );
         self.named = user || !name.is_empty();
         let began_at = if self.named { os::clock::now() } else { os::clock::about_now() }.0;
+        self.name = TransactionName::Of(statement);
         if self.named {
             let name = if name.is_empty() { "user_transaction" } else { name };
             let active =
                 Active { id, session: self.session(), name: name.to_owned(), began_at, user };
             self.engine.transactions.enter(active);
+            self.name = TransactionName::Given(name.into());
         }
         self.tell(|entry| entry.begin(id, began_at));
         self.id = Some(id);
@@ -322,13 +332,18 @@ impl Work {
         self.doomed = false;
         self.generation += 1;
         for part in &mut self.parts {
-            part.start(id);
+            part.start(id, &self.name);
         }
         debug_assert!(
             self.parts.iter().all(|p| !p.has_logged()),
             "a begun transaction has logged nothing"
         );
         id
+    }
+
+    /// Begins the transaction of one statement, for which its begin record is named.
+    pub fn begin_statement(&mut self, statement: &'static str) -> TransactionId {
+        self.begin_as(false, "", statement)
     }
 
     /// A statement's transaction becomes the user's (implicit transactions).
@@ -359,12 +374,12 @@ impl Work {
                 assert!(!self.parts[at].has_logged(), "a database in use is not dropped");
                 self.parts[at].end();
                 self.parts[at] = Part::new(home, &self.owner);
-                self.parts[at].start(id);
+                self.parts[at].start(id, &self.name);
                 at
             }
             None => {
                 let mut part = Part::new(home, &self.owner);
-                part.start(id);
+                part.start(id, &self.name);
                 self.parts.push(part);
                 self.parts.len() - 1
             }

@@ -30,7 +30,7 @@ impl RedoHandler for Counters {
         Ok(())
     }
 
-    fn describe(&self, _: &RecordView<'_>) -> Described {
+    fn describe<'a>(&self, _: &RecordView<'a>) -> Described<'a> {
         Described::default()
     }
 }

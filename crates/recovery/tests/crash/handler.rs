@@ -55,7 +55,7 @@ impl RedoHandler for TestRedo {
         Ok(())
     }
 
-    fn describe(&self, _: &RecordView<'_>) -> Described {
+    fn describe<'a>(&self, _: &RecordView<'a>) -> Described<'a> {
         Described::default()
     }
 }

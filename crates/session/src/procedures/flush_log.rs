@@ -7,8 +7,7 @@ use crate::session::Session;
 
 pub(crate) fn run(session: &mut Session, _: &mut Call, _: &mut Output<'_>) -> Result<i32, Failure> {
     if let Some(home) = session.host.home(session.state.database) {
-        let log = home.log();
-        log.flush_to(log.next_lsn());
+        home.log().flush_all();
     }
     Ok(0)
 }

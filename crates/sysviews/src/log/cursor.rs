@@ -1,0 +1,127 @@
+//! A walk over the log's records from one LSN to another, for the streams of this folder.
+//!
+//! Invariants
+//!  1. What is between the two stays readable until the walk is dropped: it holds the log.
+//!  2. The end is taken when the walk begins, so a walk that logs itself comes to an end.
+
+use base::{Lsn, SqlError, SqlResult, messages};
+use database::Database;
+use os::wait::Waiter;
+use wal::{BlockFacts, BlockScan, LogHold, RecordFlags, RecordView, WalError, kinds};
+
+/// What a transaction reserves for undoing a change, beside its length (`work/src/part.rs`).
+pub(crate) const UNDO_EXTRA_BYTES: u32 = 64;
+
+/// Where a walk begins and ends; the ends are within it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Span {
+    pub(crate) from: Option<Lsn>,
+    pub(crate) to: Option<Lsn>,
+}
+
+/// The walk. It stands on a record, or before the first.
+pub(crate) struct Walk<'a> {
+    database: &'a Database,
+    span: Span,
+    hold: LogHold<'a>,
+    scan: BlockScan<'a>,
+    last: Lsn,
+    /// The record of the block it stands on, from 1.
+    at: usize,
+    /// Where its group ends, and whether a transaction keeps log for undoing it.
+    group: (usize, bool),
+}
+
+impl<'a> Walk<'a> {
+    /// # Errors
+    /// 9005 for a record that is not there, or when the end is before the beginning.
+    pub(crate) fn new(database: &'a Database, span: Span) -> SqlResult<Walk<'a>> {
+        let invalid = || SqlError::new(messages::LSN_ARGUMENT, &[]);
+        if span.from.zip(span.to).is_some_and(|(from, to)| to < from) {
+            return Err(invalid());
+        }
+        let log = database.log();
+        let last = span.to.unwrap_or(Lsn::MAX).min(log.last_lsn());
+        let hold = log.hold(span.from).map_err(|_| invalid())?;
+        let scan = BlockScan::new(log, hold.from());
+        Ok(Walk { database, span, hold, scan, last, at: 0, group: (0, false) })
+    }
+
+    /// Begins again.
+    pub(crate) fn rewind(&mut self) -> SqlResult<()> {
+        *self = Walk::new(self.database, Span { from: Some(self.hold.from()), ..self.span })?;
+        Ok(())
+    }
+
+    /// Moves to the next block; false behind the last.
+    ///
+    /// # Errors
+    /// A block that is missing, the waiter's cancellation.
+    pub(crate) fn next_block(&mut self, waiter: &Waiter) -> SqlResult<bool> {
+        waiter.check()?;
+        (self.at, self.group) = (0, (0, false));
+        let found = self.scan.next_block().map_err(|e| told(self.database, e))?;
+        Ok(found && self.scan.block().lsn <= self.last)
+    }
+
+    /// Moves to the next record; false behind the last.
+    ///
+    /// # Errors
+    /// As of [`Walk::next_block`].
+    pub(crate) fn next_record(&mut self, waiter: &Waiter) -> SqlResult<bool> {
+        loop {
+            while self.at < self.scan.len() {
+                self.at += 1;
+                let lsn = self.record().lsn;
+                if lsn > self.last {
+                    return Ok(false);
+                }
+                if self.at > self.group.0 {
+                    self.look_at_group();
+                }
+                if lsn >= self.hold.from() {
+                    return Ok(true);
+                }
+            }
+            if !self.next_block(waiter)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn look_at_group(&mut self) {
+        let (mut end, mut kept) = (self.at, false);
+        loop {
+            let record = self.scan.record(end - 1);
+            let undone = !record.flags().has(RecordFlags::COMPENSATION);
+            let ends = matches!(record.kind(), kinds::COMMIT | kinds::ABORT);
+            kept |= record.transaction() != 0 && undone && !ends;
+            if !record.flags().has(RecordFlags::MORE) {
+                break;
+            }
+            end += 1;
+        }
+        self.group = (end, kept);
+    }
+
+    /// The record it stands on.
+    pub(crate) fn record(&self) -> RecordView<'_> {
+        self.scan.record(self.at - 1)
+    }
+
+    /// The block it stands in.
+    pub(crate) fn block(&self) -> BlockFacts {
+        self.scan.block()
+    }
+
+    /// Log that the transaction had reserved for undoing it when this was logged.
+    pub(crate) fn reserved(&self) -> u32 {
+        let (end, kept) = self.group;
+        let extra = if self.at == end { UNDO_EXTRA_BYTES } else { 0 };
+        if kept { self.record().bytes.len() as u32 + extra } else { 0 }
+    }
+}
+
+fn told(database: &Database, e: WalError) -> SqlError {
+    e.into_sql(&database.home().name())
+}

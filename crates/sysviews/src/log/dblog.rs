@@ -1,0 +1,123 @@
+//! `sys.fn_dblog(start, end)`: the records of the current database's log, decoded from the bytes
+//! that were written, in SQL Server's columns (`columns.rs`).
+//!
+//! NULL begins where recovery would begin now, and ends with the last record there is. Memory is a
+//! block of the log, whatever is read; a cell is written when it is asked for.
+
+use super::cells::Cells;
+use super::columns::{CELLS, COLUMNS, Entry};
+use super::cursor::{Span, Walk};
+use super::units::{Unit, units};
+use super::{lsn, own};
+use crate::stream::Stream;
+use crate::view::System;
+use access::{LockPlan, PageHint, RowCursor, ScanRange, SourceSize, TableSource};
+use base::{AllocUnitId, SqlResult};
+use database::Database;
+use page::Field;
+use std::collections::HashMap;
+use std::sync::Arc;
+use types::{SqlType, Value};
+use wal::{Described, RecordView, RedoTable};
+use work::Work;
+
+pub(crate) const STREAM: Stream = Stream {
+    name: "fn_dblog",
+    parameters: &[("@start", SqlType::nvarchar(25)), ("@end", SqlType::nvarchar(25))],
+    columns: &COLUMNS,
+    open,
+};
+
+/// Bytes that a record takes, for the guess of how many there are.
+const RECORD_BYTES_GUESSED: u64 = 80;
+
+struct Source {
+    database: Arc<Database>,
+    span: Span,
+    units: HashMap<AllocUnitId, Unit>,
+    redo: Arc<RedoTable>,
+}
+
+fn open(system: &System<'_>, arguments: &[Value]) -> SqlResult<Arc<dyn TableSource>> {
+    let (from, to) = (lsn::argument(arguments.first())?, lsn::argument(arguments.get(1))?);
+    let (span, redo) = (Span { from, to }, database::redo_table());
+    Ok(Arc::new(Source { database: system.here()?, span, units: units(system)?, redo }))
+}
+
+/// A guess of how many rows there are where each takes so many bytes of the log.
+pub(crate) fn size_of(database: &Database, bytes: u64) -> SourceSize {
+    SourceSize { rows: database.log().usage().used_bytes / bytes, pages: 0 }
+}
+
+impl TableSource for Source {
+    fn scan(
+        &self,
+        _: &mut Work,
+        _: &ScanRange<'_>,
+        _: &LockPlan,
+    ) -> SqlResult<Box<dyn RowCursor + '_>> {
+        let walk = Walk::new(&self.database, self.span)?;
+        Ok(Box::new(Cursor { source: self, walk, cells: Cells::new(CELLS.len()) }))
+    }
+
+    fn size(&self) -> SourceSize {
+        size_of(&self.database, RECORD_BYTES_GUESSED)
+    }
+}
+
+struct Cursor<'a> {
+    source: &'a Source,
+    walk: Walk<'a>,
+    cells: Cells,
+}
+
+impl Cursor<'_> {
+    fn described<'r>(&self, record: &RecordView<'r>) -> Described<'r> {
+        match self.source.redo.handler(record.kind()) {
+            Some(handler) => handler.describe(record),
+            None => own::describe(record),
+        }
+    }
+
+    fn explained(&self, record: &RecordView<'_>) -> String {
+        let handler = self.source.redo.handler(record.kind());
+        handler.map(|h| h.explain(record)).unwrap_or_default()
+    }
+}
+
+impl RowCursor for Cursor<'_> {
+    fn next(&mut self, work: &mut Work) -> SqlResult<bool> {
+        self.cells.clear();
+        self.walk.next_record(work.owner().waiter())
+    }
+
+    fn field(&self, column: usize) -> SqlResult<Field<'_>> {
+        let Some(show) = CELLS[column].1 else { return Ok(CELLS[column].0.stored()) };
+        Ok(self.cells.field(column, |out| {
+            let record = self.walk.record();
+            let entry = Entry {
+                described: self.described(&record),
+                explain: &|| self.explained(&record),
+                reserved: self.walk.reserved(),
+                unit: self.source.units.get(&record.alloc_unit()),
+                record,
+            };
+            show(&entry, out)
+        }))
+    }
+
+    fn hint(&self) -> Option<PageHint> {
+        None
+    }
+
+    fn rid(&self) -> Option<[u8; 8]> {
+        None
+    }
+
+    fn release_row(&mut self, _: &mut Work) {}
+
+    fn rewind(&mut self, _: &mut Work, _: &ScanRange<'_>) -> SqlResult<()> {
+        self.cells.clear();
+        self.walk.rewind()
+    }
+}

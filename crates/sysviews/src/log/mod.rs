@@ -1,0 +1,17 @@
+//! The transaction log as people read it: record by record, and block by block.
+//!
+//! Both are streams (`crate::stream`): whatever they read, they hold one block of the log.
+
+mod cells;
+mod columns;
+mod cursor;
+mod dblog;
+mod log_blocks;
+mod lsn;
+mod own;
+mod units;
+
+use crate::stream::Stream;
+
+/// All of them. Append only: the position is the object id.
+pub(crate) const STREAMS: &[&Stream] = &[&dblog::STREAM, &log_blocks::STREAM];

@@ -1,0 +1,46 @@
+//! Records of the log's own: without a page, so no handler describes them.
+
+use base::{Lsn, TransactionId};
+use txn::{Begin, Ended};
+use wal::{Described, RecordView, kinds};
+
+/// `LOP_`; SQL Server has none for a compensation that changes no page.
+pub(crate) fn describe<'a>(record: &RecordView<'a>) -> Described<'a> {
+    let operation = match record.kind() {
+        kinds::INCARNATION => "LOP_BEGIN_RECOVERY",
+        kinds::BEGIN => "LOP_BEGIN_XACT",
+        kinds::COMMIT => "LOP_COMMIT_XACT",
+        kinds::ABORT => "LOP_ABORT_XACT",
+        kinds::SAVEPOINT => "LOP_MARK_SAVEPOINT",
+        kinds::CHECKPOINT_BEGIN => "LOP_BEGIN_CKPT",
+        kinds::CHECKPOINT_TRANSACTIONS => "LOP_XACT_CKPT",
+        kinds::CHECKPOINT_END => "LOP_END_CKPT",
+        kinds::PREPARE => "LOP_PREP_XACT",
+        _ => "LOP_COMPENSATION",
+    };
+    Described::new(operation, "LCX_NULL")
+}
+
+/// What a begin record says.
+pub(crate) fn begin<'a>(record: &RecordView<'a>) -> Option<Begin<'a>> {
+    (record.kind() == kinds::BEGIN).then(|| Begin::parse(record.payload())).flatten()
+}
+
+/// When a transaction ended, in wall nanoseconds.
+pub(crate) fn ended_at(record: &RecordView<'_>) -> Option<i64> {
+    let ends = matches!(record.kind(), kinds::COMMIT | kinds::ABORT);
+    ends.then(|| Ended::parse(record.payload())).flatten().map(|ended| ended.at)
+}
+
+/// From where a recovery would read that began with this checkpoint.
+pub(crate) fn minimum_lsn(record: &RecordView<'_>) -> Option<Lsn> {
+    let ends = record.kind() == kinds::CHECKPOINT_END;
+    let first = ends.then(|| record.payload().first_chunk::<8>()).flatten()?;
+    Some(Lsn(u64::from_le_bytes(*first)))
+}
+
+/// `0000:00000a1b`; records carry the low 32 bits.
+pub(crate) fn transaction_text(low: u32) -> String {
+    let id = TransactionId(u64::from(low));
+    format!("{:04x}:{:08x}", id.0 >> 32, id.0 & 0xFFFF_FFFF)
+}

@@ -1,0 +1,31 @@
+//! Allocation units by the small number that log records and pages have, with their names.
+
+use crate::storage;
+use crate::view::System;
+use base::{AllocUnitId, SqlResult};
+use std::collections::HashMap;
+
+/// One of them, as `fn_dblog` shows it.
+pub(crate) struct Unit {
+    /// `schema.table`, with the index behind it where it is one.
+    pub(crate) name: String,
+    /// The partition it belongs to.
+    pub(crate) partition: i64,
+}
+
+/// All that exist now. A record of what was dropped since has none.
+///
+/// # Errors
+/// The database was dropped.
+pub(crate) fn units(system: &System<'_>) -> SqlResult<HashMap<AllocUnitId, Unit>> {
+    let view = system.view()?;
+    let mut units = HashMap::new();
+    for p in storage::partitions(system)? {
+        let schema = view.schema_by_id(p.table.schema_id).map_or("sys", |s| &s.name);
+        let index = if p.index.name.is_empty() { "" } else { "." };
+        let name = format!("{schema}.{}{index}{}", p.table.name, p.index.name);
+        let unit = Unit { name, partition: p.index.hobt.as_bigint() };
+        units.insert(p.hobt.spec().unit, unit);
+    }
+    Ok(units)
+}

@@ -1,0 +1,161 @@
+//! The log block by block, and who reads it while it goes on: recovery, and fn_dblog.
+//!
+//! Memory is one block, whatever is read.
+//!
+//! Invariants
+//!  1. A block is given only when it is sound and follows the one before (`reader.rs`), and when
+//!     its groups end within it.
+//!  2. What a hold covers is not reused: `Log::truncate` goes no further than the oldest one. A
+//!     hold is taken under the lock that truncation takes first.
+
+use crate::block::{BLOCK_HEADER_BYTES, records_of};
+use crate::log::Log;
+use crate::record::{RecordFlags, RecordView};
+use crate::{VlfStatus, WalError};
+use base::Lsn;
+use base::limits::LOG_SECTOR_BYTES;
+
+/// A block as it lies in the log file. All of `bytes` are header, records, or padding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BlockFacts {
+    /// Its LSN, of slot 0.
+    pub lsn: Lsn,
+    /// What it takes in the file: whole sectors. While it is open, what it would take if it were
+    /// closed now.
+    pub bytes: usize,
+    /// Its header.
+    pub header_bytes: usize,
+    /// Its records, one after the other.
+    pub record_bytes: usize,
+    /// How many.
+    pub records: usize,
+    /// Whether it is still being filled.
+    pub is_open: bool,
+}
+
+/// Reads blocks forward, from memory where they are not on disk yet.
+pub struct BlockScan<'l> {
+    log: &'l Log,
+    next: Option<Lsn>,
+    at: Lsn,
+    units: u32,
+    is_open: bool,
+    buf: Vec<u8>,
+    /// Where each record of the block begins.
+    offsets: Vec<u16>,
+}
+
+impl<'l> BlockScan<'l> {
+    /// Stands before the block of a record.
+    pub fn new(log: &'l Log, from: Lsn) -> Self {
+        let (next, at) = (Some(from.block_start()), Lsn::ZERO);
+        BlockScan { log, next, at, units: 0, is_open: false, buf: Vec::new(), offsets: Vec::new() }
+    }
+
+    /// Moves to the next block; false at the end of the log.
+    ///
+    /// # Errors
+    /// A block that must be there is missing, or makes no sense.
+    pub fn next_block(&mut self) -> Result<bool, WalError> {
+        self.offsets.clear();
+        let Some(at) = self.next else { return Ok(false) };
+        let loaded = self.log.load_block(at, &mut self.buf).ok_or(WalError::Missing(at))?;
+        let (mut end, mut more) = (BLOCK_HEADER_BYTES, false);
+        for record in records_of(at, &self.buf) {
+            self.offsets.push(end as u16);
+            end += record.bytes.len();
+            more = record.flags().has(RecordFlags::MORE);
+        }
+        // The checksum was right, so this was written so; it is damage all the same, not the end.
+        if more || end != self.buf.len() {
+            self.offsets.clear();
+            return Err(WalError::Missing(Lsn(at.0 + 1)));
+        }
+        (self.at, self.units, self.is_open) = (at, loaded.units, loaded.checksum.is_none());
+        self.next = self.log.successor_of(at, loaded);
+        assert!(self.next.is_none_or(|next| next > at), "the log is read forward");
+        Ok(true)
+    }
+
+    /// How many records the block has; 0 before the first and behind the last block.
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.offsets.is_empty()
+    }
+
+    /// A record of the block.
+    ///
+    /// # Panics
+    /// When it has fewer.
+    pub fn record(&self, i: usize) -> RecordView<'_> {
+        let lsn = Lsn(self.at.0 + i as u64 + 1);
+        let record = RecordView::parse(lsn, &self.buf[usize::from(self.offsets[i])..]);
+        record.expect("the block was looked through")
+    }
+
+    /// Its records in order.
+    pub fn records(&self) -> impl Iterator<Item = RecordView<'_>> {
+        (0..self.len()).map(|i| self.record(i))
+    }
+
+    /// The block itself.
+    pub fn block(&self) -> BlockFacts {
+        BlockFacts {
+            lsn: self.at,
+            bytes: self.units as usize * LOG_SECTOR_BYTES,
+            header_bytes: BLOCK_HEADER_BYTES,
+            record_bytes: self.buf.len().saturating_sub(BLOCK_HEADER_BYTES),
+            records: self.len(),
+            is_open: self.is_open,
+        }
+    }
+}
+
+/// A promise that the log from some record on stays readable. Held by who reads it; as long as
+/// that is, `log_reuse_wait_desc` may be LOG_SCAN.
+pub struct LogHold<'l> {
+    log: &'l Log,
+    from: Lsn,
+}
+
+impl LogHold<'_> {
+    /// The record it begins with.
+    pub fn from(&self) -> Lsn {
+        self.from
+    }
+}
+
+impl Drop for LogHold<'_> {
+    fn drop(&mut self) {
+        let mut holds = self.log.holds.lock();
+        let at = holds.iter().position(|&lsn| lsn == self.from);
+        assert!(at.is_some(), "invariant 2: a hold is listed until it ends");
+        at.map(|at| holds.swap_remove(at));
+    }
+}
+
+impl Log {
+    /// Holds the log from a record on; without one, from where recovery would begin now.
+    ///
+    /// # Errors
+    /// The record is in no virtual log file that is in use, or behind the end of the log.
+    pub fn hold(&self, from: Option<Lsn>) -> Result<LogHold<'_>, WalError> {
+        let mut holds = self.holds.lock();
+        let from = from.unwrap_or_else(|| self.checkpoint().min_lsn);
+        {
+            let tail = self.tail.lock();
+            let within = |v: &&crate::VlfState| v.sequence == from.vlf() && v.sequence != 0;
+            let vlf = tail.vlfs.iter().find(within);
+            let active = vlf.is_some_and(|v| v.status == VlfStatus::Active);
+            if !active || from >= self.next_lsn() {
+                return Err(WalError::Missing(from));
+            }
+        }
+        holds.push(from);
+        Ok(LogHold { log: self, from })
+    }
+}
