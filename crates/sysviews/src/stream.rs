@@ -15,8 +15,11 @@ pub(crate) struct Stream {
     pub(crate) parameters: &'static [(&'static str, SqlType)],
     pub(crate) columns: &'static [Column],
     /// The rows from now on.
-    pub(crate) open: fn(&System<'_>, &[Value]) -> SqlResult<Arc<dyn TableSource>>,
+    pub(crate) open: Open,
 }
+
+/// What gives a source for a view's arguments.
+type Open = fn(&System<'_>, &[Value]) -> SqlResult<Arc<dyn TableSource>>;
 
 /// What is declared of any view: one that answers at once, or a stream.
 pub(crate) struct Declared {

@@ -195,7 +195,7 @@ pub(crate) struct Loaded {
     pub(crate) units: u32,
     previous: u32,
     /// None while the block is open.
-    pub(crate) checksum: Option<u32>,
+    checksum: Option<u32>,
 }
 
 impl Log {

@@ -29,8 +29,6 @@ pub struct BlockFacts {
     pub record_bytes: usize,
     /// How many.
     pub records: usize,
-    /// Whether it is still being filled.
-    pub is_open: bool,
 }
 
 /// Reads blocks forward, from memory where they are not on disk yet.
@@ -39,7 +37,6 @@ pub struct BlockScan<'l> {
     next: Option<Lsn>,
     at: Lsn,
     units: u32,
-    is_open: bool,
     buf: Vec<u8>,
     /// Where each record of the block begins.
     offsets: Vec<u16>,
@@ -49,7 +46,7 @@ impl<'l> BlockScan<'l> {
     /// Stands before the block of a record.
     pub fn new(log: &'l Log, from: Lsn) -> Self {
         let (next, at) = (Some(from.block_start()), Lsn::ZERO);
-        BlockScan { log, next, at, units: 0, is_open: false, buf: Vec::new(), offsets: Vec::new() }
+        BlockScan { log, next, at, units: 0, buf: Vec::new(), offsets: Vec::new() }
     }
 
     /// Moves to the next block; false at the end of the log.
@@ -71,7 +68,7 @@ impl<'l> BlockScan<'l> {
             self.offsets.clear();
             return Err(WalError::Missing(Lsn(at.0 + 1)));
         }
-        (self.at, self.units, self.is_open) = (at, loaded.units, loaded.checksum.is_none());
+        (self.at, self.units) = (at, loaded.units);
         self.next = self.log.successor_of(at, loaded);
         assert!(self.next.is_none_or(|next| next > at), "the log is read forward");
         Ok(true)
@@ -110,7 +107,6 @@ impl<'l> BlockScan<'l> {
             header_bytes: BLOCK_HEADER_BYTES,
             record_bytes: self.buf.len().saturating_sub(BLOCK_HEADER_BYTES),
             records: self.len(),
-            is_open: self.is_open,
         }
     }
 }

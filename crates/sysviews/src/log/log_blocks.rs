@@ -4,7 +4,7 @@
 use super::cells::{Cells, put_big, put_int, put_text};
 use super::cursor::{Span, Walk};
 use super::lsn;
-use crate::column::{Column, col};
+use crate::column::{Column, col, number};
 use crate::stream::Stream;
 use crate::view::System;
 use access::{LockPlan, PageHint, RowCursor, ScanRange, SourceSize, TableSource};
@@ -15,14 +15,15 @@ use std::sync::Arc;
 use types::{SqlType, Value};
 use work::Work;
 
-const COLUMNS: [Column; 7] = [
+const HEADER_BYTES: i64 = 32;
+
+const COLUMNS: [Column; 6] = [
     col("block_lsn", SqlType::nvarchar(23)),
     col("block_bytes", SqlType::BigInt),
-    col("header_bytes", SqlType::BigInt),
+    number("header_bytes", SqlType::BigInt, HEADER_BYTES, "A block's header."),
     col("record_bytes", SqlType::BigInt),
     col("padding_bytes", SqlType::BigInt),
     col("record_count", SqlType::Int),
-    col("is_open", SqlType::Bit),
 ];
 
 pub(crate) const STREAM: Stream = Stream {
@@ -71,6 +72,7 @@ impl RowCursor for Cursor<'_> {
 
     fn field(&self, column: usize) -> SqlResult<Field<'_>> {
         let b = self.walk.block();
+        debug_assert_eq!(b.header_bytes as i64, HEADER_BYTES, "as it is declared");
         let padding = b.bytes - b.header_bytes - b.record_bytes;
         let big = |out: &mut Vec<u8>, n: usize| put_big(out, Some(n as i64));
         Ok(self.cells.field(column, |out| match column {
@@ -79,11 +81,7 @@ impl RowCursor for Cursor<'_> {
             2 => big(out, b.header_bytes),
             3 => big(out, b.record_bytes),
             4 => big(out, padding),
-            5 => put_int(out, Some(b.records as i32)),
-            _ => {
-                out.push(u8::from(b.is_open));
-                true
-            }
+            _ => put_int(out, Some(b.records as i32)),
         }))
     }
 
