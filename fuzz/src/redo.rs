@@ -74,7 +74,12 @@ fn describe(kind: Kind, slot: u16, payload: &[u8]) {
     let record = RecordView::parse(Lsn::new(1, 16, 1), &bytes).expect("a record of our own");
     assert_eq!((record.payload(), record.kind(), record.page()), (payload, kind, Some(ID)));
     if let Some(handler) = table().handler(kind) {
-        let _ = handler.describe(&record).text.len();
+        let images = handler.describe(&record).contents.into_iter().flatten();
+        assert!(
+            images.map(<[u8]>::len).sum::<usize>() <= payload.len(),
+            "images are the payload's"
+        );
+        let _ = handler.explain(&record);
     }
 }
 

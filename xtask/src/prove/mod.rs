@@ -12,6 +12,7 @@ mod ctrl_c;
 pub(crate) mod kills;
 mod ledger;
 mod lines;
+mod log_7;
 mod path_1;
 mod path_10;
 mod path_2;
@@ -93,6 +94,10 @@ const fn versions(number: u32, title: &'static str, run: Measure) -> Proof {
     Proof { issue: "versions", number, title, run }
 }
 
+const fn log(number: u32, title: &'static str, run: Measure) -> Proof {
+    Proof { issue: "log", number, title, run }
+}
+
 /// Every proof that an issue asks for.
 const PROOFS: &[Proof] = &[
     built(
@@ -128,6 +133,7 @@ const PROOFS: &[Proof] = &[
     versions(5, "every snapshot reads its moment, in random histories", versions_5::run),
     versions(6, "crashes with versioning on, off and switched", versions_6::run),
     versions(7, "what versioning costs a scan of rows without versions", versions_7::run),
+    log(7, "fn_dblog over a million records", log_7::run),
 ];
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Outcome<bool> {
