@@ -32,6 +32,7 @@ mod index_write;
 mod kept;
 mod large;
 mod load;
+mod page_order;
 mod physical_stats;
 mod promised;
 mod sample;

@@ -18,6 +18,7 @@
 
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
+use crate::page_order::PageOrder;
 use base::PageId;
 use buffer::ReadAhead;
 use os::wait::Waiter;
@@ -42,10 +43,12 @@ pub struct LevelStats {
     pub pages: u64,
     /// Runs of physically consecutive pages.
     pub fragments: u64,
-    /// Pages whose successor is not the next page of the file.
+    /// Pages whose successor by key is not their successor in the file among those of the level; of
+    /// a heap, ends of fragments.
     pub out_of_order: u64,
     /// What is on the pages, where they were read.
     pub contents: Option<Contents>,
+    order: PageOrder,
 }
 
 /// What the pages of a level hold.
@@ -79,24 +82,14 @@ const ATTEMPTS_MAX: u32 = 100;
 
 impl LevelStats {
     /// A page at its place, not read.
-    fn place(&mut self, id: PageId, previous: Option<PageId>) {
+    fn place(&mut self, id: PageId) {
         self.pages += 1;
-        let follows = previous.is_some_and(|p| p.file == id.file && p.page + 1 == id.page);
-        if !follows {
-            self.fragments += 1;
-            self.out_of_order += u64::from(previous.is_some());
-        }
-        debug_assert_eq!(self.fragments, self.out_of_order + 1, "each but the first is one");
+        self.fragments += u64::from(!self.order.add(id));
         debug_assert!(self.fragments <= self.pages, "a fragment has a page");
     }
 
-    fn add(
-        &mut self,
-        walk: &Walk<'_>,
-        view: PageView<'_>,
-        previous: Option<PageId>,
-    ) -> RowResult<()> {
-        self.place(view.page_id(), previous);
+    fn add(&mut self, walk: &Walk<'_>, view: PageView<'_>) -> RowResult<()> {
+        self.place(view.page_id());
         self.contents.get_or_insert_default().add(walk, view)
     }
 }
@@ -165,6 +158,10 @@ impl RowHobt {
         let walk = Walk { hobt: self, mode, engine, waiter };
         let mut levels = walk.levels().map_err(|e| self.sql(e))?;
         for l in &mut levels {
+            let order = std::mem::take(&mut l.order);
+            let heap = self.tree.is_none();
+            l.out_of_order =
+                if heap { l.fragments.saturating_sub(1) } else { order.out_of_order() };
             let pages = l.pages.max(1) as f64;
             let Some(contents) = &mut l.contents else { continue };
             contents.space_used_percent /= pages;
@@ -211,14 +208,14 @@ impl Walk<'_> {
         for id in home.space.unit_pages(&self.hobt.unit, self.waiter)?.pages {
             self.waiter.check()?;
             if self.mode == ScanMode::Limited {
-                stats.place(id, previous);
+                stats.place(id);
                 previous = Some(id);
                 continue;
             }
             ahead.step(&home.pages, previous.unwrap_or(PageId::NONE), id);
             let guard = home.pages.read(id)?;
             if guard.view().alloc_unit() == spec.unit {
-                stats.add(self, guard.view(), previous)?;
+                stats.add(self, guard.view())?;
                 previous = Some(id);
             }
         }
@@ -254,7 +251,7 @@ impl Walk<'_> {
     fn level(&self, first: PageId, above: Option<u8>) -> RowResult<Option<Level>> {
         let mut found = Level { stats: LevelStats::default(), below: None, leaves: None };
         let mut ahead = ReadAhead::new();
-        let (mut at, mut previous, mut leaf) = (first, None, None);
+        let (mut at, mut previous) = (first, None);
         while !at.is_none() {
             self.waiter.check()?;
             let guard = self.hobt.home.pages.read(at)?;
@@ -268,7 +265,7 @@ impl Walk<'_> {
                 return Ok(None);
             }
             found.stats.level = level;
-            self.page(view, previous, &mut found, &mut leaf)?;
+            self.page(view, previous, &mut found)?;
             previous = Some(at);
             let next = view.next_page();
             drop(guard);
@@ -284,13 +281,12 @@ impl Walk<'_> {
         view: PageView<'_>,
         previous: Option<PageId>,
         found: &mut Level,
-        leaf: &mut Option<PageId>,
     ) -> RowResult<()> {
         let limited = self.mode == ScanMode::Limited;
         if limited {
-            found.stats.place(view.page_id(), previous);
+            found.stats.place(view.page_id());
         } else {
-            found.stats.add(self, view, previous)?;
+            found.stats.add(self, view)?;
         }
         let lists_leaves = limited && view.level() == 1;
         if view.level() == 0 || (previous.is_some() && !lists_leaves) {
@@ -303,7 +299,7 @@ impl Walk<'_> {
         if lists_leaves {
             let leaves = found.leaves.get_or_insert_default();
             for child in children {
-                leaves.place(child, leaf.replace(child));
+                leaves.place(child);
             }
         }
         Ok(())

@@ -12,6 +12,8 @@ mod ctrl_c;
 pub(crate) mod kills;
 mod ledger;
 mod lines;
+mod log_1;
+mod log_2;
 mod log_7;
 mod path_1;
 mod path_10;
@@ -133,6 +135,8 @@ const PROOFS: &[Proof] = &[
     versions(5, "every snapshot reads its moment, in random histories", versions_5::run),
     versions(6, "crashes with versioning on, off and switched", versions_6::run),
     versions(7, "what versioning costs a scan of rows without versions", versions_7::run),
+    log(1, "what transactions of one row wait for, write, and leave behind", log_1::run),
+    log(2, "what a row costs the log, and the log a row", log_2::run),
     log(7, "fn_dblog over a million records", log_7::run),
 ];
 
