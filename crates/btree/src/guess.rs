@@ -10,6 +10,8 @@ use page::{Field, PageView, fits};
 
 /// Pages with fewer slots in question are halved: that takes no more looks.
 const SLOTS_MIN: u16 = 16;
+/// Fewer slots than this are looked at without prefetching: they are near each other.
+const PREFETCH_SLOTS_MIN: u16 = 4;
 /// How far from the last look the next one is, at most.
 const STRIDE_MAX: u16 = 16;
 
@@ -63,6 +65,21 @@ impl Search {
         match *self {
             Search::Halving => low + (high - low) / 2,
             Search::Near { slot, .. } => slot.clamp(low, high - 1),
+        }
+    }
+
+    /// While a slot is looked at, those come near of which one is next. Records of a page lie
+    /// apart, and without this each look waits for memory.
+    #[inline]
+    pub(crate) fn prefetch(&self, page: PageView<'_>, (low, middle, high): (u16, u16, u16)) {
+        if matches!(self, Search::Halving) && high - low >= PREFETCH_SLOTS_MIN {
+            let near = |slot: u16| {
+                if let Some(at) = page.slot_offset(slot) {
+                    os::vm::prefetch(page.0.as_ptr().wrapping_add(usize::from(at)));
+                }
+            };
+            near(low + (middle - low) / 2);
+            near(middle + 1 + (high - middle - 1) / 2);
         }
     }
 

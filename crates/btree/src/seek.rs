@@ -223,6 +223,7 @@ impl Tree {
                 debug_assert!(here > level, "what is sought is further down");
                 let slot = self.child_slot((at.id(), at.view()), key, true)?;
                 let child = self.child(at.id(), at.view(), slot)?;
+                self.pages.prefetch(child);
                 here -= 1;
                 if here == level {
                     let page = self.pages.write(child)?;

@@ -221,6 +221,7 @@ impl Tree {
         while low < high {
             let middle = search.next(low, high);
             debug_assert!(low <= middle && middle < high, "each turn looks at a slot between");
+            search.prefetch(v, (low, middle, high));
             let bytes = fits::bytes_from(v, middle);
             let bytes = bytes.ok_or_else(|| self.corrupt(id, fits::NO_RECORD))?;
             let order = self.shape.compare(part, bytes, key);

@@ -282,6 +282,15 @@ impl Pages {
         Ok(WriteGuard { slot })
     }
 
+    /// A page is searched soon: its header and the end of its slots come near. What is not in
+    /// memory stays where it is.
+    #[inline]
+    pub fn prefetch(&self, id: PageId) {
+        if let Ok(slot) = self.slot(id) {
+            slot.address().prefetch();
+        }
+    }
+
     /// The exclusive latch if nobody has one and the page is in memory.
     pub fn try_write(&self, id: PageId) -> Option<WriteGuard<'_>> {
         let slot = self.slot(id).ok()?;

@@ -83,6 +83,9 @@ impl Segment {
     }
 }
 
+/// Cache lines of slots that are brought near: 256 slots.
+const SLOT_LINES: usize = 8;
+
 /// The address of a page's bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct PageAddress(*mut PageBytes);
@@ -98,6 +101,17 @@ impl PageAddress {
     pub(crate) fn bytes<'a>(self) -> &'a PageBytes {
         // SAFETY: called by guards only, which hold the latch (invariant 1) and borrow the pool.
         unsafe { &*self.0 }
+    }
+
+    /// Brings near what a search reads first: the header and the slots, which end the page.
+    #[inline]
+    pub(crate) fn prefetch(self) {
+        use os::vm::{CACHE_LINE_BYTES, prefetch};
+        let start = self.0.cast_const().cast::<u8>();
+        prefetch(start);
+        for line in 1..=SLOT_LINES {
+            prefetch(start.wrapping_add(size_of::<PageBytes>() - line * CACHE_LINE_BYTES));
+        }
     }
 
     /// The bytes, for a guard that holds the exclusive latch at least as long as `'a`.
