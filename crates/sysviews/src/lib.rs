@@ -17,6 +17,7 @@ mod document;
 mod documentation;
 mod event_session;
 mod information_schema;
+mod pages;
 mod reason;
 mod rowset;
 mod storage;
@@ -26,4 +27,5 @@ mod view;
 
 pub use deadlock::Surroundings;
 pub use event_session::EventSession;
+pub use pages::{list_pages, show_page};
 pub use view::{Databases, System, all, open};
