@@ -26,5 +26,11 @@ mod read;
 mod show;
 mod slots;
 
+pub(crate) use header::xdes_text;
+pub(crate) use list::{UnitPage, unit_pages, units};
+pub(crate) use read::{
+    Allocation, PageCopy, PageOwner, has_versions, page_of, percent_full, pfs_words, type_name,
+};
+
 pub use list::list_pages;
 pub use show::show_page;

@@ -156,6 +156,31 @@ pub(crate) fn percent_full(byte: Pfs) -> u8 {
     }
 }
 
+/// The type of a page in words; empty of what is none.
+pub(crate) fn type_name(v: PageView<'_>) -> &'static str {
+    match v.kind() {
+        Some(PageKind::Data) => "DATA_PAGE",
+        Some(PageKind::Index) => "INDEX_PAGE",
+        Some(PageKind::TextMix) => "TEXT_MIX_PAGE",
+        Some(PageKind::TextTree) => "TEXT_TREE_PAGE",
+        Some(PageKind::Sort) => "SORT_PAGE",
+        Some(PageKind::Gam) => "GAM_PAGE",
+        Some(PageKind::Sgam) => "SGAM_PAGE",
+        Some(PageKind::Iam) => "IAM_PAGE",
+        Some(PageKind::Pfs) => "PFS_PAGE",
+        Some(PageKind::Boot) => "BOOT_PAGE",
+        Some(PageKind::FileHeader) => "FILEHEADER_PAGE",
+        Some(PageKind::DiffMap) => "DIFF_MAP_PAGE",
+        Some(PageKind::BulkMap) => "ML_MAP_PAGE",
+        None => "",
+    }
+}
+
+/// Whether some record of the page ends in a version tag.
+pub(crate) fn has_versions(v: PageView<'_>) -> bool {
+    (0..v.slot_count()).filter_map(|slot| v.record(slot)).any(page::VersionTag::is_on)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
