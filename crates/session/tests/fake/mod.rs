@@ -23,8 +23,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 use tsql::ast::{self, StatementKind};
 use types::{Collation, SqlType, Value};
-use types::{Collation, Value};
 use work::{Engine, Home, Work};
+
 pub(crate) const DATABASE: DatabaseId = DatabaseId(5);
 
 /// The stored bytes of a row's columns; NULL is none.

@@ -1,7 +1,9 @@
 //! `sys.dm_db_database_page_allocations(database, table, index, partition, mode)`: the pages of the
-//! extents that tables have, also those that are not allocated, and IAM pages. Microsoft does not
-//! document it; parameters and columns are those that its definition has in SQL Server 2016 (M.
-//! Vernon, sqlserverscience.com). LIMITED reads no page of a table, so what stands on pages is NULL.
+//! extents that tables have, also those that are not allocated, and IAM pages.
+//!
+//! Microsoft does not document it; parameters and columns are those of its definition in SQL
+//! Server 2016 (M. Vernon, sqlserverscience.com). LIMITED reads no page of a table, so what stands
+//! on pages is NULL.
 
 use crate::cell::{bit, int, int_argument, text};
 use crate::column::Constant;
