@@ -51,6 +51,13 @@ pub struct PageHint {
     pub slot: u16,
 }
 
+impl PageHint {
+    /// As `%%physloc%%` and a RID have it: page 4, file 2, slot 2.
+    pub fn bytes(self) -> [u8; 8] {
+        page::rid_bytes(self.page, self.slot)
+    }
+}
+
 /// What was read of a table: STATISTICS IO.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TableReads {

@@ -324,7 +324,10 @@ messages! {
     XQUERY_ATTRIBUTE_OUTSIDE = 2396, 16, "XQuery [{0}]: Attribute may not appear outside of an element";
     DBCC_NO_TABLE = 2501, 16, "Cannot find a table or object with the name \"{0}\". Check the system catalog.";
     CHECKDB_ORDER = 2511, 16, "Table error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}). Keys out of order on page {5}, slots {6} and {7}.";
+    DBCC_PAGE_FAILED = 2514, 16, "A DBCC PAGE error has occurred: {0}.";
     CHECKDB_CHANGED = 2515, 16, "The page {5}, object ID {0}, index ID {1}, partition ID {2}, allocation unit ID {3} (type {4}) has been modified, but is not marked as modified in the differential backup bitmap.";
+    DBCC_NO_DATABASE = 2520, 16, "Could not find database '{0}'. The database either does not exist, or was dropped before a statement tried to use it. Verify if the database exists by querying the sys.databases catalog view.";
+    DBCC_NO_DATABASE_ID = 2521, 16, "Could not find database ID {0}. The database ID either does not exist, or the database was dropped before a statement tried to use it. Verify if the database ID exists by querying the sys.databases catalog view.";
     DBCC_COMPLETED = 2528, 10, "DBCC execution completed. If DBCC printed error messages, contact your system administrator.";
     CHECKDB_NOT_SEEN = 2533, 16, "Table error: page {5} allocated to object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}) was not seen. The page may be invalid or may have an incorrect alloc unit ID in its header.";
     CHECKDB_OTHER_OWNER = 2534, 16, "Table error: page {5}, whose header indicates that it is allocated to object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}), is allocated by another object.";
@@ -643,7 +646,7 @@ messages! {
     CHECKDB_INDEX_ROW = 8956, 16, "Index row ({0}:{1}) with values ({2}) pointing to the data row identified by ({3}).";
     CHECKDB_OFF_ROW_NODE = 8961, 16, "Table error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}). The off-row data node at page {5}, slot {6}, text ID {7} does not match its reference.";
     CHECKDB_OFF_ROW_LOST = 8964, 16, "Table error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}). The off-row data node at page {5}, slot {6}, text ID {7} is not referenced.";
-    CHECKDB_OUT_OF_RANGE = 8968, 16, "Table error: Extent {0} in allocation page {1} is out of the range of this database.";
+    PAGE_OUT_OF_RANGE = 8968, 16, "Table error: {0} page {1} (object ID 0, index ID 0, partition ID 0, alloc unit ID 0 (type Unknown)) is out of the range of this database.";
     CHECKDB_NOT_NULL = 8970, 16, "Row error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}), page ID {5}, row ID {6}. Column '{7}' was created NOT NULL, but is NULL in the row.";
     CHECKDB_CHILD = 8980, 16, "Table error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}). Index node page {5}, slot {6} refers to child page {7}, which was not encountered.";
     CHECKDB_NEXT = 8981, 16, "Table error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}). The next pointer of {5} refers to page {6}. Neither {6} nor its parent were encountered. Possible bad chain linkage.";

@@ -30,6 +30,8 @@ pub(crate) struct ReferenceState {
     /// How many modules were being expanded.
     pub(crate) depth: usize,
     pub(crate) used: BTreeMap<usize, Slot>,
+    /// Where the place of its row goes.
+    pub(crate) location: Option<Slot>,
 }
 
 /// A common table expression.
@@ -278,6 +280,7 @@ impl<'a> Binder<'a> {
             reference,
             depth: self.modules.len(),
             used: BTreeMap::new(),
+            location: None,
         });
         Ok(TableNo(self.references.len() as u32 - 1))
     }
@@ -289,6 +292,16 @@ impl<'a> Binder<'a> {
         }
         let slot = self.new_slot();
         self.references[table.0 as usize].used.insert(column, slot);
+        slot
+    }
+
+    /// The slot of the place of a reference's row.
+    pub(crate) fn use_location(&mut self, table: TableNo) -> Slot {
+        if let Some(slot) = self.references[table.0 as usize].location {
+            return slot;
+        }
+        let slot = self.new_slot();
+        self.references[table.0 as usize].location = Some(slot);
         slot
     }
 
@@ -348,7 +361,11 @@ impl<'a> Binder<'a> {
             },
             estimates: Vec::new(),
         };
-        let mentioned = |(state, checks)| Mentioned { columns: columns_of(state), checks };
+        let mentioned = |(state, checks): (&ReferenceState, _)| Mentioned {
+            columns: columns_of(state),
+            location: state.location,
+            checks,
+        };
         let used: Vec<Mentioned> = self.references.iter().zip(known).map(mentioned).collect();
         if let Some(source) = source_of(&mut plan.statement) {
             fill_columns(source, &used);
@@ -392,6 +409,7 @@ impl Binder<'_> {
 /// What a statement mentions of a table, and what is known of that.
 struct Mentioned {
     columns: Vec<GetColumn>,
+    location: Option<Slot>,
     checks: Vec<plan::Predicate>,
 }
 
@@ -422,6 +440,7 @@ fn fill_columns(tree: &mut Logical, used: &[Mentioned]) {
 fn fill_get(get: &mut Get, used: &[Mentioned]) {
     let mentioned = &used[get.table.0 as usize];
     get.columns.clone_from(&mentioned.columns);
+    get.location = mentioned.location;
     get.checks.clone_from(&mentioned.checks);
 }
 

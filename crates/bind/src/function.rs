@@ -14,6 +14,13 @@ use plan::{
 use tsql::ast::{self, ExprKind};
 use types::{BinaryOp, SqlType, Value};
 
+/// A function of the schema sys, which nobody finds without it.
+fn of_system(name: &ast::ObjectName) -> Option<&'static Function> {
+    let schema = name.schema.as_ref().filter(|s| s.eq_ignore_ascii_case("sys"))?;
+    let alone = name.database.is_none() && name.server.is_none();
+    alone.then(|| builtins::lookup(&format!("{}.{}", schema.text, name.object.text)))?
+}
+
 impl Binder<'_> {
     /// A function call.
     pub(crate) fn function(&mut self, call: &ast::FunctionCall) -> SqlResult<Scalar> {
@@ -27,6 +34,9 @@ impl Binder<'_> {
         if name.schema.is_some() || name.database.is_some() || name.server.is_some() {
             if let Some(method) = self.column_method(call)? {
                 return Ok(method);
+            }
+            if let Some(function) = of_system(name) {
+                return self.of_place(function, &call.arguments);
             }
             return self.user_function(call);
         }
@@ -96,6 +106,14 @@ impl Binder<'_> {
         }
         function.check_count(all.len())?;
         self.call(function, all)
+    }
+
+    /// A function of a row's place, which it takes as 8 bytes.
+    fn of_place(&mut self, function: &'static Function, args: &[ast::Expr]) -> SqlResult<Scalar> {
+        function.check_count(args.len())?;
+        let place = self.expr(&args[0])?;
+        let place = self.implicit(place, SqlType::Binary(8))?;
+        self.call(function, vec![place])
     }
 
     /// A scalar function of the user: named with its schema.

@@ -212,6 +212,7 @@ impl Binder<'_> {
             force_scan: false,
             sample: None,
             target: None,
+            location: None,
         };
         Ok((Logical::Get(Box::new(get)), no))
     }

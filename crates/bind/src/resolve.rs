@@ -28,7 +28,12 @@ enum Special {
     Identity,
     /// `$ROWGUID`, ROWGUIDCOL
     RowGuid,
+    /// `%%physloc%%`
+    Location,
 }
+
+/// The ordinal of a row's place, which no column has.
+const LOCATION: usize = usize::MAX;
 
 impl Special {
     fn of(name: &ast::Name) -> Option<Special> {
@@ -37,6 +42,8 @@ impl Special {
             Some(Special::Identity)
         } else if is(["$ROWGUID", "ROWGUIDCOL"]) {
             Some(Special::RowGuid)
+        } else if name.eq_ignore_ascii_case("%%physloc%%") {
+            Some(Special::Location)
         } else {
             None
         }
@@ -148,7 +155,7 @@ impl Binder<'_> {
         name: &ast::ColumnName,
     ) -> SqlResult<(usize, usize)> {
         let found = self.find_in(sources, name, &mut false).and_then(|found| {
-            found.ok_or_else(|| match &name.qualifier {
+            found.filter(|(_, column)| *column != LOCATION).ok_or_else(|| match &name.qualifier {
                 Some(_) => SqlError::new(messages::MULTIPART_UNBOUND, &[name]),
                 None => SqlError::new(messages::INVALID_COLUMN, &[&name.name]),
             })
@@ -172,6 +179,16 @@ impl Binder<'_> {
                 known_here = true;
             }
             let special = Special::of(&name.name);
+            if special == Some(Special::Location) {
+                if !matches!(source.columns, Columns::Reference(no) if self.table(no).is_some()) {
+                    continue;
+                }
+                if found.is_some() {
+                    return Err(SqlError::new(messages::AMBIGUOUS_COLUMN, &[&name.name]));
+                }
+                found = Some((n, LOCATION));
+                continue;
+            }
             for column in 0..self.column_count(source) {
                 let bears = match special {
                     Some(special) => self.is_special(source, column, special),
@@ -198,6 +215,7 @@ impl Binder<'_> {
         let of_table = |c: &Column| match special {
             Special::Identity => c.identity.is_some(),
             Special::RowGuid => c.row_guid,
+            Special::Location => false,
         };
         match &source.columns {
             Columns::Derived(columns) => special == Special::Identity && columns[column].identity,
@@ -293,6 +311,7 @@ impl Binder<'_> {
                     source: None,
                 })
             }
+            Columns::Reference(no) if column == LOCATION => Ok(self.location(*no)),
             Columns::Reference(no) => match self.table(*no) {
                 Some(_) => self.table_column(*no, column, source),
                 None => Ok(self.virtual_column(*no, column)),
@@ -325,6 +344,26 @@ impl Binder<'_> {
         };
         let (name, user_type_id) = (c.name.clone(), c.user_type_id);
         Ok(Resolved { scalar, name, user_type_id, identity: false, stored: false, source: None })
+    }
+
+    /// The place of a table's row: NULL where it has none, or an outer join has no row.
+    fn location(&mut self, no: TableNo) -> Resolved {
+        let slot = self.use_location(no);
+        let sql_type = SqlType::Binary(8);
+        let ty = ScalarType {
+            sql_type,
+            nullable: true,
+            collation: self.collation,
+            coercibility: Coercibility::Implicit,
+        };
+        Resolved {
+            scalar: Scalar::column(slot, ty),
+            name: "".into(),
+            user_type_id: sql_type.user_type_id(),
+            identity: false,
+            stored: false,
+            source: None,
+        }
     }
 
     fn table_column(&mut self, no: TableNo, column: usize, source: &Source) -> SqlResult<Resolved> {

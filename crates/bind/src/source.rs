@@ -313,6 +313,7 @@ impl Binder<'_> {
             force_scan: hints.force_scan,
             sample: None,
             target: None,
+            location: None,
         };
         Ok(From { tree: Logical::Get(Box::new(get)), sources: vec![source] })
     }

@@ -117,6 +117,11 @@ impl Tree {
         self.shape.key_of(Part::Leaf, record, fields)
     }
 
+    /// Where an interior entry leads; `None` when its bytes make no sense.
+    pub fn child_of(&self, entry: &[u8]) -> Option<PageId> {
+        self.shape.child_of(entry)
+    }
+
     /// Copies the key of a leaf record; `None` when its bytes make no sense.
     pub fn copy_key(&self, record: &[u8], to: &mut KeyBuf) -> Option<()> {
         self.shape.copy_key(Part::Leaf, record, to)

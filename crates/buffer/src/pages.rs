@@ -387,27 +387,28 @@ impl Pages {
         })
     }
 
-    /// Reads a page that this thread holds exclusively; releases it when that fails.
+    /// Reads a page that this thread holds exclusively, into the frame that is returned; releases
+    /// it when that fails.
     #[cold]
-    fn bring_in(&self, slot: PageSlot<'_>, for_redo: bool) -> Result<(), BufferError> {
+    pub(crate) fn bring_in(&self, slot: PageSlot<'_>, blank_too: bool) -> Result<u32, BufferError> {
         reads::count_physical();
         self.counters.add(Event::PageLookupMiss, 1);
         let frame = self.frame_for(slot)?;
-        let done = self.read_and_check(slot, for_redo);
+        let done = self.read_and_check(slot, blank_too);
         if done.is_err() {
             slot.file.release(slot.id.page, 1);
             self.pool.return_frame(frame, slot.file.number, slot.id.page);
             state::unlatch_exclusive(slot.state(), 0, 0);
         }
-        done
+        done.map(|()| frame)
     }
 
-    fn read_and_check(&self, slot: PageSlot<'_>, for_redo: bool) -> Result<(), BufferError> {
+    fn read_and_check(&self, slot: PageSlot<'_>, blank_too: bool) -> Result<(), BufferError> {
         debug_assert!(!state::is_resident(slot.state()), "nobody sees it before it is checked");
         let end = (u64::from(slot.id.page) + 1) * PAGE_BYTES as u64;
         let len = slot.file.file.len().unwrap_or(0);
         if end > len {
-            if for_redo {
+            if blank_too {
                 slot.address().bytes_mut().fill(0);
                 return Ok(());
             }
@@ -415,7 +416,7 @@ impl Pages {
         }
         slot.file.read(slot.id.page, 1)?;
         let bytes = slot.address().bytes();
-        let blank = for_redo && PageView(bytes).is_blank();
+        let blank = blank_too && PageView(bytes).is_blank();
         if !blank && !page::verify(bytes, slot.id) {
             return Err(self.corrupt(slot.id, "incorrect checksum"));
         }

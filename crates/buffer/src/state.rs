@@ -23,6 +23,8 @@ pub(crate) const REFERENCED: u64 = 1 << 9;
 pub(crate) const WAITERS: u64 = 1 << 10;
 pub(crate) const WRITING: u64 = 1 << 11;
 pub(crate) const INSPECTED: u64 = 1 << 12;
+/// All bits but the latch and the version.
+pub(crate) const FLAGS: u64 = RESIDENT | REFERENCED | WAITERS | WRITING | INSPECTED;
 const VERSION_ONE: u64 = 1 << 16;
 
 static SPIN: park::Spin = park::Spin::new();

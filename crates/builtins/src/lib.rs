@@ -31,6 +31,7 @@ mod math;
 mod metadata;
 mod parse;
 mod password;
+mod place;
 mod rand;
 mod registry;
 mod session;

@@ -13,6 +13,7 @@ pub fn families() -> impl Iterator<Item = &'static Function> {
     [
         crate::bits::FUNCTIONS,
         crate::collation::FUNCTIONS,
+        crate::place::FUNCTIONS,
         crate::crypto::FUNCTIONS,
         crate::crypto::MORE,
         crate::date::FUNCTIONS,

@@ -89,6 +89,11 @@ fn u16_at(v: PageView<'_>, at: usize) -> u16 {
     u16::from_le_bytes([v.0[at], v.0[at + 1]])
 }
 
+/// The version of a database's formats, as its boot page says.
+pub fn boot_version(v: PageView<'_>) -> u32 {
+    u32_at(v, FRONT + 4)
+}
+
 /// Where every system table is.
 ///
 /// # Errors

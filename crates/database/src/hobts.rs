@@ -68,7 +68,7 @@ impl OpenHobts {
     }
 
     /// The open hobt or tree of large values that an allocation unit is of.
-    pub(crate) fn open_unit(&self, unit: AllocUnitId) -> Option<Arc<RowHobt>> {
+    pub fn open_unit(&self, unit: AllocUnitId) -> Option<Arc<RowHobt>> {
         self.open.read().by_unit.get(&unit).cloned()
     }
 

@@ -22,6 +22,7 @@ mod open;
 mod redo_table;
 mod spec;
 
+pub use boot::boot_version;
 pub use check::{CheckFinding, CheckOptions, CheckReport, Looked};
 pub use clean::GhostProgress;
 pub use create::Sizing;

@@ -567,7 +567,7 @@ impl Builder {
         let above = self.read_above.take();
         let seeks = a.seek.as_ref().map(|s| Seeks::new(s, a.backward)).transpose()?;
         let hobt = self.hobt(a.source.database, a.source.hobt);
-        let mut reader = Reader::new(&a.columns, a.rid, a.hint, a.residual.as_ref())?;
+        let mut reader = Reader::new(&a.columns, a.rid, a.hint, a.location, a.residual.as_ref())?;
         if let Some(above) = above {
             reader.give_only(above);
         }
@@ -595,7 +595,7 @@ impl Builder {
             hobt,
             cursor: self.cursor(hobt, id),
             locator: l.locator.iter().copied().zip(l.types.iter().copied()).collect(),
-            reader: Reader::new(&l.columns, l.rid, l.hint, l.residual.as_ref())?,
+            reader: Reader::new(&l.columns, l.rid, l.hint, l.location, l.residual.as_ref())?,
             locks: l.locks,
             key: Stored::default(),
         }))
@@ -650,7 +650,7 @@ fn function_rows(call: &plan::FunctionRows) -> Built {
 }
 
 fn virtual_scan(v: &plan::VirtualScan, id: usize) -> Built {
-    let reader = Reader::new(&v.columns, None, None, v.residual.as_ref())?;
+    let reader = Reader::new(&v.columns, None, None, None, v.residual.as_ref())?;
     Ok(Box::new(VirtualScan {
         id,
         database: v.database,

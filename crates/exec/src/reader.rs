@@ -30,6 +30,7 @@ pub(crate) struct Reader {
     above: Option<BTreeSet<Slot>>,
     rid: Option<Slot>,
     hint: Option<Slot>,
+    location: Option<Slot>,
     /// What must be true beside the tests.
     residual: Option<Residual>,
     /// Everything that must be true, for rows whose bytes the tests cannot tell of.
@@ -48,6 +49,7 @@ impl Reader {
         columns: &[ScanColumn],
         rid: Option<Slot>,
         hint: Option<Slot>,
+        location: Option<Slot>,
         residual: Option<&Predicate>,
     ) -> SqlResult<Reader> {
         let (mut tests, mut others) = (Vec::new(), Vec::new());
@@ -75,6 +77,7 @@ impl Reader {
             above: None,
             rid,
             hint,
+            location,
             residual: rest,
             whole: residual.map(Cond::new).transpose()?,
         };
@@ -140,11 +143,16 @@ impl Reader {
         }
         if let Some(residual) = &self.residual {
             decode_all(&self.first, cursor, run.frame)?;
+            if self.location.is_some() {
+                // What must be true may be asked of the place.
+                self.locate(run.frame, cursor);
+            }
             if !residual.cond.holds(run)? {
                 return Ok(false);
             }
         }
-        if self.rest.is_empty() && self.rid.is_none() && self.hint.is_none() {
+        let placed = self.rid.or(self.hint).or(self.location).is_some();
+        if self.rest.is_empty() && !placed {
             return Ok(true);
         }
         let Some(cursor) = run.cursors.at(at) else { return Ok(false) };
@@ -171,13 +179,12 @@ impl Reader {
     fn read_whole(&self, run: &mut Run<'_>, at: usize) -> SqlResult<bool> {
         let Some(cursor) = run.cursors.at(at) else { return Ok(false) };
         decode_all(&self.columns, cursor.as_ref(), run.frame)?;
+        self.locate(run.frame, cursor.as_ref());
         if let Some(p) = &self.whole
             && !p.holds(run)?
         {
             return Ok(false);
         }
-        let Some(cursor) = run.cursors.at(at) else { return Ok(false) };
-        self.locate(run.frame, cursor.as_ref());
         Ok(true)
     }
 
@@ -188,6 +195,10 @@ impl Reader {
         }
         if let Some(slot) = self.hint {
             frame[slot.0 as usize] = cursor.hint().map_or(Value::Null, hint_value);
+        }
+        if let Some(slot) = self.location {
+            let place = cursor.hint().map_or(Value::Null, |hint| Value::varbinary(&hint.bytes()));
+            frame[slot.0 as usize] = place;
         }
     }
 

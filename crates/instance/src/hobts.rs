@@ -28,6 +28,18 @@ impl Hobts for Instance {
         arguments: &[Value],
         work: &Work,
     ) -> SqlResult<Arc<dyn TableSource>> {
+        self.with_system(work, database, |system| sysviews::open(system, object, arguments))
+    }
+}
+
+impl Instance {
+    /// What views look at, for a unit of work in the context of a database.
+    pub(crate) fn with_system<R>(
+        &self,
+        work: &Work,
+        database: DatabaseId,
+        looks: impl FnOnce(&sysviews::System<'_>) -> R,
+    ) -> R {
         let system = sysviews::System {
             databases: &Visit::new(self, work.session()),
             sessions: &self.registry,
@@ -44,6 +56,6 @@ impl Hobts for Instance {
             waiter: work.owner().waiter(),
             transaction: work.transaction_id(),
         };
-        sysviews::open(&system, object, arguments)
+        looks(&system)
     }
 }

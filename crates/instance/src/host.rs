@@ -12,8 +12,8 @@ use os::wait::Cancelled;
 use plan::IdentityColumn;
 use plancache::Cache;
 use session::{
-    Configuration, DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, Program, Registry,
-    StatisticsTerms,
+    Configuration, DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, PageAsk, PagesAsk, Program,
+    Registry, Rowset, StatisticsTerms,
 };
 use std::sync::Arc;
 use types::Value;
@@ -87,6 +87,14 @@ impl Host for Instance {
         rest_ns: u64,
     ) -> SqlResult<()> {
         self.clean_all_ghosts(work, database, (file, rest_ns))
+    }
+
+    fn show_page(&self, work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer> {
+        self.with_system(work, ask.database, |system| sysviews::show_page(system, ask))
+    }
+
+    fn list_pages(&self, work: &Work, ask: &PagesAsk) -> SqlResult<Rowset> {
+        self.with_system(work, ask.table.database, |system| sysviews::list_pages(system, ask))
     }
 
     fn databases(&self) -> Vec<(DatabaseId, String)> {

@@ -48,7 +48,7 @@ impl Reference<'_> {
         (0..self.conditions.len()).filter(|&n| here(&self.conditions[n])).collect()
     }
 
-    /// Slots of a row's place, which no condition reads.
+    /// Slots of a row's place, which no index can judge.
     pub(crate) fn hidden(&self) -> Slots {
         locator(self.get).collect()
     }
@@ -168,7 +168,7 @@ impl Optimizer<'_> {
             prices: self.prices,
             part: self.estimator.all(&conditions),
             width: self.estimator.width(&own),
-            target: r.get.target.is_some(),
+            target: r.get.target.is_some() || r.get.location.is_some(),
             forced: if r.get.force_seek { r.get.seek_columns } else { 0 },
         };
         if !r.get.further.is_empty() {
@@ -202,7 +202,8 @@ impl Optimizer<'_> {
             .map(|(&c, &s)| (c, s))
             .collect();
         let rest = r.conditions.iter().enumerate().filter(|(n, _)| !path.implied.contains(n));
-        let here: Slots = inner.values().copied().collect();
+        let location = get.location.filter(|_| !lookup);
+        let here: Slots = inner.values().copied().chain(location).collect();
         let own: Slots = r.columns.values().copied().chain(locator(get)).collect();
         let (early, late): (Vec<Predicate>, Vec<Predicate>) =
             rest.map(|(_, p)| p.clone()).partition(|p| {
@@ -219,6 +220,7 @@ impl Optimizer<'_> {
             columns,
             rid: target.and_then(|t| t.rid),
             hint: target.and_then(|t| t.hint),
+            location,
             backward: path.backward,
             ordered: path.ordered && path.index.kind != IndexKind::Heap,
             residual: Predicate::all(early),
@@ -320,6 +322,7 @@ impl Optimizer<'_> {
             columns,
             rid: target.and_then(|t| t.rid),
             hint: target.and_then(|t| t.hint),
+            location: r.get.location,
             residual: Predicate::all(late),
             locks: r.get.locks,
         };
@@ -435,7 +438,8 @@ fn choose<'r>(r: &'r Reference<'_>, offer: &Offer<'_>) -> SqlResult<Path<'r>> {
 }
 
 fn locator(get: &Get) -> impl Iterator<Item = Slot> + '_ {
-    get.target.iter().flat_map(|t| [t.uniquifier, t.rid, t.hint]).flatten()
+    let target = get.target.iter().flat_map(|t| [t.uniquifier, t.rid, t.hint]).flatten();
+    target.chain(get.location)
 }
 
 fn source(r: &Reference<'_>, position: usize) -> Source {

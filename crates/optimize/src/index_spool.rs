@@ -114,7 +114,8 @@ impl Optimizer<'_> {
         walk: &mut Walk,
     ) -> Option<(IndexSpool, f64)> {
         let reread = access.seek.is_some() || access.sample.is_some() || access.rid.is_some();
-        let stays = access.hint.is_some() || !reads_only(access);
+        let placed = access.hint.is_some() || access.location.is_some();
+        let stays = placed || !reads_only(access);
         let parts = if reread || stays { return None } else { self.parts(access)? };
         let e = *walk.estimates.get(place)?;
         let runs = e.executions * walk.times;

@@ -107,7 +107,7 @@ impl Optimizer<'_> {
     /// Which of several indexes gives which column, where they have all that are read beyond the
     /// conditions that one of them decides.
     fn given_by(&self, r: &Reference<'_>, positions: &[usize]) -> Option<Vec<Given>> {
-        if r.get.target.is_some() {
+        if r.get.target.is_some() || r.get.location.is_some() {
             return None;
         }
         let layout = |&n: &usize| r.table.hobt_layout(&r.table.indexes[n]);
@@ -181,7 +181,8 @@ impl Optimizer<'_> {
 
     /// Nobody needs the row itself, and every condition can be asked of an index.
     fn may_be_whole(r: &Reference<'_>) -> bool {
-        r.get.target.is_none() && !r.conditions.iter().any(|p| p.reads().volatile)
+        let free = r.get.target.is_none() && r.get.location.is_none();
+        free && !r.conditions.iter().any(|p| p.reads().volatile)
     }
 
     /// Each place once, and the rows there; `whole`, these come from the branches.
@@ -362,7 +363,7 @@ impl Optimizer<'_> {
         if index.disabled || index.key.is_empty() || index.filter.is_some() {
             return None;
         }
-        let get = Get { target: None, ..r.get.clone() };
+        let get = Get { target: None, location: None, ..r.get.clone() };
         let layout = r.table.hobt_layout(index);
         let of = |conditions: Vec<Predicate>| {
             let read: Slots = conditions.iter().flat_map(|p| p.reads().slots).collect();

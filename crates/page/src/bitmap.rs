@@ -74,6 +74,9 @@ impl Pfs {
 pub struct ExtentBits;
 
 impl ExtentBits {
+    /// Where on the page the bits begin.
+    pub const AT: u16 = BITS_AT as u16;
+
     /// Whether the bit of an extent (its number within the file) is set.
     pub fn get(view: PageView<'_>, extent: u32) -> bool {
         let n = (extent % EXTENTS_PER_INTERVAL) as usize;

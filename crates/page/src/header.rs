@@ -126,6 +126,46 @@ fn page_id_at(b: &[u8], at: usize) -> PageId {
 }
 
 impl<'a> PageView<'a> {
+    /// m_headerVersion.
+    pub fn header_version(self) -> u8 {
+        self.0[at::HEADER_VERSION]
+    }
+
+    /// m_typeFlagBits.
+    pub fn type_flags(self) -> u8 {
+        self.0[at::TYPE_FLAGS]
+    }
+
+    /// m_indexId: of what kind the allocation unit is.
+    pub fn index_id(self) -> u16 {
+        u16_at(self.0, at::INDEX_ID)
+    }
+
+    /// m_reservedCnt.
+    pub fn reserved_count(self) -> u16 {
+        u16_at(self.0, at::RESERVED_COUNT)
+    }
+
+    /// m_xactReserved.
+    pub fn xact_reserved(self) -> u16 {
+        u16_at(self.0, at::XACT_RESERVED)
+    }
+
+    /// m_xdesId: its upper two bytes, and its lower four.
+    pub fn xdes_id(self) -> (u16, u32) {
+        (u16_at(self.0, at::XDES_ID + 4), u32_at(self.0, at::XDES_ID))
+    }
+
+    /// m_tornBits: the checksum, as of when the page was last written.
+    pub fn torn_bits(self) -> u32 {
+        u32_at(self.0, at::CHECKSUM)
+    }
+
+    /// Whether m_flagBits say that there is a checksum.
+    pub fn has_checksum(self) -> bool {
+        self.flags() & FLAG_CHECKSUM != 0
+    }
+
     /// m_type as a number.
     pub fn kind_byte(self) -> u8 {
         self.0[at::KIND]

@@ -296,6 +296,16 @@ impl Alike {
     }
 }
 
+/// Whether a status says that a null bitmap follows the fixed columns.
+pub const fn has_null_bitmap(status: u8) -> bool {
+    status & HAS_NULLS != 0
+}
+
+/// Whether a status says that a variable part follows.
+pub const fn has_variable_columns(status: u8) -> bool {
+    status & HAS_VARIABLE != 0
+}
+
 /// The length of the record that `bytes` begin with; `None` when they make no sense.
 #[inline]
 pub fn length(bytes: &[u8], min_len: u16) -> Option<usize> {

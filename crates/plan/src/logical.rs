@@ -136,6 +136,8 @@ pub struct Get {
     pub sample: Option<Sample>,
     /// This reference is what an UPDATE or DELETE changes: its row must be locatable.
     pub target: Option<OldRow>,
+    /// Where the row's place goes, as binary(8): that of the heap or clustered index.
+    pub location: Option<Slot>,
 }
 
 /// TABLESAMPLE

@@ -231,6 +231,8 @@ pub struct Access {
     pub rid: Option<Slot>,
     /// Where `RowCursor::hint` goes, as a bigint (file << 48 | page << 16 | slot), NULL without.
     pub hint: Option<Slot>,
+    /// Where the same goes as `%%physloc%%` has it, a binary(8) of page, file, slot.
+    pub location: Option<Slot>,
     /// The ranges, one after the other; `None` scans everything.
     pub seek: Option<Seek>,
     /// From the end of the key order.
@@ -345,6 +347,8 @@ pub struct KeyLookup {
     pub rid: Option<Slot>,
     /// As [`Access::hint`].
     pub hint: Option<Slot>,
+    /// As [`Access::location`].
+    pub location: Option<Slot>,
     /// What must be true of the row.
     pub residual: Option<Predicate>,
     /// Locks.

@@ -279,6 +279,7 @@ impl Logical {
         match self {
             Logical::Get(get) => {
                 writes.extend(get.columns.iter().map(|c| c.slot));
+                writes.extend(get.location);
                 if let Some(old) = &get.target {
                     writes.extend([old.uniquifier, old.rid, old.hint].into_iter().flatten());
                 }
@@ -463,11 +464,13 @@ impl Physical {
     pub fn written(&self) -> Vec<Slot> {
         match self {
             Physical::Access(a) => {
-                a.columns.iter().map(|c| c.slot).chain(a.rid).chain(a.hint).collect()
+                let place = a.rid.into_iter().chain(a.hint).chain(a.location);
+                a.columns.iter().map(|c| c.slot).chain(place).collect()
             }
             Physical::Lookup(l) => {
                 let mut slots = l.input.written();
                 slots.extend(l.columns.iter().map(|c| c.slot).chain(l.rid).chain(l.hint));
+                slots.extend(l.location);
                 slots
             }
             Physical::Virtual(v) => v.columns.iter().map(|c| c.slot).collect(),

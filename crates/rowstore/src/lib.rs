@@ -37,6 +37,7 @@ mod physical_stats;
 mod promised;
 mod sample;
 mod settle;
+mod shown;
 mod spill;
 mod spill_block;
 mod undo;

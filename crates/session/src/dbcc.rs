@@ -1,6 +1,6 @@
-//! DBCC FORCEGHOSTCLEANUP, FREEPROCCACHE, INPUTBUFFER, USEROPTIONS and those of trace flags,
-//! RECONFIGURE, CLEAR PROCEDURE_CACHE: what looks at sessions, plans and options of the server, and
-//! at no database of its own.
+//! DBCC FORCEGHOSTCLEANUP, FREEPROCCACHE, IND, INPUTBUFFER, PAGE, USEROPTIONS and those of trace
+//! flags, RECONFIGURE, CLEAR PROCEDURE_CACHE: what looks at sessions, plans, options of the server
+//! and pages, and changes no database.
 
 use crate::activation::Activation;
 use crate::host::{DdlAnswer, Rowset};
@@ -14,15 +14,20 @@ use tsql::ast::{AlterDatabaseAction, Dbcc, DbccArgument, Expr, ExprKind, Literal
 use types::{SqlType, Value};
 
 /// DBCC's that the session runs itself.
-const OWN: [&str; 7] = [
+const OWN: [&str; 9] = [
     "FORCEGHOSTCLEANUP",
     "FREEPROCCACHE",
+    "IND",
     "INPUTBUFFER",
+    "PAGE",
     "TRACEOFF",
     "TRACEON",
     "TRACESTATUS",
     "USEROPTIONS",
 ];
+
+/// Those that show pages: WITH TABLERESULTS is for them.
+const SHOWS_PAGES: [&str; 2] = ["IND", "PAGE"];
 
 impl Session {
     /// Runs a statement that is for the session itself; `None` when it is for the host.
@@ -42,12 +47,23 @@ impl Session {
         }
         let mut quiet = false;
         for option in &dbcc.options {
-            if &*option.name != "NO_INFOMSGS" {
+            let is_form = &*option.name == "TABLERESULTS" && SHOWS_PAGES.contains(&&*dbcc.name);
+            if &*option.name != "NO_INFOMSGS" && !is_form {
                 let what = format!("DBCC {} WITH {}", dbcc.name, option.name);
                 let e = SqlError::new(messages::FEATURE_NOT_SUPPORTED, &[&what]);
                 return Err(e.at_line(option.span.line));
             }
-            quiet = true;
+            quiet |= !is_form;
+        }
+        if SHOWS_PAGES.contains(&&*dbcc.name) {
+            let mut answer = match &*dbcc.name {
+                "IND" => self.list_pages(dbcc, act)?,
+                _ => self.show_page(dbcc, act)?,
+            };
+            if !quiet {
+                answer.messages.push(SqlError::new(messages::DBCC_COMPLETED, &[]));
+            }
+            return Ok(Some(answer));
         }
         let mut said = Vec::new();
         let results = match &*dbcc.name {
@@ -199,7 +215,7 @@ pub(crate) fn value_of(e: &Expr, act: &Activation) -> Option<Value> {
 }
 
 /// An argument that is one.
-fn argument_value(argument: &DbccArgument, act: &Activation) -> Option<Value> {
+pub(crate) fn argument_value(argument: &DbccArgument, act: &Activation) -> Option<Value> {
     let DbccArgument::Value(e) = argument else { return None };
     value_of(e, act)
 }

@@ -5,6 +5,7 @@
 //! the overlay ends.
 
 use crate::configuration::Configuration;
+use crate::pages::{PageAsk, PagesAsk};
 use crate::plans::Program;
 use crate::registry::Registry;
 use crate::settings::Settings;
@@ -80,6 +81,18 @@ pub trait Host: Send + Sync {
         file: Option<FileId>,
         rest_ns: u64,
     ) -> SqlResult<()>;
+
+    /// What DBCC PAGE shows: a result set, or messages.
+    ///
+    /// # Errors
+    /// 2514, 2521, 2560, 8968; damaged pages.
+    fn show_page(&self, work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer>;
+
+    /// What DBCC IND lists.
+    ///
+    /// # Errors
+    /// 2560; damaged maps.
+    fn list_pages(&self, work: &Work, ask: &PagesAsk) -> SqlResult<Rowset>;
 
     /// Every database that is open, by id.
     fn databases(&self) -> Vec<(DatabaseId, String)>;

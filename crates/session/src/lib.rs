@@ -31,6 +31,7 @@ mod meter;
 mod object_property;
 mod options;
 mod output;
+mod pages;
 mod parameterize;
 mod perform;
 mod plan_facts;
@@ -69,6 +70,7 @@ pub use host::{
     DdlAnswer, DdlCall, DeclareCall, GatherCall, Host, ProcedureCall, RenameCall, Rowset,
     StatisticsTerms, TriggerOrderCall, needs_no_transaction,
 };
+pub use pages::{PageAsk, PagesAsk};
 pub use plans::Program;
 pub use registry::{Frame, Input, Registry, SessionEntry, SessionRow};
 pub use request::{

@@ -136,7 +136,7 @@ pub fn read_file_facts(file: &dyn File, id: FileId) -> Result<FileFacts, SpaceEr
 }
 
 /// The facts of a sound header page.
-pub(crate) fn facts_of(v: PageView<'_>) -> FileFacts {
+pub fn facts_of(v: PageView<'_>) -> FileFacts {
     let b = v.0;
     let mut family = [0; 16];
     family.copy_from_slice(&b[FAMILY_AT..FAMILY_AT + 16]);

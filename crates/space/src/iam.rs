@@ -72,6 +72,35 @@ pub(crate) fn interval(v: PageView<'_>) -> (FileId, std::ops::Range<u32>) {
     (file, start..start.saturating_add(EXTENTS_PER_INTERVAL))
 }
 
+/// What the header of an IAM page says, for whoever shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IamFacts {
+    /// Its number in the unit's chain.
+    pub sequence: u32,
+    /// The file of the extents.
+    pub file: FileId,
+    /// The extents that it covers.
+    pub extents: std::ops::Range<u32>,
+    /// Single pages of mixed extents: none is given to anybody here.
+    pub singles: Vec<PageId>,
+}
+
+impl IamFacts {
+    /// Where on the page the single pages stand.
+    pub const SINGLES_AT: u64 = SINGLE as u64;
+
+    /// Reads the header of an IAM page.
+    pub fn of(v: PageView<'_>) -> IamFacts {
+        let (file, extents) = interval(v);
+        let single = |n: usize| {
+            let at = SINGLE + 6 * n;
+            PageId::new(u16::from_le_bytes([v.0[at + 4], v.0[at + 5]]), u32_at(v.0, at))
+        };
+        let singles = (0..SINGLES).map(single).collect();
+        IamFacts { sequence: sequence(v), file, extents, singles }
+    }
+}
+
 /// Sets a single page.
 pub(crate) fn put_single(page: &mut PageBytes, i: usize, id: PageId) {
     assert!(i < SINGLES);

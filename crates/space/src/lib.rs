@@ -30,8 +30,11 @@ pub use allocate::UnitChange;
 pub use claim::Claim;
 pub use error::SpaceError;
 pub use finding::{FINDINGS_MAX, Finding, Findings};
-pub use format::{FIRST_FREE_EXTENT, FileFacts, format_file, read_file_facts};
+pub use format::{
+    FIRST_FREE_EXTENT, FileFacts, facts_of as file_facts, format_file, read_file_facts,
+};
 pub use grow::GrowthOptions;
+pub use iam::IamFacts;
 pub use map::{boot_page, diff_page, gam_page, ml_page, pfs_page, sgam_page};
 pub use page_set::PageSet;
 pub use redo::{SpaceRedo, kinds};

@@ -18,6 +18,7 @@ mod documentation;
 mod event_session;
 mod information_schema;
 mod log;
+mod pages;
 mod reason;
 mod rowset;
 mod storage;
@@ -28,4 +29,5 @@ mod view;
 
 pub use deadlock::Surroundings;
 pub use event_session::EventSession;
+pub use pages::{list_pages, show_page};
 pub use view::{Databases, System, all, open};

@@ -36,6 +36,12 @@ pub(crate) fn all(system: &System<'_>) -> SqlResult<Vec<Arc<Table>>> {
     Ok(tables)
 }
 
+/// The system tables of a database, and then its own.
+pub(crate) fn all_of(system: &System<'_>, database: DatabaseId) -> SqlResult<Vec<Arc<Table>>> {
+    let elsewhere = System { current: database, ..*system };
+    all(&elsewhere)
+}
+
 /// The database's own tables, and those that table types are of.
 pub(crate) fn own_and_types(system: &System<'_>) -> SqlResult<Vec<Arc<Table>>> {
     let view = system.view()?;

@@ -48,6 +48,23 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_tran_database_transactions", "database_transaction_commit_lsn", OF_A_MOMENT),
     ("sys.dm_tran_database_transactions", "database_transaction_type", OF_A_MOMENT),
     ("sys.dm_tran_transactions_snapshot", "snapshot_id", OF_A_MOMENT),
+    (ALLOCATIONS, "allocated_page_file_id", ONE_DATA_FILE),
+    (PAGE_INFO, "file_id", ONE_DATA_FILE),
+    (PAGE_INFO, "pfs_page_id", ONE_INTERVAL),
+    (PAGE_INFO, "gam_page_id", ONE_INTERVAL),
+    (PAGE_INFO, "sgam_page_id", ONE_INTERVAL),
+    (PAGE_INFO, "diff_map_page_id", ONE_INTERVAL),
+    (PAGE_INFO, "ml_map_page_id", ONE_INTERVAL),
+    (PAGE_INFO, "page_type_flag_bits", NOTHING_SETS_IT),
+    (PAGE_INFO, "pfs_alloc_percent", NOTHING_SETS_IT),
+    (PAGE_INFO, "ml_status", NOTHING_SETS_IT),
+    (PAGE_INFO, "reserved_bytes", NOTHING_SETS_IT),
+    (PAGE_INFO, "reserved_bytes_by_xdes_id", NOTHING_SETS_IT),
+    (PAGE_INFO, "xdes_id", NOTHING_SETS_IT),
+    (PAGE_INFO, "diff_status", "there is no backup since which an extent has not changed"),
+    (PAGE_INFO, "ghost_rec_count", "whoever deletes clears away: `tests/golden/pages` has one"),
+    (PAGE_INFO, "has_ghost_records", "whoever deletes clears away: `tests/golden/pages` has one"),
+    (PAGE_INFO, "has_version_records", "the database has no versions: `tests/golden/pages` has"),
     ("sys.servers", "name", ONE_SERVER),
     ("sys.servers", "data_source", ONE_SERVER),
     ("sys.table_types", "max_length", TABLE_TYPES),
@@ -70,6 +87,12 @@ const STILL: &[(&str, &str, &str)] = &[
 ];
 const OF_A_MOMENT: &str = "what commits, rolls back or is the engine's own is over in a moment";
 const ONE_START: &str = "the session of events begins with the instance";
+const PAGE_INFO: &str = "sys.dm_db_page_info(@DatabaseId, @FileId, @PageId, @Mode)";
+const ALLOCATIONS: &str = "sys.dm_db_database_page_allocations(@DatabaseId, @TableId, @IndexId, \
+                           @PartitionId, @Mode)";
+const ONE_INTERVAL: &str = "a small database has one page of each map";
+const ONE_DATA_FILE: &str = "a database has one data file";
+const NOTHING_SETS_IT: &str = "it is what stands on the page, and nothing sets it yet";
 const ONE_SERVER: &str = "there is one server";
 const TABLE_TYPES: &str = "the same of every table type";
 const NO_REPLICATION: &str = "NOT FOR REPLICATION is refused";
@@ -211,6 +234,12 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
             return handles.iter().map(|h| format!("select * from {name}({h}, 0, -1)")).collect();
         }
         "sys.dm_exec_query_statistics_xml" => &["51", "52", "53"],
+        "sys.fn_PhysLocCracker" => &["0x9900000001000000", "0x9A00000003000200"],
+        "sys.dm_db_page_info" => return page_infos(),
+        "sys.dm_db_database_page_allocations" => &[
+            "db_id(), null, null, null, 'DETAILED'",
+            "1, object_id('master.dbo.t'), null, null, 'LIMITED'",
+        ],
         "sys.dm_exec_input_buffer" => &["51, null", "52, null"],
         "sys.dm_db_stats_properties" | "sys.dm_db_stats_histogram" => {
             return statistics(name);
@@ -230,6 +259,17 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
         other => panic!("{other} is a function without arguments here"),
     };
     arguments.iter().map(|a| format!("select * from {name}({a})")).collect()
+}
+
+/// A page is asked for at a time: the first of two databases, of all types.
+fn page_infos() -> Vec<String> {
+    let query = |page: u32, at: &str, mode: &str| {
+        format!("select * from sys.dm_db_page_info({at}, 1, {page}, '{mode}')")
+    };
+    let first = (0..12).chain(48..52).chain(120..400);
+    let mut all: Vec<String> = first.map(|n| query(n, "db_id()", "DETAILED")).collect();
+    all.extend([query(9, "1", "LIMITED"), query(1, "2", "DETAILED")]);
+    all
 }
 
 /// Functions of statistics take no wildcards: they are asked for tables by name.

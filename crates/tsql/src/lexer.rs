@@ -29,6 +29,9 @@ const fn name_bytes() -> [bool; 256] {
     table
 }
 
+/// The pseudo-column of a row's place.
+const LOCATION: &[u8] = b"%%physloc%%";
+
 /// Bytes that are neither blank nor may begin a comment, so that a token begins with them.
 static BEGINS: [bool; 256] = beginnings();
 
@@ -146,6 +149,10 @@ impl<'t> Lexer<'t> {
             b'@' if self.byte(1) == b'@' => self.name(TokenKind::Global),
             b'@' => self.name(TokenKind::Variable),
             b'$' => self.dollar(1),
+            b'%' if self.is_location() => {
+                self.at += LOCATION.len();
+                TokenKind::Pseudo
+            }
             0x80.. => self.wide(),
             _ => self.operator(),
         }
@@ -181,6 +188,12 @@ impl<'t> Lexer<'t> {
             return self.name(TokenKind::Word);
         }
         TokenKind::Stray
+    }
+
+    /// Whether the place of a row is named here, in any case.
+    fn is_location(&self) -> bool {
+        let word = self.bytes.get(self.at..self.at + LOCATION.len());
+        word.is_some_and(|w| w.eq_ignore_ascii_case(LOCATION))
     }
 
     /// Behind a currency sign of `sign` bytes.

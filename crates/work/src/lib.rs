@@ -38,7 +38,9 @@ pub use part::{Part, PartMark};
 pub use reader::ReaderSeed;
 pub use settle::{Ghost, Settled, Settler};
 pub use snapshot_gate::{Refusal, SnapshotState};
-pub use trace_flags::{TraceFlag, TraceFlagSet, TraceFlags, means_something};
+pub use trace_flags::{
+    DBCC_TO_CLIENT, DBCC_TO_LOG, TraceFlag, TraceFlagSet, TraceFlags, means_something,
+};
 pub use txn::CommitTime;
 pub use unit::{Engine, Mark, Work, WriteErrorLog};
 pub use version_use::{Traversed, VersionUser};

@@ -9,6 +9,7 @@
 //! Invariants
 //!  1. Every flag of [`TraceFlag`] acts on the whole server, so a session's set changes nothing:
 //!     "global" flags have no effect when they are set for a session (Microsoft, "Trace Flags").
+//!     Those of what DBCCs print are asked by their session, which knows both sets.
 //!  2. The bits that are asked are those of the numbers that are listed.
 
 use os::sync::Mutex;
@@ -29,21 +30,25 @@ pub enum TraceFlag {
     GhostsOf2019,
 }
 
+/// 3604: what a DBCC prints goes to the client. Of a session or of the server.
+pub const DBCC_TO_CLIENT: i16 = 3604;
+/// 3605: what a DBCC prints goes to the error log. Of a session or of the server.
+pub const DBCC_TO_LOG: i16 = 3605;
+
 /// Flags that ask for what is done anyway, and so need nothing, each with why.
-const HELD_ALWAYS: [(i16, &str); 8] = [
+const HELD_ALWAYS: [(i16, &str); 6] = [
     (460, "a string that is too long is told with its table and column (2628)"),
     (1117, "a filegroup has one file: all its files grow together"),
     (1118, "tables have whole extents; mixed ones hold IAM pages alone"),
     (2371, "large tables' statistics are stale after fewer changes (catalog, staleness)"),
     (3226, "there is no BACKUP whose success the error log could tell"),
-    (3604, "no DBCC prints by the way: all goes to the client"),
-    (3605, "no DBCC prints by the way: there is nothing for the error log"),
     (4199, "no change of the optimizer waits for it"),
 ];
 
 /// Whether a flag changes something here, or asks for what is done anyway.
 pub fn means_something(number: i16) -> bool {
-    TraceFlag::of_number(number).is_some() || is_held_always(number)
+    let prints = number == DBCC_TO_CLIENT || number == DBCC_TO_LOG;
+    TraceFlag::of_number(number).is_some() || prints || is_held_always(number)
 }
 
 /// Whether a flag asks for what is done anyway.

@@ -173,6 +173,30 @@ fn a_damaged_page_is_824_and_spares_the_rest() {
     assert_eq!(r.pages.read(base::PageId::new(9, 1)).err().map(number), Some(824));
 }
 
+/// What was never written is blank to whoever shows pages, and to nobody else: it leaves at once. A
+/// damaged page is not shown; a page in memory is told with its frame.
+#[test]
+fn what_was_never_written_is_blank_to_who_shows_it_alone() {
+    let r = Rig::new(32);
+    let (blank, free) = (base::PageId::new(1, 10), r.pool.free_count());
+    for _ in 0..100 {
+        assert!(r.pages.read_to_show(blank).unwrap().is_none());
+        assert_eq!(r.pages.read(blank).err().map(number), Some(824));
+    }
+    assert_eq!(r.pool.free_count(), free, "it has no frame");
+    r.set(1, 7);
+    let facts = |n| r.pages.read_to_show(id(n)).unwrap().expect("it was written").frame_facts();
+    let (changed, read) = (facts(1), facts(2));
+    assert!(changed.dirty_since > Lsn(0) && read.dirty_since == Lsn(0));
+    assert_eq!(read.page_address - changed.page_address, 8192);
+    assert_eq!(read.readers, 0);
+    let other = r.pages.read(id(2)).unwrap();
+    assert_eq!(facts(2).readers, 1);
+    drop(other);
+    r.damage(3, 4096);
+    assert_eq!(r.pages.read_to_show(id(3)).err().map(number), Some(824));
+}
+
 /// One read brings a run in; what is damaged, resident or has no frame is left alone.
 #[test]
 fn read_ahead_reads_runs_and_leaves_damage_to_readers() {

@@ -64,6 +64,11 @@ pub(super) fn row_finding(database: &Database, owner: &Owner, f: &RowFinding) ->
     }
 }
 
+/// What a map names beyond the pages there are.
+fn of_map(map: PageId) -> String {
+    format!("Allocation page {map}, extent")
+}
+
 fn pfs(object: ObjectId, page: PageId, found: u8, expected: u8) -> CheckFinding {
     let map = pfs_page(page);
     let (found, expected) = (format!("{found:#x}"), format!("{expected:#x}"));
@@ -171,7 +176,7 @@ pub(super) fn map_finding(
         Finding::MixedButFree(e) => maps.extent(nobody, *e, m::CHECKDB_GAM_AND_SGAM),
         Finding::NotToGive(e, map) => {
             let first = e.first_page();
-            maps.tell(nobody, first, m::CHECKDB_OUT_OF_RANGE, &[&first, map])
+            maps.tell(nobody, first, m::PAGE_OUT_OF_RANGE, &[&of_map(*map), &first])
         }
         Finding::Pfs(page, found, expected) => pfs(ObjectId(0), *page, *found, *expected),
         Finding::NoChain(page, byte) => {
@@ -189,7 +194,7 @@ pub(super) fn map_finding(
             if *map == diff_page(first) {
                 return about(&maps.owner(nobody), first, m::CHECKDB_CHANGED, &[&first]);
             }
-            maps.tell(nobody, first, m::CHECKDB_OUT_OF_RANGE, &[&first, map])
+            maps.tell(nobody, first, m::PAGE_OUT_OF_RANGE, &[&of_map(*map), &first])
         }
         Finding::Unreadable(page, unit, what) => {
             maps.tell(*unit, *page, m::CHECKDB_ALLOCATION_PAGE, &[page, what])

@@ -99,6 +99,7 @@ pub(crate) fn scan_of(hobt: u32, first: u32, types: &[SqlType]) -> Access {
         columns: types.iter().enumerate().map(column).collect(),
         rid: None,
         hint: None,
+        location: None,
         seek: None,
         backward: false,
         ordered: false,

@@ -190,6 +190,7 @@ fn a_lookup_finds_the_base_row_of_an_entry_by_key_and_by_rid() {
         columns: vec![ScanColumn { field: 1, sql_type: INT, slot: Slot(2) }],
         rid: None,
         hint: None,
+        location: None,
         residual: None,
         locks: LockHints::default(),
     };

@@ -2,12 +2,12 @@
 //!
 //! - `# sentence` tells the promise; blank lines separate.
 //! - `a> text` is a batch of session a (any letter), `a| text` its further lines.
-//! - What follows is what that session gets: rows `v | v`, `(no rows)`, `(n rows affected)`,
-//!   `Msg N, Level L, State S, Line n` and its text, messages plain; an output parameter
-//!   `@name = v`. A batch that neither ends nor fails within a moment says `(waits)`, and what it
-//!   gets later stands behind `a< ` after the batch that let it go on. A session that was killed
-//!   while it ran nothing is gone at once; its next batch gets `(connection closed)`, and the one
-//!   behind that a new session.
+//! - What follows is what that session gets: rows `v | v`, `(no rows)`, `(n rows affected)`, `Msg
+//!   N, Level L, State S, Line n` and its text, messages plain; an output parameter `@name = v`.
+//!   Addresses and LSNs that DBCC PAGE prints are `~`. A batch that neither ends nor fails within
+//!   a moment says `(waits)`, and what it gets later stands behind `a< ` after the batch that let
+//!   it go on. A session that was killed while it ran nothing is gone at once; its next batch gets
+//!   `(connection closed)`, and the one behind that a new session.
 //! - `! restart` stops the instance and opens it again; `! crash` opens a copy of the files as
 //!   they are, as after kill -9. `! close a` drops the connection a; `! attention a` cancels what
 //!   it waits in, whose end then stands behind `a< ` as well. `! fill tempdb` takes all room that

@@ -34,7 +34,7 @@ impl ResultSink for Transcript {
 
     fn message(&mut self, message: &SqlError) {
         if message.severity() <= 10 {
-            let _ = writeln!(self.text, "{}", message.text());
+            let _ = writeln!(self.text, "{}", steady(message.text()));
             return;
         }
         let (number, severity, state) = (message.number(), message.severity(), message.state());
@@ -71,6 +71,24 @@ impl ResultSink for Transcript {
     }
 
     fn environment(&mut self, _change: &EnvironmentChange) {}
+}
+
+/// What DBCC PAGE says of addresses, of the log and of when the page was last written, which is not
+/// the same from run to run.
+const UNSTEADY: [&str; 6] =
+    ["@0x", "bpage = ", "bstat = ", "bDirtyContext = ", "m_lsn = ", "m_tornBits = "];
+
+/// A message without what differs from run to run; what stands behind it stays where it is.
+fn steady(text: &str) -> String {
+    let mut steady = text.to_owned();
+    for label in UNSTEADY {
+        let Some(at) = steady.find(label).map(|at| at + label.len()) else { continue };
+        let value = steady[at..].find(' ').unwrap_or(steady.len() - at);
+        let gap = steady[at + value..].find(|c| c != ' ').unwrap_or(steady.len() - at - value);
+        let blanks = " ".repeat((value + gap).saturating_sub(1));
+        steady.replace_range(at..at + value + gap, &format!("~{blanks}"));
+    }
+    steady
 }
 
 /// A value as a client program shows it.

@@ -17,12 +17,12 @@ use os::memory::Memory;
 use os::sync::{Mutex, RwLock};
 use plan::IdentityColumn;
 use plancache::Cache;
-use session::{DdlAnswer, DdlCall, Host, Program, Registry, SessionRow};
+use session::{DdlAnswer, DdlCall, Host, PageAsk, PagesAsk, Program, Registry, Rowset, SessionRow};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 use tsql::ast::{self, StatementKind};
-use types::{Collation, Value};
+use types::{Collation, SqlType, Value};
 use work::{Engine, Home, Work};
 
 pub(crate) const DATABASE: DatabaseId = DatabaseId(5);
@@ -219,6 +219,17 @@ impl Host for Fake {
         _rest_ns: u64,
     ) -> SqlResult<()> {
         Ok(())
+    }
+    fn show_page(&self, _work: &Work, ask: &PageAsk) -> SqlResult<DdlAnswer> {
+        // Pages are the engine's: the asked one alone is told.
+        let told = format!("{ask:?}");
+        Ok(DdlAnswer { messages: vec![SqlError::raw(0, 0, 1, told)], ..DdlAnswer::default() })
+    }
+    fn list_pages(&self, _work: &Work, ask: &PagesAsk) -> SqlResult<Rowset> {
+        let (name, index) = (Value::nvarchar(&ask.table.name), Value::BigInt(ask.index));
+        let column = |name: &str, sql_type| (name.to_owned(), sql_type, false);
+        let columns = vec![column("table", SqlType::SYSNAME), column("index", SqlType::BigInt)];
+        Ok(Rowset { columns, rows: vec![vec![name, index]] })
     }
     fn databases(&self) -> Vec<(DatabaseId, String)> {
         vec![(DATABASE, "fake".to_owned()), (DatabaseId(1), "master".to_owned())]

@@ -1,9 +1,11 @@
 //! Dynamic management views, one a file.
 
 mod counters;
+mod db_database_page_allocations;
 mod db_index_physical_stats;
 mod db_log_info;
 mod db_log_space_usage;
+mod db_page_info;
 mod db_partition_stats;
 mod db_stats_histogram;
 pub(crate) mod db_stats_properties;
@@ -94,4 +96,6 @@ pub(crate) const VIEWS: &[&View] = &[
     &tran_current_snapshot::VIEW,
     &tran_transactions_snapshot::VIEW,
     &tran_version_blockers::VIEW,
+    &db_page_info::VIEW,
+    &db_database_page_allocations::VIEW,
 ];

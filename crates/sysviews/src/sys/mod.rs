@@ -33,6 +33,7 @@ mod external_tables;
 mod file_list;
 mod filegroups;
 mod fn_listextendedproperty;
+mod fn_phys_loc_cracker;
 mod foreign_key_columns;
 mod foreign_keys;
 mod fulltext_catalogs;
@@ -188,4 +189,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &xml_indexes::VIEW,
     &xml_schema_collections::VIEW,
     &servers::VIEW,
+    &fn_phys_loc_cracker::VIEW,
 ];

@@ -100,6 +100,9 @@ impl Parser<'_> {
             parts.rotate_left(1);
             parts[3] = match self.kind() {
                 TokenKind::Dot => None,
+                TokenKind::Pseudo if self.token_text(self.peek()).starts_with('%') => {
+                    Some(self.take_name()?)
+                }
                 // Behind a dot a reserved word is an error, as anywhere.
                 _ => Some(self.name()?),
             };

@@ -1,0 +1,186 @@
+//! DBCC IND: the pages of a table's heap and indexes.
+//!
+//! ```text
+//!   index  pages that are listed, each unit's IAM pages first
+//!   n >= 1 of that index, with its large values
+//!   0      of the heap or the clustered index: those with rows, without large values
+//!   -1     of all
+//!   -2     IAM pages of all
+//! ```
+//!
+//! Invariants
+//!  1. Pages are found by the maps, and each is looked at for a moment: while others change the
+//!     table the list is true page by page. A page that has become another's is left out.
+
+use crate::cell::{code, int};
+use crate::storage::unless_dropped;
+use crate::view::System;
+use base::limits::EXTENT_PAGES;
+use base::{PageId, SqlError, SqlResult, messages};
+use catalog::view::{Index, IndexKind, Table};
+use database::Database;
+use page::{PageKind, PageView};
+use rowstore::RowHobt;
+use session::{PagesAsk, Rowset};
+use space::IamFacts;
+use types::{SqlType, Value};
+
+/// A page of a unit.
+pub(crate) struct UnitPage {
+    pub(crate) id: PageId,
+    /// The IAM page that says so; none of an IAM page itself.
+    pub(crate) iam: Option<PageId>,
+}
+
+/// The pages of an allocation unit, IAM pages first.
+///
+/// # Errors
+/// Damaged maps; the waiter's cancellation.
+pub(crate) fn unit_pages(
+    system: &System<'_>,
+    database: &Database,
+    tree: &RowHobt,
+) -> SqlResult<Vec<UnitPage>> {
+    let found = database.space().unit_pages(tree.unit(), system.waiter);
+    let home = database.home();
+    let found = found.map_err(|e| e.into_sql(&tree.spec().hobt.to_string(), &home.name()))?;
+    let mut maps = Vec::with_capacity(found.iam_pages.len());
+    for id in found.iam_pages {
+        let guard = database.pages().read(id)?;
+        maps.push((id, IamFacts::of(guard.view())));
+    }
+    let covers = |map: &IamFacts, id: PageId| {
+        map.file == id.file && map.extents.contains(&(id.page / EXTENT_PAGES))
+    };
+    let mut pages: Vec<UnitPage> =
+        maps.iter().map(|(id, _)| UnitPage { id: *id, iam: None }).collect();
+    pages.extend(found.pages.into_iter().map(|id| UnitPage {
+        id,
+        iam: maps.iter().find(|(_, map)| covers(map, id)).map(|(iam, _)| *iam),
+    }));
+    Ok(pages)
+}
+
+/// The units of a hobt: its rows, and its large values where it has such.
+pub(crate) fn units(hobt: &RowHobt) -> impl Iterator<Item = &RowHobt> {
+    [Some(hobt), hobt.large().map(|l| &**l)].into_iter().flatten()
+}
+
+/// Which pages of an index are listed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    All,
+    Rows,
+    Maps,
+}
+
+fn wanted(ask: &PagesAsk, index: &Index) -> Option<Wanted> {
+    let is_base = index.kind != IndexKind::Nonclustered;
+    match ask.index {
+        -2 => Some(Wanted::Maps),
+        -1 => Some(Wanted::All),
+        0 => is_base.then_some(Wanted::Rows),
+        n => (n == i64::from(index.index_id.0)).then_some(Wanted::All),
+    }
+}
+
+/// DBCC IND.
+///
+/// # Errors
+/// 2560 where the table has no such index; damaged maps; the waiter's cancellation.
+pub fn list_pages(system: &System<'_>, ask: &PagesAsk) -> SqlResult<Rowset> {
+    let unknown = || SqlError::new(messages::DBCC_NO_DATABASE_ID, &[&ask.table.database]);
+    let database = system.databases.hold(ask.table.database)?.ok_or_else(unknown)?;
+    let asked = ask.table.indexes.iter().filter_map(|i| Some((i, wanted(ask, i)?)));
+    let asked: Vec<(&Index, Wanted)> = asked.collect();
+    if asked.is_empty() {
+        return Err(SqlError::new(messages::DBCC_PARAMETER, &[&3]));
+    }
+    let mut set = Rowset { columns: heads(), rows: Vec::new() };
+    for (index, wanted) in asked {
+        // Dropped since the name was looked up.
+        let Some(hobt) = database.hobts().get(index.hobt) else { continue };
+        let rows = of_index((system, &database), &ask.table, (index, &hobt), wanted);
+        set.rows.extend(unless_dropped(&hobt, rows)?.unwrap_or_default());
+    }
+    Ok(set)
+}
+
+fn heads() -> Vec<(String, SqlType, bool)> {
+    let (short, whole) = (SqlType::SmallInt, SqlType::Int);
+    [
+        ("PageFID", short),
+        ("PagePID", whole),
+        ("IAMFID", short),
+        ("IAMPID", whole),
+        ("ObjectID", whole),
+        ("IndexID", whole),
+        ("PartitionNumber", whole),
+        ("PartitionID", SqlType::BigInt),
+        ("iam_chain_type", SqlType::varchar(30)),
+        ("PageType", SqlType::TinyInt),
+        ("IndexLevel", SqlType::TinyInt),
+        ("NextPageFID", short),
+        ("NextPagePID", whole),
+        ("PrevPageFID", short),
+        ("PrevPagePID", whole),
+    ]
+    .map(|(name, sql_type)| (name.to_owned(), sql_type, true))
+    .into()
+}
+
+fn of_index(
+    (system, database): (&System<'_>, &Database),
+    table: &Table,
+    (index, hobt): (&Index, &RowHobt),
+    wanted: Wanted,
+) -> SqlResult<Vec<Vec<Value>>> {
+    let mut rows = Vec::new();
+    for tree in units(hobt) {
+        if wanted == Wanted::Rows && tree.spec().pieces {
+            continue;
+        }
+        for page in unit_pages(system, database, tree)? {
+            system.waiter.check()?;
+            if wanted == Wanted::Maps && page.iam.is_some() {
+                break;
+            }
+            let guard = database.pages().read(page.id)?;
+            let v = guard.view();
+            let is_leaf = page.iam.is_none() || v.level() == 0;
+            if v.alloc_unit() == tree.spec().unit && (wanted != Wanted::Rows || is_leaf) {
+                rows.push(row(table, index, tree, &page, v));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn row(
+    table: &Table,
+    index: &Index,
+    tree: &RowHobt,
+    page: &UnitPage,
+    v: PageView<'_>,
+) -> Vec<Value> {
+    let number = |file: u16| Value::SmallInt(file.cast_signed());
+    let (next, previous) = (v.next_page(), v.prev_page());
+    let level = (v.kind() != Some(PageKind::Iam)).then(|| Value::TinyInt(v.level()));
+    vec![
+        number(page.id.file.0),
+        int(page.id.page),
+        page.iam.map_or(Value::Null, |i| number(i.file.0)),
+        page.iam.map_or(Value::Null, |i| int(i.page)),
+        int(table.object_id.0),
+        int(index.index_id.0),
+        int(1),
+        Value::BigInt(index.hobt.as_bigint()),
+        code(if tree.spec().pieces { "LOB data" } else { "In-row data" }),
+        Value::TinyInt(v.kind_byte()),
+        level.unwrap_or(Value::Null),
+        number(next.file.0),
+        int(next.page),
+        number(previous.file.0),
+        int(previous.page),
+    ]
+}

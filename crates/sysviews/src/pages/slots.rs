@@ -1,0 +1,139 @@
+//! The records of a page: raw (style 1), the page as bytes (style 2), decoded (style 3), and where
+//! its slots point.
+
+use super::columns;
+use super::header::Address;
+use super::printed::Printed;
+use super::read::{PageCopy, PageOwner};
+use base::{PageId, SlotNo};
+use page::{
+    PageView, Previous, RecordKind, VersionTag, has_null_bitmap, has_variable_columns, home_of,
+    stub_target,
+};
+
+/// A record of the page, and what is printed above it.
+pub(super) struct Slot<'p> {
+    pub(super) number: u16,
+    pub(super) record: &'p [u8],
+    pub(super) title: String,
+}
+
+/// The slots that have records.
+fn slots(copy: &PageCopy, raw: bool) -> impl Iterator<Item = (Slot<'_>, u16)> {
+    let v = copy.view();
+    (0..v.slot_count()).filter_map(move |number| {
+        let (at, record) = (v.slot_offset(number)?, v.record(number)?);
+        let length = record.len();
+        let title = match raw {
+            true => format!("Slot {number}, Offset {at:#x}, Length {length}, DumpStyle BYTE"),
+            false => format!("Slot {number} Offset {at:#x} Length {length}"),
+        };
+        Some((Slot { number, record, title }, at))
+    })
+}
+
+/// Style 1: each record as bytes.
+pub(super) fn raw(copy: &PageCopy, printed: &mut Printed) {
+    printed.title("DATA:");
+    for (slot, at) in slots(copy, true) {
+        record(copy, "DATA:", &slot, at, printed);
+    }
+    offsets(copy.view(), printed);
+}
+
+/// Style 2: the page as bytes.
+pub(super) fn whole(copy: &PageCopy, printed: &mut Printed) {
+    printed.title("DATA:");
+    printed.object("DATA:", format!("Memory Dump @{}", Address(copy.address())));
+    printed.bytes(&copy.bytes[..], copy.address());
+    offsets(copy.view(), printed);
+}
+
+/// Style 3: each record with its columns.
+pub(super) fn decoded(copy: &PageCopy, owner: Option<&PageOwner>, printed: &mut Printed) {
+    for (slot, at) in slots(copy, false) {
+        record(copy, "PAGE HEADER:", &slot, at, printed);
+        links(slot.record, printed);
+        version(slot.record, printed);
+        if let Some(owner) = owner {
+            columns::decoded(&slot, copy.id, owner, printed);
+        }
+    }
+}
+
+fn record(copy: &PageCopy, parent: &str, slot: &Slot<'_>, at: u16, printed: &mut Printed) {
+    let status = slot.record.first().copied().unwrap_or_default();
+    printed.object(parent, slot.title.as_str());
+    printed.field("Record Type", type_of(status));
+    printed.field("Record Attributes", attributes(status));
+    printed.field("Record Size", slot.record.len());
+    let address = Address(copy.address() + u64::from(at));
+    printed.object(&slot.title, format!("Memory Dump @{address}"));
+    printed.bytes(slot.record, 0);
+}
+
+fn type_of(status: u8) -> &'static str {
+    match RecordKind::of(status) {
+        RecordKind::Primary => "PRIMARY_RECORD",
+        RecordKind::Forwarded => "FORWARDED_RECORD",
+        RecordKind::ForwardingStub => "FORWARDING_STUB",
+        RecordKind::Index => "INDEX_RECORD",
+        RecordKind::Blob => "BLOB_FRAGMENT",
+        RecordKind::GhostIndex => "GHOST_INDEX_RECORD",
+        RecordKind::GhostData => "GHOST_DATA_RECORD",
+        RecordKind::GhostVersion => "GHOST_VERSION_RECORD",
+    }
+}
+
+/// Each word behind a blank, as SQL Server has them.
+fn attributes(status: u8) -> String {
+    let mut words = String::new();
+    for (is, word) in [
+        (has_null_bitmap(status), " NULL_BITMAP"),
+        (has_variable_columns(status), " VARIABLE_COLUMNS"),
+        (VersionTag::is_on(&[status]), " VERSIONING_INFO"),
+    ] {
+        words.push_str(if is { word } else { "" });
+    }
+    words
+}
+
+/// Where a row of a heap went, or came from.
+fn links(record: &[u8], printed: &mut Printed) {
+    let place =
+        |(page, slot): (PageId, u16)| format!("file {} page {} slot {slot}", page.file, page.page);
+    if let Some(to) = stub_target(record) {
+        printed.line("Forwarding to", "  =  ", place(to));
+    }
+    if let Some(from) = home_of(record) {
+        printed.line("Forwarded from", "  =  ", place(from));
+    }
+}
+
+/// Who wrote a record, and where the one before it is. A ghost that is its own former version, and
+/// one whose was not kept, are told apart from none: SQL Server has neither.
+fn version(record: &[u8], printed: &mut Printed) {
+    let Some(tag) = VersionTag::of(record) else { return };
+    let place = |(page, SlotNo(slot)): (PageId, SlotNo)| {
+        format!("(file {} page {} currentSlotId {slot})", page.file, page.page)
+    };
+    let before = match tag.before() {
+        Previous::None => "Null".to_owned(),
+        Previous::Stored(at) => place(at),
+        Previous::Itself(writer) => format!("Itself (Transaction Timestamp: {writer})"),
+        Previous::Lost(writer) => format!("Lost (Transaction Timestamp: {writer})"),
+    };
+    printed.line("Version Information", " = ", "");
+    printed.line("\tTransaction Timestamp", ": ", tag.writer);
+    printed.line("\tVersion Pointer", ": ", before);
+}
+
+/// OFFSET TABLE: the last slot first, as they lie on the page.
+fn offsets(v: PageView<'_>, printed: &mut Printed) {
+    printed.title("OFFSET TABLE:");
+    printed.object("OFFSET TABLE:", "Row - Offset");
+    for slot in (0..v.slot_count()).rev() {
+        let Some(at) = v.slot_offset(slot) else { continue };
+        printed.line(format!("{slot} ({slot:#x})"), " - ", format!("{at} ({at:#x})"));
+    }
+}
