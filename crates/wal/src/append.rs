@@ -6,6 +6,7 @@
 use crate::block::{BLOCK_HEADER_BYTES, Block};
 use crate::group::{Group, TransactionChain};
 use crate::log::{Appended, Log};
+use crate::mutations::Fault;
 use crate::record::RecordFlags;
 use crate::vlf::{VlfState, VlfStatus};
 use base::Lsn;
@@ -177,6 +178,9 @@ impl Log {
     pub fn append(&self, group: &mut Group, chain: &mut TransactionChain) -> Appended {
         assert!(!group.is_empty(), "an append logs something");
         assert!(group.len() <= crate::group::GROUP_BYTES_MAX, "rule 1: a group fits a block");
+        if self.mutations.has(Fault::LostTail) {
+            group.lose_tail();
+        }
         let (appended, waiting) = {
             let mut tail = self.tail.lock();
             if !tail.open_block_has_room(group.bytes.len(), group.count) {

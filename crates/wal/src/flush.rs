@@ -5,6 +5,7 @@
 //! flush for all. A lone session never waits for another thread or a timer.
 
 use crate::log::Log;
+use crate::mutations::Fault;
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
 use os::wait::{WaitKind, timed};
@@ -114,7 +115,7 @@ impl Log {
         self.flushes.fetch_add(u64::from(bytes > 0), Relaxed);
         self.flushed_bytes.fetch_add(bytes as u64, Relaxed);
         drop(blocks);
-        if self.durable_flushes && !self.mutations.skip_log_sync() {
+        if self.durable_flushes && !self.mutations.has(Fault::SkippedSync) {
             self.written(self.file.sync());
         }
         self.tail.lock().retire();

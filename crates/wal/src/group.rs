@@ -56,6 +56,22 @@ impl Group {
         debug_assert!(self.is_empty(), "nothing is left");
     }
 
+    /// A planted fault: the last record of several is left out.
+    pub(crate) fn lose_tail(&mut self) {
+        if self.count < 2 {
+            return;
+        }
+        self.bytes.truncate(self.last_start);
+        self.count -= 1;
+        let (mut at, mut last) = (0, 0);
+        while at < self.bytes.len() {
+            last = at;
+            at += usize::from(u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]));
+        }
+        self.bytes[last + 3] &= !RecordFlags::MORE;
+        self.last_start = last;
+    }
+
     /// Whether it has no records.
     pub fn is_empty(&self) -> bool {
         debug_assert_eq!(self.count == 0, self.bytes.is_empty(), "records have bytes");

@@ -15,6 +15,7 @@ mod flush;
 mod group;
 mod growth;
 mod log;
+mod mutations;
 mod reader;
 mod record;
 mod redo;

@@ -6,6 +6,7 @@
 use crate::append::Tail;
 use crate::flush::Flushing;
 use crate::growth::Growth;
+use crate::mutations::Mutations;
 use crate::reader::find_end;
 use crate::record::kinds;
 use crate::space::{new_vlfs, write_vlfs};
@@ -17,7 +18,7 @@ use os::disk::File;
 use os::sync::{Condvar, Mutex, Padded};
 use os::wait::Waiter;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The largest log: 2 TB.
 pub const LOG_BYTES_MAX: u64 = 2 << 40;
@@ -76,18 +77,6 @@ pub struct Flushed {
     pub flushes: u64,
     /// Bytes of these blocks.
     pub bytes: u64,
-}
-
-/// Faults for the mutation proof: in builds with the feature only, and off until chosen.
-#[derive(Default)]
-pub(crate) struct Mutations {
-    skip_log_sync: AtomicBool,
-}
-
-impl Mutations {
-    pub(crate) fn skip_log_sync(&self) -> bool {
-        cfg!(feature = "mutations") && self.skip_log_sync.load(Relaxed)
-    }
 }
 
 /// One database's log stream.
@@ -283,12 +272,6 @@ impl Log {
     /// What was put on disk.
     pub fn flushed(&self) -> Flushed {
         Flushed { flushes: self.flushes.load(Relaxed), bytes: self.flushed_bytes.load(Relaxed) }
-    }
-
-    /// Makes the log lie: flushes do not sync.
-    #[cfg(feature = "mutations")]
-    pub fn mutate_skip_log_sync(&self) {
-        self.mutations.skip_log_sync.store(true, Relaxed);
     }
 
     /// One turn of the log writer: waits until blocks are closed or the time is over, then puts

@@ -10,6 +10,7 @@
 
 use crate::append::Tail;
 use crate::log::Log;
+use crate::mutations::Fault;
 use crate::vlf::{FILE_HEADER_BYTES, VLF_HEADER_BYTES, VlfState, VlfStatus, vlf_sizes_at_creation};
 use crate::{CheckpointPointer, WalError, file_header};
 use base::Lsn;
@@ -94,6 +95,10 @@ impl Drop for LogReservation {
 
 impl Log {
     fn reserve(&self, bytes: u64) -> Result<(), WalError> {
+        if self.mutations.has(Fault::SkippedReserve) {
+            self.reserved.fetch_add(bytes, Relaxed);
+            return Ok(());
+        }
         loop {
             let free = self.free.load(Relaxed);
             if bytes == 0 && self.reserved.load(Relaxed).saturating_add(MARGIN_BYTES) <= free {
@@ -164,12 +169,15 @@ impl Log {
         let before = before.min(self.pointer.lock().min_lsn).min(self.durable_lsn());
         let held = holds.iter().min().copied().unwrap_or(Lsn::MAX);
         let kept = held.vlf() < before.vlf();
-        let before = before.min(held);
+        let mut needed = before.min(held).vlf();
+        if self.mutations.has(Fault::EarlyReuse) {
+            needed = self.pointer.lock().checkpoint.vlf();
+        }
         let mut tail = self.tail.lock();
         let current = tail.current;
         assert!(before.vlf() <= tail.current().sequence, "rule 6: nothing ahead is freed");
         for (i, v) in tail.vlfs.iter_mut().enumerate() {
-            if i != current && v.status == VlfStatus::Active && v.sequence < before.vlf() {
+            if i != current && v.status == VlfStatus::Active && v.sequence < needed {
                 v.status = VlfStatus::Inactive;
             }
         }

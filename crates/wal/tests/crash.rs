@@ -6,7 +6,7 @@
 
 use base::Lsn;
 use os::disk::{Disk as _, File, OpenHow};
-use sim::harness::{Plan, try_crash_runs};
+use sim::harness::{Counts, Plan, try_crash_runs};
 use sim::{Disk, DiskOptions};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -140,13 +140,35 @@ fn checkpoint(log: &Arc<Log>) {
     group.push_plain(kinds::CHECKPOINT_BEGIN, 0, &[]).unwrap();
     let begin = log.append(&mut group, &mut TransactionChain::default()).first;
     log.flush_to(begin);
-    if log.checkpoint().checkpoint < begin && log.set_checkpoint(begin, begin, false).is_ok() {
-        log.truncate(begin);
+    let before = log.checkpoint().checkpoint;
+    // As with a transaction that was open at the checkpoint before.
+    let min = if below(2) == 0 { before } else { begin };
+    if before < begin && log.set_checkpoint(begin, min, false).is_ok() {
+        log.truncate(min);
     }
 }
 
-fn session(disk: &Disk, oracle: &Arc<Oracle>, steps: u64) {
-    let log = Log::open(file(disk, false), OPTIONS).unwrap_or_else(|e| panic!("open: {e}"));
+/// A planted fault by name, in a mutated build.
+type Fault = Option<&'static str>;
+
+/// A log that is to show a fault does not grow: it is full soon, and is used again.
+fn options(fault: Fault) -> LogOptions {
+    match fault {
+        Some(_) => LogOptions { growth_bytes: 0, max_bytes: OPTIONS.initial_bytes, ..OPTIONS },
+        None => OPTIONS,
+    }
+}
+
+fn plant(log: &Log, fault: Fault) {
+    #[cfg(feature = "mutations")]
+    assert!(fault.is_none_or(|fault| log.mutate(fault)));
+    #[cfg(not(feature = "mutations"))]
+    let _ = (log, fault);
+}
+
+fn session(disk: &Disk, oracle: &Arc<Oracle>, steps: u64, fault: Fault) {
+    let log = Log::open(file(disk, false), options(fault)).unwrap_or_else(|e| panic!("open: {e}"));
+    plant(&log, fault);
     let end = log.vlfs().last().map_or(0, |v| v.offset + v.bytes);
     let half = u64::from(log.file().len().unwrap() > end + (128 << 10));
     HALF_GROWN.fetch_add(half, Relaxed);
@@ -174,35 +196,49 @@ fn session(disk: &Disk, oracle: &Arc<Oracle>, steps: u64) {
     NEWEST_VLF.fetch_max(newest.unwrap_or(0), Relaxed);
 }
 
-fn workload(disk: &Disk, oracle: &Arc<Oracle>) {
-    let made = Log::create(file(disk, true), [1; 16], OPTIONS).is_ok();
+fn workload(disk: &Disk, oracle: &Arc<Oracle>, fault: Fault) {
+    let made = Log::create(file(disk, true), [1; 16], options(fault)).is_ok();
     disk.sync_dir(Path::new("")).unwrap();
     oracle.state().created = made;
     for _ in 0..if made { 3 } else { 0 } {
-        session(disk, oracle, 35);
+        session(disk, oracle, 35, fault);
     }
+}
+
+fn run(seeds: std::ops::Range<u64>, cases: u64, fault: Fault) -> Result<Counts, String> {
+    let disk = DiskOptions { capacity_bytes: 3 << 20, ..DiskOptions::default() };
+    let plan = Plan { seeds, cases, depth: 4, disk, ..Plan::default() };
+    try_crash_runs(
+        &plan,
+        |disk, _, oracle: Arc<Oracle>| workload(&disk, &oracle, fault),
+        |disk, oracle| {
+            let created = oracle.state().created;
+            if created {
+                session(&disk, &oracle, 1 + below(6), fault);
+            }
+        },
+    )
 }
 
 #[test]
 fn acknowledged_groups_survive_and_lost_ones_stay_lost() {
-    let disk = DiskOptions { capacity_bytes: 3 << 20, ..DiskOptions::default() };
-    let plan = Plan { seeds: 0..40, cases: 24, depth: 4, disk, ..Plan::default() };
-    let counts = try_crash_runs(
-        &plan,
-        |disk, _, oracle: Arc<Oracle>| workload(&disk, &oracle),
-        |disk, oracle| {
-            let created = oracle.state().created;
-            if created {
-                session(&disk, &oracle, 1 + below(6));
-            }
-        },
-    );
-    let counts = counts.unwrap_or_else(|e| panic!("{e}"));
+    let counts = run(0..40, 24, None).unwrap_or_else(|e| panic!("{e}"));
     let points = counts.crash_points();
     println!("{points} crash points, {counts:?}, VLF {NEWEST_VLF:?}");
     println!("grown: half {HALF_GROWN:?}, whole {GROWN:?}");
     if std::env::var(sim::harness::REPLAY).is_err() {
         assert!(points > 500 && NEWEST_VLF.load(Relaxed) > 8);
         assert!(HALF_GROWN.load(Relaxed) > 20 && GROWN.load(Relaxed) > 20);
+    }
+}
+
+/// Each planted fault of the log is caught within 500 crash points.
+#[cfg(feature = "mutations")]
+#[test]
+fn each_mutation_is_caught() {
+    for fault in ["log-sync", "early-reuse", "reserve"] {
+        let caught = (0..5).find_map(|seed| run(seed..seed + 1, 24, Some(fault)).err());
+        let caught = caught.unwrap_or_else(|| panic!("{fault} is not caught"));
+        println!("{fault}: {}", caught.lines().next().unwrap_or_default());
     }
 }

@@ -89,7 +89,7 @@ fn make(env: &Environment, seed: u64) -> Option<Arc<Database>> {
 fn plant(db: &Database, fault: Option<&str>) {
     #[cfg(feature = "mutations")]
     match fault {
-        Some("log-sync") => db.log().mutate_skip_log_sync(),
+        Some(fault) if db.log().mutate(fault) => {}
         Some(fault) => db.pages().mutate(fault),
         None => {}
     }

@@ -71,7 +71,7 @@ fn plant(instance: &Instance, fault: Option<&str>) {
     let database = instance.database_by_name("crash").expect("it was just made");
     #[cfg(feature = "mutations")]
     match fault {
-        Some("log-sync") => database.log().mutate_skip_log_sync(),
+        Some(fault) if database.log().mutate(fault) => {}
         Some(fault) => database.pages().mutate(fault),
         None => {}
     }

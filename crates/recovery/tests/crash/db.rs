@@ -128,7 +128,7 @@ pub(crate) fn open(disk: &sim::Disk, oracle: &Oracle, fault: Fault) -> Db {
 #[cfg(feature = "mutations")]
 fn plant(log: &Log, pages: &Pages, fault: Fault) {
     match fault {
-        Some("log-sync") => log.mutate_skip_log_sync(),
+        Some(fault) if log.mutate(fault) => {}
         Some(fault) => pages.mutate(fault),
         None => {}
     }

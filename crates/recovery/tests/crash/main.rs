@@ -78,7 +78,9 @@ fn random_page_groups_survive_nested_crashes() {
 #[cfg(feature = "mutations")]
 #[test]
 fn each_mutation_is_caught_within_500_crash_points() {
-    for fault in ["log-sync", "doublewrite", "write-ahead", "group-end"] {
+    let of_pages = ["doublewrite", "write-ahead", "group-end"];
+    let of_log = ["log-sync", "group-tail"];
+    for fault in of_pages.into_iter().chain(of_log) {
         let caught = (0..20).find_map(|seed| {
             let failed = run(seed..seed + 1, 12, Some(fault)).err();
             failed.map(|text| (seed, text.lines().next().unwrap_or_default().to_owned()))
