@@ -26,13 +26,14 @@ impl Region {
     pub fn reserve(bytes: usize) -> io::Result<Region> {
         use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: a fresh anonymous mapping overlaps nothing.
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a fresh anonymous mapping overlaps nothing; the advice changes no contents.
         let base = unsafe {
-            mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, flags)?
+            let base = mmap_anonymous(std::ptr::null_mut(), bytes, access, flags)?;
+            // Huge pages would make eviction of single 8 KB pages free nothing.
+            let _ = madvise(base, bytes, Advice::LinuxNoHugepage);
+            base
         };
-        // Huge pages would make eviction of single 8 KB pages free nothing.
-        // SAFETY: the range was just mapped; the advice changes no contents.
-        let _ = unsafe { madvise(base, bytes, Advice::LinuxNoHugepage) };
         Ok(Region { base: base.cast(), bytes })
     }
 
@@ -98,17 +99,14 @@ impl Region {
 /// them all on their way.
 #[inline(always)]
 pub fn prefetch(at: *const u8) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(not(miri))]
     // SAFETY: the instruction reads nothing that the program could see, whatever the address is.
     unsafe {
+        #[cfg(target_arch = "x86_64")]
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
-    }
-    #[cfg(all(target_arch = "aarch64", not(miri)))]
-    // SAFETY: as above.
-    unsafe {
+        #[cfg(target_arch = "aarch64")]
         std::arch::asm!("prfm pldl1keep, [{0}]", in(reg) at, options(nostack, preserves_flags));
     }
-    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     let _ = at;
 }
 
