@@ -12,6 +12,8 @@ use page::{Field, PageView, fits};
 const SLOTS_MIN: u16 = 16;
 /// Fewer slots than this are looked at without prefetching: they are near each other.
 const PREFETCH_SLOTS_MIN: u16 = 4;
+/// Looks whose records are brought near together: seven records for three.
+const LOOKS_AHEAD: u32 = 3;
 /// How far from the last look the next one is, at most.
 const STRIDE_MAX: u16 = 16;
 
@@ -30,6 +32,20 @@ fn number(bytes: &[u8]) -> Option<i64> {
         [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
         _ => i64::from_le_bytes(bytes.try_into().ok()?),
     })
+}
+
+/// The records that so many looks of a halving may be at.
+#[inline]
+fn bring_near(page: PageView<'_>, looks: u32, (low, high): (u16, u16)) {
+    if looks == 0 || low >= high {
+        return;
+    }
+    let middle = low + (high - low) / 2;
+    if let Some(at) = page.slot_offset(middle) {
+        os::vm::prefetch(page.0.as_ptr().wrapping_add(usize::from(at)));
+    }
+    bring_near(page, looks - 1, (low, middle));
+    bring_near(page, looks - 1, (middle + 1, high));
 }
 
 impl Search {
@@ -68,18 +84,13 @@ impl Search {
         }
     }
 
-    /// While a slot is looked at, those come near of which one is next. Records of a page lie
-    /// apart, and without this each look waits for memory.
+    /// Before a look, at every third: the records come near that this look and the next two may
+    /// be at. They lie apart, and without this each look waits for memory.
     #[inline]
-    pub(crate) fn prefetch(&self, page: PageView<'_>, (low, middle, high): (u16, u16, u16)) {
-        if matches!(self, Search::Halving) && high - low >= PREFETCH_SLOTS_MIN {
-            let near = |slot: u16| {
-                if let Some(at) = page.slot_offset(slot) {
-                    os::vm::prefetch(page.0.as_ptr().wrapping_add(usize::from(at)));
-                }
-            };
-            near(low + (middle - low) / 2);
-            near(middle + 1 + (high - middle - 1) / 2);
+    pub(crate) fn prefetch(&self, page: PageView<'_>, look: u32, (low, high): (u16, u16)) {
+        let halving = matches!(self, Search::Halving);
+        if halving && look.is_multiple_of(LOOKS_AHEAD) && high - low >= PREFETCH_SLOTS_MIN {
+            bring_near(page, LOOKS_AHEAD, (low, high));
         }
     }
 

@@ -223,10 +223,13 @@ impl Tree {
         debug_assert!(key.len() <= self.shape.order.len(), "a key or the beginning of one");
         let count = high;
         let mut search = Search::start(&self.shape, (v, part), key, (low, high.max(low)));
-        while low < high {
+        for look in 0.. {
+            if low >= high {
+                break;
+            }
+            search.prefetch(v, look, (low, high));
             let middle = search.next(low, high);
             debug_assert!(low <= middle && middle < high, "each turn looks at a slot between");
-            search.prefetch(v, (low, middle, high));
             let bytes = fits::bytes_from(v, middle);
             let bytes = bytes.ok_or_else(|| self.corrupt(id, fits::NO_RECORD))?;
             let order = self.shape.compare(part, bytes, key);
