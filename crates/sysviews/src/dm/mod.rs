@@ -4,6 +4,7 @@ mod counters;
 mod db_index_physical_stats;
 mod db_log_info;
 mod db_log_space_usage;
+mod db_log_stats;
 mod db_partition_stats;
 mod db_stats_histogram;
 pub(crate) mod db_stats_properties;
@@ -23,6 +24,7 @@ mod exec_requests;
 mod exec_sessions;
 mod exec_sql_text;
 mod exec_text_query_plan;
+mod fn_virtualfilestats;
 mod io_virtual_file_stats;
 pub(crate) mod locks;
 mod os_memory_clerks;
@@ -94,4 +96,6 @@ pub(crate) const VIEWS: &[&View] = &[
     &tran_current_snapshot::VIEW,
     &tran_transactions_snapshot::VIEW,
     &tran_version_blockers::VIEW,
+    &db_log_stats::VIEW,
+    &fn_virtualfilestats::VIEW,
 ];
