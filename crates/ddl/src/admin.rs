@@ -3,7 +3,7 @@
 use crate::context::{DdlContext, unsupported};
 use crate::databases::Check;
 use crate::locate::look_up;
-use crate::show_statistics;
+use crate::{log_statements, show_statistics};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
 use tsql::ast::{Dbcc, DbccArgument, Expr, ExprKind, Literal, Name, ObjectName, Span};
@@ -21,7 +21,8 @@ pub(crate) fn dbcc(s: &Dbcc, _text: &str, cx: &mut DdlContext<'_>) -> SqlResult<
         "CHECKDB" => check_database(s, cx, quiet)?,
         "CHECKTABLE" => check_table(s, cx, quiet)?,
         "SHOW_STATISTICS" => show_statistics::show(s, cx)?,
-        "SQLPERF" => clear(s, cx)?,
+        "SQLPERF" => log_statements::performance(s, cx)?,
+        "LOGINFO" => log_statements::log_info(s, cx)?,
         other => {
             let name = format!("DBCC {other}");
             return Err(SqlError::new(messages::NOT_SUPPORTED, &[&name]));
@@ -137,15 +138,4 @@ fn named_in(text: &str, span: Span) -> ObjectName {
     let object = parts.next().flatten().unwrap_or(empty);
     let (schema, database) = (parts.next().flatten(), parts.next().flatten());
     ObjectName { server: parts.next().flatten(), database, schema, object, span }
-}
-
-/// DBCC SQLPERF ('sys.dm_os_wait_stats', CLEAR)
-fn clear(s: &Dbcc, cx: &mut DdlContext<'_>) -> SqlResult<()> {
-    let words: Vec<Option<String>> = s.arguments.iter().map(argument).collect();
-    let name = words.first().cloned().flatten().unwrap_or_default();
-    let clears = matches!(words.get(1), Some(Some(w)) if w.eq_ignore_ascii_case("CLEAR"));
-    if clears && words.len() == 2 && cx.databases.clear_statistics(&name) {
-        return Ok(());
-    }
-    Err(unsupported(&format!("DBCC SQLPERF ({name})"), 0))
 }

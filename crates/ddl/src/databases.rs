@@ -1,5 +1,6 @@
 //! What ddl asks of the instance: databases as a whole. Implemented by `instance`.
 
+use crate::context::ResultSet;
 use base::{DatabaseId, ObjectId, SqlError, SqlResult};
 use catalog::{DatabaseOption, FileGrowth};
 use types::Collation;
@@ -126,4 +127,19 @@ pub trait Databases {
 
     /// DBCC SQLPERF (name, CLEAR): false when there are no such statistics.
     fn clear_statistics(&self, name: &str) -> bool;
+
+    /// The name of the database that has a number.
+    ///
+    /// # Errors
+    /// 911 when there is none.
+    fn name_of(&self, database: DatabaseId) -> SqlResult<String>;
+
+    /// DBCC LOGINFO: the virtual log files of a database.
+    ///
+    /// # Errors
+    /// 911 when it has been dropped.
+    fn log_info(&self, database: DatabaseId) -> SqlResult<ResultSet>;
+
+    /// DBCC SQLPERF (LOGSPACE): how full the log of each database is.
+    fn log_space(&self) -> ResultSet;
 }

@@ -47,6 +47,7 @@ mod index_filter;
 mod index_option;
 mod instant;
 mod locate;
+mod log_statements;
 mod module;
 mod normal_form;
 mod property;

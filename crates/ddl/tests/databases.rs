@@ -51,7 +51,10 @@ fn what_cannot_be_honoured_is_refused_by_name() {
         ("create database d for attach", &[40517], "FOR ATTACH"),
         ("create database d collate Nowhere_CI_AS", &[448], "Nowhere"),
         ("dbcc shrinkfile (1)", &[40510], "DBCC SHRINKFILE"),
-        ("dbcc sqlperf (logspace)", &[40517], "DBCC SQLPERF"),
+        ("dbcc sqlperf (umsstats)", &[40517], "DBCC SQLPERF"),
+        ("dbcc loginfo (99)", &[911], "99"),
+        ("dbcc loginfo (1, 2)", &[2583], ""),
+        ("dbcc loginfo with tableresults", &[40517], "TABLERESULTS"),
         ("dbcc checkdb (shop, repair_rebuild)", &[40517], "repair_rebuild"),
         ("dbcc checkdb (nosuch)", &[911], "nosuch"),
     ] {
@@ -123,6 +126,11 @@ fn checks_and_checkpoints_reach_the_instance() {
         ("dbcc checkdb (tempdb, noindex)", &[8989, 2528], &["check 2 false"]),
         ("dbcc checkdb (0)", &[8989, 2528], &["check 5 true"]),
         ("dbcc sqlperf ('sys.dm_os_wait_stats', clear)", &[2528], &[]),
+        ("dbcc sqlperf (logspace)", &[2528], &["all logs"]),
+        ("dbcc loginfo", &[2528], &["log of 5"]),
+        ("dbcc loginfo (0) with no_infomsgs", &[], &["log of 5"]),
+        ("dbcc loginfo (tempdb)", &[2528], &["log of 2"]),
+        ("dbcc loginfo (2)", &[2528], &["log of 2"]),
         ("alter database shop modify name = store", &[], &["rename shop store"]),
     ] {
         let (told, asked) = asked(text);

@@ -2,9 +2,10 @@
 
 use crate::databases::unsupported;
 use crate::instance::Instance;
+use crate::log_reports;
 use base::{DatabaseId, SqlError, SqlResult};
 use catalog::DatabaseOption;
-use ddl::{Check, Databases, FileChange, NewDatabase, Waiting};
+use ddl::{Check, Databases, FileChange, NewDatabase, ResultSet, Waiting};
 use lock::{Owner, Timeout};
 use std::sync::Arc;
 use work::Work;
@@ -61,5 +62,17 @@ impl Databases for Asker<'_> {
 
     fn clear_statistics(&self, name: &str) -> bool {
         Instance::clear_statistics(name)
+    }
+
+    fn name_of(&self, database: DatabaseId) -> SqlResult<String> {
+        self.instance.found(database).map(|d| d.home().name().to_string())
+    }
+
+    fn log_info(&self, database: DatabaseId) -> SqlResult<ResultSet> {
+        self.instance.found(database).map(|d| log_reports::log_info(&d))
+    }
+
+    fn log_space(&self) -> ResultSet {
+        self.instance.log_space()
     }
 }

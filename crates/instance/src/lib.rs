@@ -25,6 +25,7 @@ mod hobts;
 mod host;
 mod instance;
 mod list;
+mod log_reports;
 mod private_tables;
 mod start;
 #[cfg(test)]

@@ -48,6 +48,8 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_tran_database_transactions", "database_transaction_commit_lsn", OF_A_MOMENT),
     ("sys.dm_tran_database_transactions", "database_transaction_type", OF_A_MOMENT),
     ("sys.dm_tran_transactions_snapshot", "snapshot_id", OF_A_MOMENT),
+    ("sys.dm_db_log_stats(@DatabaseId)", "active_vlf_count", SHORT_LOG),
+    ("sys.dm_db_log_stats(@DatabaseId)", "recovery_vlf_count", SHORT_LOG),
     (ALLOCATIONS, "allocated_page_file_id", ONE_DATA_FILE),
     (PAGE_INFO, "file_id", ONE_DATA_FILE),
     (PAGE_INFO, "pfs_page_id", ONE_INTERVAL),
@@ -85,6 +87,7 @@ const STILL: &[(&str, &str, &str)] = &[
     ("sys.dm_exec_requests", "ansi_warnings", ONLY_ON),
     ("sys.dm_exec_requests", "concat_null_yields_null", ONLY_ON),
 ];
+const SHORT_LOG: &str = "what is active here is rarely longer than a virtual log file";
 const OF_A_MOMENT: &str = "what commits, rolls back or is the engine's own is over in a moment";
 const ONE_START: &str = "the session of events begins with the instance";
 const PAGE_INFO: &str = "sys.dm_db_page_info(@DatabaseId, @FileId, @PageId, @Mode)";
@@ -244,9 +247,9 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
         "sys.dm_db_stats_properties" | "sys.dm_db_stats_histogram" => {
             return statistics(name);
         }
-        "sys.dm_db_log_info" => &["1", "null"],
+        "sys.dm_db_log_info" | "sys.dm_db_log_stats" => &["1", "null"],
         "sys.fn_dblog" | "sys.dm_db_log_blocks" => &["null, null"],
-        "sys.dm_io_virtual_file_stats" => &["null, null"],
+        "sys.dm_io_virtual_file_stats" | "sys.fn_virtualfilestats" => &["null, null"],
         "sys.dm_sql_referencing_entities" => {
             &["'dbo.heap', 'OBJECT'", "'dbo.fresh', 'OBJECT'", "'sales.orders', 'OBJECT'"]
         }

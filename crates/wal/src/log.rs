@@ -70,6 +70,13 @@ pub struct LogUsage {
     pub reserved_bytes: u64,
 }
 
+impl LogUsage {
+    /// The file without its header, which SQL Server does not count as log.
+    pub fn log_bytes(&self) -> u64 {
+        self.total_bytes - FILE_HEADER_BYTES
+    }
+}
+
 /// What was put on disk since the log was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Flushed {
@@ -267,6 +274,21 @@ impl Log {
             used_bytes: active - unfilled.saturating_sub(tail.block.bytes.len() as u64),
             reserved_bytes: self.reserved.load(Relaxed),
         }
+    }
+
+    /// How much of the file lies between a record's block and the end of the log: what was
+    /// logged since then, and where a virtual log file ends its unused rest.
+    pub fn bytes_since(&self, from: Lsn) -> u64 {
+        let tail = self.tail.lock();
+        let end = tail.block.lsn;
+        let between = tail.vlfs.iter().filter(|v| (from.vlf()..=end.vlf()).contains(&v.sequence));
+        let units = |v: &VlfState| {
+            let first = if v.sequence == from.vlf() { from } else { v.first_block() };
+            let last = if v.sequence == end.vlf() { end.block() } else { v.units() };
+            u64::from(last.saturating_sub(first.block()))
+        };
+        let closed = between.map(units).sum::<u64>() * LOG_SECTOR_BYTES as u64;
+        closed + if tail.block.is_empty() { 0 } else { tail.block.bytes.len() as u64 }
     }
 
     /// What was put on disk.

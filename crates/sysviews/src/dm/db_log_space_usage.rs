@@ -27,10 +27,10 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
     let database = system.here()?;
     let usage = database.log().usage();
     let used = usage.used_bytes + usage.reserved_bytes;
-    let percent = 100.0 * used as f64 / usage.total_bytes.max(1) as f64;
+    let percent = 100.0 * used as f64 / usage.log_bytes() as f64;
     Ok(vec![vec![
         Value::SmallInt(database.id().0 as i16),
-        big(usage.total_bytes),
+        big(usage.log_bytes()),
         big(used),
         Value::Real(percent as f32),
     ]])

@@ -11,7 +11,7 @@ use os::disk::File;
 use types::{SqlType, Value};
 
 const BIG: SqlType = SqlType::BigInt;
-const NO_FILE_HANDLE: &str = "Handles are the operating system's business.";
+pub(crate) const NO_FILE_HANDLE: &str = "Handles are the operating system's business.";
 
 const COLUMNS: [Column; 14] = [
     col("database_id", SqlType::SmallInt),
@@ -39,6 +39,15 @@ pub(crate) const VIEW: View = View {
 };
 
 fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
+    each_file(system, arguments, row)
+}
+
+/// A row for each file of the databases that two arguments name.
+pub(crate) fn each_file(
+    system: &System<'_>,
+    arguments: &[Value],
+    row: fn(&Database, i16, &dyn File) -> Vec<Value>,
+) -> Rows {
     let file = int_argument(arguments.get(1)).filter(|&n| n != 0);
     let wanted = |id: i16| file.is_none_or(|n| n == i64::from(id));
     let mut rows = Vec::new();

@@ -5,6 +5,7 @@ mod db_database_page_allocations;
 mod db_index_physical_stats;
 mod db_log_info;
 mod db_log_space_usage;
+mod db_log_stats;
 mod db_page_info;
 mod db_partition_stats;
 mod db_stats_histogram;
@@ -25,6 +26,7 @@ mod exec_requests;
 mod exec_sessions;
 mod exec_sql_text;
 mod exec_text_query_plan;
+mod fn_virtualfilestats;
 mod io_virtual_file_stats;
 pub(crate) mod locks;
 mod os_memory_clerks;
@@ -98,4 +100,6 @@ pub(crate) const VIEWS: &[&View] = &[
     &tran_version_blockers::VIEW,
     &db_page_info::VIEW,
     &db_database_page_allocations::VIEW,
+    &db_log_stats::VIEW,
+    &fn_virtualfilestats::VIEW,
 ];

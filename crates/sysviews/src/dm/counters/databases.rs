@@ -27,7 +27,7 @@ impl Figures {
         let (began, wrote) = database.home().transaction_counts();
         Figures {
             data_kb: data_pages.sum::<u64>() * kb(PAGE_BYTES as u64),
-            log_kb: kb(usage.total_bytes),
+            log_kb: kb(usage.log_bytes()),
             log_used_kb: kb(usage.used_bytes + usage.reserved_bytes),
             active: database.home().active_count() as u64,
             began,
