@@ -55,7 +55,7 @@ pub(crate) fn log_info(database: &Database) -> ResultSet {
     ];
     let row = |v: wal::VlfState| {
         let active = v.status == VlfStatus::Active;
-        let made = Decimal::new(v.create_lsn.as_numeric() as i128, 0);
+        let made = Decimal::new(v.create_lsn.as_numeric(), 0);
         vec![
             Value::Int(0),
             Value::Int(i32::from(LOG_FILE.0)),
