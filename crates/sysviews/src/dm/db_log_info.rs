@@ -49,8 +49,8 @@ fn row(database: u16, v: &VlfState) -> Vec<Value> {
     let active = v.status == VlfStatus::Active;
     let status = match (active, v.sequence) {
         (true, _) => 2,
-        (false, 0) => 0,
-        (false, _) => 1,
+        (false, 0) => 1,
+        (false, _) => 0,
     };
     let first = if v.sequence == 0 { Lsn::ZERO } else { Lsn::new(v.sequence, 0x10, 1) };
     let megabytes = (v.bytes as f64 / 1_048_576.0 * 100.0).round() / 100.0;
