@@ -371,6 +371,7 @@ messages! {
     RAISERROR_FORMAT = 2787, 16, "Invalid format specification: '{0}'.";
     INDEX_NOT_PRECISE = 2799, 16, "Cannot create index or statistics '{0}' on table '{1}' because the computed column '{2}' is imprecise and not persisted. Consider removing column from index or statistics key or marking computed column persisted.";
     EXECUTE_NOT_FOUND = 2812, 16, "Could not find stored procedure '{0}'.";
+    FILE_NOT_ADJUSTED = 3140, 16, "Could not adjust the space allocation for file '{0}'.";
     DUPLICATE_IGNORED = 3604, 10, "Duplicate key was ignored.";
     TRANSACTION_ENDED_IN_TRIGGER = 3609, 16, "The transaction ended in the trigger. The batch has been aborted.";
     STATISTICS_TIME = 3612, 10, "\n SQL Server Execution Times:\n   CPU time = {0} ms,  elapsed time = {1} ms.";
@@ -548,6 +549,7 @@ messages! {
     XML_DECLARATION_MADE = 6879, 16, "'xml' is an invalid XML processing instruction target. Possible attempt to construct XML declaration using XML processing instruction constructor. XML declaration construction with FOR XML is not supported.";
     LOB_TOO_LONG = 7119, 16, "Attempting to grow LOB beyond maximum allowed size of {0} bytes.";
     SPID_INVALID = 7955, 16, "Invalid SPID {0} specified.";
+    SHRINK_READ_ONLY = 7992, 16, "Cannot shrink 'read only' database '{0}'.";
     TDS_TOO_MANY_PARAMETERS = 8003, 16, "The incoming request has too many parameters. The server supports a maximum of {0} parameters. Reduce the number of parameters and resend the request.";
     TDS_RPC_NAME = 8004, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. The RPC name is invalid.";
     TDS_PARAMETER_NAME = 8005, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {0}: The parameter name is invalid.";
@@ -621,6 +623,7 @@ messages! {
     CHECKDB_ALLOCATION = 8905, 16, "Extent {0} in database ID {1} is marked allocated in the GAM, but no SGAM or IAM has allocated it.";
     CHECKDB_NOT_IN_IAM = 8906, 16, "Page {0} in database ID {1} is allocated in the SGAM {2} and PFS {3}, but was not allocated in any IAM. PFS flags '{4}'.";
     CHECKDB_PAGE_ID = 8909, 16, "Table error: Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}), page ID {5} contains an incorrect page ID in its page header. The PageId in the page header = {6}.";
+    DBCC_IN_TRANSACTION = 8920, 16, "Cannot perform a {0} operation inside a user transaction. Terminate the transaction and reissue the statement.";
     CHECKDB_GHOSTS = 8927, 16, "Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}): The ghosted record count in the header ({6}) does not match the number of ghosted records ({7}) found on page {5}.";
     CHECKDB_PAGE = 8928, 16, "Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}): Page {5} could not be processed. See other errors for details. {6}";
     CHECKDB_OFF_ROW = 8929, 16, "Object ID {0}, index ID {1}, partition ID {2}, alloc unit ID {3} (type {4}): Errors found in off-row data with ID {5} owned by data record identified by RID = ({6}:{7})";
@@ -660,6 +663,10 @@ messages! {
     LOG_FILE_MISSING = 9003, 20, "The log scan number {0} passed to log scan in database '{1}' is not valid. This error may indicate data corruption or that the log file (.ldf) does not match the data file (.mdf).";
     LOG_CORRUPT = 9004, 21, "An error occurred while processing the log for database '{0}'. If possible, restore from backup. If a backup is not available, it might be necessary to rebuild the log.";
     LSN_ARGUMENT = 9005, 16, "Either start LSN or end LSN specified in OpenRowset(DBLog, ...) is invalid.";
+    SHRINK_LOG_FEWEST = 9006, 10, "Cannot shrink log file {0} ({1}) because total number of logical log files cannot be fewer than {2}.";
+    SHRINK_LOG_WHOLE = 9007, 10, "Cannot shrink log file {0} ({1}) because requested size ({2}KB) is larger than the start of the last logical log file.";
+    SHRINK_LOG_IN_USE = 9008, 10, "Cannot shrink log file {0} ({1}) because the logical log file located at the end of the file is in use.";
+    SHRINK_LOG_PROMISED = 9009, 10, "Cannot shrink log file {0} ({1}) because of minimum log space required.";
     XQUERY_CAST_OPTIONAL = 9301, 16, "XQuery [{0}]: In this version of the server, 'cast as <type>' is not available. Please use the 'cast as <type> ?' syntax.";
     XQUERY_SYNTAX_EXPECTED = 9303, 16, "XQuery [{0}]: Syntax error near '{1}', expected '{2}'.";
     XQUERY_WITH_CONSTRUCTED = 9310, 16, "XQuery [{0}]: The 'with' clause of 'replace value of' cannot contain constructed XML.";

@@ -20,6 +20,7 @@ mod kept_ghosts;
 mod maintain;
 mod open;
 mod redo_table;
+mod shrink;
 mod spec;
 
 pub use boot::boot_version;
@@ -30,3 +31,4 @@ pub use database::{Database, Environment, Files};
 pub use files::{DATA_FILE, LOG_FILE};
 pub use open::RecoveryReport;
 pub use redo_table::redo_table;
+pub use shrink::LogLengths;

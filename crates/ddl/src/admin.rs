@@ -3,7 +3,7 @@
 use crate::context::{DdlContext, unsupported};
 use crate::databases::Check;
 use crate::locate::look_up;
-use crate::{log_statements, show_statistics};
+use crate::{log_statements, show_statistics, shrink_file};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::Object;
 use tsql::ast::{Dbcc, DbccArgument, Expr, ExprKind, Literal, Name, ObjectName, Span};
@@ -22,6 +22,7 @@ pub(crate) fn dbcc(s: &Dbcc, _text: &str, cx: &mut DdlContext<'_>) -> SqlResult<
         "CHECKTABLE" => check_table(s, cx, quiet)?,
         "SHOW_STATISTICS" => show_statistics::show(s, cx)?,
         "SQLPERF" => log_statements::performance(s, cx)?,
+        "SHRINKFILE" => shrink_file::shrink_file(s, cx)?,
         "LOGINFO" => log_statements::log_info(s, cx)?,
         other => {
             let name = format!("DBCC {other}");

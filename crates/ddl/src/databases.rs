@@ -1,7 +1,7 @@
 //! What ddl asks of the instance: databases as a whole. Implemented by `instance`.
 
 use crate::context::ResultSet;
-use base::{DatabaseId, ObjectId, SqlError, SqlResult};
+use base::{DatabaseId, FileId, ObjectId, SqlError, SqlResult};
 use catalog::{DatabaseOption, FileGrowth};
 use types::Collation;
 use work::Work;
@@ -76,6 +76,58 @@ pub struct Check {
     pub quiet: bool,
 }
 
+/// A file of the current database, as DBCC names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileNamed {
+    /// Its number.
+    Id(FileId),
+    /// Its logical name.
+    Name(String),
+}
+
+/// What DBCC SHRINKFILE is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShrinkAsked {
+    /// The length that is wanted; `None` is the one that the file was made with.
+    pub bytes: Option<u64>,
+    /// Whether what is in the way is moved.
+    pub moving: bool,
+}
+
+/// Why a log is longer than was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogShrinkStop {
+    /// A virtual log file is kept whole.
+    Whole,
+    /// The last one is in use.
+    InUse,
+    /// So many there must be.
+    Fewest(usize),
+    /// What is free is promised.
+    Promised,
+}
+
+/// What DBCC SHRINKFILE did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shrunk {
+    /// Which file.
+    pub file: FileId,
+    /// Its logical name.
+    pub name: Box<str>,
+    /// How long it was.
+    pub before: u64,
+    /// How long it is.
+    pub bytes: u64,
+    /// How long it was made.
+    pub first_bytes: u64,
+    /// How much of it is in use.
+    pub used_bytes: u64,
+    /// Up to where it is in use: how short it could be made.
+    pub needed_bytes: u64,
+    /// What was in the way.
+    pub stop: LogShrinkStop,
+}
+
 /// Databases as a whole. None of this is part of the caller's transaction.
 pub trait Databases {
     /// Makes a database.
@@ -139,6 +191,17 @@ pub trait Databases {
     /// # Errors
     /// 911 when it has been dropped.
     fn log_info(&self, database: DatabaseId) -> SqlResult<ResultSet>;
+
+    /// DBCC SHRINKFILE
+    ///
+    /// # Errors
+    /// 8985 when there is no such file, 40517 of a data file, 3140, the disk's.
+    fn shrink_file(
+        &self,
+        database: DatabaseId,
+        file: &FileNamed,
+        asked: ShrinkAsked,
+    ) -> SqlResult<Shrunk>;
 
     /// DBCC SQLPERF (LOGSPACE): how full the log of each database is.
     fn log_space(&self) -> ResultSet;

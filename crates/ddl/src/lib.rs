@@ -58,6 +58,7 @@ mod schema;
 mod schema_binding;
 mod sequence;
 mod show_statistics;
+mod shrink_file;
 mod sort;
 mod statement;
 mod statistics;
@@ -73,7 +74,10 @@ pub use alter_table::distrust;
 pub use auto_statistics::{WantedStatistics, bears, gather_statistics};
 pub use context::{DdlContext, Expressions, Place, Places, ResultSet, Settings, TempTables};
 pub use create_table::create_into;
-pub use databases::{Check, Databases, FileChange, FileSize, NewDatabase, NewFile, Waiting};
+pub use databases::{
+    Check, Databases, FileChange, FileNamed, FileSize, LogShrinkStop, NewDatabase, NewFile,
+    ShrinkAsked, Shrunk, Waiting,
+};
 pub use declare::declare;
 pub use property::{PropertyChange, PropertyVerb, change_property};
 pub use rename::rename;

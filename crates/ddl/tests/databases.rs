@@ -50,7 +50,11 @@ fn what_cannot_be_honoured_is_refused_by_name() {
         ("alter database shop add file (name = f, filename = 'f')", &[40517], "ADD FILE"),
         ("create database d for attach", &[40517], "FOR ATTACH"),
         ("create database d collate Nowhere_CI_AS", &[448], "Nowhere"),
-        ("dbcc shrinkfile (1)", &[40510], "DBCC SHRINKFILE"),
+        ("dbcc shrinkdatabase (0)", &[40510], "DBCC SHRINKDATABASE"),
+        ("dbcc shrinkfile (1, emptyfile)", &[40517], "EMPTYFILE"),
+        ("dbcc shrinkfile (2, -1)", &[2560], "2"),
+        ("dbcc shrinkfile (2, 1, truncate)", &[2560], "3"),
+        ("dbcc shrinkfile", &[2583], ""),
         ("dbcc sqlperf (umsstats)", &[40517], "DBCC SQLPERF"),
         ("dbcc loginfo (99)", &[911], "99"),
         ("dbcc loginfo (1, 2)", &[2583], ""),
@@ -131,6 +135,21 @@ fn checks_and_checkpoints_reach_the_instance() {
         ("dbcc loginfo (0) with no_infomsgs", &[], &["log of 5"]),
         ("dbcc loginfo (tempdb)", &[2528], &["log of 2"]),
         ("dbcc loginfo (2)", &[2528], &["log of 2"]),
+        (
+            "dbcc shrinkfile ('l', 2)",
+            &[9008, 2528],
+            &["Name(\"l\") of 5: ShrinkAsked { bytes: Some(2097152), moving: true }"],
+        ),
+        (
+            "dbcc shrinkfile (2, 3)",
+            &[2528],
+            &["Id(FileId(2)) of 5: ShrinkAsked { bytes: Some(3145728), moving: true }"],
+        ),
+        (
+            "dbcc shrinkfile (l, truncateonly) with no_infomsgs",
+            &[],
+            &["Name(\"l\") of 5: ShrinkAsked { bytes: Some(0), moving: false }"],
+        ),
         ("alter database shop modify name = store", &[], &["rename shop store"]),
     ] {
         let (told, asked) = asked(text);

@@ -5,7 +5,9 @@ use crate::instance::Instance;
 use crate::log_reports;
 use base::{DatabaseId, SqlError, SqlResult};
 use catalog::DatabaseOption;
-use ddl::{Check, Databases, FileChange, NewDatabase, ResultSet, Waiting};
+use ddl::{
+    Check, Databases, FileChange, FileNamed, NewDatabase, ResultSet, ShrinkAsked, Shrunk, Waiting,
+};
 use lock::{Owner, Timeout};
 use std::sync::Arc;
 use work::Work;
@@ -70,6 +72,15 @@ impl Databases for Asker<'_> {
 
     fn log_info(&self, database: DatabaseId) -> SqlResult<ResultSet> {
         self.instance.found(database).map(|d| log_reports::log_info(&d))
+    }
+
+    fn shrink_file(
+        &self,
+        database: DatabaseId,
+        file: &FileNamed,
+        asked: ShrinkAsked,
+    ) -> SqlResult<Shrunk> {
+        self.shrink(database, file, asked)
     }
 
     fn log_space(&self) -> ResultSet {

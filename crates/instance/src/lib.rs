@@ -27,6 +27,7 @@ mod instance;
 mod list;
 mod log_reports;
 mod private_tables;
+mod shrinking;
 mod start;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]

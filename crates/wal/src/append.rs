@@ -108,39 +108,60 @@ impl Tail {
 
     /// Closes the open block, if it has records, and opens one with room for `bytes`.
     pub(crate) fn next_block(&mut self, bytes: usize) {
-        let mut at = self.block.lsn;
         assert!(bytes <= crate::group::GROUP_BYTES_MAX, "rule 1: a group fits a block");
-        if !self.block.is_empty() {
-            self.previous_checksum = self.block.close(self.previous_checksum);
-            let unit = at.block() + (self.block.bytes.len() / LOG_SECTOR_BYTES) as u32;
-            let buffer = self.buffer();
-            let fresh = Block { lsn: at, bytes: buffer, count: 0 };
-            let full = std::mem::replace(&mut self.block, fresh);
-            debug_assert!(unit > at.block() && unit <= self.current().units(), "inside the VLF");
-            let before = self.closed.back();
-            debug_assert!(before.is_none_or(|b| b.lsn < at), "rule 2: closed in order of LSN");
-            self.closed.push_back(ClosedBlock { lsn: at, bytes: Arc::new(full.bytes) });
-            at = Lsn::new(at.vlf(), unit, 0);
-        }
+        let mut at = self.close_block();
         // A flush (0 bytes) leaves an empty block even where it has no room.
         if bytes > 0 && bytes + BLOCK_HEADER_BYTES > self.room_in_vlf(at.block()) {
             self.enter_next_vlf();
             at = self.current().first_block();
         }
-        let buffer = std::mem::take(&mut self.block.bytes);
-        self.block = Block::open(at, buffer);
-        debug_assert!(self.block.is_empty() && self.block.lsn.vlf() == self.current().sequence);
+        self.open_block(at);
         let room = self.room_in_vlf(at.block());
         debug_assert!(bytes == 0 || bytes + BLOCK_HEADER_BYTES <= room, "there is room now");
     }
 
+    /// Goes on in the next VLF, whatever room is left in this one, which has a block.
+    pub(crate) fn leave_vlf(&mut self) {
+        let at = self.close_block();
+        assert!(at > self.current().first_block(), "the chain goes on from a block of this VLF");
+        self.enter_next_vlf();
+        self.open_block(self.current().first_block());
+    }
+
+    /// Closes the open block, if it has records, and says where the next one begins.
+    fn close_block(&mut self) -> Lsn {
+        let at = self.block.lsn;
+        if self.block.is_empty() {
+            return at;
+        }
+        self.previous_checksum = self.block.close(self.previous_checksum);
+        let unit = at.block() + (self.block.bytes.len() / LOG_SECTOR_BYTES) as u32;
+        let buffer = self.buffer();
+        let fresh = Block { lsn: at, bytes: buffer, count: 0 };
+        let full = std::mem::replace(&mut self.block, fresh);
+        debug_assert!(unit > at.block() && unit <= self.current().units(), "inside the VLF");
+        let before = self.closed.back();
+        debug_assert!(before.is_none_or(|b| b.lsn < at), "rule 2: closed in order of LSN");
+        self.closed.push_back(ClosedBlock { lsn: at, bytes: Arc::new(full.bytes) });
+        Lsn::new(at.vlf(), unit, 0)
+    }
+
+    fn open_block(&mut self, at: Lsn) {
+        let buffer = std::mem::take(&mut self.block.bytes);
+        self.block = Block::open(at, buffer);
+        debug_assert!(self.block.is_empty() && self.block.lsn.vlf() == self.current().sequence);
+    }
+
+    /// The VLF that comes after the current one.
+    pub(crate) fn next_free(&self) -> Option<usize> {
+        let n = self.vlfs.len();
+        let mut behind = (1..=n).map(|i| (self.current + i) % n);
+        behind.find(|&i| self.vlfs[i].status == VlfStatus::Inactive)
+    }
+
     fn enter_next_vlf(&mut self) {
         let sequence = self.current().sequence + 1;
-        let n = self.vlfs.len();
-        let free = (1..=n)
-            .map(|i| (self.current + i) % n)
-            .find(|&i| self.vlfs[i].status == VlfStatus::Inactive);
-        let Some(free) = free else {
+        let Some(free) = self.next_free() else {
             // Reservations promise that this does not happen; without log nothing can go on.
             os::stop::process("the transaction log is full beyond its reserve");
         };

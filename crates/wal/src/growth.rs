@@ -9,7 +9,7 @@
 //! refused otherwise, and then just as much as a piece.
 //!
 //! Invariants
-//!  1. end <= zeroed; end <= allocated; all three only grow.
+//!  1. end <= zeroed; end <= allocated; all three only grow, but for `shrink.rs`.
 //!  2. A VLF is used only when its zeros, its header and the pointer that counts it are durable, in
 //!     that order.
 //!  3. Without need nothing happens: a log with enough free space and no room left stays as it is.
@@ -49,6 +49,23 @@ impl Growth {
     pub(crate) fn new(end: u64, allocated: u64) -> Growth {
         assert!(end <= allocated, "the last VLF ends within the file");
         Growth { end, zeroed: end, allocated, retry_ns: 0 }
+    }
+
+    /// End of the last VLF.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Length of the file.
+    pub(crate) fn allocated(&self) -> u64 {
+        self.allocated
+    }
+
+    /// The log ends earlier, and so perhaps does the file; what lies behind is to be zeroed anew.
+    pub(crate) fn cut(&mut self, end: u64, allocated: u64) {
+        assert!(end <= self.end && allocated <= self.allocated, "it becomes shorter");
+        assert!(end <= allocated, "invariant 1");
+        *self = Growth { end, zeroed: end, allocated, ..*self };
     }
 
     /// Bytes of the file that are no VLF yet, if they suffice for one.
@@ -282,11 +299,11 @@ impl Log {
         Ok(())
     }
 
-    /// Writes the pointer again with the end of the last VLF, so that a file that is shortened
-    /// later is noticed.
+    /// Writes the pointer again with the end of the last VLF, so that a file that somebody else
+    /// shortens is noticed.
     pub(crate) fn note_length(&self, bytes: u64) -> Result<(), WalError> {
         let mut pointer = self.pointer.lock();
-        assert!(pointer.file_bytes < bytes, "the log only becomes longer");
+        assert!(pointer.file_bytes != bytes, "the end has moved");
         let generation = pointer.generation + 1;
         let next = CheckpointPointer { generation, file_bytes: bytes, ..*pointer };
         let covered = self.allocated.load(Relaxed) >= bytes;

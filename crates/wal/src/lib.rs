@@ -20,6 +20,7 @@ mod reader;
 mod record;
 mod redo;
 mod scan;
+mod shrink;
 mod space;
 mod vlf;
 
@@ -31,5 +32,6 @@ pub use reader::{GroupView, LogReader, RecordReader};
 pub use record::{Kind, RecordFlags, RecordView, kinds};
 pub use redo::{ApplyError, Described, PageOp, RedoHandler, RedoTable};
 pub use scan::{BlockFacts, BlockScan, LogHold};
+pub use shrink::{ShrinkStop, VLFS_MIN};
 pub use space::LogReservation;
 pub use vlf::{VlfState, VlfStatus};

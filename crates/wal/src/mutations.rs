@@ -18,15 +18,18 @@ pub(crate) enum Fault {
     EarlyReuse = 4,
     /// A reservation is granted without looking whether there is room (rule 7).
     SkippedReserve = 8,
+    /// A file is cut before the pointer says that its log ends earlier (`shrink.rs`).
+    CutFirst = 16,
 }
 
 /// Names of the faults, as tests choose them.
 #[cfg(feature = "mutations")]
-const NAMES: [(&str, Fault); 4] = [
+const NAMES: [(&str, Fault); 5] = [
     ("log-sync", Fault::SkippedSync),
     ("group-tail", Fault::LostTail),
     ("early-reuse", Fault::EarlyReuse),
     ("reserve", Fault::SkippedReserve),
+    ("cut-first", Fault::CutFirst),
 ];
 
 /// Which faults are on.

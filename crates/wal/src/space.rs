@@ -16,7 +16,7 @@ use crate::{CheckpointPointer, WalError, file_header};
 use base::Lsn;
 use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// Kept free beyond all reservations: one block of the largest size, since what is free is
 /// recomputed when a block closes, and one that did not fit the end of a VLF.
@@ -108,8 +108,13 @@ impl Log {
                 let all = reserved.checked_add(bytes)?;
                 (all.saturating_add(MARGIN_BYTES) <= free).then_some(all)
             };
-            if self.reserved.fetch_update(Relaxed, Relaxed, fits).is_ok() {
-                return Ok(());
+            if self.reserved.fetch_update(SeqCst, Relaxed, fits).is_ok() {
+                // The log may have become shorter meanwhile (`shrink.rs`, invariant 2).
+                if self.free.load(SeqCst) >= free {
+                    return Ok(());
+                }
+                self.reserved.fetch_sub(bytes, SeqCst);
+                continue;
             }
             self.grow(bytes)?;
         }
@@ -127,7 +132,7 @@ impl Log {
         let rest = rest.saturating_sub(tail.block.bytes.len() as u64);
         let free = rest + inactive.map(usable).sum::<u64>();
         debug_assert!(free < self.allocated.load(Relaxed), "less is free than there is");
-        self.free.store(free, Relaxed);
+        self.free.store(free, SeqCst);
     }
 
     /// Makes a checkpoint durable: from now on recovery begins there.

@@ -30,6 +30,9 @@ static NEWEST_VLF: AtomicU64 = AtomicU64::new(0);
 static HALF_GROWN: AtomicU64 = AtomicU64::new(0);
 /// Starts that found all of it made into virtual log files.
 static GROWN: AtomicU64 = AtomicU64::new(0);
+/// Times that the file became shorter, and that the log left a virtual log file for it.
+static SHRUNK: AtomicU64 = AtomicU64::new(0);
+static LEFT: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Default)]
 struct State {
@@ -151,11 +154,16 @@ fn checkpoint(log: &Arc<Log>) {
 /// A planted fault by name, in a mutated build.
 type Fault = Option<&'static str>;
 
-/// A log that is to show a fault does not grow: it is full soon, and is used again.
+const CUT_FIRST: &str = "cut-first";
+
+/// A log that is to show a fault does not grow: it is full soon, and is used again. Nor does it
+/// shrink, but for the fault of that.
 fn options(fault: Fault) -> LogOptions {
     match fault {
-        Some(_) => LogOptions { growth_bytes: 0, max_bytes: OPTIONS.initial_bytes, ..OPTIONS },
-        None => OPTIONS,
+        Some(fault) if fault != CUT_FIRST => {
+            LogOptions { growth_bytes: 0, max_bytes: OPTIONS.initial_bytes, ..OPTIONS }
+        }
+        _ => OPTIONS,
     }
 }
 
@@ -164,6 +172,18 @@ fn plant(log: &Log, fault: Fault) {
     assert!(fault.is_none_or(|fault| log.mutate(fault)));
     #[cfg(not(feature = "mutations"))]
     let _ = (log, fault);
+}
+
+/// Makes the log shorter, to a length drawn. The disk may refuse.
+fn shrink(log: &Log) {
+    let to = below(OPTIONS.max_bytes);
+    LEFT.fetch_add(u64::from(log.leave_vlf(to)), Relaxed);
+    let before = log.usage().total_bytes;
+    if log.shrink(to).is_ok() {
+        let after = log.usage().total_bytes;
+        assert!(log.vlfs().len() >= wal::VLFS_MIN);
+        SHRUNK.fetch_add(u64::from(after < before), Relaxed);
+    }
 }
 
 fn session(disk: &Disk, oracle: &Arc<Oracle>, steps: u64, fault: Fault) {
@@ -187,6 +207,9 @@ fn session(disk: &Disk, oracle: &Arc<Oracle>, steps: u64, fault: Fault) {
     for _ in 0..steps / 5 {
         os::task::sleep_ns(below(4_000_000));
         log.writer_turn(os::clock::monotonic_ns() + 1_000_000);
+        if fault.is_none_or(|fault| fault == CUT_FIRST) && below(3) == 0 {
+            shrink(&log);
+        }
     }
     tasks.into_iter().for_each(|t| t.join().unwrap());
     if below(2) == 0 {
@@ -225,19 +248,20 @@ fn acknowledged_groups_survive_and_lost_ones_stay_lost() {
     let counts = run(0..40, 24, None).unwrap_or_else(|e| panic!("{e}"));
     let points = counts.crash_points();
     println!("{points} crash points, {counts:?}, VLF {NEWEST_VLF:?}");
-    println!("grown: half {HALF_GROWN:?}, whole {GROWN:?}");
+    println!("grown: half {HALF_GROWN:?}, whole {GROWN:?}; shrunk {SHRUNK:?}, left {LEFT:?}");
     if std::env::var(sim::harness::REPLAY).is_err() {
         assert!(points > 500 && NEWEST_VLF.load(Relaxed) > 8);
         assert!(HALF_GROWN.load(Relaxed) > 20 && GROWN.load(Relaxed) > 20);
+        assert!(SHRUNK.load(Relaxed) > 100 && LEFT.load(Relaxed) > 20);
     }
 }
 
-/// Each planted fault of the log is caught within 500 crash points.
+/// Each planted fault of the log is caught within 480 crash points.
 #[cfg(feature = "mutations")]
 #[test]
 fn each_mutation_is_caught() {
-    for fault in ["log-sync", "early-reuse", "reserve"] {
-        let caught = (0..5).find_map(|seed| run(seed..seed + 1, 24, Some(fault)).err());
+    for fault in ["log-sync", "early-reuse", "reserve", CUT_FIRST] {
+        let caught = (0..20).find_map(|seed| run(seed..seed + 1, 24, Some(fault)).err());
         let caught = caught.unwrap_or_else(|| panic!("{fault} is not caught"));
         println!("{fault}: {}", caught.lines().next().unwrap_or_default());
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use wal::{
     Appended, Group, Kind, Log, LogOptions, LogReader, LogReservation, RecordFlags, RecordReader,
-    TransactionChain, VlfStatus, WalError, kinds,
+    ShrinkStop, TransactionChain, VLFS_MIN, VlfStatus, WalError, kinds,
 };
 
 const PATH: &str = "db.ldf";
@@ -566,4 +566,51 @@ fn what_is_being_read_is_not_reused() {
     assert!(log.vlfs().iter().take(2).all(|v| v.status == VlfStatus::Inactive));
     let gone = [first, Lsn::new(99, 16, 1), log.next_lsn()];
     assert!(gone.iter().all(|&lsn| log.hold(Some(lsn)).is_err()), "not there, or not any more");
+}
+
+/// A log that has grown becomes short again, as far as nobody needs it; the log's own end moves
+/// out of the way; it is opened again, and grows again.
+#[test]
+fn a_log_shrinks_to_what_is_needed() {
+    let turns = |log: &Log| (0..20).for_each(|_| log.writer_turn(os::clock::monotonic_ns()));
+    let disk = disk();
+    let log = Log::create(file(&disk, true), FAMILY, options()).unwrap();
+    log.resize(4 << 20).unwrap();
+    turns(&log);
+    let long = log.usage().total_bytes;
+    assert_eq!(long, 4 << 20);
+    let mut chain = TransactionChain::default();
+    while log.usage().used_bytes < 3 << 20 {
+        note(&log, &mut chain, &[&[1; 9000]]);
+    }
+    log.flush_all();
+    assert_eq!(log.shrink(1 << 20).unwrap(), ShrinkStop::InUse, "it is needed");
+    checkpoint(&log);
+    assert!(log.leave_vlf(1 << 20), "its end lies behind the mark");
+    assert!(!log.leave_vlf(1 << 20), "it does not any more");
+    let end = checkpoint(&log);
+    let mut room = LogReservation::none(&log);
+    room.grow(2 << 20).unwrap();
+    assert_eq!(log.shrink(0).unwrap(), ShrinkStop::Promised);
+    assert!(log.usage().total_bytes > 2 << 20 && log.usage().total_bytes < long);
+    drop(room);
+    assert_eq!(log.shrink(1 << 20).unwrap(), ShrinkStop::Done);
+    let short = log.usage().total_bytes;
+    assert_eq!(short, log.file().len().unwrap());
+    assert!((1 << 20..2 << 20).contains(&short), "{short}");
+    assert_eq!(log.shrink(short - 1).unwrap(), ShrinkStop::Done, "a VLF is kept whole");
+    assert_eq!(log.usage().total_bytes, short);
+    let _stop = log.shrink(0).unwrap();
+    let least = log.usage().total_bytes;
+    assert!(least < short && log.vlfs().len() >= VLFS_MIN);
+    let at = note(&log, &mut TransactionChain::default(), &[b"after"]).last;
+    log.flush_to(at);
+    drop(log);
+    let log = reopen(&disk, options()).unwrap();
+    assert_eq!(log.usage().total_bytes, least);
+    assert!(notes(&log, end).iter().any(|n| n.0 == at && n.1 == b"after"));
+    log.resize(2 << 20).unwrap();
+    turns(&log);
+    let last = *log.vlfs().last().unwrap();
+    assert_eq!(last.offset + last.bytes, 2 << 20);
 }
