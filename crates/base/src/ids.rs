@@ -196,9 +196,16 @@ impl AllocUnitId {
     }
 }
 
-/// A session as `@@SPID` shows it; users' from 51.
+/// A session as `@@SPID` shows it; users' from 51, as in SQL Server.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct SessionId(pub i16);
+
+impl SessionId {
+    /// Whether it is a client's, not the system's own.
+    pub fn is_user(self) -> bool {
+        self.0 > 50
+    }
+}
 
 macro_rules! show_number {
     ($($t:ty),*) => {$(

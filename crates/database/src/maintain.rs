@@ -50,6 +50,7 @@ impl Database {
                 database.log.writer_turn(monotonic_ns() + DELAYED_COMMIT_NS);
             }
         }));
+        self.home.log_relief().served_by(&self.stopping);
         let database = Arc::clone(self);
         tasks.push(os::task::spawn(&format!("checkpoint {name}"), move || {
             database.checkpoint_when_due();
@@ -70,12 +71,16 @@ impl Database {
             // Where nothing was logged since, another checkpoint would only fill the log.
             let worked = self.log.next_lsn() != last_lsn;
             let due = monotonic_ns() - last > CHECKPOINT_NS;
-            if worked && (pressed || due) {
+            let asked = self.home.log_relief().is_asked();
+            if (worked && (pressed || due)) || asked {
                 // What is not written now is written the next time.
                 let _ = self.save_modifications();
                 // A checkpoint that fails is tried again; the one before stays valid.
                 let _ = self.checkpoint(false);
                 (last, last_lsn) = (monotonic_ns(), self.log.next_lsn());
+            }
+            if asked {
+                self.home.log_relief().done();
             }
             self.free_left();
         }

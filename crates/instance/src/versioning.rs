@@ -195,7 +195,7 @@ impl Asker<'_> {
         let alone = self.alone(database, waiting)?;
         // Who could not be rolled back has left no versions, and holds his tables still.
         let holders = self.instance.engine().locks.holders_in(database.id(), Kind::Object);
-        let is_user = |session: SessionId| session.0 > 50 && session != self.session();
+        let is_user = |session: SessionId| session.is_user() && session != self.session();
         if holders.into_iter().any(|(_, session)| is_user(session)) {
             return Err(in_use(database));
         }

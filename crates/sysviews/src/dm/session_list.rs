@@ -17,11 +17,6 @@ pub(crate) fn blocker(session: &SessionRow, lock: Option<&WaitRow>) -> Option<Se
     lock.and_then(|w| w.blocker).map(|b| b.session).or(session.blocked_by)
 }
 
-/// Whether a session is a user's: numbers up to 50 are the engine's own, as in SQL Server.
-pub(crate) fn is_users(session: SessionId) -> bool {
-    session.0 > 50
-}
-
 /// From `text_size` to `deadlock_priority`.
 pub(crate) const OPTIONS: [Column; 15] = [
     col("text_size", SqlType::Int),

@@ -1,7 +1,6 @@
 //! `sys.dm_tran_active_transactions`: transactions that are open, of users, of statements that run
 //! without one of a user, and of the engine.
 
-use super::session_list::is_users;
 use crate::cell::{big, datetime, int, text};
 use crate::column::{Column, col, null, number, zero};
 use crate::reason::{NO_DTC, NO_FILESTREAM};
@@ -52,7 +51,7 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
             text(&name),
             datetime(open.began_at),
             // Of a user: reads and writes; of the engine: a system transaction.
-            int(if is_users(open.session) { 1 } else { 3 }),
+            int(if open.session.is_user() { 1 } else { 3 }),
             // Active, or being rolled back.
             int(if open.rolling_back { 7 } else { 2 }),
         ]

@@ -1,7 +1,6 @@
 //! `sys.dm_tran_database_transactions`: open transactions in the databases that they write, and in
 //! those whose tables they have locked and not written.
 
-use super::session_list::is_users;
 use crate::cell::{big, datetime, int, whole};
 use crate::column::{Column, col, maybe, null, zero};
 use crate::reason::NO_REPLICATION;
@@ -99,7 +98,7 @@ fn row(database: u16, part: &OpenPart) -> Vec<Value> {
         int(database),
         datetime(part.began_at.filter(|_| part.begin.is_some()).unwrap_or(0)),
         // Of a user: may write, also where it has not yet; of the engine: a system transaction.
-        int(if is_users(part.session) { 1 } else { 3 }),
+        int(if part.session.is_user() { 1 } else { 3 }),
         int(part.state as i32),
         big(part.records),
         big(part.log_bytes),

@@ -1,14 +1,13 @@
 //! `SQLServer:General Statistics`: who is connected.
 
 use super::{Counter, Kind, counter};
-use crate::dm::session_list::is_users;
 use crate::view::System;
 
 pub(crate) fn general(system: &System<'_>) -> Vec<Counter> {
     let connected = system.sessions.count() as u64;
     let logins = system.sessions.logins();
     let waits = system.engine.locks.waits();
-    let blocked = waits.iter().filter(|w| is_users(w.session) && w.blocker.is_some()).count();
+    let blocked = waits.iter().filter(|w| w.session.is_user() && w.blocker.is_some()).count();
     vec![
         counter("User Connections", Kind::Now, connected),
         counter("Logins/sec", Kind::Total, logins),

@@ -1,7 +1,6 @@
 //! `SQLServer:Transactions`: who has one open, and the version store.
 
 use super::{Counter, Kind, counter, kb};
-use crate::dm::session_list::is_users;
 use crate::view::System;
 use base::limits::PAGE_BYTES;
 use base::{DatabaseId, SqlResult, TransactionId};
@@ -15,10 +14,10 @@ pub(crate) fn transactions(system: &System<'_>) -> SqlResult<Vec<Counter>> {
     let all = &system.engine.transactions;
     let mut open = all.open();
     // Those of the engine itself are not counted.
-    open.retain(|o| is_users(o.session));
+    open.retain(|o| o.session.is_user());
     let writes = |t: TransactionId| open.iter().any(|o| o.id == t && o.xsn.is_some());
     let users = system.engine.version_users();
-    let of_users = users.iter().filter(|u| is_users(u.session));
+    let of_users = users.iter().filter(|u| u.session.is_user());
     let snapshots: Vec<_> = of_users.filter(|u| u.moment.is_some()).collect();
     let updates = snapshots.iter().filter(|u| writes(u.transaction)).count();
     let writers = open.iter().filter(|o| o.xsn.is_some()).count();
