@@ -122,6 +122,15 @@ pub trait TableSource: Send + Sync {
         locks: &LockPlan,
     ) -> SqlResult<Box<dyn RowCursor + '_>>;
 
+    /// Begins a scan of all rows with a cursor that outlives the source: where rows have no bound,
+    /// as those of a log, so that nobody keeps them. Of other sources `None`.
+    ///
+    /// # Errors
+    /// As [`TableSource::scan`].
+    fn stream(&self) -> SqlResult<Option<Box<dyn RowCursor>>> {
+        Ok(None)
+    }
+
     /// How large it is.
     fn size(&self) -> SourceSize;
 

@@ -50,7 +50,7 @@ impl Database {
                 database.log.writer_turn(monotonic_ns() + DELAYED_COMMIT_NS);
             }
         }));
-        self.home.log_relief().served_by(&self.stopping);
+        self.log.relief().served_by(&self.stopping);
         let database = Arc::clone(self);
         tasks.push(os::task::spawn(&format!("checkpoint {name}"), move || {
             database.checkpoint_when_due();
@@ -71,16 +71,19 @@ impl Database {
             // Where nothing was logged since, another checkpoint would only fill the log.
             let worked = self.log.next_lsn() != last_lsn;
             let due = monotonic_ns() - last > CHECKPOINT_NS;
-            let asked = self.home.log_relief().is_asked();
+            let asked = self.log.relief().is_asked();
             if (worked && (pressed || due)) || asked {
-                // What is not written now is written the next time.
-                let _ = self.save_modifications();
+                // What is not written now is written the next time. It needs log: not when that
+                // is full, as it would wait for this checkpoint.
+                if !asked {
+                    let _ = self.save_modifications();
+                }
                 // A checkpoint that fails is tried again; the one before stays valid.
                 let _ = self.checkpoint(false);
                 (last, last_lsn) = (monotonic_ns(), self.log.next_lsn());
             }
             if asked {
-                self.home.log_relief().done();
+                self.log.relief().done();
             }
             self.free_left();
         }

@@ -659,6 +659,7 @@ fn virtual_scan(v: &plan::VirtualScan, id: usize) -> Built {
         rows: RowBuffer::new(reader.slots()),
         reader,
         filled: false,
+        stream: None,
     }))
 }
 

@@ -1,15 +1,15 @@
 //! Virtual scan: rows of a system view or function, or of a function of the user.
 //!
-//! The source is made when opened and its rows are taken over at once: a view is a snapshot, and
-//! no cursor over one outlives the call that made it. Where nothing it depends on has changed the
-//! rows are kept.
+//! The source is made when opened and its rows are taken over at once: a view is a snapshot.
+//! Where nothing it depends on has changed the rows are kept. A source whose rows have no bound is
+//! read row by row; its rows are kept when they are asked for a second time.
 
 use crate::expr::Expr;
 use crate::operator::Operator;
 use crate::reader::Reader;
 use crate::rows::RowBuffer;
 use crate::run::Run;
-use access::{LockPlan, ScanRange, TableSource};
+use access::{LockPlan, RowCursor, ScanRange, TableSource};
 use base::{DatabaseId, ObjectId, SqlResult};
 use plan::UserFunction;
 use std::sync::Arc;
@@ -24,6 +24,8 @@ pub(crate) struct VirtualScan {
     pub(crate) reader: Reader,
     pub(crate) rows: RowBuffer,
     pub(crate) filled: bool,
+    /// Of a source without bound, while it is read for the first time.
+    pub(crate) stream: Option<Box<dyn RowCursor>>,
 }
 
 impl VirtualScan {
@@ -42,18 +44,12 @@ impl VirtualScan {
     }
 }
 
-impl Operator for VirtualScan {
-    fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
-        self.filled = false;
-        self.rows.clear(run);
-        let evaluated = self.arguments.iter().map(|x| x.eval(run));
-        let mut arguments = evaluated.collect::<SqlResult<Vec<Value>>>()?;
-        let source = self.source(run, &mut arguments)?;
-        let locks = LockPlan::read(access::Isolation::ReadUncommitted);
-        let mut cursor = source.scan(run.work, &ScanRange::default(), &locks)?;
+impl VirtualScan {
+    /// Keeps the rows of a cursor.
+    fn keep(&mut self, run: &mut Run<'_>, cursor: &mut dyn RowCursor) -> SqlResult<()> {
         while cursor.next(run.work)? {
             run.tick()?;
-            if self.reader.read_from(run, cursor.as_ref())? {
+            if self.reader.read_from(run, cursor)? {
                 self.rows.push(run)?;
             }
         }
@@ -61,17 +57,46 @@ impl Operator for VirtualScan {
         self.filled = true;
         self.rows.rewind()
     }
+}
+
+impl Operator for VirtualScan {
+    fn open(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        (self.filled, self.stream) = (false, None);
+        self.rows.clear(run);
+        let evaluated = self.arguments.iter().map(|x| x.eval(run));
+        let mut arguments = evaluated.collect::<SqlResult<Vec<Value>>>()?;
+        let source = self.source(run, &mut arguments)?;
+        self.stream = source.stream()?;
+        if self.stream.is_some() {
+            return Ok(());
+        }
+        let locks = LockPlan::read(access::Isolation::ReadUncommitted);
+        let mut cursor = source.scan(run.work, &ScanRange::default(), &locks)?;
+        self.keep(run, cursor.as_mut())
+    }
 
     fn next(&mut self, run: &mut Run<'_>) -> SqlResult<bool> {
-        self.rows.next(run)
+        let Some(cursor) = &mut self.stream else { return self.rows.next(run) };
+        while cursor.next(run.work)? {
+            run.tick()?;
+            if self.reader.read_from(run, cursor.as_ref())? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn rewind(&mut self, run: &mut Run<'_>) -> SqlResult<()> {
+        if let Some(mut cursor) = self.stream.take() {
+            cursor.rewind(run.work, &ScanRange::default())?;
+            return self.keep(run, cursor.as_mut());
+        }
         if self.filled { self.rows.rewind() } else { self.open(run) }
     }
 
     fn close(&mut self) {
         self.filled = false;
+        self.stream = None;
         self.rows.drop_rows();
     }
 }

@@ -327,7 +327,7 @@ impl Space {
 
     pub(crate) fn reserve_log(&self) -> Result<LogReservation, SpaceError> {
         let mut reservation = LogReservation::none(self.pages.log());
-        reservation.grow(SYSTEM_CHANGE_BYTES)?;
+        reservation.patiently(None, |own| own.grow(SYSTEM_CHANGE_BYTES))?;
         assert!(reservation.bytes() >= SYSTEM_CHANGE_BYTES, "what was asked for is held");
         Ok(reservation)
     }

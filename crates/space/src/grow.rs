@@ -144,7 +144,7 @@ impl Space {
         assert!(from < to && to - from <= STEP_PAGES, "a step has a bound");
         assert_eq!(from / INTERVAL_PAGES, (to - 1) / INTERVAL_PAGES, "within one GAM interval");
         let mut log = LogReservation::none(self.pages.log());
-        log.grow(4096)?;
+        log.patiently(None, |own| own.grow(4096))?;
         let mut group = Group::new();
         let mut change = Change::new(&self.pages, &mut group);
         let page = |page| PageId { file, page };

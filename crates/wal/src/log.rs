@@ -9,6 +9,7 @@ use crate::growth::Growth;
 use crate::mutations::Mutations;
 use crate::reader::find_end;
 use crate::record::kinds;
+use crate::relief::LogRelief;
 use crate::space::{new_vlfs, write_vlfs};
 use crate::vlf::{FILE_HEADER_BYTES, VlfState, VlfStatus};
 use crate::{CheckpointPointer, Group, TransactionChain, WalError, file_header};
@@ -114,6 +115,7 @@ pub struct Log {
     pub(crate) holds: Mutex<Vec<Lsn>>,
     pub(crate) pointer: Mutex<CheckpointPointer>,
     pub(crate) mutations: Mutations,
+    relief: LogRelief,
     family: [u8; 16],
 }
 
@@ -226,6 +228,7 @@ impl Log {
             holds: Mutex::default(),
             pointer: Mutex::new(pointer),
             mutations: Mutations::default(),
+            relief: LogRelief::default(),
             family,
         };
         log.publish_free(&log.tail.lock());
@@ -248,6 +251,11 @@ impl Log {
     /// The file, for its statistics.
     pub fn file(&self) -> &Arc<dyn File> {
         &self.file
+    }
+
+    /// Who asks for a checkpoint because it is full.
+    pub fn relief(&self) -> &LogRelief {
+        &self.relief
     }
 
     /// How it grows and how far.

@@ -105,7 +105,7 @@ impl GroupView<'_> {
 
 /// Reads groups forward, from memory where they are not on disk yet.
 pub struct LogReader<'l> {
-    scan: BlockScan<'l>,
+    scan: BlockScan<&'l Log>,
     from: Lsn,
 }
 

@@ -14,6 +14,8 @@ use crate::record::{RecordFlags, RecordView};
 use crate::{VlfStatus, WalError};
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// A block as it lies in the log file. All of `bytes` are header, records, or padding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,9 +33,10 @@ pub struct BlockFacts {
     pub records: usize,
 }
 
-/// Reads blocks forward, from memory where they are not on disk yet.
-pub struct BlockScan<'l> {
-    log: &'l Log,
+/// Reads blocks forward, from memory where they are not on disk yet. `L` is a log, borrowed or
+/// shared.
+pub struct BlockScan<L> {
+    log: L,
     next: Option<Lsn>,
     at: Lsn,
     units: u32,
@@ -42,9 +45,9 @@ pub struct BlockScan<'l> {
     offsets: Vec<u16>,
 }
 
-impl<'l> BlockScan<'l> {
+impl<L: Deref<Target = Log>> BlockScan<L> {
     /// Stands before the block of a record.
-    pub fn new(log: &'l Log, from: Lsn) -> Self {
+    pub fn new(log: L, from: Lsn) -> Self {
         let (next, at) = (Some(from.block_start()), Lsn::ZERO);
         BlockScan { log, next, at, units: 0, buf: Vec::new(), offsets: Vec::new() }
     }
@@ -113,19 +116,19 @@ impl<'l> BlockScan<'l> {
 
 /// A promise that the log from some record on stays readable. Held by who reads it; as long as
 /// that is, `log_reuse_wait_desc` may be LOG_SCAN.
-pub struct LogHold<'l> {
-    log: &'l Log,
+pub struct LogHold {
+    log: Arc<Log>,
     from: Lsn,
 }
 
-impl LogHold<'_> {
+impl LogHold {
     /// The record it begins with.
     pub fn from(&self) -> Lsn {
         self.from
     }
 }
 
-impl Drop for LogHold<'_> {
+impl Drop for LogHold {
     fn drop(&mut self) {
         let mut holds = self.log.holds.lock();
         let at = holds.iter().position(|&lsn| lsn == self.from);
@@ -139,7 +142,7 @@ impl Log {
     ///
     /// # Errors
     /// The record is in no virtual log file that is in use, or behind the end of the log.
-    pub fn hold(&self, from: Option<Lsn>) -> Result<LogHold<'_>, WalError> {
+    pub fn hold(self: &Arc<Self>, from: Option<Lsn>) -> Result<LogHold, WalError> {
         let mut holds = self.holds.lock();
         let from = from.unwrap_or_else(|| self.checkpoint().min_lsn);
         {
@@ -152,6 +155,6 @@ impl Log {
             }
         }
         holds.push(from);
-        Ok(LogHold { log: self, from })
+        Ok(LogHold { log: Arc::clone(self), from })
     }
 }

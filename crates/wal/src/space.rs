@@ -15,6 +15,7 @@ use crate::vlf::{FILE_HEADER_BYTES, VLF_HEADER_BYTES, VlfState, VlfStatus, vlf_s
 use crate::{CheckpointPointer, WalError, file_header};
 use base::Lsn;
 use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
+use os::wait::Waiter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
@@ -73,6 +74,42 @@ impl LogReservation {
         let all = self.log.reserved.load(Relaxed);
         assert!(all >= charge(self.bytes), "what is held is counted");
         self.log.reserve(0)
+    }
+
+    /// Asks for something, and when the log is full once more after a checkpoint, as that may free
+    /// some of it; the reason of [`WalError::Full`] is then what the checkpoint found. Twice, as
+    /// the first may have begun before. The caller holds no latch that a checkpoint wants, and
+    /// its request, if it has one, ends the wait.
+    ///
+    /// # Errors
+    /// Those of what is asked.
+    #[inline]
+    pub fn patiently(
+        &mut self,
+        asker: Option<&Waiter>,
+        ask: impl Fn(&mut Self) -> Result<(), WalError>,
+    ) -> Result<(), WalError> {
+        match ask(self) {
+            Err(WalError::Full { .. }) => self.after_relief(asker, ask),
+            other => other,
+        }
+    }
+
+    #[cold]
+    fn after_relief(
+        &mut self,
+        asker: Option<&Waiter>,
+        ask: impl Fn(&mut Self) -> Result<(), WalError>,
+    ) -> Result<(), WalError> {
+        let log = Arc::clone(&self.log);
+        let waited = log.relief().wait(asker);
+        match ask(self) {
+            Err(WalError::Full { .. }) if waited => {
+                log.relief().wait(asker);
+                ask(self)
+            }
+            other => other,
+        }
     }
 
     /// Gives a part back, at most what is held.

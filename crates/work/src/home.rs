@@ -4,7 +4,6 @@ use crate::entry::{Entry, OpenPart};
 use crate::ghost_queue::GhostQueue;
 use crate::ghost_rule::{CurrentRule, GhostRule};
 use crate::graveyards::Graveyards;
-use crate::log_relief::LogRelief;
 use crate::redefined::Redefined;
 use crate::snapshot_gate::{Refusal, SnapshotGate, SnapshotState};
 use base::{DatabaseId, Lsn, ObjectId, SessionId, SqlResult, Xsn};
@@ -64,7 +63,6 @@ pub struct Home {
     snapshots: SnapshotGate,
     redefined: Redefined,
     ghost_rule: CurrentRule,
-    log_relief: LogRelief,
 }
 
 /// Writes into a database that numbers up to one may stand on its pages, before they do.
@@ -109,7 +107,6 @@ impl Home {
             snapshots: SnapshotGate::default(),
             redefined: Redefined::default(),
             ghost_rule: CurrentRule::default(),
-            log_relief: LogRelief::default(),
         })
     }
 
@@ -134,11 +131,6 @@ impl Home {
     pub fn log(&self) -> &Arc<Log> {
         debug_assert_eq!(self.pages.database(), self.database, "a home is of one database");
         self.pages.log()
-    }
-
-    /// Who asks for a checkpoint because the log is full.
-    pub fn log_relief(&self) -> &LogRelief {
-        &self.log_relief
     }
 
     /// Pages with ghosts that nobody else clears away.

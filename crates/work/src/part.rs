@@ -96,47 +96,14 @@ impl Part {
         let need = self.undo_bytes + 2 * change_bytes as u64 + FORWARD_SLACK;
         if need > self.reservation.bytes() {
             let more = (need - self.reservation.bytes()).max(RESERVE_STEP);
-            self.or_after_a_checkpoint(|own| own.reservation.grow(more))?;
+            self.reservation.patiently(Some(self.owner.waiter()), |own| own.grow(more))?;
             assert!(self.reservation.bytes() >= need, "rule 3: log for undo comes first");
             self.entry.reserved(self.reservation.bytes());
             return Ok(());
         }
         // What was logged since the last growth is gone from the log: what others and this one
         // were promised for their undo must still be there.
-        self.or_after_a_checkpoint(|own| own.reservation.confirm())
-    }
-
-    /// A full log is asked again after a checkpoint, as that may free some of it; the reason in
-    /// 9002 is then what the checkpoint found. Twice, as the first may have begun before.
-    #[inline]
-    fn or_after_a_checkpoint(
-        &mut self,
-        ask: impl Fn(&mut Part) -> Result<(), WalError>,
-    ) -> Result<(), WalError> {
-        match ask(self) {
-            Err(WalError::Full { .. }) => self.after_a_checkpoint(ask),
-            other => other,
-        }
-    }
-
-    #[cold]
-    fn after_a_checkpoint(
-        &mut self,
-        ask: impl Fn(&mut Part) -> Result<(), WalError>,
-    ) -> Result<(), WalError> {
-        let own = Arc::clone(&self.owner);
-        // The system's own work is not kept waiting: the checkpointer would wait for itself.
-        let waits = |own: &Owner, home: &Home| {
-            own.session().is_user() && home.log_relief().wait(own.waiter())
-        };
-        let waited = waits(&own, &self.home);
-        match ask(self) {
-            Err(WalError::Full { .. }) if waited => {
-                waits(&own, &self.home);
-                ask(self)
-            }
-            other => other,
-        }
+        self.reservation.patiently(Some(self.owner.waiter()), LogReservation::confirm)
     }
 
     /// Within the first change: the begin record, in the same group.

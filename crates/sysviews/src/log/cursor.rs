@@ -7,7 +7,8 @@
 use base::{Lsn, SqlError, SqlResult, messages};
 use database::Database;
 use os::wait::Waiter;
-use wal::{BlockFacts, BlockScan, LogHold, RecordFlags, RecordView, WalError, kinds};
+use std::sync::Arc;
+use wal::{BlockFacts, BlockScan, Log, LogHold, RecordFlags, RecordView, WalError, kinds};
 
 /// What a transaction reserves for undoing a change, beside its length (`work/src/part.rs`).
 pub(crate) const UNDO_EXTRA_BYTES: u32 = 64;
@@ -20,11 +21,10 @@ pub(crate) struct Span {
 }
 
 /// The walk. It stands on a record, or before the first.
-pub(crate) struct Walk<'a> {
-    database: &'a Database,
-    span: Span,
-    hold: LogHold<'a>,
-    scan: BlockScan<'a>,
+pub(crate) struct Walk {
+    database: Arc<Database>,
+    hold: LogHold,
+    scan: BlockScan<Arc<Log>>,
     last: Lsn,
     /// The record of the block it stands on, from 1.
     at: usize,
@@ -32,10 +32,10 @@ pub(crate) struct Walk<'a> {
     group: (usize, bool),
 }
 
-impl<'a> Walk<'a> {
+impl Walk {
     /// # Errors
     /// 9005 for a record that is not there, or when the end is before the beginning.
-    pub(crate) fn new(database: &'a Database, span: Span) -> SqlResult<Walk<'a>> {
+    pub(crate) fn new(database: &Arc<Database>, span: Span) -> SqlResult<Walk> {
         let invalid = || SqlError::new(messages::LSN_ARGUMENT, &[]);
         if span.from.zip(span.to).is_some_and(|(from, to)| to < from) {
             return Err(invalid());
@@ -43,13 +43,14 @@ impl<'a> Walk<'a> {
         let log = database.log();
         let last = span.to.unwrap_or(Lsn::MAX).min(log.last_lsn());
         let hold = log.hold(span.from).map_err(|_| invalid())?;
-        let scan = BlockScan::new(log, hold.from());
-        Ok(Walk { database, span, hold, scan, last, at: 0, group: (0, false) })
+        let scan = BlockScan::new(Arc::clone(log), hold.from());
+        Ok(Walk { database: Arc::clone(database), hold, scan, last, at: 0, group: (0, false) })
     }
 
-    /// Begins again.
+    /// Begins again, and will end where it would have.
     pub(crate) fn rewind(&mut self) -> SqlResult<()> {
-        *self = Walk::new(self.database, Span { from: Some(self.hold.from()), ..self.span })?;
+        let span = Span { from: Some(self.hold.from()), to: Some(self.last) };
+        *self = Walk::new(&self.database, span)?;
         Ok(())
     }
 
@@ -60,7 +61,7 @@ impl<'a> Walk<'a> {
     pub(crate) fn next_block(&mut self, waiter: &Waiter) -> SqlResult<bool> {
         waiter.check()?;
         (self.at, self.group) = (0, (0, false));
-        let found = self.scan.next_block().map_err(|e| told(self.database, e))?;
+        let found = self.scan.next_block().map_err(|e| told(&self.database, e))?;
         Ok(found && self.scan.block().lsn <= self.last)
     }
 

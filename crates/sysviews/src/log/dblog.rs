@@ -34,19 +34,32 @@ const RECORD_BYTES_GUESSED: u64 = 80;
 struct Source {
     database: Arc<Database>,
     span: Span,
+    names: Arc<Names>,
+}
+
+/// What records are explained with.
+struct Names {
     units: HashMap<AllocUnitId, Unit>,
     redo: Arc<RedoTable>,
 }
 
 fn open(system: &System<'_>, arguments: &[Value]) -> SqlResult<Arc<dyn TableSource>> {
     let (from, to) = (lsn::argument(arguments.first())?, lsn::argument(arguments.get(1))?);
-    let (span, redo) = (Span { from, to }, database::redo_table());
-    Ok(Arc::new(Source { database: system.here()?, span, units: units(system)?, redo }))
+    let names = Names { units: units(system)?, redo: database::redo_table() };
+    let (database, span) = (system.here()?, Span { from, to });
+    Ok(Arc::new(Source { database, span, names: Arc::new(names) }))
 }
 
 /// A guess of how many rows there are where each takes so many bytes of the log.
 pub(crate) fn size_of(database: &Database, bytes: u64) -> SourceSize {
     SourceSize { rows: database.log().usage().used_bytes / bytes, pages: 0 }
+}
+
+impl Source {
+    fn cursor(&self) -> SqlResult<Box<dyn RowCursor>> {
+        let (names, walk) = (Arc::clone(&self.names), Walk::new(&self.database, self.span)?);
+        Ok(Box::new(Cursor { names, walk, cells: Cells::new(CELLS.len()) }))
+    }
 }
 
 impl TableSource for Source {
@@ -56,8 +69,11 @@ impl TableSource for Source {
         _: &ScanRange<'_>,
         _: &LockPlan,
     ) -> SqlResult<Box<dyn RowCursor + '_>> {
-        let walk = Walk::new(&self.database, self.span)?;
-        Ok(Box::new(Cursor { source: self, walk, cells: Cells::new(CELLS.len()) }))
+        self.cursor()
+    }
+
+    fn stream(&self) -> SqlResult<Option<Box<dyn RowCursor>>> {
+        self.cursor().map(Some)
     }
 
     fn size(&self) -> SourceSize {
@@ -65,27 +81,27 @@ impl TableSource for Source {
     }
 }
 
-struct Cursor<'a> {
-    source: &'a Source,
-    walk: Walk<'a>,
+struct Cursor {
+    names: Arc<Names>,
+    walk: Walk,
     cells: Cells,
 }
 
-impl Cursor<'_> {
+impl Cursor {
     fn described<'r>(&self, record: &RecordView<'r>) -> Described<'r> {
-        match self.source.redo.handler(record.kind()) {
+        match self.names.redo.handler(record.kind()) {
             Some(handler) => handler.describe(record),
             None => own::describe(record),
         }
     }
 
     fn explained(&self, record: &RecordView<'_>) -> String {
-        let handler = self.source.redo.handler(record.kind());
+        let handler = self.names.redo.handler(record.kind());
         handler.map(|h| h.explain(record)).unwrap_or_default()
     }
 }
 
-impl RowCursor for Cursor<'_> {
+impl RowCursor for Cursor {
     fn next(&mut self, work: &mut Work) -> SqlResult<bool> {
         self.cells.clear();
         self.walk.next_record(work.owner().waiter())
@@ -99,7 +115,7 @@ impl RowCursor for Cursor<'_> {
                 described: self.described(&record),
                 explain: &|| self.explained(&record),
                 reserved: self.walk.reserved(),
-                unit: self.source.units.get(&record.alloc_unit()),
+                unit: self.names.units.get(&record.alloc_unit()),
                 record,
             };
             show(&entry, out)

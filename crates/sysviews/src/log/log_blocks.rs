@@ -43,6 +43,13 @@ fn open(system: &System<'_>, arguments: &[Value]) -> SqlResult<Arc<dyn TableSour
     Ok(Arc::new(Source { database: system.here()?, span: Span { from, to } }))
 }
 
+impl Source {
+    fn cursor(&self) -> SqlResult<Box<dyn RowCursor>> {
+        let walk = Walk::new(&self.database, self.span)?;
+        Ok(Box::new(Cursor { walk, cells: Cells::new(COLUMNS.len()) }))
+    }
+}
+
 impl TableSource for Source {
     fn scan(
         &self,
@@ -50,8 +57,11 @@ impl TableSource for Source {
         _: &ScanRange<'_>,
         _: &LockPlan,
     ) -> SqlResult<Box<dyn RowCursor + '_>> {
-        let walk = Walk::new(&self.database, self.span)?;
-        Ok(Box::new(Cursor { walk, cells: Cells::new(COLUMNS.len()) }))
+        self.cursor()
+    }
+
+    fn stream(&self) -> SqlResult<Option<Box<dyn RowCursor>>> {
+        self.cursor().map(Some)
     }
 
     fn size(&self) -> SourceSize {
@@ -59,12 +69,12 @@ impl TableSource for Source {
     }
 }
 
-struct Cursor<'a> {
-    walk: Walk<'a>,
+struct Cursor {
+    walk: Walk,
     cells: Cells,
 }
 
-impl RowCursor for Cursor<'_> {
+impl RowCursor for Cursor {
     fn next(&mut self, work: &mut Work) -> SqlResult<bool> {
         self.cells.clear();
         self.walk.next_block(work.owner().waiter())

@@ -3,8 +3,7 @@
 //!
 //! Invariants
 //!  1. A round that is counted began after the asker asked, or the asker asks a second time.
-//!  2. A wait is bounded, and ends when the request is cancelled: who asks may hold a latch that
-//!     the checkpoint wants.
+//!  2. A wait is bounded, and ends when the request is cancelled.
 
 use os::sync::{Condvar, Mutex};
 use os::wait::{WaitKind, Waiter, timed};
@@ -14,6 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// How long one round is waited for.
 const ROUND_NS: u64 = 2_000_000_000;
+/// The same where nothing cancels the wait: the asker may be the checkpointer itself.
+const ROUND_OF_NOBODY_NS: u64 = 200_000_000;
 /// How often the asker looks whether it is cancelled.
 const LOOK_NS: u64 = 20_000_000;
 
@@ -36,9 +37,10 @@ impl LogRelief {
     }
 
     /// Asks for a checkpoint and waits for it; false when there was none.
-    pub(crate) fn wait(&self, asker: &Waiter) -> bool {
+    pub(crate) fn wait(&self, asker: Option<&Waiter>) -> bool {
         let Some(checkpointer) = self.checkpointer.get() else { return false };
-        let deadline = os::clock::monotonic_ns() + ROUND_NS;
+        let round = if asker.is_some() { ROUND_NS } else { ROUND_OF_NOBODY_NS };
+        let deadline = os::clock::monotonic_ns() + round;
         let before = *self.rounds.lock();
         self.asked.store(true, SeqCst);
         checkpointer.signal();
@@ -46,7 +48,8 @@ impl LogRelief {
             let mut rounds = self.rounds.lock();
             while *rounds == before {
                 let now = os::clock::monotonic_ns();
-                let ended = asker.check().is_err() || checkpointer.check().is_err();
+                let ended = asker.is_some_and(|asker| asker.check().is_err())
+                    || checkpointer.check().is_err();
                 if ended || now > deadline {
                     return false;
                 }
@@ -76,7 +79,7 @@ mod tests {
     fn who_asks_waits_for_a_round_and_not_without_a_checkpointer() {
         let relief = Arc::new(LogRelief::default());
         let (asker, checkpointer) = (Waiter::new(), Arc::new(Waiter::new()));
-        assert!(!relief.wait(&asker), "nobody takes checkpoints");
+        assert!(!relief.wait(Some(&asker)), "nobody takes checkpoints");
         relief.served_by(&checkpointer);
         let (theirs, its) = (Arc::clone(&relief), Arc::clone(&checkpointer));
         let served = os::task::spawn("checkpointer", move || {
@@ -84,9 +87,9 @@ mod tests {
             assert!(theirs.is_asked() && !theirs.is_asked(), "once");
             theirs.done();
         });
-        assert!(relief.wait(&asker));
+        assert!(relief.wait(Some(&asker)));
         assert!(served.join().is_ok());
         asker.cancel(os::wait::Cancelled::Attention);
-        assert!(!relief.wait(&asker), "a cancelled request waits for nobody");
+        assert!(!relief.wait(Some(&asker)), "a cancelled request waits for nobody");
     }
 }
