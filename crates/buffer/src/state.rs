@@ -12,8 +12,10 @@
 //!
 //! A newcomer that finds WAITERS set waits too, so that writers are not starved.
 
+use os::latch::LatchClass;
 use os::park;
-use os::wait::{WaitKind, timed, timed_briefly};
+use os::spin::{Spin, SpinKind};
+use os::wait::{WaitKind, timed, timed_latch};
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
 pub(crate) const HOLDERS: u64 = 0xFF;
@@ -27,7 +29,7 @@ pub(crate) const INSPECTED: u64 = 1 << 12;
 pub(crate) const FLAGS: u64 = RESIDENT | REFERENCED | WAITERS | WRITING | INSPECTED;
 const VERSION_ONE: u64 = 1 << 16;
 
-static SPIN: park::Spin = park::Spin::new();
+static SPIN: Spin = Spin::new(SpinKind::PageLatch);
 
 /// What a latch attempt found.
 pub(crate) enum Latched {
@@ -75,7 +77,7 @@ fn wait(word: &AtomicU64, seen: u64, kind: WaitKind) {
     let waits = || word.load(Relaxed) & WAITERS != 0;
     match kind {
         WaitKind::PageLatchSh | WaitKind::PageLatchEx => {
-            timed_briefly(kind, || park::wait_briefly(address, waits))
+            timed_latch(kind, LatchClass::Buffer, || park::wait_briefly(address, waits))
         }
         _ => timed(kind, || park::wait(address, waits)),
     }

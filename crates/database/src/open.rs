@@ -13,6 +13,7 @@ use buffer::{Pages, PagesOptions, restore_torn_pages};
 use catalog::{DatabaseOptions, Identities, Publisher};
 use os::clock::monotonic_ns;
 use os::disk::OpenHow;
+use os::latch::LatchClass;
 use os::sync::{Mutex, RwLock};
 use os::wait::Waiter;
 use recovery::Redone;
@@ -190,7 +191,7 @@ impl Opened {
             options: RwLock::new(loaded.options),
             file_notes: RwLock::new(files::named_at_first(self.id, &name)),
             loaded_files: loaded.files,
-            checkpointing: Mutex::new(()),
+            checkpointing: Mutex::of(LatchClass::Checkpoint, ()),
             survives: self.survives,
             stopping: Arc::new(Waiter::new()),
         });

@@ -205,10 +205,12 @@ impl Instance {
     }
 
     pub(crate) fn clear_statistics(name: &str) -> bool {
-        let known = name.eq_ignore_ascii_case("sys.dm_os_wait_stats");
-        if known {
-            os::wait::clear_totals();
+        match name.to_lowercase().as_str() {
+            "sys.dm_os_wait_stats" => os::wait::clear_totals(),
+            "sys.dm_os_latch_stats" => os::latch::clear_totals(),
+            "sys.dm_os_spinlock_stats" => os::spin::clear_totals(),
+            _ => return false,
         }
-        known
+        true
     }
 }

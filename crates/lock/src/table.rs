@@ -15,7 +15,9 @@ use crate::resource::Resource;
 use crate::shard::{Released, Shard, Verdict};
 use crate::ticket::{Behind, Pending, State, Ticket};
 use base::HobtId;
+use os::latch::LatchClass;
 use os::memory::Memory;
+use os::spin::{Spin, SpinKind};
 use os::sync::{Mutex, MutexGuard, Padded};
 use os::wait::Wake;
 use std::sync::Arc;
@@ -92,7 +94,7 @@ pub struct Table {
     budget: Budget,
     policy: AtomicU8,
     numbers: AtomicU64,
-    spin: os::park::Spin,
+    spin: Spin,
     pub(crate) tally: Padded<Tally>,
     pub(crate) search: Search,
 }
@@ -106,14 +108,15 @@ impl Table {
         assert!(options.partitions.is_power_of_two(), "partitions are chosen by bits of a hash");
         assert!(options.partitions <= 1 << 24, "the hash has so many bits for them");
         let seed = os::entropy::random_u64();
-        let shards = (0..options.partitions).map(|_| Partition(Mutex::new(Shard::new(seed))));
+        let shards = (0..options.partitions)
+            .map(|_| Partition(Mutex::of(LatchClass::LockPartition, Shard::new(seed))));
         Arc::new(Table {
             shards: shards.collect(),
             seed,
             budget: Budget::new(options.locks_max, options.partitions, options.memory.as_ref()),
             policy: AtomicU8::new(0),
             numbers: AtomicU64::new(0),
-            spin: os::park::Spin::new(),
+            spin: Spin::new(SpinKind::Lock),
             tally: Padded::default(),
             search: Search::default(),
         })

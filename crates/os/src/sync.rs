@@ -4,8 +4,10 @@
 //! guard of it is dropped. No poisoning: a panic that unwinds through a guard leaves what it
 //! guards as it is, so a guarded structure must be consistent at each call that can panic.
 
+use crate::latch::LatchClass;
 use crate::sched;
 use crate::turn;
+use crate::wait::{WaitKind, timed_latch};
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
@@ -14,7 +16,10 @@ const SHORT: Duration = Duration::from_micros(100);
 
 /// Mutual exclusion for short critical sections that do no I/O.
 #[derive(Default, Debug)]
-pub struct Mutex<T: ?Sized>(parking_lot::Mutex<T>);
+pub struct Mutex<T: ?Sized> {
+    class: LatchClass,
+    inner: parking_lot::Mutex<T>,
+}
 
 /// Exclusive access to what a [`Mutex`] guards.
 pub struct MutexGuard<'a, T: ?Sized> {
@@ -25,18 +30,23 @@ pub struct MutexGuard<'a, T: ?Sized> {
 impl<T> Mutex<T> {
     /// A mutex around a value.
     pub const fn new(value: T) -> Self {
-        Mutex(parking_lot::Mutex::new(value))
+        Mutex::of(LatchClass::Other, value)
+    }
+
+    /// One of a class of its own in sys.dm_os_latch_stats.
+    pub const fn of(class: LatchClass, value: T) -> Self {
+        Mutex { class, inner: parking_lot::Mutex::new(value) }
     }
 
     /// The value, when nobody else can hold the lock.
     pub fn into_inner(self) -> T {
-        self.0.into_inner()
+        self.inner.into_inner()
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
     fn key(&self) -> usize {
-        std::ptr::from_ref(&self.0).cast::<()>() as usize
+        std::ptr::from_ref(&self.inner).cast::<()>() as usize
     }
 
     /// Waits for exclusive access.
@@ -48,7 +58,7 @@ impl<T: ?Sized> Mutex<T> {
             Some(s) => {
                 s.switch();
                 loop {
-                    if let Some(g) = self.0.try_lock() {
+                    if let Some(g) = self.inner.try_lock() {
                         return MutexGuard { inner: Some(g), key };
                     }
                     s.block(key, None);
@@ -59,7 +69,7 @@ impl<T: ?Sized> Mutex<T> {
 
     #[inline]
     fn taken(&self) -> parking_lot::MutexGuard<'_, T> {
-        match self.0.try_lock() {
+        match self.inner.try_lock() {
             Some(guard) => guard,
             None => self.waited_for(),
         }
@@ -68,21 +78,21 @@ impl<T: ?Sized> Mutex<T> {
     /// Who holds it for long waits for the disk; others compute meanwhile.
     #[cold]
     fn waited_for(&self) -> parking_lot::MutexGuard<'_, T> {
-        match self.0.try_lock_for(SHORT) {
+        timed_latch(WaitKind::LatchEx, self.class, || match self.inner.try_lock_for(SHORT) {
             Some(guard) => guard,
-            None => turn::aside(|| self.0.lock()),
-        }
+            None => turn::aside(|| self.inner.lock()),
+        })
     }
 
     /// Exclusive access if nobody has it.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         let key = self.key();
-        self.0.try_lock().map(|g| MutexGuard { inner: Some(g), key })
+        self.inner.try_lock().map(|g| MutexGuard { inner: Some(g), key })
     }
 
     /// Access through an exclusive borrow: no locking.
     pub fn get_mut(&mut self) -> &mut T {
-        self.0.get_mut()
+        self.inner.get_mut()
     }
 }
 
@@ -228,12 +238,24 @@ impl<T: ?Sized> RwLock<T> {
         std::ptr::from_ref(&self.0).cast::<()>() as usize
     }
 
+    #[inline]
+    fn taken_to_read(&self) -> parking_lot::RwLockReadGuard<'_, T> {
+        let waited = || timed_latch(WaitKind::LatchSh, LatchClass::Other, || self.0.read());
+        self.0.try_read().unwrap_or_else(waited)
+    }
+
+    #[inline]
+    fn taken_to_write(&self) -> parking_lot::RwLockWriteGuard<'_, T> {
+        let waited = || timed_latch(WaitKind::LatchEx, LatchClass::Other, || self.0.write());
+        self.0.try_write().unwrap_or_else(waited)
+    }
+
     /// Waits for shared access.
     #[inline]
     pub fn read(&self) -> ReadGuard<'_, T> {
         let key = self.key();
         match sched::current() {
-            None => ReadGuard { inner: Some(self.0.read()), key },
+            None => ReadGuard { inner: Some(self.taken_to_read()), key },
             Some(s) => {
                 s.switch();
                 loop {
@@ -251,7 +273,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write(&self) -> WriteGuard<'_, T> {
         let key = self.key();
         match sched::current() {
-            None => WriteGuard { inner: Some(self.0.write()), key },
+            None => WriteGuard { inner: Some(self.taken_to_write()), key },
             Some(s) => {
                 s.switch();
                 loop {

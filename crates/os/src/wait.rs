@@ -9,8 +9,11 @@
 //!  3. Once cancelled, a waiter ends every wait at once until it is reset.
 
 use crate::clock;
+use crate::latch::{self, LatchClass};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::turn::{self, Resting};
+use crate::wait_totals::{self, started};
+pub use crate::wait_totals::{Serving, WaitTotal, WaitTotals, clear_totals, serve, served, totals};
 use base::{SqlError, messages};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
@@ -92,63 +95,6 @@ wait_kinds! {
     LckSXact = "LCK_M_S_XACT",
 }
 
-struct Total {
-    count: AtomicU64,
-    time_ns: AtomicU64,
-    longest_ns: AtomicU64,
-    signal_ns: AtomicU64,
-}
-
-#[allow(clippy::declare_interior_mutable_const)]
-const NO_TOTAL: Total = Total {
-    count: AtomicU64::new(0),
-    time_ns: AtomicU64::new(0),
-    longest_ns: AtomicU64::new(0),
-    signal_ns: AtomicU64::new(0),
-};
-
-static TOTALS: [Total; WaitKind::ALL.len()] = [NO_TOTAL; WaitKind::ALL.len()];
-
-/// One row of sys.dm_os_wait_stats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitTotal {
-    /// What was waited for.
-    pub kind: WaitKind,
-    /// Waits started.
-    pub count: u64,
-    /// Time of ended waits, signal time included.
-    pub time_ns: u64,
-    /// The longest ended wait.
-    pub longest_ns: u64,
-    /// From being signalled to running again.
-    pub signal_ns: u64,
-}
-
-/// Every kind's totals since start or [`clear_totals`]. Each number is exact, the set is not.
-pub fn totals() -> Vec<WaitTotal> {
-    let row = |&kind: &WaitKind| {
-        let t = &TOTALS[kind as usize];
-        WaitTotal {
-            kind,
-            count: t.count.load(Relaxed),
-            time_ns: t.time_ns.load(Relaxed),
-            longest_ns: t.longest_ns.load(Relaxed),
-            signal_ns: t.signal_ns.load(Relaxed),
-        }
-    };
-    WaitKind::ALL.iter().map(row).collect()
-}
-
-/// `DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR)`.
-pub fn clear_totals() {
-    for t in &TOTALS {
-        t.count.store(0, Relaxed);
-        t.time_ns.store(0, Relaxed);
-        t.longest_ns.store(0, Relaxed);
-        t.signal_ns.store(0, Relaxed);
-    }
-}
-
 /// What a thread has waited for: by kind how often, and how long.
 #[derive(Clone, Debug)]
 pub struct ThreadWaits {
@@ -212,44 +158,49 @@ pub fn waited_ns() -> u64 {
     OWN.with_borrow(|own| own.waited_ns)
 }
 
-/// Counts a wait that has started.
-fn started(kind: WaitKind) {
-    TOTALS[kind as usize].count.fetch_add(1, Relaxed);
-}
-
 /// Adds an ended wait's time of this thread.
 fn ended(kind: WaitKind, time_ns: u64, signal_ns: u64) {
     OWN.with_borrow_mut(|own| own.note(kind, time_ns));
-    ended_elsewhere(kind, time_ns, signal_ns);
-}
-
-/// The same of a wait without a thread.
-fn ended_elsewhere(kind: WaitKind, time_ns: u64, signal_ns: u64) {
-    let t = &TOTALS[kind as usize];
-    t.time_ns.fetch_add(time_ns, Relaxed);
-    t.longest_ns.fetch_max(time_ns, Relaxed);
-    t.signal_ns.fetch_add(signal_ns, Relaxed);
+    wait_totals::ended(kind, time_ns, signal_ns);
 }
 
 /// Times a blocking call that is not a [`Waiter`]'s: a disk transfer, a send. Others compute
 /// meanwhile.
 pub fn timed<R>(kind: WaitKind, blocking: impl FnOnce() -> R) -> R {
-    timed_briefly(kind, || turn::aside(blocking))
+    started(kind);
+    let from = clock::monotonic_ns();
+    let r = turn::aside(blocking);
+    ended(kind, clock::monotonic_ns().saturating_sub(from), 0);
+    r
 }
 
-/// The same for what is over sooner than another thread is woken: a latch on a page in memory.
-pub fn timed_briefly<R>(kind: WaitKind, blocking: impl FnOnce() -> R) -> R {
+/// The same for a latch of some class, of a page or of memory. It is mostly over sooner than
+/// another thread is woken, so the thread keeps its turn.
+pub fn timed_latch<R>(kind: WaitKind, class: LatchClass, blocking: impl FnOnce() -> R) -> R {
     started(kind);
     let from = clock::monotonic_ns();
     let r = blocking();
-    ended(kind, clock::monotonic_ns().saturating_sub(from), 0);
+    let time_ns = clock::monotonic_ns().saturating_sub(from);
+    ended(kind, time_ns, 0);
+    latch::note(class, time_ns);
     r
+}
+
+/// Times a blocking call that tells when it was signalled, 0 for not at all: from then on the
+/// thread waited for nothing but to run.
+pub fn timed_signalled(kind: WaitKind, blocking: impl FnOnce() -> u64) {
+    started(kind);
+    let from = clock::monotonic_ns();
+    let signalled_at = turn::aside(blocking);
+    let now = clock::monotonic_ns();
+    let signal_ns = if signalled_at < from { 0 } else { now.saturating_sub(signalled_at) };
+    ended(kind, now.saturating_sub(from), signal_ns);
 }
 
 /// Counts a wait that had no thread of its own, like a request's in the queue of the workers.
 pub fn record(kind: WaitKind, since_ns: u64) {
     started(kind);
-    ended_elsewhere(kind, clock::monotonic_ns().saturating_sub(since_ns), 0);
+    wait_totals::ended(kind, clock::monotonic_ns().saturating_sub(since_ns), 0);
 }
 
 /// Counts a wait for a turn alone: all of it is signal time.

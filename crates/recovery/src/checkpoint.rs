@@ -83,8 +83,6 @@ pub fn checkpoint(
     let pointer = log.checkpoint();
     assert_eq!((pointer.checkpoint, pointer.min_lsn), (begin, min_lsn), "one at a time");
     let because = match min_lsn {
-        // What lies in the virtual log file that is in use holds none back.
-        lsn if lsn.vlf() == begin.vlf() => "NOTHING",
         lsn if lsn == oldest_active => "ACTIVE_TRANSACTION",
         lsn if lsn < begin => "OLDEST_PAGE",
         _ => "NOTHING",

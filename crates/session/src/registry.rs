@@ -10,7 +10,7 @@ use crate::settings::Language;
 use base::{DatabaseId, ObjectId, SessionId, SqlError, SqlResult, messages};
 use lock::Resource;
 use os::sync::{Mutex, MutexGuard, RwLock};
-use os::wait::{WaitKind, Waiter};
+use os::wait::{WaitKind, WaitTotals, Waiter};
 use plancache::Entry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -65,6 +65,8 @@ pub struct SessionEntry {
     login: Login,
     login_at: i64,
     waiter: Arc<Waiter>,
+    /// What its requests waited for since its login or its last reset.
+    waits: Arc<WaitTotals>,
     pub(crate) running: AtomicBool,
     pub(crate) doing: AtomicU8,
     pub(crate) database: AtomicU16,
@@ -188,6 +190,8 @@ pub struct SessionRow {
     pub attention_time: i64,
     /// The system's number of the thread that runs its request, or ran the last.
     pub thread: u32,
+    /// What it has waited for, as it goes on.
+    pub waits: Arc<WaitTotals>,
     /// Who it waits for otherwise than for a lock.
     pub blocked_by: Option<SessionId>,
     /// Of the request that runs.
@@ -241,6 +245,11 @@ impl SessionEntry {
     /// Its number.
     pub fn id(&self) -> SessionId {
         self.id
+    }
+
+    /// What its requests waited for since its login or its last reset.
+    pub fn waits(&self) -> &Arc<WaitTotals> {
+        &self.waits
     }
 
     /// Where its request waits.
@@ -417,6 +426,7 @@ impl SessionEntry {
             request_end_time: self.request_ended_at.load(Relaxed),
             attention_time: self.attention_at.load(Relaxed),
             thread: before.thread.load(Relaxed),
+            waits: Arc::clone(&self.waits),
             blocked_by: Some(self.blocked_by.load(Relaxed)).filter(|s| *s != 0).map(SessionId),
             request_elapsed_ns: if running { now.saturating_sub(began) } else { 0 },
             cpu_ns: self.cpu_ns.load(Relaxed),
@@ -496,6 +506,7 @@ impl Registry {
             login,
             login_at: now,
             waiter,
+            waits: Arc::default(),
             running: AtomicBool::new(false),
             doing: AtomicU8::new(Doing::Nothing as u8),
             database: AtomicU16::new(database.0),

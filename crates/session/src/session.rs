@@ -406,6 +406,7 @@ impl Session {
     ) -> bool {
         let began = self.begin_request();
         let _lent = os::values::lend(Some(Arc::clone(self.host.grant().semaphores.values())));
+        let _serving = os::wait::serve(Some(Arc::clone(self.state.entry.waits())));
         let result = catch_unwind(AssertUnwindSafe(|| run(self, sink)));
         let goes_on = match result {
             Ok(goes_on) => goes_on,
@@ -588,6 +589,7 @@ impl Connection for Session {
         self.state.context_info = types::Value::Null;
         self.state.caught.clear();
         (self.state.error, self.state.rows) = (0, 0);
+        self.state.entry.waits().clear();
         if !keep_transaction {
             self.state.temp.enter();
             self.state.cursors.clear();

@@ -7,6 +7,7 @@ use crate::{GrowthOptions as Growth, SpaceError};
 use base::limits::EXTENT_PAGES;
 use base::{ExtentId, FileId, PageId};
 use buffer::{Pages, ReadGuard};
+use os::latch::LatchClass;
 use os::sync::{Mutex, RwLock};
 use page::{EXTENTS_PER_INTERVAL, ExtentBits};
 use std::collections::BTreeMap;
@@ -55,10 +56,10 @@ impl Space {
         assert!(!files.is_empty(), "a database has a file");
         Ok(Arc::new(Space {
             pages: Arc::clone(pages),
-            promised: Mutex::default(),
-            choosing: Mutex::new(()),
+            promised: Mutex::of(LatchClass::Extents, Default::default()),
+            choosing: Mutex::of(LatchClass::Extents, ()),
             files: RwLock::new(files),
-            growing: Mutex::new(()),
+            growing: Mutex::of(LatchClass::FileGrowth, ()),
         }))
     }
 

@@ -1,6 +1,7 @@
 //! An allocation unit: the pages that one hobt owns for one purpose.
 
 use base::{AllocUnitId, ExtentId, PageId};
+use os::latch::LatchClass;
 use os::sync::Mutex;
 
 /// The pages that one hobt owns for one purpose.
@@ -27,6 +28,6 @@ pub(crate) struct Hints {
 impl AllocUnit {
     /// A unit that exists on disk.
     pub fn open(id: AllocUnitId, first_iam: PageId) -> Self {
-        AllocUnit { id, first_iam, hints: Mutex::default() }
+        AllocUnit { id, first_iam, hints: Mutex::of(LatchClass::FreeSpace, Default::default()) }
     }
 }

@@ -561,6 +561,19 @@ fn blocked(instance: &Arc<Instance>) -> [JoinHandle<()>; 2] {
     [locked, timed]
 }
 
+/// A latch that somebody holds for some milliseconds while another wants it, and a spin.
+fn contended() {
+    let latch = Arc::new(os::sync::Mutex::new(()));
+    let held = latch.lock();
+    let theirs = Arc::clone(&latch);
+    let waiting = os::task::spawn("waiting", move || drop(theirs.lock()));
+    os::task::sleep_ns(20_000_000);
+    drop(held);
+    assert!(waiting.join().is_ok());
+    let spin = os::spin::Spin::new(os::spin::SpinKind::Lock);
+    assert!(spin.look(|| true) && !spin.look(|| false));
+}
+
 /// Sessions that sort: one holds most of the memory and waits for a row, one waits for memory, one
 /// needs little and waits for the row as well.
 fn sorting(instance: &Arc<Instance>, first: &mut dyn Connection) -> Vec<JoinHandle<()>> {
@@ -668,6 +681,7 @@ fn every_column_is_written_or_called_constant() {
     };
     holder.run(call, &mut Seen::default());
     run(&mut *first, "checkpoint; waitfor delay '00:00:00.050'");
+    contended();
     let mut waiting = Vec::from(blocked(&instance));
     wait_until_blocked(&mut *first);
     check_blocking(&mut *first);

@@ -16,6 +16,7 @@
 //!     later snapshots see them all. Aborted ones are on no page any more, so nobody asks.
 
 use base::Xsn;
+use os::latch::LatchClass;
 use os::sync::{Mutex, Padded, RwLock};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
@@ -114,7 +115,7 @@ impl Default for CommitTable {
             front: Padded(Front { last: AtomicU64::new(0), clock: AtomicU64::new(1) }),
             known: RwLock::default(),
             low_water: Padded(AtomicU64::new(1)),
-            stamping: Mutex::new(()),
+            stamping: Mutex::of(LatchClass::CommitTable, ()),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::log::Log;
 use crate::mutations::Fault;
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
-use os::wait::{WaitKind, timed};
+use os::wait::{WaitKind, timed_signalled};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Whether a flush is being done.
@@ -32,7 +32,7 @@ impl Log {
             return;
         }
         assert!(lsn < self.next_lsn(), "record {lsn} was never appended");
-        timed(WaitKind::WriteLog, || self.flush_until(lsn, true));
+        timed_signalled(WaitKind::WriteLog, || self.flush_until(lsn, true));
         assert!(lsn < self.durable_lsn(), "a flush covers what it was asked for");
     }
 
@@ -47,7 +47,7 @@ impl Log {
             self.flush_to(last);
         } else if open > self.durable_lsn() {
             // All blocks are closed, and maybe none is left in the tail: somebody writes them now.
-            timed(WaitKind::WriteLog, || self.flush_until(Lsn(open.0 - 1), false));
+            timed_signalled(WaitKind::WriteLog, || self.flush_until(Lsn(open.0 - 1), false));
         }
         assert!(open <= self.durable_lsn(), "all blocks before the open one are durable");
     }
@@ -56,27 +56,32 @@ impl Log {
     pub(crate) fn flush_closed(&self) {
         let last = self.tail.lock().closed.back().map(|b| Lsn(b.lsn.0 + 1));
         if let Some(last) = last {
-            timed(WaitKind::LogBuffer, || self.flush_until(last, false));
+            timed_signalled(WaitKind::LogBuffer, || self.flush_until(last, false));
             assert!(last < self.durable_lsn(), "the closed blocks are durable");
         }
     }
 
-    fn flush_until(&self, lsn: Lsn, close_open_block: bool) {
+    /// Says when the flush of somebody else ended that was waited for; 0 for its own.
+    fn flush_until(&self, lsn: Lsn, close_open_block: bool) -> u64 {
         let mut flushing = self.flushing.lock();
+        let mut waited = false;
         loop {
             if lsn < self.durable_lsn() {
-                return;
+                return if waited { self.flushed_ns.load(Relaxed) } else { 0 };
             }
             if flushing.in_progress {
                 self.flushed.wait(&mut flushing);
+                waited = true;
                 continue;
             }
+            waited = false;
             flushing.in_progress = true;
             drop(flushing);
             self.write_out(close_open_block);
             flushing = self.flushing.lock();
             assert!(flushing.in_progress, "one flush at a time, ended by who began it");
             flushing.in_progress = false;
+            self.flushed_ns.store(os::clock::monotonic_ns(), Relaxed);
             self.flushed.notify_all();
         }
     }

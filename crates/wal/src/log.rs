@@ -16,6 +16,7 @@ use crate::{CheckpointPointer, Group, TransactionChain, WalError, file_header};
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
 use os::disk::File;
+use os::latch::LatchClass;
 use os::sync::{Condvar, Mutex, Padded};
 use os::wait::Waiter;
 use std::sync::Arc;
@@ -98,6 +99,8 @@ pub struct Log {
     pub(crate) durable: Padded<AtomicU64>,
     pub(crate) flushing: Mutex<Flushing>,
     pub(crate) flushed: Condvar,
+    /// When the last flush ended.
+    pub(crate) flushed_ns: AtomicU64,
     pub(crate) writer_wanted: Waiter,
     /// Written by the flush in progress.
     pub(crate) flushes: AtomicU64,
@@ -211,15 +214,16 @@ impl Log {
             file,
             durable_flushes: options.durable,
             options: Mutex::new(options),
-            tail: Padded(Mutex::new(tail)),
+            tail: Padded(Mutex::of(LatchClass::LogManager, tail)),
             next: Padded(AtomicU64::new(next)),
             durable: Padded(AtomicU64::new(durable)),
-            flushing: Mutex::default(),
+            flushing: Mutex::of(LatchClass::LogManager, Flushing::default()),
             flushed: Condvar::new(),
+            flushed_ns: AtomicU64::new(0),
             writer_wanted: Waiter::new(),
             flushes: AtomicU64::new(0),
             flushed_bytes: AtomicU64::new(0),
-            growth: Mutex::new(Growth::new(end, allocated)),
+            growth: Mutex::of(LatchClass::LogManager, Growth::new(end, allocated)),
             allocated: AtomicU64::new(allocated),
             grow_below: AtomicU64::new(0),
             free: AtomicU64::new(0),

@@ -15,7 +15,7 @@ use base::{SqlError, SqlResult, messages};
 use os::sync::Mutex;
 use os::task::{self, Scope};
 use os::values::{self, ValueMemory};
-use os::wait::{Cancelled, ThreadWaits, Waiter};
+use os::wait::{Cancelled, ThreadWaits, WaitTotals, Waiter};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use types::Value;
@@ -63,6 +63,8 @@ pub(crate) struct Crew<'e> {
     nulls: AtomicBool,
     /// What large values of workers are charged to: the account of who runs the statement.
     values: Option<Arc<ValueMemory>>,
+    /// Whose waits the workers' are.
+    served: Option<Arc<WaitTotals>>,
 }
 
 /// What a worker has done.
@@ -123,6 +125,7 @@ impl<'e> Crew<'e> {
             reports: Mutex::new(Vec::new()),
             nulls: AtomicBool::new(false),
             values: values::lent(),
+            served: os::wait::served(),
             lent,
         }
     }
@@ -150,6 +153,7 @@ impl<'e> Crew<'e> {
             return;
         }
         let _lent = values::lend(self.values.clone());
+        let _serving = os::wait::serve(self.served.clone());
         let run = || worker::run(self, branch, number);
         match std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
             Ok(Ok(report)) => self.reports.lock().push(report),

@@ -23,14 +23,17 @@ mod exec_query_resource_semaphores;
 mod exec_query_statistics_xml;
 mod exec_query_stats;
 mod exec_requests;
+mod exec_session_wait_stats;
 mod exec_sessions;
 mod exec_sql_text;
 mod exec_text_query_plan;
 mod fn_virtualfilestats;
 mod io_virtual_file_stats;
 pub(crate) mod locks;
+mod os_latch_stats;
 mod os_memory_clerks;
 mod os_performance_counters;
+mod os_spinlock_stats;
 mod os_wait_stats;
 mod os_waiting_tasks;
 mod plan_list;
@@ -102,4 +105,7 @@ pub(crate) const VIEWS: &[&View] = &[
     &db_database_page_allocations::VIEW,
     &db_log_stats::VIEW,
     &fn_virtualfilestats::VIEW,
+    &exec_session_wait_stats::VIEW,
+    &os_latch_stats::VIEW,
+    &os_spinlock_stats::VIEW,
 ];
