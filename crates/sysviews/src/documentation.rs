@@ -63,7 +63,9 @@ view over a populated instance and fails when a column that is not listed here n
   * `Page Splits/sec` has those of the trees that large values are kept in, and none of a build.
   * `Page lookups/sec` counts each time that a page is asked for by its number, also where a scan
     goes on; `Lazy writes/sec` counts pages that are written to make room, whoever needs it.
-  * `Log Flushes/sec` counts writes of what was logged, each of one or more blocks.
+  * `Log Flushes/sec` counts writes of what was logged, each of one or more blocks; `Log
+    Flush Waits/sec` commits that waited for one. `Log Latch Hold Time (ns)` is our own: of 32
+    appends one is timed from taking the log's latch to giving it back.
   * A transaction is in a database from its first change there on: `Transactions/sec` and `Active
     Transactions` leave out those that only read.
   * `SQL Compilations/sec` counts batches, procedures and prepared texts that were compiled, and

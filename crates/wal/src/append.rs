@@ -4,6 +4,7 @@
 //! steady state (block buffers are reused).
 
 use crate::block::{BLOCK_HEADER_BYTES, Block};
+use crate::counters::Holds;
 use crate::group::{Group, TransactionChain};
 use crate::log::{Appended, Log};
 use crate::mutations::Fault;
@@ -41,6 +42,7 @@ pub(crate) struct Tail {
     pub(crate) current: usize,
     pub(crate) previous_checksum: u32,
     spare: Vec<Vec<u8>>,
+    pub(crate) holds: Holds,
 }
 
 impl Tail {
@@ -61,6 +63,7 @@ impl Tail {
             current,
             previous_checksum,
             spare: Vec::new(),
+            holds: Holds::default(),
         };
         tail.check();
         tail
@@ -204,6 +207,7 @@ impl Log {
         }
         let (appended, waiting) = {
             let mut tail = self.tail.lock();
+            let began = tail.hold_begins();
             if !tail.open_block_has_room(group.bytes.len(), group.count) {
                 tail.next_block(group.bytes.len());
                 self.publish_free(&tail);
@@ -219,6 +223,7 @@ impl Log {
             debug_assert!(tail.block.bytes.len() <= room, "the VLF has room");
             debug_assert_eq!(next.0 - first.0, group.count as u64, "an LSN for each record");
             self.next.store(next.0, Release);
+            tail.hold_ends(began);
             (Appended { first, last: Lsn(next.0 - 1) }, tail.closed.len())
         };
         debug_assert!(chain.id == 0 || chain.last <= appended.last, "the chain ends here");

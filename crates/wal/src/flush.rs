@@ -36,6 +36,18 @@ impl Log {
         assert!(lsn < self.durable_lsn(), "a flush covers what it was asked for");
     }
 
+    /// The same for a commit, which is counted when it waits.
+    pub fn flush_commit(&self, lsn: Lsn) {
+        if lsn < self.durable_lsn() {
+            return;
+        }
+        let began = os::clock::monotonic_ns();
+        self.flush_to(lsn);
+        let took = os::clock::monotonic_ns().saturating_sub(began);
+        self.counters.flush_waits.fetch_add(1, Relaxed);
+        self.counters.flush_wait_ns.fetch_add(took, Relaxed);
+    }
+
     /// Puts everything appended so far on disk; a flush of others that has it in hand is waited
     /// for.
     pub fn flush_all(&self) {
@@ -110,6 +122,7 @@ impl Log {
             }
             (headers, blocks, tail.block.lsn)
         };
+        let began = os::clock::monotonic_ns();
         for v in headers {
             self.written(self.file.write_at(&v.header(), v.offset));
         }
@@ -117,12 +130,14 @@ impl Log {
             self.written(self.file.write_at(bytes, *offset));
         }
         let bytes: usize = blocks.iter().map(|(_, bytes)| bytes.len()).sum();
-        self.flushes.fetch_add(u64::from(bytes > 0), Relaxed);
-        self.flushed_bytes.fetch_add(bytes as u64, Relaxed);
+        self.counters.flushes.fetch_add(u64::from(bytes > 0), Relaxed);
+        self.counters.flushed_bytes.fetch_add(bytes as u64, Relaxed);
         drop(blocks);
         if self.durable_flushes && !self.mutations.has(Fault::SkippedSync) {
             self.written(self.file.sync());
         }
+        let took = os::clock::monotonic_ns().saturating_sub(began);
+        self.counters.write_ns.fetch_add(took, Relaxed);
         self.tail.lock().retire();
         assert!(self.durable_lsn() <= end, "what is durable stays so");
         self.durable.store(end.0, Release);

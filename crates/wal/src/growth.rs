@@ -214,6 +214,7 @@ impl Log {
         self.file.set_len(to)?;
         growth.allocated = to;
         self.allocated.store(to, Relaxed);
+        self.counters.growths.fetch_add(1, Relaxed);
         Ok(())
     }
 

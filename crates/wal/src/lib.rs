@@ -9,6 +9,7 @@
 
 mod append;
 mod block;
+mod counters;
 mod error;
 mod file_header;
 mod flush;
@@ -25,10 +26,11 @@ mod shrink;
 mod space;
 mod vlf;
 
+pub use counters::LogActivity;
 pub use error::WalError;
 pub use file_header::CheckpointPointer;
 pub use group::{Group, GroupOverflow, TransactionChain};
-pub use log::{Appended, Flushed, LOG_BYTES_MAX, Log, LogOptions, LogUsage};
+pub use log::{Appended, LOG_BYTES_MAX, Log, LogOptions, LogUsage};
 pub use reader::{GroupView, LogReader, RecordReader};
 pub use record::{Kind, RecordFlags, RecordView, kinds};
 pub use redo::{ApplyError, Described, PageOp, RedoHandler, RedoTable};

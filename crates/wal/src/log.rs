@@ -4,6 +4,7 @@
 //! block is missing. What lies beyond was never acknowledged.
 
 use crate::append::Tail;
+use crate::counters::Counters;
 use crate::flush::Flushing;
 use crate::growth::Growth;
 use crate::mutations::Mutations;
@@ -79,15 +80,6 @@ impl LogUsage {
     }
 }
 
-/// What was put on disk since the log was opened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Flushed {
-    /// Flushes that wrote something; each of them one or more blocks.
-    pub flushes: u64,
-    /// Bytes of these blocks.
-    pub bytes: u64,
-}
-
 /// One database's log stream.
 pub struct Log {
     pub(crate) file: Arc<dyn File>,
@@ -102,9 +94,7 @@ pub struct Log {
     /// When the last flush ended.
     pub(crate) flushed_ns: AtomicU64,
     pub(crate) writer_wanted: Waiter,
-    /// Written by the flush in progress.
-    pub(crate) flushes: AtomicU64,
-    pub(crate) flushed_bytes: AtomicU64,
+    pub(crate) counters: Counters,
     pub(crate) growth: Mutex<Growth>,
     /// Length of the file, as `growth` has it.
     pub(crate) allocated: AtomicU64,
@@ -221,8 +211,7 @@ impl Log {
             flushed: Condvar::new(),
             flushed_ns: AtomicU64::new(0),
             writer_wanted: Waiter::new(),
-            flushes: AtomicU64::new(0),
-            flushed_bytes: AtomicU64::new(0),
+            counters: Counters::default(),
             growth: Mutex::of(LatchClass::LogManager, Growth::new(end, allocated)),
             allocated: AtomicU64::new(allocated),
             grow_below: AtomicU64::new(0),
@@ -301,11 +290,6 @@ impl Log {
         };
         let closed = between.map(units).sum::<u64>() * LOG_SECTOR_BYTES as u64;
         closed + if tail.block.is_empty() { 0 } else { tail.block.bytes.len() as u64 }
-    }
-
-    /// What was put on disk.
-    pub fn flushed(&self) -> Flushed {
-        Flushed { flushes: self.flushes.load(Relaxed), bytes: self.flushed_bytes.load(Relaxed) }
     }
 
     /// One turn of the log writer: waits until blocks are closed or the time is over, then puts

@@ -23,7 +23,7 @@ use crate::mutations::Fault;
 use crate::space::MARGIN_BYTES;
 use crate::vlf::{VlfState, VlfStatus};
 use base::limits::{LOG_SECTOR_BYTES, PAGE_BYTES};
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// The least number of virtual log files.
 pub const VLFS_MIN: usize = 2;
@@ -81,8 +81,10 @@ impl Log {
         if let Err(e) = self.file.sync() {
             os::stop::process(&format!("sync of the shorter log failed: {e}"));
         }
+        let shorter = length < growth.allocated();
         growth.cut(end, length);
         self.allocated.store(length, SeqCst);
+        self.counters.shrinks.fetch_add(u64::from(shorter), Relaxed);
         Ok(())
     }
 

@@ -218,11 +218,14 @@ impl Log {
         let mut tail = self.tail.lock();
         let current = tail.current;
         assert!(before.vlf() <= tail.current().sequence, "rule 6: nothing ahead is freed");
+        let mut freed = false;
         for (i, v) in tail.vlfs.iter_mut().enumerate() {
             if i != current && v.status == VlfStatus::Active && v.sequence < needed {
                 v.status = VlfStatus::Inactive;
+                freed = true;
             }
         }
+        self.counters.truncations.fetch_add(u64::from(freed), Relaxed);
         tail.check();
         self.publish_free(&tail);
         kept

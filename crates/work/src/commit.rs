@@ -98,14 +98,14 @@ impl Work {
             if part.home.waits_for_disk(asks_delay) {
                 match waits.get_mut(count) {
                     Some(place) => *place = Some((i, appended.last)),
-                    None => part.home.log().flush_to(appended.last),
+                    None => part.home.log().flush_commit(appended.last),
                 }
                 count += 1;
             }
         }
         for (i, lsn) in waits.into_iter().flatten() {
             assert!(self.parts[i].home.survives(), "nobody waits for what no crash leaves");
-            self.parts[i].home.log().flush_to(lsn);
+            self.parts[i].home.log().flush_commit(lsn);
             assert!(
                 lsn < self.parts[i].home.log().durable_lsn(),
                 "rule 1: durable before it is seen"

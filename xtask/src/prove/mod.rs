@@ -14,6 +14,7 @@ mod ledger;
 mod lines;
 mod log_1;
 mod log_2;
+mod log_3;
 mod log_7;
 mod path_1;
 mod path_10;
@@ -137,6 +138,7 @@ const PROOFS: &[Proof] = &[
     versions(7, "what versioning costs a scan of rows without versions", versions_7::run),
     log(1, "what transactions of one row wait for, write, and leave behind", log_1::run),
     log(2, "what a row costs the log, and the log a row", log_2::run),
+    log(3, "many sessions at one end of one index", log_3::run),
     log(7, "fn_dblog over a million records", log_7::run),
 ];
 

@@ -4,6 +4,7 @@ use super::{Counter, Kind, TOTAL, kb, of_instance};
 use crate::view::System;
 use base::limits::PAGE_BYTES;
 use database::Database;
+use wal::LogActivity;
 
 /// What is told of a database, or of all together.
 #[derive(Clone, Copy, Default)]
@@ -14,8 +15,7 @@ struct Figures {
     active: u64,
     began: u64,
     wrote: u64,
-    flushes: u64,
-    flushed_bytes: u64,
+    log: LogActivity,
 }
 
 impl Figures {
@@ -23,7 +23,6 @@ impl Figures {
         let (space, pages) = (database.space(), database.pages());
         let data_pages = pages.file_ids().filter_map(|id| space.size_pages(id)).map(u64::from);
         let usage = database.log().usage();
-        let flushed = database.log().flushed();
         let (began, wrote) = database.home().transaction_counts();
         Figures {
             data_kb: data_pages.sum::<u64>() * kb(PAGE_BYTES as u64),
@@ -32,8 +31,7 @@ impl Figures {
             active: database.home().active_count() as u64,
             began,
             wrote,
-            flushes: flushed.flushes,
-            flushed_bytes: flushed.bytes,
+            log: database.log().activity(),
         }
     }
 
@@ -44,12 +42,22 @@ impl Figures {
         self.active += other.active;
         self.began += other.began;
         self.wrote += other.wrote;
-        self.flushes += other.flushes;
-        self.flushed_bytes += other.flushed_bytes;
+        let (log, more) = (&mut self.log, &other.log);
+        log.flushes += more.flushes;
+        log.flushed_bytes += more.flushed_bytes;
+        log.write_ns += more.write_ns;
+        log.flush_waits += more.flush_waits;
+        log.flush_wait_ns += more.flush_wait_ns;
+        log.growths += more.growths;
+        log.shrinks += more.shrinks;
+        log.truncations += more.truncations;
+        log.timed_holds += more.timed_holds;
+        log.held_ns += more.held_ns;
     }
 
     fn counters(&self, instance: &str) -> impl Iterator<Item = Counter> {
         let percent = (100 * self.log_used_kb).checked_div(self.log_kb).unwrap_or(0);
+        let (log, ms) = (&self.log, |ns: u64| ns / 1_000_000);
         let values = [
             ("Data File(s) Size (KB)", Kind::Now, self.data_kb),
             ("Log File(s) Size (KB)", Kind::Now, self.log_kb),
@@ -57,8 +65,16 @@ impl Figures {
             ("Percent Log Used", Kind::Now, percent),
             ("Active Transactions", Kind::Now, self.active),
             ("Transactions/sec", Kind::Total, self.began),
-            ("Log Flushes/sec", Kind::Total, self.flushes),
-            ("Log Bytes Flushed/sec", Kind::Total, self.flushed_bytes),
+            ("Log Flushes/sec", Kind::Total, log.flushes),
+            ("Log Bytes Flushed/sec", Kind::Total, log.flushed_bytes),
+            ("Log Flush Waits/sec", Kind::Total, log.flush_waits),
+            ("Log Flush Wait Time", Kind::Now, ms(log.flush_wait_ns)),
+            ("Log Flush Write Time (ms)", Kind::Now, ms(log.write_ns)),
+            ("Log Growths", Kind::Now, log.growths),
+            ("Log Shrinks", Kind::Now, log.shrinks),
+            ("Log Truncations", Kind::Now, log.truncations),
+            ("Log Latch Hold Time (ns)", Kind::Average, log.held_ns),
+            ("Log Latch Hold Time Base", Kind::Base, log.timed_holds),
             ("Write Transactions/sec", Kind::Total, self.wrote),
         ];
         of_instance(instance, values)
