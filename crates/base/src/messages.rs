@@ -887,6 +887,7 @@ messages! {
     RAISERROR_NO_MESSAGE = 18054, 16, "Error {0}, severity {1}, state {2} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     LOGIN_UNTRUSTED = 18452, 14, "Login failed. The login is from an untrusted domain and cannot be used with Integrated authentication.";
     LOGIN_FAILED = 18456, 14, "Login failed for user '{0}'.";
+    ERROR_LOG = 22004, 16, "xp_readerrorlog() returned error {0}, '{1}'";
     ERROR_NUMBER_RANGE = 35100, 16, "Error number {0} in the THROW statement is outside the valid range. Specify an error number in the valid range of 50000 to 2147483647.";
     NOT_SUPPORTED = 40510, 16, "Statement '{0}' is not supported in this version of Ghostlight.";
     FEATURE_NOT_SUPPORTED = 40517, 16, "Keyword or statement option '{0}' is not supported in this version of Ghostlight.";

@@ -79,6 +79,17 @@ impl Host for Instance {
         self.write_log("spid", line);
     }
 
+    fn error_log(&self, number: u32) -> std::io::Result<Option<(Arc<dyn os::disk::File>, u64)>> {
+        self.log.file(number)
+    }
+
+    fn cycle_error_log(&self) -> SqlResult<()> {
+        self.log.cycle().map_err(|e| {
+            let code = e.raw_os_error().unwrap_or(0);
+            SqlError::new(messages::ERROR_LOG, &[&code, &e])
+        })
+    }
+
     fn clean_ghosts(
         &self,
         work: &Work,

@@ -58,7 +58,7 @@ impl Instance {
         options: InstanceOptions,
     ) -> SqlResult<Arc<Instance>> {
         disk.create_dir(dir).map_err(|e| folder_error(dir, &e))?;
-        let log = ErrorLog::open(&*disk, dir);
+        let log = ErrorLog::open(&disk, dir);
         log.line("Server", &format!("Ghostlight {} starts.", env!("CARGO_PKG_VERSION")));
         let env = environment(&disk, &options)?;
         turn_on_trace_flags(&env.0.engine, &options.trace_flags, &log);

@@ -69,6 +69,19 @@ pub trait Host: Send + Sync {
     /// A line of the error log.
     fn log(&self, line: &str);
 
+    /// A file of the error log and where it ends now: 0 is the one that is written, 1 the one
+    /// before. `None` where there is none.
+    ///
+    /// # Errors
+    /// The operating system's.
+    fn error_log(&self, number: u32) -> std::io::Result<Option<(Arc<dyn os::disk::File>, u64)>>;
+
+    /// Begins a new error log; those before are kept as far as they are now.
+    ///
+    /// # Errors
+    /// 22004
+    fn cycle_error_log(&self) -> SqlResult<()>;
+
     /// Removes the ghosts of a database, or of one of its data files, that nobody needs any more,
     /// and rests so long behind each page.
     ///

@@ -386,6 +386,20 @@ impl Session {
         out: &mut Output<'_>,
         scope: DoneScope,
     ) -> Result<(), Failure> {
+        self.send_columns(&rowset.columns, out)?;
+        for row in &rowset.rows {
+            out.row(row)?;
+        }
+        self.end_rows(rowset.rows.len() as u64, out, scope);
+        Ok(())
+    }
+
+    /// Begins a result set of columns without collation: name, type, nullable.
+    pub(crate) fn send_columns(
+        &self,
+        columns: &[(String, SqlType, bool)],
+        out: &mut Output<'_>,
+    ) -> Result<(), Failure> {
         let column = |(name, sql_type, nullable): &(String, SqlType, bool)| ResultColumn {
             name: name.clone(),
             sql_type: *sql_type,
@@ -394,17 +408,17 @@ impl Session {
             identity: false,
             computed: true,
         };
-        let columns: Vec<ResultColumn> = rowset.columns.iter().map(column).collect();
-        out.columns(&columns)?;
-        for row in &rowset.rows {
-            out.row(row)?;
-        }
+        let columns: Vec<ResultColumn> = columns.iter().map(column).collect();
+        out.columns(&columns)
+    }
+
+    /// Ends a result set of so many rows.
+    pub(crate) fn end_rows(&mut self, count: u64, out: &mut Output<'_>, scope: DoneScope) {
         let counts = !self.state.settings.is_on(crate::settings::Switches::NOCOUNT);
-        let rows = counts.then_some(rowset.rows.len() as u64);
-        self.state.rows = rowset.rows.len() as u64;
+        let rows = counts.then_some(count);
+        self.state.rows = count;
         let command = crate::sink::Command::Select;
         out.done(Done { command, rows, ..self.done(scope) });
-        Ok(())
     }
 }
 

@@ -73,6 +73,9 @@ view over a populated instance and fails when a column that is not listed here n
   * The version store is one unit: `Version Store unit count` and `creation` are 1 or 0.
     `Update conflict ratio` is of all transactions since the start. `Longest Transaction
     Running Time` is of transactions that have written or read versions.
+* `sys.dm_os_latch_stats` has the classes of what protects something here; `LOCK_PARTITION`,
+  `COMMIT_TABLE` and `OTHER` are our own, as are the names in `sys.dm_os_spinlock_stats`. A latch
+  that was free is not counted.
 * `sys.dm_tran_active_transactions` lists, as SQL Server does, statements that run in a transaction
   of their own, among them the one that asks; their `name` is what their session does, their begin
   is up to a tick of the system (4 ms) early. `sys.dm_tran_session_transactions` lists those alone

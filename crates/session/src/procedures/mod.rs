@@ -18,6 +18,7 @@ mod helptext;
 mod keys;
 mod odbc_types;
 mod prepare;
+mod readerrorlog;
 mod recompile;
 mod refreshmodule;
 mod rename;
@@ -140,6 +141,9 @@ const PROCEDURES: &[(&str, SystemProcedure)] = &[
     ("sp_tablecollations_100", |s, c, o| text::run(s, c, o, &columns::COLLATIONS)),
     ("sp_getapplock", applock::get),
     ("sp_releaseapplock", applock::release),
+    ("sp_readerrorlog", readerrorlog::sp),
+    ("xp_readerrorlog", readerrorlog::xp),
+    ("sp_cycle_errorlog", readerrorlog::cycle),
     ("sp_reset_connection", |_, _, _| Ok(0)),
 ];
 

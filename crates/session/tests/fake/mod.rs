@@ -211,6 +211,12 @@ impl Host for Fake {
     fn log(&self, line: &str) {
         self.lines.lock().push(line.to_owned());
     }
+    fn error_log(&self, _: u32) -> std::io::Result<Option<(Arc<dyn os::disk::File>, u64)>> {
+        Ok(None)
+    }
+    fn cycle_error_log(&self) -> SqlResult<()> {
+        Ok(())
+    }
     fn clean_ghosts(
         &self,
         _work: &Work,
