@@ -879,6 +879,7 @@ messages! {
     CURSOR_DIRECT = 16954, 10, "Executing SQL directly; no cursor.";
     CURSOR_CONVERTED = 16956, 10, "The created cursor is not of the requested type.";
     CURSOR_UPDATE_READ_ONLY = 16957, 16, "FOR UPDATE cannot be specified on a READ ONLY cursor.";
+    ERROR_LOG_NOT_CYCLED = 17049, 16, "Unable to cycle error log file from '{0}' to '{1}' due to OS error '{2}'.";
     TRACE_FLAG_NOT_AT_START = 17173, 10, "Ignoring trace flag {0} specified during startup. It is either an invalid trace flag or a trace flag that cannot be specified during server startup.";
     TDS_VERSION = 17802, 20, "The Tabular Data Stream (TDS) version 0x{0} of the client library used to open the connection is unsupported or unknown. The connection has been closed.";
     CONNECTIONS_FULL = 17809, 20, "Could not connect because the maximum number of '{0}' user connections has already been reached. The system administrator can use sp_configure to increase the maximum value. The connection has been closed.";

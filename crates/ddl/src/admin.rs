@@ -22,7 +22,7 @@ pub(crate) fn dbcc(s: &Dbcc, _text: &str, cx: &mut DdlContext<'_>) -> SqlResult<
         "CHECKTABLE" => check_table(s, cx, quiet)?,
         "SHOW_STATISTICS" => show_statistics::show(s, cx)?,
         "SQLPERF" => log_statements::performance(s, cx)?,
-        "SHRINKFILE" => shrink_file::shrink_file(s, cx)?,
+        "SHRINKFILE" => shrink_file::shrink_file(s, cx, quiet)?,
         "LOGINFO" => log_statements::log_info(s, cx)?,
         other => {
             let name = format!("DBCC {other}");

@@ -14,7 +14,7 @@ use types::{SqlType, Value};
 const PAGE_KB: u64 = 8;
 
 /// DBCC SHRINKFILE
-pub(crate) fn shrink_file(s: &Dbcc, cx: &mut DdlContext<'_>) -> SqlResult<()> {
+pub(crate) fn shrink_file(s: &Dbcc, cx: &mut DdlContext<'_>, quiet: bool) -> SqlResult<()> {
     if cx.work.is_user_transaction() {
         let name = &"DBCC SHRINKFILE";
         return Err(SqlError::new(messages::DBCC_IN_TRANSACTION, &[name]));
@@ -25,7 +25,6 @@ pub(crate) fn shrink_file(s: &Dbcc, cx: &mut DdlContext<'_>) -> SqlResult<()> {
     let (file, asked) = understand(s)?;
     let database = cx.place(None)?.view.id();
     let shrunk = cx.databases.shrink_file(database, &file, asked)?;
-    let quiet = s.options.iter().any(|o| &*o.name == "NO_INFOMSGS");
     cx.messages.extend(reason(&shrunk, asked).filter(|_| !quiet));
     cx.results.push(answer(database, &shrunk));
     Ok(())

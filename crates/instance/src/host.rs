@@ -85,8 +85,7 @@ impl Host for Instance {
 
     fn cycle_error_log(&self) -> SqlResult<()> {
         self.log.cycle().map_err(|e| {
-            let code = e.raw_os_error().unwrap_or(0);
-            SqlError::new(messages::ERROR_LOG, &[&code, &e])
+            SqlError::new(messages::ERROR_LOG_NOT_CYCLED, &[&"errorlog", &"errorlog.1", &e])
         })
     }
 

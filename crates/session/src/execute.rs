@@ -458,6 +458,21 @@ impl Call {
         }
     }
 
+    /// The whole number of one; `None` where it is not given, or NULL.
+    ///
+    /// # Errors
+    /// 8114 where it is no number.
+    pub(crate) fn whole_number(&self, name: &str, position: usize) -> SqlResult<Option<i64>> {
+        let Some(given) = self.get(name, position).filter(|a| !a.value.is_null()) else {
+            return Ok(None);
+        };
+        let no_number = || {
+            let types: [&dyn std::fmt::Display; 2] = [&given.sql_type.name(), &"int"];
+            SqlError::new(messages::NUMERIC_OVERFLOW_CONVERT, &types)
+        };
+        self.number(name, position).map(Some).ok_or_else(no_number)
+    }
+
     /// The number of one.
     pub(crate) fn number(&self, name: &str, position: usize) -> Option<i64> {
         let argument = self.get(name, position)?;

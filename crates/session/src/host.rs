@@ -79,7 +79,7 @@ pub trait Host: Send + Sync {
     /// Begins a new error log; those before are kept as far as they are now.
     ///
     /// # Errors
-    /// 22004
+    /// 17049
     fn cycle_error_log(&self) -> SqlResult<()>;
 
     /// Removes the ghosts of a database, or of one of its data files, that nobody needs any more,

@@ -35,7 +35,7 @@ pub(crate) fn file(
 ) -> Result<i32, Failure> {
     let asked = Asked { call, procedure: "sp_clean_db_file_free_space" };
     let database = asked.database(session)?;
-    let number = asked.number("@fileid", 1)?.ok_or_else(|| asked.missing("@fileid"))?;
+    let number = call.whole_number("@fileid", 1)?.ok_or_else(|| asked.missing("@fileid"))?;
     let rest_ns = asked.rest_ns(2)?;
     let unknown = || {
         let names = session.host.databases();
@@ -69,21 +69,9 @@ impl Asked<'_> {
         found.ok_or_else(|| SqlError::new(messages::DATABASE_NOT_THERE, &[&name]))
     }
 
-    /// A whole number; `None` where it is not given, or NULL.
-    fn number(&self, parameter: &str, position: usize) -> SqlResult<Option<i64>> {
-        let Some(given) = self.call.get(parameter, position).filter(|a| !a.value.is_null()) else {
-            return Ok(None);
-        };
-        let no_number = || {
-            let types: [&dyn Display; 2] = [&given.sql_type.name(), &"int"];
-            SqlError::new(messages::NUMERIC_OVERFLOW_CONVERT, &types)
-        };
-        self.call.number(parameter, position).map(Some).ok_or_else(no_number)
-    }
-
     /// A delay is of whole seconds.
     fn rest_ns(&self, position: usize) -> SqlResult<u64> {
-        let seconds = self.number("@cleaning_delay", position)?.unwrap_or(0);
+        let seconds = self.call.whole_number("@cleaning_delay", position)?.unwrap_or(0);
         Ok(u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000))
     }
 }

@@ -34,9 +34,16 @@ pub(crate) fn sp(
     call: &mut Call,
     out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
+    at_most(call, "sp_readerrorlog", 4)?;
+    for named in call.arguments.iter().filter_map(|a| a.name.as_deref()) {
+        if !["", "@p1", "@p2", "@p3", "@p4"].contains(&&*named.to_lowercase()) {
+            let facts: [&dyn std::fmt::Display; 2] = [&named, &"sp_readerrorlog"];
+            return Err(SqlError::new(messages::NOT_A_PARAMETER, &facts).into());
+        }
+    }
     let asked = Asked {
-        number: number(call, "@p1", 0)?.unwrap_or(0),
-        agent: number(call, "@p2", 1)?.is_some_and(|kind| kind == 2),
+        number: call.whole_number("@p1", 0)?.unwrap_or(0),
+        agent: asks_agent(call, "@p2")?,
         sought: sought([call.text("@p3", 2), call.text("@p4", 3)]),
         span: (None, None),
         descending: false,
@@ -49,25 +56,33 @@ pub(crate) fn xp(
     call: &mut Call,
     out: &mut Output<'_>,
 ) -> Result<i32, Failure> {
+    at_most(call, "xp_readerrorlog", 7)?;
     if let Some(named) = call.arguments.iter().find_map(|a| a.name.as_deref()) {
         return Err(unsupported(&format!("xp_readerrorlog {named}")));
     }
-    let order = call.text("", 6).unwrap_or_default();
+    let order = call.text("", 6).unwrap_or_default().trim().to_lowercase();
+    if !["", "asc", "desc"].contains(&order.as_str()) {
+        return Err(unsupported(&format!("xp_readerrorlog in order {order}")));
+    }
     let asked = Asked {
-        number: number(call, "", 0)?.unwrap_or(0),
-        agent: number(call, "", 1)?.is_some_and(|kind| kind == 2),
+        number: call.whole_number("", 0)?.unwrap_or(0),
+        agent: asks_agent(call, "")?,
         sought: sought([call.text("", 2), call.text("", 3)]),
         span: (moment(call, 4)?, moment(call, 5)?),
-        descending: order.trim().eq_ignore_ascii_case("desc"),
+        descending: order == "desc",
     };
     read(session, &asked, out)
 }
 
 pub(crate) fn cycle(
     session: &mut Session,
-    _: &mut Call,
+    call: &mut Call,
     _: &mut Output<'_>,
 ) -> Result<i32, Failure> {
+    if !call.arguments.is_empty() {
+        let name = &"sp_cycle_errorlog";
+        return Err(SqlError::new(messages::NO_PARAMETERS_EXPECTED, &[name]).into());
+    }
     session.host.cycle_error_log()?;
     Ok(0)
 }
@@ -87,15 +102,20 @@ fn sought(texts: [Option<String>; 2]) -> Vec<String> {
     given.map(|t| t.to_lowercase()).collect()
 }
 
-fn number(call: &Call, name: &str, position: usize) -> SqlResult<Option<i64>> {
-    let Some(given) = call.get(name, position).filter(|a| !a.value.is_null()) else {
-        return Ok(None);
-    };
-    let wrong = || {
-        let types: [&dyn std::fmt::Display; 2] = [&given.sql_type.name(), &"int"];
-        SqlError::new(messages::NUMERIC_OVERFLOW_CONVERT, &types)
-    };
-    call.number(name, position).map(Some).ok_or_else(wrong)
+/// Whether the agent's log is asked for; another kind is not known.
+fn asks_agent(call: &Call, name: &str) -> Result<bool, Failure> {
+    match call.whole_number(name, 1)? {
+        None | Some(1) => Ok(false),
+        Some(2) => Ok(true),
+        Some(other) => Err(unsupported(&format!("xp_readerrorlog of kind {other}"))),
+    }
+}
+
+fn at_most(call: &Call, procedure: &str, most: usize) -> Result<(), Failure> {
+    match call.arguments.len() > most {
+        true => Err(SqlError::new(messages::TOO_MANY_PROC_ARGUMENTS, &[&procedure]).into()),
+        false => Ok(()),
+    }
 }
 
 fn moment(call: &Call, position: usize) -> SqlResult<Option<Moment>> {
