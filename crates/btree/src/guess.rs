@@ -5,8 +5,8 @@
 //! look or two beside it end the search. A wrong guess costs those looks; the order in which rows
 //! are found to stand is always that of the whole comparison.
 
-use crate::order::{Part, Shape};
-use page::{Field, PageView, fits};
+use crate::sought::Sought;
+use page::{PageView, fits};
 
 /// Pages with fewer slots in question are halved: that takes no more looks.
 const SLOTS_MIN: u16 = 16;
@@ -25,48 +25,44 @@ pub(crate) enum Search {
     Near { slot: u16, stride: u16 },
 }
 
-/// A little-endian number of 2, 4 or 8 bytes.
-fn number(bytes: &[u8]) -> Option<i64> {
-    Some(match *bytes {
-        [a, b] => i64::from(i16::from_le_bytes([a, b])),
-        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
-        _ => i64::from_le_bytes(bytes.try_into().ok()?),
-    })
-}
-
-/// The records that so many looks of a halving may be at.
+/// The records that three looks of a halving may be at: seven.
 #[inline]
-fn bring_near(page: PageView<'_>, looks: u32, (low, high): (u16, u16)) {
-    if looks == 0 || low >= high {
-        return;
+fn bring_near(page: PageView<'_>, (low, high): (u16, u16)) {
+    let middle = |low: u16, high: u16| low + high.saturating_sub(low) / 2;
+    let near = |slot: u16| {
+        if let Some(at) = page.slot_offset(slot) {
+            os::vm::prefetch(page.0.as_ptr().wrapping_add(usize::from(at)));
+        }
+    };
+    let first = middle(low, high);
+    let (left, right) = (middle(low, first), middle(first + 1, high));
+    for slot in [first, left, right] {
+        near(slot);
     }
-    let middle = low + (high - low) / 2;
-    if let Some(at) = page.slot_offset(middle) {
-        os::vm::prefetch(page.0.as_ptr().wrapping_add(usize::from(at)));
+    for (low, high) in [(low, left), (left + 1, first), (first + 1, right), (right + 1, high)] {
+        near(middle(low, high));
     }
-    bring_near(page, looks - 1, (low, middle));
-    bring_near(page, looks - 1, (middle + 1, high));
 }
 
 impl Search {
     /// For a search of `low..high` on a page: by a guess where the key's first column is a number.
     #[inline]
     pub(crate) fn start(
-        shape: &Shape,
-        (page, part): (PageView<'_>, Part),
-        key: &[Field<'_>],
+        page: PageView<'_>,
+        key: &Sought<'_, '_>,
         (low, high): (u16, u16),
     ) -> Search {
-        let first = &shape.order.columns()[0];
-        if !first.number || high - low < SLOTS_MIN {
+        let (shape, part) = (key.shape, key.part);
+        let Some(number) = shape.order.columns()[0].number.filter(|_| high - low >= SLOTS_MIN)
+        else {
             return Search::Halving;
-        }
+        };
         let at = |slot: u16| {
             let record = fits::bytes_from(page, slot)?;
             let field = shape.layout(part).field(record, shape.order.column_of(part, 0))?;
-            number(field.inline()?)
+            number.of(field.inline()?)
         };
-        let sought = key.first().and_then(|field| number(field.inline()?));
+        let sought = key.key.first().and_then(|field| number.of(field.inline()?));
         let (Some(sought), Some(from), Some(to)) = (sought, at(low), at(high - 1)) else {
             return Search::Halving;
         };
@@ -90,7 +86,7 @@ impl Search {
     pub(crate) fn prefetch(&self, page: PageView<'_>, look: u32, (low, high): (u16, u16)) {
         let halving = matches!(self, Search::Halving);
         if halving && look.is_multiple_of(LOOKS_AHEAD) && high - low >= PREFETCH_SLOTS_MIN {
-            bring_near(page, LOOKS_AHEAD, (low, high));
+            bring_near(page, (low, high));
         }
     }
 

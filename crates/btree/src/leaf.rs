@@ -376,15 +376,10 @@ impl<'t> LeafWrite<'t> {
     ) -> BtreeResult<(u16, bool)> {
         let v = guard.view();
         debug_assert_eq!(key.len(), tree.shape.order.len(), "a record is changed by its whole key");
-        let slot = tree.lower_bound((guard.id(), v), Part::Leaf, key, false, 0)?;
-        let exact = match v.record(slot) {
-            Some(record) => {
-                let order = tree.shape.compare(Part::Leaf, record, key);
-                order.ok_or_else(|| tree.corrupt(guard.id(), fits::NO_KEY))? == Ordering::Equal
-            }
-            None if slot < v.slot_count() => return Err(tree.corrupt(guard.id(), fits::NO_RECORD)),
-            None => false,
-        };
+        let (slot, exact) = tree.search((guard.id(), v), Part::Leaf, key, false, 0)?;
+        if exact && v.record(slot).is_none() {
+            return Err(tree.corrupt(guard.id(), fits::NO_RECORD));
+        }
         debug_assert!(slot <= v.slot_count(), "a slot, or the one behind the last");
         Ok((slot, exact))
     }

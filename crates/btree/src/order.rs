@@ -17,6 +17,33 @@ pub type Compare = fn(&[u8], &[u8]) -> Ordering;
 /// Feeds a hasher with what equality looks at in a value of a column, as bytes in a record.
 pub type Hash = fn(&[u8], &mut dyn std::hash::Hasher);
 
+/// Bytes that are a little-endian number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Number {
+    /// In two's complement, of 2, 4 or 8 bytes.
+    Signed,
+    /// Of up to eight bytes, below 2^63.
+    Unsigned,
+}
+
+impl Number {
+    /// The number of these bytes; `None` where they are not as many.
+    #[inline]
+    pub fn of(self, bytes: &[u8]) -> Option<i64> {
+        Some(match (self, bytes) {
+            (Number::Signed, &[a, b, c, d]) => i64::from(i32::from_le_bytes([a, b, c, d])),
+            (Number::Signed, &[a, b]) => i64::from(i16::from_le_bytes([a, b])),
+            (Number::Signed, bytes) => i64::from_le_bytes(bytes.try_into().ok()?),
+            (Number::Unsigned, &[a, b, c]) => i64::from(u32::from_le_bytes([a, b, c, 0])),
+            (Number::Unsigned, bytes) => {
+                let mut wide = [0; 8];
+                wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+                i64::from_le_bytes(wide)
+            }
+        })
+    }
+}
+
 /// A column of a key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyColumn {
@@ -24,9 +51,9 @@ pub struct KeyColumn {
     pub hash: Option<Hash>,
     /// The order of its type and collation, ascending.
     pub compare: Compare,
-    /// Its bytes are a signed little-endian number that `compare` orders as such: searches guess
-    /// at its place.
-    pub number: bool,
+    /// Its bytes are a number that `compare` orders as such, if they are: searches guess at its
+    /// place.
+    pub number: Option<Number>,
     /// Whether the index has it in descending order.
     pub descending: bool,
     /// Its physical column in the leaf layout.
@@ -92,8 +119,12 @@ impl KeyOrder {
         key: &[Field<'_>],
     ) -> Option<Ordering> {
         debug_assert!(key.len() <= self.columns.len(), "a key or the beginning of one");
+        if key.is_empty() {
+            return Some(Ordering::Equal);
+        }
+        let row = layout.view(record)?;
         for (i, (column, sought)) in self.columns.iter().zip(key).enumerate() {
-            let stored = layout.field(record, self.column_of(part, i))?;
+            let stored = row.field(self.column_of(part, i))?;
             let order = compare_fields(column, stored, *sought)?;
             if order != Ordering::Equal {
                 return Some(order);
@@ -133,7 +164,7 @@ impl KeyOrder {
 pub(crate) const CHILD_BYTES: u16 = 6;
 
 #[inline]
-fn compare_fields(column: &KeyColumn, a: Field<'_>, b: Field<'_>) -> Option<Ordering> {
+pub(crate) fn compare_fields(column: &KeyColumn, a: Field<'_>, b: Field<'_>) -> Option<Ordering> {
     let order = match (a, b) {
         (Field::Inline(a), Field::Inline(b)) => (column.compare)(a, b),
         (Field::Null, Field::Null) => Ordering::Equal,
@@ -176,8 +207,9 @@ impl Shape {
     ) -> Option<()> {
         debug_assert_eq!(self.interior.column_count(), self.order.len(), "an entry is a key");
         fields.clear();
+        let row = self.layout(part).view(record)?;
         for i in 0..self.order.len() {
-            let field = self.layout(part).field(record, self.order.column_of(part, i))?;
+            let field = row.field(self.order.column_of(part, i))?;
             if matches!(field, Field::OffRow(_)) {
                 return None;
             }
@@ -190,8 +222,9 @@ impl Shape {
     /// Copies a record's key.
     pub(crate) fn copy_key(&self, part: Part, record: &[u8], to: &mut KeyBuf) -> Option<()> {
         to.clear();
+        let row = self.layout(part).view(record)?;
         for i in 0..self.order.len() {
-            let field = self.layout(part).field(record, self.order.column_of(part, i))?;
+            let field = row.field(self.order.column_of(part, i))?;
             if matches!(field, Field::OffRow(_)) {
                 return None;
             }

@@ -5,6 +5,7 @@ use crate::guess::Search;
 use crate::key::KeyBuf;
 use crate::kinds::{Context, Operation, kind, page_id_bytes};
 use crate::order::{KeyFields, KeyOrder, Part, Shape};
+use crate::sought::Sought;
 use base::PageId;
 use buffer::{Change, PageRef, Pages, Undo, WriteGuard};
 use page::fits;
@@ -213,16 +214,33 @@ impl Tree {
     #[inline]
     pub(crate) fn lower_bound(
         &self,
-        (id, v): (PageId, PageView<'_>),
+        page: (PageId, PageView<'_>),
         part: Part,
         key: &[Field<'_>],
         after: bool,
         from: u16,
     ) -> BtreeResult<u16> {
+        Ok(self.search(page, part, key, after, from)?.0)
+    }
+
+    /// The same, and whether the record in the slot is equal to the key: never with `after`.
+    ///
+    /// What the records at both ends of what is left begin with as the key does, all between them
+    /// begin with: these columns are compared no more.
+    #[inline]
+    pub(crate) fn search(
+        &self,
+        (id, v): (PageId, PageView<'_>),
+        part: Part,
+        key: &[Field<'_>],
+        after: bool,
+        from: u16,
+    ) -> BtreeResult<(u16, bool)> {
         let (mut low, mut high) = (from, v.slot_count());
-        debug_assert!(key.len() <= self.shape.order.len(), "a key or the beginning of one");
-        let count = high;
-        let mut search = Search::start(&self.shape, (v, part), key, (low, high.max(low)));
+        let (count, mut exact) = (high, false);
+        let key = Sought::new(&self.shape, part, key);
+        let (mut alike_low, mut alike_high) = (0, 0);
+        let mut search = Search::start(v, &key, (low, high.max(low)));
         for look in 0.. {
             if low >= high {
                 break;
@@ -232,18 +250,18 @@ impl Tree {
             debug_assert!(low <= middle && middle < high, "each turn looks at a slot between");
             let bytes = fits::bytes_from(v, middle);
             let bytes = bytes.ok_or_else(|| self.corrupt(id, fits::NO_RECORD))?;
-            let order = self.shape.compare(part, bytes, key);
-            let order = order.ok_or_else(|| self.corrupt(id, fits::NO_KEY))?;
+            let compared = key.compare(bytes, alike_low.min(alike_high));
+            let (order, alike) = compared.ok_or_else(|| self.corrupt(id, fits::NO_KEY))?;
             let behind = order == Ordering::Less || (after && order == Ordering::Equal);
             if behind {
-                low = middle + 1;
+                (low, alike_low) = (middle + 1, alike);
             } else {
-                high = middle;
+                (high, alike_high, exact) = (middle, alike, order == Ordering::Equal);
             }
             search.learn(middle, behind);
         }
         debug_assert!(low == from || low <= count, "a slot, or the one behind the last");
-        Ok(low)
+        Ok((low, exact))
     }
 
     /// The slot of the child that leads to a key; with `after`, an entry equal to it leads there.

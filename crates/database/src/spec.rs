@@ -13,6 +13,17 @@ fn compare_uniquifiers(a: &[u8], b: &[u8]) -> Ordering {
     number(a).cmp(&number(b))
 }
 
+/// How values of a type are numbers that order as they do.
+fn number(sql_type: SqlType) -> Option<btree::Number> {
+    match sql_type {
+        SqlType::SmallInt | SqlType::Int | SqlType::BigInt => Some(btree::Number::Signed),
+        SqlType::Money | SqlType::SmallMoney | SqlType::DateTime => Some(btree::Number::Signed),
+        SqlType::TinyInt | SqlType::Date | SqlType::Time(_) => Some(btree::Number::Unsigned),
+        SqlType::SmallDateTime | SqlType::DateTime2(_) => Some(btree::Number::Unsigned),
+        _ => None,
+    }
+}
+
 /// What rowstore makes of a definition.
 pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::HobtSpec {
     let kind = match spec.kind {
@@ -32,8 +43,7 @@ pub(crate) fn row_spec(spec: &HobtSpec, unit: base::AllocUnitId) -> rowstore::Ho
                 (types::compare_storage(sql_type, collation), hash)
             }
         };
-        let number = !(uniquifier && n == last)
-            && matches!(sql_type, SqlType::SmallInt | SqlType::Int | SqlType::BigInt);
+        let number = number(sql_type).filter(|_| !(uniquifier && n == last));
         KeyColumn { hash, compare, number, descending: k.descending, leaf_column: k.field }
     };
     rowstore::HobtSpec {

@@ -264,6 +264,7 @@ impl<'a> PageView<'a> {
     }
 
     /// Offset of a slot's record; 0 when the slot is empty.
+    #[inline]
     pub fn slot_offset(self, slot: u16) -> Option<u16> {
         crate::slots::offset(self.0, slot)
     }

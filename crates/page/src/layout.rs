@@ -165,6 +165,7 @@ impl RowLayout {
     }
 
     /// Where a column stands.
+    #[inline]
     pub fn place(&self, column: usize) -> Place {
         self.places[column]
     }
@@ -191,7 +192,9 @@ impl RowLayout {
         self.index_record
     }
 
-    pub(crate) fn has_null_bitmap(&self) -> bool {
+    /// Whether records of the layout have a null bitmap.
+    #[inline]
+    pub fn has_null_bitmap(&self) -> bool {
         self.null_bitmap
     }
 

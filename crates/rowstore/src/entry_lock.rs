@@ -13,6 +13,7 @@ use btree::KeyOrder;
 use lock::{Duration, Kind, Mode, Outcome, Resource, Ticket, Timeout};
 use std::hash::Hasher;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use work::{LockedHobt, Work};
 
 /// What a scan asks of each row.
@@ -191,6 +192,8 @@ impl RowHobt {
         assert!(held.covers(table), "the table is locked as was asked: {held:?}, not {table:?}");
         if ranges {
             work.locks_ranges();
+            // Before it latches a leaf (gap.rs, invariant 3).
+            self.state.ranges.store(true, Relaxed);
         }
         Ok(if covers_rows(held, row) { RowLock::None } else { row })
     }

@@ -18,6 +18,9 @@
 //!  2. A record that somebody else may hold a range lock on does not leave the tree: its deleter
 //!     holds X on it, or asks for X where locking is optimized, as the cleaner does and whoever
 //!     changes what is beside it, and a rollback to a savepoint leaves a ghost.
+//!  3. Who locks ranges of a hobt has said so (`HobtState::ranges`) before he latches a leaf of it.
+//!     Where nobody has, nobody guards the gap, or he comes here after the latch is let go and sees
+//!     the new key: nothing is tested. It stays said as long as the hobt is open.
 
 use crate::entry_lock::{RowLock, Tried};
 use crate::error::RowResult;
@@ -25,6 +28,7 @@ use crate::hobt::RowHobt;
 use base::PageId;
 use btree::{KeyBuf, LeafWrite};
 use lock::{INFINITY, Mode, Resource};
+use std::sync::atomic::Ordering::Relaxed;
 use txn::Mutation;
 use work::Work;
 
@@ -61,6 +65,9 @@ impl RowHobt {
     ) -> RowResult<Gap> {
         let page = leaf.page_id();
         debug_assert_eq!(leaf.view().alloc_unit(), self.spec.unit, "the leaf is this tree's");
+        if !self.state.ranges.load(Relaxed) {
+            return Ok(Gap::Open(RowLock::Long(Mode::X)));
+        }
         leaf.with_next(slot, |next| self.test_gap(work, page, next))?
     }
 

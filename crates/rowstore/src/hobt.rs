@@ -85,6 +85,8 @@ pub(crate) struct HobtState {
     pub(crate) next_value: AtomicU64,
     /// Its pages go, or are gone.
     dropped: AtomicBool,
+    /// Whether anybody has asked for ranges of its keys since it was opened (`gap.rs`).
+    pub(crate) ranges: AtomicBool,
     pub(crate) bare: crate::bare_ghosts::BareGhosts,
     pub(crate) promised: crate::promised::Promised,
     pub(crate) graves: crate::graveyard::Graveyard,

@@ -115,10 +115,14 @@ impl RowHobt {
             return self.insert_with_uniquifier(work, row, plan);
         }
         debug_assert!(self.is_row(row), "one field a column");
-        let mut record = Vec::new();
+        let mut record = std::mem::take(&mut work.record);
+        record.clear();
         self.encode(row, &mut record);
-        self.check_length(&record)?;
-        match self.put(work, &record, plan).map_err(|e| self.write_error(e))? {
+        let fits = self.check_length(&record);
+        let put =
+            fits.and_then(|()| self.put(work, &record, plan).map_err(|e| self.write_error(e)));
+        work.record = record;
+        match put? {
             Put::Done => Ok(Inserted::default()),
             Put::Duplicate => Err(WriteError::Duplicate),
         }

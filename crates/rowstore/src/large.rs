@@ -109,7 +109,7 @@ pub(crate) fn pieces_spec(owner: &HobtSpec, unit: AllocUnitId) -> HobtSpec {
         key: vec![KeyColumn {
             hash: None,
             compare: <[u8]>::cmp,
-            number: false,
+            number: None,
             descending: false,
             leaf_column: 0,
         }],

@@ -398,6 +398,9 @@ fn compare_signed<const N: usize>(a: &[u8], b: &[u8]) -> Ordering {
 }
 
 fn compare_unsigned(a: &[u8], b: &[u8]) -> Ordering {
+    if a.len() == b.len() && a.len() <= 8 {
+        return short_unsigned(a).cmp(&short_unsigned(b));
+    }
     a.iter().rev().cmp(b.iter().rev())
 }
 

@@ -2,7 +2,9 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use base::{AllocUnitId, DatabaseId, FileId, Lsn, PageId};
-use btree::{BtreeRedo, Finding, KeyBuf, KeyColumn, KeyOrder, SplitPolicy, Tree, TreeOptions};
+use btree::{
+    BtreeRedo, Finding, KeyBuf, KeyColumn, KeyOrder, Number, SplitPolicy, Tree, TreeOptions,
+};
 use buffer::{Change, Pages, PagesOptions, Pool, Undo};
 use os::disk::{Disk, File, OpenHow};
 use os::vm::AlignedBuffer;
@@ -71,14 +73,14 @@ impl Schema {
         let int = |leaf_column, descending| KeyColumn {
             hash: None,
             compare: compare_ints,
-            number: true,
+            number: Some(Number::Signed),
             descending,
             leaf_column,
         };
         let text = |leaf_column| KeyColumn {
             hash: None,
             compare: compare_bytes,
-            number: false,
+            number: None,
             descending: false,
             leaf_column,
         };

@@ -86,7 +86,15 @@ const fn weights() -> Weights {
 
 pub(super) fn compare_ci_as(a: &[u8], b: &[u8]) -> Ordering {
     let (a, b) = from_difference(a, b);
-    by(&WEIGHTS.base, a, b).then_with(|| by(&WEIGHTS.accent, a, b))
+    decided(a, b).unwrap_or_else(|| by(&WEIGHTS.base, a, b).then_with(|| by(&WEIGHTS.accent, a, b)))
+}
+
+/// The order of strings that begin with different bytes, where their bases differ: it is decided.
+#[inline]
+fn decided(a: &[u8], b: &[u8]) -> Option<Ordering> {
+    let base = |x: &u8| WEIGHTS.base[usize::from(*x)];
+    let order = base(a.first()?).cmp(&base(b.first()?));
+    (order != Ordering::Equal).then_some(order)
 }
 
 pub(super) fn compare_cs_as(a: &[u8], b: &[u8]) -> Ordering {
@@ -96,7 +104,7 @@ pub(super) fn compare_cs_as(a: &[u8], b: &[u8]) -> Ordering {
 
 pub(super) fn compare_ci_ai(a: &[u8], b: &[u8]) -> Ordering {
     let (a, b) = from_difference(a, b);
-    by(&WEIGHTS.base, a, b)
+    decided(a, b).unwrap_or_else(|| by(&WEIGHTS.base, a, b))
 }
 
 /// What each byte adds to the first level of a sort key; the blank's entry is not used.
