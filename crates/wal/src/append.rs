@@ -3,7 +3,7 @@
 //! Cost of an append: one acquisition of the tail, one copy of the group, no allocation in
 //! steady state (block buffers are reused).
 
-use crate::block::{BLOCK_HEADER_BYTES, Block};
+use crate::block::{BLOCK_HEADER_BYTES, Block, Buffer};
 use crate::counters::Holds;
 use crate::group::{Group, TransactionChain};
 use crate::log::{Appended, Log};
@@ -26,7 +26,7 @@ const RECENT_BLOCKS: usize = 16;
 /// A block whose bytes change no more.
 pub(crate) struct ClosedBlock {
     pub(crate) lsn: Lsn,
-    pub(crate) bytes: Arc<Vec<u8>>,
+    pub(crate) bytes: Arc<Buffer>,
 }
 
 pub(crate) struct Tail {
@@ -41,7 +41,7 @@ pub(crate) struct Tail {
     /// Index of the VLF that the open block is in.
     pub(crate) current: usize,
     pub(crate) previous_checksum: u32,
-    spare: Vec<Vec<u8>>,
+    spare: Vec<Buffer>,
     pub(crate) holds: Holds,
 }
 
@@ -55,7 +55,7 @@ impl Tail {
         assert_eq!(vlfs[current].sequence, next_block.vlf(), "the open block is in its VLF");
         assert!(vlfs[current].first_block() <= next_block, "blocks come behind the VLF's header");
         let tail = Tail {
-            block: Block::open(next_block, Vec::with_capacity(LOG_BLOCK_BYTES_MAX)),
+            block: Block::open(next_block, Buffer::new()),
             closed: VecDeque::new(),
             recent: VecDeque::new(),
             headers: Vec::new(),
@@ -104,9 +104,9 @@ impl Tail {
             && self.block.bytes.len() + bytes <= self.room_in_vlf(self.block.lsn.block())
     }
 
-    fn buffer(&mut self) -> Vec<u8> {
+    fn buffer(&mut self) -> Buffer {
         debug_assert!(self.spare.len() <= RECENT_BLOCKS, "spare buffers are bounded");
-        self.spare.pop().unwrap_or_else(|| Vec::with_capacity(LOG_BLOCK_BYTES_MAX))
+        self.spare.pop().unwrap_or_else(Buffer::new)
     }
 
     /// Closes the open block, if it has records, and opens one with room for `bytes`.
@@ -150,8 +150,7 @@ impl Tail {
     }
 
     fn open_block(&mut self, at: Lsn) {
-        let buffer = std::mem::take(&mut self.block.bytes);
-        self.block = Block::open(at, buffer);
+        self.block.begin(at);
         debug_assert!(self.block.is_empty() && self.block.lsn.vlf() == self.current().sequence);
     }
 

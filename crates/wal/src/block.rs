@@ -16,6 +16,7 @@
 use crate::record::RecordView;
 use base::Lsn;
 use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
+use os::vm::AlignedBuffer;
 
 /// Size of the header.
 pub(crate) const BLOCK_HEADER_BYTES: usize = 32;
@@ -23,10 +24,52 @@ pub(crate) const BLOCK_HEADER_BYTES: usize = 32;
 pub(crate) const RECORDS_MAX: usize = Lsn::SLOT_MAX as usize - 1;
 const MAGIC: u32 = 0x3142_4C47;
 
+/// The bytes of a block in memory: room for the longest, at a multiple of what a disk transfers.
+pub(crate) struct Buffer {
+    room: AlignedBuffer,
+    len: usize,
+}
+
+impl Buffer {
+    pub(crate) fn new() -> Buffer {
+        Buffer { room: AlignedBuffer::new(LOG_BLOCK_BYTES_MAX), len: 0 }
+    }
+
+    /// Puts bytes behind those that are there.
+    #[inline]
+    pub(crate) fn extend_from_slice(&mut self, bytes: &[u8]) {
+        let end = self.len + bytes.len();
+        self.room[self.len..end].copy_from_slice(bytes);
+        self.len = end;
+    }
+
+    /// So many bytes from now on, those that are new zero.
+    pub(crate) fn resize(&mut self, len: usize) {
+        if len > self.len {
+            self.room[self.len..len].fill(0);
+        }
+        self.len = len;
+    }
+}
+
+impl std::ops::Deref for Buffer {
+    type Target = [u8];
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.room[..self.len]
+    }
+}
+
+impl std::ops::DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.room[..self.len]
+    }
+}
+
 /// A block that is being filled, or waits to be written.
 pub(crate) struct Block {
     pub(crate) lsn: Lsn,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Buffer,
     pub(crate) count: u16,
 }
 
@@ -46,13 +89,20 @@ fn checksum(bytes: &[u8]) -> u32 {
 
 impl Block {
     /// An empty block at a place.
-    pub(crate) fn open(lsn: Lsn, mut buffer: Vec<u8>) -> Block {
+    pub(crate) fn open(lsn: Lsn, buffer: Buffer) -> Block {
+        let mut block = Block { lsn, bytes: buffer, count: 0 };
+        block.begin(lsn);
+        block
+    }
+
+    /// Forgets what it has, and begins at a place.
+    pub(crate) fn begin(&mut self, lsn: Lsn) {
         assert_eq!(lsn.slot(), 0, "a block starts at slot 0");
         let header = crate::vlf::VLF_HEADER_BYTES / LOG_SECTOR_BYTES as u64;
         assert!(u64::from(lsn.block()) >= header, "blocks come behind the VLF's header");
-        buffer.clear();
-        buffer.resize(BLOCK_HEADER_BYTES, 0);
-        Block { lsn, bytes: buffer, count: 0 }
+        (self.lsn, self.count) = (lsn, 0);
+        self.bytes.resize(0);
+        self.bytes.resize(BLOCK_HEADER_BYTES);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -96,7 +146,7 @@ impl Block {
         b[20..24].copy_from_slice(&previous_checksum.to_le_bytes());
         let sum = checksum(b);
         b[24..28].copy_from_slice(&sum.to_le_bytes());
-        b.resize(units as usize * LOG_SECTOR_BYTES, 0);
+        b.resize(units as usize * LOG_SECTOR_BYTES);
         let read_back = BlockView::parse(b, self.lsn);
         debug_assert!(read_back.is_some_and(|v| v.checksum() == sum), "it reads back");
         debug_assert!(read_back.is_some_and(|v| v.previous_checksum() == previous_checksum));

@@ -1,21 +1,57 @@
 //! Group commit: who writes the log, and who waits for whom.
 //!
 //! One flush at a time. A committer that finds none in progress closes the open block, writes
-//! everything closed and syncs; those who come meanwhile wait, and one of them leads the next
+//! everything closed durably; those who come meanwhile wait, and one of them leads the next
 //! flush for all. A lone session never waits for another thread or a timer.
+//!
+//! Who waits for the flush in progress, and who for the next, sleep apart: when a flush ends, all
+//! whom it covered are woken, and of the others the one who leads.
+//!
+//! Invariants
+//!  1. While somebody waits and no flush is in progress, somebody who waits is awake: whoever ends a
+//!     flush wakes one of the next, and one who was woken for nothing wakes another.
+//!  2. Headers of VLFs are durable with the blocks that need them: where there are some, one sync
+//!     covers all writes of the flush.
 
+use crate::block::Buffer;
 use crate::log::Log;
 use crate::mutations::Fault;
+use crate::vlf::VlfState;
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
+use os::sync::Condvar;
 use os::wait::{WaitKind, timed_signalled};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Whether a flush is being done.
 #[derive(Default)]
 pub(crate) struct Flushing {
     pub(crate) in_progress: bool,
+    /// Counts flushes: who waits for the one in progress waits at the place of its number, who waits
+    /// for the next at the other.
+    number: usize,
 }
+
+/// Where those wait whom the flush in progress covers, and those of the next.
+#[derive(Default)]
+pub(crate) struct FlushWaits {
+    places: [Condvar; 2],
+    /// What the flush in progress will have made durable; 0 while that is open: it takes whatever is
+    /// appended by then.
+    covers: AtomicU64,
+}
+
+impl FlushWaits {
+    fn place(&self, number: usize) -> &Condvar {
+        &self.places[number % 2]
+    }
+}
+
+/// A block, and where it goes in the file.
+type Placed = (u64, Arc<Buffer>);
 
 impl Log {
     /// Every record below this is on disk.
@@ -79,26 +115,37 @@ impl Log {
         let mut waited = false;
         loop {
             if lsn < self.durable_lsn() {
+                if !flushing.in_progress {
+                    // Invariant 1: it may be the one who was to lead.
+                    self.waits.place(flushing.number + 1).notify_one();
+                }
                 return if waited { self.flushed_ns.load(Relaxed) } else { 0 };
             }
             if flushing.in_progress {
-                self.flushed.wait(&mut flushing);
+                let covers = self.waits.covers.load(Relaxed);
+                let covered = covers == 0 || lsn.0 < covers;
+                let number = flushing.number + usize::from(!covered);
+                self.waits.place(number).wait(&mut flushing);
                 waited = true;
                 continue;
             }
             waited = false;
             flushing.in_progress = true;
+            flushing.number += 1;
+            self.waits.covers.store(0, Relaxed);
             drop(flushing);
             self.write_out(close_open_block);
             flushing = self.flushing.lock();
             assert!(flushing.in_progress, "one flush at a time, ended by who began it");
             flushing.in_progress = false;
             self.flushed_ns.store(os::clock::monotonic_ns(), Relaxed);
-            self.flushed.notify_all();
+            // The next leader first: the disk is idle until it comes.
+            self.waits.place(flushing.number + 1).notify_one();
+            self.waits.place(flushing.number).notify_all();
         }
     }
 
-    /// Writes headers, then blocks, then syncs, then says so. Only the flush in progress calls.
+    /// Writes headers and blocks durably, then says so. Only the flush in progress calls.
     fn write_out(&self, close_open_block: bool) {
         let (headers, blocks, end) = {
             let mut tail = self.tail.lock();
@@ -117,31 +164,50 @@ impl Log {
                 assert!(b.lsn >= self.durable_lsn(), "what is durable is not written again");
                 let before = tail.recent.back().is_none_or(|r| r.lsn < b.lsn);
                 assert!(before, "rule 2: blocks are written in order of LSN");
-                blocks.push((offset, std::sync::Arc::clone(&b.bytes)));
+                blocks.push((offset, Arc::clone(&b.bytes)));
                 tail.recent.push_back(b);
             }
-            (headers, blocks, tail.block.lsn)
+            let end = tail.block.lsn;
+            // Under the tail's latch: who has not appended yet will see it (`flush_until`).
+            self.waits.covers.store(end.0, Relaxed);
+            (headers, blocks, end)
         };
         let began = os::clock::monotonic_ns();
-        for v in headers {
-            self.written(self.file.write_at(&v.header(), v.offset));
-        }
-        for (offset, bytes) in &blocks {
-            self.written(self.file.write_at(bytes, *offset));
-        }
         let bytes: usize = blocks.iter().map(|(_, bytes)| bytes.len()).sum();
         self.counters.flushes.fetch_add(u64::from(bytes > 0), Relaxed);
         self.counters.flushed_bytes.fetch_add(bytes as u64, Relaxed);
+        self.written(self.write_blocks(&headers, &blocks));
         drop(blocks);
-        if self.durable_flushes && !self.mutations.has(Fault::SkippedSync) {
-            self.written(self.file.sync());
-        }
         let took = os::clock::monotonic_ns().saturating_sub(began);
         self.counters.write_ns.fetch_add(took, Relaxed);
         self.tail.lock().retire();
         assert!(self.durable_lsn() <= end, "what is durable stays so");
         self.durable.store(end.0, Release);
         self.wake_when_low();
+    }
+
+    /// Blocks that follow each other in the file are one write.
+    fn write_blocks(&self, headers: &[VlfState], blocks: &[Placed]) -> io::Result<()> {
+        let syncs = self.durable_flushes && !self.mutations.has(Fault::SkippedSync);
+        // Invariant 2.
+        let one_sync = syncs && headers.is_empty() && !blocks.is_empty();
+        for v in headers {
+            self.file.write_at(&v.header(), v.offset)?;
+        }
+        for run in blocks.chunk_by(|a, b| a.0 + a.1.len() as u64 == b.0) {
+            let parts: Vec<&[u8]> = run.iter().map(|(_, bytes)| &***bytes).collect();
+            if one_sync {
+                self.file.write_durably(&parts, run[0].0)?;
+                continue;
+            }
+            for (offset, bytes) in run {
+                self.file.write_at(bytes, *offset)?;
+            }
+        }
+        if syncs && !one_sync {
+            self.file.sync()?
+        }
+        Ok(())
     }
 
     fn written(&self, result: std::io::Result<()>) {

@@ -5,7 +5,7 @@
 
 use crate::append::Tail;
 use crate::counters::Counters;
-use crate::flush::Flushing;
+use crate::flush::{FlushWaits, Flushing};
 use crate::growth::Growth;
 use crate::mutations::Mutations;
 use crate::reader::find_end;
@@ -18,7 +18,7 @@ use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
 use os::disk::File;
 use os::latch::LatchClass;
-use os::sync::{Condvar, Mutex, Padded};
+use os::sync::{Mutex, Padded};
 use os::wait::Waiter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -90,7 +90,7 @@ pub struct Log {
     pub(crate) next: Padded<AtomicU64>,
     pub(crate) durable: Padded<AtomicU64>,
     pub(crate) flushing: Mutex<Flushing>,
-    pub(crate) flushed: Condvar,
+    pub(crate) waits: FlushWaits,
     /// When the last flush ended.
     pub(crate) flushed_ns: AtomicU64,
     pub(crate) writer_wanted: Waiter,
@@ -208,7 +208,7 @@ impl Log {
             next: Padded(AtomicU64::new(next)),
             durable: Padded(AtomicU64::new(durable)),
             flushing: Mutex::of(LatchClass::LogManager, Flushing::default()),
-            flushed: Condvar::new(),
+            waits: FlushWaits::default(),
             flushed_ns: AtomicU64::new(0),
             writer_wanted: Waiter::new(),
             counters: Counters::default(),

@@ -204,7 +204,8 @@ impl Log {
         let vlfs = {
             let tail = self.tail.lock();
             if tail.block.lsn == at {
-                buf.clone_from(&tail.block.bytes);
+                buf.clear();
+                buf.extend_from_slice(&tail.block.bytes);
                 let units = tail.block.units();
                 debug_assert!(units > 0 && usize::from(tail.block.count) <= RECORDS_MAX);
                 return Some(Loaded { units, previous: tail.previous_checksum, checksum: None });

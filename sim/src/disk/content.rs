@@ -83,6 +83,23 @@ impl Content {
         self.durable.set_len(self.seen.len());
     }
 
+    /// Makes the last change durable, and no other: unless another lies beneath it.
+    pub(crate) fn sync_last(&mut self) {
+        let Some((_, last)) = self.changes.back().cloned() else { return };
+        let Change::Write { offset, bytes } = &last else { return self.sync(u64::MAX) };
+        let (from, to) = (*offset, *offset + bytes.len() as u64);
+        let beneath = |change: &Change| match change {
+            Change::Write { offset, bytes } => *offset < to && from < *offset + bytes.len() as u64,
+            Change::SetLen { .. } => true,
+        };
+        let others = self.changes.len() - 1;
+        if self.changes.iter().take(others).any(|(_, change)| beneath(change)) {
+            return self.sync(u64::MAX);
+        }
+        self.changes.pop_back();
+        apply(&mut self.durable, &last);
+    }
+
     /// A sync that failed: each change below the number is durable or lost, nobody knows which.
     pub(crate) fn fail_sync(&mut self, below: u64, random: &mut Random) {
         while let Some((_, change)) = self.changes.pop_front_if(|&mut (n, _)| n < below) {

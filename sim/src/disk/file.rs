@@ -69,6 +69,18 @@ impl SimFile {
         Ok(())
     }
 
+    /// Writes, and makes that durable alone; a crash in the midst leaves it written or uncertain.
+    fn put_durably(&self, s: &mut State, number: u64, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.put(s, number, bytes, offset)?;
+        if s.fails_sync(number) {
+            return Err(io::Error::other("the write could not be made durable (injected)"));
+        }
+        if number != s.crash_at || s.random.one_in(2) {
+            s.content(self.file).sync_last();
+        }
+        Ok(())
+    }
+
     fn flush(&self, s: &mut State, number: u64, below: u64) -> io::Result<()> {
         let fails = s.fails_sync(number);
         if fails {
@@ -111,6 +123,19 @@ impl os::disk::File for SimFile {
             self.put(s, number, buf, offset)
         })?;
         self.stats.written(buf.len(), WRITE_NS);
+        Ok(())
+    }
+
+    fn write_durably(&self, parts: &[&[u8]], offset: u64) -> io::Result<()> {
+        let bytes = parts.concat();
+        let task = self.disk.enter()?;
+        self.disk.pass(task.as_ref(), SYNC_NS)?;
+        let place = (offset, bytes.len() as u64);
+        self.disk.finish(task.as_ref(), "write durably", &self.name, place, |s, number| {
+            self.put_durably(s, number, &bytes, offset)
+        })?;
+        self.stats.written(bytes.len(), SYNC_NS);
+        self.stats.synced(0);
         Ok(())
     }
 

@@ -34,6 +34,7 @@ const TRACE_SECONDS_MAX: u64 = 30;
 // Of a log block and a record (crates/wal: block.rs, record.rs).
 const BLOCK_MAGIC: [u8; 4] = 0x3142_4C47_u32.to_le_bytes();
 const BLOCK_HEADER_BYTES: usize = 32;
+const SECTOR_BYTES: usize = 512;
 const RECORD_HEADER_BYTES: usize = 16;
 const KIND_COMMIT: u8 = 3;
 
@@ -41,6 +42,8 @@ const KIND_COMMIT: u8 = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Call {
     LogWrite(Vec<u8>),
+    /// A write that is durable when it returns, and covers no other.
+    LogDurable(Vec<u8>),
     LogSync,
     Answer(Vec<u8>),
 }
@@ -214,9 +217,12 @@ fn call(text: &str, log: &str) -> Option<Call> {
     let (_, rest) = arguments.split_once('<')?;
     let (target, rest) = rest.split_once('>')?;
     let target = String::from_utf8(bytes_of(target)).ok()?;
-    let data = || bytes_of(rest.split('"').nth(1).unwrap_or_default());
+    // Of a gathered write every part is quoted.
+    let data = || rest.split('"').skip(1).step_by(2).flat_map(bytes_of).collect();
+    let durable = rest.contains("RWF_DSYNC");
     match name {
         "fsync" | "fdatasync" if target.ends_with(log) => Some(Call::LogSync),
+        "pwritev2" if durable && target.ends_with(log) => Some(Call::LogDurable(data())),
         name if name.starts_with("pwrite") && target.ends_with(log) => Some(Call::LogWrite(data())),
         "write" | "writev" | "sendto" | "sendmsg" if target.starts_with("socket:") => {
             Some(Call::Answer(data()))
@@ -259,6 +265,18 @@ fn markers(bytes: &[u8]) -> BTreeSet<i64> {
     bytes.windows(8).filter_map(marker).collect()
 }
 
+/// The log blocks that were written behind each other.
+fn blocks(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let units = rest.get(12..14).map_or(0, |b| usize::from(u16::from_le_bytes([b[0], b[1]])));
+        let bytes = (units * SECTOR_BYTES).clamp(1, rest.len().max(1));
+        let block = rest.get(..bytes)?;
+        rest = &rest[bytes..];
+        Some(block)
+    })
+}
+
 /// Kind, transaction and bytes of each record of a block; nothing where it is none.
 fn records(block: &[u8]) -> Vec<(u8, u32, &[u8])> {
     let mut found = Vec::new();
@@ -279,27 +297,30 @@ fn records(block: &[u8]) -> Vec<(u8, u32, &[u8])> {
     found
 }
 
-/// The end of the write of each marker's commit record.
-fn committed(events: &[Event]) -> BTreeMap<i64, usize> {
+/// The write of each marker's commit record.
+fn committed(events: &[Event]) -> BTreeMap<i64, &Event> {
     let mut transactions: BTreeMap<i64, u32> = BTreeMap::new();
-    let mut commits: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut commits: BTreeMap<u32, &Event> = BTreeMap::new();
     for event in events {
-        let Call::LogWrite(block) = &event.call else { continue };
-        for (kind, transaction, record) in records(block) {
+        let (Call::LogWrite(bytes) | Call::LogDurable(bytes)) = &event.call else { continue };
+        for (kind, transaction, record) in blocks(bytes).flat_map(records) {
             if kind == KIND_COMMIT {
-                commits.entry(transaction).or_insert(event.exit);
+                commits.entry(transaction).or_insert(event);
             }
             transactions.extend(markers(record).into_iter().map(|marker| (marker, transaction)));
         }
     }
-    let end = |(marker, of): (i64, u32)| Some((marker, *commits.get(&of)?));
-    transactions.into_iter().filter_map(end).collect()
+    let write = |(marker, of): (i64, u32)| Some((marker, *commits.get(&of)?));
+    transactions.into_iter().filter_map(write).collect()
 }
 
-/// The sync that covers what was written at a line: the first that began after it.
-fn covering(events: &[Event], written: usize) -> Option<&Event> {
+/// What made a write durable: itself, or the first sync that began after it.
+fn covering<'e>(events: &'e [Event], write: &'e Event) -> Option<&'e Event> {
+    if matches!(write.call, Call::LogDurable(_)) {
+        return Some(write).filter(|write| write.exit != usize::MAX);
+    }
     let syncs = events.iter().filter(|e| e.call == Call::LogSync && e.exit != usize::MAX);
-    syncs.filter(|e| e.entry > written).min_by_key(|e| e.exit)
+    syncs.filter(|e| e.entry > write.exit).min_by_key(|e| e.exit)
 }
 
 fn judge(events: &[Event]) -> Outcome<Verdict> {
@@ -312,7 +333,7 @@ fn judge(events: &[Event]) -> Outcome<Verdict> {
             let written = committed.get(&marker);
             let written = written.ok_or_else(|| format!("no log of the commit {marker:x}"))?;
             verdict.acknowledged += 1;
-            match covering(events, *written) {
+            match covering(events, written) {
                 Some(sync) if sync.exit < event.entry => {
                     syncs.insert(sync.entry);
                 }
@@ -325,7 +346,13 @@ fn judge(events: &[Event]) -> Outcome<Verdict> {
 }
 
 fn without_syncs(events: &[Event]) -> Vec<Event> {
-    events.iter().filter(|e| e.call != Call::LogSync).cloned().collect()
+    let mut events: Vec<_> = events.iter().filter(|e| e.call != Call::LogSync).cloned().collect();
+    for event in &mut events {
+        if let Call::LogDurable(bytes) = &mut event.call {
+            event.call = Call::LogWrite(std::mem::take(bytes));
+        }
+    }
+    events
 }
 
 /// Each answer at the moment when the sync that it must wait for begins.
@@ -337,7 +364,7 @@ fn hasty(events: &[Event]) -> Outcome<Vec<Event>> {
         let Some(marker) = markers(bytes).into_iter().next() else { continue };
         let written = committed.get(&marker);
         let written = written.ok_or_else(|| format!("no log of the commit {marker:x}"))?;
-        event.entry = covering(events, *written).map_or(event.entry, |sync| sync.entry);
+        event.entry = covering(events, written).map_or(event.entry, |sync| sync.entry);
     }
     Ok(hasty)
 }
@@ -363,7 +390,9 @@ mod tests {
             block.extend(record);
         }
         let used = block.len() as u32;
+        block[12..14].copy_from_slice(&1_u16.to_le_bytes());
         block[16..20].copy_from_slice(&used.to_le_bytes());
+        block.resize(SECTOR_BYTES, 0);
         hex(&block)
     }
 
@@ -399,6 +428,15 @@ mod tests {
         assert_eq!(early(&[&one, &begins, fails, &first]), 1, "the sync failed");
         assert_eq!(early(&[&one, &first]), 1);
         assert!(judged(&[&one, &begins, ends, &second]).is_err(), "nothing of 2 is in the log");
+        let parts = [1, 2].map(|n| format!("{{iov_base=\"{}\"}}", block(MARKER + n, n as u32)));
+        let durable = format!("10  pwritev2(7<{log}>, [{}], 2, 8192, RWF_DSYNC", parts.join(", "));
+        let (begins, at_once) =
+            (format!("{durable} <unfinished ...>"), format!("{durable}) = 1024"));
+        let ends = "10  <... pwritev2 resumed>) = 1024";
+        assert_eq!(early(&[&at_once, &first, &second]), 0);
+        assert_eq!(early(&[&begins, &first, ends, &second]), 1, "while it is written");
+        let other = format!("10  pwritev2(7<{log}>, [{}], 1, 9216, RWF_DSYNC) = 512", parts[1]);
+        assert_eq!(early(&[&one, &other, &first]), 1, "it covers itself alone");
     }
 
     /// The two ways in which a trace is made wrong are seen.

@@ -5,8 +5,10 @@
 //!  2. Until then it may vanish, be torn at any 512-byte boundary, or overtake other writes.
 //!  3. A file's creation, removal and new name are durable after [`Disk::sync_dir`].
 //!  4. After a failed sync nothing is known about earlier writes: the caller stops the process.
+//!  5. What [`File::write_durably`] wrote is durable when it returns, and nothing else by it.
 
 mod real;
+mod through;
 
 pub use real::RealDisk;
 
@@ -79,6 +81,20 @@ pub trait File: Send + Sync {
     /// # Errors
     /// The operating system's; the caller must stop the process.
     fn sync(&self) -> io::Result<()>;
+    /// Writes the parts one behind the other from a position, and makes them durable: of no other
+    /// write anything is said. Parts that begin and end at multiples of 512, in memory and in the
+    /// file, may go past the page cache.
+    ///
+    /// # Errors
+    /// `StorageFull`, or the operating system's; the caller must stop the process.
+    fn write_durably(&self, parts: &[&[u8]], offset: u64) -> io::Result<()> {
+        let mut at = offset;
+        for part in parts {
+            self.write_at(part, at)?;
+            at += part.len() as u64;
+        }
+        self.sync()
+    }
     /// Length in bytes.
     ///
     /// # Errors
