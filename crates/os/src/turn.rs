@@ -15,8 +15,9 @@
 //!                 │  └─┘                    before others, since it may hold locks
 //!                 └─ aside                  the disk, the log, a mutex that is held for long: back
 //!                                           at once, beyond the limit if need be
-//! look: between statements, one that others wait for lets them go first; one whose quantum is
-//!       not used up is the next after them: what it works with is still in its processor's cache
+//! look: between statements, one that others wait for lets them go first, and so does one beyond the
+//!       limit; one whose quantum is not used up is the next after them: what it works with is still
+//!       in its processor's cache
 //! ```
 //!
 //! Invariants
@@ -30,7 +31,10 @@
 //!  5. A processor is at most one turn's. A thread with a turn is bound to the turn's, or to none:
 //!     where a turn is beyond the number, or was given up for a system call, or was free, the
 //!     system puts its thread. One that rests may still be bound to the one before.
-//!  6. Where the process may use less of its processors' time than all of it (a quota), nobody is
+//!  6. Who came back beyond the limit gives his turn up at his next look, unless he may hold locks:
+//!     else those who came back at once from one wait, like that for a longer log, would go on side
+//!     by side, and queue up at each latch.
+//!  7. Where the process may use less of its processors' time than all of it (a quota), nobody is
 //!     bound: others with such a quota would be bound to the same ones.
 //!
 //! Cost: an uncontended mutex for each taking and giving back, a clock reading for each taking, a
@@ -44,7 +48,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 /// A turn that others want is given up after this, where its request holds no locks.
@@ -126,6 +130,8 @@ static MONITOR_WANTED: Condvar = Condvar::new();
 static WANTING: AtomicUsize = AtomicUsize::new(0);
 static WANTING_THREADS: AtomicUsize = AtomicUsize::new(0);
 static WOKEN: AtomicUsize = AtomicUsize::new(0);
+/// Whether more compute than the limit says.
+static BEYOND: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static TURN: Cell<Option<Turn>> = const { Cell::new(None) };
@@ -144,6 +150,9 @@ impl State {
     fn begin(&mut self) {
         self.computing += 1;
         self.moves += 1;
+        if self.is_beyond() {
+            BEYOND.store(true, Relaxed);
+        }
         if self.monitor == Monitor::Sleeps {
             self.monitor = Monitor::Looks;
             MONITOR_WANTED.notify_one();
@@ -156,6 +165,13 @@ impl State {
         self.computing -= 1;
         self.moves += 1;
         self.free.extend(on);
+        if BEYOND.load(Relaxed) && !self.is_beyond() {
+            BEYOND.store(false, Relaxed);
+        }
+    }
+
+    fn is_beyond(&self) -> bool {
+        self.computing > self.limit
     }
 
     /// A processor for a turn: the preferred one if that is free, else the one freed last.
@@ -404,6 +420,9 @@ impl Drop for Back {
 /// while. `holds_locks`: it would keep others waiting for these, too.
 #[inline]
 pub fn look(holds_locks: bool) {
+    if BEYOND.load(Relaxed) && !holds_locks {
+        return look_closely(0);
+    }
     if WANTING.load(Relaxed) > 0 {
         let woken = WOKEN.load(Relaxed) > 0;
         look_closely(match holds_locks {
@@ -424,10 +443,11 @@ fn look_closely(quantum_ns: u64) {
     // What is left of its quantum stays its own.
     let used_ns = Some(now - turn.since_ns).filter(|used| *used < QUANTUM_NS);
     let mut state = STATE.lock();
-    if used_ns.is_some() && state.woken.is_empty() {
+    let beyond = quantum_ns == 0 && state.is_beyond();
+    if used_ns.is_some() && state.woken.is_empty() && !beyond {
         return;
     }
-    if state.is_wanted() {
+    if state.is_wanted() || beyond {
         let seat = seat();
         if used_ns.is_some() {
             state.paused.push_back(Arc::clone(&seat));

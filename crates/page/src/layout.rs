@@ -322,8 +322,20 @@ impl RowLayout {
 
     /// Rule 2: up to the last variable column that has bytes.
     fn stored_variable_count(&self, fields: &[Field<'_>]) -> usize {
-        let filled = self.variable_fields(fields).filter(|(_, b, _)| !b.is_empty());
-        filled.map(|(index, _, _)| usize::from(index) + 1).max().unwrap_or(0)
+        if self.variable_count == 0 {
+            return 0;
+        }
+        let fields = &fields[..fields.len().min(self.places.len())];
+        for (place, field) in self.places[..fields.len()].iter().zip(fields).rev() {
+            let (Place::Variable { index }, Field::Inline(b) | Field::OffRow(b)) = (place, field)
+            else {
+                continue;
+            };
+            if !b.is_empty() {
+                return usize::from(*index) + 1;
+            }
+        }
+        0
     }
 
     fn encode_variable(&self, fields: &[Field<'_>], stored: usize, base: usize, out: &mut Vec<u8>) {

@@ -38,6 +38,18 @@ impl Bytes {
         }
     }
 
+    /// Two slices, one behind the other.
+    pub fn joined(a: &[u8], b: &[u8]) -> Bytes {
+        let len = a.len() + b.len();
+        if len > INLINE_BYTES {
+            return Bytes::from([a, b].concat());
+        }
+        let mut room = [0; INLINE_BYTES];
+        room[..a.len()].copy_from_slice(a);
+        room[a.len()..len].copy_from_slice(b);
+        Bytes(Form::Inline(len as u8, room))
+    }
+
     /// The bytes.
     #[inline]
     pub fn as_slice(&self) -> &[u8] {

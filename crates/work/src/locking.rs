@@ -53,6 +53,8 @@ pub(crate) struct LockCounts {
     itself: Vec<DatabaseId>,
     /// Rows and pages that are locked for the change at hand alone.
     passing: Vec<Resource>,
+    /// The table whose long lock was asked for last, and at least what is held.
+    table: Option<(Resource, Mode)>,
 }
 
 impl LockCounts {
@@ -90,6 +92,7 @@ impl LockCounts {
         self.list.clear();
         self.itself.clear();
         self.passing.clear();
+        self.table = None;
         (self.last, self.has_ranges) = (0, false);
         debug_assert!(self.list.is_empty() && !self.has_ranges, "nothing outlives a transaction");
     }
@@ -193,6 +196,20 @@ impl Work {
         Ok(())
     }
 
+    /// What the transaction is known to hold on a table to its end, without a look at the lock table:
+    /// rows that are changed one after the other are mostly of one.
+    #[inline]
+    pub fn known_table_lock(&self, table: Resource) -> Option<Mode> {
+        self.counts.table.filter(|(known, _)| *known == table).map(|(_, held)| held)
+    }
+
+    /// It holds this on a table, to its end.
+    #[inline]
+    pub fn note_table_lock(&mut self, table: Resource, held: Mode) {
+        debug_assert!(self.is_active(), "what is held to its end is a transaction's");
+        self.counts.table = Some((table, held));
+    }
+
     /// A row and its page were locked for the change at hand alone.
     pub fn row_passes(&mut self, row: Resource, page: Option<Resource>) {
         self.counts.passing.extend(page);
@@ -222,6 +239,7 @@ impl Work {
         let hobts: Vec<HobtId> = self.counts.list.iter().filter(same).map(|c| c.of.hobt).collect();
         debug_assert!(mode == Mode::S || mode == Mode::X, "escalation ends at S or X");
         let done = locks.escalate(&self.owner, table, mode, &hobts);
+        self.counts.table = None;
         assert!(
             !done || locks.held_mode(&self.owner, table) != Mode::NL,
             "row locks were exchanged for one on the table"

@@ -141,10 +141,7 @@ fn join(a: &Bytes, b: &Bytes, result: SqlType) -> Bytes {
         SqlType::VarBinary(Length::Max) => i32::MAX as usize,
         _ => 8000,
     };
-    let mut joined = Vec::with_capacity((a.len() + b.len()).min(limit));
-    joined.extend_from_slice(a);
-    joined.extend_from_slice(&b[..b.len().min(limit.saturating_sub(a.len()))]);
-    Bytes::from(joined)
+    Bytes::joined(a, &b[..b.len().min(limit.saturating_sub(a.len()))])
 }
 
 fn datetime(op: BinaryOp, a: DateTime, b: DateTime) -> SqlResult<Value> {

@@ -209,6 +209,11 @@ pub fn coerce_for_column(
     to: SqlType,
     format: DateFormat,
 ) -> SqlResult<Fit> {
+    if let (Value::Char(text), SqlType::VarChar(length)) = (value, to)
+        && text.len() <= length.limit()
+    {
+        return Ok(Fit::Fits(value.clone()));
+    }
     let converted = convert_dated(value, from, to, 0, format)?;
     let longest = limits(to).0;
     let lost = match (value, to.family()) {

@@ -2,10 +2,16 @@
 
 use super::{limits, text_value};
 use crate::datetime::{Moment, hijri_from_days, is_hijri, print_style};
-use crate::{Decimal, Family, Length, SqlType, Value};
+use crate::{Bytes, Decimal, Family, Length, SqlType, Value};
 use base::{SqlError, SqlResult, messages};
 
 pub(super) fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> SqlResult<Value> {
+    if let (Value::Int(n), SqlType::VarChar(length)) = (value, to)
+        && let (from, digits) = int_text(*n)
+        && digits.len() - from <= length.limit()
+    {
+        return Ok(Value::Char(Bytes::new(&digits[from..])));
+    }
     let characters = match to {
         SqlType::NChar(n) => n as usize,
         SqlType::NVarChar(Length::N(n)) => n as usize,
@@ -39,6 +45,20 @@ pub(super) fn convert(value: &Value, from: SqlType, to: SqlType, style: i32) -> 
             messages::OVERFLOW_TYPE,
             &[&to.error_name(), &format_args!("{x:.6}")],
         )),
+    }
+}
+
+/// The digits of a number, at the end of the array from a place on.
+fn int_text(n: i32) -> (usize, [u8; 11]) {
+    let (mut digits, mut at) = ([b'-'; 11], 11);
+    let mut rest = n.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            return (if n < 0 { at - 1 } else { at }, digits);
+        }
     }
 }
 
