@@ -31,8 +31,8 @@
 //!  5. A processor is at most one turn's. A thread with a turn is bound to the turn's, or to none:
 //!     where a turn is beyond the number, or was given up for a system call, or was free, the
 //!     system puts its thread. One that rests may still be bound to the one before.
-//!  6. Who came back beyond the limit gives his turn up at his next look, unless he may hold locks:
-//!     else those who came back at once from one wait, like that for a longer log, would go on side
+//!  6. Who came back beyond the limit gives his turn up at a look after [`BEYOND_NS`] of it, unless he
+//!     may hold locks: else those who came back at once from one wait, like that for a longer log, would go on side
 //!     by side, and queue up at each latch.
 //!  7. Where the process may use less of its processors' time than all of it (a quota), nobody is
 //!     bound: others with such a quota would be bound to the same ones.
@@ -55,6 +55,9 @@ use std::time::Duration;
 const QUANTUM_NS: u64 = 2_000_000;
 /// The same where it may hold some: they should rather be given back first.
 const LONG_QUANTUM_NS: u64 = 4_000_000;
+/// A turn beyond the limit is given up after this, where its request holds no locks: what answers
+/// sooner is better let go on.
+const BEYOND_NS: u64 = 500_000;
 /// How long a turn is waited for when none changes hands.
 const PATIENCE_NS: u64 = 4_000_000;
 /// So often who came later goes before who was woken.
@@ -421,7 +424,7 @@ impl Drop for Back {
 #[inline]
 pub fn look(holds_locks: bool) {
     if BEYOND.load(Relaxed) && !holds_locks {
-        return look_closely(0);
+        look_closely(BEYOND_NS);
     }
     if WANTING.load(Relaxed) > 0 {
         let woken = WOKEN.load(Relaxed) > 0;
@@ -443,7 +446,7 @@ fn look_closely(quantum_ns: u64) {
     // What is left of its quantum stays its own.
     let used_ns = Some(now - turn.since_ns).filter(|used| *used < QUANTUM_NS);
     let mut state = STATE.lock();
-    let beyond = quantum_ns == 0 && state.is_beyond();
+    let beyond = quantum_ns == BEYOND_NS && state.is_beyond();
     if used_ns.is_some() && state.woken.is_empty() && !beyond {
         return;
     }
