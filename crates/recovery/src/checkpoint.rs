@@ -8,7 +8,7 @@ use base::Lsn;
 use buffer::Pages;
 use os::clock::monotonic_ns;
 use std::sync::Arc;
-use wal::{Group, Kind, Log, LogReservation, RecordView, TransactionChain, kinds};
+use wal::{CheckpointEnd, Group, Kind, Log, LogReservation, RecordView, TransactionChain, kinds};
 
 /// Log that the records of a checkpoint take, each in a block of its own.
 const RECORDS_BYTES: u64 = 1024;
@@ -56,7 +56,7 @@ pub fn checkpoint(
     // record that there is (rule 9).
     let recorded = room.grow(RECORDS_BYTES).is_ok();
     let begin = match recorded {
-        true => append(log, kinds::CHECKPOINT_BEGIN, &[]),
+        true => append(log, kinds::CHECKPOINT_BEGIN, &os::clock::now().0.to_le_bytes()),
         false => log.last_lsn(),
     };
     let flushed = pages.flush_dirty();
@@ -65,14 +65,14 @@ pub fn checkpoint(
     // A bound may be older than the last checkpoint, when it was read before that and published
     // after; the record it stands for is newer.
     let min_lsn = flushed.lsn.min(oldest_active).max(log.checkpoint().min_lsn).min(begin);
-    let mut payload = min_lsn.0.to_le_bytes().to_vec();
-    let carried = carried();
+    let mut carried = carried();
     assert!(carried.len() <= CARRIED_BYTES_MAX, "what is carried fits a record");
-    if recorded && room.grow(carried.len() as u64).is_ok() {
-        payload.extend_from_slice(&carried);
+    if !recorded || room.grow(carried.len() as u64).is_err() {
+        carried.clear();
     }
+    let payload = CheckpointEnd::bytes(min_lsn, os::clock::now().0, &carried);
     let end = match recorded {
-        true => append(log, kinds::CHECKPOINT_END, &payload),
+        true => append(log, CheckpointEnd::KIND, &payload),
         false => log.last_lsn(),
     };
     assert!(begin <= end, "END comes after BEGIN");
@@ -95,10 +95,7 @@ pub fn checkpoint(
 
 /// What the owner had carried by a checkpoint, of its second record.
 pub fn carried_of<'a>(record: &RecordView<'a>) -> Option<&'a [u8]> {
-    match record.kind() {
-        kinds::CHECKPOINT_END => record.payload().get(size_of::<u64>()..),
-        _ => None,
-    }
+    CheckpointEnd::of(record).map(|end| end.carried)
 }
 
 fn append(log: &Log, kind: Kind, payload: &[u8]) -> Lsn {

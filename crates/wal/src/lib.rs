@@ -9,6 +9,7 @@
 
 mod append;
 mod block;
+mod checkpoint_records;
 mod counters;
 mod error;
 mod file_header;
@@ -26,6 +27,7 @@ mod shrink;
 mod space;
 mod vlf;
 
+pub use checkpoint_records::{CheckpointEnd, checkpoint_began};
 pub use counters::LogActivity;
 pub use error::WalError;
 pub use file_header::CheckpointPointer;

@@ -20,8 +20,9 @@ use types::{SqlType, Value};
 
 /// Of a deadlock, a lock in time, a key that is there, space of data, files and log.
 const EXPECTED: [i32; 8] = [1205, 1222, 2627, 2601, 1105, 5123, 5149, 9002];
-/// Of a table whose CREATE failed before.
-const NOT_THERE: [i32; 4] = [208, 1088, 3701, 4902];
+/// Behind another error: of a table whose CREATE failed before, of columns that were not added, of
+/// a database whose files were not made.
+const FOLLOWING: [i32; 7] = [207, 208, 1088, 1802, 3701, 4902, 4924];
 const NOTICE_MAX: u8 = 10;
 
 /// What a batch answered, and to whom it tells it meanwhile.
@@ -115,7 +116,7 @@ impl ResultSink for Listener<'_> {
             return;
         }
         let number = message.number();
-        let follows = NOT_THERE.contains(&number) && !self.errors.is_empty();
+        let follows = FOLLOWING.contains(&number) && !self.errors.is_empty();
         assert!(EXPECTED.contains(&number) || follows, "{}: {message:?}", self.id);
         self.failed_after_asking |= self.asked;
         self.errors.push(message.clone());
