@@ -8,7 +8,9 @@ use base::Lsn;
 use buffer::Pages;
 use os::clock::monotonic_ns;
 use std::sync::Arc;
-use wal::{CheckpointEnd, Group, Kind, Log, LogReservation, RecordView, TransactionChain, kinds};
+use wal::{
+    CheckpointEnd, Group, Kind, Log, LogReservation, RecordView, ReuseWait, TransactionChain, kinds,
+};
 
 /// Log that the records of a checkpoint take, each in a block of its own.
 const RECORDS_BYTES: u64 = 1024;
@@ -82,15 +84,20 @@ pub fn checkpoint(
     log.set_checkpoint(begin, min_lsn, clean)?;
     let pointer = log.checkpoint();
     assert_eq!((pointer.checkpoint, pointer.min_lsn), (begin, min_lsn), "one at a time");
-    let because = match min_lsn {
-        lsn if lsn == oldest_active => "ACTIVE_TRANSACTION",
-        lsn if lsn < begin => "OLDEST_PAGE",
-        _ => "NOTHING",
-    };
     let scanned = log.truncate(min_lsn);
-    log.set_reuse_wait(if scanned { "LOG_SCAN" } else { because });
+    let because = reuse_wait(begin, flushed.lsn, oldest_active);
+    log.set_reuse_wait(if scanned { ReuseWait::LogScan } else { because });
     let total_ns = monotonic_ns().saturating_sub(began);
     Ok(Checkpointed { checkpoint: begin, min_lsn, pages: flushed.pages, total_ns })
+}
+
+/// What keeps the log before a checkpoint's begin from being used again.
+fn reuse_wait(begin: Lsn, home: Lsn, oldest_active: Lsn) -> ReuseWait {
+    match home.min(oldest_active) {
+        lsn if lsn >= begin => ReuseWait::Nothing,
+        lsn if lsn == oldest_active => ReuseWait::ActiveTransaction,
+        _ => ReuseWait::OldestPage,
+    }
 }
 
 /// What the owner had carried by a checkpoint, of its second record.
@@ -103,4 +110,23 @@ fn append(log: &Log, kind: Kind, payload: &[u8]) -> Lsn {
     let pushed = group.push_plain(kind, 0, payload);
     assert!(pushed.is_ok(), "an empty group has room for a checkpoint's record");
     log.append(&mut group, &mut TransactionChain::default()).last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The older of a transaction and a page that is not home has the word; what is newer than the
+    /// checkpoint keeps nothing.
+    #[test]
+    fn what_keeps_the_log_is_named() {
+        let wait = |home, active| reuse_wait(Lsn(50), Lsn(home), active);
+        assert_eq!(wait(60, Lsn::MAX), ReuseWait::Nothing);
+        assert_eq!(wait(50, Lsn(50)), ReuseWait::Nothing);
+        assert_eq!(wait(60, Lsn(55)), ReuseWait::Nothing);
+        assert_eq!(wait(60, Lsn(40)), ReuseWait::ActiveTransaction);
+        assert_eq!(wait(45, Lsn(40)), ReuseWait::ActiveTransaction);
+        assert_eq!(wait(40, Lsn(45)), ReuseWait::OldestPage);
+        assert_eq!(wait(40, Lsn::MAX), ReuseWait::OldestPage);
+    }
 }
