@@ -20,7 +20,10 @@ use std::path::{Path, PathBuf};
 const UNSUPPORTED: &str = "40517: ";
 /// SIZE of MODIFY FILE is no more than the file has.
 const SIZE_NOT_LARGER: &str = "5039: ";
-const DEADLOCK: &str = "1205: ";
+pub(super) const DEADLOCK: &str = "1205: ";
+/// Who waits for log in a transaction of his own holds what he waits for: a log that is so small
+/// and may not grow refuses now and then.
+const LOG_FULL: &str = "9002: ";
 /// Rows of `dbo.B`, which only its indexes' definitions change.
 pub(super) const STILL_ROWS: i64 = 4_000;
 pub(super) const STILL_SUM: &str = "SELECT COUNT(*), SUM(v), SUM(LEN(filler)) FROM dbo.B";
@@ -39,7 +42,10 @@ pub(super) const SCHEMA: [&str; 3] = [
 const SHORT_LOG: &str = "CHECKPOINT; DBCC SHRINKFILE (Kills_log, 1) WITH NO_INFOMSGS; \
     DBCC SHRINKFILE (Kills_log, 1) WITH NO_INFOMSGS";
 const SMALL_STEPS: &str = "ALTER DATABASE Kills MODIFY FILE (NAME = Kills_log, FILEGROWTH = 256KB)";
-const NO_GROWTH: &str = "ALTER DATABASE Kills MODIFY FILE (NAME = Kills_log, FILEGROWTH = 0)";
+/// Two megabytes, so that five sessions do not meet a full log all the time.
+const NO_GROWTH: &str = "IF (SELECT size FROM sys.database_files WHERE file_id = 2) < 256 \
+    ALTER DATABASE Kills MODIFY FILE (NAME = Kills_log, SIZE = 2MB); \
+    ALTER DATABASE Kills MODIFY FILE (NAME = Kills_log, FILEGROWTH = 0)";
 const USUAL_GROWTH: &str = "ALTER DATABASE Kills MODIFY FILE (NAME = Kills_log, FILEGROWTH = 8MB)";
 
 /// How a kill is known to have come within an activity.
@@ -65,6 +71,10 @@ const fn step(text: &'static str) -> Step {
     Step { text, of_it: true, may: &[DEADLOCK] }
 }
 
+const fn small(text: &'static str) -> Step {
+    Step { text, of_it: true, may: &[DEADLOCK, LOG_FULL] }
+}
+
 const fn ready(text: &'static str) -> Step {
     Step { text, of_it: false, may: &[DEADLOCK, SIZE_NOT_LARGER] }
 }
@@ -77,6 +87,8 @@ pub(super) struct Activity {
     /// By turns, until the kill.
     steps: &'static [Step],
     within: Within,
+    /// What a transaction of the ledgers may be refused with, all of it.
+    pub(super) refusals: &'static [&'static str],
     /// The longest until the kill.
     pub(super) pause_ms: u64,
 }
@@ -95,16 +107,18 @@ pub(super) const ACTIVITIES: &[Activity] = &[
             ready(SHORT_LOG),
         ],
         within: Within::Longer,
+        refusals: &[DEADLOCK],
         pause_ms: 300,
     },
     Activity {
         name: "the log wraps",
         before: &[SHORT_LOG, NO_GROWTH],
         steps: &[
-            step("INSERT dbo.Room (filler) SELECT TOP (15) 'again' FROM master..spt_values"),
-            step("DELETE dbo.Room"),
+            small("INSERT dbo.Room (filler) SELECT TOP (15) 'again' FROM master..spt_values"),
+            small("DELETE dbo.Room"),
         ],
         within: Within::Wrapped,
+        refusals: &[DEADLOCK, LOG_FULL],
         pause_ms: 600,
     },
     Activity {
@@ -116,6 +130,7 @@ pub(super) const ACTIVITIES: &[Activity] = &[
             step("DBCC SHRINKFILE (Kills_log, 1) WITH NO_INFOMSGS"),
         ],
         within: Within::Asked,
+        refusals: &[DEADLOCK],
         pause_ms: 200,
     },
     Activity {
@@ -123,6 +138,7 @@ pub(super) const ACTIVITIES: &[Activity] = &[
         before: &[USUAL_GROWTH],
         steps: &[step("CHECKPOINT")],
         within: Within::Asked,
+        refusals: &[DEADLOCK],
         pause_ms: 150,
     },
     Activity {
@@ -134,6 +150,7 @@ pub(super) const ACTIVITIES: &[Activity] = &[
             step("ALTER INDEX ALL ON dbo.B REBUILD"),
         ],
         within: Within::Asked,
+        refusals: &[DEADLOCK],
         pause_ms: 300,
     },
     Activity {
@@ -145,6 +162,7 @@ pub(super) const ACTIVITIES: &[Activity] = &[
             step("ALTER INDEX IX_T ON dbo.T REBUILD WITH (FILLFACTOR = 100)"),
         ],
         within: Within::Asked,
+        refusals: &[DEADLOCK],
         pause_ms: 300,
     },
     Activity {
@@ -157,6 +175,7 @@ pub(super) const ACTIVITIES: &[Activity] = &[
             step("DROP INDEX IX_Late ON dbo.B"),
         ],
         within: Within::Asked,
+        refusals: &[DEADLOCK],
         pause_ms: 300,
     },
     Activity {
@@ -168,6 +187,7 @@ pub(super) const ACTIVITIES: &[Activity] = &[
             step("ALTER INDEX IX_B ON dbo.B REBUILD WITH (ONLINE = ON, FILLFACTOR = 60)"),
         ],
         within: Within::Asked,
+        refusals: &[DEADLOCK],
         pause_ms: 300,
     },
     Activity {
@@ -180,6 +200,7 @@ pub(super) const ACTIVITIES: &[Activity] = &[
             ready("DROP INDEX IX_On ON dbo.B"),
         ],
         within: Within::Asked,
+        refusals: &[DEADLOCK],
         pause_ms: 300,
     },
 ];

@@ -5,7 +5,7 @@
 //! one more session reads as of one moment until the kill. And the same beside a fifth session,
 //! which makes the log grow, wrap and shrink, and indexes anew (`activities.rs`).
 
-use super::activities::{self, ACTIVITIES, Fifth, STILL_ROWS, STILL_SUM, Told};
+use super::activities::{self, ACTIVITIES, DEADLOCK, Fifth, STILL_ROWS, STILL_SUM, Told};
 use super::client::Client;
 use super::crowd::asked;
 use super::full_disk;
@@ -28,7 +28,6 @@ const SCHEMA: [&str; 4] = [
 ];
 /// The log's file below the data folder.
 const LOG: &str = "Kills_log.ldf";
-const DEADLOCK: &str = "1205: ";
 /// The longest until a kill.
 const PAUSE_MS: u64 = 150;
 const CLEAN: &str = "found 0 allocation errors and 0 consistency errors in database 'Kills'";
@@ -86,7 +85,7 @@ pub(crate) struct Counts {
     pub(crate) nested: u32,
     pub(crate) verified: u32,
     pub(crate) acknowledged: u64,
-    /// Transactions that were told a deadlock, and rolled back.
+    /// Transactions that were told of a deadlock or a full log, and rolled back.
     pub(crate) refused: u64,
     /// Readings of a SNAPSHOT transaction that were as its first.
     pub(crate) reread: u64,
@@ -153,7 +152,8 @@ pub(crate) fn drive(course: &Course<'_>) -> Outcome<Counts> {
         let reader = set_versions(&mut server, versions, &mut random)?;
         let pause_ms = at.map_or(PAUSE_MS, |at| ACTIVITIES[at].pause_ms);
         let pause = Duration::from_millis(1 + random.below(pause_ms));
-        let beside = Beside { reader, fifth };
+        let refusals = at.map_or(&[DEADLOCK][..], |at| ACTIVITIES[at].refusals);
+        let beside = Beside { reader, fifth, refusals };
         let done = work_until_killed(server, &mut ledgers, &mut random, beside, pause);
         let done = done.map_err(|why| format!("kill {} of seed {seed}: {why}", counts.kills))?;
         counts.acknowledged += done.acknowledged;
@@ -213,7 +213,7 @@ impl std::fmt::Display for Counts {
              {acknowledged} acknowledged batches"
         )?;
         if *refused > 0 {
-            write!(f, ", {refused} deadlocks")?;
+            write!(f, ", {refused} refused for a deadlock or a full log")?;
         }
         match reread {
             0 => Ok(()),
@@ -283,6 +283,8 @@ struct Beside {
     /// It reads as of one moment.
     reader: Option<Client>,
     fifth: Option<Fifth>,
+    /// What the ledgers' transactions may be refused with.
+    refusals: &'static [&'static str],
 }
 
 /// What was done until a kill.
@@ -313,7 +315,8 @@ fn work_until_killed(
         let mut tasks = Vec::new();
         for (number, (ledger, client)) in ledgers.iter_mut().zip(sessions).enumerate() {
             let random = Random(random.below(u64::from(u32::MAX)));
-            tasks.push(scope.spawn(move || work(number, ledger, client, random)));
+            let refusals = beside.refusals;
+            tasks.push(scope.spawn(move || work(number, ledger, client, random, refusals)));
         }
         let reader = beside.reader.map(|client| scope.spawn(move || read_again(client)));
         let fifth = beside.fifth.map(|fifth| scope.spawn(move || fifth.work()));
@@ -336,12 +339,13 @@ fn work_until_killed(
 }
 
 /// One session until its connection breaks; how many transactions were acknowledged, and how many
-/// were told a deadlock.
+/// were refused.
 fn work(
     number: usize,
     ledger: &mut Ledger,
     mut client: Client,
     mut random: Random,
+    refusals: &[&str],
 ) -> Outcome<(u64, u64)> {
     let delayed = number + 1 == SESSIONS;
     let (mut acknowledged, mut refused) = (0, 0);
@@ -349,7 +353,7 @@ fn work(
     // An error of the connection is the kill.
     while let Ok(answer) = client.batch(&text) {
         match answer.errors.first() {
-            Some(error) if error.starts_with(DEADLOCK) => {
+            Some(error) if refusals.iter().any(|may| error.starts_with(may)) => {
                 ledger.refused();
                 refused += 1;
             }
