@@ -19,6 +19,7 @@ mod identity;
 mod kept_ghosts;
 mod maintain;
 mod open;
+mod pace;
 mod redo_table;
 mod shrink;
 mod spec;

@@ -3,6 +3,7 @@
 use crate::clean;
 use crate::database::Database;
 use crate::open::durability;
+use crate::pace::Pace;
 use base::SqlResult;
 use catalog::{Changes, DatabaseOption};
 use os::clock::monotonic_ns;
@@ -19,8 +20,6 @@ const CLOSING_NS: u64 = 1_000_000_000;
 const CLEAN_PAGES: usize = 32;
 /// How often the checkpointer looks.
 const LOOK_NS: u64 = 50_000_000;
-/// TARGET_RECOVERY_TIME as it is born: a checkpoint at least this often while there is work.
-const CHECKPOINT_NS: u64 = 60_000_000_000;
 
 impl Database {
     /// Takes a checkpoint; `clean` when the database is being closed.
@@ -59,28 +58,23 @@ impl Database {
     }
 
     fn checkpoint_when_due(&self) {
-        let (mut last, mut last_lsn) = (monotonic_ns(), self.log.next_lsn());
+        let mut pace = Pace::new(&self.log);
         loop {
             let wake =
                 self.stopping.wait(WaitKind::CheckpointQueue, Some(monotonic_ns() + LOOK_NS));
             if let Wake::Cancelled(_) = wake {
                 return;
             }
-            let usage = self.log.usage();
-            let pressed = usage.used_bytes * 10 > usage.total_bytes * 7;
-            // Where nothing was logged since, another checkpoint would only fill the log.
-            let worked = self.log.next_lsn() != last_lsn;
-            let due = monotonic_ns() - last > CHECKPOINT_NS;
             let asked = self.log.relief().is_asked();
-            if (worked && (pressed || due)) || asked {
+            let target = self.options.read().target_recovery_seconds;
+            if asked || pace.is_due(&self.log, target) {
                 // What is not written now is written the next time. It needs log: not when that
                 // is full, as it would wait for this checkpoint.
                 if !asked {
                     let _ = self.save_modifications();
                 }
                 // A checkpoint that fails is tried again; the one before stays valid.
-                let _ = self.checkpoint(false);
-                (last, last_lsn) = (monotonic_ns(), self.log.next_lsn());
+                pace.run(&self.log, || drop(self.checkpoint(false)));
             }
             if asked {
                 self.log.relief().done();

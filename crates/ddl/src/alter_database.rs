@@ -141,7 +141,7 @@ fn option(s: &Setting) -> SqlResult<DatabaseOption> {
         }
         "PAGE_VERIFY" => DatabaseOption::PageVerify(named(s, PageVerify::by_name)?),
         "COMPATIBILITY_LEVEL" => DatabaseOption::CompatibilityLevel(level(s)?),
-        "TARGET_RECOVERY_TIME" => DatabaseOption::TargetRecoveryTime(target(s)?),
+        "TARGET_RECOVERY_TIME" => DatabaseOption::TargetRecoveryTime(seconds(s)?),
         "MULTI_USER" if bare => DatabaseOption::UserAccess(UserAccess::Multi),
         "SINGLE_USER" if bare => DatabaseOption::UserAccess(UserAccess::Single),
         "RESTRICTED_USER" if bare => DatabaseOption::UserAccess(UserAccess::Restricted),
@@ -238,14 +238,6 @@ fn level(s: &Setting) -> SqlResult<u8> {
     }
     let levels = "100, 110, 120, 130, 140, 150 or 160";
     Err(SqlError::new(messages::COMPATIBILITY_LEVEL_INVALID, &[&levels]).at_line(s.span.line))
-}
-
-/// Checkpoints aim at what is every database's default; another aim is not built.
-fn target(s: &Setting) -> SqlResult<i32> {
-    match seconds(s)? {
-        60 => Ok(60),
-        n => Err(unsupported(&format!("TARGET_RECOVERY_TIME = {n} SECONDS"), s.span.line)),
-    }
 }
 
 fn seconds(s: &Setting) -> SqlResult<i32> {

@@ -8,7 +8,9 @@ use base::Lsn;
 use buffer::Pages;
 use os::clock::monotonic_ns;
 use std::sync::Arc;
-use wal::{Group, Kind, Log, LogReservation, RecordView, TransactionChain, kinds};
+use wal::{
+    CheckpointEnd, Group, Kind, Log, LogReservation, RecordView, ReuseWait, TransactionChain, kinds,
+};
 
 /// Log that the records of a checkpoint take, each in a block of its own.
 const RECORDS_BYTES: u64 = 1024;
@@ -56,7 +58,7 @@ pub fn checkpoint(
     // record that there is (rule 9).
     let recorded = room.grow(RECORDS_BYTES).is_ok();
     let begin = match recorded {
-        true => append(log, kinds::CHECKPOINT_BEGIN, &[]),
+        true => append(log, kinds::CHECKPOINT_BEGIN, &os::clock::now().0.to_le_bytes()),
         false => log.last_lsn(),
     };
     let flushed = pages.flush_dirty();
@@ -65,14 +67,14 @@ pub fn checkpoint(
     // A bound may be older than the last checkpoint, when it was read before that and published
     // after; the record it stands for is newer.
     let min_lsn = flushed.lsn.min(oldest_active).max(log.checkpoint().min_lsn).min(begin);
-    let mut payload = min_lsn.0.to_le_bytes().to_vec();
-    let carried = carried();
+    let mut carried = carried();
     assert!(carried.len() <= CARRIED_BYTES_MAX, "what is carried fits a record");
-    if recorded && room.grow(carried.len() as u64).is_ok() {
-        payload.extend_from_slice(&carried);
+    if !recorded || room.grow(carried.len() as u64).is_err() {
+        carried.clear();
     }
+    let payload = CheckpointEnd::bytes(min_lsn, os::clock::now().0, &carried);
     let end = match recorded {
-        true => append(log, kinds::CHECKPOINT_END, &payload),
+        true => append(log, CheckpointEnd::KIND, &payload),
         false => log.last_lsn(),
     };
     assert!(begin <= end, "END comes after BEGIN");
@@ -82,23 +84,25 @@ pub fn checkpoint(
     log.set_checkpoint(begin, min_lsn, clean)?;
     let pointer = log.checkpoint();
     assert_eq!((pointer.checkpoint, pointer.min_lsn), (begin, min_lsn), "one at a time");
-    let because = match min_lsn {
-        lsn if lsn == oldest_active => "ACTIVE_TRANSACTION",
-        lsn if lsn < begin => "OLDEST_PAGE",
-        _ => "NOTHING",
-    };
     let scanned = log.truncate(min_lsn);
-    log.set_reuse_wait(if scanned { "LOG_SCAN" } else { because });
+    let because = reuse_wait(begin, flushed.lsn, oldest_active);
+    log.set_reuse_wait(if scanned { ReuseWait::LogScan } else { because });
     let total_ns = monotonic_ns().saturating_sub(began);
     Ok(Checkpointed { checkpoint: begin, min_lsn, pages: flushed.pages, total_ns })
 }
 
+/// What keeps the log before a checkpoint's begin from being used again.
+fn reuse_wait(begin: Lsn, home: Lsn, oldest_active: Lsn) -> ReuseWait {
+    match home.min(oldest_active) {
+        lsn if lsn >= begin => ReuseWait::Nothing,
+        lsn if lsn == oldest_active => ReuseWait::ActiveTransaction,
+        _ => ReuseWait::OldestPage,
+    }
+}
+
 /// What the owner had carried by a checkpoint, of its second record.
 pub fn carried_of<'a>(record: &RecordView<'a>) -> Option<&'a [u8]> {
-    match record.kind() {
-        kinds::CHECKPOINT_END => record.payload().get(size_of::<u64>()..),
-        _ => None,
-    }
+    CheckpointEnd::of(record).map(|end| end.carried)
 }
 
 fn append(log: &Log, kind: Kind, payload: &[u8]) -> Lsn {
@@ -106,4 +110,23 @@ fn append(log: &Log, kind: Kind, payload: &[u8]) -> Lsn {
     let pushed = group.push_plain(kind, 0, payload);
     assert!(pushed.is_ok(), "an empty group has room for a checkpoint's record");
     log.append(&mut group, &mut TransactionChain::default()).last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The older of a transaction and a page that is not home has the word; what is newer than the
+    /// checkpoint keeps nothing.
+    #[test]
+    fn what_keeps_the_log_is_named() {
+        let wait = |home, active| reuse_wait(Lsn(50), Lsn(home), active);
+        assert_eq!(wait(60, Lsn::MAX), ReuseWait::Nothing);
+        assert_eq!(wait(50, Lsn(50)), ReuseWait::Nothing);
+        assert_eq!(wait(60, Lsn(55)), ReuseWait::Nothing);
+        assert_eq!(wait(60, Lsn(40)), ReuseWait::ActiveTransaction);
+        assert_eq!(wait(45, Lsn(40)), ReuseWait::ActiveTransaction);
+        assert_eq!(wait(40, Lsn(45)), ReuseWait::OldestPage);
+        assert_eq!(wait(40, Lsn::MAX), ReuseWait::OldestPage);
+    }
 }

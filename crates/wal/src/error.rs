@@ -1,5 +1,6 @@
 //! What can go wrong with the log, and what the user is told.
 
+use crate::ReuseWait;
 use base::{Lsn, SqlError, messages};
 
 /// Why the log could not do what was asked.
@@ -7,8 +8,8 @@ use base::{Lsn, SqlError, messages};
 pub enum WalError {
     /// No VLF is free and the file may not or cannot grow. The caller ends its statement.
     Full {
-        /// What `log_reuse_wait_desc` says.
-        because: &'static str,
+        /// What `log_reuse_wait` says.
+        because: ReuseWait,
     },
     /// The operating system failed a read, or a write before anything depended on it.
     Io(std::io::Error),
@@ -23,7 +24,8 @@ impl WalError {
     pub fn into_sql(self, database: &str) -> SqlError {
         match self {
             WalError::Full { because } => {
-                SqlError::new(messages::LOG_FULL, &[&database, &because]).with_state(4)
+                let e = SqlError::new(messages::LOG_FULL, &[&database, &because.name()]);
+                e.with_state(because.state())
             }
             WalError::Io(_) | WalError::NotALog(_) => {
                 SqlError::new(messages::LOG_CORRUPT, &[&database])
@@ -36,7 +38,7 @@ impl WalError {
 impl std::fmt::Display for WalError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            WalError::Full { because } => write!(f, "the log is full due to {because}"),
+            WalError::Full { because } => write!(f, "the log is full due to {}", because.name()),
             WalError::Io(e) => write!(f, "log file: {e}"),
             WalError::NotALog(what) => write!(f, "log file: {what}"),
             WalError::Missing(lsn) => write!(f, "log record {lsn} is missing or damaged"),

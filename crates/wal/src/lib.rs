@@ -9,6 +9,7 @@
 
 mod append;
 mod block;
+mod checkpoint_records;
 mod counters;
 mod error;
 mod file_header;
@@ -21,11 +22,13 @@ mod reader;
 mod record;
 mod redo;
 mod relief;
+mod reuse_wait;
 mod scan;
 mod shrink;
 mod space;
 mod vlf;
 
+pub use checkpoint_records::{CheckpointEnd, checkpoint_began};
 pub use counters::LogActivity;
 pub use error::WalError;
 pub use file_header::CheckpointPointer;
@@ -35,6 +38,7 @@ pub use reader::{GroupView, LogReader, RecordReader};
 pub use record::{Kind, RecordFlags, RecordView, kinds};
 pub use redo::{ApplyError, Described, PageOp, RedoHandler, RedoTable};
 pub use relief::LogRelief;
+pub use reuse_wait::ReuseWait;
 pub use scan::{BlockFacts, BlockScan, LogHold};
 pub use shrink::{ShrinkStop, VLFS_MIN};
 pub use space::LogReservation;

@@ -13,7 +13,7 @@ use crate::record::kinds;
 use crate::relief::LogRelief;
 use crate::space::{new_vlfs, write_vlfs};
 use crate::vlf::{FILE_HEADER_BYTES, VlfState, VlfStatus};
-use crate::{CheckpointPointer, Group, TransactionChain, WalError, file_header};
+use crate::{CheckpointPointer, Group, ReuseWait, TransactionChain, WalError, file_header};
 use base::Lsn;
 use base::limits::LOG_SECTOR_BYTES;
 use os::disk::File;
@@ -102,7 +102,7 @@ pub struct Log {
     pub(crate) grow_below: AtomicU64,
     pub(crate) free: AtomicU64,
     pub(crate) reserved: Padded<AtomicU64>,
-    pub(crate) reuse_wait: Mutex<&'static str>,
+    pub(crate) reuse_wait: Mutex<ReuseWait>,
     /// Where each of those begins who read the log while it goes on. Taken before `pointer` and
     /// `tail`.
     pub(crate) holds: Mutex<Vec<Lsn>>,
@@ -217,7 +217,7 @@ impl Log {
             grow_below: AtomicU64::new(0),
             free: AtomicU64::new(0),
             reserved: Padded::default(),
-            reuse_wait: Mutex::new("NOTHING"),
+            reuse_wait: Mutex::new(ReuseWait::Nothing),
             holds: Mutex::default(),
             pointer: Mutex::new(pointer),
             mutations: Mutations::default(),

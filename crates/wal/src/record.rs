@@ -36,7 +36,9 @@ pub mod kinds {
     pub const SAVEPOINT: Kind = Kind(0x05);
     pub const CHECKPOINT_BEGIN: Kind = Kind(0x08);
     pub const CHECKPOINT_TRANSACTIONS: Kind = Kind(0x09);
-    pub const CHECKPOINT_END: Kind = Kind(0x0A);
+    /// The end of a checkpoint as earlier versions wrote it.
+    pub const CHECKPOINT_END_UNTIMED: Kind = Kind(0x0A);
+    pub const CHECKPOINT_END: Kind = Kind(0x0B);
     pub const PREPARE: Kind = Kind(0x0C);
     /// A compensation without a page.
     pub const UNDONE: Kind = Kind(0x0D);

@@ -12,7 +12,7 @@ use crate::append::Tail;
 use crate::log::Log;
 use crate::mutations::Fault;
 use crate::vlf::{FILE_HEADER_BYTES, VLF_HEADER_BYTES, VlfState, VlfStatus, vlf_sizes_at_creation};
-use crate::{CheckpointPointer, WalError, file_header};
+use crate::{CheckpointPointer, ReuseWait, WalError, file_header};
 use base::Lsn;
 use base::limits::{LOG_BLOCK_BYTES_MAX, LOG_SECTOR_BYTES};
 use os::wait::Waiter;
@@ -231,14 +231,13 @@ impl Log {
         kept
     }
 
-    /// What holds the log from being reused, as log_reuse_wait_desc names it.
-    pub fn reuse_wait(&self) -> &'static str {
+    /// What held the log from being used again at the last checkpoint.
+    pub fn reuse_wait(&self) -> ReuseWait {
         *self.reuse_wait.lock()
     }
 
-    /// What holds the log from being reused, as log_reuse_wait_desc names it; 9002 says it.
-    pub fn set_reuse_wait(&self, because: &'static str) {
-        assert!(!because.is_empty(), "9002 names a reason");
+    /// Says what a checkpoint found; 9002 says it too.
+    pub fn set_reuse_wait(&self, because: ReuseWait) {
         *self.reuse_wait.lock() = because;
     }
 }

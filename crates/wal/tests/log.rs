@@ -225,7 +225,7 @@ fn a_full_log_refuses_keeps_its_promises_and_is_freed_by_a_checkpoint() {
     loop {
         let mut r = LogReservation::none(&log);
         if let Err(e) = r.grow(2000) {
-            log.set_reuse_wait("ACTIVE_TRANSACTION");
+            log.set_reuse_wait(wal::ReuseWait::ActiveTransaction);
             assert!(matches!(e, WalError::Full { .. }));
             let text = r.grow(2000).unwrap_err().into_sql("db").to_string();
             assert!(text.contains("9002") || text.contains("ACTIVE_TRANSACTION"), "{text}");

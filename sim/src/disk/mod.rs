@@ -99,6 +99,11 @@ impl Disk {
         self.0.state().options.capacity_bytes = bytes;
     }
 
+    /// Bytes that fit.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.0.state().options.capacity_bytes
+    }
+
     /// Operations so far.
     pub fn operations(&self) -> u64 {
         self.0.state().operations

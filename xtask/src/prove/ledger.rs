@@ -4,7 +4,8 @@
 //! Invariants
 //!  1. A transaction enters before it is sent; so nothing can be found that was never entered.
 //!  2. An acknowledgement of a full commit covers every transaction before it.
-//!  3. What is found is the state after some whole number of transactions, none of them in part,
+//!  3. A transaction that was refused is taken out: nothing of it may be found.
+//!  4. What is found is the state after some whole number of transactions, none of them in part,
 //!     and not fewer than were acknowledged.
 
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub(super) struct Ledger {
     transactions: Vec<Vec<Change>>,
     acknowledged: usize,
     value: i64,
+    /// Before the transaction that was entered and not answered.
+    before: Option<Rows>,
 }
 
 /// The length of the filler beside a value: it must be there with it.
@@ -66,6 +69,7 @@ impl Ledger {
         let mut text = "SET NOCOUNT, XACT_ABORT ON; BEGIN TRANSACTION; ".to_owned();
         let mut changes = Vec::new();
         let mut rows = self.now.clone();
+        self.before = None;
         for _ in 0..1 + random.below(4) {
             let key = i64::try_from(random.below(KEYS)).unwrap_or_default();
             let from = changes.len();
@@ -76,7 +80,7 @@ impl Ledger {
             return text + "ROLLBACK TRANSACTION;";
         }
         self.transactions.push(changes);
-        self.now = rows;
+        self.before = Some(std::mem::replace(&mut self.now, rows));
         text + if delayed {
             "COMMIT TRANSACTION WITH (DELAYED_DURABILITY = ON);"
         } else {
@@ -123,9 +127,20 @@ impl Ledger {
         }
     }
 
-    /// A full commit was acknowledged: it and all before it are durable.
-    pub(super) fn acknowledge(&mut self) {
-        self.acknowledged = self.transactions.len();
+    /// The last text was answered without an error; after a full commit all so far is durable.
+    pub(super) fn answered(&mut self, full: bool) {
+        self.before = None;
+        if full {
+            self.acknowledged = self.transactions.len();
+        }
+    }
+
+    /// The last text was refused, all of it.
+    pub(super) fn refused(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.now = before;
+            self.transactions.pop();
+        }
     }
 
     /// Whether a recovered database may hold these rows; then the ledger begins anew with them.
@@ -146,6 +161,7 @@ impl Ledger {
         self.now.clone_from(found);
         self.transactions.clear();
         self.acknowledged = 0;
+        self.before = None;
         Ok(())
     }
 }
@@ -158,6 +174,29 @@ mod tests {
         let put = |key, value| vec![Change::Put { key, value }];
         let transactions = vec![put(1, 10), put(2, 20), vec![Change::Remove { key: 1 }]];
         Ledger { transactions, acknowledged: 2, ..Ledger::default() }
+    }
+
+    /// A refused transaction is none; what had been answered before stays.
+    #[test]
+    fn what_was_refused_is_taken_out() {
+        let (mut ledger, mut random) = (Ledger::default(), Random(1));
+        let mut drawn = 0;
+        while drawn < 2 {
+            let text = ledger.draw(0, false, &mut random);
+            if !text.contains("ROLLBACK") {
+                drawn += 1;
+            }
+            if drawn < 2 {
+                ledger.answered(true);
+            }
+        }
+        let expected: Rows = ledger.before.clone().unwrap_or_default();
+        ledger.refused();
+        assert_eq!((ledger.transactions.len(), ledger.acknowledged), (1, 1));
+        assert_eq!(ledger.now, expected);
+        ledger.refused();
+        assert_eq!(ledger.transactions.len(), 1, "nothing is taken out twice");
+        assert_eq!(ledger.settle(&expected), Ok(()));
     }
 
     /// Acknowledged transactions must be there, later ones may be, and none in part.

@@ -3,18 +3,21 @@
 //! A proof measures; it prints each figure beside its limit and says pass or fail. A figure that
 //! nothing measures fails: an unproven line is never a pass. One proof, one file.
 
+mod activities;
 mod attention;
 mod bench;
 mod client;
 mod contest;
 mod crowd;
 mod ctrl_c;
+mod full_disk;
 pub(crate) mod kills;
 mod ledger;
 mod lines;
 mod log_1;
 mod log_2;
 mod log_3;
+mod log_5;
 mod log_7;
 mod path_1;
 mod path_10;
@@ -62,7 +65,8 @@ pub(crate) struct Options {
     /// How long each fuzz target of path.7 runs; the proof asks for 600
     #[arg(long, value_name = "SECONDS", default_value_t = program::FUZZ_SECONDS)]
     fuzz_seconds: u64,
-    /// The part of the rows and transactions of versions.3, 4 and 7 to run; below 1 none passes
+    /// The part of the rows, transactions and kills of versions.3, 4, 7 and log.5 to run; below 1
+    /// none passes
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     scale: f64,
 }
@@ -139,6 +143,7 @@ const PROOFS: &[Proof] = &[
     log(1, "what transactions of one row wait for, write, and leave behind", log_1::run),
     log(2, "what a row costs the log, and the log a row", log_2::run),
     log(3, "many sessions at one end of one index", log_3::run),
+    log(5, "crashes while log and indexes change their shape, and on a full disk", log_5::run),
     log(7, "fn_dblog over a million records", log_7::run),
 ];
 

@@ -2,7 +2,7 @@
 //! they must catch, SIGKILLs of a real server, and the order of its system calls.
 
 use super::Figure;
-use super::kills::{self, Versions};
+use super::kills::{self, Course, Versions};
 use super::program::Ground;
 use super::trace::{self, ACKNOWLEDGED_MIN};
 use crate::process;
@@ -11,8 +11,8 @@ use std::process::Stdio;
 
 const CRASH_POINTS_MIN: u64 = 2_000;
 const FAULTS: u64 = 4;
-/// Of `recovery`, which knows one fault of the log more.
-const FAULTS_OF_RECOVERY: u64 = 5;
+/// Of `recovery`, which knows three faults of the log more.
+const FAULTS_OF_RECOVERY: u64 = 7;
 const DAMAGES: u64 = 300;
 const KILLS: u32 = 200;
 
@@ -134,7 +134,14 @@ pub(super) fn mutations(ground: &Ground<'_>, package: &str, name: &str, faults: 
 fn real_kills(ground: &Ground<'_>) -> Figure {
     let run = || {
         let data = ground.folder("path.3")?.join("data");
-        kills::drive(&ground.binary()?, &data, KILLS, kills::any_seed(), Versions::Off)
+        kills::drive(&Course {
+            binary: &ground.binary()?,
+            data: &data,
+            kills: KILLS,
+            seed: kills::any_seed(),
+            versions: Versions::Off,
+            activities: false,
+        })
     };
     let (figure, pass) = match run() {
         Ok(counts) => {

@@ -86,7 +86,7 @@ fn mutations(ground: &Ground<'_>) -> Vec<Figure> {
 }
 
 /// What has caught a fault, and in how long at most: of lines "mutation NAME: 1.2 s, BY: MESSAGE".
-fn caught(output: &str, name: &str) -> (String, bool) {
+pub(super) fn caught(output: &str, name: &str) -> (String, bool) {
     let begin = format!("mutation {name}: ");
     let told: Vec<_> = output.lines().filter_map(|line| line.strip_prefix(&begin)).collect();
     let seconds = |line: &str| line.split_once(" s, ").and_then(|(s, _)| s.parse::<f64>().ok());

@@ -2,7 +2,7 @@
 //! off and switched, and SIGKILLs of a real server.
 
 use super::Figure;
-use super::kills::{self, Versions};
+use super::kills::{self, Course, Versions};
 use super::path_3::crash_points;
 use super::program::Ground;
 use crate::workspace::Outcome;
@@ -30,7 +30,14 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
 fn real_kills(ground: &Ground<'_>, name: &str, versions: Versions) -> Figure {
     let run = || {
         let data = ground.folder("versions.6")?.join("data");
-        kills::drive(&ground.binary()?, &data, KILLS, kills::any_seed(), versions)
+        kills::drive(&Course {
+            binary: &ground.binary()?,
+            data: &data,
+            kills: KILLS,
+            seed: kills::any_seed(),
+            versions,
+            activities: false,
+        })
     };
     let (figure, pass) = match run() {
         Ok(counts) => {

@@ -35,9 +35,16 @@ pub(crate) struct Db {
     pub model: Model,
 }
 
-fn log_options() -> LogOptions {
+/// A log that is to be used again too early, or promised twice, does not grow: it is full soon.
+fn log_options(fault: Fault) -> LogOptions {
     let (initial_bytes, growth_bytes) = (600 << 10, 1400 << 10);
-    LogOptions { initial_bytes, growth_bytes, max_bytes: 2000 << 10, ..LogOptions::default() }
+    let options = LogOptions { initial_bytes, growth_bytes, ..LogOptions::default() };
+    match fault {
+        Some("early-reuse" | "reserve") => {
+            LogOptions { growth_bytes: 0, max_bytes: initial_bytes, ..options }
+        }
+        _ => LogOptions { max_bytes: 2000 << 10, ..options },
+    }
 }
 
 fn open_file(disk: &sim::Disk, path: &str, create: bool) -> std::io::Result<Arc<dyn File>> {
@@ -45,7 +52,7 @@ fn open_file(disk: &sim::Disk, path: &str, create: bool) -> std::io::Result<Arc<
 }
 
 /// Makes the files; false when the disk has no room.
-pub(crate) fn create(disk: &sim::Disk) -> bool {
+pub(crate) fn create(disk: &sim::Disk, fault: Fault) -> bool {
     disk.create_dir(Path::new("db")).expect("a folder");
     let data = open_file(disk, DATA, true).expect("a data file");
     let facts = FileFacts { family: FAMILY, file: FileId(1), size_pages: 96 };
@@ -55,7 +62,7 @@ pub(crate) fn create(disk: &sim::Disk) -> bool {
         Err(e) => panic!("format: {e}"),
     }
     let log = open_file(disk, LOG, true).expect("a log file");
-    match Log::create(log, FAMILY, log_options()) {
+    match Log::create(log, FAMILY, log_options(fault)) {
         Ok(_) => {}
         Err(WalError::Io(e)) if e.kind() == std::io::ErrorKind::StorageFull => return false,
         Err(e) => panic!("create log: {e}"),
@@ -89,7 +96,7 @@ pub(crate) fn open(disk: &sim::Disk, oracle: &Oracle, fault: Fault) -> Db {
     let file = open_file(disk, LOG, false).expect("the log file is there");
     let files = BTreeMap::from([(1, Arc::clone(&data))]);
     buffer::restore_torn_pages(DATABASE, &files).unwrap_or_else(|e| panic!("restore: {e}"));
-    let log = Log::open(file, log_options()).unwrap_or_else(|e| panic!("open the log: {e}"));
+    let log = Log::open(file, log_options(fault)).unwrap_or_else(|e| panic!("open the log: {e}"));
     assert_eq!(log.family(), FAMILY);
     let end = log.vlfs().last().map_or(0, |v| v.offset + v.bytes);
     let half = log.usage().total_bytes > end + (128 << 10);
@@ -116,7 +123,7 @@ pub(crate) fn open(disk: &sim::Disk, oracle: &Oracle, fault: Fault) -> Db {
             .unwrap_or_else(|e| panic!("redo again: {e}"));
         assert_eq!(again.applied, 0, "a group is applied once");
     }
-    let growth = GrowthOptions { pages: 64, percent: 0, max_pages: 480 };
+    let growth = GrowthOptions { pages: 16, percent: 0, max_pages: 480 };
     let space = Space::open(&pages, growth).unwrap_or_else(|e| panic!("open space: {e}"));
     let active = redone.losers.iter().map(|t| (t.id, t.first)).collect();
     let db =

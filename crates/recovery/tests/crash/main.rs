@@ -15,15 +15,30 @@ use sim::DiskOptions;
 use sim::harness::{Counts, Plan, try_crash_runs};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-fn session(disk: &sim::Disk, oracle: &Arc<Oracle>, fault: Fault, tasks: u64, steps: u64) {
-    let work = Work::new(db::open(disk, oracle, fault), oracle);
-    work.finish_recovery();
-    work.run(tasks, steps);
+/// What the disk has room for: not for both files at their largest.
+pub(crate) const CAPACITY_BYTES: u64 = 9 << 19;
+
+struct Session<'a> {
+    disk: &'a sim::Disk,
+    oracle: &'a Arc<Oracle>,
+    fault: Fault,
+    /// Whether another program fills the disk meanwhile.
+    shared: bool,
+}
+
+impl Session<'_> {
+    fn run(&self, tasks: u64, steps: u64) {
+        let Session { disk, oracle, fault, shared } = *self;
+        let work = Work::new(db::open(disk, oracle, fault), oracle, shared.then(|| disk.clone()));
+        work.finish_recovery();
+        work.run(tasks, steps);
+    }
 }
 
 fn workload(disk: &sim::Disk, oracle: &Arc<Oracle>, fault: Fault) {
-    if db::create(disk) {
+    if db::create(disk, fault) {
         oracle.set_created();
         for _ in 0..6 {
             disk.refuse_space_at(disk.operations() + os::entropy::random_u64() % 600);
@@ -32,20 +47,24 @@ fn workload(disk: &sim::Disk, oracle: &Arc<Oracle>, fault: Fault) {
             // The process stops itself over it, and what was not synced is anything.
             disk.fail_sync_at(disk.operations() + os::entropy::random_u64() % 400);
         }
-        session(disk, oracle, fault, 4, 60);
+        let session = Session { disk, oracle, fault, shared: fault.is_none() };
+        session.run(4, 60);
         // The process ends without a checkpoint, another begins on what is there.
-        session(disk, oracle, fault, 4, 30);
+        session.run(4, 30);
     }
 }
 
 fn verify(disk: &sim::Disk, oracle: &Arc<Oracle>, fault: Fault) {
     if oracle.created() {
-        session(disk, oracle, fault, 3, 4);
+        // A crash in a full disk leaves it full.
+        let full = disk.used_bytes() >= disk.capacity_bytes();
+        work::COVERED.started_full.fetch_add(u64::from(full), Relaxed);
+        Session { disk, oracle, fault, shared: false }.run(3, 4);
     }
 }
 
 fn run(seeds: Range<u64>, cases: u64, fault: Fault) -> Result<Counts, String> {
-    let disk = DiskOptions { capacity_bytes: 9 << 19, ..DiskOptions::default() };
+    let disk = DiskOptions { capacity_bytes: CAPACITY_BYTES, ..DiskOptions::default() };
     let plan = Plan { seeds, cases, depth: 3, disk, ..Plan::default() };
     try_crash_runs(
         &plan,
@@ -69,25 +88,31 @@ fn random_page_groups_survive_nested_crashes() {
     println!("{:?}", work::COVERED);
     if std::env::var(sim::harness::REPLAY).is_err() {
         assert!(counts.crash_points() >= n * 20 && counts.crashes[2] > 0, "{counts:?}");
-        let half = work::COVERED.half_grown.load(std::sync::atomic::Ordering::Relaxed);
+        let half = work::COVERED.half_grown.load(Relaxed);
         assert!(half > n, "{half} crashes while the log grew");
+        let both = work::COVERED.both_refused.load(Relaxed);
+        assert!(both > n / 2, "{both} times both files could not grow");
+        let full = work::COVERED.started_full.load(Relaxed);
+        assert!(full > n, "{full} starts on a full disk");
     }
 }
 
-/// Each planted fault is caught, and within this many crash points.
+/// Each planted fault is caught, and within this many crash points; log.5 reads these lines.
 #[cfg(feature = "mutations")]
 #[test]
 fn each_mutation_is_caught_within_500_crash_points() {
     let of_pages = ["doublewrite", "write-ahead", "group-end"];
-    let of_log = ["log-sync", "group-tail"];
+    let of_log = ["log-sync", "group-tail", "early-reuse", "reserve"];
     for fault in of_pages.into_iter().chain(of_log) {
+        let began = os::clock::monotonic_ns();
         let caught = (0..20).find_map(|seed| {
             let failed = run(seed..seed + 1, 12, Some(fault)).err();
             failed.map(|text| (seed, text.lines().next().unwrap_or_default().to_owned()))
         });
+        let seconds = (os::clock::monotonic_ns() - began) as f64 / 1e9;
         let (seed, line) = caught.unwrap_or_else(|| panic!("{fault} is not caught"));
         // A seed has 12 cases of at most 3 crash points.
         assert!(seed < 13, "{fault} is caught too late, with {seed}");
-        println!("{fault}: {line}");
+        println!("\nmutation {fault}: {seconds:.1} s, random page groups: {line}");
     }
 }

@@ -12,6 +12,8 @@ use std::sync::{Arc, Mutex};
 use wal::{Group, LogReservation, TransactionChain, kinds};
 
 const MS: u64 = 1_000_000;
+/// Log that the end of a transaction takes.
+const END_BYTES: u64 = 256;
 
 struct Unit {
     alloc: AllocUnit,
@@ -36,7 +38,10 @@ pub(crate) struct Work {
     pub oracle: Arc<Oracle>,
     units: Mutex<Vec<Arc<Unit>>>,
     stop: AtomicBool,
-    pub refused: AtomicU64,
+    /// Growths that were refused: of the data file, and of the log.
+    refused: [AtomicU64; 2],
+    /// The disk, where another program fills it now and then.
+    shared: Option<sim::Disk>,
 }
 
 fn below(n: u64) -> u64 {
@@ -50,7 +55,13 @@ pub(crate) struct Covered {
     pub(crate) reused: AtomicU64,
     pub(crate) vlfs: AtomicU64,
     pub(crate) size: AtomicU64,
-    pub(crate) refused: AtomicU64,
+    pub(crate) refused_data: AtomicU64,
+    pub(crate) refused_log: AtomicU64,
+    /// Times that the disk was full, and those in which both files were refused to grow.
+    pub(crate) filled: AtomicU64,
+    pub(crate) both_refused: AtomicU64,
+    /// Starts that found a disk that was full.
+    pub(crate) started_full: AtomicU64,
     pub(crate) reads: AtomicU64,
     /// Starts that found a log whose file was longer than its VLFs: a crash came while it grew.
     pub(crate) half_grown: AtomicU64,
@@ -62,21 +73,29 @@ pub(crate) static COVERED: Covered = Covered {
     reused: AtomicU64::new(0),
     vlfs: AtomicU64::new(0),
     size: AtomicU64::new(0),
-    refused: AtomicU64::new(0),
+    refused_data: AtomicU64::new(0),
+    refused_log: AtomicU64::new(0),
+    filled: AtomicU64::new(0),
+    both_refused: AtomicU64::new(0),
+    started_full: AtomicU64::new(0),
     reads: AtomicU64::new(0),
     half_grown: AtomicU64::new(0),
     grown: AtomicU64::new(0),
 };
 
 /// A refusal that a statement would end with.
-struct Refused;
+enum Refused {
+    Data,
+    Log,
+    Frames,
+}
 
 impl From<SpaceError> for Refused {
     fn from(e: SpaceError) -> Self {
         match e {
-            SpaceError::Full
-            | SpaceError::Log(wal::WalError::Full { .. })
-            | SpaceError::Buffer(BufferError::NoFrames) => Refused,
+            SpaceError::Full => Refused::Data,
+            SpaceError::Log(wal::WalError::Full { .. }) => Refused::Log,
+            SpaceError::Buffer(BufferError::NoFrames) => Refused::Frames,
             other => panic!("{other}"),
         }
     }
@@ -98,17 +117,21 @@ impl From<wal::WalError> for Refused {
 struct Session {
     group: Group,
     chain: TransactionChain,
+    /// Of how many steps one ends the transaction: one that goes on for long holds the log.
+    ends_one_in: u64,
+    /// For the end of the transaction, as long as there is one.
+    room: LogReservation,
 }
 
 impl Work {
-    pub(crate) fn new(db: Db, oracle: &Arc<Oracle>) -> Arc<Work> {
+    pub(crate) fn new(db: Db, oracle: &Arc<Oracle>, shared: Option<sim::Disk>) -> Arc<Work> {
         let unit = |(id, head): (&u32, &PageId)| {
             let pages = db.model.pages.iter().filter(|(_, p)| p.0 == *id).map(|p| *p.0);
             Unit::new(AllocUnit::open(AllocUnitId(*id), *head), pages.collect())
         };
         let units = Mutex::new(db.model.units.iter().map(unit).collect());
-        let (stop, refused) = (AtomicBool::new(false), AtomicU64::new(0));
-        Arc::new(Work { db, oracle: Arc::clone(oracle), units, stop, refused })
+        let (stop, refused) = (AtomicBool::new(false), Default::default());
+        Arc::new(Work { db, oracle: Arc::clone(oracle), units, stop, refused, shared })
     }
 
     /// Ends what recovery left open: losers, half-dropped units.
@@ -133,6 +156,11 @@ impl Work {
         for chain in &self.db.losers {
             self.end_transaction(&mut Group::new(), &mut chain.clone(), kinds::ABORT);
         }
+    }
+
+    fn end_session(&self, session: &mut Session, kind: wal::Kind) {
+        self.end_transaction(&mut session.group, &mut session.chain, kind);
+        session.room.shrink(END_BYTES);
     }
 
     fn end_transaction(&self, scratch: &mut Group, chain: &mut TransactionChain, kind: wal::Kind) {
@@ -161,7 +189,8 @@ impl Work {
         let work: Vec<_> = (0..tasks)
             .map(|t| {
                 let work = Arc::clone(self);
-                os::task::spawn(&format!("worker{t}"), move || work.steps(steps))
+                let ends_one_in = if t == 0 { 60 } else { 4 };
+                os::task::spawn(&format!("worker{t}"), move || work.steps(steps, ends_one_in))
             })
             .collect();
         let service = |name: &str, body: fn(&Work)| {
@@ -182,12 +211,30 @@ impl Work {
                 os::task::sleep_ns((1 + below(20)) * MS);
                 w.db.checkpoint();
             }),
+            service("another program", Work::fill_disk),
         ];
         work.into_iter().for_each(|t| t.join().expect("a worker does not panic"));
         self.stop.store(true, Relaxed);
         self.db.log.wake_writer();
         services.into_iter().for_each(|t| t.join().expect("a service does not panic"));
         self.note_coverage();
+    }
+
+    fn refused(&self) -> [u64; 2] {
+        self.refused.each_ref().map(|n| n.load(Relaxed))
+    }
+
+    /// Another program takes all that is left of the disk, and gives it back after a while.
+    fn fill_disk(&self) {
+        os::task::sleep_ns((1 + below(60)) * MS);
+        let Some(disk) = &self.shared else { return };
+        let before = self.refused();
+        disk.set_capacity(disk.used_bytes());
+        os::task::sleep_ns((1 + below(120)) * MS);
+        disk.set_capacity(crate::CAPACITY_BYTES);
+        let both = self.refused().iter().zip(before).all(|(now, before)| *now > before);
+        COVERED.filled.fetch_add(1, Relaxed);
+        COVERED.both_refused.fetch_add(u64::from(both), Relaxed);
     }
 
     fn note_coverage(&self) {
@@ -198,16 +245,26 @@ impl Work {
         COVERED.reused.fetch_max(u64::from(newest).saturating_sub(vlfs.len() as u64), Relaxed);
         COVERED.vlfs.fetch_max(vlfs.len() as u64, Relaxed);
         COVERED.size.fetch_max(u64::from(size), Relaxed);
-        COVERED.refused.fetch_add(self.refused.load(Relaxed), Relaxed);
+        let [data, log] = self.refused();
+        COVERED.refused_data.fetch_add(data, Relaxed);
+        COVERED.refused_log.fetch_add(log, Relaxed);
         let stats = self.db.pages.file(file).map(|f| f.stats().snapshot());
         COVERED.reads.fetch_add(stats.map_or(0, |s| s.reads), Relaxed);
     }
 
-    fn steps(&self, steps: u64) {
-        let mut session = Session { group: Group::new(), chain: TransactionChain::default() };
+    fn steps(&self, steps: u64, ends_one_in: u64) {
+        let (group, chain) = (Group::new(), TransactionChain::default());
+        let room = LogReservation::none(&self.db.log);
+        let mut session = Session { group, chain, ends_one_in, room };
         for _ in 0..steps {
-            if self.step(&mut session).is_err() {
-                self.refused.fetch_add(1, Relaxed);
+            if let Err(refused) = self.step(&mut session) {
+                if !matches!(refused, Refused::Frames) {
+                    let at = usize::from(matches!(refused, Refused::Log));
+                    self.refused[at].fetch_add(1, Relaxed);
+                }
+                if session.chain.id != 0 && below(8) == 0 {
+                    self.end_session(&mut session, kinds::ABORT);
+                }
                 os::task::sleep_ns(MS);
             }
         }
@@ -220,9 +277,13 @@ impl Work {
         if units.is_empty() || (units.len() < 6 && below(12) == 0) {
             return self.create_unit(session);
         }
-        if session.chain.id != 0 && below(4) == 0 {
+        if session.chain.id != 0 && below(session.ends_one_in) == 0 {
             let kind = if below(2) == 0 { kinds::COMMIT } else { kinds::ABORT };
-            self.end_transaction(&mut session.group, &mut session.chain, kind);
+            self.end_session(session, kind);
+        }
+        if session.chain.id == 0 {
+            session.room.shrink(END_BYTES);
+            session.room.grow(END_BYTES)?;
         }
         let unit = &units[below(units.len() as u64) as usize];
         if units.len() > 2 && below(25) == 0 {

@@ -71,7 +71,7 @@ fn row(database: &Database) -> Vec<Value> {
         megabytes(usage.log_bytes()),
         many(&|v| v.status == VlfStatus::Active),
         megabytes(usage.used_bytes),
-        text(log.reuse_wait()),
+        text(log.reuse_wait().name()),
         text(&pointer.checkpoint.as_hex()),
         megabytes(log.bytes_since(pointer.checkpoint)),
         text(&pointer.min_lsn.as_hex()),

@@ -11,7 +11,7 @@ use crate::cell::log_time;
 use crate::column::{Column, Constant, col, fixed, maybe, null, zero};
 use crate::reason::*;
 use types::SqlType;
-use wal::{Described, RecordFlags, RecordView};
+use wal::{CheckpointEnd, Described, RecordFlags, RecordView};
 
 /// A record, and what is known of it.
 pub(crate) struct Entry<'a> {
@@ -80,11 +80,11 @@ pub(crate) const CELLS: [Cell; 130] = [
     shown(maybe("Num Elements", SMALL), elements),
     shown(maybe("Offset in Row", SMALL), offset),
     shown(maybe("Modify Size", SMALL), modify_size),
-    never(null("Checkpoint Begin", nv(24), NOT_LOGGED)),
+    shown(maybe("Checkpoint Begin", nv(24)), checkpoint_begin),
     never(null("CHKPT Begin DB Version", SMALL, NOT_LOGGED)),
     never(null("Max XDESID", nv(14), NOT_LOGGED)),
     never(null("Num Transactions", SMALL, NOT_LOGGED)),
-    never(null("Checkpoint End", nv(24), NOT_LOGGED)),
+    shown(maybe("Checkpoint End", nv(24)), checkpoint_end),
     never(null("CHKPT End DB Version", SMALL, NOT_LOGGED)),
     shown(maybe("Minimum LSN", nv(23)), minimum_lsn),
     never(null("Dirty Pages", INT, NOT_LOGGED)),
@@ -281,8 +281,17 @@ fn modify_size(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {
     put_small(out, e.described.modify_size.map(|n| n as i16))
 }
 
+fn checkpoint_begin(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {
+    wal::checkpoint_began(&e.record).is_some_and(|at| put_text(out, &log_time(at)))
+}
+
+fn checkpoint_end(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {
+    let at = CheckpointEnd::of(&e.record).and_then(|end| end.at);
+    at.is_some_and(|at| put_text(out, &log_time(at)))
+}
+
 fn minimum_lsn(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {
-    own::minimum_lsn(&e.record).is_some_and(|lsn| put_text(out, &lsn.as_hex()))
+    CheckpointEnd::of(&e.record).is_some_and(|end| put_text(out, &end.min_lsn.as_hex()))
 }
 
 fn spid(e: &Entry<'_>, out: &mut Vec<u8>) -> bool {

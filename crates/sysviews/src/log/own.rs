@@ -1,6 +1,6 @@
 //! Records of the log's own: without a page, so no handler describes them.
 
-use base::{Lsn, TransactionId};
+use base::TransactionId;
 use txn::{Begin, Ended};
 use wal::{Described, RecordView, kinds};
 
@@ -14,7 +14,7 @@ pub(crate) fn describe<'a>(record: &RecordView<'a>) -> Described<'a> {
         kinds::SAVEPOINT => "LOP_MARK_SAVEPOINT",
         kinds::CHECKPOINT_BEGIN => "LOP_BEGIN_CKPT",
         kinds::CHECKPOINT_TRANSACTIONS => "LOP_XACT_CKPT",
-        kinds::CHECKPOINT_END => "LOP_END_CKPT",
+        kinds::CHECKPOINT_END | kinds::CHECKPOINT_END_UNTIMED => "LOP_END_CKPT",
         kinds::PREPARE => "LOP_PREP_XACT",
         _ => "LOP_COMPENSATION",
     };
@@ -30,13 +30,6 @@ pub(crate) fn begin<'a>(record: &RecordView<'a>) -> Option<Begin<'a>> {
 pub(crate) fn ended_at(record: &RecordView<'_>) -> Option<i64> {
     let ends = matches!(record.kind(), kinds::COMMIT | kinds::ABORT);
     ends.then(|| Ended::parse(record.payload())).flatten().map(|ended| ended.at)
-}
-
-/// From where a recovery would read that began with this checkpoint.
-pub(crate) fn minimum_lsn(record: &RecordView<'_>) -> Option<Lsn> {
-    let ends = record.kind() == kinds::CHECKPOINT_END;
-    let first = ends.then(|| record.payload().first_chunk::<8>()).flatten()?;
-    Some(Lsn(u64::from_le_bytes(*first)))
 }
 
 /// `0000:00000a1b`; records carry the low 32 bits.

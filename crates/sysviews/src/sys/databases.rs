@@ -130,25 +130,6 @@ const COLUMNS: [Column; 90] = join(C, LATER);
 pub(crate) const VIEW: View =
     View { schema: SchemaId::SYS, name: "databases", parameters: None, columns: &COLUMNS, rows };
 
-/// What holds the log, by SQL Server's numbers.
-fn reuse_wait_number(because: &str) -> u8 {
-    match because {
-        "CHECKPOINT" => 1,
-        "LOG_BACKUP" => 2,
-        "ACTIVE_BACKUP_OR_RESTORE" => 3,
-        "ACTIVE_TRANSACTION" => 4,
-        "DATABASE_MIRRORING" => 5,
-        "REPLICATION" => 6,
-        "DATABASE_SNAPSHOT_CREATION" => 7,
-        "LOG_SCAN" => 8,
-        "AVAILABILITY_REPLICA" => 9,
-        "OLDEST_PAGE" => 13,
-        "OTHER_TRANSIENT" => 14,
-        "XTP_CHECKPOINT" => 16,
-        _ => 0,
-    }
-}
-
 fn durability_number(setting: DelayedDurability) -> i32 {
     setting as i32
 }
@@ -161,8 +142,8 @@ fn rows(system: &System<'_>, _: &[Value]) -> Rows {
         let because = db.log().reuse_wait();
         cells.extend([
             bit(options.forced_parameterization),
-            Value::TinyInt(reuse_wait_number(because)),
-            text(because),
+            Value::TinyInt(because.number()),
+            text(because.name()),
             int(options.target_recovery_seconds),
             int(durability_number(options.delayed_durability)),
             text(options.delayed_durability.name()),
