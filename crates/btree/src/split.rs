@@ -420,7 +420,7 @@ impl Tree {
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
         change.finish(&mut TransactionChain::default());
         self.count_split(wish, division.fall, self.root, ids);
-        self.splits.root_grew();
+        self.splits.root_grew(wish.builds);
         Ok(Attempt::Done)
     }
 

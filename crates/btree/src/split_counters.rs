@@ -42,6 +42,7 @@ pub struct SplitCounters {
     leaf: LevelCounters,
     interior: LevelCounters,
     roots: AtomicU64,
+    loaded_roots: AtomicU64,
     /// The pages that the last split of a leaf has left, as numbers.
     last: [AtomicU64; 2],
 }
@@ -83,8 +84,38 @@ pub struct TreeSplits {
     pub leaf: LevelSplits,
     /// Of the pages above them.
     pub interior: LevelSplits,
-    /// How often the tree became higher.
+    /// How often the tree became higher, when a root was full.
     pub roots: u64,
+    /// The same by a load.
+    pub loaded_roots: u64,
+}
+
+impl LevelSplits {
+    /// Adds what was counted of other pages.
+    fn add(&mut self, more: &LevelSplits) {
+        self.loaded += more.loaded;
+        self.appends += more.appends;
+        self.splits += more.splits;
+        self.at_end += more.at_end;
+        self.longer += more.longer;
+        self.beside_last += more.beside_last;
+        self.freed += more.freed;
+    }
+
+    /// Pages that changes of rows have added.
+    pub fn allocated(&self) -> u64 {
+        self.appends + self.splits
+    }
+}
+
+impl TreeSplits {
+    /// Adds what was counted of another tree.
+    pub fn add(&mut self, more: &TreeSplits) {
+        self.leaf.add(&more.leaf);
+        self.interior.add(&more.interior);
+        self.roots += more.roots;
+        self.loaded_roots += more.loaded_roots;
+    }
 }
 
 impl LevelCounters {
@@ -120,6 +151,7 @@ impl SplitCounters {
             leaf: self.leaf.read(),
             interior: self.interior.read(),
             roots: self.roots.load(Relaxed),
+            loaded_roots: self.loaded_roots.load(Relaxed),
         }
     }
 
@@ -148,8 +180,9 @@ impl SplitCounters {
     }
 
     /// The root was divided, and stands above its records' pages now.
-    pub(crate) fn root_grew(&self) {
-        self.roots.fetch_add(1, Relaxed);
+    pub(crate) fn root_grew(&self, by_load: bool) {
+        let roots = if by_load { &self.loaded_roots } else { &self.roots };
+        roots.fetch_add(1, Relaxed);
     }
 
     /// An empty page of a level was given back.
