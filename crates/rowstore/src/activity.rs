@@ -19,6 +19,7 @@
 use crate::hobt::{HobtState, RowHobt};
 use access::Use;
 use btree::{SplitCounters, TreeSplits};
+use buffer::{PageWaits, take_page_waits};
 use os::clock::WallTime;
 use os::sync::Mutex;
 use os::tally::{Cells, Tally};
@@ -39,23 +40,31 @@ macro_rules! deeds {
 
 deeds! {
     LeafInsert = "A row or entry was put on a leaf, or on a heap's page.",
-    LeafUpdate = "One was written over by its changed self.",
+    RowLock = "A lock of a row, a key or a gap was asked for.",
+    PageLock = "A lock of a page was asked for.",
+    LeafUpdate = "A row or entry was written over by its changed self.",
     LeafGhost = "One became a ghost.",
-    LeafDelete = "One was taken out at once, by a rollback.",
-    RangeScan = "A scan of all rows or of a range began.",
     SingletonLookup = "A search for one row by its whole key, or by its place, began.",
+    RangeScan = "A scan of all rows or of a range began.",
+    VersionStored = "A former version went to the version store.",
+    LeafDelete = "A row or entry was taken out at once, by a rollback.",
     ForwardedFetch = "A row was read by way of its stub.",
     LobPages = "A page of values off the rows was read.",
     LobBytes = "Bytes of such values were read.",
     PushedOffRow = "A value was put off its row for the row to fit.",
-    VersionStored = "A former version went to the version store.",
     HeapPage = "A page was added to a heap for a row.",
-    RowLock = "A lock of a row, a key or a gap was asked for.",
-    RowLockWait = "It had to be waited for, or the end of the row's writer.",
+    RowLockWait = "A row's lock had to be waited for, or the end of its writer.",
     RowLockWaitNs = "Nanoseconds of that.",
-    PageLock = "A lock of a page was asked for.",
     PromotionAttempt = "Row locks were to be exchanged for one on the table.",
     Promotion = "They were.",
+    PageLatchWait = "The latch of a page had to be waited for.",
+    PageLatchWaitNs = "Nanoseconds of that.",
+    PageIoWait = "A page had to come from disk.",
+    PageIoWaitNs = "Nanoseconds of that.",
+    TreeLatchWait = "The latch of a page above the leaves had to be waited for.",
+    TreeLatchWaitNs = "Nanoseconds of that.",
+    TreeIoWait = "A page above the leaves had to come from disk.",
+    TreeIoWaitNs = "Nanoseconds of that.",
     UserSeek = "A statement ran whose plan seeks in it.",
     UserScan = "A statement ran whose plan scans it.",
     UserLookup = "A statement ran whose plan looks rows up in it.",
@@ -137,6 +146,32 @@ impl RowHobt {
         self.state.counts().add(deed, times);
     }
 
+    /// Works on its pages, and counts what the thread waits for pages meanwhile.
+    #[inline]
+    pub(crate) fn counting_waits<R>(&self, work: impl FnOnce() -> R) -> R {
+        // What was waited for elsewhere is nobody's.
+        let _ = take_page_waits();
+        let done = work();
+        if let Some(waits) = take_page_waits() {
+            self.count_waits(&waits);
+        }
+        done
+    }
+
+    #[cold]
+    fn count_waits(&self, waits: &PageWaits) {
+        let counts = self.state.counts();
+        for (of, count, time) in [
+            (waits.latch, Deed::PageLatchWait, Deed::PageLatchWaitNs),
+            (waits.io, Deed::PageIoWait, Deed::PageIoWaitNs),
+            (waits.tree_latch, Deed::TreeLatchWait, Deed::TreeLatchWaitNs),
+            (waits.tree_io, Deed::TreeIoWait, Deed::TreeIoWaitNs),
+        ] {
+            counts.add(count, of.count);
+            counts.add(time, of.time_ns);
+        }
+    }
+
     /// A statement that runs has a plan that uses it so.
     pub(crate) fn note_use(&self, how: Use, at: WallTime) {
         let (count, last) = match how {
@@ -171,5 +206,23 @@ impl RowHobt {
     /// How its tree came by its pages since it was opened, and those that it took the place of.
     pub fn all_splits(&self) -> TreeSplits {
         self.state.activity.splits()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rebuilds without end cost no memory: counters of trees that are gone become one sum.
+    #[test]
+    fn only_trees_that_are_there_keep_counters() {
+        let activity = Activity::default();
+        let kept = Arc::<SplitCounters>::default();
+        activity.adopt(&kept);
+        for _ in 0..5 {
+            activity.adopt(&Arc::default());
+        }
+        assert_eq!(activity.trees.lock().now.len(), 2, "the first, and the last that was adopted");
+        assert_eq!(activity.splits(), TreeSplits::default());
     }
 }

@@ -489,7 +489,8 @@ impl RowCursor for HeapCursor<'_> {
         let (before, lob) = (work::page_reads(), self.reads.lob);
         let followed = work.versions_traversed();
         let ghosts = self.reads.ghosts;
-        let more = self.refill(work);
+        let hobt = self.hobt;
+        let more = hobt.counting_waits(|| self.refill(work));
         self.reads.note(work::page_reads().since(before), lob);
         self.reads.versions += work.tell_traversed() - followed;
         self.count_ghosts(ghosts);

@@ -718,7 +718,8 @@ impl RowCursor for IndexCursor<'_> {
         }
         let (before, lob) = (work::page_reads(), self.reads.lob);
         let followed = work.versions_traversed();
-        let more = self.refill(work);
+        let hobt = self.hobt;
+        let more = hobt.counting_waits(|| self.refill(work));
         self.reads.note(work::page_reads().since(before), lob);
         self.reads.versions += work.tell_traversed() - followed;
         more.map_err(|e| self.hobt.sql(e))

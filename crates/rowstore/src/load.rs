@@ -76,9 +76,11 @@ impl TableSink for RowHobt {
         row: &[Field<'_>],
         locks: &LockPlan,
     ) -> Result<Inserted, WriteError> {
-        let done = self.store(work, row, |work, row| match self.spec.kind {
-            HobtKind::Heap => self.heap_insert(work, row, locks),
-            HobtKind::Clustered | HobtKind::Nonclustered => self.entry_insert(work, row, locks),
+        let done = self.counting_waits(|| {
+            self.store(work, row, |work, row| match self.spec.kind {
+                HobtKind::Heap => self.heap_insert(work, row, locks),
+                HobtKind::Clustered | HobtKind::Nonclustered => self.entry_insert(work, row, locks),
+            })
         });
         work.give_rows_back();
         if done.is_ok() {
@@ -95,14 +97,14 @@ impl TableSink for RowHobt {
         locks: &LockPlan,
     ) -> Result<Inserted, WriteError> {
         debug_assert!(!key.fields.is_empty(), "a row is named");
-        let done = self.update_locked(work, &key, row, locks);
+        let done = self.counting_waits(|| self.update_locked(work, &key, row, locks));
         work.give_rows_back();
         done
     }
 
     fn delete(&self, work: &mut Work, key: RowKey<'_>, locks: &LockPlan) -> Result<(), WriteError> {
         debug_assert!(!key.fields.is_empty(), "a row is named");
-        let done = self.delete_locked(work, &key, locks);
+        let done = self.counting_waits(|| self.delete_locked(work, &key, locks));
         work.give_rows_back();
         done
     }

@@ -139,6 +139,9 @@ view over a populated instance and fails when a column that is not listed here n
   * `row_lock_count` has all requests for rows, keys and gaps, also those that ask without taking
     (`sys.dm_os_performance_counters`, above); who waits for the end of a row's writer waits for
     the row. A wait counts when it ends, however it does.
+  * Waits for a page's latch or its bytes are those of who reads, changes or counts the index's rows,
+    values off the rows included; who rolls back, builds or cleans counts none. For pages that are
+    read ahead only those wait who come before they are there.
   * `version_generated_offrow` counts versions that went to the version store, which is off the
     rows; a ghost that is its own former version is not one of them.
   * The last five columns are our own. A page at the index's right edge whose new row is behind all

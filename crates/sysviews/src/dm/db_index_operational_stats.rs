@@ -23,7 +23,6 @@ const ONE_UNIT: &str =
 const ALL_WRITTEN: &str =
     "A changed row writes all its values anew, so none is looked for elsewhere.";
 const INTENTS: &str = "Pages are locked with intents alone, and those do not wait for each other.";
-const LATCHES: &str = "Waits for latches are told by class alone: sys.dm_os_latch_stats.";
 const GHOSTS: &str = "Ghosts are told by leaf_ghost_count, versions by version_generated_offrow.";
 
 const COLUMNS: [Column; 56] = [
@@ -62,14 +61,14 @@ const COLUMNS: [Column; 56] = [
     zero("page_lock_wait_in_ms", BIG, INTENTS),
     col("index_lock_promotion_attempt_count", BIG),
     col("index_lock_promotion_count", BIG),
-    null("page_latch_wait_count", BIG, LATCHES),
-    null("page_latch_wait_in_ms", BIG, LATCHES),
-    null("page_io_latch_wait_count", BIG, LATCHES),
-    null("page_io_latch_wait_in_ms", BIG, LATCHES),
-    null("tree_page_latch_wait_count", BIG, LATCHES),
-    null("tree_page_latch_wait_in_ms", BIG, LATCHES),
-    null("tree_page_io_latch_wait_count", BIG, LATCHES),
-    null("tree_page_io_latch_wait_in_ms", BIG, LATCHES),
+    col("page_latch_wait_count", BIG),
+    col("page_latch_wait_in_ms", BIG),
+    col("page_io_latch_wait_count", BIG),
+    col("page_io_latch_wait_in_ms", BIG),
+    col("tree_page_latch_wait_count", BIG),
+    col("tree_page_latch_wait_in_ms", BIG),
+    col("tree_page_io_latch_wait_count", BIG),
+    col("tree_page_io_latch_wait_in_ms", BIG),
     zero("page_compression_attempt_count", BIG, NO_COMPRESSION),
     zero("page_compression_success_count", BIG, NO_COMPRESSION),
     zero("version_generated_inrow", BIG, NO_VERSIONS),
@@ -152,6 +151,14 @@ fn row(found: &Found<'_>) -> Vec<Value> {
         count(Deed::PageLock),
         count(Deed::PromotionAttempt),
         count(Deed::Promotion),
+        count(Deed::PageLatchWait),
+        ms(Deed::PageLatchWaitNs),
+        count(Deed::PageIoWait),
+        ms(Deed::PageIoWaitNs),
+        count(Deed::TreeLatchWait),
+        ms(Deed::TreeLatchWaitNs),
+        count(Deed::TreeIoWait),
+        ms(Deed::TreeIoWaitNs),
         count(Deed::VersionStored),
         big(leaf.appends),
         big(leaf.splits),
