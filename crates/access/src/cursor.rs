@@ -2,6 +2,7 @@
 
 use crate::LockPlan;
 use base::{PageId, SqlResult};
+use os::clock::WallTime;
 use page::{Field, RowView};
 use work::{PageReads, Work};
 
@@ -109,8 +110,27 @@ pub struct PageSample<'s> {
     pub rows: Option<u64>,
 }
 
+/// What a plan does with a heap or index: sys.dm_db_index_usage_stats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Use {
+    /// It reads ranges of its key.
+    Seek,
+    /// It reads all of it.
+    Scan,
+    /// It looks up the rows of another index's entries.
+    Lookup,
+    /// It changes it.
+    Update,
+    /// No plan does it: it is read for statistics.
+    SystemScan,
+}
+
 /// Rows that can be read: a heap, an index, a system view.
 pub trait TableSource: Send + Sync {
+    /// A statement begins to run whose plan uses it so: however often, or not at all, it comes to
+    /// that. Counted where anybody asks.
+    fn used(&self, _how: Use, _at: WallTime) {}
+
     /// Begins a scan. The cursor stands before its first row.
     ///
     /// # Errors

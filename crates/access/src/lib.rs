@@ -18,7 +18,7 @@ mod spill;
 pub use bulk::{BulkLoad, Loader};
 pub use cursor::{
     Division, KeyBound, PageHint, PageSample, RowCursor, ScanRange, SourceSize, TableReads,
-    TableSource,
+    TableSource, Use,
 };
 pub use locks::{Granule, Isolation, LockPlan, Strength};
 pub use page::{Field, RowView};

@@ -21,6 +21,7 @@ mod seek;
 mod separators;
 mod sought;
 mod split;
+mod split_counters;
 mod tree;
 mod verify;
 
@@ -35,5 +36,6 @@ pub use order::{Compare, Hash, KeyColumn, KeyFields, KeyOrder, Number, ORDER_COL
 pub use redo::BtreeRedo;
 pub use seek::{Bias, LeafPair, SearchKey};
 pub use split::{STRUCTURE_LOG_BYTES_MAX, SplitPolicy};
+pub use split_counters::{LevelSplits, SplitCounters, TreeSplits};
 pub use tree::{RECORD_MAX, Tree, TreeOptions};
 pub use verify::{Fault, Finding};

@@ -33,5 +33,5 @@ pub use guard::{ReadGuard, WriteGuard};
 pub use pages::{Pages, PagesOptions};
 pub use pool::{Descriptor, Pool};
 pub use read_ahead::ReadAhead;
-pub use reads::{PageReads, page_reads, pages_dirtied};
+pub use reads::{PageReads, PageWaits, Waits, page_reads, pages_dirtied, take_page_waits};
 pub use shown::FrameFacts;

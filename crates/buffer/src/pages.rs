@@ -259,6 +259,9 @@ impl Pages {
             self.bring_in(slot, false)?;
             state::downgrade(slot.state(), RESIDENT);
         }
+        if reads::has_waited() {
+            reads::tell_page(PageView(slot.address().bytes()));
+        }
         debug_assert!(state::is_shared(slot.state()), "nobody writes it");
         debug_assert!(state::is_resident(slot.state()), "and it is in memory");
         Ok(ReadGuard { slot })
@@ -276,6 +279,9 @@ impl Pages {
         if let Latched::Absent = state::latch_exclusive(slot.state()) {
             self.bring_in(slot, false)?;
             slot.state().fetch_or(RESIDENT, Relaxed);
+        }
+        if reads::has_waited() {
+            reads::tell_page(PageView(slot.address().bytes()));
         }
         debug_assert!(state::is_exclusive(slot.state()), "the page is this thread's");
         debug_assert!(state::is_resident(slot.state()), "and in memory");
@@ -321,6 +327,7 @@ impl Pages {
             slot.address().bytes_mut().fill(0);
             slot.state().fetch_or(RESIDENT, Relaxed);
         }
+        reads::forget_untold();
         debug_assert!(state::is_exclusive(slot.state()), "the page is this thread's");
         debug_assert!(state::is_resident(slot.state()), "and in memory");
         Ok(WriteGuard { slot })
@@ -337,6 +344,7 @@ impl Pages {
             self.bring_in(slot, true)?;
             slot.state().fetch_or(RESIDENT, Relaxed);
         }
+        reads::forget_untold();
         debug_assert!(state::is_exclusive(slot.state()), "the page is this thread's");
         debug_assert!(state::is_resident(slot.state()), "and in memory");
         Ok(WriteGuard { slot })
@@ -394,7 +402,9 @@ impl Pages {
         reads::count_physical();
         self.counters.add(Event::PageLookupMiss, 1);
         let frame = self.frame_for(slot)?;
+        let began = os::clock::monotonic_ns();
         let done = self.read_and_check(slot, blank_too);
+        reads::note_wait(true, os::clock::monotonic_ns() - began);
         if done.is_err() {
             slot.file.release(slot.id.page, 1);
             self.pool.return_frame(frame, slot.file.number, slot.id.page);

@@ -15,6 +15,7 @@
 
 use crate::BufferError;
 use crate::pages::{PageFile, PageSlot, Pages};
+use crate::reads;
 use crate::state::{self, Latched, REFERENCED, WRITING};
 use base::PageId;
 use base::limits::PAGE_BYTES;
@@ -93,6 +94,7 @@ impl Pages {
     fn latch_absent(&self, file: &PageFile, first: u32, most: u32) -> u32 {
         loop {
             let latched = state::latch_exclusive(file.state(first));
+            reads::forget_untold();
             if self.forget_latched(file, first, &latched) {
                 break;
             }

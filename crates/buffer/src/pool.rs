@@ -13,6 +13,7 @@
 
 use crate::BufferError;
 use crate::pages::PageFile;
+use crate::reads;
 use crate::state::{self, Latched, REFERENCED, RESIDENT, WRITING};
 use crate::writer::BATCH_PAGES;
 use base::limits::PAGE_BYTES;
@@ -154,6 +155,7 @@ impl Pool {
             }
             let page = word as u32;
             let latched = state::latch_exclusive(file.state(page));
+            reads::forget_untold();
             if matches!(latched, Latched::Absent) || frame.load(Relaxed) != word {
                 // The lazy writer evicted it meanwhile; the frame may hold another page now.
                 state::unlatch_exclusive(file.state(page), 0, 0);

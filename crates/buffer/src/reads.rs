@@ -1,9 +1,14 @@
-//! How many pages a thread has asked for and made dirty: what STATISTICS IO, sessions and plans
-//! show.
+//! How many pages a thread has asked for and made dirty, and how long it waited for them: what
+//! STATISTICS IO, sessions, plans and statistics of indexes show.
 //!
 //! Counted by thread, since a statement is run by one thread from its begin to its end and nobody
 //! else needs the numbers meanwhile: an addition to a cell of the thread, no shared counter.
+//!
+//! A wait is noted while nothing but the page's state is known, and told of the page when that is
+//! latched: of leaves and the pages above them, or, where it is a page of maps, of nothing. Whoever
+//! works on an index takes what was told meanwhile as the index's.
 
+use page::{PageKind, PageView};
 use std::cell::Cell;
 
 /// Pages that a thread has asked for since it began.
@@ -30,7 +35,48 @@ impl PageReads {
     }
 }
 
+/// Waits of one kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Waits {
+    /// How many.
+    pub count: u64,
+    /// For how long, in all.
+    pub time_ns: u64,
+}
+
+impl Waits {
+    fn add(&mut self, time_ns: u64) {
+        self.count += 1;
+        self.time_ns += time_ns;
+    }
+}
+
+/// Waits of a thread for pages of heaps and indexes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PageWaits {
+    /// For their latches.
+    pub latch: Waits,
+    /// For them to come from disk.
+    pub io: Waits,
+    /// Those for latches of pages above leaves.
+    pub tree_latch: Waits,
+    /// Those for such pages to come from disk.
+    pub tree_io: Waits,
+}
+
+/// Nanoseconds for a page's latch and for its bytes, where that was waited for.
+type Untold = (Option<u64>, Option<u64>);
+
 thread_local! {
+    /// Something is in `UNTOLD`.
+    static WAITED: Cell<bool> = const { Cell::new(false) };
+    static UNTOLD: Cell<Untold> = const { Cell::new((None, None)) };
+    /// Something is in `TOLD`.
+    static HAS_TOLD: Cell<bool> = const { Cell::new(false) };
+    static TOLD: Cell<PageWaits> = const {
+        const NONE: Waits = Waits { count: 0, time_ns: 0 };
+        Cell::new(PageWaits { latch: NONE, io: NONE, tree_latch: NONE, tree_io: NONE })
+    };
     static LOGICAL: Cell<u64> = const { Cell::new(0) };
     static PHYSICAL: Cell<u64> = const { Cell::new(0) };
     static READ_AHEAD: Cell<u64> = const { Cell::new(0) };
@@ -65,4 +111,59 @@ pub(crate) fn count_physical() {
 #[inline]
 pub(crate) fn count_read_ahead() {
     READ_AHEAD.set(READ_AHEAD.get() + 1);
+}
+
+/// A wait has ended: for a latch, or for bytes.
+#[cold]
+pub(crate) fn note_wait(for_bytes: bool, time_ns: u64) {
+    let (latch, io) = UNTOLD.get();
+    let more = |of: Option<u64>| Some(of.unwrap_or(0) + time_ns);
+    UNTOLD.set(if for_bytes { (latch, more(io)) } else { (more(latch), io) });
+    WAITED.set(true);
+}
+
+/// Whether a wait has ended of which it was not told whose page it was for.
+#[inline]
+pub(crate) fn has_waited() -> bool {
+    WAITED.get()
+}
+
+/// What was waited for was a page of no heap and no index, or is none yet.
+#[inline]
+pub(crate) fn forget_untold() {
+    if WAITED.replace(false) {
+        UNTOLD.set((None, None));
+    }
+}
+
+/// What was waited for was this page.
+#[cold]
+pub(crate) fn tell_page(page: PageView<'_>) {
+    let (latch, io) = UNTOLD.get();
+    debug_assert!(latch.is_some() || io.is_some(), "asked where something was waited for");
+    forget_untold();
+    if !matches!(page.kind(), Some(PageKind::Data | PageKind::Index)) {
+        return;
+    }
+    let (mut told, above) = (TOLD.get(), page.level() > 0);
+    if let Some(ns) = latch {
+        told.latch.add(ns);
+        if above {
+            told.tree_latch.add(ns);
+        }
+    }
+    if let Some(ns) = io {
+        told.io.add(ns);
+        if above {
+            told.tree_io.add(ns);
+        }
+    }
+    TOLD.set(told);
+    HAS_TOLD.set(true);
+}
+
+/// What this thread has waited for pages since they were taken last, if it has.
+#[inline]
+pub fn take_page_waits() -> Option<PageWaits> {
+    HAS_TOLD.replace(false).then(|| TOLD.take())
 }

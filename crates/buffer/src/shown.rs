@@ -49,6 +49,7 @@ impl Pages {
             }
             state::downgrade(slot.state(), RESIDENT);
         }
+        reads::forget_untold();
         Ok(Some(ReadGuard { slot }))
     }
 }

@@ -12,6 +12,7 @@
 //!
 //! A newcomer that finds WAITERS set waits too, so that writers are not starved.
 
+use crate::reads;
 use os::latch::LatchClass;
 use os::park;
 use os::spin::{Spin, SpinKind};
@@ -75,12 +76,15 @@ fn wait(word: &AtomicU64, seen: u64, kind: WaitKind) {
     }
     let address = std::ptr::from_ref(word) as usize;
     let waits = || word.load(Relaxed) & WAITERS != 0;
+    let began = os::clock::monotonic_ns();
     match kind {
         WaitKind::PageLatchSh | WaitKind::PageLatchEx => {
             timed_latch(kind, LatchClass::Buffer, || park::wait_briefly(address, waits))
         }
         _ => timed(kind, || park::wait(address, waits)),
     }
+    let for_bytes = matches!(kind, WaitKind::PageIoLatchSh | WaitKind::PageIoLatchEx);
+    reads::note_wait(for_bytes, os::clock::monotonic_ns() - began);
 }
 
 /// Looks at the latch of a page in memory until fewer hold it, or it is held for long.

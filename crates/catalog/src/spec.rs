@@ -202,6 +202,10 @@ pub trait Builder: Send + Sync {
     /// Space, log.
     fn create_hobt(&self, work: &mut Work, spec: &HobtSpec) -> SqlResult<HobtPlaces>;
 
+    /// A hobt that was just made takes the place of another: what is counted of its use goes on
+    /// from there.
+    fn counts_on(&self, _hobt: HobtId, _former: HobtId) {}
+
     /// Frees a hobt's pages once the transaction has committed. Its rows in `sysallocunits` are
     /// rows of `sysdrops` already.
     ///

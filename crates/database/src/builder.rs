@@ -3,7 +3,7 @@
 use crate::database::Database;
 use crate::spec::row_spec;
 use access::Hobt;
-use base::{PageId, SqlError, SqlResult, messages};
+use base::{HobtId, PageId, SqlError, SqlResult, messages};
 use catalog::view::IndexKind;
 use catalog::{Builder, DroppedUnit, HobtPlaces, HobtSpec, UnitKind, UnitPlaces};
 use rowstore::RowHobt;
@@ -34,6 +34,13 @@ impl Builder for DatabaseBuilder {
             first_page: if tree { PageId::NONE } else { places.root },
         };
         Ok(HobtPlaces { units: [Some(rows), large].into_iter().flatten().collect() })
+    }
+
+    fn counts_on(&self, hobt: HobtId, former: HobtId) {
+        let hobts = &self.0.hobts;
+        if let (Some(hobt), Some(former)) = (hobts.get(hobt), hobts.get(former)) {
+            hobts.enter(hobt.in_place_of(&former));
+        }
     }
 
     fn drop_hobt_after_commit(&self, work: &mut Work, dropped: &[DroppedUnit]) -> SqlResult<()> {

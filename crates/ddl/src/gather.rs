@@ -7,7 +7,7 @@
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::sort::{BUFFER_BYTES_MAX, BUFFER_BYTES_MIN, ROWS_PER_CHECK, RowOrder, Sorter};
-use access::{Field, Hobt, Isolation, LockPlan, RowCursor, ScanRange, SourceSize};
+use access::{Field, Hobt, Isolation, LockPlan, RowCursor, ScanRange, SourceSize, Use};
 use base::{SqlError, SqlResult};
 use catalog::statistics::{Collector, Distribution, Whole};
 use catalog::view::{Index, IndexKind, KeyField, PhysicalColumn, Table};
@@ -68,6 +68,7 @@ fn look<'s>(
     source: &'s dyn Hobt,
     sample: Sample,
 ) -> SqlResult<Looked<'s>> {
+    source.used(Use::SystemScan, os::clock::now());
     if let Some(some) = source.sample(cx.work, &|size| sample.pages(size))? {
         let share = some.of as f64 / some.pages as f64;
         return Ok(Looked { cursor: some.cursor, share, rows: some.rows });
@@ -84,19 +85,55 @@ pub(crate) fn of_index(
     index: &Index,
     sample: Sample,
 ) -> Found {
+    let (fields, columns) = key_columns(table, index);
+    // Pages that are taken here and there are in no order.
+    if !is_ascending(table, index) || sample != Sample::All {
+        return of_columns(cx, place, table, &columns, sample);
+    }
+    let source = place.builder.open(&HobtSpec::of(table, index))?;
+    source.used(Use::SystemScan, os::clock::now());
+    of_entries(cx, place, (table, &*source), (&fields, &columns))
+}
+
+/// The same of an index that was just built, which nobody has used yet.
+pub(crate) fn of_built_index(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    table: &Table,
+    index: &Index,
+) -> Found {
+    let (fields, columns) = key_columns(table, index);
+    if !is_ascending(table, index) {
+        return of_columns(cx, place, table, &columns, Sample::All);
+    }
+    let source = place.builder.open(&HobtSpec::of(table, index))?;
+    of_entries(cx, place, (table, &*source), (&fields, &columns))
+}
+
+/// The key's columns: their fields in entries, and their ordinals in the table.
+fn key_columns(table: &Table, index: &Index) -> (Vec<usize>, Vec<usize>) {
     let layout = table.hobt_layout(index);
     let ordinal = |k: &KeyField| match layout.columns[k.field] {
         PhysicalColumn::Column(n) => Some((k.field, n)),
         PhysicalColumn::Dropped(_) | PhysicalColumn::Uniquifier | PhysicalColumn::Rid => None,
     };
-    let (fields, columns): (Vec<usize>, Vec<usize>) = layout.key.iter().filter_map(ordinal).unzip();
-    // Pages that are taken here and there are in no order.
-    if layout.key.first().is_none_or(|k| k.descending) || sample != Sample::All {
-        return of_columns(cx, place, table, &columns, sample);
-    }
-    let modified = modified(place, table, &columns);
-    let source = place.builder.open(&HobtSpec::of(table, index))?;
-    let mut collector = collector(table, &columns);
+    layout.key.iter().filter_map(ordinal).unzip()
+}
+
+/// Whether entries are in the order in which values are told.
+fn is_ascending(table: &Table, index: &Index) -> bool {
+    table.hobt_layout(index).key.first().is_some_and(|k| !k.descending)
+}
+
+/// Of all entries of an index in their order.
+fn of_entries(
+    cx: &mut DdlContext<'_>,
+    place: &Place,
+    (table, source): (&Table, &dyn Hobt),
+    (fields, columns): (&[usize], &[usize]),
+) -> Found {
+    let modified = modified(place, table, columns);
+    let mut collector = collector(table, columns);
     let waiter = Arc::clone(cx.work.owner().waiter());
     let mut cursor = source.scan(cx.work, &ScanRange::default(), &READ)?;
     let mut rows = 0_u64;
@@ -105,11 +142,11 @@ pub(crate) fn of_index(
             waiter.check().map_err(SqlError::from)?;
         }
         rows += 1;
-        let key = key_of(&*cursor, &fields)?;
+        let key = key_of(&*cursor, fields)?;
         let key: Vec<Option<&[u8]>> = key.iter().map(|f| f.inline()).collect();
         collector.push(&key);
     }
-    Ok(finish(collector, table, &columns, (rows, modified)))
+    Ok(finish(collector, table, columns, (rows, modified)))
 }
 
 /// Of columns by their ordinals.

@@ -18,7 +18,7 @@ use crate::build::{
     Build, BuildError, Conversion, Origin, RowFilter, build, entry_origins, same_order,
 };
 use crate::context::{Change, DdlContext, Place};
-use crate::gather::{Sample, of_index};
+use crate::gather::of_built_index;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Column, Identity, Index, IndexKind, PhysicalColumn, Table};
 use catalog::{Changes, HobtSpec};
@@ -82,6 +82,10 @@ pub(crate) fn rebuild(
         let spec = HobtSpec::of(after, index);
         let places = place.builder.create_hobt(cx.work, &spec)?;
         changes.put_places(cx.work, spec.hobt, &places)?;
+        let same = |i: &&Index| i.index_id == index.index_id;
+        if let Some(former) = before.and_then(|b| b.indexes.iter().find(same)) {
+            place.builder.counts_on(spec.hobt, former.hobt);
+        }
     }
     if let Some(before) = before.filter(|_| base_kept) {
         widen(cx, place, before, after)?;
@@ -101,7 +105,7 @@ pub(crate) fn rebuild(
         for at in (0..known.indexes.len()).filter(|&n| !kept(&after.indexes[n])) {
             let index = &after.indexes[at];
             if index.kind != IndexKind::Heap && !index.disabled {
-                let found = of_index(cx, place, after, index, Sample::All)?;
+                let found = of_built_index(cx, place, after, index)?;
                 known.indexes[at].gathered.distribution = found;
             }
         }

@@ -46,6 +46,7 @@ use crate::update::{Assignment, Delete, Update, kept_slots};
 use crate::virtual_scan::VirtualScan;
 use crate::wide::IndexChange;
 use crate::window::Window;
+use access::Use;
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
 use plan::{
     AggregateCall, ColumnSource, JoinKind, MergeAction, Physical, PhysicalPlan, Reads, Scalar,
@@ -57,6 +58,8 @@ use types::Collation;
 /// Makes operators of a plan.
 pub(crate) struct Builder {
     pub(crate) hobts: Vec<(DatabaseId, HobtId)>,
+    /// What the plan does with them: reads by each operator, a change of each once.
+    pub(crate) uses: Vec<(usize, Use)>,
     /// The hobt that each cursor reads.
     pub(crate) cursors: Vec<usize>,
     /// The operator that has it.
@@ -100,6 +103,7 @@ impl Builder {
         };
         Builder {
             hobts: Vec::new(),
+            uses: Vec::new(),
             cursors: Vec::new(),
             cursor_nodes: Vec::new(),
             changed: None,
@@ -120,6 +124,7 @@ impl Builder {
     pub(crate) fn of_branch(branch: &Branch) -> Builder {
         Builder {
             hobts: branch.hobts.clone(),
+            uses: Vec::new(),
             cursors: vec![0; branch.cursors],
             cursor_nodes: vec![0; branch.cursors],
             changed: None,
@@ -225,6 +230,12 @@ impl Builder {
         let hobts: Vec<usize> =
             target.indexes.iter().map(|i| self.hobt(target.database, i.hobt)).collect();
         self.changed = self.changed.or(hobts.first().copied());
+        let changed = target.indexes.iter().zip(&hobts).filter(|(i, _)| i.affected);
+        for (_, &hobt) in changed {
+            if !self.uses.contains(&(hobt, Use::Update)) {
+                self.uses.push((hobt, Use::Update));
+            }
+        }
         if let Some(kept) = &target.references.kept {
             let id = kept.id.0 as usize;
             self.changed_rows.resize_with(self.changed_rows.len().max(id + 1), || None);
@@ -567,6 +578,7 @@ impl Builder {
         let above = self.read_above.take();
         let seeks = a.seek.as_ref().map(|s| Seeks::new(s, a.backward)).transpose()?;
         let hobt = self.hobt(a.source.database, a.source.hobt);
+        self.uses.push((hobt, if a.seek.is_some() { Use::Seek } else { Use::Scan }));
         let mut reader = Reader::new(&a.columns, a.rid, a.hint, a.location, a.residual.as_ref())?;
         if let Some(above) = above {
             reader.give_only(above);
@@ -589,6 +601,7 @@ impl Builder {
     fn lookup(&mut self, l: &plan::KeyLookup, id: usize) -> Built {
         let input = self.node(&l.input)?;
         let hobt = self.hobt(l.source.database, l.source.hobt);
+        self.uses.push((hobt, Use::Lookup));
         Ok(Box::new(Lookup {
             id,
             input,

@@ -22,7 +22,7 @@ use crate::semaphore::GrantRow;
 use crate::subplan::Subplan;
 use crate::update::{Delete, Update};
 use crate::workers::Reserved;
-use access::{Hobt, Isolation, TableReads};
+use access::{Hobt, Isolation, TableReads, Use};
 use base::{DatabaseId, HobtId, SqlError, SqlResult, messages};
 use os::wait::ThreadWaits;
 use plan::{GrantHints, PhysicalPlan, Slot};
@@ -49,6 +49,8 @@ pub struct Executor {
     /// Those of an earlier run, found again without asking while definitions have not moved.
     known: Vec<Weak<dyn Hobt>>,
     known_at: Option<u64>,
+    /// What the plan does with each.
+    uses: Vec<(usize, Use)>,
     /// The hobt of each cursor.
     cursors: Vec<usize>,
     /// The operator of each cursor.
@@ -153,6 +155,7 @@ impl Executor {
             frame: vec![Value::Null; plan.slots as usize],
             reads: vec![TableReads::default(); builder.hobts.len()],
             hobt_ids: builder.hobts,
+            uses: builder.uses,
             hobts: Vec::new(),
             known: Vec::new(),
             known_at: None,
@@ -317,9 +320,12 @@ impl Executor {
         // Before anything is held that others may want.
         let needs = Needs { degree, ..self.needs };
         let grant = Grant::ask(context.grant, needs, self.grant, context.work)?;
-        let result = self.find_hobts(context).and_then(|()| match reserved {
-            None => self.run_alone(context, grant, f),
-            Some(reserved) => self.run_with_crew(context, grant, &reserved, f),
+        let result = self.find_hobts(context).and_then(|()| {
+            self.note_uses();
+            match reserved {
+                None => self.run_alone(context, grant, f),
+                Some(reserved) => self.run_with_crew(context, grant, &reserved, f),
+            }
         });
         self.frame.fill(Value::Null);
         self.hobts.clear();
@@ -486,6 +492,17 @@ impl Executor {
                 self.cursor_reads[at].add(reads);
                 self.reads[self.cursors[at]].add(reads);
             }
+        }
+    }
+
+    /// A run counts as one use by each operator, as of when it began, whatever comes of it.
+    fn note_uses(&self) {
+        if self.uses.is_empty() {
+            return;
+        }
+        let now = os::clock::about_now();
+        for &(hobt, how) in &self.uses {
+            self.hobts[hobt].used(how, now);
         }
     }
 

@@ -138,8 +138,9 @@ impl Drop for Held {
     }
 }
 
+/// This thread's, which no other has meanwhile if it is below [`SHARED`].
 #[inline]
-fn number() -> usize {
+pub(crate) fn number() -> usize {
     match NUMBER.get() {
         UNSET => first_number(),
         number => number,

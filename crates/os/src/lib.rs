@@ -19,6 +19,7 @@ pub mod sched;
 pub mod spin;
 pub mod stop;
 pub mod sync;
+pub mod tally;
 pub mod task;
 pub mod turn;
 pub mod values;

@@ -73,7 +73,8 @@ impl RowHobt {
     pub fn row_count(&self, waiter: &Waiter) -> base::SqlResult<u64> {
         use std::sync::atomic::Ordering::Relaxed;
         if self.state.rows_known.load(Relaxed) == 0 {
-            let counted = self.count_all(waiter).map_err(|e| self.sql(e))?;
+            let counted =
+                self.counting_waits(|| self.count_all(waiter)).map_err(|e| self.sql(e))?;
             self.state.rows.store(counted as i64, Relaxed);
             self.state.rows_known.store(1, Relaxed);
         }
@@ -129,7 +130,8 @@ impl RowHobt {
         let measured = match fresh {
             Some(m) => m,
             None => {
-                let found = self.measure(waiter, now, known, before).map_err(|e| self.sql(e))?;
+                let found = self.counting_waits(|| self.measure(waiter, now, known, before));
+                let found = found.map_err(|e| self.sql(e))?;
                 *self.state.measured.lock() = Some(found);
                 found
             }

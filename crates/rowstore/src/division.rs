@@ -9,6 +9,7 @@
 //!  1. Parts cover the range, and no key or page is in two of them.
 //!  2. A part is given out once.
 
+use crate::activity::Deed;
 use crate::error::RowResult;
 use crate::heap_scan::HeapCursor;
 use crate::hobt::{HobtKind, RowHobt};
@@ -62,6 +63,7 @@ impl RowHobt {
         let whole = range.lower.is_none() && range.upper.is_none();
         let event = if whole { Event::FullScan } else { Event::RangeScan };
         self.home.pages.counters().add(event, 1);
+        self.did(Deed::RangeScan);
         if self.spec.kind == HobtKind::Heap {
             let pages = self.home.space.unit_pages(&self.unit, work.owner().waiter())?.pages;
             let stretch = (pages.len() / wanted).clamp(HEAP_PAGES.0, HEAP_PAGES.1);

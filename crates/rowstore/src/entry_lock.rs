@@ -5,6 +5,7 @@
 //! whoever keeps ranges stable locks the gap below each key as well, and the first key beyond.
 //! What an insert asks of the gap it falls into is in `gap.rs`.
 
+use crate::activity::Deed;
 use crate::error::RowResult;
 use crate::hobt::RowHobt;
 use access::{Granule, Isolation, LockPlan, Strength};
@@ -236,12 +237,16 @@ impl RowHobt {
             if self.is_optimized() {
                 return self.try_row_now(work, (page, row), (mode, duration));
             }
+            self.did(Deed::PageLock);
             match work.try_lock_row(&of, page, intent(mode), duration)? {
                 Outcome::Wait(ticket) => return Ok(Tried::Wait(ticket)),
                 Outcome::Granted { .. } | Outcome::AlreadyHeld => {}
             }
         }
-        match work.try_lock_row(&of, row, mode, duration)? {
+        let attempts = work.escalation_attempts();
+        let asked = work.try_lock_row(&of, row, mode, duration);
+        self.asked_for_row(work, attempts);
+        match asked? {
             Outcome::Wait(ticket) => {
                 if duration == Duration::Short {
                     // Asked for again with the row.
@@ -254,6 +259,19 @@ impl RowHobt {
                 debug_assert!(!kept || self.holds(work, row, mode), "what was granted is held");
                 Ok(Tried::Granted)
             }
+        }
+    }
+
+    /// Counts that a row's lock was asked for, and that for it locks of rows were to be exchanged,
+    /// where they were since so many attempts.
+    #[inline]
+    pub(crate) fn asked_for_row(&self, work: &Work, attempts: (u64, u64)) {
+        let counts = self.state.counts();
+        counts.add(Deed::RowLock, 1);
+        let now = work.escalation_attempts();
+        if now != attempts {
+            counts.add(Deed::PromotionAttempt, now.0 - attempts.0);
+            counts.add(Deed::Promotion, now.1 - attempts.1);
         }
     }
 
@@ -282,6 +300,7 @@ impl RowHobt {
     pub(crate) fn try_end(&self, work: &mut Work, ask: RowLock) -> RowResult<Tried> {
         assert!(ask.is_range(), "only ranges reach beyond the last key");
         let Some((mode, duration)) = ask.mode() else { return Ok(Tried::Granted) };
+        self.did(Deed::RowLock);
         match work.try_lock_row(&self.locked(), self.end_resource(), mode, duration)? {
             Outcome::Wait(ticket) => Ok(Tried::Wait(ticket)),
             Outcome::Granted { .. } | Outcome::AlreadyHeld => {
@@ -300,7 +319,12 @@ impl RowHobt {
         let within = ticket.resource().is_within_hobt(self.spec.hobt);
         assert!(within || ticket.resource().kind() == Kind::Xact, "and of its hobt");
         let (resource, mode, duration) = (ticket.resource(), ticket.mode(), ticket.duration());
-        work.locks().wait(ticket, timeout_of(work, plan), None)?;
+        let began = os::clock::monotonic_ns();
+        let waited = work.locks().wait(ticket, timeout_of(work, plan), None);
+        let counts = self.state.counts();
+        counts.add(Deed::RowLockWait, 1);
+        counts.add(Deed::RowLockWaitNs, os::clock::monotonic_ns() - began);
+        waited?;
         let held = duration == Duration::Instant || self.holds(work, resource, mode);
         debug_assert!(held, "what was waited for is held");
         Ok(())

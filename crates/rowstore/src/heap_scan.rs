@@ -5,6 +5,7 @@
 
 mod graves;
 
+use crate::activity::Deed;
 use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
@@ -156,8 +157,12 @@ impl<'h> HeapCursor<'h> {
 
     /// A scan that is no part of another's begins.
     pub(crate) fn count(&self) {
-        let event = if self.one_row { Event::ProbeScan } else { Event::FullScan };
+        let (event, deed) = match self.one_row {
+            true => (Event::ProbeScan, Deed::SingletonLookup),
+            false => (Event::FullScan, Deed::RangeScan),
+        };
         self.hobt.home.pages.counters().add(event, 1);
+        self.hobt.did(deed);
     }
 
     /// The row it stands on is behind it: given up, or kept for who changes it later.
@@ -312,6 +317,7 @@ impl<'h> HeapCursor<'h> {
         let passed = self.take(work, (record, to), *quiet)?;
         if matches!(passed, Passed::On | Passed::Enough) {
             self.hobt.home.pages.counters().add(Event::Forwarded, 1);
+            self.hobt.did(Deed::ForwardedFetch);
             self.slot += 1;
         }
         Ok(passed)
@@ -483,7 +489,8 @@ impl RowCursor for HeapCursor<'_> {
         let (before, lob) = (work::page_reads(), self.reads.lob);
         let followed = work.versions_traversed();
         let ghosts = self.reads.ghosts;
-        let more = self.refill(work);
+        let hobt = self.hobt;
+        let more = hobt.counting_waits(|| self.refill(work));
         self.reads.note(work::page_reads().since(before), lob);
         self.reads.versions += work.tell_traversed() - followed;
         self.count_ghosts(ghosts);

@@ -11,6 +11,7 @@
 //!  3. All that a compensation does is looked at before any of it is done: damaged pages end the
 //!     undo, not the process.
 
+use crate::activity::Deed;
 use crate::error::RowResult;
 use crate::heap_forward::{Latched, Place};
 use crate::heap_redo::{fits, kinds, old_and_new};
@@ -89,6 +90,7 @@ impl RowHobt {
         }
         self.compensate(latched, &[Step::clear(at)], cx, || {})?;
         self.count_rows(-1);
+        self.did(Deed::LeafDelete);
         Ok(true)
     }
 

@@ -4,6 +4,7 @@
 //! What a row that shrinks gives free nobody else takes until its transaction is over
 //! (`promised.rs`).
 
+use crate::activity::Deed;
 use crate::entry_lock::Tried;
 use crate::error::RowResult;
 use crate::heap_forward::{HeapRow, Place};
@@ -260,6 +261,7 @@ impl RowHobt {
         let min_len = self.layout.min_len().to_le_bytes();
         change.apply(page, self.spec.unit, kinds::FORMAT, 0, &[&min_len], Undo::Never);
         change.finish(&mut wal::TransactionChain::default());
+        self.did(Deed::HeapPage);
         self.remember_room(id);
         Ok(id)
     }
@@ -353,6 +355,7 @@ impl RowHobt {
                 self.leave_ghost(change, place, &left, undo)
             });
             work.ghosted(&self.settler(), &[], place);
+            self.did(Deed::LeafGhost);
             return ghosted.map(|()| true);
         }
     }
@@ -402,6 +405,7 @@ impl RowHobt {
             if grows > self.free_bytes(row.guard.view(), own) {
                 drop(row);
                 self.forward(work, &mut new, (home, place))?;
+                self.did(Deed::LeafUpdate);
                 return Ok(Some(home));
             }
             if let Some(room) = self.link_to(work, &mut new, Some(&former))? {
@@ -409,7 +413,9 @@ impl RowHobt {
                 work.make_version_room(room)?;
                 continue;
             }
-            return self.replace_in_place(work, row, &old, &new).map(|()| Some(home));
+            self.replace_in_place(work, row, &old, &new)?;
+            self.did(Deed::LeafUpdate);
+            return Ok(Some(home));
         }
     }
 

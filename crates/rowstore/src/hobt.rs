@@ -3,10 +3,11 @@
 //! Physical columns are numbered as the catalog's layouts have them; nothing here knows a name
 //! or an SQL type, only widths and comparisons.
 
+use crate::activity::Activity;
 use crate::error::RowResult;
 use crate::large::pieces_spec;
 use base::{AllocUnitId, HobtId, ObjectId, PageId};
-use btree::{KeyColumn, KeyOrder, Tree, TreeOptions};
+use btree::{KeyColumn, KeyOrder, SplitCounters, Tree, TreeOptions, TreeSplits};
 use buffer::{Change, Undo};
 use lock::Resource;
 use os::sync::Mutex;
@@ -75,7 +76,6 @@ pub(crate) struct HeapHints {
 }
 
 /// What changes while a hobt is open, whatever columns it gets.
-#[derive(Default)]
 pub(crate) struct HobtState {
     pub(crate) hints: Mutex<HeapHints>,
     pub(crate) rows: AtomicI64,
@@ -90,6 +90,29 @@ pub(crate) struct HobtState {
     pub(crate) bare: crate::bare_ghosts::BareGhosts,
     pub(crate) promised: crate::promised::Promised,
     pub(crate) graves: crate::graveyard::Graveyard,
+    pub(crate) splits: Arc<SplitCounters>,
+    pub(crate) activity: Arc<Activity>,
+}
+
+impl HobtState {
+    /// Of a hobt that is opened, whose activity counts on.
+    fn counting(activity: Arc<Activity>) -> Arc<HobtState> {
+        let splits = Arc::default();
+        activity.adopt(&splits);
+        Arc::new(HobtState {
+            hints: Mutex::default(),
+            rows: AtomicI64::default(),
+            rows_known: AtomicU64::default(),
+            measured: Mutex::default(),
+            next_value: AtomicU64::default(),
+            dropped: AtomicBool::default(),
+            bare: crate::bare_ghosts::BareGhosts::default(),
+            promised: crate::promised::Promised::default(),
+            graves: crate::graveyard::Graveyard::default(),
+            splits,
+            activity,
+        })
+    }
 }
 
 /// An open heap or B-tree of rows.
@@ -130,7 +153,7 @@ impl RowHobt {
         large: Option<Arc<RowHobt>>,
     ) -> Arc<RowHobt> {
         let unit = Arc::new(AllocUnit::open(spec.unit, places.first_iam));
-        Self::open_in(home, spec, places, large, (unit, Arc::default()))
+        Self::open_in(home, spec, places, large, (unit, HobtState::counting(Arc::default())))
     }
 
     /// The same hobt with other columns behind those that all its rows have, and with a unit for
@@ -142,6 +165,15 @@ impl RowHobt {
         assert_eq!(first(&spec), first(&self.spec), "what all rows have stays");
         let large = self.large.clone().or(large);
         self.with_same_pages(spec, large)
+    }
+
+    /// The same hobt, just made and without rows, in the place of another: its activity goes on.
+    pub fn in_place_of(&self, other: &RowHobt) -> Arc<RowHobt> {
+        assert_ne!(self.spec.hobt, other.spec.hobt, "a hobt is made anew under its own number");
+        let state = HobtState::counting(Arc::clone(&other.state.activity));
+        state.rows_known.store(self.state.rows_known.load(Relaxed), Relaxed);
+        let (unit, large) = (Arc::clone(&self.unit), self.large.clone());
+        Self::open_in(&self.home, self.spec.clone(), self.places, large, (unit, state))
     }
 
     /// The same hobt without its unit for values off the rows, which has just been undone.
@@ -194,6 +226,7 @@ impl RowHobt {
                 leaf: layout.clone(),
                 nullable_key: spec.nullable_key,
                 leaf_kind: leaf_kind(spec.kind),
+                splits: Arc::clone(&state.splits),
             })
         });
         Arc::new_cyclic(|me| RowHobt {
@@ -334,6 +367,11 @@ impl RowHobt {
     /// The layout of its records.
     pub fn layout(&self) -> &RowLayout {
         &self.layout
+    }
+
+    /// How its tree came by its pages since the hobt was opened; nothing of a heap.
+    pub fn splits(&self) -> TreeSplits {
+        self.state.splits.read()
     }
 
     pub(crate) fn tree(&self) -> &Tree {

@@ -22,6 +22,7 @@
 mod graves;
 mod leaf;
 
+use crate::activity::Deed;
 use crate::current::{Current, current};
 use crate::entry_lock::{Guard, RowLock, Tried};
 use crate::error::RowResult;
@@ -234,6 +235,7 @@ impl<'h> IndexCursor<'h> {
             (Some(_), _) | (_, Some(_)) => Event::RangeScan,
         };
         self.hobt.home.pages.counters().add(event, 1);
+        self.hobt.did(if self.point { Deed::SingletonLookup } else { Deed::RangeScan });
     }
 
     /// The position is one from which nothing is passed again: ghosts before it are counted.
@@ -716,7 +718,8 @@ impl RowCursor for IndexCursor<'_> {
         }
         let (before, lob) = (work::page_reads(), self.reads.lob);
         let followed = work.versions_traversed();
-        let more = self.refill(work);
+        let hobt = self.hobt;
+        let more = hobt.counting_waits(|| self.refill(work));
         self.reads.note(work::page_reads().since(before), lob);
         self.reads.versions += work.tell_traversed() - followed;
         more.map_err(|e| self.hobt.sql(e))

@@ -4,6 +4,7 @@
 //! search begins again. A ghost with the key of a new row is revived in place once its deleter
 //! is known to be over.
 
+use crate::activity::Deed;
 use crate::beside::Beside;
 use crate::current::{Current, current};
 use crate::entry_lock::{RowLock, Tried, key_hash};
@@ -438,6 +439,7 @@ impl RowHobt {
         part.logged(bytes);
         work.ghosted(&self.settler(), spelled.bytes(), (id, slot));
         self.count_rows(-1);
+        self.did(Deed::LeafGhost);
         dropped.map(|()| true)
     }
 
@@ -469,7 +471,9 @@ impl RowHobt {
             if let Some(uniquifier) = self.uniquifier_at().and_then(|at| row.get_mut(at)) {
                 *uniquifier = Field::Null;
             }
-            return self.insert_with_uniquifier(work, &row, plan);
+            let moved = self.insert_with_uniquifier(work, &row, plan);
+            self.did_times(Deed::LeafInsert, u64::from(moved.is_ok()));
+            return moved;
         }
         let spelled = KeyBuf::of(key.fields);
         let done = self.move_row(work, &spelled, &record, plan);
@@ -538,6 +542,7 @@ impl RowHobt {
             let dropped = new.tested.end(change, &mut part.chain, late);
             debug_assert!(part.chain.last > before, "the change is its transaction's");
             part.logged(bytes);
+            self.did(Deed::LeafUpdate);
             return dropped.map(|()| true);
         }
     }
@@ -628,7 +633,11 @@ impl RowHobt {
     ) -> RowResult<Option<Put>> {
         assert!(!old.is_empty(), "the row has a key");
         match self.ghost_entry(work, old.fields().as_slice(), plan)? {
-            true => self.put(work, record, plan).map(Some),
+            true => {
+                let put = self.put(work, record, plan)?;
+                self.did_times(Deed::LeafInsert, u64::from(matches!(put, Put::Done)));
+                Ok(Some(put))
+            }
             false => Ok(None),
         }
     }
@@ -858,6 +867,9 @@ impl<'t> Latched<'t> {
         change.finish(&mut part.chain);
         debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(bytes);
+        let counts = hobt.state.counts();
+        counts.add(Deed::LeafGhost, 1);
+        counts.add(Deed::LeafInsert, 1);
         dropped.and(dropped_left).map(|()| (old_page, old_slot))
     }
 

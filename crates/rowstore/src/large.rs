@@ -12,6 +12,7 @@
 //! 4. Numbers go up from the greatest in the tree, ghosts included: none is given twice while
 //!    anything of it is left.
 
+use crate::activity::Deed;
 use crate::error::{RowError, RowResult};
 use crate::hobt::{HobtKind, HobtSpec, RowHobt};
 use access::{LockPlan, RowKey, TableReads, WriteError};
@@ -160,6 +161,7 @@ impl RowHobt {
         }
         let fits = self.layout.encoded_len(&stored, false) + joins <= RECORD_BYTES_MAX;
         assert!(fits, "what is left in the row fits");
+        self.did_times(Deed::PushedOffRow, off.len() as u64);
         let written = write(work, &stored);
         // These two end no statement, so nothing would take the values back.
         if let Err(WriteError::Duplicate | WriteError::Vanished) = written {
@@ -264,7 +266,7 @@ impl RowHobt {
         if !self.layout.view(record).is_some_and(|row| row.has_off_row()) {
             return Ok(());
         }
-        let before = work::page_reads();
+        let (before, of_rows) = (work::page_reads(), bytes.len());
         for column in 0..self.spec.widths.len() {
             if let Some(Field::OffRow(pointer)) = self.layout.field(record, column) {
                 let from = bytes.len();
@@ -280,6 +282,9 @@ impl RowHobt {
             }
         }
         let pages = work::page_reads().since(before);
+        let counts = self.state.counts();
+        counts.add(Deed::LobPages, pages.logical);
+        counts.add(Deed::LobBytes, (bytes.len() - of_rows) as u64);
         reads.add(&TableReads { lob: pages, ..TableReads::default() });
         Ok(())
     }

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod activity;
 mod bare_ghosts;
 mod beside;
 mod chunks;
@@ -46,6 +47,7 @@ mod verify;
 mod versions;
 mod writer;
 
+pub use activity::Deed;
 pub use clean::{Cleaned, may_leave_ghost};
 pub use count::HobtSize;
 pub use directory::HobtDirectory;

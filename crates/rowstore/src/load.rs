@@ -1,15 +1,17 @@
 //! The access traits of a hobt, and bulk loading.
 
+use crate::activity::Deed;
 use crate::heap_scan::HeapCursor;
 use crate::hobt::{HobtKind, RowHobt};
 use crate::index_scan::IndexCursor;
 use access::{
     BulkLoad, Division, Inserted, Loader, LockPlan, PageSample, RowCursor, RowKey, ScanRange,
-    SourceSize, TableSink, TableSource, WriteError,
+    SourceSize, TableSink, TableSource, Use, WriteError,
 };
 use base::SqlResult;
 use base::limits::RECORD_BYTES_MAX;
 use btree::{BULK_PAGE_LOG_BYTES, KeyFields};
+use os::clock::WallTime;
 use page::Field;
 use std::cmp::Ordering;
 use std::sync::atomic::Ordering::Relaxed;
@@ -19,6 +21,10 @@ use work::Work;
 const PAGE_DROP_BYTES: usize = 128;
 
 impl TableSource for RowHobt {
+    fn used(&self, how: Use, at: WallTime) {
+        self.note_use(how, at);
+    }
+
     fn scan(
         &self,
         work: &mut Work,
@@ -70,11 +76,16 @@ impl TableSink for RowHobt {
         row: &[Field<'_>],
         locks: &LockPlan,
     ) -> Result<Inserted, WriteError> {
-        let done = self.store(work, row, |work, row| match self.spec.kind {
-            HobtKind::Heap => self.heap_insert(work, row, locks),
-            HobtKind::Clustered | HobtKind::Nonclustered => self.entry_insert(work, row, locks),
+        let done = self.counting_waits(|| {
+            self.store(work, row, |work, row| match self.spec.kind {
+                HobtKind::Heap => self.heap_insert(work, row, locks),
+                HobtKind::Clustered | HobtKind::Nonclustered => self.entry_insert(work, row, locks),
+            })
         });
         work.give_rows_back();
+        if done.is_ok() {
+            self.did(Deed::LeafInsert);
+        }
         done
     }
 
@@ -86,14 +97,14 @@ impl TableSink for RowHobt {
         locks: &LockPlan,
     ) -> Result<Inserted, WriteError> {
         debug_assert!(!key.fields.is_empty(), "a row is named");
-        let done = self.update_locked(work, &key, row, locks);
+        let done = self.counting_waits(|| self.update_locked(work, &key, row, locks));
         work.give_rows_back();
         done
     }
 
     fn delete(&self, work: &mut Work, key: RowKey<'_>, locks: &LockPlan) -> Result<(), WriteError> {
         debug_assert!(!key.fields.is_empty(), "a row is named");
-        let done = self.delete_locked(work, &key, locks);
+        let done = self.counting_waits(|| self.delete_locked(work, &key, locks));
         work.give_rows_back();
         done
     }
@@ -224,7 +235,10 @@ impl Loader for HeapLoader<'_> {
             granule: access::Granule::Table,
             ..LockPlan::change(access::Isolation::ReadCommitted)
         };
-        self.hobt.insert(work, row, &plan)?;
+        // No row that anybody inserts.
+        let hobt = self.hobt;
+        hobt.store(work, row, |work, row| hobt.heap_insert(work, row, &plan))?;
+        work.give_rows_back();
         self.rows += 1;
         Ok(())
     }

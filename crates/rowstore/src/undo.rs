@@ -4,6 +4,7 @@
 //! A row may have moved since (splits); it is found by its key. A row that does not fit its page
 //! any more gets room by a split, whose group comes first and undoes nothing.
 
+use crate::activity::Deed;
 use crate::directory::HobtDirectory;
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
@@ -219,6 +220,7 @@ impl RowHobt {
         change.finish(cx.chain);
         debug_assert!(cx.chain.last > before, "the chain has its compensation");
         self.count_rows(-1);
+        self.did(Deed::LeafDelete);
         if empties {
             // An empty leaf is sound; that it could not be freed now harms nobody.
             let _ = tree.free_if_empty(cx.group, key);

@@ -24,6 +24,7 @@
 //!  5. What is behind a version that is gone is lost to whoever is older than its end: victims
 //!     alone, for whom the store has waited no more. A ghost waits for them as for any other.
 
+use crate::activity::Deed;
 use crate::error::{RowError, RowResult};
 use crate::hobt::RowHobt;
 use access::{Granule, Isolation, LockPlan, Strength};
@@ -449,6 +450,7 @@ impl RowHobt {
     ) -> RowResult<Link> {
         if work.has_version_room(image.len()) {
             let place = work.keep_version(self.origin(), (image, 0))?;
+            self.did(Deed::VersionStored);
             return Ok(Link::Ready(VersionTag::new(xsn, Previous::Stored(place)), tested));
         }
         if !work.goes_without_version() {

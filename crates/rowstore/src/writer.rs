@@ -27,6 +27,7 @@
 //! Not here: gaps. An insert asks for its gap as ever, and what a transaction locks to read at
 //! REPEATABLE READ and above stays locked, the rows that it changes then among it.
 
+use crate::activity::Deed;
 use crate::entry_lock::{RowLock, Tried, intent};
 use crate::error::{RowError, RowResult};
 use crate::hobt::{HobtKind, RowHobt};
@@ -108,9 +109,10 @@ impl RowHobt {
         loop {
             let (first, then) = (intent(mode), mode);
             let mut refused = None;
+            self.did(Deed::PageLock);
             if !work.try_lock_row_now(&of, page, first, duration)? {
                 refused = Some((page, first));
-            } else if !work.try_lock_row_now(&of, row, then, duration)? {
+            } else if !self.asks_now(work, row, (then, duration))? {
                 if duration == Duration::Short {
                     work.locks().release(work.owner(), page);
                 }
@@ -126,6 +128,18 @@ impl RowHobt {
                 Outcome::Granted { .. } | Outcome::AlreadyHeld => {}
             }
         }
+    }
+
+    fn asks_now(
+        &self,
+        work: &mut Work,
+        row: Resource,
+        (mode, duration): (Mode, Duration),
+    ) -> RowResult<bool> {
+        let attempts = work.escalation_attempts();
+        let got = work.try_lock_row_now(&self.locked(), row, mode, duration);
+        self.asked_for_row(work, attempts);
+        Ok(got?)
     }
 
     /// Asks for a row that is about to be changed, or put: to the end of the transaction, or where

@@ -122,6 +122,35 @@ view over a populated instance and fails when a column that is not listed here n
   `pinned_ghost_bytes` on their pages, `pinned_graveyard_bytes` in memory, with what it
   takes to find them there. Ghosts on pages are those of the pages that are noted for
   the cleaner: at most 262,144 of a database are. Those of who has not committed yet are nobody's.
+* `sys.dm_db_index_usage_stats` counts a run of a plan once for each operator that uses a heap or
+  index, whether it came to that or not; a change counts once for each heap or index that its plan
+  changes. A statement that runs twice, as optimized locking may have it do, counts twice. `system_scans`
+  are reads for statistics, but for those of an index that is just being made. What a rebuild or
+  TRUNCATE TABLE makes anew counts on, and all is gone with the instance.
+* `sys.dm_db_index_operational_stats` has a row for every heap and index of an open database, used
+  or not, and counts what was done, also where it was rolled back since. What a rebuild makes anew
+  counts on; rows and pages that the rebuild writes itself are not counted.
+  * A deleted row becomes a ghost, of a heap as well (`leaf_ghost_count`); `leaf_delete_count` has
+    rows that a rollback took out. A row whose key changes is a ghost and an insert, a row that is
+    as it was is no update.
+  * `leaf_allocation_count` has the pages that changes of rows have added: of an index
+    `leaf_page_append_count` and `leaf_page_split_count`, of a heap every page. `leaf_page_merge_count`
+    has empty pages that were given back. `nonleaf_allocation_count` counts a root that became higher.
+  * `row_lock_count` has all requests for rows, keys and gaps, also those that ask without taking
+    (`sys.dm_os_performance_counters`, above); who waits for the end of a row's writer waits for
+    the row. A wait counts when it ends, however it does.
+  * Waits for a page's latch or its bytes are those of who reads, changes or counts the index's rows,
+    values off the rows included; who rolls back, builds or cleans counts none. For pages that are
+    read ahead only those wait who come before they are there.
+  * `version_generated_offrow` counts versions that went to the version store, which is off the
+    rows; a ghost that is its own former version is not one of them.
+  * The last five columns are our own. A page at the index's right edge whose new row is behind all
+    others is not split but followed by a new one, and nothing moves (`leaf_page_append_count`); a
+    split moves half of a page (`leaf_page_split_count`). Of splits `leaf_page_split_at_end_count`
+    has those whose new row was to be the last of the page, `leaf_page_split_by_update_count` those
+    of a row that became longer, and `leaf_page_split_beside_last_count` those of a page that the
+    split before had left: where these are most, splits fall at one place, and a fill factor does
+    not help; where they are few, they fall all over the index.
 * `sys.fn_dblog` decodes the records that were really written, and shows columns that none of them
   fills as NULL. NULL as its start means the record from which recovery would begin now; while it is
   read the log behind it is not reused (LOG_SCAN). `[Flag Bits]` are the record's own: 1 its group

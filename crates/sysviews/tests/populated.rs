@@ -126,6 +126,15 @@ const FICKLE: &[&str] = &[
     "io_stall_read_ms",
     "io_stall_write_ms",
     "signal_wait_time_ms",
+    "row_lock_wait_in_ms",
+    "page_latch_wait_count",
+    "page_latch_wait_in_ms",
+    "page_io_latch_wait_count",
+    "page_io_latch_wait_in_ms",
+    "tree_page_latch_wait_count",
+    "tree_page_latch_wait_in_ms",
+    "tree_page_io_latch_wait_count",
+    "tree_page_io_latch_wait_in_ms",
     "total_log_size_in_bytes",
     "size",
     "cpu_time",
@@ -229,6 +238,7 @@ fn queries(view: &str, handles: &[String]) -> Vec<String> {
         "sys.dm_db_index_physical_stats" => {
             &["null, null, null, null, 'DETAILED'", "null, null, null, null, 'LIMITED'"]
         }
+        "sys.dm_db_index_operational_stats" => &["null, null, null, null"],
         "sys.dm_exec_sql_text"
         | "sys.dm_exec_query_plan"
         | "sys.dm_exec_query_plan_stats"
@@ -446,6 +456,16 @@ const DEFINITIONS: &[&str] = &[
     "checkpoint",
     "update dbo.filled set w = w + 2",
     "create index ix_w on dbo.filled (w)",
+    "select count(w) from dbo.filled with (index (ix_filled)) where v = 3",
+    "create table dbo.worked (k char(880) primary key, v varchar(4000))",
+    "insert dbo.worked select right(10000 + value, 4), 'v' from generate_series(1, 1200)",
+    "update dbo.worked set v = replicate('w', 4000) where k in ('0003', '0004')",
+    "delete dbo.worked where k > '0500'",
+    "create table dbo.many (a int primary key); insert dbo.many select value from generate_series(1, 6000)",
+    "create table dbo.grown (v varchar(4000)); insert dbo.grown values ('v'), (replicate('w', 3990)),
+        (replicate('x', 3990)); update dbo.grown set v = replicate('v', 3000) where v = 'v'",
+    "select max(v) from dbo.grown",
+    "checkpoint",
     "create index ix_some on dbo.filled (v) where v > 1",
     "exec dbo.writes",
     "exec sp_executesql N'select @a', N'@a int', 1",

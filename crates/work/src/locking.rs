@@ -47,6 +47,8 @@ pub(crate) struct LockCounts {
     last: usize,
     /// Exchanges so far: a cursor that sees another number looks at its locks again.
     escalations: u64,
+    /// How often that was tried.
+    attempts: u64,
     /// Whether a range of keys is locked.
     has_ranges: bool,
     /// Where the transaction holds X on itself.
@@ -240,6 +242,7 @@ impl Work {
         debug_assert!(mode == Mode::S || mode == Mode::X, "escalation ends at S or X");
         let done = locks.escalate(&self.owner, table, mode, &hobts);
         self.counts.table = None;
+        self.counts.attempts += 1;
         assert!(
             !done || locks.held_mode(&self.owner, table) != Mode::NL,
             "row locks were exchanged for one on the table"
@@ -253,6 +256,13 @@ impl Work {
     #[inline]
     pub fn escalations(&self) -> u64 {
         self.counts.escalations
+    }
+
+    /// How often that was tried, and done.
+    #[inline]
+    pub fn escalation_attempts(&self) -> (u64, u64) {
+        debug_assert!(self.counts.attempts >= self.counts.escalations, "what is done was tried");
+        (self.counts.attempts, self.counts.escalations)
     }
 
     /// Notes that the transaction has locked a range of keys.

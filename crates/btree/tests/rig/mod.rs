@@ -102,6 +102,7 @@ impl Schema {
             leaf: self.leaf(),
             nullable_key: self == Schema::Entries,
             leaf_kind: self.leaf_kind(),
+            splits: Arc::default(),
         }
     }
 

@@ -5,7 +5,7 @@ mod rig;
 
 use crate::rig::{FIRST, PAGES, Rig, SET, attach, id, lsn_of, number, open, value};
 use base::{AllocUnitId, Lsn};
-use buffer::{BufferError, Change, ReadAhead, Undo};
+use buffer::{BufferError, Change, ReadAhead, Undo, take_page_waits};
 use sim::{Options, Simulation};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,6 +29,30 @@ fn latches_share_and_exclude() {
     assert!(r.pages.try_write(id(0)).is_some());
     assert!(r.pages.try_write(id(1)).is_none(), "it is not in memory");
     assert!(r.pages.read(id(1)).is_ok(), "and free");
+}
+
+/// Who waits for a page learns how often and for how long, whether for its latch or for its bytes.
+#[test]
+fn waits_for_pages_are_told() {
+    let r = Arc::new(Rig::new(32));
+    let _ = take_page_waits();
+    drop(r.pages.read(id(1)).unwrap());
+    let read = take_page_waits().unwrap();
+    assert_eq!((read.io.count, read.latch.count, read.tree_io.count), (1, 0, 0));
+    let held = r.pages.write(id(1)).unwrap();
+    assert_eq!(take_page_waits(), None, "nobody had it");
+    let waiter = {
+        let r = Arc::clone(&r);
+        os::task::spawn("waiter", move || {
+            drop(r.pages.read(id(1)).unwrap());
+            take_page_waits()
+        })
+    };
+    os::task::sleep_ns(50_000_000);
+    drop(held);
+    let waited = waiter.join().unwrap().unwrap();
+    assert_eq!((waited.latch.count, waited.io.count, waited.tree_latch.count), (1, 0, 0));
+    assert!(waited.latch.time_ns > 1_000_000, "{waited:?}");
 }
 
 /// Tasks add to counters on six times as many pages as there are frames, while others flush and

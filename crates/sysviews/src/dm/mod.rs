@@ -2,7 +2,9 @@
 
 mod counters;
 mod db_database_page_allocations;
+mod db_index_operational_stats;
 mod db_index_physical_stats;
+mod db_index_usage_stats;
 mod db_log_info;
 mod db_log_space_usage;
 mod db_log_stats;
@@ -28,6 +30,7 @@ mod exec_sessions;
 mod exec_sql_text;
 mod exec_text_query_plan;
 mod fn_virtualfilestats;
+mod indexes;
 mod io_virtual_file_stats;
 pub(crate) mod locks;
 mod os_latch_stats;
@@ -108,4 +111,6 @@ pub(crate) const VIEWS: &[&View] = &[
     &exec_session_wait_stats::VIEW,
     &os_latch_stats::VIEW,
     &os_spinlock_stats::VIEW,
+    &db_index_usage_stats::VIEW,
+    &db_index_operational_stats::VIEW,
 ];

@@ -1,0 +1,228 @@
+//! What was done to a heap or index since it was opened: for sys.dm_db_index_usage_stats and
+//! sys.dm_db_index_operational_stats.
+//!
+//! ```text
+//! HobtState ─ Activity ─ tally: cells of each thread (`os::tally`)
+//!     │           └───── counters of the trees' pages: this one's, and those of before rebuilds
+//!     └─ splits: of this tree alone
+//! ```
+//!
+//! Invariants
+//!  1. A count is of what was done, not of what stayed: what is rolled back was counted.
+//!  2. Whoever is made in the place of another, by a rebuild, counts on with the other's activity,
+//!     so it tells of all since the start under whatever number. Pages that a load adds are told
+//!     apart from those that changes of rows have added.
+//!
+//! A row that is inserted counts once as such, and once with each lock that is asked for it: a
+//! nanosecond or two each. Waits are counted when they are over.
+
+use crate::hobt::{HobtState, RowHobt};
+use access::Use;
+use btree::{SplitCounters, TreeSplits};
+use buffer::{PageWaits, take_page_waits};
+use os::clock::WallTime;
+use os::sync::Mutex;
+use os::tally::{Cells, Tally};
+use std::sync::Arc;
+
+macro_rules! deeds {
+    ($($deed:ident = $what:literal,)*) => {
+        /// What is counted of a heap or index.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(usize)]
+        pub enum Deed {
+            $(#[doc = $what] $deed,)*
+        }
+
+        const DEEDS: usize = [$(Deed::$deed),*].len();
+    };
+}
+
+deeds! {
+    LeafInsert = "A row or entry was put on a leaf, or on a heap's page.",
+    RowLock = "A lock of a row, a key or a gap was asked for.",
+    PageLock = "A lock of a page was asked for.",
+    LeafUpdate = "A row or entry was written over by its changed self.",
+    LeafGhost = "One became a ghost.",
+    SingletonLookup = "A search for one row by its whole key, or by its place, began.",
+    RangeScan = "A scan of all rows or of a range began.",
+    VersionStored = "A former version went to the version store.",
+    LeafDelete = "A row or entry was taken out at once, by a rollback.",
+    ForwardedFetch = "A row was read by way of its stub.",
+    LobPages = "A page of values off the rows was read.",
+    LobBytes = "Bytes of such values were read.",
+    PushedOffRow = "A value was put off its row for the row to fit.",
+    HeapPage = "A page was added to a heap for a row.",
+    RowLockWait = "A row's lock had to be waited for, or the end of its writer.",
+    RowLockWaitNs = "Nanoseconds of that.",
+    PromotionAttempt = "Row locks were to be exchanged for one on the table.",
+    Promotion = "They were.",
+    PageLatchWait = "The latch of a page had to be waited for.",
+    PageLatchWaitNs = "Nanoseconds of that.",
+    PageIoWait = "A page had to come from disk.",
+    PageIoWaitNs = "Nanoseconds of that.",
+    TreeLatchWait = "The latch of a page above the leaves had to be waited for.",
+    TreeLatchWaitNs = "Nanoseconds of that.",
+    TreeIoWait = "A page above the leaves had to come from disk.",
+    TreeIoWaitNs = "Nanoseconds of that.",
+    UserSeek = "A statement ran whose plan seeks in it.",
+    UserScan = "A statement ran whose plan scans it.",
+    UserLookup = "A statement ran whose plan looks rows up in it.",
+    UserUpdate = "A statement ran whose plan changes it.",
+    SystemScan = "It was read for statistics.",
+    LastUserSeek = "Wall time in nanoseconds of the last such statement.",
+    LastUserScan = "The same of scans.",
+    LastUserLookup = "The same of lookups.",
+    LastUserUpdate = "The same of changes.",
+    LastSystemScan = "When it was read for statistics last.",
+}
+
+/// See the file's essay.
+#[derive(Default)]
+pub(crate) struct Activity {
+    tally: Tally<DEEDS>,
+    trees: Mutex<Trees>,
+}
+
+#[derive(Default)]
+struct Trees {
+    /// Of trees that are gone.
+    before: TreeSplits,
+    /// Of those that are there.
+    now: Vec<Arc<SplitCounters>>,
+}
+
+impl Activity {
+    /// A tree's pages count among these.
+    pub(crate) fn adopt(&self, tree: &Arc<SplitCounters>) {
+        let mut trees = self.trees.lock();
+        let Trees { before, now } = &mut *trees;
+        now.retain(|tree| {
+            let alive = Arc::strong_count(tree) > 1;
+            if !alive {
+                before.add(&tree.read());
+            }
+            alive
+        });
+        debug_assert!(now.iter().all(|t| !Arc::ptr_eq(t, tree)), "a tree is adopted once");
+        now.push(Arc::clone(tree));
+    }
+
+    fn splits(&self) -> TreeSplits {
+        let trees = self.trees.lock();
+        let mut all = trees.before;
+        trees.now.iter().for_each(|tree| all.add(&tree.read()));
+        all
+    }
+}
+
+/// Where a thread counts what it does to one hobt.
+#[derive(Clone, Copy)]
+pub(crate) struct Counts<'h>(Cells<'h, DEEDS>);
+
+impl Counts<'_> {
+    #[inline]
+    pub(crate) fn add(&self, deed: Deed, times: u64) {
+        self.0.add(deed as usize, times);
+    }
+}
+
+impl HobtState {
+    pub(crate) fn counts(&self) -> Counts<'_> {
+        Counts(self.activity.tally.cells())
+    }
+}
+
+impl RowHobt {
+    /// Counts something once.
+    #[inline]
+    pub(crate) fn did(&self, deed: Deed) {
+        self.did_times(deed, 1);
+    }
+
+    /// Counts something so often.
+    #[inline]
+    pub(crate) fn did_times(&self, deed: Deed, times: u64) {
+        self.state.counts().add(deed, times);
+    }
+
+    /// Works on its pages, and counts what the thread waits for pages meanwhile.
+    #[inline]
+    pub(crate) fn counting_waits<R>(&self, work: impl FnOnce() -> R) -> R {
+        // What was waited for elsewhere is nobody's.
+        let _ = take_page_waits();
+        let done = work();
+        if let Some(waits) = take_page_waits() {
+            self.count_waits(&waits);
+        }
+        done
+    }
+
+    #[cold]
+    fn count_waits(&self, waits: &PageWaits) {
+        let counts = self.state.counts();
+        for (of, count, time) in [
+            (waits.latch, Deed::PageLatchWait, Deed::PageLatchWaitNs),
+            (waits.io, Deed::PageIoWait, Deed::PageIoWaitNs),
+            (waits.tree_latch, Deed::TreeLatchWait, Deed::TreeLatchWaitNs),
+            (waits.tree_io, Deed::TreeIoWait, Deed::TreeIoWaitNs),
+        ] {
+            counts.add(count, of.count);
+            counts.add(time, of.time_ns);
+        }
+    }
+
+    /// A statement that runs has a plan that uses it so.
+    pub(crate) fn note_use(&self, how: Use, at: WallTime) {
+        let (count, last) = match how {
+            Use::Seek => (Deed::UserSeek, Deed::LastUserSeek),
+            Use::Scan => (Deed::UserScan, Deed::LastUserScan),
+            Use::Lookup => (Deed::UserLookup, Deed::LastUserLookup),
+            Use::Update => (Deed::UserUpdate, Deed::LastUserUpdate),
+            Use::SystemScan => (Deed::SystemScan, Deed::LastSystemScan),
+        };
+        let counts = self.state.counts();
+        counts.add(count, 1);
+        counts.0.note(last as usize, u64::try_from(at.0).unwrap_or(0));
+    }
+
+    /// How often something was done, or for how long.
+    pub fn counted(&self, deed: Deed) -> u64 {
+        self.state.activity.tally.sum(deed as usize)
+    }
+
+    /// When it was used last, in wall nanoseconds; 0: never.
+    pub fn last_used(&self, how: Use) -> i64 {
+        let last = match how {
+            Use::Seek => Deed::LastUserSeek,
+            Use::Scan => Deed::LastUserScan,
+            Use::Lookup => Deed::LastUserLookup,
+            Use::Update => Deed::LastUserUpdate,
+            Use::SystemScan => Deed::LastSystemScan,
+        };
+        self.state.activity.tally.greatest(last as usize) as i64
+    }
+
+    /// How its tree came by its pages since it was opened, and those that it took the place of.
+    pub fn all_splits(&self) -> TreeSplits {
+        self.state.activity.splits()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rebuilds without end cost no memory: counters of trees that are gone become one sum.
+    #[test]
+    fn only_trees_that_are_there_keep_counters() {
+        let activity = Activity::default();
+        let kept = Arc::<SplitCounters>::default();
+        activity.adopt(&kept);
+        for _ in 0..5 {
+            activity.adopt(&Arc::default());
+        }
+        assert_eq!(activity.trees.lock().now.len(), 2, "the first, and the last that was adopted");
+        assert_eq!(activity.splits(), TreeSplits::default());
+    }
+}

@@ -1,0 +1,169 @@
+//! `sys.dm_db_index_operational_stats(database, object, index, partition)`: what was done to the
+//! rows, pages and locks of each heap and index since it was opened.
+//!
+//! NULL and 0 (-1 for the index) are wildcards. What a rebuild makes anew counts on; pages and rows
+//! that the rebuild itself writes are not counted. The last columns are our own: how an index came
+//! by its leaves, and where splits fell (docs/views.md).
+
+use super::indexes::{Chosen, Found, each_index};
+use crate::cell::{big, big_ms, int, int_argument};
+use crate::column::{Column, col, null, number, zero};
+use crate::reason::*;
+use crate::view::{Rows, System, View};
+use catalog::view::{IndexKind, SchemaId};
+use rowstore::Deed;
+use types::{SqlType, Value};
+
+const BIG: SqlType = SqlType::BigInt;
+const ENTRIES: &str =
+    "An entry above the leaves comes with its page and goes with it; it never changes.";
+const WITH_ROWS: &str = "A value off its row is written with the row, and given up with it.";
+const ONE_UNIT: &str =
+    "Values that are off their rows are in one unit, whatever their type: see lob_fetch_in_pages.";
+const ALL_WRITTEN: &str =
+    "A changed row writes all its values anew, so none is looked for elsewhere.";
+const INTENTS: &str = "Pages are locked with intents alone, and those do not wait for each other.";
+const GHOSTS: &str = "Ghosts are told by leaf_ghost_count, versions by version_generated_offrow.";
+
+const COLUMNS: [Column; 56] = [
+    col("database_id", SqlType::SmallInt),
+    col("object_id", SqlType::Int),
+    col("index_id", SqlType::Int),
+    number("partition_number", SqlType::Int, 1, NO_PARTITIONS),
+    col("hobt_id", BIG),
+    col("leaf_insert_count", BIG),
+    col("leaf_delete_count", BIG),
+    col("leaf_update_count", BIG),
+    col("leaf_ghost_count", BIG),
+    col("nonleaf_insert_count", BIG),
+    col("nonleaf_delete_count", BIG),
+    zero("nonleaf_update_count", BIG, ENTRIES),
+    col("leaf_allocation_count", BIG),
+    col("nonleaf_allocation_count", BIG),
+    col("leaf_page_merge_count", BIG),
+    col("nonleaf_page_merge_count", BIG),
+    col("range_scan_count", BIG),
+    col("singleton_lookup_count", BIG),
+    col("forwarded_fetch_count", BIG),
+    col("lob_fetch_in_pages", BIG),
+    col("lob_fetch_in_bytes", BIG),
+    zero("lob_orphan_create_count", BIG, WITH_ROWS),
+    zero("lob_orphan_insert_count", BIG, WITH_ROWS),
+    zero("row_overflow_fetch_in_pages", BIG, ONE_UNIT),
+    zero("row_overflow_fetch_in_bytes", BIG, ONE_UNIT),
+    col("column_value_push_off_row_count", BIG),
+    zero("column_value_pull_in_row_count", BIG, ALL_WRITTEN),
+    col("row_lock_count", BIG),
+    col("row_lock_wait_count", BIG),
+    col("row_lock_wait_in_ms", BIG),
+    col("page_lock_count", BIG),
+    zero("page_lock_wait_count", BIG, INTENTS),
+    zero("page_lock_wait_in_ms", BIG, INTENTS),
+    col("index_lock_promotion_attempt_count", BIG),
+    col("index_lock_promotion_count", BIG),
+    col("page_latch_wait_count", BIG),
+    col("page_latch_wait_in_ms", BIG),
+    col("page_io_latch_wait_count", BIG),
+    col("page_io_latch_wait_in_ms", BIG),
+    col("tree_page_latch_wait_count", BIG),
+    col("tree_page_latch_wait_in_ms", BIG),
+    col("tree_page_io_latch_wait_count", BIG),
+    col("tree_page_io_latch_wait_in_ms", BIG),
+    zero("page_compression_attempt_count", BIG, NO_COMPRESSION),
+    zero("page_compression_success_count", BIG, NO_COMPRESSION),
+    zero("version_generated_inrow", BIG, NO_VERSIONS),
+    col("version_generated_offrow", BIG),
+    zero("ghost_version_inrow", BIG, NO_VERSIONS),
+    null("ghost_version_offrow", BIG, GHOSTS),
+    zero("insert_over_ghost_version_inrow", BIG, NO_VERSIONS),
+    null("insert_over_ghost_version_offrow", BIG, GHOSTS),
+    col("leaf_page_append_count", BIG),
+    col("leaf_page_split_count", BIG),
+    col("leaf_page_split_at_end_count", BIG),
+    col("leaf_page_split_by_update_count", BIG),
+    col("leaf_page_split_beside_last_count", BIG),
+];
+
+pub(crate) const VIEW: View = View {
+    schema: SchemaId::SYS,
+    name: "dm_db_index_operational_stats",
+    parameters: Some(&[
+        ("@DatabaseId", SqlType::SmallInt),
+        ("@TableId", SqlType::Int),
+        ("@IndexId", SqlType::Int),
+        ("@PartitionNumber", SqlType::Int),
+    ]),
+    columns: &COLUMNS,
+    rows,
+};
+
+fn rows(system: &System<'_>, arguments: &[Value]) -> Rows {
+    let argument = |n: usize| int_argument(arguments.get(n));
+    let mut rows = Vec::new();
+    if argument(3).is_some_and(|p| p != 0 && p != 1) {
+        return Ok(rows);
+    }
+    let chosen = Chosen {
+        database: argument(0).filter(|&n| n != 0),
+        object: argument(1).filter(|&n| n != 0),
+        index: argument(2).filter(|&n| n >= 0),
+    };
+    each_index(system, chosen, &mut |found| rows.push(row(found)))?;
+    Ok(rows)
+}
+
+fn row(found: &Found<'_>) -> Vec<Value> {
+    let count = |deed| big(found.hobt.counted(deed));
+    let ms = |deed| big_ms(found.hobt.counted(deed));
+    let splits = found.hobt.all_splits();
+    let (leaf, interior) = (splits.leaf, splits.interior);
+    // A heap has no tree.
+    let leaves = match found.index.kind {
+        IndexKind::Heap => found.hobt.counted(Deed::HeapPage),
+        IndexKind::Clustered | IndexKind::Nonclustered => leaf.allocated(),
+    };
+    vec![
+        Value::SmallInt(found.database.0 as i16),
+        int(found.table.object_id.0),
+        int(found.index.index_id.0),
+        Value::BigInt(found.index.hobt.as_bigint()),
+        count(Deed::LeafInsert),
+        count(Deed::LeafDelete),
+        count(Deed::LeafUpdate),
+        count(Deed::LeafGhost),
+        // An entry for each page, and one more for the page that a root was.
+        big(leaf.allocated() + interior.allocated() + splits.roots),
+        // Pages go with the one above whose only entry led to them.
+        big(leaf.freed),
+        big(leaves),
+        big(interior.allocated() + splits.roots),
+        big(leaf.freed),
+        big(interior.freed),
+        count(Deed::RangeScan),
+        count(Deed::SingletonLookup),
+        count(Deed::ForwardedFetch),
+        count(Deed::LobPages),
+        count(Deed::LobBytes),
+        count(Deed::PushedOffRow),
+        count(Deed::RowLock),
+        count(Deed::RowLockWait),
+        ms(Deed::RowLockWaitNs),
+        count(Deed::PageLock),
+        count(Deed::PromotionAttempt),
+        count(Deed::Promotion),
+        count(Deed::PageLatchWait),
+        ms(Deed::PageLatchWaitNs),
+        count(Deed::PageIoWait),
+        ms(Deed::PageIoWaitNs),
+        count(Deed::TreeLatchWait),
+        ms(Deed::TreeLatchWaitNs),
+        count(Deed::TreeIoWait),
+        ms(Deed::TreeIoWaitNs),
+        count(Deed::VersionStored),
+        big(leaf.appends),
+        big(leaf.splits),
+        big(leaf.at_end),
+        big(leaf.longer),
+        big(leaf.beside_last),
+    ]
+}

@@ -1,0 +1,60 @@
+//! Heaps and indexes of all databases, as what was done to them is told.
+
+use crate::view::System;
+use base::{DatabaseId, ObjectId, SqlResult};
+use catalog::view::{Index, Object, Table};
+use database::Database;
+use rowstore::RowHobt;
+use std::sync::Arc;
+
+/// Which of them; `None` is all.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Chosen {
+    pub(crate) database: Option<i64>,
+    pub(crate) object: Option<i64>,
+    pub(crate) index: Option<i64>,
+}
+
+/// One of them.
+pub(crate) struct Found<'f> {
+    pub(crate) database: DatabaseId,
+    pub(crate) table: &'f Table,
+    pub(crate) index: &'f Index,
+    pub(crate) hobt: &'f RowHobt,
+}
+
+/// Calls `each` with those that are chosen and open, by database, table and index. Nothing is read
+/// of them: their databases need not be held.
+pub(crate) fn each_index(
+    system: &System<'_>,
+    chosen: Chosen,
+    each: &mut dyn FnMut(&Found<'_>),
+) -> SqlResult<()> {
+    for db in system.databases.all() {
+        if chosen.database.is_none_or(|n| n == i64::from(db.id().0)) {
+            of_database(system, &db, chosen, each);
+        }
+    }
+    Ok(())
+}
+
+fn of_database(
+    system: &System<'_>,
+    db: &Arc<Database>,
+    chosen: Chosen,
+    each: &mut dyn FnMut(&Found<'_>),
+) {
+    let Some(view) = system.databases.view(db.id()) else { return };
+    for object in view.objects() {
+        let Object::Table(table) = object else { continue };
+        if chosen.object.is_some_and(|n| ObjectId(n as i32) != table.object_id) {
+            continue;
+        }
+        let wanted = |i: &&Index| chosen.index.is_none_or(|n| n == i64::from(i.index_id.0));
+        for index in table.indexes.iter().filter(wanted) {
+            if let Some(hobt) = db.hobts().get(index.hobt) {
+                each(&Found { database: db.id(), table, index, hobt: &hobt });
+            }
+        }
+    }
+}
