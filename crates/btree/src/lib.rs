@@ -20,6 +20,7 @@ mod redo;
 mod seek;
 mod separators;
 mod split;
+mod split_counters;
 mod tree;
 mod verify;
 
@@ -34,5 +35,6 @@ pub use order::{Compare, Hash, KeyColumn, KeyFields, KeyOrder, ORDER_COLUMNS_MAX
 pub use redo::BtreeRedo;
 pub use seek::{Bias, LeafPair, SearchKey};
 pub use split::{STRUCTURE_LOG_BYTES_MAX, SplitPolicy};
+pub use split_counters::{LevelSplits, SplitCounters, TreeSplits};
 pub use tree::{RECORD_MAX, Tree, TreeOptions};
 pub use verify::{Fault, Finding};

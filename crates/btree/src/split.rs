@@ -10,6 +10,7 @@
 use crate::error::BtreeResult;
 use crate::kinds::{Operation, kind, page_id_bytes};
 use crate::order::KeyFields;
+use crate::split_counters::Fall;
 use crate::tree::{RECORD_MAX, Tree};
 use base::PageId;
 use buffer::{Change, PageRef, Undo, WriteGuard};
@@ -57,6 +58,8 @@ struct Division {
     at: u16,
     /// The entry of the new right page, its child still to be filled in.
     separator: Vec<u8>,
+    /// What it is counted as.
+    fall: Fall,
 }
 
 /// Who asks for room on which page.
@@ -252,17 +255,24 @@ impl Tree {
             && v.next_page().is_none()
             && place == count
             && old.is_none();
+        let fall = match old {
+            _ if append && wish.builds => Fall::Loaded,
+            _ if append => Fall::Append,
+            Some(_) => Fall::Longer,
+            None if place == count => Fall::AtEnd,
+            None => Fall::Between,
+        };
         if wish.level > 0 {
             // Each half keeps an entry, and the separator is one that stands there.
             if count < 2 {
                 return Err(self.corrupt(page.id(), "a full interior page has one entry"));
             }
             let at = if append { count - 1 } else { middle(v, place, None, wish.bytes).0 };
-            return self.division_at_record(page, wish.level, at.clamp(1, count - 1));
+            return self.division_at_record(page, wish.level, at.clamp(1, count - 1), fall);
         }
         if append || count == 0 {
             assert!(append, "an empty leaf has room");
-            return Ok(self.division_at_key(count, wish.key));
+            return Ok(self.division_at_key(count, wish.key, fall));
         }
         let (at, new_is_first) = middle(v, place, old, wish.bytes);
         debug_assert!(at <= count, "a division is within its page");
@@ -271,16 +281,16 @@ impl Tree {
             "rule 6: it comes before at"
         );
         if new_is_first {
-            return Ok(self.division_at_key(at, wish.key));
+            return Ok(self.division_at_key(at, wish.key, fall));
         }
-        self.division_at_record(page, 0, at)
+        self.division_at_record(page, 0, at, fall)
     }
 
-    fn division_at_key(&self, at: u16, key: &[Field<'_>]) -> Division {
+    fn division_at_key(&self, at: u16, key: &[Field<'_>], fall: Fall) -> Division {
         let mut separator = Vec::with_capacity(self.shape.entry_len(key));
         self.shape.encode_entry(key, PageId::NONE, &mut separator);
         debug_assert!(separator.len() <= RECORD_MAX, "a separator fits a page");
-        Division { at, separator }
+        Division { at, separator, fall }
     }
 
     fn division_at_record(
@@ -288,6 +298,7 @@ impl Tree {
         page: &WriteGuard<'_>,
         level: u8,
         at: u16,
+        fall: Fall,
     ) -> BtreeResult<Division> {
         debug_assert!(at < page.view().slot_count(), "the record that becomes the separator");
         debug_assert_eq!(page.view().level(), level, "a page of the level");
@@ -295,7 +306,7 @@ impl Tree {
         let record = page.view().record(at);
         let found = record.and_then(|r| self.shape.key_of(Self::part(level), r, &mut key));
         found.ok_or_else(|| self.corrupt(page.id(), fits::NO_KEY))?;
-        Ok(self.division_at_key(at, key.as_slice()))
+        Ok(self.division_at_key(at, key.as_slice(), fall))
     }
 
     /// Divides a page, one group: format and fill the new page, cut the old, link, tell the
@@ -354,7 +365,7 @@ impl Tree {
         debug_assert_eq!(change.view(new).prev_page(), page_id, "linked both ways");
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
         change.finish(&mut TransactionChain::default());
-        self.count_split(wish);
+        self.count_split(wish, division.fall, page_id, (page_id, new_id));
         Ok(())
     }
 
@@ -386,7 +397,7 @@ impl Tree {
         // The leftmost key is never compared; it is there so that all entries have their form.
         let mut first = match division.at {
             0 => division.separator.clone(),
-            _ => self.division_at_record(&root, wish.level, 0)?.separator,
+            _ => self.division_at_record(&root, wish.level, 0, division.fall)?.separator,
         };
         let mut change = Change::new(&self.pages, group);
         let root = change.add(root);
@@ -408,13 +419,15 @@ impl Tree {
         debug_assert_eq!(change.view(root).slot_count(), 2, "the root has two children at first");
         assert!(change.logged_bytes() as u64 <= STRUCTURE_LOG_BYTES_MAX);
         change.finish(&mut TransactionChain::default());
-        self.count_split(wish);
+        self.count_split(wish, division.fall, self.root, ids);
+        self.splits.root_grew();
         Ok(Attempt::Done)
     }
 
     /// A page had overflowed, and is two now.
-    fn count_split(&self, wish: Wish<'_>) {
+    fn count_split(&self, wish: Wish<'_>, fall: Fall, from: PageId, to: (PageId, PageId)) {
         self.pages.counters().add(Event::PageSplit, u64::from(!wish.builds));
+        self.splits.divided(wish.level, fall, from, to);
     }
 
     pub(crate) fn format_and_fill(

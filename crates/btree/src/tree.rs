@@ -5,6 +5,7 @@ use crate::guess::Search;
 use crate::key::KeyBuf;
 use crate::kinds::{Context, Operation, kind, page_id_bytes};
 use crate::order::{KeyFields, KeyOrder, Part, Shape};
+use crate::split_counters::{SplitCounters, TreeSplits};
 use base::PageId;
 use buffer::{Change, PageRef, Pages, Undo, WriteGuard};
 use page::fits;
@@ -26,6 +27,7 @@ pub struct Tree {
     pub(crate) root: PageId,
     pub(crate) shape: Shape,
     pub(crate) leaf_kind: PageKind,
+    pub(crate) splits: Arc<SplitCounters>,
 }
 
 /// What a tree is made of.
@@ -46,17 +48,19 @@ pub struct TreeOptions {
     pub nullable_key: bool,
     /// `Data` for a clustered index, `Index` for any other.
     pub leaf_kind: PageKind,
+    /// Its counters, shared by all who have it open.
+    pub splits: Arc<SplitCounters>,
 }
 
 impl Tree {
     /// A tree that exists on disk. Nothing is read.
     pub fn open(options: TreeOptions) -> Tree {
-        let TreeOptions { pages, space, unit, root, order, leaf, nullable_key, leaf_kind } =
-            options;
+        let TreeOptions { pages, space, unit, root, order, leaf, nullable_key, .. } = options;
+        let (leaf_kind, splits) = (options.leaf_kind, options.splits);
         assert!(matches!(leaf_kind, PageKind::Data | PageKind::Index), "a leaf's kind");
         assert!(Arc::ptr_eq(&pages, space.pages()), "an allocator is of its database");
         let interior = order.interior_layout(&leaf, nullable_key);
-        Tree { pages, space, unit, root, shape: Shape { order, leaf, interior }, leaf_kind }
+        Tree { pages, space, unit, root, shape: Shape { order, leaf, interior }, leaf_kind, splits }
     }
 
     /// Makes an allocated page, the future root, an empty tree. Logs 44 bytes.
@@ -95,6 +99,11 @@ impl Tree {
     /// The database's pages.
     pub fn pages(&self) -> &Arc<Pages> {
         &self.pages
+    }
+
+    /// How it came by its pages, as far as that was counted.
+    pub fn splits(&self) -> TreeSplits {
+        self.splits.read()
     }
 
     /// The order of its keys.

@@ -6,7 +6,7 @@
 use crate::error::RowResult;
 use crate::large::pieces_spec;
 use base::{AllocUnitId, HobtId, ObjectId, PageId};
-use btree::{KeyColumn, KeyOrder, Tree, TreeOptions};
+use btree::{KeyColumn, KeyOrder, SplitCounters, Tree, TreeOptions, TreeSplits};
 use buffer::{Change, Undo};
 use lock::Resource;
 use os::sync::Mutex;
@@ -88,6 +88,7 @@ pub(crate) struct HobtState {
     pub(crate) bare: crate::bare_ghosts::BareGhosts,
     pub(crate) promised: crate::promised::Promised,
     pub(crate) graves: crate::graveyard::Graveyard,
+    pub(crate) splits: Arc<SplitCounters>,
 }
 
 /// An open heap or B-tree of rows.
@@ -192,6 +193,7 @@ impl RowHobt {
                 leaf: layout.clone(),
                 nullable_key: spec.nullable_key,
                 leaf_kind: leaf_kind(spec.kind),
+                splits: Arc::clone(&state.splits),
             })
         });
         Arc::new_cyclic(|me| RowHobt {
@@ -332,6 +334,11 @@ impl RowHobt {
     /// The layout of its records.
     pub fn layout(&self) -> &RowLayout {
         &self.layout
+    }
+
+    /// How its tree came by its pages since the hobt was opened; nothing of a heap.
+    pub fn splits(&self) -> TreeSplits {
+        self.state.splits.read()
     }
 
     pub(crate) fn tree(&self) -> &Tree {

@@ -100,6 +100,7 @@ impl Schema {
             leaf: self.leaf(),
             nullable_key: self == Schema::Entries,
             leaf_kind: self.leaf_kind(),
+            splits: Arc::default(),
         }
     }
 

@@ -1,0 +1,191 @@
+//! How a tree came by its pages and lost them: pages that were added at the right edge, splits,
+//! and where those fell.
+//!
+//! A page comes or goes once in a hundred rows, under latches and with half a page of log: plain
+//! counters cost nothing beside that.
+//!
+//! ```text
+//! a full page ─┬─ at the right edge, the new record behind all ──▶ append: nothing moves
+//!              └─ elsewhere ──▶ split: half of it moves
+//!                    ├─ the new record is behind the page's last
+//!                    ├─ a record there became longer
+//!                    └─ the new record is between others
+//! ```
+//!
+//! Invariants
+//!  1. While nobody changes the tree, its leaves are one, and those that were loaded, appended and
+//!     split off, less those that were freed since the counters began with the empty tree; its
+//!     interior pages likewise, with the roots that grew in the place of the one.
+//!  2. What is counted stays counted when its writer rolls back: so do the pages.
+
+use base::PageId;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Why and where a page was divided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fall {
+    /// A load added a page.
+    Loaded,
+    /// At the tree's right edge; of a leaf nothing moved.
+    Append,
+    /// The record that asked for room was to be the page's last, and others move.
+    AtEnd,
+    /// It is there already and became longer.
+    Longer,
+    /// It was to be between others, or before them.
+    Between,
+}
+
+/// Counters of one tree, since it was opened.
+#[derive(Default)]
+pub struct SplitCounters {
+    leaf: LevelCounters,
+    interior: LevelCounters,
+    roots: AtomicU64,
+    /// The pages that the last split of a leaf has left, as numbers.
+    last: [AtomicU64; 2],
+}
+
+#[derive(Default)]
+struct LevelCounters {
+    loaded: AtomicU64,
+    appends: AtomicU64,
+    at_end: AtomicU64,
+    longer: AtomicU64,
+    between: AtomicU64,
+    beside_last: AtomicU64,
+    freed: AtomicU64,
+}
+
+/// What was counted of leaves, or of the pages above them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LevelSplits {
+    /// Pages that a load has added.
+    pub loaded: u64,
+    /// Pages that were added at the right edge. Of a leaf no record moved.
+    pub appends: u64,
+    /// Pages that were divided elsewhere: half of their records moved.
+    pub splits: u64,
+    /// Those of them where the new record was to be the page's last.
+    pub at_end: u64,
+    /// Those of them where a record that was there became longer.
+    pub longer: u64,
+    /// Those of them that divided a page which the split before had left. Of leaves alone.
+    pub beside_last: u64,
+    /// Pages that were given back, empty.
+    pub freed: u64,
+}
+
+/// What was counted of a tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TreeSplits {
+    /// Of leaves.
+    pub leaf: LevelSplits,
+    /// Of the pages above them.
+    pub interior: LevelSplits,
+    /// How often the tree became higher.
+    pub roots: u64,
+}
+
+impl LevelCounters {
+    fn of(&self, fall: Fall) -> &AtomicU64 {
+        match fall {
+            Fall::Loaded => &self.loaded,
+            Fall::Append => &self.appends,
+            Fall::AtEnd => &self.at_end,
+            Fall::Longer => &self.longer,
+            Fall::Between => &self.between,
+        }
+    }
+
+    fn read(&self) -> LevelSplits {
+        let get = |counter: &AtomicU64| counter.load(Relaxed);
+        let (at_end, longer) = (get(&self.at_end), get(&self.longer));
+        LevelSplits {
+            loaded: get(&self.loaded),
+            appends: get(&self.appends),
+            splits: at_end + longer + get(&self.between),
+            at_end,
+            longer,
+            beside_last: get(&self.beside_last),
+            freed: get(&self.freed),
+        }
+    }
+}
+
+impl SplitCounters {
+    /// What was counted so far: each counter by itself, not all as of one moment.
+    pub fn read(&self) -> TreeSplits {
+        TreeSplits {
+            leaf: self.leaf.read(),
+            interior: self.interior.read(),
+            roots: self.roots.load(Relaxed),
+        }
+    }
+
+    fn at(&self, level: u8) -> &LevelCounters {
+        if level == 0 { &self.leaf } else { &self.interior }
+    }
+
+    /// A page of a level was divided, `from`, into `left`, which it is itself unless it was the
+    /// root, and `right`.
+    pub(crate) fn divided(
+        &self,
+        level: u8,
+        fall: Fall,
+        from: PageId,
+        (left, right): (PageId, PageId),
+    ) {
+        debug_assert_ne!(left, right, "a page becomes two");
+        let counters = self.at(level);
+        counters.of(fall).fetch_add(1, Relaxed);
+        if level > 0 || matches!(fall, Fall::Append | Fall::Loaded) {
+            return;
+        }
+        let last = [left, right].map(number);
+        let before = [0, 1].map(|side: usize| self.last[side].swap(last[side], Relaxed));
+        counters.beside_last.fetch_add(u64::from(before.contains(&number(from))), Relaxed);
+    }
+
+    /// The root was divided, and stands above its records' pages now.
+    pub(crate) fn root_grew(&self) {
+        self.roots.fetch_add(1, Relaxed);
+    }
+
+    /// An empty page of a level was given back.
+    pub(crate) fn freed(&self, level: u8) {
+        self.at(level).freed.fetch_add(1, Relaxed);
+    }
+}
+
+/// Not 0, which is no page of a tree.
+fn number(page: PageId) -> u64 {
+    let number = (u64::from(page.file.0) << 32) | u64::from(page.page);
+    debug_assert_ne!(number, 0, "a tree's page is in a file, and not its first");
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_split_of_what_the_last_one_left_is_told_apart() {
+        let counters = SplitCounters::default();
+        let id = |n| PageId::new(1, n);
+        let split = |from, to| counters.divided(0, Fall::Between, id(from), (id(from), id(to)));
+        split(10, 11);
+        split(20, 21);
+        split(21, 22);
+        split(21, 23);
+        split(10, 12);
+        // Neither is a split of a leaf: the last of those stays.
+        counters.divided(0, Fall::Append, id(50), (id(50), id(51)));
+        counters.divided(1, Fall::AtEnd, id(7), (id(7), id(8)));
+        split(12, 13);
+        let seen = counters.read();
+        assert_eq!((seen.leaf.splits, seen.leaf.beside_last, seen.leaf.appends), (6, 3, 1));
+        assert_eq!((seen.interior.splits, seen.interior.at_end), (1, 1));
+        assert_eq!(seen.interior.beside_last, 0);
+    }
+}
