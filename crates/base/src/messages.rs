@@ -272,16 +272,19 @@ messages! {
     FILE_SIZE_TOO_LARGE = 1842, 16, "The file size, max size cannot be greater than 2147483647 in units of a page size. The file growth cannot be greater than 2147483647 in units of both page size and percentage.";
     CLUSTERED_EXISTS = 1902, 16, "Cannot create more than one clustered index on {0} '{1}'. Drop the existing clustered index '{2}' before creating another.";
     INDEX_TOO_MANY_COLUMNS = 1904, 16, "The index '{0}' on table '{1}' has {2} columns in the key list. The maximum limit for index key column list is {3}.";
+    INDEX_OF_CONSTRAINT_DIFFERS = 1907, 16, "Cannot recreate index '{0}'. The new index definition does not match the constraint being enforced by the existing index.";
     INDEX_COLUMN_TWICE = 1909, 16, "Cannot use duplicate column names in {0}. Column name '{1}' listed more than once.";
     INDEX_NO_COLUMN = 1911, 16, "Column name '{0}' does not exist in the target table or view.";
     INDEX_EXISTS = 1913, 16, "The operation failed because an index or statistics with name '{0}' already exists on {1} '{2}'.";
     INDEX_COLUMN_TYPE = 1919, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as a key column in an index.";
     PLACEMENT_INVALID = 1921, 16, "Invalid {0} '{1}' specified.";
+    CLUSTERED_TO_NONCLUSTERED = 1925, 16, "Cannot convert a clustered index to a nonclustered index by using the DROP_EXISTING option. To change the index type from clustered to nonclustered, delete the clustered index, and then create a nonclustered index by using two separate statements.";
     STATISTICS_EXIST = 1927, 16, "There are already statistics on table '{0}' named '{1}'.";
     INDEX_SET_OPTIONS = 1934, 16, "{0} failed because the following SET options have incorrect settings: '{1}'. Verify that SET options are correct for use with indexed views and/or indexes on computed columns and/or filtered indexes and/or query notifications and/or XML data type methods and/or spatial index operations.";
     INDEX_KEY_TOO_LONG = 1944, 16, "Index '{0}' was not created. This index has a key length of at least {1} bytes. The maximum permissible key length is {2} bytes.";
     KEY_TOO_LONG_WARNING = 1945, 10, "Warning! The maximum key length for a {0} index is {1} bytes. The index '{2}' has maximum length of {3} bytes. For some combination of large values, the insert/update operation will fail.";
     KEY_TOO_LONG = 1946, 16, "Operation failed. The index entry of length {0} bytes for the index '{1}' exceeds the maximum length of {2} bytes for {3} indexes.";
+    INDEX_DISABLED = 1973, 16, "Cannot perform the specified operation on disabled index '{0}' on table '{1}'.";
     INDEX_OPTION_CONSTRAINT = 1979, 16, "Cannot use index option {0} to alter index '{1}' as it enforces a primary or unique constraint.";
     INCLUDED_COLUMN_TYPE = 1999, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as included column in an index.";
     ALTER_WRONG_KIND = 2010, 16, "Cannot perform alter on '{0}' because it is an incompatible object type.";
@@ -550,6 +553,7 @@ messages! {
     LOB_TOO_LONG = 7119, 16, "Attempting to grow LOB beyond maximum allowed size of {0} bytes.";
     SPID_INVALID = 7955, 16, "Invalid SPID {0} specified.";
     SHRINK_READ_ONLY = 7992, 16, "Cannot shrink 'read only' database '{0}'.";
+    NO_INDEX_OF_NAME = 7999, 16, "Could not find any index named '{0}' for table '{1}'.";
     TDS_TOO_MANY_PARAMETERS = 8003, 16, "The incoming request has too many parameters. The server supports a maximum of {0} parameters. Reduce the number of parameters and resend the request.";
     TDS_RPC_NAME = 8004, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. The RPC name is invalid.";
     TDS_PARAMETER_NAME = 8005, 16, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {0}: The parameter name is invalid.";

@@ -4,10 +4,11 @@
 //!  1. What is found was looked up after its lock was granted (catalog/README.md, protocol 2).
 
 use crate::context::{DdlContext, Place, unsupported};
-use base::{SqlError, SqlResult, messages};
+use base::{DatabaseId, ObjectId, SqlError, SqlResult, messages};
 use catalog::view::{Object, ObjectName as Parts, Schema, SchemaId, Table, is_global_temp};
 use std::sync::Arc;
 use tsql::ast::ObjectName;
+use work::Work;
 
 /// A table to change, under Sch-M.
 pub(crate) struct Located {
@@ -85,6 +86,15 @@ pub(crate) fn locked_object(
     cx: &mut DdlContext<'_>,
     name: &ObjectName,
 ) -> SqlResult<Option<(Place, Object)>> {
+    locked_by(cx, name, catalog::lock_object)
+}
+
+/// The object of a name under a lock that this takes; `None` when there is none.
+pub(crate) fn locked_by(
+    cx: &mut DdlContext<'_>,
+    name: &ObjectName,
+    lock: fn(&mut Work, DatabaseId, ObjectId) -> SqlResult<()>,
+) -> SqlResult<Option<(Place, Object)>> {
     loop {
         let named = look_up(cx, name)?;
         let Some(object) = named.object else { return Ok(None) };
@@ -92,7 +102,7 @@ pub(crate) fn locked_object(
         if let Object::Virtual(_) = object {
             return Ok(Some((named.place, object)));
         }
-        catalog::lock_object(cx.work, named.place.view.id(), id)?;
+        lock(cx.work, named.place.view.id(), id)?;
         let again = look_up(cx, name)?;
         match again.object {
             Some(object) if object.object_id() == id => {

@@ -80,6 +80,10 @@ pub(crate) struct HobtState {
     pub(crate) hints: Mutex<HeapHints>,
     pub(crate) rows: AtomicI64,
     pub(crate) rows_known: AtomicU64,
+    /// Rows that a load has put into the tree, one more; 0 where it was made before it was opened.
+    pub(crate) built: AtomicU64,
+    /// Rows put into the tree one by one since it was opened.
+    pub(crate) inserts: AtomicU64,
     pub(crate) measured: Mutex<Option<crate::count::Measured>>,
     /// In a tree of pieces the number of the next value, 0 while unknown.
     pub(crate) next_value: AtomicU64,
@@ -294,6 +298,7 @@ impl RowHobt {
         };
         let hobt = Self::open_with(home, spec, places, large);
         hobt.state.rows_known.store(1, Relaxed);
+        hobt.state.built.store(1, Relaxed);
         Ok(hobt)
     }
 
@@ -390,6 +395,12 @@ impl RowHobt {
         if self.spec.kind == HobtKind::Heap {
             page::pad(out);
         }
+    }
+
+    /// Counts an entry that was put into its tree.
+    pub(crate) fn count_inserted(&self) {
+        self.count_rows(1);
+        self.state.inserts.fetch_add(1, Relaxed);
     }
 
     /// Changes the row count; what is uncommitted counts, as in sys.partitions.

@@ -298,7 +298,7 @@ impl RowHobt {
         change.finish(&mut part.chain);
         debug_assert!(part.chain.last > before, "the change is its transaction's");
         part.logged(2 * record.len());
-        self.count_rows(1);
+        self.count_inserted();
         dropped
     }
 

@@ -2,6 +2,7 @@
 
 mod counters;
 mod db_database_page_allocations;
+mod db_index_fill_factors;
 mod db_index_physical_stats;
 mod db_log_info;
 mod db_log_space_usage;
@@ -108,4 +109,5 @@ pub(crate) const VIEWS: &[&View] = &[
     &exec_session_wait_stats::VIEW,
     &os_latch_stats::VIEW,
     &os_spinlock_stats::VIEW,
+    &db_index_fill_factors::VIEW,
 ];
