@@ -285,6 +285,7 @@ messages! {
     KEY_TOO_LONG_WARNING = 1945, 10, "Warning! The maximum key length for a {0} index is {1} bytes. The index '{2}' has maximum length of {3} bytes. For some combination of large values, the insert/update operation will fail.";
     KEY_TOO_LONG = 1946, 16, "Operation failed. The index entry of length {0} bytes for the index '{1}' exceeds the maximum length of {2} bytes for {3} indexes.";
     INDEX_DISABLED = 1973, 16, "Cannot perform the specified operation on disabled index '{0}' on table '{1}'.";
+    CLUSTERED_DISABLED = 1974, 16, "Cannot perform the specified operation on table '{0}' because its clustered index '{1}' is disabled.";
     INDEX_OPTION_CONSTRAINT = 1979, 16, "Cannot use index option {0} to alter index '{1}' as it enforces a primary or unique constraint.";
     INCLUDED_COLUMN_TYPE = 1999, 16, "Column '{0}' in table '{1}' is of a type that is invalid for use as included column in an index.";
     ALTER_WRONG_KIND = 2010, 16, "Cannot perform alter on '{0}' because it is an incompatible object type.";
@@ -615,6 +616,7 @@ messages! {
     HINTS_NO_PLAN = 8622, 16, "Query processor could not produce a query plan because of the hints defined in this query. Resubmit the query without specifying any hints and without using SET FORCEPLAN.";
     QUERY_MEMORY_TIMEOUT = 8645, 17, "A timeout occurred while waiting for memory resources to execute the query in resource pool '{0}' ({1}). Rerun the query.";
     INDEX_ENTRY_MISSING = 8646, 21, "Unable to find index entry in index ID {0}, of table {1}, in database '{2}'. The indicated index is corrupt or there is a problem with the current update plan. Run DBCC CHECKDB or DBCC CHECKTABLE. If the problem persists, contact product support.";
+    NO_PLAN_INDEX_DISABLED = 8655, 16, "The query processor is unable to produce a plan because the index '{0}' on table or view '{1}' is disabled.";
     MERGE_ROW_TWICE = 8672, 16, "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
     TABLE_HINT_TWICE = 8720, 15, "Cannot execute query. There is more than one TABLE HINT clause specified for object '{0}'. Use at most one such TABLE HINT clause per table reference.";
     TABLE_HINT_DIFFERS = 8722, 15, "Cannot execute query. Semantic affecting hint '{0}' appears in the '{1}' clause of object '{2}' but not in the corresponding '{3}' clause. Change the OPTION (TABLE HINTS...) clause so the semantic affecting hints match the WITH clause.";

@@ -2,8 +2,8 @@
 //!
 //! Each page is a group: the new leaf filled, linked, and told to its parent, which is split by
 //! appending when it is full. So the tree is sound after each, and a crash leaves the beginning
-//! of a load; whoever builds an index drops its unit then. A page above the leaves, the root too, is
-//! left with room for later entries where that is wanted (PAD_INDEX), once it has two entries.
+//! of a load; whoever builds an index drops its unit then. A page above the leaves, the root too,
+//! is left with room for later entries where that is wanted (PAD_INDEX), once it has two entries.
 
 use crate::error::BtreeResult;
 use crate::kinds::{Operation, kind};

@@ -224,8 +224,8 @@ impl Tree {
         Ok(())
     }
 
-    /// The first records of the right leaf go to the left one, where the page above has room for the
-    /// key that leads to the rest.
+    /// The first records of the right leaf go to the left one, where the page above has room for
+    /// the key that leads to the rest.
     fn shift<'t>(
         &'t self,
         group: &mut Group,

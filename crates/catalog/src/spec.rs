@@ -227,9 +227,9 @@ pub trait Builder: Send + Sync {
     /// Damaged pages, cancellation; no such hobt.
     fn growth(&self, work: &Work, spec: &HobtSpec) -> SqlResult<Option<Growth>>;
 
-    /// Moves the rows of a hobt together, leaves being filled to `percent`, and brings its pages into
-    /// order; with `large` those of values off the rows, too. Each step stands by itself and stays,
-    /// whatever becomes of the transaction; others read and write meanwhile.
+    /// Moves the rows of a hobt together, leaves being filled to `percent`, and brings its pages
+    /// into order; with `large` those of values off the rows, too. Each step stands by itself and
+    /// stays, whatever becomes of the transaction; others read and write meanwhile.
     ///
     /// # Errors
     /// Damaged pages, log, cancellation; no such hobt.

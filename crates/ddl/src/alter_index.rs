@@ -1,11 +1,12 @@
 //! ALTER INDEX … REBUILD, SET and DISABLE; REORGANIZE is another file's.
 //!
-//! An index that is disabled is neither read nor maintained; REBUILD makes it anew.
+//! An index that is disabled is neither read nor maintained; REBUILD makes it anew. While a
+//! clustered one is disabled nobody gets at the rows of its table (8655, 1974).
 
 use crate::context::{DdlContext, Place, unsupported};
 use crate::foreign_key;
 use crate::index_option::{IndexOptions, options};
-use crate::locate::{Located, locked_table, same_name};
+use crate::locate::{Located, has_rows, locked_table, same_name};
 use crate::rebuild::{Content, rebuild, renew_all};
 use crate::reorganize::reorganize;
 use base::{SqlError, SqlResult, messages};
@@ -47,6 +48,9 @@ pub(crate) fn alter(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<()> {
         disable(&place, &table, &mut after, s.name.is_some().then_some(at))
             .map_err(|e| e.at_line(line))?;
         return rebuild(cx, &place, Some(&table), &after, Content::Keep(&[]));
+    }
+    if at != 0 {
+        has_rows(&table).map_err(|e| e.at_line(line))?;
     }
     set(&mut after, s.name.is_some().then_some(at), kept).map_err(|e| e.at_line(line))?;
     if matches!(s.action, AlterIndexAction::Set) {
@@ -96,14 +100,13 @@ fn set(after: &mut Table, one: Option<usize>, kept: IndexOptions) -> SqlResult<(
     Ok(())
 }
 
-/// Disables one index, or all.
+/// Disables one index, or all: with the clustered one, where the rows are, all others.
 fn disable(place: &Place, table: &Table, after: &mut Table, one: Option<usize>) -> SqlResult<()> {
+    let with_rows = one == Some(0) && table.base().kind == IndexKind::Clustered;
     for (n, index) in after.indexes.iter_mut().enumerate() {
-        if one.is_some_and(|at| at != n) || index.kind == IndexKind::Heap {
+        let meant = with_rows || one.is_none_or(|at| at == n);
+        if !meant || index.kind == IndexKind::Heap {
             continue;
-        }
-        if index.kind == IndexKind::Clustered {
-            return Err(unsupported("ALTER INDEX DISABLE of a clustered index", 0));
         }
         if foreign_key::user_of_key(&place.view, table, index).is_some() {
             let what = "ALTER INDEX DISABLE of a key that a FOREIGN KEY refers to";

@@ -7,7 +7,7 @@ use crate::drop_existing::{existing, replaced};
 use crate::index_definition::{blank, check_size, included, key, put};
 use crate::index_filter;
 use crate::index_option::{options, placement};
-use crate::locate::{Located, locked_table, same_name};
+use crate::locate::{Located, has_rows, locked_table, same_name};
 use crate::rebuild::{Content, rebuild, renew_all};
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{Index, IndexKind, Table};
@@ -53,6 +53,9 @@ pub(crate) fn create(s: &CreateIndex, cx: &mut DdlContext<'_>, text: &str) -> Sq
     let kept = options(&s.options)?;
     if kept.drop_existing {
         existing(&place, &table, &s.name).map_err(|e| e.at_line(line))?;
+    }
+    if !kept.drop_existing || !same_name(&place, &table.base().name, &s.name) {
+        has_rows(&table).map_err(|e| e.at_line(line))?;
     }
     let stored = computed::to_store(&place, &table, &wanted.names());
     let Located { place, table } = match stored.is_empty() {

@@ -5,21 +5,21 @@
 //! rows have come as came last time:
 //!
 //! ```text
-//! rows at the right edge of the index        want full pages: nothing comes between them
-//! rows at the ends of some groups of keys    likewise: pages that splits leave are not met again
-//! rows between others, spread over g of      pages = Σ over parts (rows / f) × E(f × (1 + growth))
-//! each part's rows                           E(t): pages that one with t pages' worth of rows becomes
+//! rows at the right edge of the index     want full pages: nothing comes between them
+//! rows at the ends of some groups         likewise: pages that splits leave are not met again
+//! rows between others, spread over        pages = Σ over parts (rows / f) × E(f × (1 + growth))
+//! some parts of the index                 E(t): what a page with rows for t pages becomes
 //! ```
 //!
 //! E(t) is 1 while t is well below 1, then 2 × E(t / 2); between the two by the likelihood that
-//! random arrivals overflow a page, of which a page with many rows knows better what to expect. f is
-//! what makes the sum least, splits counting a tenth of a page each for their work. The prediction is
-//! averaged over somewhat fewer and more rows than last time.
+//! random arrivals overflow a page, which a page of many rows can better expect. f is what makes
+//! the sum least, splits counting a tenth of a page each for their work. The prediction is the mean
+//! of those for somewhat fewer and more rows than last time.
 //!
 //! Invariants
 //!  1. An index about which nothing is known is built full.
-//!  2. What was known before is half forgotten with each build that nothing happened before: an index
-//!     that is left in peace is full in the end.
+//!  2. What was known before is half forgotten with each build that nothing happened before: an
+//!     index that is left in peace is full in the end.
 
 use access::{Growth, GrowthPart};
 use catalog::view::AutoFill;

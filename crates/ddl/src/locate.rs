@@ -129,6 +129,29 @@ pub(crate) fn locked_table(
     })
 }
 
+/// The same of a table whose rows are to be read or written: 1974 while its clustered index is
+/// disabled.
+pub(crate) fn locked_rows(
+    cx: &mut DdlContext<'_>,
+    name: &ObjectName,
+) -> SqlResult<Option<Located>> {
+    let found = locked_table(cx, name)?;
+    if let Some(Located { table, .. }) = &found {
+        has_rows(table).map_err(|e| e.at_line(name.span.line))?;
+    }
+    Ok(found)
+}
+
+/// 1974 while a table's clustered index is disabled.
+pub(crate) fn has_rows(table: &Table) -> SqlResult<()> {
+    let base = table.base();
+    if !base.disabled {
+        return Ok(());
+    }
+    let args: [&dyn std::fmt::Display; 2] = [&table.two_part_name(), &base.name];
+    Err(SqlError::new(messages::CLUSTERED_DISABLED, &args))
+}
+
 /// Whether any object of the place, constraints included, bears a name.
 pub(crate) fn name_taken(place: &Place, schema: SchemaId, name: &str) -> bool {
     if place.view.find(schema, name).is_some() {

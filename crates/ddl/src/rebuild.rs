@@ -20,7 +20,6 @@ use crate::build::{
 use crate::context::{Change, DdlContext, Place};
 use crate::fill_choice;
 use crate::gather::{Sample, of_index};
-use access::Growth;
 use base::{SqlError, SqlResult, messages};
 use catalog::view::{AutoFill, Column, Identity, Index, IndexKind, PhysicalColumn, Table};
 use catalog::{Changes, HobtSpec};
@@ -125,7 +124,8 @@ pub(crate) fn rebuild(
     cx.record(place, Change::Put { before, after: &known })
 }
 
-/// Chooses how full to build indexes that are made anew and choose it themselves.
+/// Chooses how full to build indexes that are made anew and choose it themselves. One that was
+/// disabled stays as it was chosen before.
 fn choose_fills(
     cx: &DdlContext<'_>,
     place: &Place,
@@ -138,7 +138,12 @@ fn choose_fills(
         let Some(last) = index.auto_fill.filter(|_| !kept(index) && !index.disabled) else {
             continue;
         };
-        let (factor, basis) = match grown(cx, place, (before, after), index)? {
+        let old = forerunner(before, after, index);
+        if old.is_some_and(|i| i.disabled) {
+            continue;
+        }
+        let growth = old.map(|i| place.builder.growth(cx.work, &HobtSpec::of(before, i)));
+        let (factor, basis) = match growth.transpose()?.flatten() {
             Some(growth) => fill_choice::choose(&growth, &last),
             None => (100, AutoFill::default()),
         };
@@ -148,21 +153,15 @@ fn choose_fills(
     Ok(())
 }
 
-/// How the index has grown that one is made from: the one of its number, with its key.
-pub(crate) fn grown(
-    cx: &DdlContext<'_>,
-    place: &Place,
-    (before, after): (&Table, &Table),
-    index: &Index,
-) -> SqlResult<Option<Growth>> {
+/// The index that another is made from: the one of its number, with its key.
+fn forerunner<'t>(before: &'t Table, after: &Table, index: &Index) -> Option<&'t Index> {
     let key = |table: &Table, index: &Index| -> Vec<(i32, bool)> {
         let columns = index.key.iter();
         columns.map(|k| (table.columns[k.column].column_id, k.descending)).collect()
     };
-    let same = |i: &&Index| i.index_id == index.index_id && key(before, i) == key(after, index);
-    let old = before.indexes.iter().find(|i| !i.disabled && same(i));
-    let Some(old) = old.filter(|i| i.kind != IndexKind::Heap) else { return Ok(None) };
-    place.builder.growth(cx.work, &HobtSpec::of(before, old))
+    let wanted = key(after, index);
+    let same = |i: &&Index| i.index_id == index.index_id && key(before, i) == wanted;
+    before.indexes.iter().find(same).filter(|i| i.kind != IndexKind::Heap)
 }
 
 /// Gives the rows' hobt the columns that were added, and longer ones room off the rows.

@@ -7,8 +7,7 @@
 use crate::context::{DdlContext, Place, unsupported};
 use crate::fill_choice;
 use crate::index_option::on;
-use crate::locate::{locked_by, same_name};
-use crate::rebuild::grown;
+use crate::locate::{has_rows, locked_by, same_name};
 use base::{SqlError, SqlResult, messages};
 use catalog::HobtSpec;
 use catalog::view::{Index, IndexKind, Object, Table};
@@ -25,17 +24,18 @@ pub(crate) fn reorganize(s: &AlterIndex, cx: &mut DdlContext<'_>) -> SqlResult<(
         let e = SqlError::new(messages::OBJECT_NOT_FOUND, &[&s.table]).with_state(9);
         return Err(e.at_line(line));
     };
+    has_rows(&table).map_err(|e| e.at_line(line))?;
     for index in wanted(&place, &table, s.name.as_ref())? {
-        let grown = match index.auto_fill {
-            Some(last) => grown(cx, &place, (&table, &table), index)?.map(|g| (g, last)),
+        let spec = HobtSpec::of(&table, index);
+        let growth = match index.auto_fill {
+            Some(last) => place.builder.growth(cx.work, &spec)?.map(|growth| (growth, last)),
             None => None,
         };
-        let percent = match (grown, index.fill_factor) {
+        let percent = match (growth, index.fill_factor) {
             (Some((growth, last)), _) => fill_choice::choose(&growth, &last).0,
             (None, 0) => 100,
             (None, n) => n.min(100),
         };
-        let spec = HobtSpec::of(&table, index);
         place.builder.reorganize(cx.work, &spec, percent, large)?;
     }
     Ok(())
