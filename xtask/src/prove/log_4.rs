@@ -53,6 +53,8 @@ pub(crate) fn run(ground: &Ground<'_>) -> Outcome<Vec<Figure>> {
 /// The medians of some runs.
 fn cost(ground: &Ground<'_>, server: &Serving, of: (&str, &str)) -> Outcome<Cost> {
     let runs = (0..REPETITIONS).map(|_| one(ground, server, of)).collect::<Outcome<Vec<_>>>()?;
+    let chosen = runs.last().map(|run| run.1.clone()).unwrap_or_default();
+    let runs: Vec<Cost> = runs.into_iter().map(|run| run.0).collect();
     let mid = |part: fn(&Cost) -> f64| median(runs.iter().map(part).collect());
     let cost = Cost {
         seconds: mid(|c| c.seconds),
@@ -70,10 +72,18 @@ fn cost(ground: &Ground<'_>, server: &Serving, of: (&str, &str)) -> Outcome<Cost
         cost.splits,
         cost.pages
     );
+    if !chosen.is_empty() {
+        println!("      AUTO of index {chosen}");
+    }
     Ok(cost)
 }
 
-fn one(ground: &Ground<'_>, server: &Serving, (table, fill): (&str, &str)) -> Outcome<Cost> {
+/// One run, and what AUTO chose in it.
+fn one(
+    ground: &Ground<'_>,
+    server: &Serving,
+    (table, fill): (&str, &str),
+) -> Outcome<(Cost, String)> {
     let mut client = session(server, "master")?;
     script(ground, &mut client, "write_path/7_fill_factors.sql")?;
     drop(client);
@@ -90,9 +100,7 @@ fn one(ground: &Ground<'_>, server: &Serving, (table, fill): (&str, &str)) -> Ou
     build(&mut client, "AUTO")?;
     add(&mut client, 0)?;
     build(&mut client, fill)?;
-    if fill == "AUTO" {
-        tell(&mut client, table)?;
-    }
+    let chosen = if fill == "AUTO" { chosen(&mut client, table)? } else { String::new() };
     asked(&mut client, "CHECKPOINT")?;
     let log = "SELECT num_of_bytes_written FROM sys.dm_io_virtual_file_stats(DB_ID(), 2)";
     let written = number(&mut client, log)?;
@@ -111,11 +119,11 @@ fn one(ground: &Ground<'_>, server: &Serving, (table, fill): (&str, &str)) -> Ou
     );
     let splits = number(&mut client, &splits)? as f64;
     let pages = number(&mut client, &pages)? as f64;
-    Ok(Cost { seconds, cpu, log_bytes, splits, pages })
+    Ok((Cost { seconds, cpu, log_bytes, splits, pages }, chosen))
 }
 
 /// What was chosen, by index.
-fn tell(client: &mut Client, table: &str) -> Outcome<()> {
+fn chosen(client: &mut Client, table: &str) -> Outcome<String> {
     let chosen = asked(
         client,
         &format!(
@@ -129,8 +137,7 @@ fn tell(client: &mut Client, table: &str) -> Outcome<()> {
         _ => String::new(),
     };
     let all: Vec<String> = chosen.rows.iter().map(of).collect();
-    println!("      AUTO of index {}", all.join(", "));
-    Ok(())
+    Ok(all.join(", "))
 }
 
 fn compare(what: &str, auto: &Cost, others: [&Cost; 2]) -> Vec<Figure> {
